@@ -1,0 +1,79 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cgroups/cgroup.hpp"
+#include "linux/error.hpp"
+#include "linux/netlink.hpp"
+#include "linux/resctrl.hpp"
+
+namespace ocirun::bundle {
+
+/// runtime.md#state, with the extra properties that clients of runc read (contract.md).
+struct StateDocument {
+  std::string oci_version;
+  std::string id;
+  std::string status;  // creating, created, running, stopped; paused
+  int pid = 0;         // left out when 0 and the status allows it; `list` prints 0
+  std::string bundle;
+  std::string rootfs;
+  std::string created;  // RFC 3339 with nanoseconds, UTC
+  std::string owner;    // `list` only
+  std::map<std::string, std::string> annotations;
+};
+
+/// The state on a hook's stdin and in the seccomp agent's message: spec properties only, one line.
+std::string hook_state(const StateDocument& state);
+/// `ocirun state`: two-space indent, keys in runc's order.
+std::string state_text(const StateDocument& state);
+/// `ocirun list --format json`: one line, keys ociVersion, id, pid, status, bundle, rootfs,
+/// created, annotations, owner.
+std::string list_text(const std::vector<StateDocument>& states);
+/// `ocirun ps --format json`: "[1,2]".
+std::string pids_text(const std::vector<int>& pids);
+/// S-7: the ContainerProcessState message for a seccomp agent.
+std::string seccomp_state(const StateDocument& state, int pid, std::string_view metadata);
+/// One log object, without the newline: {"level":…,"msg":…,"time":…}. Invalid UTF-8 is replaced.
+std::string log_line(std::string_view level, std::string_view message, std::string_view time);
+
+/// state.json: what later commands have to know of a container. Private to ocirun, versioned.
+struct ContainerRecord {
+  int format = 1;
+  std::string id;
+  std::string oci_version;  // of the document
+  std::string bundle, rootfs;
+  std::string created;
+  std::uint32_t owner_uid = 0;
+  int init_pid = 0;  // identity: pid, start time, boot id
+  unsigned long long init_start_time = 0;
+  std::string boot_id;
+  cgroups::Record cgroup;
+  std::string cgroup_manager;  // "cgroupfs", "systemd", "disabled"
+  bool has_poststart = false, has_poststop = false;
+  bool own_pid_namespace = false;
+  bool has_process = false;  // P-1: start refuses without
+  std::string stop_signal;   // T-7, "" for SIGTERM
+  std::optional<linux::ResctrlGroups> resctrl;
+  std::map<std::string, std::string> annotations;
+};
+std::string record_text(const ContainerRecord& record);
+Result<ContainerRecord> parse_record(std::string_view text);
+
+/// intent.json: written before the first side effect, so that `delete --force` finds everything
+/// after a crash.
+struct IntentRecord {
+  std::string id;
+  std::string bundle;
+  cgroups::Record cgroup;
+  std::vector<linux::NetDevice> net_devices;
+  int runtime_pid = 0;
+  unsigned long long runtime_start_time = 0;
+};
+std::string intent_text(const IntentRecord& intent);
+Result<IntentRecord> parse_intent(std::string_view text);
+
+}  // namespace ocirun::bundle

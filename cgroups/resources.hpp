@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ocirun::cgroups {
+
+/// linux.resources (matrix R-10 … R-46), as written: absent means "leave alone".
+struct DeviceRule {
+  bool allow = false;
+  char type = 'a';                    // 'a', 'b', 'c'
+  std::optional<std::int64_t> major;  // absent: all
+  std::optional<std::int64_t> minor;
+  bool read = false, write = false, mknod = false;
+  friend bool operator==(const DeviceRule&, const DeviceRule&) = default;
+};
+
+struct Memory {  // bytes; -1 is "unlimited"
+  std::optional<std::int64_t> limit, reservation, swap, kernel, kernel_tcp;
+  std::optional<std::uint64_t> swappiness;  // 0 … 100
+  std::optional<bool> disable_oom_killer, use_hierarchy, check_before_update;
+};
+
+struct Cpu {
+  std::optional<std::uint64_t> shares;
+  std::optional<std::int64_t> quota;             // µs; <= 0 is "unlimited"
+  std::optional<std::uint64_t> burst, period;    // µs
+  std::optional<std::int64_t> realtime_runtime;  // µs
+  std::optional<std::uint64_t> realtime_period;
+  std::optional<std::string> cpus, mems;  // lists, checked by NumberSet::parse
+  std::optional<std::int64_t> idle;       // 0 or 1
+};
+
+struct WeightDevice {
+  std::int64_t major = 0, minor = 0;
+  std::optional<std::uint16_t> weight, leaf_weight;
+};
+struct ThrottleDevice {
+  std::int64_t major = 0, minor = 0;
+  std::uint64_t rate = 0;  // bytes or operations per second; 0 is "unlimited"
+};
+struct BlockIo {
+  std::optional<std::uint16_t> weight, leaf_weight;  // weight 0: unset (clients send it)
+  std::vector<WeightDevice> weight_devices;
+  std::vector<ThrottleDevice> read_bps, write_bps, read_iops, write_iops;
+};
+
+struct HugepageLimit {
+  std::string page_size;  // "2MB", as the kernel's file names spell it
+  std::uint64_t limit = 0;
+};
+struct NetworkPriority {
+  std::string name;
+  std::uint32_t priority = 0;
+};
+struct Network {
+  std::optional<std::uint32_t> class_id;
+  std::vector<NetworkPriority> priorities;
+};
+struct Rdma {
+  std::optional<std::uint32_t> hca_handles, hca_objects;
+};
+
+struct Resources {
+  std::vector<DeviceRule> devices;
+  std::optional<Memory> memory;
+  std::optional<Cpu> cpu;
+  std::optional<std::int64_t> pids_limit;  // -1 is "unlimited", 0 is valid
+  std::optional<BlockIo> block_io;
+  std::vector<HugepageLimit> hugepage_limits;
+  std::optional<Network> network;
+  std::map<std::string, Rdma> rdma;
+  std::vector<std::pair<std::string, std::string>> unified;  // file, value; order kept
+};
+
+}  // namespace ocirun::cgroups

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "linux/error.hpp"
+#include "linux/ids.hpp"
+
+namespace ocirun::linux {
+
+/// A set of capabilities, bit N is capability N of <linux/capability.h>.
+class CapabilitySet {
+ public:
+  void add(unsigned capability) { bits_ |= std::uint64_t{1} << capability; }
+  bool has(unsigned capability) const { return (bits_ >> capability) & 1U; }
+  bool empty() const { return bits_ == 0; }
+  std::uint64_t bits() const { return bits_; }
+  static CapabilitySet from_bits(std::uint64_t bits) {
+    CapabilitySet set;
+    set.bits_ = bits;
+    return set;
+  }
+  friend bool operator==(CapabilitySet, CapabilitySet) = default;
+
+ private:
+  std::uint64_t bits_ = 0;
+};
+
+/// process.capabilities (P-10); all empty when the field is absent (P-11).
+struct CapabilitySets {
+  CapabilitySet bounding, effective, inheritable, permitted, ambient;
+  friend bool operator==(const CapabilitySets&, const CapabilitySets&) = default;
+};
+
+/// The number of "CAP_NET_ADMIN"; nothing for a name that this build does not know.
+std::optional<unsigned> capability_number(std::string_view name);
+std::string capability_name(unsigned capability);
+/// All names, by number: features' linux.capabilities (F-6).
+std::vector<std::string> capability_names();
+
+/// What the calling thread could grant: its bounding and permitted sets.
+struct GrantableCapabilities {
+  CapabilitySet bounding, permitted;
+};
+Result<GrantableCapabilities> grantable_capabilities();
+/// `wanted` less what the host cannot grant; `warnings` gets a sentence for each set that lost
+/// something (P-10: MUST warn, SHOULD NOT fail), and for ambient ones that are not inheritable and
+/// permitted (P-12).
+CapabilitySets limit_to_grantable(const CapabilitySets& wanted,
+                                  const GrantableCapabilities& grantable,
+                                  std::vector<std::string>& warnings);
+
+/// Drops the bounding set of the calling thread to `keep` (to cap_last_cap).
+Result<void> drop_bounding_set(CapabilitySet keep);
+/// setgroups, setresgid, setresuid keeping capabilities, then the exact sets, then ambient.
+/// `additional` is given to setgroups exactly, an empty list clears (P-21); `set_groups` false
+/// leaves the groups (denied setgroups).
+Result<void> become_user(Uid uid, Gid gid, std::span<const Gid> additional, bool set_groups);
+Result<void> set_capabilities(const CapabilitySets& sets);
+
+}  // namespace ocirun::linux

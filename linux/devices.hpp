@@ -1,0 +1,47 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "linux/error.hpp"
+#include "linux/ids.hpp"
+#include "linux/paths.hpp"
+#include "linux/safe_dir.hpp"
+
+namespace ocirun::linux {
+
+/// linux.devices[] (L-20 … L-26).
+struct Device {
+  enum class Kind : char { kCharacter = 'c', kBlock = 'b', kFifo = 'p' };
+  Kind kind = Kind::kCharacter;
+  RootfsPath path;  // MAY be anywhere, not only below /dev
+  std::int64_t major = 0;
+  std::int64_t minor = 0;
+  std::optional<mode_t> mode;  // permission bits; absent: 0666
+  Uid uid;                     // ids of the container
+  Gid gid;
+};
+
+/// null zero full random urandom tty, mode 0666, owned by the container's root (L-27).
+std::span<const Device> default_devices();
+
+/// How a node comes to be: mknod(2), or a bind mount of the host's node where mknod is refused
+/// (user namespaces, L-25).
+enum class NodeSource { kMakeNode, kBindHostNode };
+
+/// Makes one device node below `root`, ownership and mode set by fd, then verified by fstat.
+/// Errors: something else of that name exists already (L-21).
+Result<void> make_device(const SafeDir& root, const Device& device, NodeSource source);
+
+/// /dev/fd, stdin, stdout, stderr, core, where their targets exist after the mounts (LG-4), and
+/// /dev/ptmx -> pts/ptmx.
+Result<void> make_device_links(const SafeDir& root);
+
+/// Opens `/dev/null` of the host and proves it a character device 1:3. Never changes its owner.
+Result<UniqueFd> open_verified_null();
+
+}  // namespace ocirun::linux

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <expected>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ocirun {
+
+/// What went wrong: an errno (0 when the kernel had no part in it) and a sentence told in frames,
+/// outermost first. Context is added where the meaning is known; the whole is printed once.
+class Error {
+ public:
+  Error(int number, std::string frame) : errno_(number) { frames_.push_back(std::move(frame)); }
+  Error(int number, std::vector<std::string> frames) : errno_(number), frames_(std::move(frames)) {}
+
+  int number() const { return errno_; }
+  const std::vector<std::string>& frames() const { return frames_; }
+
+  /// Adds an outer frame: "mount /data" in front of "open /srv/x".
+  Error& within(std::string frame) {
+    frames_.insert(frames_.begin(), std::move(frame));
+    return *this;
+  }
+
+  /// "create web1: mount /data: open /srv/x: no such file or directory": frames joined by ": ",
+  /// the errno's text last, in lower case as the ecosystem greps it.
+  std::string message() const;
+
+ private:
+  int errno_;
+  std::vector<std::string> frames_;
+};
+
+template <typename T = void>
+using Result = std::expected<T, Error>;
+
+namespace detail {
+std::unexpected<Error> vfail(int number, fmt::string_view format, fmt::format_args args);
+}  // namespace detail
+
+/// An error with the kernel's reason: `fail(ENOENT, "open {}", path)`.
+template <typename... Args>
+std::unexpected<Error> fail(int number, fmt::format_string<Args...> format, Args&&... args) {
+  return detail::vfail(number, format, fmt::make_format_args(args...));
+}
+
+/// An error that the errno says nothing about: a rule of ours or of the specification is broken.
+template <typename... Args>
+std::unexpected<Error> refuse(fmt::format_string<Args...> format, Args&&... args) {
+  return detail::vfail(0, format, fmt::make_format_args(args...));
+}
+
+/// The kernel's text for `number`, first letter in lower case ("no such file or directory").
+std::string errno_text(int number);
+
+/// Adds a frame to the error of `result`, if it holds one.
+template <typename T>
+Result<T> within(Result<T> result, std::string frame) {
+  if (!result) result.error().within(std::move(frame));
+  return result;
+}
+
+}  // namespace ocirun
+
+#define OCIRUN_JOIN_(a, b) a##b
+#define OCIRUN_JOIN(a, b) OCIRUN_JOIN_(a, b)
+#define OCIRUN_TRY_ASSIGN_(temporary, declaration, ...)   \
+  auto temporary = (__VA_ARGS__);                         \
+  if (!temporary) [[unlikely]]                            \
+    return std::unexpected(std::move(temporary).error()); \
+  declaration = *std::move(temporary)
+
+/// Runs a step; its error ends the calling function.
+#define TRY(...)                                                   \
+  do {                                                             \
+    if (auto try_result = (__VA_ARGS__); !try_result) [[unlikely]] \
+      return std::unexpected(std::move(try_result).error());       \
+  } while (false)
+
+/// TRY_ASSIGN(const UniqueFd fd, open_it()): the same for a step that yields a value.
+#define TRY_ASSIGN(declaration, ...) \
+  OCIRUN_TRY_ASSIGN_(OCIRUN_JOIN(try_result_, __COUNTER__), declaration, __VA_ARGS__)

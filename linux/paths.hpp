@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+namespace ocirun {
+
+/// A path that the operator gave: it is resolved in the runtime's own mount namespace and root.
+/// Never made from what an image or a container says. Does not convert to or from RootfsPath.
+class HostPath {
+ public:
+  HostPath() = default;
+  explicit HostPath(std::string path) : path_(std::move(path)) {}
+  const std::string& string() const { return path_; }
+  const char* c_str() const { return path_.c_str(); }
+  bool empty() const { return path_.empty(); }
+  bool is_absolute() const { return path_.starts_with('/'); }
+  friend bool operator==(const HostPath&, const HostPath&) = default;
+
+ private:
+  std::string path_;
+};
+
+/// A path below a container's root ("/etc/passwd" and "etc/passwd" are the same). The kernel sees
+/// it only through SafeDir, which keeps every symlink in it below that root.
+class RootfsPath {
+ public:
+  RootfsPath() = default;
+  explicit RootfsPath(std::string path) : path_(std::move(path)) {}
+  const std::string& string() const { return path_; }
+  bool empty() const { return path_.empty(); }
+  friend bool operator==(const RootfsPath&, const RootfsPath&) = default;
+
+ private:
+  std::string path_;
+};
+
+}  // namespace ocirun

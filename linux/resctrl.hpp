@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "linux/error.hpp"
+#include "linux/paths.hpp"
+
+namespace ocirun::linux {
+
+/// linux.intelRdt (I-1 … I-10).
+struct IntelRdt {
+  std::optional<std::string> clos_id;
+  std::optional<std::string> l3_cache_schema;
+  std::optional<std::string> mem_bw_schema;
+  std::optional<std::vector<std::string>> schemata;
+  bool enable_monitoring = false;
+};
+
+/// What apply_resctrl made and remove_resctrl takes away again.
+struct ResctrlGroups {
+  std::string clos_path;     // "" when it existed before or was named by closID (I-2)
+  std::string monitor_path;  // "" without monitoring
+};
+
+/// The mount point of resctrl in the caller's mountinfo; ENOENT when it is not mounted (I-1).
+Result<HostPath> find_resctrl();
+/// Creates or checks the CLOS, writes the schemata in order (I-4 … I-6), puts `pid` into tasks
+/// (I-9) and into a monitoring group (I-8). `root` is a resctrl mount, or a fixture tree in tests.
+/// What it made is undone on error.
+Result<ResctrlGroups> apply_resctrl(const HostPath& root, const IntelRdt& rdt,
+                                    const std::string& container_id, int pid);
+Result<void> remove_resctrl(const ResctrlGroups& groups);
+
+}  // namespace ocirun::linux

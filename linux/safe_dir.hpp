@@ -1,0 +1,52 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string_view>
+
+#include "linux/error.hpp"
+#include "linux/paths.hpp"
+#include "linux/unique_fd.hpp"
+
+namespace ocirun::linux {
+
+/// A directory and everything below it. No symlink, magic link or ".." leads out of it, whoever
+/// renames things meanwhile: openat2(2) with RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS, a component
+/// walk where the kernel refuses openat2. The only way to name things below a rootfs.
+class SafeDir {
+ public:
+  /// Opens the directory itself (O_PATH). Errors: ENOENT, ENOTDIR, EACCES.
+  static Result<SafeDir> open_root(const HostPath& path);
+  explicit SafeDir(UniqueFd directory) : directory_(std::move(directory)) {}
+
+  Fd fd() const { return directory_; }
+
+  /// Opens `path`; `flags` as open(2), O_CLOEXEC added. A trailing symlink is followed inside the
+  /// root unless O_NOFOLLOW is given. Errors: ENOENT, ELOOP, EXDEV; a lost race is retried a
+  /// bounded number of times.
+  Result<UniqueFd> open(const RootfsPath& path, int flags) const;
+
+  /// Opens the directory `path` (O_PATH), making it and its missing parents with `mode`. Symlinks,
+  /// dangling ones too, are followed inside the root.
+  Result<UniqueFd> make_directories(const RootfsPath& path, mode_t mode = 0755) const;
+
+  /// Opens `path` (O_PATH), making an empty regular file (mode 0644) and missing parents (0755) if
+  /// absent.
+  Result<UniqueFd> make_file(const RootfsPath& path) const;
+
+  /// Makes a symlink; one that exists already, of whatever target, is left alone (LG-4).
+  Result<void> make_symlink(std::string_view target, const RootfsPath& path) const;
+
+  /// The parent directory of `path` (O_PATH, made if missing) and its last component, for *at
+  /// calls.
+  struct Entry {
+    UniqueFd parent;
+    std::string name;  // never "", ".", "..", and without "/"
+  };
+  Result<Entry> entry(const RootfsPath& path, mode_t mode = 0755) const;
+
+ private:
+  UniqueFd directory_;
+};
+
+}  // namespace ocirun::linux

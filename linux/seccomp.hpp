@@ -1,0 +1,97 @@
+#pragma once
+
+#include <linux/filter.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "linux/error.hpp"
+#include "linux/paths.hpp"
+#include "linux/unique_fd.hpp"
+
+namespace ocirun::linux {
+
+enum class SeccompAction : std::uint8_t {
+  kKillThread,
+  kKillProcess,
+  kTrap,
+  kErrno,
+  kTrace,
+  kAllow,
+  kLog,
+  kNotify
+};
+enum class SeccompOperator : std::uint8_t {
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kEqual,
+  kGreaterEqual,
+  kGreater,
+  kMaskedEqual
+};
+
+struct SeccompArgument {
+  std::uint32_t index = 0;  // 0 … 5
+  std::uint64_t value = 0;
+  std::uint64_t value_two = 0;
+  SeccompOperator op = SeccompOperator::kEqual;
+};
+
+struct SeccompRule {
+  std::vector<std::string> names;
+  SeccompAction action = SeccompAction::kAllow;
+  std::optional<std::uint32_t> errno_ret;  // only with kErrno, kTrace (S-2)
+  std::vector<SeccompArgument> arguments;
+};
+
+/// linux.seccomp (S-1 … S-14).
+struct SeccompProfile {
+  SeccompAction default_action = SeccompAction::kAllow;
+  std::optional<std::uint32_t> default_errno_ret;
+  std::vector<std::uint32_t>
+      architectures;  // libseccomp's SCMP_ARCH_* tokens; the native one is always in
+  std::optional<std::uint32_t>
+      flags;  // SECCOMP_FILTER_FLAG_*; absent: SPEC_ALLOW where the kernel has it
+  std::vector<SeccompRule> rules;
+  HostPath listener_path;
+  std::string listener_metadata;
+  bool uses_notify() const;
+};
+
+std::optional<SeccompAction> seccomp_action(
+    std::string_view name);  // "SCMP_ACT_ERRNO", "SCMP_ACT_KILL" …
+std::optional<SeccompOperator> seccomp_operator(std::string_view name);    // "SCMP_CMP_EQ" …
+std::optional<std::uint32_t> seccomp_architecture(std::string_view name);  // "SCMP_ARCH_X86_64" …
+std::optional<std::uint32_t> seccomp_flag(std::string_view name);  // "SECCOMP_FILTER_FLAG_LOG" …
+std::vector<std::string_view> seccomp_action_names();
+std::vector<std::string_view> seccomp_operator_names();
+std::vector<std::string_view> seccomp_architecture_names();
+std::vector<std::string_view> seccomp_flag_names();
+/// Those flags that the running kernel takes.
+std::vector<std::string_view> supported_seccomp_flags();
+/// "2.5.4"
+std::string libseccomp_version();
+
+/// A compiled filter: what seccomp(2) takes, and the flags to load it with.
+struct SeccompFilter {
+  std::vector<sock_filter> program;
+  std::uint32_t flags = 0;
+  bool notify = false;
+};
+
+/// Compiles with libseccomp (no system call that a profile may refuse; done in the parent).
+/// Syscalls that libseccomp does not know are passed over, each a `warnings` line; syscalls newer
+/// than the profile get ENOSYS instead of a default EPERM (S-11).
+Result<SeccompFilter> compile_seccomp(const SeccompProfile& profile,
+                                      std::vector<std::string>& warnings);
+
+/// seccomp(SECCOMP_SET_MODE_FILTER); with `filter.notify` the listener's fd is returned, else an
+/// empty one. Wants no_new_privs or CAP_SYS_ADMIN. Errors: EINVAL with the flag that the kernel
+/// lacks.
+Result<UniqueFd> load_seccomp(const SeccompFilter& filter);
+
+}  // namespace ocirun::linux

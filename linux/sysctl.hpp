@@ -1,0 +1,33 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "linux/error.hpp"
+#include "linux/namespaces.hpp"
+
+namespace ocirun::linux {
+
+/// One linux.sysctl entry (L-35): `path` is below /proc/sys with slashes ("net/ipv4/ip_forward").
+struct Sysctl {
+  std::string name;  // as written in config.json, for messages
+  std::string path;
+  std::string value;
+};
+
+/// Turns a key of either form ("net.ipv4.ip_forward", "net/ipv4/conf/eth0.1/…") into a Sysctl.
+/// Errors: not a namespaced sysctl, "..", empty parts.
+Result<Sysctl> parse_sysctl(std::string_view key, std::string value);
+
+/// Errors: the namespace that owns the sysctl is neither new nor joined (net.* also when the
+/// network namespace is the host's), or it sets what `hostname`/`domainname` own.
+Result<void> check_sysctl(const Sysctl& sysctl, const NamespaceSet& namespaces);
+
+/// Whether the sysctl belongs to one network interface ("net/ipv4/conf/eth0/…", neigh): it may
+/// appear only once a hook has brought the interface.
+bool is_interface_sysctl(const Sysctl& sysctl);
+
+/// Writes them through a full procfs of our own that lives for this call only.
+Result<void> write_sysctls(std::span<const Sysctl> sysctls);
+
+}  // namespace ocirun::linux

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "linux/error.hpp"
+#include "linux/ids.hpp"
+#include "linux/paths.hpp"
+#include "linux/procfs.hpp"
+#include "linux/safe_dir.hpp"
+#include "linux/unique_fd.hpp"
+
+namespace ocirun::linux {
+
+/// process.consoleSize (P-3), in characters.
+struct ConsoleSize {
+  std::uint16_t height = 0;
+  std::uint16_t width = 0;
+};
+
+/// A pseudo-terminal of the container's own devpts.
+struct Terminal {
+  UniqueFd master;
+  UniqueFd slave;
+};
+
+/// Opens a pty in the devpts at /dev/pts below `root`: ptmx is opened O_PATH first and proven to be
+/// inode 2 of a devpts, the peer comes from TIOCGPTPEER. ONLCR is cleared, the size set, the slave
+/// given to `owner`.
+Result<Terminal> open_terminal(const SafeDir& root, const Procfs& procfs,
+                               std::optional<ConsoleSize> size);
+
+/// Binds the pty's slave onto /dev/console below `root`, never through a symlink (runc
+/// CVE-2025-52565).
+Result<void> attach_console(const SafeDir& root, Fd slave);
+
+/// Makes the slave the controlling terminal and fds 0, 1, 2 of the calling session leader.
+Result<void> become_controlling_terminal(Fd slave);
+
+/// Sends `fd` over a connected AF_UNIX socket: one message, one SCM_RIGHTS descriptor, `name` as
+/// payload.
+Result<void> send_descriptor(Fd socket, Fd fd, std::string_view name);
+/// Connects to the AF_UNIX stream socket at `path` (longer than 107 bytes: through its directory's
+/// fd).
+Result<UniqueFd> connect_unix(const HostPath& path);
+
+}  // namespace ocirun::linux
