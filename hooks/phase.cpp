@@ -1,0 +1,35 @@
+#include "hooks/phase.hpp"
+
+namespace ocirun::hooks {
+
+std::string_view config_name(Kind kind) {
+  switch (kind) {
+    case Kind::kPrestart: return "prestart";
+    case Kind::kCreateRuntime: return "createRuntime";
+    case Kind::kCreateContainer: return "createContainer";
+    case Kind::kStartContainer: return "startContainer";
+    case Kind::kPoststart: return "poststart";
+    case Kind::kPoststop: return "poststop";
+  }
+  return "";
+}
+
+FailureRule failure_rule(Kind kind) {
+  return kind == Kind::kPoststop ? FailureRule::kContinue : FailureRule::kAbort;
+}
+
+Result<void> run_phase(const Hooks& hooks, Kind kind, FailureRule rule,
+                       const Surroundings& surroundings) {
+  const std::vector<Hook>& list = hooks.of(kind);
+  for (std::size_t index = 0; index < list.size(); ++index) {
+    auto outcome = run_hook(list[index], surroundings);
+    if (outcome) continue;
+    outcome.error().within(fmt::format("error running {} hook #{} ({})", config_name(kind), index,
+                                       list[index].path.string()));
+    if (rule == FailureRule::kAbort) return outcome;
+    if (surroundings.warn) surroundings.warn(outcome.error().message());
+  }
+  return {};
+}
+
+}  // namespace ocirun::hooks

@@ -1,0 +1,147 @@
+#include "hooks/run_hook.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+
+#include "linux/clone.hpp"
+#include "linux/exec.hpp"
+#include "linux/file_io.hpp"
+
+namespace ocirun::hooks {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::size_t kOutputKept = 64 * 1024;  // security.md: output capped in the error
+constexpr std::chrono::seconds kReminder{10};
+
+struct Pipe {
+  UniqueFd reader, writer;
+};
+
+Result<Pipe> make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail(errno, "make a pipe");
+  return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+// A memory file, not a pipe: a hook that never reads its stdin blocks nobody, however long the state is.
+Result<UniqueFd> make_stdin(std::string_view state) {
+  UniqueFd fd(::memfd_create("state", MFD_CLOEXEC));
+  if (!fd) return fail(errno, "make the state's memory file");
+  TRY(linux::write_all(fd, state));
+  if (::lseek(fd.get(), 0, SEEK_SET) != 0) return fail(errno, "rewind the state");
+  return fd;
+}
+
+[[noreturn]] void become_hook(const Hook& hook, const Surroundings& surroundings, Fd input, Fd output,
+                              Fd failure) {
+  ::setsid();  // its own process group: a timeout reaches its children too
+  linux::reset_signals();
+  if (::chdir(surroundings.directory.c_str()) != 0 && ::chdir("/") != 0) ::_exit(127);
+  linux::ExecArguments arguments(
+      hook.args.empty() ? std::vector{hook.path.string()} : hook.args,
+      hook.env ? *hook.env : surroundings.default_env);
+  if (::dup2(input.value, 0) >= 0 && ::dup2(output.value, 1) >= 0 && ::dup2(output.value, 2) >= 0 &&
+      ::dup2(failure.value, 3) >= 0) {
+    ::fcntl(3, F_SETFD, FD_CLOEXEC);  // closes on a successful execve, which is how the parent learns of it
+    linux::close_descriptors_from(4);
+    ::execve(hook.path.c_str(), arguments.argv(),
+             hook.inherit_environment && !hook.env ? environ : arguments.envp());
+  }
+  const int reason = errno;
+  [[maybe_unused]] const auto ignored = ::write(3, &reason, sizeof(reason));
+  ::_exit(127);
+}
+
+// Reads what is there; keeps the last kOutputKept bytes. False at end of file.
+bool drain(Fd output, std::string& kept) {
+  std::array<char, 4096> buffer;
+  for (;;) {
+    const ssize_t count = ::read(output.value, buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return true;  // EAGAIN
+    if (count == 0) return false;
+    kept.append(buffer.data(), static_cast<std::size_t>(count));
+    if (kept.size() > kOutputKept) kept.erase(0, kept.size() - kOutputKept);
+  }
+}
+
+std::string tail_of(std::string output) {
+  while (!output.empty() && (output.back() == '\n' || output.back() == ' ')) output.pop_back();
+  return output.empty() ? "" : ": " + output;
+}
+
+int poll_timeout(const Hook& hook, Clock::time_point begin, int reminders) {
+  const auto until = hook.timeout ? begin + *hook.timeout : begin + kReminder * (reminders + 1);
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+  return left < 0 ? 0 : static_cast<int>(left);
+}
+
+enum class Ending { kExited, kTimedOut };
+
+// Returns when the hook's own process has ended (its pidfd is readable) or its time is up. A grandchild that keeps the
+// pipe open holds nobody back.
+Ending wait_for_end(const Hook& hook, const Surroundings& surroundings, const linux::Child& child,
+                    Fd output, std::string& kept) {
+  const auto begin = Clock::now();
+  std::array<pollfd, 2> watched{pollfd{output.value, POLLIN, 0}, pollfd{child.pidfd.get(), POLLIN, 0}};
+  for (int reminders = 0;;) {
+    const int ready = ::poll(watched.data(), watched.size(), poll_timeout(hook, begin, reminders));
+    if (ready < 0) continue;  // EINTR
+    if (ready == 0) {
+      if (hook.timeout) return Ending::kTimedOut;
+      ++reminders;
+      if (surroundings.warn)
+        surroundings.warn(fmt::format("hook {} has no timeout and runs for {} s already",
+                                      hook.path.string(), (kReminder * reminders).count()));
+      continue;
+    }
+    if (watched[0].revents != 0 && !drain(output, kept)) watched[0].fd = -1;
+    // Without a pidfd (Linux before 5.3) the end of the output stands for the end of the hook.
+    if (watched[1].revents != 0 || (child.pidfd.get() < 0 && watched[0].fd < 0)) break;
+  }
+  drain(output, kept);
+  return Ending::kExited;
+}
+
+}  // namespace
+
+Result<void> run_hook(const Hook& hook, const Surroundings& surroundings) {
+  TRY_ASSIGN(const UniqueFd input, make_stdin(surroundings.state));
+  TRY_ASSIGN(Pipe output, make_pipe());
+  TRY_ASSIGN(Pipe failure, make_pipe());
+  ::fcntl(output.reader.get(), F_SETFL, O_NONBLOCK);  // only our end of the pipe
+  TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
+  if (child.pid == 0) become_hook(hook, surroundings, input, output.writer, failure.writer);
+  output.writer.reset();
+  failure.writer.reset();
+
+  std::string kept;
+  const Ending ending = wait_for_end(hook, surroundings, child, output.reader, kept);
+  if (ending == Ending::kTimedOut) {
+    ::kill(-child.pid, SIGKILL);
+    ::kill(child.pid, SIGKILL);  // before its setsid there is no such group
+  }
+  TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
+  if (ending == Ending::kTimedOut)
+    return refuse("timed out after {} s{}", hook.timeout->count(), tail_of(std::move(kept)));
+  int reason = 0;
+  if (::read(failure.reader.get(), &reason, sizeof(reason)) == sizeof(reason))
+    return fail(reason, "exec {}", hook.path.string());
+  if (WIFSIGNALED(status))
+    return refuse("killed by signal {}{}", WTERMSIG(status), tail_of(std::move(kept)));
+  if (WEXITSTATUS(status) != 0)
+    return refuse("exit status {}{}", WEXITSTATUS(status), tail_of(std::move(kept)));
+  return {};
+}
+
+}  // namespace ocirun::hooks

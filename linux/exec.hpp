@@ -1,0 +1,35 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "linux/unique_fd.hpp"
+
+namespace ocirun::linux {
+
+/// argv and envp as execve(2) wants them: pointers into strings that live as long as this.
+class ExecArguments {
+ public:
+  ExecArguments(std::vector<std::string> arguments, std::vector<std::string> environment);
+  ExecArguments(const ExecArguments&) = delete;
+  ExecArguments& operator=(const ExecArguments&) = delete;
+  char* const* argv() const { return argv_.data(); }
+  char* const* envp() const { return envp_.data(); }
+
+ private:
+  std::vector<std::string> arguments_, environment_;
+  std::vector<char*> argv_, envp_;
+};
+
+/// Default disposition for every signal and an empty mask: what a fresh program expects (a caller may ignore SIGHUP).
+void reset_signals();
+
+/// Closes every descriptor from `first` on: close_range(2), or one by one where the kernel lacks it.
+void close_descriptors_from(int first);
+/// Marks every descriptor from `first` on close-on-exec.
+void close_descriptors_on_exec(int first);
+/// Closes every descriptor above 2 that `keep` does not name.
+void close_descriptors_but(std::span<const Fd> keep);
+
+}  // namespace ocirun::linux

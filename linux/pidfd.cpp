@@ -1,0 +1,44 @@
+#include "linux/pidfd.hpp"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "linux/procfs.hpp"
+
+namespace ocirun::linux {
+
+bool is_alive(const ProcessIdentity& process) {
+  const auto stat = read_process_stat(process.pid);
+  return stat && stat->start_time == process.start_time && stat->state != 'Z' && stat->state != 'X';
+}
+
+Result<UniqueFd> open_pidfd(const ProcessIdentity& process) {
+  UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
+  if (!fd) return fail(errno, "open process {}", process.pid);
+  if (!is_alive(process)) return fail(ESRCH, "process {}", process.pid);
+  return fd;
+}
+
+Result<void> send_signal(const ProcessIdentity& process, int signal) {
+  const auto pidfd = open_pidfd(process);
+  if (pidfd) {
+    if (::syscall(SYS_pidfd_send_signal, pidfd->get(), signal, nullptr, 0) == 0) return {};
+    return fail(errno, "send signal {} to process {}", signal, process.pid);
+  }
+  if (pidfd.error().number() != ENOSYS) return std::unexpected(pidfd.error());
+  if (!is_alive(process)) return fail(ESRCH, "process {}", process.pid);
+  if (::kill(process.pid, signal) == 0) return {};
+  return fail(errno, "send signal {} to process {}", signal, process.pid);
+}
+
+Result<UniqueFd> copy_descriptor(Fd pidfd, int number) {
+  UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_getfd, pidfd.value, number, 0)));
+  if (!fd) return fail(errno, "take descriptor {} from the container's process", number);
+  return fd;
+}
+
+}  // namespace ocirun::linux

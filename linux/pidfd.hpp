@@ -1,0 +1,28 @@
+#pragma once
+
+#include "linux/error.hpp"
+#include "linux/unique_fd.hpp"
+
+namespace ocirun::linux {
+
+/// A process told from any later one with its number: pid and start time (clock ticks since boot).
+struct ProcessIdentity {
+  int pid = 0;
+  unsigned long long start_time = 0;
+};
+
+/// Whether it still runs: there, with that start time, neither a zombie nor dead.
+bool is_alive(const ProcessIdentity& process);
+
+/// Opens a pidfd and only then compares the start time, so the fd is of that process or an error.
+/// Errors: ESRCH ("no such process"); ENOSYS on kernels before 5.3.
+Result<UniqueFd> open_pidfd(const ProcessIdentity& process);
+
+/// Signals exactly that process: pidfd, start time, pidfd_send_signal; kill(2) after the check where the kernel has no
+/// pidfds. Errors: ESRCH, EPERM, EINVAL.
+Result<void> send_signal(const ProcessIdentity& process, int signal);
+
+/// A copy of descriptor `number` of the process behind `pidfd` (pidfd_getfd(2), Linux 5.6).
+Result<UniqueFd> copy_descriptor(Fd pidfd, int number);
+
+}  // namespace ocirun::linux

@@ -1,0 +1,66 @@
+#include "linux/sealed_exe.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "linux/syscalls.hpp"
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U
+#endif
+#ifndef F_SEAL_EXEC
+#define F_SEAL_EXEC 0x0020
+#endif
+
+namespace ocirun::linux {
+namespace {
+
+constexpr char kImageName[] = "ocirun";
+constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+
+bool is_sealed(Fd executable) {
+  const int seals = ::fcntl(executable.value, F_GET_SEALS);
+  return seals >= 0 && (seals & kSeals) == kSeals;
+}
+
+// MFD_EXEC and F_SEAL_EXEC came with Linux 6.3; before that every memfd may be executed.
+Result<UniqueFd> make_memory_file() {
+  UniqueFd fd(::memfd_create(kImageName, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC));
+  if (!fd && errno == EINVAL) fd.reset(::memfd_create(kImageName, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd) return fail(errno, "make a memory file for the sealed executable (sysctl vm.memfd_noexec must be below 2)");
+  return fd;
+}
+
+Result<UniqueFd> copy_sealed(Fd executable) {
+  struct stat status{};
+  if (::fstat(executable.value, &status) != 0) return fail(errno, "stat the executable");
+  TRY_ASSIGN(UniqueFd copy, make_memory_file());
+  off_t offset = 0;
+  while (offset < status.st_size) {
+    const ssize_t count =
+        ::sendfile(copy.get(), executable.value, &offset, static_cast<std::size_t>(status.st_size - offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return fail(count == 0 ? EIO : errno, "copy the executable");
+  }
+  if (::fcntl(copy.get(), F_ADD_SEALS, kSeals | F_SEAL_EXEC) != 0 &&
+      ::fcntl(copy.get(), F_ADD_SEALS, kSeals) != 0)
+    return fail(errno, "seal the executable");
+  return copy;
+}
+
+}  // namespace
+
+Result<void> reexec_sealed(char* const argv[]) {
+  TRY_ASSIGN(const UniqueFd executable, sys::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  if (is_sealed(executable)) return {};
+  TRY_ASSIGN(const UniqueFd copy, copy_sealed(executable));
+  ::fexecve(copy.get(), argv, environ);
+  return fail(errno, "execute the sealed copy of the executable");
+}
+
+}  // namespace ocirun::linux
