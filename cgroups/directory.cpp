@@ -1,0 +1,169 @@
+#include "cgroups/directory.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <vector>
+
+namespace ocirun::cgroups {
+namespace {
+
+constexpr std::size_t kLargestFile = std::size_t{16} << 20;
+constexpr int kDirectoryFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+Result<UniqueFd> open_at(int parent, const std::string& name, int flags) {
+  UniqueFd fd(::openat(parent, name.c_str(), flags | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd) return fail(errno, "open {}", name);
+  return fd;
+}
+
+Result<std::string> read_whole(Fd fd) {
+  std::string text;
+  char buffer[4096];
+  while (true) {
+    const ssize_t count = ::read(fd.value, buffer, sizeof buffer);
+    if (count == 0) return text;
+    if (count < 0) {
+      if (errno == EINTR) continue;
+      return fail(errno, "read");
+    }
+    text.append(buffer, static_cast<std::size_t>(count));
+    if (text.size() > kLargestFile) return fail(EFBIG, "read");
+  }
+}
+
+/// The names of the directories in `directory`, whose descriptor is O_PATH.
+Result<std::vector<std::string>> list_directories(Fd directory) {
+  TRY_ASSIGN(UniqueFd fd, open_at(directory.value, ".", O_RDONLY | O_DIRECTORY));
+  const std::unique_ptr<DIR, decltype([](DIR* stream) { ::closedir(stream); })> stream(
+      ::fdopendir(fd.get()));
+  if (!stream) return fail(errno, "list a cgroup");
+  static_cast<void>(fd.release());  // closedir's now
+  std::vector<std::string> names;
+  while (const dirent* entry = ::readdir(stream.get())) {
+    const std::string_view name = entry->d_name;
+    if (entry->d_type == DT_DIR && name != "." && name != "..") names.emplace_back(name);
+  }
+  return names;
+}
+
+bool vanished(const Error& error) { return error.number() == ENOENT || error.number() == ENODEV; }
+
+}  // namespace
+
+Result<Directory> Directory::open(const std::string& path) {
+  TRY_ASSIGN(UniqueFd fd, open_at(AT_FDCWD, path, kDirectoryFlags));
+  return Directory(std::move(fd), path);
+}
+
+Result<UniqueFd> Directory::open_file(const std::string& file, int flags) const {
+  UniqueFd fd(::openat(fd_.get(), file.c_str(), flags | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd) return fail(errno, "open {}/{}", path_, file);
+  return fd;
+}
+
+Result<std::string> Directory::read(const std::string& file) const {
+  TRY_ASSIGN(const UniqueFd fd, open_file(file, O_RDONLY));
+  return within(read_whole(fd), fmt::format("{}/{}", path_, file));
+}
+
+std::string Directory::read_or_empty(const std::string& file) const {
+  std::string text = read(file).value_or("");
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+Result<void> Directory::write(const std::string& file, std::string_view value) const {
+  TRY_ASSIGN(const UniqueFd fd, open_file(file, O_WRONLY));
+  if (::write(fd.get(), value.data(), value.size()) != static_cast<ssize_t>(value.size()))
+    return fail(errno, "write {} to {}/{}", value, path_, file);
+  return {};
+}
+
+bool Directory::has(const std::string& file) const {
+  return ::faccessat(fd_.get(), file.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+Result<Made> make_directory(const std::string& path) {
+  if (::mkdir(path.c_str(), 0755) == 0) return Made::kNew;
+  if (errno == EEXIST) return Made::kExisted;
+  return fail(errno, "make cgroup {}", path);
+}
+
+Result<void> remove_directory(const std::string& path) {
+  if (::rmdir(path.c_str()) == 0 || errno == ENOENT || errno == ENODEV) return {};
+  return fail(errno, "remove cgroup {}", path);
+}
+
+Result<void> walk(const std::string& root,
+                  const std::function<Result<void>(const WalkEntry&)>& visit) {
+  struct Level {
+    std::string name;                  // of this directory, in its parent
+    std::vector<std::string> pending;  // children that are not visited yet
+  };
+  std::vector<Level> levels;
+  UniqueFd current;  // the directory of levels.back()
+
+  const auto enter = [&](int parent, const std::string& name) -> Result<bool> {
+    Result<UniqueFd> fd = open_at(parent, name, kDirectoryFlags);
+    if (!fd && vanished(fd.error())) return false;
+    if (!fd) return std::unexpected(std::move(fd).error());
+    Result<std::vector<std::string>> children = list_directories(*fd);
+    if (!children && !vanished(children.error()))
+      return std::unexpected(std::move(children).error());
+    levels.push_back({name, std::move(children).value_or(std::vector<std::string>())});
+    current = *std::move(fd);
+    return true;
+  };
+
+  TRY_ASSIGN(const bool exists, enter(AT_FDCWD, root));
+  if (!exists) return {};
+  while (true) {
+    if (!levels.back().pending.empty()) {
+      const std::string child = std::move(levels.back().pending.back());
+      levels.back().pending.pop_back();
+      TRY(enter(current.get(), child));
+      continue;
+    }
+    const Level done = std::move(levels.back());
+    levels.pop_back();
+    if (levels.empty()) return visit({Fd{AT_FDCWD}, done.name});
+    TRY_ASSIGN(current, open_at(current.get(), "..", kDirectoryFlags));
+    TRY(visit({current, done.name}));
+  }
+}
+
+Result<std::string> read_in(const WalkEntry& entry, const std::string& file) {
+  const std::string path = fmt::format("{}/{}", entry.name, file);
+  TRY_ASSIGN(const UniqueFd fd, open_at(entry.parent.value, path, O_RDONLY));
+  return within(read_whole(fd), path);
+}
+
+Result<void> remove_entry(const WalkEntry& entry) {
+  if (::unlinkat(entry.parent.value, entry.name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT ||
+      errno == ENODEV)
+    return {};
+  return fail(errno, "remove cgroup {}", entry.name);
+}
+
+Patience::Patience(std::chrono::milliseconds limit)
+    : deadline_(std::chrono::steady_clock::now() + limit) {}
+
+bool Patience::wait() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now >= deadline_) return false;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - now);
+  const auto pause = std::min(pause_, left);
+  pause_ = std::min(pause_ * 2, std::chrono::milliseconds(50));
+  const timespec time{.tv_sec = 0, .tv_nsec = pause.count() * 1'000'000};
+  ::nanosleep(&time, nullptr);
+  return true;
+}
+
+}  // namespace ocirun::cgroups

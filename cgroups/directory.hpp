@@ -1,0 +1,70 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "linux/error.hpp"
+#include "linux/unique_fd.hpp"
+
+namespace ocirun::cgroups {
+
+/// One cgroup's directory in one hierarchy, opened once (O_PATH, never through a symlink): its files
+/// are reached from there, wherever it stands. This file is the only place of the room that makes
+/// raw calls with names, all of them names in cgroupfs.
+class Directory {
+ public:
+  static Result<Directory> open(const std::string& path);
+
+  Fd fd() const { return fd_; }
+  const std::string& path() const { return path_; }
+
+  Result<UniqueFd> open_file(const std::string& file, int flags) const;
+  /// The whole text, at most 16 MiB.
+  Result<std::string> read(const std::string& file) const;
+  /// The same, empty where it cannot be read; without the newline at its end.
+  std::string read_or_empty(const std::string& file) const;
+  /// One write(2).
+  Result<void> write(const std::string& file, std::string_view value) const;
+  bool has(const std::string& file) const;
+
+ private:
+  Directory(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  UniqueFd fd_;
+  std::string path_;
+};
+
+enum class Made { kNew, kExisted };
+/// mkdir(2), mode 0755.
+Result<Made> make_directory(const std::string& path);
+/// rmdir(2); one that is missing is no error. EBUSY: processes or nested cgroups are in it.
+Result<void> remove_directory(const std::string& path);
+
+/// A directory as walk() sees it: a name to be used in *at calls with `parent`.
+struct WalkEntry {
+  Fd parent;
+  const std::string& name;
+};
+/// Calls `visit` for every cgroup below `root` and then for `root` itself, children before parents.
+/// Containers nest as deep and as wide as they like: neither the stack nor descriptors grow with
+/// it. What vanishes meanwhile is passed over. The first error of `visit` ends the walk.
+Result<void> walk(const std::string& root,
+                  const std::function<Result<void>(const WalkEntry&)>& visit);
+/// For visitors: a whole file of the entry, and its removal (missing is no error).
+Result<std::string> read_in(const WalkEntry& entry, const std::string& file);
+Result<void> remove_entry(const WalkEntry& entry);
+
+/// Pauses of a bounded wait: 1 ms first, then longer ones, 50 ms at most.
+class Patience {
+ public:
+  explicit Patience(std::chrono::milliseconds limit);
+  /// Sleeps; false when the time is over.
+  bool wait();
+
+ private:
+  std::chrono::steady_clock::time_point deadline_;
+  std::chrono::milliseconds pause_{1};
+};
+
+}  // namespace ocirun::cgroups
