@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "linux/error.hpp"
+#include "linux/number_set.hpp"
 
 namespace ocirun::linux {
 
@@ -19,6 +20,9 @@ struct Scheduler {
 };
 std::optional<std::uint32_t> scheduler_policy(std::string_view name);  // "SCHED_FIFO" …
 std::optional<std::uint64_t> scheduler_flag(std::string_view name);  // "SCHED_FLAG_RESET_ON_FORK" …
+std::vector<std::string_view> scheduler_policies();
+std::vector<std::string_view> scheduler_flags();
+/// sched_setattr(2) of the caller. Errors say which capability or limit is missing.
 Result<void> set_scheduler(const Scheduler& scheduler);
 
 /// process.ioPriority (P-17).
@@ -27,21 +31,9 @@ struct IoPriority {
   std::uint32_t priority = 0;  // 0 … 7
 };
 std::optional<std::uint32_t> io_priority_class(std::string_view name);  // "IOPRIO_CLASS_BE" …
+std::vector<std::string_view> io_priority_classes();
+/// ioprio_set(2) of the calling process, whose children inherit it.
 Result<void> set_io_priority(const IoPriority& priority);
-
-/// A list of CPUs or memory nodes, "0-3,7"; sized by what it holds.
-class NumberSet {
- public:
-  /// Numbers and ranges separated by commas, blanks around them allowed; numbers below 1048576.
-  /// Errors name the text.
-  static Result<NumberSet> parse(std::string_view text);
-  bool empty() const { return words_.empty(); }
-  bool contains(std::size_t number) const;
-  const std::vector<unsigned long>& words() const { return words_; }  // bit N of word N / 64
-
- private:
-  std::vector<unsigned long> words_;
-};
 
 /// sched_setaffinity(2) of the caller.
 Result<void> set_cpu_affinity(const NumberSet& cpus);

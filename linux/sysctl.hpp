@@ -19,8 +19,8 @@ struct Sysctl {
 /// Errors: not a namespaced sysctl, "..", empty parts.
 Result<Sysctl> parse_sysctl(std::string_view key, std::string value);
 
-/// Errors: the namespace that owns the sysctl is neither new nor joined (net.* also when the
-/// network namespace is the host's), or it sets what `hostname`/`domainname` own.
+/// Errors: the namespace that owns the sysctl is not listed, or is joined by path and the runtime's
+/// own; or it is kernel.hostname, which the field `hostname` owns.
 Result<void> check_sysctl(const Sysctl& sysctl, const NamespaceSet& namespaces);
 
 /// Whether the sysctl belongs to one network interface ("net/ipv4/conf/eth0/…", neigh): it may

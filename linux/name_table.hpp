@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace ocirun::linux {
+
+/// One row of a table that gives the kernel's numbers the names of config.json. The tables are
+/// constexpr arrays, so that no constructor runs at start-up.
+template <typename T>
+struct Named {
+  std::string_view name;
+  T value;
+};
+
+template <typename T, std::size_t N>
+constexpr std::optional<T> value_of(const Named<T> (&table)[N], std::string_view name) {
+  for (const Named<T>& row : table)
+    if (row.name == name) return row.value;
+  return std::nullopt;
+}
+
+/// "" for a value that is not in the table.
+template <typename T, std::size_t N>
+constexpr std::string_view name_of(const Named<T> (&table)[N], T value) {
+  for (const Named<T>& row : table)
+    if (row.value == value) return row.name;
+  return {};
+}
+
+template <typename T, std::size_t N>
+std::vector<std::string_view> names_of(const Named<T> (&table)[N]) {
+  std::vector<std::string_view> names;
+  names.reserve(N);
+  for (const Named<T>& row : table) names.push_back(row.name);
+  return names;
+}
+
+}  // namespace ocirun::linux
