@@ -74,6 +74,8 @@ std::vector<std::string_view> seccomp_architecture_names();
 std::vector<std::string_view> seccomp_flag_names();
 /// Those flags that the running kernel takes.
 std::vector<std::string_view> supported_seccomp_flags();
+/// What a profile without `flags` gets: SPEC_ALLOW, where the kernel has it (S-4).
+std::uint32_t default_seccomp_flags();
 /// "2.5.4"
 std::string libseccomp_version();
 
@@ -84,9 +86,11 @@ struct SeccompFilter {
   bool notify = false;
 };
 
-/// Compiles with libseccomp (no system call that a profile may refuse; done in the parent).
-/// Syscalls that libseccomp does not know are passed over, each a `warnings` line; syscalls newer
-/// than the profile get ENOSYS instead of a default EPERM (S-11).
+/// Compiles with libseccomp, in the parent. The native architecture is always in; those that this
+/// kernel cannot run are left out, since their system calls do not exist. Syscalls that libseccomp
+/// does not know are passed over, each a `warnings` line; syscalls newer than the profile get
+/// ENOSYS instead of a default EPERM (S-11). Errors name the field: an errno with another action
+/// (S-2), NOTIFY by default or for write (S-5), more than 4096 instructions.
 Result<SeccompFilter> compile_seccomp(const SeccompProfile& profile,
                                       std::vector<std::string>& warnings);
 

@@ -30,8 +30,8 @@ constexpr Named<SeccompOperator> kOperators[] = {
     {"SCMP_CMP_MASKED_EQ", SeccompOperator::kMaskedEqual},
 };
 
-// A token is the kernel's AUDIT_ARCH_*, but for x32 and n32, which share the token of their 64-bit
-// sibling and get one of libseccomp's own. The AUDIT_ARCH_* rows are newer than libseccomp 2.5.
+// A token is the kernel's AUDIT_ARCH_*, but for x32, which has the one of x86-64 there and one of
+// libseccomp's own here. The rows with AUDIT_ARCH_* are newer than libseccomp 2.5.
 constexpr Named<std::uint32_t> kArchitectures[] = {
     {"SCMP_ARCH_X86", SCMP_ARCH_X86},
     {"SCMP_ARCH_X86_64", SCMP_ARCH_X86_64},

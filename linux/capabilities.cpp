@@ -1,0 +1,158 @@
+#include "linux/capabilities.hpp"
+
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace ocirun::linux {
+namespace {
+
+constexpr unsigned kCapabilityLimit = 64;  // bits that capset(2) takes
+
+// The calls without libc's detour: it would signal every thread, and there is one. 32-bit
+// architectures keep calls with 16-bit ids under the plain names.
+#ifdef SYS_setresuid32
+constexpr long kSetgroups = SYS_setgroups32, kSetresgid = SYS_setresgid32,
+               kSetresuid = SYS_setresuid32;
+#else
+constexpr long kSetgroups = SYS_setgroups, kSetresgid = SYS_setresgid, kSetresuid = SYS_setresuid;
+#endif
+
+// -1 ends the capabilities that the kernel has (cap_last_cap, without trusting a /proc).
+int read_bounding(unsigned capability) {
+  return ::prctl(PR_CAPBSET_READ, static_cast<unsigned long>(capability), 0, 0, 0);
+}
+
+CapabilitySet both(CapabilitySet a, CapabilitySet b) {
+  return CapabilitySet::from_bits(a.bits() & b.bits());
+}
+
+std::string names(CapabilitySet set) {
+  std::string text;
+  for (unsigned c = 0; c < kCapabilityLimit; ++c)
+    if (set.has(c)) text += (text.empty() ? "" : ", ") + capability_name(c);
+  return text;
+}
+
+// `wanted` without what is not in `allowed`, which is told.
+CapabilitySet limit(const char* set, CapabilitySet wanted, CapabilitySet allowed,
+                    const char* reason, std::vector<std::string>& warnings) {
+  const auto lost = CapabilitySet::from_bits(wanted.bits() & ~allowed.bits());
+  if (!lost.empty())
+    warnings.push_back(
+        fmt::format("/process/capabilities/{}: {} not granted: {}", set, names(lost), reason));
+  return both(wanted, allowed);
+}
+
+std::string_view groups_advice(int error) {
+  if (error == EPERM)
+    return " (denied in this user namespace: the gid map was written without CAP_SETGID)";
+  if (error == EINVAL) return " (each must be mapped by /linux/gidMappings, and at most 65536)";
+  return "";
+}
+
+}  // namespace
+
+Result<GrantableCapabilities> grantable_capabilities() {
+  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
+  if (::syscall(SYS_capget, &header, data) != 0) return fail(errno, "read the capabilities");
+  GrantableCapabilities grantable;
+  grantable.permitted =
+      CapabilitySet::from_bits(data[0].permitted | std::uint64_t{data[1].permitted} << 32);
+  for (unsigned c = 0; c < kCapabilityLimit; ++c) {
+    const int in_set = read_bounding(c);
+    if (in_set < 0) break;
+    if (in_set == 1) grantable.bounding.add(c);
+  }
+  return grantable;
+}
+
+CapabilitySets limit_to_grantable(const CapabilitySets& wanted,
+                                  const GrantableCapabilities& grantable,
+                                  std::vector<std::string>& warnings) {
+  constexpr const char* kRuntime = "the runtime itself does not have it";
+  CapabilitySets granted;
+  granted.bounding = limit("bounding", wanted.bounding, grantable.bounding, kRuntime, warnings);
+  granted.permitted = limit("permitted", wanted.permitted, grantable.permitted, kRuntime, warnings);
+  granted.effective =
+      limit("effective", wanted.effective, granted.permitted, "it must be permitted too", warnings);
+  // capset(2): what is inheritable must have been permitted and, since Linux 2.6.25, be bounding.
+  granted.inheritable =
+      limit("inheritable", wanted.inheritable, both(grantable.permitted, granted.bounding),
+            "it must be in the bounding set, and the runtime must have it", warnings);
+  granted.ambient = limit("ambient", wanted.ambient, both(granted.permitted, granted.inheritable),
+                          "it must be permitted and inheritable too", warnings);
+  return granted;
+}
+
+Result<void> drop_bounding_set(CapabilitySet keep) {
+  for (unsigned c = 0; c < kCapabilityLimit; ++c) {
+    if (keep.has(c)) continue;
+    if (::prctl(PR_CAPBSET_DROP, static_cast<unsigned long>(c), 0, 0, 0) == 0) continue;
+    const int error = errno;
+    if (error == EINVAL) break;           // beyond the kernel's last capability
+    if (read_bounding(c) == 0) continue;  // gone already; only a drop needs CAP_SETPCAP
+    return fail(error, "drop {} from the bounding set{}", capability_name(c),
+                error == EPERM ? " (needs CAP_SETPCAP)" : "");
+  }
+  return {};
+}
+
+Result<void> become_user(Uid uid, Gid gid, std::span<const Gid> additional, bool set_groups) {
+  // Without it the permitted set is lost with the last uid 0.
+  if (::prctl(PR_SET_KEEPCAPS, 1UL, 0, 0, 0) != 0) return fail(errno, "keep capabilities");
+  if (set_groups) {
+    std::vector<gid_t> groups;
+    groups.reserve(additional.size());
+    for (const Gid group : additional) groups.push_back(group.value());
+    if (::syscall(kSetgroups, groups.size(), groups.data()) != 0) {
+      const int error = errno;
+      return fail(error, "/process/user/additionalGids: set {} groups{}", groups.size(),
+                  groups_advice(error));
+    }
+  }
+  if (const auto id = gid.value(); ::syscall(kSetresgid, id, id, id) != 0) {
+    const int error = errno;
+    return fail(error, "/process/user/gid: become group {}{}", id,
+                error == EINVAL ? " (not mapped by /linux/gidMappings)" : "");
+  }
+  if (const auto id = uid.value(); ::syscall(kSetresuid, id, id, id) != 0) {
+    const int error = errno;
+    return fail(error, "/process/user/uid: become user {}{}", id,
+                error == EINVAL ? " (not mapped by /linux/uidMappings)" : "");
+  }
+  if (::prctl(PR_SET_KEEPCAPS, 0UL, 0, 0, 0) != 0) return fail(errno, "keep capabilities no more");
+  return {};
+}
+
+Result<void> set_capabilities(const CapabilitySets& sets) {
+  // EINVAL: Linux before 4.3 has no ambient set.
+  if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL)
+    return fail(errno, "clear the ambient capabilities");
+
+  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
+  for (unsigned word = 0; word < _LINUX_CAPABILITY_U32S_3; ++word) {
+    const auto part = [word](CapabilitySet set) {
+      return static_cast<std::uint32_t>(set.bits() >> (32 * word));
+    };
+    data[word] = {.effective = part(sets.effective),
+                  .permitted = part(sets.permitted),
+                  .inheritable = part(sets.inheritable)};
+  }
+  if (::syscall(SYS_capset, &header, data) != 0)
+    return fail(errno, "set capabilities (permitted {})", names(sets.permitted));
+
+  for (unsigned c = 0; c < kCapabilityLimit; ++c) {
+    if (!sets.ambient.has(c)) continue;
+    if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, static_cast<unsigned long>(c), 0, 0) != 0)
+      return fail(errno, "raise the ambient capability {}", capability_name(c));
+  }
+  return {};
+}
+
+}  // namespace ocirun::linux

@@ -1,0 +1,107 @@
+#include "linux/lsm.hpp"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
+
+#include <cerrno>
+
+#include "linux/syscalls.hpp"
+
+namespace ocirun::linux {
+namespace {
+
+constexpr std::size_t kSmallFile = 64 * 1024;
+
+// "" for a file that is not there or cannot be read.
+std::string read_host_file(const char* path) {
+  const auto file = sys::open(path, O_RDONLY | O_CLOEXEC);
+  if (!file) return {};
+  return sys::read_all(*file, kSmallFile).value_or("");
+}
+
+// The kernel ends labels with a line feed or a NUL.
+std::string_view trim_label(std::string_view label) {
+  while (label.ends_with('\n') || label.ends_with('\0')) label.remove_suffix(1);
+  return label;
+}
+
+// attr/apparmor/exec since Linux 5.8: attr/exec may belong to another LSM on the same kernel.
+Result<std::string> apparmor_exec_file(const Procfs& procfs) {
+  constexpr const char* kOwn = "thread-self/attr/apparmor/exec";
+  const auto file = procfs.open_file(kOwn, O_WRONLY);
+  if (file) return std::string(kOwn);
+  if (file.error().number() == ENOENT) return std::string("thread-self/attr/exec");
+  return std::unexpected(file.error());
+}
+
+// Empty read back means that the write was lost, as it is in a file that only looks like procfs
+// (runc CVE-2019-16884).
+Result<void> write_label(const Procfs& procfs, const std::string& path, const std::string& value) {
+  TRY(procfs.write(path, value));
+  TRY_ASSIGN(const std::string set, procfs.read(path));
+  if (trim_label(set).empty())
+    return fail(EIO, "{} is empty after \"{}\" was written", path, value);
+  return {};
+}
+
+Result<void> write_selinux(const Procfs& procfs, const char* path, const std::string& label) {
+  if (label.empty()) return {};
+  if (!selinux_enabled())
+    return refuse(
+        "/process/selinuxLabel: \"{}\" was asked for, but SELinux is off on this host;"
+        " remove the field, or boot with SELinux",
+        label);
+  auto written = write_label(procfs, path, label);
+  if (written) return {};
+  const bool is_invalid = written.error().number() == EINVAL;
+  return within(std::move(written),
+                fmt::format("/process/selinuxLabel: set \"{}\"{}", label,
+                            is_invalid ? " (the loaded policy does not know this label)" : ""));
+}
+
+}  // namespace
+
+bool apparmor_enabled() {
+  return read_host_file("/sys/module/apparmor/parameters/enabled").starts_with('Y');
+}
+
+bool selinux_enabled() {
+  struct statfs info{};
+  const auto mount = sys::open("/sys/fs/selinux", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (mount && ::fstatfs(mount->get(), &info) == 0 && info.f_type == SELINUX_MAGIC) return true;
+  // Registered only if SELinux was not switched off at boot.
+  return read_host_file("/proc/filesystems").find("\tselinuxfs\n") != std::string::npos;
+}
+
+Result<void> set_apparmor_on_exec(const Procfs& procfs, const std::string& profile) {
+  if (profile.empty()) return {};
+  if (!apparmor_enabled()) {
+    if (profile == "unconfined") return {};  // as every process of this host is
+    return refuse(
+        "/process/apparmorProfile: \"{}\" was asked for, but AppArmor is off on this"
+        " host; remove the field, or boot with AppArmor",
+        profile);
+  }
+  const auto set = [&]() -> Result<void> {
+    TRY_ASSIGN(const std::string path, apparmor_exec_file(procfs));
+    return write_label(procfs, path, "exec " + profile);
+  };
+  auto done = set();
+  if (done) return {};
+  const bool is_missing = done.error().number() == ENOENT;
+  return within(
+      std::move(done),
+      fmt::format("/process/apparmorProfile: set \"{}\"{}", profile,
+                  is_missing ? " (the profile is not loaded: load it with apparmor_parser)" : ""));
+}
+
+Result<void> set_selinux_on_exec(const Procfs& procfs, const std::string& label) {
+  return write_selinux(procfs, "thread-self/attr/exec", label);
+}
+
+Result<void> set_selinux_key_label(const Procfs& procfs, const std::string& label) {
+  return write_selinux(procfs, "thread-self/attr/keycreate", label);
+}
+
+}  // namespace ocirun::linux

@@ -1,0 +1,219 @@
+#include <seccomp.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <memory>
+
+#include "linux/seccomp.hpp"
+#include "linux/seccomp_enosys.hpp"
+
+namespace ocirun::linux {
+namespace {
+
+constexpr std::uint32_t kMaxErrno = 4095;  // greater ones are no errors to libc (MAX_ERRNO)
+
+using Context = std::unique_ptr<void, decltype(&::seccomp_release)>;
+
+// A family is what one kernel can run: a token of another never reaches the filter.
+constexpr std::array kFamilies{
+    std::array<std::uint32_t, 3>{SCMP_ARCH_X86_64, SCMP_ARCH_X86, SCMP_ARCH_X32},
+    std::array<std::uint32_t, 3>{SCMP_ARCH_AARCH64, SCMP_ARCH_ARM, SCMP_ARCH_ARM},
+    std::array<std::uint32_t, 3>{SCMP_ARCH_MIPS64, SCMP_ARCH_MIPS, SCMP_ARCH_MIPS64N32},
+    std::array<std::uint32_t, 3>{SCMP_ARCH_MIPSEL64, SCMP_ARCH_MIPSEL, SCMP_ARCH_MIPSEL64N32},
+    std::array<std::uint32_t, 3>{SCMP_ARCH_PPC64, SCMP_ARCH_PPC, SCMP_ARCH_PPC},
+    std::array<std::uint32_t, 3>{SCMP_ARCH_S390X, SCMP_ARCH_S390, SCMP_ARCH_S390},
+    std::array<std::uint32_t, 3>{SCMP_ARCH_PARISC64, SCMP_ARCH_PARISC, SCMP_ARCH_PARISC},
+};
+
+Result<std::uint32_t> action_value(SeccompAction action, std::optional<std::uint32_t> errno_ret,
+                                   std::string_view field) {
+  const bool takes_errno = action == SeccompAction::kErrno || action == SeccompAction::kTrace;
+  if (errno_ret && !takes_errno)
+    return refuse("{}: only SCMP_ACT_ERRNO and SCMP_ACT_TRACE take an errno", field);
+  const std::uint32_t number = errno_ret.value_or(EPERM);
+  if (number > kMaxErrno) return refuse("{}: {} is not from 0 to {}", field, number, kMaxErrno);
+  switch (action) {
+    case SeccompAction::kKillThread:
+      return SCMP_ACT_KILL_THREAD;
+    case SeccompAction::kKillProcess:
+      return SCMP_ACT_KILL_PROCESS;
+    case SeccompAction::kTrap:
+      return SCMP_ACT_TRAP;
+    case SeccompAction::kErrno:
+      return SCMP_ACT_ERRNO(number);
+    case SeccompAction::kTrace:
+      return SCMP_ACT_TRACE(number);
+    case SeccompAction::kAllow:
+      return SCMP_ACT_ALLOW;
+    case SeccompAction::kLog:
+      return SCMP_ACT_LOG;
+    case SeccompAction::kNotify:
+      return SCMP_ACT_NOTIFY;
+  }
+  return refuse("{}: unknown action", field);
+}
+
+scmp_compare comparison(SeccompOperator op) {
+  switch (op) {
+    case SeccompOperator::kNotEqual:
+      return SCMP_CMP_NE;
+    case SeccompOperator::kLess:
+      return SCMP_CMP_LT;
+    case SeccompOperator::kLessEqual:
+      return SCMP_CMP_LE;
+    case SeccompOperator::kEqual:
+      return SCMP_CMP_EQ;
+    case SeccompOperator::kGreaterEqual:
+      return SCMP_CMP_GE;
+    case SeccompOperator::kGreater:
+      return SCMP_CMP_GT;
+    case SeccompOperator::kMaskedEqual:
+      return SCMP_CMP_MASKED_EQ;
+  }
+  return SCMP_CMP_EQ;
+}
+
+// `value` is the mask of SCMP_CMP_MASKED_EQ, `valueTwo` what is left after masking.
+scmp_arg_cmp condition(const SeccompArgument& argument) {
+  return {.arg = argument.index,
+          .op = comparison(argument.op),
+          .datum_a = argument.value,
+          .datum_b = argument.op == SeccompOperator::kMaskedEqual ? argument.value_two : 0};
+}
+
+// The conditions of one rule are all to be met. libseccomp takes one for each argument of a call,
+// so a rule with two for the same one becomes a rule for each condition, any of which may be met:
+// the engines' default profile counts on that for clone and personality (S-9).
+using Conditions = std::vector<scmp_arg_cmp>;
+std::vector<Conditions> alternatives(const std::vector<SeccompArgument>& arguments) {
+  Conditions all;
+  unsigned seen = 0;
+  bool repeated = false;
+  for (const SeccompArgument& argument : arguments) {
+    repeated = repeated || ((seen >> argument.index) & 1U) != 0;
+    seen |= 1U << argument.index;
+    all.push_back(condition(argument));
+  }
+  if (!repeated) return {all};
+  std::vector<Conditions> each;
+  for (const scmp_arg_cmp& one : all) each.push_back({one});
+  return each;
+}
+
+std::vector<std::uint32_t> filter_architectures(const SeccompProfile& profile) {
+  const std::uint32_t native = ::seccomp_arch_native();
+  std::vector<std::uint32_t> architectures{native};
+  const auto family = std::ranges::find_if(kFamilies, [&](const auto& members) {
+    return std::ranges::find(members, native) != members.end();
+  });
+  if (family == kFamilies.end()) return architectures;
+  for (const std::uint32_t wanted : profile.architectures)
+    if (std::ranges::find(*family, wanted) != family->end() &&
+        std::ranges::find(architectures, wanted) == architectures.end())
+      architectures.push_back(wanted);
+  return architectures;
+}
+
+Result<void> add_rule(const Context& context, std::uint32_t default_action, const SeccompRule& rule,
+                      std::size_t index, std::vector<std::string>& warnings) {
+  const std::string place = fmt::format("/linux/seccomp/syscalls/{}", index);
+  TRY_ASSIGN(const std::uint32_t action,
+             action_value(rule.action, rule.errno_ret, place + "/errnoRet"));
+  if (action == default_action) return {};  // S-10; libseccomp calls it an error
+  for (const SeccompArgument& argument : rule.arguments)
+    if (argument.index > 5)
+      return refuse("{}/args: index {} is not from 0 to 5", place, argument.index);
+  const auto rules = alternatives(rule.arguments);
+  for (const std::string& name : rule.names) {
+    if (rule.action == SeccompAction::kNotify && name == "write")
+      return refuse(
+          "{}: SCMP_ACT_NOTIFY cannot be used for write, with which the runtime reports"
+          " while nobody listens yet",
+          place);
+    const int number = ::seccomp_syscall_resolve_name(name.c_str());
+    if (number == __NR_SCMP_ERROR) {
+      warnings.push_back(
+          fmt::format("{}: libseccomp {} does not know the system call \"{}\"; no"
+                      " rule for it",
+                      place, libseccomp_version(), name));
+      continue;
+    }
+    for (const Conditions& conditions : rules) {
+      const int error =
+          ::seccomp_rule_add_array(context.get(), action, number,
+                                   static_cast<unsigned>(conditions.size()), conditions.data());
+      if (error < 0 && error != -EEXIST)  // a rule before it says the same
+        return fail(-error, "{}: add the rule for {}", place, name);
+    }
+  }
+  return {};
+}
+
+// libseccomp 2.5 writes to a descriptor only.
+Result<std::vector<sock_filter>> export_program(const Context& context) {
+  const UniqueFd file(::memfd_create("seccomp", MFD_CLOEXEC));
+  if (!file) return fail(errno, "make a file in memory for the seccomp filter");
+  if (const int error = ::seccomp_export_bpf(context.get(), file.get()); error < 0)
+    return fail(-error, "generate the seccomp filter");
+  struct stat info{};
+  if (::fstat(file.get(), &info) != 0) return fail(errno, "measure the seccomp filter");
+  std::vector<sock_filter> program(static_cast<std::size_t>(info.st_size) / sizeof(sock_filter));
+  const std::size_t bytes = program.size() * sizeof(sock_filter);
+  if (::pread(file.get(), program.data(), bytes, 0) != static_cast<ssize_t>(bytes))
+    return fail(EIO, "read the seccomp filter");
+  return program;
+}
+
+}  // namespace
+
+bool SeccompProfile::uses_notify() const {
+  return default_action == SeccompAction::kNotify ||
+         std::ranges::any_of(
+             rules, [](const SeccompRule& rule) { return rule.action == SeccompAction::kNotify; });
+}
+
+Result<SeccompFilter> compile_seccomp(const SeccompProfile& profile,
+                                      std::vector<std::string>& warnings) {
+  if (profile.default_action == SeccompAction::kNotify)
+    return refuse(
+        "/linux/seccomp/defaultAction: SCMP_ACT_NOTIFY would stop the runtime itself"
+        " before anybody listens; use it in rules");
+  TRY_ASSIGN(const std::uint32_t default_action,
+             action_value(profile.default_action, profile.default_errno_ret,
+                          "/linux/seccomp/defaultErrnoRet"));
+  const Context context(::seccomp_init(default_action), ::seccomp_release);
+  if (!context) return fail(ENOMEM, "/linux/seccomp: libseccomp cannot start a filter");
+
+  const std::vector<std::uint32_t> architectures = filter_architectures(profile);
+  for (const std::uint32_t arch : architectures)
+    if (const int error = ::seccomp_arch_add(context.get(), arch); error < 0 && error != -EEXIST)
+      return fail(-error, "/linux/seccomp/architectures: add {:#x}", arch);
+  // A binary tree instead of a list; libseccomp before 2.5 does not have it.
+  static_cast<void>(::seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2));
+
+  for (std::size_t i = 0; i < profile.rules.size(); ++i)
+    TRY(add_rule(context, default_action, profile.rules[i], i, warnings));
+
+  SeccompFilter filter;
+  TRY_ASSIGN(std::vector<sock_filter> program, export_program(context));
+  filter.program = with_enosys(newer_syscalls(profile, architectures), std::move(program));
+  if (filter.program.size() > BPF_MAXINSNS)
+    return refuse(
+        "/linux/seccomp: the filter has {} instructions, but the kernel takes at most {};"
+        " name fewer architectures or argument conditions",
+        filter.program.size(), BPF_MAXINSNS);
+  filter.notify = profile.uses_notify();
+  filter.flags = profile.flags.value_or(default_seccomp_flags());
+  return filter;
+}
+
+std::string libseccomp_version() {
+  const scmp_version* version = ::seccomp_version();
+  return fmt::format("{}.{}.{}", version->major, version->minor, version->micro);
+}
+
+}  // namespace ocirun::linux
