@@ -10,7 +10,8 @@ namespace ocirun::linux {
 
 /// A procfs of our own: mounted detached, so that no mount of a container can cover any of its
 /// files (runc CVE-2019-16884, CVE-2025-52881). Each file is opened beneath it without symlinks or
-/// crossings.
+/// crossings. Where the kernel grants no mount of our own, the same files of /proc, each proven to
+/// lie on one and the same procfs mount.
 class Procfs {
  public:
   /// kProcesses has /proc/PID only (subset=pid); kFull has sysctls too: open, use, close in one
@@ -30,15 +31,26 @@ class Procfs {
   Result<void> write(std::string_view path, std::string_view value) const;
   /// At most 1 MiB.
   Result<std::string> read(std::string_view path) const;
-  /// An O_PATH|O_CLOEXEC descriptor made a real one: opens /proc/self/fd/N with `flags` (the magic
-  /// link is followed only after its directory was proven to be procfs).
+  /// An O_PATH descriptor made a real one: opens /proc/self/fd/N with `flags` (the magic link is
+  /// followed only after it was proven to lie on the mount of its directory).
   Result<UniqueFd> reopen(Fd descriptor, int flags) const;
-  /// "/proc/self/fd/N"-style path of `descriptor`, for mount(2) alone (mount_legacy.cpp).
+  /// Where `descriptor` is, as the caller's root sees it ("/a/b", "/a/b (deleted)").
+  Result<std::string> path_of(Fd descriptor) const;
 
  private:
-  explicit Procfs(UniqueFd root) : root_(std::move(root)) {}
+  enum class Origin { kOwnMount, kHost };
+  Procfs(UniqueFd root, Origin origin) : root_(std::move(root)), origin_(origin) {}
+  Result<std::string> without_self(std::string_view path) const;
+  Result<UniqueFd> walk(const std::string& path, int flags) const;
   UniqueFd root_;
+  Origin origin_;
 };
+
+/// "self/fd/N": the name of `descriptor` below a procfs that is the working directory, for mount(2)
+/// and chmod(2), which take no descriptor.
+std::string fd_link(Fd descriptor);
+/// The same below the caller's /proc, for connect(2). Never inside a container.
+std::string host_fd_link(Fd descriptor);
 
 /// Field 22 of /proc/PID/stat (clock ticks since boot) and the state letter, read from the host's
 /// procfs.
