@@ -89,18 +89,25 @@ struct Config {
 /// that begins with the JSON pointer; and warnings either way.
 struct Parsed {
   std::optional<Config> config;
-  std::vector<std::string> problems;
+  std::vector<std::string> problems;  // the first hundred
+  std::size_t problem_count = 0;      // all of them
   std::vector<std::string> warnings;
+  /// Why a well-formed document cannot become a container: it lists no namespaces at all and asks
+  /// for what would change the host (T-4, L-12, L-29, L-33, L-35).
+  std::vector<std::string> refusals;
   /// The config, or one Error: "config.json: /process/cwd: …" (the first problem, and how many more
   /// there are).
   Result<Config> take() &&;
 };
 
-/// Parses and validates a document. `bundle` is absolute; relative paths are joined to it.
+/// Parses and validates a document: all of it, however much is wrong. `bundle` is absolute; relative paths are joined to it.
 Parsed parse_config(std::string_view text, const HostPath& bundle);
-/// `exec --process FILE`. `base` gives what the seccomp etc. of the container is; only the process
-/// is read.
+/// `exec --process FILE`: an object as config.json's /process.
 Result<Process> parse_process(std::string_view text, std::vector<std::string>& warnings);
+/// `update --resources FILE`: an object as /linux/resources. Zeros of clients mean "leave alone".
+/// How swap and limit, burst and quota go together depends on what is set already: not checked.
+Result<cgroups::Resources> parse_resources(std::string_view text,
+                                           std::vector<std::string>& warnings);
 /// Reads BUNDLE/config.json: at most 16 MiB. Errors: "config.json not found in <bundle>" (D-1).
 Result<std::string> read_config_file(const HostPath& bundle);
 

@@ -1,0 +1,155 @@
+#include "bundle/json_reader.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "bundle/json_writer.hpp"
+
+namespace ocirun::bundle {
+namespace {
+
+/// Typing mistakes between two words: insertions, deletions, replacements, and two letters swapped
+/// (optimal string alignment). Words longer than the table are never near.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  constexpr std::size_t kLongest = 48;
+  if (a.size() > kLongest || b.size() > kLongest) return kLongest;
+  std::array<std::array<std::size_t, kLongest + 1>, 3> rows{};  // of i-2, i-1 and i, by i mod 3
+  for (std::size_t j = 0; j <= b.size(); ++j) rows[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    auto& row = rows[i % 3];
+    const auto& above = rows[(i + 2) % 3];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], rows[(i + 1) % 3][j - 2] + 1);
+    }
+  }
+  return rows[a.size() % 3][b.size()];
+}
+
+std::string upper(std::string_view word) {
+  std::string out(word);
+  for (char& c : out)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return out;
+}
+
+}  // namespace
+
+std::optional<Value> Value::member(std::string_view name) const {
+  const Node* node = node_->find(name);
+  if (node == nullptr) return {};
+  return Value(*node, *report_);
+}
+
+bool Value::expect(Node::Kind kind, std::string_view wanted) const {
+  if (node_->kind == kind) return true;
+  problem("must be {}, not {}", wanted, found(*this));
+  return false;
+}
+
+void Value::complain(std::string_view name, fmt::string_view format, fmt::format_args args) const {
+  std::string sentence = name.empty() ? pointer_to(*node_) : pointer_below(*node_, name);
+  sentence += ": ";
+  fmt::vformat_to(std::back_inserter(sentence), format, args);
+  report_->problem(std::move(sentence));
+}
+
+void Value::warn(fmt::string_view format, fmt::format_args args) const {
+  report_->warning(pointer_to(*node_) + ": " + fmt::vformat(format, args));
+}
+
+std::string reason(const Error& error) {
+  return fmt::format("{}", fmt::join(error.frames(), ": "));
+}
+
+std::string found(const Value& at) {
+  const Node& node = at.node();
+  switch (node.kind) {
+    case Node::Kind::kNull: return "null";
+    case Node::Kind::kBoolean: return node.boolean ? "true" : "false";
+    case Node::Kind::kNegative: return fmt::format("{}", static_cast<std::int64_t>(node.number));
+    case Node::Kind::kNatural: return fmt::format("{}", node.number);
+    case Node::Kind::kOther: return std::string(node.text.substr(0, 40));
+    case Node::Kind::kString: return in_quotes(node.text);
+    case Node::Kind::kArray: return "a list";
+    case Node::Kind::kObject: return "an object";
+  }
+  return {};
+}
+
+bool flag(Value at, bool& out) {
+  if (!at.expect_boolean()) return false;
+  out = at.node().boolean;
+  return true;
+}
+
+bool text(Value at, std::string& out) {
+  if (!at.expect_string()) return false;
+  if (at.node().text.find('\0') != std::string_view::npos) {
+    at.problem("contains NUL: {}", found(at));
+    return false;
+  }
+  out = at.node().text;
+  return true;
+}
+
+bool nonempty_text(Value at, std::string& out) {
+  if (!text(at, out)) return false;
+  if (out.empty()) at.problem("must not be empty");
+  return !out.empty();
+}
+
+bool environment_entry(Value at, std::string& out) {
+  if (!text(at, out)) return false;
+  const std::size_t equals = out.find('=');
+  if (equals != std::string::npos && equals != 0) return true;
+  at.problem("must have the form NAME=value, not {}", found(at));
+  return false;
+}
+
+std::optional<std::int64_t> signed_number(Value at, std::int64_t least, std::int64_t most) {
+  const Node& node = at.node();
+  const bool fits = node.kind == Node::Kind::kNegative ||
+                    (node.kind == Node::Kind::kNatural &&
+                     node.number <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
+  const auto value = static_cast<std::int64_t>(node.number);
+  if (fits && value >= least && value <= most) return value;
+  at.problem("must be a whole number from {} to {}, not {}", least, most, found(at));
+  return {};
+}
+
+std::optional<std::uint64_t> unsigned_number(Value at, std::uint64_t least, std::uint64_t most) {
+  const Node& node = at.node();
+  if (node.kind == Node::Kind::kNatural && node.number >= least && node.number <= most)
+    return node.number;
+  at.problem("must be a whole number from {} to {}, not {}", least, most, found(at));
+  return {};
+}
+
+bool uid(Value at, Uid& out) { return id(at, out); }
+bool gid(Value at, Gid& out) { return id(at, out); }
+
+std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
+  const std::string typed = upper(word);  // a wrong case alone is no distance
+  std::string_view best;
+  std::size_t least = std::max<std::size_t>(2, word.size() / 4) + 1;  // more would be a guess
+  for (const std::string_view candidate : known) {
+    const std::size_t distance = edit_distance(typed, upper(candidate));
+    if (distance >= least || distance >= candidate.size()) continue;
+    least = distance;
+    best = candidate;
+  }
+  return best;
+}
+
+void unknown_word(Value at, std::string_view what, std::span<const std::string_view> known) {
+  const std::string_view near = nearest(at.node().text, known);
+  if (!near.empty()) return at.problem("unknown {} {} (did you mean {}?)", what, found(at), near);
+  std::string all;
+  for (const std::string_view name : known) fmt::format_to(std::back_inserter(all), "{}{}", all.empty() ? "" : ", ", name);
+  at.problem("unknown {} {} (known: {})", what, found(at), all);
+}
+
+}  // namespace ocirun::bundle

@@ -1,0 +1,177 @@
+// `process` (matrix P-1 … P-22).
+
+#include <linux/sched.h>
+
+#include <algorithm>
+
+#include "bundle/json_writer.hpp"
+#include "bundle/sections.hpp"
+
+namespace ocirun::bundle {
+namespace {
+
+constexpr auto kConsoleSize = fields<linux::ConsoleSize>(
+    required("height", &linux::ConsoleSize::height, whole_number),  // P-3
+    required("width", &linux::ConsoleSize::width, whole_number));
+
+constexpr auto kUser = fields<User>(
+    required("uid", &User::uid, uid),  // P-19
+    required("gid", &User::gid, gid),
+    field("umask", &User::umask, range(0, 0777)),  // P-20
+    field("additionalGids", &User::additional_gids, list_of(gid)));
+
+// P-8: both limits, set exactly.
+constexpr auto kRlimit = checked(
+    fields<linux::Rlimit>(
+        required("type", &linux::Rlimit::resource,
+                 word("limit", linux::rlimit_resource, linux::rlimit_names)),
+        required("soft", &linux::Rlimit::soft, whole_number),
+        required("hard", &linux::Rlimit::hard, whole_number)),
+    [](Value at, const linux::Rlimit& limit) {
+      if (limit.soft > limit.hard)
+        at.problem_at("soft", "{} is above the hard limit {}", limit.soft, limit.hard);
+    });
+
+bool read_rlimits(Value at, std::vector<linux::Rlimit>& out) {
+  if (!at.expect_list()) return false;
+  bool good = true;
+  for (const Value item : at) {
+    linux::Rlimit limit;
+    if (!kRlimit(item, limit)) {
+      good = false;
+      continue;
+    }
+    if (std::ranges::find(out, limit.resource, &linux::Rlimit::resource) != out.end()) {
+      item.problem_at("type", "{} is listed twice", linux::rlimit_name(limit.resource));
+      good = false;
+    }
+    out.push_back(limit);
+  }
+  return good;
+}
+
+/// P-10: a name that this build does not know is a warning.
+bool read_capabilities(Value at, linux::CapabilitySet& out) {
+  if (!at.expect_list()) return false;
+  bool good = true;
+  for (const Value item : at) {
+    std::string name;
+    if (!text(item, name)) {
+      good = false;
+    } else if (const auto capability = linux::capability_number(name)) {
+      out.add(*capability);
+    } else {
+      item.warning("unknown capability {}: it is not granted", in_quotes(name));
+    }
+  }
+  return good;
+}
+
+constexpr auto kCapabilities = fields<linux::CapabilitySets>(
+    field("bounding", &linux::CapabilitySets::bounding, read_capabilities),
+    field("effective", &linux::CapabilitySets::effective, read_capabilities),
+    field("inheritable", &linux::CapabilitySets::inheritable, read_capabilities),
+    field("permitted", &linux::CapabilitySets::permitted, read_capabilities),
+    field("ambient", &linux::CapabilitySets::ambient, read_capabilities));
+
+std::vector<std::string_view> scheduler_policies() {
+  return {"SCHED_OTHER", "SCHED_FIFO", "SCHED_RR",      "SCHED_BATCH",
+          "SCHED_ISO",   "SCHED_IDLE", "SCHED_DEADLINE"};
+}
+std::vector<std::string_view> scheduler_flags() {
+  return {"SCHED_FLAG_RESET_ON_FORK", "SCHED_FLAG_RECLAIM",        "SCHED_FLAG_DL_OVERRUN",
+          "SCHED_FLAG_KEEP_POLICY",   "SCHED_FLAG_KEEP_PARAMS",    "SCHED_FLAG_UTIL_CLAMP_MIN",
+          "SCHED_FLAG_UTIL_CLAMP_MAX"};
+}
+std::vector<std::string_view> io_priority_classes() {
+  return {"IOPRIO_CLASS_RT", "IOPRIO_CLASS_BE", "IOPRIO_CLASS_IDLE"};
+}
+
+/// P-15: which values sched_setattr(2) takes with which policy.
+void check_scheduler(Value at, const linux::Scheduler& scheduler) {
+  const std::uint32_t policy = scheduler.policy;
+  const bool fair = policy == SCHED_NORMAL || policy == SCHED_BATCH;
+  const bool realtime = policy == SCHED_FIFO || policy == SCHED_RR;
+  if (fair && (scheduler.nice < -20 || scheduler.nice > 19))
+    at.problem_at("nice", "must be from -20 to 19, not {}", scheduler.nice);
+  if (realtime && (scheduler.priority < 1 || scheduler.priority > 99))
+    at.problem_at("priority", "must be from 1 to 99 with this policy, not {}", scheduler.priority);
+  if (!realtime && scheduler.priority != 0)
+    at.problem_at("priority", "is for SCHED_FIFO and SCHED_RR only, it must be 0 here, not {}",
+                  scheduler.priority);
+  if (policy == SCHED_DEADLINE) return;
+  for (const auto& [name, value] : {std::pair("runtime", scheduler.runtime),
+                                    std::pair("deadline", scheduler.deadline),
+                                    std::pair("period", scheduler.period)})
+    if (value != 0)
+      at.problem_at(name, "is for SCHED_DEADLINE only, it must be 0 here, not {}", value);
+}
+
+constexpr auto kScheduler = checked(
+    fields<linux::Scheduler>(
+        required("policy", &linux::Scheduler::policy,
+                 word("policy", linux::scheduler_policy, scheduler_policies)),
+        field("flags", &linux::Scheduler::flags,
+              flags_of(word("flag", linux::scheduler_flag, scheduler_flags))),
+        field("nice", &linux::Scheduler::nice, whole_number),
+        field("priority", &linux::Scheduler::priority, range(0, INT32_MAX)),
+        field("runtime", &linux::Scheduler::runtime, whole_number),
+        field("deadline", &linux::Scheduler::deadline, whole_number),
+        field("period", &linux::Scheduler::period, whole_number)),
+    check_scheduler);
+
+constexpr auto kIoPriority = fields<linux::IoPriority>(  // P-17
+    required("class", &linux::IoPriority::io_class,
+             word("class", linux::io_priority_class, io_priority_classes)),
+    required("priority", &linux::IoPriority::priority, range(0, 7)));
+
+/// P-18: an empty list changes nothing, as an absent one.
+bool read_cpus(Value at, std::optional<linux::NumberSet>& out) {
+  std::string list;
+  if (!text(at, list)) return false;
+  if (list.empty()) return true;
+  auto set = linux::NumberSet::parse(list);
+  if (!set) {
+    at.problem("{}", reason(set.error()));
+    return false;
+  }
+  out = *std::move(set);
+  return true;
+}
+
+constexpr auto kCpuAffinity = fields<Process>(
+    part("initial",
+         [](Value at, Process& out) { return read_cpus(at, out.initial_cpu_affinity); }),
+    part("final", [](Value at, Process& out) { return read_cpus(at, out.final_cpu_affinity); }));
+
+constexpr auto kProcess = fields<Process>(
+    field("terminal", &Process::terminal, flag),                             // P-2
+    field("consoleSize", &Process::console_size, kConsoleSize),              // P-3
+    required("cwd", &Process::cwd, absolute_path),                           // P-4
+    field("env", &Process::env, list_of(environment_entry)),                 // P-5
+    required("args", &Process::args, texts),                                 // P-6
+    field("user", &Process::user, kUser),                                    // P-19 … P-21
+    field("rlimits", &Process::rlimits, read_rlimits),                       // P-8
+    field("apparmorProfile", &Process::apparmor_profile, text),              // P-9
+    field("selinuxLabel", &Process::selinux_label, text),                    // P-16
+    field("capabilities", &Process::capabilities, kCapabilities),            // P-10
+    field("noNewPrivileges", &Process::no_new_privileges, flag),             // P-13
+    field("oomScoreAdj", &Process::oom_score_adj, range(-1000, 1000)),       // P-14
+    field("scheduler", &Process::scheduler, kScheduler),                     // P-15
+    field("ioPriority", &Process::io_priority, kIoPriority),                 // P-17
+    part("execCPUAffinity", kCpuAffinity));                                  // P-18
+
+}  // namespace
+
+bool read_process(Value at, Process& out) {
+  const bool good = kProcess(at, out);
+  const auto args = at.member("args");
+  if (args && args->node().is_array() && out.args.empty()) {
+    args->problem("must hold at least the program to run");  // P-6
+    return false;
+  }
+  if (!out.terminal) out.console_size.reset();  // P-3: ignored then
+  return good;
+}
+
+}  // namespace ocirun::bundle

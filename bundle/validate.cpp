@@ -1,0 +1,271 @@
+#include "bundle/validate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+
+#include "bundle/json_writer.hpp"
+
+namespace ocirun::bundle {
+namespace {
+
+using linux::NamespaceKind;
+
+/// What the rules speak to.
+class Check {
+ public:
+  Check(const Config& config, Value root, std::vector<std::string>& refusals)
+      : config_(config),
+        root_(root),
+        refusals_(refusals),
+        has_namespaces_(root.member("linux") && root.member("linux")->member("namespaces")) {}
+
+  const Config& config() const { return config_; }
+  const Value& root() const { return root_; }
+  bool has(NamespaceKind kind) const { return config_.namespaces.contains(kind); }
+
+  template <typename... Args>
+  void problem(std::string_view pointer, fmt::format_string<Args...> format, Args&&... args) const {
+    root_.report().problem(
+        fmt::format("{}: {}", pointer, fmt::format(format, std::forward<Args>(args)...)));
+  }
+  template <typename... Args>
+  void warning(std::string_view pointer, fmt::format_string<Args...> format, Args&&... args) const {
+    root_.report().warning(
+        fmt::format("{}: {}", pointer, fmt::format(format, std::forward<Args>(args)...)));
+  }
+  /// Something needs a namespace that the container does not have. A document that lists no
+  /// namespaces at all (a fragment, one of another platform) is well-formed all the same; it only
+  /// cannot be run.
+  void needs_namespace(std::string_view pointer, std::string sentence) const {
+    sentence = fmt::format("{}: {}", pointer, sentence);
+    if (has_namespaces_)
+      root_.report().problem(std::move(sentence));
+    else
+      refusals_.push_back(std::move(sentence));
+  }
+  void needs_namespace(std::string_view pointer, NamespaceKind kind) const {
+    needs_namespace(pointer, fmt::format("needs a {0} namespace: add {{\"type\": \"{0}\"}} to"
+                                         " /linux/namespaces",
+                                         linux::config_name(kind)));
+  }
+
+ private:
+  const Config& config_;
+  Value root_;
+  std::vector<std::string>& refusals_;
+  bool has_namespaces_;
+};
+
+void check_names(const Check& check) {  // T-4, T-5
+  constexpr std::size_t kMostBytes = 64;  // __NEW_UTS_LEN
+  const Config& config = check.config();
+  for (const auto& [pointer, name] : {std::pair("/hostname", &config.hostname),
+                                      std::pair("/domainname", &config.domainname)}) {
+    if (name->size() > kMostBytes)
+      check.problem(pointer, "has {} bytes, at most {} are possible", name->size(), kMostBytes);
+    if (!name->empty() && !check.has(NamespaceKind::kUts))
+      check.needs_namespace(pointer, NamespaceKind::kUts);
+  }
+}
+
+void check_sysctls(const Check& check) {  // L-35
+  for (const linux::Sysctl& sysctl : check.config().sysctls) {
+    const auto allowed = linux::check_sysctl(sysctl, check.config().namespaces);
+    if (!allowed)
+      check.needs_namespace("/linux/sysctl/" + pointer_token(sysctl.name), reason(allowed.error()));
+  }
+}
+
+void check_user_namespace(const Check& check) {  // L-9
+  const Config& config = check.config();
+  const linux::IdMap& map = config.id_map;
+  if (!check.has(NamespaceKind::kUser)) {
+    if (!map.uids.empty()) check.needs_namespace("/linux/uidMappings", NamespaceKind::kUser);
+    if (!map.gids.empty()) check.needs_namespace("/linux/gidMappings", NamespaceKind::kUser);
+  }
+  // With a path the mappings are the joined namespace's; both together are compared later (L-10).
+  if (config.namespaces.creates(NamespaceKind::kUser)) {
+    constexpr std::string_view kMissing =
+        "is missing: a new user namespace needs at least one mapping";
+    if (map.uids.empty()) check.problem("/linux/uidMappings", "{}", kMissing);
+    if (map.gids.empty()) check.problem("/linux/gidMappings", "{}", kMissing);
+  }
+}
+
+void check_mapped_ids(const Check& check) {  // P-19, L-24
+  const Config& config = check.config();
+  const linux::IdMap& map = config.id_map;
+  if (map.uids.empty() || map.gids.empty() || !check.has(NamespaceKind::kUser)) return;
+  const auto check_uid = [&](const std::string& pointer, Uid uid) {
+    if (!map.host_uid(uid))
+      check.problem(pointer, "user id {} is not in /linux/uidMappings", uid.value());
+  };
+  const auto check_gid = [&](const std::string& pointer, Gid gid) {
+    if (!map.host_gid(gid))
+      check.problem(pointer, "group id {} is not in /linux/gidMappings", gid.value());
+  };
+  if (config.process) {
+    const User& user = config.process->user;
+    check_uid("/process/user/uid", user.uid);
+    check_gid("/process/user/gid", user.gid);
+    for (std::size_t i = 0; i < user.additional_gids.size(); ++i)
+      check_gid(fmt::format("/process/user/additionalGids/{}", i), user.additional_gids[i]);
+  }
+  for (std::size_t i = 0; i < config.devices.size(); ++i) {
+    check_uid(fmt::format("/linux/devices/{}/uid", i), config.devices[i].uid);
+    check_gid(fmt::format("/linux/devices/{}/gid", i), config.devices[i].gid);
+  }
+}
+
+void check_time_offsets(const Check& check) {  // L-12
+  const Config& config = check.config();
+  if (config.time_offsets.empty()) return;
+  if (!check.has(NamespaceKind::kTime))
+    check.needs_namespace("/linux/timeOffsets", NamespaceKind::kTime);
+  else if (config.namespaces.joins(NamespaceKind::kTime))
+    check.problem("/linux/timeOffsets",
+                  "cannot be set for a time namespace that is joined by path, only for a new one");
+}
+
+void check_net_devices(const Check& check) {  // L-29
+  const auto& devices = check.config().net_devices;
+  if (devices.empty()) return;
+  if (!check.has(NamespaceKind::kNetwork))
+    check.needs_namespace("/linux/netDevices", NamespaceKind::kNetwork);
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (devices[i].container_name == devices[j].container_name &&
+          !devices[i].container_name.contains('%'))
+        check.problem("/linux/netDevices/" + pointer_token(devices[i].host_name),
+                      "gets the same name {} as {}", in_quotes(devices[i].container_name),
+                      in_quotes(devices[j].host_name));
+}
+
+void check_devices(const Check& check) {  // L-26
+  const auto& devices = check.config().devices;
+  const auto number = [](const linux::Device& device) {
+    return std::tuple(device.kind, device.major, device.minor);
+  };
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      if (devices[i].kind == linux::Device::Kind::kFifo || number(devices[i]) != number(devices[j]))
+        continue;
+      check.warning(fmt::format("/linux/devices/{}", i), "the same device as /linux/devices/{}", j);
+      break;
+    }
+}
+
+void check_covered_paths(const Check& check) {  // L-33
+  const Config& config = check.config();
+  if (check.has(NamespaceKind::kMount)) return;
+  if (!config.masked_paths.empty())
+    check.needs_namespace("/linux/maskedPaths", NamespaceKind::kMount);
+  if (!config.readonly_paths.empty())
+    check.needs_namespace("/linux/readonlyPaths", NamespaceKind::kMount);
+}
+
+void check_mounts(const Check& check) {  // M-8
+  const Config& config = check.config();
+  for (std::size_t i = 0; i < config.mounts.size(); ++i) {
+    const linux::Mount& mount = config.mounts[i];
+    if (mount.id_map_kind != linux::IdMapKind::kNone && mount.id_map.empty() &&
+        !check.has(NamespaceKind::kUser))
+      check.needs_namespace(fmt::format("/mounts/{}/options", i),
+                            "idmap without uidMappings and gidMappings of the mount takes the"
+                            " container's, and it has no user namespace");
+  }
+  if (!config.mounts.empty() && !check.has(NamespaceKind::kMount))
+    check.warning("/mounts", "without a mount namespace they are made in the host's mount tree");
+}
+
+void check_memory(const Check& check) {
+  const auto& resources = check.config().resources;
+  if (!resources || !resources->memory) return;
+  const cgroups::Memory& memory = *resources->memory;
+  constexpr std::string_view kSwap = "/linux/resources/memory/swap";
+  if (!memory.swap || *memory.swap < 0) return;
+  if (!memory.limit || *memory.limit < 0)
+    check.problem(kSwap, "is memory and swap together: it needs a memory limit");
+  else if (*memory.swap < *memory.limit)
+    check.problem(kSwap, "is memory and swap together: {} is less than the memory limit {}",
+                  *memory.swap, *memory.limit);
+}
+
+void check_cpu(const Check& check) {
+  const auto& resources = check.config().resources;
+  if (!resources || !resources->cpu) return;
+  const cgroups::Cpu& cpu = *resources->cpu;
+  if (cpu.burst && cpu.quota && *cpu.quota > 0 &&
+      *cpu.burst > static_cast<std::uint64_t>(*cpu.quota))
+    check.problem("/linux/resources/cpu/burst", "{} is more than the quota {}", *cpu.burst,
+                  *cpu.quota);
+}
+
+/// "TERM", "SIGTERM", "15", "RTMIN+3", in any case.
+bool is_signal(std::string_view name) {
+  int number = 0;
+  const char* last = name.data() + name.size();
+  if (const auto [end, code] = std::from_chars(name.data(), last, number); end == last)
+    return code == std::errc{} && number >= 1 && number <= 64;
+  std::string upper(name);
+  for (char& c : upper)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  std::string_view bare = upper;
+  if (bare.starts_with("SIG")) bare.remove_prefix(3);
+  if (bare.starts_with("RTMIN") || bare.starts_with("RTMAX")) return true;
+  for (int signal = 1; signal < 32; ++signal)
+    if (const char* known = ::sigabbrev_np(signal); known != nullptr && bare == known) return true;
+  return false;
+}
+
+void check_annotations(const Check& check) {  // T-7, T-8
+  const auto& annotations = check.config().annotations;
+  constexpr std::string_view kStop = "org.opencontainers.image.stopSignal";
+  constexpr std::string_view kOs = "org.opencontainers.image.os";
+  if (const auto entry = annotations.find(std::string(kStop));
+      entry != annotations.end() && !is_signal(entry->second))
+    check.problem(fmt::format("/annotations/{}", kStop), "{} is not a signal, such as SIGTERM",
+                  in_quotes(entry->second));
+  if (const auto entry = annotations.find(std::string(kOs));
+      entry != annotations.end() && entry->second != "linux")
+    check.warning(fmt::format("/annotations/{}", kOs), "the image is for {}, not for linux",
+                  in_quotes(entry->second));
+}
+
+/// A rule, and the section that it builds on: where that is wrong already, the rule would only say
+/// so again.
+struct Rule {
+  std::string_view name;
+  void (*check)(const Check&);
+  std::string_view builds_on;
+};
+
+constexpr std::string_view kNamespaces = "/linux/namespaces";
+constexpr std::array kRules{
+    Rule{"names need a uts namespace", check_names, kNamespaces},
+    Rule{"sysctls belong to a namespace of the container", check_sysctls, kNamespaces},
+    Rule{"mappings and user namespace come together", check_user_namespace, kNamespaces},
+    Rule{"ids are mapped", check_mapped_ids, "/linux"},
+    Rule{"time offsets need a new time namespace", check_time_offsets, kNamespaces},
+    Rule{"network devices need a network namespace", check_net_devices, kNamespaces},
+    Rule{"devices are listed once", check_devices, "/linux/devices"},
+    Rule{"covered paths need a mount namespace", check_covered_paths, kNamespaces},
+    Rule{"id-mapped mounts have a map", check_mounts, kNamespaces},
+    Rule{"swap is above the memory limit", check_memory, "/linux/resources/memory"},
+    Rule{"burst is within the quota", check_cpu, "/linux/resources/cpu"},
+    Rule{"annotations of the image hold", check_annotations, "/annotations"},
+};
+
+}  // namespace
+
+std::vector<std::string> check_config(const Config& config, Value root) {
+  std::vector<std::string> refusals;
+  const Check check(config, root, refusals);
+  for (const Rule& rule : kRules)
+    if (!root.report().has_problem_below(rule.builds_on)) rule.check(check);
+  return refusals;
+}
+
+}  // namespace ocirun::bundle
