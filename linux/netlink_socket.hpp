@@ -1,0 +1,69 @@
+#pragma once
+
+#include <linux/rtnetlink.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "linux/error.hpp"
+#include "linux/unique_fd.hpp"
+
+struct mnl_socket;
+
+namespace ocirun::linux {
+
+/// One rtnetlink request: a header, a fixed part (ifinfomsg, ifaddrmsg) and attributes, which fit
+/// in the buffer because names are short and addresses too.
+class NetlinkMessage {
+ public:
+  NetlinkMessage(std::uint16_t type, std::uint16_t flags);
+  template <typename Fixed>
+  Fixed& add_fixed_part() {
+    return *static_cast<Fixed*>(extend(sizeof(Fixed)));
+  }
+  void add(std::uint16_t attribute, std::uint32_t value);
+  void add(std::uint16_t attribute, const std::string& text);  // with its NUL
+  void add_bytes(std::uint16_t attribute, std::string_view bytes);
+  nlmsghdr* header() { return reinterpret_cast<nlmsghdr*>(buffer_.data()); }
+
+ private:
+  void* extend(std::size_t size);
+  alignas(nlmsghdr) std::array<char, 1024> buffer_;
+};
+
+/// Gives each attribute behind a fixed part of `offset` bytes to `visit`.
+void for_each_attribute(const nlmsghdr& answer, std::size_t offset,
+                        const std::function<void(const nlattr&)>& visit);
+
+/// An rtnetlink socket; it belongs to the network namespace in which it was opened for good.
+class NetlinkSocket {
+ public:
+  /// In the caller's network namespace.
+  static Result<NetlinkSocket> open();
+  /// In `network_namespace`. The caller, who has one thread, is there for the time of one system
+  /// call, and back in any case.
+  static Result<NetlinkSocket> open_in(Fd network_namespace);
+
+  /// The network namespace of the socket (SIOCGSKNS: needs CAP_NET_ADMIN there).
+  Result<UniqueFd> network_namespace() const;
+
+  /// Sends a request and waits for its acknowledgement. Errors: the kernel's, with its text.
+  Result<void> acknowledge(NetlinkMessage& request) const;
+  /// Sends a request or a dump and gives each answer to `visit`.
+  using Visitor = std::function<void(const nlmsghdr& answer)>;
+  Result<void> query(NetlinkMessage& request, const Visitor& visit) const;
+
+ private:
+  struct Close {
+    void operator()(mnl_socket* socket) const;
+  };
+  explicit NetlinkSocket(mnl_socket* socket) : socket_(socket) {}
+  std::unique_ptr<mnl_socket, Close> socket_;
+};
+
+}  // namespace ocirun::linux
