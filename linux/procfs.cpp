@@ -125,6 +125,14 @@ Result<std::string> Procfs::path_of(Fd descriptor) const {
   return sys::readlinkat(directory, std::to_string(descriptor.value).c_str());
 }
 
+std::optional<std::string_view> name_in_proc(std::string_view path) {
+  constexpr std::string_view kDirectory = "/proc";
+  if (path == kDirectory) return "";
+  if (path.starts_with(kDirectory) && path[kDirectory.size()] == '/')
+    return path.substr(kDirectory.size() + 1);
+  return std::nullopt;
+}
+
 std::string fd_link(Fd descriptor) { return fmt::format("self/fd/{}", descriptor.value); }
 
 std::string host_fd_link(Fd descriptor) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -45,6 +46,10 @@ class Procfs {
   UniqueFd root_;
   Origin origin_;
 };
+
+/// What `path` (absolute, clean) names below a container's /proc: "" for /proc itself, nothing for
+/// a path elsewhere.
+std::optional<std::string_view> name_in_proc(std::string_view path);
 
 /// "self/fd/N": the name of `descriptor` below a procfs that is the working directory, for mount(2)
 /// and chmod(2), which take no descriptor.
