@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <sys/vfs.h>
 
 #include <cerrno>
 
@@ -67,9 +66,9 @@ bool apparmor_enabled() {
 }
 
 bool selinux_enabled() {
-  struct statfs info{};
   const auto mount = sys::open("/sys/fs/selinux", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (mount && ::fstatfs(mount->get(), &info) == 0 && info.f_type == SELINUX_MAGIC) return true;
+  if (mount)
+    if (const auto info = sys::fstatfs(*mount); info && info->magic == SELINUX_MAGIC) return true;
   // Registered only if SELinux was not switched off at boot.
   return read_host_file("/proc/filesystems").find("\tselinuxfs\n") != std::string::npos;
 }

@@ -18,6 +18,10 @@ struct IntelRdt {
   bool enable_monitoring = false;
 };
 
+/// Errors name the field: a closID that is no single directory name (I-3; "/" is the default CLOS),
+/// a memBwSchema without "MB:", a line feed in a schema (I-7).
+Result<void> check_resctrl(const IntelRdt& rdt);
+
 /// What apply_resctrl made and remove_resctrl takes away again.
 struct ResctrlGroups {
   std::string clos_path;     // "" when it existed before or was named by closID (I-2)
@@ -31,6 +35,7 @@ Result<HostPath> find_resctrl();
 /// What it made is undone on error.
 Result<ResctrlGroups> apply_resctrl(const HostPath& root, const IntelRdt& rdt,
                                     const std::string& container_id, int pid);
+/// Removes the groups; one that is gone already is no error.
 Result<void> remove_resctrl(const ResctrlGroups& groups);
 
 }  // namespace ocirun::linux

@@ -54,9 +54,10 @@ bool is_own_namespace(NamespaceKind kind, const HostPath& path) {
   const std::string own_path = fmt::format("/proc/self/ns/{}", proc_name(kind));
   const auto own = sys::open(own_path.c_str(), O_RDONLY | O_CLOEXEC);
   const auto other = sys::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat a{}, b{};
-  return own && other && ::fstat(own->get(), &a) == 0 && ::fstat(other->get(), &b) == 0 &&
-         a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+  if (!own || !other) return false;
+  const auto a = sys::fstat(*own);
+  const auto b = sys::fstat(*other);
+  return a && b && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
 std::string_view write_advice(int error) {
