@@ -55,6 +55,7 @@ struct ContainerRecord {
   std::string cgroup_manager;  // "cgroupfs", "systemd", "disabled"
   bool has_poststart = false, has_poststop = false;
   bool own_pid_namespace = false;
+  bool mounts_on_host = false;   // no mount namespace: the rootfs is mounted in the caller's (L-4)
   bool has_process = false;  // P-1: start refuses without
   std::string stop_signal;   // T-7, "" for SIGTERM
   std::optional<linux::ResctrlGroups> resctrl;
@@ -67,7 +68,9 @@ Result<ContainerRecord> parse_record(std::string_view text);
 /// after a crash.
 struct IntentRecord {
   std::string id;
-  std::string bundle;
+  std::string bundle, rootfs;
+  bool mounts_on_host = false;
+  std::string cgroup_manager;
   cgroups::Record cgroup;
   std::vector<linux::NetDevice> net_devices;
   int runtime_pid = 0;

@@ -1,0 +1,163 @@
+// state.json and intent.json: written by us, read strictly, because what is found in their place
+// may be half a file or somebody's mischief.
+
+#include <limits>
+
+#include "bundle/json_reader.hpp"
+#include "bundle/json_writer.hpp"
+#include "bundle/sections.hpp"
+#include "bundle/state_document.hpp"
+
+namespace ocirun::bundle {
+namespace {
+
+constexpr int kFormat = 1;
+constexpr Range kPid = range(0, std::numeric_limits<std::int32_t>::max());
+
+void write_cgroup(JsonWriter& out, const cgroups::Record& cgroup) {
+  out.begin_object();
+  out.member("path", cgroup.path);
+  out.key("directories").begin_array();
+  for (const auto& [controllers, directory] : cgroup.directories)
+    out.begin_object()
+        .member("controllers", controllers)
+        .member("directory", directory)
+        .end_object();
+  out.end_array();
+  out.member("createdParents", cgroup.created_parents);
+  out.end_object();
+}
+
+using Directory = std::pair<std::string, std::string>;
+constexpr auto kDirectory = exact_fields<Directory>(
+    required("controllers", &Directory::first, text),
+    required("directory", &Directory::second, absolute_path));
+
+constexpr auto kCgroup = exact_fields<cgroups::Record>(
+    required("path", &cgroups::Record::path, text),
+    required("directories", &cgroups::Record::directories, list_of(kDirectory)),
+    required("createdParents", &cgroups::Record::created_parents, list_of(absolute_path)));
+
+constexpr auto kResctrl = exact_fields<linux::ResctrlGroups>(
+    required("closPath", &linux::ResctrlGroups::clos_path, text),
+    required("monitorPath", &linux::ResctrlGroups::monitor_path, text));
+
+constexpr auto kRecord = exact_fields<ContainerRecord>(
+    required("format", &ContainerRecord::format, range(kFormat, kFormat)),
+    required("id", &ContainerRecord::id, nonempty_text),
+    required("ociVersion", &ContainerRecord::oci_version, text),
+    required("bundle", &ContainerRecord::bundle, text),
+    required("rootfs", &ContainerRecord::rootfs, text),
+    required("created", &ContainerRecord::created, text),
+    required("ownerUid", &ContainerRecord::owner_uid, whole_number),
+    required("initPid", &ContainerRecord::init_pid, kPid),
+    required("initStartTime", &ContainerRecord::init_start_time, whole_number),
+    required("bootId", &ContainerRecord::boot_id, text),
+    required("cgroup", &ContainerRecord::cgroup, kCgroup),
+    required("cgroupManager", &ContainerRecord::cgroup_manager, text),
+    required("hasPoststart", &ContainerRecord::has_poststart, flag),
+    required("hasPoststop", &ContainerRecord::has_poststop, flag),
+    required("ownPidNamespace", &ContainerRecord::own_pid_namespace, flag),
+    required("hasProcess", &ContainerRecord::has_process, flag),
+    required("stopSignal", &ContainerRecord::stop_signal, text),
+    field("resctrl", &ContainerRecord::resctrl, kResctrl),
+    required("annotations", &ContainerRecord::annotations, read_annotations));
+
+constexpr auto kNetDevice = exact_fields<linux::NetDevice>(
+    required("hostName", &linux::NetDevice::host_name, nonempty_text),
+    required("containerName", &linux::NetDevice::container_name, nonempty_text));
+
+/// An intent with the format that it was written in.
+struct WrittenIntent {
+  int format = kFormat;
+  IntentRecord intent;
+};
+template <typename Member>
+constexpr auto of_intent(Member IntentRecord::*member, auto reader) {
+  return [=](Value at, WrittenIntent& out) { return reader(at, out.intent.*member); };
+}
+constexpr auto kIntent = exact_fields<WrittenIntent>(
+    required("format", &WrittenIntent::format, range(kFormat, kFormat)),
+    required_part("id", of_intent(&IntentRecord::id, nonempty_text)),
+    required_part("bundle", of_intent(&IntentRecord::bundle, text)),
+    required_part("cgroup", of_intent(&IntentRecord::cgroup, kCgroup)),
+    required_part("netDevices", of_intent(&IntentRecord::net_devices, list_of(kNetDevice))),
+    required_part("runtimePid", of_intent(&IntentRecord::runtime_pid, kPid)),
+    required_part("runtimeStartTime", of_intent(&IntentRecord::runtime_start_time, whole_number)));
+
+template <typename Record>
+Result<Record> parse(std::string_view what, std::string_view text, const auto& table) {
+  Report report;
+  Document document;
+  Record record;
+  if (document.parse(text, report)) table(Value(*document.root(), report), record);
+  if (!report.ok()) return refuse("{}: {}", what, report.problems().front());
+  return record;
+}
+
+}  // namespace
+
+std::string record_text(const ContainerRecord& record) {
+  JsonWriter out(JsonWriter::Layout::kOneLine);
+  out.begin_object();
+  out.member("format", kFormat);
+  out.member("id", record.id);
+  out.member("ociVersion", record.oci_version);
+  out.member("bundle", record.bundle);
+  out.member("rootfs", record.rootfs);
+  out.member("created", record.created);
+  out.member("ownerUid", record.owner_uid);
+  out.member("initPid", record.init_pid);
+  out.member("initStartTime", record.init_start_time);
+  out.member("bootId", record.boot_id);
+  out.key("cgroup");
+  write_cgroup(out, record.cgroup);
+  out.member("cgroupManager", record.cgroup_manager);
+  out.member("hasPoststart", record.has_poststart);
+  out.member("hasPoststop", record.has_poststop);
+  out.member("ownPidNamespace", record.own_pid_namespace);
+  out.member("hasProcess", record.has_process);
+  out.member("stopSignal", record.stop_signal);
+  if (record.resctrl)
+    out.key("resctrl")
+        .begin_object()
+        .member("closPath", record.resctrl->clos_path)
+        .member("monitorPath", record.resctrl->monitor_path)
+        .end_object();
+  out.member("annotations", record.annotations);
+  out.end_object();
+  return std::move(out).take();
+}
+
+Result<ContainerRecord> parse_record(std::string_view text) {
+  return parse<ContainerRecord>("state record", text, kRecord);
+}
+
+std::string intent_text(const IntentRecord& intent) {
+  JsonWriter out(JsonWriter::Layout::kOneLine);
+  out.begin_object();
+  out.member("format", kFormat);
+  out.member("id", intent.id);
+  out.member("bundle", intent.bundle);
+  out.key("cgroup");
+  write_cgroup(out, intent.cgroup);
+  out.key("netDevices").begin_array();
+  for (const linux::NetDevice& device : intent.net_devices)
+    out.begin_object()
+        .member("hostName", device.host_name)
+        .member("containerName", device.container_name)
+        .end_object();
+  out.end_array();
+  out.member("runtimePid", intent.runtime_pid);
+  out.member("runtimeStartTime", intent.runtime_start_time);
+  out.end_object();
+  return std::move(out).take();
+}
+
+Result<IntentRecord> parse_intent(std::string_view text) {
+  auto written = parse<WrittenIntent>("intent record", text, kIntent);
+  if (!written) return std::unexpected(std::move(written).error());
+  return std::move(written->intent);
+}
+
+}  // namespace ocirun::bundle
