@@ -35,11 +35,11 @@ class Cgroup {
   virtual ~Cgroup() = default;
 
   /// Makes the directories, fit for a process to join: cpuset inherited (v1), controllers enabled
-  /// (pure v2), only `devices` and the default devices allowed (L-27, R-10; an empty list allows the
-  /// default ones alone). Device rules are set here because on v1 there is a moment in which nothing
-  /// is allowed: nobody may be inside. Errors: the cgroup holds processes or is frozen:
-  /// "container's cgroup is not empty", "container's cgroup unexpectedly frozen". What it made is
-  /// undone on error.
+  /// (pure v2), only `devices` and the default devices allowed (L-27, R-10; an empty list allows
+  /// the default ones alone). Device rules are set here because on v1 there is a moment in which
+  /// nothing is allowed: nobody may be inside. Errors: the cgroup holds processes or is frozen
+  /// "container's cgroup is not empty", "container's cgroup unexpectedly frozen". What it
+  /// made is undone on error.
   virtual Result<void> create(std::span<const DeviceRule> devices) = 0;
   /// Descriptors for the process that joins: v1: each hierarchy's `tasks` (the joiner, which has a
   /// single thread, writes "0": no RCU wait, performance.md); v2: the directory for

@@ -38,8 +38,8 @@ Result<std::string> read_whole(Fd fd) {
   }
 }
 
-/// The names of the directories in `directory`, whose descriptor is O_PATH.
-Result<std::vector<std::string>> list_directories(Fd directory) {
+/// The names of one type (DT_DIR, DT_REG) in `directory`, whose descriptor is O_PATH.
+Result<std::vector<std::string>> list(Fd directory, unsigned char type) {
   TRY_ASSIGN(UniqueFd fd, open_at(directory.value, ".", O_RDONLY | O_DIRECTORY));
   const std::unique_ptr<DIR, decltype([](DIR* stream) { ::closedir(stream); })> stream(
       ::fdopendir(fd.get()));
@@ -48,7 +48,7 @@ Result<std::vector<std::string>> list_directories(Fd directory) {
   std::vector<std::string> names;
   while (const dirent* entry = ::readdir(stream.get())) {
     const std::string_view name = entry->d_name;
-    if (entry->d_type == DT_DIR && name != "." && name != "..") names.emplace_back(name);
+    if (entry->d_type == type && name != "." && name != "..") names.emplace_back(name);
   }
   return names;
 }
@@ -86,8 +86,8 @@ Result<void> Directory::write(const std::string& file, std::string_view value) c
   return {};
 }
 
-bool Directory::has(const std::string& file) const {
-  return ::faccessat(fd_.get(), file.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+std::vector<std::string> Directory::files() const {
+  return list(fd_, DT_REG).value_or(std::vector<std::string>());
 }
 
 Result<Made> make_directory(const std::string& path) {
@@ -114,7 +114,7 @@ Result<void> walk(const std::string& root,
     Result<UniqueFd> fd = open_at(parent, name, kDirectoryFlags);
     if (!fd && vanished(fd.error())) return false;
     if (!fd) return std::unexpected(std::move(fd).error());
-    Result<std::vector<std::string>> children = list_directories(*fd);
+    Result<std::vector<std::string>> children = list(*fd, DT_DIR);
     if (!children && !vanished(children.error()))
       return std::unexpected(std::move(children).error());
     levels.push_back({name, std::move(children).value_or(std::vector<std::string>())});
@@ -143,6 +143,14 @@ Result<std::string> read_in(const WalkEntry& entry, const std::string& file) {
   const std::string path = fmt::format("{}/{}", entry.name, file);
   TRY_ASSIGN(const UniqueFd fd, open_at(entry.parent.value, path, O_RDONLY));
   return within(read_whole(fd), path);
+}
+
+Result<void> write_in(const WalkEntry& entry, const std::string& file, std::string_view value) {
+  const std::string path = fmt::format("{}/{}", entry.name, file);
+  TRY_ASSIGN(const UniqueFd fd, open_at(entry.parent.value, path, O_WRONLY));
+  if (::write(fd.get(), value.data(), value.size()) != static_cast<ssize_t>(value.size()))
+    return fail(errno, "write {} to {}", value, path);
+  return {};
 }
 
 Result<void> remove_entry(const WalkEntry& entry) {

@@ -4,15 +4,16 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "linux/error.hpp"
 #include "linux/unique_fd.hpp"
 
 namespace ocirun::cgroups {
 
-/// One cgroup's directory in one hierarchy, opened once (O_PATH, never through a symlink): its files
-/// are reached from there, wherever it stands. This file is the only place of the room that makes
-/// raw calls with names, all of them names in cgroupfs.
+/// One cgroup's directory in one hierarchy, opened once (O_PATH, never through a symlink): its
+/// files are reached from there, wherever it stands. This file is the only place of the room that
+/// makes raw calls with names, all of them names in cgroupfs.
 class Directory {
  public:
   static Result<Directory> open(const std::string& path);
@@ -27,7 +28,8 @@ class Directory {
   std::string read_or_empty(const std::string& file) const;
   /// One write(2).
   Result<void> write(const std::string& file, std::string_view value) const;
-  bool has(const std::string& file) const;
+  /// The names of its files, in no order; none if it cannot be listed.
+  std::vector<std::string> files() const;
 
  private:
   Directory(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
@@ -51,8 +53,9 @@ struct WalkEntry {
 /// it. What vanishes meanwhile is passed over. The first error of `visit` ends the walk.
 Result<void> walk(const std::string& root,
                   const std::function<Result<void>(const WalkEntry&)>& visit);
-/// For visitors: a whole file of the entry, and its removal (missing is no error).
+/// For visitors: a whole file of the entry, a write to one, and its removal (missing is no error).
 Result<std::string> read_in(const WalkEntry& entry, const std::string& file);
+Result<void> write_in(const WalkEntry& entry, const std::string& file, std::string_view value);
 Result<void> remove_entry(const WalkEntry& entry);
 
 /// Pauses of a bounded wait: 1 ms first, then longer ones, 50 ms at most.

@@ -77,7 +77,7 @@ bool shows_more(const CgroupMount& mount, const CgroupMount& other, std::string_
 
 Result<std::string> read_text(const linux::Procfs& procfs, std::string_view file) {
   TRY_ASSIGN(const UniqueFd fd, procfs.open_file(file, O_RDONLY));
-  constexpr std::size_t kChunk = 16384;             // a host of many containers has a long mountinfo
+  constexpr std::size_t kChunk = 16384;  // a host of many containers has a long mountinfo
   constexpr std::size_t kLimit = std::size_t{64} << 20;
   std::string text;
   while (text.size() < kLimit) {
@@ -113,11 +113,11 @@ Result<Layout> parse_layout(std::string_view mountinfo, std::string_view own_cgr
 
     const CgroupMount* best = nullptr;
     for (const CgroupMount& mount : mounts) {
-      const bool matches =
-          mount.unified ? controllers.empty()
-                        : std::ranges::any_of(mount.options, [&](std::string_view option) {
-                            return contains(controllers, option);
-                          });
+      const bool matches = mount.unified
+                               ? controllers.empty()
+                               : std::ranges::any_of(mount.options, [&](std::string_view option) {
+                                   return contains(controllers, option);
+                                 });
       if (matches && (best == nullptr || shows_more(mount, *best, own_path))) best = &mount;
     }
     if (best == nullptr) continue;  // known to the kernel, mounted nowhere

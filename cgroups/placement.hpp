@@ -18,8 +18,8 @@ struct Placement {
 };
 
 /// `cgroups_path` absolute: that path below every mount point; relative "a/b": /ocirun/a/b; absent
-/// or empty: /ocirun/<id>. Errors: a ".." in it, the root cgroup itself, control characters (cgroupfs
-/// refuses newlines), a part longer than 255 bytes.
+/// or empty: /ocirun/<id>. Errors: a ".." in it, the root cgroup itself, control characters
+/// (cgroupfs refuses newlines), a part longer than 255 bytes.
 Result<Placement> place(const std::optional<std::string>& cgroups_path, const std::string& id);
 
 /// "a//./b" as "/a/b"; the same errors, but "/" is allowed. `what` names the text in errors.

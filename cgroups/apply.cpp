@@ -1,0 +1,107 @@
+#include "cgroups/apply.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "cgroups/explain.hpp"
+
+namespace ocirun::cgroups {
+namespace {
+
+/// A file that stays open for the writes that follow to it (device rules come by the dozen).
+class OpenFile {
+ public:
+  Result<void> write(const Directory& directory, const std::string& file, std::string_view value) {
+    if (directory_ != &directory || file != file_ || !fd_) {
+      directory_ = &directory;
+      file_ = file;
+      fd_.reset();
+      TRY_ASSIGN(fd_, directory.open_file(file, O_WRONLY));
+    }
+    if (::write(fd_.get(), value.data(), value.size()) != static_cast<ssize_t>(value.size()))
+      return fail(errno, "write {} to {}/{}", value, directory.path(), file);
+    return {};
+  }
+
+ private:
+  const Directory* directory_ = nullptr;
+  std::string file_;
+  UniqueFd fd_;
+};
+
+/// What kernels say of a file or a value that they do not know. ENOTSUPP (524) is in no libc
+/// header.
+bool not_supported(int number) {
+  constexpr int kEnotsupp = 524;
+  return number == ENOENT || number == EOPNOTSUPP || number == kEnotsupp || number == ENODEV;
+}
+
+Result<void> make_write(const Directory& directory, const Write& write, OpenFile& file) {
+  Result<void> result = file.write(directory, write.file, write.value);
+  if (!result && result.error().number() == ENOENT && !write.other_file.empty())
+    result = file.write(directory, write.other_file, write.other_value);
+  if (!result && write.if_missing == IfMissing::kPassOver && not_supported(result.error().number()))
+    return {};
+  if (!result || !write.verify) return result;
+  // The kernel rounds down to pages.
+  const std::string now = directory.read_or_empty(write.file);
+  if (now.size() > write.value.size())
+    return refuse("this kernel no longer has such a limit: {}/{} took {} but says {}",
+                  directory.path(), write.file, write.value, now);
+  return result;
+}
+
+Result<const Node*> node_of(std::span<const Node> nodes, const Write& write) {
+  const auto v1 =
+      std::ranges::find_if(nodes, [&](const Node& n) { return n.has(write.controller); });
+  if (v1 != nodes.end()) return &*v1;
+  const auto unified = std::ranges::find_if(nodes, &Node::unified);
+  if (unified == nodes.end())
+    return refuse("{}: this host has no {} controller", write.pointer, write.controller);
+  if (!write.controller.empty())
+    TRY(within(enable_controllers(*unified, {write.controller}), write.pointer));
+  return &*unified;
+}
+
+/// All writes of one controller.
+Result<void> apply_group(std::span<const Node> nodes, std::span<const Write> group) {
+  TRY_ASSIGN(const Node* node, node_of(nodes, group.front()));
+  TRY_ASSIGN(const Directory* directory, within(node->directory(), group.front().pointer));
+  OpenFile file;
+  const auto explained = [&](const Write& write, Error error) {
+    if (const std::string reason = explain(*directory, write, error.number()); !reason.empty())
+      error.within(reason);
+    return std::unexpected(error.within(write.pointer));
+  };
+
+  std::vector<const Write*> again;
+  for (const Write& write : group) {
+    Result<void> result = make_write(*directory, write, file);
+    if (!result && result.error().number() == EINVAL && group.size() > 1)
+      again.push_back(&write);
+    else if (!result)
+      return explained(write, std::move(result).error());
+  }
+  for (const Write* write : again)
+    if (Result<void> result = make_write(*directory, *write, file); !result)
+      return explained(*write, std::move(result).error());
+  return {};
+}
+
+}  // namespace
+
+Result<void> apply_writes(std::span<const Node> nodes, std::span<const Write> writes) {
+  while (!writes.empty()) {
+    const auto end = std::ranges::find_if(
+        writes, [&](const Write& w) { return w.controller != writes.front().controller; });
+    const auto size = static_cast<std::size_t>(end - writes.begin());
+    TRY(apply_group(nodes, writes.first(size)));
+    writes = writes.subspan(size);
+  }
+  return {};
+}
+
+}  // namespace ocirun::cgroups

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <span>
+
+#include "cgroups/node.hpp"
+#include "cgroups/plan.hpp"
+
+namespace ocirun::cgroups {
+
+/// Makes the writes of a plan, in order. One that is refused with EINVAL comes again after the
+/// other writes of its controller: limits that depend on each other (memory and swap, quota and
+/// period) have no order that is right for raising and for lowering. Errors: pointer, reason where
+/// the kernel's state tells one, file and value.
+Result<void> apply_writes(std::span<const Node> nodes, std::span<const Write> writes);
+
+}  // namespace ocirun::cgroups

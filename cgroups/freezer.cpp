@@ -1,0 +1,115 @@
+#include "cgroups/freezer.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace ocirun::cgroups {
+namespace {
+
+constexpr const char* kV1State = "freezer.state";
+constexpr const char* kUnifiedState = "cgroup.freeze";  // Linux 5.2
+
+const Node* v1_freezer(std::span<const Node> nodes) {
+  const auto node = std::ranges::find_if(nodes, [](const Node& n) { return n.has("freezer"); });
+  return node == nodes.end() ? nullptr : &*node;
+}
+const Node* unified_node(std::span<const Node> nodes) {
+  const auto node = std::ranges::find_if(nodes, &Node::unified);
+  return node == nodes.end() ? nullptr : &*node;
+}
+
+bool events_say_frozen(const Directory& directory) {
+  return directory.read_or_empty("cgroup.events").contains("frozen 1");
+}
+
+Result<void> freeze_v1(const Directory& directory, std::chrono::milliseconds limit) {
+  TRY(directory.write(kV1State, "FROZEN"));
+  Patience patience(limit);
+  for (int round = 1; directory.read_or_empty(kV1State) != "FROZEN"; ++round) {
+    if (!patience.wait()) {
+      static_cast<void>(directory.write(kV1State, "THAWED"));
+      return fail(ETIMEDOUT, "freeze {}: a process in it does not stop", directory.path());
+    }
+    // The kernel looks at each task once; one that slipped through (fork, vfork) is caught by a
+    // second write, one that waits for a frozen one by a short thaw.
+    if (round % 16 == 0) TRY(directory.write(kV1State, "THAWED"));
+    TRY(directory.write(kV1State, "FROZEN"));
+  }
+  return {};
+}
+
+Result<void> freeze_unified(const Directory& directory, std::chrono::milliseconds limit) {
+  TRY(directory.write(kUnifiedState, "1"));
+  Patience patience(limit);
+  while (!events_say_frozen(directory))
+    if (!patience.wait()) {
+      static_cast<void>(directory.write(kUnifiedState, "0"));
+      return fail(ETIMEDOUT, "freeze {}: a process in it does not stop", directory.path());
+    }
+  return {};
+}
+
+/// An ancestor that is frozen keeps it so, whatever is written here.
+Result<void> wait_until_thawed(const Node& node, std::chrono::milliseconds limit) {
+  Patience patience(limit);
+  while (is_frozen(node))
+    if (!patience.wait())
+      return fail(ETIMEDOUT, "thaw {}: a cgroup above it is frozen", node.path());
+  return {};
+}
+
+Result<void> thaw(const Node& node, std::chrono::milliseconds limit) {
+  if (!is_frozen(node)) return {};
+  TRY_ASSIGN(const Directory* directory, node.directory());
+  TRY(node.unified() ? directory->write(kUnifiedState, "0") : directory->write(kV1State, "THAWED"));
+  return wait_until_thawed(node, limit);
+}
+
+}  // namespace
+
+bool is_frozen(const Node& node) {
+  const Result<const Directory*> directory = node.directory();
+  if (!directory) return false;
+  if (node.unified())
+    return (*directory)->read_or_empty(kUnifiedState) == "1" || events_say_frozen(**directory);
+  if (!node.has("freezer")) return false;
+  const std::string state = (*directory)->read_or_empty(kV1State);
+  return state == "FROZEN" || state == "FREEZING";
+}
+
+Result<void> set_freezer(std::span<const Node> nodes, FreezerState state,
+                         std::chrono::milliseconds limit) {
+  const Node* v1 = v1_freezer(nodes);
+  const Node* unified = unified_node(nodes);
+  if (v1 == nullptr && unified == nullptr)
+    return refuse("this host has neither the freezer controller (v1) nor the unified hierarchy");
+  if (state == FreezerState::kThawed) {
+    if (v1 != nullptr) TRY(thaw(*v1, limit));
+    if (unified != nullptr) TRY(thaw(*unified, limit));
+    return {};
+  }
+  TRY_ASSIGN(const Directory* directory, (v1 != nullptr ? v1 : unified)->directory());
+  return v1 != nullptr ? freeze_v1(*directory, limit) : freeze_unified(*directory, limit);
+}
+
+Result<FreezerState> read_freezer(std::span<const Node> nodes) {
+  for (const Node* node : {v1_freezer(nodes), unified_node(nodes)})
+    if (node != nullptr) {
+      TRY(node->directory());
+      if (is_frozen(*node)) return FreezerState::kFrozen;
+    }
+  return FreezerState::kThawed;
+}
+
+Result<void> thaw_all(std::span<const Node> nodes) {
+  const Node* v1 = v1_freezer(nodes);
+  if (v1 == nullptr) return {};  // v2 lets frozen processes die
+  return walk(v1->path(), [](const WalkEntry& entry) -> Result<void> {
+    const Result<void> thawed = write_in(entry, kV1State, "THAWED");
+    if (!thawed && thawed.error().number() != ENOENT && thawed.error().number() != ENODEV)
+      return thawed;
+    return {};
+  });
+}
+
+}  // namespace ocirun::cgroups

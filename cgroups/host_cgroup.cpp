@@ -1,0 +1,180 @@
+#include "cgroups/host_cgroup.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "cgroups/apply.hpp"
+#include "cgroups/device_rules.hpp"
+#include "cgroups/devices_bpf.hpp"
+#include "cgroups/freezer.hpp"
+#include "cgroups/join_paths.hpp"
+#include "cgroups/kill.hpp"
+#include "cgroups/read_stats.hpp"
+#include "cgroups/stats.hpp"
+#include "cgroups/text.hpp"
+
+namespace ocirun::cgroups {
+namespace {
+
+constexpr std::chrono::milliseconds kFreezeTime{10'000};
+
+/// a cgroup that was there before us must be empty, and none may be frozen: whoever joined it
+/// would never go on.
+Result<void> check_fit(const Node& node, Made made) {
+  if (is_frozen(node)) return refuse("container's cgroup unexpectedly frozen");
+  if (made == Made::kNew) return {};
+  TRY_ASSIGN(const std::vector<int> pids, pids_below(node.path()));
+  if (!pids.empty()) return refuse("container's cgroup is not empty");
+  return {};
+}
+
+}  // namespace
+
+HostCgroup::HostCgroup(Record record) : record_(std::move(record)) {
+  for (const auto& [controllers, directory] : record_.directories) {
+    const auto names = words(controllers, ',');
+    std::string mount_point = directory;
+    if (mount_point.ends_with(record_.path))
+      mount_point.resize(mount_point.size() - record_.path.size());
+    nodes_.emplace_back(std::vector<std::string>(names.begin(), names.end()), mount_point,
+                        directory);
+  }
+}
+
+const Node* HostCgroup::node_with(std::string_view controller) const {
+  const auto node = std::ranges::find_if(nodes_, [&](const Node& n) { return n.has(controller); });
+  return node == nodes_.end() ? nullptr : &*node;
+}
+
+const Node* HostCgroup::unified() const {
+  const auto node = std::ranges::find_if(nodes_, &Node::unified);
+  return node == nodes_.end() ? nullptr : &*node;
+}
+
+Host HostCgroup::host() const {
+  const Node* v2 = unified();
+  return {.home =
+              [this, controllers = v2 ? unified_controllers(v2->mount_point())
+                                      : std::vector<std::string>()](std::string_view name) {
+                if (node_with(name) != nullptr) return Home::kV1;
+                return contains(controllers, name) ? Home::kUnified : Home::kNowhere;
+              },
+          .has_v1 = std::ranges::any_of(nodes_, [](const Node& n) { return !n.unified(); }),
+          .has_unified = v2 != nullptr,
+          .current =
+              [v2](const std::string& file) {
+                if (v2 == nullptr) return std::string();
+                const Result<const Directory*> directory = v2->directory();
+                return directory ? (*directory)->read_or_empty(file) : "";
+              }};
+}
+
+Result<Made> HostCgroup::create_node(const Node& node) {
+  TRY_ASSIGN(const Made made, make_node(node, record_.created_parents));
+  const auto prepare = [&]() -> Result<void> {
+    TRY(check_fit(node, made));
+    if (node.has("cpuset")) TRY(inherit_cpuset(node));
+    return {};
+  };
+  if (Result<void> prepared = prepare(); !prepared) {
+    if (made == Made::kNew) static_cast<void>(remove_directory(node.path()));
+    return std::unexpected(std::move(prepared).error());
+  }
+  return made;
+}
+
+Result<void> HostCgroup::create(std::span<const DeviceRule> devices) {
+  std::vector<const Node*> ours;  // those that were not there before, for undoing
+  const auto create_all = [&]() -> Result<void> {
+    for (const Node& node : nodes_) {
+      TRY_ASSIGN(const Made made, create_node(node));
+      if (made == Made::kNew) ours.push_back(&node);
+    }
+    // On a hybrid host the unified hierarchy's controllers wait until a limit asks for one.
+    if (record_.directories.size() == 1 && nodes_.front().unified()) {
+      // A controller that an ancestor keeps to itself is missed when a limit needs it.
+      static_cast<void>(
+          enable_controllers(nodes_.front(), unified_controllers(nodes_.front().mount_point())));
+    }
+    return restrict_devices(devices);
+  };
+  Result<void> created = create_all();
+  if (created) return created;
+  for (const Node* node : ours) static_cast<void>(remove_directory(node->path()));
+  remove_parents();
+  return created;
+}
+
+Result<void> HostCgroup::restrict_devices(std::span<const DeviceRule> devices) {
+  if (node_with("devices") != nullptr) {
+    TRY_ASSIGN(const std::vector<Write> writes, plan_device_rules_v1(devices));
+    return apply_writes(nodes_, writes);
+  }
+  const Node* v2 = unified();
+  if (v2 == nullptr)
+    return refuse(
+        "/linux/resources/devices: this host has neither the devices controller (v1) nor the "
+        "unified hierarchy");
+  TRY_ASSIGN(const Directory* directory, v2->directory());
+  return attach_device_program(*directory, devices);
+}
+
+Result<Cgroup::JoinHandles> HostCgroup::open_for_join() const {
+  return open_join_handles(nodes_, {});
+}
+
+Result<Cgroup::JoinHandles> HostCgroup::open_for_join(std::span<const std::string> paths) const {
+  return open_join_handles(nodes_, paths);
+}
+
+Result<void> HostCgroup::attach(int pid) const {
+  for (const Node& node : nodes_) {
+    TRY_ASSIGN(const Directory* directory, node.directory());
+    TRY(directory->write("cgroup.procs", fmt::to_string(pid)));
+  }
+  return {};
+}
+
+Result<void> HostCgroup::apply(const Resources& resources) {
+  TRY_ASSIGN(const std::vector<Write> writes, plan(resources, host()));
+  return apply_writes(nodes_, writes);
+}
+
+Result<void> HostCgroup::freeze(FreezerState state) {
+  return set_freezer(nodes_, state, kFreezeTime);
+}
+
+Result<FreezerState> HostCgroup::freezer_state() const { return read_freezer(nodes_); }
+
+Result<void> HostCgroup::signal_all(int signal) { return signal_processes(nodes_, signal); }
+
+Result<std::vector<int>> HostCgroup::pids() const {
+  return pids_below(primary_node(nodes_).path());
+}
+
+Result<Stats> HostCgroup::stats() const { return read_stats(nodes_); }
+
+void HostCgroup::remove_parents() const {
+  for (const std::string& parent : record_.created_parents)
+    static_cast<void>(remove_directory(parent));  // in use by others: stays
+  if (!record_.path.starts_with(fmt::format("{}/", kOwnParent))) return;
+  // What is below /ocirun is ours whoever of us made it, also after a crash.
+  for (const Node& node : nodes_) {
+    const std::size_t top = node.mount_point().size() + kOwnParent.size();
+    std::string parent = node.path();
+    do {
+      parent.resize(parent.rfind('/'));
+      if (!remove_directory(parent)) break;
+    } while (parent.size() > top);
+  }
+}
+
+Result<void> HostCgroup::destroy() {
+  TRY(remove_nodes(nodes_));
+  remove_parents();
+  return {};
+}
+
+}  // namespace ocirun::cgroups

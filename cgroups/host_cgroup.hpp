@@ -1,0 +1,43 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cgroups/cgroup.hpp"
+#include "cgroups/node.hpp"
+#include "cgroups/plan.hpp"
+
+namespace ocirun::cgroups {
+
+/// A cgroup that ocirun makes itself in the mounted hierarchies ("cgroupfs" driver).
+class HostCgroup final : public Cgroup {
+ public:
+  explicit HostCgroup(Record record);
+
+  Result<void> create(std::span<const DeviceRule> devices) override;
+  Result<JoinHandles> open_for_join() const override;
+  Result<JoinHandles> open_for_join(std::span<const std::string> paths) const override;
+  Result<void> attach(int pid) const override;
+  Result<void> apply(const Resources& resources) override;
+  Result<void> restrict_devices(std::span<const DeviceRule> devices) override;
+  Result<void> freeze(FreezerState state) override;
+  Result<FreezerState> freezer_state() const override;
+  Result<void> signal_all(int signal) override;
+  Result<std::vector<int>> pids() const override;
+  Result<Stats> stats() const override;
+  Result<void> destroy() override;
+  const Record& record() const override { return record_; }
+
+ private:
+  const Node* node_with(std::string_view controller) const;  // v1
+  const Node* unified() const;
+  Host host() const;
+  Result<Made> create_node(const Node& node);
+  void remove_parents() const;
+
+  Record record_;
+  std::vector<Node> nodes_;
+};
+
+}  // namespace ocirun::cgroups

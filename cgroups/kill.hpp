@@ -1,0 +1,24 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cgroups/node.hpp"
+
+namespace ocirun::cgroups {
+
+/// The pids in the cgroup `path` and below it, ascending; processes of other pid namespaces have no
+/// number here and are left out. Missing is no error.
+Result<std::vector<int>> pids_below(const std::string& path);
+
+/// The node that tells who belongs to the container: unified, else the freezer's, else the first.
+const Node& primary_node(std::span<const Node> nodes);
+
+/// Signals every process; see Cgroup::signal_all.
+Result<void> signal_processes(std::span<const Node> nodes, int signal);
+
+/// Removes all nodes with what is nested in them, killing what is left; see Cgroup::destroy.
+Result<void> remove_nodes(std::span<const Node> nodes);
+
+}  // namespace ocirun::cgroups

@@ -1,0 +1,112 @@
+#include "cgroups/node.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "cgroups/text.hpp"
+
+namespace ocirun::cgroups {
+namespace {
+
+constexpr int kMakeTries = 100;  // each lost to somebody who removed the empty parent
+
+std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+/// Makes `path` below `mount_point`, parents first.
+Result<void> make_parents(const std::string& mount_point, const std::string& path,
+                          std::vector<std::string>& created) {
+  if (path.size() <= mount_point.size()) return {};
+  Result<Made> made = make_directory(path);
+  if (!made && made.error().number() == ENOENT) {
+    TRY(make_parents(mount_point, parent_of(path), created));
+    made = make_directory(path);
+  }
+  if (!made) return std::unexpected(std::move(made).error());
+  if (*made == Made::kNew && !contains(created, path)) created.insert(created.begin(), path);
+  return {};
+}
+
+/// `file` of a cpuset directory, taken over from its parent if it is empty.
+Result<void> inherit_file(const std::string& mount_point, const Directory& directory,
+                          const std::string& file) {
+  TRY_ASSIGN(const std::string own, directory.read(file));
+  if (own.find_first_not_of(" \n") != std::string::npos) return {};
+  TRY_ASSIGN(const Directory parent, Directory::open(parent_of(directory.path())));
+  std::string inherited = parent.read_or_empty(file);
+  if (inherited.empty() && parent.path().size() > mount_point.size()) {
+    TRY(inherit_file(mount_point, parent, file));
+    inherited = parent.read_or_empty(file);
+  }
+  return inherited.empty() ? Result<void>{} : directory.write(file, inherited);
+}
+
+}  // namespace
+
+bool Node::has(std::string_view controller) const { return contains(controllers_, controller); }
+
+Result<const Directory*> Node::directory() const {
+  if (!directory_) {
+    TRY_ASSIGN(directory_, Directory::open(path_));
+  }
+  return &*directory_;
+}
+
+Result<Made> make_node(const Node& node, std::vector<std::string>& created_parents) {
+  Result<Made> made = make_directory(node.path());
+  for (int i = 0; i < kMakeTries && !made && made.error().number() == ENOENT; ++i) {
+    Result<void> parents =
+        make_parents(node.mount_point(), parent_of(node.path()), created_parents);
+    if (!parents && parents.error().number() != ENOENT)
+      return std::unexpected(std::move(parents).error());
+    made = make_directory(node.path());
+  }
+  return made;
+}
+
+Result<void> inherit_cpuset(const Node& node) {
+  TRY_ASSIGN(const Directory* directory, node.directory());
+  TRY(inherit_file(node.mount_point(), *directory, "cpuset.cpus"));
+  return inherit_file(node.mount_point(), *directory, "cpuset.mems");
+}
+
+std::vector<std::string> unified_controllers(const std::string& mount_point) {
+  const Result<Directory> top = Directory::open(mount_point);
+  if (!top) return {};
+  const std::string text = top->read_or_empty("cgroup.controllers");
+  const auto names = words(text);
+  return {names.begin(), names.end()};
+}
+
+Result<void> enable_controllers(const Node& node, const std::vector<std::string>& controllers) {
+  const auto missing_in = [&](const std::string& text) {
+    std::vector<std::string> missing;
+    for (const std::string& controller : controllers)
+      if (!contains(words(text), controller)) missing.push_back(controller);
+    return missing;
+  };
+  TRY_ASSIGN(const Directory* directory, node.directory());
+  const auto missing = missing_in(directory->read_or_empty("cgroup.controllers"));
+  if (missing.empty()) return {};
+
+  std::optional<Error> first_error;  // one that cannot be enabled does not keep the others off
+  std::size_t end = node.mount_point().size();
+  while (true) {
+    TRY_ASSIGN(const Directory ancestor, Directory::open(node.path().substr(0, end)));
+    for (const std::string& controller :
+         missing_in(ancestor.read_or_empty("cgroup.subtree_control"))) {
+      Result<void> enabled = ancestor.write("cgroup.subtree_control", "+" + controller);
+      if (enabled || first_error) continue;
+      if (enabled.error().number() == EBUSY)
+        enabled.error().within(
+            fmt::format("cgroup {} holds processes itself, so it cannot hand controllers down",
+                        ancestor.path()));
+      first_error = std::move(enabled).error();
+    }
+    end = node.path().find('/', end + 1);
+    if (end == std::string::npos) break;
+  }
+  if (first_error) return std::unexpected(*std::move(first_error));
+  return {};
+}
+
+}  // namespace ocirun::cgroups

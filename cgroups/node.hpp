@@ -1,0 +1,49 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cgroups/directory.hpp"
+#include "linux/error.hpp"
+
+namespace ocirun::cgroups {
+
+/// A container's cgroup in one hierarchy.
+class Node {
+ public:
+  /// `path` is `mount_point` followed by the placement; no controllers: the unified hierarchy.
+  Node(std::vector<std::string> controllers, std::string mount_point, std::string path)
+      : controllers_(std::move(controllers)),
+        mount_point_(std::move(mount_point)),
+        path_(std::move(path)) {}
+
+  bool unified() const { return controllers_.empty(); }
+  bool has(std::string_view controller) const;
+  const std::string& mount_point() const { return mount_point_; }
+  const std::string& path() const { return path_; }
+  /// Opened at first use. Errors: it does not exist.
+  Result<const Directory*> directory() const;
+
+ private:
+  std::vector<std::string> controllers_;
+  std::string mount_point_, path_;
+  mutable std::optional<Directory> directory_;
+};
+
+/// Makes the node's directory, and its missing parents, whose names `created_parents` gets, deepest
+/// first. Others may remove an empty parent meanwhile: retried a bounded number of times.
+Result<Made> make_node(const Node& node, std::vector<std::string>& created_parents);
+
+/// v1: a new cpuset has no CPU and no memory node, and no process can join it: gives it, and
+/// parents that somebody left so, what their parents have.
+Result<void> inherit_cpuset(const Node& node);
+
+/// The controllers that the unified hierarchy has at its mount point.
+std::vector<std::string> unified_controllers(const std::string& mount_point);
+/// Switches them on for `node` in each of its ancestors. Errors name the ancestor that refuses (it
+/// holds processes: EBUSY).
+Result<void> enable_controllers(const Node& node, const std::vector<std::string>& controllers);
+
+}  // namespace ocirun::cgroups

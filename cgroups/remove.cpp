@@ -1,0 +1,81 @@
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "cgroups/freezer.hpp"
+#include "cgroups/kill.hpp"
+#include "cgroups/text.hpp"
+
+namespace ocirun::cgroups {
+namespace {
+
+constexpr std::chrono::milliseconds kRemoveTime{10'000};
+
+/// Kills whoever is in one node, which need not be in the others (a container may move its
+/// processes below what it was given).
+Result<std::vector<int>> kill_in(const Node& node) {
+  TRY_ASSIGN(std::vector<int> pids, pids_below(node.path()));
+  if (contains(pids, ::getpid()))
+    return refuse("remove cgroup {}: process {}, which is to remove it, is in it itself",
+                  node.path(), ::getpid());
+  for (const int pid : pids)
+    if (::kill(pid, SIGKILL) != 0 && errno != ESRCH) return fail(errno, "kill process {}", pid);
+  return pids;
+}
+
+/// True when nothing of it is left.
+Result<bool> remove_tree(const Node& node) {
+  bool busy = false;
+  TRY(walk(node.path(), [&](const WalkEntry& entry) -> Result<void> {
+    const Result<void> removed = remove_entry(entry);
+    if (!removed && removed.error().number() != EBUSY) return removed;
+    busy = busy || !removed;
+    return {};
+  }));
+  return !busy;
+}
+
+}  // namespace
+
+Result<void> remove_nodes(std::span<const Node> nodes) {
+  // The usual case: the container has exited and left nothing. No look inside is worth its time.
+  std::vector<const Node*> left;
+  for (const Node& node : nodes) {
+    const Result<void> removed = remove_directory(node.path());
+    if (removed) continue;
+    if (removed.error().number() != EBUSY) return removed;
+    left.push_back(&node);
+  }
+  if (left.empty()) return {};
+
+  Patience patience(kRemoveTime);
+  std::size_t processes = 0;
+  for (int round = 0;; ++round) {
+    processes = 0;
+    for (const Node* node : left) {
+      TRY_ASSIGN(const std::vector<int> pids, kill_in(*node));
+      processes += pids.size();
+      // A fork bomb that outran two rounds is not let fork any longer.
+      if (round == 2 && node->has("pids"))
+        if (const Result<const Directory*> directory = node->directory())
+          static_cast<void>((*directory)->write("pids.max", "0"));
+    }
+    // All at once where the kernel can, and thawed: v1 keeps frozen processes alive.
+    if (processes > 0) TRY(signal_processes(nodes, SIGKILL));
+
+    std::vector<const Node*> still;
+    for (const Node* node : left) {
+      TRY_ASSIGN(const bool gone, remove_tree(*node));
+      if (!gone) still.push_back(node);
+    }
+    left = std::move(still);
+    if (left.empty()) return {};
+    if (!patience.wait()) break;
+  }
+  return fail(EBUSY, "remove cgroup {}: {} of its processes do not die (waiting for the kernel?)",
+              left.front()->path(), processes);
+}
+
+}  // namespace ocirun::cgroups
