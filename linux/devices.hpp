@@ -5,11 +5,12 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
+#include <string_view>
 
 #include "linux/error.hpp"
 #include "linux/ids.hpp"
 #include "linux/paths.hpp"
+#include "linux/procfs.hpp"
 #include "linux/safe_dir.hpp"
 
 namespace ocirun::linux {
@@ -33,15 +34,27 @@ std::span<const Device> default_devices();
 /// (user namespaces, L-25).
 enum class NodeSource { kMakeNode, kBindHostNode };
 
-/// Makes one device node below `root`, ownership and mode set by fd, then verified by fstat.
-/// Errors: something else of that name exists already (L-21).
-Result<void> make_device(const SafeDir& root, const Device& device, NodeSource source);
+/// Makes one device node below `root`, ownership and mode set by fd, then verified by fstat. Wants
+/// umask 0. A node that is there already and is that very device is left as it is; a fifo is made
+/// in any case. mknod that the kernel refuses (EPERM) becomes a bind mount too; a bound node has
+/// the host's owner and mode. Errors: something else of that name exists already (L-21); the host
+/// has no such node; an id that the user namespace does not map (L-24).
+Result<void> make_device(const SafeDir& root, const Procfs& procfs, const Device& device,
+                         NodeSource source);
 
 /// /dev/fd, stdin, stdout, stderr, core, where their targets exist after the mounts (LG-4), and
 /// /dev/ptmx -> pts/ptmx.
 Result<void> make_device_links(const SafeDir& root);
 
-/// Opens `/dev/null` of the host and proves it a character device 1:3. Never changes its owner.
+/// Opens `/dev/null` of the host (O_RDWR) and proves it a character device 1:3. Never changes its
+/// owner.
 Result<UniqueFd> open_verified_null();
+/// Proves that `fd`, O_PATH or not, is the character device 1:3.
+Result<void> verify_null(Fd fd);
+
+/// `name` below /dev: dev_path("pts/ptmx").
+RootfsPath dev_path(std::string_view name);
+/// Whether `path` (absolute, clean) is /dev itself.
+bool is_dev_directory(std::string_view path);
 
 }  // namespace ocirun::linux

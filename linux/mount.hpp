@@ -1,53 +1,66 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "linux/detached_mount.hpp"
 #include "linux/error.hpp"
 #include "linux/mount_options.hpp"
 #include "linux/paths.hpp"
+#include "linux/procfs.hpp"
 #include "linux/safe_dir.hpp"
 #include "linux/unique_fd.hpp"
 
 namespace ocirun::linux {
 
-/// A mount that is in no namespace's tree yet: complete, with all its attributes, before anybody
-/// sees it.
-class DetachedMount {
- public:
-  explicit DetachedMount(UniqueFd fd) : fd_(std::move(fd)) {}
-  Fd fd() const { return fd_; }
-  /// move_mount(2) onto an O_PATH fd: nothing is resolved again.
-  Result<void> attach(Fd target) const;
-  UniqueFd release() && { return std::move(fd_); }
-
- private:
-  UniqueFd fd_;
+/// One cgroup hierarchy of the host, for a mount of type "cgroup" (M-12).
+struct CgroupHierarchy {
+  std::string name;     // the directory it gets: "cpu,cpuacct", "systemd", "unified"
+  std::string options;  // v1, for the filesystem: "cpu,cpuacct", "none,name=systemd"
+  bool unified = false;
+  HostPath own_directory;  // the container's own cgroup, as the host mounts it
 };
-
-/// Opens a bind mount's source as a detached tree of the caller's mount namespace, attributes set.
-Result<DetachedMount> open_bind(const HostPath& source, bool recursive);
 
 /// What the mounts of one container share.
 struct MountContext {
-  const SafeDir& root;  // the rootfs as it is attached in the container's mount namespace
-  const std::string& mount_label;  // SELinux context for filesystems that take one; "" for none
-  bool in_user_namespace =
-      false;  // locked flags are kept and asked-for clearing of one is an error
+  SafeDir& root;                   // the rootfs as attached; a mount on "/" replaces it (M-16)
+  const Procfs& procfs;            // trusted, opened before the first mount
+  std::string_view mount_label;    // SELinux context for filesystems that take one; "" for none
+  bool in_user_namespace = false;  // its mounts have locked flags; hints in errors
   bool own_cgroup_namespace = false;
   bool rootless_sysfs_fallback =
-      false;                    // sysfs refused (foreign netns): bind the host's /sys (M-13)
-  Fd container_user_namespace;  // for idmap without mappings of its own; -1 for none
+      false;  // sysfs refused (foreign netns): bind the host's /sys (M-13)
+  std::span<const CgroupHierarchy> cgroups;  // of one unified entry: pure v2
+};
+
+/// A mount of /dev that is to be read-only once the devices are in it.
+struct UnfinishedMount {
+  UniqueFd mount;
+  RootfsPath destination;
 };
 
 /// Makes one mount below `context.root` (M-2 … M-16): by detached mount, or by mount(2) on an fd
-/// path where the kernel lacks the new API. `opened` is the tree (bind) or filesystem that the
-/// parent opened because the container's user namespace may not (id-mapped or unreachable source);
-/// empty otherwise. The mount point is created inside the root when it is missing. Errors name
-/// source and destination.
-Result<void> make_mount(const MountContext& context, const Mount& mount, UniqueFd opened);
+/// path where the kernel lacks the new API. `opened` is the tree that was opened before: id-mapped,
+/// unreachable for the container's user namespace, or a peer of the host's (wants_early_open);
+/// empty otherwise. The mount point is made inside the root when it is missing. Errors name
+/// source and destination. A result with a value wants finish_mount() after the devices were made.
+Result<std::optional<UnfinishedMount>> make_mount(const MountContext& context, const Mount& mount,
+                                                  UniqueFd opened);
+Result<void> finish_mount(const Procfs& procfs, const UnfinishedMount& unfinished);
+
+/// A bind whose events reach the host, or come from it: its tree is to be cloned (open_bind, in the
+/// container's mount namespace) before isolate_mount_tree() cuts the connection.
+bool wants_early_open(const Mount& mount);
+
+/// Clones a bind mount's source from the caller's mount namespace; attributes are left to
+/// make_mount. Errors: ENOENT … for the source (M-3); ENOSYS: pass no `opened` then.
+Result<UniqueFd> open_bind(const Mount& mount);
+
+/// The same, id-mapped by `user_namespace` (idmap, ridmap: M-8); for the parent, because the kernel
+/// asks for privileges over the filesystem. It is not locked in the container's user namespace.
+/// Errors: no bind mount, EINVAL with a hint when the filesystem cannot be id-mapped.
+Result<UniqueFd> open_id_mapped_bind(const Mount& mount, Fd user_namespace);
 
 }  // namespace ocirun::linux

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <span>
-#include <string>
 
+#include "linux/detached_mount.hpp"
 #include "linux/error.hpp"
-#include "linux/mount.hpp"
+#include "linux/mount_options.hpp"
 #include "linux/paths.hpp"
+#include "linux/procfs.hpp"
 #include "linux/safe_dir.hpp"
+#include "linux/unique_fd.hpp"
 
 namespace ocirun::linux {
 
@@ -17,31 +19,39 @@ Result<void> isolate_mount_tree(Propagation rootfs_propagation);
 
 /// Mounts the rootfs onto itself (pivot_root wants a mount point), recursive, and returns it opened
 /// inside that mount. `opened` is a tree from the parent for a root that the user namespace cannot
-/// reach; empty otherwise.
-Result<SafeDir> attach_rootfs(const HostPath& rootfs, UniqueFd opened);
+/// reach, or an id-mapped one; empty otherwise. Its mounts get the propagation that
+/// isolate_mount_tree gave the others. Errors: ENOENT, ENOTDIR (T-2).
+Result<SafeDir> attach_rootfs(const HostPath& rootfs, UniqueFd opened, const Procfs& procfs,
+                              Propagation rootfs_propagation);
 
 /// pivot_root(".", ".") and detaching of the old root by fd; cwd is "/" afterwards.
 Result<void> pivot_into(const SafeDir& root);
-/// `--no-pivot`: MS_MOVE onto "/" and chroot; for initramfs roots. With `move` false: chroot alone
-/// (no mount namespace).
-Result<void> chroot_into(const SafeDir& root, bool move);
+/// `--no-pivot`: MS_MOVE onto "/" and chroot; for initramfs roots. The host's procfs and sysfs
+/// mounts leave the namespace first, or a user namespace of the container could mount new,
+/// unmasked ones.
+Result<void> move_into(const SafeDir& root, const Procfs& procfs);
+/// chroot alone, for a container without a mount namespace of its own.
+Result<void> chroot_into(const SafeDir& root);
 
 /// Applies the propagation that `linux.rootfsPropagation` names to "/", after the pivot (L-30).
-Result<void> set_root_propagation(Propagation propagation);
+Result<void> set_root_propagation(Propagation propagation, Recursion recursion);
 
 /// Remounts "/" read-only, keeping its locked flags (T-3).
-Result<void> make_root_read_only();
+Result<void> make_root_read_only(const Procfs& procfs);
 
 /// Covers each path: a file by the verified /dev/null, a directory by an empty read-only tmpfs;
 /// missing paths are passed over (L-31). Called after the pivot, with `root` = "/".
-Result<void> mask_paths(const SafeDir& root, std::span<const RootfsPath> paths,
-                        Fd verified_null_mount);
+/// `verified_null_mount` is open_null_mount()'s.
+Result<void> mask_paths(const SafeDir& root, const Procfs& procfs,
+                        std::span<const RootfsPath> paths, Fd verified_null_mount);
 /// Binds each path onto itself read-only, keeping locked flags; missing paths are passed over
 /// (L-32).
-Result<void> make_paths_read_only(const SafeDir& root, std::span<const RootfsPath> paths);
+Result<void> make_paths_read_only(const SafeDir& root, const Procfs& procfs,
+                                  std::span<const RootfsPath> paths);
 
-/// A detached mount of the verified host /dev/null, to be cloned for each masked file. Call it in
-/// the container's mount namespace before the pivot.
-Result<DetachedMount> open_null_mount();
+/// A detached mount of the verified host /dev/null, which masks files. Call it in the container's
+/// mount namespace before the pivot. Empty where the kernel has no detached mounts (before 5.2):
+/// mask_paths then binds the container's own /dev/null, verified.
+Result<UniqueFd> open_null_mount();
 
 }  // namespace ocirun::linux

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "linux/error.hpp"
 #include "linux/ids.hpp"
@@ -26,22 +27,21 @@ struct Terminal {
 
 /// Opens a pty in the devpts at /dev/pts below `root`: ptmx is opened O_PATH first and proven to be
 /// inode 2 of a devpts, the peer comes from TIOCGPTPEER. ONLCR is cleared, the size set, the slave
-/// given to `owner`.
+/// given to `owner`. Errors: no devpts there; an owner that the user namespace does not map.
 Result<Terminal> open_terminal(const SafeDir& root, const Procfs& procfs,
-                               std::optional<ConsoleSize> size);
+                               std::optional<ConsoleSize> size, Uid owner);
 
 /// Binds the pty's slave onto /dev/console below `root`, never through a symlink (runc
 /// CVE-2025-52565).
-Result<void> attach_console(const SafeDir& root, Fd slave);
+Result<void> attach_console(const SafeDir& root, const Procfs& procfs, Fd slave);
 
 /// Makes the slave the controlling terminal and fds 0, 1, 2 of the calling session leader.
 Result<void> become_controlling_terminal(Fd slave);
 
-/// Sends `fd` over a connected AF_UNIX socket: one message, one SCM_RIGHTS descriptor, `name` as
-/// payload.
+/// Sends `fd` over a connected AF_UNIX socket: one message, one SCM_RIGHTS descriptor, `name` (not
+/// empty, less than 4096 bytes) as payload.
 Result<void> send_descriptor(Fd socket, Fd fd, std::string_view name);
-/// Connects to the AF_UNIX stream socket at `path` (longer than 107 bytes: through its directory's
-/// fd).
+/// Connects to the AF_UNIX stream socket at `path`, however long that is.
 Result<UniqueFd> connect_unix(const HostPath& path);
 
 }  // namespace ocirun::linux

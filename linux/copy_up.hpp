@@ -1,0 +1,13 @@
+#pragma once
+
+#include "linux/error.hpp"
+#include "linux/unique_fd.hpp"
+
+namespace ocirun::linux {
+
+/// Copies all below the directory `from` into `to`: files, directories, symlinks, fifos and devices
+/// with mode, owner and time, and the mode and owner of `from` itself (tmpcopyup). Nothing is
+/// followed, whatever an image put there. Errors: ENOSPC …; more than 128 levels.
+Result<void> copy_up(Fd from, Fd to);
+
+}  // namespace ocirun::linux

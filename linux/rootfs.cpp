@@ -1,0 +1,255 @@
+#include "linux/rootfs.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <vector>
+
+#include "linux/devices.hpp"
+#include "linux/mount_legacy.hpp"
+#include "linux/mount_point.hpp"
+#include "linux/place_mount.hpp"
+#include "linux/syscalls.hpp"
+
+namespace ocirun::linux {
+namespace {
+
+constexpr int kDetach = 2;  // MNT_DETACH of <sys/mount.h>
+
+/// What keeps events in: a slave still hears the host, as `shared` and `slave` want it.
+Propagation isolation_of(Propagation rootfs_propagation) {
+  const bool hears_host =
+      rootfs_propagation == Propagation::kShared || rootfs_propagation == Propagation::kSlave;
+  return hears_host ? Propagation::kSlave : Propagation::kPrivate;
+}
+
+/// Where to attach the root: on itself, or, where the user namespace cannot reach it, on "/", which
+/// leaves this namespace by the pivot anyway.
+Result<UniqueFd> open_attachment(const HostPath& rootfs, bool have_tree) {
+  auto directory = sys::open(rootfs.c_str(), O_PATH | O_DIRECTORY);
+  if (!directory && directory.error().number() == EACCES && have_tree)
+    return sys::open("/", O_PATH | O_DIRECTORY);
+  return directory;
+}
+
+/// mount(2) for kernels without detached mounts. The path is the operator's: it is opened again.
+Result<SafeDir> attach_by_mount2(const HostPath& rootfs, Fd directory, const Procfs& procfs) {
+  TRY_ASSIGN(UniqueFd above, sys::open("/", O_PATH | O_DIRECTORY));
+  const SafeDir host_root(std::move(above));
+  TRY_ASSIGN(UniqueFd target, host_root.open(RootfsPath(rootfs.string()), O_PATH | O_DIRECTORY));
+  const MountPoint point{host_root, procfs, RootfsPath(rootfs.string()), std::move(target), false};
+  TRY_ASSIGN(UniqueFd made, legacy::place_bind(point, directory, Recursion::kTree));
+  return SafeDir(std::move(made));
+}
+
+Result<SafeDir> attach_tree(const HostPath& rootfs, UniqueFd opened, const Procfs& procfs,
+                            Propagation isolation) {
+  const bool from_parent = static_cast<bool>(opened);
+  TRY_ASSIGN(const UniqueFd directory, open_attachment(rootfs, from_parent));
+  if (!from_parent) {
+    auto clone = DetachedMount::clone_of(directory, Recursion::kTree);
+    if (!clone && clone.error().number() == ENOSYS)
+      return attach_by_mount2(rootfs, directory, procfs);
+    if (!clone) return std::unexpected(std::move(clone).error());
+    opened = std::move(*clone).release();
+  }
+  DetachedMount tree(std::move(opened));
+  if (from_parent) TRY(change_propagation(procfs, tree.fd(), isolation, Recursion::kTree));
+  if (auto done = tree.attach(directory); !done) {
+    if (done.error().number() == ENOSYS && !from_parent)
+      return attach_by_mount2(rootfs, directory, procfs);
+    return std::unexpected(std::move(done).error());
+  }
+  return SafeDir(std::move(tree).release());
+}
+
+/// Mount points of the host's procfs and sysfs mounts, the last mounted first. `root` itself and
+/// what is below it is the container's.
+Result<std::vector<std::string>> kernel_mounts_outside(const std::string& root,
+                                                       const Procfs& procfs) {
+  TRY_ASSIGN(const std::string table, procfs.read("self/mountinfo"));
+  std::vector<std::string> found;
+  std::size_t begin = 0;
+  while (begin < table.size()) {
+    const std::size_t end = std::min(table.find('\n', begin), table.size());
+    const std::string_view line(table.data() + begin, end - begin);
+    begin = end + 1;
+    // "22 27 0:21 / /proc rw,relatime shared:5 - proc proc rw": field 5 is the mount point, the
+    // type follows the lone dash. Blanks in it are written \040, and such a path is none of these.
+    std::size_t field = 0;
+    for (int skipped = 0; skipped < 4 && field != std::string_view::npos; ++skipped)
+      field = line.find(' ', field) + 1;
+    const std::size_t dash = line.find(" - ");
+    if (field == std::string_view::npos || dash == std::string_view::npos) continue;
+    const std::string_view type = line.substr(dash + 3);
+    const std::string path(line.substr(field, line.find(' ', field) - field));
+    if ((type.starts_with("proc ") || type.starts_with("sysfs ")) &&
+        !(path + "/").starts_with(root + "/"))
+      found.insert(found.begin(), path);
+  }
+  return found;
+}
+
+bool is_missing(const Error& error) {
+  return error.number() == ENOENT || error.number() == ENOTDIR;
+}
+
+/// Masks of one container: each cover is attached once and cloned from where it lies afterwards,
+/// because a tree that is detached can be cloned since Linux 6.15 only.
+class Masks {
+ public:
+  Masks(const SafeDir& root, const Procfs& procfs, Fd null) : root_(root), procfs_(procfs) {
+    null_.first = null;
+  }
+
+  Result<void> cover(const RootfsPath& path) {
+    auto target = root_.open(path, O_PATH);
+    if (!target && is_missing(target.error())) return {};
+    if (!target) return std::unexpected(std::move(target).error());
+    TRY_ASSIGN(const struct stat info, sys::fstat(*target));
+    const MountPoint point{root_, procfs_, path, *std::move(target), false};
+    return S_ISDIR(info.st_mode) ? cover_directory(point) : cover_file(point);
+  }
+
+ private:
+  struct Cover {
+    UniqueFd owned;
+    Fd first;  // the mount to attach, then to clone
+    bool attached = false;
+  };
+
+  Result<void> attach(Cover& cover, const MountPoint& point) {
+    if (cover.attached) {
+      TRY(place_bind(point, cover.first, Placement()));
+      return {};
+    }
+    cover.attached = true;
+    return sys::move_mount(cover.first, point.target);
+  }
+
+  Result<void> cover_file(const MountPoint& point) {
+    if (null_.first.value >= 0) {
+      auto done = attach(null_, point);
+      if (done || done.error().number() != ENOSYS) return done;
+    }
+    // No detached mounts: the container's own null, verified, by descriptor.
+    TRY_ASSIGN(null_.owned, root_.open(dev_path("null"), O_PATH | O_NOFOLLOW));
+    TRY(verify_null(null_.owned));
+    null_.first = null_.owned;
+    null_.attached = true;
+    return attach(null_, point);
+  }
+
+  /// A tmpfs that can hold nothing. Its root directory counts as an inode on some kernels.
+  Result<void> cover_directory(const MountPoint& point) {
+    if (directory_.attached) return attach(directory_, point);
+    Filesystem empty;
+    empty.type = "tmpfs";
+    empty.source = "tmpfs";
+    empty.data = {"nr_blocks=1", "nr_inodes=1"};
+    auto made = place_filesystem(point, empty, MOUNT_ATTR_RDONLY);
+    if (!made) {
+      empty.data = {"nr_blocks=1", "nr_inodes=2"};
+      made = place_filesystem(point, empty, MOUNT_ATTR_RDONLY);
+    }
+    if (!made) return std::unexpected(std::move(made).error());
+    directory_.owned = *std::move(made);
+    directory_.first = directory_.owned;
+    directory_.attached = true;
+    return {};
+  }
+
+  const SafeDir& root_;
+  const Procfs& procfs_;
+  Cover null_;
+  Cover directory_;
+};
+
+Result<void> make_read_only(const SafeDir& root, const Procfs& procfs, const RootfsPath& path) {
+  auto target = root.open(path, O_PATH);
+  if (!target && is_missing(target.error())) return {};
+  if (!target) return std::unexpected(std::move(target).error());
+  const MountPoint point{root, procfs, path, *std::move(target), false};
+  Placement placement;
+  placement.recursion = Recursion::kTree;  // what is mounted below stays to be seen
+  placement.attributes.set = MOUNT_ATTR_RDONLY;
+  TRY(place_bind(point, point.target, placement));
+  return {};
+}
+
+}  // namespace
+
+Result<void> isolate_mount_tree(Propagation rootfs_propagation) {
+  const unsigned long flag = propagation_flag(isolation_of(rootfs_propagation));
+  return within(sys::mount("none", "/", nullptr, flag | MS_REC, nullptr),
+                "separate the mounts from the host's");
+}
+
+Result<SafeDir> attach_rootfs(const HostPath& rootfs, UniqueFd opened, const Procfs& procfs,
+                              Propagation rootfs_propagation) {
+  return within(attach_tree(rootfs, std::move(opened), procfs, isolation_of(rootfs_propagation)),
+                "mount the rootfs " + rootfs.string());
+}
+
+Result<void> pivot_into(const SafeDir& root) {
+  TRY_ASSIGN(const UniqueFd old_root, sys::open("/", O_PATH | O_DIRECTORY));
+  TRY(sys::fchdir(root.fd()));
+  TRY(sys::pivot_root(".", "."));  // the old root now lies on top of the new one
+  TRY(sys::fchdir(old_root));
+  TRY(within(sys::unmount(".", kDetach), "leave the host's root"));
+  return sys::chdir("/");
+}
+
+Result<void> move_into(const SafeDir& root, const Procfs& procfs) {
+  TRY_ASSIGN(const std::string path, procfs.path_of(root.fd()));
+  TRY_ASSIGN(const std::vector<std::string> mounts, kernel_mounts_outside(path, procfs));
+  for (const std::string& mount : mounts)
+    TRY(within(sys::unmount(mount.c_str(), kDetach), "take " + mount + " away"));
+  TRY(sys::fchdir(root.fd()));
+  TRY(within(sys::mount(".", "/", nullptr, MS_MOVE, nullptr), "move the rootfs to /"));
+  TRY(sys::chroot("."));
+  return sys::chdir("/");
+}
+
+Result<void> chroot_into(const SafeDir& root) {
+  TRY(sys::fchdir(root.fd()));
+  TRY(sys::chroot("."));
+  return sys::chdir("/");
+}
+
+Result<void> set_root_propagation(Propagation propagation, Recursion recursion) {
+  if (propagation == Propagation::kUnchanged) return {};
+  const unsigned long flags =
+      propagation_flag(propagation) | (recursion == Recursion::kTree ? MS_REC : 0);
+  return within(sys::mount("none", "/", nullptr, flags, nullptr), "rootfsPropagation");
+}
+
+Result<void> make_root_read_only(const Procfs& procfs) {
+  TRY_ASSIGN(const UniqueFd root, sys::open("/", O_PATH | O_DIRECTORY));
+  return within(change_attributes(procfs, root, {.set = MOUNT_ATTR_RDONLY}, Recursion::kTop),
+                "make / read-only");
+}
+
+Result<void> mask_paths(const SafeDir& root, const Procfs& procfs,
+                        std::span<const RootfsPath> paths, Fd verified_null_mount) {
+  Masks masks(root, procfs, verified_null_mount);
+  for (const RootfsPath& path : paths) TRY(within(masks.cover(path), "mask " + path.string()));
+  return {};
+}
+
+Result<void> make_paths_read_only(const SafeDir& root, const Procfs& procfs,
+                                  std::span<const RootfsPath> paths) {
+  for (const RootfsPath& path : paths)
+    TRY(within(make_read_only(root, procfs, path), "read-only path " + path.string()));
+  return {};
+}
+
+Result<UniqueFd> open_null_mount() {
+  TRY_ASSIGN(const UniqueFd null, open_verified_null());
+  auto mount = DetachedMount::clone_of(null, Recursion::kTop);
+  if (!mount && mount.error().number() == ENOSYS) return UniqueFd();
+  if (!mount) return std::unexpected(std::move(mount).error());
+  return std::move(*mount).release();
+}
+
+}  // namespace ocirun::linux
