@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <memory>
 
 #include "linux/seccomp.hpp"
-#include "linux/seccomp_enosys.hpp"
+#include "linux/seccomp_assemble.hpp"
 
 namespace ocirun::linux {
 namespace {
@@ -118,16 +119,30 @@ std::vector<std::uint32_t> filter_architectures(const SeccompProfile& profile) {
   return architectures;
 }
 
-Result<void> add_rule(const Context& context, std::uint32_t default_action, const SeccompRule& rule,
-                      std::size_t index, std::vector<std::string>& warnings) {
+std::string syscall_name(int number) {
+  const std::unique_ptr<char, decltype(&std::free)> name(
+      ::seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number), std::free);
+  return name ? name.get() : fmt::format("system call {}", number);
+}
+
+// A rule with its action and its alternatives in libseccomp's terms.
+struct PreparedRule {
+  std::uint32_t action = 0;
+  std::vector<Conditions> alternatives;
+  std::vector<int> syscalls;  // native numbers, or libseccomp's negative ones
+  std::size_t index = 0;      // in /linux/seccomp/syscalls
+};
+
+Result<PreparedRule> prepare_rule(const SeccompRule& rule, std::size_t index,
+                                  std::vector<std::string>& warnings) {
   const std::string place = fmt::format("/linux/seccomp/syscalls/{}", index);
-  TRY_ASSIGN(const std::uint32_t action,
-             action_value(rule.action, rule.errno_ret, place + "/errnoRet"));
-  if (action == default_action) return {};  // S-10; libseccomp calls it an error
+  PreparedRule prepared;
+  prepared.index = index;
+  TRY_ASSIGN(prepared.action, action_value(rule.action, rule.errno_ret, place + "/errnoRet"));
   for (const SeccompArgument& argument : rule.arguments)
     if (argument.index > 5)
       return refuse("{}/args: index {} is not from 0 to 5", place, argument.index);
-  const auto rules = alternatives(rule.arguments);
+  prepared.alternatives = alternatives(rule.arguments);
   for (const std::string& name : rule.names) {
     if (rule.action == SeccompAction::kNotify && name == "write")
       return refuse(
@@ -135,21 +150,27 @@ Result<void> add_rule(const Context& context, std::uint32_t default_action, cons
           " while nobody listens yet",
           place);
     const int number = ::seccomp_syscall_resolve_name(name.c_str());
-    if (number == __NR_SCMP_ERROR) {
+    if (number != __NR_SCMP_ERROR)
+      prepared.syscalls.push_back(number);
+    else
       warnings.push_back(
-          fmt::format("{}: libseccomp {} does not know the system call \"{}\"; no"
-                      " rule for it",
+          fmt::format("{}: libseccomp {} does not know the system call \"{}\"; there"
+                      " is no rule for it",
                       place, libseccomp_version(), name));
-      continue;
-    }
-    for (const Conditions& conditions : rules) {
+  }
+  return prepared;
+}
+
+Result<void> add_rule(const Context& context, const PreparedRule& rule) {
+  for (const int syscall : rule.syscalls)
+    for (const Conditions& conditions : rule.alternatives) {
       const int error =
-          ::seccomp_rule_add_array(context.get(), action, number,
+          ::seccomp_rule_add_array(context.get(), rule.action, syscall,
                                    static_cast<unsigned>(conditions.size()), conditions.data());
       if (error < 0 && error != -EEXIST)  // a rule before it says the same
-        return fail(-error, "{}: add the rule for {}", place, name);
+        return fail(-error, "/linux/seccomp/syscalls/{}: add the rule for {}", rule.index,
+                    syscall_name(syscall));
     }
-  }
   return {};
 }
 
@@ -166,6 +187,23 @@ Result<std::vector<sock_filter>> export_program(const Context& context) {
   if (::pread(file.get(), program.data(), bytes, 0) != static_cast<ssize_t>(bytes))
     return fail(EIO, "read the seccomp filter");
   return program;
+}
+
+// The filter for one architecture. Its own context costs less than a part of a common one.
+Result<std::vector<sock_filter>> compile_for(std::uint32_t architecture,
+                                             std::uint32_t default_action,
+                                             const std::vector<PreparedRule>& rules) {
+  const Context context(::seccomp_init(default_action), ::seccomp_release);
+  if (!context) return fail(ENOMEM, "/linux/seccomp: libseccomp cannot start a filter");
+  if (const std::uint32_t native = ::seccomp_arch_native(); architecture != native) {
+    int error = ::seccomp_arch_add(context.get(), architecture);
+    if (error == 0) error = ::seccomp_arch_remove(context.get(), native);
+    if (error < 0) return fail(-error, "/linux/seccomp/architectures: choose {:#x}", architecture);
+  }
+  // A binary tree instead of a list; libseccomp before 2.5 does not have it.
+  static_cast<void>(::seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2));
+  for (const PreparedRule& rule : rules) TRY(add_rule(context, rule));
+  return export_program(context);
 }
 
 }  // namespace
@@ -185,22 +223,22 @@ Result<SeccompFilter> compile_seccomp(const SeccompProfile& profile,
   TRY_ASSIGN(const std::uint32_t default_action,
              action_value(profile.default_action, profile.default_errno_ret,
                           "/linux/seccomp/defaultErrnoRet"));
-  const Context context(::seccomp_init(default_action), ::seccomp_release);
-  if (!context) return fail(ENOMEM, "/linux/seccomp: libseccomp cannot start a filter");
+  std::vector<PreparedRule> rules;
+  for (std::size_t i = 0; i < profile.rules.size(); ++i) {
+    TRY_ASSIGN(PreparedRule rule, prepare_rule(profile.rules[i], i, warnings));
+    // What the default does anyway; libseccomp calls such a rule an error (S-10).
+    if (rule.action != default_action) rules.push_back(std::move(rule));
+  }
 
   const std::vector<std::uint32_t> architectures = filter_architectures(profile);
-  for (const std::uint32_t arch : architectures)
-    if (const int error = ::seccomp_arch_add(context.get(), arch); error < 0 && error != -EEXIST)
-      return fail(-error, "/linux/seccomp/architectures: add {:#x}", arch);
-  // A binary tree instead of a list; libseccomp before 2.5 does not have it.
-  static_cast<void>(::seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2));
-
-  for (std::size_t i = 0; i < profile.rules.size(); ++i)
-    TRY(add_rule(context, default_action, profile.rules[i], i, warnings));
+  std::vector<ArchitectureProgram> programs;
+  for (const std::uint32_t architecture : architectures) {
+    TRY_ASSIGN(auto program, compile_for(architecture, default_action, rules));
+    programs.push_back({architecture, std::move(program)});
+  }
 
   SeccompFilter filter;
-  TRY_ASSIGN(std::vector<sock_filter> program, export_program(context));
-  filter.program = with_enosys(newer_syscalls(profile, architectures), std::move(program));
+  filter.program = assemble_seccomp(programs, newer_syscalls(profile, architectures));
   if (filter.program.size() > BPF_MAXINSNS)
     return refuse(
         "/linux/seccomp: the filter has {} instructions, but the kernel takes at most {};"
