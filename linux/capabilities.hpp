@@ -32,7 +32,7 @@ class CapabilitySet {
 
 /// process.capabilities (P-10); all empty when the field is absent (P-11).
 struct CapabilitySets {
-  CapabilitySet bounding, effective, inheritable, permitted, ambient;
+  CapabilitySet bounding{}, effective{}, inheritable{}, permitted{}, ambient{};
   friend bool operator==(const CapabilitySets&, const CapabilitySets&) = default;
 };
 
@@ -44,7 +44,7 @@ std::vector<std::string> capability_names();
 
 /// What the calling thread could grant: its bounding and permitted sets.
 struct GrantableCapabilities {
-  CapabilitySet bounding, permitted;
+  CapabilitySet bounding{}, permitted{};
 };
 Result<GrantableCapabilities> grantable_capabilities();
 /// `wanted` less what the host cannot grant; `warnings` gets a sentence for each set that lost
