@@ -10,7 +10,9 @@ std::uint64_t cpu_weight(std::uint64_t shares) {
   if (shares <= 2) return 1;
   if (shares >= 262144) return 10000;
   const double l = std::log2(static_cast<double>(shares));
-  const double exponent = (l * l + 125 * l) / 612.0 - 7.0 / 34.0;
+  // (l² + 125 l) / 612 - 7 / 34 with one division: exact at 1024, where ceil() must not slip to
+  // 101.
+  const double exponent = (l * l + 125 * l - 126) / 612;
   return static_cast<std::uint64_t>(std::ceil(std::pow(10, exponent)));
 }
 

@@ -65,10 +65,11 @@ bool is_number_of_a_device(std::optional<std::int64_t> number) {
 /// What a rule does with a request that it matches; falls through when bits stay undecided.
 std::vector<bpf_insn> decision(const DeviceRule& rule) {
   const std::int32_t access = access_of(rule);
+  // Without going on, so that the verifier need not follow a path of its own through what is left.
+  if (access == kFullAccess) return {set(kResult, rule.allow ? 1 : 0), leave()};
   if (rule.allow)
     return {mask(kUndecided, ~access), jump_over(BPF_JNE, kUndecided, 0, 2), set(kResult, 1),
             leave()};
-  if (access == kFullAccess) return {set(kResult, 0), leave()};
   return {copy(kResult, kUndecided), mask(kResult, access), jump_over(BPF_JEQ, kResult, 0, 2),
           set(kResult, 0), leave()};
 }
@@ -171,9 +172,12 @@ std::vector<bpf_insn> device_program(std::span<const DeviceRule> rules) {
 
 Result<void> attach_device_program(const Directory& cgroup, std::span<const DeviceRule> rules) {
   const auto attach = [&]() -> Result<void> {
-    TRY_ASSIGN(const UniqueFd program, load_program(device_program(rules)));
+    Result<UniqueFd> program = load_program(device_program(rules));
+    if (!program && program.error().number() == E2BIG)
+      program.error().within("too many rules for the kernel to verify");
+    if (!program) return std::unexpected(std::move(program).error());
     TRY_ASSIGN(const UniqueFd directory, cgroup.open_file(".", O_RDONLY | O_DIRECTORY));
-    return attach_program(directory, program);
+    return attach_program(directory, *program);
   };
   return within(attach(), fmt::format("/linux/resources/devices: cgroup {}", cgroup.path()));
 }

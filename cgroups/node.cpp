@@ -52,6 +52,7 @@ Result<const Directory*> Node::directory() const {
 }
 
 Result<Made> make_node(const Node& node, std::vector<std::string>& created_parents) {
+  node.close();
   Result<Made> made = make_directory(node.path());
   for (int i = 0; i < kMakeTries && !made && made.error().number() == ENOENT; ++i) {
     Result<void> parents =

@@ -25,6 +25,8 @@ class Node {
   const std::string& path() const { return path_; }
   /// Opened at first use. Errors: it does not exist.
   Result<const Directory*> directory() const;
+  /// Forgets an open directory: one that is made anew is another.
+  void close() const { directory_.reset(); }
 
  private:
   std::vector<std::string> controllers_;
