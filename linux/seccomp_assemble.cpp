@@ -73,18 +73,22 @@ std::uint32_t table_end(std::uint32_t arch) {
   return kX32Bit;
 }
 
-// -1 when the profile names none.
+// How far into the table of `arch` the profile's knowledge goes; -1 when it names no call of it.
 std::int64_t greatest_number(const SeccompProfile& profile, std::uint32_t arch) {
   const std::uint32_t base = arch == SCMP_ARCH_X32 ? kX32Bit : 0;
+  const auto index_of = [&](const char* name) {
+    const int number = ::seccomp_syscall_resolve_name_arch(arch, name);
+    // Unknown, or negative: one that this architecture lacks.
+    const std::int64_t index = number < 0 ? -1 : number - std::int64_t{base};
+    return index < table_end(arch) ? index : -1;
+  };
   std::int64_t greatest = -1;
   for (const SeccompRule& rule : profile.rules)
-    for (const std::string& name : rule.names) {
-      const int number = ::seccomp_syscall_resolve_name_arch(arch, name.c_str());
-      if (number < 0) continue;  // unknown, or one that this architecture lacks
-      const std::int64_t index = number - std::int64_t{base};
-      if (index < table_end(arch)) greatest = std::max(greatest, index);
-    }
-  return greatest;
+    for (const std::string& name : rule.names)
+      greatest = std::max(greatest, index_of(name.c_str()));
+  // No author lived before seccomp(2), Linux 3.17: a short allow list denies older calls on
+  // purpose.
+  return greatest < 0 ? -1 : std::max(greatest, index_of("seccomp"));
 }
 
 // What seccomp_data.arch says.

@@ -24,7 +24,8 @@ struct NewerSyscalls {
 };
 
 /// Which numbers are newer than `profile` on each of `architectures`: those above the greatest that
-/// the profile names there, as far as the kernel hands out numbers in order. Empty when the default
+/// the profile names there, and above seccomp(2), as far as the kernel hands out numbers in order.
+/// Empty when the default
 /// action lets a system call through, or says ENOSYS itself (S-11).
 std::vector<NewerSyscalls> newer_syscalls(const SeccompProfile& profile,
                                           std::span<const std::uint32_t> architectures);

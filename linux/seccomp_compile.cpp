@@ -15,7 +15,7 @@
 namespace ocirun::linux {
 namespace {
 
-constexpr std::uint32_t kMaxErrno = 4095;  // greater ones are no errors to libc (MAX_ERRNO)
+constexpr std::uint32_t kMaxErrno = 4094;  // libseccomp wants less than MAX_ERRNO of the kernel
 
 using Context = std::unique_ptr<void, decltype(&::seccomp_release)>;
 
