@@ -54,7 +54,9 @@ Result<Child> clone_process(std::uint64_t flags, Fd cgroup, Parentage parentage)
   }
   const long pid = ::syscall(SYS_clone3, &arguments, sizeof(arguments));
   if (pid >= 0) return child_of(pid, pidfd, cgroup.value >= 0);
-  if (errno == ENOSYS || errno == E2BIG)
+  // A container's seccomp profile may know clone(2) only, and then a startContainer hook needs that one.
+  const bool refused = errno == EPERM && flags == 0 && cgroup.value < 0;
+  if (errno == ENOSYS || errno == E2BIG || refused)
     return clone_legacy(flags | (sibling ? std::uint64_t{CLONE_PARENT} : std::uint64_t{SIGCHLD}));
   return fail(errno, "clone");
 }

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "linux/clone.hpp"
+#include "linux/error.hpp"
+#include "linux/message_socket.hpp"
+#include "runtime/protocol.hpp"
+
+namespace ocirun::runtime {
+
+/// The parent's end of a conversation with a process that it has cloned (protocol.hpp), and that process.
+class ChildLink {
+ public:
+  virtual ~ChildLink() = default;
+
+  int pid() const { return child_.pid; }
+  const linux::Child& child() const { return child_; }
+  linux::Child take_child() { return std::move(child_); }
+
+  /// Answers until Ready.
+  Result<void> serve();
+  /// Committed, Detached: the child no longer dies with us.
+  Result<void> detach();
+  /// After detach(): waits for execve, which closes the child's end. Errors: the child's own.
+  Result<void> await_exec();
+  /// Ends what is left of the child and collects it. For a rollback.
+  void kill();
+
+ protected:
+  /// What to do about one message, but for Forked and Ready; kGo is sent afterwards where the protocol says so.
+  virtual Result<void> answer(const linux::Packet& packet) = 0;
+  /// More to say of a child that died.
+  virtual std::string cause_of_death() const { return {}; }
+
+  /// Waits for the next message. Errors: the child's, its death, a signal that ends us.
+  Result<linux::Packet> hear();
+  Result<void> send_tree(Fd tree) const;
+
+  linux::MessageSocket socket_;
+  linux::Child child_;  // the stage, until it tells of the process that it cloned
+
+ private:
+  Error death_report();
+  Result<void> adopt(const linux::Packet& packet);
+  Conversation conversation_;
+};
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "runtime/cli/command.hpp"
+
+namespace ocirun::runtime::cli {
+
+// One file a command, or a pair of commands that are two sides of one.
+Result<int> run_create(const Invocation&);
+Result<int> run_delete(const Invocation&);
+Result<int> run_exec(const Invocation&);
+Result<int> run_features(const Invocation&);
+Result<int> run_completion(const Invocation&);
+Result<int> run_kill(const Invocation&);
+Result<int> run_list(const Invocation&);
+Result<int> run_pause(const Invocation&);
+Result<int> run_ps(const Invocation&);
+Result<int> run_resume(const Invocation&);
+Result<int> run_run(const Invocation&);
+Result<int> run_spec(const Invocation&);
+Result<int> run_start(const Invocation&);
+Result<int> run_state(const Invocation&);
+Result<int> run_validate(const Invocation&);
+
+/// Prints to stdout. Errors: it is closed or full.
+Result<void> print(std::string_view text);
+
+}  // namespace ocirun::runtime::cli

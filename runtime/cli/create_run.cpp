@@ -1,0 +1,103 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+#include <cstdlib>
+
+#include "linux/syscalls.hpp"
+#include "runtime/cli/commands.hpp"
+#include "runtime/create.hpp"
+#include "runtime/destroy.hpp"
+#include "runtime/foreground.hpp"
+#include "runtime/start.hpp"
+
+namespace ocirun::runtime::cli {
+namespace {
+
+bool is_bundle(const std::string& path) {
+  return static_cast<bool>(linux::sys::open((path + "/config.json").c_str(), O_PATH | O_CLOEXEC));
+}
+
+// Symlinks in it are the operator's; the state shows the path as it was given, made absolute.
+Result<HostPath> absolute(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  if (path.starts_with('/')) return HostPath(std::move(path));
+  std::array<char, PATH_MAX> directory;
+  if (::getcwd(directory.data(), directory.size()) == nullptr) return fail(errno, "find the working directory");
+  return HostPath(path.empty() || path == "." ? std::string(directory.data()) : fmt::format("{}/{}", directory.data(), path));
+}
+
+// As a person types it: `ocirun run ./web`. An argument with a slash, ".", or the name of a directory with a config.json.
+bool names_a_bundle(const Arguments& arguments) {
+  if (arguments.has("bundle")) return false;
+  const std::string& word = arguments.positionals.front();
+  return word.find('/') != std::string::npos || word == "." || word == ".." || is_bundle(word);
+}
+
+// The last part of the path, what an id may not hold replaced.
+std::string id_from(const HostPath& bundle) {
+  std::array<char, PATH_MAX> real{};
+  const char* resolved = ::realpath(bundle.c_str(), real.data());
+  const std::string path = resolved == nullptr ? bundle.string() : resolved;
+  std::string id = path.substr(path.rfind('/') + 1);
+  for (char& c : id)
+    if (!ContainerId::parse(std::string("x") + c)) c = '-';
+  while (id.starts_with('.')) id.erase(0, 1);
+  return id.empty() ? "container" : id;
+}
+
+Result<CreateRequest> read_request(const Invocation& invocation, TerminalKeeper keeper, bool bundle_may_be_operand) {
+  const Arguments& arguments = invocation.arguments;
+  const bool by_bundle = bundle_may_be_operand && names_a_bundle(arguments);
+  const std::string word = by_bundle ? arguments.positionals.front() : arguments.value("bundle").value_or(".");
+  TRY_ASSIGN(HostPath bundle, absolute(word));
+  TRY_ASSIGN(ContainerId id, by_bundle ? ContainerId::parse(id_from(bundle)) : arguments.id());
+  TRY_ASSIGN(const int preserved, arguments.number("preserve-fds", 0, 1'000'000));
+  return CreateRequest{.id = std::move(id),
+                       .bundle = std::move(bundle),
+                       .console_socket = arguments.path("console-socket"),
+                       .pidfd_socket = arguments.path("pidfd-socket"),
+                       .pid_file = arguments.path("pid-file"),
+                       .terminal_keeper = keeper,
+                       .pivot = !arguments.has("no-pivot"),
+                       .new_keyring = !arguments.has("no-new-keyring"),
+                       .preserved_descriptors = preserved,
+                       .umask = invocation.umask};
+}
+
+}  // namespace
+
+Result<int> run_create(const Invocation& invocation) {
+  TRY_ASSIGN(const CreateRequest request, read_request(invocation, TerminalKeeper::kConsoleSocket, false));
+  TRY(create_container(invocation.options, invocation.log, request));
+  return 0;
+}
+
+Result<int> run_run(const Invocation& invocation) {
+  const Arguments& arguments = invocation.arguments;
+  const bool detach = arguments.has("detach");
+  const bool keeps_terminal = !detach && !arguments.has("console-socket");
+  TRY_ASSIGN(const CreateRequest request,
+             read_request(invocation, keeps_terminal ? TerminalKeeper::kCaller : TerminalKeeper::kConsoleSocket, true));
+  TRY_ASSIGN(const CreatedContainer container, create_container(invocation.options, invocation.log, request));
+
+  const auto remove = [&]() -> Result<void> {
+    TRY(container.directory.lock(kLockPatience));
+    if (!container.directory.exists()) return {};  // somebody else has deleted it
+    return destroy_container(container.directory, container.record, invocation.log);
+  };
+  auto started = start_container(container.directory, container.record, invocation.log);
+  if (!started) {
+    const auto removed = remove();
+    if (!removed) invocation.log.warn(removed.error().message());
+    return std::unexpected(started.error());
+  }
+  if (detach) return 0;
+  container.directory.unlock();  // others may signal, exec and look while it runs
+  TRY_ASSIGN(const int status, attend(container.init, container.terminal));
+  if (!arguments.has("keep")) TRY(remove());
+  return status;
+}
+
+}  // namespace ocirun::runtime::cli

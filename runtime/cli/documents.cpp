@@ -1,0 +1,64 @@
+#include <fcntl.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "bundle/config.hpp"
+#include "bundle/features.hpp"
+#include "linux/file_io.hpp"
+#include "linux/syscalls.hpp"
+#include "runtime/cli/commands.hpp"
+
+namespace ocirun::runtime::cli {
+namespace {
+
+constexpr long kCgroup2Magic = 0x63677270;  // statfs(2)
+
+bool is_pure_cgroup_v2() {
+  struct statfs filesystem{};
+  return ::statfs("/sys/fs/cgroup", &filesystem) == 0 && filesystem.f_type == kCgroup2Magic;
+}
+
+}  // namespace
+
+Result<int> run_spec(const Invocation& invocation) {
+  const Arguments& arguments = invocation.arguments;
+  if (const auto file = arguments.value("upgrade")) {
+    TRY_ASSIGN(const std::string text, linux::read_file(Fd{AT_FDCWD}, *file, 16 * 1024 * 1024));
+    TRY_ASSIGN(const std::string upgraded, within(bundle::upgrade_document(text), *file));
+    TRY(print(upgraded));
+    return 0;
+  }
+  const std::string path = arguments.value("bundle").value_or(".") + "/config.json";
+  if (linux::sys::open(path.c_str(), O_PATH | O_CLOEXEC | O_NOFOLLOW))
+    return refuse("{} exists: remove it first, it is not overwritten", path);
+  TRY(linux::replace_file(HostPath(path), bundle::default_config_text(arguments.has("rootless"), ::geteuid(), ::getegid(), is_pure_cgroup_v2()),
+                          0666));
+  return 0;
+}
+
+Result<int> run_features(const Invocation&) {
+  TRY(print(bundle::features_text()));
+  return 0;
+}
+
+Result<int> run_validate(const Invocation& invocation) {
+  const Arguments& arguments = invocation.arguments;
+  const std::string directory = arguments.positionals.empty() ? arguments.value("bundle").value_or(".") : arguments.positionals.front();
+  TRY_ASSIGN(const std::string text, bundle::read_config_file(HostPath(directory)));
+  const bundle::Parsed parsed = bundle::parse_config(text, HostPath(directory));
+  std::string report;
+  for (const std::string& problem : parsed.problems) report += fmt::format("error: {}\n", problem);
+  for (const std::string& warning : parsed.warnings) report += fmt::format("warning: {}\n", warning);
+  if (parsed.problems.empty()) report += "config.json is valid\n";
+  TRY(print(report));
+  if (!parsed.problems.empty()) return refuse("config.json has {} error{}", parsed.problems.size(), parsed.problems.size() == 1 ? "" : "s");
+  return 0;
+}
+
+Result<int> run_completion(const Invocation& invocation) {
+  if (invocation.arguments.positionals.front() != "bash") return refuse("completion: must be bash");
+  TRY(print(bash_completion_text()));
+  return 0;
+}
+
+}  // namespace ocirun::runtime::cli

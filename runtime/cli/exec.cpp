@@ -1,0 +1,106 @@
+#include "runtime/exec.hpp"
+
+#include "linux/capabilities.hpp"
+#include "linux/file_io.hpp"
+#include "runtime/cli/commands.hpp"
+#include "runtime/foreground.hpp"
+
+#include <fcntl.h>
+
+namespace ocirun::runtime::cli {
+namespace {
+
+// "UID[:GID]", digits only (crun CVE-2026-30892).
+Result<void> read_user(const std::string& text, bundle::User& user) {
+  const std::size_t colon = text.find(':');
+  TRY_ASSIGN(user.uid, within(Uid::parse(std::string_view(text).substr(0, colon)), fmt::format("--user {}", text)));
+  if (colon == std::string::npos) return {};
+  TRY_ASSIGN(user.gid, within(Gid::parse(std::string_view(text).substr(colon + 1)), fmt::format("--user {}", text)));
+  return {};
+}
+
+// Neither inheritable nor ambient: those would outlive an execve (runc CVE-2022-29162).
+Result<void> add_capability(const std::string& name, bundle::Process& process) {
+  const auto number = linux::capability_number(name);
+  if (!number) return refuse("--cap {}: must be the name of a capability, such as CAP_NET_RAW", name);
+  linux::CapabilitySets& sets = process.capabilities ? *process.capabilities : process.capabilities.emplace();
+  sets.bounding.add(*number);
+  sets.permitted.add(*number);
+  sets.effective.add(*number);
+  return {};
+}
+
+Result<void> read_groups(const Arguments& arguments, bundle::User& user) {
+  for (const std::string& text : arguments.all("additional-gids")) {
+    TRY_ASSIGN(const Gid gid, within(Gid::parse(text), "--additional-gids"));
+    user.additional_gids.push_back(gid);
+  }
+  return {};
+}
+
+Result<void> read_environment(const Arguments& arguments, bundle::Process& process) {
+  for (const std::string& entry : arguments.all("env")) {
+    if (entry.find('=') == std::string::npos || entry.starts_with('='))
+      return refuse("--env {}: must be NAME=VALUE", entry);
+    process.env.push_back(entry);
+  }
+  return {};
+}
+
+// The container's own process with what the options say instead.
+Result<bundle::Process> process_from_options(const Arguments& arguments, const bundle::Config& config) {
+  bundle::Process process = config.process.value_or(bundle::Process{});
+  if (arguments.positionals.size() < 2) return refuse("the program to run is missing (or --process FILE)");
+  process.args.assign(arguments.positionals.begin() + 1, arguments.positionals.end());
+  process.terminal = arguments.has("tty");
+  process.oom_score_adj.reset();
+  if (const auto cwd = arguments.value("cwd")) process.cwd = *cwd;
+  if (!process.cwd.starts_with('/')) return refuse("--cwd {}: must be an absolute path in the container", process.cwd);
+  if (const auto user = arguments.value("user")) TRY(read_user(*user, process.user));
+  TRY(read_groups(arguments, process.user));
+  TRY(read_environment(arguments, process));
+  for (const std::string& name : arguments.all("cap")) TRY(add_capability(name, process));
+  if (const auto label = arguments.value("process-label")) process.selinux_label = *label;
+  if (const auto profile = arguments.value("apparmor")) process.apparmor_profile = *profile;
+  if (arguments.has("no-new-privs")) process.no_new_privileges = true;
+  return process;
+}
+
+Result<bundle::Process> process_from_file(const std::string& file, const Arguments& arguments, const Log& log) {
+  TRY_ASSIGN(const std::string text, within(linux::read_file(Fd{AT_FDCWD}, file, 16 * 1024 * 1024), "--process"));
+  std::vector<std::string> warnings;
+  TRY_ASSIGN(bundle::Process process, within(bundle::parse_process(text, warnings), file));
+  for (const std::string& warning : warnings) log.warn(warning);
+  if (arguments.has("tty")) process.terminal = true;  // podman gives both
+  return process;
+}
+
+}  // namespace
+
+Result<int> run_exec(const Invocation& invocation) {
+  const Arguments& arguments = invocation.arguments;
+  TRY_ASSIGN(const ContainerId id, arguments.id());
+  TRY_ASSIGN(const Container container, Container::load(invocation.options, id));
+  TRY_ASSIGN(const std::string text, container.directory().read_config());
+  TRY_ASSIGN(const bundle::Config config, bundle::parse_config(text, HostPath(container.record().bundle)).take());
+
+  const auto file = arguments.value("process");
+  TRY_ASSIGN(bundle::Process process, file ? process_from_file(*file, arguments, invocation.log) : process_from_options(arguments, config));
+  TRY_ASSIGN(const int preserved, arguments.number("preserve-fds", 0, 1'000'000));
+  const bool detach = arguments.has("detach");
+  const ExecRequest request{
+      .process = std::move(process),
+      .console_socket = arguments.path("console-socket"),
+      .pidfd_socket = arguments.path("pidfd-socket"),
+      .pid_file = arguments.path("pid-file"),
+      .terminal_keeper = !detach && !arguments.has("console-socket") ? TerminalKeeper::kCaller : TerminalKeeper::kConsoleSocket,
+      .paused = arguments.has("ignore-paused") ? InPaused::kIsAllowed : InPaused::kIsAnError,
+      .cgroups = arguments.all("cgroup"),
+      .preserved_descriptors = preserved,
+      .umask = invocation.umask};
+  TRY_ASSIGN(const ExecutedProcess executed, exec_process(container, config, request, invocation.log));
+  if (detach) return 0;
+  return attend(executed.child, executed.terminal);
+}
+
+}  // namespace ocirun::runtime::cli

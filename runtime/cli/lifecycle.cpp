@@ -1,0 +1,57 @@
+#include "cgroups/cgroup.hpp"
+#include "runtime/cli/commands.hpp"
+#include "runtime/container.hpp"
+#include "runtime/kill.hpp"
+#include "runtime/remove.hpp"
+#include "runtime/start.hpp"
+
+namespace ocirun::runtime::cli {
+
+Result<int> run_start(const Invocation& invocation) {
+  TRY_ASSIGN(const ContainerId id, invocation.arguments.id());
+  TRY_ASSIGN(Container container, Container::load(invocation.options, id));
+  TRY(container.lock_and_reload());
+  const Status status = container.status();
+  if (!can_start(status)) return refuse("cannot start a container that is {}: it must be created", status_name(status));
+  TRY(start_container(container.directory(), container.record(), invocation.log));
+  return 0;
+}
+
+Result<int> run_kill(const Invocation& invocation) {
+  const Arguments& arguments = invocation.arguments;
+  TRY_ASSIGN(const ContainerId id, arguments.id());
+  TRY_ASSIGN(const Container container, Container::load(invocation.options, id));
+  std::string name = arguments.positionals.size() > 1 ? arguments.positionals[1] : container.record().stop_signal;
+  if (name.empty()) name = "TERM";
+  TRY_ASSIGN(const int signal, parse_signal(name));
+  TRY(kill_container(container, signal, arguments.has("all") ? KillScope::kAll : KillScope::kInit));
+  return 0;
+}
+
+Result<int> run_delete(const Invocation& invocation) {
+  TRY_ASSIGN(const ContainerId id, invocation.arguments.id());
+  TRY(delete_container(invocation.options, id, invocation.arguments.has("force") ? Force::kYes : Force::kNo, invocation.log));
+  return 0;
+}
+
+namespace {
+
+Result<int> change_freezer(const Invocation& invocation, bool (*is_allowed)(Status), cgroups::FreezerState state) {
+  TRY_ASSIGN(const ContainerId id, invocation.arguments.id());
+  TRY_ASSIGN(Container container, Container::load(invocation.options, id));
+  TRY(container.lock_and_reload());
+  const Status status = container.status();
+  if (!is_allowed(status))
+    return refuse("container is {}: it must be {}", status_name(status),
+                  state == cgroups::FreezerState::kFrozen ? "created or running" : "paused");
+  TRY_ASSIGN(const auto cgroup, container.cgroup());
+  TRY(cgroup->freeze(state));
+  return 0;
+}
+
+}  // namespace
+
+Result<int> run_pause(const Invocation& invocation) { return change_freezer(invocation, can_pause, cgroups::FreezerState::kFrozen); }
+Result<int> run_resume(const Invocation& invocation) { return change_freezer(invocation, can_resume, cgroups::FreezerState::kThawed); }
+
+}  // namespace ocirun::runtime::cli

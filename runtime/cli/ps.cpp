@@ -1,0 +1,99 @@
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "linux/clone.hpp"
+#include "linux/exec.hpp"
+#include "runtime/cli/commands.hpp"
+#include "runtime/container.hpp"
+#include "runtime/executable.hpp"
+
+namespace ocirun::runtime::cli {
+namespace {
+
+Result<std::string> output_of_ps(std::vector<std::string> words) {
+  std::vector<std::string> environment;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) environment.emplace_back(*entry);
+  TRY_ASSIGN(const std::string path, find_executable("ps", environment));
+  words.insert(words.begin(), "ps");
+  const linux::ExecArguments arguments(words, environment);
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail(errno, "make a pipe");
+  const UniqueFd reader(ends[0]);
+  UniqueFd writer(ends[1]);
+  TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
+  if (child.pid == 0) {
+    ::dup2(writer.get(), STDOUT_FILENO);
+    ::execve(path.c_str(), arguments.argv(), arguments.envp());
+    ::_exit(127);
+  }
+  writer.reset();
+  std::string output;
+  std::array<char, 8192> buffer;
+  for (ssize_t count = 0; (count = ::read(reader.get(), buffer.data(), buffer.size())) > 0;)
+    output.append(buffer.data(), static_cast<std::size_t>(count));
+  TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return refuse("ps failed; were its arguments right?");
+  return output;
+}
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  while (!line.empty()) {
+    const std::size_t begin = line.find_first_not_of(' ');
+    if (begin == std::string_view::npos) break;
+    const std::size_t end = std::min(line.find(' ', begin), line.size());
+    words.push_back(line.substr(begin, end - begin));
+    line.remove_prefix(end);
+  }
+  return words;
+}
+
+// The header and the lines whose PID column names one of `pids`.
+Result<std::string> filter_lines(std::string_view output, const std::vector<int>& pids) {
+  const std::string_view header = output.substr(0, output.find('\n'));
+  const auto titles = words_of(header);
+  const auto column = std::ranges::find(titles, "PID");
+  if (column == titles.end()) return refuse("ps printed no PID column; its arguments must ask for one");
+  const auto index = static_cast<std::size_t>(column - titles.begin());
+  std::string text = std::string(header) + "\n";
+  for (std::string_view rest = output.substr(std::min(header.size() + 1, output.size())); !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    const auto words = words_of(line);
+    int pid = -1;
+    if (index < words.size()) std::from_chars(words[index].data(), words[index].data() + words[index].size(), pid);
+    if (std::ranges::find(pids, pid) != pids.end()) text += std::string(line) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<int> run_ps(const Invocation& invocation) {
+  const Arguments& arguments = invocation.arguments;
+  const std::string format = arguments.value("format").value_or("table");
+  if (format != "table" && format != "json") return refuse("--format {}: must be table or json", format);
+  TRY_ASSIGN(const ContainerId id, arguments.id());
+  TRY_ASSIGN(const Container container, Container::load(invocation.options, id));
+  TRY_ASSIGN(const auto cgroup, container.cgroup());
+  auto pids = cgroup->pids();
+  if (!pids && container.status() == Status::kStopped) pids = std::vector<int>{};
+  TRY(pids);
+  if (format == "json") {
+    TRY(print(bundle::pids_text(*pids)));
+    return 0;
+  }
+  std::vector<std::string> words(arguments.positionals.begin() + 1, arguments.positionals.end());
+  if (words.empty()) words = {"-ef"};
+  TRY_ASSIGN(const std::string output, output_of_ps(std::move(words)));
+  TRY_ASSIGN(const std::string lines, filter_lines(output, *pids));
+  TRY(print(lines));
+  return 0;
+}
+
+}  // namespace ocirun::runtime::cli

@@ -1,0 +1,94 @@
+#include <fcntl.h>
+
+#include <algorithm>
+#include <array>
+
+#include "linux/file_io.hpp"
+#include "linux/syscalls.hpp"
+#include "runtime/cli/commands.hpp"
+#include "runtime/container.hpp"
+
+namespace ocirun::runtime::cli {
+namespace {
+
+// getpwuid(3) would load NSS modules; the file is what `list` of runc shows too.
+std::string user_name(std::uint32_t uid) {
+  const auto text = linux::read_file(Fd{AT_FDCWD}, "/etc/passwd", 1024 * 1024);
+  std::string_view rest = text ? std::string_view(*text) : std::string_view();
+  const std::string wanted = fmt::format("{}", uid);
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first + 1);
+    const std::size_t third = line.find(':', second + 1);
+    if (third != std::string_view::npos && line.substr(second + 1, third - second - 1) == wanted)
+      return std::string(line.substr(0, first));
+  }
+  return "#" + wanted;
+}
+
+// A column is as wide as its longest cell, at least 12, with three blanks between: what scripts written for runc cut.
+std::string table_text(const std::vector<bundle::StateDocument>& states) {
+  using Row = std::array<std::string, 6>;
+  std::vector<Row> rows{{"ID", "PID", "STATUS", "BUNDLE", "CREATED", "OWNER"}};
+  for (const bundle::StateDocument& state : states)
+    rows.push_back({state.id, fmt::format("{}", state.pid), state.status, state.bundle, state.created, state.owner});
+  Row::size_type column = 0;
+  std::array<std::size_t, 6> widths{};
+  for (std::size_t& width : widths) {
+    for (const Row& row : rows) width = std::max(width, row[column].size() + 3);
+    width = std::max<std::size_t>(width, 12);
+    ++column;
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) text += fmt::format("{:{}}", row[i], widths[i]);
+    text += row.back() + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<int> run_state(const Invocation& invocation) {
+  TRY_ASSIGN(const ContainerId id, invocation.arguments.id());
+  TRY_ASSIGN(const Store store, Store::open(invocation.options.root, MissingRoot::kIsEmpty));
+  TRY_ASSIGN(const StateDirectory directory, store.find(id));
+  const auto container = Container::load(invocation.options, id);
+  if (container) {
+    TRY(print(bundle::state_text(container->state())));
+    return 0;
+  }
+  const bundle::StateDocument unfinished = state_of_unfinished(directory, id);
+  if (unfinished.status != status_name(Status::kCreating)) return std::unexpected(container.error());
+  TRY(print(bundle::state_text(unfinished)));
+  return 0;
+}
+
+Result<int> run_list(const Invocation& invocation) {
+  const Arguments& arguments = invocation.arguments;
+  const std::string format = arguments.value("format").value_or("table");
+  if (format != "table" && format != "json") return refuse("--format {}: must be table or json", format);
+  const MissingRoot missing = invocation.options.root_is_explicit ? MissingRoot::kIsAnError : MissingRoot::kIsEmpty;
+  TRY_ASSIGN(const Store store, Store::open(invocation.options.root, missing));
+  TRY_ASSIGN(const std::vector<std::string> ids, store.ids());
+
+  std::vector<bundle::StateDocument> states;
+  std::string quiet;
+  for (const std::string& text : ids) {
+    quiet += text + "\n";
+    if (arguments.has("quiet")) continue;
+    TRY_ASSIGN(const ContainerId id, ContainerId::parse(text));
+    const auto directory = store.find(id);
+    if (!directory) continue;  // deleted meanwhile
+    const auto container = Container::load(invocation.options, id);
+    states.push_back(container ? container->state() : state_of_unfinished(*directory, id));
+    states.back().owner = user_name(container ? container->record().owner_uid : 0);
+  }
+  if (arguments.has("quiet")) TRY(print(quiet));
+  else TRY(print(format == "json" ? bundle::list_text(states) : table_text(states)));
+  return 0;
+}
+
+}  // namespace ocirun::runtime::cli

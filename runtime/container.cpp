@@ -1,0 +1,82 @@
+#include "runtime/container.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "linux/procfs.hpp"
+#include "runtime/destroy.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+// `start` that died after init had gone on leaves start.sock behind: then init's program tells. Unreadable: not started.
+bool has_left_our_image(int pid) {
+  std::array<char, 64> target{};
+  const ssize_t length = ::readlink(fmt::format("/proc/{}/exe", pid).c_str(), target.data(), target.size());
+  return length > 0 && !std::string_view(target.data(), static_cast<std::size_t>(length)).starts_with("/memfd:ocirun");
+}
+
+Error unusable(const ContainerId& id, const Error& cause) {
+  if (cause.number() == ENOENT)
+    return Error(0, fmt::format("container is incomplete (its create has not ended, or was killed): wait for it, or remove it "
+                                "with delete --force {}", id.string()));
+  Error error = cause;
+  return error.within(fmt::format("its state cannot be used; remove the container with delete --force {}", id.string()));
+}
+
+}  // namespace
+
+Result<Container> Container::load(const GlobalOptions& options, const ContainerId& id) {
+  TRY_ASSIGN(const Store store, Store::open(options.root, MissingRoot::kIsEmpty));
+  TRY_ASSIGN(StateDirectory directory, store.find(id));
+  auto record = directory.read_record();
+  if (!record) return std::unexpected(unusable(id, record.error()));
+  return Container(std::move(directory), std::move(*record));
+}
+
+Result<void> Container::lock_and_reload() {
+  TRY(directory_.lock(kLockPatience));
+  auto record = directory_.read_record();
+  if (!record) return refuse("container does not exist");  // deleted while we waited
+  record_ = std::move(*record);
+  return {};
+}
+
+Status Container::status() const {
+  if (!linux::is_alive(init())) return Status::kStopped;
+  if (directory_.awaits_start() && !has_left_our_image(record_.init_pid)) return Status::kCreated;
+  const auto group = cgroup();
+  if (group) {
+    const auto freezer = (*group)->freezer_state();
+    if (freezer && *freezer == cgroups::FreezerState::kFrozen) return Status::kPaused;
+  }
+  return Status::kRunning;
+}
+
+Result<std::unique_ptr<cgroups::Cgroup>> Container::cgroup() const { return cgroup_of(record_); }
+
+bundle::StateDocument Container::state() const {
+  bundle::StateDocument document = document_of(record_);
+  const Status now = status();
+  document.status = status_name(now);
+  document.pid = now == Status::kStopped ? 0 : record_.init_pid;
+  return document;
+}
+
+bundle::StateDocument state_of_unfinished(const StateDirectory& directory, const ContainerId& id) {
+  bundle::StateDocument document;
+  document.id = id.string();
+  document.status = status_name(Status::kUnknown);
+  const auto intent = directory.read_intent();
+  if (!intent) return document;
+  document = document_of(record_from_intent(*intent));
+  const linux::ProcessIdentity creator{intent->runtime_pid, intent->runtime_start_time};
+  const auto record = directory.read_record();
+  const bool is_being_created = !record && record.error().number() == ENOENT && linux::is_alive(creator);
+  document.status = status_name(is_being_created ? Status::kCreating : Status::kUnknown);
+  return document;
+}
+
+}  // namespace ocirun::runtime

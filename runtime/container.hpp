@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "bundle/state_document.hpp"
+#include "cgroups/cgroup.hpp"
+#include "linux/error.hpp"
+#include "linux/pidfd.hpp"
+#include "runtime/container_id.hpp"
+#include "runtime/log.hpp"
+#include "runtime/options.hpp"
+#include "runtime/status.hpp"
+#include "runtime/store.hpp"
+
+namespace ocirun::runtime {
+
+/// A container that exists, as later commands meet it: its record, and what /proc and its cgroup say now.
+class Container {
+ public:
+  /// Errors: "container does not exist"; a container that is still being created, or whose state file is damaged: only
+  /// `delete --force` works on those.
+  static Result<Container> load(const GlobalOptions& options, const ContainerId& id);
+
+  const bundle::ContainerRecord& record() const { return record_; }
+  const StateDirectory& directory() const { return directory_; }
+  linux::ProcessIdentity init() const { return {record_.init_pid, record_.init_start_time}; }
+
+  /// A zombie init counts as stopped; so does a process with that number but another start time or boot.
+  Status status() const;
+  Result<std::unique_ptr<cgroups::Cgroup>> cgroup() const;
+  /// runtime.md#state as of now.
+  bundle::StateDocument state() const;
+
+  /// After lock(): the record may have changed while another command held it.
+  Result<void> lock_and_reload();
+
+ private:
+  Container(StateDirectory directory, bundle::ContainerRecord record)
+      : directory_(std::move(directory)), record_(std::move(record)) {}
+  StateDirectory directory_;
+  bundle::ContainerRecord record_;
+};
+
+/// The state of a container that is being created, or whose state file is damaged; for `state` and `list`.
+bundle::StateDocument state_of_unfinished(const StateDirectory& directory, const ContainerId& id);
+
+}  // namespace ocirun::runtime

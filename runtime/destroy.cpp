@@ -1,0 +1,95 @@
+#include "runtime/destroy.hpp"
+
+#include <poll.h>
+#include <sys/mount.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "hooks/phase.hpp"
+#include "linux/pidfd.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+constexpr int kKillPatience = 10'000;  // ms
+
+// Where the cgroup cannot do it (none, or a shared one): init by its identity. With a pid namespace the rest dies too.
+Result<void> kill_init(const bundle::ContainerRecord& record) {
+  const linux::ProcessIdentity init{record.init_pid, record.init_start_time};
+  if (record.init_pid == 0 || !linux::is_alive(init)) return {};
+  auto pidfd = linux::open_pidfd(init);
+  auto sent = linux::send_signal(init, SIGKILL);
+  if (!sent && sent.error().number() != ESRCH) return sent;
+  if (!pidfd) return {};
+  pollfd end{pidfd->get(), POLLIN, 0};
+  if (::poll(&end, 1, kKillPatience) == 0)
+    return refuse("process {} did not die within {} s of SIGKILL", record.init_pid, kKillPatience / 1000);
+  return {};
+}
+
+}  // namespace
+
+bundle::StateDocument document_of(const bundle::ContainerRecord& record) {
+  return {.oci_version = record.oci_version,
+          .id = record.id,
+          .status = "",
+          .pid = 0,
+          .bundle = record.bundle,
+          .rootfs = record.rootfs,
+          .created = record.created,
+          .owner = "",
+          .annotations = record.annotations};
+}
+
+Result<std::unique_ptr<cgroups::Cgroup>> cgroup_of(const bundle::ContainerRecord& record) {
+  if (record.cgroup_manager == "disabled") return cgroups::disabled_cgroup();
+  return cgroups::open_cgroup(record.cgroup);
+}
+
+bundle::ContainerRecord record_from_intent(const bundle::IntentRecord& intent) {
+  bundle::ContainerRecord record;
+  record.id = intent.id;
+  record.bundle = intent.bundle;
+  record.rootfs = intent.rootfs;
+  record.mounts_on_host = intent.mounts_on_host;
+  record.cgroup = intent.cgroup;
+  record.cgroup_manager = intent.cgroup_manager;
+  return record;
+}
+
+Result<void> detach_host_rootfs(const std::string& rootfs) {
+  if (::umount2(rootfs.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0 || errno == EINVAL || errno == ENOENT) return {};
+  return fail(errno, "unmount {}", rootfs);
+}
+
+void run_poststop(const bundle::Config& config, const bundle::ContainerRecord& record, const Log& log) {
+  bundle::StateDocument state = document_of(record);
+  state.status = "stopped";
+  const hooks::Surroundings surroundings{.state = bundle::hook_state(state),
+                                         .directory = HostPath(record.bundle),
+                                         .default_env = {},
+                                         .warn = [&log](std::string_view text) { log.warn(text); }};
+  [[maybe_unused]] const auto always_succeeds = hooks::run_phase(
+      config.hooks, hooks::Kind::kPoststop, hooks::failure_rule(hooks::Kind::kPoststop), surroundings);
+}
+
+Result<void> destroy_container(const StateDirectory& directory, const bundle::ContainerRecord& record, const Log& log) {
+  TRY(kill_init(record));
+  TRY_ASSIGN(const auto cgroup, cgroup_of(record));
+  TRY(within(cgroup->destroy(), "remove the cgroup"));
+  if (record.resctrl) TRY(linux::remove_resctrl(*record.resctrl));
+  if (record.mounts_on_host) TRY(detach_host_rootfs(record.rootfs));
+
+  std::optional<bundle::Config> config;  // read before its directory goes
+  if (record.has_poststop) {
+    TRY_ASSIGN(const std::string text, directory.read_config());
+    auto parsed = bundle::parse_config(text, HostPath(record.bundle));
+    config = std::move(parsed.config);
+  }
+  TRY(directory.remove());
+  if (config) run_poststop(*config, record, log);
+  return {};
+}
+
+}  // namespace ocirun::runtime

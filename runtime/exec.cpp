@@ -1,0 +1,136 @@
+#include "runtime/exec.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "linux/file_io.hpp"
+#include "linux/rlimits.hpp"
+#include "linux/syscalls.hpp"
+#include "linux/terminal.hpp"
+#include "runtime/agent.hpp"
+#include "runtime/child_link.hpp"
+#include "runtime/exec_child.hpp"
+#include "runtime/rollback.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+class ExecLink final : public ChildLink {
+ public:
+  ExecLink(const ExecPlan& plan, Fd console, bundle::StateDocument state)
+      : plan_(plan), console_(console), state_(std::move(state)) {}
+
+  Result<void> spawn() {
+    TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
+    TRY_ASSIGN(child_, linux::clone_process(0, plan_.cgroup.unified_directory, linux::Parentage::kMine));
+    if (child_.pid == 0) {
+      ends.first.close();
+      exec_stage_main(plan_, std::move(ends.second));
+    }
+    socket_ = std::move(ends.first);
+    return {};
+  }
+  UniqueFd take_terminal() { return std::move(terminal_); }
+
+ private:
+  Result<void> answer(const linux::Packet& packet) override {
+    switch (static_cast<Message>(packet.tag)) {
+      case Message::kTerminal: {
+        TRY_ASSIGN(terminal_, receive_terminal(packet, console_));
+        return {};
+      }
+      case Message::kSetLimits:
+        for (const linux::Rlimit& limit : plan_.request.process.rlimits) TRY(linux::set_rlimit(pid(), limit));
+        return {};
+      case Message::kListener: {
+        bundle::StateDocument state = state_;
+        state.pid = pid();
+        return send_listener(packet, child_, *plan_.config.seccomp, std::move(state));
+      }
+      default: return fail(EPROTO, "unexpected {}", message_name(static_cast<Message>(packet.tag)));
+    }
+  }
+
+  const ExecPlan& plan_;
+  Fd console_;
+  bundle::StateDocument state_;
+  UniqueFd terminal_;
+};
+
+Result<void> check_status(const Container& container, InPaused paused) {
+  const Status status = container.status();
+  if (can_exec(status)) return {};
+  if (status == Status::kPaused) {
+    if (paused == InPaused::kIsAllowed) return {};
+    return refuse("cannot exec in a paused container (resume it, or give --ignore-paused)");
+  }
+  return refuse("cannot exec in a {} container", status_name(status));
+}
+
+// The namespaces that the container's init lives in, of the kinds that config.json lists.
+Result<std::vector<linux::PinnedNamespace>> pin_init_namespaces(const Container& container, const bundle::Config& config) {
+  std::vector<linux::PinnedNamespace> pinned;
+  for (const linux::NamespaceKind kind : linux::kNamespaceKinds) {
+    if (!config.namespaces.contains(kind)) continue;
+    const std::string path = fmt::format("/proc/{}/ns/{}", container.init().pid, linux::proc_name(kind));
+    TRY_ASSIGN(UniqueFd fd, linux::sys::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    pinned.push_back({kind, std::move(fd)});
+  }
+  // They are init's only if init is still there after they were opened.
+  if (!linux::is_alive(container.init())) return refuse("cannot exec in a stopped container");
+  return pinned;
+}
+
+Result<UniqueFd> connect_console(const ExecRequest& request) {
+  if (request.terminal_keeper == TerminalKeeper::kCaller) return UniqueFd();
+  if (request.process.terminal && !request.console_socket)
+    return refuse("--tty with --detach wants --console-socket, where the terminal is sent to");
+  if (!request.process.terminal && request.console_socket)
+    return refuse("--console-socket: wants a terminal (--tty, or \"terminal\": true in the process file)");
+  if (!request.console_socket) return UniqueFd();
+  return within(linux::connect_unix(*request.console_socket), "--console-socket");
+}
+
+}  // namespace
+
+Result<ExecutedProcess> exec_process(const Container& container, const bundle::Config& config, const ExecRequest& request, const Log& log) {
+  TRY(check_status(container, request.paused));
+  TRY_ASSIGN(const UniqueFd console, connect_console(request));
+  ExecPlan plan{.config = config, .request = request, .pinned = {}, .cgroup = {}, .filter = {}, .host_root = {}};
+  TRY_ASSIGN(plan.pinned, pin_init_namespaces(container, config));
+  TRY_ASSIGN(const auto cgroup, container.cgroup());
+  TRY_ASSIGN(plan.cgroup, cgroup->open_for_join(request.cgroups));
+  if (container.record().mounts_on_host) plan.host_root = HostPath(container.record().rootfs);
+  if (config.seccomp) {
+    std::vector<std::string> warnings;
+    TRY_ASSIGN(plan.filter, linux::compile_seccomp(*config.seccomp, warnings));
+    for (const std::string& warning : warnings) log.debug(warning);
+  }
+
+  Rollback undo;
+  ExecLink link(plan, console, container.state());
+  TRY(link.spawn());
+  undo.add([&] { link.kill(); });
+  if (request.process.oom_score_adj) {
+    TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+    TRY(within(procfs.write(fmt::format("{}/oom_score_adj", link.pid()), fmt::format("{}", *request.process.oom_score_adj)),
+               "/oomScoreAdj"));
+  }
+  TRY(link.serve());
+  if (request.pid_file) {
+    TRY(within(linux::replace_file(*request.pid_file, fmt::format("{}", link.pid()), 0644), "--pid-file"));
+    undo.add([&] { ::unlink(request.pid_file->c_str()); });
+  }
+  if (request.pidfd_socket) {
+    TRY_ASSIGN(const UniqueFd socket, within(linux::connect_unix(*request.pidfd_socket), "--pidfd-socket"));
+    TRY(linux::send_descriptor(socket, link.child().pidfd, "pidfd"));
+  }
+  TRY(link.detach());
+  TRY(link.await_exec());
+  undo.commit();
+  return ExecutedProcess{.child = link.take_child(), .terminal = link.take_terminal()};
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bundle/config.hpp"
+#include "linux/clone.hpp"
+#include "linux/error.hpp"
+#include "runtime/container.hpp"
+#include "runtime/create.hpp"
+
+namespace ocirun::runtime {
+
+enum class InPaused { kIsAnError, kIsAllowed };
+
+/// What `exec` is asked for.
+struct ExecRequest {
+  bundle::Process process;
+  std::optional<HostPath> console_socket, pidfd_socket, pid_file;
+  TerminalKeeper terminal_keeper = TerminalKeeper::kConsoleSocket;
+  InPaused paused = InPaused::kIsAnError;
+  std::vector<std::string> cgroups;  // --cgroup, each "path" or "controller[,controller]:path"
+  int preserved_descriptors = 0;
+  mode_t umask = 022;
+};
+
+struct ExecutedProcess {
+  linux::Child child;
+  UniqueFd terminal;  // the master, for TerminalKeeper::kCaller
+};
+
+/// Adds a process to a container that is created or running: its cgroup, all its namespaces, its seccomp filter. Returns
+/// when execve has happened. On an error nothing of it is left. Errors: the container's status, find_executable()'s ….
+Result<ExecutedProcess> exec_process(const Container& container, const bundle::Config& config, const ExecRequest& request, const Log& log);
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,98 @@
+#include "runtime/executable.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "linux/file_io.hpp"
+#include "linux/ids.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+constexpr std::string_view kDefaultPath = "/bin:/usr/bin";  // confstr(3) _CS_PATH
+constexpr std::size_t kMaxPasswd = 1024 * 1024;
+
+// 0, or why it cannot be executed. Plain faccessat(2): its newer form is refused by older seccomp profiles, and our real
+// and effective ids are the same here.
+int why_not_executable(const std::string& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0) return errno;
+  if (S_ISDIR(status.st_mode)) return EISDIR;
+  return ::access(path.c_str(), X_OK) == 0 ? 0 : errno;
+}
+
+std::string_view next_field(std::string_view& rest, char separator) {
+  const std::size_t end = std::min(rest.find(separator), rest.size());
+  const std::string_view field = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  return field;
+}
+
+}  // namespace
+
+const char* find_variable(const std::vector<std::string>& environment, std::string_view name) {
+  const char* value = nullptr;
+  for (const std::string& entry : environment)
+    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=')
+      value = entry.c_str() + name.size() + 1;
+  return value;
+}
+
+std::vector<std::string> normalize_environment(const std::vector<std::string>& environment, const std::string& home) {
+  std::vector<std::string> result;
+  const auto name_of = [](std::string_view entry) { return entry.substr(0, entry.find('=')); };
+  for (const std::string& entry : environment) {
+    const auto same = std::ranges::find_if(result, [&](const std::string& other) { return name_of(other) == name_of(entry); });
+    if (same == result.end()) {
+      result.push_back(entry);
+    } else {
+      *same = entry;
+    }
+  }
+  const char* value = find_variable(result, "HOME");
+  if (value == nullptr) {
+    result.push_back("HOME=" + home);
+  } else if (*value == '\0') {
+    std::ranges::replace(result, std::string("HOME="), "HOME=" + home);
+  }
+  return result;
+}
+
+std::string find_home(std::uint32_t uid) {
+  const auto text = linux::read_file(Fd{AT_FDCWD}, "/etc/passwd", kMaxPasswd);
+  std::string_view rest = text ? std::string_view(*text) : std::string_view();
+  while (!rest.empty()) {
+    std::string_view line = next_field(rest, '\n');
+    next_field(line, ':');  // name
+    next_field(line, ':');  // password
+    const auto entry = Uid::parse(next_field(line, ':'));
+    next_field(line, ':');  // group
+    next_field(line, ':');  // comment
+    const std::string_view home = next_field(line, ':');
+    if (entry && entry->value() == uid && home.starts_with('/')) return std::string(home);
+  }
+  return "/";
+}
+
+Result<std::string> find_executable(const std::string& name, const std::vector<std::string>& environment) {
+  if (name.find('/') != std::string::npos) {
+    const int reason = why_not_executable(name);
+    if (reason == 0) return name;
+    if (reason == EISDIR || reason == EACCES) return fail(EACCES, "exec: \"{}\"", name);
+    return fail(reason, "exec: \"{}\": stat {}", name, name);
+  }
+  const char* path = find_variable(environment, "PATH");
+  std::string_view rest = path == nullptr ? kDefaultPath : std::string_view(path);
+  while (!name.empty() && !rest.empty()) {
+    const std::string_view directory = next_field(rest, ':');
+    std::string candidate = directory.empty() ? "./" + name : fmt::format("{}/{}", directory, name);
+    if (why_not_executable(candidate) == 0) return candidate;
+  }
+  return refuse("exec: \"{}\": executable file not found in $PATH", name);
+}
+
+}  // namespace ocirun::runtime

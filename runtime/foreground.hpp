@@ -1,0 +1,15 @@
+#pragma once
+
+#include "linux/clone.hpp"
+#include "linux/error.hpp"
+#include "linux/unique_fd.hpp"
+
+namespace ocirun::runtime {
+
+/// Waits for the process of a foreground `run` or `exec`: forwards signals to it, copies between `terminal` (a pty's
+/// master, or -1) and our stdin and stdout, follows window sizes, and puts our terminal back as it was. Returns its exit
+/// code, 128 + N after signal N. Wants Signals::capture().
+Result<int> attend(const linux::Child& child, Fd terminal);
+
+
+}  // namespace ocirun::runtime

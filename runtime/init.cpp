@@ -1,0 +1,103 @@
+#include "runtime/init.hpp"
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <utility>
+
+#include "linux/exec.hpp"
+#include "linux/keyring.hpp"
+#include "linux/lsm.hpp"
+#include "linux/netlink.hpp"
+#include "runtime/container_process.hpp"
+#include "runtime/init_namespaces.hpp"
+#include "runtime/init_rootfs.hpp"
+#include "runtime/protocol.hpp"
+#include "runtime/start_gate.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+constexpr int kInitFailed = 1;
+
+void keep_only_own_descriptors(const InitPlan& plan, const linux::MessageSocket& parent) {
+  std::vector<Fd> keep{parent.fd(), plan.start_socket};
+  for (const UniqueFd& tasks : plan.cgroup.tasks) keep.push_back(tasks);
+  for (const linux::PinnedNamespace& pinned : plan.pinned) keep.push_back(pinned.fd);
+  for (int i = 0; i < plan.preserved_descriptors; ++i) keep.push_back(Fd{3 + i});
+  linux::close_descriptors_but(keep);
+}
+
+Result<void> join_keyring(const bundle::Config& config, const linux::Procfs& procfs) {
+  const std::string& label = config.process->selinux_label;
+  if (!label.empty()) TRY(linux::set_selinux_key_label(procfs, label));
+  return linux::join_session_keyring();
+}
+
+// The order of everything. One line a step; where a step could stand elsewhere, its reason says why it does not.
+Result<void> run_init(const InitPlan& plan, const linux::MessageSocket& parent) {
+  const bundle::Config& config = plan.config;
+  const bool staged = needs_stage(config);
+
+  // Into the isolation.
+  keep_only_own_descriptors(plan, parent);          // a forked lock or directory would outlive its owner
+  if (staged) TRY(await_go(parent));                // the parent knows our pid by now
+  TRY(die_with_parent(parent));                     // until the state is committed
+  if (!staged) TRY(enter_namespaces(plan, parent)); // id maps first: all else wants the ids of the user namespace
+  TRY(join_cgroups(plan));                          // before the cgroup namespace, or it is rooted at the host's
+  TRY(start_session());                             // engines signal the process group, terminal or not
+  TRY(set_names(config));
+  if (config.namespaces.creates(linux::NamespaceKind::kNetwork)) TRY(linux::bring_loopback_up());
+  TRY(write_early_sysctls(config));                 // nothing of the container's is mounted yet
+
+  // The file system.
+  TRY_ASSIGN(RootfsBuild rootfs, begin_rootfs(plan, parent));  // our own root mount, our own procfs
+  TRY(rootfs.attach_mounts(plan, parent));
+  TRY(rootfs.make_devices(config));                 // needs the /dev that a mount above may have brought
+  TRY(ask_for_hooks(plan, parent));                 // prestart, createRuntime: all is mounted, nothing pivoted
+  TRY(write_late_sysctls(config));                  // of network interfaces, which a hook may have brought
+  TRY(run_container_hooks(plan, hooks::Kind::kCreateContainer, HostPath("/")));  // paths of the host, mounts of the container
+  TRY(rootfs.open_terminal(config, parent));        // after the hooks: what they did to /dev is what we verify
+  TRY(rootfs.finish_mounts());                      // read-only at last, where we had to write
+  TRY(rootfs.change_root(plan));
+  TRY(rootfs.restrict_paths(config));               // after the pivot, so that "/" is the container's
+
+  // The process.
+  TRY_ASSIGN(std::optional<linux::SeccompFilter> filter, receive_filter(config, parent));
+  ContainerProcess process(config, config.process ? &*config.process : nullptr, Entrance::kInit, plan.umask, std::move(filter));
+  if (process.exists()) {
+    if (plan.new_keyring) TRY(join_keyring(config, rootfs.procfs()));
+    TRY(process.set_attributes(rootfs.procfs()));   // scheduler, labels …: as root, outside of any filter
+    rootfs.close();                                 // no descriptor of a directory waits in a created container
+    TRY(process.restrict(parent, plan.preserved_descriptors));  // limits, filter, user, capabilities
+    TRY(die_with_parent(parent));                   // the kernel forgot it when the ids changed
+  } else {
+    rootfs.close();
+  }
+
+  // The hand-over.
+  TRY(report_ready(parent));                        // returns when the state is committed and PDEATHSIG cleared
+  StartGate gate(plan.start_socket);
+  TRY(gate.wait());
+  auto started = [&]() -> Result<void> {
+    if (!process.exists()) return refuse("process: must be given in config.json to start a container");
+    TRY(run_container_hooks(plan, hooks::Kind::kStartContainer, HostPath("/")));
+    gate.announce_exec();
+    return process.execute();                       // comes back only when it failed
+  }();
+  gate.refuse(started.error());
+  ::_exit(kInitFailed);
+}
+
+}  // namespace
+
+void init_main(const InitPlan& plan, linux::MessageSocket parent) noexcept {
+  ::prctl(PR_SET_NAME, "ocirun:init");
+  const Result<void> outcome = run_init(plan, parent);
+  if (!outcome) [[maybe_unused]]
+    const auto ignored = tell(parent, Message::kFailed, error_bytes(outcome.error()));
+  ::_exit(kInitFailed);
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,124 @@
+#include "runtime/init_link.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+
+#include "cgroups/stats.hpp"
+#include "linux/mount.hpp"
+#include "linux/rlimits.hpp"
+#include "linux/syscalls.hpp"
+#include "runtime/agent.hpp"
+#include "runtime/container_process.hpp"
+#include "runtime/init.hpp"
+
+namespace ocirun::runtime {
+
+using linux::NamespaceKind;
+
+Result<void> InitLink::spawn() {
+  TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
+  const bool staged = needs_stage(plan_.config);
+  // The cgroup namespace waits until init has joined its v1 hierarchies.
+  const std::uint64_t flags =
+      staged ? 0 : plan_.config.namespaces.new_flags() & ~linux::clone_flag(NamespaceKind::kCgroup);
+  auto child = linux::clone_process(flags, plan_.cgroup.unified_directory, linux::Parentage::kMine);
+  if (!child) return within(Result<void>(std::unexpected(child.error())), "make the container's namespaces");
+  if (child->pid == 0) {
+    ends.first.close();
+    if (staged) stage_main(plan_, std::move(ends.second));
+    init_main(plan_, std::move(ends.second));
+  }
+  child_ = std::move(*child);
+  socket_ = std::move(ends.first);
+  context_.undo.add([this] { kill(); });
+  if (plan_.cgroup.unified_directory && !child_.joined_cgroup) return context_.cgroup.attach(child_.pid);
+  return {};
+}
+
+Result<void> InitLink::apply_resources() const {
+  return plan_.config.resources ? context_.cgroup.apply(*plan_.config.resources) : Result<void>{};
+}
+
+Result<void> InitLink::compile_filter() {
+  if (!plan_.config.seccomp || !plan_.config.process) return {};
+  std::vector<std::string> warnings;
+  TRY_ASSIGN(filter_, linux::compile_seccomp(*plan_.config.seccomp, warnings));
+  for (const std::string& warning : warnings) context_.log.debug(warning);
+  return {};
+}
+
+std::string InitLink::cause_of_death() const {
+  const auto stats = context_.cgroup.stats();
+  const bool out_of_memory = stats && stats->memory && stats->memory->oom_kills > 0;
+  return out_of_memory ? " (out of memory: raise /linux/resources/memory/limit)" : "";
+}
+
+Result<void> InitLink::answer(const linux::Packet& packet) {
+  switch (static_cast<Message>(packet.tag)) {
+    case Message::kMapIds: return map_ids();
+    case Message::kOpenMount: return open_mount(packet);
+    case Message::kRunHooks: return run_hooks();
+    case Message::kTerminal: return keep_terminal(packet);
+    case Message::kWantFilter: return tell(socket_, Message::kFilter, filter_bytes(*filter_));
+    case Message::kSetLimits: return set_limits();
+    case Message::kListener: return forward_listener(packet);
+    default: return fail(EPROTO, "unexpected {}", message_name(static_cast<Message>(packet.tag)));
+  }
+}
+
+Result<void> InitLink::map_ids() {
+  if (plan_.config.namespaces.creates(NamespaceKind::kUser))
+    TRY(linux::write_id_maps(context_.procfs.fd(), pid(), plan_.config.id_map));
+  for (const linux::TimeOffset& offset : plan_.config.time_offsets) {
+    const std::string_view clock = offset.clock == linux::TimeOffset::Clock::kMonotonic ? "monotonic" : "boottime";
+    const std::string line = fmt::format("{} {} {}", clock, offset.seconds, offset.nanoseconds);
+    TRY(within(context_.procfs.write(fmt::format("{}/timens_offsets", pid()), line), fmt::format("/linux/timeOffsets/{}", clock)));
+  }
+  return {};
+}
+
+Result<void> InitLink::open_mount(const linux::Packet& packet) {
+  TRY_ASSIGN(const int index, parse_number(packet.payload));
+  if (index == kRootfsIndex) {
+    linux::Mount root;
+    root.source = plan_.config.root_path.string();
+    root.bind = root.recursive = true;
+    TRY_ASSIGN(const UniqueFd tree, linux::open_bind(root));
+    return send_tree(tree);
+  }
+  if (index < 0 || static_cast<std::size_t>(index) >= plan_.config.mounts.size())
+    return fail(EPROTO, "OpenMount {}", packet.payload);
+  const linux::Mount& mount = plan_.config.mounts[static_cast<std::size_t>(index)];
+  if (mount.id_map_kind == linux::IdMapKind::kNone) {
+    TRY_ASSIGN(const UniqueFd tree, linux::open_bind(mount));
+    return send_tree(tree);
+  }
+  UniqueFd user_namespace;
+  if (mount.id_map.empty()) {
+    TRY_ASSIGN(user_namespace,
+               linux::sys::openat(context_.procfs.fd(), fmt::format("{}/ns/user", pid()).c_str(), O_RDONLY | O_CLOEXEC));
+  } else {
+    TRY_ASSIGN(user_namespace, linux::make_user_namespace(context_.procfs.fd(), mount.id_map));
+  }
+  TRY_ASSIGN(const UniqueFd tree, linux::open_id_mapped_bind(mount, user_namespace));
+  return send_tree(tree);
+}
+
+Result<void> InitLink::keep_terminal(const linux::Packet& packet) {
+  TRY_ASSIGN(terminal_, receive_terminal(packet, context_.console));
+  return {};
+}
+
+Result<void> InitLink::set_limits() {
+  for (const linux::Rlimit& limit : plan_.config.process->rlimits) TRY(linux::set_rlimit(pid(), limit));
+  return {};
+}
+
+Result<void> InitLink::forward_listener(const linux::Packet& packet) {
+  bundle::StateDocument state = plan_.state;
+  state.pid = pid();
+  return send_listener(packet, child_, *plan_.config.seccomp, std::move(state));
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cgroups/cgroup.hpp"
+#include "linux/procfs.hpp"
+#include "linux/seccomp.hpp"
+#include "runtime/child_link.hpp"
+#include "runtime/create.hpp"
+#include "runtime/plan.hpp"
+#include "runtime/rollback.hpp"
+
+namespace ocirun::runtime {
+
+/// What the parent has at hand while it brings a container's first process into the world.
+struct BirthContext {
+  const CreateRequest& request;
+  const Log& log;
+  const StateDirectory& directory;
+  cgroups::Cgroup& cgroup;
+  const linux::Procfs& procfs;
+  Fd console;  // the console socket, or -1
+  Rollback& undo;
+};
+
+/// The parent's side of a birth: clones init and answers it until it is ready.
+class InitLink final : public ChildLink {
+ public:
+  InitLink(const InitPlan& plan, const BirthContext& context) : plan_(plan), context_(context) {}
+
+  /// Clones init, or the stage that clones it, straight into the unified cgroup.
+  Result<void> spawn();
+  /// Work that needs no answer of init's and overlaps with its mounting.
+  Result<void> apply_resources() const;
+  Result<void> compile_filter();
+
+  bool hooks_have_begun() const { return hooks_have_begun_; }
+  UniqueFd take_terminal() { return std::move(terminal_); }
+
+ private:
+  Result<void> answer(const linux::Packet& packet) override;
+  std::string cause_of_death() const override;
+
+  Result<void> map_ids();
+  Result<void> open_mount(const linux::Packet& packet);
+  Result<void> run_hooks();
+  Result<void> move_net_devices();
+  Result<void> keep_terminal(const linux::Packet& packet);
+  Result<void> set_limits();
+  Result<void> forward_listener(const linux::Packet& packet);
+
+  const InitPlan& plan_;
+  BirthContext context_;
+  bool hooks_have_begun_ = false;
+  std::optional<linux::SeccompFilter> filter_;
+  UniqueFd terminal_;
+};
+
+}  // namespace ocirun::runtime

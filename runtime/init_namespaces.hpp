@@ -1,0 +1,45 @@
+#pragma once
+
+#include "hooks/hook.hpp"
+#include "linux/error.hpp"
+#include "linux/message_socket.hpp"
+#include "runtime/plan.hpp"
+
+namespace ocirun::runtime {
+
+// Steps of init (and of the stage) that concern namespaces, cgroups and what lives in them.
+
+/// Waits for the parent's Go. Errors: EPIPE when it died.
+Result<void> await_go(const linux::MessageSocket& parent);
+
+/// PR_SET_PDEATHSIG, and an error if the parent was gone before it took effect.
+Result<void> die_with_parent(const linux::MessageSocket& parent);
+
+/// The plain case, after clone3 made all new namespaces: ids mapped, root of the user namespace, the rest joined.
+Result<void> enter_namespaces(const InitPlan& plan, const linux::MessageSocket& parent);
+
+/// Asks for the id maps and time offsets, then becomes the user namespace's root.
+Result<void> map_ids(const InitPlan& plan, const linux::MessageSocket& parent);
+/// setresuid, setresgid, setgroups to the namespace's root (or the process's own id where root is not mapped).
+Result<void> become_namespace_root(const bundle::Config& config);
+
+/// Joins every cgroup v1 hierarchy by writing "0" to `tasks` (performance.md), then makes the cgroup namespace if it is
+/// to be new. The unified hierarchy was joined by the clone itself.
+Result<void> join_cgroups(const InitPlan& plan);
+/// The first half alone, for a process that `exec` adds.
+Result<void> join_tasks(const cgroups::Cgroup::JoinHandles& cgroup);
+
+Result<void> start_session();
+Result<void> set_names(const bundle::Config& config);  // T-4, T-5
+Result<void> write_early_sysctls(const bundle::Config& config);
+Result<void> write_late_sysctls(const bundle::Config& config);
+
+/// createContainer and startContainer hooks, run by init itself (H-10).
+Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind, const HostPath& directory);
+/// prestart and createRuntime hooks, run by the parent in the runtime's namespaces.
+Result<void> ask_for_hooks(const InitPlan& plan, const linux::MessageSocket& parent);
+
+/// Ready, Committed, PDEATHSIG cleared, Detached.
+Result<void> report_ready(const linux::MessageSocket& parent);
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,133 @@
+#include "runtime/init_rootfs.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "linux/devices.hpp"
+#include "linux/terminal.hpp"
+#include "runtime/protocol.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+using linux::NamespaceKind;
+
+Result<UniqueFd> ask_for_tree(const linux::MessageSocket& parent, int index) {
+  TRY_ASSIGN(linux::Packet packet, ask(parent, Message::kOpenMount, fmt::format("{}", index)));
+  if (packet.descriptors.size() != 1) return fail(EPROTO, "MountTree without a descriptor");
+  return std::move(packet.descriptors.front());
+}
+
+// In a user namespace init has lost the host root's way through other users' directories; the parent has not.
+bool is_out_of_reach(const bundle::Config& config, const Error& error) {
+  return config.namespaces.contains(NamespaceKind::kUser) && (error.number() == EACCES || error.number() == EPERM);
+}
+
+bool covers_dev(const linux::Mount& mount) {
+  return mount.bind && linux::is_dev_directory(mount.destination.string());
+}
+
+}  // namespace
+
+Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocket& parent) {
+  const bundle::Config& config = plan.config;
+  std::vector<UniqueFd> early(config.mounts.size());
+  for (std::size_t index = 0; index < config.mounts.size(); ++index)
+    if (linux::wants_early_open(config.mounts[index])) {
+      TRY_ASSIGN(early[index], linux::open_bind(config.mounts[index]));
+    }
+
+  TRY_ASSIGN(linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  // Without a mount namespace of its own the host's tree stays as it is (L-4).
+  if (plan.has_own_mount_tree()) TRY(linux::isolate_mount_tree(config.rootfs_propagation));
+  auto root = linux::attach_rootfs(config.root_path, UniqueFd(), procfs, config.rootfs_propagation);
+  if (!root && is_out_of_reach(config, root.error())) {
+    TRY_ASSIGN(UniqueFd tree, ask_for_tree(parent, kRootfsIndex));
+    root = linux::attach_rootfs(config.root_path, std::move(tree), procfs, config.rootfs_propagation);
+  }
+  if (!root) return within(Result<RootfsBuild>(std::unexpected(root.error())), "/root/path: " + config.root_path.string());
+  RootfsBuild build(std::move(*root), std::move(procfs));
+  build.early_ = std::move(early);
+  if (!config.masked_paths.empty()) {
+    TRY_ASSIGN(build.null_mount_, linux::open_null_mount());
+  }
+  return build;
+}
+
+Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::MessageSocket& parent) {
+  const bundle::Config& config = plan.config;
+  const linux::MountContext context{.root = *root_,
+                                    .procfs = *procfs_,
+                                    .mount_label = config.mount_label,
+                                    .in_user_namespace = config.namespaces.contains(NamespaceKind::kUser),
+                                    .own_cgroup_namespace = config.namespaces.creates(NamespaceKind::kCgroup),
+                                    .rootless_sysfs_fallback = !config.namespaces.creates(NamespaceKind::kNetwork),
+                                    .cgroups = plan.cgroup_hierarchies};
+  for (std::size_t index = 0; index < config.mounts.size(); ++index) {
+    const linux::Mount& mount = config.mounts[index];
+    UniqueFd opened = std::move(early_[index]);
+    if (mount.id_map_kind != linux::IdMapKind::kNone) {
+      TRY_ASSIGN(opened, ask_for_tree(parent, static_cast<int>(index)));
+    }
+    auto made = linux::make_mount(context, mount, std::move(opened));
+    if (!made && mount.bind && is_out_of_reach(config, made.error())) {
+      TRY_ASSIGN(UniqueFd tree, ask_for_tree(parent, static_cast<int>(index)));
+      made = linux::make_mount(context, mount, std::move(tree));
+    }
+    if (!made) return within(Result<void>(std::unexpected(made.error())), fmt::format("/mounts/{}", index));
+    if (*made) unfinished_.push_back(std::move(**made));
+  }
+  early_.clear();
+  return {};
+}
+
+Result<void> RootfsBuild::make_devices(const bundle::Config& config) {
+  // A working directory that is missing is made, as engines expect; where that fails, entering it will say why.
+  if (config.process) [[maybe_unused]]
+    const auto ignored = root_->make_directories(RootfsPath(config.process->cwd));
+  // Somebody else's /dev brings its own nodes (L-27).
+  if (std::ranges::any_of(config.mounts, covers_dev)) return {};
+  const linux::NodeSource source = config.namespaces.contains(NamespaceKind::kUser) ? linux::NodeSource::kBindHostNode
+                                                                                    : linux::NodeSource::kMakeNode;
+  for (const linux::Device& device : linux::default_devices()) TRY(linux::make_device(*root_, *procfs_, device, source));
+  for (std::size_t index = 0; index < config.devices.size(); ++index)
+    TRY(within(linux::make_device(*root_, *procfs_, config.devices[index], source), fmt::format("/linux/devices/{}", index)));
+  return linux::make_device_links(*root_);
+}
+
+Result<void> RootfsBuild::open_terminal(const bundle::Config& config, const linux::MessageSocket& parent) {
+  if (!config.process || !config.process->terminal) return {};
+  TRY_ASSIGN(const linux::Terminal terminal,
+             within(linux::open_terminal(*root_, *procfs_, config.process->console_size, config.process->user.uid), "/process/terminal"));
+  const Fd master = terminal.master;
+  TRY(tell(parent, Message::kTerminal, {}, std::span(&master, 1)));
+  TRY(within(linux::attach_console(*root_, *procfs_, terminal.slave), "/process/terminal"));
+  return linux::become_controlling_terminal(terminal.slave);
+}
+
+Result<void> RootfsBuild::finish_mounts() {
+  for (const linux::UnfinishedMount& unfinished : unfinished_) TRY(linux::finish_mount(*procfs_, unfinished));
+  unfinished_.clear();
+  return {};
+}
+
+Result<void> RootfsBuild::change_root(const InitPlan& plan) {
+  if (!plan.has_own_mount_tree()) return linux::chroot_into(*root_);
+  TRY(plan.pivot ? linux::pivot_into(*root_) : linux::move_into(*root_, *procfs_));
+  return linux::set_root_propagation(plan.config.rootfs_propagation, linux::Recursion::kTop);
+}
+
+Result<void> RootfsBuild::restrict_paths(const bundle::Config& config) {
+  if (config.root_readonly) TRY(linux::make_root_read_only(*procfs_));
+  if (!config.readonly_paths.empty()) TRY(linux::make_paths_read_only(*root_, *procfs_, config.readonly_paths));
+  if (!config.masked_paths.empty()) TRY(linux::mask_paths(*root_, *procfs_, config.masked_paths, null_mount_));
+  return {};
+}
+
+void RootfsBuild::close() {
+  root_.reset();
+  procfs_.reset();
+  null_mount_.reset();
+}
+
+}  // namespace ocirun::runtime

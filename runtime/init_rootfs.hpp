@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "linux/message_socket.hpp"
+#include "linux/mount.hpp"
+#include "linux/procfs.hpp"
+#include "linux/rootfs.hpp"
+#include "linux/safe_dir.hpp"
+#include "runtime/plan.hpp"
+
+namespace ocirun::runtime {
+
+/// The container's file system while init builds it. The steps are called in the order of their declaration.
+class RootfsBuild {
+ public:
+  RootfsBuild(linux::SafeDir root, linux::Procfs procfs) : root_(std::move(root)), procfs_(std::move(procfs)) {}
+
+  Result<void> attach_mounts(const InitPlan& plan, const linux::MessageSocket& parent);
+  Result<void> make_devices(const bundle::Config& config);
+  Result<void> open_terminal(const bundle::Config& config, const linux::MessageSocket& parent);
+  Result<void> finish_mounts();
+  Result<void> change_root(const InitPlan& plan);
+  Result<void> restrict_paths(const bundle::Config& config);
+
+  const linux::Procfs& procfs() const { return *procfs_; }
+  /// Lets go of every descriptor.
+  void close();
+
+ private:
+  friend Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocket& parent);
+
+  std::optional<linux::SafeDir> root_;
+  std::optional<linux::Procfs> procfs_;
+  std::vector<UniqueFd> early_;  // by index: binds that were cloned before the tree was isolated
+  UniqueFd null_mount_;  // the verified /dev/null, to cover masked files
+  std::vector<linux::UnfinishedMount> unfinished_;
+};
+
+/// Isolates the mount tree, attaches the rootfs as a mount of its own and opens a procfs that nothing can cover.
+Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocket& parent);
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "linux/error.hpp"
+#include "linux/message_socket.hpp"
+
+namespace ocirun::runtime {
+
+// What the parent (create, run, exec) and its child say to each other over one SOCK_SEQPACKET pair.
+//
+//   parent                         [stage]                          init
+//     │── clone3 ────────────────────►│                               │   the stage exists only where namespaces
+//     │◄──────────────────── MapIds ──│   (new user namespace)        │   are joined before init can be made;
+//     │── Go ────────────────────────►│                               │   in the plain case init sends MapIds
+//     │◄─────────── Forked(init pid) ─│── clone3(CLONE_PARENT) ──────►│
+//     │── Go ────────────────────────────────────────────────────────►│
+//     │◄────────────────────────────────────────── OpenMount(index) ──│   a source that the user namespace may
+//     │── MountTree(fd) ─────────────────────────────────────────────►│   not open, or an id-mapped one
+//     │◄────────────────────────────────────────────────── RunHooks ──│   prestart, createRuntime
+//     │── Go ────────────────────────────────────────────────────────►│
+//     │◄──────────────────────────────────────────── Terminal(ptmx) ──│
+//     │◄──────────────────────────────────────────────── WantFilter ──│   compiled while init was mounting
+//     │── Filter(program) ───────────────────────────────────────────►│
+//     │◄───────────────────────────────────────────────── SetLimits ──│   raising wants the host's privilege
+//     │── Go ────────────────────────────────────────────────────────►│
+//     │◄──────────────────────────────────────── Listener(fd number) ─│   the parent takes it by pidfd_getfd
+//     │── Go ────────────────────────────────────────────────────────►│
+//     │◄───────────────────────────────────────────────────── Ready ──│
+//     │   commit the state                                            │
+//     │── Committed ─────────────────────────────────────────────────►│   init stops dying with its parent
+//     │◄────────────────────────────────────────────────── Detached ──│
+//     ▼ exits                                                         ▼ waits for `start`
+//
+//   At any time the child may send Failed(error) and exit; the end of the stream says that the other is dead.
+enum class Message : std::uint8_t {
+  kMapIds = 1,
+  kForked,
+  kOpenMount,
+  kRunHooks,
+  kTerminal,
+  kWantFilter,
+  kSetLimits,
+  kListener,
+  kReady,
+  kDetached,
+  kFailed,
+  kGo,
+  kMountTree,
+  kFilter,
+  kCommitted,
+};
+
+/// One row a message of the child's: what answers it, and whether it may come more than once.
+struct Exchange {
+  Message question;
+  std::string_view name;
+  Message answer;  // kGo, …; the question itself where nothing answers
+  bool repeatable;
+};
+
+/// The child's messages in the order of a container's life. One may be left out; none may come after a later one.
+inline constexpr std::array kExchanges{
+    Exchange{Message::kMapIds, "MapIds", Message::kGo, false},
+    Exchange{Message::kForked, "Forked", Message::kGo, false},
+    Exchange{Message::kOpenMount, "OpenMount", Message::kMountTree, true},
+    Exchange{Message::kRunHooks, "RunHooks", Message::kGo, false},
+    Exchange{Message::kTerminal, "Terminal", Message::kTerminal, false},
+    Exchange{Message::kWantFilter, "WantFilter", Message::kFilter, false},
+    Exchange{Message::kSetLimits, "SetLimits", Message::kGo, false},
+    Exchange{Message::kListener, "Listener", Message::kGo, false},
+    Exchange{Message::kReady, "Ready", Message::kCommitted, false},
+    Exchange{Message::kDetached, "Detached", Message::kDetached, false},
+};
+
+std::string_view message_name(Message message);
+
+/// Follows the conversation on the parent's side.
+class Conversation {
+ public:
+  /// Errors: EPROTO when `message` may not come now.
+  Result<void> hear(Message message);
+  /// The last message heard, for "init died after RunHooks".
+  std::string_view last() const { return last_; }
+
+ private:
+  std::size_t next_ = 0;  // the first row that may still come
+  std::string_view last_ = "its start";
+};
+
+/// The child's side: sends `question` and waits for its answer.
+/// Errors: EPIPE when the parent is gone; EPROTO for another answer.
+Result<linux::Packet> ask(const linux::MessageSocket& parent, Message question,
+                          std::string_view payload = {});
+Result<void> tell(const linux::MessageSocket& peer, Message message, std::string_view payload = {},
+                  std::span<const Fd> descriptors = {});
+
+/// OpenMount's payload: an index into config.json's mounts, or this one for the rootfs.
+inline constexpr int kRootfsIndex = -1;
+/// A payload that is one decimal number.
+Result<int> parse_number(std::string_view payload);
+
+/// An Error as bytes and back: it crosses the socket with its frames.
+std::string error_bytes(const Error& error);
+Error parse_error_bytes(std::string_view bytes);
+
+}  // namespace ocirun::runtime

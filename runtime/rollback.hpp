@@ -1,0 +1,28 @@
+#pragma once
+
+#include <functional>
+#include <ranges>
+#include <utility>
+#include <vector>
+
+namespace ocirun::runtime {
+
+/// Undoes, last first, what was registered before it was done; commit() keeps it all.
+class Rollback {
+ public:
+  Rollback() = default;
+  Rollback(const Rollback&) = delete;
+  Rollback& operator=(const Rollback&) = delete;
+  ~Rollback() { run(); }
+
+  void add(std::function<void()> undo) { steps_.push_back(std::move(undo)); }
+  void commit() { steps_.clear(); }
+  void run() {
+    for (auto& step : std::views::reverse(std::exchange(steps_, {}))) step();
+  }
+
+ private:
+  std::vector<std::function<void()>> steps_;
+};
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,43 @@
+#include "runtime/signals.hpp"
+
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+namespace ocirun::runtime {
+namespace {
+
+// One process, one signal mask: it is global by nature.
+int signal_descriptor = -1;
+
+}  // namespace
+
+Result<void> Signals::capture() {
+  sigset_t mask;
+  ::sigfillset(&mask);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) ::sigdelset(&mask, fault);
+  if (::sigprocmask(SIG_SETMASK, &mask, nullptr) != 0) return fail(errno, "block signals");
+  signal_descriptor = ::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (signal_descriptor < 0) return fail(errno, "make a signal descriptor");
+  return {};
+}
+
+Fd Signals::descriptor() { return Fd{signal_descriptor}; }
+
+int Signals::take_any() {
+  signalfd_siginfo information{};
+  if (::read(signal_descriptor, &information, sizeof(information)) != sizeof(information)) return 0;
+  return static_cast<int>(information.ssi_signo);
+}
+
+int Signals::take() {
+  for (int signal = take_any(); signal != 0; signal = take_any())
+    if (signal == SIGHUP || signal == SIGINT || signal == SIGTERM || signal == SIGQUIT) return signal;
+  return 0;
+}
+
+Error Signals::interruption(int signal) { return Error(EINTR, fmt::format("stopped by signal {}", signal)); }
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,69 @@
+#include <sched.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "linux/clone.hpp"
+#include "runtime/init.hpp"
+#include "runtime/init_namespaces.hpp"
+#include "runtime/join.hpp"
+#include "runtime/protocol.hpp"
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x00000080
+#endif
+
+namespace ocirun::runtime {
+namespace {
+
+using linux::NamespaceKind;
+
+Result<void> enter_user(const InitPlan& plan, const linux::MessageSocket& parent) {
+  const linux::NamespaceSet& wanted = plan.config.namespaces;
+  if (wanted.joins(NamespaceKind::kUser)) {
+    TRY(join_user_namespace(plan.pinned));
+    TRY(become_namespace_root(plan.config));
+  }
+  int flags = 0;
+  if (wanted.creates(NamespaceKind::kUser)) flags |= CLONE_NEWUSER;
+  if (wanted.creates(NamespaceKind::kTime)) flags |= CLONE_NEWTIME;  // not a flag of clone3: it is for children
+  if (flags == 0) return {};
+  if (::unshare(flags) != 0) return fail(errno, "make the user or time namespace");
+  return map_ids(plan, parent);  // the parent writes the time offsets too
+}
+
+Result<linux::Child> run_stage(const InitPlan& plan, const linux::MessageSocket& parent) {
+  TRY(die_with_parent(parent));
+  TRY(join_namespaces(plan.pinned, plan.config.namespaces.contains(NamespaceKind::kUser),
+                      [&] { return enter_user(plan, parent); }));
+  // user and time are made already; the cgroup namespace waits until init has joined its cgroups.
+  const std::uint64_t flags = plan.config.namespaces.new_flags() &
+                              ~std::uint64_t{CLONE_NEWUSER | CLONE_NEWTIME | CLONE_NEWCGROUP};
+  return linux::clone_process(flags, Fd{}, linux::Parentage::kOfMyParent);
+}
+
+}  // namespace
+
+bool needs_stage(const bundle::Config& config) {
+  const linux::NamespaceSet& wanted = config.namespaces;
+  if (wanted.contains(NamespaceKind::kTime) || wanted.joins(NamespaceKind::kUser) || wanted.joins(NamespaceKind::kPid))
+    return true;
+  const bool joins_any = std::ranges::any_of(wanted.entries(), [](const auto& entry) { return entry.path.has_value(); });
+  return wanted.creates(NamespaceKind::kUser) && joins_any;
+}
+
+void stage_main(const InitPlan& plan, linux::MessageSocket parent) noexcept {
+  ::prctl(PR_SET_NAME, "ocirun:stage");
+  const Result<linux::Child> init = run_stage(plan, parent);
+  if (init && init->pid == 0) init_main(plan, std::move(parent));
+  if (init) {
+    [[maybe_unused]] const auto ignored = tell(parent, Message::kForked, fmt::format("{}", init->pid));
+    ::_exit(0);
+  }
+  [[maybe_unused]] const auto ignored = tell(parent, Message::kFailed, error_bytes(init.error()));
+  ::_exit(1);
+}
+
+}  // namespace ocirun::runtime

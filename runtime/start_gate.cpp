@@ -1,0 +1,47 @@
+#include "runtime/start_gate.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "runtime/protocol.hpp"
+
+namespace ocirun::runtime {
+
+Result<void> StartGate::wait() {
+  for (;;) {
+    connection_.reset(::accept4(listener_.value, nullptr, nullptr, SOCK_CLOEXEC));
+    if (connection_) break;
+    if (errno != EINTR && errno != ECONNABORTED) return fail(errno, "wait for start");
+  }
+  ::close(listener_.value);
+  return {};
+}
+
+void StartGate::announce_exec() const {
+  ::send(connection_.get(), &kGateExec, 1, MSG_NOSIGNAL);
+}
+
+void StartGate::refuse(const Error& error) const {
+  const std::string record = kGateFailed + error_bytes(error);
+  ::send(connection_.get(), record.data(), record.size(), MSG_NOSIGNAL);
+}
+
+Result<void> await_exec(Fd connection) {
+  std::string record(64 * 1024, '\0');
+  for (bool executing = false;;) {
+    const ssize_t count = ::recv(connection.value, record.data(), record.size(), 0);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) {
+      if (executing) return {};
+      return refuse("the container's init ended before it could execute the program");
+    }
+    const std::string_view text(record.data(), static_cast<std::size_t>(count));
+    if (text.front() == kGateFailed) return std::unexpected(parse_error_bytes(text.substr(1)));
+    executing = text.front() == kGateExec;
+  }
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "linux/error.hpp"
+#include "linux/unique_fd.hpp"
+
+namespace ocirun::runtime {
+
+// The channel between a created container's init and `ocirun start`: a SOCK_SEQPACKET connection.
+//   init ── 'E' ──► start     the next thing is execve
+//   init ── 'F'error ──► start   it failed
+//   end of stream after 'E': execve has happened (the socket is close-on-exec)
+inline constexpr char kGateExec = 'E';
+inline constexpr char kGateFailed = 'F';
+
+/// Init's side.
+class StartGate {
+ public:
+  explicit StartGate(Fd listener) : listener_(listener) {}
+  /// Blocks until somebody starts the container; closes the listener.
+  Result<void> wait();
+  /// A `start` that has died meanwhile holds nobody up.
+  void announce_exec() const;
+  void refuse(const Error& error) const;
+
+ private:
+  Fd listener_;
+  UniqueFd connection_;
+};
+
+/// The other side: what became of init. Errors: init's own; or that it ended before execve.
+Result<void> await_exec(Fd connection);
+
+}  // namespace ocirun::runtime

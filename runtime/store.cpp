@@ -1,0 +1,200 @@
+#include "runtime/store.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "linux/file_io.hpp"
+#include "linux/syscalls.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+constexpr char kIntent[] = "intent.json";
+constexpr char kConfig[] = "config.json";
+constexpr char kState[] = "state.json";
+constexpr char kStartSocket[] = "start.sock";
+constexpr std::size_t kMaxFile = 16 * 1024 * 1024;
+
+// A state root may be longer than sun_path: the directory's descriptor stands for it.
+sockaddr_un start_address(Fd directory) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = fmt::format("/proc/self/fd/{}/{}", directory.value, kStartSocket);
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  return address;
+}
+
+Result<UniqueFd> make_start_socket() {
+  UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  if (!socket) return fail(errno, "make the start socket");
+  return socket;
+}
+
+Result<void> make_root(const std::string& path) {
+  for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
+    const std::string part = path.substr(0, slash);
+    const bool last = slash == std::string::npos;
+    // Sticky: tmpfiles-style cleaners leave such directories below /run/user alone.
+    if (::mkdir(part.c_str(), last ? S_IRWXU | S_ISVTX : 0755) != 0 && errno != EEXIST)
+      return fail(errno, "make the state root {}", path);
+    if (last) return {};
+  }
+}
+
+Result<void> check_root(Fd directory, const HostPath& path) {
+  struct stat status{};
+  if (::fstat(directory.value, &status) != 0) return fail(errno, "stat the state root {}", path.string());
+  if (status.st_uid != ::geteuid() && ::geteuid() != 0)
+    return refuse("state root {}: belongs to user {}, must belong to you ({}); choose another with --root",
+                  path.string(), status.st_uid, ::geteuid());
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (status.st_mode & S_ISVTX) == 0)
+    return refuse("state root {}: others may write there (mode {:o}); it must be yours alone", path.string(),
+                  status.st_mode & 07777);
+  return {};
+}
+
+}  // namespace
+
+Result<void> StateDirectory::lock(std::chrono::milliseconds patience) const {
+  const auto until = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    if (::flock(directory_.get(), LOCK_EX | LOCK_NB) == 0) return {};
+    if (errno != EWOULDBLOCK && errno != EINTR) return fail(errno, "lock {}", path_.string());
+    if (std::chrono::steady_clock::now() >= until)
+      return fail(EBUSY, "another command works on this container (waited {} ms for its lock)",
+                  patience.count());
+    ::usleep(2000);
+  }
+}
+
+void StateDirectory::unlock() const { ::flock(directory_.get(), LOCK_UN); }
+
+Result<void> StateDirectory::write_intent(const bundle::IntentRecord& intent) const {
+  return linux::replace_file(directory_, kIntent, bundle::intent_text(intent), 0600);
+}
+Result<void> StateDirectory::write_config(std::string_view text) const {
+  return linux::replace_file(directory_, kConfig, text, 0600);
+}
+Result<void> StateDirectory::commit(const bundle::ContainerRecord& record) const {
+  return linux::replace_file(directory_, kState, bundle::record_text(record), 0600);
+}
+
+Result<bundle::IntentRecord> StateDirectory::read_intent() const {
+  TRY_ASSIGN(const std::string text, linux::read_file(directory_, kIntent, kMaxFile));
+  return bundle::parse_intent(text);
+}
+Result<std::string> StateDirectory::read_config() const {
+  return linux::read_file(directory_, kConfig, kMaxFile);
+}
+Result<bundle::ContainerRecord> StateDirectory::read_record() const {
+  TRY_ASSIGN(const std::string text, linux::read_file(directory_, kState, kMaxFile));
+  return within(bundle::parse_record(text), path_.string() + "/" + kState);
+}
+
+Result<UniqueFd> StateDirectory::listen_for_start() const {
+  TRY_ASSIGN(UniqueFd socket, make_start_socket());
+  const sockaddr_un address = start_address(directory_);
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
+      ::listen(socket.get(), 1) != 0)
+    return fail(errno, "listen on {}/{}", path_.string(), kStartSocket);
+  return socket;
+}
+
+Result<UniqueFd> StateDirectory::connect_to_start() const {
+  TRY_ASSIGN(UniqueFd socket, make_start_socket());
+  const sockaddr_un address = start_address(directory_);
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
+    return fail(errno, "connect to {}/{}", path_.string(), kStartSocket);
+  return socket;
+}
+
+bool StateDirectory::awaits_start() const {
+  struct stat status{};
+  return ::fstatat(directory_.get(), kStartSocket, &status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+void StateDirectory::forget_start() const { ::unlinkat(directory_.get(), kStartSocket, 0); }
+
+bool StateDirectory::exists() const {
+  struct stat status{};
+  return ::fstat(directory_.get(), &status) == 0 && status.st_nlink > 0;
+}
+
+Result<void> StateDirectory::remove() const {
+  UniqueFd again(::openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(again.get()), ::closedir);
+  if (stream == nullptr) return fail(errno, "read {}", path_.string());
+  static_cast<void>(again.release());  // the stream owns it
+  while (const dirent* entry = ::readdir(stream.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") ::unlinkat(directory_.get(), entry->d_name, 0);
+  }
+  if (::rmdir(path_.c_str()) != 0 && errno != ENOENT) return fail(errno, "remove {}", path_.string());
+  return {};
+}
+
+Result<Store> Store::open(const HostPath& root, MissingRoot missing) {
+  if (root.string().find_first_not_of('/') == std::string::npos)
+    return refuse("--root {}: the state root must be a directory of its own", root.string());
+  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+  auto directory = linux::sys::open(root.c_str(), kFlags);
+  if (!directory && directory.error().number() == ENOENT) {
+    if (missing == MissingRoot::kIsEmpty) return Store(root, UniqueFd());
+    if (missing == MissingRoot::kIsCreated) {
+      TRY(make_root(root.string()));
+      directory = linux::sys::open(root.c_str(), kFlags);
+    }
+  }
+  if (!directory)
+    return within(Result<Store>(std::unexpected(directory.error())), "state root");
+  TRY(check_root(*directory, root));
+  return Store(root, std::move(*directory));
+}
+
+Result<StateDirectory> Store::create(const ContainerId& id) const {
+  const char* name = id.string().c_str();
+  HostPath path(path_.string() + "/" + id.string());
+  if (::mkdirat(directory_.get(), name, 0700) != 0) {
+    if (errno == EEXIST) return refuse("container with given ID already exists");
+    return fail(errno, "make {}", path.string());
+  }
+  TRY_ASSIGN(UniqueFd directory,
+             linux::sys::openat(directory_, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  return StateDirectory(std::move(path), std::move(directory));
+}
+
+Result<StateDirectory> Store::find(const ContainerId& id) const {
+  if (!directory_) return refuse("container does not exist");
+  auto directory = linux::sys::openat(directory_, id.string().c_str(),
+                                      O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  if (!directory) {
+    if (directory.error().number() == ENOENT) return refuse("container does not exist");
+    return std::unexpected(directory.error());
+  }
+  return StateDirectory(HostPath(path_.string() + "/" + id.string()), std::move(*directory));
+}
+
+Result<std::vector<std::string>> Store::ids() const {
+  std::vector<std::string> ids;
+  if (!directory_) return ids;
+  UniqueFd again(::openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(again.get()), ::closedir);
+  if (stream == nullptr) return fail(errno, "read the state root {}", path_.string());
+  static_cast<void>(again.release());
+  while (const dirent* entry = ::readdir(stream.get()))
+    if (ContainerId::parse(entry->d_name)) ids.emplace_back(entry->d_name);
+  std::ranges::sort(ids);
+  return ids;
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bundle/state_document.hpp"
+#include "linux/error.hpp"
+#include "linux/paths.hpp"
+#include "linux/unique_fd.hpp"
+#include "runtime/container_id.hpp"
+
+namespace ocirun::runtime {
+
+/// The state directory of one container:
+///   intent.json  before the first side effect: what `delete --force` needs after a crash at any point
+///   config.json  the snapshot that every later command reads instead of the bundle's (D-9)
+///   state.json   the commit: from here on the container exists
+///   start.sock   init listens on it until it is started; its presence is the status `created`
+class StateDirectory {
+ public:
+  StateDirectory(HostPath path, UniqueFd directory)
+      : path_(std::move(path)), directory_(std::move(directory)) {}
+
+  /// Takes the container's lock, waiting at most `patience`. It goes with this object, or with unlock().
+  /// Errors: EBUSY when another command holds it for longer.
+  Result<void> lock(std::chrono::milliseconds patience) const;
+  void unlock() const;
+
+  Result<void> write_intent(const bundle::IntentRecord& intent) const;
+  Result<void> write_config(std::string_view text) const;
+  Result<void> commit(const bundle::ContainerRecord& record) const;
+  Result<bundle::IntentRecord> read_intent() const;
+  Result<std::string> read_config() const;
+  /// Errors: ENOENT while the container is being created; a sentence when the file is damaged.
+  Result<bundle::ContainerRecord> read_record() const;
+
+  /// A listening socket at start.sock.
+  Result<UniqueFd> listen_for_start() const;
+  Result<UniqueFd> connect_to_start() const;
+  bool awaits_start() const;
+  void forget_start() const;
+
+  /// Whether it is still there under its name.
+  bool exists() const;
+  /// Removes the files and the directory. Missing is no error.
+  Result<void> remove() const;
+  const HostPath& path() const { return path_; }
+
+ private:
+  HostPath path_;
+  UniqueFd directory_;
+};
+
+/// How long a command waits for another one that works on the same container.
+inline constexpr std::chrono::milliseconds kLockPatience{10'000};
+
+enum class MissingRoot { kIsCreated, kIsAnError, kIsEmpty };
+
+/// The state root: one directory a container. It belongs to the effective user; root may work on another
+/// owner's root (Slurm does).
+class Store {
+ public:
+  /// Errors: "/" itself, a root of somebody else, or one that others may write.
+  static Result<Store> open(const HostPath& root, MissingRoot missing);
+
+  /// Errors: "container with given ID already exists".
+  Result<StateDirectory> create(const ContainerId& id) const;
+  /// Errors: "container does not exist".
+  Result<StateDirectory> find(const ContainerId& id) const;
+  /// All ids, sorted.
+  Result<std::vector<std::string>> ids() const;
+
+ private:
+  Store(HostPath path, UniqueFd directory)
+      : path_(std::move(path)), directory_(std::move(directory)) {}
+  HostPath path_;
+  UniqueFd directory_;  // empty: the root does not exist
+};
+
+}  // namespace ocirun::runtime
