@@ -1,7 +1,11 @@
 #include "cgroups/cgroup.hpp"
 
+#include <algorithm>
+
+#include "cgroups/directory.hpp"
 #include "cgroups/host_cgroup.hpp"
 #include "cgroups/stats.hpp"
+#include "cgroups/text.hpp"
 
 namespace ocirun::cgroups {
 namespace {
@@ -32,19 +36,64 @@ std::string joined(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ","));
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Cgroup>> make_cgroup(const Layout& layout, const Placement& placement) {
+Record planned_record(const Layout& layout, const Placement& placement) {
   Record record{.path = placement.path, .directories = {}, .created_parents = {}};
   for (const Hierarchy& hierarchy : layout.hierarchies)
     record.directories.emplace_back(joined(hierarchy.controllers),
                                     hierarchy.mount_point.string() + placement.path);
-  return open_cgroup(std::move(record));
+  return record;
+}
+
+/// The record's own shape: what it calls a parent is one.
+Result<void> check_shape(const Record& record) {
+  if (record.directories.empty()) return refuse("the container's record names no cgroup");
+  const auto is_normal = [](const std::string& path) {
+    const Result<std::string> normal = normal_path(path, "the container's record");
+    return normal && *normal == path && path != "/";
+  };
+  if (!is_normal(record.path))
+    return refuse("the container's record: \"{}\" is no cgroup's path", record.path);
+  for (const auto& [controllers, directory] : record.directories)
+    if (!is_normal(directory) || !directory.ends_with(record.path))
+      return refuse("the container's record: \"{}\" is no place of the cgroup {}", directory,
+                    record.path);
+  for (const std::string& parent : record.created_parents) {
+    const bool is_parent = std::ranges::any_of(record.directories, [&](const auto& entry) {
+      return entry.second.starts_with(parent + "/") &&
+             parent.size() > entry.second.size() - record.path.size();
+    });
+    if (!is_normal(parent) || !is_parent)
+      return refuse("the container's record: \"{}\" is not above its cgroup", parent);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Cgroup>> make_cgroup(const Layout& layout, const Placement& placement) {
+  return std::make_unique<HostCgroup>(planned_record(layout, placement));
 }
 
 Result<std::unique_ptr<Cgroup>> open_cgroup(Record record) {
-  if (record.directories.empty()) return refuse("the container's record names no cgroup");
+  TRY(check_shape(record));
+  for (const auto& [controllers, directory] : record.directories)
+    TRY(within(find_directory(directory), "the container's record"));
   return std::make_unique<HostCgroup>(std::move(record));
+}
+
+Result<void> check_record(const Record& record, const Layout& layout, Uid owner) {
+  TRY(check_shape(record));
+  const Record expected = planned_record(layout, {record.path});
+  for (const auto& entry : record.directories) {
+    if (!contains(expected.directories, entry))
+      return refuse("the container's record: this host would not put the cgroup {} at {}",
+                    record.path, entry.second);
+    TRY_ASSIGN(const std::optional<Found> found, find_directory(entry.second));
+    if (found && found->owner != owner.value())
+      return refuse("the container's record: {} belongs to user {}, not to {}", entry.second,
+                    found->owner, owner.value());
+  }
+  return {};
 }
 
 std::unique_ptr<Cgroup> disabled_cgroup() { return std::make_unique<DisabledCgroup>(); }

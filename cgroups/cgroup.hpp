@@ -10,6 +10,7 @@
 #include "cgroups/placement.hpp"
 #include "cgroups/resources.hpp"
 #include "linux/error.hpp"
+#include "linux/ids.hpp"
 #include "linux/unique_fd.hpp"
 
 namespace ocirun::cgroups {
@@ -79,8 +80,12 @@ class Cgroup {
 /// v1, hybrid or v2, as the layout says. Nothing is made yet; record() is complete but for
 /// created_parents.
 Result<std::unique_ptr<Cgroup>> make_cgroup(const Layout& layout, const Placement& placement);
-/// The same from what a state file remembers: nothing of it is re-derived.
+/// The same from what a state file remembers: nothing of it is re-derived. Errors: a record that
+/// names anything but directories of cgroupfs, as a damaged or forged one does.
 Result<std::unique_ptr<Cgroup>> open_cgroup(Record record);
+/// For records that `owner` wrote and not we: its directories must be the ones that `layout` gives
+/// for its path, and those that exist must belong to `owner`.
+Result<void> check_record(const Record& record, const Layout& layout, Uid owner);
 /// `--cgroup-manager=disabled`: every operation does nothing; the process stays where it is.
 std::unique_ptr<Cgroup> disabled_cgroup();
 

@@ -2,7 +2,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -99,6 +101,19 @@ Result<Made> make_directory(const std::string& path) {
 Result<void> remove_directory(const std::string& path) {
   if (::rmdir(path.c_str()) == 0 || errno == ENOENT || errno == ENODEV) return {};
   return fail(errno, "remove cgroup {}", path);
+}
+
+Result<std::optional<Found>> find_directory(const std::string& path) {
+  const Result<UniqueFd> fd = open_at(AT_FDCWD, path, kDirectoryFlags);
+  if (!fd && vanished(fd.error())) return std::nullopt;
+  if (!fd) return std::unexpected(fd.error());
+  struct statfs filesystem{};
+  struct stat status{};
+  if (::fstatfs(fd->get(), &filesystem) != 0 || ::fstat(fd->get(), &status) != 0)
+    return fail(errno, "look at {}", path);
+  if (filesystem.f_type != CGROUP_SUPER_MAGIC && filesystem.f_type != CGROUP2_SUPER_MAGIC)
+    return refuse("{} is not in a cgroup filesystem", path);
+  return Found{.owner = status.st_uid};
 }
 
 Result<void> walk(const std::string& root,

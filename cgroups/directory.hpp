@@ -1,7 +1,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +50,13 @@ struct WalkEntry {
   Fd parent;
   const std::string& name;
 };
+/// What stands at a path of cgroupfs; nothing where nothing does. Errors: it is on another
+/// filesystem, or no directory.
+struct Found {
+  std::uint32_t owner = 0;
+};
+Result<std::optional<Found>> find_directory(const std::string& path);
+
 /// Calls `visit` for every cgroup below `root` and then for `root` itself, children before parents.
 /// Containers nest as deep and as wide as they like: neither the stack nor descriptors grow with
 /// it. What vanishes meanwhile is passed over. The first error of `visit` ends the walk.

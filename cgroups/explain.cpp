@@ -94,7 +94,11 @@ constexpr Row kReasons[] = {
     {"io.max", ENODEV, [](const Directory&) { return std::string("no such block device"); }},
     {"devices.allow", EPERM,
      [](const Directory&) { return std::string("the cgroup above does not allow it itself"); }},
-    {"", ENOENT, [](const Directory&) { return std::string("this kernel has no such file"); }},
+    {"", ENOENT,
+     [](const Directory& d) {
+       return std::string(d.files().empty() ? "the cgroup is gone"
+                                            : "this kernel has no such file");
+     }},
 };
 
 }  // namespace

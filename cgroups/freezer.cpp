@@ -49,20 +49,16 @@ Result<void> freeze_unified(const Directory& directory, std::chrono::millisecond
   return {};
 }
 
-/// An ancestor that is frozen keeps it so, whatever is written here.
-Result<void> wait_until_thawed(const Node& node, std::chrono::milliseconds limit) {
-  Patience patience(limit);
-  while (is_frozen(node))
-    if (!patience.wait())
-      return fail(ETIMEDOUT, "thaw {}: a cgroup above it is frozen", node.path());
-  return {};
-}
-
 Result<void> thaw(const Node& node, std::chrono::milliseconds limit) {
   if (!is_frozen(node)) return {};
   TRY_ASSIGN(const Directory* directory, node.directory());
   TRY(node.unified() ? directory->write(kUnifiedState, "0") : directory->write(kV1State, "THAWED"));
-  return wait_until_thawed(node, limit);
+  // v1 has thawed it when the write returns. An ancestor that is frozen keeps it so in both.
+  Patience patience(node.unified() ? limit : std::chrono::milliseconds(0));
+  while (is_frozen(node))
+    if (!patience.wait())
+      return fail(ETIMEDOUT, "thaw {}: a cgroup above it is frozen", node.path());
+  return {};
 }
 
 }  // namespace
