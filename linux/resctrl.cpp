@@ -45,11 +45,17 @@ std::string kernel_text(Fd root) {
   return text.empty() || text == "ok" ? "" : fmt::format(" ({})", text);
 }
 
-Result<void> write_file(Fd root, Fd group, const char* name, const std::string& line) {
+// Each line is a write, and so a command, of its own.
+Result<void> write_lines(Fd root, Fd group, const char* name,
+                         const std::vector<std::string>& lines) {
   TRY_ASSIGN(const UniqueFd file, sys::openat(group, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
-  auto written = sys::write_once(file, line + "\n");
-  if (written) return {};
-  return within(std::move(written), fmt::format("write \"{}\"{}", line, kernel_text(root)));
+  for (const std::string& line : lines) {
+    auto written = sys::write_once(file, line + "\n");
+    if (!written)
+      return within(std::move(written),
+                    fmt::format("write \"{}\" to {}{}", line, name, kernel_text(root)));
+  }
+  return {};
 }
 
 // Takes back what a step that failed had made; its own error says less than that one.
@@ -100,9 +106,7 @@ Result<void> apply_schemata(Fd root, const Group& clos, const IntelRdt& rdt,
                             const std::vector<std::string>& lines) {
   if (lines.empty()) return {};
   if (rdt.clos_id && !clos.created) return compare(clos.directory, lines);
-  for (const std::string& line : lines)
-    TRY(within(write_file(root, clos.directory, "schemata", line), "schemata"));
-  return {};
+  return write_lines(root, clos.directory, "schemata", lines);
 }
 
 // A new group for the container alone (I-8): never one that exists.
@@ -110,7 +114,7 @@ Result<void> monitor(Fd root, Fd clos, const std::string& id, const std::string&
   TRY_ASSIGN(const UniqueFd groups, sys::openat(clos, "mon_groups", kDirectory));
   TRY_ASSIGN(const Group group, make_group(groups, id, root));
   if (!group.created) return fail(EEXIST, "mon_groups/{}", id);
-  auto joined = write_file(root, group.directory, "tasks", pid);
+  auto joined = write_lines(root, group.directory, "tasks", {pid});
   if (!joined) discard(groups, id);
   return joined;
 }
@@ -172,7 +176,7 @@ Result<ResctrlGroups> apply_resctrl(const HostPath& root, const IntelRdt& rdt,
     const auto set = [&]() -> Result<ResctrlGroups> {
       ResctrlGroups groups;
       TRY(apply_schemata(top, clos, rdt, lines));
-      TRY(within(write_file(top, clos.directory, "tasks", pid_text), "tasks"));
+      TRY(write_lines(top, clos.directory, "tasks", {pid_text}));
       if (clos.created && !rdt.clos_id) groups.clos_path = path;
       if (!rdt.enable_monitoring) return groups;
       TRY(within(monitor(top, clos.directory, container_id, pid_text), "enableMonitoring"));

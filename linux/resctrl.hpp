@@ -11,10 +11,10 @@ namespace ocirun::linux {
 
 /// linux.intelRdt (I-1 … I-10).
 struct IntelRdt {
-  std::optional<std::string> clos_id;
-  std::optional<std::string> l3_cache_schema;
-  std::optional<std::string> mem_bw_schema;
-  std::optional<std::vector<std::string>> schemata;
+  std::optional<std::string> clos_id{};
+  std::optional<std::string> l3_cache_schema{};
+  std::optional<std::string> mem_bw_schema{};
+  std::optional<std::vector<std::string>> schemata{};
   bool enable_monitoring = false;
 };
 
