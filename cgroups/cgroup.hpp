@@ -72,7 +72,8 @@ class Cgroup {
   virtual Result<Stats> stats() const = 0;
   /// Removes it with all nested cgroups, killing what is left in them, retried for a bounded time
   /// (10 s) while the kernel says EBUSY; then the parents that create() made, and /ocirun, where
-  /// empty. Missing is no error.
+  /// empty. Missing is no error. After a create() that failed it does nothing: what stands there is
+  /// another container's.
   virtual Result<void> destroy() = 0;
   virtual const Record& record() const = 0;
 };

@@ -101,6 +101,7 @@ Result<void> HostCgroup::create(std::span<const DeviceRule> devices) {
     return restrict_devices(devices);
   };
   Result<void> created = create_all();
+  not_ours_ = !created;
   if (created) return created;
   for (const Node* node : ours) static_cast<void>(remove_directory(node->path()));
   remove_parents();
@@ -172,6 +173,7 @@ void HostCgroup::remove_parents() const {
 }
 
 Result<void> HostCgroup::destroy() {
+  if (not_ours_) return {};
   TRY(remove_nodes(nodes_));
   remove_parents();
   return {};

@@ -38,6 +38,9 @@ class HostCgroup final : public Cgroup {
 
   Record record_;
   std::vector<Node> nodes_;
+  // create() failed and has undone what it made. What stands there belongs to somebody else: an
+  // undo that destroys must not kill the container whose cgroup we were refused.
+  bool not_ours_ = false;
 };
 
 }  // namespace ocirun::cgroups

@@ -120,7 +120,10 @@ BOOST_AUTO_TEST_CASE(a_second_container_is_refused_while_the_first_lives)  // R-
   {
     Member member(first);
     BOOST_TEST(must_fail(second->create({})) == "container's cgroup is not empty");
-    BOOST_TEST(first.exists());  // what was there before is not undone
+    must(second->destroy());  // an undo must not harm the first
+    BOOST_TEST(first.exists());
+    BOOST_TEST(::kill(member.pid(), 0) == 0);
+    BOOST_TEST(must(first->pids()).size() == 1u);
   }
   must(second->create({}));
 }
