@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "cgroups/explain.hpp"
+#include "cgroups/realtime.hpp"
 
 namespace ocirun::cgroups {
 namespace {
@@ -80,14 +81,16 @@ Result<void> apply_group(std::span<const Node> nodes, std::span<const Write> gro
   std::vector<const Write*> again;
   for (const Write& write : group) {
     Result<void> result = make_write(*directory, write, file);
-    if (!result && result.error().number() == EINVAL && group.size() > 1)
+    if (!result && result.error().number() == EINVAL)
       again.push_back(&write);
     else if (!result)
       return explained(write, std::move(result).error());
   }
-  for (const Write* write : again)
+  for (const Write* write : again) {
+    if (write->file == "cpu.rt_runtime_us") make_room_for_realtime(*node, write->value);
     if (Result<void> result = make_write(*directory, *write, file); !result)
       return explained(*write, std::move(result).error());
+  }
   return {};
 }
 

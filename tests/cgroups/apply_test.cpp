@@ -193,6 +193,32 @@ BOOST_AUTO_TEST_CASE(cpu_limits_are_set_in_any_order, *needs("cpu"))  // R-20 R-
                  .starts_with("/linux/resources/cpu/quota: quota and period must be between"));
 }
 
+BOOST_AUTO_TEST_CASE(realtime_is_given_to_our_own_parents_too, *needs("cpu"))
+{
+  const auto cgroup = must(make_cgroup(
+      host_layout(), must(place("realtime-" + std::to_string(::getpid()) + "/c", "unused"))));
+  must(cgroup->create({}));
+  Cpu cpu;
+  cpu.realtime_runtime = 10000;
+  cpu.realtime_period = 500000;
+  const auto applied = cgroup->apply(with(cpu));
+  const auto cpu_directory = std::ranges::find_if(cgroup->record().directories, [](const auto& d) {
+    return d.first == "cpu" || d.first.starts_with("cpu,");
+  });
+  const Directory directory = must(Directory::open(cpu_directory->second));
+  const bool kernel_has_it = !directory.read_or_empty("cpu.rt_runtime_us").empty();
+  BOOST_TEST(applied.has_value() == kernel_has_it);
+  if (kernel_has_it) BOOST_TEST(directory.read_or_empty("cpu.rt_runtime_us") == "10000");
+  must(cgroup->destroy());
+
+  TestCgroup elsewhere("realtime");
+  elsewhere.create();
+  const std::string message = must_fail(elsewhere->apply(with(cpu)));
+  BOOST_TEST(message.starts_with("/linux/resources/cpu/realtime"));
+  if (kernel_has_it)
+    BOOST_TEST(message.contains("the cgroup above has 0 microseconds of real-time runtime"));
+}
+
 BOOST_AUTO_TEST_CASE(cpusets_are_inherited_and_set, *needs("cpuset"))
 {
   TestCgroup cgroup("a/b/cpuset");
