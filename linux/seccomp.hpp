@@ -90,7 +90,8 @@ struct SeccompFilter {
 /// kernel cannot run are left out, since their system calls do not exist. Syscalls that libseccomp
 /// does not know are passed over, each a `warnings` line; syscalls newer than the profile get
 /// ENOSYS instead of a default EPERM (S-11). Errors name the field: an errno with another action
-/// (S-2), NOTIFY by default or for write (S-5), more than 4096 instructions.
+/// (S-2), NOTIFY by default or for write (S-5), rules that contradict each other, more than 4096
+/// instructions.
 Result<SeccompFilter> compile_seccomp(const SeccompProfile& profile,
                                       std::vector<std::string>& warnings);
 

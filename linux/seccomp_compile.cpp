@@ -134,7 +134,7 @@ struct PreparedRule {
 };
 
 Result<PreparedRule> prepare_rule(const SeccompRule& rule, std::size_t index,
-                                  std::vector<std::string>& warnings) {
+                                  std::vector<std::string>& unknown) {
   const std::string place = fmt::format("/linux/seccomp/syscalls/{}", index);
   PreparedRule prepared;
   prepared.index = index;
@@ -153,12 +153,27 @@ Result<PreparedRule> prepare_rule(const SeccompRule& rule, std::size_t index,
     if (number != __NR_SCMP_ERROR)
       prepared.syscalls.push_back(number);
     else
-      warnings.push_back(
-          fmt::format("{}: libseccomp {} does not know the system call \"{}\"; there"
-                      " is no rule for it",
-                      place, libseccomp_version(), name));
+      unknown.push_back(name);
   }
   return prepared;
+}
+
+Result<std::vector<PreparedRule>> prepare_rules(const SeccompProfile& profile,
+                                                std::uint32_t default_action,
+                                                std::vector<std::string>& warnings) {
+  std::vector<PreparedRule> rules;
+  std::vector<std::string> unknown;
+  for (std::size_t i = 0; i < profile.rules.size(); ++i) {
+    TRY_ASSIGN(PreparedRule rule, prepare_rule(profile.rules[i], i, unknown));
+    // What the default does anyway; libseccomp calls such a rule an error (S-10).
+    if (rule.action != default_action) rules.push_back(std::move(rule));
+  }
+  if (!unknown.empty())
+    warnings.push_back(
+        fmt::format("/linux/seccomp/syscalls: libseccomp {} does not know {}; no rule"
+                    " was made for that",
+                    libseccomp_version(), fmt::join(unknown, ", ")));
+  return rules;
 }
 
 Result<void> add_rule(const Context& context, const PreparedRule& rule) {
@@ -167,7 +182,13 @@ Result<void> add_rule(const Context& context, const PreparedRule& rule) {
       const int error =
           ::seccomp_rule_add_array(context.get(), rule.action, syscall,
                                    static_cast<unsigned>(conditions.size()), conditions.data());
-      if (error < 0 && error != -EEXIST)  // a rule before it says the same
+      // Of two rules without args libseccomp keeps the first, silently: engines rely on that.
+      if (error == -EEXIST)
+        return refuse(
+            "/linux/seccomp/syscalls/{}: contradicts an earlier rule for {} with the same"
+            " args; remove one of them",
+            rule.index, syscall_name(syscall));
+      if (error < 0)
         return fail(-error, "/linux/seccomp/syscalls/{}: add the rule for {}", rule.index,
                     syscall_name(syscall));
     }
@@ -223,13 +244,8 @@ Result<SeccompFilter> compile_seccomp(const SeccompProfile& profile,
   TRY_ASSIGN(const std::uint32_t default_action,
              action_value(profile.default_action, profile.default_errno_ret,
                           "/linux/seccomp/defaultErrnoRet"));
-  std::vector<PreparedRule> rules;
-  for (std::size_t i = 0; i < profile.rules.size(); ++i) {
-    TRY_ASSIGN(PreparedRule rule, prepare_rule(profile.rules[i], i, warnings));
-    // What the default does anyway; libseccomp calls such a rule an error (S-10).
-    if (rule.action != default_action) rules.push_back(std::move(rule));
-  }
-
+  TRY_ASSIGN(const std::vector<PreparedRule> rules,
+             prepare_rules(profile, default_action, warnings));
   const std::vector<std::uint32_t> architectures = filter_architectures(profile);
   std::vector<ArchitectureProgram> programs;
   for (const std::uint32_t architecture : architectures) {
