@@ -108,8 +108,8 @@ std::string default_config_text(bool rootless, std::uint32_t host_uid, std::uint
              Words{"/proc/acpi", "/proc/asound", "/proc/interrupts", "/proc/kcore", "/proc/keys",
                    "/proc/latency_stats", "/proc/sched_debug", "/proc/scsi", "/proc/timer_list",
                    "/proc/timer_stats", "/sys/devices/virtual/powercap", "/sys/firmware"});
-  out.member("readonlyPaths", Words{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys",
-                                    "/proc/sysrq-trigger"});
+  out.member("readonlyPaths",
+             Words{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"});
   out.end_object().end_object();
   return std::move(out).take() + "\n";
 }

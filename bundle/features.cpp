@@ -39,9 +39,9 @@ void write_seccomp(JsonWriter& out) {  // F-8
 
 void write_linux(JsonWriter& out) {
   out.key("linux").begin_object();
-  out.member("namespaces", names_of(linux::kNamespaceKinds));   // F-6
-  out.member("capabilities", linux::capability_names());        // F-6
-  out.key("cgroup").begin_object();                             // F-7
+  out.member("namespaces", names_of(linux::kNamespaceKinds));  // F-6
+  out.member("capabilities", linux::capability_names());       // F-6
+  out.key("cgroup").begin_object();                            // F-7
   out.member("v1", true).member("v2", true).member("systemd", false);
   out.member("systemdUser", false).member("rdma", true);
   out.end_object();

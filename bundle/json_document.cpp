@@ -118,7 +118,8 @@ class TreeBuilder {
     members.reserve(object.size);
     for (const Node* node = object.node->first; node != nullptr; node = node->next)
       members.push_back(node);
-    std::ranges::sort(members, {}, [](const Node* node) { return std::pair(node->key, node->index); });
+    std::ranges::sort(members, {},
+                      [](const Node* node) { return std::pair(node->key, node->index); });
     for (std::size_t i = 1; i < members.size(); ++i)
       if (members[i]->key == members[i - 1]->key) report_duplicate(*members[i]);
   }
@@ -132,7 +133,8 @@ class TreeBuilder {
   std::string here() const {
     if (open_.empty()) return "the document";
     const Open& container = open_.back();
-    if (!container.node->is_object()) return pointer_below(*container.node, fmt::format("{}", container.size));
+    if (!container.node->is_object())
+      return pointer_below(*container.node, fmt::format("{}", container.size));
     return pointer_to(*container.node);
   }
 
@@ -207,7 +209,8 @@ std::string pointer_token(std::string_view name) {
 
 bool Document::parse(std::string_view text, Report& report) {
   if (text.size() > kMaxSize) {
-    report.problem(fmt::format("the document: {} bytes, at most {} are read", text.size(), kMaxSize));
+    report.problem(
+        fmt::format("the document: {} bytes, at most {} are read", text.size(), kMaxSize));
     return false;
   }
   TreeBuilder builder(*this, report);

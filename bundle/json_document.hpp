@@ -17,17 +17,17 @@ struct Node {
     kBoolean,
     kNegative,  // an integer below 0 that fits 64 bits
     kNatural,   // an integer from 0 to 2^64-1
-    kOther,     // a fraction, an exponent, or an integer that 64 bits cannot hold: `text` as written
+    kOther,  // a fraction, an exponent, or an integer that 64 bits cannot hold: `text` as written
     kString,
     kArray,
     kObject
   };
   Kind kind = Kind::kNull;
   bool boolean = false;
-  std::uint32_t index = 0;      // in its array
-  std::string_view key;         // in its object
-  std::string_view text;        // of kString and kOther
-  std::uint64_t number = 0;     // of kNatural; of kNegative in two's complement
+  std::uint32_t index = 0;       // in its array
+  std::string_view key;          // in its object
+  std::string_view text;         // of kString and kOther
+  std::uint64_t number = 0;      // of kNatural; of kNegative in two's complement
   const Node* parent = nullptr;  // nullptr for the root
   Node* first = nullptr;         // of kArray, kObject
   Node* next = nullptr;

@@ -20,7 +20,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     const auto& above = rows[(i + 2) % 3];
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      row[j] =
+          std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
         row[j] = std::min(row[j], rows[(i + 1) % 3][j - 2] + 1);
     }
@@ -67,14 +68,22 @@ std::string reason(const Error& error) {
 std::string found(const Value& at) {
   const Node& node = at.node();
   switch (node.kind) {
-    case Node::Kind::kNull: return "null";
-    case Node::Kind::kBoolean: return node.boolean ? "true" : "false";
-    case Node::Kind::kNegative: return fmt::format("{}", static_cast<std::int64_t>(node.number));
-    case Node::Kind::kNatural: return fmt::format("{}", node.number);
-    case Node::Kind::kOther: return std::string(node.text.substr(0, 40));
-    case Node::Kind::kString: return in_quotes(node.text);
-    case Node::Kind::kArray: return "a list";
-    case Node::Kind::kObject: return "an object";
+    case Node::Kind::kNull:
+      return "null";
+    case Node::Kind::kBoolean:
+      return node.boolean ? "true" : "false";
+    case Node::Kind::kNegative:
+      return fmt::format("{}", static_cast<std::int64_t>(node.number));
+    case Node::Kind::kNatural:
+      return fmt::format("{}", node.number);
+    case Node::Kind::kOther:
+      return std::string(node.text.substr(0, 40));
+    case Node::Kind::kString:
+      return in_quotes(node.text);
+    case Node::Kind::kArray:
+      return "a list";
+    case Node::Kind::kObject:
+      return "an object";
   }
   return {};
 }
@@ -111,9 +120,10 @@ bool environment_entry(Value at, std::string& out) {
 
 std::optional<std::int64_t> signed_number(Value at, std::int64_t least, std::int64_t most) {
   const Node& node = at.node();
-  const bool fits = node.kind == Node::Kind::kNegative ||
-                    (node.kind == Node::Kind::kNatural &&
-                     node.number <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
+  const bool fits =
+      node.kind == Node::Kind::kNegative ||
+      (node.kind == Node::Kind::kNatural &&
+       node.number <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
   const auto value = static_cast<std::int64_t>(node.number);
   if (fits && value >= least && value <= most) return value;
   at.problem("must be a whole number from {} to {}, not {}", least, most, found(at));
@@ -148,7 +158,8 @@ void unknown_word(Value at, std::string_view what, std::span<const std::string_v
   const std::string_view near = nearest(at.node().text, known);
   if (!near.empty()) return at.problem("unknown {} {} (did you mean {}?)", what, found(at), near);
   std::string all;
-  for (const std::string_view name : known) fmt::format_to(std::back_inserter(all), "{}{}", all.empty() ? "" : ", ", name);
+  for (const std::string_view name : known)
+    fmt::format_to(std::back_inserter(all), "{}{}", all.empty() ? "" : ", ", name);
   at.problem("unknown {} {} (known: {})", what, found(at), all);
 }
 

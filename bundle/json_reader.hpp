@@ -122,9 +122,8 @@ struct Range {
     using Limits = std::numeric_limits<T>;
     if constexpr (std::is_signed_v<T>) {
       const auto top = static_cast<std::uint64_t>(Limits::max());
-      const auto number =
-          signed_number(at, std::max<std::int64_t>(least, Limits::min()),
-                        static_cast<std::int64_t>(most < top ? most : top));
+      const auto number = signed_number(at, std::max<std::int64_t>(least, Limits::min()),
+                                        static_cast<std::int64_t>(most < top ? most : top));
       if (number) out = static_cast<T>(*number);
       return number.has_value();
     } else {
@@ -137,7 +136,7 @@ struct Range {
 };
 constexpr Range range(std::int64_t least, std::uint64_t most) { return {least, most}; }
 inline constexpr Range whole_number = {std::numeric_limits<std::int64_t>::min(),
-                                 std::numeric_limits<std::uint64_t>::max()};
+                                       std::numeric_limits<std::uint64_t>::max()};
 /// Bytes, or -1 for no limit.
 inline constexpr Range bytes_or_unlimited = {-1, std::numeric_limits<std::int64_t>::max()};
 
@@ -210,7 +209,7 @@ enum class Presence : std::uint8_t { kOptional, kRequired };
 template <typename Struct, typename Member, typename Reader>
 struct Field {
   std::string_view key;
-  Member Struct::*member;
+  Member Struct::* member;
   Reader reader;
   Presence presence;
   void read(Value at, Struct& out) const {
@@ -221,11 +220,11 @@ struct Field {
   }
 };
 template <typename Struct, typename Member, typename Reader>
-constexpr auto field(std::string_view key, Member Struct::*member, Reader reader) {
+constexpr auto field(std::string_view key, Member Struct::* member, Reader reader) {
   return Field<Struct, Member, Reader>{key, member, reader, Presence::kOptional};
 }
 template <typename Struct, typename Member, typename Reader>
-constexpr auto required(std::string_view key, Member Struct::*member, Reader reader) {
+constexpr auto required(std::string_view key, Member Struct::* member, Reader reader) {
   return Field<Struct, Member, Reader>{key, member, reader, Presence::kRequired};
 }
 /// A row whose reader gets the whole struct.

@@ -1,6 +1,5 @@
 #include "bundle/json_writer.hpp"
 
-
 namespace ocirun::bundle {
 namespace {
 
@@ -26,11 +25,21 @@ std::size_t utf8_length(std::string_view text) {
 
 void append_escaped(std::string& out, char c) {
   switch (c) {
-    case '"': out += "\\\""; break;
-    case '\\': out += "\\\\"; break;
-    case '\n': out += "\\n"; break;
-    case '\r': out += "\\r"; break;
-    case '\t': out += "\\t"; break;
+    case '"':
+      out += "\\\"";
+      break;
+    case '\\':
+      out += "\\\\";
+      break;
+    case '\n':
+      out += "\\n";
+      break;
+    case '\r':
+      out += "\\r";
+      break;
+    case '\t':
+      out += "\\t";
+      break;
     default:
       fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned char>(c));
   }
@@ -109,12 +118,18 @@ JsonWriter& JsonWriter::value(const std::map<std::string, std::string>& members)
 
 JsonWriter& JsonWriter::value(const Node& node) {
   switch (node.kind) {
-    case Node::Kind::kNull: return literal("null");
-    case Node::Kind::kBoolean: return value(node.boolean);
-    case Node::Kind::kNegative: return value(static_cast<std::int64_t>(node.number));
-    case Node::Kind::kNatural: return value(node.number);
-    case Node::Kind::kOther: return literal(node.text);
-    case Node::Kind::kString: return value(node.text);
+    case Node::Kind::kNull:
+      return literal("null");
+    case Node::Kind::kBoolean:
+      return value(node.boolean);
+    case Node::Kind::kNegative:
+      return value(static_cast<std::int64_t>(node.number));
+    case Node::Kind::kNatural:
+      return value(node.number);
+    case Node::Kind::kOther:
+      return literal(node.text);
+    case Node::Kind::kString:
+      return value(node.text);
     case Node::Kind::kArray:
       begin_array();
       for (const Node* item = node.first; item != nullptr; item = item->next) value(*item);

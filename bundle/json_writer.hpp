@@ -68,7 +68,7 @@ class JsonWriter {
   Layout layout_;
   std::string out_;
   int depth_ = 0;
-  bool first_ = true;      // nothing stands in the innermost container yet
+  bool first_ = true;  // nothing stands in the innermost container yet
   bool after_key_ = false;
 };
 

@@ -42,8 +42,9 @@ void append(Node* object, Node* node, std::string_view name) {
 }
 
 void refuse_mixture(const Node& old_form, const Node& new_form, Report& report) {
-  report.problem(fmt::format("{}: given together with {}, which is its newer name; keep one of them",
-                             pointer_to(old_form), pointer_to(new_form)));
+  report.problem(
+      fmt::format("{}: given together with {}, which is its newer name; keep one of them",
+                  pointer_to(old_form), pointer_to(new_form)));
 }
 
 void rename(Node* object, const char* old_name, std::string_view new_name, Report& report) {
@@ -199,9 +200,10 @@ void check_legacy_rules(const Node& root, Report& report) {
   for (const Node* entry = env->first; entry != nullptr; entry = entry->next) {  // SD-7
     const std::string_view name = entry->text.substr(0, entry->text.find('='));
     if (!std::ranges::all_of(name, is_name_letter))
-      report.problem(fmt::format("{}: {}: in a 0.5 document the name of an environment variable"
-                                 " consists of letters, digits and underscores",
-                                 pointer_to(*entry), in_quotes(name)));
+      report.problem(
+          fmt::format("{}: {}: in a 0.5 document the name of an environment variable"
+                      " consists of letters, digits and underscores",
+                      pointer_to(*entry), in_quotes(name)));
   }
 }
 

@@ -16,15 +16,14 @@
 namespace ocirun::bundle {
 namespace {
 
-constexpr auto kRoot = fields<Config>(
-    part("path",
-         [](Value at, Config& out) {
-           std::string path;
-           if (!nonempty_text(at, path)) return false;
-           out.root_path = HostPath(std::move(path));
-           return true;
-         }),
-    field("readonly", &Config::root_readonly, flag));  // T-3
+constexpr auto kRoot = fields<Config>(part("path",
+                                           [](Value at, Config& out) {
+                                             std::string path;
+                                             if (!nonempty_text(at, path)) return false;
+                                             out.root_path = HostPath(std::move(path));
+                                             return true;
+                                           }),
+                                      field("readonly", &Config::root_readonly, flag));  // T-3
 
 bool read_root(Value at, Config& out) {
   const bool good = kRoot(at, out);
@@ -48,12 +47,9 @@ constexpr auto kConfig = fields<Config>(
     required("ociVersion", &Config::oci_version, text),  // D-10
     required_part("root", read_root),                    // T-1
     field("mounts", &Config::mounts, list_of(read_mount)),
-    field("process", &Config::process, read_process),
-    field("hostname", &Config::hostname, text),
-    field("domainname", &Config::domainname, text),
-    field("hooks", &Config::hooks, read_hooks),
-    field("annotations", &Config::annotations, read_annotations),
-    part("linux", read_linux),  // T-9
+    field("process", &Config::process, read_process), field("hostname", &Config::hostname, text),
+    field("domainname", &Config::domainname, text), field("hooks", &Config::hooks, read_hooks),
+    field("annotations", &Config::annotations, read_annotations), part("linux", read_linux),  // T-9
     part("vm", refuse_vm), part("windows", warn_platform), part("solaris", warn_platform),
     part("zos", warn_platform), part("freebsd", warn_platform));
 
@@ -67,8 +63,10 @@ Edition read_edition(Value root) {
     return Edition::kCurrent;
   }
   switch (support_of(*version)) {
-    case Support::kLegacy05: return Edition::kLegacy05;
-    case Support::kCurrent: break;
+    case Support::kLegacy05:
+      return Edition::kLegacy05;
+    case Support::kCurrent:
+      break;
     case Support::kNewer:
       at->warning("{} is newer than {}, what it adds is not known here", found(*at),
                   kNewestVersion);
@@ -167,7 +165,8 @@ Result<Process> parse_process(std::string_view text, std::vector<std::string>& w
   Document document;
   Process process;
   if (document.parse(text, report)) read_process(Value(*document.root(), report), process);
-  if (!report.ok()) return refuse("process: {}", first_of(report.problems(), report.problem_count()));
+  if (!report.ok())
+    return refuse("process: {}", first_of(report.problems(), report.problem_count()));
   warnings.insert(warnings.end(), report.warnings().begin(), report.warnings().end());
   return process;
 }

@@ -41,16 +41,16 @@ constexpr Range kMinor = range(0, 1048575);
 constexpr auto kDevice = checked(
     fields<linux::Device>(
         required("type", &linux::Device::kind, word("device type", device_kind, device_kinds)),
-        required("path", &linux::Device::path, absolute_path),  // L-21
-        field("major", &linux::Device::major, kMajor),          // L-22
-        field("minor", &linux::Device::minor, kMinor),
-        part("fileMode", read_mode),              //
-        field("uid", &linux::Device::uid, uid),   // L-24
+        required("path", &linux::Device::path, absolute_path),                       // L-21
+        field("major", &linux::Device::major, kMajor),                               // L-22
+        field("minor", &linux::Device::minor, kMinor), part("fileMode", read_mode),  //
+        field("uid", &linux::Device::uid, uid),                                      // L-24
         field("gid", &linux::Device::gid, gid)),
     [](Value at, const linux::Device& device) {
       if (device.kind == Kind::kFifo) return;
       for (const char* name : {"major", "minor"})
-        if (!at.member(name)) at.problem_at(name, "is missing, it is required unless type is \"p\"");
+        if (!at.member(name))
+          at.problem_at(name, "is missing, it is required unless type is \"p\"");
     });
 
 constexpr std::string_view kNameRule =
@@ -68,8 +68,8 @@ bool read_net_device(Value at, linux::NetDevice& out) {
   }
   out.container_name = name.empty() ? out.host_name : name;
   if (linux::is_valid_interface_name(out.container_name)) return true;
-  at.problem_at("name", "{} is no name for a network device: {}; at most one \"%d\"", in_quotes(name),
-                kNameRule);
+  at.problem_at("name", "{} is no name for a network device: {}; at most one \"%d\"",
+                in_quotes(name), kNameRule);
   return false;
 }
 

@@ -5,16 +5,16 @@
 namespace ocirun::bundle {
 namespace {
 
-constexpr auto kHook = fields<hooks::Hook>(
-    required("path", &hooks::Hook::path, absolute_path),            // H-2
-    field("args", &hooks::Hook::args, texts),                       // H-3
-    field("env", &hooks::Hook::env, list_of(environment_entry)),    // H-4
-    part("timeout", [](Value at, hooks::Hook& out) {                // H-5
-      std::int32_t seconds = 0;
-      if (!range(1, INT32_MAX)(at, seconds)) return false;
-      out.timeout = std::chrono::seconds(seconds);
-      return true;
-    }));
+constexpr auto kHook =
+    fields<hooks::Hook>(required("path", &hooks::Hook::path, absolute_path),          // H-2
+                        field("args", &hooks::Hook::args, texts),                     // H-3
+                        field("env", &hooks::Hook::env, list_of(environment_entry)),  // H-4
+                        part("timeout", [](Value at, hooks::Hook& out) {              // H-5
+                          std::int32_t seconds = 0;
+                          if (!range(1, INT32_MAX)(at, seconds)) return false;
+                          out.timeout = std::chrono::seconds(seconds);
+                          return true;
+                        }));
 
 template <hooks::Kind kind>
 bool read_list(Value at, hooks::Hooks& out) {

@@ -82,14 +82,15 @@ std::optional<unsigned long> personality_domain(std::string_view name) {
 }
 std::vector<std::string_view> personality_domains() { return {"LINUX", "LINUX32"}; }
 
-constexpr auto kPersonality = fields<Config>(
-    required("domain", &Config::personality,
-             word("domain", personality_domain, personality_domains)),
-    part("flags", [](Value at, Config&) {
-      if (!at.expect_list()) return false;
-      for (const Value item : at) item.problem("unknown flag {}: none is defined", found(item));
-      return at.begin() == at.end();
-    }));
+constexpr auto kPersonality =
+    fields<Config>(required("domain", &Config::personality,
+                            word("domain", personality_domain, personality_domains)),
+                   part("flags", [](Value at, Config&) {
+                     if (!at.expect_list()) return false;
+                     for (const Value item : at)
+                       item.problem("unknown flag {}: none is defined", found(item));
+                     return at.begin() == at.end();
+                   }));
 
 /// L-37: which modes of set_mempolicy(2) want nodes.
 void check_memory_policy(Value at, const MemoryPolicy& policy) {
@@ -160,24 +161,23 @@ bool cache_schema(Value at, std::string& out) {
 }
 
 constexpr auto kIntelRdt = fields<IntelRdt>(
-    part("closID", clos_id),
-    field("l3CacheSchema", &IntelRdt::l3_cache_schema, cache_schema),
+    part("closID", clos_id), field("l3CacheSchema", &IntelRdt::l3_cache_schema, cache_schema),
     field("memBwSchema", &IntelRdt::mem_bw_schema, memory_schema),
     field("schemata", &IntelRdt::schemata, list_of(schema_line)),
     field("enableMonitoring", &IntelRdt::enable_monitoring, flag));
 
 constexpr auto kLinux = fields<Config>(
     field("namespaces", &Config::namespaces, read_namespaces),
-    part("uidMappings", [](Value at, Config& out) { return read_id_mappings(at, out.id_map.uids); }),
-    part("gidMappings", [](Value at, Config& out) { return read_id_mappings(at, out.id_map.gids); }),
+    part("uidMappings",
+         [](Value at, Config& out) { return read_id_mappings(at, out.id_map.uids); }),
+    part("gidMappings",
+         [](Value at, Config& out) { return read_id_mappings(at, out.id_map.gids); }),
     field("timeOffsets", &Config::time_offsets, read_time_offsets),
     field("devices", &Config::devices, list_of(read_device)),
     field("netDevices", &Config::net_devices, read_net_devices),
-    part("cgroupsPath", read_cgroups_path),
-    field("resources", &Config::resources, read_resources),
+    part("cgroupsPath", read_cgroups_path), field("resources", &Config::resources, read_resources),
     field("intelRdt", &Config::intel_rdt, kIntelRdt),
-    field("seccomp", &Config::seccomp, read_seccomp),
-    part("rootfsPropagation", read_propagation),
+    field("seccomp", &Config::seccomp, read_seccomp), part("rootfsPropagation", read_propagation),
     field("maskedPaths", &Config::masked_paths, list_of(absolute_path)),      // L-31
     field("readonlyPaths", &Config::readonly_paths, list_of(absolute_path)),  // L-32
     field("sysctl", &Config::sysctls, read_sysctls),

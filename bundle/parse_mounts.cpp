@@ -13,13 +13,13 @@ struct WrittenMount {
   std::optional<std::vector<linux::IdMapping>> uids, gids;
 };
 
-constexpr auto kMountFields = fields<WrittenMount>(
-    required("destination", &WrittenMount::destination, nonempty_text),  // M-2
-    field("type", &WrittenMount::type, text),                            //
-    field("source", &WrittenMount::source, text),                        //
-    field("options", &WrittenMount::options, texts),                     //
-    field("uidMappings", &WrittenMount::uids, read_id_mappings),         // M-8
-    field("gidMappings", &WrittenMount::gids, read_id_mappings));
+constexpr auto kMountFields =
+    fields<WrittenMount>(required("destination", &WrittenMount::destination, nonempty_text),  // M-2
+                         field("type", &WrittenMount::type, text),                            //
+                         field("source", &WrittenMount::source, text),                        //
+                         field("options", &WrittenMount::options, texts),                     //
+                         field("uidMappings", &WrittenMount::uids, read_id_mappings),         // M-8
+                         field("gidMappings", &WrittenMount::gids, read_id_mappings));
 
 /// The pointer of element `index` of the options, for messages.
 std::string option_at(Value at, std::size_t index) {
@@ -60,8 +60,9 @@ void check_kind(Value at, const WrittenMount& written, const linux::Mount& out) 
 
 void check_mappings(Value at, const WrittenMount& written, linux::Mount& out) {  // M-8
   if (written.uids.has_value() != written.gids.has_value())
-    return at.problem_at(written.uids ? "gidMappings" : "uidMappings",
-                         "is missing: uidMappings and gidMappings are given together or not at all");
+    return at.problem_at(
+        written.uids ? "gidMappings" : "uidMappings",
+        "is missing: uidMappings and gidMappings are given together or not at all");
   if (!written.uids || (written.uids->empty() && written.gids->empty())) return;
   if (written.uids->empty() || written.gids->empty())
     return at.problem_at(written.uids->empty() ? "uidMappings" : "gidMappings",

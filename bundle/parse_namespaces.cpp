@@ -28,13 +28,12 @@ bool namespace_path(Value at, std::optional<HostPath>& out) {
 constexpr auto kNamespace = fields<linux::Namespace>(
     required("type", &linux::Namespace::kind,
              word("namespace type", namespace_kind, namespace_names)),  // L-1
-    part("path",
-         [](Value at, linux::Namespace& out) { return namespace_path(at, out.path); }));
+    part("path", [](Value at, linux::Namespace& out) { return namespace_path(at, out.path); }));
 
-constexpr auto kMapping = fields<linux::IdMapping>(
-    required("containerID", &linux::IdMapping::container_id, whole_number),
-    required("hostID", &linux::IdMapping::host_id, whole_number),
-    required("size", &linux::IdMapping::size, whole_number));
+constexpr auto kMapping =
+    fields<linux::IdMapping>(required("containerID", &linux::IdMapping::container_id, whole_number),
+                             required("hostID", &linux::IdMapping::host_id, whole_number),
+                             required("size", &linux::IdMapping::size, whole_number));
 
 constexpr auto kOffset = fields<linux::TimeOffset>(
     field("secs", &linux::TimeOffset::seconds, whole_number),

@@ -14,19 +14,17 @@ constexpr auto kConsoleSize = fields<linux::ConsoleSize>(
     required("height", &linux::ConsoleSize::height, whole_number),  // P-3
     required("width", &linux::ConsoleSize::width, whole_number));
 
-constexpr auto kUser = fields<User>(
-    required("uid", &User::uid, uid),  // P-19
-    required("gid", &User::gid, gid),
-    field("umask", &User::umask, range(0, 0777)),  // P-20
-    field("additionalGids", &User::additional_gids, list_of(gid)));
+constexpr auto kUser = fields<User>(required("uid", &User::uid, uid),  // P-19
+                                    required("gid", &User::gid, gid),
+                                    field("umask", &User::umask, range(0, 0777)),  // P-20
+                                    field("additionalGids", &User::additional_gids, list_of(gid)));
 
 // P-8: both limits, set exactly.
 constexpr auto kRlimit = checked(
-    fields<linux::Rlimit>(
-        required("type", &linux::Rlimit::resource,
-                 word("limit", linux::rlimit_resource, linux::rlimit_names)),
-        required("soft", &linux::Rlimit::soft, whole_number),
-        required("hard", &linux::Rlimit::hard, whole_number)),
+    fields<linux::Rlimit>(required("type", &linux::Rlimit::resource,
+                                   word("limit", linux::rlimit_resource, linux::rlimit_names)),
+                          required("soft", &linux::Rlimit::soft, whole_number),
+                          required("hard", &linux::Rlimit::hard, whole_number)),
     [](Value at, const linux::Rlimit& limit) {
       if (limit.soft > limit.hard)
         at.problem_at("soft", "{} is above the hard limit {}", limit.soft, limit.hard);
@@ -79,8 +77,8 @@ std::vector<std::string_view> scheduler_policies() {
           "SCHED_ISO",   "SCHED_IDLE", "SCHED_DEADLINE"};
 }
 std::vector<std::string_view> scheduler_flags() {
-  return {"SCHED_FLAG_RESET_ON_FORK", "SCHED_FLAG_RECLAIM",        "SCHED_FLAG_DL_OVERRUN",
-          "SCHED_FLAG_KEEP_POLICY",   "SCHED_FLAG_KEEP_PARAMS",    "SCHED_FLAG_UTIL_CLAMP_MIN",
+  return {"SCHED_FLAG_RESET_ON_FORK", "SCHED_FLAG_RECLAIM",     "SCHED_FLAG_DL_OVERRUN",
+          "SCHED_FLAG_KEEP_POLICY",   "SCHED_FLAG_KEEP_PARAMS", "SCHED_FLAG_UTIL_CLAMP_MIN",
           "SCHED_FLAG_UTIL_CLAMP_MAX"};
 }
 std::vector<std::string_view> io_priority_classes() {
@@ -100,24 +98,23 @@ void check_scheduler(Value at, const linux::Scheduler& scheduler) {
     at.problem_at("priority", "is for SCHED_FIFO and SCHED_RR only, it must be 0 here, not {}",
                   scheduler.priority);
   if (policy == SCHED_DEADLINE) return;
-  for (const auto& [name, value] : {std::pair("runtime", scheduler.runtime),
-                                    std::pair("deadline", scheduler.deadline),
-                                    std::pair("period", scheduler.period)})
+  for (const auto& [name, value] :
+       {std::pair("runtime", scheduler.runtime), std::pair("deadline", scheduler.deadline),
+        std::pair("period", scheduler.period)})
     if (value != 0)
       at.problem_at(name, "is for SCHED_DEADLINE only, it must be 0 here, not {}", value);
 }
 
 constexpr auto kScheduler = checked(
-    fields<linux::Scheduler>(
-        required("policy", &linux::Scheduler::policy,
-                 word("policy", linux::scheduler_policy, scheduler_policies)),
-        field("flags", &linux::Scheduler::flags,
-              flags_of(word("flag", linux::scheduler_flag, scheduler_flags))),
-        field("nice", &linux::Scheduler::nice, whole_number),
-        field("priority", &linux::Scheduler::priority, range(0, INT32_MAX)),
-        field("runtime", &linux::Scheduler::runtime, whole_number),
-        field("deadline", &linux::Scheduler::deadline, whole_number),
-        field("period", &linux::Scheduler::period, whole_number)),
+    fields<linux::Scheduler>(required("policy", &linux::Scheduler::policy,
+                                      word("policy", linux::scheduler_policy, scheduler_policies)),
+                             field("flags", &linux::Scheduler::flags,
+                                   flags_of(word("flag", linux::scheduler_flag, scheduler_flags))),
+                             field("nice", &linux::Scheduler::nice, whole_number),
+                             field("priority", &linux::Scheduler::priority, range(0, INT32_MAX)),
+                             field("runtime", &linux::Scheduler::runtime, whole_number),
+                             field("deadline", &linux::Scheduler::deadline, whole_number),
+                             field("period", &linux::Scheduler::period, whole_number)),
     check_scheduler);
 
 constexpr auto kIoPriority = fields<linux::IoPriority>(  // P-17
@@ -140,26 +137,25 @@ bool read_cpus(Value at, std::optional<linux::NumberSet>& out) {
 }
 
 constexpr auto kCpuAffinity = fields<Process>(
-    part("initial",
-         [](Value at, Process& out) { return read_cpus(at, out.initial_cpu_affinity); }),
+    part("initial", [](Value at, Process& out) { return read_cpus(at, out.initial_cpu_affinity); }),
     part("final", [](Value at, Process& out) { return read_cpus(at, out.final_cpu_affinity); }));
 
-constexpr auto kProcess = fields<Process>(
-    field("terminal", &Process::terminal, flag),                             // P-2
-    field("consoleSize", &Process::console_size, kConsoleSize),              // P-3
-    required("cwd", &Process::cwd, absolute_path),                           // P-4
-    field("env", &Process::env, list_of(environment_entry)),                 // P-5
-    required("args", &Process::args, texts),                                 // P-6
-    field("user", &Process::user, kUser),                                    // P-19 … P-21
-    field("rlimits", &Process::rlimits, read_rlimits),                       // P-8
-    field("apparmorProfile", &Process::apparmor_profile, text),              // P-9
-    field("selinuxLabel", &Process::selinux_label, text),                    // P-16
-    field("capabilities", &Process::capabilities, kCapabilities),            // P-10
-    field("noNewPrivileges", &Process::no_new_privileges, flag),             // P-13
-    field("oomScoreAdj", &Process::oom_score_adj, range(-1000, 1000)),       // P-14
-    field("scheduler", &Process::scheduler, kScheduler),                     // P-15
-    field("ioPriority", &Process::io_priority, kIoPriority),                 // P-17
-    part("execCPUAffinity", kCpuAffinity));                                  // P-18
+constexpr auto kProcess =
+    fields<Process>(field("terminal", &Process::terminal, flag),                   // P-2
+                    field("consoleSize", &Process::console_size, kConsoleSize),    // P-3
+                    required("cwd", &Process::cwd, absolute_path),                 // P-4
+                    field("env", &Process::env, list_of(environment_entry)),       // P-5
+                    required("args", &Process::args, texts),                       // P-6
+                    field("user", &Process::user, kUser),                          // P-19 … P-21
+                    field("rlimits", &Process::rlimits, read_rlimits),             // P-8
+                    field("apparmorProfile", &Process::apparmor_profile, text),    // P-9
+                    field("selinuxLabel", &Process::selinux_label, text),          // P-16
+                    field("capabilities", &Process::capabilities, kCapabilities),  // P-10
+                    field("noNewPrivileges", &Process::no_new_privileges, flag),   // P-13
+                    field("oomScoreAdj", &Process::oom_score_adj, range(-1000, 1000)),  // P-14
+                    field("scheduler", &Process::scheduler, kScheduler),                // P-15
+                    field("ioPriority", &Process::io_priority, kIoPriority),            // P-17
+                    part("execCPUAffinity", kCpuAffinity));                             // P-18
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// `linux.resources` (matrix R-10 … R-43). Clients send zeros for "not set": such members stay empty.
+// `linux.resources` (matrix R-10 … R-43). Clients send zeros for "not set": such members stay
+// empty.
 
 #include <algorithm>
 
@@ -69,16 +70,16 @@ bool read_device_rule(Value at, DeviceRule& out) {
   return true;
 }
 
-constexpr auto kMemory = fields<Memory>(
-    field("limit", &Memory::limit, bytes_or_unlimited),
-    field("reservation", &Memory::reservation, bytes_or_unlimited),
-    field("swap", &Memory::swap, bytes_or_unlimited),
-    field("kernel", &Memory::kernel, bytes_or_unlimited),
-    field("kernelTCP", &Memory::kernel_tcp, bytes_or_unlimited),
-    field("swappiness", &Memory::swappiness, range(0, 100)),
-    field("disableOOMKiller", &Memory::disable_oom_killer, flag),
-    field("useHierarchy", &Memory::use_hierarchy, flag),
-    field("checkBeforeUpdate", &Memory::check_before_update, flag));
+constexpr auto kMemory =
+    fields<Memory>(field("limit", &Memory::limit, bytes_or_unlimited),
+                   field("reservation", &Memory::reservation, bytes_or_unlimited),
+                   field("swap", &Memory::swap, bytes_or_unlimited),
+                   field("kernel", &Memory::kernel, bytes_or_unlimited),
+                   field("kernelTCP", &Memory::kernel_tcp, bytes_or_unlimited),
+                   field("swappiness", &Memory::swappiness, range(0, 100)),
+                   field("disableOOMKiller", &Memory::disable_oom_killer, flag),
+                   field("useHierarchy", &Memory::use_hierarchy, flag),
+                   field("checkBeforeUpdate", &Memory::check_before_update, flag));
 
 /// A list such as "0-3,7"; "" is the same as absent.
 bool number_list(Value at, std::optional<std::string>& out) {
@@ -92,11 +93,10 @@ bool number_list(Value at, std::optional<std::string>& out) {
 }
 
 constexpr auto kCpu = fields<Cpu>(
-    field("shares", &Cpu::shares, whole_number),
-    field("quota", &Cpu::quota, whole_number),
-    field("period", &Cpu::period, whole_number),
-    field("burst", &Cpu::burst, whole_number),
-    field("realtimeRuntime", &Cpu::realtime_runtime, whole_number),
+    field("shares", &Cpu::shares, whole_number),
+    field("quota", &Cpu::quota, whole_number),
+    field("period", &Cpu::period, whole_number), field("burst", &Cpu::burst, whole_number),
+    field("realtimeRuntime", &Cpu::realtime_runtime, whole_number),
     field("realtimePeriod", &Cpu::realtime_period, whole_number),
     part("cpus", [](Value at, Cpu& out) { return number_list(at, out.cpus); }),
     part("mems", [](Value at, Cpu& out) { return number_list(at, out.mems); }),
@@ -117,11 +117,10 @@ constexpr auto weight = [](Value at, std::uint16_t& out) {
 constexpr Range device_part = range(0, kMostMajor);
 
 constexpr auto kWeightDevice = checked(
-    fields<cgroups::WeightDevice>(
-        required("major", &cgroups::WeightDevice::major, device_part),
-        required("minor", &cgroups::WeightDevice::minor, device_part),
-        field("weight", &cgroups::WeightDevice::weight, weight),
-        field("leafWeight", &cgroups::WeightDevice::leaf_weight, weight)),
+    fields<cgroups::WeightDevice>(required("major", &cgroups::WeightDevice::major, device_part),
+                                  required("minor", &cgroups::WeightDevice::minor, device_part),
+                                  field("weight", &cgroups::WeightDevice::weight, weight),
+                                  field("leafWeight", &cgroups::WeightDevice::leaf_weight, weight)),
     [](Value at, const cgroups::WeightDevice& device) {
       if (!device.weight && !device.leaf_weight)
         at.problem("must hold weight or leafWeight, or both");
@@ -132,14 +131,14 @@ constexpr auto kThrottleDevices = list_of(fields<cgroups::ThrottleDevice>(  // R
     required("minor", &cgroups::ThrottleDevice::minor, device_part),
     required("rate", &cgroups::ThrottleDevice::rate, whole_number)));
 
-constexpr auto kBlockIo = fields<BlockIo>(
-    field("weight", &BlockIo::weight, weight),
-    field("leafWeight", &BlockIo::leaf_weight, weight),
-    field("weightDevice", &BlockIo::weight_devices, list_of(kWeightDevice)),
-    field("throttleReadBpsDevice", &BlockIo::read_bps, kThrottleDevices),
-    field("throttleWriteBpsDevice", &BlockIo::write_bps, kThrottleDevices),
-    field("throttleReadIOPSDevice", &BlockIo::read_iops, kThrottleDevices),
-    field("throttleWriteIOPSDevice", &BlockIo::write_iops, kThrottleDevices));
+constexpr auto kBlockIo =
+    fields<BlockIo>(field("weight", &BlockIo::weight, weight),
+                    field("leafWeight", &BlockIo::leaf_weight, weight),
+                    field("weightDevice", &BlockIo::weight_devices, list_of(kWeightDevice)),
+                    field("throttleReadBpsDevice", &BlockIo::read_bps, kThrottleDevices),
+                    field("throttleWriteBpsDevice", &BlockIo::write_bps, kThrottleDevices),
+                    field("throttleReadIOPSDevice", &BlockIo::read_iops, kThrottleDevices),
+                    field("throttleWriteIOPSDevice", &BlockIo::write_iops, kThrottleDevices));
 
 /// as the kernel spells its file names, "64KB", "2MB", "1GB".
 bool page_size(Value at, std::string& out) {
@@ -163,20 +162,21 @@ constexpr auto kNetwork = fields<cgroups::Network>(  // R-41
     field("classID", &cgroups::Network::class_id, whole_number),
     field("priorities", &cgroups::Network::priorities, list_of(kNetworkPriority)));
 
-constexpr auto kRdma = checked(
-    fields<cgroups::Rdma>(field("hcaHandles", &cgroups::Rdma::hca_handles, whole_number),
-                          field("hcaObjects", &cgroups::Rdma::hca_objects, whole_number)),
-    [](Value at, const cgroups::Rdma& rdma) {
-      if (!rdma.hca_handles && !rdma.hca_objects)
-        at.problem("must hold hcaHandles or hcaObjects, or both");
-    });
+constexpr auto kRdma =
+    checked(fields<cgroups::Rdma>(field("hcaHandles", &cgroups::Rdma::hca_handles, whole_number),
+                                  field("hcaObjects", &cgroups::Rdma::hca_objects, whole_number)),
+            [](Value at, const cgroups::Rdma& rdma) {
+              if (!rdma.hca_handles && !rdma.hca_objects)
+                at.problem("must hold hcaHandles or hcaObjects, or both");
+            });
 
 bool read_rdma(Value at, std::map<std::string, cgroups::Rdma>& out) {
   if (!at.expect_object()) return false;
   bool good = true;
   for (const Value item : at) {
     if (item.is_null()) continue;
-    if (item.key().empty() || item.key().find_first_of(std::string_view(" \n\0", 3)) != std::string_view::npos) {
+    if (item.key().empty() ||
+        item.key().find_first_of(std::string_view(" \n\0", 3)) != std::string_view::npos) {
       item.problem("{} is no name of an RDMA device", in_quotes(item.key()));
       good = false;
       continue;
@@ -205,18 +205,19 @@ bool read_unified(Value at, std::vector<std::pair<std::string, std::string>>& ou
   return good;
 }
 
-constexpr auto kPids = fields<Resources>(required("limit", &Resources::pids_limit, bytes_or_unlimited));
+constexpr auto kPids =
+    fields<Resources>(required("limit", &Resources::pids_limit, bytes_or_unlimited));
 
-constexpr auto kResources = fields<Resources>(
-    field("devices", &Resources::devices, list_of(read_device_rule)),
-    field("memory", &Resources::memory, kMemory),  //
-    field("cpu", &Resources::cpu, kCpu),           //
-    part("pids", kPids),
-    field("blockIO", &Resources::block_io, kBlockIo),
-    field("hugepageLimits", &Resources::hugepage_limits, list_of(kHugepageLimit)),
-    field("network", &Resources::network, kNetwork),  //
-    field("rdma", &Resources::rdma, read_rdma),       //
-    field("unified", &Resources::unified, read_unified));
+constexpr auto kResources =
+    fields<Resources>(field("devices", &Resources::devices, list_of(read_device_rule)),
+                      field("memory", &Resources::memory, kMemory),  //
+                      field("cpu", &Resources::cpu, kCpu),           //
+                      part("pids", kPids),
+                      field("blockIO", &Resources::block_io, kBlockIo),
+                      field("hugepageLimits", &Resources::hugepage_limits, list_of(kHugepageLimit)),
+                      field("network", &Resources::network, kNetwork),  //
+                      field("rdma", &Resources::rdma, read_rdma),       //
+                      field("unified", &Resources::unified, read_unified));
 
 template <typename Number>
 void drop_zero(std::optional<Number>& value) {
@@ -229,8 +230,8 @@ bool read_resources(Value at, Resources& out) {
   const bool good = kResources(at, out);
   if (out.memory) {  // SD-24, R-11
     Memory& memory = *out.memory;
-    for (auto* value : {&memory.limit, &memory.reservation, &memory.swap, &memory.kernel,
-                        &memory.kernel_tcp})
+    for (auto* value :
+         {&memory.limit, &memory.reservation, &memory.swap, &memory.kernel, &memory.kernel_tcp})
       drop_zero(*value);
   }
   if (out.cpu) {

@@ -51,8 +51,9 @@ constexpr auto kRule = checked(
 void check_profile(Value at, const SeccompProfile& profile) {
   check_errno(at, "defaultErrnoRet", profile.default_action, profile.default_errno_ret);
   if (profile.default_action == SeccompAction::kNotify)  // S-5
-    at.problem_at("defaultAction", "SCMP_ACT_NOTIFY cannot be the default: it would block the"
-                                   " container's start");
+    at.problem_at("defaultAction",
+                  "SCMP_ACT_NOTIFY cannot be the default: it would block the"
+                  " container's start");
   else if (profile.uses_notify() && profile.listener_path.empty())
     at.problem_at("listenerPath", "is missing: SCMP_ACT_NOTIFY needs a listener");
   if (!profile.listener_metadata.empty() && profile.listener_path.empty())  // S-6

@@ -29,9 +29,9 @@ void write_cgroup(JsonWriter& out, const cgroups::Record& cgroup) {
 }
 
 using Directory = std::pair<std::string, std::string>;
-constexpr auto kDirectory = exact_fields<Directory>(
-    required("controllers", &Directory::first, text),
-    required("directory", &Directory::second, absolute_path));
+constexpr auto kDirectory =
+    exact_fields<Directory>(required("controllers", &Directory::first, text),
+                            required("directory", &Directory::second, absolute_path));
 
 constexpr auto kCgroup = exact_fields<cgroups::Record>(
     required("path", &cgroups::Record::path, text),
@@ -58,6 +58,7 @@ constexpr auto kRecord = exact_fields<ContainerRecord>(
     required("hasPoststart", &ContainerRecord::has_poststart, flag),
     required("hasPoststop", &ContainerRecord::has_poststop, flag),
     required("ownPidNamespace", &ContainerRecord::own_pid_namespace, flag),
+    required("mountsOnHost", &ContainerRecord::mounts_on_host, flag),
     required("hasProcess", &ContainerRecord::has_process, flag),
     required("stopSignal", &ContainerRecord::stop_signal, text),
     field("resctrl", &ContainerRecord::resctrl, kResctrl),
@@ -73,13 +74,16 @@ struct WrittenIntent {
   IntentRecord intent;
 };
 template <typename Member>
-constexpr auto of_intent(Member IntentRecord::*member, auto reader) {
+constexpr auto of_intent(Member IntentRecord::* member, auto reader) {
   return [=](Value at, WrittenIntent& out) { return reader(at, out.intent.*member); };
 }
 constexpr auto kIntent = exact_fields<WrittenIntent>(
     required("format", &WrittenIntent::format, range(kFormat, kFormat)),
     required_part("id", of_intent(&IntentRecord::id, nonempty_text)),
     required_part("bundle", of_intent(&IntentRecord::bundle, text)),
+    required_part("rootfs", of_intent(&IntentRecord::rootfs, text)),
+    required_part("mountsOnHost", of_intent(&IntentRecord::mounts_on_host, flag)),
+    required_part("cgroupManager", of_intent(&IntentRecord::cgroup_manager, text)),
     required_part("cgroup", of_intent(&IntentRecord::cgroup, kCgroup)),
     required_part("netDevices", of_intent(&IntentRecord::net_devices, list_of(kNetDevice))),
     required_part("runtimePid", of_intent(&IntentRecord::runtime_pid, kPid)),
@@ -116,6 +120,7 @@ std::string record_text(const ContainerRecord& record) {
   out.member("hasPoststart", record.has_poststart);
   out.member("hasPoststop", record.has_poststop);
   out.member("ownPidNamespace", record.own_pid_namespace);
+  out.member("mountsOnHost", record.mounts_on_host);
   out.member("hasProcess", record.has_process);
   out.member("stopSignal", record.stop_signal);
   if (record.resctrl)
@@ -139,6 +144,9 @@ std::string intent_text(const IntentRecord& intent) {
   out.member("format", kFormat);
   out.member("id", intent.id);
   out.member("bundle", intent.bundle);
+  out.member("rootfs", intent.rootfs);
+  out.member("mountsOnHost", intent.mounts_on_host);
+  out.member("cgroupManager", intent.cgroup_manager);
   out.key("cgroup");
   write_cgroup(out, intent.cgroup);
   out.key("netDevices").begin_array();

@@ -39,6 +39,7 @@ class Check {
   /// namespaces at all (a fragment, one of another platform) is well-formed all the same; it only
   /// cannot be run.
   void needs_namespace(std::string_view pointer, std::string sentence) const {
+    if (root_.report().has_problem_below(pointer)) return;
     sentence = fmt::format("{}: {}", pointer, sentence);
     if (has_namespaces_)
       root_.report().problem(std::move(sentence));
@@ -58,11 +59,11 @@ class Check {
   bool has_namespaces_;
 };
 
-void check_names(const Check& check) {  // T-4, T-5
+void check_names(const Check& check) {    // T-4, T-5
   constexpr std::size_t kMostBytes = 64;  // __NEW_UTS_LEN
   const Config& config = check.config();
-  for (const auto& [pointer, name] : {std::pair("/hostname", &config.hostname),
-                                      std::pair("/domainname", &config.domainname)}) {
+  for (const auto& [pointer, name] :
+       {std::pair("/hostname", &config.hostname), std::pair("/domainname", &config.domainname)}) {
     if (name->size() > kMostBytes)
       check.problem(pointer, "has {} bytes, at most {} are possible", name->size(), kMostBytes);
     if (!name->empty() && !check.has(NamespaceKind::kUts))
