@@ -88,16 +88,16 @@ struct SeccompFilter {
 
 /// Compiles with libseccomp, in the parent. The native architecture is always in; those that this
 /// kernel cannot run are left out, since their system calls do not exist. Syscalls that libseccomp
-/// does not know are passed over, each a `warnings` line; syscalls newer than the profile get
+/// does not know are passed over, told in one `warnings` line; syscalls newer than the profile get
 /// ENOSYS instead of a default EPERM (S-11). Errors name the field: an errno with another action
-/// (S-2), NOTIFY by default or for write (S-5), rules that contradict each other, more than 4096
-/// instructions.
+/// (S-2), NOTIFY by default or for write (S-5), a flag that the kernel lacks (S-4), rules that
+/// contradict each other, more than 4096 instructions.
 Result<SeccompFilter> compile_seccomp(const SeccompProfile& profile,
                                       std::vector<std::string>& warnings);
 
 /// seccomp(SECCOMP_SET_MODE_FILTER); with `filter.notify` the listener's fd is returned, else an
-/// empty one. Wants no_new_privs or CAP_SYS_ADMIN. Errors: EINVAL with the flag that the kernel
-/// lacks.
+/// empty one. Wants no_new_privs or CAP_SYS_ADMIN. Errors: EACCES without them; EBUSY when another
+/// filter has a listener.
 Result<UniqueFd> load_seccomp(const SeccompFilter& filter);
 
 }  // namespace ocirun::linux

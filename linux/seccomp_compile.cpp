@@ -1,3 +1,4 @@
+#include <linux/seccomp.h>
 #include <seccomp.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -103,6 +104,20 @@ std::vector<Conditions> alternatives(const std::vector<SeccompArgument>& argumen
   std::vector<Conditions> each;
   for (const scmp_arg_cmp& one : all) each.push_back({one});
   return each;
+}
+
+Result<std::uint32_t> filter_flags(const SeccompProfile& profile) {
+  if (!profile.flags) return default_seccomp_flags();
+  const auto supported = supported_seccomp_flags();
+  for (const std::string_view name : seccomp_flag_names())
+    if ((*profile.flags & seccomp_flag(name).value_or(0)) &&
+        std::ranges::find(supported, name) == supported.end())
+      return refuse("/linux/seccomp/flags: this kernel does not take {}", name);
+  if ((*profile.flags & SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV) && !profile.uses_notify())
+    return refuse(
+        "/linux/seccomp/flags: SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV needs a rule with"
+        " SCMP_ACT_NOTIFY");
+  return *profile.flags;
 }
 
 std::vector<std::uint32_t> filter_architectures(const SeccompProfile& profile) {
@@ -246,6 +261,7 @@ Result<SeccompFilter> compile_seccomp(const SeccompProfile& profile,
                           "/linux/seccomp/defaultErrnoRet"));
   TRY_ASSIGN(const std::vector<PreparedRule> rules,
              prepare_rules(profile, default_action, warnings));
+  TRY_ASSIGN(const std::uint32_t flags, filter_flags(profile));
   const std::vector<std::uint32_t> architectures = filter_architectures(profile);
   std::vector<ArchitectureProgram> programs;
   for (const std::uint32_t architecture : architectures) {
@@ -261,7 +277,7 @@ Result<SeccompFilter> compile_seccomp(const SeccompProfile& profile,
         " name fewer architectures or argument conditions",
         filter.program.size(), BPF_MAXINSNS);
   filter.notify = profile.uses_notify();
-  filter.flags = profile.flags.value_or(default_seccomp_flags());
+  filter.flags = flags;
   return filter;
 }
 

@@ -19,19 +19,10 @@ bool kernel_takes(std::uint32_t flags) {
   return seccomp(SECCOMP_SET_MODE_FILTER, flags, nullptr) < 0 && errno == EFAULT;
 }
 
-std::string advice(const SeccompFilter& filter, int error) {
+std::string_view advice(int error) {
   if (error == EACCES) return " (needs /process/noNewPrivileges or CAP_SYS_ADMIN)";
   if (error == EBUSY) return " (another filter of this process has a listener already)";
   if (error == ENOSYS) return " (the kernel was built without seccomp filters)";
-  if (error != EINVAL) return "";
-  for (const std::string_view name : seccomp_flag_names()) {
-    const std::uint32_t flag = seccomp_flag(name).value_or(0);
-    if ((filter.flags & flag) && !kernel_takes(flag))
-      return fmt::format(" (/linux/seccomp/flags: the kernel does not take {})", name);
-  }
-  if ((filter.flags & SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV) && !filter.notify)
-    return " (/linux/seccomp/flags: SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV needs a rule with"
-           " SCMP_ACT_NOTIFY)";
   return "";
 }
 
@@ -62,7 +53,7 @@ Result<UniqueFd> load_seccomp(const SeccompFilter& filter) {
   const long answer = seccomp(SECCOMP_SET_MODE_FILTER, flags, &program);
   if (answer < 0) {
     const int error = errno;
-    return fail(error, "load the seccomp filter{}", advice(filter, error));
+    return fail(error, "load the seccomp filter{}", advice(error));
   }
   if (filter.notify) return UniqueFd(static_cast<int>(answer));
   if (answer > 0) return refuse("load the seccomp filter: thread {} cannot follow", answer);

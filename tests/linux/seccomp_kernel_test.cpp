@@ -174,14 +174,6 @@ CHILD_TEST(without_no_new_privs_and_capability_the_error_says_what_it_needs, 0) 
   BOOST_TEST(::chdir("/") == 0);
 }
 
-CHILD_TEST(a_flag_that_the_kernel_does_not_take_is_named, 0)  // S-4
-{
-  SeccompFilter filter = compile(allow_but(SeccompAction::kErrno, {"chdir"}));
-  filter.flags = SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;  // without a listener
-  BOOST_TEST(must_fail(load_seccomp(filter)).find("SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV") !=
-             std::string::npos);
-}
-
 CHILD_TEST(a_second_listener_is_refused_with_the_reason, 0) {
   const auto profile = allow_but(SeccompAction::kNotify, {"chdir"});
   const UniqueFd first = load(profile);

@@ -279,6 +279,15 @@ BOOST_AUTO_TEST_CASE(flags_are_passed_on_and_spec_allow_is_the_default)  // S-4
   BOOST_TEST(compile(wanted).flags == SECCOMP_FILTER_FLAG_LOG);
 }
 
+BOOST_AUTO_TEST_CASE(a_flag_that_needs_a_listener_is_refused_without_one)  // S-4
+{
+  SeccompProfile wanted = profile(SeccompAction::kAllow);
+  wanted.flags = SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+  const std::string message = compile_error(wanted);
+  BOOST_TEST(message.starts_with("/linux/seccomp/flags: "));
+  BOOST_TEST(message.find("SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV") != std::string::npos);
+}
+
 #ifdef __x86_64__
 
 BOOST_AUTO_TEST_CASE(an_architecture_that_is_not_listed_is_killed)  // S-3
