@@ -109,7 +109,17 @@ Result<DetachedMount> DetachedMount::clone_of(Fd origin, Recursion recursion) {
   return DetachedMount(std::move(tree));
 }
 
-Result<void> DetachedMount::attach(Fd target) const { return sys::move_mount(fd_, target); }
+Result<void> DetachedMount::attach(Fd target) const {
+  auto done = sys::move_mount(fd_, target);
+  if (done || done.error().number() != EINVAL) return done;
+  // mount(2) says which of the many meanings of EINVAL this one is.
+  TRY_ASSIGN(const struct stat from, sys::fstat(fd_));
+  TRY_ASSIGN(const struct stat onto, sys::fstat(target));
+  if (S_ISDIR(from.st_mode) == S_ISDIR(onto.st_mode)) return done;
+  return fail(ENOTDIR, "a {} cannot be mounted on a {}",
+              S_ISDIR(from.st_mode) ? "directory" : "file",
+              S_ISDIR(onto.st_mode) ? "directory" : "file");
+}
 
 unsigned long propagation_flag(Propagation propagation) {
   switch (propagation) {

@@ -95,11 +95,18 @@ Result<UniqueFd> place_bind(const MountPoint& point, Fd source, const Placement&
 
 Result<UniqueFd> place_tree(const MountPoint& point, DetachedMount tree,
                             const Placement& placement) {
-  const Result<void> set = set_all(tree.fd(), placement);
+  // An unbindable tree cannot be attached below a shared mount: that one waits.
+  const bool unbindable = placement.propagation == Propagation::kUnbindable;
+  Placement first = placement;
+  if (unbindable) first.propagation = Propagation::kUnchanged;
+  const Result<void> set = set_all(tree.fd(), first);
   if (!set && !lacks_call(set)) return std::unexpected(set.error());
   TRY(tree.attach(point.target));
   UniqueFd mount = std::move(tree).release();
-  if (!set) TRY(set_all_by_mount2(point.procfs, mount, placement));
+  if (!set) TRY(set_all_by_mount2(point.procfs, mount, first));
+  if (unbindable)
+    TRY(change_propagation(point.procfs, mount, placement.propagation,
+                           placement.propagation_recursion));
   return mount;
 }
 
