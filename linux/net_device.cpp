@@ -96,7 +96,7 @@ Result<void> set_up(const NetlinkSocket& socket, int index) {
 
 std::string random_name() {
   std::uint64_t number = 0;
-  static_cast<void>(::getrandom(&number, sizeof number, 0));
+  [[maybe_unused]] const ssize_t ignored = ::getrandom(&number, sizeof number, 0);
   return fmt::format("oci{:012x}", number & 0xFFFFFFFFFFFF);  // 15 bytes: what a name may have
 }
 
