@@ -42,7 +42,7 @@ refused() {
 
 was_refused() {
   [[ $2 == 1 ]] || { echo "create: expected status 1, found $2"; cat "$TMP/output" "$TMP/errors"; return 1; }
-  grep -qiF -- "$1" "$TMP/errors" || { echo "expected on stderr: $1"; cat "$TMP/errors"; return 1; }
+  sed 's/\\"/"/g' "$TMP/errors" | grep -qiF -- "$1" || { echo "expected on stderr: $1"; cat "$TMP/errors"; return 1; }
   [[ ! -s $TMP/output ]] || { echo "unexpected on stdout:"; cat "$TMP/output"; return 1; }
   untraced host_is_unchanged || { print_host_changes; return 1; }
 }

@@ -110,7 +110,7 @@ user_namespace() {
 
 # --- the runtime -----------------------------------------------------------------------------------
 
-ocirun() { "$OCIRUN" --root "$ROOT" "$@"; }
+ocirun() { timeout --foreground -k 2 30 "$OCIRUN" --root "$ROOT" "$@"; }
 
 # create [OPTION…], start, run_container [OPTION…]: on $BUNDLE and $ID. A created container keeps the
 # descriptors of `create`, so its output goes to a file: `run` would wait for the end of a pipe.
@@ -131,9 +131,9 @@ create_and_start() {
   start
 }
 
-# inside TEXT [OPTION…]: runs it as the container's program; $status and $output are its own.
+# inside TEXT [OPTION…]: runs it as the container's program; $status and $output (stderr too, in order) are its own.
 inside() {
-  script "$1"
+  script "exec 2>&1; $1"
   run_container "${@:2}"
 }
 

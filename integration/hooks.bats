@@ -1,0 +1,273 @@
+load lib/common
+
+# hook KIND SHELL-TEXT [JSON]: appends a hook that runs the text with the host's sh; JSON is merged into it.
+hook() {
+  config '.hooks[$k] += [{path: "/bin/sh", args: ["sh", "-c", $t]} + $more]' \
+    --arg k "$1" --arg t "$2" --argjson more "${3:-null}"
+}
+
+record() { cat "$TMP/record" 2>/dev/null; }
+
+@test "H-1 H-6 all six kinds run, in order, each list in its own order" {
+  local kind
+  for kind in poststop poststart startContainer createContainer createRuntime prestart; do
+    [[ $kind == startContainer ]] || hook "$kind" "echo $kind 1 >>$TMP/record"
+    [[ $kind == startContainer ]] || hook "$kind" "echo $kind 2 >>$TMP/record"
+  done
+  hook startContainer 'echo startContainer >>/record'
+  script 'cat /record >/copy; sleep 1000'
+  create
+  equal $'prestart 1\nprestart 2\ncreateRuntime 1\ncreateRuntime 2\ncreateContainer 1\ncreateContainer 2' "$(record)"
+  [[ ! -e $BUNDLE/rootfs/record ]]
+  start
+  contains "$TMP/record" "poststart 2"
+  eventually contains "$BUNDLE/rootfs/copy" startContainer
+  ocirun delete --force "$ID"
+  equal $'poststart 1\npoststart 2\npoststop 1\npoststop 2' "$(record | tail -n 4)"
+}
+
+@test "H-2 a hook's path is required and absolute" {
+  local kind
+  for kind in prestart createRuntime createContainer startContainer poststart poststop; do
+    refused "/hooks/$kind/0/path" '.hooks[$k] = [{path: "bin/true"}]' --arg k "$kind"
+    refused "/hooks/$kind/0/path" '.hooks[$k] = [{}]' --arg k "$kind"
+  done
+}
+
+@test "H-2 a hook that does not exist fails create and is named" {
+  refused /no/such/hook '.hooks.createRuntime = [{path: "/no/such/hook"}]'
+}
+
+@test "H-3 args has argv[0]; without args argv[0] is the path" {
+  printf '#!/bin/sh\ntr "\\0" " " </proc/$$/cmdline >%s\n' "$TMP/record" >"$TMP/hook"
+  chmod +x "$TMP/hook"
+  script true
+  config '.hooks.prestart = [{path: $p}]' --arg p "$TMP/hook"
+  run_container
+  equal "/bin/sh $TMP/hook " "$(record)"
+  config '.hooks.prestart = [{path: "/usr/bin/env", args: ["env", "sh", "-c", "echo $0 $1 >" + $f, "zero", "one"]}]' --arg f "$TMP/record"
+  run_container
+  equal "zero one" "$(record)"
+}
+
+@test "H-4 env is the hook's whole environment; without it there is none" {
+  script true
+  hook createRuntime "tr '\\0' '\\n' </proc/self/environ >$TMP/record" '{"env": ["A=1", "B=2"]}'
+  INHERITED=no run_container
+  equal $'A=1\nB=2' "$(record)"
+  config 'del(.hooks)'
+  hook createRuntime "tr '\\0' '\\n' </proc/\$\$/environ >$TMP/record"
+  INHERITED=no run_container
+  equal "" "$(record)"
+}
+
+@test "H-4 a startContainer hook without env has the container's" {
+  config '.process.env += ["MINE=yes"]'
+  config '.hooks.startContainer = [{path: "/bin/sh", args: ["sh", "-c", "echo $MINE >/record"]}]'
+  inside 'cat /record'
+  succeeds yes
+}
+
+@test "H-5 a timeout must be greater than zero" {
+  refused /hooks/prestart/0/timeout '.hooks.prestart = [{path: "/bin/true", timeout: 0}]'
+  refused /hooks/prestart/0/timeout '.hooks.prestart = [{path: "/bin/true", timeout: -1}]'
+}
+
+@test "H-5 a hook that runs over its timeout is killed with its children, and create fails" {
+  hook createRuntime 'sleep 1234 & sleep 1235' '{"timeout": 1}'
+  local begin=$SECONDS
+  refused createRuntime
+  [[ $((SECONDS - begin)) -lt 10 ]]
+  contains "$TMP/errors" "timed out"
+}
+
+@test "H-5 a hook inside its timeout succeeds" {
+  hook createRuntime 'sleep 0.1' '{"timeout": 20}'
+  inside 'echo fine'
+  succeeds fine
+}
+
+@test "H-7 H-8 H-9 hooks get the state on stdin, whole and then the end" {
+  config '.annotations = {"key": "value"}'
+  hook prestart "cat >$TMP/prestart"
+  hook createRuntime "cat >$TMP/createRuntime"
+  hook createContainer "cat >$TMP/createContainer"
+  hook poststart "cat >$TMP/poststart"
+  hook poststop "cat >$TMP/poststop"
+  config '.hooks.startContainer = [{path: "/bin/sh", args: ["sh", "-c", "cat >/startContainer"]}]'
+  create
+  local pid kind
+  pid=$(init_pid)
+  start
+  ocirun kill "$ID" KILL
+  eventually status_is stopped
+  ocirun delete "$ID"
+  mv "$BUNDLE/rootfs/startContainer" "$TMP/"
+  for kind in prestart createRuntime createContainer startContainer poststart poststop; do
+    equal "$ID $BUNDLE value" "$(jq -r '"\(.id) \(.bundle) \(.annotations.key)"' "$TMP/$kind")"
+    [[ $(jq -r .ociVersion "$TMP/$kind") =~ ^[0-9]+\.[0-9]+\.[0-9]+ ]]
+  done
+  equal "$pid created" "$(jq -r '"\(.pid) \(.status)"' "$TMP/prestart")"
+  equal "$pid created" "$(jq -r '"\(.pid) \(.status)"' "$TMP/createRuntime")"
+  equal "1 created" "$(jq -r '"\(.pid) \(.status)"' "$TMP/createContainer")"
+  equal "1 created" "$(jq -r '"\(.pid) \(.status)"' "$TMP/startContainer")"
+  equal "$pid running" "$(jq -r '"\(.pid) \(.status)"' "$TMP/poststart")"
+  equal stopped "$(jq -r .status "$TMP/poststop")"
+}
+
+@test "H-7 a hook that does not read its stdin is no error, also with a state larger than a pipe" {
+  config '.annotations = {"big": ("x" * 200000)}'
+  hook createRuntime true
+  hook createRuntime 'wc -c >'"$TMP/record"
+  inside 'echo fine'
+  succeeds fine
+  [[ $(record) -gt 200000 ]]
+}
+
+@test "H-10 runtime hooks run in the runtime's namespaces, createContainer in the container's before the pivot" {
+  local here
+  here="$(readlink /proc/self/ns/mnt) $(readlink /proc/self/ns/net)"
+  hook prestart "echo \$(readlink /proc/self/ns/mnt) \$(readlink /proc/self/ns/net) >$TMP/prestart"
+  hook createRuntime "echo \$(readlink /proc/self/ns/mnt) \$(readlink /proc/self/ns/net) >$TMP/createRuntime"
+  hook createContainer "echo \$(readlink /proc/self/ns/mnt) \$(readlink /proc/self/ns/net) >$TMP/createContainer"
+  hook createContainer "ls $BUNDLE/rootfs/dev >$TMP/dev"
+  hook poststart "echo \$(readlink /proc/self/ns/mnt) \$(readlink /proc/self/ns/net) >$TMP/poststart"
+  hook poststop "echo \$(readlink /proc/self/ns/mnt) \$(readlink /proc/self/ns/net) >$TMP/poststop"
+  create_and_start
+  local pid there
+  pid=$(init_pid)
+  there="$(readlink "/proc/$pid/ns/mnt") $(readlink "/proc/$pid/ns/net")"
+  ocirun delete --force "$ID"
+  for kind in prestart createRuntime poststart poststop; do equal "$here" "$(<"$TMP/$kind")"; done
+  equal "$there" "$(<"$TMP/createContainer")"
+  contains "$TMP/dev" null # the mounts and devices are there already
+}
+
+@test "H-10 a startContainer hook's path is looked up in the container and runs with the program's rights" {
+  printf '#!/bin/sh\nid -u >/tmp/record\ngrep CapEff /proc/self/status >>/tmp/record\n' >"$BUNDLE/rootfs/inner-hook"
+  chmod +x "$BUNDLE/rootfs/inner-hook"
+  config '.hooks.startContainer = [{path: "/inner-hook"}] | .process.user = {uid: 1000, gid: 1000}'
+  inside 'cat /tmp/record'
+  succeeds $'1000\nCapEff:\t0000000000000000'
+}
+
+@test "H-11 H-14 a failing prestart, createRuntime or createContainer hook fails create, leaves nothing, and poststop runs" {
+  local kind
+  hook poststop "echo poststop >>$TMP/record"
+  for kind in prestart createRuntime createContainer; do
+    rm -f "$TMP/record"
+    refused "$kind" '.hooks[$k] = [{path: "/bin/true"}, {path: "/bin/sh", args: ["sh", "-c", "echo some reason >&2; exit 3"]},
+      {path: "/bin/sh", args: ["sh", "-c", "echo later >>" + $f]}]' --arg k "$kind" --arg f "$TMP/record"
+    contains "$TMP/errors" "error running $kind hook #1 (/bin/sh): exit status 3"
+    contains "$TMP/errors" "some reason"
+    equal poststop "$(record)"
+  done
+  config 'del(.hooks)'
+  create # the id is free again
+}
+
+@test "H-11 a hook that dies by a signal fails create" {
+  refused "signal" '.hooks.createRuntime = [{path: "/bin/sh", args: ["sh", "-c", "kill -KILL $$"]}]'
+}
+
+@test "H-11 a failing startContainer hook fails start, destroys the container, and poststop runs" {
+  hook poststop "echo poststop >>$TMP/record"
+  config '.hooks.startContainer = [{path: "/bin/sh", args: ["sh", "-c", "echo some reason >&2; exit 4"]}]'
+  script 'touch /ran'
+  create
+  run ocirun start "$ID"
+  exits 1 "startContainer hook #0 (/bin/sh): exit status 4"
+  mentions "some reason"
+  [[ ! -e $BUNDLE/rootfs/ran ]]
+  run ocirun state "$ID"
+  exits 1 "does not exist"
+  equal poststop "$(record)"
+}
+
+@test "H-11 run with a failing startContainer hook leaves nothing" {
+  config '.hooks.startContainer = [{path: "/bin/false"}]'
+  inside 'echo ran'
+  exits 1 startContainer
+  [[ ! -e $ROOT/$ID ]]
+}
+
+@test "H-12 LC-9 a failing poststart hook fails start, stops and destroys the container, and poststop runs" {
+  hook poststop "echo poststop >>$TMP/record"
+  hook poststart "exit 5"
+  create
+  local pid
+  pid=$(init_pid)
+  run ocirun start "$ID"
+  exits 1 "poststart hook #0 (/bin/sh): exit status 5"
+  [[ ! -e /proc/$pid ]]
+  run ocirun state "$ID"
+  exits 1 "does not exist"
+  equal poststop "$(record)"
+}
+
+@test "H-13 LC-13 a failing poststop hook is a warning, the rest runs, and delete succeeds" {
+  hook poststop "exit 6"
+  hook poststop "echo second >>$TMP/record"
+  create
+  run ocirun delete --force "$ID"
+  succeeds
+  mentions "poststop"
+  equal second "$(record)"
+  [[ ! -e $ROOT/$ID ]]
+}
+
+@test "LC-9 poststart runs after the program was executed" {
+  hook poststart "tr '\\0' ' ' </proc/\$(grep -o '\"pid\":[0-9]*' | cut -d: -f2)/cmdline >$TMP/record"
+  create_and_start
+  equal "sleep 1000 " "$(record)"
+}
+
+@test "LC-9 poststart runs even if the program is gone by then" {
+  hook poststart "echo poststart >$TMP/record"
+  program true
+  run_container
+  succeeds
+  equal poststart "$(record)"
+}
+
+@test "LC-12 LC-13 run ends with the poststop hooks, after the container is gone" {
+  hook poststop "ls -d /sys/fs/cgroup/*/$ID >$TMP/record 2>/dev/null; echo done >>$TMP/record"
+  inside true
+  succeeds
+  equal "done" "$(record)"
+}
+
+@test "a hook may call state: no lock is held while it runs" {
+  hook createRuntime "timeout 5 $OCIRUN --root $ROOT state $ID >$TMP/record"
+  hook poststart "timeout 5 $OCIRUN --root $ROOT state $ID >>$TMP/record"
+  create_and_start
+  equal $'created\nrunning' "$(jq -r .status "$TMP/record")"
+}
+
+@test "a hook gets no descriptor but its standard ones" {
+  hook createRuntime "ls /proc/self/fd | tr '\\n' ' ' >$TMP/record" '{"env": ["PATH=/bin"]}'
+  script true
+  run ocirun run --bundle "$BUNDLE" "$ID" 7</etc/passwd
+  succeeds
+  equal "0 1 2 3 " "$(record)"
+}
+
+@test "a hook's flood of output does not block it, and the error carries the tail" {
+  refused "last words" '.hooks.createRuntime = [{path: "/bin/sh",
+    args: ["sh", "-c", "head -c 3000000 /dev/zero | tr \"\\\\0\" x; echo last words; exit 1"]}]'
+  [[ $(wc -c <"$TMP/errors") -lt 100000 ]]
+}
+
+@test "a hook that leaves a child behind does not hold create up" {
+  hook createRuntime 'sleep 3 & true'
+  local begin=$EPOCHREALTIME
+  create
+  [[ $((${EPOCHREALTIME/./} - ${begin/./})) -lt 2500000 ]]
+  eventually eval '! pgrep -x -f "sleep 3"'
+}
+
+@test "the network that a prestart hook prepares is the container's" {
+  hook prestart 'nsenter -t $(grep -o "\"pid\":[0-9]*" | cut -d: -f2) -n ip link add probe type veth' '{"env": ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"]}'
+  inside 'ls /sys/class/net | grep -c probe'
+  succeeds 1
+}

@@ -1,0 +1,427 @@
+load lib/common
+
+bind() { add_mount "$(jq -nc '{destination: $ARGS.positional[0], source: $ARGS.positional[1], options: $ARGS.positional[2:]}' --args -- "$@")"; }
+tmpfs() { add_mount "$(jq -nc '{destination: $ARGS.positional[0], type: "tmpfs", source: "tmpfs", options: $ARGS.positional[1:]}' --args -- "$@")"; }
+
+# options_of PATH: shell text that prints a mount's own and its superblock's options, and its optional fields.
+options_of() { echo "grep ' $1 ' /proc/self/mountinfo | tail -n 1 | cut -d' ' -f6-"; }
+
+@test "M-1 mounts are made in the order of the list" {
+  mkdir "$TMP/a"
+  touch "$TMP/a/from-a"
+  tmpfs /mnt size=1m
+  bind /mnt/sub "$TMP/a" bind
+  inside 'ls /mnt /mnt/sub'
+  succeeds
+  mentions from-a
+  config '.mounts |= .[:-2] + [.[-1], .[-2]]'
+  inside 'ls /mnt'
+  succeeds ""
+}
+
+@test "M-2 destination is required; a relative one is below / and a warning" {
+  refused /mounts/7/destination '.mounts += [{type: "tmpfs", source: "tmpfs"}]'
+  refused /mounts/7/destination '.mounts += [{destination: "", type: "tmpfs", source: "tmpfs"}]'
+  tmpfs mnt/rel
+  script 'grep -c " /mnt/rel " /proc/self/mountinfo'
+  run --separate-stderr ocirun run --bundle "$BUNDLE" "$ID"
+  succeeds 1
+  [[ $stderr == *mnt/rel* ]]
+}
+
+@test "M-3 a bind source is absolute or relative to the bundle; a missing one is named" {
+  echo hello >"$BUNDLE/data"
+  bind /data data bind
+  cd /
+  inside 'cat /data'
+  succeeds hello
+  refused "$TMP/nowhere" '.mounts += [{destination: "/x", source: $s, options: ["bind"]}]' --arg s "$TMP/nowhere"
+}
+
+@test "M-4 type bind without the option bind or rbind is refused with that advice" {
+  refused rbind '.mounts += [{destination: "/x", type: "bind", source: "/etc"}]'
+}
+
+@test "M-4 a bind's type does not matter" {
+  echo hello >"$TMP/file"
+  add_mount '{"destination": "/file", "type": "whatever", "source": "'"$TMP/file"'", "options": ["bind"]}'
+  inside 'cat /file'
+  succeeds hello
+}
+
+@test "M-5 a mount without type that is no bind, and an unknown type, are refused" {
+  refused /mounts/7 '.mounts += [{destination: "/x", source: "tmpfs"}]'
+  refused nosuchfs '.mounts += [{destination: "/x", type: "nosuchfs", source: "x"}]'
+}
+
+@test "M-6 unknown options go to the filesystem, which may refuse them" {
+  tmpfs /mnt size=64k mode=0710 uid=7
+  inside "stat -c '%a %u' /mnt; $(options_of /mnt)"
+  succeeds
+  mentions "710 7"
+  mentions size=64k
+  refused /x '.mounts += [{destination: "/x", type: "tmpfs", source: "tmpfs", options: ["bogus=1"]}]'
+}
+
+@test "M-7 a bind with an option for the filesystem is refused" {
+  refused size=1m '.mounts += [{destination: "/x", source: "/etc", options: ["bind", "size=1m"]}]'
+}
+
+@test "M-8 one of uidMappings and gidMappings without the other is refused" {
+  refused gidMappings '.mounts += [{destination: "/x", source: "/etc", options: ["bind", "idmap"], uidMappings: [{containerID: 0, hostID: 5, size: 1}]}]'
+  refused uidMappings '.mounts += [{destination: "/x", source: "/etc", options: ["bind", "idmap"], gidMappings: [{containerID: 0, hostID: 5, size: 1}]}]'
+}
+
+@test "M-8 idmap without mappings and without a user namespace is refused" {
+  refused idmap '.mounts += [{destination: "/x", source: "/etc", options: ["bind", "idmap"]}]'
+  refused ridmap '.mounts += [{destination: "/x", source: "/etc", options: ["rbind", "ridmap"]}]'
+}
+
+@test "M-8 idmap shows the files under other owners" {
+  mkdir "$TMP/owned"
+  touch "$TMP/owned/file"
+  chown 0:0 "$TMP/owned/file"
+  add_mount '{"destination": "/mnt", "source": "'"$TMP/owned"'", "options": ["bind", "idmap"],
+    "uidMappings": [{"containerID": 0, "hostID": 4000, "size": 10}], "gidMappings": [{"containerID": 0, "hostID": 5000, "size": 10}]}'
+  inside 'stat -c "%u %g" /mnt/file'
+  succeeds "4000 5000"
+}
+
+@test "M-8 ridmap covers what is mounted below, idmap does not" {
+  local option
+  mkdir -p "$TMP/owned/sub"
+  mount -t tmpfs tmpfs "$TMP/owned/sub"
+  touch "$TMP/owned/sub/file"
+  for option in ridmap:4000 idmap:0; do
+    config '.mounts |= .[:7]'
+    add_mount '{"destination": "/mnt", "source": "'"$TMP/owned"'", "options": ["rbind", "'"${option%:*}"'"],
+      "uidMappings": [{"containerID": 0, "hostID": 4000, "size": 10}], "gidMappings": [{"containerID": 0, "hostID": 4000, "size": 10}]}'
+    inside 'stat -c %u /mnt/sub/file'
+    succeeds "${option#*:}"
+  done
+  umount "$TMP/owned/sub"
+}
+
+@test "M-9 a mount on something in /proc is refused, lxcfs's files are not" {
+  echo fake >"$TMP/file"
+  refused /proc/self/attr '.mounts += [{destination: "/proc/self/attr", type: "tmpfs", source: "tmpfs"}]'
+  refused /proc/sys '.mounts += [{destination: "/proc/sys", type: "tmpfs", source: "tmpfs"}]'
+  refused /proc '.mounts += [{destination: "/proc", source: $s, options: ["bind"]}]' --arg s "$TMP"
+  bind /proc/meminfo "$TMP/file" bind
+  inside 'cat /proc/meminfo'
+  succeeds fake
+}
+
+@test "M-10 runc CVE-2019-19921 a /proc or /sys that is a symbolic link is refused" {
+  mkdir "$BUNDLE/rootfs/fake"
+  rmdir "$BUNDLE/rootfs/proc"
+  ln -s fake "$BUNDLE/rootfs/proc"
+  refused /proc
+  rm "$BUNDLE/rootfs/proc"
+  mkdir "$BUNDLE/rootfs/proc"
+  rmdir "$BUNDLE/rootfs/sys"
+  ln -s fake "$BUNDLE/rootfs/sys"
+  refused /sys
+}
+
+@test "M-11 missing mount points are made: a directory, a file, and parents with 0755" {
+  mkdir "$TMP/dir"
+  echo hello >"$TMP/file"
+  bind /new/deep/dir "$TMP/dir" bind
+  bind /new/deep/file "$TMP/file" bind
+  inside 'stat -c %a /new /new/deep; cat /new/deep/file; test -d /new/deep/dir && echo dir'
+  succeeds $'755\n755\nhello\ndir'
+}
+
+@test "M-11 a directory over a file and a file over a directory say: not a directory" {
+  echo x >"$TMP/file"
+  refused "not a directory" '.mounts += [{destination: "/etc/passwd", source: "/etc", options: ["bind"]}]'
+  refused "not a directory" '.mounts += [{destination: "/etc", source: $s, options: ["bind"]}]' --arg s "$TMP/file"
+}
+
+@test "M-11 symbolic links in a destination are followed inside the root, dangling ones too" {
+  mkdir "$TMP/dir"
+  echo hello >"$TMP/file"
+  ln -s /real "$BUNDLE/rootfs/link"
+  ln -s ../../../../etc/made "$BUNDLE/rootfs/dangling"
+  bind /link/sub "$TMP/dir" bind
+  bind /dangling "$TMP/file" bind
+  inside 'cat /etc/made; grep -c " /real/sub " /proc/self/mountinfo'
+  succeeds $'hello\n1'
+  [[ ! -e /real && ! -e /etc/made ]]
+}
+
+@test "M-12 the cgroup mount shows the container's own part as its root" {
+  inside 'ls /sys/fs/cgroup; cat /proc/self/cgroup | cut -d: -f3 | sort -u'
+  succeeds
+  mentions memory
+  matches $'\n/$'
+}
+
+@test "M-12 a read-only cgroup mount refuses a write from inside" {
+  inside 'for d in /sys/fs/cgroup/*; do mkdir $d/evil 2>/dev/null && echo "made in $d"; done; exit 0'
+  succeeds ""
+}
+
+@test "M-12 a writable cgroup mount takes a sub-cgroup, and only below the container's own" {
+  config '.mounts[6].options -= ["ro"]'
+  inside "mkdir /sys/fs/cgroup/memory/sub && ls -d /sys/fs/cgroup/memory/sub; ls -d /sys/fs/cgroup/memory/process_api; exit 0"
+  mentions /sys/fs/cgroup/memory/sub
+  mentions "No such file"
+}
+
+@test "M-12 without a cgroup namespace the container's own part is bound" {
+  drop_namespace cgroup
+  inside 'grep -cx 1 /sys/fs/cgroup/memory/cgroup.procs; ls -d /sys/fs/cgroup/memory/process_api; exit 0'
+  matches '^1'
+  mentions "No such file"
+}
+
+@test "M-12 controllers that are mounted together keep their links" {
+  inside 'for c in cpu cpuacct memory pids devices freezer; do test -d /sys/fs/cgroup/$c/ || echo "no $c"; done'
+  succeeds ""
+}
+
+@test "M-14 a tmpfs without a mode takes that of the directory it covers" {
+  mkdir -m 1750 "$BUNDLE/rootfs/covered"
+  tmpfs /covered
+  inside 'stat -c %a /covered'
+  succeeds 1750
+}
+
+@test "M-16 a mount on / is refused" {
+  refused '"/"' '.mounts += [{destination: "/", type: "tmpfs", source: "tmpfs"}]'
+}
+
+@test "option ro, nosuid, nodev, noexec and their opposites, on tmpfs and on a bind" {
+  mkdir "$TMP/dir"
+  tmpfs /a ro nosuid nodev noexec
+  bind /b "$TMP/dir" bind ro nosuid nodev noexec
+  bind /c "$TMP/dir" bind nosuid suid noexec exec ro rw nodev dev
+  inside "$(options_of /a); $(options_of /b); $(options_of /c); touch /a/x; touch /b/x; touch /c/y && echo written"
+  matches '^ro,nosuid,nodev,noexec,relatime '
+  mentions $'\nro,nosuid,nodev,noexec,relatime '
+  mentions $'\nrw,relatime '
+  mentions "touch: /a/x: Read-only file system"
+  mentions "touch: /b/x: Read-only file system"
+  mentions written
+}
+
+@test "option atime: noatime, strictatime, relatime, nodiratime" {
+  tmpfs /a noatime
+  tmpfs /b strictatime
+  tmpfs /c nodiratime
+  tmpfs /d noatime atime
+  inside "for m in /a /b /c /d; do grep \" \$m \" /proc/self/mountinfo | cut -d' ' -f6; done"
+  succeeds $'rw,noatime\nrw\nrw,nodiratime,relatime\nrw,relatime'
+}
+
+@test "option sync, dirsync, lazytime and nosymfollow" {
+  tmpfs /a sync dirsync lazytime
+  tmpfs /b nosymfollow
+  inside "$(options_of /a); $(options_of /b)"
+  succeeds
+  mentions sync
+  mentions dirsync
+  mentions lazytime
+  mentions nosymfollow
+}
+
+@test "option iversion, mand, loud, silent, defaults and their opposites are known" {
+  tmpfs /a defaults silent loud iversion noiversion nolazytime async nomand symfollow norelatime nostrictatime diratime
+  inside 'echo fine'
+  succeeds fine
+}
+
+@test "option rro makes what is mounted below read-only too, ro does not" {
+  mkdir -p "$TMP/tree/sub"
+  mount -t tmpfs tmpfs "$TMP/tree/sub"
+  bind /shallow "$TMP/tree" rbind ro
+  bind /deep "$TMP/tree" rbind rro
+  inside 'touch /shallow/sub/x && echo shallow; touch /deep/sub/x; touch /deep/x'
+  mentions shallow
+  mentions "touch: /deep/sub/x: Read-only file system"
+  mentions "touch: /deep/x: Read-only file system"
+  umount "$TMP/tree/sub"
+}
+
+@test "options rnosuid, rnodev, rnoexec, rnosymfollow and their opposites reach below" {
+  mkdir -p "$TMP/tree/sub"
+  mount -t tmpfs tmpfs "$TMP/tree/sub"
+  bind /a "$TMP/tree" rbind rnosuid rnodev rnoexec rnosymfollow
+  inside "$(options_of /a/sub)"
+  matches '^rw,nosuid,nodev,noexec,relatime,nosymfollow '
+  mount -o remount,bind,nosuid,nodev,noexec "$TMP/tree/sub"
+  config '.mounts[7].options = ["rbind", "rsuid", "rdev", "rexec", "rrw", "rnoatime"]'
+  inside "$(options_of /a/sub)"
+  matches '^rw,noatime '
+  umount "$TMP/tree/sub"
+}
+
+@test "options rrelatime, rstrictatime, ratime, rdiratime, rnodiratime, rnorelatime, rnostrictatime are accepted" {
+  local option
+  mkdir "$TMP/dir"
+  for option in rrelatime rstrictatime ratime rdiratime rnodiratime rnorelatime rnostrictatime rsymfollow; do
+    config '.mounts |= .[:7]'
+    bind /a "$TMP/dir" rbind "$option"
+    inside 'echo fine'
+    succeeds fine
+  done
+}
+
+@test "option bind takes one mount, rbind takes the tree" {
+  mkdir -p "$TMP/tree/sub"
+  mount -t tmpfs tmpfs "$TMP/tree/sub"
+  touch "$TMP/tree/sub/below"
+  bind /one "$TMP/tree" bind
+  bind /all "$TMP/tree" rbind
+  inside 'ls /one/sub; ls /all/sub'
+  succeeds below
+  umount "$TMP/tree/sub"
+}
+
+@test "options shared, slave, private and unbindable set the propagation" {
+  mkdir "$TMP/dir"
+  mount --bind "$TMP/dir" "$TMP/dir"
+  mount --make-shared "$TMP/dir"
+  bind /shared "$TMP/dir" bind shared
+  bind /slave "$TMP/dir" bind slave
+  bind /private "$TMP/dir" bind private
+  bind /unbindable "$TMP/dir" bind unbindable
+  inside 'for m in shared slave private unbindable; do echo "$m: $(grep " /$m " /proc/self/mountinfo | sed "s/ - .*//" | cut -d" " -f7-)"; done'
+  succeeds
+  matches 'shared: shared:[0-9]+'
+  matches 'slave: master:[0-9]+'
+  matches $'private: ?\n'
+  matches 'unbindable: unbindable'
+  umount "$TMP/dir"
+}
+
+@test "option rshared, rslave, rprivate and runbindable set it below too" {
+  mkdir -p "$TMP/tree/sub"
+  mount --bind "$TMP/tree" "$TMP/tree"
+  mount -t tmpfs tmpfs "$TMP/tree/sub"
+  mount --make-rshared "$TMP/tree"
+  bind /slave "$TMP/tree" rbind rslave
+  bind /private "$TMP/tree" rbind rprivate
+  bind /shared "$TMP/tree" rbind rshared
+  inside 'for m in slave private shared; do echo "$m: $(grep " /$m/sub " /proc/self/mountinfo | sed "s/ - .*//" | cut -d" " -f7-)"; done'
+  matches 'slave: master:[0-9]+'
+  matches $'private: ?\n'
+  matches 'shared: shared:'
+  umount "$TMP/tree/sub" "$TMP/tree"
+}
+
+@test "a mount that the host makes later arrives through rslave, and not through rprivate" {
+  mkdir -p "$TMP/tree/later"
+  mount --bind "$TMP/tree" "$TMP/tree"
+  mount --make-shared "$TMP/tree"
+  bind /slave "$TMP/tree" rbind rslave
+  bind /private "$TMP/tree" rbind rprivate
+  create_and_start
+  mount -t tmpfs tmpfs "$TMP/tree/later"
+  touch "$TMP/tree/later/file"
+  run ocirun exec "$ID" ls /slave/later /private/later
+  mentions $'/slave/later:\nfile'
+  equal 1 "$(grep -cx file <<<"$output")"
+  ocirun delete --force "$ID"
+  umount "$TMP/tree/later" "$TMP/tree"
+}
+
+@test "option remount changes a mount that is there" {
+  tmpfs /mnt
+  add_mount '{"destination": "/mnt", "type": "tmpfs", "source": "tmpfs", "options": ["remount", "ro"]}'
+  inside "$(options_of /mnt)"
+  matches '^ro,'
+}
+
+@test "option tmpcopyup fills a tmpfs with what it covers: owners, modes, links and devices included" {
+  mkdir -p "$BUNDLE/rootfs/src/deep"
+  echo hello >"$BUNDLE/rootfs/src/deep/file"
+  chmod 4755 "$BUNDLE/rootfs/src/deep/file"
+  chown 3:4 "$BUNDLE/rootfs/src/deep/file"
+  chmod 4755 "$BUNDLE/rootfs/src/deep/file"
+  ln -s deep/file "$BUNDLE/rootfs/src/link"
+  ln -s /etc/shadow "$BUNDLE/rootfs/src/outside"
+  tmpfs /src tmpcopyup
+  inside 'cat /src/link; stat -c "%a %u:%g" /src/deep/file; readlink /src/outside; echo new >/src/new'
+  succeeds $'hello\n4755 3:4\n/etc/shadow'
+  [[ ! -e $BUNDLE/rootfs/src/new ]]
+  refused tmpcopyup '.mounts += [{destination: "/x", source: "/etc", options: ["bind", "tmpcopyup"]}]'
+}
+
+@test "a file can be bound, read-only, over a file of the rootfs" {
+  echo replaced >"$TMP/hosts"
+  echo original >"$BUNDLE/rootfs/etc/hosts"
+  bind /etc/hosts "$TMP/hosts" bind ro
+  inside 'cat /etc/hosts; echo x >/etc/hosts'
+  mentions replaced
+  mentions "Read-only file system"
+  equal original "$(<"$BUNDLE/rootfs/etc/hosts")"
+}
+
+@test "the default filesystems work: pts, shm, mqueue, sysfs read-only" {
+  inside 'mount | grep -E " on (/proc|/dev|/dev/pts|/dev/shm|/dev/mqueue|/sys) " | wc -l; touch /dev/shm/x && echo shm; touch /sys/x'
+  mentions 6
+  mentions shm
+  mentions "Read-only file system"
+}
+
+@test "nothing of the host's mount table is seen from inside" {
+  inside 'cat /proc/self/mountinfo'
+  succeeds
+  never_mentions "$TMP/root"
+  never_mentions pivot
+  equal 1 "$(cut -d' ' -f5 <<<"$output" | grep -cx /)"
+}
+
+@test "L-30 rootfsPropagation is what the container's root has; an unknown value is refused" {
+  local value
+  for value in private:- slave:- shared:shared unbindable:unbindable; do
+    config '.linux.rootfsPropagation = $v' --arg v "${value%:*}"
+    inside 'grep " / / " /proc/self/mountinfo || grep " / " /proc/self/mountinfo | head -n 1'
+    succeeds
+    matches " ${value#*:}"
+  done
+  refused rootfsPropagation '.linux.rootfsPropagation = "public"'
+}
+
+@test "L-30 a mount made in the container never reaches the host, with a shared rootfs too" {
+  mount --bind "$BUNDLE" "$BUNDLE"
+  mount --make-shared "$BUNDLE"
+  config '.linux.rootfsPropagation = "shared"'
+  capabilities CAP_SYS_ADMIN
+  inside 'mount -t tmpfs tmpfs /tmp && touch /tmp/inner'
+  succeeds
+  [[ ! -e $BUNDLE/rootfs/tmp/inner ]]
+  umount -R "$BUNDLE"
+}
+
+@test "L-31 masked files read as empty, masked directories are empty and read-only, missing ones do not matter" {
+  mkdir "$BUNDLE/rootfs/secret"
+  echo x >"$BUNDLE/rootfs/secret/file"
+  echo x >"$BUNDLE/rootfs/password"
+  config '.linux.maskedPaths = ["/secret", "/password", "/no/such", "/proc/keys", "/password"]'
+  inside 'ls /secret; touch /secret/x; cat /password; stat -c %t:%T /password; cat /proc/keys | wc -c'
+  succeeds $'touch: /secret/x: Read-only file system\n1:3\n0'
+}
+
+@test "L-31 L-32 relative masked and read-only paths are refused" {
+  refused /linux/maskedPaths/0 '.linux.maskedPaths = ["proc/kcore"]'
+  refused /linux/readonlyPaths/0 '.linux.readonlyPaths = ["proc/sys"]'
+}
+
+@test "L-32 read-only paths cannot be written, keep their flags, and missing ones do not matter" {
+  mkdir "$BUNDLE/rootfs/fixed"
+  echo x >"$BUNDLE/rootfs/fixed/file"
+  config '.linux.readonlyPaths = ["/fixed", "/no/such", "/proc/sys", "/dev/shm"]'
+  inside "cat /fixed/file; touch /fixed/new; echo 1 >/proc/sys/vm/drop_caches; $(options_of /dev/shm)"
+  mentions x
+  mentions "touch: /fixed/new: Read-only file system"
+  mentions "can't create /proc/sys/vm/drop_caches: Read-only file system"
+  mentions "ro,nosuid,nodev,noexec"
+}
+
+@test "L-33 masked or read-only paths without an own mount namespace are refused" {
+  refused mount 'del(.linux.namespaces[] | select(.type == "mount"))'
+}

@@ -1,0 +1,265 @@
+load lib/common
+
+declare -gA FILES=([pid]=pid [network]=net [ipc]=ipc [uts]=uts [mount]=mnt [cgroup]=cgroup [time]=time [user]=user)
+
+# namespace_of PID TYPE
+namespace_of() { readlink "/proc/$1/ns/${FILES[$2]}"; }
+
+# sleeper FLAG…: a process in new namespaces; its pid is $SLEEPER.
+sleeper() {
+  helper unshare "$@" --fork --kill-child sleep 10000
+  eventually pgrep -P "$HELPER" -x sleep >/dev/null
+  SLEEPER=$(pgrep -P "$HELPER" -x sleep)
+}
+
+@test "L-1 L-2 each type in the list is a new namespace, time and user included" {
+  local type
+  config '.linux.namespaces += [{type: "time"}]'
+  user_namespace
+  create
+  for type in "${!FILES[@]}"; do
+    [[ $(namespace_of "$(init_pid)" "$type") != "$(namespace_of self "$type")" ]] || { echo "same: $type"; return 1; }
+  done
+}
+
+@test "L-1 an unknown type is refused" {
+  refused /linux/namespaces/6/type '.linux.namespaces += [{type: "bogus"}]'
+  refused /linux/namespaces/6/type '.linux.namespaces += [{}]'
+}
+
+@test "L-2 an empty path counts as absent" {
+  config '.linux.namespaces[0].path = ""'
+  create
+  [[ $(namespace_of "$(init_pid)" pid) != "$(namespace_of self pid)" ]]
+}
+
+@test "L-3 namespaces are joined by path: network, ipc, uts" {
+  local type
+  sleeper --net --ipc --uts
+  config 'del(.hostname)'
+  for type in network ipc uts; do set_namespace "$type" "/proc/$SLEEPER/ns/${FILES[$type]}"; done
+  create_and_start
+  for type in network ipc uts; do
+    equal "$(namespace_of "$SLEEPER" "$type")" "$(namespace_of "$(init_pid)" "$type")"
+  done
+}
+
+@test "L-3 a pid namespace is joined: the container is seen from the first member" {
+  sleeper --pid --mount-proc
+  set_namespace pid "/proc/$SLEEPER/ns/pid"
+  create_and_start
+  equal "$(namespace_of "$SLEEPER" pid)" "$(namespace_of "$(init_pid)" pid)"
+  equal "$(namespace_of "$SLEEPER" pid)" "$(readlink "/proc/$(init_pid)/ns/pid_for_children")"
+}
+
+@test "L-3 user, mount and cgroup namespaces are joined" {
+  sleeper --user --map-root-user --cgroup
+  chmod 711 "$BATS_RUN_TMPDIR" "$TMP" "$BUNDLE"
+  set_namespace user "/proc/$SLEEPER/ns/user"
+  set_namespace cgroup "/proc/$SLEEPER/ns/cgroup"
+  config 'del(.mounts[] | select(.type == "cgroup" or .type == "devpts" or .type == "mqueue"))'
+  create_and_start
+  equal "$(namespace_of "$SLEEPER" user)" "$(namespace_of "$(init_pid)" user)"
+  equal "$(namespace_of "$SLEEPER" cgroup)" "$(namespace_of "$(init_pid)" cgroup)"
+}
+
+@test "L-3 a path that is relative, missing, no namespace or of another type is refused" {
+  refused /linux/namespaces/0/path '.linux.namespaces[0].path = "proc/self/ns/pid"'
+  refused /no/such/ns '.linux.namespaces[1].path = "/no/such/ns"'
+  refused /etc/passwd '.linux.namespaces[1].path = "/etc/passwd"'
+  refused network '.linux.namespaces[1].path = "/proc/self/ns/ipc"'
+  refused network '.linux.namespaces[1].path = "/proc/self/ns/user"'
+}
+
+@test "L-3 a namespace kept by a bind mount is joined" {
+  touch "$TMP/net"
+  unshare --net="$TMP/net" true
+  set_namespace network "$TMP/net"
+  create
+  equal "net:[$(stat -L -c %i "$TMP/net")]" "$(namespace_of "$(init_pid)" network)"
+  umount "$TMP/net"
+}
+
+@test "L-4 a type that is not in the list is the runtime's" {
+  local type
+  for type in network ipc uts cgroup pid; do drop_namespace "$type"; done
+  config 'del(.hostname)'
+  create
+  for type in network ipc uts cgroup pid; do
+    equal "$(namespace_of self "$type")" "$(namespace_of "$(init_pid)" "$type")"
+  done
+}
+
+@test "L-4 without a mount namespace the program is confined to the rootfs, and the host's mounts stay" {
+  drop_namespace mount
+  config 'del(.linux.maskedPaths, .linux.readonlyPaths) | .mounts = []'
+  inside 'ls / | tr "\n" " "; cat /etc/passwd | head -n 1'
+  succeeds
+  mentions "root:x:0:0:root:/root:/bin/sh"
+  never_mentions work
+}
+
+@test "L-5 a type that is there twice is refused" {
+  refused /linux/namespaces/6 '.linux.namespaces += [{type: "pid"}]'
+}
+
+@test "L-6 in a new pid namespace the program is pid 1" {
+  inside 'echo $$'
+  succeeds 1
+}
+
+@test "L-6 pid 1's children are reaped by it, and end with it" {
+  script 'sleep 4321 & echo started; exit 0'
+  run_container
+  succeeds started
+}
+
+@test "L-8 a new network namespace has its loopback up" {
+  inside 'ip -o addr show lo | grep -o "inet 127.0.0.1"; cat /sys/class/net/lo/flags'
+  succeeds $'inet 127.0.0.1\n0x9'
+}
+
+@test "L-12 time offsets are applied" {
+  config '.linux.namespaces += [{type: "time"}] | .linux.timeOffsets = {monotonic: {secs: 864000}, boottime: {secs: 1728000, nanosecs: 5}}'
+  inside 'cat /proc/self/timens_offsets; cut -d. -f1 /proc/uptime'
+  succeeds
+  matches 'monotonic +864000 +0'
+  matches 'boottime +1728000 +5'
+  [[ ${lines[-1]} -gt 1728000 ]]
+}
+
+@test "L-12 a time namespace is joined" {
+  sleeper --time --boottime 5000000
+  config '.linux.namespaces += [{type: "time", path: $p}]' --arg p "/proc/$SLEEPER/ns/time"
+  inside 'cut -d. -f1 /proc/uptime'
+  succeeds
+  [[ $output -gt 5000000 ]]
+}
+
+@test "L-12 offsets without a new time namespace, and values out of range, are refused" {
+  refused timeOffsets '.linux.timeOffsets = {monotonic: {secs: 1}}'
+  refused timeOffsets '.linux.namespaces += [{type: "time", path: "/proc/self/ns/time"}] | .linux.timeOffsets = {monotonic: {secs: 1}}'
+  refused nanosecs '.linux.namespaces += [{type: "time"}] | .linux.timeOffsets = {monotonic: {nanosecs: 1000000000}}'
+  refused timeOffsets '.linux.namespaces += [{type: "time"}] | .linux.timeOffsets = {realtime: {secs: 1}}'
+}
+
+@test "L-9 user namespace: root inside is a plain user outside, files have inner owners" {
+  user_namespace
+  script 'id -u; stat -c %u /bin/busybox; cat /proc/self/uid_map | xargs; touch /made; sleep 1000'
+  create
+  equal "100000" "$(stat -c %u "/proc/$(init_pid)")"
+  ocirun delete --force "$ID"
+  script 'id -u; stat -c %u /bin/busybox; cat /proc/self/uid_map | xargs; touch /made'
+  run_container
+  succeeds $'0\n0\n0 100000 65536'
+  equal 100000 "$(stat -c %u "$BUNDLE/rootfs/made")"
+}
+
+@test "L-9 the capabilities of a user namespace hold inside only" {
+  user_namespace
+  capabilities CAP_SYS_ADMIN CAP_NET_ADMIN CAP_CHOWN
+  inside 'mount -t tmpfs tmpfs /tmp && echo mounted; ip link set lo down && echo down; chown 5 /etc/passwd && echo chown
+    echo x >/proc/sysrq-trigger'
+  mentions mounted
+  mentions down
+  mentions chown
+  never_mentions "panic"
+  [[ $status != 0 ]]
+}
+
+@test "L-9 a user namespace with default mounts, devices, hostname and a cgroup mount works" {
+  user_namespace
+  config '.linux.sysctl = {"net.ipv4.ip_forward": "1", "kernel.shmmax": "100000000"}'
+  inside 'echo x >/dev/null && head -c 3 /dev/zero | wc -c; hostname; ls /sys/fs/cgroup | grep -c memory; cat /proc/sys/net/ipv4/ip_forward; test -c /dev/ptmx && echo ptmx'
+  succeeds $'3\nbox\n1\n1\nptmx'
+}
+
+@test "L-9 several mappings, host ids first or last in the object" {
+  config '.linux.namespaces += [{type: "user"}]
+    | .linux.uidMappings = [{hostID: 100000, containerID: 0, size: 1000}, {containerID: 1000, hostID: 200000, size: 10}]
+    | .linux.gidMappings = [{size: 5000, containerID: 0, hostID: 100000}]'
+  chown -R 100000:100000 "$BUNDLE/rootfs"
+  chmod 711 "$BATS_RUN_TMPDIR" "$TMP" "$BUNDLE"
+  inside 'cat /proc/self/uid_map /proc/self/gid_map | tr -s " "'
+  succeeds $' 0 100000 1000\n 1000 200000 10\n 0 100000 5000'
+}
+
+@test "L-9 mappings without a user namespace, a user namespace without mappings, size 0 and overlaps are refused" {
+  refused uidMappings '.linux.uidMappings = [{containerID: 0, hostID: 0, size: 1}]'
+  refused Mappings '.linux.namespaces += [{type: "user"}]'
+  refused /linux/uidMappings/0/size '.linux.namespaces += [{type: "user"}] | .linux.uidMappings = [{containerID: 0, hostID: 0, size: 0}] | .linux.gidMappings = [{containerID: 0, hostID: 0, size: 1}]'
+  refused uidMappings '.linux.namespaces += [{type: "user"}] | .linux.uidMappings = [{containerID: 0, hostID: 0, size: 10}, {containerID: 5, hostID: 100, size: 10}] | .linux.gidMappings = [{containerID: 0, hostID: 0, size: 1}]'
+  refused /linux/uidMappings/0 '.linux.namespaces += [{type: "user"}] | .linux.uidMappings = [{containerID: 0, hostID: 0}] | .linux.gidMappings = [{containerID: 0, hostID: 0, size: 1}]'
+}
+
+@test "runc CVE-2021-43784 too many mappings are an error, never a container with other ones" {
+  refused Mappings '.linux.namespaces += [{type: "user"}] | .linux.gidMappings = [{containerID: 0, hostID: 0, size: 1}]
+    | .linux.uidMappings = [range(6000) | {containerID: ., hostID: (. + 100000), size: 1}]'
+}
+
+@test "P-19 a user that the mappings lack is refused" {
+  user_namespace
+  refused /process/user/uid '.process.user.uid = 70000'
+  refused /process/user/gid '.process.user.gid = 70000'
+}
+
+@test "L-10 a user namespace by path with the same mappings is accepted, with others refused" {
+  sleeper --user
+  echo "0 100000 65536" >"/proc/$SLEEPER/uid_map"
+  echo "0 100000 65536" >"/proc/$SLEEPER/gid_map"
+  user_namespace
+  set_namespace user "/proc/$SLEEPER/ns/user"
+  create
+  equal "$(namespace_of "$SLEEPER" user)" "$(namespace_of "$(init_pid)" user)"
+  ocirun delete --force "$ID"
+  refused uidMappings '.linux.uidMappings[0].size = 5'
+}
+
+@test "L-11 the rootfs keeps its owners" {
+  chown 7:8 "$BUNDLE/rootfs/etc/passwd"
+  inside true
+  succeeds
+  equal 7:8 "$(stat -c %u:%g "$BUNDLE/rootfs/etc/passwd")"
+}
+
+@test "a user namespace cannot undo the read-only flags of its mounts" {
+  mkdir "$TMP/dir"
+  user_namespace
+  capabilities CAP_SYS_ADMIN
+  add_mount '{"destination": "/mnt", "source": "'"$TMP/dir"'", "options": ["bind", "ro", "nosuid"]}'
+  inside 'mount -o remount,bind,rw /mnt; touch /mnt/x; umount /mnt; exit 9'
+  exits 9
+  [[ ! -e $TMP/dir/x ]]
+  never_mentions "No such file"
+}
+
+@test "M-8 in a user namespace idmap uses the container's own mappings" {
+  mkdir "$TMP/owned"
+  touch "$TMP/owned/file"
+  user_namespace
+  add_mount '{"destination": "/mnt", "source": "'"$TMP/owned"'", "options": ["bind", "idmap"]}'
+  inside 'stat -c %u /mnt/file; touch /mnt/new'
+  succeeds 0
+  equal 0 "$(stat -c %u "$TMP/owned/new")"
+}
+
+@test "L-35 sysctls are set in the container and not on the host" {
+  local before
+  before=$(cat /proc/sys/kernel/shmmax /proc/sys/net/ipv4/ip_forward /proc/sys/kernel/domainname)
+  config '.linux.sysctl = {"kernel.shmmax": "123456789", "net.ipv4.ip_forward": "1", "net/ipv4/conf/lo/forwarding": "1",
+    "kernel.domainname": "example.org", "fs.mqueue.msg_max": "20"}'
+  inside 'cat /proc/sys/kernel/shmmax /proc/sys/net/ipv4/ip_forward /proc/sys/kernel/domainname /proc/sys/fs/mqueue/msg_max'
+  succeeds $'123456789\n1\nexample.org\n20'
+  equal "$before" "$(cat /proc/sys/kernel/shmmax /proc/sys/net/ipv4/ip_forward /proc/sys/kernel/domainname)"
+}
+
+@test "L-35 a sysctl that is not the container's own is refused" {
+  refused vm.swappiness '.linux.sysctl = {"vm.swappiness": "1"}'
+  refused kernel.core_pattern '.linux.sysctl = {"kernel.core_pattern": "|/evil"}'
+  refused net.ipv4.ip_forward '.linux.sysctl = {"net.ipv4.ip_forward": "1"} | del(.linux.namespaces[] | select(.type == "network"))'
+  refused kernel.shmmax '.linux.sysctl = {"kernel.shmmax": "1"} | del(.linux.namespaces[] | select(.type == "ipc"))'
+  refused net '.linux.sysctl = {"net.ipv4.ip_forward": "1"} | (.linux.namespaces[] | select(.type == "network")).path = "/proc/self/ns/net"'
+  refused kernel.hostname '.linux.sysctl = {"kernel.hostname": "other"}'
+  refused net.ipv4.no_such_key '.linux.sysctl = {"net.ipv4.no_such_key": "1"}'
+  refused '../' '.linux.sysctl = {"net/../vm/swappiness": "1"}'
+}

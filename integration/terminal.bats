@@ -1,0 +1,178 @@
+load lib/common
+
+terminal() { config '.process.terminal = true'; }
+
+# end_of_terminal: waits for the terminal's end and prints what it showed, its newlines as the program wrote them.
+end_of_terminal() {
+  eventually exists "$TMP/tty.end"
+  tr -d '\r' <"$TMP/tty.end"
+}
+
+# listen [OPTION…]: a console socket at $TMP/c whose terminal is copied to $TMP/tty.
+listen() {
+  rm -f "$TMP/c" "$TMP"/tty*
+  helper "$LIB/console" "$TMP/c" "$TMP/tty" "$@"
+  eventually exists "$TMP/c"
+}
+
+@test "P-2 create of a terminal needs a console socket, and a socket needs a terminal" {
+  refused "console socket" '.process.terminal = true'
+  listen
+  attempt create --bundle "$BUNDLE" --console-socket "$TMP/c" "$ID"
+  exits 1 terminal
+  [[ ! -e $ROOT/$ID ]]
+}
+
+@test "P-2 run --detach of a terminal needs a console socket too" {
+  terminal
+  attempt run --detach --bundle "$BUNDLE" "$ID"
+  exits 1 "console socket"
+}
+
+@test "P-2 a console socket that is not there is an error that leaves nothing" {
+  terminal
+  attempt create --bundle "$BUNDLE" --console-socket "$TMP/nobody" "$ID"
+  exits 1 "$TMP/nobody"
+  [[ ! -e $ROOT/$ID ]]
+}
+
+@test "P-2 the console socket gets one message with one terminal, before create returns" {
+  terminal
+  listen
+  script 'tty; echo hello'
+  create --console-socket "$TMP/c"
+  eventually exists "$TMP/tty.meta"
+  matches_file "$TMP/tty.meta" '^descriptors=1 name=.+ tty=True size=.* more=0$'
+  start
+  equal $'/dev/pts/0\nhello' "$(end_of_terminal)"
+}
+
+matches_file() { grep -qE "$2" "$1" || { cat "$1"; return 1; }; }
+
+@test "P-2 a relative console socket belongs to the caller's directory" {
+  terminal
+  listen
+  cd "$TMP"
+  create --console-socket c
+  eventually exists "$TMP/tty.meta"
+}
+
+@test "P-2 the terminal is the program's controlling one, on all three descriptors and /dev/console" {
+  terminal
+  listen
+  script 'test -t 0 && test -t 1 && test -t 2 && echo all; echo through >/dev/tty; echo console >/dev/console
+    stat -c %t:%T /dev/console /dev/pts/0 | uniq | wc -l'
+  create --console-socket "$TMP/c"
+  start
+  equal $'all\nthrough\nconsole\n1' "$(end_of_terminal)"
+}
+
+@test "P-2 the terminal that an engine gets ends lines with return and newline, as its raw terminal needs" {
+  terminal
+  listen
+  script 'echo one; echo two'
+  create --console-socket "$TMP/c"
+  start
+  eventually exists "$TMP/tty.end"
+  equal $'one\r\ntwo\r' "$(<"$TMP/tty.end")"
+}
+
+@test "P-2 the terminal belongs to the program's user" {
+  terminal
+  listen
+  config '.process.user = {uid: 1000, gid: 1000}'
+  script 'stat -c %u /dev/pts/0'
+  create --console-socket "$TMP/c"
+  start
+  equal 1000 "$(end_of_terminal)"
+}
+
+@test "P-2 what is typed arrives" {
+  terminal
+  listen --input 'typed\n'
+  script 'read -r line; echo "got $line"'
+  create --console-socket "$TMP/c"
+  start
+  [[ $(end_of_terminal) == *"got typed"* ]]
+}
+
+@test "P-3 consoleSize is the terminal's first size" {
+  terminal
+  config '.process.consoleSize = {height: 17, width: 83}'
+  listen
+  script 'stty size'
+  create --console-socket "$TMP/c"
+  matches_file "$TMP/tty.meta" 'size=\(17, 83\)'
+  start
+  equal "17 83" "$(end_of_terminal)"
+}
+
+@test "P-3 consoleSize needs both sides and the kernel's range, and means nothing without a terminal" {
+  refused /process/consoleSize '.process.consoleSize = {height: 5} | .process.terminal = true'
+  refused /process/consoleSize/width '.process.consoleSize = {height: 5, width: 65536} | .process.terminal = true'
+  config '.process.consoleSize = {height: 17, width: 83}'
+  inside 'echo fine'
+  succeeds fine
+}
+
+@test "P-2 run in the foreground copies the terminal, leaves the caller's as it was, and gives the status" {
+  terminal
+  script 'tty; echo hello; exit 6'
+  run "$LIB/pty" "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+  prints $'/dev/pts/0\nhello\nstatus 6'
+}
+
+@test "P-2 run in the foreground types through and follows the window's size" {
+  terminal
+  script 'trap "stty size; exit 0" WINCH; stty size; echo ready; while :; do sleep 0.02; done'
+  run "$LIB/pty" --size 24x80 --when ready --resize 33x44 "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+  prints $'24 80\nready\n33 44\nstatus 0'
+  script 'echo ready; read -r line; echo "got $line"'
+  run "$LIB/pty" --when ready --input 'typed\n' "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+  mentions "got typed"
+  mentions "status 0"
+}
+
+@test "P-2 run in the foreground loses no output of a program that ends at once" {
+  terminal
+  script 'seq 1 5000'
+  run "$LIB/pty" "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+  equal 5001 "${#lines[@]}"
+  equal 5000 "${lines[4999]}"
+}
+
+@test "P-2 run of a terminal whose caller has none gives the text without carriage returns" {
+  terminal
+  script 'test -t 1 && echo tty; echo end'
+  run_container
+  succeeds $'tty\nend'
+}
+
+@test "P-2 run: an interrupt typed on the terminal reaches the program, not the runtime" {
+  terminal
+  script 'trap "echo interrupted; exit 4" INT; echo ready; while :; do sleep 0.02; done'
+  run "$LIB/pty" --when ready --input '\x03' "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+  mentions interrupted
+  mentions "status 4"
+  never_mentions "terminal changed"
+}
+
+@test "exec --tty in the foreground has a terminal of its own" {
+  create_and_start
+  run "$LIB/pty" "$OCIRUN" --root "$ROOT" exec --tty "$ID" sh -c 'tty; test -t 0 && echo tty; exit 3'
+  prints $'/dev/pts/0\ntty\nstatus 3'
+}
+
+@test "exec --detach of a terminal sends it to the console socket" {
+  create_and_start
+  listen
+  ocirun exec --detach --tty --console-socket "$TMP/c" --pid-file "$TMP/pid" "$ID" sh -c 'echo from exec'
+  equal "from exec" "$(end_of_terminal)"
+  matches_file "$TMP/tty.meta" '^descriptors=1 '
+}
+
+@test "bubblewrap CVE-2017-5226 without a terminal of its own the program has no controlling one" {
+  script 'echo x >/dev/tty'
+  run "$LIB/pty" "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+  mentions "No such device or address"
+}
