@@ -8,12 +8,20 @@
 #include <csignal>
 
 #include "linux/procfs.hpp"
+#include "linux/syscalls.hpp"
 
 namespace ocirun::linux {
 
 bool is_alive(const ProcessIdentity& process) {
   const auto stat = read_process_stat(process.pid);
   return stat && stat->start_time == process.start_time && stat->state != 'Z' && stat->state != 'X';
+}
+
+Result<std::string> read_boot_id() {
+  TRY_ASSIGN(const UniqueFd fd, sys::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  TRY_ASSIGN(std::string id, sys::read_all(fd, 128));
+  while (!id.empty() && id.back() == '\n') id.pop_back();
+  return id;
 }
 
 Result<UniqueFd> open_pidfd(const ProcessIdentity& process) {

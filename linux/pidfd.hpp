@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "linux/error.hpp"
 #include "linux/unique_fd.hpp"
 
@@ -13,6 +15,9 @@ struct ProcessIdentity {
 
 /// Whether it still runs: there, with that start time, neither a zombie nor dead.
 bool is_alive(const ProcessIdentity& process);
+
+/// /proc/sys/kernel/random/boot_id: another one means that every remembered process is gone.
+Result<std::string> read_boot_id();
 
 /// Opens a pidfd and only then compares the start time, so the fd is of that process or an error.
 /// Errors: ESRCH ("no such process"); ENOSYS on kernels before 5.3.

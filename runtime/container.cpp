@@ -45,7 +45,8 @@ Result<void> Container::lock_and_reload() {
 }
 
 Status Container::status() const {
-  if (!linux::is_alive(init())) return Status::kStopped;
+  const auto boot = linux::read_boot_id();
+  if (!linux::is_alive(init()) || (boot && *boot != record_.boot_id)) return Status::kStopped;
   if (directory_.awaits_start() && !has_left_our_image(record_.init_pid)) return Status::kCreated;
   const auto group = cgroup();
   if (group) {

@@ -11,7 +11,6 @@
 #include "linux/pidfd.hpp"
 #include "linux/procfs.hpp"
 #include "linux/resctrl.hpp"
-#include "linux/syscalls.hpp"
 #include "linux/terminal.hpp"
 #include "runtime/destroy.hpp"
 #include "runtime/init_link.hpp"
@@ -23,78 +22,194 @@ namespace {
 
 using linux::NamespaceKind;
 
-bundle::ContainerRecord make_record(const CreateRequest& request, const bundle::Config& config, const GlobalOptions& options,
-                                    const cgroups::Record& cgroup) {
-  bundle::ContainerRecord record;
-  record.id = request.id.string();
-  record.oci_version = config.oci_version;
-  record.bundle = request.bundle.string();
-  record.rootfs = config.root_path.string();
-  record.created = rfc3339_now(9);
-  record.owner_uid = ::geteuid();
-  record.cgroup = cgroup;
-  record.cgroup_manager = options.cgroup_manager == CgroupManager::kDisabled ? "disabled" : "cgroupfs";
-  record.has_poststart = !config.hooks.of(hooks::Kind::kPoststart).empty();
-  record.has_poststop = !config.hooks.of(hooks::Kind::kPoststop).empty();
-  record.own_pid_namespace = config.namespaces.creates(NamespaceKind::kPid);
-  record.mounts_on_host = !config.namespaces.contains(NamespaceKind::kMount);
-  record.has_process = config.process.has_value();
-  if (const auto stop = config.annotations.find("org.opencontainers.image.stopSignal"); stop != config.annotations.end())
-    record.stop_signal = stop->second;
-  record.annotations = config.annotations;
-  return record;
-}
+/// One creation. The members are what its steps have made so far; `undo_` is the last of them, so that it runs while the
+/// others are still there.
+class Creation {
+ public:
+  Creation(const GlobalOptions& options, const Log& log, const CreateRequest& request)
+      : options_(options), log_(log), request_(request) {}
 
-bundle::IntentRecord make_intent(const bundle::ContainerRecord& record, const bundle::Config& config) {
-  bundle::IntentRecord intent;
-  intent.id = record.id;
-  intent.bundle = record.bundle;
-  intent.rootfs = record.rootfs;
-  intent.mounts_on_host = record.mounts_on_host;
-  intent.cgroup_manager = record.cgroup_manager;
-  intent.cgroup = record.cgroup;
-  intent.net_devices = config.net_devices;
-  intent.runtime_pid = ::getpid();
-  if (const auto stat = linux::read_process_stat(intent.runtime_pid)) intent.runtime_start_time = stat->start_time;
-  return intent;
-}
+  Result<CreatedContainer> run() {
+    TRY(read_config());
+    TRY(claim_id());          // from here on nobody else uses it
+    TRY(record_intent());     // before the first side effect: what `delete --force` needs after a crash
+    TRY(prepare_plan());      // all that is opened from outside, namespaces first
+    TRY(make_cgroup());
+    TRY(give_birth());
+    TRY(publish());           // from here on the container exists
+    TRY(init_->detach());
+    undo_.commit();
+    return CreatedContainer{.directory = std::move(*directory_),
+                            .config = std::move(config_),
+                            .record = std::move(record_),
+                            .init = init_->take_child(),
+                            .terminal = init_->take_terminal()};
+  }
 
-Result<void> write_oom_score(const linux::Procfs& procfs, const bundle::Config& config, int pid) {
-  if (!config.process || !config.process->oom_score_adj) return {};
-  return within(procfs.write(fmt::format("{}/oom_score_adj", pid), fmt::format("{}", *config.process->oom_score_adj)),
-                fmt::format("/process/oomScoreAdj: set {} (lowering it wants CAP_SYS_RESOURCE)", *config.process->oom_score_adj));
-}
+ private:
+  Result<void> read_config();
+  Result<void> claim_id();
+  Result<void> record_intent();
+  Result<void> prepare_plan();
+  Result<void> make_cgroup();
+  Result<void> give_birth();
+  Result<void> write_oom_score();
+  Result<void> join_resctrl();
+  Result<void> publish();
+  bundle::ContainerRecord make_record() const;
 
-// I-9: before the program runs.
-Result<void> join_resctrl(const bundle::Config& config, const HostPath* root, bundle::ContainerRecord& record, int pid, Rollback& undo) {
-  if (!config.intel_rdt) return {};
-  TRY_ASSIGN(record.resctrl, within(linux::apply_resctrl(*root, *config.intel_rdt, record.id, pid), "/linux/intelRdt"));
-  undo.add([groups = *record.resctrl] { [[maybe_unused]] const auto ignored = linux::remove_resctrl(groups); });
+  const GlobalOptions& options_;
+  const Log& log_;
+  const CreateRequest& request_;
+  std::string text_;
+  bundle::Config config_;
+  Preflight host_;
+  std::optional<StateDirectory> directory_;
+  std::optional<linux::Procfs> procfs_;
+  cgroups::Layout layout_;
+  std::unique_ptr<cgroups::Cgroup> cgroup_ = cgroups::disabled_cgroup();
+  bundle::ContainerRecord record_;
+  std::optional<InitPlan> plan_;
+  std::optional<InitLink> init_;
+  Rollback undo_;
+};
+
+Result<void> Creation::read_config() {
+  TRY_ASSIGN(text_, bundle::read_config_file(request_.bundle));
+  bundle::Parsed parsed = bundle::parse_config(text_, request_.bundle);
+  for (const std::string& warning : parsed.warnings) log_.warn(warning);
+  TRY_ASSIGN(config_, std::move(parsed).take());
+  TRY_ASSIGN(host_, check_host(config_, request_, log_));
   return {};
 }
 
-Result<std::string> read_boot_id() {
-  TRY_ASSIGN(const UniqueFd fd, linux::sys::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
-  TRY_ASSIGN(std::string id, linux::sys::read_all(fd, 128));
-  while (!id.empty() && id.back() == '\n') id.pop_back();
-  return id;
+Result<void> Creation::claim_id() {
+  // H-11, registered first and so the last to run: after all else is undone.
+  undo_.add([this] {
+    if (init_ && init_->hooks_have_begun()) run_poststop(config_, record_, log_);
+  });
+  TRY_ASSIGN(const Store store, Store::open(options_.root, MissingRoot::kIsCreated));
+  TRY_ASSIGN(directory_, store.create(request_.id));
+  undo_.add([this] { [[maybe_unused]] const auto ignored = directory_->remove(); });
+  return directory_->lock(kLockPatience);
 }
 
-// Whatever tells the world that the container exists; undone as long as init may still fail.
-Result<void> publish(const CreateRequest& request, const StateDirectory& directory, bundle::ContainerRecord& record,
-                     const linux::Child& init, Rollback& undo) {
-  record.init_pid = init.pid;
-  TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(init.pid));
-  record.init_start_time = stat.start_time;
-  TRY_ASSIGN(record.boot_id, read_boot_id());
-  TRY(directory.commit(record));
-  if (request.pid_file) {
-    TRY(within(linux::replace_file(*request.pid_file, fmt::format("{}", init.pid), 0644), "--pid-file"));
-    undo.add([&request] { ::unlink(request.pid_file->c_str()); });
+bundle::ContainerRecord Creation::make_record() const {
+  bundle::ContainerRecord record;
+  record.id = request_.id.string();
+  record.oci_version = config_.oci_version;
+  record.bundle = request_.bundle.string();
+  record.rootfs = config_.root_path.string();
+  record.created = rfc3339_now(9);
+  record.owner_uid = ::geteuid();
+  record.cgroup = cgroup_->record();
+  record.cgroup_manager = options_.cgroup_manager == CgroupManager::kDisabled ? "disabled" : "cgroupfs";
+  record.has_poststart = !config_.hooks.of(hooks::Kind::kPoststart).empty();
+  record.has_poststop = !config_.hooks.of(hooks::Kind::kPoststop).empty();
+  record.own_pid_namespace = config_.namespaces.creates(NamespaceKind::kPid);
+  record.mounts_on_host = !config_.namespaces.contains(NamespaceKind::kMount);
+  record.has_process = config_.process.has_value();
+  if (const auto stop = config_.annotations.find("org.opencontainers.image.stopSignal"); stop != config_.annotations.end())
+    record.stop_signal = stop->second;
+  record.annotations = config_.annotations;
+  return record;
+}
+
+Result<void> Creation::record_intent() {
+  TRY_ASSIGN(procfs_, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  if (options_.cgroup_manager != CgroupManager::kDisabled) {
+    TRY_ASSIGN(layout_, cgroups::read_layout(*procfs_));
+    TRY_ASSIGN(const cgroups::Placement placement, cgroups::place(config_.cgroups_path, request_.id.string()));
+    TRY_ASSIGN(cgroup_, cgroups::make_cgroup(layout_, placement));
   }
-  if (request.pidfd_socket) {
-    TRY_ASSIGN(const UniqueFd socket, within(linux::connect_unix(*request.pidfd_socket), "--pidfd-socket"));
-    TRY(linux::send_descriptor(socket, init.pidfd, "pidfd"));
+  record_ = make_record();
+  bundle::IntentRecord intent;
+  intent.id = record_.id;
+  intent.bundle = record_.bundle;
+  intent.rootfs = record_.rootfs;
+  intent.mounts_on_host = record_.mounts_on_host;
+  intent.cgroup_manager = record_.cgroup_manager;
+  intent.cgroup = record_.cgroup;
+  intent.net_devices = config_.net_devices;
+  intent.runtime_pid = ::getpid();
+  if (const auto stat = linux::read_process_stat(intent.runtime_pid)) intent.runtime_start_time = stat->start_time;
+  TRY(directory_->write_intent(intent));
+  return directory_->write_config(text_);
+}
+
+Result<void> Creation::prepare_plan() {
+  plan_.emplace(InitPlan{.id = request_.id.string(),
+                         .config = config_,
+                         .state = document_of(record_),
+                         .pinned = {},
+                         .cgroup = {},
+                         .cgroup_hierarchies = {},
+                         .start_socket = {},
+                         .preserved_descriptors = request_.preserved_descriptors,
+                         .umask = request_.umask,
+                         .pivot = request_.pivot,
+                         .new_keyring = request_.new_keyring});
+  TRY_ASSIGN(plan_->start_socket, directory_->listen_for_start());
+  TRY_ASSIGN(plan_->pinned, linux::pin_namespaces(config_.namespaces));
+  return compare_joined_id_map(config_, plan_->pinned);
+}
+
+Result<void> Creation::make_cgroup() {
+  undo_.add([this] { [[maybe_unused]] const auto ignored = cgroup_->destroy(); });
+  const std::vector<cgroups::DeviceRule> no_rules;
+  TRY(within(cgroup_->create(config_.resources ? config_.resources->devices : no_rules), "make the cgroup"));
+  record_.cgroup = cgroup_->record();
+  TRY_ASSIGN(plan_->cgroup, cgroup_->open_for_join());
+  plan_->cgroup_hierarchies = describe_hierarchies(layout_, record_.cgroup);
+  return {};
+}
+
+Result<void> Creation::give_birth() {
+  if (record_.mounts_on_host) undo_.add([this] { [[maybe_unused]] const auto ignored = detach_host_rootfs(record_.rootfs); });
+  init_.emplace(*plan_, BirthContext{.request = request_,
+                                     .log = log_,
+                                     .directory = *directory_,
+                                     .cgroup = *cgroup_,
+                                     .procfs = *procfs_,
+                                     .console = host_.console,
+                                     .undo = undo_});
+  TRY(init_->spawn());
+  TRY(write_oom_score());
+  TRY(init_->apply_resources());  // from here to Ready both sides work at once
+  TRY(init_->compile_filter());
+  TRY(init_->serve());
+  return join_resctrl();
+}
+
+Result<void> Creation::write_oom_score() {
+  if (!config_.process || !config_.process->oom_score_adj) return {};
+  const std::string value = fmt::format("{}", *config_.process->oom_score_adj);
+  return within(procfs_->write(fmt::format("{}/oom_score_adj", init_->pid()), value),
+                fmt::format("/process/oomScoreAdj: set {} (lowering it wants CAP_SYS_RESOURCE)", value));
+}
+
+// I-9: before the program runs.
+Result<void> Creation::join_resctrl() {
+  if (!config_.intel_rdt) return {};
+  TRY_ASSIGN(record_.resctrl,
+             within(linux::apply_resctrl(*host_.resctrl, *config_.intel_rdt, record_.id, init_->pid()), "/linux/intelRdt"));
+  undo_.add([this] { [[maybe_unused]] const auto ignored = linux::remove_resctrl(*record_.resctrl); });
+  return {};
+}
+
+Result<void> Creation::publish() {
+  record_.init_pid = init_->pid();
+  TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(init_->pid()));
+  record_.init_start_time = stat.start_time;
+  TRY_ASSIGN(record_.boot_id, linux::read_boot_id());
+  TRY(directory_->commit(record_));
+  if (request_.pid_file) {
+    TRY(within(linux::replace_file(*request_.pid_file, fmt::format("{}", init_->pid()), 0644), "--pid-file"));
+    undo_.add([this] { ::unlink(request_.pid_file->c_str()); });
+  }
+  if (request_.pidfd_socket) {
+    TRY_ASSIGN(const UniqueFd socket, within(linux::connect_unix(*request_.pidfd_socket), "--pidfd-socket"));
+    TRY(linux::send_descriptor(socket, init_->child().pidfd, "pidfd"));
   }
   return {};
 }
@@ -102,78 +217,7 @@ Result<void> publish(const CreateRequest& request, const StateDirectory& directo
 }  // namespace
 
 Result<CreatedContainer> create_container(const GlobalOptions& options, const Log& log, const CreateRequest& request) {
-  TRY_ASSIGN(const std::string text, bundle::read_config_file(request.bundle));
-  bundle::Parsed parsed = bundle::parse_config(text, request.bundle);
-  for (const std::string& warning : parsed.warnings) log.warn(warning);
-  TRY_ASSIGN(bundle::Config config, std::move(parsed).take());
-  TRY_ASSIGN(const Preflight host, check_host(config, request, log));
-
-  Rollback undo;
-  TRY_ASSIGN(const Store store, Store::open(options.root, MissingRoot::kIsCreated));
-  TRY_ASSIGN(StateDirectory directory, store.create(request.id));
-  undo.add([&] { [[maybe_unused]] const auto ignored = directory.remove(); });
-  TRY(directory.lock(kLockPatience));
-
-  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
-  std::unique_ptr<cgroups::Cgroup> cgroup = cgroups::disabled_cgroup();
-  cgroups::Layout layout;
-  if (options.cgroup_manager != CgroupManager::kDisabled) {
-    TRY_ASSIGN(layout, cgroups::read_layout(procfs));
-    TRY_ASSIGN(const cgroups::Placement placement, cgroups::place(config.cgroups_path, request.id.string()));
-    TRY_ASSIGN(cgroup, cgroups::make_cgroup(layout, placement));
-  }
-  bundle::ContainerRecord record = make_record(request, config, options, cgroup->record());
-  TRY(directory.write_intent(make_intent(record, config)));
-  TRY(directory.write_config(text));
-
-  bool hooks_have_begun = false;
-  undo.add([&] { if (hooks_have_begun) run_poststop(config, record, log); });  // H-11: after all else is undone
-
-  InitPlan plan{.id = request.id.string(),
-                .config = config,
-                .state = document_of(record),
-                .pinned = {},
-                .cgroup = {},
-                .cgroup_hierarchies = {},
-                .start_socket = {},
-                .preserved_descriptors = request.preserved_descriptors,
-                .umask = request.umask,
-                .pivot = request.pivot,
-                .new_keyring = request.new_keyring};
-  TRY_ASSIGN(plan.start_socket, directory.listen_for_start());
-  TRY_ASSIGN(plan.pinned, linux::pin_namespaces(config.namespaces));
-  TRY(compare_joined_id_map(config, plan.pinned));
-
-  undo.add([&] { [[maybe_unused]] const auto ignored = cgroup->destroy(); });
-  const std::vector<cgroups::DeviceRule> no_rules;
-  TRY(within(cgroup->create(config.resources ? config.resources->devices : no_rules), "make the cgroup"));
-  record.cgroup = cgroup->record();
-  TRY_ASSIGN(plan.cgroup, cgroup->open_for_join());
-  plan.cgroup_hierarchies = describe_hierarchies(layout, record.cgroup);
-  if (record.mounts_on_host) undo.add([&] { [[maybe_unused]] const auto ignored = detach_host_rootfs(record.rootfs); });
-
-  InitLink init(plan, {.request = request,
-                       .log = log,
-                       .directory = directory,
-                       .cgroup = *cgroup,
-                       .procfs = procfs,
-                       .console = host.console,
-                       .undo = undo});
-  undo.add([&] { hooks_have_begun = init.hooks_have_begun(); });
-  TRY(init.spawn());
-  TRY(write_oom_score(procfs, config, init.pid()));
-  TRY(init.apply_resources());  // from here to Ready both sides work at once
-  TRY(init.compile_filter());
-  TRY(init.serve());
-  TRY(join_resctrl(config, host.resctrl ? &*host.resctrl : nullptr, record, init.pid(), undo));
-  TRY(publish(request, directory, record, init.child(), undo));
-  TRY(init.detach());
-  undo.commit();
-  return CreatedContainer{.directory = std::move(directory),
-                          .config = std::move(config),
-                          .record = std::move(record),
-                          .init = init.take_child(),
-                          .terminal = init.take_terminal()};
+  return Creation(options, log, request).run();
 }
 
 }  // namespace ocirun::runtime

@@ -122,8 +122,9 @@ int run_command_line(int argc, char** argv) {
   }();
   if (outcome) return *outcome;
   Error error = outcome.error();
-  if (arguments && !arguments->positionals.empty()) error.within(arguments->positionals.front());
-  log->error(error.within(std::string(command->name)).message());
+  std::string what(command->name);
+  if (arguments && !arguments->positionals.empty()) what += " " + arguments->positionals.front();
+  log->error(error.within(std::move(what)).message());
   return command->failure_status;
 }
 
