@@ -150,9 +150,12 @@ Result<void> set_mount_attributes(Fd mount, MountAttributes attributes, Recursio
   wanted.propagation = propagation_flag(propagation);
   const unsigned flags = recursion == Recursion::kTree ? unsigned{AT_RECURSIVE} : 0;
   auto done = sys::mount_setattr(mount, flags, wanted);
-  if (!done && done.error().number() == EPERM)
-    if (std::string locked = locked_flags(mount, attributes); !locked.empty())
-      done.error().within(std::move(locked));
+  if (done || done.error().number() != EPERM) return done;
+  if (std::string locked = locked_flags(mount, attributes); !locked.empty())
+    done.error().within(std::move(locked));
+  else if (recursion == Recursion::kTree && attributes.clear != 0)
+    done.error().within(
+        "a flag of a mount below it is locked, it came from another user namespace");
   return done;
 }
 

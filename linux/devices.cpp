@@ -162,8 +162,11 @@ Result<void> make_device_links(const SafeDir& root) {
                                        {"stdout", "/proc/self/fd/1"},
                                        {"stderr", "/proc/self/fd/2"}};
   constexpr Link kCore = {"core", "/proc/kcore"};
-  const auto make = [&root](const Link& link) {
-    return root.make_symlink(link.target, dev_path(link.name));
+  TRY_ASSIGN(const UniqueFd dev, root.make_directories(RootfsPath(std::string(kDevDirectory))));
+  const auto make = [&dev](const Link& link) -> Result<void> {
+    auto made = sys::symlinkat(link.target, dev, link.name);
+    if (made || made.error().number() == EEXIST) return {};
+    return within(std::move(made), dev_path(link.name).string());
   };
   if (exists(root, kDescriptorLinks[0].target))
     for (const Link& link : kDescriptorLinks) TRY(make(link));

@@ -194,7 +194,11 @@ Result<SafeDir> attach_rootfs(const HostPath& rootfs, UniqueFd opened, const Pro
 Result<void> pivot_into(const SafeDir& root) {
   TRY_ASSIGN(const UniqueFd old_root, sys::open("/", O_PATH | O_DIRECTORY));
   TRY(sys::fchdir(root.fd()));
-  TRY(sys::pivot_root(".", "."));  // the old root now lies on top of the new one
+  auto pivoted = sys::pivot_root(".", ".");
+  if (!pivoted && pivoted.error().number() == EINVAL)
+    pivoted.error().within("an initramfs cannot be left by pivot_root: use --no-pivot");
+  TRY(std::move(pivoted));
+  // The old root now lies on top of the new one.
   TRY(sys::fchdir(old_root));
   TRY(within(sys::unmount(".", kDetach), "leave the host's root"));
   return sys::chdir("/");

@@ -33,7 +33,8 @@ Result<void> move_into(const SafeDir& root, const Procfs& procfs);
 /// chroot alone, for a container without a mount namespace of its own.
 Result<void> chroot_into(const SafeDir& root);
 
-/// Applies the propagation that `linux.rootfsPropagation` names to "/", after the pivot (L-30).
+/// Applies the propagation that `linux.rootfsPropagation` names to "/", after the pivot (L-30), and
+/// after masks and read-only paths: what is unbindable cannot be cloned for them any more.
 Result<void> set_root_propagation(Propagation propagation, Recursion recursion);
 
 /// Remounts "/" read-only, keeping its locked flags (T-3).

@@ -80,7 +80,8 @@ class Walk {
       if (!S_ISDIR(info.st_mode)) return fail(ENOTDIR, "open {}", name);
       return found;
     }
-    if ((flags_ & (O_PATH | O_DIRECTORY)) == O_PATH) return found;
+    const bool as_wanted = !(flags_ & O_DIRECTORY) || S_ISDIR(info.st_mode);
+    if ((flags_ & O_PATH) && as_wanted) return found;
     return sys::openat(here(), name.c_str(), flags_ | O_NOFOLLOW);
   }
 

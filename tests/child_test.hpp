@@ -82,6 +82,8 @@ int child_main(unsigned long flags, int start, int report, Callable& body) {
   try {
     char go = 0;
     check(::read(start, &go, 1) == 1, "the parent wrote no id maps");
+    if (flags & CLONE_NEWUSER)
+      check(::setresgid(0, 0, 0) == 0 && ::setresuid(0, 0, 0) == 0, "become the namespace's root");
     if (flags & CLONE_NEWNS)
       check(::syscall(SYS_mount, "none", "/", nullptr, kRecursivePrivate, nullptr) == 0,
             "MS_PRIVATE");

@@ -149,6 +149,17 @@ CHILD_TEST(a_tree_from_the_parent_is_attached_though_its_path_is_out_of_reach, C
              }) == 0);
 }
 
+CHILD_TEST(the_hosts_root_itself_can_be_the_rootfs, CLONE_NEWNS) {
+  const Procfs procfs = must(Procfs::open(Procfs::Subset::kProcesses));
+  must(isolate_mount_tree(Propagation::kUnchanged));
+  const SafeDir root =
+      must(attach_rootfs(HostPath("/"), UniqueFd(), procfs, Propagation::kUnchanged));
+  const std::size_t before = mount_table().size();
+  must(pivot_into(root));
+  BOOST_TEST(mount_table().size() < before);
+  BOOST_TEST(fs::exists("/etc/passwd"));
+}
+
 CHILD_TEST(a_rootfs_must_be_a_directory, CLONE_NEWNS) {  // T-2
   Scene scene;
   const auto error = [&](const char* path) {
