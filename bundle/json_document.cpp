@@ -172,13 +172,6 @@ void append_pointer(std::string& out, const Node& node) {
 
 }  // namespace
 
-bool Report::has_problem_below(std::string_view pointer) const {
-  return std::ranges::any_of(problems_, [&](const std::string& sentence) {
-    return sentence.starts_with(pointer) && sentence.size() > pointer.size() &&
-           (sentence[pointer.size()] == ':' || sentence[pointer.size()] == '/');
-  });
-}
-
 Node* Node::find(std::string_view name) const {
   if (!is_object()) return nullptr;
   for (Node* node = first; node != nullptr; node = node->next)

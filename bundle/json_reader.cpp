@@ -38,56 +38,6 @@ std::string upper(std::string_view word) {
 
 }  // namespace
 
-std::optional<Value> Value::member(std::string_view name) const {
-  const Node* node = node_->find(name);
-  if (node == nullptr) return {};
-  return Value(*node, *report_);
-}
-
-bool Value::expect(Node::Kind kind, std::string_view wanted) const {
-  if (node_->kind == kind) return true;
-  problem("must be {}, not {}", wanted, found(*this));
-  return false;
-}
-
-void Value::complain(std::string_view name, fmt::string_view format, fmt::format_args args) const {
-  std::string sentence = name.empty() ? pointer_to(*node_) : pointer_below(*node_, name);
-  sentence += ": ";
-  fmt::vformat_to(std::back_inserter(sentence), format, args);
-  report_->problem(std::move(sentence));
-}
-
-void Value::warn(fmt::string_view format, fmt::format_args args) const {
-  report_->warning(pointer_to(*node_) + ": " + fmt::vformat(format, args));
-}
-
-std::string reason(const Error& error) {
-  return fmt::format("{}", fmt::join(error.frames(), ": "));
-}
-
-std::string found(const Value& at) {
-  const Node& node = at.node();
-  switch (node.kind) {
-    case Node::Kind::kNull:
-      return "null";
-    case Node::Kind::kBoolean:
-      return node.boolean ? "true" : "false";
-    case Node::Kind::kNegative:
-      return fmt::format("{}", static_cast<std::int64_t>(node.number));
-    case Node::Kind::kNatural:
-      return fmt::format("{}", node.number);
-    case Node::Kind::kOther:
-      return std::string(node.text.substr(0, 40));
-    case Node::Kind::kString:
-      return in_quotes(node.text);
-    case Node::Kind::kArray:
-      return "a list";
-    case Node::Kind::kObject:
-      return "an object";
-  }
-  return {};
-}
-
 bool flag(Value at, bool& out) {
   if (!at.expect_boolean()) return false;
   out = at.node().boolean;
@@ -157,10 +107,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 void unknown_word(Value at, std::string_view what, std::span<const std::string_view> known) {
   const std::string_view near = nearest(at.node().text, known);
   if (!near.empty()) return at.problem("unknown {} {} (did you mean {}?)", what, found(at), near);
-  std::string all;
-  for (const std::string_view name : known)
-    fmt::format_to(std::back_inserter(all), "{}{}", all.empty() ? "" : ", ", name);
-  at.problem("unknown {} {} (known: {})", what, found(at), all);
+  at.problem("unknown {} {} (known: {})", what, found(at), comma_list(known));
 }
 
 }  // namespace ocirun::bundle

@@ -41,7 +41,9 @@ void append_escaped(std::string& out, char c) {
       out += "\\t";
       break;
     default:
-      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned char>(c));
+      constexpr std::string_view kDigits = "0123456789abcdef";
+      const auto byte = static_cast<unsigned char>(c);
+      out.append("\\u00").append(1, kDigits[byte >> 4U]).append(1, kDigits[byte & 15U]);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "bundle/json_value.hpp"
 #include "bundle/json_writer.hpp"
 
 namespace ocirun::bundle {
@@ -183,7 +184,7 @@ void check_platform(const Node& platform, Report& report) {  // SD-2
   if (std::ranges::find(kArchitectures, architecture->text) == kArchitectures.end())
     report.problem(fmt::format("{}: {} is not supported on this host (supported: {})",
                                pointer_to(*architecture), in_quotes(architecture->text),
-                               fmt::join(kArchitectures, ", ")));
+                               comma_list(kArchitectures)));
 }
 
 bool is_name_letter(char c) {

@@ -87,7 +87,8 @@ HostPath join(const HostPath& bundle, std::string_view path) {
     if (!part.empty() && part != ".") joined.append("/").append(part);
     path.remove_prefix(std::min(part.size() + 1, path.size()));
   }
-  return HostPath(joined.empty() ? "/" : std::move(joined));
+  if (joined.empty()) joined += '/';
+  return HostPath(std::move(joined));
 }
 
 void join_paths(Config& config, const HostPath& bundle) {
@@ -104,12 +105,6 @@ void join_paths(Config& config, const HostPath& bundle) {
 void inherit_environments(hooks::Hooks& hooks) {
   for (const hooks::Kind kind : hooks::kKinds)
     for (hooks::Hook& hook : hooks.of(kind)) hook.inherit_environment = !hook.env.has_value();
-}
-
-std::string first_of(const std::vector<std::string>& problems, std::size_t count) {
-  if (count < 2) return problems.front();
-  return fmt::format("{} (and {} more {})", problems.front(), count - 1,
-                     count == 2 ? "problem" : "problems");
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 
 #include <limits>
 
-#include "bundle/json_reader.hpp"
 #include "bundle/json_writer.hpp"
 #include "bundle/sections.hpp"
 #include "bundle/state_document.hpp"

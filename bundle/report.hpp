@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -12,18 +11,14 @@ namespace ocirun::bundle {
 /// begins with the JSON pointer of the value that it is about.
 class Report {
  public:
-  /// More problems than these are only counted: a hostile document cannot make the list grow.
+  /// More sentences than these are only counted: a hostile document cannot make the list grow.
   static constexpr std::size_t kMaxListed = 100;
 
-  void problem(std::string sentence) {
-    ++problem_count_;
-    add(problems_, std::move(sentence));
-  }
-  void warning(std::string sentence) { add(warnings_, std::move(sentence)); }
+  void problem(std::string sentence);
+  void warning(std::string sentence);
 
   bool ok() const { return problem_count_ == 0; }
   std::size_t problem_count() const { return problem_count_; }
-  const std::vector<std::string>& problems() const { return problems_; }
   std::vector<std::string>& problems() { return problems_; }
   std::vector<std::string>& warnings() { return warnings_; }
 
@@ -32,14 +27,11 @@ class Report {
   bool has_problem_below(std::string_view pointer) const;
 
  private:
-  /// A list that a 0.5 document gave once and is read three times complains once (SD-5).
-  static void add(std::vector<std::string>& list, std::string sentence) {
-    if (list.size() < kMaxListed && std::ranges::find(list, sentence) == list.end())
-      list.push_back(std::move(sentence));
-  }
-
   std::vector<std::string> problems_, warnings_;
   std::size_t problem_count_ = 0;
 };
+
+/// "A: b (and 2 more problems)"; `problems` is not empty, `count` is of all, listed or not.
+std::string first_of(const std::vector<std::string>& problems, std::size_t count);
 
 }  // namespace ocirun::bundle

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bundle/config.hpp"
-#include "bundle/json_reader.hpp"
+#include "bundle/json_fields.hpp"
 
 namespace ocirun::bundle {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bundle/config.hpp"
-#include "bundle/json_reader.hpp"
+#include "bundle/json_value.hpp"
 
 namespace ocirun::bundle {
 
