@@ -20,7 +20,7 @@ device() { config '.linux.devices += [$d]' --argjson d "$1"; }
   succeeds $'fd /proc/self/fd\nstdin /proc/self/fd/0\nstdout /proc/self/fd/1\nstderr /proc/self/fd/2\nptmx pts/ptmx'
   config 'del(.mounts[] | select(.destination == "/dev"))'
   ln -s /proc/self/fd "$BUNDLE/rootfs/dev/fd"
-  inside 'readlink /dev/fd /dev/stdin'
+  inside 'readlink /dev/fd; readlink /dev/stdin'
   succeeds $'/proc/self/fd\n/proc/self/fd/0'
 }
 

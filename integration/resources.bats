@@ -60,6 +60,7 @@ limit() { cat "/sys/fs/cgroup/$1/$ID/$2"; }
   resources '{memory: {limit: -1, swap: -1}}'
   create
   [[ $(limit memory memory.limit_in_bytes) -gt 1000000000000 ]]
+  ocirun delete --force "$ID"
   refused /linux/resources/memory/limit '.linux.resources.memory = {limit: -2}'
 }
 
@@ -80,6 +81,7 @@ limit() { cat "/sys/fs/cgroup/$1/$ID/$2"; }
   create
   equal 7 "$(limit memory memory.swappiness)"
   [[ $(limit memory memory.oom_control) == *"oom_kill_disable 1"* ]]
+  ocirun delete --force "$ID"
   refused /linux/resources/memory/swappiness '.linux.resources.memory = {swappiness: 101}'
 }
 
@@ -90,6 +92,7 @@ limit() { cat "/sys/fs/cgroup/$1/$ID/$2"; }
   equal 50000 "$(limit cpu cpu.cfs_quota_us)"
   equal 100000 "$(limit cpu cpu.cfs_period_us)"
   equal 10000 "$(limit cpu cpu.cfs_burst_us)"
+  ocirun delete --force "$ID"
   refused /linux/resources/cpu/burst '.linux.resources.cpu = {quota: 5000, period: 100000, burst: 6000}'
 }
 
@@ -122,6 +125,7 @@ limit() { cat "/sys/fs/cgroup/$1/$ID/$2"; }
   resources '{cpu: {idle: 1}}'
   create
   equal 1 "$(limit cpu cpu.idle)"
+  ocirun delete --force "$ID"
   refused /linux/resources/cpu/idle '.linux.resources.cpu = {idle: 2}'
 }
 
@@ -136,12 +140,14 @@ limit() { cat "/sys/fs/cgroup/$1/$ID/$2"; }
   config '.linux.resources.pids.limit = 0'
   create
   equal 0 "$(limit pids pids.max)"
+  ocirun delete --force "$ID"
   refused /linux/resources/pids/limit '.linux.resources.pids.limit = -2'
 }
 
 @test "R-30 blkio weight: 0 is unset, 10 to 1000 are the range" {
   resources '{blockIO: {weight: 0}}'
   create
+  ocirun delete --force "$ID"
   refused /linux/resources/blockIO/weight '.linux.resources.blockIO = {weight: 9}'
   refused /linux/resources/blockIO/weight '.linux.resources.blockIO = {weight: 1001}'
 }
@@ -151,6 +157,7 @@ limit() { cat "/sys/fs/cgroup/$1/$ID/$2"; }
   create
   contains "/sys/fs/cgroup/blkio/$ID/blkio.throttle.read_bps_device" "7:0 1048576"
   contains "/sys/fs/cgroup/blkio/$ID/blkio.throttle.write_iops_device" "7:0 100"
+  ocirun delete --force "$ID"
   refused /linux/resources/blockIO/weightDevice/0 '.linux.resources.blockIO = {weightDevice: [{major: 7, minor: 0}]}'
   refused /linux/resources/blockIO/throttleReadBpsDevice/0 '.linux.resources.blockIO = {throttleReadBpsDevice: [{major: 7, minor: 0}]}'
 }

@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154 # bats sets status, output and stderr
 # What a test says about $status, $output and $stderr of bats' `run`. Each prints what it found.
 
 found() {

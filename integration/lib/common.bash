@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2016 # jq's variables are not the shell's
 # What every test file loads: `load lib/common`.
 #
 # A test finds ready: $ID (a container id), $BUNDLE (a busybox bundle that runs `sleep 1000`),

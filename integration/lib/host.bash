@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # The host before and after a test, as lines of text: processes (the sandbox has a pid namespace of its
 # own), cgroups and keyrings that carry the mark of test ids, mounts, network devices, the state root,
 # and /dev/null. Nothing here forks: it runs twice per test.
@@ -72,7 +73,10 @@ remove_leftovers() {
     case $change in
       "left behind: process "*) words=${words#process }; kill -KILL "${words%% *}" || true ;;
       "left behind: cgroup "*) find "${words#cgroup }" -depth -type d -exec rmdir {} + || true ;;
-      "left behind: mount "*) read -r _ _ words _ <<<"${words#mount }" && umount -l "$words" || true ;;
+      "left behind: mount "*)
+        read -r _ _ words _ <<<"$words"
+        umount -l "$words" || true
+        ;;
     esac
   done
 }

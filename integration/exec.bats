@@ -1,0 +1,263 @@
+load lib/common
+
+# process FILTER: writes $TMP/process.json for --process: the container's own, edited.
+process() { jq ".process | $1" "$BUNDLE/config.json" >"$TMP/process.json"; }
+
+@test "exec gives the command's output and status, and takes stdin" {
+  create_and_start
+  run ocirun exec "$ID" sh -c 'echo out; exit 7'
+  exits 7 out
+  run ocirun exec "$ID" cat <<<"from the caller"
+  succeeds "from the caller"
+  run ocirun exec "$ID" sh -c 'kill -TERM $$'
+  exits 143
+}
+
+@test "exec's own failures have status 255 and runc's words" {
+  create_and_start
+  run ocirun exec "$ID" nosuch
+  exits 255 'exec: "nosuch": executable file not found in $PATH'
+  run ocirun exec "$ID" /no/such
+  exits 255 'exec: "/no/such": stat /no/such: no such file or directory'
+  run ocirun exec "$ID" /etc
+  exits 255 'exec: "/etc": permission denied'
+  run ocirun exec "$ID"
+  exits 255
+  run ocirun exec --bogus "$ID" true
+  exits 255 bogus
+}
+
+@test "exec with a missing interpreter gives one line" {
+  printf '#!/no/interpreter\n' >"$BUNDLE/rootfs/run.sh"
+  chmod +x "$BUNDLE/rootfs/run.sh"
+  create_and_start
+  run ocirun exec "$ID" /run.sh
+  exits 255 "exec /run.sh: no such file or directory"
+  equal 1 "${#lines[@]}"
+}
+
+@test "exec stops reading options at the first word that is none" {
+  create_and_start
+  run ocirun exec "$ID" echo --cwd /tmp -t
+  succeeds "--cwd /tmp -t"
+  run ocirun exec "$ID" -- echo dashes
+  [[ $status == 0 || $status == 255 ]]
+}
+
+@test "exec works on a created container, and not on a stopped one" {
+  script true
+  create
+  run ocirun exec "$ID" echo fine
+  succeeds fine
+  start
+  eventually status_is stopped
+  run ocirun exec "$ID" true
+  exits 255 "not running"
+}
+
+@test "exec runs in all the container's namespaces and cgroups" {
+  local type
+  create_and_start
+  helper "$OCIRUN" --root "$ROOT" exec --pid-file "$TMP/pid" "$ID" sleep 777
+  eventually exists "$TMP/pid"
+  for type in pid net ipc uts mnt cgroup; do
+    equal "$(readlink "/proc/$(init_pid)/ns/$type")" "$(readlink "/proc/$(<"$TMP/pid")/ns/$type")"
+  done
+  equal "$(sed 's/^[0-9]*//' "/proc/$(init_pid)/cgroup")" "$(sed 's/^[0-9]*//' "/proc/$(<"$TMP/pid")/cgroup")"
+}
+
+@test "exec runs in a user and a time namespace too" {
+  user_namespace
+  config '.linux.namespaces += [{type: "time"}] | .linux.timeOffsets = {boottime: {secs: 7000000}}'
+  create_and_start
+  run ocirun exec "$ID" sh -c 'id -u; cat /proc/self/uid_map | xargs; cut -d. -f1 /proc/uptime'
+  succeeds
+  equal 0 "${lines[0]}"
+  equal "0 100000 65536" "${lines[1]}"
+  [[ ${lines[2]} -gt 7000000 ]]
+}
+
+@test "exec has the container's rights: capabilities, no_new_privs, rlimits, umask, user" {
+  config '.process.rlimits = [{type: "RLIMIT_NOFILE", soft: 111, hard: 222}] | .process.user = {uid: 1000, gid: 1000, umask: 63, additionalGids: [5]}'
+  create_and_start
+  run ocirun exec "$ID" sh -c 'id -u; id -G; umask; ulimit -n; grep -E "NoNewPrivs|CapEff|CapBnd" /proc/self/status | xargs'
+  succeeds $'1000\n1000 5\n0077\n111\nCapEff: 0000000000000000 CapBnd: 0000000020000420 NoNewPrivs: 1'
+}
+
+@test "runc CVE-2022-29162 exec gives nothing inheritable or ambient, also with --cap" {
+  create_and_start
+  run ocirun exec "$ID" grep -E "Cap(Inh|Amb)" /proc/self/status
+  succeeds $'CapInh:\t0000000000000000\nCapAmb:\t0000000000000000'
+  run ocirun exec --cap CAP_NET_RAW "$ID" grep -E "Cap(Inh|Amb|Eff)" /proc/self/status
+  succeeds $'CapInh:\t0000000000000000\nCapEff:\t0000000020002420\nCapAmb:\t0000000000000000'
+}
+
+@test "exec --cwd, --env, --user, --additional-gids" {
+  create_and_start
+  run ocirun exec --cwd /tmp "$ID" pwd
+  succeeds /tmp
+  run ocirun exec -e A=1 --env B=2 -e A=3 "$ID" sh -c 'echo $A $B $TERM'
+  succeeds "3 2 xterm"
+  run ocirun exec --user 1000:5 "$ID" sh -c 'id -u; id -g; echo $HOME'
+  succeeds $'1000\n5\n/home/web'
+  run ocirun exec -u 1 "$ID" id -u
+  succeeds 1
+  run ocirun exec -u 1000 -g 7 -g 8 "$ID" id -G
+  mentions "7 8"
+}
+
+@test "crun CVE-2026-30892 exec --user takes whole numbers only" {
+  local user
+  create_and_start
+  for user in "" 1: x 1:x -1 4294967295 4294967296 1:2:3 " 1"; do
+    run ocirun exec --user "$user" "$ID" id
+    exits 255
+  done
+}
+
+@test "exec --cwd must be absolute and be there" {
+  create_and_start
+  run ocirun exec --cwd tmp "$ID" true
+  exits 255
+  run ocirun exec --cwd /no/such "$ID" true
+  exits 255 "no such file or directory"
+}
+
+@test "exec --no-new-privs sets it" {
+  config '.process.noNewPrivileges = false'
+  create_and_start
+  run ocirun exec --no-new-privs "$ID" grep NoNewPrivs /proc/self/status
+  succeeds $'NoNewPrivs:\t1'
+}
+
+@test "exec --process takes the whole process from a file" {
+  create_and_start
+  process '.args = ["sh", "-c", "pwd; id -u; echo $NEW; cat /proc/self/oom_score_adj"] | .cwd = "/tmp" | .user = {uid: 5, gid: 6} | .env += ["NEW=x"] | .oomScoreAdj = 200'
+  run ocirun exec --process "$TMP/process.json" "$ID"
+  succeeds $'/tmp\n5\nx\n200'
+  run ocirun exec -p "$TMP/process.json" "$ID"
+  succeeds
+}
+
+@test "exec --process that is missing, malformed or invalid is refused with status 255" {
+  create_and_start
+  run ocirun exec --process /no/such "$ID"
+  exits 255 /no/such
+  echo '{' >"$TMP/process.json"
+  run ocirun exec --process "$TMP/process.json" "$ID"
+  exits 255
+  process '.cwd = "x"'
+  run ocirun exec --process "$TMP/process.json" "$ID"
+  exits 255 cwd
+}
+
+@test "exec --detach returns at once, writes the pid file, and the process becomes the caller's child" {
+  create_and_start
+  run "$LIB/subreaper" "$OCIRUN" --root "$ROOT" exec --detach --pid-file "$TMP/pid" "$ID" sh -c 'sleep 0.2; exit 33'
+  succeeds
+  equal "command 0" "${lines[0]}"
+  [[ ${lines[1]} == "orphan $(<"$TMP/pid") 33 "* ]]
+  equal 0 "$(wc -l <"$TMP/pid")"
+}
+
+@test "exec's process leads a session of its own" {
+  create_and_start
+  run ocirun exec "$ID" sh -c 'cut -d" " -f1,6 /proc/$$/stat'
+  succeeds
+  equal "${output% *}" "${output#* }"
+}
+
+@test "exec leaves only 0, 1 and 2 open, plus --preserve-fds" {
+  create_and_start
+  run ocirun exec "$ID" sh -c 'ls /proc/self/fd | xargs' 7</etc/passwd
+  succeeds "0 1 2 3"
+  run ocirun exec --preserve-fds 1 "$ID" sh -c 'cat <&3' 3<<<three
+  succeeds three
+}
+
+@test "exec does not let the caller's environment in" {
+  create_and_start
+  SECRET=leak run ocirun exec "$ID" env
+  never_mentions leak
+  mentions TERM=xterm
+}
+
+@test "exec is refused on a paused container unless --ignore-paused" {
+  create_and_start
+  ocirun pause "$ID"
+  run timeout 10 "$OCIRUN" --root "$ROOT" exec "$ID" true
+  exits 255 paused
+  helper "$OCIRUN" --root "$ROOT" exec --ignore-paused "$ID" touch /ran
+  sleep 0.2
+  [[ ! -e $BUNDLE/rootfs/ran ]]
+  ocirun resume "$ID"
+  eventually exists "$BUNDLE/rootfs/ran"
+}
+
+@test "exec reads the snapshot of config.json, not the bundle" {
+  create_and_start
+  config '.process.user.uid = 1000 | .process.env = ["PATH=/nowhere"]'
+  run ocirun exec "$ID" id -u
+  succeeds 0
+  rm "$BUNDLE/config.json"
+  run ocirun exec "$ID" id -u
+  succeeds 0
+}
+
+@test "P-18 execCPUAffinity holds for exec and not for init; a bad list is refused" {
+  config '.process.execCPUAffinity = {initial: "0", final: "1"}'
+  create_and_start
+  equal "$(grep Cpus_allowed_list /proc/1/status)" "$(grep Cpus_allowed_list "/proc/$(init_pid)/status")"
+  run ocirun exec "$ID" grep Cpus_allowed_list /proc/self/status
+  succeeds $'Cpus_allowed_list:\t1'
+  ocirun delete --force "$ID"
+  refused execCPUAffinity '.process.execCPUAffinity = {initial: "a"}'
+  refused execCPUAffinity '.process.execCPUAffinity = {final: "3-1"}'
+}
+
+@test "exec resets an inherited CPU affinity" {
+  create_and_start
+  run taskset -c 0 "$OCIRUN" --root "$ROOT" exec "$ID" grep Cpus_allowed_list /proc/self/status
+  succeeds "$(grep Cpus_allowed_list /proc/1/status)"
+}
+
+@test "exec --cgroup joins a sub-cgroup of the container, and no other" {
+  create_and_start
+  mkdir "/sys/fs/cgroup/memory/$ID/sub"
+  run ocirun exec --cgroup memory:sub "$ID" grep memory /proc/self/cgroup
+  succeeds
+  mentions /sub
+  run ocirun exec --cgroup memory:../.. "$ID" true
+  exits 255
+  run ocirun exec --cgroup nosuch "$ID" true
+  exits 255
+}
+
+@test "exec in a container whose init was replaced by kill says so" {
+  create_and_start
+  ocirun kill "$ID" KILL
+  eventually status_is stopped
+  run ocirun exec "$ID" true
+  exits 255
+}
+
+@test "exec --apparmor and --process-label on a host without them are refused by name" {
+  [[ ! -e /sys/module/apparmor && ! -e /sys/fs/selinux/policyvers ]] || skip "this host has one of them"
+  create_and_start
+  run ocirun exec --apparmor profile "$ID" true
+  exits 255
+  run ocirun exec --process-label a:b:c:s0 "$ID" true
+  exits 255
+}
+
+@test "fifty execs at once all succeed" {
+  local n failed=0 pids=()
+  create_and_start
+  for n in {1..50}; do
+    ocirun exec "$ID" sh -c "echo $n" </dev/null >"$TMP/out.$n" 2>&1 3>&- 4>&- &
+    pids+=($!)
+  done
+  wait "${pids[@]}"
+  for n in {1..50}; do [[ $(<"$TMP/out.$n") == "$n" ]] || { cat "$TMP/out.$n"; failed=1; }; done
+  equal 0 "$failed"
+}

@@ -1,0 +1,78 @@
+# The architecture's rules that a glance can check; needs neither the runtime nor the sandbox.
+
+setup() { cd "$BATS_TEST_DIRNAME/.." || return; }
+
+product() { git ls-files -- 'linux/*.[ch]pp' 'cgroups/*.[ch]pp' 'hooks/*.[ch]pp' 'bundle/*.[ch]pp' 'runtime/*.[ch]pp'; }
+
+# none PATTERN PATHS…: no tracked file there has a line that matches, comments aside.
+none() {
+  local pattern=$1 found
+  shift
+  found=$(git grep -nP -e "$pattern" -- "$@" | grep -vP '^[^:]*:\d+:\s*(//|#[^i])') || return 0
+  echo "$found"
+  return 1
+}
+
+@test "a folder includes only from floors below it" {
+  none '^#include "(cgroups|hooks|bundle|runtime)/' linux
+  none '^#include "(hooks|bundle|runtime)/' cgroups
+  none '^#include "(cgroups|bundle|runtime)/' hooks
+  none '^#include "runtime/' bundle
+}
+
+@test "nlohmann_json is seen in bundle/ alone, libseccomp and libmnl in linux/ alone" {
+  none 'nlohmann' linux cgroups hooks runtime
+  none '<seccomp.h>|<libmnl/' cgroups hooks bundle runtime
+  none 'systemd/sd-bus' linux hooks bundle runtime 'cgroups/*.cpp'
+}
+
+@test "no iostream, filesystem, regex, locale or threads in the product" {
+  none '#include <(iostream|filesystem|regex|locale|thread|future|mutex)>' linux cgroups hooks bundle runtime
+}
+
+@test "raw calls on paths stand only where names are made safe" {
+  none '(?<![\w.>:])(::)?(openat2?|mkdirat|mknodat|symlinkat|unlinkat|fchownat|fchmodat2?|fstatat|faccessat2?|renameat2?|linkat|realpath|umount2?|move_mount|open_tree|chroot)\(' \
+    'linux/*.cpp' ':!linux/syscalls.cpp' ':!linux/safe_dir*.cpp' ':!linux/file_io.cpp'
+  none '(?<![\w.>])::(open|creat|mkdir|rmdir|mknod|symlink|unlink|chown|lchown|chmod|stat|lstat|access|rename|link|truncate|opendir|mount|fopen)\(' \
+    'linux/*.cpp' 'cgroups/*.cpp' 'hooks/*.cpp' 'bundle/*.cpp' 'runtime/*.cpp' \
+    ':!linux/syscalls.cpp' ':!linux/safe_dir*.cpp' ':!linux/file_io.cpp'
+  none 'std::(i|o)?fstream|std::filesystem|\bfopen\(' linux cgroups hooks bundle runtime
+}
+
+@test "files have at most 500 lines, headers at most 200" {
+  local file lines failed=0
+  while read -r file; do
+    lines=$(wc -l <"$file")
+    case $file in
+      *.hpp) [[ $lines -le 200 ]] || { echo "$file: $lines"; failed=1; } ;;
+      *) [[ $lines -le 500 ]] || { echo "$file: $lines"; failed=1; } ;;
+    esac
+  done < <(git ls-files -- '*.cpp' '*.hpp' '*.bats' '*.bash' 'dev' ':!tests/data')
+  return "$failed"
+}
+
+@test "nothing promises later work" {
+  git grep -nP -e '\b(TODO|FIXME)\b' -- '*.cpp' '*.hpp' '*.bats' '*.bash' 'dev' '*.md' ':!integration/lint.bats' && return 1
+  none '\b(TODO|FIXME|XXX|HACK|not implemented|unimplemented)\b' '*.cpp' '*.hpp' '*.bats' '*.bash' 'dev' '*.md' ':!integration/lint.bats'
+}
+
+@test "no path of a machine and no name of a private host is committed" {
+  none '/work/(main|shared)|\.mirror/|/home/[a-z]+/' . ':!integration/lint.bats' ':!tests/data' ':!integration/process.bats' ':!integration/exec.bats'
+}
+
+@test "names avoid the words that say nothing" {
+  none '\b(do_|handle_|process_)[a-z]+\(|(?<!enum )class \w*(Manager|Helper|Util)\b' linux cgroups hooks bundle runtime
+}
+
+@test "headers are guarded, and sources include what they implement first" {
+  local file
+  while read -r file; do
+    head -n 3 "$file" | grep -q '#pragma once' || { echo "$file lacks #pragma once"; return 1; }
+  done < <(git ls-files -- '*.hpp')
+}
+
+@test "shell scripts pass shellcheck" {
+  command -v shellcheck >/dev/null || skip "shellcheck is not installed"
+  shellcheck -x dev .ci/run integration/lib/sandbox integration/lib/debian-rootfs
+  shellcheck -x -s bash integration/lib/*.bash
+}
