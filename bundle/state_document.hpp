@@ -18,7 +18,7 @@ struct StateDocument {
   std::string oci_version;
   std::string id;
   std::string status;  // creating, created, running, stopped; paused
-  int pid = 0;         // left out when 0 and the status allows it; `list` prints 0
+  int pid = 0;         // 0 without a process: `state` and `list` print it, hooks get no pid
   std::string bundle;
   std::string rootfs;
   std::string created;  // RFC 3339 with nanoseconds, UTC
@@ -28,7 +28,7 @@ struct StateDocument {
 
 /// The state on a hook's stdin and in the seccomp agent's message: spec properties only, one line.
 std::string hook_state(const StateDocument& state);
-/// `ocirun state`: two-space indent, keys in runc's order.
+/// `ocirun state`, without a final newline: two-space indent, keys in runc's order.
 std::string state_text(const StateDocument& state);
 /// `ocirun list --format json`: one line, keys ociVersion, id, pid, status, bundle, rootfs,
 /// created, annotations, owner.
