@@ -4,12 +4,18 @@ namespace ocirun::hooks {
 
 std::string_view config_name(Kind kind) {
   switch (kind) {
-    case Kind::kPrestart: return "prestart";
-    case Kind::kCreateRuntime: return "createRuntime";
-    case Kind::kCreateContainer: return "createContainer";
-    case Kind::kStartContainer: return "startContainer";
-    case Kind::kPoststart: return "poststart";
-    case Kind::kPoststop: return "poststop";
+    case Kind::kPrestart:
+      return "prestart";
+    case Kind::kCreateRuntime:
+      return "createRuntime";
+    case Kind::kCreateContainer:
+      return "createContainer";
+    case Kind::kStartContainer:
+      return "startContainer";
+    case Kind::kPoststart:
+      return "poststart";
+    case Kind::kPoststop:
+      return "poststop";
   }
   return "";
 }

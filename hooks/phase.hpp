@@ -10,13 +10,15 @@ namespace ocirun::hooks {
 
 /// What becomes of the others, and of the container, when a hook fails.
 enum class FailureRule {
-  kAbort,     // the first failure ends the phase with an error, the container is destroyed (H-11, H-12)
+  kAbort,     // the first failure ends the phase with an error, the container is destroyed (H-11,
+              // H-12)
   kContinue,  // each failure is a warning, the rest still run, the operation succeeds (H-13, SD-15)
 };
 FailureRule failure_rule(Kind kind);
 
-/// Runs the hooks of one kind in their order (H-6). `rule` is failure_rule(kind) but for poststart of a 0.5 document.
-/// Errors: "error running createRuntime hook #1 (/usr/bin/setup-net): exit status 3: …", counted from 0.
+/// Runs the hooks of one kind in their order (H-6). `rule` is failure_rule(kind) but for poststart
+/// of a 0.5 document. Errors: "error running createRuntime hook #1 (/usr/bin/setup-net): exit
+/// status 3: …", counted from 0.
 Result<void> run_phase(const Hooks& hooks, Kind kind, FailureRule rule,
                        const Surroundings& surroundings);
 

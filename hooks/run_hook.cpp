@@ -33,7 +33,8 @@ Result<Pipe> make_pipe() {
   return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
-// A memory file, not a pipe: a hook that never reads its stdin blocks nobody, however long the state is.
+// A memory file, not a pipe: a hook that never reads its stdin blocks nobody, however long the
+// state is.
 Result<UniqueFd> make_stdin(std::string_view state) {
   UniqueFd fd(::memfd_create("state", MFD_CLOEXEC));
   if (!fd) return fail(errno, "make the state's memory file");
@@ -42,17 +43,17 @@ Result<UniqueFd> make_stdin(std::string_view state) {
   return fd;
 }
 
-[[noreturn]] void become_hook(const Hook& hook, const Surroundings& surroundings, Fd input, Fd output,
-                              Fd failure) {
+[[noreturn]] void become_hook(const Hook& hook, const Surroundings& surroundings, Fd input,
+                              Fd output, Fd failure) {
   ::setsid();  // its own process group: a timeout reaches its children too
   linux::reset_signals();
   if (::chdir(surroundings.directory.c_str()) != 0 && ::chdir("/") != 0) ::_exit(127);
-  linux::ExecArguments arguments(
-      hook.args.empty() ? std::vector{hook.path.string()} : hook.args,
-      hook.env ? *hook.env : surroundings.default_env);
+  linux::ExecArguments arguments(hook.args.empty() ? std::vector{hook.path.string()} : hook.args,
+                                 hook.env ? *hook.env : surroundings.default_env);
   if (::dup2(input.value, 0) >= 0 && ::dup2(output.value, 1) >= 0 && ::dup2(output.value, 2) >= 0 &&
       ::dup2(failure.value, 3) >= 0) {
-    ::fcntl(3, F_SETFD, FD_CLOEXEC);  // closes on a successful execve, which is how the parent learns of it
+    ::fcntl(3, F_SETFD,
+            FD_CLOEXEC);  // closes on a successful execve, which is how the parent learns of it
     linux::close_descriptors_from(4);
     ::execve(hook.path.c_str(), arguments.argv(),
              hook.inherit_environment && !hook.env ? environ : arguments.envp());
@@ -88,12 +89,13 @@ int poll_timeout(const Hook& hook, Clock::time_point begin, int reminders) {
 
 enum class Ending { kExited, kTimedOut };
 
-// Returns when the hook's own process has ended (its pidfd is readable) or its time is up. A grandchild that keeps the
-// pipe open holds nobody back.
+// Returns when the hook's own process has ended (its pidfd is readable) or its time is up. A
+// grandchild that keeps the pipe open holds nobody back.
 Ending wait_for_end(const Hook& hook, const Surroundings& surroundings, const linux::Child& child,
                     Fd output, std::string& kept) {
   const auto begin = Clock::now();
-  std::array<pollfd, 2> watched{pollfd{output.value, POLLIN, 0}, pollfd{child.pidfd.get(), POLLIN, 0}};
+  std::array<pollfd, 2> watched{pollfd{output.value, POLLIN, 0},
+                                pollfd{child.pidfd.get(), POLLIN, 0}};
   for (int reminders = 0;;) {
     const int ready = ::poll(watched.data(), watched.size(), poll_timeout(hook, begin, reminders));
     if (ready < 0) continue;  // EINTR

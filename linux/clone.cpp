@@ -15,7 +15,8 @@
 namespace ocirun::linux {
 namespace {
 
-// <linux/sched.h> clashes with glibc's <sched.h>; this is clone_args as of Linux 5.7, its size told to the kernel.
+// <linux/sched.h> clashes with glibc's <sched.h>; this is clone_args as of Linux 5.7, its size told
+// to the kernel.
 struct CloneArguments {
   std::uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid,
       set_tid_size, cgroup;
@@ -54,7 +55,8 @@ Result<Child> clone_process(std::uint64_t flags, Fd cgroup, Parentage parentage)
   }
   const long pid = ::syscall(SYS_clone3, &arguments, sizeof(arguments));
   if (pid >= 0) return child_of(pid, pidfd, cgroup.value >= 0);
-  // A container's seccomp profile may know clone(2) only, and then a startContainer hook needs that one.
+  // A container's seccomp profile may know clone(2) only, and then a startContainer hook needs that
+  // one.
   const bool refused = errno == EPERM && flags == 0 && cgroup.value < 0;
   if (errno == ENOSYS || errno == E2BIG || refused)
     return clone_legacy(flags | (sibling ? std::uint64_t{CLONE_PARENT} : std::uint64_t{SIGCHLD}));

@@ -17,9 +17,10 @@ struct Child {
 /// Whose child the new process is. kOfMyParent (CLONE_PARENT) lets a stage leave nobody in between.
 enum class Parentage { kMine, kOfMyParent };
 
-/// fork(2) with namespaces: clone3(2) with `flags` (CLONE_NEW*), straight into `cgroup` (a v2 directory, or -1).
-/// The caller is responsible for being single-threaded. Kernels without clone3 get clone(2), and then nobody has
-/// joined `cgroup` (joined_cgroup tells). Errors: EPERM, ENOSPC (too many namespaces), EAGAIN, ENOMEM, EUSERS.
+/// fork(2) with namespaces: clone3(2) with `flags` (CLONE_NEW*), straight into `cgroup` (a v2
+/// directory, or -1). The caller is responsible for being single-threaded. Kernels without clone3
+/// get clone(2), and then nobody has joined `cgroup` (joined_cgroup tells). Errors: EPERM, ENOSPC
+/// (too many namespaces), EAGAIN, ENOMEM, EUSERS.
 Result<Child> clone_process(std::uint64_t flags, Fd cgroup, Parentage parentage);
 
 /// Waits for a child of ours, whatever its exit signal. Returns the status as waitpid(2) gives it.

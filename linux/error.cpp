@@ -13,13 +13,39 @@ std::string errno_text(int number) {
   return lower;
 }
 
+struct Error::Body {
+  int number;
+  std::vector<std::string> frames;
+};
+
+Error::Error(int number, std::string frame) : body_(new Body{number, {}}) {
+  body_->frames.push_back(std::move(frame));
+}
+Error::Error(int number, std::vector<std::string> frames)
+    : body_(new Body{number, std::move(frames)}) {}
+Error::Error(const Error& other) : body_(new Body(*other.body_)) {}
+Error::Error(Error&& other) noexcept = default;
+Error& Error::operator=(Error other) noexcept {
+  body_ = std::move(other.body_);
+  return *this;
+}
+Error::~Error() = default;
+
+int Error::number() const { return body_->number; }
+const std::vector<std::string>& Error::frames() const { return body_->frames; }
+
+Error& Error::within(std::string frame) {
+  body_->frames.insert(body_->frames.begin(), std::move(frame));
+  return *this;
+}
+
 std::string Error::message() const {
   std::string text;
-  for (const std::string& frame : frames_) {
+  for (const std::string& frame : body_->frames) {
     if (!text.empty()) text += ": ";
     text += frame;
   }
-  if (errno_ != 0) text += ": " + errno_text(errno_);
+  if (number() != 0) text += ": " + errno_text(number());
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <expected>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,27 +12,29 @@ namespace ocirun {
 
 /// What went wrong: an errno (0 when the kernel had no part in it) and a sentence told in frames,
 /// outermost first. Context is added where the meaning is known; the whole is printed once.
+/// One pointer wide: every Result carries room for it, and the way without errors should not pay.
 class Error {
  public:
-  Error(int number, std::string frame) : errno_(number) { frames_.push_back(std::move(frame)); }
-  Error(int number, std::vector<std::string> frames) : errno_(number), frames_(std::move(frames)) {}
+  Error(int number, std::string frame);
+  Error(int number, std::vector<std::string> frames);
+  Error(const Error& other);
+  Error(Error&& other) noexcept;
+  Error& operator=(Error other) noexcept;
+  ~Error();
 
-  int number() const { return errno_; }
-  const std::vector<std::string>& frames() const { return frames_; }
+  int number() const;
+  const std::vector<std::string>& frames() const;
 
   /// Adds an outer frame: "mount /data" in front of "open /srv/x".
-  Error& within(std::string frame) {
-    frames_.insert(frames_.begin(), std::move(frame));
-    return *this;
-  }
+  Error& within(std::string frame);
 
   /// "create web1: mount /data: open /srv/x: no such file or directory": frames joined by ": ",
   /// the errno's text last, in lower case as the ecosystem greps it.
   std::string message() const;
 
  private:
-  int errno_;
-  std::vector<std::string> frames_;
+  struct Body;
+  std::unique_ptr<Body> body_;
 };
 
 template <typename T = void>

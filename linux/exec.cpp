@@ -20,7 +20,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& strings) {
   return pointers;
 }
 
-// Linux before 5.9 (5.11 for CLOEXEC): the limit bounds the numbers, and fdinfo would need a procfs we may not trust.
+// Linux before 5.9 (5.11 for CLOEXEC): the limit bounds the numbers, and fdinfo would need a procfs
+// we may not trust.
 int descriptor_limit() {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -35,7 +36,8 @@ void close_span(int first, int last) {
 
 }  // namespace
 
-ExecArguments::ExecArguments(std::vector<std::string> arguments, std::vector<std::string> environment)
+ExecArguments::ExecArguments(std::vector<std::string> arguments,
+                             std::vector<std::string> environment)
     : arguments_(std::move(arguments)),
       environment_(std::move(environment)),
       argv_(pointers_to(arguments_)),

@@ -22,10 +22,12 @@ class ExecArguments {
   std::vector<char*> argv_, envp_;
 };
 
-/// Default disposition for every signal and an empty mask: what a fresh program expects (a caller may ignore SIGHUP).
+/// Default disposition for every signal and an empty mask: what a fresh program expects (a caller
+/// may ignore SIGHUP).
 void reset_signals();
 
-/// Closes every descriptor from `first` on: close_range(2), or one by one where the kernel lacks it.
+/// Closes every descriptor from `first` on: close_range(2), or one by one where the kernel lacks
+/// it.
 void close_descriptors_from(int first);
 /// Marks every descriptor from `first` on close-on-exec.
 void close_descriptors_on_exec(int first);

@@ -18,7 +18,8 @@ Result<void> replace_file(Fd directory, const std::string& name, std::string_vie
 /// The same by path; a relative one is relative to the caller's working directory.
 Result<void> replace_file(const HostPath& path, std::string_view content, mode_t mode);
 
-/// Reads a regular file of at most `limit` bytes; anything else in its place is an error, never a wait.
+/// Reads a regular file of at most `limit` bytes; anything else in its place is an error, never a
+/// wait.
 Result<std::string> read_file(Fd directory, const std::string& name, std::size_t limit);
 
 /// Writes everything to a descriptor, however many write(2) it takes.

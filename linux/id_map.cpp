@@ -25,7 +25,7 @@ std::optional<std::uint32_t> map_id(const std::vector<IdMapping>& mappings, std:
 }
 
 // Sorted by `start`, two neighbours that touch each other's ids overlap.
-Result<void> check_overlaps(std::vector<IdMapping> mappings, std::uint32_t IdMapping::*start,
+Result<void> check_overlaps(std::vector<IdMapping> mappings, std::uint32_t IdMapping::* start,
                             std::string_view side) {
   std::ranges::sort(mappings, {}, start);
   for (std::size_t i = 1; i < mappings.size(); ++i) {
@@ -46,7 +46,8 @@ std::string map_text(const std::vector<IdMapping>& mappings) {
 // One write(2) takes the whole map; the kernel refuses a second one.
 Result<void> write_proc_file(Fd procfs, int pid, const char* name, std::string_view text) {
   const std::string path = fmt::format("{}/{}", pid, name);
-  TRY_ASSIGN(const UniqueFd fd, sys::openat(procfs, path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+  TRY_ASSIGN(const UniqueFd fd,
+             sys::openat(procfs, path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
   return within(sys::write_once(fd, text), fmt::format("write {}", name));
 }
 
@@ -82,11 +83,13 @@ Result<void> run_map_program(const char* name, const char* subordinate_file, int
   TRY_ASSIGN(const int status, wait_for_child(child.pid));
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
   return refuse(
-      "{} refused the mapping (exit status {}): every host id must be your own or listed for you in {}",
+      "{} refused the mapping (exit status {}): every host id must be your own or listed for you "
+      "in {}",
       name, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), subordinate_file);
 }
 
-// The kernel lets an unprivileged process map its own id alone, and then only with setgroups denied (gid).
+// The kernel lets an unprivileged process map its own id alone, and then only with setgroups denied
+// (gid).
 bool is_own_id_only(const std::vector<IdMapping>& mappings, std::uint32_t own) {
   return mappings.size() == 1 && mappings[0].size == 1 && mappings[0].host_id == own;
 }
@@ -100,8 +103,10 @@ Result<void> check_id_mappings(const std::vector<IdMapping>& mappings) {
   if (mappings.size() > kMaxIdMappings)
     return refuse("{} mappings: the kernel takes at most {}", mappings.size(), kMaxIdMappings);
   for (const IdMapping& line : mappings) {
-    if (line.size == 0) return refuse("mapping of container id {}: size must be at least 1", line.container_id);
-    const std::uint64_t last = std::uint64_t{std::max(line.container_id, line.host_id)} + line.size - 1;
+    if (line.size == 0)
+      return refuse("mapping of container id {}: size must be at least 1", line.container_id);
+    const std::uint64_t last =
+        std::uint64_t{std::max(line.container_id, line.host_id)} + line.size - 1;
     if (last >= Uid::kUnchanged)
       return refuse("mapping of container id {}: reaches id {}, the last one is 4294967294",
                     line.container_id, last);
@@ -115,7 +120,8 @@ Result<void> write_id_maps(Fd procfs, int pid, const IdMap& map) {
   if (privileged) {
     auto written = write_proc_file(procfs, pid, "uid_map", map_text(map.uids));
     if (written) written = write_proc_file(procfs, pid, "gid_map", map_text(map.gids));
-    // Root of a user namespace that does not hold these ids itself: fall through to the set-uid programs.
+    // Root of a user namespace that does not hold these ids itself: fall through to the set-uid
+    // programs.
     if (written || written.error().number() != EPERM)
       return within(std::move(written), "map the ids of the user namespace");
   }

@@ -20,8 +20,8 @@ struct Packet {
   bool end_of_stream = false;  // the other side is gone
 };
 
-/// One end of a SOCK_SEQPACKET pair. A packet has at most kMaxPayload bytes and kMaxDescriptors descriptors; one that
-/// arrives truncated is an error, never a shorter packet.
+/// One end of a SOCK_SEQPACKET pair. A packet has at most kMaxPayload bytes and kMaxDescriptors
+/// descriptors; one that arrives truncated is an error, never a shorter packet.
 class MessageSocket {
  public:
   static constexpr std::size_t kMaxPayload = 60 * 1024;

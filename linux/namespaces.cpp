@@ -46,7 +46,8 @@ std::string_view proc_name(NamespaceKind kind) { return names_of(kind).proc; }
 std::uint64_t clone_flag(NamespaceKind kind) { return names_of(kind).flag; }
 
 Result<void> NamespaceSet::add(Namespace entry) {
-  if (contains(entry.kind)) return refuse("namespace \"{}\" is listed twice", config_name(entry.kind));
+  if (contains(entry.kind))
+    return refuse("namespace \"{}\" is listed twice", config_name(entry.kind));
   entries_.push_back(std::move(entry));
   return {};
 }
@@ -81,12 +82,15 @@ Result<std::vector<PinnedNamespace>> pin_namespaces(const NamespaceSet& set) {
     const std::string& path = entry->path->string();
     // O_NONBLOCK: a fifo in that place must not make us wait.
     auto fd = sys::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (!fd) return within(Result<std::vector<PinnedNamespace>>(std::unexpected(fd.error())),
-                           fmt::format("join the {} namespace", config_name(kind)));
+    if (!fd)
+      return within(Result<std::vector<PinnedNamespace>>(std::unexpected(fd.error())),
+                    fmt::format("join the {} namespace", config_name(kind)));
     const int type = ::ioctl(fd->get(), NS_GET_NSTYPE);
     if (type < 0 || static_cast<std::uint64_t>(static_cast<unsigned>(type)) != clone_flag(kind))
-      return refuse("join the {0} namespace: {1} is not a {0} namespace; give the path of one, such as /proc/PID/ns/{2}",
-                    config_name(kind), path, proc_name(kind));
+      return refuse(
+          "join the {0} namespace: {1} is not a {0} namespace; give the path of one, such as "
+          "/proc/PID/ns/{2}",
+          config_name(kind), path, proc_name(kind));
     pinned.push_back({kind, std::move(*fd)});
   }
   return pinned;

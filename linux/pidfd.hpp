@@ -23,8 +23,8 @@ Result<std::string> read_boot_id();
 /// Errors: ESRCH ("no such process"); ENOSYS on kernels before 5.3.
 Result<UniqueFd> open_pidfd(const ProcessIdentity& process);
 
-/// Signals exactly that process: pidfd, start time, pidfd_send_signal; kill(2) after the check where the kernel has no
-/// pidfds. Errors: ESRCH, EPERM, EINVAL.
+/// Signals exactly that process: pidfd, start time, pidfd_send_signal; kill(2) after the check
+/// where the kernel has no pidfds. Errors: ESRCH, EPERM, EINVAL.
 Result<void> send_signal(const ProcessIdentity& process, int signal);
 
 /// A copy of descriptor `number` of the process behind `pidfd` (pidfd_getfd(2), Linux 5.6).

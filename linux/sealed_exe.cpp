@@ -32,7 +32,10 @@ bool is_sealed(Fd executable) {
 Result<UniqueFd> make_memory_file() {
   UniqueFd fd(::memfd_create(kImageName, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC));
   if (!fd && errno == EINVAL) fd.reset(::memfd_create(kImageName, MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!fd) return fail(errno, "make a memory file for the sealed executable (sysctl vm.memfd_noexec must be below 2)");
+  if (!fd)
+    return fail(
+        errno,
+        "make a memory file for the sealed executable (sysctl vm.memfd_noexec must be below 2)");
   return fd;
 }
 
@@ -42,8 +45,8 @@ Result<UniqueFd> copy_sealed(Fd executable) {
   TRY_ASSIGN(UniqueFd copy, make_memory_file());
   off_t offset = 0;
   while (offset < status.st_size) {
-    const ssize_t count =
-        ::sendfile(copy.get(), executable.value, &offset, static_cast<std::size_t>(status.st_size - offset));
+    const ssize_t count = ::sendfile(copy.get(), executable.value, &offset,
+                                     static_cast<std::size_t>(status.st_size - offset));
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return fail(count == 0 ? EIO : errno, "copy the executable");
   }

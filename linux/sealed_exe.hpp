@@ -4,9 +4,10 @@
 
 namespace ocirun::linux {
 
-/// Makes sure that this process runs from a sealed copy of its executable, so that nothing inside a container that
-/// reaches /proc/PID/exe finds the host's file behind it (runc CVE-2019-5736). Returns when that is so; else
-/// executes the copy with the same arguments and environment and does not return.
+/// Makes sure that this process runs from a sealed copy of its executable, so that nothing inside a
+/// container that reaches /proc/PID/exe finds the host's file behind it (runc CVE-2019-5736).
+/// Returns when that is so; else executes the copy with the same arguments and environment and does
+/// not return.
 Result<void> reexec_sealed(char* const argv[]);
 
 }  // namespace ocirun::linux

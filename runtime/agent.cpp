@@ -21,7 +21,8 @@ bool is_seccomp_listener(Fd fd) {
   return ::ioctl(fd.value, SECCOMP_IOCTL_NOTIF_ID_VALID, &nobody) == 0 || errno == ENOENT;
 }
 
-// The descriptor appears when the child's seccomp(2) returns; the child cannot tell us then, its own filter may hold it up.
+// The descriptor appears when the child's seccomp(2) returns; the child cannot tell us then, its
+// own filter may hold it up.
 Result<UniqueFd> take_listener(Fd pidfd, int number) {
   for (int i = 0; i < kListenerTries; ++i) {
     auto listener = linux::copy_descriptor(pidfd, number);
@@ -38,7 +39,8 @@ Result<UniqueFd> receive_terminal(const linux::Packet& packet, Fd console) {
   if (packet.descriptors.size() != 1) return fail(EPROTO, "Terminal without a descriptor");
   const UniqueFd& master = packet.descriptors.front();
   if (console.value >= 0) {
-    TRY(within(linux::send_descriptor(console, master, "/dev/ptmx"), "--console-socket: send the terminal"));
+    TRY(within(linux::send_descriptor(console, master, "/dev/ptmx"),
+               "--console-socket: send the terminal"));
     return UniqueFd();
   }
   UniqueFd kept(::fcntl(master.get(), F_DUPFD_CLOEXEC, 3));
@@ -46,14 +48,17 @@ Result<UniqueFd> receive_terminal(const linux::Packet& packet, Fd console) {
   return kept;
 }
 
-Result<void> send_listener(const linux::Packet& packet, const linux::Child& child, const linux::SeccompProfile& profile,
-                           bundle::StateDocument state) {
+Result<void> send_listener(const linux::Packet& packet, const linux::Child& child,
+                           const linux::SeccompProfile& profile, bundle::StateDocument state) {
   TRY_ASSIGN(const int number, parse_number(packet.payload));
   TRY_ASSIGN(const UniqueFd listener, take_listener(child.pidfd, number));
-  TRY_ASSIGN(const UniqueFd agent, within(linux::connect_unix(profile.listener_path), "/linux/seccomp/listenerPath"));
+  TRY_ASSIGN(const UniqueFd agent,
+             within(linux::connect_unix(profile.listener_path), "/linux/seccomp/listenerPath"));
   state.status = "creating";
-  return within(linux::send_descriptor(agent, listener, bundle::seccomp_state(state, child.pid, profile.listener_metadata)),
-                "/linux/seccomp/listenerPath: send the listener");
+  return within(
+      linux::send_descriptor(agent, listener,
+                             bundle::seccomp_state(state, child.pid, profile.listener_metadata)),
+      "/linux/seccomp/listenerPath: send the listener");
 }
 
 }  // namespace ocirun::runtime

@@ -7,12 +7,14 @@
 
 namespace ocirun::runtime {
 
-/// The pty's master of a Terminal message: sent to the console socket, if there is one, else returned.
+/// The pty's master of a Terminal message: sent to the console socket, if there is one, else
+/// returned.
 Result<UniqueFd> receive_terminal(const linux::Packet& packet, Fd console);
 
-/// Takes the seccomp listener that a Listener message announces out of `child` and sends it with the container process
-/// state to the profile's agent (S-5 … S-7). Errors: the agent is not there, the listener did not appear.
-Result<void> send_listener(const linux::Packet& packet, const linux::Child& child, const linux::SeccompProfile& profile,
-                           bundle::StateDocument state);
+/// Takes the seccomp listener that a Listener message announces out of `child` and sends it with
+/// the container process state to the profile's agent (S-5 … S-7). Errors: the agent is not there,
+/// the listener did not appear.
+Result<void> send_listener(const linux::Packet& packet, const linux::Child& child,
+                           const linux::SeccompProfile& profile, bundle::StateDocument state);
 
 }  // namespace ocirun::runtime

@@ -25,22 +25,28 @@ Error ChildLink::death_report() {
   const auto status = linux::wait_for_child(child_.pid);
   child_.pid = 0;  // collected: the number may be somebody else's from now on
   std::string how = "ended";
-  if (status && WIFSIGNALED(*status)) how = fmt::format("was killed by signal {}", WTERMSIG(*status));
-  if (status && WIFEXITED(*status)) how = fmt::format("exited with status {}", WEXITSTATUS(*status));
-  return Error(0, fmt::format("the container's process {} after {}{}", how, conversation_.last(), cause_of_death()));
+  if (status && WIFSIGNALED(*status))
+    how = fmt::format("was killed by signal {}", WTERMSIG(*status));
+  if (status && WIFEXITED(*status))
+    how = fmt::format("exited with status {}", WEXITSTATUS(*status));
+  return Error(0, fmt::format("the container's process {} after {}{}", how, conversation_.last(),
+                              cause_of_death()));
 }
 
 Result<linux::Packet> ChildLink::hear() {
   std::array<pollfd, 2> watched{pollfd{socket_.fd().value, POLLIN, 0},
                                 pollfd{Signals::descriptor().value, POLLIN, 0}};
   while (watched[0].revents == 0) {
-    if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) return fail(errno, "wait for the container's process");
+    if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR)
+      return fail(errno, "wait for the container's process");
     if (watched[1].revents != 0)
-      if (const int signal = Signals::take(); signal != 0) return std::unexpected(Signals::interruption(signal));
+      if (const int signal = Signals::take(); signal != 0)
+        return std::unexpected(Signals::interruption(signal));
   }
   TRY_ASSIGN(linux::Packet packet, socket_.receive());
   if (packet.end_of_stream) return std::unexpected(death_report());
-  if (static_cast<Message>(packet.tag) == Message::kFailed) return std::unexpected(parse_error_bytes(packet.payload));
+  if (static_cast<Message>(packet.tag) == Message::kFailed)
+    return std::unexpected(parse_error_bytes(packet.payload));
   TRY(conversation_.hear(static_cast<Message>(packet.tag)));
   return packet;
 }
@@ -60,11 +66,14 @@ Result<void> ChildLink::serve() {
   }
 }
 
-// The stage has cloned the process as our child: from now on that is whom we watch, signal and collect.
+// The stage has cloned the process as our child: from now on that is whom we watch, signal and
+// collect.
 Result<void> ChildLink::adopt(const linux::Packet& packet) {
   TRY_ASSIGN(const int pid, parse_number(packet.payload));
   TRY(linux::wait_for_child(child_.pid));
-  child_ = {.pid = pid, .pidfd = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))), .joined_cgroup = true};
+  child_ = {.pid = pid,
+            .pidfd = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))),
+            .joined_cgroup = true};
   return {};
 }
 
@@ -75,14 +84,16 @@ Result<void> ChildLink::send_tree(Fd tree) const {
 Result<void> ChildLink::detach() {
   TRY(tell(socket_, Message::kCommitted));
   TRY_ASSIGN(const linux::Packet packet, hear());
-  if (static_cast<Message>(packet.tag) != Message::kDetached) return fail(EPROTO, "waited for Detached");
+  if (static_cast<Message>(packet.tag) != Message::kDetached)
+    return fail(EPROTO, "waited for Detached");
   return {};
 }
 
 Result<void> ChildLink::await_exec() {
   TRY_ASSIGN(const linux::Packet packet, socket_.receive());
   if (packet.end_of_stream) return {};
-  if (static_cast<Message>(packet.tag) == Message::kFailed) return std::unexpected(parse_error_bytes(packet.payload));
+  if (static_cast<Message>(packet.tag) == Message::kFailed)
+    return std::unexpected(parse_error_bytes(packet.payload));
   return fail(EPROTO, "waited for execve");
 }
 

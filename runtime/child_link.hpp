@@ -7,7 +7,8 @@
 
 namespace ocirun::runtime {
 
-/// The parent's end of a conversation with a process that it has cloned (protocol.hpp), and that process.
+/// The parent's end of a conversation with a process that it has cloned (protocol.hpp), and that
+/// process.
 class ChildLink {
  public:
   virtual ~ChildLink() = default;
@@ -26,7 +27,8 @@ class ChildLink {
   void kill();
 
  protected:
-  /// What to do about one message, but for Forked and Ready; kGo is sent afterwards where the protocol says so.
+  /// What to do about one message, but for Forked and Ready; kGo is sent afterwards where the
+  /// protocol says so.
   virtual Result<void> answer(const linux::Packet& packet) = 0;
   /// More to say of a child that died.
   virtual std::string cause_of_death() const { return {}; }

@@ -11,19 +11,25 @@
 namespace ocirun::runtime {
 namespace {
 
-// `start` that died after init had gone on leaves start.sock behind: then init's program tells. Unreadable: not started.
+// `start` that died after init had gone on leaves start.sock behind: then init's program tells.
+// Unreadable: not started.
 bool has_left_our_image(int pid) {
   std::array<char, 64> target{};
-  const ssize_t length = ::readlink(fmt::format("/proc/{}/exe", pid).c_str(), target.data(), target.size());
-  return length > 0 && !std::string_view(target.data(), static_cast<std::size_t>(length)).starts_with("/memfd:ocirun");
+  const ssize_t length =
+      ::readlink(fmt::format("/proc/{}/exe", pid).c_str(), target.data(), target.size());
+  return length > 0 && !std::string_view(target.data(), static_cast<std::size_t>(length))
+                            .starts_with("/memfd:ocirun");
 }
 
 Error unusable(const ContainerId& id, const Error& cause) {
   if (cause.number() == ENOENT)
-    return Error(0, fmt::format("container is incomplete (its create has not ended, or was killed): wait for it, or remove it "
-                                "with delete --force {}", id.string()));
+    return Error(0, fmt::format("container is incomplete (its create has not ended, or was "
+                                "killed): wait for it, or remove it "
+                                "with delete --force {}",
+                                id.string()));
   Error error = cause;
-  return error.within(fmt::format("its state cannot be used; remove the container with delete --force {}", id.string()));
+  return error.within(fmt::format(
+      "its state cannot be used; remove the container with delete --force {}", id.string()));
 }
 
 }  // namespace
@@ -75,7 +81,8 @@ bundle::StateDocument state_of_unfinished(const StateDirectory& directory, const
   document = document_of(record_from_intent(*intent));
   const linux::ProcessIdentity creator{intent->runtime_pid, intent->runtime_start_time};
   const auto record = directory.read_record();
-  const bool is_being_created = !record && record.error().number() == ENOENT && linux::is_alive(creator);
+  const bool is_being_created =
+      !record && record.error().number() == ENOENT && linux::is_alive(creator);
   document.status = status_name(is_being_created ? Status::kCreating : Status::kUnknown);
   return document;
 }

@@ -15,18 +15,20 @@
 
 namespace ocirun::runtime {
 
-/// A container that exists, as later commands meet it: its record, and what /proc and its cgroup say now.
+/// A container that exists, as later commands meet it: its record, and what /proc and its cgroup
+/// say now.
 class Container {
  public:
-  /// Errors: "container does not exist"; a container that is still being created, or whose state file is damaged: only
-  /// `delete --force` works on those.
+  /// Errors: "container does not exist"; a container that is still being created, or whose state
+  /// file is damaged: only `delete --force` works on those.
   static Result<Container> load(const GlobalOptions& options, const ContainerId& id);
 
   const bundle::ContainerRecord& record() const { return record_; }
   const StateDirectory& directory() const { return directory_; }
   linux::ProcessIdentity init() const { return {record_.init_pid, record_.init_start_time}; }
 
-  /// A zombie init counts as stopped; so does a process with that number but another start time or boot.
+  /// A zombie init counts as stopped; so does a process with that number but another start time or
+  /// boot.
   Status status() const;
   Result<std::unique_ptr<cgroups::Cgroup>> cgroup() const;
   /// runtime.md#state as of now.
@@ -42,7 +44,8 @@ class Container {
   bundle::ContainerRecord record_;
 };
 
-/// The state of a container that is being created, or whose state file is damaged; for `state` and `list`.
+/// The state of a container that is being created, or whose state file is damaged; for `state` and
+/// `list`.
 bundle::StateDocument state_of_unfinished(const StateDirectory& directory, const ContainerId& id);
 
 }  // namespace ocirun::runtime

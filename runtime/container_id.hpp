@@ -7,8 +7,8 @@
 
 namespace ocirun::runtime {
 
-/// A container's id: 1 to 255 of A-Z a-z 0-9 _ + - . and no dot at the beginning. It names a directory of the state
-/// root and a cgroup, so an id that exists cannot lead anywhere else.
+/// A container's id: 1 to 255 of A-Z a-z 0-9 _ + - . and no dot at the beginning. It names a
+/// directory of the state root and a cgroup, so an id that exists cannot lead anywhere else.
 class ContainerId {
  public:
   /// Errors: EINVAL with what is allowed.

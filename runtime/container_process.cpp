@@ -21,8 +21,8 @@
 namespace ocirun::runtime {
 namespace {
 
-// CVE-2024-21626: a working directory reached through a leaked descriptor lies outside the root, and the kernel then
-// says "(unreachable)…". The raw call: glibc turns that into ENOENT.
+// CVE-2024-21626: a working directory reached through a leaked descriptor lies outside the root,
+// and the kernel then says "(unreachable)…". The raw call: glibc turns that into ENOENT.
 Result<void> check_working_directory(const std::string& wanted) {
   std::array<char, PATH_MAX> path;
   const long length = ::syscall(SYS_getcwd, path.data(), path.size());
@@ -30,7 +30,8 @@ Result<void> check_working_directory(const std::string& wanted) {
   return refuse("/process/cwd: {}: is outside of the container's root", wanted);
 }
 
-// Loading would take this number: the parent has to know it before a filter can hold up our message.
+// Loading would take this number: the parent has to know it before a filter can hold up our
+// message.
 Result<int> next_descriptor() {
   const int number = ::fcntl(0, F_DUPFD_CLOEXEC, 0);
   if (number < 0) return fail(errno, "find a descriptor for the seccomp listener");
@@ -40,9 +41,14 @@ Result<int> next_descriptor() {
 
 }  // namespace
 
-ContainerProcess::ContainerProcess(const bundle::Config& config, const bundle::Process* process, Entrance entrance,
-                                   mode_t caller_umask, std::optional<linux::SeccompFilter> filter)
-    : config_(config), process_(process), entrance_(entrance), umask_(caller_umask), filter_(std::move(filter)) {}
+ContainerProcess::ContainerProcess(const bundle::Config& config, const bundle::Process* process,
+                                   Entrance entrance, mode_t caller_umask,
+                                   std::optional<linux::SeccompFilter> filter)
+    : config_(config),
+      process_(process),
+      entrance_(entrance),
+      umask_(caller_umask),
+      filter_(std::move(filter)) {}
 
 Result<void> ContainerProcess::set_attributes(const linux::Procfs& procfs) {
   linux::reset_signals();
@@ -57,17 +63,21 @@ Result<void> ContainerProcess::set_attributes(const linux::Procfs& procfs) {
   if (process_->io_priority) TRY(linux::set_io_priority(*process_->io_priority));
   if (config_.personality) TRY(linux::set_personality(*config_.personality));
   if (config_.memory_policy) TRY(linux::set_memory_policy(*config_.memory_policy));
-  if (!process_->apparmor_profile.empty()) TRY(linux::set_apparmor_on_exec(procfs, process_->apparmor_profile));
-  if (!process_->selinux_label.empty()) TRY(linux::set_selinux_on_exec(procfs, process_->selinux_label));
-  environment_ = normalize_environment(process_->env, find_variable(process_->env, "HOME") == nullptr
-                                                          ? find_home(process_->user.uid.value())
-                                                          : std::string("/"));
+  if (!process_->apparmor_profile.empty())
+    TRY(linux::set_apparmor_on_exec(procfs, process_->apparmor_profile));
+  if (!process_->selinux_label.empty())
+    TRY(linux::set_selinux_on_exec(procfs, process_->selinux_label));
+  environment_ =
+      normalize_environment(process_->env, find_variable(process_->env, "HOME") == nullptr
+                                               ? find_home(process_->user.uid.value())
+                                               : std::string("/"));
   return enter_working_directory();
 }
 
 Result<void> ContainerProcess::enter_working_directory() {
   if (::chdir(process_->cwd.c_str()) != 0) {
-    // root_squash and 0700 directories: the process's own user may be let in where root is not (P-4).
+    // root_squash and 0700 directories: the process's own user may be let in where root is not
+    // (P-4).
     if (errno == EACCES && !retry_directory_) {
       retry_directory_ = true;
       return {};
@@ -96,13 +106,16 @@ Result<void> ContainerProcess::load_filter(const linux::MessageSocket& parent) {
   if (!filter_->notify) {
     TRY(linux::load_seccomp(*filter_));
   } else {
-    // The parent polls for that descriptor: were it told afterwards, a profile that notifies sendmsg would deadlock.
+    // The parent polls for that descriptor: were it told afterwards, a profile that notifies
+    // sendmsg would deadlock.
     TRY_ASSIGN(const int number, next_descriptor());
     TRY(tell(parent, Message::kListener, fmt::format("{}", number)));
     TRY_ASSIGN(const UniqueFd listener, linux::load_seccomp(*filter_));
-    if (listener.get() != number) return fail(EPROTO, "the seccomp listener is descriptor {}, not {}", listener.get(), number);
+    if (listener.get() != number)
+      return fail(EPROTO, "the seccomp listener is descriptor {}, not {}", listener.get(), number);
     TRY_ASSIGN(const linux::Packet answer, parent.receive());
-    if (static_cast<Message>(answer.tag) == Message::kFailed) return std::unexpected(parse_error_bytes(answer.payload));
+    if (static_cast<Message>(answer.tag) == Message::kFailed)
+      return std::unexpected(parse_error_bytes(answer.payload));
     if (static_cast<Message>(answer.tag) != Message::kGo) return fail(EPIPE, "the runtime died");
   }
   filter_.reset();
@@ -110,38 +123,49 @@ Result<void> ContainerProcess::load_filter(const linux::MessageSocket& parent) {
 }
 
 void ContainerProcess::own_standard_streams() const {
-  // /proc/self/fd/1 is opened again by programs that log to /dev/stdout: the user must own the pipe behind it. The host's
-  // devices are nobody's to give away. Best effort: a read-only or foreign file stays as it is.
+  // /proc/self/fd/1 is opened again by programs that log to /dev/stdout: the user must own the pipe
+  // behind it. The host's devices are nobody's to give away. Best effort: a read-only or foreign
+  // file stays as it is.
   for (const int fd : {0, 1, 2}) {
     struct stat status{};
     if (::fstat(fd, &status) != 0 || status.st_uid == process_->user.uid.value()) continue;
-    const bool is_pty = S_ISCHR(status.st_mode) && major(status.st_rdev) >= 136 && major(status.st_rdev) <= 143;
-    if (!S_ISCHR(status.st_mode) || is_pty)
-      [[maybe_unused]] const int ignored = ::fchown(fd, process_->user.uid.value(), static_cast<gid_t>(-1));
+    const bool is_pty =
+        S_ISCHR(status.st_mode) && major(status.st_rdev) >= 136 && major(status.st_rdev) <= 143;
+    if (!S_ISCHR(status.st_mode) || is_pty) [[maybe_unused]]
+      const int ignored = ::fchown(fd, process_->user.uid.value(), static_cast<gid_t>(-1));
   }
 }
 
-Result<void> ContainerProcess::change_identity() {
+Result<linux::CapabilitySets> ContainerProcess::drop_bounding_set() const {
   TRY_ASSIGN(const linux::GrantableCapabilities grantable, linux::grantable_capabilities());
   std::vector<std::string> warned_of_already;  // the parent told the operator
   const linux::CapabilitySets sets = linux::limit_to_grantable(
       process_->capabilities.value_or(linux::CapabilitySets{}), grantable, warned_of_already);
   TRY(linux::drop_bounding_set(sets.bounding));
+  return sets;
+}
+
+Result<void> ContainerProcess::change_identity(const linux::CapabilitySets& sets) const {
   const bool may_set_groups = ::syscall(SYS_setgroups, 0, nullptr) == 0;
   if (!may_set_groups && !process_->user.additional_gids.empty())
-    return fail(errno, "/process/user/additionalGids: set (a user without privileges may not choose groups)");
-  TRY(linux::become_user(process_->user.uid, process_->user.gid, process_->user.additional_gids, may_set_groups));
+    return fail(
+        errno,
+        "/process/user/additionalGids: set (a user without privileges may not choose groups)");
+  TRY(linux::become_user(process_->user.uid, process_->user.gid, process_->user.additional_gids,
+                         may_set_groups));
   return linux::set_capabilities(sets);
 }
 
-Result<void> ContainerProcess::restrict(const linux::MessageSocket& parent, int preserved_descriptors) {
+Result<void> ContainerProcess::restrict(const linux::MessageSocket& parent,
+                                        int preserved_descriptors) {
   linux::close_descriptors_on_exec(3 + preserved_descriptors);
   own_standard_streams();
   if (process_->no_new_privileges && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
     return fail(errno, "/process/noNewPrivileges: set");
   TRY(set_limits(parent));
+  TRY_ASSIGN(const linux::CapabilitySets sets, drop_bounding_set());
   if (filter_ && !process_->no_new_privileges) TRY(load_filter(parent));
-  TRY(change_identity());
+  TRY(change_identity(sets));
   if (filter_ && filter_->notify) TRY(load_filter(parent));
   if (retry_directory_) TRY(enter_working_directory());
   TRY_ASSIGN(executable_, find_executable(process_->args.front(), environment_));
@@ -160,21 +184,28 @@ std::string filter_bytes(const linux::SeccompFilter& filter) {
   std::string bytes(sizeof(filter.flags) + 1 + filter.program.size() * sizeof(sock_filter), '\0');
   std::memcpy(bytes.data(), &filter.flags, sizeof(filter.flags));
   bytes[sizeof(filter.flags)] = filter.notify ? 1 : 0;
-  std::memcpy(bytes.data() + sizeof(filter.flags) + 1, filter.program.data(), filter.program.size() * sizeof(sock_filter));
+  std::memcpy(bytes.data() + sizeof(filter.flags) + 1, filter.program.data(),
+              filter.program.size() * sizeof(sock_filter));
   return bytes;
 }
 
-Result<std::optional<linux::SeccompFilter>> receive_filter(const bundle::Config& config, const linux::MessageSocket& parent) {
-  if (!config.seccomp || !config.process) return std::nullopt;
-  TRY_ASSIGN(const linux::Packet packet, ask(parent, Message::kWantFilter));
+Result<linux::SeccompFilter> parse_filter_bytes(std::string_view bytes) {
   linux::SeccompFilter filter;
   constexpr std::size_t kHeader = sizeof(filter.flags) + 1;
-  if (packet.payload.size() < kHeader || (packet.payload.size() - kHeader) % sizeof(sock_filter) != 0)
-    return fail(EPROTO, "the seccomp filter arrived broken");
-  std::memcpy(&filter.flags, packet.payload.data(), sizeof(filter.flags));
-  filter.notify = packet.payload[sizeof(filter.flags)] != 0;
-  filter.program.resize((packet.payload.size() - kHeader) / sizeof(sock_filter));
-  std::memcpy(filter.program.data(), packet.payload.data() + kHeader, packet.payload.size() - kHeader);
+  if (bytes.size() < kHeader || (bytes.size() - kHeader) % sizeof(sock_filter) != 0)
+    return fail(EPROTO, "the compiled seccomp filter is damaged");
+  std::memcpy(&filter.flags, bytes.data(), sizeof(filter.flags));
+  filter.notify = bytes[sizeof(filter.flags)] != 0;
+  filter.program.resize((bytes.size() - kHeader) / sizeof(sock_filter));
+  std::memcpy(filter.program.data(), bytes.data() + kHeader, bytes.size() - kHeader);
+  return filter;
+}
+
+Result<std::optional<linux::SeccompFilter>> receive_filter(const bundle::Config& config,
+                                                           const linux::MessageSocket& parent) {
+  if (!config.seccomp || !config.process) return std::nullopt;
+  TRY_ASSIGN(const linux::Packet packet, ask(parent, Message::kWantFilter));
+  TRY_ASSIGN(linux::SeccompFilter filter, parse_filter_bytes(packet.payload));
   return filter;
 }
 

@@ -18,36 +18,41 @@ namespace ocirun::runtime {
 /// How a process comes into the container, which a few of its properties depend on.
 enum class Entrance { kInit, kExec };
 
-/// The calling process on its way to what `process` describes: the same for a container's first process and for one that
-/// `exec` adds. Single-threaded; call the steps in the order of their declaration, inside the container's root.
+/// The calling process on its way to what `process` describes: the same for a container's first
+/// process and for one that `exec` adds. Single-threaded; call the steps in the order of their
+/// declaration, inside the container's root.
 class ContainerProcess {
  public:
-  /// `process` absent (P-1): exists() is false and there is nothing to do. `filter` is compiled already.
-  ContainerProcess(const bundle::Config& config, const bundle::Process* process, Entrance entrance, mode_t caller_umask,
-                   std::optional<linux::SeccompFilter> filter);
+  /// `process` absent (P-1): exists() is false and there is nothing to do. `filter` is compiled
+  /// already.
+  ContainerProcess(const bundle::Config& config, const bundle::Process* process, Entrance entrance,
+                   mode_t caller_umask, std::optional<linux::SeccompFilter> filter);
 
   bool exists() const { return process_ != nullptr; }
 
-  /// Scheduler, I/O priority, CPU affinity, personality, memory policy, security labels, working directory, HOME: what
-  /// wants privileges, a procfs or system calls that a filter may refuse.
+  /// Scheduler, I/O priority, CPU affinity, personality, memory policy, security labels, working
+  /// directory, HOME: what wants privileges, a procfs or system calls that a filter may refuse.
   Result<void> set_attributes(const linux::Procfs& procfs);
 
-  /// Descriptors close-on-exec, rlimits, no_new_privs, the filter (now, without no_new_privs or with a listener), user,
-  /// capabilities, the executable found. Errors: as in find_executable(), among others.
+  /// Descriptors close-on-exec, rlimits, no_new_privs, the filter (now, without no_new_privs or
+  /// with a listener), user, capabilities, the executable found. Errors: as in find_executable(),
+  /// among others.
   Result<void> restrict(const linux::MessageSocket& parent, int preserved_descriptors);
 
   /// Loads the filter, if that was left, and executes. Returns only an error.
   ///
-  /// System calls after the filter: with no_new_privs: execve. Without (CAP_SYS_ADMIN is needed to load it, so it comes
-  /// before the capabilities go): prctl, setgroups, setresgid, setresuid, capset, chdir, stat, access, fchown, umask,
-  /// sendmsg, recvmsg, accept4, close, sendto, execve, and what startContainer hooks take.
+  /// System calls after the filter: with no_new_privs: execve. Without (CAP_SYS_ADMIN is needed to
+  /// load it, so it comes before the capabilities go): prctl, setgroups, setresgid, setresuid,
+  /// capset, chdir, stat, access, fchown, umask, sendmsg, recvmsg, poll, accept4, close, sendto,
+  /// execve, and what startContainer hooks take.
   Result<void> execute();
 
  private:
   Result<void> enter_working_directory();
   Result<void> set_limits(const linux::MessageSocket& parent);
   Result<void> load_filter(const linux::MessageSocket& parent);
-  Result<void> change_identity();
+  Result<linux::CapabilitySets> drop_bounding_set() const;
+  Result<void> change_identity(const linux::CapabilitySets& sets) const;
   void own_standard_streams() const;
 
   const bundle::Config& config_;
@@ -62,8 +67,11 @@ class ContainerProcess {
 };
 
 /// The filter that init asks the parent for; nothing when the config has none.
-Result<std::optional<linux::SeccompFilter>> receive_filter(const bundle::Config& config, const linux::MessageSocket& parent);
-/// The parent's answer as bytes: flags, whether it has a listener, the program.
+Result<std::optional<linux::SeccompFilter>> receive_filter(const bundle::Config& config,
+                                                           const linux::MessageSocket& parent);
+/// A filter as bytes (flags, whether it has a listener, the program) and back: it crosses the
+/// socket, and waits in the state directory for `exec`.
 std::string filter_bytes(const linux::SeccompFilter& filter);
+Result<linux::SeccompFilter> parse_filter_bytes(std::string_view bytes);
 
 }  // namespace ocirun::runtime

@@ -22,8 +22,8 @@ namespace {
 
 using linux::NamespaceKind;
 
-/// One creation. The members are what its steps have made so far; `undo_` is the last of them, so that it runs while the
-/// others are still there.
+/// One creation. The members are what its steps have made so far; `undo_` is the last of them, so
+/// that it runs while the others are still there.
 class Creation {
  public:
   Creation(const GlobalOptions& options, const Log& log, const CreateRequest& request)
@@ -31,12 +31,13 @@ class Creation {
 
   Result<CreatedContainer> run() {
     TRY(read_config());
-    TRY(claim_id());          // from here on nobody else uses it
-    TRY(record_intent());     // before the first side effect: what `delete --force` needs after a crash
-    TRY(prepare_plan());      // all that is opened from outside, namespaces first
+    TRY(claim_id());       // from here on nobody else uses it
+    TRY(record_intent());  // before the first side effect: what `delete --force` needs after a
+                           // crash
+    TRY(prepare_plan());   // all that is opened from outside, namespaces first
     TRY(make_cgroup());
     TRY(give_birth());
-    TRY(publish());           // from here on the container exists
+    TRY(publish());  // from here on the container exists
     TRY(init_->detach());
     undo_.commit();
     return CreatedContainer{.directory = std::move(*directory_),
@@ -103,13 +104,15 @@ bundle::ContainerRecord Creation::make_record() const {
   record.created = rfc3339_now(9);
   record.owner_uid = ::geteuid();
   record.cgroup = cgroup_->record();
-  record.cgroup_manager = options_.cgroup_manager == CgroupManager::kDisabled ? "disabled" : "cgroupfs";
+  record.cgroup_manager =
+      options_.cgroup_manager == CgroupManager::kDisabled ? "disabled" : "cgroupfs";
   record.has_poststart = !config_.hooks.of(hooks::Kind::kPoststart).empty();
   record.has_poststop = !config_.hooks.of(hooks::Kind::kPoststop).empty();
   record.own_pid_namespace = config_.namespaces.creates(NamespaceKind::kPid);
   record.mounts_on_host = !config_.namespaces.contains(NamespaceKind::kMount);
   record.has_process = config_.process.has_value();
-  if (const auto stop = config_.annotations.find("org.opencontainers.image.stopSignal"); stop != config_.annotations.end())
+  if (const auto stop = config_.annotations.find("org.opencontainers.image.stopSignal");
+      stop != config_.annotations.end())
     record.stop_signal = stop->second;
   record.annotations = config_.annotations;
   return record;
@@ -119,7 +122,8 @@ Result<void> Creation::record_intent() {
   TRY_ASSIGN(procfs_, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   if (options_.cgroup_manager != CgroupManager::kDisabled) {
     TRY_ASSIGN(layout_, cgroups::read_layout(*procfs_));
-    TRY_ASSIGN(const cgroups::Placement placement, cgroups::place(config_.cgroups_path, request_.id.string()));
+    TRY_ASSIGN(const cgroups::Placement placement,
+               cgroups::place(config_.cgroups_path, request_.id.string()));
     TRY_ASSIGN(cgroup_, cgroups::make_cgroup(layout_, placement));
   }
   record_ = make_record();
@@ -132,7 +136,8 @@ Result<void> Creation::record_intent() {
   intent.cgroup = record_.cgroup;
   intent.net_devices = config_.net_devices;
   intent.runtime_pid = ::getpid();
-  if (const auto stat = linux::read_process_stat(intent.runtime_pid)) intent.runtime_start_time = stat->start_time;
+  if (const auto stat = linux::read_process_stat(intent.runtime_pid))
+    intent.runtime_start_time = stat->start_time;
   TRY(directory_->write_intent(intent));
   return directory_->write_config(text_);
 }
@@ -157,7 +162,8 @@ Result<void> Creation::prepare_plan() {
 Result<void> Creation::make_cgroup() {
   undo_.add([this] { [[maybe_unused]] const auto ignored = cgroup_->destroy(); });
   const std::vector<cgroups::DeviceRule> no_rules;
-  TRY(within(cgroup_->create(config_.resources ? config_.resources->devices : no_rules), "make the cgroup"));
+  TRY(within(cgroup_->create(config_.resources ? config_.resources->devices : no_rules),
+             "make the cgroup"));
   record_.cgroup = cgroup_->record();
   TRY_ASSIGN(plan_->cgroup, cgroup_->open_for_join());
   plan_->cgroup_hierarchies = describe_hierarchies(layout_, record_.cgroup);
@@ -165,7 +171,8 @@ Result<void> Creation::make_cgroup() {
 }
 
 Result<void> Creation::give_birth() {
-  if (record_.mounts_on_host) undo_.add([this] { [[maybe_unused]] const auto ignored = detach_host_rootfs(record_.rootfs); });
+  if (record_.mounts_on_host)
+    undo_.add([this] { [[maybe_unused]] const auto ignored = detach_host_rootfs(record_.rootfs); });
   init_.emplace(*plan_, BirthContext{.request = request_,
                                      .log = log_,
                                      .directory = *directory_,
@@ -184,16 +191,19 @@ Result<void> Creation::give_birth() {
 Result<void> Creation::write_oom_score() {
   if (!config_.process || !config_.process->oom_score_adj) return {};
   const std::string value = fmt::format("{}", *config_.process->oom_score_adj);
-  return within(procfs_->write(fmt::format("{}/oom_score_adj", init_->pid()), value),
-                fmt::format("/process/oomScoreAdj: set {} (lowering it wants CAP_SYS_RESOURCE)", value));
+  return within(
+      procfs_->write(fmt::format("{}/oom_score_adj", init_->pid()), value),
+      fmt::format("/process/oomScoreAdj: set {} (lowering it wants CAP_SYS_RESOURCE)", value));
 }
 
 // I-9: before the program runs.
 Result<void> Creation::join_resctrl() {
   if (!config_.intel_rdt) return {};
-  TRY_ASSIGN(record_.resctrl,
-             within(linux::apply_resctrl(*host_.resctrl, *config_.intel_rdt, record_.id, init_->pid()), "/linux/intelRdt"));
-  undo_.add([this] { [[maybe_unused]] const auto ignored = linux::remove_resctrl(*record_.resctrl); });
+  TRY_ASSIGN(record_.resctrl, within(linux::apply_resctrl(*host_.resctrl, *config_.intel_rdt,
+                                                          record_.id, init_->pid()),
+                                     "/linux/intelRdt"));
+  undo_.add(
+      [this] { [[maybe_unused]] const auto ignored = linux::remove_resctrl(*record_.resctrl); });
   return {};
 }
 
@@ -204,11 +214,13 @@ Result<void> Creation::publish() {
   TRY_ASSIGN(record_.boot_id, linux::read_boot_id());
   TRY(directory_->commit(record_));
   if (request_.pid_file) {
-    TRY(within(linux::replace_file(*request_.pid_file, fmt::format("{}", init_->pid()), 0644), "--pid-file"));
+    TRY(within(linux::replace_file(*request_.pid_file, fmt::format("{}", init_->pid()), 0644),
+               "--pid-file"));
     undo_.add([this] { ::unlink(request_.pid_file->c_str()); });
   }
   if (request_.pidfd_socket) {
-    TRY_ASSIGN(const UniqueFd socket, within(linux::connect_unix(*request_.pidfd_socket), "--pidfd-socket"));
+    TRY_ASSIGN(const UniqueFd socket,
+               within(linux::connect_unix(*request_.pidfd_socket), "--pidfd-socket"));
     TRY(linux::send_descriptor(socket, init_->child().pidfd, "pidfd"));
   }
   return {};
@@ -216,7 +228,8 @@ Result<void> Creation::publish() {
 
 }  // namespace
 
-Result<CreatedContainer> create_container(const GlobalOptions& options, const Log& log, const CreateRequest& request) {
+Result<CreatedContainer> create_container(const GlobalOptions& options, const Log& log,
+                                          const CreateRequest& request) {
   return Creation(options, log, request).run();
 }
 

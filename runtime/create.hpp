@@ -18,33 +18,36 @@
 
 namespace ocirun::runtime {
 
-/// Who gets the pty's master: `run` in the foreground keeps it, everybody else hands it to a console socket.
+/// Who gets the pty's master: `run` in the foreground keeps it, everybody else hands it to a
+/// console socket.
 enum class TerminalKeeper { kConsoleSocket, kCaller };
 
 /// What `create` and `run` are asked for.
 struct CreateRequest {
   ContainerId id;
-  HostPath bundle;                             // absolute
+  HostPath bundle;  // absolute
   std::optional<HostPath> console_socket, pidfd_socket, pid_file;
   TerminalKeeper terminal_keeper = TerminalKeeper::kConsoleSocket;
   bool pivot = true;
   bool new_keyring = true;
   int preserved_descriptors = 0;
-  mode_t umask = 022;                          // of the caller; ours is 0 meanwhile
+  mode_t umask = 022;  // of the caller; ours is 0 meanwhile
 };
 
 /// A container whose state is `created`.
 struct CreatedContainer {
-  StateDirectory directory;                    // locked
+  StateDirectory directory;  // locked
   bundle::Config config;
   bundle::ContainerRecord record;
   linux::Child init;
-  UniqueFd terminal;                           // the master, for TerminalKeeper::kCaller
+  UniqueFd terminal;  // the master, for TerminalKeeper::kCaller
 };
 
-/// runtime.md#create: everything of config.json but process.args is applied; OP-2, LC-1 … LC-5. On an error the host is
-/// as if it had never been asked (ERR-1), after poststop hooks if hooks had begun (H-11).
-/// Errors: frames without the command and the id; ECANCELED with the signal's number when a signal ended it.
-Result<CreatedContainer> create_container(const GlobalOptions& options, const Log& log, const CreateRequest& request);
+/// runtime.md#create: everything of config.json but process.args is applied; OP-2, LC-1 … LC-5. On
+/// an error the host is as if it had never been asked (ERR-1), after poststop hooks if hooks had
+/// begun (H-11). Errors: frames without the command and the id; ECANCELED with the signal's number
+/// when a signal ended it.
+Result<CreatedContainer> create_container(const GlobalOptions& options, const Log& log,
+                                          const CreateRequest& request);
 
 }  // namespace ocirun::runtime

@@ -14,7 +14,8 @@ namespace {
 
 constexpr int kKillPatience = 10'000;  // ms
 
-// Where the cgroup cannot do it (none, or a shared one): init by its identity. With a pid namespace the rest dies too.
+// Where the cgroup cannot do it (none, or a shared one): init by its identity. With a pid namespace
+// the rest dies too.
 Result<void> kill_init(const bundle::ContainerRecord& record) {
   const linux::ProcessIdentity init{record.init_pid, record.init_start_time};
   if (record.init_pid == 0 || !linux::is_alive(init)) return {};
@@ -24,7 +25,8 @@ Result<void> kill_init(const bundle::ContainerRecord& record) {
   if (!pidfd) return {};
   pollfd end{pidfd->get(), POLLIN, 0};
   if (::poll(&end, 1, kKillPatience) == 0)
-    return refuse("process {} did not die within {} s of SIGKILL", record.init_pid, kKillPatience / 1000);
+    return refuse("process {} did not die within {} s of SIGKILL", record.init_pid,
+                  kKillPatience / 1000);
   return {};
 }
 
@@ -59,22 +61,27 @@ bundle::ContainerRecord record_from_intent(const bundle::IntentRecord& intent) {
 }
 
 Result<void> detach_host_rootfs(const std::string& rootfs) {
-  if (::umount2(rootfs.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0 || errno == EINVAL || errno == ENOENT) return {};
+  if (::umount2(rootfs.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0 || errno == EINVAL ||
+      errno == ENOENT)
+    return {};
   return fail(errno, "unmount {}", rootfs);
 }
 
-void run_poststop(const bundle::Config& config, const bundle::ContainerRecord& record, const Log& log) {
+void run_poststop(const bundle::Config& config, const bundle::ContainerRecord& record,
+                  const Log& log) {
   bundle::StateDocument state = document_of(record);
   state.status = "stopped";
   const hooks::Surroundings surroundings{.state = bundle::hook_state(state),
                                          .directory = HostPath(record.bundle),
                                          .default_env = {},
                                          .warn = [&log](std::string_view text) { log.warn(text); }};
-  [[maybe_unused]] const auto always_succeeds = hooks::run_phase(
-      config.hooks, hooks::Kind::kPoststop, hooks::failure_rule(hooks::Kind::kPoststop), surroundings);
+  [[maybe_unused]] const auto always_succeeds =
+      hooks::run_phase(config.hooks, hooks::Kind::kPoststop,
+                       hooks::failure_rule(hooks::Kind::kPoststop), surroundings);
 }
 
-Result<void> destroy_container(const StateDirectory& directory, const bundle::ContainerRecord& record, const Log& log) {
+Result<void> destroy_container(const StateDirectory& directory,
+                               const bundle::ContainerRecord& record, const Log& log) {
   TRY(kill_init(record));
   TRY_ASSIGN(const auto cgroup, cgroup_of(record));
   TRY(within(cgroup->destroy(), "remove the cgroup"));

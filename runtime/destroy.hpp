@@ -11,17 +11,20 @@
 
 namespace ocirun::runtime {
 
-/// Lifecycle steps 12 and 13 (LC-12, LC-13): undoes what `create` made – cgroup with all that still runs in it, resctrl
-/// groups, mounts in a mount namespace that was not the container's own, state directory – then runs the poststop hooks,
-/// whose failures are warnings. `record` is what the state file or, after a crash, the intent tells; init, if it lives,
-/// is killed. Errors: what could not be removed; the state directory then stays for another try.
-Result<void> destroy_container(const StateDirectory& directory, const bundle::ContainerRecord& record, const Log& log);
+/// Lifecycle steps 12 and 13 (LC-12, LC-13): undoes what `create` made – cgroup with all that still
+/// runs in it, resctrl groups, mounts in a mount namespace that was not the container's own, state
+/// directory – then runs the poststop hooks, whose failures are warnings. `record` is what the
+/// state file or, after a crash, the intent tells; init, if it lives, is killed. Errors: what could
+/// not be removed; the state directory then stays for another try.
+Result<void> destroy_container(const StateDirectory& directory,
+                               const bundle::ContainerRecord& record, const Log& log);
 
 /// The record that stands in for a state file that is missing or damaged.
 bundle::ContainerRecord record_from_intent(const bundle::IntentRecord& intent);
 
 /// Runs poststop hooks with the config at hand.
-void run_poststop(const bundle::Config& config, const bundle::ContainerRecord& record, const Log& log);
+void run_poststop(const bundle::Config& config, const bundle::ContainerRecord& record,
+                  const Log& log);
 
 /// The document that hooks and `state` show of a record.
 bundle::StateDocument document_of(const bundle::ContainerRecord& record);
@@ -29,8 +32,8 @@ bundle::StateDocument document_of(const bundle::ContainerRecord& record);
 /// The cgroup that a record remembers, whatever manages it.
 Result<std::unique_ptr<cgroups::Cgroup>> cgroup_of(const bundle::ContainerRecord& record);
 
-/// Detaches the rootfs with all that was mounted below it in the caller's own mount namespace (L-4: no mount namespace).
-/// Not being mounted is no error.
+/// Detaches the rootfs with all that was mounted below it in the caller's own mount namespace (L-4:
+/// no mount namespace). Not being mounted is no error.
 Result<void> detach_host_rootfs(const std::string& rootfs);
 
 }  // namespace ocirun::runtime

@@ -11,6 +11,7 @@
 #include "linux/terminal.hpp"
 #include "runtime/agent.hpp"
 #include "runtime/child_link.hpp"
+#include "runtime/container_process.hpp"
 #include "runtime/exec_child.hpp"
 #include "runtime/rollback.hpp"
 
@@ -24,7 +25,8 @@ class ExecLink final : public ChildLink {
 
   Result<void> spawn() {
     TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
-    TRY_ASSIGN(child_, linux::clone_process(0, plan_.cgroup.unified_directory, linux::Parentage::kMine));
+    TRY_ASSIGN(child_,
+               linux::clone_process(0, plan_.cgroup.unified_directory, linux::Parentage::kMine));
     if (child_.pid == 0) {
       ends.first.close();
       exec_stage_main(plan_, std::move(ends.second));
@@ -42,14 +44,16 @@ class ExecLink final : public ChildLink {
         return {};
       }
       case Message::kSetLimits:
-        for (const linux::Rlimit& limit : plan_.request.process.rlimits) TRY(linux::set_rlimit(pid(), limit));
+        for (const linux::Rlimit& limit : plan_.request.process.rlimits)
+          TRY(linux::set_rlimit(pid(), limit));
         return {};
       case Message::kListener: {
         bundle::StateDocument state = state_;
         state.pid = pid();
         return send_listener(packet, child_, *plan_.config.seccomp, std::move(state));
       }
-      default: return fail(EPROTO, "unexpected {}", message_name(static_cast<Message>(packet.tag)));
+      default:
+        return fail(EPROTO, "unexpected {}", message_name(static_cast<Message>(packet.tag)));
     }
   }
 
@@ -70,11 +74,13 @@ Result<void> check_status(const Container& container, InPaused paused) {
 }
 
 // The namespaces that the container's init lives in, of the kinds that config.json lists.
-Result<std::vector<linux::PinnedNamespace>> pin_init_namespaces(const Container& container, const bundle::Config& config) {
+Result<std::vector<linux::PinnedNamespace>> pin_init_namespaces(const Container& container,
+                                                                const bundle::Config& config) {
   std::vector<linux::PinnedNamespace> pinned;
   for (const linux::NamespaceKind kind : linux::kNamespaceKinds) {
     if (!config.namespaces.contains(kind)) continue;
-    const std::string path = fmt::format("/proc/{}/ns/{}", container.init().pid, linux::proc_name(kind));
+    const std::string path =
+        fmt::format("/proc/{}/ns/{}", container.init().pid, linux::proc_name(kind));
     TRY_ASSIGN(UniqueFd fd, linux::sys::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     pinned.push_back({kind, std::move(fd)});
   }
@@ -88,25 +94,31 @@ Result<UniqueFd> connect_console(const ExecRequest& request) {
   if (request.process.terminal && !request.console_socket)
     return refuse("--tty with --detach wants --console-socket, where the terminal is sent to");
   if (!request.process.terminal && request.console_socket)
-    return refuse("--console-socket: wants a terminal (--tty, or \"terminal\": true in the process file)");
+    return refuse(
+        "--console-socket: wants a terminal (--tty, or \"terminal\": true in the process file)");
   if (!request.console_socket) return UniqueFd();
   return within(linux::connect_unix(*request.console_socket), "--console-socket");
 }
 
 }  // namespace
 
-Result<ExecutedProcess> exec_process(const Container& container, const bundle::Config& config, const ExecRequest& request, const Log& log) {
+Result<ExecutedProcess> exec_process(const Container& container, const bundle::Config& config,
+                                     const ExecRequest& request) {
   TRY(check_status(container, request.paused));
   TRY_ASSIGN(const UniqueFd console, connect_console(request));
-  ExecPlan plan{.config = config, .request = request, .pinned = {}, .cgroup = {}, .filter = {}, .host_root = {}};
+  ExecPlan plan{.config = config,
+                .request = request,
+                .pinned = {},
+                .cgroup = {},
+                .filter = {},
+                .host_root = {}};
   TRY_ASSIGN(plan.pinned, pin_init_namespaces(container, config));
   TRY_ASSIGN(const auto cgroup, container.cgroup());
   TRY_ASSIGN(plan.cgroup, cgroup->open_for_join(request.cgroups));
   if (container.record().mounts_on_host) plan.host_root = HostPath(container.record().rootfs);
-  if (config.seccomp) {
-    std::vector<std::string> warnings;
-    TRY_ASSIGN(plan.filter, linux::compile_seccomp(*config.seccomp, warnings));
-    for (const std::string& warning : warnings) log.debug(warning);
+  if (config.seccomp) {  // S-13
+    TRY_ASSIGN(const std::string bytes, container.directory().read_filter());
+    TRY_ASSIGN(plan.filter, parse_filter_bytes(bytes));
   }
 
   Rollback undo;
@@ -115,16 +127,19 @@ Result<ExecutedProcess> exec_process(const Container& container, const bundle::C
   undo.add([&] { link.kill(); });
   if (request.process.oom_score_adj) {
     TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
-    TRY(within(procfs.write(fmt::format("{}/oom_score_adj", link.pid()), fmt::format("{}", *request.process.oom_score_adj)),
+    TRY(within(procfs.write(fmt::format("{}/oom_score_adj", link.pid()),
+                            fmt::format("{}", *request.process.oom_score_adj)),
                "/oomScoreAdj"));
   }
   TRY(link.serve());
   if (request.pid_file) {
-    TRY(within(linux::replace_file(*request.pid_file, fmt::format("{}", link.pid()), 0644), "--pid-file"));
+    TRY(within(linux::replace_file(*request.pid_file, fmt::format("{}", link.pid()), 0644),
+               "--pid-file"));
     undo.add([&] { ::unlink(request.pid_file->c_str()); });
   }
   if (request.pidfd_socket) {
-    TRY_ASSIGN(const UniqueFd socket, within(linux::connect_unix(*request.pidfd_socket), "--pidfd-socket"));
+    TRY_ASSIGN(const UniqueFd socket,
+               within(linux::connect_unix(*request.pidfd_socket), "--pidfd-socket"));
     TRY(linux::send_descriptor(socket, link.child().pidfd, "pidfd"));
   }
   TRY(link.detach());

@@ -32,8 +32,10 @@ struct ExecutedProcess {
   UniqueFd terminal;  // the master, for TerminalKeeper::kCaller
 };
 
-/// Adds a process to a container that is created or running: its cgroup, all its namespaces, its seccomp filter. Returns
-/// when execve has happened. On an error nothing of it is left. Errors: the container's status, find_executable()'s ….
-Result<ExecutedProcess> exec_process(const Container& container, const bundle::Config& config, const ExecRequest& request, const Log& log);
+/// Adds a process to a container that is created or running: its cgroup, all its namespaces, its
+/// seccomp filter. Returns when execve has happened. On an error nothing of it is left. Errors: the
+/// container's status, find_executable()'s ….
+Result<ExecutedProcess> exec_process(const Container& container, const bundle::Config& config,
+                                     const ExecRequest& request);
 
 }  // namespace ocirun::runtime

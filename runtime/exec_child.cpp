@@ -31,7 +31,8 @@ void keep_only_own_descriptors(const ExecPlan& plan, const linux::MessageSocket&
 }
 
 Result<void> enter_host_root(const HostPath& root) {
-  if (::chdir(root.c_str()) != 0 || ::chroot(".") != 0) return fail(errno, "change root to {}", root.string());
+  if (::chdir(root.c_str()) != 0 || ::chroot(".") != 0)
+    return fail(errno, "change root to {}", root.string());
   return {};
 }
 
@@ -52,11 +53,13 @@ Result<linux::Child> run_stage(const ExecPlan& plan, const linux::MessageSocket&
   return linux::clone_process(0, Fd{}, linux::Parentage::kOfMyParent);
 }
 
-Result<void> open_own_terminal(const ExecPlan& plan, const linux::Procfs& procfs, const linux::MessageSocket& parent) {
+Result<void> open_own_terminal(const ExecPlan& plan, const linux::Procfs& procfs,
+                               const linux::MessageSocket& parent) {
   if (!plan.request.process.terminal) return {};
   TRY_ASSIGN(const linux::SafeDir root, linux::SafeDir::open_root(HostPath("/")));
   const bundle::Process& process = plan.request.process;
-  TRY_ASSIGN(const linux::Terminal terminal, linux::open_terminal(root, procfs, process.console_size, process.user.uid));
+  TRY_ASSIGN(const linux::Terminal terminal,
+             linux::open_terminal(root, procfs, process.console_size, process.user.uid));
   const Fd master = terminal.master;
   TRY(tell(parent, Message::kTerminal, {}, std::span(&master, 1)));
   return linux::become_controlling_terminal(terminal.slave);
@@ -66,9 +69,11 @@ Result<void> run_process(const ExecPlan& plan, const linux::MessageSocket& paren
   TRY(await_go(parent));
   TRY(die_with_parent(parent));
   TRY(start_session());
-  ContainerProcess process(plan.config, &plan.request.process, Entrance::kExec, plan.request.umask, plan.filter);
+  ContainerProcess process(plan.config, &plan.request.process, Entrance::kExec, plan.request.umask,
+                           plan.filter);
   {
-    // A procfs of our own: whatever the container has put on its /proc, a label lands where it should.
+    // A procfs of our own: whatever the container has put on its /proc, a label lands where it
+    // should.
     TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
     TRY(within(open_own_terminal(plan, procfs, parent), "terminal"));
     TRY(linux::join_session_keyring());
@@ -92,7 +97,8 @@ void exec_stage_main(const ExecPlan& plan, linux::MessageSocket parent) noexcept
   const Result<linux::Child> process = run_stage(plan, parent);
   if (!process) fail_and_exit(parent, process.error());
   if (process->pid != 0) {
-    [[maybe_unused]] const auto ignored = tell(parent, Message::kForked, fmt::format("{}", process->pid));
+    [[maybe_unused]] const auto ignored =
+        tell(parent, Message::kForked, fmt::format("{}", process->pid));
     ::_exit(0);
   }
   const Result<void> outcome = run_process(plan, parent);

@@ -19,11 +19,13 @@ struct ExecPlan {
   std::vector<linux::PinnedNamespace> pinned;  // of the container's init
   cgroups::Cgroup::JoinHandles cgroup;
   std::optional<linux::SeccompFilter> filter;
-  std::optional<HostPath> host_root;           // the rootfs to change to, where the container has no mount namespace
+  std::optional<HostPath>
+      host_root;  // the rootfs to change to, where the container has no mount namespace
 };
 
-/// The stage: cgroups, then namespaces – the mount namespace before the fork into the pid namespace, so that nobody in
-/// there finds the host behind /proc/PID/cwd of the new process (CVE-2016-9962) – then the process itself as a sibling.
+/// The stage: cgroups, then namespaces – the mount namespace before the fork into the pid
+/// namespace, so that nobody in there finds the host behind /proc/PID/cwd of the new process
+/// (CVE-2016-9962) – then the process itself as a sibling.
 [[noreturn]] void exec_stage_main(const ExecPlan& plan, linux::MessageSocket parent) noexcept;
 
 }  // namespace ocirun::runtime

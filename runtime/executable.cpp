@@ -16,8 +16,8 @@ namespace {
 constexpr std::string_view kDefaultPath = "/bin:/usr/bin";  // confstr(3) _CS_PATH
 constexpr std::size_t kMaxPasswd = 1024 * 1024;
 
-// 0, or why it cannot be executed. Plain faccessat(2): its newer form is refused by older seccomp profiles, and our real
-// and effective ids are the same here.
+// 0, or why it cannot be executed. Plain faccessat(2): its newer form is refused by older seccomp
+// profiles, and our real and effective ids are the same here.
 int why_not_executable(const std::string& path) {
   struct stat status{};
   if (::stat(path.c_str(), &status) != 0) return errno;
@@ -42,11 +42,13 @@ const char* find_variable(const std::vector<std::string>& environment, std::stri
   return value;
 }
 
-std::vector<std::string> normalize_environment(const std::vector<std::string>& environment, const std::string& home) {
+std::vector<std::string> normalize_environment(const std::vector<std::string>& environment,
+                                               const std::string& home) {
   std::vector<std::string> result;
   const auto name_of = [](std::string_view entry) { return entry.substr(0, entry.find('=')); };
   for (const std::string& entry : environment) {
-    const auto same = std::ranges::find_if(result, [&](const std::string& other) { return name_of(other) == name_of(entry); });
+    const auto same = std::ranges::find_if(
+        result, [&](const std::string& other) { return name_of(other) == name_of(entry); });
     if (same == result.end()) {
       result.push_back(entry);
     } else {
@@ -78,7 +80,8 @@ std::string find_home(std::uint32_t uid) {
   return "/";
 }
 
-Result<std::string> find_executable(const std::string& name, const std::vector<std::string>& environment) {
+Result<std::string> find_executable(const std::string& name,
+                                    const std::vector<std::string>& environment) {
   if (name.find('/') != std::string::npos) {
     const int reason = why_not_executable(name);
     if (reason == 0) return name;

@@ -18,7 +18,8 @@
 namespace ocirun::runtime {
 namespace {
 
-/// Our own terminal in raw mode, so that every key reaches the container's; restored by the destructor.
+/// Our own terminal in raw mode, so that every key reaches the container's; restored by the
+/// destructor.
 class RawTerminal {
  public:
   explicit RawTerminal(bool wanted) {
@@ -50,7 +51,8 @@ Copy copy_some(int from, int to) {
   const ssize_t count = ::read(from, buffer.data(), buffer.size());
   if (count < 0 && (errno == EINTR || errno == EAGAIN)) return Copy::kMore;
   if (count <= 0) return Copy::kEnd;  // EIO: the last process has closed the pty
-  const auto written = linux::write_all(Fd{to}, std::string_view(buffer.data(), static_cast<std::size_t>(count)));
+  const auto written =
+      linux::write_all(Fd{to}, std::string_view(buffer.data(), static_cast<std::size_t>(count)));
   return written ? Copy::kMore : Copy::kEnd;
 }
 
@@ -65,7 +67,8 @@ void forward(const linux::Child& child, Fd terminal, int signal) {
 std::optional<int> collect(int pid) {
   std::optional<int> status_of_child;
   int status = 0;
-  for (int ended = ::waitpid(-1, &status, WNOHANG | __WALL); ended > 0; ended = ::waitpid(-1, &status, WNOHANG | __WALL))
+  for (int ended = ::waitpid(-1, &status, WNOHANG | __WALL); ended > 0;
+       ended = ::waitpid(-1, &status, WNOHANG | __WALL))
     if (ended == pid) status_of_child = status;
   return status_of_child;
 }
@@ -80,7 +83,9 @@ void drain(Fd terminal) {
   for (;;) {
     const ssize_t count = ::read(terminal.value, buffer.data(), buffer.size());
     if (count <= 0) return;
-    if (!linux::write_all(Fd{STDOUT_FILENO}, std::string_view(buffer.data(), static_cast<std::size_t>(count)))) return;
+    if (!linux::write_all(Fd{STDOUT_FILENO},
+                          std::string_view(buffer.data(), static_cast<std::size_t>(count))))
+      return;
   }
 }
 
@@ -90,18 +95,23 @@ Result<int> attend(const linux::Child& child, Fd terminal) {
   const RawTerminal raw(terminal.value >= 0);
   if (terminal.value >= 0 && ::isatty(STDIN_FILENO) == 1) copy_window_size(terminal);
   enum { kSignals, kTerminal, kInput };
-  std::array<pollfd, 3> watched{pollfd{Signals::descriptor().value, POLLIN, 0}, pollfd{terminal.value, POLLIN, 0},
+  std::array<pollfd, 3> watched{pollfd{Signals::descriptor().value, POLLIN, 0},
+                                pollfd{terminal.value, POLLIN, 0},
                                 pollfd{terminal.value >= 0 ? STDIN_FILENO : -1, POLLIN, 0}};
   for (;;) {
     if (const auto status = collect(child.pid)) {
       if (terminal.value >= 0) drain(terminal);
       return exit_code(*status);
     }
-    if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) return fail(errno, "wait for the container");
+    if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR)
+      return fail(errno, "wait for the container");
     if ((watched[kSignals].revents & POLLIN) != 0)
-      for (int signal = Signals::take_any(); signal != 0; signal = Signals::take_any()) forward(child, terminal, signal);
-    if (watched[kTerminal].revents != 0 && copy_some(terminal.value, STDOUT_FILENO) == Copy::kEnd) watched[kTerminal].fd = -1;
-    if (watched[kInput].revents != 0 && copy_some(STDIN_FILENO, terminal.value) == Copy::kEnd) watched[kInput].fd = -1;
+      for (int signal = Signals::take_any(); signal != 0; signal = Signals::take_any())
+        forward(child, terminal, signal);
+    if (watched[kTerminal].revents != 0 && copy_some(terminal.value, STDOUT_FILENO) == Copy::kEnd)
+      watched[kTerminal].fd = -1;
+    if (watched[kInput].revents != 0 && copy_some(STDIN_FILENO, terminal.value) == Copy::kEnd)
+      watched[kInput].fd = -1;
   }
 }
 

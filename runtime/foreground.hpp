@@ -6,10 +6,10 @@
 
 namespace ocirun::runtime {
 
-/// Waits for the process of a foreground `run` or `exec`: forwards signals to it, copies between `terminal` (a pty's
-/// master, or -1) and our stdin and stdout, follows window sizes, and puts our terminal back as it was. Returns its exit
-/// code, 128 + N after signal N. Wants Signals::capture().
+/// Waits for the process of a foreground `run` or `exec`: forwards signals to it, copies between
+/// `terminal` (a pty's master, or -1) and our stdin and stdout, follows window sizes, and puts our
+/// terminal back as it was. Returns its exit code, 128 + N after signal N. Wants
+/// Signals::capture().
 Result<int> attend(const linux::Child& child, Fd terminal);
-
 
 }  // namespace ocirun::runtime

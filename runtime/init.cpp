@@ -35,56 +35,67 @@ Result<void> join_keyring(const bundle::Config& config, const linux::Procfs& pro
   return linux::join_session_keyring();
 }
 
-// The order of everything. One line a step; where a step could stand elsewhere, its reason says why it does not.
-Result<void> run_init(const InitPlan& plan, const linux::MessageSocket& parent) {
+// The order of everything. One line a step; where a step could stand elsewhere, its reason says why
+// it does not.
+Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   const bundle::Config& config = plan.config;
   const bool staged = needs_stage(config);
 
   // Into the isolation.
-  keep_only_own_descriptors(plan, parent);          // a forked lock or directory would outlive its owner
-  if (staged) TRY(await_go(parent));                // the parent knows our pid by now
-  TRY(die_with_parent(parent));                     // until the state is committed
-  if (!staged) TRY(enter_namespaces(plan, parent)); // id maps first: all else wants the ids of the user namespace
-  TRY(join_cgroups(plan));                          // before the cgroup namespace, or it is rooted at the host's
-  TRY(start_session());                             // engines signal the process group, terminal or not
+  keep_only_own_descriptors(plan, parent);  // a forked lock or directory would outlive its owner
+  if (staged) TRY(await_go(parent));        // the parent knows our pid by now
+  TRY(die_with_parent(parent));             // until the state is committed
+  if (!staged)
+    TRY(enter_namespaces(plan,
+                         parent));  // id maps first: all else wants the ids of the user namespace
+  TRY(join_cgroups(plan));          // before the cgroup namespace, or it is rooted at the host's
+  plan.pinned.clear();              // the host's namespaces stay out of reach from here on
+  TRY(start_session());             // engines signal the process group, terminal or not
   TRY(set_names(config));
   if (config.namespaces.creates(linux::NamespaceKind::kNetwork)) TRY(linux::bring_loopback_up());
-  TRY(write_early_sysctls(config));                 // nothing of the container's is mounted yet
+  TRY(write_early_sysctls(config));  // nothing of the container's is mounted yet
 
   // The file system.
   TRY_ASSIGN(RootfsBuild rootfs, begin_rootfs(plan, parent));  // our own root mount, our own procfs
   TRY(rootfs.attach_mounts(plan, parent));
-  TRY(rootfs.make_devices(config));                 // needs the /dev that a mount above may have brought
-  TRY(ask_for_hooks(plan, parent));                 // prestart, createRuntime: all is mounted, nothing pivoted
-  TRY(write_late_sysctls(config));                  // of network interfaces, which a hook may have brought
-  TRY(run_container_hooks(plan, hooks::Kind::kCreateContainer, HostPath("/")));  // paths of the host, mounts of the container
-  TRY(rootfs.open_terminal(config, parent));        // after the hooks: what they did to /dev is what we verify
-  TRY(rootfs.finish_mounts());                      // read-only at last, where we had to write
+  TRY(rootfs.make_devices(config));  // needs the /dev that a mount above may have brought
+  TRY(ask_for_hooks(plan, parent));  // prestart, createRuntime: all is mounted, nothing pivoted
+  TRY(write_late_sysctls(config));   // of network interfaces, which a hook may have brought
+  TRY(run_container_hooks(plan, hooks::Kind::kCreateContainer,
+                          HostPath("/")));  // paths of the host, mounts of the container
+  TRY(rootfs.open_terminal(config,
+                           parent));  // after the hooks: what they did to /dev is what we verify
+  TRY(rootfs.finish_mounts());        // read-only at last, where we had to write
   TRY(rootfs.change_root(plan));
-  TRY(rootfs.restrict_paths(config));               // after the pivot, so that "/" is the container's
+  TRY(rootfs.restrict_paths(config));  // after the pivot, so that "/" is the container's
 
   // The process.
   TRY_ASSIGN(std::optional<linux::SeccompFilter> filter, receive_filter(config, parent));
-  ContainerProcess process(config, config.process ? &*config.process : nullptr, Entrance::kInit, plan.umask, std::move(filter));
+  ContainerProcess process(config, config.process ? &*config.process : nullptr, Entrance::kInit,
+                           plan.umask, std::move(filter));
   if (process.exists()) {
     if (plan.new_keyring) TRY(join_keyring(config, rootfs.procfs()));
-    TRY(process.set_attributes(rootfs.procfs()));   // scheduler, labels …: as root, outside of any filter
-    rootfs.close();                                 // no descriptor of a directory waits in a created container
-    TRY(process.restrict(parent, plan.preserved_descriptors));  // limits, filter, user, capabilities
-    TRY(die_with_parent(parent));                   // the kernel forgot it when the ids changed
+    TRY(process.set_attributes(
+        rootfs.procfs()));  // scheduler, labels …: as root, outside of any filter
+    rootfs.close();         // no descriptor of a directory waits in a created container
+    TRY(process.restrict(parent,
+                         plan.preserved_descriptors));  // limits, filter, user, capabilities
+    TRY(die_with_parent(parent));                       // the kernel forgot it when the ids changed
   } else {
     rootfs.close();
   }
 
   // The hand-over.
-  TRY(report_ready(parent));                        // returns when the state is committed and PDEATHSIG cleared
+  TRY(report_ready(parent));  // returns when the state is committed and PDEATHSIG cleared
+  parent.close();             // a created container holds its start socket and nothing else of ours
   StartGate gate(plan.start_socket);
   TRY(gate.wait());
   auto started = [&]() -> Result<void> {
-    if (!process.exists()) return refuse("process: must be given in config.json to start a container");
+    if (!process.exists())
+      return refuse("process: must be given in config.json to start a container");
     TRY(run_container_hooks(plan, hooks::Kind::kStartContainer, HostPath("/")));
     gate.announce_exec();
-    return process.execute();                       // comes back only when it failed
+    return process.execute();  // comes back only when it failed
   }();
   gate.refuse(started.error());
   ::_exit(kInitFailed);
@@ -92,7 +103,7 @@ Result<void> run_init(const InitPlan& plan, const linux::MessageSocket& parent) 
 
 }  // namespace
 
-void init_main(const InitPlan& plan, linux::MessageSocket parent) noexcept {
+void init_main(InitPlan& plan, linux::MessageSocket parent) noexcept {
   ::prctl(PR_SET_NAME, "ocirun:init");
   const Result<void> outcome = run_init(plan, parent);
   if (!outcome) [[maybe_unused]]

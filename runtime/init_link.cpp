@@ -23,7 +23,8 @@ Result<void> InitLink::spawn() {
   const std::uint64_t flags =
       staged ? 0 : plan_.config.namespaces.new_flags() & ~linux::clone_flag(NamespaceKind::kCgroup);
   auto child = linux::clone_process(flags, plan_.cgroup.unified_directory, linux::Parentage::kMine);
-  if (!child) return within(Result<void>(std::unexpected(child.error())), "make the container's namespaces");
+  if (!child)
+    return within(Result<void>(std::unexpected(child.error())), "make the container's namespaces");
   if (child->pid == 0) {
     ends.first.close();
     if (staged) stage_main(plan_, std::move(ends.second));
@@ -32,7 +33,8 @@ Result<void> InitLink::spawn() {
   child_ = std::move(*child);
   socket_ = std::move(ends.first);
   context_.undo.add([this] { kill(); });
-  if (plan_.cgroup.unified_directory && !child_.joined_cgroup) return context_.cgroup.attach(child_.pid);
+  if (plan_.cgroup.unified_directory && !child_.joined_cgroup)
+    return context_.cgroup.attach(child_.pid);
   return {};
 }
 
@@ -41,11 +43,11 @@ Result<void> InitLink::apply_resources() const {
 }
 
 Result<void> InitLink::compile_filter() {
-  if (!plan_.config.seccomp || !plan_.config.process) return {};
+  if (!plan_.config.seccomp) return {};
   std::vector<std::string> warnings;
   TRY_ASSIGN(filter_, linux::compile_seccomp(*plan_.config.seccomp, warnings));
   for (const std::string& warning : warnings) context_.log.debug(warning);
-  return {};
+  return context_.directory.write_filter(filter_bytes(*filter_));
 }
 
 std::string InitLink::cause_of_death() const {
@@ -56,14 +58,22 @@ std::string InitLink::cause_of_death() const {
 
 Result<void> InitLink::answer(const linux::Packet& packet) {
   switch (static_cast<Message>(packet.tag)) {
-    case Message::kMapIds: return map_ids();
-    case Message::kOpenMount: return open_mount(packet);
-    case Message::kRunHooks: return run_hooks();
-    case Message::kTerminal: return keep_terminal(packet);
-    case Message::kWantFilter: return tell(socket_, Message::kFilter, filter_bytes(*filter_));
-    case Message::kSetLimits: return set_limits();
-    case Message::kListener: return forward_listener(packet);
-    default: return fail(EPROTO, "unexpected {}", message_name(static_cast<Message>(packet.tag)));
+    case Message::kMapIds:
+      return map_ids();
+    case Message::kOpenMount:
+      return open_mount(packet);
+    case Message::kRunHooks:
+      return run_hooks();
+    case Message::kTerminal:
+      return keep_terminal(packet);
+    case Message::kWantFilter:
+      return tell(socket_, Message::kFilter, filter_bytes(*filter_));
+    case Message::kSetLimits:
+      return set_limits();
+    case Message::kListener:
+      return forward_listener(packet);
+    default:
+      return fail(EPROTO, "unexpected {}", message_name(static_cast<Message>(packet.tag)));
   }
 }
 
@@ -71,9 +81,11 @@ Result<void> InitLink::map_ids() {
   if (plan_.config.namespaces.creates(NamespaceKind::kUser))
     TRY(linux::write_id_maps(context_.procfs.fd(), pid(), plan_.config.id_map));
   for (const linux::TimeOffset& offset : plan_.config.time_offsets) {
-    const std::string_view clock = offset.clock == linux::TimeOffset::Clock::kMonotonic ? "monotonic" : "boottime";
+    const std::string_view clock =
+        offset.clock == linux::TimeOffset::Clock::kMonotonic ? "monotonic" : "boottime";
     const std::string line = fmt::format("{} {} {}", clock, offset.seconds, offset.nanoseconds);
-    TRY(within(context_.procfs.write(fmt::format("{}/timens_offsets", pid()), line), fmt::format("/linux/timeOffsets/{}", clock)));
+    TRY(within(context_.procfs.write(fmt::format("{}/timens_offsets", pid()), line),
+               fmt::format("/linux/timeOffsets/{}", clock)));
   }
   return {};
 }
@@ -97,7 +109,8 @@ Result<void> InitLink::open_mount(const linux::Packet& packet) {
   UniqueFd user_namespace;
   if (mount.id_map.empty()) {
     TRY_ASSIGN(user_namespace,
-               linux::sys::openat(context_.procfs.fd(), fmt::format("{}/ns/user", pid()).c_str(), O_RDONLY | O_CLOEXEC));
+               linux::sys::openat(context_.procfs.fd(), fmt::format("{}/ns/user", pid()).c_str(),
+                                  O_RDONLY | O_CLOEXEC));
   } else {
     TRY_ASSIGN(user_namespace, linux::make_user_namespace(context_.procfs.fd(), mount.id_map));
   }
@@ -111,7 +124,8 @@ Result<void> InitLink::keep_terminal(const linux::Packet& packet) {
 }
 
 Result<void> InitLink::set_limits() {
-  for (const linux::Rlimit& limit : plan_.config.process->rlimits) TRY(linux::set_rlimit(pid(), limit));
+  for (const linux::Rlimit& limit : plan_.config.process->rlimits)
+    TRY(linux::set_rlimit(pid(), limit));
   return {};
 }
 

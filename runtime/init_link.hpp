@@ -27,7 +27,7 @@ struct BirthContext {
 /// The parent's side of a birth: clones init and answers it until it is ready.
 class InitLink final : public ChildLink {
  public:
-  InitLink(const InitPlan& plan, const BirthContext& context) : plan_(plan), context_(context) {}
+  InitLink(InitPlan& plan, const BirthContext& context) : plan_(plan), context_(context) {}
 
   /// Clones init, or the stage that clones it, straight into the unified cgroup.
   Result<void> spawn();
@@ -50,7 +50,7 @@ class InitLink final : public ChildLink {
   Result<void> set_limits();
   Result<void> forward_listener(const linux::Packet& packet);
 
-  const InitPlan& plan_;
+  InitPlan& plan_;  // init uses its copy of it up
   BirthContext context_;
   bool hooks_have_begun_ = false;
   std::optional<linux::SeccompFilter> filter_;

@@ -1,4 +1,5 @@
-// What the parent does in the runtime's namespaces once a container's environment is there: network devices and hooks.
+// What the parent does in the runtime's namespaces once a container's environment is there: network
+// devices and hooks.
 
 #include <fcntl.h>
 
@@ -16,10 +17,11 @@ Result<void> InitLink::run_hooks() {
   bundle::StateDocument state = plan_.state;
   state.status = "created";  // step 2 is over: what the conformance suite reads
   state.pid = pid();
-  const hooks::Surroundings surroundings{.state = bundle::hook_state(state),
-                                         .directory = context_.request.bundle,
-                                         .default_env = {},
-                                         .warn = [this](std::string_view text) { context_.log.warn(text); }};
+  const hooks::Surroundings surroundings{
+      .state = bundle::hook_state(state),
+      .directory = context_.request.bundle,
+      .default_env = {},
+      .warn = [this](std::string_view text) { context_.log.warn(text); }};
   hooks_have_begun_ = true;
   context_.directory.unlock();  // a hook may ask for the container's state
   for (const hooks::Kind kind : {hooks::Kind::kPrestart, hooks::Kind::kCreateRuntime})
@@ -30,10 +32,12 @@ Result<void> InitLink::run_hooks() {
 Result<void> InitLink::move_net_devices() {
   if (plan_.config.net_devices.empty()) return {};
   TRY_ASSIGN(UniqueFd target,
-             linux::sys::openat(context_.procfs.fd(), fmt::format("{}/ns/net", pid()).c_str(), O_RDONLY | O_CLOEXEC));
+             linux::sys::openat(context_.procfs.fd(), fmt::format("{}/ns/net", pid()).c_str(),
+                                O_RDONLY | O_CLOEXEC));
   const auto shared = std::make_shared<UniqueFd>(std::move(target));
   for (const linux::NetDevice& device : plan_.config.net_devices) {
-    TRY_ASSIGN(const std::string name, within(linux::move_net_device(device, *shared), "/linux/netDevices/" + device.host_name));
+    TRY_ASSIGN(const std::string name, within(linux::move_net_device(device, *shared),
+                                              "/linux/netDevices/" + device.host_name));
     // Not left to the kernel: a virtual device dies with its namespace.
     context_.undo.add([&log = context_.log, name, host_name = device.host_name, shared] {
       const auto returned = linux::return_net_device(name, host_name, *shared);

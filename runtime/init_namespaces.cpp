@@ -10,8 +10,8 @@
 #include <csignal>
 
 #include "hooks/phase.hpp"
-#include "linux/sysctl.hpp"
 #include "linux/syscalls.hpp"
+#include "linux/sysctl.hpp"
 #include "runtime/protocol.hpp"
 
 namespace ocirun::runtime {
@@ -27,28 +27,37 @@ Result<void> await_go(const linux::MessageSocket& parent) {
 
 Result<void> die_with_parent(const linux::MessageSocket& parent) {
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return fail(errno, "set the parent-death signal");
-  // A parent that died before that call sends no signal any more; getppid() is 0 in a new pid namespace and tells nothing.
+  // A parent that died before that call sends no signal any more; getppid() is 0 in a new pid
+  // namespace and tells nothing.
   pollfd end{parent.fd().value, 0, 0};
-  if (::poll(&end, 1, 0) == 1 && (end.revents & POLLHUP) != 0) return fail(EPIPE, "the runtime died");
+  if (::poll(&end, 1, 0) == 1 && (end.revents & POLLHUP) != 0)
+    return fail(EPIPE, "the runtime died");
   return {};
 }
 
 Result<void> become_namespace_root(const bundle::Config& config) {
-  // Without a root in the map (or in a joined namespace, whose map is not ours) the process's own ids must do.
+  // Without a root in the map (or in a joined namespace, whose map is not ours) the process's own
+  // ids must do.
   const bool root_is_mapped = config.id_map.empty() || config.id_map.host_uid(Uid{}).has_value();
-  const std::uint32_t uid = root_is_mapped || !config.process ? 0 : config.process->user.uid.value();
-  const std::uint32_t gid = root_is_mapped || !config.process ? 0 : config.process->user.gid.value();
+  const std::uint32_t uid =
+      root_is_mapped || !config.process ? 0 : config.process->user.uid.value();
+  const std::uint32_t gid =
+      root_is_mapped || !config.process ? 0 : config.process->user.gid.value();
   // EPERM: setgroups is denied where an unprivileged user made the map.
-  if (::syscall(SYS_setgroups, 0, nullptr) != 0 && errno != EPERM) return fail(errno, "clear the groups");
-  if (::syscall(SYS_setresgid, gid, gid, gid) != 0) return fail(errno, "become group {} of the user namespace", gid);
-  if (::syscall(SYS_setresuid, uid, uid, uid) != 0) return fail(errno, "become user {} of the user namespace", uid);
+  if (::syscall(SYS_setgroups, 0, nullptr) != 0 && errno != EPERM)
+    return fail(errno, "clear the groups");
+  if (::syscall(SYS_setresgid, gid, gid, gid) != 0)
+    return fail(errno, "become group {} of the user namespace", gid);
+  if (::syscall(SYS_setresuid, uid, uid, uid) != 0)
+    return fail(errno, "become user {} of the user namespace", uid);
   ::prctl(PR_SET_DUMPABLE, 0);  // changing ids may have set it
   return {};
 }
 
 Result<void> map_ids(const InitPlan& plan, const linux::MessageSocket& parent) {
   TRY(ask(parent, Message::kMapIds));
-  if (plan.config.namespaces.creates(NamespaceKind::kUser)) return become_namespace_root(plan.config);
+  if (plan.config.namespaces.creates(NamespaceKind::kUser))
+    return become_namespace_root(plan.config);
   return {};
 }
 
@@ -61,14 +70,16 @@ Result<void> enter_namespaces(const InitPlan& plan, const linux::MessageSocket& 
 }
 
 Result<void> join_tasks(const cgroups::Cgroup::JoinHandles& cgroup) {
-  // "0" in `tasks` moves one thread and skips the RCU wait that cgroup.procs pays (~10 ms on v1). We are one thread.
+  // "0" in `tasks` moves one thread and skips the RCU wait that cgroup.procs pays (~10 ms on v1).
+  // We are one thread.
   for (const UniqueFd& tasks : cgroup.tasks)
     if (::write(tasks.get(), "0", 1) != 1) return fail(errno, "join the container's cgroup");
   return {};
 }
 
-Result<void> join_cgroups(const InitPlan& plan) {
+Result<void> join_cgroups(InitPlan& plan) {
   TRY(join_tasks(plan.cgroup));
+  plan.cgroup = {};
   if (plan.config.namespaces.creates(NamespaceKind::kCgroup) && ::unshare(CLONE_NEWCGROUP) != 0)
     return fail(errno, "make the cgroup namespace");
   return {};
@@ -81,9 +92,11 @@ Result<void> start_session() {
 }
 
 Result<void> set_names(const bundle::Config& config) {
-  if (!config.hostname.empty() && ::sethostname(config.hostname.data(), config.hostname.size()) != 0)
+  if (!config.hostname.empty() &&
+      ::sethostname(config.hostname.data(), config.hostname.size()) != 0)
     return fail(errno, "/hostname: set \"{}\"", config.hostname);
-  if (!config.domainname.empty() && ::setdomainname(config.domainname.data(), config.domainname.size()) != 0)
+  if (!config.domainname.empty() &&
+      ::setdomainname(config.domainname.data(), config.domainname.size()) != 0)
     return fail(errno, "/domainname: set \"{}\"", config.domainname);
   return {};
 }
@@ -99,24 +112,33 @@ Result<void> write_sysctls_where(const bundle::Config& config, bool of_interface
 
 }  // namespace
 
-Result<void> write_early_sysctls(const bundle::Config& config) { return write_sysctls_where(config, false); }
-Result<void> write_late_sysctls(const bundle::Config& config) { return write_sysctls_where(config, true); }
+Result<void> write_early_sysctls(const bundle::Config& config) {
+  return write_sysctls_where(config, false);
+}
+Result<void> write_late_sysctls(const bundle::Config& config) {
+  return write_sysctls_where(config, true);
+}
 
-Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind, const HostPath& directory) {
+Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind,
+                                 const HostPath& directory) {
   if (plan.config.hooks.of(kind).empty()) return {};
   bundle::StateDocument state = plan.state;
   state.status = "created";
   state.pid = ::getpid();  // as seen in the container (H-8)
-  hooks::Surroundings surroundings{.state = bundle::hook_state(state), .directory = directory, .default_env = {}, .warn = {}};
-  // H-4: startContainer hooks live in the container and get its environment, unless they bring their own.
-  if (kind == hooks::Kind::kStartContainer && plan.config.process) surroundings.default_env = plan.config.process->env;
+  hooks::Surroundings surroundings{
+      .state = bundle::hook_state(state), .directory = directory, .default_env = {}, .warn = {}};
+  // H-4: startContainer hooks live in the container and get its environment, unless they bring
+  // their own.
+  if (kind == hooks::Kind::kStartContainer && plan.config.process)
+    surroundings.default_env = plan.config.process->env;
   return hooks::run_phase(plan.config.hooks, kind, hooks::failure_rule(kind), surroundings);
 }
 
 Result<void> ask_for_hooks(const InitPlan& plan, const linux::MessageSocket& parent) {
   const hooks::Hooks& all = plan.config.hooks;
   // Net devices arrive with the same exchange: their sysctls are written right after it.
-  if (all.of(hooks::Kind::kPrestart).empty() && all.of(hooks::Kind::kCreateRuntime).empty() && plan.config.net_devices.empty())
+  if (all.of(hooks::Kind::kPrestart).empty() && all.of(hooks::Kind::kCreateRuntime).empty() &&
+      plan.config.net_devices.empty())
     return {};
   TRY(ask(parent, Message::kRunHooks));
   return {};

@@ -15,17 +15,19 @@ Result<void> await_go(const linux::MessageSocket& parent);
 /// PR_SET_PDEATHSIG, and an error if the parent was gone before it took effect.
 Result<void> die_with_parent(const linux::MessageSocket& parent);
 
-/// The plain case, after clone3 made all new namespaces: ids mapped, root of the user namespace, the rest joined.
+/// The plain case, after clone3 made all new namespaces: ids mapped, root of the user namespace,
+/// the rest joined.
 Result<void> enter_namespaces(const InitPlan& plan, const linux::MessageSocket& parent);
 
 /// Asks for the id maps and time offsets, then becomes the user namespace's root.
 Result<void> map_ids(const InitPlan& plan, const linux::MessageSocket& parent);
-/// setresuid, setresgid, setgroups to the namespace's root (or the process's own id where root is not mapped).
+/// setresuid, setresgid, setgroups to the namespace's root (or the process's own id where root is
+/// not mapped).
 Result<void> become_namespace_root(const bundle::Config& config);
 
-/// Joins every cgroup v1 hierarchy by writing "0" to `tasks` (performance.md), then makes the cgroup namespace if it is
-/// to be new. The unified hierarchy was joined by the clone itself.
-Result<void> join_cgroups(const InitPlan& plan);
+/// Joins every cgroup v1 hierarchy by writing "0" to `tasks` (performance.md), then makes the
+/// cgroup namespace if it is to be new. The unified hierarchy was joined by the clone itself.
+Result<void> join_cgroups(InitPlan& plan);
 /// The first half alone, for a process that `exec` adds.
 Result<void> join_tasks(const cgroups::Cgroup::JoinHandles& cgroup);
 

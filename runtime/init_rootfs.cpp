@@ -18,9 +18,11 @@ Result<UniqueFd> ask_for_tree(const linux::MessageSocket& parent, int index) {
   return std::move(packet.descriptors.front());
 }
 
-// In a user namespace init has lost the host root's way through other users' directories; the parent has not.
+// In a user namespace init has lost the host root's way through other users' directories; the
+// parent has not.
 bool is_out_of_reach(const bundle::Config& config, const Error& error) {
-  return config.namespaces.contains(NamespaceKind::kUser) && (error.number() == EACCES || error.number() == EPERM);
+  return config.namespaces.contains(NamespaceKind::kUser) &&
+         (error.number() == EACCES || error.number() == EPERM);
 }
 
 bool covers_dev(const linux::Mount& mount) {
@@ -43,9 +45,12 @@ Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocke
   auto root = linux::attach_rootfs(config.root_path, UniqueFd(), procfs, config.rootfs_propagation);
   if (!root && is_out_of_reach(config, root.error())) {
     TRY_ASSIGN(UniqueFd tree, ask_for_tree(parent, kRootfsIndex));
-    root = linux::attach_rootfs(config.root_path, std::move(tree), procfs, config.rootfs_propagation);
+    root =
+        linux::attach_rootfs(config.root_path, std::move(tree), procfs, config.rootfs_propagation);
   }
-  if (!root) return within(Result<RootfsBuild>(std::unexpected(root.error())), "/root/path: " + config.root_path.string());
+  if (!root)
+    return within(Result<RootfsBuild>(std::unexpected(root.error())),
+                  "/root/path: " + config.root_path.string());
   RootfsBuild build(std::move(*root), std::move(procfs));
   build.early_ = std::move(early);
   if (!config.masked_paths.empty()) {
@@ -56,13 +61,14 @@ Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocke
 
 Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::MessageSocket& parent) {
   const bundle::Config& config = plan.config;
-  const linux::MountContext context{.root = *root_,
-                                    .procfs = *procfs_,
-                                    .mount_label = config.mount_label,
-                                    .in_user_namespace = config.namespaces.contains(NamespaceKind::kUser),
-                                    .own_cgroup_namespace = config.namespaces.creates(NamespaceKind::kCgroup),
-                                    .rootless_sysfs_fallback = !config.namespaces.creates(NamespaceKind::kNetwork),
-                                    .cgroups = plan.cgroup_hierarchies};
+  const linux::MountContext context{
+      .root = *root_,
+      .procfs = *procfs_,
+      .mount_label = config.mount_label,
+      .in_user_namespace = config.namespaces.contains(NamespaceKind::kUser),
+      .own_cgroup_namespace = config.namespaces.creates(NamespaceKind::kCgroup),
+      .rootless_sysfs_fallback = !config.namespaces.creates(NamespaceKind::kNetwork),
+      .cgroups = plan.cgroup_hierarchies};
   for (std::size_t index = 0; index < config.mounts.size(); ++index) {
     const linux::Mount& mount = config.mounts[index];
     UniqueFd opened = std::move(early_[index]);
@@ -74,7 +80,8 @@ Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::Messa
       TRY_ASSIGN(UniqueFd tree, ask_for_tree(parent, static_cast<int>(index)));
       made = linux::make_mount(context, mount, std::move(tree));
     }
-    if (!made) return within(Result<void>(std::unexpected(made.error())), fmt::format("/mounts/{}", index));
+    if (!made)
+      return within(Result<void>(std::unexpected(made.error())), fmt::format("/mounts/{}", index));
     if (*made) unfinished_.push_back(std::move(**made));
   }
   early_.clear();
@@ -82,23 +89,30 @@ Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::Messa
 }
 
 Result<void> RootfsBuild::make_devices(const bundle::Config& config) {
-  // A working directory that is missing is made, as engines expect; where that fails, entering it will say why.
+  // A working directory that is missing is made, as engines expect; where that fails, entering it
+  // will say why.
   if (config.process) [[maybe_unused]]
     const auto ignored = root_->make_directories(RootfsPath(config.process->cwd));
   // Somebody else's /dev brings its own nodes (L-27).
   if (std::ranges::any_of(config.mounts, covers_dev)) return {};
-  const linux::NodeSource source = config.namespaces.contains(NamespaceKind::kUser) ? linux::NodeSource::kBindHostNode
-                                                                                    : linux::NodeSource::kMakeNode;
-  for (const linux::Device& device : linux::default_devices()) TRY(linux::make_device(*root_, *procfs_, device, source));
+  const linux::NodeSource source = config.namespaces.contains(NamespaceKind::kUser)
+                                       ? linux::NodeSource::kBindHostNode
+                                       : linux::NodeSource::kMakeNode;
+  for (const linux::Device& device : linux::default_devices())
+    TRY(linux::make_device(*root_, *procfs_, device, source));
   for (std::size_t index = 0; index < config.devices.size(); ++index)
-    TRY(within(linux::make_device(*root_, *procfs_, config.devices[index], source), fmt::format("/linux/devices/{}", index)));
+    TRY(within(linux::make_device(*root_, *procfs_, config.devices[index], source),
+               fmt::format("/linux/devices/{}", index)));
   return linux::make_device_links(*root_);
 }
 
-Result<void> RootfsBuild::open_terminal(const bundle::Config& config, const linux::MessageSocket& parent) {
+Result<void> RootfsBuild::open_terminal(const bundle::Config& config,
+                                        const linux::MessageSocket& parent) {
   if (!config.process || !config.process->terminal) return {};
   TRY_ASSIGN(const linux::Terminal terminal,
-             within(linux::open_terminal(*root_, *procfs_, config.process->console_size, config.process->user.uid), "/process/terminal"));
+             within(linux::open_terminal(*root_, *procfs_, config.process->console_size,
+                                         config.process->user.uid),
+                    "/process/terminal"));
   const Fd master = terminal.master;
   TRY(tell(parent, Message::kTerminal, {}, std::span(&master, 1)));
   TRY(within(linux::attach_console(*root_, *procfs_, terminal.slave), "/process/terminal"));
@@ -106,7 +120,8 @@ Result<void> RootfsBuild::open_terminal(const bundle::Config& config, const linu
 }
 
 Result<void> RootfsBuild::finish_mounts() {
-  for (const linux::UnfinishedMount& unfinished : unfinished_) TRY(linux::finish_mount(*procfs_, unfinished));
+  for (const linux::UnfinishedMount& unfinished : unfinished_)
+    TRY(linux::finish_mount(*procfs_, unfinished));
   unfinished_.clear();
   return {};
 }
@@ -119,8 +134,10 @@ Result<void> RootfsBuild::change_root(const InitPlan& plan) {
 
 Result<void> RootfsBuild::restrict_paths(const bundle::Config& config) {
   if (config.root_readonly) TRY(linux::make_root_read_only(*procfs_));
-  if (!config.readonly_paths.empty()) TRY(linux::make_paths_read_only(*root_, *procfs_, config.readonly_paths));
-  if (!config.masked_paths.empty()) TRY(linux::mask_paths(*root_, *procfs_, config.masked_paths, null_mount_));
+  if (!config.readonly_paths.empty())
+    TRY(linux::make_paths_read_only(*root_, *procfs_, config.readonly_paths));
+  if (!config.masked_paths.empty())
+    TRY(linux::mask_paths(*root_, *procfs_, config.masked_paths, null_mount_));
   return {};
 }
 

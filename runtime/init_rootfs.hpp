@@ -12,10 +12,12 @@
 
 namespace ocirun::runtime {
 
-/// The container's file system while init builds it. The steps are called in the order of their declaration.
+/// The container's file system while init builds it. The steps are called in the order of their
+/// declaration.
 class RootfsBuild {
  public:
-  RootfsBuild(linux::SafeDir root, linux::Procfs procfs) : root_(std::move(root)), procfs_(std::move(procfs)) {}
+  RootfsBuild(linux::SafeDir root, linux::Procfs procfs)
+      : root_(std::move(root)), procfs_(std::move(procfs)) {}
 
   Result<void> attach_mounts(const InitPlan& plan, const linux::MessageSocket& parent);
   Result<void> make_devices(const bundle::Config& config);
@@ -34,11 +36,12 @@ class RootfsBuild {
   std::optional<linux::SafeDir> root_;
   std::optional<linux::Procfs> procfs_;
   std::vector<UniqueFd> early_;  // by index: binds that were cloned before the tree was isolated
-  UniqueFd null_mount_;  // the verified /dev/null, to cover masked files
+  UniqueFd null_mount_;          // the verified /dev/null, to cover masked files
   std::vector<linux::UnfinishedMount> unfinished_;
 };
 
-/// Isolates the mount tree, attaches the rootfs as a mount of its own and opens a procfs that nothing can cover.
+/// Isolates the mount tree, attaches the rootfs as a mount of its own and opens a procfs that
+/// nothing can cover.
 Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocket& parent);
 
 }  // namespace ocirun::runtime

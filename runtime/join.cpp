@@ -48,7 +48,8 @@ Result<void> join_namespaces(std::span<const PinnedNamespace> pinned, bool chang
                              const std::function<Result<void>()>& enter_user) {
   std::vector<const PinnedNamespace*> others;
   for (const PinnedNamespace& one : pinned)
-    if (one.kind != NamespaceKind::kUser && one.kind != NamespaceKind::kMount) others.push_back(&one);
+    if (one.kind != NamespaceKind::kUser && one.kind != NamespaceKind::kMount)
+      others.push_back(&one);
   TRY(join_each(others, changes_user ? Refused::kIsTriedAgain : Refused::kIsAnError));
   TRY(enter_user());
   TRY(join_each(others, Refused::kIsAnError));

@@ -23,10 +23,12 @@ std::optional<int> real_time_signal(std::string_view name) {
   if (name == "RTMIN") return SIGRTMIN;
   if (name == "RTMAX") return SIGRTMAX;
   if (name.starts_with("RTMIN+"))
-    if (const auto offset = parse_int(name.substr(6)); offset && *offset >= 0 && SIGRTMIN + *offset <= SIGRTMAX)
+    if (const auto offset = parse_int(name.substr(6));
+        offset && *offset >= 0 && SIGRTMIN + *offset <= SIGRTMAX)
       return SIGRTMIN + *offset;
   if (name.starts_with("RTMAX-"))
-    if (const auto offset = parse_int(name.substr(6)); offset && *offset >= 0 && SIGRTMAX - *offset >= SIGRTMIN)
+    if (const auto offset = parse_int(name.substr(6));
+        offset && *offset >= 0 && SIGRTMAX - *offset >= SIGRTMIN)
       return SIGRTMAX - *offset;
   return std::nullopt;
 }
@@ -34,9 +36,11 @@ std::optional<int> real_time_signal(std::string_view name) {
 }  // namespace
 
 Result<int> parse_signal(std::string_view text) {
-  if (const auto number = parse_int(text); number && *number >= 0 && *number <= SIGRTMAX) return *number;
+  if (const auto number = parse_int(text); number && *number >= 0 && *number <= SIGRTMAX)
+    return *number;
   std::string name(text);
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  std::ranges::transform(name, name.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   if (name.starts_with("SIG")) name.erase(0, 3);
   if (const auto number = real_time_signal(name)) return *number;
   for (int number = 1; number < 32; ++number) {
@@ -45,11 +49,15 @@ Result<int> parse_signal(std::string_view text) {
   }
   if (name == "IOT") return SIGABRT;
   if (name == "CLD") return SIGCHLD;
-  return refuse("unknown signal \"{}\": give a name such as TERM or SIGKILL, RTMIN+1, or a number from 0 to {}", text, SIGRTMAX);
+  return refuse(
+      "unknown signal \"{}\": give a name such as TERM or SIGKILL, RTMIN+1, or a number from 0 to "
+      "{}",
+      text, SIGRTMAX);
 }
 
 Result<void> kill_container(const Container& container, int signal, KillScope scope) {
-  const bool everybody = scope == KillScope::kAll || (signal == SIGKILL && !container.record().own_pid_namespace);
+  const bool everybody =
+      scope == KillScope::kAll || (signal == SIGKILL && !container.record().own_pid_namespace);
   const Status status = container.status();
   if (everybody && (can_kill(status) || scope == KillScope::kAll)) {
     TRY_ASSIGN(const auto cgroup, container.cgroup());

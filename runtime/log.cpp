@@ -14,10 +14,14 @@ namespace {
 
 std::string_view level_name(LogLevel level) {
   switch (level) {
-    case LogLevel::kDebug: return "debug";
-    case LogLevel::kInfo: return "info";
-    case LogLevel::kWarning: return "warning";
-    case LogLevel::kError: return "error";
+    case LogLevel::kDebug:
+      return "debug";
+    case LogLevel::kInfo:
+      return "info";
+    case LogLevel::kWarning:
+      return "warning";
+    case LogLevel::kError:
+      return "error";
   }
   return "";
 }
@@ -54,9 +58,10 @@ Result<Log> Log::open(const GlobalOptions& options) {
   log.format_ = options.log_format;
   log.level_ = options.log_level;
   if (options.log.empty()) return log;
-  TRY_ASSIGN(log.file_, within(linux::sys::open(options.log.c_str(),
-                                                O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0644),
-                               fmt::format("open the log file {}", options.log)));
+  TRY_ASSIGN(log.file_,
+             within(linux::sys::open(options.log.c_str(),
+                                     O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0644),
+                    fmt::format("open the log file {}", options.log)));
   return log;
 }
 
@@ -67,14 +72,14 @@ void Log::write(LogLevel level, std::string_view message) const {
     const std::string line = format_ == LogFormat::kJson
                                  ? bundle::log_line(level_name(level), message, time)
                                  : text_line(level_name(level), message, time);
-    // One write a line: several commands append to the same file. A full disk must not fail the command.
+    // One write a line: several commands append to the same file. A full disk must not fail the
+    // command.
     [[maybe_unused]] const auto ignored = linux::write_all(file_, line + "\n");
   }
   if (!file_ || level == LogLevel::kError) {
-    const std::string line =
-        level == LogLevel::kError
-            ? fmt::format("ocirun: {}\n", message)
-            : fmt::format("ocirun: {}: {}\n", level_name(level), message);
+    const std::string line = level == LogLevel::kError
+                                 ? fmt::format("ocirun: {}\n", message)
+                                 : fmt::format("ocirun: {}: {}\n", level_name(level), message);
     [[maybe_unused]] const auto ignored = linux::write_all(Fd{STDERR_FILENO}, line);
   }
 }

@@ -9,8 +9,9 @@
 
 namespace ocirun::runtime {
 
-/// Where ocirun tells what happens: the file that --log names, as text or as one JSON object a line; without --log,
-/// stderr. Errors always go to stderr too, where conmon and go-runc look for them (contract.md).
+/// Where ocirun tells what happens: the file that --log names, as text or as one JSON object a
+/// line; without --log, stderr. Errors always go to stderr too, where conmon and go-runc look for
+/// them (contract.md).
 class Log {
  public:
   /// Opens the file for appending (mode 0644). Errors: the file cannot be opened.

@@ -14,19 +14,19 @@
 
 namespace ocirun::runtime {
 
-/// What a container's first process needs. The parent fills it in before the clone; init reads its own copy of the
-/// parent's memory, so nothing of this crosses a socket.
+/// What a container's first process needs. The parent fills it in before the clone; init reads its
+/// own copy of the parent's memory, so nothing of this crosses a socket.
 struct InitPlan {
   std::string id;
   const bundle::Config& config;
-  bundle::StateDocument state;                    // what hooks in the container's namespaces are told
-  std::vector<linux::PinnedNamespace> pinned;     // to be joined
+  bundle::StateDocument state;                 // what hooks in the container's namespaces are told
+  std::vector<linux::PinnedNamespace> pinned;  // to be joined
   cgroups::Cgroup::JoinHandles cgroup;
   std::vector<linux::CgroupHierarchy> cgroup_hierarchies;  // for mounts of type cgroup
   UniqueFd start_socket;
-  int preserved_descriptors = 0;                  // 3 … 3+N-1 go to the container
-  mode_t umask = 022;                             // the caller's
-  bool pivot = true;                              // false: --no-pivot
+  int preserved_descriptors = 0;  // 3 … 3+N-1 go to the container
+  mode_t umask = 022;             // the caller's
+  bool pivot = true;              // false: --no-pivot
   bool new_keyring = true;
 
   bool has_own_mount_tree() const {
@@ -34,8 +34,8 @@ struct InitPlan {
   }
 };
 
-/// Whether init cannot be made by one clone3: it joins a user, pid or time namespace, sets time offsets, or joins
-/// anything on its way into a user namespace.
+/// Whether init cannot be made by one clone3: it joins a user, pid or time namespace, sets time
+/// offsets, or joins anything on its way into a user namespace.
 bool needs_stage(const bundle::Config& config);
 
 }  // namespace ocirun::runtime

@@ -27,9 +27,12 @@ Result<UniqueFd> connect_console(const bundle::Config& config, const CreateReque
   const bool terminal = config.process && config.process->terminal;
   if (request.terminal_keeper == TerminalKeeper::kCaller) return UniqueFd();
   if (terminal && !request.console_socket)
-    return refuse("/process/terminal: true wants --console-socket, where the terminal is sent to (or `run` without --detach)");
+    return refuse(
+        "/process/terminal: true wants --console-socket, where the terminal is sent to (or `run` "
+        "without --detach)");
   if (!terminal && request.console_socket)
-    return refuse("--console-socket: /process/terminal must be true in config.json, or leave the option out");
+    return refuse(
+        "--console-socket: /process/terminal must be true in config.json, or leave the option out");
   if (!terminal) return UniqueFd();
   return within(linux::connect_unix(*request.console_socket), "--console-socket");
 }
@@ -46,18 +49,25 @@ Result<void> check_security_modules(const bundle::Config& config, const Log& log
     log.warn("/linux/mountLabel: SELinux is not enabled on this host, the label is left out");
   if (!config.process) return {};
   const bundle::Process& process = *config.process;
-  if (!process.apparmor_profile.empty() && process.apparmor_profile != "unconfined" && !linux::apparmor_enabled())
-    return refuse("/process/apparmorProfile: \"{}\": AppArmor is not enabled on this host; enable it or leave the field out",
-                  process.apparmor_profile);
+  if (!process.apparmor_profile.empty() && process.apparmor_profile != "unconfined" &&
+      !linux::apparmor_enabled())
+    return refuse(
+        "/process/apparmorProfile: \"{}\": AppArmor is not enabled on this host; enable it or "
+        "leave the field out",
+        process.apparmor_profile);
   if (!process.selinux_label.empty() && !linux::selinux_enabled())
-    return refuse("/process/selinuxLabel: \"{}\": SELinux is not enabled on this host; enable it or leave the field out",
-                  process.selinux_label);
+    return refuse(
+        "/process/selinuxLabel: \"{}\": SELinux is not enabled on this host; enable it or leave "
+        "the field out",
+        process.selinux_label);
   return {};
 }
 
 // In a new user namespace init has every capability; else it has at most ours.
 Result<void> warn_of_capabilities(const bundle::Config& config, const Log& log) {
-  if (!config.process || !config.process->capabilities || config.namespaces.contains(NamespaceKind::kUser)) return {};
+  if (!config.process || !config.process->capabilities ||
+      config.namespaces.contains(NamespaceKind::kUser))
+    return {};
   TRY_ASSIGN(const linux::GrantableCapabilities grantable, linux::grantable_capabilities());
   std::vector<std::string> warnings;
   linux::limit_to_grantable(*config.process->capabilities, grantable, warnings);
@@ -85,7 +95,8 @@ std::vector<linux::IdMapping> parse_map(std::string_view text) {
   return map;
 }
 
-// Only a process inside has that namespace's map in its /proc; a short-lived child goes there, and we read it from outside.
+// Only a process inside has that namespace's map in its /proc; a short-lived child goes there, and
+// we read it from outside.
 Result<linux::IdMap> read_id_map(Fd user_namespace) {
   std::array<int, 2> ready{};
   if (::pipe2(ready.data(), O_CLOEXEC) != 0) return fail(errno, "make a pipe");
@@ -104,7 +115,8 @@ Result<linux::IdMap> read_id_map(Fd user_namespace) {
     for (const bool users : {true, false}) {
       const std::string path = fmt::format("/proc/{}/{}", child.pid, users ? "uid_map" : "gid_map");
       const auto fd = linux::sys::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-      const auto text = fd ? linux::sys::read_all(*fd, 64 * 1024) : Result<std::string>(std::string());
+      const auto text =
+          fd ? linux::sys::read_all(*fd, 64 * 1024) : Result<std::string>(std::string());
       if (text) (users ? map.uids : map.gids) = parse_map(*text);
     }
   }
@@ -116,7 +128,8 @@ Result<linux::IdMap> read_id_map(Fd user_namespace) {
 
 }  // namespace
 
-Result<Preflight> check_host(const bundle::Config& config, const CreateRequest& request, const Log& log) {
+Result<Preflight> check_host(const bundle::Config& config, const CreateRequest& request,
+                             const Log& log) {
   Preflight host;
   TRY(check_root(config));
   TRY(check_security_modules(config, log));
@@ -128,26 +141,34 @@ Result<Preflight> check_host(const bundle::Config& config, const CreateRequest& 
   return host;
 }
 
-Result<void> compare_joined_id_map(bundle::Config& config, const std::vector<linux::PinnedNamespace>& pinned) {
+Result<void> compare_joined_id_map(bundle::Config& config,
+                                   const std::vector<linux::PinnedNamespace>& pinned) {
   const auto user = std::ranges::find(pinned, NamespaceKind::kUser, &linux::PinnedNamespace::kind);
   if (user == pinned.end()) return {};
   TRY_ASSIGN(const linux::IdMap actual, read_id_map(user->fd));
   if (!config.id_map.empty() && config.id_map != actual)
-    return refuse("/linux/uidMappings: the user namespace {} has other mappings; leave them out or give the same",
-                  config.namespaces.find(NamespaceKind::kUser)->path->string());
+    return refuse(
+        "/linux/uidMappings: the user namespace {} has other mappings; leave them out or give the "
+        "same",
+        config.namespaces.find(NamespaceKind::kUser)->path->string());
   config.id_map = actual;
   return {};
 }
 
-std::vector<linux::CgroupHierarchy> describe_hierarchies(const cgroups::Layout& layout, const cgroups::Record& record) {
+std::vector<linux::CgroupHierarchy> describe_hierarchies(const cgroups::Layout& layout,
+                                                         const cgroups::Record& record) {
   std::vector<linux::CgroupHierarchy> hierarchies;
   for (const cgroups::Hierarchy& hierarchy : layout.hierarchies) {
     std::string controllers;
-    for (const std::string& controller : hierarchy.controllers) controllers += (controllers.empty() ? "" : ",") + controller;
-    const auto own = std::ranges::find(record.directories, controllers, &std::pair<std::string, std::string>::first);
+    for (const std::string& controller : hierarchy.controllers)
+      controllers += (controllers.empty() ? "" : ",") + controller;
+    const auto own = std::ranges::find(record.directories, controllers,
+                                       &std::pair<std::string, std::string>::first);
     if (own == record.directories.end()) continue;
     const bool named = controllers.starts_with("name=");
-    hierarchies.push_back({.name = hierarchy.unified ? "unified" : named ? controllers.substr(5) : controllers,
+    hierarchies.push_back({.name = hierarchy.unified ? "unified"
+                                   : named           ? controllers.substr(5)
+                                                     : controllers,
                            .options = named ? "none," + controllers : controllers,
                            .unified = hierarchy.unified,
                            .own_directory = HostPath(own->second)});

@@ -18,15 +18,19 @@ struct Preflight {
   std::optional<HostPath> resctrl;  // its mount point, when intelRdt is asked for
 };
 
-/// Errors: a terminal without a console socket or the other way round (P-2), a rootfs that is no directory (T-2), no
-/// resctrl (I-1), an LSM that this host lacks (P-9, P-16), a pid file's directory that is missing. Warns of capabilities
-/// that cannot be granted (P-10) and of a mount label without SELinux (L-34).
-Result<Preflight> check_host(const bundle::Config& config, const CreateRequest& request, const Log& log);
+/// Errors: a terminal without a console socket or the other way round (P-2), a rootfs that is no
+/// directory (T-2), no resctrl (I-1), an LSM that this host lacks (P-9, P-16), a pid file's
+/// directory that is missing. Warns of capabilities that cannot be granted (P-10) and of a mount
+/// label without SELinux (L-34).
+Result<Preflight> check_host(const bundle::Config& config, const CreateRequest& request,
+                             const Log& log);
 
 /// L-10: containerd and CRI-O give a user namespace's path and its mappings; they must be the same.
-Result<void> compare_joined_id_map(bundle::Config& config, const std::vector<linux::PinnedNamespace>& pinned);
+Result<void> compare_joined_id_map(bundle::Config& config,
+                                   const std::vector<linux::PinnedNamespace>& pinned);
 
 /// The container's own directory in each hierarchy, for mounts of type cgroup (M-12).
-std::vector<linux::CgroupHierarchy> describe_hierarchies(const cgroups::Layout& layout, const cgroups::Record& record);
+std::vector<linux::CgroupHierarchy> describe_hierarchies(const cgroups::Layout& layout,
+                                                         const cgroups::Record& record);
 
 }  // namespace ocirun::runtime

@@ -43,7 +43,9 @@ Result<linux::Packet> ask(const linux::MessageSocket& parent, Message question,
                           std::string_view payload) {
   TRY(tell(parent, question, payload));
   TRY_ASSIGN(linux::Packet answer, parent.receive());
-  if (answer.end_of_stream) return fail(EPIPE, "the runtime died while we waited for an answer to {}", message_name(question));
+  if (answer.end_of_stream)
+    return fail(EPIPE, "the runtime died while we waited for an answer to {}",
+                message_name(question));
   if (static_cast<Message>(answer.tag) == Message::kFailed)
     return std::unexpected(parse_error_bytes(answer.payload));
   const Exchange* row = find_exchange(question);
@@ -55,7 +57,8 @@ Result<linux::Packet> ask(const linux::MessageSocket& parent, Message question,
 Result<int> parse_number(std::string_view payload) {
   int number = 0;
   const auto [end, code] = std::from_chars(payload.data(), payload.data() + payload.size(), number);
-  if (code != std::errc{} || end != payload.data() + payload.size()) return fail(EPROTO, "a number was due, not \"{}\"", payload);
+  if (code != std::errc{} || end != payload.data() + payload.size())
+    return fail(EPROTO, "a number was due, not \"{}\"", payload);
   return number;
 }
 

@@ -13,29 +13,30 @@ namespace ocirun::runtime {
 // What the parent (create, run, exec) and its child say to each other over one SOCK_SEQPACKET pair.
 //
 //   parent                         [stage]                          init
-//     │── clone3 ────────────────────►│                               │   the stage exists only where namespaces
-//     │◄──────────────────── MapIds ──│   (new user namespace)        │   are joined before init can be made;
-//     │── Go ────────────────────────►│                               │   in the plain case init sends MapIds
-//     │◄─────────── Forked(init pid) ─│── clone3(CLONE_PARENT) ──────►│
-//     │── Go ────────────────────────────────────────────────────────►│
-//     │◄────────────────────────────────────────── OpenMount(index) ──│   a source that the user namespace may
-//     │── MountTree(fd) ─────────────────────────────────────────────►│   not open, or an id-mapped one
-//     │◄────────────────────────────────────────────────── RunHooks ──│   prestart, createRuntime
-//     │── Go ────────────────────────────────────────────────────────►│
+//     │── clone3 ────────────────────►│                               │   the stage exists only
+//     where namespaces │◄──────────────────── MapIds ──│   (new user namespace)        │   are
+//     joined before init can be made; │── Go ────────────────────────►│ │   in the plain case init
+//     sends MapIds │◄─────────── Forked(init pid) ─│── clone3(CLONE_PARENT) ──────►│ │── Go
+//     ────────────────────────────────────────────────────────►│
+//     │◄────────────────────────────────────────── OpenMount(index) ──│   a source that the user
+//     namespace may │── MountTree(fd) ─────────────────────────────────────────────►│   not open,
+//     or an id-mapped one │◄────────────────────────────────────────────────── RunHooks ──│
+//     prestart, createRuntime │── Go ────────────────────────────────────────────────────────►│
 //     │◄──────────────────────────────────────────── Terminal(ptmx) ──│
-//     │◄──────────────────────────────────────────────── WantFilter ──│   compiled while init was mounting
-//     │── Filter(program) ───────────────────────────────────────────►│
-//     │◄───────────────────────────────────────────────── SetLimits ──│   raising wants the host's privilege
-//     │── Go ────────────────────────────────────────────────────────►│
-//     │◄──────────────────────────────────────── Listener(fd number) ─│   the parent takes it by pidfd_getfd
-//     │── Go ────────────────────────────────────────────────────────►│
+//     │◄──────────────────────────────────────────────── WantFilter ──│   compiled while init was
+//     mounting │── Filter(program) ───────────────────────────────────────────►│
+//     │◄───────────────────────────────────────────────── SetLimits ──│   raising wants the host's
+//     privilege │── Go ────────────────────────────────────────────────────────►│
+//     │◄──────────────────────────────────────── Listener(fd number) ─│   the parent takes it by
+//     pidfd_getfd │── Go ────────────────────────────────────────────────────────►│
 //     │◄───────────────────────────────────────────────────── Ready ──│
 //     │   commit the state                                            │
-//     │── Committed ─────────────────────────────────────────────────►│   init stops dying with its parent
-//     │◄────────────────────────────────────────────────── Detached ──│
-//     ▼ exits                                                         ▼ waits for `start`
+//     │── Committed ─────────────────────────────────────────────────►│   init stops dying with its
+//     parent │◄────────────────────────────────────────────────── Detached ──│ ▼ exits ▼ waits for
+//     `start`
 //
-//   At any time the child may send Failed(error) and exit; the end of the stream says that the other is dead.
+//   At any time the child may send Failed(error) and exit; the end of the stream says that the
+//   other is dead.
 enum class Message : std::uint8_t {
   kMapIds = 1,
   kForked,
@@ -62,7 +63,8 @@ struct Exchange {
   bool repeatable;
 };
 
-/// The child's messages in the order of a container's life. One may be left out; none may come after a later one.
+/// The child's messages in the order of a container's life. One may be left out; none may come
+/// after a later one.
 inline constexpr std::array kExchanges{
     Exchange{Message::kMapIds, "MapIds", Message::kGo, false},
     Exchange{Message::kForked, "Forked", Message::kGo, false},

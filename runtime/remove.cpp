@@ -25,13 +25,16 @@ Result<void> delete_by_force(const GlobalOptions& options, const ContainerId& id
 
 }  // namespace
 
-Result<void> delete_container(const GlobalOptions& options, const ContainerId& id, Force force, const Log& log) {
+Result<void> delete_container(const GlobalOptions& options, const ContainerId& id, Force force,
+                              const Log& log) {
   if (force == Force::kYes) return delete_by_force(options, id, log);
   TRY_ASSIGN(Container container, Container::load(options, id));
   TRY(container.lock_and_reload());
   const Status status = container.status();
   if (!can_delete(status))
-    return refuse("cannot delete container {} that is not stopped: {}; kill it first, or give --force", id.string(), status_name(status));
+    return refuse(
+        "cannot delete container {} that is not stopped: {}; kill it first, or give --force",
+        id.string(), status_name(status));
   return destroy_container(container.directory(), container.record(), log);
 }
 

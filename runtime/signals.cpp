@@ -17,7 +17,8 @@ int signal_descriptor = -1;
 Result<void> Signals::capture() {
   sigset_t mask;
   ::sigfillset(&mask);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) ::sigdelset(&mask, fault);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
+    ::sigdelset(&mask, fault);
   if (::sigprocmask(SIG_SETMASK, &mask, nullptr) != 0) return fail(errno, "block signals");
   signal_descriptor = ::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
   if (signal_descriptor < 0) return fail(errno, "make a signal descriptor");
@@ -34,10 +35,13 @@ int Signals::take_any() {
 
 int Signals::take() {
   for (int signal = take_any(); signal != 0; signal = take_any())
-    if (signal == SIGHUP || signal == SIGINT || signal == SIGTERM || signal == SIGQUIT) return signal;
+    if (signal == SIGHUP || signal == SIGINT || signal == SIGTERM || signal == SIGQUIT)
+      return signal;
   return 0;
 }
 
-Error Signals::interruption(int signal) { return Error(EINTR, fmt::format("stopped by signal {}", signal)); }
+Error Signals::interruption(int signal) {
+  return Error(EINTR, fmt::format("stopped by signal {}", signal));
+}
 
 }  // namespace ocirun::runtime

@@ -28,7 +28,8 @@ Result<void> enter_user(const InitPlan& plan, const linux::MessageSocket& parent
   }
   int flags = 0;
   if (wanted.creates(NamespaceKind::kUser)) flags |= CLONE_NEWUSER;
-  if (wanted.creates(NamespaceKind::kTime)) flags |= CLONE_NEWTIME;  // not a flag of clone3: it is for children
+  if (wanted.creates(NamespaceKind::kTime))
+    flags |= CLONE_NEWTIME;  // not a flag of clone3: it is for children
   if (flags == 0) return {};
   if (::unshare(flags) != 0) return fail(errno, "make the user or time namespace");
   return map_ids(plan, parent);  // the parent writes the time offsets too
@@ -48,18 +49,21 @@ Result<linux::Child> run_stage(const InitPlan& plan, const linux::MessageSocket&
 
 bool needs_stage(const bundle::Config& config) {
   const linux::NamespaceSet& wanted = config.namespaces;
-  if (wanted.contains(NamespaceKind::kTime) || wanted.joins(NamespaceKind::kUser) || wanted.joins(NamespaceKind::kPid))
+  if (wanted.contains(NamespaceKind::kTime) || wanted.joins(NamespaceKind::kUser) ||
+      wanted.joins(NamespaceKind::kPid))
     return true;
-  const bool joins_any = std::ranges::any_of(wanted.entries(), [](const auto& entry) { return entry.path.has_value(); });
+  const bool joins_any = std::ranges::any_of(
+      wanted.entries(), [](const auto& entry) { return entry.path.has_value(); });
   return wanted.creates(NamespaceKind::kUser) && joins_any;
 }
 
-void stage_main(const InitPlan& plan, linux::MessageSocket parent) noexcept {
+void stage_main(InitPlan& plan, linux::MessageSocket parent) noexcept {
   ::prctl(PR_SET_NAME, "ocirun:stage");
   const Result<linux::Child> init = run_stage(plan, parent);
   if (init && init->pid == 0) init_main(plan, std::move(parent));
   if (init) {
-    [[maybe_unused]] const auto ignored = tell(parent, Message::kForked, fmt::format("{}", init->pid));
+    [[maybe_unused]] const auto ignored =
+        tell(parent, Message::kForked, fmt::format("{}", init->pid));
     ::_exit(0);
   }
   [[maybe_unused]] const auto ignored = tell(parent, Message::kFailed, error_bytes(init.error()));

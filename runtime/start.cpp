@@ -9,17 +9,20 @@
 namespace ocirun::runtime {
 namespace {
 
-Result<void> run_poststart(const StateDirectory& directory, const bundle::ContainerRecord& record, const Log& log) {
+Result<void> run_poststart(const StateDirectory& directory, const bundle::ContainerRecord& record,
+                           const Log& log) {
   if (!record.has_poststart) return {};
   TRY_ASSIGN(const std::string text, directory.read_config());
-  TRY_ASSIGN(const bundle::Config config, bundle::parse_config(text, HostPath(record.bundle)).take());
+  TRY_ASSIGN(const bundle::Config config,
+             bundle::parse_config(text, HostPath(record.bundle)).take());
   bundle::StateDocument state = document_of(record);
   state.status = "running";
   state.pid = record.init_pid;
-  const hooks::Surroundings surroundings{.state = bundle::hook_state(state),
-                                         .directory = HostPath(record.bundle),
-                                         .default_env = {},
-                                         .warn = [&log](std::string_view warning) { log.warn(warning); }};
+  const hooks::Surroundings surroundings{
+      .state = bundle::hook_state(state),
+      .directory = HostPath(record.bundle),
+      .default_env = {},
+      .warn = [&log](std::string_view warning) { log.warn(warning); }};
   const hooks::FailureRule rule = config.edition == bundle::Edition::kLegacy05
                                       ? hooks::FailureRule::kContinue
                                       : hooks::failure_rule(hooks::Kind::kPoststart);
@@ -31,14 +34,19 @@ Result<void> run_poststart(const StateDirectory& directory, const bundle::Contai
 
 }  // namespace
 
-Result<void> start_container(const StateDirectory& directory, const bundle::ContainerRecord& record, const Log& log) {
-  if (!record.has_process) return refuse("/process: must be given in config.json to start a container");
+Result<void> start_container(const StateDirectory& directory, const bundle::ContainerRecord& record,
+                             const Log& log) {
+  if (!record.has_process)
+    return refuse("/process: must be given in config.json to start a container");
   TRY_ASSIGN(const UniqueFd gate, directory.connect_to_start());
   auto outcome = await_exec(gate);
   directory.forget_start();
-  const bool hook_failed = !outcome && outcome.error().frames().front().starts_with("error running");
-  if (outcome) outcome = run_poststart(directory, record, log);
-  else if (!hook_failed) return outcome;  // stopped, for the caller to look at and delete
+  const bool hook_failed =
+      !outcome && outcome.error().frames().front().starts_with("error running");
+  if (outcome)
+    outcome = run_poststart(directory, record, log);
+  else if (!hook_failed)
+    return outcome;  // stopped, for the caller to look at and delete
   if (!outcome) {
     const auto destroyed = destroy_container(directory, record, log);
     if (!destroyed) log.warn(destroyed.error().message());

@@ -20,9 +20,7 @@ Result<void> StartGate::wait() {
   return {};
 }
 
-void StartGate::announce_exec() const {
-  ::send(connection_.get(), &kGateExec, 1, MSG_NOSIGNAL);
-}
+void StartGate::announce_exec() const { ::send(connection_.get(), &kGateExec, 1, MSG_NOSIGNAL); }
 
 void StartGate::refuse(const Error& error) const {
   const std::string record = kGateFailed + error_bytes(error);

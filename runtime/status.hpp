@@ -4,17 +4,24 @@
 
 namespace ocirun::runtime {
 
-/// runtime.md#state, and `paused` as an additional value. kUnknown: a state directory that says nothing usable.
+/// runtime.md#state, and `paused` as an additional value. kUnknown: a state directory that says
+/// nothing usable.
 enum class Status { kCreating, kCreated, kRunning, kPaused, kStopped, kUnknown };
 
 constexpr std::string_view status_name(Status status) {
   switch (status) {
-    case Status::kCreating: return "creating";
-    case Status::kCreated: return "created";
-    case Status::kRunning: return "running";
-    case Status::kPaused: return "paused";
-    case Status::kStopped: return "stopped";
-    case Status::kUnknown: return "unknown";
+    case Status::kCreating:
+      return "creating";
+    case Status::kCreated:
+      return "created";
+    case Status::kRunning:
+      return "running";
+    case Status::kPaused:
+      return "paused";
+    case Status::kStopped:
+      return "stopped";
+    case Status::kUnknown:
+      return "unknown";
   }
   return "";
 }

@@ -22,6 +22,7 @@ namespace {
 constexpr char kIntent[] = "intent.json";
 constexpr char kConfig[] = "config.json";
 constexpr char kState[] = "state.json";
+constexpr char kFilter[] = "seccomp.bpf";
 constexpr char kStartSocket[] = "start.sock";
 constexpr std::size_t kMaxFile = 16 * 1024 * 1024;
 
@@ -53,13 +54,15 @@ Result<void> make_root(const std::string& path) {
 
 Result<void> check_root(Fd directory, const HostPath& path) {
   struct stat status{};
-  if (::fstat(directory.value, &status) != 0) return fail(errno, "stat the state root {}", path.string());
+  if (::fstat(directory.value, &status) != 0)
+    return fail(errno, "stat the state root {}", path.string());
   if (status.st_uid != ::geteuid() && ::geteuid() != 0)
-    return refuse("state root {}: belongs to user {}, must belong to you ({}); choose another with --root",
-                  path.string(), status.st_uid, ::geteuid());
+    return refuse(
+        "state root {}: belongs to user {}, must belong to you ({}); choose another with --root",
+        path.string(), status.st_uid, ::geteuid());
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (status.st_mode & S_ISVTX) == 0)
-    return refuse("state root {}: others may write there (mode {:o}); it must be yours alone", path.string(),
-                  status.st_mode & 07777);
+    return refuse("state root {}: others may write there (mode {:o}); it must be yours alone",
+                  path.string(), status.st_mode & 07777);
   return {};
 }
 
@@ -95,6 +98,12 @@ Result<bundle::IntentRecord> StateDirectory::read_intent() const {
 }
 Result<std::string> StateDirectory::read_config() const {
   return linux::read_file(directory_, kConfig, kMaxFile);
+}
+Result<void> StateDirectory::write_filter(std::string_view bytes) const {
+  return linux::replace_file(directory_, kFilter, bytes, 0600);
+}
+Result<std::string> StateDirectory::read_filter() const {
+  return linux::read_file(directory_, kFilter, kMaxFile);
 }
 Result<bundle::ContainerRecord> StateDirectory::read_record() const {
   TRY_ASSIGN(const std::string text, linux::read_file(directory_, kState, kMaxFile));
@@ -139,7 +148,8 @@ Result<void> StateDirectory::remove() const {
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") ::unlinkat(directory_.get(), entry->d_name, 0);
   }
-  if (::rmdir(path_.c_str()) != 0 && errno != ENOENT) return fail(errno, "remove {}", path_.string());
+  if (::rmdir(path_.c_str()) != 0 && errno != ENOENT)
+    return fail(errno, "remove {}", path_.string());
   return {};
 }
 
@@ -155,8 +165,7 @@ Result<Store> Store::open(const HostPath& root, MissingRoot missing) {
       directory = linux::sys::open(root.c_str(), kFlags);
     }
   }
-  if (!directory)
-    return within(Result<Store>(std::unexpected(directory.error())), "state root");
+  if (!directory) return within(Result<Store>(std::unexpected(directory.error())), "state root");
   TRY(check_root(*directory, root));
   return Store(root, std::move(*directory));
 }

@@ -14,17 +14,18 @@
 namespace ocirun::runtime {
 
 /// The state directory of one container:
-///   intent.json  before the first side effect: what `delete --force` needs after a crash at any point
-///   config.json  the snapshot that every later command reads instead of the bundle's (D-9)
+///   intent.json  before the first side effect: what `delete --force` needs after a crash at any
+///   point config.json  the snapshot that every later command reads instead of the bundle's (D-9)
 ///   state.json   the commit: from here on the container exists
+///   seccomp.bpf  the compiled filter, so that `exec` need not compile it again
 ///   start.sock   init listens on it until it is started; its presence is the status `created`
 class StateDirectory {
  public:
   StateDirectory(HostPath path, UniqueFd directory)
       : path_(std::move(path)), directory_(std::move(directory)) {}
 
-  /// Takes the container's lock, waiting at most `patience`. It goes with this object, or with unlock().
-  /// Errors: EBUSY when another command holds it for longer.
+  /// Takes the container's lock, waiting at most `patience`. It goes with this object, or with
+  /// unlock(). Errors: EBUSY when another command holds it for longer.
   Result<void> lock(std::chrono::milliseconds patience) const;
   void unlock() const;
 
@@ -33,6 +34,8 @@ class StateDirectory {
   Result<void> commit(const bundle::ContainerRecord& record) const;
   Result<bundle::IntentRecord> read_intent() const;
   Result<std::string> read_config() const;
+  Result<void> write_filter(std::string_view bytes) const;
+  Result<std::string> read_filter() const;
   /// Errors: ENOENT while the container is being created; a sentence when the file is damaged.
   Result<bundle::ContainerRecord> read_record() const;
 
@@ -58,8 +61,8 @@ inline constexpr std::chrono::milliseconds kLockPatience{10'000};
 
 enum class MissingRoot { kIsCreated, kIsAnError, kIsEmpty };
 
-/// The state root: one directory a container. It belongs to the effective user; root may work on another
-/// owner's root (Slurm does).
+/// The state root: one directory a container. It belongs to the effective user; root may work on
+/// another owner's root (Slurm does).
 class Store {
  public:
   /// Errors: "/" itself, a root of somebody else, or one that others may write.

@@ -39,8 +39,8 @@ class Arguments {
   std::vector<std::string> positionals;
 };
 
-/// Where options may stand. kUntilPositional: the first positional ends them (exec, ps: the rest belongs to another
-/// program).
+/// Where options may stand. kUntilPositional: the first positional ends them (exec, ps: the rest
+/// belongs to another program).
 enum class OptionPlacement { kAnywhere, kUntilPositional };
 /// Whether the command clones processes into containers and so runs from the sealed executable.
 enum class Executable { kPlain, kSealed };
@@ -68,9 +68,10 @@ std::span<const Command> all_commands();
 std::span<const Option> global_options();
 const Command* find_command(std::string_view name);
 
-/// Reads options and positionals from `words`. Errors: an option that `options` does not have, a value that is missing.
-Result<Arguments> parse_words(std::span<const std::string> words, std::span<const Option> options, OptionPlacement placement,
-                              std::size_t* consumed = nullptr);
+/// Reads options and positionals from `words`. Errors: an option that `options` does not have, a
+/// value that is missing.
+Result<Arguments> parse_words(std::span<const std::string> words, std::span<const Option> options,
+                              OptionPlacement placement, std::size_t* consumed = nullptr);
 
 std::string help_text();
 std::string help_text(const Command& command);

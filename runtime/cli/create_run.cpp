@@ -24,11 +24,14 @@ Result<HostPath> absolute(std::string path) {
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   if (path.starts_with('/')) return HostPath(std::move(path));
   std::array<char, PATH_MAX> directory;
-  if (::getcwd(directory.data(), directory.size()) == nullptr) return fail(errno, "find the working directory");
-  return HostPath(path.empty() || path == "." ? std::string(directory.data()) : fmt::format("{}/{}", directory.data(), path));
+  if (::getcwd(directory.data(), directory.size()) == nullptr)
+    return fail(errno, "find the working directory");
+  return HostPath(path.empty() || path == "." ? std::string(directory.data())
+                                              : fmt::format("{}/{}", directory.data(), path));
 }
 
-// As a person types it: `ocirun run ./web`. An argument with a slash, ".", or the name of a directory with a config.json.
+// As a person types it: `ocirun run ./web`. An argument with a slash, ".", or the name of a
+// directory with a config.json.
 bool names_a_bundle(const Arguments& arguments) {
   if (arguments.has("bundle")) return false;
   const std::string& word = arguments.positionals.front();
@@ -47,10 +50,12 @@ std::string id_from(const HostPath& bundle) {
   return id.empty() ? "container" : id;
 }
 
-Result<CreateRequest> read_request(const Invocation& invocation, TerminalKeeper keeper, bool bundle_may_be_operand) {
+Result<CreateRequest> read_request(const Invocation& invocation, TerminalKeeper keeper,
+                                   bool bundle_may_be_operand) {
   const Arguments& arguments = invocation.arguments;
   const bool by_bundle = bundle_may_be_operand && names_a_bundle(arguments);
-  const std::string word = by_bundle ? arguments.positionals.front() : arguments.value("bundle").value_or(".");
+  const std::string word =
+      by_bundle ? arguments.positionals.front() : arguments.value("bundle").value_or(".");
   TRY_ASSIGN(HostPath bundle, absolute(word));
   TRY_ASSIGN(ContainerId id, by_bundle ? ContainerId::parse(id_from(bundle)) : arguments.id());
   TRY_ASSIGN(const int preserved, arguments.number("preserve-fds", 0, 1'000'000));
@@ -69,7 +74,8 @@ Result<CreateRequest> read_request(const Invocation& invocation, TerminalKeeper 
 }  // namespace
 
 Result<int> run_create(const Invocation& invocation) {
-  TRY_ASSIGN(const CreateRequest request, read_request(invocation, TerminalKeeper::kConsoleSocket, false));
+  TRY_ASSIGN(const CreateRequest request,
+             read_request(invocation, TerminalKeeper::kConsoleSocket, false));
   TRY(create_container(invocation.options, invocation.log, request));
   return 0;
 }
@@ -79,8 +85,11 @@ Result<int> run_run(const Invocation& invocation) {
   const bool detach = arguments.has("detach");
   const bool keeps_terminal = !detach && !arguments.has("console-socket");
   TRY_ASSIGN(const CreateRequest request,
-             read_request(invocation, keeps_terminal ? TerminalKeeper::kCaller : TerminalKeeper::kConsoleSocket, true));
-  TRY_ASSIGN(const CreatedContainer container, create_container(invocation.options, invocation.log, request));
+             read_request(invocation,
+                          keeps_terminal ? TerminalKeeper::kCaller : TerminalKeeper::kConsoleSocket,
+                          true));
+  TRY_ASSIGN(const CreatedContainer container,
+             create_container(invocation.options, invocation.log, request));
 
   const auto remove = [&]() -> Result<void> {
     TRY(container.directory.lock(kLockPatience));

@@ -31,7 +31,9 @@ Result<int> run_spec(const Invocation& invocation) {
   const std::string path = arguments.value("bundle").value_or(".") + "/config.json";
   if (linux::sys::open(path.c_str(), O_PATH | O_CLOEXEC | O_NOFOLLOW))
     return refuse("{} exists: remove it first, it is not overwritten", path);
-  TRY(linux::replace_file(HostPath(path), bundle::default_config_text(arguments.has("rootless"), ::geteuid(), ::getegid(), is_pure_cgroup_v2()),
+  TRY(linux::replace_file(HostPath(path),
+                          bundle::default_config_text(arguments.has("rootless"), ::geteuid(),
+                                                      ::getegid(), is_pure_cgroup_v2()),
                           0666));
   return 0;
 }
@@ -43,15 +45,20 @@ Result<int> run_features(const Invocation&) {
 
 Result<int> run_validate(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
-  const std::string directory = arguments.positionals.empty() ? arguments.value("bundle").value_or(".") : arguments.positionals.front();
+  const std::string directory = arguments.positionals.empty()
+                                    ? arguments.value("bundle").value_or(".")
+                                    : arguments.positionals.front();
   TRY_ASSIGN(const std::string text, bundle::read_config_file(HostPath(directory)));
   const bundle::Parsed parsed = bundle::parse_config(text, HostPath(directory));
   std::string report;
   for (const std::string& problem : parsed.problems) report += fmt::format("error: {}\n", problem);
-  for (const std::string& warning : parsed.warnings) report += fmt::format("warning: {}\n", warning);
+  for (const std::string& warning : parsed.warnings)
+    report += fmt::format("warning: {}\n", warning);
   if (parsed.problems.empty()) report += "config.json is valid\n";
   TRY(print(report));
-  if (!parsed.problems.empty()) return refuse("config.json has {} error{}", parsed.problems.size(), parsed.problems.size() == 1 ? "" : "s");
+  if (!parsed.problems.empty())
+    return refuse("config.json has {} error{}", parsed.problems.size(),
+                  parsed.problems.size() == 1 ? "" : "s");
   return 0;
 }
 

@@ -13,17 +13,21 @@ namespace {
 // "UID[:GID]", digits only (crun CVE-2026-30892).
 Result<void> read_user(const std::string& text, bundle::User& user) {
   const std::size_t colon = text.find(':');
-  TRY_ASSIGN(user.uid, within(Uid::parse(std::string_view(text).substr(0, colon)), fmt::format("--user {}", text)));
+  TRY_ASSIGN(user.uid, within(Uid::parse(std::string_view(text).substr(0, colon)),
+                              fmt::format("--user {}", text)));
   if (colon == std::string::npos) return {};
-  TRY_ASSIGN(user.gid, within(Gid::parse(std::string_view(text).substr(colon + 1)), fmt::format("--user {}", text)));
+  TRY_ASSIGN(user.gid, within(Gid::parse(std::string_view(text).substr(colon + 1)),
+                              fmt::format("--user {}", text)));
   return {};
 }
 
 // Neither inheritable nor ambient: those would outlive an execve (runc CVE-2022-29162).
 Result<void> add_capability(const std::string& name, bundle::Process& process) {
   const auto number = linux::capability_number(name);
-  if (!number) return refuse("--cap {}: must be the name of a capability, such as CAP_NET_RAW", name);
-  linux::CapabilitySets& sets = process.capabilities ? *process.capabilities : process.capabilities.emplace();
+  if (!number)
+    return refuse("--cap {}: must be the name of a capability, such as CAP_NET_RAW", name);
+  linux::CapabilitySets& sets =
+      process.capabilities ? *process.capabilities : process.capabilities.emplace();
   sets.bounding.add(*number);
   sets.permitted.add(*number);
   sets.effective.add(*number);
@@ -48,14 +52,17 @@ Result<void> read_environment(const Arguments& arguments, bundle::Process& proce
 }
 
 // The container's own process with what the options say instead.
-Result<bundle::Process> process_from_options(const Arguments& arguments, const bundle::Config& config) {
+Result<bundle::Process> process_from_options(const Arguments& arguments,
+                                             const bundle::Config& config) {
   bundle::Process process = config.process.value_or(bundle::Process{});
-  if (arguments.positionals.size() < 2) return refuse("the program to run is missing (or --process FILE)");
+  if (arguments.positionals.size() < 2)
+    return refuse("the program to run is missing (or --process FILE)");
   process.args.assign(arguments.positionals.begin() + 1, arguments.positionals.end());
   process.terminal = arguments.has("tty");
   process.oom_score_adj.reset();
   if (const auto cwd = arguments.value("cwd")) process.cwd = *cwd;
-  if (!process.cwd.starts_with('/')) return refuse("--cwd {}: must be an absolute path in the container", process.cwd);
+  if (!process.cwd.starts_with('/'))
+    return refuse("--cwd {}: must be an absolute path in the container", process.cwd);
   if (const auto user = arguments.value("user")) TRY(read_user(*user, process.user));
   TRY(read_groups(arguments, process.user));
   TRY(read_environment(arguments, process));
@@ -66,8 +73,10 @@ Result<bundle::Process> process_from_options(const Arguments& arguments, const b
   return process;
 }
 
-Result<bundle::Process> process_from_file(const std::string& file, const Arguments& arguments, const Log& log) {
-  TRY_ASSIGN(const std::string text, within(linux::read_file(Fd{AT_FDCWD}, file, 16 * 1024 * 1024), "--process"));
+Result<bundle::Process> process_from_file(const std::string& file, const Arguments& arguments,
+                                          const Log& log) {
+  TRY_ASSIGN(const std::string text,
+             within(linux::read_file(Fd{AT_FDCWD}, file, 16 * 1024 * 1024), "--process"));
   std::vector<std::string> warnings;
   TRY_ASSIGN(bundle::Process process, within(bundle::parse_process(text, warnings), file));
   for (const std::string& warning : warnings) log.warn(warning);
@@ -82,10 +91,12 @@ Result<int> run_exec(const Invocation& invocation) {
   TRY_ASSIGN(const ContainerId id, arguments.id());
   TRY_ASSIGN(const Container container, Container::load(invocation.options, id));
   TRY_ASSIGN(const std::string text, container.directory().read_config());
-  TRY_ASSIGN(const bundle::Config config, bundle::parse_config(text, HostPath(container.record().bundle)).take());
+  TRY_ASSIGN(const bundle::Config config,
+             bundle::parse_config(text, HostPath(container.record().bundle)).take());
 
   const auto file = arguments.value("process");
-  TRY_ASSIGN(bundle::Process process, file ? process_from_file(*file, arguments, invocation.log) : process_from_options(arguments, config));
+  TRY_ASSIGN(bundle::Process process, file ? process_from_file(*file, arguments, invocation.log)
+                                           : process_from_options(arguments, config));
   TRY_ASSIGN(const int preserved, arguments.number("preserve-fds", 0, 1'000'000));
   const bool detach = arguments.has("detach");
   const ExecRequest request{
@@ -93,12 +104,14 @@ Result<int> run_exec(const Invocation& invocation) {
       .console_socket = arguments.path("console-socket"),
       .pidfd_socket = arguments.path("pidfd-socket"),
       .pid_file = arguments.path("pid-file"),
-      .terminal_keeper = !detach && !arguments.has("console-socket") ? TerminalKeeper::kCaller : TerminalKeeper::kConsoleSocket,
+      .terminal_keeper = !detach && !arguments.has("console-socket")
+                             ? TerminalKeeper::kCaller
+                             : TerminalKeeper::kConsoleSocket,
       .paused = arguments.has("ignore-paused") ? InPaused::kIsAllowed : InPaused::kIsAnError,
       .cgroups = arguments.all("cgroup"),
       .preserved_descriptors = preserved,
       .umask = invocation.umask};
-  TRY_ASSIGN(const ExecutedProcess executed, exec_process(container, config, request, invocation.log));
+  TRY_ASSIGN(const ExecutedProcess executed, exec_process(container, config, request));
   if (detach) return 0;
   return attend(executed.child, executed.terminal);
 }

@@ -7,7 +7,8 @@ namespace {
 constexpr std::string_view kSpecification = "1.3.0";
 
 std::string option_line(const Option& option) {
-  std::string names = option.letter != 0 ? fmt::format("-{}, --{}", option.letter, option.name) : fmt::format("    --{}", option.name);
+  std::string names = option.letter != 0 ? fmt::format("-{}, --{}", option.letter, option.name)
+                                         : fmt::format("    --{}", option.name);
   if (!option.value.empty()) names += fmt::format(" {}", option.value);
   return fmt::format("  {:32} {}\n", names, option.help);
 }
@@ -19,29 +20,36 @@ std::string help_text() {
       "ocirun runs OCI containers from bundles: a config.json and a root filesystem.\n\n"
       "usage: ocirun [OPTION...] COMMAND [OPTION...] [OPERAND...]\n\ncommands:\n";
   for (const Command& command : all_commands())
-    text += fmt::format("  {:32} {}\n", fmt::format("{} {}", command.name, command.operands), command.summary);
+    text += fmt::format("  {:32} {}\n", fmt::format("{} {}", command.name, command.operands),
+                        command.summary);
   text += "\noptions before the command:\n";
   for (const Option& option : global_options()) text += option_line(option);
-  return text + "\nocirun COMMAND --help tells the options of a command; ocirun(8) tells the rest.\n";
+  return text +
+         "\nocirun COMMAND --help tells the options of a command; ocirun(8) tells the rest.\n";
 }
 
 std::string help_text(const Command& command) {
-  std::string text = fmt::format("usage: ocirun {} [OPTION...] {}\n\n{}\n", command.name, command.operands, command.summary);
+  std::string text = fmt::format("usage: ocirun {} [OPTION...] {}\n\n{}\n", command.name,
+                                 command.operands, command.summary);
   if (!command.options.empty()) text += "\noptions:\n";
   for (const Option& option : command.options) text += option_line(option);
   return text;
 }
 
-// dockerd reads every line that has the word "version"; go-runc wants commit and spec lines (contract.md).
+// dockerd reads every line that has the word "version"; go-runc wants commit and spec lines
+// (contract.md).
 std::string version_text() {
-  return fmt::format("ocirun version {}\ncommit: {}\nspec: {}\nlibseccomp: {}\n", OCIRUN_VERSION, OCIRUN_COMMIT, kSpecification,
-                     linux::libseccomp_version());
+  return fmt::format("ocirun version {}\ncommit: {}\nspec: {}\nlibseccomp: {}\n", OCIRUN_VERSION,
+                     OCIRUN_COMMIT, kSpecification, linux::libseccomp_version());
 }
 
 std::string bash_completion_text() {
-  std::string text = "# bash completion for ocirun, made by `ocirun completion bash`\n_ocirun() {\n  local word=${COMP_WORDS[COMP_CWORD]} command= w\n";
+  std::string text =
+      "# bash completion for ocirun, made by `ocirun completion bash`\n_ocirun() {\n  local "
+      "word=${COMP_WORDS[COMP_CWORD]} command= w\n";
   text += "  for w in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n    case $w in\n";
-  for (const Command& command : all_commands()) text += fmt::format("      {0}) command={0} ;;\n", command.name);
+  for (const Command& command : all_commands())
+    text += fmt::format("      {0}) command={0} ;;\n", command.name);
   text += "    esac\n  done\n  local words\n  case $command in\n";
   const auto words_of = [](std::span<const Option> options) {
     std::string words;
@@ -56,7 +64,9 @@ std::string bash_completion_text() {
   std::string names;
   for (const Command& command : all_commands()) names += fmt::format("{} ", command.name);
   text += fmt::format("    *) words='{}{}' ;;\n  esac\n", names, words_of(global_options()));
-  return text + "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n}\ncomplete -o default -F _ocirun ocirun\n";
+  return text +
+         "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n}\ncomplete -o default "
+         "-F _ocirun ocirun\n";
 }
 
 }  // namespace ocirun::runtime::cli

@@ -12,7 +12,8 @@ Result<int> run_start(const Invocation& invocation) {
   TRY_ASSIGN(Container container, Container::load(invocation.options, id));
   TRY(container.lock_and_reload());
   const Status status = container.status();
-  if (!can_start(status)) return refuse("cannot start a container that is {}: it must be created", status_name(status));
+  if (!can_start(status))
+    return refuse("cannot start a container that is {}: it must be created", status_name(status));
   TRY(start_container(container.directory(), container.record(), invocation.log));
   return 0;
 }
@@ -21,7 +22,8 @@ Result<int> run_kill(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
   TRY_ASSIGN(const ContainerId id, arguments.id());
   TRY_ASSIGN(const Container container, Container::load(invocation.options, id));
-  std::string name = arguments.positionals.size() > 1 ? arguments.positionals[1] : container.record().stop_signal;
+  std::string name =
+      arguments.positionals.size() > 1 ? arguments.positionals[1] : container.record().stop_signal;
   if (name.empty()) name = "TERM";
   TRY_ASSIGN(const int signal, parse_signal(name));
   TRY(kill_container(container, signal, arguments.has("all") ? KillScope::kAll : KillScope::kInit));
@@ -30,13 +32,16 @@ Result<int> run_kill(const Invocation& invocation) {
 
 Result<int> run_delete(const Invocation& invocation) {
   TRY_ASSIGN(const ContainerId id, invocation.arguments.id());
-  TRY(delete_container(invocation.options, id, invocation.arguments.has("force") ? Force::kYes : Force::kNo, invocation.log));
+  TRY(delete_container(invocation.options, id,
+                       invocation.arguments.has("force") ? Force::kYes : Force::kNo,
+                       invocation.log));
   return 0;
 }
 
 namespace {
 
-Result<int> change_freezer(const Invocation& invocation, bool (*is_allowed)(Status), cgroups::FreezerState state) {
+Result<int> change_freezer(const Invocation& invocation, bool (*is_allowed)(Status),
+                           cgroups::FreezerState state) {
   TRY_ASSIGN(const ContainerId id, invocation.arguments.id());
   TRY_ASSIGN(Container container, Container::load(invocation.options, id));
   TRY(container.lock_and_reload());
@@ -51,7 +56,11 @@ Result<int> change_freezer(const Invocation& invocation, bool (*is_allowed)(Stat
 
 }  // namespace
 
-Result<int> run_pause(const Invocation& invocation) { return change_freezer(invocation, can_pause, cgroups::FreezerState::kFrozen); }
-Result<int> run_resume(const Invocation& invocation) { return change_freezer(invocation, can_resume, cgroups::FreezerState::kThawed); }
+Result<int> run_pause(const Invocation& invocation) {
+  return change_freezer(invocation, can_pause, cgroups::FreezerState::kFrozen);
+}
+Result<int> run_resume(const Invocation& invocation) {
+  return change_freezer(invocation, can_resume, cgroups::FreezerState::kThawed);
+}
 
 }  // namespace ocirun::runtime::cli

@@ -31,21 +31,29 @@ Result<GlobalOptions> read_globals(const Arguments& arguments) {
   options.log = std::move(log);
 
   const std::string format = arguments.value("log-format").value_or("text");
-  if (format != "text" && format != "json") return refuse("--log-format {}: must be text or json", format);
+  if (format != "text" && format != "json")
+    return refuse("--log-format {}: must be text or json", format);
   options.log_format = format == "json" ? LogFormat::kJson : LogFormat::kText;
   TRY_ASSIGN(options.log_level, parse_level(arguments.value("log-level").value_or("info")));
   if (arguments.has("debug")) options.log_level = LogLevel::kDebug;
 
   const std::string manager = arguments.value("cgroup-manager").value_or("cgroupfs");
   if (manager == "systemd" || arguments.has("systemd-cgroup"))
-    return refuse("the systemd cgroup manager is not part of this version: use --cgroup-manager cgroupfs or disabled");
-  if (manager != "cgroupfs" && manager != "disabled") return refuse("--cgroup-manager {}: must be cgroupfs or disabled", manager);
-  options.cgroup_manager = manager == "disabled" ? CgroupManager::kDisabled : CgroupManager::kCgroupfs;
+    return refuse(
+        "the systemd cgroup manager is not part of this version: use --cgroup-manager cgroupfs or "
+        "disabled");
+  if (manager != "cgroupfs" && manager != "disabled")
+    return refuse("--cgroup-manager {}: must be cgroupfs or disabled", manager);
+  options.cgroup_manager =
+      manager == "disabled" ? CgroupManager::kDisabled : CgroupManager::kCgroupfs;
 
   const std::string rootless = arguments.value("rootless").value_or("auto");
-  if (rootless == "true") options.rootless = Rootless::kYes;
-  else if (rootless == "false") options.rootless = Rootless::kNo;
-  else if (rootless != "auto") return refuse("--rootless {}: must be true, false or auto", rootless);
+  if (rootless == "true")
+    options.rootless = Rootless::kYes;
+  else if (rootless == "false")
+    options.rootless = Rootless::kNo;
+  else if (rootless != "auto")
+    return refuse("--rootless {}: must be true, false or auto", rootless);
   return options;
 }
 
@@ -60,18 +68,21 @@ void open_standard_streams() {
 
 Result<Arguments> read_arguments(const Command& command, std::span<const std::string> words) {
   TRY_ASSIGN(Arguments arguments, parse_words(words, command.options, command.placement));
-  if (arguments.positionals.size() < command.least_operands) return refuse("{} is missing", command.operands);
+  if (arguments.positionals.size() < command.least_operands)
+    return refuse("{} is missing", command.operands);
   if (arguments.positionals.size() > command.most_operands)
     return refuse("too many operands; usage: ocirun {} {}", command.name, command.operands);
   return arguments;
 }
 
-// Before anything is opened: what is open above the preserved descriptors then is a leak of the caller's (a shim's socket).
+// Before anything is opened: what is open above the preserved descriptors then is a leak of the
+// caller's (a shim's socket).
 Result<mode_t> prepare_to_clone(const Arguments& arguments, char** argv) {
   TRY_ASSIGN(const int preserved, arguments.number("preserve-fds", 0, 1'000'000));
   linux::close_descriptors_from(3 + preserved);
   TRY(linux::reexec_sealed(argv));
-  // A container's process must not ptrace us or read our /proc; rootless, that waits until the ids are mapped.
+  // A container's process must not ptrace us or read our /proc; rootless, that waits until the ids
+  // are mapped.
   if (::geteuid() == 0) ::prctl(PR_SET_DUMPABLE, 0);
   TRY(Signals::capture());
   return ::umask(0);
@@ -80,27 +91,34 @@ Result<mode_t> prepare_to_clone(const Arguments& arguments, char** argv) {
 int print_and_exit(std::string_view text) { return print(text) ? 0 : 1; }
 
 int usage_error(const Error& error) {
-  [[maybe_unused]] const auto ignored = linux::write_all(Fd{STDERR_FILENO}, fmt::format("ocirun: {}\n", error.message()));
+  [[maybe_unused]] const auto ignored =
+      linux::write_all(Fd{STDERR_FILENO}, fmt::format("ocirun: {}\n", error.message()));
   return 1;
 }
 
 }  // namespace
 
-Result<void> print(std::string_view text) { return within(linux::write_all(Fd{STDOUT_FILENO}, text), "stdout"); }
+Result<void> print(std::string_view text) {
+  return within(linux::write_all(Fd{STDOUT_FILENO}, text), "stdout");
+}
 
 int run_command_line(int argc, char** argv) {
   open_standard_streams();
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   std::size_t consumed = 0;
-  const auto globals = parse_words(words, global_options(), OptionPlacement::kUntilPositional, &consumed);
+  const auto globals =
+      parse_words(words, global_options(), OptionPlacement::kUntilPositional, &consumed);
   if (!globals) return usage_error(globals.error());
   if (globals->has("version")) return print_and_exit(version_text());
   if (globals->has("help")) return print_and_exit(help_text());
-  if (consumed == words.size()) return usage_error(Error(0, "a command is missing; see ocirun --help"));
+  if (consumed == words.size())
+    return usage_error(Error(0, "a command is missing; see ocirun --help"));
   if (words[consumed] == "help") return print_and_exit(help_text());
 
   const Command* command = find_command(words[consumed]);
-  if (command == nullptr) return usage_error(Error(0, fmt::format("unknown command \"{}\"; see ocirun --help", words[consumed])));
+  if (command == nullptr)
+    return usage_error(
+        Error(0, fmt::format("unknown command \"{}\"; see ocirun --help", words[consumed])));
   const std::span<const std::string> rest = std::span(words).subspan(consumed + 1);
   for (const std::string& word : rest) {
     if (word == "--help" || word == "-h") return print_and_exit(help_text(*command));
@@ -110,7 +128,8 @@ int run_command_line(int argc, char** argv) {
   if (!options) return usage_error(options.error());
   auto arguments = read_arguments(*command, rest);
   Result<mode_t> umask = 0;
-  if (arguments && command->executable == Executable::kSealed) umask = prepare_to_clone(*arguments, argv);
+  if (arguments && command->executable == Executable::kSealed)
+    umask = prepare_to_clone(*arguments, argv);
   // Not earlier: its descriptor would be closed with the leaks.
   auto log = Log::open(*options);
   if (!log) return usage_error(log.error());
@@ -118,7 +137,8 @@ int run_command_line(int argc, char** argv) {
   const auto outcome = [&]() -> Result<int> {
     TRY(arguments);
     TRY(umask);
-    return command->run({.options = *options, .log = *log, .arguments = *arguments, .umask = *umask});
+    return command->run(
+        {.options = *options, .log = *log, .arguments = *arguments, .umask = *umask});
   }();
   if (outcome) return *outcome;
   Error error = outcome.error();

@@ -10,13 +10,18 @@ const Option* find_option(std::span<const Option> options, std::string_view word
   // One dash before a long name is Go's style, which go-runc uses for -no-subreaper.
   const std::string_view name = word.substr(word.starts_with("--") ? 2 : 1);
   const auto found = std::ranges::find_if(options, [&](const Option& option) {
-    return option.name == name || (name.size() == 1 && !word.starts_with("--") && option.letter == name[0]);
+    return option.name == name ||
+           (name.size() == 1 && !word.starts_with("--") && option.letter == name[0]);
   });
   return found == options.end() ? nullptr : &*found;
 }
 
-bool is_false(std::string_view value) { return value == "false" || value == "0" || value == "f" || value == "F"; }
-bool is_true(std::string_view value) { return value == "true" || value == "1" || value == "t" || value == "T"; }
+bool is_false(std::string_view value) {
+  return value == "false" || value == "0" || value == "f" || value == "F";
+}
+bool is_true(std::string_view value) {
+  return value == "true" || value == "1" || value == "t" || value == "T";
+}
 
 }  // namespace
 
@@ -53,8 +58,8 @@ Result<ContainerId> Arguments::id() const {
   return ContainerId::parse(positionals.front());
 }
 
-Result<Arguments> parse_words(std::span<const std::string> words, std::span<const Option> options, OptionPlacement placement,
-                              std::size_t* consumed) {
+Result<Arguments> parse_words(std::span<const std::string> words, std::span<const Option> options,
+                              OptionPlacement placement, std::size_t* consumed) {
   Arguments arguments;
   std::size_t index = 0;
   for (bool only_positionals = false; index < words.size(); ++index) {
@@ -84,8 +89,10 @@ Result<Arguments> parse_words(std::span<const std::string> words, std::span<cons
       }
       continue;
     }
-    if (!has_value && index + 1 == words.size()) return refuse("{}: a value ({}) is missing", word, option->value);
-    arguments.values_.emplace(option->name, has_value ? std::string(word.substr(equals + 1)) : words[++index]);
+    if (!has_value && index + 1 == words.size())
+      return refuse("{}: a value ({}) is missing", word, option->value);
+    arguments.values_.emplace(option->name,
+                              has_value ? std::string(word.substr(equals + 1)) : words[++index]);
   }
   if (consumed != nullptr) *consumed = index;
   return arguments;

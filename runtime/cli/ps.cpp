@@ -17,7 +17,8 @@ namespace {
 
 Result<std::string> output_of_ps(std::vector<std::string> words) {
   std::vector<std::string> environment;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) environment.emplace_back(*entry);
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    environment.emplace_back(*entry);
   TRY_ASSIGN(const std::string path, find_executable("ps", environment));
   words.insert(words.begin(), "ps");
   const linux::ExecArguments arguments(words, environment);
@@ -37,7 +38,8 @@ Result<std::string> output_of_ps(std::vector<std::string> words) {
   for (ssize_t count = 0; (count = ::read(reader.get(), buffer.data(), buffer.size())) > 0;)
     output.append(buffer.data(), static_cast<std::size_t>(count));
   TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return refuse("ps failed; were its arguments right?");
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    return refuse("ps failed; were its arguments right?");
   return output;
 }
 
@@ -58,15 +60,18 @@ Result<std::string> filter_lines(std::string_view output, const std::vector<int>
   const std::string_view header = output.substr(0, output.find('\n'));
   const auto titles = words_of(header);
   const auto column = std::ranges::find(titles, "PID");
-  if (column == titles.end()) return refuse("ps printed no PID column; its arguments must ask for one");
+  if (column == titles.end())
+    return refuse("ps printed no PID column; its arguments must ask for one");
   const auto index = static_cast<std::size_t>(column - titles.begin());
   std::string text = std::string(header) + "\n";
-  for (std::string_view rest = output.substr(std::min(header.size() + 1, output.size())); !rest.empty();) {
+  for (std::string_view rest = output.substr(std::min(header.size() + 1, output.size()));
+       !rest.empty();) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     const auto words = words_of(line);
     int pid = -1;
-    if (index < words.size()) std::from_chars(words[index].data(), words[index].data() + words[index].size(), pid);
+    if (index < words.size())
+      std::from_chars(words[index].data(), words[index].data() + words[index].size(), pid);
     if (std::ranges::find(pids, pid) != pids.end()) text += std::string(line) + "\n";
   }
   return text;
@@ -77,7 +82,8 @@ Result<std::string> filter_lines(std::string_view output, const std::vector<int>
 Result<int> run_ps(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
   const std::string format = arguments.value("format").value_or("table");
-  if (format != "table" && format != "json") return refuse("--format {}: must be table or json", format);
+  if (format != "table" && format != "json")
+    return refuse("--format {}: must be table or json", format);
   TRY_ASSIGN(const ContainerId id, arguments.id());
   TRY_ASSIGN(const Container container, Container::load(invocation.options, id));
   TRY_ASSIGN(const auto cgroup, container.cgroup());

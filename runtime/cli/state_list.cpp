@@ -28,12 +28,14 @@ std::string user_name(std::uint32_t uid) {
   return "#" + wanted;
 }
 
-// A column is as wide as its longest cell, at least 12, with three blanks between: what scripts written for runc cut.
+// A column is as wide as its longest cell, at least 12, with three blanks between: what scripts
+// written for runc cut.
 std::string table_text(const std::vector<bundle::StateDocument>& states) {
   using Row = std::array<std::string, 6>;
   std::vector<Row> rows{{"ID", "PID", "STATUS", "BUNDLE", "CREATED", "OWNER"}};
   for (const bundle::StateDocument& state : states)
-    rows.push_back({state.id, fmt::format("{}", state.pid), state.status, state.bundle, state.created, state.owner});
+    rows.push_back({state.id, fmt::format("{}", state.pid), state.status, state.bundle,
+                    state.created, state.owner});
   Row::size_type column = 0;
   std::array<std::size_t, 6> widths{};
   for (std::size_t& width : widths) {
@@ -43,7 +45,8 @@ std::string table_text(const std::vector<bundle::StateDocument>& states) {
   }
   std::string text;
   for (const Row& row : rows) {
-    for (std::size_t i = 0; i + 1 < row.size(); ++i) text += fmt::format("{:{}}", row[i], widths[i]);
+    for (std::size_t i = 0; i + 1 < row.size(); ++i)
+      text += fmt::format("{:{}}", row[i], widths[i]);
     text += row.back() + "\n";
   }
   return text;
@@ -61,7 +64,8 @@ Result<int> run_state(const Invocation& invocation) {
     return 0;
   }
   const bundle::StateDocument unfinished = state_of_unfinished(directory, id);
-  if (unfinished.status != status_name(Status::kCreating)) return std::unexpected(container.error());
+  if (unfinished.status != status_name(Status::kCreating))
+    return std::unexpected(container.error());
   TRY(print(bundle::state_text(unfinished)));
   return 0;
 }
@@ -69,8 +73,10 @@ Result<int> run_state(const Invocation& invocation) {
 Result<int> run_list(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
   const std::string format = arguments.value("format").value_or("table");
-  if (format != "table" && format != "json") return refuse("--format {}: must be table or json", format);
-  const MissingRoot missing = invocation.options.root_is_explicit ? MissingRoot::kIsAnError : MissingRoot::kIsEmpty;
+  if (format != "table" && format != "json")
+    return refuse("--format {}: must be table or json", format);
+  const MissingRoot missing =
+      invocation.options.root_is_explicit ? MissingRoot::kIsAnError : MissingRoot::kIsEmpty;
   TRY_ASSIGN(const Store store, Store::open(invocation.options.root, missing));
   TRY_ASSIGN(const std::vector<std::string> ids, store.ids());
 
@@ -86,8 +92,10 @@ Result<int> run_list(const Invocation& invocation) {
     states.push_back(container ? container->state() : state_of_unfinished(*directory, id));
     states.back().owner = user_name(container ? container->record().owner_uid : 0);
   }
-  if (arguments.has("quiet")) TRY(print(quiet));
-  else TRY(print(format == "json" ? bundle::list_text(states) : table_text(states)));
+  if (arguments.has("quiet"))
+    TRY(print(quiet));
+  else
+    TRY(print(format == "json" ? bundle::list_text(states) : table_text(states)));
   return 0;
 }
 
