@@ -79,12 +79,12 @@ CHILD_TEST(without_a_cgroup_namespace_the_own_directories_are_bound, CLONE_NEWNS
   Scene scene;
   fs::create_directories("/tmp/host/own");
   hierarchies.back().own_directory = HostPath("/tmp/host/own");
-  Scene::write("/tmp/host/own/tasks", "");
+  Scene::write("/tmp/host/own/marker", "");
   MountContext context = scene.context();
   context.cgroups = hierarchies;
   must(make_mount(context, kReadOnly, UniqueFd()));
   for (const char* name : {"cpu,cpuacct", "cpu", "cpuacct"})
-    BOOST_TEST(fs::exists(fs::path(kTarget) / name / "tasks"), name);
+    BOOST_TEST(fs::exists(fs::path(kTarget) / name / "marker"), name);
   BOOST_TEST(fs::read_symlink(fs::path(kTarget) / "cpuacct") == "cpu,cpuacct");
   BOOST_TEST(mount_at(std::string(kTarget) + "/cpu,cpuacct").has("ro"));
 }

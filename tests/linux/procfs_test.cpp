@@ -1,9 +1,10 @@
 #include "linux/procfs.hpp"
 
 #include <fcntl.h>
+#include <sys/syscall.h>
 
 #include "linux/syscalls.hpp"
-#include "tests/child_test.hpp"
+#include "tests/linux/mount_scene.hpp"
 
 using namespace ocirun;
 using namespace ocirun::linux;
@@ -59,6 +60,20 @@ CHILD_TEST(without_a_mount_of_our_own_a_covered_file_is_found_out, CLONE_NEWNS |
   }
   BOOST_TEST(procfs.read("sys/kernel/ostype").error().number() == EXDEV);
   BOOST_TEST(must(procfs.read("self/comm")).ends_with("\n"));
+}
+
+CHILD_TEST(a_file_of_procfs_at_the_wrong_place_is_found_out, CLONE_NEWNS) {  // CVE-2025-52881
+  must(sys::mount("/proc/sys/net", "/proc/sys/kernel", nullptr, MS_BIND, nullptr));
+  for (const bool has_openat2 : {true, false})
+    BOOST_TEST(run_in_child(CLONE_NEWNS, [has_openat2] {
+                 refuse_system_calls({SYS_fsopen});
+                 if (!has_openat2) refuse_system_calls({SYS_openat2});
+                 const Procfs procfs = must(Procfs::open(Subset::kFull));
+                 const auto file = procfs.open_file("sys/kernel/core", O_PATH);
+                 BOOST_TEST(file.error().number() == EXDEV);
+                 BOOST_TEST(procfs.open_file("sys/vm", O_PATH).has_value());
+                 BOOST_TEST(procfs.read("self/comm").has_value());
+               }) == 0);
 }
 
 CHILD_TEST(a_faked_proc_is_not_taken_for_one, CLONE_NEWNS | CLONE_NEWUSER) {
