@@ -100,7 +100,8 @@ struct Parsed {
   Result<Config> take() &&;
 };
 
-/// Parses and validates a document: all of it, however much is wrong. `bundle` is absolute; relative paths are joined to it.
+/// Parses and validates a document: all of it, however much is wrong. `bundle` is absolute;
+/// relative paths are joined to it.
 Parsed parse_config(std::string_view text, const HostPath& bundle);
 /// `exec --process FILE`: an object as config.json's /process.
 Result<Process> parse_process(std::string_view text, std::vector<std::string>& warnings);

@@ -67,26 +67,11 @@ constexpr auto kNetDevice = exact_fields<linux::NetDevice>(
     required("hostName", &linux::NetDevice::host_name, nonempty_text),
     required("containerName", &linux::NetDevice::container_name, nonempty_text));
 
-/// An intent with the format that it was written in.
-struct WrittenIntent {
-  int format = kFormat;
-  IntentRecord intent;
-};
-template <typename Member>
-constexpr auto of_intent(Member IntentRecord::* member, auto reader) {
-  return [=](Value at, WrittenIntent& out) { return reader(at, out.intent.*member); };
-}
-constexpr auto kIntent = exact_fields<WrittenIntent>(
-    required("format", &WrittenIntent::format, range(kFormat, kFormat)),
-    required_part("id", of_intent(&IntentRecord::id, nonempty_text)),
-    required_part("bundle", of_intent(&IntentRecord::bundle, text)),
-    required_part("rootfs", of_intent(&IntentRecord::rootfs, text)),
-    required_part("mountsOnHost", of_intent(&IntentRecord::mounts_on_host, flag)),
-    required_part("cgroupManager", of_intent(&IntentRecord::cgroup_manager, text)),
-    required_part("cgroup", of_intent(&IntentRecord::cgroup, kCgroup)),
-    required_part("netDevices", of_intent(&IntentRecord::net_devices, list_of(kNetDevice))),
-    required_part("runtimePid", of_intent(&IntentRecord::runtime_pid, kPid)),
-    required_part("runtimeStartTime", of_intent(&IntentRecord::runtime_start_time, whole_number)));
+constexpr auto kIntent = exact_fields<IntentRecord>(
+    required("record", &IntentRecord::record, kRecord),
+    required("netDevices", &IntentRecord::net_devices, list_of(kNetDevice)),
+    required("runtimePid", &IntentRecord::runtime_pid, kPid),
+    required("runtimeStartTime", &IntentRecord::runtime_start_time, whole_number));
 
 template <typename Record>
 Result<Record> parse(std::string_view what, std::string_view text, const auto& table) {
@@ -98,10 +83,7 @@ Result<Record> parse(std::string_view what, std::string_view text, const auto& t
   return record;
 }
 
-}  // namespace
-
-std::string record_text(const ContainerRecord& record) {
-  JsonWriter out(JsonWriter::Layout::kOneLine);
+void write_record(JsonWriter& out, const ContainerRecord& record) {
   out.begin_object();
   out.member("format", kFormat);
   out.member("id", record.id);
@@ -130,6 +112,13 @@ std::string record_text(const ContainerRecord& record) {
         .end_object();
   out.member("annotations", record.annotations);
   out.end_object();
+}
+
+}  // namespace
+
+std::string record_text(const ContainerRecord& record) {
+  JsonWriter out(JsonWriter::Layout::kOneLine);
+  write_record(out, record);
   return std::move(out).take();
 }
 
