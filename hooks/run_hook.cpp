@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -63,10 +64,11 @@ Result<UniqueFd> make_stdin(std::string_view state) {
   ::_exit(127);
 }
 
-// Reads what is there; keeps the last kOutputKept bytes. False at end of file.
+// Reads what is there, at most the largest pipe full: a writer that never stops must not keep us here. Keeps the last
+// kOutputKept bytes. False at end of file.
 bool drain(Fd output, std::string& kept) {
   std::array<char, 4096> buffer;
-  for (;;) {
+  for (int reads = 0; reads < 256; ++reads) {
     const ssize_t count = ::read(output.value, buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return true;  // EAGAIN
@@ -74,6 +76,7 @@ bool drain(Fd output, std::string& kept) {
     kept.append(buffer.data(), static_cast<std::size_t>(count));
     if (kept.size() > kOutputKept) kept.erase(0, kept.size() - kOutputKept);
   }
+  return true;
 }
 
 std::string tail_of(std::string output) {
@@ -83,8 +86,9 @@ std::string tail_of(std::string output) {
 
 int poll_timeout(const Hook& hook, Clock::time_point begin, int reminders) {
   const auto until = hook.timeout ? begin + *hook.timeout : begin + kReminder * (reminders + 1);
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
-  return left < 0 ? 0 : static_cast<int>(left);
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+  // H-5 allows 68 years, poll(2) 24 days.
+  return static_cast<int>(std::clamp<std::chrono::milliseconds>(left, {}, std::chrono::hours(1)).count());
 }
 
 enum class Ending { kExited, kTimedOut };
@@ -99,8 +103,10 @@ Ending wait_for_end(const Hook& hook, const Surroundings& surroundings, const li
   for (int reminders = 0;;) {
     const int ready = ::poll(watched.data(), watched.size(), poll_timeout(hook, begin, reminders));
     if (ready < 0) continue;  // EINTR
+    const bool has_ended = watched[1].revents != 0;
+    if (hook.timeout && !has_ended && Clock::now() >= begin + *hook.timeout) return Ending::kTimedOut;
     if (ready == 0) {
-      if (hook.timeout) return Ending::kTimedOut;
+      if (hook.timeout) continue;
       ++reminders;
       if (surroundings.warn)
         surroundings.warn(fmt::format("hook {} has no timeout and runs for {} s already",
@@ -109,7 +115,7 @@ Ending wait_for_end(const Hook& hook, const Surroundings& surroundings, const li
     }
     if (watched[0].revents != 0 && !drain(output, kept)) watched[0].fd = -1;
     // Without a pidfd (Linux before 5.3) the end of the output stands for the end of the hook.
-    if (watched[1].revents != 0 || (child.pidfd.get() < 0 && watched[0].fd < 0)) break;
+    if (has_ended || (child.pidfd.get() < 0 && watched[0].fd < 0)) break;
   }
   drain(output, kept);
   return Ending::kExited;

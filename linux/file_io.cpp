@@ -25,9 +25,10 @@ Result<void> replace_file(Fd directory, const std::string& name, std::string_vie
                           mode_t mode) {
   const std::string temporary = fmt::format(".{}.{}", name, ::getpid());
   auto written = [&]() -> Result<void> {
-    TRY_ASSIGN(const UniqueFd fd,
-               sys::openat(directory, temporary.c_str(),
-                           O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode));
+    // The name can be guessed: whatever was prepared there (a link, a fifo, somebody's open file) is not written to.
+    ::unlinkat(directory.value, temporary.c_str(), 0);
+    TRY_ASSIGN(const UniqueFd fd, sys::openat(directory, temporary.c_str(),
+                                              O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
     TRY(write_all(fd, content));
     // The umask of the caller must not decide who may read it.
     if (::fchmod(fd.get(), mode) != 0) return fail(errno, "set the mode of {}", name);

@@ -1,0 +1,398 @@
+#include "hooks/run_hook.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "tests/child_test.hpp"
+#include "tests/scratch.hpp"
+
+using namespace ocirun;
+using namespace ocirun::hooks;
+using namespace ocirun::test;
+
+namespace {
+
+Hook hook_at(std::string path) {
+  Hook hook;
+  hook.path = HostPath(std::move(path));
+  return hook;
+}
+
+Surroundings surroundings(std::string state = "{}") {
+  return {.state = std::move(state), .directory = HostPath("/"), .default_env = {}, .warn = {}};
+}
+
+bool is_running(int pid) { return pid > 0 && ::kill(pid, 0) == 0; }
+
+/// The number that a script wrote to a file, when it is there.
+int number_in(const std::string& path) {
+  comes_true([&] { return slurp(path).ends_with('\n'); });
+  return std::atoi(slurp(path).c_str());
+}
+
+/// Ends what a script left running on purpose. It is no child of ours: it is gone when its number
+/// is.
+void end(int pid) {
+  if (pid <= 1) return;
+  ::kill(pid, SIGKILL);
+  BOOST_TEST(comes_true([&] { return !is_running(pid); }));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(run_hook_of)
+
+BOOST_AUTO_TEST_CASE(a_hook_that_exits_with_zero_has_succeeded) {
+  const Scratch scratch;
+  const std::size_t before = open_descriptors();
+  BOOST_TEST(run_hook(hook_at(scratch.script("h", "exit 0")), surroundings()).has_value());
+  BOOST_TEST(open_descriptors() == before);
+  BOOST_TEST(children_of_this_process().empty());
+}
+
+BOOST_AUTO_TEST_CASE(its_output_is_no_failure_and_is_not_shown) {
+  const Scratch scratch;
+  BOOST_TEST(run_hook(hook_at(scratch.script("h", "echo chatter; echo more >&2")), surroundings())
+                 .has_value());
+}
+
+BOOST_AUTO_TEST_CASE(the_state_is_on_its_stdin_and_then_the_end_of_file) {  // H-7
+  const Scratch scratch;
+  const Hook hook = hook_at(scratch.script("h", "cat >" + scratch.path() + "/state"));
+  const std::string state = R"({"ociVersion":"1.3.0","id":"web1","pid":4711})";
+  must(run_hook(hook, surroundings(state)));
+  BOOST_TEST(slurp(scratch / "state") == state);
+}
+
+BOOST_AUTO_TEST_CASE(a_state_larger_than_any_pipe_arrives_whole) {  // H-7
+  const Scratch scratch;
+  const Hook hook = hook_at(scratch.script("h", "cat >" + scratch.path() + "/state"));
+  const std::string state(3'000'000, 's');
+  must(run_hook(hook, surroundings(state)));
+  BOOST_TEST((slurp(scratch / "state") == state));
+}
+
+BOOST_AUTO_TEST_CASE(a_hook_that_never_reads_its_stdin_is_no_error_and_blocks_nobody) {  // H-7
+  const Scratch scratch;
+  const std::string state(1'000'000, 's');
+  BOOST_TEST(
+      seconds_of([&] {
+        must(run_hook(hook_at(scratch.script("h", "exit 0")), surroundings(state)));
+        must(run_hook(hook_at(scratch.script("i", "exec <&-; exit 0")), surroundings(state)));
+        must(run_hook(hook_at(scratch.script("j", "head -c 10 >/dev/null")), surroundings(state)));
+      }) < 5.0);
+}
+
+BOOST_AUTO_TEST_CASE(its_arguments_are_argv_with_argv_0_and_its_path_without_them) {  // H-3
+  const Scratch scratch;
+  const std::string record = scratch / "argv";
+  ::setenv("UNRELATED", "1", 1);
+  const std::string script = scratch.script("h", "tr '\\0' '|' </proc/$$/cmdline >" + record);
+  Hook hook = hook_at(script);
+  must(run_hook(hook, surroundings()));
+  BOOST_TEST(slurp(record) == "/bin/sh|" + script + "|");
+
+  hook = hook_at("/bin/sh");
+  hook.args = {"my-own-name", "-c", "echo \"$0|$1|$2\" >" + record, "zero", "a b", ""};
+  must(run_hook(hook, surroundings()));
+  BOOST_TEST(slurp(record) == "zero|a b|\n");
+  hook.args = {"my-own-name", "-c", "tr '\\0' '|' </proc/$$/cmdline >" + record + "; true"};
+  must(run_hook(hook, surroundings()));
+  BOOST_TEST(slurp(record).starts_with("my-own-name|-c|"));
+}
+
+BOOST_AUTO_TEST_CASE(its_environment_is_what_it_says_or_the_default_of_its_kind) {  // H-4
+  const Scratch scratch;
+  const std::string record = scratch / "env";
+  Hook hook = hook_at("/bin/sh");
+  hook.args = {"sh", "-c", "tr '\\0' '|' </proc/$$/environ >" + record + "; true"};
+  ::setenv("OF_THE_CALLER", "secret", 1);
+  Surroundings with_default = surroundings();
+  with_default.default_env = {"D=1", "PATH=/bin:/usr/bin"};
+
+  hook.env = std::vector<std::string>{"PATH=/usr/bin:/bin", "A=b c", "EMPTY="};
+  must(run_hook(hook, with_default));
+  BOOST_TEST(slurp(record) == "PATH=/usr/bin:/bin|A=b c|EMPTY=|");
+
+  hook.env.reset();
+  must(run_hook(hook, with_default));
+  BOOST_TEST(slurp(record) == "D=1|PATH=/bin:/usr/bin|");
+
+  // Given, but empty: that is no environment, not the default.
+  hook.env = std::vector<std::string>{};
+  must(run_hook(hook, with_default));
+  BOOST_TEST(slurp(record).empty());
+
+  hook.env.reset();
+  must(run_hook(hook, surroundings()));
+  BOOST_TEST(slurp(record).empty());
+  ::unsetenv("OF_THE_CALLER");
+}
+
+BOOST_AUTO_TEST_CASE(a_hook_of_an_old_document_inherits_our_environment_unless_it_has_its_own) {
+  const Scratch scratch;  // SD-17
+  const std::string record = scratch / "env";
+  Hook hook = hook_at("/bin/sh");
+  hook.args = {"sh", "-c", "tr '\\0' '|' </proc/$$/environ >" + record + "; true"};
+  hook.inherit_environment = true;
+  ::setenv("OF_THE_CALLER", "inherited", 1);
+  must(run_hook(hook, surroundings()));
+  BOOST_TEST(slurp(record).find("OF_THE_CALLER=inherited|") != std::string::npos);
+  hook.env = std::vector<std::string>{"ONLY=1", "PATH=/usr/bin:/bin"};
+  must(run_hook(hook, surroundings()));
+  BOOST_TEST(slurp(record) == "ONLY=1|PATH=/usr/bin:/bin|");
+  ::unsetenv("OF_THE_CALLER");
+}
+
+BOOST_AUTO_TEST_CASE(its_working_directory_is_the_given_one_or_the_root_when_that_is_gone) {
+  const Scratch scratch;
+  const Hook hook = hook_at(scratch.script("h", "pwd >" + scratch.path() + "/pwd"));
+  Surroundings there = surroundings();
+  there.directory = HostPath(scratch.path());
+  must(run_hook(hook, there));
+  BOOST_TEST(slurp(scratch / "pwd") == scratch.path() + "\n");
+  there.directory = HostPath(scratch / "deleted");
+  must(run_hook(hook, there));
+  BOOST_TEST(slurp(scratch / "pwd") == "/\n");
+}
+
+BOOST_AUTO_TEST_CASE(it_has_no_descriptor_but_the_three) {
+  const Scratch scratch;
+  const int leak = ::open("/dev/null", O_RDONLY);  // not close-on-exec
+  const int high = ::fcntl(leak, F_DUPFD, 500);
+  const Hook hook = hook_at(scratch.script(
+      "h", "for n in 0 1 2 3 4 5 6 7 8 9 " + std::to_string(leak) + " " + std::to_string(high) +
+               "; do [ -e /proc/$$/fd/$n ] && echo $n >>" + scratch.path() + "/fds; done; true"));
+  must(run_hook(hook, surroundings()));
+  ::close(leak);
+  ::close(high);
+  BOOST_TEST(slurp(scratch / "fds") == "0\n1\n2\n");
+}
+
+BOOST_AUTO_TEST_CASE(it_leads_a_session_of_its_own) {
+  const Scratch scratch;
+  const Hook hook = hook_at(
+      scratch.script("h", "echo $$ $(cut -d' ' -f5,6 /proc/$$/stat) >" + scratch.path() + "/ids"));
+  must(run_hook(hook, surroundings()));
+  std::istringstream stream(slurp(scratch / "ids"));
+  int pid = 0;
+  int group = 1;
+  int session = 2;
+  stream >> pid >> group >> session;
+  BOOST_TEST(pid == group);
+  BOOST_TEST(pid == session);
+}
+
+BOOST_AUTO_TEST_CASE(signals_that_we_ignore_or_block_are_back_to_normal_for_it) {
+  const Scratch scratch;
+  const Hook hook = hook_at(scratch.script(
+      "h", "exec grep -E '^Sig(Blk|Ign)' /proc/self/status >" + scratch.path() + "/signals"));
+  BOOST_TEST(run_in_child(0, [&] {
+               ::signal(SIGHUP, SIG_IGN);
+               ::signal(SIGPIPE, SIG_IGN);
+               sigset_t all;
+               ::sigfillset(&all);
+               ::sigprocmask(SIG_SETMASK, &all, nullptr);
+               must(run_hook(hook, surroundings()));
+             }) == 0);
+  BOOST_TEST(slurp(scratch / "signals") ==
+             "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_failing_hook_is_told_with_its_status_and_what_it_said) {  // H-11, W-5
+  const Scratch scratch;
+  const auto outcome = run_hook(
+      hook_at(scratch.script("h", "echo on stdout; echo on stderr >&2; exit 3")), surroundings());
+  BOOST_REQUIRE(!outcome);
+  BOOST_TEST(outcome.error().message() == "exit status 3: on stdout\non stderr");
+  BOOST_TEST(must_fail(run_hook(hook_at(scratch.script("i", "exit 255")), surroundings())) ==
+             "exit status 255");
+  BOOST_TEST(must_fail(run_hook(hook_at(scratch.script("j", "echo; echo ' '; exit 1")),
+                                surroundings())) == "exit status 1");
+}
+
+BOOST_AUTO_TEST_CASE(a_hook_that_a_signal_killed_is_told_by_its_number) {
+  const Scratch scratch;
+  BOOST_TEST(must_fail(run_hook(hook_at(scratch.script("h", "echo last words; kill -9 $$")),
+                                surroundings())) == "killed by signal 9: last words");
+  BOOST_TEST(must_fail(run_hook(hook_at(scratch.script("i", "kill -TERM $$")), surroundings())) ==
+             "killed by signal 15");
+}
+
+// An exit status of 127 is the hook's own; what the kernel said is told when it could not be
+// executed.
+BOOST_AUTO_TEST_CASE(a_hook_that_cannot_be_executed_is_told_with_the_kernels_reason) {
+  const Scratch scratch;
+  const std::size_t before = open_descriptors();
+  const auto reason_of = [](const std::string& path) {
+    const auto outcome = run_hook(hook_at(path), surroundings());
+    BOOST_REQUIRE(!outcome);
+    BOOST_TEST(outcome.error().message().find(path) != std::string::npos);
+    return outcome.error().number();
+  };
+  BOOST_TEST(reason_of(scratch / "missing") == ENOENT);
+  BOOST_TEST(reason_of(scratch.file("plain", "#!/bin/sh\n", 0644)) == EACCES);
+  BOOST_TEST(reason_of(scratch.path()) == EACCES);
+  BOOST_TEST(reason_of(scratch.file("text", "no interpreter", 0755)) == ENOEXEC);
+  BOOST_TEST(reason_of(scratch.file("bad", "#!/no/such/interpreter\n", 0755)) == ENOENT);
+  BOOST_TEST(must_fail(run_hook(hook_at(scratch / "missing"), surroundings()))
+                 .ends_with("no such file or directory"));
+  BOOST_TEST(must_fail(run_hook(hook_at(scratch.script("own", "exit 127")), surroundings())) ==
+             "exit status 127");
+  BOOST_TEST(open_descriptors() == before);
+  BOOST_TEST(children_of_this_process().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_flood_of_output_is_read_to_its_end_and_the_last_64_KiB_are_kept) {
+  const Scratch scratch;
+  const std::string text = must_fail(
+      run_hook(hook_at(scratch.script(
+                   "h", "head -c 5000000 /dev/zero | tr '\\0' x; echo; echo the end; exit 1")),
+               surroundings()));
+  BOOST_TEST(text.ends_with("x\nthe end"));
+  BOOST_TEST(text.starts_with("exit status 1: xxx"));
+  BOOST_TEST(text.size() > 60u * 1024);
+  BOOST_TEST(text.size() <= 64u * 1024 + 32);
+}
+
+BOOST_AUTO_TEST_CASE(
+    a_hook_that_takes_longer_than_its_timeout_is_killed_with_its_children) {  // H-5
+  const Scratch scratch;
+  Hook hook = hook_at(scratch.script("h", "echo working; sleep 987 & echo $! >" + scratch.path() +
+                                              "/child; echo $$ >" + scratch.path() +
+                                              "/self; wait; exit 0"));
+  hook.timeout = std::chrono::seconds(1);
+  std::string text;
+  const double seconds = seconds_of([&] { text = must_fail(run_hook(hook, surroundings())); });
+  BOOST_TEST(text == "timed out after 1 s: working");
+  BOOST_TEST(seconds >= 1.0);
+  BOOST_TEST(seconds < 3.0);
+  BOOST_TEST(!is_running(number_in(scratch / "self")));
+  const int child = number_in(scratch / "child");
+  BOOST_TEST(comes_true([&] { return !is_running(child); }));
+}
+
+BOOST_AUTO_TEST_CASE(a_hook_that_ignores_signals_is_killed_all_the_same) {  // H-5
+  const Scratch scratch;
+  Hook hook = hook_at(scratch.script("h", "trap '' TERM INT HUP; while :; do sleep 0.1; done"));
+  hook.timeout = std::chrono::seconds(1);
+  BOOST_TEST(seconds_of([&] { must_fail(run_hook(hook, surroundings())); }) < 3.0);
+}
+
+BOOST_AUTO_TEST_CASE(a_hook_that_never_stops_talking_is_timed_out_too) {  // H-5
+  const Scratch scratch;
+  Hook hook = hook_at(scratch.script("h", "exec yes flood"));
+  hook.timeout = std::chrono::seconds(1);
+  std::string text;
+  BOOST_TEST(seconds_of([&] { text = must_fail(run_hook(hook, surroundings())); }) < 4.0);
+  BOOST_TEST(text.starts_with("timed out after 1 s: "));
+}
+
+BOOST_AUTO_TEST_CASE(a_timeout_that_is_not_reached_changes_nothing) {  // H-5
+  const Scratch scratch;
+  Hook hook = hook_at(scratch.script("h", "sleep 0.2; exit 0"));
+  hook.timeout = std::chrono::seconds(60);
+  BOOST_TEST(seconds_of([&] { must(run_hook(hook, surroundings())); }) < 5.0);
+}
+
+// config.json may say up to 2^31-1 seconds, which are more milliseconds than poll(2) takes.
+BOOST_AUTO_TEST_CASE(a_timeout_of_weeks_and_years_does_not_end_early) {  // H-5
+  const Scratch scratch;
+  for (const std::int64_t seconds :
+       {std::int64_t{2147484}, std::int64_t{4294968}, std::int64_t{2147483647}}) {
+    Hook hook = hook_at(scratch.script("h", "sleep 1.5; exit 0"));
+    hook.timeout = std::chrono::seconds(seconds);
+    const auto outcome = run_hook(hook, surroundings());
+    BOOST_CHECK_MESSAGE(outcome, seconds << " s: " << (outcome ? "" : outcome.error().message()));
+  }
+}
+
+// A hook may start a daemon that keeps its stdout: we wait for the hook, not for the pipe.
+BOOST_AUTO_TEST_CASE(a_daemon_that_holds_the_output_does_not_hold_us) {
+  const Scratch scratch;
+  const Hook hook = hook_at(scratch.script(
+      "h", "setsid sleep 986 & echo $! >" + scratch.path() + "/daemon; echo started; exit 0"));
+  const std::size_t before = open_descriptors();
+  BOOST_TEST(seconds_of([&] { must(run_hook(hook, surroundings())); }) < 3.0);
+  BOOST_TEST(open_descriptors() == before);
+  const int daemon = number_in(scratch / "daemon");
+  BOOST_TEST(is_running(daemon));  // a daemon is its hook's own business
+  end(daemon);
+}
+
+BOOST_AUTO_TEST_CASE(the_output_before_a_daemon_is_in_the_error) {
+  const Scratch scratch;
+  const Hook hook = hook_at(scratch.script(
+      "h", "setsid sleep 985 & echo $! >" + scratch.path() + "/daemon; echo cannot start; exit 4"));
+  BOOST_TEST(must_fail(run_hook(hook, surroundings())) == "exit status 4: cannot start");
+  end(number_in(scratch / "daemon"));
+}
+
+BOOST_AUTO_TEST_CASE(a_daemon_that_never_stops_talking_does_not_hold_us_either) {
+  const Scratch scratch;
+  const Hook hook = hook_at(scratch.script(
+      "h", "setsid yes flood & echo $! >" + scratch.path() + "/daemon; sleep 0.1; exit 0"));
+  BOOST_TEST(seconds_of([&] { must(run_hook(hook, surroundings())); }) < 4.0);
+  end(number_in(scratch / "daemon"));
+}
+
+// The hook closes 0, 1 and 2 at once and works on.
+BOOST_AUTO_TEST_CASE(a_hook_without_output_is_waited_for) {
+  const Scratch scratch;
+  const Hook hook = hook_at(
+      scratch.script("h", "exec <&- >&- 2>&-; sleep 0.5; : >" + scratch.path() + "/done; exit 6"));
+  BOOST_TEST(must_fail(run_hook(hook, surroundings())) == "exit status 6");
+  BOOST_TEST((scratch.names() == std::vector<std::string>{"done", "h"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_hook_without_timeout_is_named_every_ten_seconds,
+                     *boost::unit_test::label("slow")) {
+  const Scratch scratch;
+  std::vector<std::string> warnings;
+  Surroundings telling = surroundings();
+  telling.warn = [&](std::string_view text) { warnings.emplace_back(text); };
+  const std::string path = scratch.script("h", "sleep 10.5; exit 0");
+  must(run_hook(hook_at(path), telling));
+  BOOST_REQUIRE(warnings.size() == 1u);
+  BOOST_TEST(warnings[0].find(path) != std::string::npos);
+  BOOST_TEST(warnings[0].find("10 s") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(our_own_stdin_and_stdout_are_not_the_hooks) {
+  const Scratch scratch;
+  const Hook hook = hook_at(
+      scratch.script("h", "readlink /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2 >&2; exit 1"));
+  const std::string text = must_fail(run_hook(hook, surroundings()));
+  BOOST_TEST(text.find("memfd:state") != std::string::npos);
+  BOOST_TEST(text.find("pipe:[") != std::string::npos);
+  BOOST_TEST(text.find("/dev/") == std::string::npos);
+}
+
+// The hook's descriptors are moved to the numbers that ours may have.
+BOOST_AUTO_TEST_CASE(it_works_whichever_descriptors_above_the_three_are_free) {
+  const Scratch scratch;
+  const Hook hook =
+      hook_at(scratch.script("h", "cat >" + scratch.path() + "/out; echo said; exit 5"));
+  for (int occupied = 0; occupied < 6; ++occupied) {
+    const std::string record = scratch / "error";
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      for (int number = 3; number < 20; ++number) ::close(number);
+      for (int number = 3; number < 3 + occupied; ++number) ::dup2(0, number);
+      const auto outcome = run_hook(hook, surroundings("the state"));
+      std::ofstream(record) << (outcome ? "success" : outcome.error().message());
+      ::_exit(0);
+    }
+    ::waitpid(pid, nullptr, 0);
+    BOOST_TEST_CONTEXT(occupied << " descriptors were in use") {
+      BOOST_TEST(slurp(record) == "exit status 5: said");
+      BOOST_TEST(slurp(scratch / "out") == "the state");
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

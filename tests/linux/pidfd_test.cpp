@@ -1,0 +1,194 @@
+#include "linux/pidfd.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "linux/clone.hpp"
+#include "linux/procfs.hpp"
+#include "linux/syscalls.hpp"
+#include "tests/child_test.hpp"
+#include "tests/scratch.hpp"
+
+using namespace ocirun;
+using namespace ocirun::linux;
+using namespace ocirun::test;
+
+namespace {
+
+/// A child that waits for signals; collected at the end.
+class Victim {
+ public:
+  explicit Victim(const char* name = "victim") {
+    child_ = must(clone_process(0, Fd{}, Parentage::kMine));
+    if (child_.pid != 0) {
+      // Its name is set when it is alive to others.
+      comes_true([&] {
+        return slurp("/proc/" + std::to_string(child_.pid) + "/comm") == std::string(name) + "\n";
+      });
+      return;
+    }
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::prctl(PR_SET_NAME, name);
+    for (;;) ::pause();
+  }
+  ~Victim() {
+    if (collected_) return;
+    ::kill(child_.pid, SIGKILL);
+    wait();
+  }
+  Victim(const Victim&) = delete;
+  Victim& operator=(const Victim&) = delete;
+
+  ProcessIdentity identity() const {
+    return {child_.pid, must(read_process_stat(child_.pid)).start_time};
+  }
+  int pid() const { return child_.pid; }
+  Fd pidfd() const { return child_.pidfd; }
+  int wait() {
+    collected_ = true;
+    return must(wait_for_child(child_.pid));
+  }
+  void become_zombie() const {
+    ::kill(child_.pid, SIGKILL);
+    siginfo_t information{};
+    ::waitid(P_PID, static_cast<id_t>(child_.pid), &information, WEXITED | WNOWAIT);
+  }
+
+ private:
+  Child child_;
+  bool collected_ = false;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(pidfd)
+
+BOOST_AUTO_TEST_CASE(a_process_is_told_by_its_number_and_its_start_time) {
+  const Victim victim;
+  const ProcessIdentity process = victim.identity();
+  BOOST_TEST(is_alive(process));
+  BOOST_TEST(!is_alive({process.pid, process.start_time + 1}));
+  BOOST_TEST(!is_alive({process.pid, process.start_time - 1}));
+  BOOST_TEST(!is_alive({process.pid, 0}));
+}
+
+BOOST_AUTO_TEST_CASE(no_process_has_the_numbers_that_mean_something_else_to_kill) {
+  for (const int pid : {0, -1, -2147483647, 2147483647}) {
+    BOOST_TEST(!is_alive({pid, 0}));
+    BOOST_TEST(!open_pidfd({pid, 0}));
+    BOOST_TEST(!send_signal({pid, 0}, 0));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_zombie_is_not_alive_and_takes_no_signal) {
+  const Victim victim;
+  const ProcessIdentity process = victim.identity();
+  victim.become_zombie();
+  BOOST_TEST(!is_alive(process));
+  const auto sent = send_signal(process, SIGTERM);
+  BOOST_REQUIRE(!sent);
+  BOOST_TEST(sent.error().number() == ESRCH);
+  BOOST_TEST(sent.error().message().ends_with("no such process"));  // what containerd matches
+}
+
+BOOST_AUTO_TEST_CASE(a_collected_process_is_gone) {
+  Victim victim;
+  const ProcessIdentity process = victim.identity();
+  must(send_signal(process, SIGKILL));
+  BOOST_TEST(WTERMSIG(victim.wait()) == SIGKILL);
+  BOOST_TEST(!is_alive(process));
+  BOOST_TEST(send_signal(process, SIGKILL).error().number() == ESRCH);
+  BOOST_TEST(open_pidfd(process).error().number() == ESRCH);
+}
+
+BOOST_AUTO_TEST_CASE(the_signal_that_was_asked_for_arrives) {
+  for (const int signal : {SIGTERM, SIGUSR1, SIGRTMIN + 3, SIGRTMAX}) {
+    Victim victim;
+    must(send_signal(victim.identity(), signal));
+    const int status = victim.wait();
+    BOOST_TEST(WIFSIGNALED(status));
+    BOOST_TEST(WTERMSIG(status) == signal);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(signal_zero_only_asks) {
+  const Victim victim;
+  must(send_signal(victim.identity(), 0));
+  BOOST_TEST(is_alive(victim.identity()));
+}
+
+BOOST_AUTO_TEST_CASE(a_number_that_is_no_signal_is_the_kernels_error) {
+  const Victim victim;
+  BOOST_TEST(send_signal(victim.identity(), 65).error().number() == EINVAL);
+  BOOST_TEST(send_signal(victim.identity(), -1).error().number() == EINVAL);
+  BOOST_TEST(is_alive(victim.identity()));
+}
+
+// /proc/PID/stat has the name in parentheses, and the process chooses the name.
+BOOST_AUTO_TEST_CASE(a_process_cannot_forge_its_state_by_its_name) {
+  for (const char* name : {"a) Z 1 (", ") R 2 3 4", "((((", "x) X 9 9", "\n) Z"}) {
+    const Victim victim(name);
+    BOOST_TEST(is_alive(victim.identity()));
+    BOOST_TEST(victim.identity().start_time > 0u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_pidfd_is_close_on_exec) {
+  const Victim victim;
+  const UniqueFd fd = must(open_pidfd(victim.identity()));
+  BOOST_TEST((::fcntl(fd.get(), F_GETFD) & FD_CLOEXEC) != 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_process_with_another_start_time_leaves_no_descriptor) {
+  const Victim victim;
+  ProcessIdentity process = victim.identity();
+  ++process.start_time;
+  const std::size_t before = open_descriptors();
+  BOOST_TEST(open_pidfd(process).error().number() == ESRCH);
+  BOOST_TEST(open_descriptors() == before);
+}
+
+// The number is given to another process: neither status nor signal may take it for the first.
+CHILD_TEST(a_reused_number_is_not_the_same_process, CLONE_NEWPID | CLONE_NEWNS) {
+  must(sys::mount("proc", "/proc", "proc", 0, nullptr));
+  ProcessIdentity first;
+  {
+    const Victim victim;
+    first = victim.identity();
+  }
+  ::usleep(50'000);  // start times are in ticks of 10 ms
+  std::ofstream("/proc/sys/kernel/ns_last_pid") << first.pid - 1 << std::flush;
+  Victim second;
+  BOOST_REQUIRE(second.pid() == first.pid);
+  BOOST_TEST(is_alive(second.identity()));
+  BOOST_TEST(!is_alive(first));
+  BOOST_TEST(send_signal(first, SIGKILL).error().number() == ESRCH);
+  BOOST_TEST(!open_pidfd(first));
+  BOOST_TEST(is_alive(second.identity()));
+}
+
+BOOST_AUTO_TEST_CASE(a_descriptor_of_another_process_is_copied) {  // S-7
+  int ends[2];
+  BOOST_REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+  const Victim victim;  // has copies of both
+  const int number = ends[1];
+  ::close(ends[1]);
+  {
+    const UniqueFd copy = must(copy_descriptor(victim.pidfd(), number));
+    BOOST_TEST((::fcntl(copy.get(), F_GETFD) & FD_CLOEXEC) != 0);
+    BOOST_TEST(::write(copy.get(), "x", 1) == 1);
+  }
+  char byte = 0;
+  BOOST_TEST(::read(ends[0], &byte, 1) == 1);
+  BOOST_TEST(byte == 'x');
+  ::close(ends[0]);
+  BOOST_TEST(copy_descriptor(victim.pidfd(), 987654).error().number() == EBADF);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,112 @@
+#pragma once
+
+// A directory for one test, and what tests do with files and processes in it.
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "linux/unique_fd.hpp"
+
+namespace ocirun::test {
+
+/// A new directory of mode 0700 that goes with everything in it.
+class Scratch {
+ public:
+  Scratch() {
+    char path[] = "/tmp/ocirun-test-XXXXXX";
+    if (::mkdtemp(path) == nullptr) throw std::runtime_error("mkdtemp");
+    path_ = path;
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  std::string path() const { return path_; }
+  std::string operator/(std::string_view name) const { return path_ + "/" + std::string(name); }
+  UniqueFd open() const {
+    return UniqueFd(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  }
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(path_))
+      names.push_back(entry.path().filename());
+    std::ranges::sort(names);
+    return names;
+  }
+  /// Writes a file and returns its path.
+  std::string file(std::string_view name, std::string_view text, mode_t mode = 0644) const {
+    const std::string path = *this / name;
+    {
+      std::ofstream stream(path, std::ios::binary);
+      stream.write(text.data(), static_cast<std::streamsize>(text.size()));
+    }
+    ::chmod(path.c_str(), mode);
+    return path;
+  }
+  /// An executable shell script.
+  std::string script(std::string_view name, std::string_view text) const {
+    return file(name, "#!/bin/sh\n" + std::string(text) + "\n", 0755);
+  }
+
+ private:
+  std::string path_;
+};
+
+inline std::string slurp(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+/// The permission bits of a file, or -1.
+inline int mode_of(const std::string& path) {
+  struct stat status{};
+  return ::lstat(path.c_str(), &status) == 0 ? static_cast<int>(status.st_mode & 07777) : -1;
+}
+
+/// How many descriptors this process has open; two calls compare.
+inline std::size_t open_descriptors() {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
+    ++count;
+  return count;
+}
+
+/// How many children this process has, zombies too: none may be left by what it called.
+inline std::string children_of_this_process() {
+  return slurp("/proc/self/task/" + std::to_string(::getpid()) + "/children");
+}
+
+/// Asks again until it is so, for 5 s at most.
+template <typename Condition>
+bool comes_true(Condition&& condition) {
+  for (int tries = 0; tries < 500; ++tries) {
+    if (condition()) return true;
+    ::usleep(10'000);
+  }
+  return false;
+}
+
+template <typename Callable>
+double seconds_of(Callable&& callable) {
+  const auto begin = std::chrono::steady_clock::now();
+  callable();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace ocirun::test
