@@ -129,14 +129,8 @@ Result<ContainerRecord> parse_record(std::string_view text) {
 std::string intent_text(const IntentRecord& intent) {
   JsonWriter out(JsonWriter::Layout::kOneLine);
   out.begin_object();
-  out.member("format", kFormat);
-  out.member("id", intent.id);
-  out.member("bundle", intent.bundle);
-  out.member("rootfs", intent.rootfs);
-  out.member("mountsOnHost", intent.mounts_on_host);
-  out.member("cgroupManager", intent.cgroup_manager);
-  out.key("cgroup");
-  write_cgroup(out, intent.cgroup);
+  out.key("record");
+  write_record(out, intent.record);
   out.key("netDevices").begin_array();
   for (const linux::NetDevice& device : intent.net_devices)
     out.begin_object()
@@ -151,9 +145,7 @@ std::string intent_text(const IntentRecord& intent) {
 }
 
 Result<IntentRecord> parse_intent(std::string_view text) {
-  auto written = parse<WrittenIntent>("intent record", text, kIntent);
-  if (!written) return std::unexpected(std::move(written).error());
-  return std::move(written->intent);
+  return parse<IntentRecord>("intent record", text, kIntent);
 }
 
 }  // namespace ocirun::bundle

@@ -67,11 +67,7 @@ Result<ContainerRecord> parse_record(std::string_view text);
 /// intent.json: written before the first side effect, so that `delete --force` finds everything
 /// after a crash.
 struct IntentRecord {
-  std::string id;
-  std::string bundle, rootfs;
-  bool mounts_on_host = false;
-  std::string cgroup_manager;
-  cgroups::Record cgroup;
+  ContainerRecord record;  // as far as it is known: init from the moment that hooks may ask for it
   std::vector<linux::NetDevice> net_devices;
   int runtime_pid = 0;
   unsigned long long runtime_start_time = 0;
