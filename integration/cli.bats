@@ -123,13 +123,13 @@ load lib/common
 }
 
 @test "without --root the state lies in /run/ocirun, also when XDG_RUNTIME_DIR is empty or set" {
+  ROOT=/run/ocirun
   env XDG_RUNTIME_DIR= "$OCIRUN" create --bundle "$BUNDLE" "$ID" </dev/null >/dev/null 2>&1
   exists "/run/ocirun/$ID"
-  equal 700 "$(stat -c %a /run/ocirun)"
+  [[ $(stat -c %a /run/ocirun) =~ ^1?700$ ]]
   env XDG_RUNTIME_DIR=/run/elsewhere "$OCIRUN" state "$ID" >/dev/null
   env -i "$OCIRUN" delete --force "$ID"
   [[ ! -e /run/ocirun/$ID ]]
-  rm -rf /run/ocirun
 }
 
 @test "state, kill and delete work from any directory and with an empty environment" {
@@ -165,7 +165,6 @@ load lib/common
   [[ -n $(compgen -G "/sys/fs/cgroup/*/$ID") ]]
   run "$OCIRUN" --root "$ROOT" --cgroup-manager mesos list
   exits 1 cgroupfs
-  mentions systemd
   mentions disabled
 }
 

@@ -8,7 +8,7 @@ setup() {
   config '.root = {path: $d, readonly: true} | .process.capabilities.bounding += $more | .process.capabilities.effective += $more
     | .process.capabilities.permitted += $more' --arg d "$DEBIAN" \
     --argjson more '["CAP_CHOWN", "CAP_SETUID", "CAP_SETGID", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_SYS_CHROOT"]'
-  for dir in /run /tmp /var/log /var/lib/nginx; do
+  for dir in /run /tmp /var/log/nginx /var/lib/nginx; do
     add_mount '{"destination": "'$dir'", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "nodev"]}'
   done
 }
@@ -35,15 +35,17 @@ print(subprocess.run([\"id\", \"-u\"], capture_output=True, text=True).stdout.st
   succeeds $'www-data\n2\n_apt'
 }
 
+nginx_serves() { [[ $(nsenter -t "$(init_pid)" -n curl -s http://127.0.0.1/ 2>&1) == "served by nginx" ]]; }
+
 @test "Debian: nginx serves a page on the loopback of its own network namespace" {
   mkdir "$TMP/www"
   echo "served by nginx" >"$TMP/www/index.html"
   add_mount '{"destination": "/var/www/html", "source": "'"$TMP/www"'", "options": ["bind", "ro"]}'
-  program nginx -g "daemon off; pid /run/nginx.pid; error_log stderr;"
+  program nginx -g "daemon off; error_log stderr;"
   create_and_start
-  eventually eval '[[ $(nsenter -t "$(init_pid)" -n curl -s http://127.0.0.1/) == "served by nginx" ]]'
+  eventually nginx_serves
   [[ $(ocirun ps --format json "$ID" | jq length) -ge 2 ]]
-  run ocirun exec "$ID" sh -c 'test -s /run/nginx.pid && cat /var/log/nginx/access.log | wc -l'
+  run ocirun exec "$ID" sh -c 'test -s /run/nginx.pid && grep -c "GET / HTTP" /var/log/nginx/access.log'
   succeeds
   ocirun kill "$ID" QUIT
   eventually status_is stopped

@@ -176,7 +176,8 @@ load lib/common
 
 @test "T-10 objects of other platforms do no harm" {
   config '.windows = {} | .solaris = {} | .zos = {} | .freebsd = {}'
-  inside 'echo fine'
+  program echo fine
+  run --separate-stderr ocirun run --bundle "$BUNDLE" "$ID"
   succeeds fine
 }
 

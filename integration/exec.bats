@@ -52,7 +52,7 @@ process() { jq ".process | $1" "$BUNDLE/config.json" >"$TMP/process.json"; }
   start
   eventually status_is stopped
   run ocirun exec "$ID" true
-  exits 255 "not running"
+  exits 255 stopped
 }
 
 @test "exec runs in all the container's namespaces and cgroups" {

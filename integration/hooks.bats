@@ -199,7 +199,7 @@ record() { cat "$TMP/record" 2>/dev/null; }
   pid=$(init_pid)
   run ocirun start "$ID"
   exits 1 "poststart hook #0 (/bin/sh): exit status 5"
-  [[ ! -e /proc/$pid ]]
+  eventually is_gone "/proc/$pid"
   run ocirun state "$ID"
   exits 1 "does not exist"
   equal poststop "$(record)"
@@ -241,7 +241,7 @@ record() { cat "$TMP/record" 2>/dev/null; }
   hook createRuntime "timeout 5 $OCIRUN --root $ROOT state $ID >$TMP/record"
   hook poststart "timeout 5 $OCIRUN --root $ROOT state $ID >>$TMP/record"
   create_and_start
-  equal $'created\nrunning' "$(jq -r .status "$TMP/record")"
+  [[ $(jq -r .status "$TMP/record" | xargs) =~ ^creat(ing|ed)\ running$ ]]
 }
 
 @test "a hook gets no descriptor but its standard ones" {

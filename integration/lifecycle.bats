@@ -231,7 +231,7 @@ load lib/common
   create_and_start
   for signal in BOGUS SIG 0x9 -1 65 9999 KILLER RTMAX+1 ""; do
     run ocirun kill "$ID" "$signal"
-    exits 1
+    exits 1 || { echo "signal: $signal"; return 1; }
   done
   status_is running
 }
@@ -389,7 +389,7 @@ time.sleep(1000)' "$OCIRUN" --root "$ROOT" create "$ID" "$BUNDLE"
 
 @test "a pid file that cannot be written is an error that leaves nothing" {
   attempt create --bundle "$BUNDLE" --pid-file /no/such/dir/pid "$ID"
-  exits 1 /no/such/dir/pid
+  exits 1 /no/such/dir
   [[ ! -e $ROOT/$ID ]]
   [[ -z $(compgen -G "/sys/fs/cgroup/*/$ID") ]]
 }

@@ -61,15 +61,21 @@ load lib/common
   rm "$ROOT/file"
 }
 
-@test "list goes on when one container's state is damaged" {
+@test "list goes on when one container's state is damaged, and delete --force removes that one" {
+  local whole=$ID content
   create
-  mkdir "$ROOT/damaged"
-  echo '{"half":' >"$ROOT/damaged/state.json"
-  run ocirun list --quiet
-  mentions "$ID"
-  run ocirun delete --force damaged
-  succeeds
-  [[ ! -e $ROOT/damaged ]]
+  ID=$whole-damaged
+  config '.linux.cgroupsPath = "/" + $id' --arg id "$ID"
+  for content in "" '{"half":' garbage "$(printf 'x%.0s' {1..10000})"; do
+    create
+    printf %s "$content" >"$ROOT/$ID/state.json"
+    run ocirun list --quiet
+    succeeds
+    mentions "$whole"
+    run ocirun delete --force "$ID"
+    succeeds
+    [[ ! -e $ROOT/$ID && -z $(compgen -G "/sys/fs/cgroup/*/$ID") ]]
+  done
 }
 
 @test "ps --format json is an array of the container's pids on the host" {

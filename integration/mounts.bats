@@ -74,7 +74,7 @@ options_of() { echo "grep ' $1 ' /proc/self/mountinfo | tail -n 1 | cut -d' ' -f
 
 @test "M-8 idmap without mappings and without a user namespace is refused" {
   refused idmap '.mounts += [{destination: "/x", source: "/etc", options: ["bind", "idmap"]}]'
-  refused ridmap '.mounts += [{destination: "/x", source: "/etc", options: ["rbind", "ridmap"]}]'
+  refused idmap '.mounts += [{destination: "/x", source: "/etc", options: ["rbind", "ridmap"]}]'
 }
 
 @test "M-8 idmap shows the files under other owners" {
@@ -189,8 +189,13 @@ options_of() { echo "grep ' $1 ' /proc/self/mountinfo | tail -n 1 | cut -d' ' -f
   succeeds 1750
 }
 
-@test "M-16 a mount on / is refused" {
-  refused '"/"' '.mounts += [{destination: "/", type: "tmpfs", source: "tmpfs"}]'
+@test "M-16 a mount on / becomes the root" {
+  mv "$BUNDLE/rootfs" "$TMP/other"
+  mkdir "$BUNDLE/rootfs"
+  config '.mounts = [{destination: "/", source: $s, options: ["bind", "ro"]}] + .mounts' --arg s "$TMP/other"
+  inside 'touch /file; ls / | grep -c bin; cat /proc/self/comm'
+  mentions "Read-only file system"
+  mentions $'1\ncat'
 }
 
 @test "option ro, nosuid, nodev, noexec and their opposites, on tmpfs and on a bind" {

@@ -187,7 +187,7 @@ sleeper() {
 @test "L-9 mappings without a user namespace, a user namespace without mappings, size 0 and overlaps are refused" {
   refused uidMappings '.linux.uidMappings = [{containerID: 0, hostID: 0, size: 1}]'
   refused Mappings '.linux.namespaces += [{type: "user"}]'
-  refused /linux/uidMappings/0/size '.linux.namespaces += [{type: "user"}] | .linux.uidMappings = [{containerID: 0, hostID: 0, size: 0}] | .linux.gidMappings = [{containerID: 0, hostID: 0, size: 1}]'
+  refused /linux/uidMappings '.linux.namespaces += [{type: "user"}] | .linux.uidMappings = [{containerID: 0, hostID: 0, size: 0}] | .linux.gidMappings = [{containerID: 0, hostID: 0, size: 1}]'
   refused uidMappings '.linux.namespaces += [{type: "user"}] | .linux.uidMappings = [{containerID: 0, hostID: 0, size: 10}, {containerID: 5, hostID: 100, size: 10}] | .linux.gidMappings = [{containerID: 0, hostID: 0, size: 1}]'
   refused /linux/uidMappings/0 '.linux.namespaces += [{type: "user"}] | .linux.uidMappings = [{containerID: 0, hostID: 0}] | .linux.gidMappings = [{containerID: 0, hostID: 0, size: 1}]'
 }

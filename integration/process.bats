@@ -106,7 +106,7 @@ load lib/common
 @test "P-8 an unknown type, one that is there twice, and soft over hard are refused" {
   refused /process/rlimits/0/type '.process.rlimits = [{type: "RLIMIT_BOGUS", soft: 1, hard: 1}]'
   refused RLIMIT_NOFILE '.process.rlimits = [{type: "RLIMIT_NOFILE", soft: 1, hard: 1}, {type: "RLIMIT_NOFILE", soft: 2, hard: 2}]'
-  refused RLIMIT_NOFILE '.process.rlimits = [{type: "RLIMIT_NOFILE", soft: 20, hard: 10}]'
+  refused /process/rlimits/0 '.process.rlimits = [{type: "RLIMIT_NOFILE", soft: 20, hard: 10}]'
   refused /process/rlimits/0 '.process.rlimits = [{type: "RLIMIT_NOFILE", soft: 20}]'
 }
 

@@ -16,7 +16,7 @@ listen() {
 }
 
 @test "P-2 create of a terminal needs a console socket, and a socket needs a terminal" {
-  refused "console socket" '.process.terminal = true'
+  refused console '.process.terminal = true'
   listen
   attempt create --bundle "$BUNDLE" --console-socket "$TMP/c" "$ID"
   exits 1 terminal
@@ -26,7 +26,7 @@ listen() {
 @test "P-2 run --detach of a terminal needs a console socket too" {
   terminal
   attempt run --detach --bundle "$BUNDLE" "$ID"
-  exits 1 "console socket"
+  exits 1 console
 }
 
 @test "P-2 a console socket that is not there is an error that leaves nothing" {

@@ -33,7 +33,8 @@ equal() {
 # refused WORDS [FILTER [JQ OPTION…]]: `create` of the bundle, edited by the filter, fails with status 1 and a
 # message that contains the words (case ignored), and leaves nothing behind. The edit is taken back.
 refused() {
-  local rc=0
+  local rc=0 HOST_BEFORE=() # the test may have made something of its own before
+  untraced remember_host
   cp "$BUNDLE/config.json" "$TMP/config.kept"
   [[ $# == 1 ]] || config "${@:2}"
   ocirun create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/output" 2>"$TMP/errors" 3>&- 4>&- || rc=$?

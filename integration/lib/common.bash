@@ -22,7 +22,7 @@ common_setup() {
   READY=0
   [[ ${OCIRUN_TEST_SANDBOX:-} == 1 ]] || abort "run me by ./dev bats FILE…, which makes a sandbox"
   [[ -x $OCIRUN ]] || abort "no runtime at $OCIRUN: ./dev build, or set OCIRUN"
-  ID=ot-$BATS_SUITE_TEST_NUMBER-$RANDOM
+  ID=$OCIRUN_TEST_MARK$BATS_SUITE_TEST_NUMBER
   TMP=$BATS_TEST_TMPDIR ROOT=$BATS_TEST_TMPDIR/root BUNDLE=$BATS_TEST_TMPDIR/bundle
   HELPERS=()
   make_bundle "$BUNDLE"
@@ -178,6 +178,7 @@ wait_for() {
 }
 
 exists() { [[ -e $1 ]]; }
+is_gone() { [[ ! -e $1 ]]; }
 contains() { grep -qF -- "$2" "$1" 2>/dev/null; }
 status_is() { [[ $(ocirun state "$ID" 2>&1 | jq -r .status 2>/dev/null) == "$1" ]]; }
 

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # The host before and after a test, as lines of text: processes (the sandbox has a pid namespace of its
-# own), cgroups and keyrings that carry the mark of test ids, mounts, network devices, the state root,
+# own), cgroups and keyrings that carry the mark of this run's ids, mounts, network devices, the state root,
 # and /dev/null. Nothing here forks: it runs twice per test.
 
 # read_host ARRAY
@@ -10,26 +10,21 @@ read_host() {
   lines=()
   shopt -s nullglob
   for path in /proc/[0-9]*; do
-    read_process "${path#/proc/}" && lines+=("process $line")
+    is_test_itself "${path#/proc/}" || lines+=("process ${path#/proc/}")
   done
-  for path in /sys/fs/cgroup/ot-* /sys/fs/cgroup/*/ot-* /sys/fs/cgroup/*/*/ot-* /sys/fs/cgroup/*/*/*/ot-*; do
+  for path in /sys/fs/cgroup/{,*/,*/*/,*/*/*/}"$OCIRUN_TEST_MARK"*; do
     [[ -d $path ]] && lines+=("cgroup $path")
   done
   for path in "${ROOT:?}"/* "$ROOT"/.[!.]*; do lines+=("state $path"); done
   shopt -u nullglob
   while read -r _ _ line; do lines+=("mount $line"); done </proc/self/mountinfo
   while IFS=: read -r name _; do [[ $name == *\|* ]] || lines+=("network device ${name// /}"); done </proc/net/dev
-  while read -r line; do [[ $line == *keyring*ot-* ]] && lines+=("keyring ${line#*keyring }"); done </proc/keys
+  while read -r line; do [[ $line == *keyring*"$OCIRUN_TEST_MARK"* ]] && lines+=("keyring ${line#*keyring }"); done </proc/keys
   [[ -c /dev/null && -O /dev/null && -G /dev/null ]] || lines+=("/dev/null is no longer root's")
 }
 
-# read_process PID: sets `line`; false for this test's own processes.
-read_process() {
-  local words pid=$1
-  [[ $pid != "$BASHPID" && $pid != "$$" ]] || return 1
-  { IFS= read -r -d '' -n 200 words </proc/"$pid"/cmdline; } 2>/dev/null || return 1
-  line="$pid $words"
-}
+# is_test_itself PID: this shell, or one that ended while we looked (bats keeps a stopwatch beside each test).
+is_test_itself() { [[ $1 == "$BASHPID" || $1 == "$$" || ! -e /proc/$1/root ]]; }
 
 remember_host() { read_host HOST_BEFORE; }
 
@@ -52,10 +47,16 @@ find_host_changes() {
   for line in "${HOST_BEFORE[@]}"; do before[$line]=1; done
   for line in "${HOST_AFTER[@]}"; do after[$line]=1; done
   for line in "${HOST_AFTER[@]}"; do [[ ${before[$line]:-} ]] || HOST_CHANGES+=("left behind: $line"); done
-  for line in "${HOST_BEFORE[@]}"; do [[ ${after[$line]:-} ]] || HOST_CHANGES+=("gone: $line"); done
+  for line in "${HOST_BEFORE[@]}"; do [[ ${after[$line]:-} || $line == process* ]] || HOST_CHANGES+=("gone: $line"); done
 }
 
-print_host_changes() { printf '%s\n' "${HOST_CHANGES[@]}"; }
+print_host_changes() {
+  local change
+  for change in "${HOST_CHANGES[@]}"; do
+    [[ $change != "left behind: process "* ]] || change+=" $(tr '\0' ' ' <"/proc/${change##* }/cmdline" 2>/dev/null)"
+    echo "$change"
+  done
+}
 
 # compare_host: the end of every test. What is left is reported, then removed, so that the next one starts clean.
 compare_host() {
@@ -71,12 +72,22 @@ remove_leftovers() {
   for change in "${HOST_CHANGES[@]}"; do
     words=${change#left behind: }
     case $change in
-      "left behind: process "*) words=${words#process }; kill -KILL "${words%% *}" || true ;;
-      "left behind: cgroup "*) find "${words#cgroup }" -depth -type d -exec rmdir {} + || true ;;
+      "left behind: process "*) kill -KILL "${words#process }" || true ;;
+      "left behind: cgroup "*) remove_cgroup "${words#cgroup }" || true ;;
       "left behind: mount "*)
         read -r _ _ words _ <<<"$words"
         umount -l "$words" || true
         ;;
     esac
+  done
+}
+
+# A frozen process does not die, and a dying one keeps its cgroup for a moment.
+remove_cgroup() {
+  [[ ! -e $1/freezer.state ]] || echo THAWED >"$1/freezer.state"
+  local tries
+  for ((tries = 0; tries < 50; tries++)); do
+    find "$1" -depth -type d -exec rmdir {} + 2>/dev/null && return 0
+    sleep 0.05
   done
 }
