@@ -20,7 +20,7 @@ constexpr double kLn2 = 0.693147180559945309417;
 constexpr double kLn10 = 2.302585092994045684018;
 
 double log2_of(std::uint64_t number) {
-  const int whole = std::bit_width(number) - 1;
+  const int whole = static_cast<int>(std::bit_width(number)) - 1;
   const double mantissa =
       static_cast<double>(number) / static_cast<double>(std::uint64_t{1} << whole);  // 1 … 2
   return whole + 2 * atanh_series((mantissa - 1) / (mantissa + 1)) / kLn2;

@@ -93,13 +93,14 @@ std::vector<std::string> Directory::files() const {
 }
 
 Result<Made> make_directory(const std::string& path) {
-  if (::mkdir(path.c_str(), 0755) == 0) return Made::kNew;
+  if (::mkdirat(AT_FDCWD, path.c_str(), 0755) == 0) return Made::kNew;
   if (errno == EEXIST) return Made::kExisted;
   return fail(errno, "make cgroup {}", path);
 }
 
 Result<void> remove_directory(const std::string& path) {
-  if (::rmdir(path.c_str()) == 0 || errno == ENOENT || errno == ENODEV) return {};
+  if (::unlinkat(AT_FDCWD, path.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT || errno == ENODEV)
+    return {};
   return fail(errno, "remove cgroup {}", path);
 }
 

@@ -25,7 +25,8 @@ Result<void> replace_file(Fd directory, const std::string& name, std::string_vie
                           mode_t mode) {
   const std::string temporary = fmt::format(".{}.{}", name, ::getpid());
   auto written = [&]() -> Result<void> {
-    // The name can be guessed: whatever was prepared there (a link, a fifo, somebody's open file) is not written to.
+    // The name can be guessed: whatever was prepared there (a link, a fifo, somebody's open file)
+    // is not written to.
     ::unlinkat(directory.value, temporary.c_str(), 0);
     TRY_ASSIGN(const UniqueFd fd, sys::openat(directory, temporary.c_str(),
                                               O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
@@ -47,9 +48,9 @@ Result<void> replace_file(const HostPath& path, std::string_view content, mode_t
   const std::string name =
       slash == std::string::npos ? path.string() : path.string().substr(slash + 1);
   if (name.empty()) return fail(EISDIR, "write {}", path.string());
-  TRY_ASSIGN(const UniqueFd parent,
-             sys::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return replace_file(parent, name, content, mode);
+  auto parent = sys::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (!parent) return fail(parent.error().number(), "write {}", path.string());
+  return replace_file(*parent, name, content, mode);
 }
 
 Result<std::string> read_file(Fd directory, const std::string& name, std::size_t limit) {

@@ -53,15 +53,6 @@ Result<UniqueFd> open_peer(Fd master) {
 }
 
 /// Text compares equal: a newline stays one byte. Engines and `run` do their own translation.
-Result<void> clear_newline_translation(Fd terminal) {
-  termios settings{};
-  if (::tcgetattr(terminal.value, &settings) < 0) return sys::last_error("read the pty's settings");
-  settings.c_oflag &= ~static_cast<tcflag_t>(ONLCR);
-  if (::tcsetattr(terminal.value, TCSANOW, &settings) < 0)
-    return sys::last_error("change the pty's settings");
-  return {};
-}
-
 Result<void> set_size(Fd terminal, ConsoleSize size) {
   winsize wanted{};
   wanted.ws_row = size.height;
@@ -83,7 +74,6 @@ Result<Terminal> open_pty(const SafeDir& root, const Procfs& procfs,
   Terminal terminal;
   TRY_ASSIGN(terminal.master, procfs.reopen(ptmx, O_RDWR | O_NOCTTY));
   TRY_ASSIGN(terminal.slave, open_peer(terminal.master));
-  TRY(clear_newline_translation(terminal.slave));
   if (size) TRY(set_size(terminal.slave, *size));
   TRY(give_to(terminal.slave, owner));
   return terminal;

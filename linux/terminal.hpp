@@ -26,7 +26,7 @@ struct Terminal {
 };
 
 /// Opens a pty in the devpts at /dev/pts below `root`: ptmx is opened O_PATH first and proven to be
-/// inode 2 of a devpts, the peer comes from TIOCGPTPEER. ONLCR is cleared, the size set, the slave
+/// inode 2 of a devpts, the peer comes from TIOCGPTPEER. The size is set, the slave
 /// given to `owner`. Errors: no devpts there; an owner that the user namespace does not map.
 Result<Terminal> open_terminal(const SafeDir& root, const Procfs& procfs,
                                std::optional<ConsoleSize> size, Uid owner);

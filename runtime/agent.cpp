@@ -9,6 +9,7 @@
 
 #include "linux/pidfd.hpp"
 #include "linux/terminal.hpp"
+#include "runtime/foreground.hpp"
 #include "runtime/protocol.hpp"
 
 namespace ocirun::runtime {
@@ -45,6 +46,7 @@ Result<UniqueFd> receive_terminal(const linux::Packet& packet, Fd console) {
   }
   UniqueFd kept(::fcntl(master.get(), F_DUPFD_CLOEXEC, 3));
   if (!kept) return fail(errno, "keep the terminal");
+  prepare_relay(kept);
   return kept;
 }
 

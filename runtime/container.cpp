@@ -78,12 +78,18 @@ bundle::StateDocument state_of_unfinished(const StateDirectory& directory, const
   document.status = status_name(Status::kUnknown);
   const auto intent = directory.read_intent();
   if (!intent) return document;
-  document = document_of(record_from_intent(*intent));
+  document = document_of(intent->record);
+  document.status = status_name(Status::kUnknown);
   const linux::ProcessIdentity creator{intent->runtime_pid, intent->runtime_start_time};
   const auto record = directory.read_record();
   const bool is_being_created =
       !record && record.error().number() == ENOENT && linux::is_alive(creator);
-  document.status = status_name(is_being_created ? Status::kCreating : Status::kUnknown);
+  if (!is_being_created) return document;
+  // A hook of `create` that asks is told what it has on its stdin.
+  const linux::ProcessIdentity init{intent->record.init_pid, intent->record.init_start_time};
+  const bool hooks_run = init.pid != 0 && linux::is_alive(init);
+  document.status = status_name(hooks_run ? Status::kCreated : Status::kCreating);
+  document.pid = hooks_run ? init.pid : 0;
   return document;
 }
 

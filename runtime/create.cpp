@@ -11,6 +11,7 @@
 #include "linux/pidfd.hpp"
 #include "linux/procfs.hpp"
 #include "linux/resctrl.hpp"
+#include "linux/syscalls.hpp"
 #include "linux/terminal.hpp"
 #include "runtime/destroy.hpp"
 #include "runtime/init_link.hpp"
@@ -70,6 +71,7 @@ class Creation {
   cgroups::Layout layout_;
   std::unique_ptr<cgroups::Cgroup> cgroup_ = cgroups::disabled_cgroup();
   bundle::ContainerRecord record_;
+  bundle::IntentRecord intent_;
   std::optional<InitPlan> plan_;
   std::optional<InitLink> init_;
   Rollback undo_;
@@ -120,25 +122,24 @@ bundle::ContainerRecord Creation::make_record() const {
 
 Result<void> Creation::record_intent() {
   TRY_ASSIGN(procfs_, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
-  if (options_.cgroup_manager != CgroupManager::kDisabled) {
-    TRY_ASSIGN(layout_, cgroups::read_layout(*procfs_));
+  auto layout = cgroups::read_layout(*procfs_);
+  if (layout) layout_ = std::move(*layout);
+  if (options_.cgroup_manager == CgroupManager::kDisabled) {
+    if (config_.resources)
+      log_.warn("/linux/resources: has no effect with --cgroup-manager disabled");
+  } else {
+    TRY(layout);
     TRY_ASSIGN(const cgroups::Placement placement,
                cgroups::place(config_.cgroups_path, request_.id.string()));
     TRY_ASSIGN(cgroup_, cgroups::make_cgroup(layout_, placement));
   }
   record_ = make_record();
-  bundle::IntentRecord intent;
-  intent.id = record_.id;
-  intent.bundle = record_.bundle;
-  intent.rootfs = record_.rootfs;
-  intent.mounts_on_host = record_.mounts_on_host;
-  intent.cgroup_manager = record_.cgroup_manager;
-  intent.cgroup = record_.cgroup;
-  intent.net_devices = config_.net_devices;
-  intent.runtime_pid = ::getpid();
-  if (const auto stat = linux::read_process_stat(intent.runtime_pid))
-    intent.runtime_start_time = stat->start_time;
-  TRY(directory_->write_intent(intent));
+  intent_.record = record_;
+  intent_.net_devices = config_.net_devices;
+  intent_.runtime_pid = ::getpid();
+  if (const auto stat = linux::read_process_stat(intent_.runtime_pid))
+    intent_.runtime_start_time = stat->start_time;
+  TRY(directory_->write_intent(intent_));
   return directory_->write_config(text_);
 }
 
@@ -178,9 +179,11 @@ Result<void> Creation::give_birth() {
                                      .directory = *directory_,
                                      .cgroup = *cgroup_,
                                      .procfs = *procfs_,
+                                     .intent = intent_,
                                      .console = host_.console,
                                      .undo = undo_});
   TRY(init_->spawn());
+  log_.debug(fmt::format("cloned process {}", init_->pid()));
   TRY(write_oom_score());
   TRY(init_->apply_resources());  // from here to Ready both sides work at once
   TRY(init_->compile_filter());
@@ -216,7 +219,10 @@ Result<void> Creation::publish() {
   if (request_.pid_file) {
     TRY(within(linux::replace_file(*request_.pid_file, fmt::format("{}", init_->pid()), 0644),
                "--pid-file"));
-    undo_.add([this] { ::unlink(request_.pid_file->c_str()); });
+    undo_.add([this] {
+      [[maybe_unused]] const auto ignored =
+          linux::sys::unlinkat(Fd{AT_FDCWD}, request_.pid_file->c_str(), 0);
+    });
   }
   if (request_.pidfd_socket) {
     TRY_ASSIGN(const UniqueFd socket,

@@ -14,14 +14,19 @@ namespace {
 
 constexpr int kKillPatience = 10'000;  // ms
 
-// Where the cgroup cannot do it (none, or a shared one): init by its identity. With a pid namespace
-// the rest dies too.
-Result<void> kill_init(const bundle::ContainerRecord& record) {
+// Where the cgroup does not hold it (none, or it was moved elsewhere): init by its identity. With a
+// pid namespace the rest dies with it. A frozen process dies when its cgroup is removed, which
+// thaws it: hence two halves.
+Result<void> signal_init(const bundle::ContainerRecord& record) {
   const linux::ProcessIdentity init{record.init_pid, record.init_start_time};
   if (record.init_pid == 0 || !linux::is_alive(init)) return {};
-  auto pidfd = linux::open_pidfd(init);
   auto sent = linux::send_signal(init, SIGKILL);
-  if (!sent && sent.error().number() != ESRCH) return sent;
+  return !sent && sent.error().number() == ESRCH ? Result<void>{} : sent;
+}
+
+Result<void> await_end_of_init(const bundle::ContainerRecord& record) {
+  if (record.init_pid == 0) return {};
+  const auto pidfd = linux::open_pidfd({record.init_pid, record.init_start_time});
   if (!pidfd) return {};
   pollfd end{pidfd->get(), POLLIN, 0};
   if (::poll(&end, 1, kKillPatience) == 0)
@@ -49,17 +54,6 @@ Result<std::unique_ptr<cgroups::Cgroup>> cgroup_of(const bundle::ContainerRecord
   return cgroups::open_cgroup(record.cgroup);
 }
 
-bundle::ContainerRecord record_from_intent(const bundle::IntentRecord& intent) {
-  bundle::ContainerRecord record;
-  record.id = intent.id;
-  record.bundle = intent.bundle;
-  record.rootfs = intent.rootfs;
-  record.mounts_on_host = intent.mounts_on_host;
-  record.cgroup = intent.cgroup;
-  record.cgroup_manager = intent.cgroup_manager;
-  return record;
-}
-
 Result<void> detach_host_rootfs(const std::string& rootfs) {
   if (::umount2(rootfs.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0 || errno == EINVAL ||
       errno == ENOENT)
@@ -82,9 +76,10 @@ void run_poststop(const bundle::Config& config, const bundle::ContainerRecord& r
 
 Result<void> destroy_container(const StateDirectory& directory,
                                const bundle::ContainerRecord& record, const Log& log) {
-  TRY(kill_init(record));
+  TRY(signal_init(record));
   TRY_ASSIGN(const auto cgroup, cgroup_of(record));
   TRY(within(cgroup->destroy(), "remove the cgroup"));
+  TRY(await_end_of_init(record));
   if (record.resctrl) TRY(linux::remove_resctrl(*record.resctrl));
   if (record.mounts_on_host) TRY(detach_host_rootfs(record.rootfs));
 

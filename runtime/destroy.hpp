@@ -19,9 +19,6 @@ namespace ocirun::runtime {
 Result<void> destroy_container(const StateDirectory& directory,
                                const bundle::ContainerRecord& record, const Log& log);
 
-/// The record that stands in for a state file that is missing or damaged.
-bundle::ContainerRecord record_from_intent(const bundle::IntentRecord& intent);
-
 /// Runs poststop hooks with the config at hand.
 void run_poststop(const bundle::Config& config, const bundle::ContainerRecord& record,
                   const Log& log);

@@ -135,7 +135,10 @@ Result<ExecutedProcess> exec_process(const Container& container, const bundle::C
   if (request.pid_file) {
     TRY(within(linux::replace_file(*request.pid_file, fmt::format("{}", link.pid()), 0644),
                "--pid-file"));
-    undo.add([&] { ::unlink(request.pid_file->c_str()); });
+    undo.add([&] {
+      [[maybe_unused]] const auto ignored =
+          linux::sys::unlinkat(Fd{AT_FDCWD}, request.pid_file->c_str(), 0);
+    });
   }
   if (request.pidfd_socket) {
     TRY_ASSIGN(const UniqueFd socket,

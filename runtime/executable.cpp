@@ -20,9 +20,9 @@ constexpr std::size_t kMaxPasswd = 1024 * 1024;
 // profiles, and our real and effective ids are the same here.
 int why_not_executable(const std::string& path) {
   struct stat status{};
-  if (::stat(path.c_str(), &status) != 0) return errno;
+  if (::fstatat(AT_FDCWD, path.c_str(), &status, 0) != 0) return errno;
   if (S_ISDIR(status.st_mode)) return EISDIR;
-  return ::access(path.c_str(), X_OK) == 0 ? 0 : errno;
+  return ::faccessat(AT_FDCWD, path.c_str(), X_OK, 0) == 0 ? 0 : errno;
 }
 
 std::string_view next_field(std::string_view& rest, char separator) {

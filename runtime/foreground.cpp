@@ -27,6 +27,7 @@ class RawTerminal {
     if (!wanted || ::tcgetattr(STDIN_FILENO, &state) != 0) return;
     saved_ = state;
     ::cfmakeraw(&state);
+    state.c_oflag |= OPOST;  // newlines still return the carriage: the container's pty does not
     ::tcsetattr(STDIN_FILENO, TCSANOW, &state);
   }
   ~RawTerminal() {
@@ -91,9 +92,16 @@ void drain(Fd terminal) {
 
 }  // namespace
 
+void prepare_relay(Fd terminal) {
+  copy_window_size(terminal);
+  termios state{};
+  if (::tcgetattr(terminal.value, &state) != 0) return;
+  state.c_oflag &= ~static_cast<tcflag_t>(ONLCR);
+  ::tcsetattr(terminal.value, TCSANOW, &state);
+}
+
 Result<int> attend(const linux::Child& child, Fd terminal) {
   const RawTerminal raw(terminal.value >= 0);
-  if (terminal.value >= 0 && ::isatty(STDIN_FILENO) == 1) copy_window_size(terminal);
   enum { kSignals, kTerminal, kInput };
   std::array<pollfd, 3> watched{pollfd{Signals::descriptor().value, POLLIN, 0},
                                 pollfd{terminal.value, POLLIN, 0},

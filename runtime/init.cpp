@@ -67,7 +67,7 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
                            parent));  // after the hooks: what they did to /dev is what we verify
   TRY(rootfs.finish_mounts());        // read-only at last, where we had to write
   TRY(rootfs.change_root(plan));
-  TRY(rootfs.restrict_paths(config));  // after the pivot, so that "/" is the container's
+  TRY(rootfs.restrict_paths(plan));  // after the pivot, so that "/" is the container's
 
   // The process.
   TRY_ASSIGN(std::optional<linux::SeccompFilter> filter, receive_filter(config, parent));

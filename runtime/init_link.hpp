@@ -20,6 +20,7 @@ struct BirthContext {
   const StateDirectory& directory;
   cgroups::Cgroup& cgroup;
   const linux::Procfs& procfs;
+  const bundle::IntentRecord& intent;
   Fd console;  // the console socket, or -1
   Rollback& undo;
 };

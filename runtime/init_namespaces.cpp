@@ -6,6 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 
@@ -136,10 +138,12 @@ Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind,
 
 Result<void> ask_for_hooks(const InitPlan& plan, const linux::MessageSocket& parent) {
   const hooks::Hooks& all = plan.config.hooks;
-  // Net devices arrive with the same exchange: their sysctls are written right after it.
-  if (all.of(hooks::Kind::kPrestart).empty() && all.of(hooks::Kind::kCreateRuntime).empty() &&
-      plan.config.net_devices.empty())
-    return {};
+  // Net devices arrive with the same exchange; and the parent has to know that hooks begin (H-11).
+  const bool any_hook =
+      std::ranges::any_of(std::array{hooks::Kind::kPrestart, hooks::Kind::kCreateRuntime,
+                                     hooks::Kind::kCreateContainer},
+                          [&](hooks::Kind kind) { return !all.of(kind).empty(); });
+  if (!any_hook && plan.config.net_devices.empty()) return {};
   TRY(ask(parent, Message::kRunHooks));
   return {};
 }

@@ -99,7 +99,9 @@ Result<void> RootfsBuild::make_devices(const bundle::Config& config) {
                                        ? linux::NodeSource::kBindHostNode
                                        : linux::NodeSource::kMakeNode;
   for (const linux::Device& device : linux::default_devices())
-    TRY(linux::make_device(*root_, *procfs_, device, source));
+    if (std::ranges::find(config.devices, device.path, &linux::Device::path) ==
+        config.devices.end())
+      TRY(linux::make_device(*root_, *procfs_, device, source));
   for (std::size_t index = 0; index < config.devices.size(); ++index)
     TRY(within(linux::make_device(*root_, *procfs_, config.devices[index], source),
                fmt::format("/linux/devices/{}", index)));
@@ -128,17 +130,21 @@ Result<void> RootfsBuild::finish_mounts() {
 
 Result<void> RootfsBuild::change_root(const InitPlan& plan) {
   if (!plan.has_own_mount_tree()) return linux::chroot_into(*root_);
-  TRY(plan.pivot ? linux::pivot_into(*root_) : linux::move_into(*root_, *procfs_));
-  return linux::set_root_propagation(plan.config.rootfs_propagation, linux::Recursion::kTop);
+  return plan.pivot ? linux::pivot_into(*root_) : linux::move_into(*root_, *procfs_);
 }
 
-Result<void> RootfsBuild::restrict_paths(const bundle::Config& config) {
+Result<void> RootfsBuild::restrict_paths(const InitPlan& plan) {
+  const bundle::Config& config = plan.config;
   if (config.root_readonly) TRY(linux::make_root_read_only(*procfs_));
   if (!config.readonly_paths.empty())
     TRY(linux::make_paths_read_only(*root_, *procfs_, config.readonly_paths));
   if (!config.masked_paths.empty())
     TRY(linux::mask_paths(*root_, *procfs_, config.masked_paths, null_mount_));
-  return {};
+  if (!plan.has_own_mount_tree()) return {};
+  // The last of all: nothing can be cloned from an unbindable root any more.
+  return linux::set_root_propagation(config.rootfs_propagation, config.rootfs_propagation_recursive
+                                                                    ? linux::Recursion::kTree
+                                                                    : linux::Recursion::kTop);
 }
 
 void RootfsBuild::close() {

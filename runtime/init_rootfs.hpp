@@ -24,7 +24,7 @@ class RootfsBuild {
   Result<void> open_terminal(const bundle::Config& config, const linux::MessageSocket& parent);
   Result<void> finish_mounts();
   Result<void> change_root(const InitPlan& plan);
-  Result<void> restrict_paths(const bundle::Config& config);
+  Result<void> restrict_paths(const InitPlan& plan);
 
   const linux::Procfs& procfs() const { return *procfs_; }
   /// Lets go of every descriptor.

@@ -71,7 +71,7 @@ Result<void> warn_of_capabilities(const bundle::Config& config, const Log& log) 
   TRY_ASSIGN(const linux::GrantableCapabilities grantable, linux::grantable_capabilities());
   std::vector<std::string> warnings;
   linux::limit_to_grantable(*config.process->capabilities, grantable, warnings);
-  for (const std::string& warning : warnings) log.warn("/process/capabilities: " + warning);
+  for (const std::string& warning : warnings) log.warn(warning);
   return {};
 }
 
@@ -164,14 +164,17 @@ std::vector<linux::CgroupHierarchy> describe_hierarchies(const cgroups::Layout& 
       controllers += (controllers.empty() ? "" : ",") + controller;
     const auto own = std::ranges::find(record.directories, controllers,
                                        &std::pair<std::string, std::string>::first);
-    if (own == record.directories.end()) continue;
     const bool named = controllers.starts_with("name=");
-    hierarchies.push_back({.name = hierarchy.unified ? "unified"
-                                   : named           ? controllers.substr(5)
-                                                     : controllers,
-                           .options = named ? "none," + controllers : controllers,
-                           .unified = hierarchy.unified,
-                           .own_directory = HostPath(own->second)});
+    hierarchies.push_back(
+        {.name = hierarchy.unified ? "unified"
+                 : named           ? controllers.substr(5)
+                                   : controllers,
+         .options = named ? "none," + controllers : controllers,
+         .unified = hierarchy.unified,
+         // Without a cgroup of its own the container stays in ours.
+         .own_directory = HostPath(own == record.directories.end()
+                                       ? hierarchy.mount_point.string() + hierarchy.own_path
+                                       : own->second)});
   }
   return hierarchies;
 }

@@ -1,17 +1,35 @@
 #include "runtime/remove.hpp"
 
+#include <algorithm>
+
 #include "runtime/container.hpp"
 #include "runtime/destroy.hpp"
 
 namespace ocirun::runtime {
 namespace {
 
+// Two containers may name one cgroupsPath; the second one's create fails, but a crash before that
+// leaves its intent.
+bool another_owns_cgroup(const Store& store, const ContainerId& id, const cgroups::Record& cgroup) {
+  const auto ids = store.ids();
+  if (!ids) return false;
+  return std::ranges::any_of(*ids, [&](const std::string& text) {
+    const auto other = ContainerId::parse(text);
+    if (!other || text == id.string()) return false;
+    const auto directory = store.find(*other);
+    const auto record = directory ? directory->read_record() : Result<bundle::ContainerRecord>{};
+    return record && record->cgroup.path == cgroup.path;
+  });
+}
+
 // What can be known of a container: the state file, else the intent, else its id alone.
-bundle::ContainerRecord best_record(const StateDirectory& directory, const ContainerId& id) {
+bundle::ContainerRecord best_record(const Store& store, const StateDirectory& directory,
+                                    const ContainerId& id) {
   if (auto record = directory.read_record()) return std::move(*record);
-  if (const auto intent = directory.read_intent()) return record_from_intent(*intent);
   bundle::ContainerRecord record;
   record.id = id.string();
+  if (auto intent = directory.read_intent()) record = std::move(intent->record);
+  if (another_owns_cgroup(store, id, record.cgroup)) record.cgroup = {};
   return record;
 }
 
@@ -20,7 +38,7 @@ Result<void> delete_by_force(const GlobalOptions& options, const ContainerId& id
   const auto directory = store.find(id);
   if (!directory) return {};  // containerd's shim asks for every container a second time
   TRY(directory->lock(kLockPatience));
-  return destroy_container(*directory, best_record(*directory, id), log);
+  return destroy_container(*directory, best_record(store, *directory, id), log);
 }
 
 }  // namespace

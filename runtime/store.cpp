@@ -45,8 +45,9 @@ Result<void> make_root(const std::string& path) {
   for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
     const std::string part = path.substr(0, slash);
     const bool last = slash == std::string::npos;
-    // Sticky: tmpfiles-style cleaners leave such directories below /run/user alone.
-    if (::mkdir(part.c_str(), last ? S_IRWXU | S_ISVTX : 0755) != 0 && errno != EEXIST)
+    // Sticky below /run/user: what cleans up there leaves such directories alone.
+    const mode_t mode = S_IRWXU | (::geteuid() == 0 ? 0 : S_ISVTX);
+    if (::mkdirat(AT_FDCWD, part.c_str(), last ? mode : 0755) != 0 && errno != EEXIST)
       return fail(errno, "make the state root {}", path);
     if (last) return {};
   }
@@ -148,7 +149,7 @@ Result<void> StateDirectory::remove() const {
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") ::unlinkat(directory_.get(), entry->d_name, 0);
   }
-  if (::rmdir(path_.c_str()) != 0 && errno != ENOENT)
+  if (::unlinkat(AT_FDCWD, path_.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT)
     return fail(errno, "remove {}", path_.string());
   return {};
 }

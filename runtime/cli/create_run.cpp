@@ -1,7 +1,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <climits>
 #include <cstdlib>
 
@@ -19,15 +21,23 @@ bool is_bundle(const std::string& path) {
   return static_cast<bool>(linux::sys::open((path + "/config.json").c_str(), O_PATH | O_CLOEXEC));
 }
 
-// Symlinks in it are the operator's; the state shows the path as it was given, made absolute.
-Result<HostPath> absolute(std::string path) {
-  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  if (path.starts_with('/')) return HostPath(std::move(path));
-  std::array<char, PATH_MAX> directory;
-  if (::getcwd(directory.data(), directory.size()) == nullptr)
-    return fail(errno, "find the working directory");
-  return HostPath(path.empty() || path == "." ? std::string(directory.data())
-                                              : fmt::format("{}/{}", directory.data(), path));
+// Made absolute, without "." and double slashes; symlinks and ".." in it are the operator's.
+Result<HostPath> absolute(const std::string& path) {
+  std::string whole;
+  if (!path.starts_with('/')) {
+    std::array<char, PATH_MAX> directory;
+    if (::getcwd(directory.data(), directory.size()) == nullptr)
+      return fail(errno, "find the working directory");
+    whole = directory.data();
+  }
+  whole += "/" + path;
+  std::string clean;
+  for (std::string_view rest = whole; !rest.empty();) {
+    const std::string_view part = rest.substr(0, rest.find('/'));
+    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    if (!part.empty() && part != ".") clean.append("/").append(part);
+  }
+  return HostPath(clean.empty() ? "/" : clean);
 }
 
 // As a person types it: `ocirun run ./web`. An argument with a slash, ".", or the name of a

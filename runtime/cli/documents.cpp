@@ -52,6 +52,8 @@ Result<int> run_validate(const Invocation& invocation) {
   const bundle::Parsed parsed = bundle::parse_config(text, HostPath(directory));
   std::string report;
   for (const std::string& problem : parsed.problems) report += fmt::format("error: {}\n", problem);
+  for (const std::string& refusal : parsed.refusals)
+    report += fmt::format("create would refuse: {}\n", refusal);
   for (const std::string& warning : parsed.warnings)
     report += fmt::format("warning: {}\n", warning);
   if (parsed.problems.empty()) report += "config.json is valid\n";

@@ -49,6 +49,8 @@ Result<int> change_freezer(const Invocation& invocation, bool (*is_allowed)(Stat
   if (!is_allowed(status))
     return refuse("container is {}: it must be {}", status_name(status),
                   state == cgroups::FreezerState::kFrozen ? "created or running" : "paused");
+  if (container.record().cgroup_manager == "disabled")
+    return refuse("the container has no cgroup of its own (--cgroup-manager disabled)");
   TRY_ASSIGN(const auto cgroup, container.cgroup());
   TRY(cgroup->freeze(state));
   return 0;

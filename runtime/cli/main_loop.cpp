@@ -6,6 +6,7 @@
 #include "linux/exec.hpp"
 #include "linux/file_io.hpp"
 #include "linux/sealed_exe.hpp"
+#include "linux/syscalls.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/signals.hpp"
 
@@ -43,7 +44,9 @@ Result<GlobalOptions> read_globals(const Arguments& arguments) {
         "the systemd cgroup manager is not part of this version: use --cgroup-manager cgroupfs or "
         "disabled");
   if (manager != "cgroupfs" && manager != "disabled")
-    return refuse("--cgroup-manager {}: must be cgroupfs or disabled", manager);
+    return refuse(
+        "--cgroup-manager {}: must be cgroupfs or disabled; systemd is not part of this version",
+        manager);
   options.cgroup_manager =
       manager == "disabled" ? CgroupManager::kDisabled : CgroupManager::kCgroupfs;
 
@@ -59,11 +62,9 @@ Result<GlobalOptions> read_globals(const Arguments& arguments) {
 
 // A caller may have closed 0, 1 or 2: the next file we open must not become the container's stdout.
 void open_standard_streams() {
-  for (int fd = ::open("/dev/null", O_RDWR); fd >= 0; fd = ::open("/dev/null", O_RDWR))
-    if (fd > 2) {
-      ::close(fd);
-      return;
-    }
+  for (auto fd = linux::sys::open("/dev/null", O_RDWR); fd && fd->get() <= 2;
+       fd = linux::sys::open("/dev/null", O_RDWR))
+    static_cast<void>(fd->release());
 }
 
 Result<Arguments> read_arguments(const Command& command, std::span<const std::string> words) {
@@ -79,6 +80,10 @@ Result<Arguments> read_arguments(const Command& command, std::span<const std::st
 // caller's (a shim's socket).
 Result<mode_t> prepare_to_clone(const Arguments& arguments, char** argv) {
   TRY_ASSIGN(const int preserved, arguments.number("preserve-fds", 0, 1'000'000));
+  // One that is not open would be taken by a file of ours, and reach the container.
+  for (int fd = 3; fd < 3 + preserved; ++fd)
+    if (::fcntl(fd, F_GETFD) < 0)
+      return fail(errno, "--preserve-fds {}: descriptor {}", preserved, fd);
   linux::close_descriptors_from(3 + preserved);
   TRY(linux::reexec_sealed(argv));
   // A container's process must not ptrace us or read our /proc; rootless, that waits until the ids
@@ -137,6 +142,7 @@ int run_command_line(int argc, char** argv) {
   const auto outcome = [&]() -> Result<int> {
     TRY(arguments);
     TRY(umask);
+    log->debug(fmt::format("{} begins, state root {}", command->name, options->root.string()));
     return command->run(
         {.options = *options, .log = *log, .arguments = *arguments, .umask = *umask});
   }();

@@ -89,6 +89,9 @@ Result<int> run_ps(const Invocation& invocation) {
   TRY_ASSIGN(const auto cgroup, container.cgroup());
   auto pids = cgroup->pids();
   if (!pids && container.status() == Status::kStopped) pids = std::vector<int>{};
+  // Without a cgroup of its own only init is known.
+  if (container.record().cgroup_manager == "disabled" && container.status() != Status::kStopped)
+    pids = std::vector<int>{container.init().pid};
   TRY(pids);
   if (format == "json") {
     TRY(print(bundle::pids_text(*pids)));

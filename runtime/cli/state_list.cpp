@@ -64,8 +64,7 @@ Result<int> run_state(const Invocation& invocation) {
     return 0;
   }
   const bundle::StateDocument unfinished = state_of_unfinished(directory, id);
-  if (unfinished.status != status_name(Status::kCreating))
-    return std::unexpected(container.error());
+  if (unfinished.status == status_name(Status::kUnknown)) return std::unexpected(container.error());
   TRY(print(bundle::state_text(unfinished)));
   return 0;
 }
