@@ -431,8 +431,8 @@ time.sleep(1000)' "$OCIRUN" --root "$ROOT" create "$ID" "$BUNDLE"
 }
 
 @test "signals that the caller ignores or blocks are back to normal in the container" {
-  script 'grep -E "Sig(Ign|Blk)" /proc/self/status'
-  run bash -c 'trap "" HUP USR1; "$@"' - "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+  program grep -E "Sig(Ign|Blk)" /proc/self/status
+  run bash -c 'trap "" HUP USR1 QUIT; "$@"' - "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
   succeeds $'SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000'
 }
 

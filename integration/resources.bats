@@ -38,6 +38,31 @@ limit() { cat "/sys/fs/cgroup/$1/$ID/$2"; }
   ocirun delete --force "$ID"
 }
 
+# hand_down_nothing: takes back what the unified root of a hybrid host hands down; crun refuses a host that does.
+hand_down_nothing() {
+  local file=/sys/fs/cgroup/unified/cgroup.subtree_control controller
+  HANDED_DOWN=$(<"$file")
+  for controller in $HANDED_DOWN; do echo "-$controller" >"$file" || skip "somebody uses $controller"; done
+}
+
+@test "R-44 a container leaves the controllers of a hybrid host's unified hierarchy as they were, also when it asked for one" {
+  [[ -e /sys/fs/cgroup/unified/cgroup.subtree_control ]] || skip "this host has no hybrid layout"
+  hand_down_nothing
+  create_and_start
+  ocirun delete --force "$ID"
+  hand_down_nothing
+  equal "" "$HANDED_DOWN"
+  resources '{hugepageLimits: [{pageSize: "3MB", limit: 0}]}'
+  refused hugepageLimits
+  hand_down_nothing
+  equal "" "$HANDED_DOWN"
+  config '.linux.resources.hugepageLimits = [{pageSize: "2MB", limit: 2097152}]'
+  attempt create --bundle "$BUNDLE" "$ID"
+  ocirun delete --force "$ID"
+  hand_down_nothing
+  equal "" "$HANDED_DOWN"
+}
+
 @test "R-5 a frozen cgroup is refused and create does not hang" {
   mkdir "/sys/fs/cgroup/freezer/$ID"
   echo FROZEN >"/sys/fs/cgroup/freezer/$ID/freezer.state"

@@ -69,6 +69,7 @@ compare_host() {
 # Processes, cgroups and mounts only: what lies in the state root goes with bats' scratch directory.
 remove_leftovers() {
   local change words
+  thaw
   for change in "${HOST_CHANGES[@]}"; do
     words=${change#left behind: }
     case $change in
@@ -82,9 +83,16 @@ remove_leftovers() {
   done
 }
 
-# A frozen process does not die, and a dying one keeps its cgroup for a moment.
+# A frozen process does not die.
+thaw() {
+  local file
+  for file in /sys/fs/cgroup/freezer/"$OCIRUN_TEST_MARK"*/freezer.state; do
+    [[ ! -e $file ]] || echo THAWED >"$file"
+  done
+}
+
+# A dying process keeps its cgroup for a moment.
 remove_cgroup() {
-  [[ ! -e $1/freezer.state ]] || echo THAWED >"$1/freezer.state"
   local tries
   for ((tries = 0; tries < 50; tries++)); do
     find "$1" -depth -type d -exec rmdir {} + 2>/dev/null && return 0
