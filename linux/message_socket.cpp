@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 namespace ocirun::linux {
 
@@ -46,8 +47,10 @@ Result<void> MessageSocket::send(std::uint8_t tag, std::string_view payload,
 
 Result<Packet> MessageSocket::receive() const {
   Packet packet;
-  std::string buffer(kMaxPayload + 1, '\0');
-  iovec part{buffer.data(), buffer.size()};
+  // Not initialised: the pages that a message does not fill are never touched, nor charged to a
+  // small container.
+  const auto buffer = std::make_unique_for_overwrite<char[]>(kMaxPayload + 1);
+  iovec part{buffer.get(), kMaxPayload + 1};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMaxDescriptors)> control;
   msghdr header{};
   header.msg_iov = &part;
@@ -78,7 +81,7 @@ Result<Packet> MessageSocket::receive() const {
   if ((header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0)
     return fail(EMSGSIZE, "receive a message: it arrived truncated");
   packet.tag = static_cast<std::uint8_t>(buffer[0]);
-  packet.payload.assign(buffer, 1, static_cast<std::size_t>(count) - 1);
+  packet.payload.assign(&buffer[1], static_cast<std::size_t>(count) - 1);
   return packet;
 }
 

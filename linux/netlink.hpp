@@ -22,12 +22,4 @@ bool is_valid_interface_name(std::string_view name);
 /// Sets `lo` of the calling thread's network namespace up (L-8).
 Result<void> bring_loopback_up();
 
-/// Moves one device of the caller's network namespace into `target`, renames it, puts its permanent
-/// global addresses back (IFA_F_PERMANENT, RT_SCOPE_UNIVERSE) and sets it up. On an error
-/// the device is where it was: name, addresses, up or down. Returns the name it got.
-Result<std::string> move_net_device(const NetDevice& device, Fd target);
-/// Moves `name` from the network namespace `source` back to the caller's, as `host_name`: undo of a
-/// failed create.
-Result<void> return_net_device(std::string_view name, std::string_view host_name, Fd source);
-
 }  // namespace ocirun::linux

@@ -6,7 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <climits>
+#include <cstdlib>
 
 #include "linux/syscalls.hpp"
 
@@ -21,6 +24,7 @@ namespace ocirun::linux {
 namespace {
 
 constexpr char kImageName[] = "ocirun";
+constexpr char kDirectoryVariable[] = "_OCIRUN_DIRECTORY";  // from before the sealing to after it
 constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 
 bool is_sealed(Fd executable) {
@@ -61,9 +65,19 @@ Result<UniqueFd> copy_sealed(Fd executable) {
 Result<void> reexec_sealed(char* const argv[]) {
   TRY_ASSIGN(const UniqueFd executable, sys::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
   if (is_sealed(executable)) return {};
+  ::setenv(kDirectoryVariable, executable_directory().c_str(), 1);
   TRY_ASSIGN(const UniqueFd copy, copy_sealed(executable));
   ::fexecve(copy.get(), argv, environ);
   return fail(errno, "execute the sealed copy of the executable");
+}
+
+std::string executable_directory() {
+  if (const char* told = std::getenv(kDirectoryVariable); told != nullptr) return told;
+  std::array<char, PATH_MAX> path;
+  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
+  if (length <= 0) return "";
+  const std::string whole(path.data(), static_cast<std::size_t>(length));
+  return whole.substr(0, whole.rfind('/'));
 }
 
 }  // namespace ocirun::linux

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "linux/error.hpp"
 
 namespace ocirun::linux {
@@ -9,5 +11,9 @@ namespace ocirun::linux {
 /// Returns when that is so; else executes the copy with the same arguments and environment and does
 /// not return.
 Result<void> reexec_sealed(char* const argv[]);
+
+/// The directory that the host's executable lies in, also from the sealed copy, which has none; ""
+/// if unknown.
+std::string executable_directory();
 
 }  // namespace ocirun::linux

@@ -50,7 +50,9 @@ bundle::StateDocument document_of(const bundle::ContainerRecord& record) {
 }
 
 Result<std::unique_ptr<cgroups::Cgroup>> cgroup_of(const bundle::ContainerRecord& record) {
-  if (record.cgroup_manager == "disabled") return cgroups::disabled_cgroup();
+  // Empty: a crash before anything was planned.
+  if (record.cgroup_manager == "disabled" || record.cgroup.path.empty())
+    return cgroups::disabled_cgroup();
   return cgroups::open_cgroup(record.cgroup);
 }
 

@@ -6,7 +6,8 @@
 #include <memory>
 
 #include "hooks/phase.hpp"
-#include "linux/netlink.hpp"
+#include "linux/net_device_program.hpp"
+#include "linux/procfs.hpp"
 #include "linux/syscalls.hpp"
 #include "runtime/init_link.hpp"
 
@@ -41,11 +42,11 @@ Result<void> InitLink::move_net_devices() {
                                 O_RDONLY | O_CLOEXEC));
   const auto shared = std::make_shared<UniqueFd>(std::move(target));
   for (const linux::NetDevice& device : plan_.config.net_devices) {
-    TRY_ASSIGN(const std::string name, within(linux::move_net_device(device, *shared),
+    TRY_ASSIGN(const std::string name, within(linux::request_device_move(device, *shared),
                                               "/linux/netDevices/" + device.host_name));
     // Not left to the kernel: a virtual device dies with its namespace.
     context_.undo.add([&log = context_.log, name, host_name = device.host_name, shared] {
-      const auto returned = linux::return_net_device(name, host_name, *shared);
+      const auto returned = linux::request_device_return(name, host_name, *shared);
       if (!returned) log.warn(returned.error().message());
     });
   }

@@ -24,11 +24,11 @@ std::optional<int> real_time_signal(std::string_view name) {
   if (name == "RTMAX") return SIGRTMAX;
   if (name.starts_with("RTMIN+"))
     if (const auto offset = parse_int(name.substr(6));
-        offset && *offset >= 0 && SIGRTMIN + *offset <= SIGRTMAX)
+        offset && *offset >= 0 && *offset <= SIGRTMAX - SIGRTMIN)
       return SIGRTMIN + *offset;
   if (name.starts_with("RTMAX-"))
     if (const auto offset = parse_int(name.substr(6));
-        offset && *offset >= 0 && SIGRTMAX - *offset >= SIGRTMIN)
+        offset && *offset >= 0 && *offset <= SIGRTMAX - SIGRTMIN)
       return SIGRTMAX - *offset;
   return std::nullopt;
 }
@@ -48,6 +48,7 @@ Result<int> parse_signal(std::string_view text) {
     if (abbreviation != nullptr && name == abbreviation) return number;
   }
   if (name == "IOT") return SIGABRT;
+  if (name == "IO") return SIGIO;  // to glibc it is POLL
   if (name == "CLD") return SIGCHLD;
   return refuse(
       "unknown signal \"{}\": give a name such as TERM or SIGKILL, RTMIN+1, or a number from 0 to "

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cerrno>
+#include <memory>
 
 #include "runtime/protocol.hpp"
 
@@ -28,15 +29,16 @@ void StartGate::refuse(const Error& error) const {
 }
 
 Result<void> await_exec(Fd connection) {
-  std::string record(64 * 1024, '\0');
+  constexpr std::size_t kMaxRecord = 64 * 1024;
+  const auto record = std::make_unique_for_overwrite<char[]>(kMaxRecord);
   for (bool executing = false;;) {
-    const ssize_t count = ::recv(connection.value, record.data(), record.size(), 0);
+    const ssize_t count = ::recv(connection.value, record.get(), kMaxRecord, 0);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) {
       if (executing) return {};
       return refuse("the container's init ended before it could execute the program");
     }
-    const std::string_view text(record.data(), static_cast<std::size_t>(count));
+    const std::string_view text(record.get(), static_cast<std::size_t>(count));
     if (text.front() == kGateFailed) return std::unexpected(parse_error_bytes(text.substr(1)));
     executing = text.front() == kGateExec;
   }

@@ -44,7 +44,7 @@ Result<UniqueFd> make_start_socket() {
 Result<void> make_root(const std::string& path) {
   for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
     const std::string part = path.substr(0, slash);
-    const bool last = slash == std::string::npos;
+    const bool last = path.find_first_not_of('/', slash) == std::string::npos;  // "/run/x/", too
     // Sticky below /run/user: what cleans up there leaves such directories alone.
     const mode_t mode = S_IRWXU | (::geteuid() == 0 ? 0 : S_ISVTX);
     if (::mkdirat(AT_FDCWD, part.c_str(), last ? mode : 0755) != 0 && errno != EEXIST)
@@ -61,7 +61,8 @@ Result<void> check_root(Fd directory, const HostPath& path) {
     return refuse(
         "state root {}: belongs to user {}, must belong to you ({}); choose another with --root",
         path.string(), status.st_uid, ::geteuid());
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (status.st_mode & S_ISVTX) == 0)
+  // Sticky or not: who may make a directory there may make one with a state.json of their choice.
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return refuse("state root {}: others may write there (mode {:o}); it must be yours alone",
                   path.string(), status.st_mode & 07777);
   return {};

@@ -34,7 +34,7 @@ Result<int> run_spec(const Invocation& invocation) {
   TRY(linux::replace_file(HostPath(path),
                           bundle::default_config_text(arguments.has("rootless"), ::geteuid(),
                                                       ::getegid(), is_pure_cgroup_v2()),
-                          0666));
+                          0644));  // replace_file does not ask the umask
   return 0;
 }
 

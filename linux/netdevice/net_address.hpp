@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "linux/error.hpp"
-#include "linux/netlink_socket.hpp"
+#include "linux/netdevice/netlink_socket.hpp"
 
 namespace ocirun::linux {
 

@@ -1,4 +1,4 @@
-#include "linux/net_address.hpp"
+#include "linux/netdevice/net_address.hpp"
 
 #include <arpa/inet.h>
 #include <libmnl/libmnl.h>

@@ -1,4 +1,4 @@
-#include "linux/netlink_socket.hpp"
+#include "linux/netdevice/netlink_socket.hpp"
 
 #include <libmnl/libmnl.h>
 #include <linux/sockios.h>

@@ -5,9 +5,9 @@
 
 #include <cerrno>
 
-#include "linux/net_address.hpp"
-#include "linux/netlink.hpp"
-#include "linux/netlink_socket.hpp"
+#include "linux/netdevice/net_address.hpp"
+#include "linux/netdevice/net_device.hpp"
+#include "linux/netdevice/netlink_socket.hpp"
 
 // A device changes its namespace under a random name, and gets the wanted one where it arrives. The
 // random name tells the device apart in either namespace at every point where a step can fail,

@@ -1,0 +1,102 @@
+#include "linux/net_device_program.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <vector>
+
+#include "linux/clone.hpp"
+#include "linux/exec.hpp"
+#include "linux/sealed_exe.hpp"
+#include "linux/syscalls.hpp"
+
+namespace ocirun::linux {
+namespace {
+
+constexpr char kName[] = "/ocirun-netdevice";
+constexpr std::size_t kMaxAnswer = 64 * 1024;
+
+// Beside the runtime as in a build folder, else where it is installed.
+Result<std::string> find_program() {
+  const std::string beside = executable_directory() + kName;
+  if (sys::open(beside.c_str(), O_PATH | O_CLOEXEC)) return beside;
+  std::string installed = std::string(OCIRUN_LIBEXEC_DIRECTORY) + kName;
+  if (sys::open(installed.c_str(), O_PATH | O_CLOEXEC)) return installed;
+  return refuse("{} is not there, nor is {}: install ocirun whole", beside, installed);
+}
+
+[[noreturn]] void become_program(const std::string& path, const ExecArguments& arguments, Fd output,
+                                 Fd network_namespace) {
+  reset_signals();
+  if (::dup2(output.value, STDOUT_FILENO) >= 0 &&
+      ::dup2(network_namespace.value, kNetworkNamespaceDescriptor) >= 0) {
+    ::fcntl(kNetworkNamespaceDescriptor, F_SETFD, 0);
+    close_descriptors_from(kNetworkNamespaceDescriptor + 1);
+    ::execve(path.c_str(), arguments.argv(), arguments.envp());
+  }
+  ::_exit(127);
+}
+
+Result<std::string> run_program(std::string_view verb, std::string_view device,
+                                std::string_view name, Fd network_namespace) {
+  TRY_ASSIGN(const std::string path, find_program());
+  const ExecArguments arguments({path, std::string(verb), std::string(device), std::string(name)},
+                                {});
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail(errno, "make a pipe");
+  const UniqueFd reader(ends[0]);
+  UniqueFd writer(ends[1]);
+  TRY_ASSIGN(const Child child, clone_process(0, Fd{}, Parentage::kMine));
+  if (child.pid == 0) become_program(path, arguments, writer, network_namespace);
+  writer.reset();
+  auto answer = sys::read_all(reader, kMaxAnswer);
+  TRY_ASSIGN(const int status, wait_for_child(child.pid));
+  TRY(answer);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return answer;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 1)
+    return std::unexpected(parse_error_lines(*answer));
+  return refuse("{} ended with wait status {}", path, status);
+}
+
+}  // namespace
+
+std::string error_lines(const Error& error) {
+  std::string text = fmt::format("{}", error.number());
+  for (std::string frame : error.frames()) {
+    std::ranges::replace(frame, '\n', ' ');
+    text += "\n" + frame;
+  }
+  return text;
+}
+
+Error parse_error_lines(std::string_view text) {
+  int number = 0;
+  std::vector<std::string> frames;
+  std::string_view rest = text.substr(std::min(text.find('\n'), text.size()));
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  while (!rest.empty()) {
+    rest.remove_prefix(1);
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    frames.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(end);
+  }
+  if (frames.empty()) frames.emplace_back("move a network device");
+  return Error(number, std::move(frames));
+}
+
+Result<std::string> request_device_move(const NetDevice& device, Fd target) {
+  return run_program(kMoveVerb, device.host_name, device.container_name, target);
+}
+
+Result<void> request_device_return(std::string_view name, std::string_view host_name, Fd source) {
+  TRY(run_program(kReturnVerb, name, host_name, source));
+  return {};
+}
+
+}  // namespace ocirun::linux
