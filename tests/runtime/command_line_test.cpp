@@ -1,0 +1,171 @@
+#include "runtime/cli/command.hpp"
+#include "tests/child_test.hpp"
+
+using namespace ocirun;
+using namespace ocirun::runtime;
+using namespace ocirun::runtime::cli;
+using namespace ocirun::test;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr std::array kOptions{
+    Option{"bundle", 'b', "DIR", ""},   Option{"force", 'f', {}, ""},
+    Option{"no-subreaper", 0, {}, ""},  Option{"env", 'e', "NAME=VALUE", ""},
+    Option{"preserve-fds", 0, "N", ""},
+};
+
+Result<Arguments> parse(const Words& words,
+                        OptionPlacement placement = OptionPlacement::kAnywhere) {
+  return parse_words(words, kOptions, placement);
+}
+std::string error_of(const Words& words) { return must_fail(parse(words)); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(command_line)
+
+BOOST_AUTO_TEST_CASE(a_value_may_follow_its_option_or_an_equals_sign) {  // contract.md
+  for (const Words& words :
+       {Words{"--bundle", "/b", "id"}, Words{"--bundle=/b", "id"}, Words{"-b", "/b", "id"},
+        Words{"-b=/b", "id"}, Words{"id", "--bundle", "/b"}, Words{"-bundle", "/b", "id"},
+        Words{"-bundle=/b", "id"}}) {
+    const Arguments arguments = must(parse(words));
+    BOOST_TEST(arguments.value("bundle").value_or("") == "/b");
+    BOOST_TEST(arguments.positionals == Words{"id"}, boost::test_tools::per_element());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_value_is_taken_as_it_is) {
+  BOOST_TEST(must(parse({"--bundle", "--force"})).value("bundle").value_or("none") == "--force");
+  BOOST_TEST(must(parse({"--bundle", "-"})).value("bundle").value_or("none") == "-");
+  BOOST_TEST(must(parse({"--bundle", "--"})).value("bundle").value_or("none") == "--");
+  BOOST_TEST(must(parse({"--bundle=a=b=c"})).value("bundle").value_or("none") == "a=b=c");
+  BOOST_TEST(must(parse({"--bundle="})).value("bundle").value_or("none") == "");
+  BOOST_TEST(must(parse({"--bundle", ""})).value("bundle").value_or("none") == "");
+  BOOST_TEST(must(parse({"-e", "A=1"})).value("env").value_or("none") == "A=1");
+}
+
+BOOST_AUTO_TEST_CASE(a_switch_stands_alone_and_may_be_switched_off) {
+  BOOST_TEST(must(parse({"--force"})).has("force"));
+  BOOST_TEST(must(parse({"-f"})).has("force"));
+  BOOST_TEST(must(parse({"-force"})).has("force"));
+  BOOST_TEST(!must(parse({})).has("force"));
+  for (const char* on : {"true", "1", "t", "T"})
+    BOOST_TEST(must(parse({std::string("--force=") + on})).has("force"));
+  for (const char* off : {"false", "0", "f", "F"}) {
+    BOOST_TEST(!must(parse({std::string("--force=") + off})).has("force"));
+    BOOST_TEST(!must(parse({"--force", "-f", std::string("-f=") + off})).has("force"));
+  }
+  BOOST_TEST(must(parse({"--force=false", "--force"})).has("force"));
+  // What follows a switch is no value of it.
+  const Arguments arguments = must(parse({"--force", "false"}));
+  BOOST_TEST(arguments.has("force"));
+  BOOST_TEST(arguments.positionals == Words{"false"}, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_switch_takes_no_other_value) {
+  for (const char* word : {"--force=maybe", "--force=", "-f=2", "--no-subreaper=yes"})
+    BOOST_TEST(error_of({word}).find(word) != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(go_style_long_options_with_one_dash_are_known) {  // contract.md: -no-subreaper
+  BOOST_TEST(must(parse({"-no-subreaper", "--bundle", "B", "ID"})).has("no-subreaper"));
+}
+
+BOOST_AUTO_TEST_CASE(unknown_options_are_refused_by_their_name) {
+  for (const char* word :
+       {"--nope", "-x", "-fx", "--f", "--b", "---force", "--Force", "--forc", "--", "-9"}) {
+    if (std::string_view(word) == "--") continue;
+    BOOST_TEST(error_of({word}).find(word) != std::string::npos);
+  }
+  // A secret in the value is not repeated.
+  BOOST_TEST(error_of({"--token=s3cret"}).find("s3cret") == std::string::npos);
+  BOOST_TEST(!parse({"--=x"}));
+  BOOST_TEST(!parse({"-=x"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_value_that_is_missing_is_told) {
+  BOOST_TEST(error_of({"id", "--bundle"}).find("--bundle") != std::string::npos);
+  BOOST_TEST(error_of({"-e"}).find("NAME=VALUE") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(two_dashes_end_the_options) {
+  const Arguments arguments = must(parse({"--force", "--", "--bundle", "-f", "--"}));
+  BOOST_TEST(arguments.has("force"));
+  BOOST_TEST(!arguments.has("bundle"));
+  const Words expected{"--bundle", "-f", "--"};
+  BOOST_TEST(arguments.positionals == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_dash_alone_and_an_empty_word_are_operands) {  // update --resources -
+  const Words words{"-", "", "id"};
+  BOOST_TEST(must(parse(words)).positionals == words, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(options_may_follow_operands_but_not_where_these_belong_to_a_program) {
+  const Words words{"-f", "id", "ls", "--bundle", "x", "-f", "--", "--unknown"};
+  const Arguments exec = must(parse(words, OptionPlacement::kUntilPositional));
+  const Words rest{"id", "ls", "--bundle", "x", "-f", "--", "--unknown"};
+  BOOST_TEST(exec.has("force"));
+  BOOST_TEST(!exec.has("bundle"));
+  BOOST_TEST(exec.positionals == rest, boost::test_tools::per_element());
+  const Arguments anywhere = must(parse({"id", "-f", "sig"}));
+  BOOST_TEST(anywhere.has("force"));
+  BOOST_TEST(anywhere.positionals.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(options_before_the_command_end_at_the_command) {
+  std::size_t consumed = 99;
+  const Words words{"--bundle", "x", "--force", "create", "--nope"};
+  const Arguments globals =
+      must(parse_words(words, kOptions, OptionPlacement::kUntilPositional, &consumed));
+  BOOST_TEST(consumed == 3u);
+  BOOST_TEST(globals.value("bundle").value_or("none") == "x");
+  BOOST_TEST(globals.positionals.empty());
+  const Words none{"--force"};
+  must(parse_words(none, kOptions, OptionPlacement::kUntilPositional, &consumed));
+  BOOST_TEST(consumed == 1u);
+  const Words dashes{"--", "create"};
+  must(parse_words(dashes, kOptions, OptionPlacement::kUntilPositional, &consumed));
+  BOOST_TEST(consumed == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(the_last_value_counts_and_repeatable_options_keep_their_order) {
+  const Arguments arguments =
+      must(parse({"-e", "B=1", "--bundle", "first", "--env", "A=2", "-e=B=3", "-b", "last"}));
+  BOOST_TEST(arguments.value("bundle").value_or("none") == "last");
+  const Words expected{"B=1", "A=2", "B=3"};
+  BOOST_TEST(arguments.all("env") == expected, boost::test_tools::per_element());
+  BOOST_TEST(arguments.all("force").empty());
+  BOOST_TEST(!arguments.value("force").has_value());
+}
+
+BOOST_AUTO_TEST_CASE(numbers_are_read_whole_and_in_their_range) {
+  BOOST_TEST(must(must(parse({})).number("preserve-fds", 7, 100)) == 7);
+  for (const char* good : {"0", "3", "100"})
+    BOOST_TEST(must(must(parse({"--preserve-fds", good})).number("preserve-fds", 7, 100)) ==
+               std::atoi(good));
+  for (const char* bad : {"", "-1", "+1", "101", "1x", " 1", "1 ", "0x1", "99999999999", "three"}) {
+    const Arguments arguments = must(parse({"--preserve-fds", bad}));
+    const std::string text = must_fail(arguments.number("preserve-fds", 7, 100));
+    BOOST_TEST(text.find("--preserve-fds") != std::string::npos);
+    BOOST_TEST(text.find("100") != std::string::npos);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_path_counts_as_none) {
+  BOOST_TEST(!must(parse({"--bundle="})).path("bundle").has_value());
+  BOOST_TEST(!must(parse({})).path("bundle").has_value());
+  BOOST_TEST(must(parse({"-b", "x"})).path("bundle")->string() == "x");
+}
+
+BOOST_AUTO_TEST_CASE(the_first_operand_is_the_id) {
+  BOOST_TEST(must(must(parse({"web1", "TERM"})).id()).string() == "web1");
+  BOOST_TEST(!must(parse({})).id());
+  BOOST_TEST(!must(parse({""})).id());
+  BOOST_TEST(!must(parse({"../x"})).id());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,185 @@
+// What is told about commands and options comes from the table of commands: nothing may be missing.
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "runtime/cli/command.hpp"
+#include "tests/child_test.hpp"
+
+using namespace ocirun;
+using namespace ocirun::runtime::cli;
+using namespace ocirun::test;
+
+namespace {
+
+bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+void check_options(std::span<const Option> options, const std::string& where) {
+  std::set<std::string_view> names;
+  std::set<char> letters;
+  for (const Option& option : options) {
+    BOOST_TEST_CONTEXT(where << " --" << option.name) {
+      BOOST_TEST(!option.name.empty());
+      BOOST_TEST(!option.name.starts_with('-'));
+      BOOST_TEST(!option.help.empty());
+      BOOST_TEST(names.insert(option.name).second);
+      if (option.letter != 0) BOOST_TEST(letters.insert(option.letter).second);
+    }
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(help)
+
+BOOST_AUTO_TEST_CASE(the_commands_that_engines_call_exist) {  // contract.md
+  for (const char* name : {"create", "start", "run", "state", "kill", "delete", "exec", "list",
+                           "ps", "pause", "resume", "spec", "features"}) {
+    const Command* command = find_command(name);
+    BOOST_REQUIRE_MESSAGE(command != nullptr, name);
+    BOOST_TEST(command->name == name);
+  }
+  for (const char* name : {"", "creat", "createx", "Create", "--create", "checkpoint"})
+    BOOST_TEST((find_command(name) == nullptr));
+}
+
+BOOST_AUTO_TEST_CASE(the_table_of_commands_is_complete_and_without_contradictions) {
+  std::set<std::string_view> names;
+  for (const Command& command : all_commands()) {
+    BOOST_TEST_CONTEXT(command.name) {
+      BOOST_TEST(names.insert(command.name).second);
+      BOOST_TEST((find_command(command.name) == &command));
+      BOOST_TEST((command.run != nullptr));
+      BOOST_TEST(!command.summary.empty());
+      BOOST_TEST(command.least_operands <= command.most_operands);
+      BOOST_TEST((command.most_operands == 0) == command.operands.empty());
+      BOOST_TEST(command.failure_status == (command.name == "exec" ? 255 : 1));  // runc's
+      // What clones into a container runs from the sealed executable.
+      const bool clones =
+          command.name == "create" || command.name == "run" || command.name == "exec";
+      BOOST_TEST((command.executable == Executable::kSealed) == clones);
+    }
+    check_options(command.options, std::string(command.name));
+  }
+  check_options(global_options(), "global");
+}
+
+BOOST_AUTO_TEST_CASE(the_options_that_engines_give_are_known_where_they_give_them) {  // contract.md
+  const auto knows = [](std::span<const Option> options, std::string_view name, bool takes_value) {
+    const auto found = std::ranges::find(options, name, &Option::name);
+    BOOST_REQUIRE_MESSAGE(found != options.end(), name);
+    BOOST_CHECK_MESSAGE(!found->value.empty() == takes_value, name);
+  };
+  for (const char* name : {"root", "log", "log-format", "criu", "rootless", "cgroup-manager"})
+    knows(global_options(), name, true);
+  for (const char* name : {"debug", "systemd-cgroup", "version"})
+    knows(global_options(), name, false);
+  for (const char* command : {"create", "run"}) {
+    for (const char* name : {"bundle", "pid-file", "console-socket", "preserve-fds"})
+      knows(find_command(command)->options, name, true);
+    for (const char* name : {"no-pivot", "no-new-keyring", "no-subreaper"})
+      knows(find_command(command)->options, name, false);
+  }
+  knows(find_command("run")->options, "detach", false);
+  for (const char* name : {"process", "pid-file", "console-socket", "preserve-fds", "cwd", "env",
+                           "user", "cap", "cgroup"})
+    knows(find_command("exec")->options, name, true);
+  for (const char* name : {"detach", "tty", "no-new-privs", "ignore-paused", "no-subreaper"})
+    knows(find_command("exec")->options, name, false);
+  knows(find_command("kill")->options, "all", false);
+  knows(find_command("delete")->options, "force", false);
+  knows(find_command("ps")->options, "format", true);
+  knows(find_command("list")->options, "format", true);
+  knows(find_command("list")->options, "quiet", false);
+  const auto& kill = find_command("kill")->options;
+  BOOST_TEST(std::ranges::find(kill, 'a', &Option::letter)->name == "all");  // CRI-O: kill -a
+}
+
+BOOST_AUTO_TEST_CASE(the_help_lists_every_command_with_its_summary_and_every_global_option) {
+  const std::string text = help_text();
+  for (const Command& command : all_commands()) {
+    BOOST_CHECK_MESSAGE(has(text, "\n  " + std::string(command.name) + " "), command.name);
+    BOOST_CHECK_MESSAGE(has(text, command.summary), command.name);
+  }
+  for (const Option& option : global_options()) {
+    BOOST_CHECK_MESSAGE(has(text, "--" + std::string(option.name)), option.name);
+    BOOST_CHECK_MESSAGE(has(text, option.help), option.name);
+  }
+  BOOST_TEST(text.ends_with('\n'));
+}
+
+BOOST_AUTO_TEST_CASE(the_help_of_a_command_tells_its_usage_and_every_option) {
+  for (const Command& command : all_commands()) {
+    const std::string text = help_text(command);
+    BOOST_TEST_CONTEXT(command.name) {
+      BOOST_TEST(has(text, "ocirun " + std::string(command.name)));
+      BOOST_TEST(has(text, command.operands));
+      BOOST_TEST(has(text, command.summary));
+      for (const Option& option : command.options) {
+        const auto lines = lines_of(text);
+        const auto line = std::ranges::find_if(lines, [&](const std::string& candidate) {
+          return has(candidate, "--" + std::string(option.name) + " ");
+        });
+        BOOST_REQUIRE_MESSAGE(line != lines.end(), option.name);
+        BOOST_TEST(has(*line, option.value));
+        BOOST_TEST(has(*line, option.help));
+        if (option.letter != 0) BOOST_TEST(has(*line, std::string("-") + option.letter + ","));
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_completion_offers_every_command_and_every_option) {
+  const std::string text = bash_completion_text();
+  const auto lines = lines_of(text);
+  const auto words_of = [&](const std::string& label) {
+    const auto line = std::ranges::find_if(lines, [&](const std::string& candidate) {
+      return candidate.starts_with("    " + label + ") words=");
+    });
+    BOOST_REQUIRE_MESSAGE(line != lines.end(), label);
+    return *line;
+  };
+  for (const Command& command : all_commands()) {
+    const std::string line = words_of(std::string(command.name));
+    for (const Option& option : command.options)
+      BOOST_CHECK_MESSAGE(has(line, "--" + std::string(option.name) + " "), option.name);
+    BOOST_CHECK_MESSAGE(has(words_of("*"), std::string(command.name) + " "), command.name);
+  }
+  for (const Option& option : global_options())
+    BOOST_CHECK_MESSAGE(has(words_of("*"), "--" + std::string(option.name) + " "), option.name);
+}
+
+BOOST_AUTO_TEST_CASE(the_completion_is_a_script_that_bash_can_read) {
+  if (::access("/bin/bash", X_OK) != 0) {
+    BOOST_TEST_MESSAGE("skipped: no bash");
+    return;
+  }
+  FILE* bash = ::popen("/bin/bash -n", "w");
+  BOOST_REQUIRE((bash != nullptr));
+  const std::string text = bash_completion_text();
+  std::fwrite(text.data(), 1, text.size(), bash);
+  BOOST_TEST(::pclose(bash) == 0);
+}
+
+// dockerd takes every line with "version" in it, go-runc wants the first to begin with the name.
+BOOST_AUTO_TEST_CASE(exactly_one_line_of_the_version_text_has_the_word_version) {  // contract.md
+  const auto lines = lines_of(version_text());
+  BOOST_TEST(std::ranges::count_if(lines, [](const auto& line) { return has(line, "version"); }) ==
+             1);
+  BOOST_REQUIRE(lines.size() >= 3u);
+  BOOST_TEST(lines[0].starts_with("ocirun version "));
+  BOOST_TEST(lines[0].size() > std::string("ocirun version ").size());
+  BOOST_TEST(lines[1].starts_with("commit: "));
+  BOOST_TEST(lines[2].starts_with("spec: 1."));
+  BOOST_TEST(version_text().ends_with('\n'));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
