@@ -1,0 +1,249 @@
+// The rules of the house that a compiler does not check: who includes whom, who may name files by
+// path, how long a file may be. Each exception below has its reason beside it.
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Each folder and what it may include: those on the floors below it, and itself.
+const std::map<std::string, std::set<std::string>> kMayInclude{
+    {"linux", {"linux"}},
+    {"cgroups", {"cgroups", "linux"}},
+    {"hooks", {"hooks", "linux"}},
+    {"bundle", {"bundle", "cgroups", "hooks", "linux"}},
+    {"runtime", {"runtime", "bundle", "cgroups", "hooks", "linux"}},
+};
+
+/// Libraries that one folder alone may see.
+const std::map<std::string, std::string> kLibraryHome{{"nlohmann/", "bundle"},
+                                                      {"seccomp.h", "linux"},
+                                                      {"libmnl/", "linux"},
+                                                      {"sys/capability.h", "linux"}};
+
+/// Headers that cost start-up time or memory, or bring threads.
+const std::set<std::string> kForbiddenHeaders{"iostream", "filesystem", "regex",
+                                              "locale",   "thread",     "future"};
+
+using Reasons = std::map<std::string, std::string_view>;
+
+/// Who may call what takes a path (security.md); linux/safe_dir.cpp itself goes through linux::sys.
+/// Nobody here gets the path from an image or a container, but where it says so.
+const Reasons kRawPathCalls{
+    {"linux/syscalls.cpp", "the wrappers themselves"},
+    {"linux/sealed_exe.cpp", "readlink of our own /proc/self/exe"},
+    {"linux/file_io.cpp", "one component of a host directory that is open"},
+    {"linux/terminal.cpp", "connect(2) to the operator's console socket"},
+    {"cgroups/directory.cpp", "the cgroup filesystem, O_NOFOLLOW beneath a verified mount"},
+    {"hooks/run_hook.cpp", "chdir to the bundle or the container's root"},
+    {"runtime/store.cpp", "the state root, one component at a time"},
+    {"runtime/container.cpp", "readlink of /proc/PID/exe on the host"},
+    {"runtime/destroy.cpp", "umount2 with UMOUNT_NOFOLLOW of a rootfs mounted on the host"},
+    {"runtime/exec_child.cpp",
+     "chroot of a process that enters a container without mount namespace"},
+    {"runtime/executable.cpp", "inside the container's root, with the process's own ids"},
+    {"runtime/container_process.cpp", "chdir inside the container's root, checked afterwards"},
+    {"runtime/cli/documents.cpp", "statfs of /sys/fs/cgroup"},
+    {"runtime/cli/create_run.cpp", "realpath of the operator's bundle"},
+};
+
+/// Who may name a file of /proc or /dev.
+const Reasons kProcAndDevLiterals{
+    {"linux/procfs.cpp", "the verified procfs"},
+    {"linux/devices.cpp", "the devices that every container has"},
+    {"linux/sealed_exe.cpp", "/proc/self/exe, before any namespace"},
+    {"linux/sysctl.cpp", "own namespaces, compared before anything is mounted"},
+    {"linux/lsm.cpp", "/proc/filesystems of the host"},
+    {"linux/namespaces.cpp", "the text of an error"},
+    {"linux/pidfd.cpp", "the boot id, of the host"},
+    {"bundle/default_config.cpp", "text of the template"},
+    {"runtime/options.cpp", "own uid_map, before any namespace"},
+    {"runtime/container.cpp", "/proc/PID/exe of the host"},
+    {"runtime/exec.cpp", "namespaces of a container's init, on the host"},
+    {"runtime/preflight.cpp", "id maps of a namespace to be joined, on the host"},
+    {"runtime/store.cpp", "a socket's name by its directory's descriptor, on the host"},
+    {"runtime/agent.cpp", "the name that a terminal is sent with"},
+    {"runtime/cli/main_loop.cpp", "/dev/null of the host for closed standard streams"},
+};
+
+constexpr std::size_t kMostLines = 500;
+
+struct Source {
+  std::string name;    // "linux/error.hpp"
+  std::string folder;  // "linux"
+  std::vector<std::string> lines;
+};
+
+/// The line without what follows "//" outside of a string literal.
+std::string without_comment(const std::string& line) {
+  bool quoted = false;
+  for (std::size_t i = 0; i + 1 < line.size(); ++i) {
+    if (line[i] == '\\') {
+      ++i;
+      continue;
+    }
+    if (line[i] == '"') quoted = !quoted;
+    if (!quoted && line[i] == '/' && line[i + 1] == '/') return line.substr(0, i);
+  }
+  return line;
+}
+
+const std::vector<Source>& sources() {
+  static const std::vector<Source> all = [] {
+    std::vector<Source> found;
+    const fs::path root = OCIRUN_SOURCE_DIR;
+    for (const auto& [folder, ignored] : kMayInclude)
+      for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+        const std::string extension = entry.path().extension();
+        if (extension != ".cpp" && extension != ".hpp") continue;
+        Source source{fs::relative(entry.path(), root), folder, {}};
+        std::ifstream stream(entry.path());
+        for (std::string line; std::getline(stream, line);) source.lines.push_back(line);
+        found.push_back(std::move(source));
+      }
+    std::ranges::sort(found, {}, &Source::name);
+    return found;
+  }();
+  return all;
+}
+
+/// Calls `body` with each line of code that `pattern` matches, and the match.
+template <typename Callable>
+void each_match(const std::string& pattern, Callable&& body) {
+  const std::regex expression(pattern);
+  for (const Source& source : sources())
+    for (std::size_t i = 0; i < source.lines.size(); ++i) {
+      const std::string code = without_comment(source.lines[i]);
+      std::smatch match;
+      if (std::regex_search(code, match, expression))
+        body(source, source.name + ":" + std::to_string(i + 1), match);
+    }
+}
+
+/// Each match must be in a listed file, and each listed file must still need it.
+void check_listed(const std::string& pattern, const Reasons& reasons, std::string_view advice) {
+  std::set<std::string> used;
+  each_match(pattern,
+             [&](const Source& source, const std::string& where, const std::smatch& match) {
+               used.insert(source.name);
+               BOOST_CHECK_MESSAGE(reasons.contains(source.name),
+                                   where << ": " << match.str() << ": " << advice);
+             });
+  for (const auto& [name, reason] : reasons)
+    BOOST_CHECK_MESSAGE(used.contains(name), name << " is listed and no longer needs to be");
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(architecture)
+
+BOOST_AUTO_TEST_CASE(the_sources_are_found) {
+  for (const auto& [folder, ignored] : kMayInclude)
+    BOOST_TEST(std::ranges::count(sources(), folder, &Source::folder) > 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_includes_only_from_the_floors_below_it) {
+  each_match(R"re(^\s*#\s*include\s+"([^"]+)")re",
+             [](const Source& source, const std::string& where, const std::smatch& match) {
+               const std::string included = match[1];
+               const std::string folder = included.substr(0, included.find('/'));
+               BOOST_CHECK_MESSAGE(kMayInclude.at(source.folder).contains(folder),
+                                   where << ": " << source.folder << " includes " << included);
+               BOOST_CHECK_MESSAGE(fs::exists(fs::path(OCIRUN_SOURCE_DIR) / included),
+                                   where << ": " << included << " is not a path from the root");
+             });
+}
+
+BOOST_AUTO_TEST_CASE(a_library_is_seen_by_one_folder_alone_and_by_no_header) {
+  each_match(R"re(^\s*#\s*include\s+<([^>]+)>)re",
+             [](const Source& source, const std::string& where, const std::smatch& match) {
+               const std::string header = match[1];
+               BOOST_CHECK_MESSAGE(!kForbiddenHeaders.contains(header), where << ": " << header);
+               for (const auto& [library, home] : kLibraryHome)
+                 if (header.starts_with(library))
+                   BOOST_CHECK_MESSAGE(source.folder == home, where << ": " << header);
+             });
+}
+
+BOOST_AUTO_TEST_CASE(only_listed_files_name_files_by_path) {  // security.md
+  check_listed(
+      // "::open(" that no class or namespace of ours qualifies.
+      R"re((?:^|[^\w:])::(?:open|openat|creat|mkdir|mkdirat|mknod|mknodat|mkfifo|symlink|symlinkat|link|linkat|unlink|unlinkat|rmdir|rename|renameat|renameat2|chown|lchown|fchownat|chmod|fchmodat|stat|lstat|fstatat|statx|access|faccessat|readlink|readlinkat|realpath|truncate|utimensat|setxattr|getxattr|statfs|statvfs|opendir|mount|umount|umount2|pivot_root|chroot|chdir|bind|connect)\()re",
+      kRawPathCalls, "use linux::sys or SafeDir, or list the file with its reason");
+  each_match(
+      R"re(SYS_(?:open|openat|openat2|mkdir|mkdirat|mount|umount2|chroot|chdir|rename\w*|unlink\w*)\b)re",
+      [](const Source& source, const std::string& where, const std::smatch& match) {
+        BOOST_CHECK_MESSAGE(source.name == "linux/syscalls.cpp", where << ": " << match.str());
+      });
+  each_match(
+      R"re(\bstd::filesystem\b|[^\w:.>](?:fopen|freopen|tmpfile|mkstemp|popen|system)\s*\()re",
+      [](const Source&, const std::string& where, const std::smatch& match) {
+        BOOST_ERROR(where << ": " << match.str());
+      });
+}
+
+BOOST_AUTO_TEST_CASE(only_listed_files_name_proc_and_dev) {  // security.md
+  check_listed(R"re("/(?:proc|dev)(?:/[^"]*)?")re", kProcAndDevLiterals,
+               "use linux::Procfs or linux/devices.hpp, or list the file with its reason");
+}
+
+BOOST_AUTO_TEST_CASE(
+    names_are_not_looked_up_by_what_loads_modules_into_us) {  // architecture.md: no NSS
+  each_match(
+      R"re(\b(?:getpw\w+|getgr(?:nam|gid|ent)\w*|getaddrinfo|gethostby\w+|dlopen|iconv_open|setlocale|localtime\w*)\s*\()re",
+      [](const Source&, const std::string& where, const std::smatch& match) {
+        BOOST_ERROR(where << ": " << match.str());
+      });
+}
+
+BOOST_AUTO_TEST_CASE(exceptions_are_caught_in_the_json_reader_alone) {
+  each_match(R"re(\bcatch\s*\()re",
+             [](const Source& source, const std::string& where, const std::smatch&) {
+               BOOST_CHECK_MESSAGE(source.name.starts_with("bundle/json_"), where);
+             });
+}
+
+BOOST_AUTO_TEST_CASE(no_file_is_longer_than_it_may_be) {
+  for (const Source& source : sources())
+    BOOST_CHECK_MESSAGE(source.lines.size() <= kMostLines,
+                        source.name << " has " << source.lines.size() << " lines");
+}
+
+BOOST_AUTO_TEST_CASE(headers_are_included_once_and_open_no_namespace_for_others) {
+  for (const Source& source : sources()) {
+    if (!source.name.ends_with(".hpp")) continue;
+    BOOST_CHECK_MESSAGE(std::ranges::find(source.lines, "#pragma once") != source.lines.end(),
+                        source.name);
+    for (const std::string& line : source.lines)
+      BOOST_CHECK_MESSAGE(!line.starts_with("using namespace"), source.name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_left_to_be_done_later) {
+  for (const Source& source : sources())
+    for (std::size_t i = 0; i < source.lines.size(); ++i)
+      for (const std::string_view word : {"TO"
+                                          "DO",
+                                          "FIX"
+                                          "ME",
+                                          "X"
+                                          "XX",
+                                          "HA"
+                                          "CK"})
+        BOOST_CHECK_MESSAGE(source.lines[i].find(word) == std::string::npos,
+                            source.name << ":" << i + 1 << ": " << word);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
