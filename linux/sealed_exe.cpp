@@ -72,11 +72,13 @@ Result<void> reexec_sealed(char* const argv[]) {
 }
 
 std::string executable_directory() {
-  if (const char* told = std::getenv(kDirectoryVariable); told != nullptr) return told;
   std::array<char, PATH_MAX> path;
   const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
   if (length <= 0) return "";
   const std::string whole(path.data(), static_cast<std::size_t>(length));
+  // Only the copy believes the environment, which it has from us: a program is executed from there.
+  const char* told = std::getenv(kDirectoryVariable);
+  if (whole.starts_with("/memfd:")) return told == nullptr ? "" : told;
   return whole.substr(0, whole.rfind('/'));
 }
 

@@ -23,6 +23,8 @@ std::string link_of(const char* path) {
   return ::readlink(path, target, sizeof target - 1) < 0 ? "" : target;
 }
 
+std::string parent_of(const std::string& path) { return std::filesystem::path(path).parent_path(); }
+
 boost::test_tools::assertion_result is_the_copy(boost::unit_test::test_unit_id) {
   return std::getenv("OCIRUN_TEST_ORIGINAL") != nullptr;
 }
@@ -49,6 +51,9 @@ BOOST_AUTO_TEST_CASE(the_sealed_copy_of_this_program,
   BOOST_REQUIRE(original != nullptr);
   BOOST_TEST((slurp("/proc/self/exe") == slurp(original)));
 
+  // Where the original lies is known here too, whatever the caller's environment said.
+  BOOST_TEST(executable_directory() == parent_of(original));
+
   // No descriptor of it was inherited; what the caller had open still is.
   const char* kept = std::getenv("OCIRUN_TEST_DESCRIPTOR");
   BOOST_REQUIRE(kept != nullptr);
@@ -68,6 +73,7 @@ BOOST_AUTO_TEST_CASE(a_program_goes_on_from_a_sealed_copy_with_its_arguments_and
   const std::string original = link_of("/proc/self/exe");
   const pid_t pid = ::fork();
   if (pid == 0) {
+    ::setenv("_OCIRUN_DIRECTORY", "/evil", 1);
     ::setenv("OCIRUN_TEST_ORIGINAL", original.c_str(), 1);
     const int inherited = ::open("/dev/null", O_RDONLY);
     ::setenv("OCIRUN_TEST_DESCRIPTOR", std::to_string(inherited).c_str(), 1);
@@ -81,6 +87,13 @@ BOOST_AUTO_TEST_CASE(a_program_goes_on_from_a_sealed_copy_with_its_arguments_and
   BOOST_REQUIRE(::waitpid(pid, &status, 0) == pid);
   BOOST_TEST(WIFEXITED(status));
   BOOST_TEST(WEXITSTATUS(status) == 0);
+}
+
+// A program of ours is executed from there: the caller must not choose it.
+BOOST_AUTO_TEST_CASE(the_environment_does_not_say_where_the_executable_lies) {
+  ::setenv("_OCIRUN_DIRECTORY", "/evil", 1);
+  BOOST_TEST(executable_directory() == parent_of(link_of("/proc/self/exe")));
+  ::unsetenv("_OCIRUN_DIRECTORY");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
