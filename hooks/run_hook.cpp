@@ -64,8 +64,8 @@ Result<UniqueFd> make_stdin(std::string_view state) {
   ::_exit(127);
 }
 
-// Reads what is there, at most the largest pipe full: a writer that never stops must not keep us here. Keeps the last
-// kOutputKept bytes. False at end of file.
+// Reads what is there, at most the largest pipe full: a writer that never stops must not keep us
+// here. Keeps the last kOutputKept bytes. False at end of file.
 bool drain(Fd output, std::string& kept) {
   std::array<char, 4096> buffer;
   for (int reads = 0; reads < 256; ++reads) {
@@ -88,7 +88,8 @@ int poll_timeout(const Hook& hook, Clock::time_point begin, int reminders) {
   const auto until = hook.timeout ? begin + *hook.timeout : begin + kReminder * (reminders + 1);
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
   // H-5 allows 68 years, poll(2) 24 days.
-  return static_cast<int>(std::clamp<std::chrono::milliseconds>(left, {}, std::chrono::hours(1)).count());
+  return static_cast<int>(
+      std::clamp<std::chrono::milliseconds>(left, {}, std::chrono::hours(1)).count());
 }
 
 enum class Ending { kExited, kTimedOut };
@@ -104,7 +105,8 @@ Ending wait_for_end(const Hook& hook, const Surroundings& surroundings, const li
     const int ready = ::poll(watched.data(), watched.size(), poll_timeout(hook, begin, reminders));
     if (ready < 0) continue;  // EINTR
     const bool has_ended = watched[1].revents != 0;
-    if (hook.timeout && !has_ended && Clock::now() >= begin + *hook.timeout) return Ending::kTimedOut;
+    if (hook.timeout && !has_ended && Clock::now() >= begin + *hook.timeout)
+      return Ending::kTimedOut;
     if (ready == 0) {
       if (hook.timeout) continue;
       ++reminders;
