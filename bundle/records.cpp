@@ -13,21 +13,29 @@ namespace {
 constexpr int kFormat = 1;
 constexpr Range kPid = range(0, std::numeric_limits<std::int32_t>::max());
 
-void write_cgroup(JsonWriter& out, const cgroups::Record& cgroup) {
-  out.begin_object();
-  out.member("path", cgroup.path);
-  out.key("directories").begin_array();
-  for (const auto& [controllers, directory] : cgroup.directories)
+using Directory = std::pair<std::string, std::string>;
+
+void write_directories(JsonWriter& out, const std::vector<Directory>& directories) {
+  out.begin_array();
+  for (const auto& [controllers, directory] : directories)
     out.begin_object()
         .member("controllers", controllers)
         .member("directory", directory)
         .end_object();
   out.end_array();
+}
+
+void write_cgroup(JsonWriter& out, const cgroups::Record& cgroup) {
+  out.begin_object();
+  out.member("path", cgroup.path);
+  out.key("directories");
+  write_directories(out, cgroup.directories);
   out.member("createdParents", cgroup.created_parents);
+  out.key("handedDown");
+  write_directories(out, cgroup.handed_down);
   out.end_object();
 }
 
-using Directory = std::pair<std::string, std::string>;
 constexpr auto kDirectory =
     exact_fields<Directory>(required("controllers", &Directory::first, text),
                             required("directory", &Directory::second, absolute_path));
@@ -35,7 +43,8 @@ constexpr auto kDirectory =
 constexpr auto kCgroup = exact_fields<cgroups::Record>(
     required("path", &cgroups::Record::path, text),
     required("directories", &cgroups::Record::directories, list_of(kDirectory)),
-    required("createdParents", &cgroups::Record::created_parents, list_of(absolute_path)));
+    required("createdParents", &cgroups::Record::created_parents, list_of(absolute_path)),
+    required("handedDown", &cgroups::Record::handed_down, list_of(kDirectory)));
 
 constexpr auto kResctrl = exact_fields<linux::ResctrlGroups>(
     required("closPath", &linux::ResctrlGroups::clos_path, text),

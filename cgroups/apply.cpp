@@ -55,7 +55,8 @@ Result<void> make_write(const Directory& directory, const Write& write, OpenFile
   return result;
 }
 
-Result<const Node*> node_of(std::span<const Node> nodes, const Write& write) {
+Result<const Node*> node_of(std::span<const Node> nodes, const Write& write,
+                            HandedDown& handed_down) {
   const auto v1 =
       std::ranges::find_if(nodes, [&](const Node& n) { return n.has(write.controller); });
   if (v1 != nodes.end()) return &*v1;
@@ -63,13 +64,14 @@ Result<const Node*> node_of(std::span<const Node> nodes, const Write& write) {
   if (unified == nodes.end())
     return refuse("{}: this host has no {} controller", write.pointer, write.controller);
   if (!write.controller.empty())
-    TRY(within(enable_controllers(*unified, {write.controller}), write.pointer));
+    TRY(within(enable_controllers(*unified, {write.controller}, handed_down), write.pointer));
   return &*unified;
 }
 
 /// All writes of one controller.
-Result<void> apply_group(std::span<const Node> nodes, std::span<const Write> group) {
-  TRY_ASSIGN(const Node* node, node_of(nodes, group.front()));
+Result<void> apply_group(std::span<const Node> nodes, std::span<const Write> group,
+                         HandedDown& handed_down) {
+  TRY_ASSIGN(const Node* node, node_of(nodes, group.front(), handed_down));
   TRY_ASSIGN(const Directory* directory, within(node->directory(), group.front().pointer));
   OpenFile file;
   const auto explained = [&](const Write& write, Error error) {
@@ -96,12 +98,13 @@ Result<void> apply_group(std::span<const Node> nodes, std::span<const Write> gro
 
 }  // namespace
 
-Result<void> apply_writes(std::span<const Node> nodes, std::span<const Write> writes) {
+Result<void> apply_writes(std::span<const Node> nodes, std::span<const Write> writes,
+                          HandedDown& handed_down) {
   while (!writes.empty()) {
     const auto end = std::ranges::find_if(
         writes, [&](const Write& w) { return w.controller != writes.front().controller; });
     const auto size = static_cast<std::size_t>(end - writes.begin());
-    TRY(apply_group(nodes, writes.first(size)));
+    TRY(apply_group(nodes, writes.first(size), handed_down));
     writes = writes.subspan(size);
   }
   return {};

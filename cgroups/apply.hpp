@@ -11,6 +11,7 @@ namespace ocirun::cgroups {
 /// other writes of its controller: limits that depend on each other (memory and swap, quota and
 /// period) have no order that is right for raising and for lowering. Errors: pointer, reason where
 /// the kernel's state tells one, file and value.
-Result<void> apply_writes(std::span<const Node> nodes, std::span<const Write> writes);
+Result<void> apply_writes(std::span<const Node> nodes, std::span<const Write> writes,
+                          HandedDown& handed_down);
 
 }  // namespace ocirun::cgroups

@@ -37,7 +37,8 @@ std::string joined(const std::vector<std::string>& names) {
 }
 
 Record planned_record(const Layout& layout, const Placement& placement) {
-  Record record{.path = placement.path, .directories = {}, .created_parents = {}};
+  Record record{
+      .path = placement.path, .directories = {}, .created_parents = {}, .handed_down = {}};
   for (const Hierarchy& hierarchy : layout.hierarchies)
     record.directories.emplace_back(joined(hierarchy.controllers),
                                     hierarchy.mount_point.string() + placement.path);
@@ -57,6 +58,15 @@ Result<void> check_shape(const Record& record) {
     if (!is_normal(directory) || !directory.ends_with(record.path))
       return refuse("the container's record: \"{}\" is no place of the cgroup {}", directory,
                     record.path);
+  for (const auto& [controller, directory] : record.handed_down) {
+    const bool is_above = std::ranges::any_of(record.directories, [&](const auto& entry) {
+      return entry.second.starts_with(directory + "/") &&
+             directory.size() >= entry.second.size() - record.path.size();
+    });
+    if (!is_above || controller.find_first_of(" /\n") != std::string::npos)
+      return refuse("the container's record: \"{}\" hands \"{}\" down to nobody", directory,
+                    controller);
+  }
   for (const std::string& parent : record.created_parents) {
     const bool is_parent = std::ranges::any_of(record.directories, [&](const auto& entry) {
       return entry.second.starts_with(parent + "/") &&

@@ -92,6 +92,11 @@ std::vector<std::string> Directory::files() const {
   return list(fd_, DT_REG).value_or(std::vector<std::string>());
 }
 
+bool Directory::has_children() const {
+  struct stat status{};
+  return ::fstat(fd_.get(), &status) != 0 || status.st_nlink > 2;
+}
+
 Result<Made> make_directory(const std::string& path) {
   if (::mkdirat(AT_FDCWD, path.c_str(), 0755) == 0) return Made::kNew;
   if (errno == EEXIST) return Made::kExisted;

@@ -32,6 +32,8 @@ class Directory {
   Result<void> write(const std::string& file, std::string_view value) const;
   /// The names of its files, in no order; none if it cannot be listed.
   std::vector<std::string> files() const;
+  /// Whether there are cgroups in it (cgroupfs counts them as links).
+  bool has_children() const;
 
  private:
   Directory(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}

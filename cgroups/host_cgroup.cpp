@@ -95,8 +95,8 @@ Result<void> HostCgroup::create(std::span<const DeviceRule> devices) {
     // On a hybrid host the unified hierarchy's controllers wait until a limit asks for one.
     if (record_.directories.size() == 1 && nodes_.front().unified()) {
       // A controller that an ancestor keeps to itself is missed when a limit needs it.
-      static_cast<void>(
-          enable_controllers(nodes_.front(), unified_controllers(nodes_.front().mount_point())));
+      static_cast<void>(enable_controllers(
+          nodes_.front(), unified_controllers(nodes_.front().mount_point()), record_.handed_down));
     }
     return restrict_devices(devices);
   };
@@ -105,13 +105,14 @@ Result<void> HostCgroup::create(std::span<const DeviceRule> devices) {
   if (created) return created;
   for (const Node* node : ours) static_cast<void>(remove_directory(node->path()));
   remove_parents();
+  take_back(record_.handed_down);
   return created;
 }
 
 Result<void> HostCgroup::restrict_devices(std::span<const DeviceRule> devices) {
   if (node_with("devices") != nullptr) {
     TRY_ASSIGN(const std::vector<Write> writes, plan_device_rules_v1(devices));
-    return apply_writes(nodes_, writes);
+    return apply_writes(nodes_, writes, record_.handed_down);
   }
   const Node* v2 = unified();
   if (v2 == nullptr)
@@ -140,7 +141,7 @@ Result<void> HostCgroup::attach(int pid) const {
 
 Result<void> HostCgroup::apply(const Resources& resources) {
   TRY_ASSIGN(const std::vector<Write> writes, plan(resources, host()));
-  return apply_writes(nodes_, writes);
+  return apply_writes(nodes_, writes, record_.handed_down);
 }
 
 Result<void> HostCgroup::freeze(FreezerState state) {
@@ -176,6 +177,7 @@ Result<void> HostCgroup::destroy() {
   if (not_ours_) return {};
   TRY(remove_nodes(nodes_));
   remove_parents();
+  take_back(record_.handed_down);
   return {};
 }
 

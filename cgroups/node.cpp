@@ -1,5 +1,7 @@
 #include "cgroups/node.hpp"
 
+#include <ranges>
+
 #include <algorithm>
 #include <cerrno>
 
@@ -78,7 +80,8 @@ std::vector<std::string> unified_controllers(const std::string& mount_point) {
   return {names.begin(), names.end()};
 }
 
-Result<void> enable_controllers(const Node& node, const std::vector<std::string>& controllers) {
+Result<void> enable_controllers(const Node& node, const std::vector<std::string>& controllers,
+                                HandedDown& handed_down) {
   const auto missing_in = [&](const std::string& text) {
     std::vector<std::string> missing;
     for (const std::string& controller : controllers)
@@ -96,6 +99,7 @@ Result<void> enable_controllers(const Node& node, const std::vector<std::string>
     for (const std::string& controller :
          missing_in(ancestor.read_or_empty("cgroup.subtree_control"))) {
       Result<void> enabled = ancestor.write("cgroup.subtree_control", "+" + controller);
+      if (enabled) handed_down.emplace_back(controller, ancestor.path());
       if (enabled || first_error) continue;
       if (enabled.error().number() == EBUSY)
         enabled.error().within(
@@ -108,6 +112,14 @@ Result<void> enable_controllers(const Node& node, const std::vector<std::string>
   }
   if (first_error) return std::unexpected(*std::move(first_error));
   return {};
+}
+
+void take_back(const HandedDown& handed_down) {
+  for (const auto& [controller, directory] : std::views::reverse(handed_down)) {
+    const Result<Directory> ancestor = Directory::open(directory);
+    if (ancestor && !ancestor->has_children())
+      static_cast<void>(ancestor->write("cgroup.subtree_control", "-" + controller));
+  }
 }
 
 }  // namespace ocirun::cgroups

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cgroups/directory.hpp"
@@ -44,8 +45,13 @@ Result<void> inherit_cpuset(const Node& node);
 
 /// The controllers that the unified hierarchy has at its mount point.
 std::vector<std::string> unified_controllers(const std::string& mount_point);
-/// Switches them on for `node` in each of its ancestors. Errors name the ancestor that refuses (it
-/// holds processes: EBUSY).
-Result<void> enable_controllers(const Node& node, const std::vector<std::string>& controllers);
+/// Controllers and the cgroup that was made to hand them down.
+using HandedDown = std::vector<std::pair<std::string, std::string>>;
+/// Switches them on for `node` in each of its ancestors; `handed_down` gets what was not so before.
+/// Errors name the ancestor that refuses (it holds processes: EBUSY).
+Result<void> enable_controllers(const Node& node, const std::vector<std::string>& controllers,
+                                HandedDown& handed_down);
+/// Takes that back where nobody else can be using it: the ancestor has no other child.
+void take_back(const HandedDown& handed_down);
 
 }  // namespace ocirun::cgroups

@@ -186,6 +186,7 @@ Result<void> Creation::give_birth() {
   log_.debug(fmt::format("cloned process {}", init_->pid()));
   TRY(write_oom_score());
   TRY(init_->apply_resources());  // from here to Ready both sides work at once
+  record_.cgroup = cgroup_->record();
   TRY(init_->compile_filter());
   TRY(init_->serve());
   return join_resctrl();
