@@ -457,3 +457,13 @@ time.sleep(1000)' "$OCIRUN" --root "$ROOT" create "$ID" "$BUNDLE"
   ID=$first
   status_is running
 }
+
+@test "flags of engines that change little are accepted: --no-pivot, --no-new-keyring, --no-subreaper" {
+  script 'echo fine'
+  run_container --no-pivot
+  succeeds fine
+  run_container --no-new-keyring
+  succeeds fine
+  run_container --no-subreaper
+  succeeds fine
+}

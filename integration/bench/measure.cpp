@@ -36,7 +36,7 @@ int main(int count, char** words) {
   rusage usage{};
   if (child < 0 || ::wait4(child, &status, 0, &usage) != child) return 2;
   const long long wall = now_ns() - begin;
-  ::dprintf(3, "%lld %lld %ld %d\n", wall, microseconds(usage.ru_utime) + microseconds(usage.ru_stime),
-            usage.ru_maxrss, status);
+  ::dprintf(3, "%lld %lld %ld %d\n", wall,
+            microseconds(usage.ru_utime) + microseconds(usage.ru_stime), usage.ru_maxrss, status);
   return 0;
 }
