@@ -259,11 +259,11 @@ record() { cat "$TMP/record" 2>/dev/null; }
 }
 
 @test "a hook that leaves a child behind does not hold create up" {
-  hook createRuntime 'sleep 3 & true'
+  hook createRuntime 'sleep 2 & true'
   local begin=$EPOCHREALTIME
   create
-  [[ $((${EPOCHREALTIME/./} - ${begin/./})) -lt 2500000 ]]
-  eventually eval '! pgrep -x -f "sleep 3"'
+  [[ $((${EPOCHREALTIME/./} - ${begin/./})) -lt 1500000 ]]
+  eventually eval '! pgrep -x -f "sleep 2"'
 }
 
 @test "the network that a prestart hook prepares is the container's" {

@@ -33,7 +33,9 @@ equal() {
 # refused WORDS [FILTER [JQ OPTION…]]: `create` of the bundle, edited by the filter, fails with status 1 and a
 # message that contains the words (case ignored), and leaves nothing behind. The edit is taken back.
 refused() {
-  local rc=0 HOST_BEFORE=() # the test may have made something of its own before
+  local rc=0
+  # shellcheck disable=SC2034 # ours, because the test may have made something of its own before
+  local HOST_BEFORE=()
   untraced remember_host
   cp "$BUNDLE/config.json" "$TMP/config.kept"
   [[ $# == 1 ]] || config "${@:2}"
