@@ -22,8 +22,8 @@ struct Record {
       directories;  // controllers ("cpu,cpuacct", "name=systemd", "" for unified), host directory
   std::vector<std::string>
       created_parents;  // directories that create() made above them, deepest first
-  std::vector<std::pair<std::string, std::string>>
-      handed_down;  // controllers, directory: switched on there for us (unified hierarchy)
+  std::vector<std::pair<std::string, std::string>> handed_down =
+      {};  // controllers, directory: switched on there for us (unified hierarchy)
   friend bool operator==(const Record&, const Record&) = default;
 };
 

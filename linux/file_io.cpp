@@ -23,7 +23,7 @@ Result<void> write_all(Fd fd, std::string_view data) {
 
 Result<void> replace_file(Fd directory, const std::string& name, std::string_view content,
                           mode_t mode) {
-  const std::string temporary = fmt::format(".{}.{}", name, ::getpid());
+  const std::string temporary = fmt::format(".{:.200}.{}", name, ::getpid());
   auto written = [&]() -> Result<void> {
     // The name can be guessed: whatever was prepared there (a link, a fifo, somebody's open file)
     // is not written to.

@@ -111,6 +111,10 @@ Result<void> check_id_mappings(const std::vector<IdMapping>& mappings) {
       return refuse("mapping of container id {}: reaches id {}, the last one is 4294967294",
                     line.container_id, last);
   }
+  // user_namespaces(7): the text must be shorter than a page.
+  if (const std::size_t size = map_text(mappings).size(); size >= 4096)
+    return refuse("{} mappings take {} bytes of text: the kernel takes at most 4095; merge some",
+                  mappings.size(), size);
   TRY(check_overlaps(mappings, &IdMapping::container_id, "container"));
   return check_overlaps(mappings, &IdMapping::host_id, "host");
 }

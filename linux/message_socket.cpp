@@ -64,7 +64,7 @@ Result<Packet> MessageSocket::receive() const {
   } while (count < 0 && errno == EINTR);
   if (count < 0 && errno != ECONNRESET) return fail(errno, "receive a message");
 
-  for (cmsghdr* entry = CMSG_FIRSTHDR(&header); count > 0 && entry != nullptr;
+  for (cmsghdr* entry = CMSG_FIRSTHDR(&header); count >= 0 && entry != nullptr;
        entry = CMSG_NXTHDR(&header, entry)) {
     if (entry->cmsg_level != SOL_SOCKET || entry->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t number = (entry->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -74,6 +74,8 @@ Result<Packet> MessageSocket::receive() const {
       packet.descriptors.emplace_back(fd);
     }
   }
+  if (count == 0 && !packet.descriptors.empty())
+    return fail(EBADMSG, "receive a message: it is empty");
   if (count <= 0) {
     packet.end_of_stream = true;
     return packet;

@@ -1,6 +1,8 @@
 #include "linux/pidfd.hpp"
 
 #include <fcntl.h>
+#include <linux/nsfs.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,6 +17,17 @@ namespace ocirun::linux {
 bool is_alive(const ProcessIdentity& process) {
   const auto stat = read_process_stat(process.pid);
   return stat && stat->start_time == process.start_time && stat->state != 'Z' && stat->state != 'X';
+}
+
+bool belongs_to(int pid, std::uint32_t uid) {
+  const auto directory =
+      sys::open(fmt::format("/proc/{}", pid).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (!directory) return false;
+  const auto status = sys::fstat(*directory);
+  if (status && status->st_uid == uid) return true;
+  const auto space = sys::openat(*directory, "ns/user", O_RDONLY | O_CLOEXEC);
+  uid_t owner = 0;
+  return space && ::ioctl(space->get(), NS_GET_OWNER_UID, &owner) == 0 && owner == uid;
 }
 
 Result<std::string> read_boot_id() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "linux/error.hpp"
@@ -15,6 +16,9 @@ struct ProcessIdentity {
 
 /// Whether it still runs: there, with that start time, neither a zombie nor dead.
 bool is_alive(const ProcessIdentity& process);
+
+/// Whether the process runs as `uid` or in a user namespace that `uid` made.
+bool belongs_to(int pid, std::uint32_t uid);
 
 /// /proc/sys/kernel/random/boot_id: another one means that every remembered process is gone.
 Result<std::string> read_boot_id();

@@ -34,11 +34,27 @@ Error unusable(const ContainerId& id, const Error& cause) {
 
 }  // namespace
 
+Result<void> check_ownership(const StateDirectory& directory,
+                             const bundle::ContainerRecord& record) {
+  TRY_ASSIGN(const std::uint32_t owner, directory.owner());
+  if (owner == ::geteuid()) return {};
+  if (linux::is_alive({record.init_pid, record.init_start_time}) &&
+      !linux::belongs_to(record.init_pid, owner))
+    return refuse("its state names process {}, which does not belong to user {}, the owner of {}",
+                  record.init_pid, owner, directory.path().string());
+  if (record.cgroup_manager == "disabled" || record.cgroup.path.empty()) return {};
+  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  TRY_ASSIGN(const cgroups::Layout layout, cgroups::read_layout(procfs));
+  TRY_ASSIGN(const Uid uid, Uid::make(owner));
+  return cgroups::check_record(record.cgroup, layout, uid);
+}
+
 Result<Container> Container::load(const GlobalOptions& options, const ContainerId& id) {
   TRY_ASSIGN(const Store store, Store::open(options.root, MissingRoot::kIsEmpty));
   TRY_ASSIGN(StateDirectory directory, store.find(id));
   auto record = directory.read_record();
   if (!record) return std::unexpected(unusable(id, record.error()));
+  TRY(check_ownership(directory, *record));
   return Container(std::move(directory), std::move(*record));
 }
 

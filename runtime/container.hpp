@@ -44,6 +44,11 @@ class Container {
   bundle::ContainerRecord record_;
 };
 
+/// Root works on a user's state root (Slurm does), but what the user wrote there must not make root
+/// touch what is not the user's. Errors: the record names a process or a cgroup of somebody else.
+Result<void> check_ownership(const StateDirectory& directory,
+                             const bundle::ContainerRecord& record);
+
 /// The state of a container that is being created, or whose state file is damaged; for `state` and
 /// `list`.
 bundle::StateDocument state_of_unfinished(const StateDirectory& directory, const ContainerId& id);

@@ -90,7 +90,8 @@ Result<std::string> find_executable(const std::string& name,
   }
   const char* path = find_variable(environment, "PATH");
   std::string_view rest = path == nullptr ? kDefaultPath : std::string_view(path);
-  while (!name.empty() && !rest.empty()) {
+  for (bool more = !name.empty() && !rest.empty(); more;) {
+    more = rest.find(':') != std::string_view::npos;
     const std::string_view directory = next_field(rest, ':');
     std::string candidate = directory.empty() ? "./" + name : fmt::format("{}/{}", directory, name);
     if (why_not_executable(candidate) == 0) return candidate;

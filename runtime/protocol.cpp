@@ -8,8 +8,17 @@
 namespace ocirun::runtime {
 namespace {
 
-// An error longer than a packet keeps its beginning.
-constexpr std::size_t kMaxErrorBytes = 32 * 1024;
+// A frame longer than this – the output of a talkative hook – keeps its beginning and its end,
+// where the reason stands.
+constexpr std::size_t kMaxFrame = 32 * 1024;
+constexpr std::size_t kBeginning = 1024;
+constexpr std::size_t kMaxErrorBytes = 56 * 1024;
+
+std::string shorten(std::string frame) {
+  if (frame.size() <= kMaxFrame) return frame;
+  return frame.substr(0, kBeginning) + " [...] " +
+         frame.substr(frame.size() - (kMaxFrame - kBeginning));
+}
 
 const Exchange* find_exchange(Message question) {
   const auto row = std::ranges::find(kExchanges, question, &Exchange::question);
@@ -67,7 +76,7 @@ std::string error_bytes(const Error& error) {
   std::string bytes(sizeof(number), '\0');
   std::memcpy(bytes.data(), &number, sizeof(number));
   for (const std::string& frame : error.frames()) {
-    bytes += frame.substr(0, frame.find('\0'));
+    bytes += shorten(frame.substr(0, frame.find('\0')));
     bytes += '\0';
   }
   bytes.resize(std::min(bytes.size(), kMaxErrorBytes));

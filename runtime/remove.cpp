@@ -38,7 +38,9 @@ Result<void> delete_by_force(const GlobalOptions& options, const ContainerId& id
   const auto directory = store.find(id);
   if (!directory) return {};  // containerd's shim asks for every container a second time
   TRY(directory->lock(kLockPatience));
-  return destroy_container(*directory, best_record(store, *directory, id), log);
+  const bundle::ContainerRecord record = best_record(store, *directory, id);
+  TRY(check_ownership(*directory, record));
+  return destroy_container(*directory, record, log);
 }
 
 }  // namespace

@@ -57,6 +57,10 @@ Result<void> check_root(Fd directory, const HostPath& path) {
   struct stat status{};
   if (::fstat(directory.value, &status) != 0)
     return fail(errno, "stat the state root {}", path.string());
+  struct stat host_root{};
+  if (::fstatat(AT_FDCWD, "/", &host_root, 0) == 0 && host_root.st_dev == status.st_dev &&
+      host_root.st_ino == status.st_ino)
+    return refuse("--root {}: the state root must be a directory of its own", path.string());
   if (status.st_uid != ::geteuid() && ::geteuid() != 0)
     return refuse(
         "state root {}: belongs to user {}, must belong to you ({}); choose another with --root",
@@ -135,6 +139,12 @@ bool StateDirectory::awaits_start() const {
 }
 
 void StateDirectory::forget_start() const { ::unlinkat(directory_.get(), kStartSocket, 0); }
+
+Result<std::uint32_t> StateDirectory::owner() const {
+  struct stat status{};
+  if (::fstat(directory_.get(), &status) != 0) return fail(errno, "stat {}", path_.string());
+  return status.st_uid;
+}
 
 bool StateDirectory::exists() const {
   struct stat status{};

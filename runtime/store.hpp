@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,8 @@ class StateDirectory {
   /// Removes the files and the directory. Missing is no error.
   Result<void> remove() const;
   const HostPath& path() const { return path_; }
+  /// The user that it belongs to.
+  Result<std::uint32_t> owner() const;
 
  private:
   HostPath path_;

@@ -40,8 +40,8 @@ void check_terminal() {
   BOOST_TEST(info_of(terminal.slave).st_uid == 12u);
   BOOST_TEST(::write(terminal.slave.get(), "line\n", 5) == 5);
   char text[16] = {};
-  BOOST_TEST(::read(terminal.master.get(), text, sizeof text) == 5);
-  BOOST_TEST(std::string(text) == "line\n");
+  BOOST_TEST(::read(terminal.master.get(), text, sizeof text) == 6);
+  BOOST_TEST(std::string(text) == "line\r\n");
 
   must(attach_console(*scene.root, *scene.procfs, terminal.slave));
   struct stat console{};
