@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(an_empty_entry_at_the_end_of_path_is_the_working_directory)
 BOOST_AUTO_TEST_CASE(a_file_may_have_the_longest_name_there_is) {
   const Scratch scratch;
   const auto replaced = linux::replace_file(scratch.open(), std::string(255, 'n'), "x", 0600);
-  BOOST_CHECK_MESSAGE(replaced, replaced.error().message());
+  BOOST_TEST(replaced.has_value());
 }
 
 // 7 linux/message_socket.cpp receive: "Errors: EBADMSG (an empty packet)", but one is told as the
