@@ -117,9 +117,12 @@ constexpr auto kMemoryPolicy = checked(
                std::string list;
                if (!text(at, list)) return false;
                auto nodes = linux::NumberSet::parse(list);
-               if (!nodes) at.problem("{}", reason(nodes.error()));
-               if (nodes) out.nodes = *std::move(nodes);
-               return nodes.has_value();
+               if (!nodes) {
+                 at.problem("{}", reason(nodes.error()));
+                 return false;
+               }
+               out.nodes = *std::move(nodes);
+               return true;
              }),
         field("flags", &MemoryPolicy::flags,
               flags_of(word("flag", linux::memory_policy_flag, linux::memory_policy_flags)))),

@@ -24,7 +24,7 @@ constexpr std::size_t kMaxAnswer = 64 * 1024;
 
 // Beside the runtime as in a build folder, else where it is installed.
 Result<std::string> find_program() {
-  const std::string beside = executable_directory() + kName;
+  std::string beside = executable_directory() + kName;
   if (sys::open(beside.c_str(), O_PATH | O_CLOEXEC)) return beside;
   std::string installed = std::string(OCIRUN_LIBEXEC_DIRECTORY) + kName;
   if (sys::open(installed.c_str(), O_PATH | O_CLOEXEC)) return installed;

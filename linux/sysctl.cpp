@@ -123,10 +123,10 @@ Result<void> write_sysctls(std::span<const Sysctl> sysctls) {
     // A write of no bytes is lost; a line feed alone empties a text such as kernel.domainname.
     const std::string_view value = sysctl.value.empty() ? "\n" : std::string_view(sysctl.value);
     auto written = procfs.write("sys/" + sysctl.path, value);
-    if (!written)
-      return within(std::move(written),
-                    fmt::format("set sysctl {} to \"{}\"{}", sysctl.name, sysctl.value,
-                                write_advice(written.error().number())));
+    if (written) continue;
+    const std::string_view advice = write_advice(written.error().number());
+    return within(std::move(written),
+                  fmt::format("set sysctl {} to \"{}\"{}", sysctl.name, sysctl.value, advice));
   }
   return {};
 }

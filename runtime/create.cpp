@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 
 #include "linux/capabilities.hpp"
@@ -22,6 +23,14 @@ namespace ocirun::runtime {
 namespace {
 
 using linux::NamespaceKind;
+
+// an ordinary user without a delegated cgroup. --rootless=false makes it an error.
+bool may_do_without_cgroup(const GlobalOptions& options, const Error& error) {
+  const bool rootless = options.rootless == Rootless::kYes ||
+                        (options.rootless == Rootless::kAuto && !is_host_root());
+  return rootless &&
+         (error.number() == EACCES || error.number() == EPERM || error.number() == EROFS);
+}
 
 /// One creation. The members are what its steps have made so far; `undo_` is the last of them, so
 /// that it runs while the others are still there.
@@ -163,8 +172,16 @@ Result<void> Creation::prepare_plan() {
 Result<void> Creation::make_cgroup() {
   undo_.add([this] { [[maybe_unused]] const auto ignored = cgroup_->destroy(); });
   const std::vector<cgroups::DeviceRule> no_rules;
-  TRY(within(cgroup_->create(config_.resources ? config_.resources->devices : no_rules),
-             "make the cgroup"));
+  auto created = cgroup_->create(config_.resources ? config_.resources->devices : no_rules);
+  if (!created && may_do_without_cgroup(options_, created.error())) {
+    log_.warn(within(std::move(created), "no cgroup of its own, so no limits and no device rules")
+                  .error()
+                  .message());
+    cgroup_ = cgroups::disabled_cgroup();
+    record_.cgroup_manager = "disabled";
+    created = Result<void>{};
+  }
+  TRY(within(std::move(created), "make the cgroup"));
   record_.cgroup = cgroup_->record();
   TRY_ASSIGN(plan_->cgroup, cgroup_->open_for_join());
   plan_->cgroup_hierarchies = describe_hierarchies(layout_, record_.cgroup);
