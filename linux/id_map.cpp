@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <cstdlib>
 
 #include "linux/clone.hpp"
+#include "linux/exec.hpp"
 #include "linux/syscalls.hpp"
 
 namespace ocirun::linux {
@@ -140,8 +142,11 @@ Result<void> write_id_maps(Fd procfs, int pid, const IdMap& map) {
 
 Result<UniqueFd> make_user_namespace(Fd procfs, const IdMap& map) {
   TRY_ASSIGN(const Child child, clone_process(CLONE_NEWUSER, Fd{}, Parentage::kMine));
-  if (child.pid == 0)
-    for (;;) ::pause();  // only holds the namespace; SIGKILL ends it
+  if (child.pid == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    close_descriptors_from(3);  // a lock among them would live as long as we do
+    for (;;) ::pause();         // only holds the namespace
+  }
   const auto opened = [&]() -> Result<UniqueFd> {
     TRY(write_id_maps(procfs, child.pid, map));
     return sys::openat(procfs, fmt::format("{}/ns/user", child.pid).c_str(), O_RDONLY | O_CLOEXEC);

@@ -58,6 +58,7 @@ Result<void> ChildLink::serve() {
     if (question == Message::kReady) return {};
     if (question == Message::kForked) {
       TRY(adopt(packet));
+      TRY(greet());
     } else {
       TRY(answer(packet));
     }

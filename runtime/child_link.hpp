@@ -30,6 +30,8 @@ class ChildLink {
   /// What to do about one message, but for Forked and Ready; kGo is sent afterwards where the
   /// protocol says so.
   virtual Result<void> answer(const linux::Packet& packet) = 0;
+  /// Called when a stage has told of the process that it cloned, which still waits for Go.
+  virtual Result<void> greet() { return {}; }
   /// More to say of a child that died.
   virtual std::string cause_of_death() const { return {}; }
 

@@ -62,6 +62,7 @@ Result<void> Container::lock_and_reload() {
   TRY(directory_.lock(kLockPatience));
   auto record = directory_.read_record();
   if (!record) return refuse("container does not exist");  // deleted while we waited
+  TRY(check_ownership(directory_, *record));  // its owner may have swapped it while we waited
   record_ = std::move(*record);
   return {};
 }
@@ -86,6 +87,12 @@ bundle::StateDocument Container::state() const {
   document.status = status_name(now);
   document.pid = now == Status::kStopped ? 0 : record_.init_pid;
   return document;
+}
+
+Result<void> refuse_foreign(const StateDirectory& directory) {
+  TRY_ASSIGN(const std::uint32_t owner, directory.owner());
+  if (owner == ::geteuid()) return {};
+  return refuse("the container belongs to user {}: only that user may do this", owner);
 }
 
 bundle::StateDocument state_of_unfinished(const StateDirectory& directory, const ContainerId& id) {

@@ -49,6 +49,10 @@ class Container {
 Result<void> check_ownership(const StateDirectory& directory,
                              const bundle::ContainerRecord& record);
 
+/// Errors: the state directory belongs to another user, whose hooks, namespaces and root must not
+/// be entered as root.
+Result<void> refuse_foreign(const StateDirectory& directory);
+
 /// The state of a container that is being created, or whose state file is damaged; for `state` and
 /// `list`.
 bundle::StateDocument state_of_unfinished(const StateDirectory& directory, const ContainerId& id);

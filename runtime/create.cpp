@@ -102,7 +102,10 @@ Result<void> Creation::claim_id() {
   });
   TRY_ASSIGN(const Store store, Store::open(options_.root, MissingRoot::kIsCreated));
   TRY_ASSIGN(directory_, store.create(request_.id));
-  undo_.add([this] { [[maybe_unused]] const auto ignored = directory_->remove(); });
+  undo_.add([this] {
+    if (directory_->exists()) [[maybe_unused]]
+      const auto ignored = directory_->remove();
+  });
   return directory_->lock(kLockPatience);
 }
 
@@ -148,8 +151,8 @@ Result<void> Creation::record_intent() {
   intent_.runtime_pid = ::getpid();
   if (const auto stat = linux::read_process_stat(intent_.runtime_pid))
     intent_.runtime_start_time = stat->start_time;
-  TRY(directory_->write_intent(intent_));
-  return directory_->write_config(text_);
+  TRY(directory_->write_config(text_));  // first: the intent may promise poststop hooks
+  return directory_->write_intent(intent_);
 }
 
 Result<void> Creation::prepare_plan() {
@@ -170,7 +173,11 @@ Result<void> Creation::prepare_plan() {
 }
 
 Result<void> Creation::make_cgroup() {
-  undo_.add([this] { [[maybe_unused]] const auto ignored = cgroup_->destroy(); });
+  // While hooks ran somebody may have deleted this container and made another one of that name.
+  undo_.add([this] {
+    if (directory_->exists()) [[maybe_unused]]
+      const auto ignored = cgroup_->destroy();
+  });
   const std::vector<cgroups::DeviceRule> no_rules;
   auto created = cgroup_->create(config_.resources ? config_.resources->devices : no_rules);
   if (!created && may_do_without_cgroup(options_, created.error())) {

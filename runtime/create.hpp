@@ -31,7 +31,7 @@ struct CreateRequest {
   bool pivot = true;
   bool new_keyring = true;
   int preserved_descriptors = 0;
-  mode_t umask = 022;  // of the caller; ours is 0 meanwhile
+  mode_t umask = 022;  // of the caller
 };
 
 /// A container whose state is `created`.

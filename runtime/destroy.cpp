@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/mount.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
@@ -78,18 +79,26 @@ void run_poststop(const bundle::Config& config, const bundle::ContainerRecord& r
 
 Result<void> destroy_container(const StateDirectory& directory,
                                const bundle::ContainerRecord& record, const Log& log) {
+  // A record that another user wrote: nothing of it makes root act on the host (hooks, mounts,
+  // resctrl).
+  TRY_ASSIGN(const std::uint32_t owner, directory.owner());
+  const bool is_ours = owner == ::geteuid();
+  if (!is_ours && (record.has_poststop || record.resctrl || record.mounts_on_host))
+    log.warn(
+        "the state belongs to another user: poststop hooks, resctrl groups and mounts are left "
+        "alone");
   TRY(signal_init(record));
   TRY_ASSIGN(const auto cgroup, cgroup_of(record));
   TRY(within(cgroup->destroy(), "remove the cgroup"));
   TRY(await_end_of_init(record));
-  if (record.resctrl) TRY(linux::remove_resctrl(*record.resctrl));
-  if (record.mounts_on_host) TRY(detach_host_rootfs(record.rootfs));
+  if (is_ours && record.resctrl) TRY(linux::remove_resctrl(*record.resctrl));
+  if (is_ours && record.mounts_on_host) TRY(detach_host_rootfs(record.rootfs));
 
   std::optional<bundle::Config> config;  // read before its directory goes
-  if (record.has_poststop) {
-    TRY_ASSIGN(const std::string text, directory.read_config());
-    auto parsed = bundle::parse_config(text, HostPath(record.bundle));
-    config = std::move(parsed.config);
+  if (is_ours && record.has_poststop) {
+    const auto text = directory.read_config();
+    if (!text) log.warn("poststop hooks do not run: " + text.error().message());
+    if (text) config = std::move(bundle::parse_config(*text, HostPath(record.bundle)).config);
   }
   TRY(directory.remove());
   if (config) run_poststop(*config, record, log);

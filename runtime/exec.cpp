@@ -37,6 +37,15 @@ class ExecLink final : public ChildLink {
   UniqueFd take_terminal() { return std::move(terminal_); }
 
  private:
+  // Not earlier: a score written to the stage would miss the process that it has cloned already.
+  Result<void> greet() override {
+    if (!plan_.request.process.oom_score_adj) return {};
+    TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+    return within(procfs.write(fmt::format("{}/oom_score_adj", pid()),
+                               fmt::format("{}", *plan_.request.process.oom_score_adj)),
+                  "/oomScoreAdj");
+  }
+
   Result<void> answer(const linux::Packet& packet) override {
     switch (static_cast<Message>(packet.tag)) {
       case Message::kTerminal: {
@@ -125,12 +134,6 @@ Result<ExecutedProcess> exec_process(const Container& container, const bundle::C
   ExecLink link(plan, console, container.state());
   TRY(link.spawn());
   undo.add([&] { link.kill(); });
-  if (request.process.oom_score_adj) {
-    TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
-    TRY(within(procfs.write(fmt::format("{}/oom_score_adj", link.pid()),
-                            fmt::format("{}", *request.process.oom_score_adj)),
-               "/oomScoreAdj"));
-  }
   TRY(link.serve());
   if (request.pid_file) {
     TRY(within(linux::replace_file(*request.pid_file, fmt::format("{}", link.pid()), 0644),

@@ -1,6 +1,7 @@
 #include "runtime/init.hpp"
 
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -42,6 +43,7 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   const bool staged = needs_stage(config);
 
   // Into the isolation.
+  ::umask(0);                               // modes are what config.json says
   keep_only_own_descriptors(plan, parent);  // a forked lock or directory would outlive its owner
   if (staged) TRY(await_go(parent));        // the parent knows our pid by now
   TRY(die_with_parent(parent));             // until the state is committed

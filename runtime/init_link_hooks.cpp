@@ -32,7 +32,9 @@ Result<void> InitLink::run_hooks() {
   context_.directory.unlock();  // a hook may ask for the container's state
   for (const hooks::Kind kind : {hooks::Kind::kPrestart, hooks::Kind::kCreateRuntime})
     TRY(hooks::run_phase(plan_.config.hooks, kind, hooks::failure_rule(kind), surroundings));
-  return context_.directory.lock(kLockPatience);
+  TRY(context_.directory.lock(kLockPatience));
+  if (!context_.directory.exists()) return refuse("the container was deleted while its hooks ran");
+  return {};
 }
 
 Result<void> InitLink::move_net_devices() {

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -133,7 +134,10 @@ Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind,
   // their own.
   if (kind == hooks::Kind::kStartContainer && plan.config.process)
     surroundings.default_env = plan.config.process->env;
-  return hooks::run_phase(plan.config.hooks, kind, hooks::failure_rule(kind), surroundings);
+  const mode_t own = ::umask(plan.umask);  // hooks have the caller's
+  auto outcome = hooks::run_phase(plan.config.hooks, kind, hooks::failure_rule(kind), surroundings);
+  ::umask(own);
+  return outcome;
 }
 
 Result<void> ask_for_hooks(const InitPlan& plan, const linux::MessageSocket& parent) {

@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "linux/devices.hpp"
+#include "linux/mount_point.hpp"
 #include "linux/terminal.hpp"
 #include "runtime/protocol.hpp"
 
@@ -26,7 +27,7 @@ bool is_out_of_reach(const bundle::Config& config, const Error& error) {
 }
 
 bool covers_dev(const linux::Mount& mount) {
-  return mount.bind && linux::is_dev_directory(mount.destination.string());
+  return mount.bind && linux::is_dev_directory(linux::clean_path(mount.destination.string()));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 
 #include "linux/capabilities.hpp"
 #include "linux/clone.hpp"
+#include "linux/exec.hpp"
 #include "linux/lsm.hpp"
 #include "linux/resctrl.hpp"
 #include "linux/syscalls.hpp"
@@ -103,8 +105,11 @@ Result<linux::IdMap> read_id_map(Fd user_namespace) {
   UniqueFd reader(ready[0]), writer(ready[1]);
   TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
   if (child.pid == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::setns(user_namespace.value, CLONE_NEWUSER) != 0) ::_exit(1);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a change of credentials clears it
     [[maybe_unused]] const auto told = ::write(writer.get(), "x", 1);
+    linux::close_descriptors_from(3);
     for (;;) ::pause();
   }
   writer.reset();

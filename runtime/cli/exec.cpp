@@ -90,6 +90,7 @@ Result<int> run_exec(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
   TRY_ASSIGN(const ContainerId id, arguments.id());
   TRY_ASSIGN(const Container container, Container::load(invocation.options, id));
+  TRY(refuse_foreign(container.directory()));
   TRY_ASSIGN(const std::string text, container.directory().read_config());
   TRY_ASSIGN(const bundle::Config config,
              bundle::parse_config(text, HostPath(container.record().bundle)).take());

@@ -14,6 +14,7 @@ Result<int> run_start(const Invocation& invocation) {
   const Status status = container.status();
   if (!can_start(status))
     return refuse("cannot start a container that is {}: it must be created", status_name(status));
+  TRY(refuse_foreign(container.directory()));
   TRY(start_container(container.directory(), container.record(), invocation.log));
   return 0;
 }

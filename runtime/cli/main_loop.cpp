@@ -90,7 +90,9 @@ Result<mode_t> prepare_to_clone(const Arguments& arguments, char** argv) {
   // are mapped.
   if (::geteuid() == 0) ::prctl(PR_SET_DUMPABLE, 0);
   TRY(Signals::capture());
-  return ::umask(0);
+  const mode_t umask = ::umask(0);  // the one way to learn it
+  ::umask(umask);
+  return umask;
 }
 
 int print_and_exit(std::string_view text) { return print(text) ? 0 : 1; }
