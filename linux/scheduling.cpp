@@ -1,6 +1,5 @@
 #include "linux/scheduling.hpp"
 
-#include <linux/ioprio.h>
 #include <linux/sched.h>
 #include <sys/personality.h>
 #include <sys/syscall.h>
@@ -32,10 +31,13 @@ constexpr Named<std::uint64_t> kSchedulerFlags[] = {
     {"SCHED_FLAG_UTIL_CLAMP_MAX", SCHED_FLAG_UTIL_CLAMP_MAX},
 };
 
+// Of <linux/ioprio.h>, which is no C++ since it has a function with a parameter called `class`.
+constexpr int kWhoProcess = 1;             // IOPRIO_WHO_PROCESS
+constexpr std::uint32_t kClassShift = 13;  // IOPRIO_CLASS_SHIFT
 constexpr Named<std::uint32_t> kIoPriorityClasses[] = {
-    {"IOPRIO_CLASS_RT", IOPRIO_CLASS_RT},
-    {"IOPRIO_CLASS_BE", IOPRIO_CLASS_BE},
-    {"IOPRIO_CLASS_IDLE", IOPRIO_CLASS_IDLE},
+    {"IOPRIO_CLASS_RT", 1},
+    {"IOPRIO_CLASS_BE", 2},
+    {"IOPRIO_CLASS_IDLE", 3},
 };
 
 // struct sched_attr; <linux/sched/types.h> and glibc 2.36 exclude each other.
@@ -96,8 +98,9 @@ std::vector<std::string_view> io_priority_classes() { return names_of(kIoPriorit
 Result<void> set_io_priority(const IoPriority& priority) {
   // The calling process alone: its children inherit it, and its process group may still be that of
   // whoever called the runtime.
-  const auto value = IOPRIO_PRIO_VALUE(priority.io_class, priority.priority);
-  if (::syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, value) == 0) return {};
+  const auto value =
+      (priority.io_class << kClassShift) | static_cast<std::uint32_t>(priority.priority);
+  if (::syscall(SYS_ioprio_set, kWhoProcess, 0, value) == 0) return {};
   const int error = errno;
   return fail(error, "set I/O priority {} of class {}{}", priority.priority,
               name_of(kIoPriorityClasses, priority.io_class),
