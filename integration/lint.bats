@@ -73,6 +73,7 @@ none() {
 
 @test "shell scripts pass shellcheck" {
   command -v shellcheck >/dev/null || skip "shellcheck is not installed"
-  shellcheck -x dev .ci/run integration/lib/sandbox integration/lib/debian-rootfs
-  shellcheck -x -s bash integration/lib/*.bash
+  shellcheck -x dev .ci/run integration/lib/sandbox integration/lib/debian-rootfs integration/vm/{image,run,systemd-ns} \
+    integration/vm/guest/{as-user,init,mount-shares,run-job}
+  shellcheck -x -s bash integration/lib/*.bash integration/vm/lib.bash
 }
