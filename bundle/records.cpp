@@ -60,6 +60,7 @@ constexpr auto kRecord = exact_fields<ContainerRecord>(
     required("ownerUid", &ContainerRecord::owner_uid, whole_number),
     required("initPid", &ContainerRecord::init_pid, kPid),
     required("initStartTime", &ContainerRecord::init_start_time, whole_number),
+    required("initImage", &ContainerRecord::init_image, text),
     required("bootId", &ContainerRecord::boot_id, text),
     required("cgroup", &ContainerRecord::cgroup, kCgroup),
     required("cgroupManager", &ContainerRecord::cgroup_manager, text),
@@ -103,6 +104,7 @@ void write_record(JsonWriter& out, const ContainerRecord& record) {
   out.member("ownerUid", record.owner_uid);
   out.member("initPid", record.init_pid);
   out.member("initStartTime", record.init_start_time);
+  out.member("initImage", record.init_image);
   out.member("bootId", record.boot_id);
   out.key("cgroup");
   write_cgroup(out, record.cgroup);

@@ -50,6 +50,7 @@ struct ContainerRecord {
   std::uint32_t owner_uid = 0;
   int init_pid = 0;  // identity: pid, start time, boot id
   unsigned long long init_start_time = 0;
+  std::string init_image;  // linux::image_of() init before its program
   std::string boot_id;
   cgroups::Record cgroup;
   std::string cgroup_manager;  // "cgroupfs", "systemd", "disabled"

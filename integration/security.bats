@@ -161,6 +161,25 @@ nsenter_mount_of() {
   [[ $(wc -l <"$BUNDLE/rootfs/seen") -gt 20 ]]
 }
 
+# An overlay without an upper layer, or, where the first instructions leave it alone, a sealed file in memory.
+@test "runc CVE-2019-5736 init's image is never the host's file and cannot be written, not by root and not when it no longer runs" {
+  local way image
+  for way in "" _OCIRUN_DIRECTORY=/nowhere; do
+    env $way timeout -k 2 30 "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID" </dev/null >/dev/null 2>&1 3>&- 4>&-
+    [[ $(stat -L -c '%d %i' "/proc/$(init_pid)/exe") != "$(stat -c '%d %i' "$OCIRUN")" ]]
+    exec {image}<"/proc/$(init_pid)/exe"
+    ocirun delete --force "$ID"
+    cmp "$OCIRUN" "/proc/self/fd/$image"
+    refuses_writing "/proc/self/fd/$image"
+    exec {image}<&-
+  done
+  cp "$OCIRUN" "$TMP/control"
+  exec {image}<"$TMP/control"
+  ! refuses_writing "/proc/self/fd/$image" # the control: a file that is not sealed
+}
+
+refuses_writing() { ! (echo more >>"$1") 2>/dev/null; }
+
 @test "runc CVE-2022-29162 a program has no inheritable and no ambient capability unless asked" {
   inside 'grep -E "Cap(Inh|Amb)" /proc/self/status'
   succeeds $'CapInh:\t0000000000000000\nCapAmb:\t0000000000000000'

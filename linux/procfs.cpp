@@ -1,6 +1,7 @@
 #include "linux/procfs.hpp"
 
 #include <linux/magic.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <charconv>
@@ -161,6 +162,13 @@ Result<ProcessStat> read_process_stat(int pid) {
       std::from_chars(text.data() + begin, text.data() + text.size(), stat.start_time);
   if (error != std::errc{} || end == text.data() + begin) return refuse("{}: not understood", path);
   return stat;
+}
+
+Result<std::string> image_of(int pid) {
+  const std::string link = fmt::format("/proc/{}/exe", pid);
+  struct stat status{};
+  if (::stat(link.c_str(), &status) != 0) return fail(errno, "stat {}", link);
+  return fmt::format("{}:{}", status.st_dev, status.st_ino);
 }
 
 }  // namespace ocirun::linux

@@ -65,5 +65,7 @@ struct ProcessStat {
 };
 /// Errors: ENOENT or ESRCH when there is no such process.
 Result<ProcessStat> read_process_stat(int pid);
+/// Which file process `pid` executes, as "DEVICE:INODE"; the caller needs the right to trace it.
+Result<std::string> image_of(int pid);
 
 }  // namespace ocirun::linux

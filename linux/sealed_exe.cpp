@@ -1,9 +1,12 @@
 #include "linux/sealed_exe.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <array>
@@ -27,9 +30,29 @@ constexpr char kImageName[] = "ocirun";
 constexpr char kDirectoryVariable[] = "_OCIRUN_DIRECTORY";  // from before the sealing to after it
 constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 
+std::string link_of_executable() {
+  std::array<char, PATH_MAX> path;
+  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
+  return length <= 0 ? "" : std::string(path.data(), static_cast<std::size_t>(length));
+}
+
+// What sealed_entry.cpp executes: a file at the root of a read-only overlay that is mounted
+// nowhere.
+bool is_in_detached_overlay(Fd executable) {
+  struct statfs filesystem{};
+  if (::fstatfs(executable.value, &filesystem) != 0 || filesystem.f_type != OVERLAYFS_SUPER_MAGIC ||
+      (filesystem.f_flags & ST_RDONLY) == 0)
+    return false;
+  const std::string link = link_of_executable();
+  struct stat ours{}, there{};
+  return link.rfind('/') == 0 && ::fstat(executable.value, &ours) == 0 &&
+         (::stat(link.c_str(), &there) != 0 || there.st_dev != ours.st_dev);
+}
+
 bool is_sealed(Fd executable) {
   const int seals = ::fcntl(executable.value, F_GET_SEALS);
-  return seals >= 0 && (seals & kSeals) == kSeals;
+  if (seals >= 0) return (seals & kSeals) == kSeals;
+  return is_in_detached_overlay(executable);
 }
 
 // MFD_EXEC and F_SEAL_EXEC came with Linux 6.3; before that every memfd may be executed.
@@ -72,14 +95,15 @@ Result<void> reexec_sealed(char* const argv[]) {
 }
 
 std::string executable_directory() {
-  std::array<char, PATH_MAX> path;
-  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
-  if (length <= 0) return "";
-  const std::string whole(path.data(), static_cast<std::size_t>(length));
-  // Only the copy believes the environment, which it has from us: a program is executed from there.
-  const char* told = std::getenv(kDirectoryVariable);
-  if (whole.starts_with("/memfd:")) return told == nullptr ? "" : told;
-  return whole.substr(0, whole.rfind('/'));
+  // Only the sealed image believes the environment, which it has from us: a program is executed
+  // from there.
+  const auto executable = sys::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  if (executable && is_sealed(*executable)) {
+    const char* told = std::getenv(kDirectoryVariable);
+    return told == nullptr ? "" : told;
+  }
+  const std::string path = link_of_executable();
+  return path.substr(0, path.empty() ? 0 : path.rfind('/'));
 }
 
 }  // namespace ocirun::linux

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 
 #include "linux/procfs.hpp"
@@ -13,12 +12,9 @@ namespace {
 
 // `start` that died after init had gone on leaves start.sock behind: then init's program tells.
 // Unreadable: not started.
-bool has_left_our_image(int pid) {
-  std::array<char, 64> target{};
-  const ssize_t length =
-      ::readlink(fmt::format("/proc/{}/exe", pid).c_str(), target.data(), target.size());
-  return length > 0 && !std::string_view(target.data(), static_cast<std::size_t>(length))
-                            .starts_with("/memfd:ocirun");
+bool has_left_our_image(const bundle::ContainerRecord& record) {
+  const auto image = linux::image_of(record.init_pid);
+  return image && *image != record.init_image;
 }
 
 Error unusable(const ContainerId& id, const Error& cause) {
@@ -70,7 +66,7 @@ Result<void> Container::lock_and_reload() {
 Status Container::status() const {
   const auto boot = linux::read_boot_id();
   if (!linux::is_alive(init()) || (boot && *boot != record_.boot_id)) return Status::kStopped;
-  if (directory_.awaits_start() && !has_left_our_image(record_.init_pid)) return Status::kCreated;
+  if (directory_.awaits_start() && !has_left_our_image(record_)) return Status::kCreated;
   const auto group = cgroup();
   if (group) {
     const auto freezer = (*group)->freezer_state();

@@ -239,6 +239,7 @@ Result<void> Creation::publish() {
   record_.init_pid = init_->pid();
   TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(init_->pid()));
   record_.init_start_time = stat.start_time;
+  TRY_ASSIGN(record_.init_image, linux::image_of(::getpid()));  // init is a clone of us
   TRY_ASSIGN(record_.boot_id, linux::read_boot_id());
   TRY(directory_->commit(record_));
   if (request_.pid_file) {

@@ -24,6 +24,7 @@ ContainerRecord record() {
   record.owner_uid = 4294967294;
   record.init_pid = 4711;
   record.init_start_time = ~0ULL;
+  record.init_image = "22:7";
   record.boot_id = "b";
   record.cgroup = cgroup();
   record.cgroup_manager = "cgroupfs";
