@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "cgroups/explain.hpp"
+#include "cgroups/old_value.hpp"
 #include "cgroups/realtime.hpp"
 
 namespace ocirun::cgroups {
@@ -68,9 +69,9 @@ Result<const Node*> node_of(std::span<const Node> nodes, const Write& write,
   return &*unified;
 }
 
-/// All writes of one controller.
+/// All writes of one controller. `old_values`, if there is one, gets what each file held before.
 Result<void> apply_group(std::span<const Node> nodes, std::span<const Write> group,
-                         HandedDown& handed_down) {
+                         HandedDown& handed_down, Writes* old_values) {
   TRY_ASSIGN(const Node* node, node_of(nodes, group.front(), handed_down));
   TRY_ASSIGN(const Directory* directory, within(node->directory(), group.front().pointer));
   OpenFile file;
@@ -82,6 +83,8 @@ Result<void> apply_group(std::span<const Node> nodes, std::span<const Write> gro
 
   std::vector<const Write*> again;
   for (const Write& write : group) {
+    if (old_values != nullptr)
+      if (auto old = old_value(*directory, write)) old_values->push_back(*std::move(old));
     Result<void> result = make_write(*directory, write, file);
     if (!result && result.error().number() == EINVAL)
       again.push_back(&write);
@@ -96,18 +99,48 @@ Result<void> apply_group(std::span<const Node> nodes, std::span<const Write> gro
   return {};
 }
 
-}  // namespace
-
-Result<void> apply_writes(std::span<const Node> nodes, std::span<const Write> writes,
-                          HandedDown& handed_down) {
+Result<void> apply_all(std::span<const Node> nodes, std::span<const Write> writes,
+                       HandedDown& handed_down, Writes* old_values) {
   while (!writes.empty()) {
     const auto end = std::ranges::find_if(
         writes, [&](const Write& w) { return w.controller != writes.front().controller; });
     const auto size = static_cast<std::size_t>(end - writes.begin());
-    TRY(apply_group(nodes, writes.first(size), handed_down));
+    TRY(apply_group(nodes, writes.first(size), handed_down, old_values));
     writes = writes.subspan(size);
   }
   return {};
+}
+
+}  // namespace
+
+Result<void> apply_writes(std::span<const Node> nodes, std::span<const Write> writes,
+                          HandedDown& handed_down) {
+  return apply_all(nodes, writes, handed_down, nullptr);
+}
+
+Result<Writes> replace_values(std::span<const Node> nodes, std::span<const Write> writes,
+                              HandedDown& handed_down) {
+  Writes old_values;
+  if (Result<void> applied = apply_all(nodes, writes, handed_down, &old_values); !applied) {
+    restore_values(nodes, old_values);
+    return std::unexpected(std::move(applied).error());
+  }
+  return old_values;
+}
+
+void restore_values(std::span<const Node> nodes, std::span<const Write> old_values) {
+  constexpr int kRounds = 3;  // what depends on a later value is refused until that one is back
+  std::vector<const Write*> left;
+  for (const Write& write : old_values) left.insert(left.begin(), &write);
+  HandedDown none;
+  for (int round = 0; round < kRounds && !left.empty(); ++round)
+    std::erase_if(left, [&](const Write* write) {
+      const auto node = node_of(nodes, *write, none);
+      if (!node) return true;
+      const auto directory = (*node)->directory();
+      OpenFile file;
+      return !directory || make_write(**directory, *write, file).has_value();
+    });
 }
 
 }  // namespace ocirun::cgroups

@@ -14,4 +14,12 @@ namespace ocirun::cgroups {
 Result<void> apply_writes(std::span<const Node> nodes, std::span<const Write> writes,
                           HandedDown& handed_down);
 
+/// The same on files that hold something already, all or nothing: when a write fails, those before
+/// it are taken back. Yields the writes that take all of it back.
+Result<Writes> replace_values(std::span<const Node> nodes, std::span<const Write> writes,
+                              HandedDown& handed_down);
+
+/// Makes writes that replace_values() gave, the last one first, as far as the kernel lets them.
+void restore_values(std::span<const Node> nodes, std::span<const Write> old_values);
+
 }  // namespace ocirun::cgroups

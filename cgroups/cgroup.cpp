@@ -19,12 +19,20 @@ class DisabledCgroup final : public Cgroup {
   }
   Result<void> attach(int) const override { return {}; }
   Result<void> apply(const Resources&) override { return {}; }
+  Result<Writes> update(const Resources&) override { return Writes(); }
+  void restore(std::span<const Write>) override {}
   Result<void> restrict_devices(std::span<const DeviceRule>) override { return {}; }
+  Result<void> change_devices(std::span<const DeviceRule>, std::span<const DeviceRule>) override {
+    return {};
+  }
   Result<void> freeze(FreezerState) override { return {}; }
   Result<FreezerState> freezer_state() const override { return FreezerState::kThawed; }
   Result<void> signal_all(int) override { return {}; }
   Result<std::vector<int>> pids() const override { return std::vector<int>(); }
   Result<Stats> stats() const override { return Stats{}; }
+  Result<OomWatch> watch_oom() const override {
+    return refuse("the container has no cgroup of its own");
+  }
   Result<void> destroy() override { return {}; }
   const Record& record() const override { return record_; }
 

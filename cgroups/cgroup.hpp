@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "cgroups/layout.hpp"
+#include "cgroups/oom_watch.hpp"
 #include "cgroups/placement.hpp"
+#include "cgroups/plan.hpp"
 #include "cgroups/resources.hpp"
 #include "linux/error.hpp"
 #include "linux/ids.hpp"
@@ -62,8 +64,15 @@ class Cgroup {
   /// /linux/resources/… and the file; a controller that the host lacks is one, unless the value
   /// means "no limit". May be called before or after the first process joined.
   virtual Result<void> apply(const Resources& resources) = 0;
-  /// Replaces the device rules of a cgroup in use (see create() about the moment in between).
+  /// The same on a container that runs, all or nothing: an error leaves every file as it was.
+  /// Yields what restore() takes to undo it, when a later step of the caller's fails.
+  virtual Result<Writes> update(const Resources& resources) = 0;
+  virtual void restore(std::span<const Write> old_values) = 0;
+  /// Sets the device rules of a cgroup that nobody is in (see create()).
   virtual Result<void> restrict_devices(std::span<const DeviceRule> devices) = 0;
+  /// Replaces the rules `old` of a cgroup in use: what both allow is allowed all the time.
+  virtual Result<void> change_devices(std::span<const DeviceRule> old,
+                                      std::span<const DeviceRule> devices) = 0;
   virtual Result<void> freeze(FreezerState state) = 0;  // waits a bounded time (10 s)
   virtual Result<FreezerState> freezer_state() const = 0;
   /// Signals every process in it and below, in a loop for SIGKILL until none is new; frozen ones
@@ -72,6 +81,8 @@ class Cgroup {
   /// All pids in it and below, ascending, as the caller's pid namespace sees them.
   virtual Result<std::vector<int>> pids() const = 0;
   virtual Result<Stats> stats() const = 0;
+  /// What tells when the kernel runs out of the container's memory. Errors: no memory controller.
+  virtual Result<OomWatch> watch_oom() const = 0;
   /// Removes it with all nested cgroups, killing what is left in them, retried for a bounded time
   /// (10 s) while the kernel says EBUSY; then the parents that create() made, and /ocirun, where
   /// empty. Missing is no error. After a create() that failed it does nothing: what stands there is

@@ -139,23 +139,62 @@ std::vector<DeviceRule> complete_rules(std::span<const DeviceRule> rules) {
   return complete;
 }
 
-Result<std::vector<Write>> plan_device_rules_v1(std::span<const DeviceRule> rules) {
+namespace {
+
+constexpr const char* kAllow = "devices.allow";
+constexpr const char* kDeny = "devices.deny";
+
+Result<Verdict> verdict_of(std::span<const DeviceRule> rules) {
   Verdict verdict;
   for (const DeviceRule& rule : complete_rules(rules))
     TRY(within(verdict.add(rule), "/linux/resources/devices"));
+  return verdict;
+}
 
-  const std::string yes = "devices.allow", no = "devices.deny";
+void add_write(Writes& writes, const char* file, std::string value) {
+  writes.push_back({.controller = "devices",
+                    .file = file,
+                    .value = std::move(value),
+                    .pointer = "/linux/resources/devices"});
+}
+
+/// The exceptions of `from` that `other` has not, for `file`.
+void add_missing(Writes& writes, const char* file, const Verdict& from, const Verdict& other) {
+  for (Exception exception : from.exceptions) {
+    for (const Exception& present : other.exceptions)
+      if (covers(present, exception) && covers(exception, present))
+        exception.access &= ~present.access;
+    if (exception.access != 0) add_write(writes, file, text_of(exception));
+  }
+}
+
+}  // namespace
+
+Result<std::vector<Write>> plan_device_rules_v1(std::span<const DeviceRule> rules) {
+  TRY_ASSIGN(const Verdict verdict, verdict_of(rules));
   std::vector<Write> writes;
-  const auto add = [&](const std::string& file, std::string value) {
-    writes.push_back({.controller = "devices",
-                      .file = file,
-                      .value = std::move(value),
-                      .pointer = "/linux/resources/devices"});
-  };
-  add(verdict.allow_by_default ? yes : no, "a");
+  add_write(writes, verdict.allow_by_default ? kAllow : kDeny, "a");
   for (const Exception& exception : verdict.exceptions)
-    add(verdict.allow_by_default ? no : yes, text_of(exception));
+    add_write(writes, verdict.allow_by_default ? kDeny : kAllow, text_of(exception));
   return writes;
+}
+
+Result<DeviceChange> plan_device_change_v1(std::span<const DeviceRule> old,
+                                           std::span<const DeviceRule> now) {
+  TRY_ASSIGN(const Verdict before, verdict_of(old));
+  TRY_ASSIGN(const Verdict after, verdict_of(now));
+  DeviceChange change;
+  if (before.allow_by_default != after.allow_by_default) {
+    TRY_ASSIGN(change.writes, plan_device_rules_v1(now));
+    change.passes_through_nothing = true;
+    return change;
+  }
+  // Allowing comes first, whichever of the two an exception means.
+  const Verdict& allows = after.allow_by_default ? before : after;
+  const Verdict& denies = after.allow_by_default ? after : before;
+  add_missing(change.writes, kAllow, allows, after.allow_by_default ? after : before);
+  add_missing(change.writes, kDeny, denies, after.allow_by_default ? before : after);
+  return change;
 }
 
 }  // namespace ocirun::cgroups

@@ -22,4 +22,13 @@ std::vector<DeviceRule> complete_rules(std::span<const DeviceRule> rules);
 /// takes a part of a wider exception away again cannot be said, and is an error instead of a hole.
 Result<std::vector<Write>> plan_device_rules_v1(std::span<const DeviceRule> rules);
 
+/// What turns the list of `old` rules into that of `now` on v1. While the default stays, what is
+/// new is added before what is old goes, so nothing that both allow is ever refused.
+struct DeviceChange {
+  Writes writes;
+  bool passes_through_nothing = false;  // the default changes: the list is empty for a moment
+};
+Result<DeviceChange> plan_device_change_v1(std::span<const DeviceRule> old,
+                                           std::span<const DeviceRule> now);
+
 }  // namespace ocirun::cgroups

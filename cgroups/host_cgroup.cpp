@@ -123,6 +123,23 @@ Result<void> HostCgroup::restrict_devices(std::span<const DeviceRule> devices) {
   return attach_device_program(*directory, devices);
 }
 
+Result<void> HostCgroup::change_devices(std::span<const DeviceRule> old,
+                                        std::span<const DeviceRule> devices) {
+  if (node_with("devices") == nullptr) return restrict_devices(devices);  // replaced in one step
+  TRY_ASSIGN(const DeviceChange change, plan_device_change_v1(old, devices));
+  // v1 forgets all exceptions with the old default: nobody may look meanwhile.
+  const bool freeze = change.passes_through_nothing &&
+                      read_freezer(nodes_).value_or(FreezerState::kFrozen) == FreezerState::kThawed;
+  if (freeze) TRY(set_freezer(nodes_, FreezerState::kFrozen, kFreezeTime));
+  Result<void> changed = apply_writes(nodes_, change.writes, record_.handed_down);
+  if (!changed) {
+    const Result<DeviceChange> back = plan_device_change_v1(devices, old);
+    if (back) static_cast<void>(apply_writes(nodes_, back->writes, record_.handed_down));
+  }
+  if (freeze) TRY(set_freezer(nodes_, FreezerState::kThawed, kFreezeTime));
+  return changed;
+}
+
 Result<Cgroup::JoinHandles> HostCgroup::open_for_join() const {
   return open_join_handles(nodes_, {});
 }
@@ -144,6 +161,13 @@ Result<void> HostCgroup::apply(const Resources& resources) {
   return apply_writes(nodes_, writes, record_.handed_down);
 }
 
+Result<Writes> HostCgroup::update(const Resources& resources) {
+  TRY_ASSIGN(const std::vector<Write> writes, plan(resources, host()));
+  return replace_values(nodes_, writes, record_.handed_down);
+}
+
+void HostCgroup::restore(std::span<const Write> old_values) { restore_values(nodes_, old_values); }
+
 Result<void> HostCgroup::freeze(FreezerState state) {
   return set_freezer(nodes_, state, kFreezeTime);
 }
@@ -157,6 +181,8 @@ Result<std::vector<int>> HostCgroup::pids() const {
 }
 
 Result<Stats> HostCgroup::stats() const { return read_stats(nodes_); }
+
+Result<OomWatch> HostCgroup::watch_oom() const { return OomWatch::open(nodes_); }
 
 void HostCgroup::remove_parents() const {
   for (const std::string& parent : record_.created_parents)

@@ -20,12 +20,17 @@ class HostCgroup final : public Cgroup {
   Result<JoinHandles> open_for_join(std::span<const std::string> paths) const override;
   Result<void> attach(int pid) const override;
   Result<void> apply(const Resources& resources) override;
+  Result<Writes> update(const Resources& resources) override;
+  void restore(std::span<const Write> old_values) override;
   Result<void> restrict_devices(std::span<const DeviceRule> devices) override;
+  Result<void> change_devices(std::span<const DeviceRule> old,
+                              std::span<const DeviceRule> devices) override;
   Result<void> freeze(FreezerState state) override;
   Result<FreezerState> freezer_state() const override;
   Result<void> signal_all(int signal) override;
   Result<std::vector<int>> pids() const override;
   Result<Stats> stats() const override;
+  Result<OomWatch> watch_oom() const override;
   Result<void> destroy() override;
   const Record& record() const override { return record_; }
 
