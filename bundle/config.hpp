@@ -109,6 +109,8 @@ Result<Process> parse_process(std::string_view text, std::vector<std::string>& w
 /// How swap and limit, burst and quota go together depends on what is set already: not checked.
 Result<cgroups::Resources> parse_resources(std::string_view text,
                                            std::vector<std::string>& warnings);
+/// The document that parse_resources() reads as `resources`.
+std::string resources_text(const cgroups::Resources& resources);
 /// Reads BUNDLE/config.json: at most 16 MiB. Errors: "config.json not found in <bundle>" (D-1).
 Result<std::string> read_config_file(const HostPath& bundle);
 

@@ -57,6 +57,10 @@ constexpr Row kReasons[] = {
      [](const Directory&) {
        return std::string("this kernel does not account swap (boot it with swapaccount=1)");
      }},
+    {"cpuset.", EBUSY,
+     [](const Directory&) {
+       return std::string("a cgroup of the container's own would be left with none of them");
+     }},
     {"cpuset.cpus", 0,
      [](const Directory& d) {
        return with_parent(d, "cpuset.cpus", "the cgroup above allows the CPUs {}");
@@ -70,6 +74,23 @@ constexpr Row kReasons[] = {
        return with_parent(d, "cpu.rt_runtime_us",
                           "the cgroup above has {} microseconds of real-time runtime to give");
      }},
+    {"cpu.cfs_burst_us", EINVAL,
+     [](const Directory& d) {
+       return fmt::format("must not be above the quota, {} microseconds",
+                          d.read_or_empty("cpu.cfs_quota_us"));
+     }},
+    {"cpu.max.burst", EINVAL,
+     [](const Directory& d) {
+       return fmt::format("must not be above the quota (cpu.max is \"{}\")",
+                          d.read_or_empty("cpu.max"));
+     }},
+    {"cpu.cfs_quota_us", EINVAL,
+     [](const Directory& d) {
+       return fmt::format(
+           "quota and period must be between 1000 and 1000000 microseconds, the quota's share not "
+           "above that of the cgroup above, and not below the burst of {}",
+           d.read_or_empty("cpu.cfs_burst_us"));
+     }},
     {"cpu.cfs_", EINVAL,
      [](const Directory&) {
        return std::string(
@@ -78,7 +99,9 @@ constexpr Row kReasons[] = {
      }},
     {"cpu.max", EINVAL,
      [](const Directory&) {
-       return std::string("quota and period must be between 1000 and 1000000 microseconds");
+       return std::string(
+           "quota and period must be between 1000 and 1000000 microseconds, the quota not below "
+           "the burst");
      }},
     {"cpu.shares", EINVAL,
      [](const Directory&) { return std::string("an idle cgroup has no shares"); }},

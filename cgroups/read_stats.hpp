@@ -22,6 +22,13 @@ std::vector<std::string> hugetlb_page_sizes(const Directory& directory);
 
 /// The text of a file as a number; "max" is 2^64-1, nothing for anything else.
 std::optional<std::uint64_t> read_number(const Directory& directory, const std::string& file);
+/// A list of CPUs or memory nodes, "0-3,7"; empty where it cannot be read.
+std::vector<std::uint16_t> read_number_list(const Directory& directory, const std::string& file);
+/// rdma.current and rdma.max, which are the same in both hierarchies.
+std::map<std::string, RdmaStats> read_rdma(const Directory& directory);
+/// "some avg10=0.12 avg60=0.00 avg300=0.00 total=34", and a line "full …" (Linux 4.20; a kernel
+/// booted with psi=0 refuses to read it).
+std::optional<Pressure> read_pressure(const Directory& directory, const std::string& file);
 /// Lines "NAME NUMBER".
 std::map<std::string, std::uint64_t> read_table(const Directory& directory,
                                                 const std::string& file);

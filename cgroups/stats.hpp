@@ -9,10 +9,24 @@
 namespace ocirun::cgroups {
 
 /// Readings of one container's cgroup; what the host's kernel does not give is absent.
+
+/// Pressure stall information: shares of time, in hundredths of a percent, and microseconds.
+struct PressureLine {
+  std::uint64_t avg10 = 0, avg60 = 0, avg300 = 0, total_us = 0;
+};
+struct Pressure {
+  PressureLine some, full;
+};
+
 struct CpuStats {
   std::uint64_t total_ns = 0, user_ns = 0, system_ns = 0;
   std::vector<std::uint64_t> per_cpu_ns;
   std::uint64_t periods = 0, throttled_periods = 0, throttled_ns = 0;
+};
+struct CpusetStats {
+  std::vector<std::uint16_t> cpus, mems;  // what its processes may use
+  // v1's own flags and numbers by the names of their files, "cpu_exclusive"; v2 has none.
+  std::map<std::string, std::int64_t> settings;
 };
 struct MemoryUsage {
   std::uint64_t usage = 0, max_usage = 0, fail_count = 0,
@@ -37,14 +51,20 @@ struct BlockIoEntry {
 struct HugetlbStats {
   std::uint64_t usage = 0, max_usage = 0, fail_count = 0;
 };
+struct RdmaStats {  // 2^32-1: unlimited
+  std::uint32_t handles = 0, objects = 0, handle_limit = 0, object_limit = 0;
+};
 
 struct Stats {
   std::optional<CpuStats> cpu;
+  std::optional<CpusetStats> cpuset;
   std::optional<MemoryStats> memory;
   std::optional<PidsStats> pids;
   std::map<std::string, std::vector<BlockIoEntry>>
       block_io;                                 // by runc's name: "ioServiceBytesRecursive" …
   std::map<std::string, HugetlbStats> hugetlb;  // by page size
+  std::map<std::string, RdmaStats> rdma;        // by device
+  std::optional<Pressure> cpu_pressure, memory_pressure, io_pressure;
 };
 
 }  // namespace ocirun::cgroups

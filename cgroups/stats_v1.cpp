@@ -103,7 +103,7 @@ struct BlockIoRow {
 constexpr BlockIoRow kBlockIoRows[] = {
     {"ioServiceBytesRecursive", "io_service_bytes_recursive"},
     {"ioServicedRecursive", "io_serviced_recursive"},
-    {"ioQueuedRecursive", "io_queued_recursive"},
+    {"ioQueueRecursive", "io_queued_recursive"},
     {"ioServiceTimeRecursive", "io_service_time_recursive"},
     {"ioWaitTimeRecursive", "io_wait_time_recursive"},
     {"ioMergedRecursive", "io_merged_recursive"},
@@ -133,13 +133,33 @@ void read_hugetlb(const Directory& directory, Stats& stats) {
   }
 }
 
+void read_cpuset(const Directory& directory, Stats& stats) {
+  constexpr const char* kSettings[] = {
+      "cpu_exclusive",   "mem_hardwall",       "mem_exclusive",
+      "memory_migrate",  "memory_spread_page", "memory_spread_slab",
+      "memory_pressure", "sched_load_balance", "sched_relax_domain_level"};
+  CpusetStats& cpuset = stats.cpuset.emplace();
+  cpuset.cpus = read_number_list(directory, "cpuset.cpus");
+  cpuset.mems = read_number_list(directory, "cpuset.mems");
+  for (const char* name : kSettings) {
+    const std::string text = directory.read_or_empty(fmt::format("cpuset.{}", name));
+    if (const auto value = number(text))
+      cpuset.settings[name] = static_cast<std::int64_t>(*value);
+    else if (text == "-1")  // sched_relax_domain_level's "as the kernel likes"
+      cpuset.settings[name] = -1;
+  }
+}
+
+void read_v1_rdma(const Directory& directory, Stats& stats) { stats.rdma = read_rdma(directory); }
+
 struct Reader {
   const char* controller;
   void (*read)(const Directory&, Stats&);
 };
 constexpr Reader kReaders[] = {
-    {"cpuacct", read_cpuacct}, {"cpu", read_cpu},        {"memory", read_memory},
-    {"pids", read_pids},       {"blkio", read_block_io}, {"hugetlb", read_hugetlb},
+    {"cpuacct", read_cpuacct}, {"cpu", read_cpu},      {"cpuset", read_cpuset},
+    {"memory", read_memory},   {"pids", read_pids},    {"blkio", read_block_io},
+    {"hugetlb", read_hugetlb}, {"rdma", read_v1_rdma},
 };
 
 }  // namespace

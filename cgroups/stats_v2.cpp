@@ -98,6 +98,13 @@ void read_hugetlb(const Directory& directory, Stats& stats) {
   }
 }
 
+void read_cpuset(const Directory& directory, Stats& stats) {
+  CpusetStats cpuset{.cpus = read_number_list(directory, "cpuset.cpus.effective"),
+                     .mems = read_number_list(directory, "cpuset.mems.effective"),
+                     .settings = {}};
+  if (!cpuset.cpus.empty()) stats.cpuset = std::move(cpuset);
+}
+
 }  // namespace
 
 void read_stats_v2(const Directory& directory, Stats& stats) {
@@ -106,6 +113,12 @@ void read_stats_v2(const Directory& directory, Stats& stats) {
   if (!stats.pids) read_pids(directory, stats);
   if (stats.block_io.empty()) read_io(directory, stats);
   if (stats.hugetlb.empty()) read_hugetlb(directory, stats);
+  if (!stats.cpuset) read_cpuset(directory, stats);
+  if (stats.rdma.empty()) stats.rdma = read_rdma(directory);
+  // Counted in the unified hierarchy alone, on hybrid hosts too.
+  stats.cpu_pressure = read_pressure(directory, "cpu.pressure");
+  stats.memory_pressure = read_pressure(directory, "memory.pressure");
+  stats.io_pressure = read_pressure(directory, "io.pressure");
 }
 
 }  // namespace ocirun::cgroups
