@@ -190,6 +190,25 @@ Result<ResctrlGroups> apply_resctrl(const HostPath& root, const IntelRdt& rdt,
   return within(apply(), fmt::format("/linux/intelRdt: CLOS {}", path));
 }
 
+Result<std::vector<std::string>> update_resctrl(const HostPath& root, const std::string& clos,
+                                                const std::vector<std::string>& lines) {
+  const auto update = [&]() -> Result<std::vector<std::string>> {
+    TRY_ASSIGN(const UniqueFd top, sys::open(root.c_str(), kDirectory));
+    TRY_ASSIGN(const UniqueFd group,
+               sys::openat(top, clos == "/" ? "." : clos.c_str(), kDirectory));
+    TRY_ASSIGN(const UniqueFd file, sys::openat(group, "schemata", O_RDONLY | O_CLOEXEC));
+    TRY_ASSIGN(const std::string schemata, sys::read_all(file, kFileLimit));
+    std::vector<std::string> old = schemata_of(schemata, lines);
+    auto written = write_lines(top, group, "schemata", lines);
+    if (!written) {  // those before the one that failed
+      static_cast<void>(write_lines(top, group, "schemata", old));
+      return std::unexpected(std::move(written).error());
+    }
+    return old;
+  };
+  return within(update(), fmt::format("/linux/intelRdt: CLOS {} of {}", clos, root.string()));
+}
+
 Result<void> remove_resctrl(const ResctrlGroups& groups) {
   const Result<void> monitor = remove_group(groups.monitor_path);
   TRY(remove_group(groups.clos_path));

@@ -35,6 +35,11 @@ Result<HostPath> find_resctrl();
 /// What it made is undone on error.
 Result<ResctrlGroups> apply_resctrl(const HostPath& root, const IntelRdt& rdt,
                                     const std::string& container_id, int pid);
+/// Changes an existing CLOS ("/", a closID or a container's id): writes `lines` such as
+/// "L3:0=7f0;1=1f", all or nothing. Yields the lines that were there for the same resources, which
+/// take it back. Errors: no such CLOS; what the kernel says of a line.
+Result<std::vector<std::string>> update_resctrl(const HostPath& root, const std::string& clos,
+                                                const std::vector<std::string>& lines);
 /// Removes the groups; one that is gone already is no error.
 Result<void> remove_resctrl(const ResctrlGroups& groups);
 

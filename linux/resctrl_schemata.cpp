@@ -81,4 +81,18 @@ Result<bool> schemata_agree(std::string_view line, std::string_view schemata) {
   });
 }
 
+std::vector<std::string> schemata_of(std::string_view schemata,
+                                     const std::vector<std::string>& lines) {
+  std::vector<std::string> found;
+  while (!schemata.empty()) {
+    const std::string_view line = trim(cut(schemata, '\n'));
+    const std::string_view resource = line.substr(0, line.find(':'));
+    const bool asked = std::ranges::any_of(lines, [&](std::string_view wanted) {
+      return trim(wanted.substr(0, wanted.find(':'))) == resource;
+    });
+    if (asked && !line.empty()) found.emplace_back(line);
+  }
+  return found;
+}
+
 }  // namespace ocirun::linux

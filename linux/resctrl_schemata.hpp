@@ -18,4 +18,8 @@ std::vector<std::string> schema_lines(const IntelRdt& rdt);
 /// not of the form "L3:0=7f0;1=1f".
 Result<bool> schemata_agree(std::string_view line, std::string_view schemata);
 
+/// The lines of `schemata`, the text of that file, for the resources that `lines` speak of.
+std::vector<std::string> schemata_of(std::string_view schemata,
+                                     const std::vector<std::string>& lines);
+
 }  // namespace ocirun::linux
