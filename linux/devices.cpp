@@ -91,17 +91,6 @@ Result<void> check_existing(const SafeDir::Entry& where, const Device& device) {
   return {};
 }
 
-/// An empty file to bind onto, made if there is none. Never through a symlink.
-Result<UniqueFd> open_cover(const SafeDir::Entry& where) {
-  const char* name = where.name.c_str();
-  auto made = sys::openat(where.parent, name, O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
-  if (made || made.error().number() != EEXIST) return made;
-  TRY_ASSIGN(UniqueFd found, sys::openat(where.parent, name, O_PATH | O_NOFOLLOW));
-  TRY_ASSIGN(const struct stat info, sys::fstat(found));
-  if (!S_ISREG(info.st_mode)) return refuse("something else exists there already");
-  return found;
-}
-
 Result<void> bind_node(const SafeDir& root, const Procfs& procfs, SafeDir::Entry where,
                        const Device& device) {
   auto host = sys::open(device.path.string().c_str(), O_PATH);
@@ -125,12 +114,11 @@ Result<void> make_node(const SafeDir& root, const Procfs& procfs, const Device& 
   TRY_ASSIGN(SafeDir::Entry where, root.entry(device.path));
   if (source == NodeSource::kBindHostNode && device.kind != Device::Kind::kFifo)
     return bind_node(root, procfs, std::move(where), device);
-  const mode_t mode = type_of(device) | device.mode.value_or(kDefaultMode);
-  auto made = sys::mknodat(where.parent, where.name.c_str(), mode, number_of(device));
-  if (made) return finish_node(where, procfs, device);
-  if (made.error().number() == EEXIST) return check_existing(where, device);
-  if (made.error().number() == EPERM) return bind_node(root, procfs, std::move(where), device);
-  return made;
+  auto made = make_node_at(where, procfs, device);
+  if (!made && made.error().number() == EPERM)
+    return bind_node(root, procfs, std::move(where), device);
+  TRY(std::move(made));
+  return {};
 }
 
 /// Errors mean no: what is not there gets no link.
@@ -150,6 +138,28 @@ std::span<const Device> default_devices() {
 Result<void> make_device(const SafeDir& root, const Procfs& procfs, const Device& device,
                          NodeSource source) {
   return within(make_node(root, procfs, device, source), "device " + device.path.string());
+}
+
+Result<UniqueFd> open_cover(const SafeDir::Entry& where) {
+  const char* name = where.name.c_str();
+  auto made = sys::openat(where.parent, name, O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+  if (made || made.error().number() != EEXIST) return made;
+  TRY_ASSIGN(UniqueFd found, sys::openat(where.parent, name, O_PATH | O_NOFOLLOW));
+  TRY_ASSIGN(const struct stat info, sys::fstat(found));
+  if (!S_ISREG(info.st_mode)) return refuse("something else exists there already");
+  return found;
+}
+
+Result<bool> make_node_at(const SafeDir::Entry& where, const Procfs& procfs, const Device& device) {
+  const mode_t mode = type_of(device) | device.mode.value_or(kDefaultMode);
+  auto made = sys::mknodat(where.parent, where.name.c_str(), mode, number_of(device));
+  if (made) {
+    TRY(finish_node(where, procfs, device));
+    return true;
+  }
+  if (made.error().number() != EEXIST) return std::unexpected(std::move(made).error());
+  TRY(check_existing(where, device));
+  return false;
 }
 
 Result<void> make_device_links(const SafeDir& root) {

@@ -42,6 +42,14 @@ enum class NodeSource { kMakeNode, kBindHostNode };
 Result<void> make_device(const SafeDir& root, const Procfs& procfs, const Device& device,
                          NodeSource source);
 
+/// mknod(2) alone, in a directory that is open already; the same verification. False: that very
+/// device was there. Errors: EPERM where the filesystem or the user namespace refuses mknod.
+Result<bool> make_node_at(const SafeDir::Entry& where, const Procfs& procfs, const Device& device);
+
+/// An empty file to bind a node onto, made if there is none. Never through a symlink. Errors:
+/// something else is there.
+Result<UniqueFd> open_cover(const SafeDir::Entry& where);
+
 /// /dev/fd, stdin, stdout, stderr, core, where their targets exist after the mounts (LG-4), and
 /// /dev/ptmx -> pts/ptmx.
 Result<void> make_device_links(const SafeDir& root);

@@ -1,0 +1,153 @@
+#include "linux/device_nodes.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ranges>
+
+#include "linux/syscalls.hpp"
+
+namespace ocirun::linux {
+namespace {
+
+// <sys/mount.h> and the kernel's header exclude each other.
+constexpr int kDetach = 2;    // MNT_DETACH
+constexpr int kNoFollow = 8;  // UMOUNT_NOFOLLOW
+constexpr int kDirectory = O_PATH | O_DIRECTORY | O_NOFOLLOW;
+
+enum class Missing { kIsMade, kIsAnError };
+
+/// The parent of `path`, each component opened without following it.
+Result<SafeDir::Entry> open_parent(const SafeDir& root, const RootfsPath& path, Missing missing) {
+  std::vector<std::string> names;
+  for (std::string_view rest = path.string(); !rest.empty();) {
+    const std::string_view name = rest.substr(0, rest.find('/'));
+    rest.remove_prefix(std::min(name.size() + 1, rest.size()));
+    if (name == "..") return refuse("\"..\" is not allowed in a device's path");
+    if (!name.empty() && name != ".") names.emplace_back(name);
+  }
+  if (names.empty()) return refuse("\"{}\" names no device", path.string());
+  TRY_ASSIGN(UniqueFd directory, sys::openat(root.fd(), ".", kDirectory));
+  for (const std::string& name : names | std::views::take(names.size() - 1)) {
+    auto next = sys::openat(directory, name.c_str(), kDirectory);
+    if (!next && next.error().number() == ENOENT && missing == Missing::kIsMade) {
+      if (auto made = sys::mkdirat(directory, name.c_str(), 0755);
+          !made && made.error().number() != EEXIST)
+        return std::unexpected(std::move(made).error());
+      next = sys::openat(directory, name.c_str(), kDirectory);
+    }
+    TRY_ASSIGN(directory, std::move(next));
+  }
+  return SafeDir::Entry{.parent = std::move(directory), .name = names.back()};
+}
+
+Result<Device> device_of(const struct stat& info, RootfsPath path) {
+  if (!S_ISCHR(info.st_mode) && !S_ISBLK(info.st_mode))
+    return refuse("it is no character or block device");
+  Device device;
+  device.kind = S_ISBLK(info.st_mode) ? Device::Kind::kBlock : Device::Kind::kCharacter;
+  device.path = std::move(path);
+  device.major = static_cast<std::int64_t>(major(info.st_rdev));
+  device.minor = static_cast<std::int64_t>(minor(info.st_rdev));
+  device.mode = info.st_mode & mode_t{0777};
+  TRY_ASSIGN(device.uid, Uid::make(info.st_uid));
+  TRY_ASSIGN(device.gid, Gid::make(info.st_gid));
+  return device;
+}
+
+Result<bool> is_mount_point(const SafeDir::Entry& where) {
+  TRY_ASSIGN(const std::uint64_t own, sys::mount_id(where.parent, where.name.c_str()));
+  TRY_ASSIGN(const std::uint64_t around, sys::mount_id(where.parent));
+  return own != around;
+}
+
+Result<void> unmount(const SafeDir::Entry& where) {
+  TRY(sys::fchdir(where.parent));
+  return sys::unmount(where.name.c_str(), kDetach | kNoFollow);
+}
+
+Result<void> bind(const SafeDir::Entry& where, Fd tree) {
+  TRY_ASSIGN(const UniqueFd cover, open_cover(where));
+  return sys::move_mount(tree, cover);
+}
+
+}  // namespace
+
+Result<HostDevice> open_host_device(const HostPath& host, RootfsPath path) {
+  const auto open = [&]() -> Result<HostDevice> {
+    TRY_ASSIGN(const UniqueFd node, sys::open(host.c_str(), O_PATH));
+    TRY_ASSIGN(const struct stat info, sys::fstat(node));
+    HostDevice found;
+    TRY_ASSIGN(found.device, device_of(info, std::move(path)));
+    auto tree = sys::open_tree(node, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
+    if (tree) found.tree = std::move(*tree);
+    return found;
+  };
+  return within(open(), "device " + host.string());
+}
+
+Result<void> NodeChanges::add(const HostDevice& device) {
+  const auto add = [&]() -> Result<void> {
+    TRY_ASSIGN(SafeDir::Entry where, open_parent(root_, device.device.path, Missing::kIsMade));
+    if (source_ == NodeSource::kMakeNode) {
+      auto made = make_node_at(where, procfs_, device.device);
+      if (made && *made) done_.push_back({std::move(where), true, false, {}, {}});
+      if (made) return {};
+      if (made.error().number() != EPERM) return std::unexpected(std::move(made).error());
+    }
+    if (!device.tree) return fail(EPERM, "bind the host's node");
+    if (const auto there = sys::fstatat(where.parent, where.name.c_str()); there) {
+      const auto found = device_of(*there, device.device.path);
+      if (found && found->kind == device.device.kind && found->major == device.device.major &&
+          found->minor == device.device.minor)
+        return {};
+    }
+    TRY(within(bind(where, device.tree), "bind the host's node"));
+    done_.push_back({std::move(where), true, true, {}, {}});
+    return {};
+  };
+  return within(add(), "device " + device.device.path.string());
+}
+
+Result<Device> NodeChanges::remove(const RootfsPath& path) {
+  const auto remove = [&]() -> Result<Device> {
+    TRY_ASSIGN(SafeDir::Entry where, open_parent(root_, path, Missing::kIsAnError));
+    TRY_ASSIGN(const struct stat info, sys::fstatat(where.parent, where.name.c_str()));
+    TRY_ASSIGN(const Device device, device_of(info, path));
+    TRY_ASSIGN(const bool bound, is_mount_point(where));
+    UniqueFd tree;
+    if (bound) {
+      TRY_ASSIGN(tree, sys::open_tree(where.parent, where.name.c_str(),
+                                      OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW));
+      TRY(unmount(where));
+    }
+    const std::string name = where.name;
+    auto removed = sys::unlinkat(where.parent, name.c_str(), 0);
+    if (removed || bound)  // an unmounted node is to be mounted again when the file stays
+      done_.push_back({std::move(where), false, bound, device, std::move(tree)});
+    TRY(std::move(removed));
+    return device;
+  };
+  return within(remove(), "device " + path.string());
+}
+
+// As far as the container lets us: what it did to its /dev meanwhile stays.
+void NodeChanges::undo(const Change& change) const {
+  if (change.added) {
+    if (change.bound) static_cast<void>(unmount(change.where));
+    static_cast<void>(sys::unlinkat(change.where.parent, change.where.name.c_str(), 0));
+  } else if (change.bound) {
+    static_cast<void>(bind(change.where, change.tree));
+  } else {
+    static_cast<void>(make_node_at(change.where, procfs_, change.device));
+  }
+}
+
+NodeChanges::~NodeChanges() {
+  for (const Change& change : std::views::reverse(done_)) undo(change);
+}
+
+}  // namespace ocirun::linux

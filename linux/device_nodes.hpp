@@ -1,0 +1,56 @@
+#pragma once
+
+#include <vector>
+
+#include "linux/devices.hpp"
+#include "linux/error.hpp"
+#include "linux/paths.hpp"
+#include "linux/procfs.hpp"
+#include "linux/safe_dir.hpp"
+#include "linux/unique_fd.hpp"
+
+namespace ocirun::linux {
+
+/// A device of the host's for a container that runs already.
+struct HostDevice {
+  Device device;  // with the mode and the owner that it has on the host
+  UniqueFd tree;  // its node as a detached mount, for kBindHostNode; empty where that is refused
+};
+/// `host` as the caller sees it, `path` in the container. Errors: it is no device.
+Result<HostDevice> open_host_device(const HostPath& host, RootfsPath path);
+
+/// Nodes made and removed below the root of a container that runs and may be hostile: no symlink
+/// on the way to one is followed, and what is no device is not touched. All of it is undone when
+/// this object goes without keep().
+class NodeChanges {
+ public:
+  NodeChanges(const SafeDir& root, const Procfs& procfs, NodeSource source)
+      : root_(root), procfs_(procfs), source_(source) {}
+  NodeChanges(const NodeChanges&) = delete;
+  NodeChanges& operator=(const NodeChanges&) = delete;
+  ~NodeChanges();
+
+  /// Missing parent directories are made (0755). Errors: ENOTDIR (a symlink is in the way),
+  /// something else is there.
+  Result<void> add(const HostDevice& device);
+  /// Returns the device that it was. Errors: ENOENT; it is no device.
+  Result<Device> remove(const RootfsPath& path);
+  void keep() { done_.clear(); }
+
+ private:
+  struct Change {
+    SafeDir::Entry where;
+    bool added;
+    bool bound;     // it is, or was, a mount on an empty file
+    Device device;  // that was removed
+    UniqueFd tree;  // the same as a mount
+  };
+  void undo(const Change& change) const;
+
+  const SafeDir& root_;
+  const Procfs& procfs_;
+  NodeSource source_;
+  std::vector<Change> done_;
+};
+
+}  // namespace ocirun::linux
