@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,12 +34,23 @@ enum class FreezerState { kThawed, kFrozen };
 
 struct Stats;  // stats.hpp
 
+/// Told of device rules that the kernel refuses to whoever is not the host's root (EPERM, EACCES);
+/// its answer is the outcome: nothing, to do without them.
+using OnRefusedDevices = std::function<Result<void>(const Error&)>;
+
 /// The cgroup of one container in every hierarchy of the host: v1 for the controllers that are
 /// mounted there, the unified hierarchy for those that are found in it (hybrid hosts mix both).
 class Cgroup {
  public:
   virtual ~Cgroup() = default;
 
+  /// Without it such rules are an error of create() and restrict_devices().
+  void on_refused_devices(OnRefusedDevices answer) { refused_devices_ = std::move(answer); }
+
+ protected:
+  OnRefusedDevices refused_devices_;
+
+ public:
   /// Makes the directories, fit for a process to join: cpuset inherited (v1), controllers enabled
   /// (pure v2), only `devices` and the default devices allowed (L-27, R-10; an empty list allows
   /// the default ones alone). Device rules are set here because on v1 there is a moment in which

@@ -110,6 +110,12 @@ Result<void> HostCgroup::create(std::span<const DeviceRule> devices) {
 }
 
 Result<void> HostCgroup::restrict_devices(std::span<const DeviceRule> devices) {
+  Result<void> done = write_device_rules(devices);
+  const bool refused = !done && (done.error().number() == EPERM || done.error().number() == EACCES);
+  return refused && refused_devices_ ? refused_devices_(done.error()) : done;
+}
+
+Result<void> HostCgroup::write_device_rules(std::span<const DeviceRule> devices) {
   if (node_with("devices") != nullptr) {
     TRY_ASSIGN(const std::vector<Write> writes, plan_device_rules_v1(devices));
     return apply_writes(nodes_, writes, record_.handed_down);

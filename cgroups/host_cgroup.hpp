@@ -39,6 +39,7 @@ class HostCgroup final : public Cgroup {
   const Node* unified() const;
   Host host() const;
   Result<Made> create_node(const Node& node);
+  Result<void> write_device_rules(std::span<const DeviceRule> devices);
   void remove_parents() const;
 
   Record record_;

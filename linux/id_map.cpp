@@ -9,12 +9,15 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdlib>
 
 #include "linux/clone.hpp"
 #include "linux/exec.hpp"
+#include "linux/subordinate_ids.hpp"
 #include "linux/syscalls.hpp"
+#include "linux/user_namespace.hpp"
 
 namespace ocirun::linux {
 namespace {
@@ -53,22 +56,36 @@ Result<void> write_proc_file(Fd procfs, int pid, const char* name, std::string_v
   return within(sys::write_once(fd, text), fmt::format("write {}", name));
 }
 
-// newuidmap(1) is taken from the system's own directories, never from the caller's PATH.
-Result<std::string> find_map_program(const char* name) {
-  for (const char* directory : {"/usr/bin/", "/bin/", "/usr/local/bin/"}) {
-    std::string path = std::string(directory) + name;
-    if (sys::open(path.c_str(), O_PATH | O_CLOEXEC)) return path;
-  }
-  return refuse(
-      "{} is not installed: a user without privileges needs it to map more than the own id "
-      "(Debian: apt-get install uidmap)",
-      name);
+constexpr std::size_t kMostWords = 2048;  // of a map program, kept for the error
+
+/// The map program's standard error, to its end.
+std::string words_from(Fd pipe) {
+  std::string text;
+  char buffer[512];
+  for (ssize_t count = 0; (count = ::read(pipe.value, buffer, sizeof buffer)) > 0;)
+    if (text.size() < kMostWords) text.append(buffer, static_cast<std::size_t>(count));
+  while (text.ends_with('\n')) text.pop_back();
+  std::ranges::replace(text, '\n', ' ');
+  return text;
 }
 
-Result<void> run_map_program(const char* name, const char* subordinate_file, int pid,
-                             const std::vector<IdMapping>& mappings) {
-  TRY_ASSIGN(std::string path, find_map_program(name));
-  std::vector<std::string> words{name, fmt::format("{}", pid)};
+[[noreturn]] void become_map_program(const std::string& path, std::vector<char*>& argv, Fd errors) {
+  ::dup2(errors.value, STDERR_FILENO);
+  std::array<char*, 1> environment{nullptr};
+  ::execve(path.c_str(), argv.data(), environment.data());
+  ::_exit(127);
+}
+
+Result<void> run_map_program(IdKind kind, int pid, const std::vector<IdMapping>& mappings,
+                             std::uint32_t own_id) {
+  const std::string path = find_map_program(kind);
+  const std::string_view name = map_program_name(kind);
+  if (path.empty())
+    return refuse(
+        "{} is not installed: a user without privileges needs it to map more than the own id "
+        "(Debian: apt-get install uidmap)",
+        name);
+  std::vector<std::string> words{std::string(name), fmt::format("{}", pid)};
   for (const IdMapping& line : mappings)
     for (const std::uint32_t number : {line.container_id, line.host_id, line.size})
       words.push_back(fmt::format("{}", number));
@@ -76,24 +93,89 @@ Result<void> run_map_program(const char* name, const char* subordinate_file, int
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
 
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail(errno, "make a pipe");
+  const UniqueFd reader(ends[0]);
+  UniqueFd writer(ends[1]);
   TRY_ASSIGN(const Child child, clone_process(0, Fd{}, Parentage::kMine));
-  if (child.pid == 0) {
-    std::array<char*, 1> environment{nullptr};
-    ::execve(path.c_str(), argv.data(), environment.data());
-    ::_exit(127);
-  }
+  if (child.pid == 0) become_map_program(path, argv, writer);
+  writer.reset();
+  const std::string errors = words_from(reader);
   TRY_ASSIGN(const int status, wait_for_child(child.pid));
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-  return refuse(
-      "{} refused the mapping (exit status {}): every host id must be your own or listed for you "
-      "in {}",
-      name, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), subordinate_file);
+  const std::string reason = why_not_mapped(kind, mappings, own_id);
+  if (!reason.empty()) return refuse("{} refused the mapping: {}", name, reason);
+  return refuse("{} refused the mapping (exit status {}): {}", name,
+                WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), errors);
 }
 
 // The kernel lets an unprivileged process map its own id alone, and then only with setgroups denied
 // (gid).
 bool is_own_id_only(const std::vector<IdMapping>& mappings, std::uint32_t own) {
   return mappings.size() == 1 && mappings[0].size == 1 && mappings[0].host_id == own;
+}
+
+/// Ids that the user namespace we run in lacks itself cannot be handed on by anybody.
+Result<void> check_own_namespace(Fd procfs, IdKind kind, const std::vector<IdMapping>& mappings) {
+  const char* name = kind == IdKind::kUser ? "self/uid_map" : "self/gid_map";
+  const auto file = sys::openat(procfs, name, O_RDONLY);
+  const auto text = file ? sys::read_all(*file, 64 * 1024) : Result<std::string>(std::string());
+  const std::vector<IdMapping> own = parse_id_map(text.value_or(""));
+  if (own.empty()) return {};
+  for (const IdMapping& line : mappings) {
+    std::uint64_t next = line.host_id;
+    const std::uint64_t end = next + line.size;
+    // Each round crosses one of our own lines.
+    for (bool moved = true; moved && next < end;) {
+      moved = false;
+      for (const IdMapping& held : own) {
+        if (next < held.container_id || next - held.container_id >= held.size) continue;
+        next = std::uint64_t{held.container_id} + held.size;
+        moved = true;
+      }
+    }
+    if (next < end)
+      return refuse(
+          "host id {} does not exist in the user namespace that ocirun itself runs in (see {} in "
+          "/proc)",
+          next, name);
+  }
+  return {};
+}
+
+/// The own id we map ourselves, without a program; everything else wants newuidmap or newgidmap.
+Result<void> write_unprivileged(Fd procfs, int pid, IdKind kind,
+                                const std::vector<IdMapping>& mappings) {
+  const bool users = kind == IdKind::kUser;
+  const std::uint32_t own_id = users ? ::geteuid() : ::getegid();
+  if (!is_own_id_only(mappings, own_id)) return run_map_program(kind, pid, mappings, own_id);
+  // user_namespaces(7), since Linux 3.19
+  if (!users) TRY(write_proc_file(procfs, pid, "setgroups", "deny"));
+  auto written = write_proc_file(procfs, pid, users ? "uid_map" : "gid_map", map_text(mappings));
+  if (!written && written.error().number() == EPERM)
+    if (std::string reason = why_user_namespace_is_powerless(); !reason.empty())
+      written.error().within(std::move(reason));
+  return written;
+}
+
+Result<void> write_id_map(Fd procfs, int pid, IdKind kind, const std::vector<IdMapping>& mappings) {
+  if (::geteuid() == 0) {
+    const char* name = kind == IdKind::kUser ? "uid_map" : "gid_map";
+    auto written = write_proc_file(procfs, pid, name, map_text(mappings));
+    // EPERM: a root that lacks the capability, or the ids themselves.
+    if (written || written.error().number() != EPERM) return written;
+  }
+  TRY(check_own_namespace(procfs, kind, mappings));
+  return write_unprivileged(procfs, pid, kind, mappings);
+}
+
+std::optional<std::uint32_t> next_number(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_of("0123456789"), text.size()));
+  std::uint32_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{}) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return value;
 }
 
 }  // namespace
@@ -121,23 +203,19 @@ Result<void> check_id_mappings(const std::vector<IdMapping>& mappings) {
   return check_overlaps(mappings, &IdMapping::host_id, "host");
 }
 
+std::vector<IdMapping> parse_id_map(std::string_view text) {
+  std::vector<IdMapping> map;
+  while (const auto container_id = next_number(text)) {
+    const auto host_id = next_number(text), size = next_number(text);
+    if (!host_id || !size) break;
+    map.push_back({*container_id, *host_id, *size});
+  }
+  return map;
+}
+
 Result<void> write_id_maps(Fd procfs, int pid, const IdMap& map) {
-  const bool privileged = ::geteuid() == 0;
-  if (privileged) {
-    auto written = write_proc_file(procfs, pid, "uid_map", map_text(map.uids));
-    if (written) written = write_proc_file(procfs, pid, "gid_map", map_text(map.gids));
-    // Root of a user namespace that does not hold these ids itself: fall through to the set-uid
-    // programs.
-    if (written || written.error().number() != EPERM)
-      return within(std::move(written), "map the ids of the user namespace");
-  }
-  if (is_own_id_only(map.uids, ::geteuid()) && is_own_id_only(map.gids, ::getegid())) {
-    TRY(write_proc_file(procfs, pid, "setgroups", "deny"));  // user_namespaces(7), since Linux 3.19
-    TRY(write_proc_file(procfs, pid, "uid_map", map_text(map.uids)));
-    return write_proc_file(procfs, pid, "gid_map", map_text(map.gids));
-  }
-  TRY(run_map_program("newuidmap", "/etc/subuid", pid, map.uids));
-  return run_map_program("newgidmap", "/etc/subgid", pid, map.gids);
+  TRY(within(write_id_map(procfs, pid, IdKind::kUser, map.uids), "/linux/uidMappings"));
+  return within(write_id_map(procfs, pid, IdKind::kGroup, map.gids), "/linux/gidMappings");
 }
 
 Result<UniqueFd> make_user_namespace(Fd procfs, const IdMap& map) {

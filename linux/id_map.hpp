@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "linux/error.hpp"
@@ -36,10 +37,14 @@ inline constexpr std::size_t kMaxIdMappings = 340;
 /// Errors: a size of 0, ids beyond 2^32-2, overlaps on either side, more than kMaxIdMappings lines.
 Result<void> check_id_mappings(const std::vector<IdMapping>& mappings);
 
+/// Reads the text of /proc/PID/uid_map or gid_map.
+std::vector<IdMapping> parse_id_map(std::string_view text);
+
 /// Writes the maps of the process `pid` (a number in the namespace of `procfs`, a directory fd of a
 /// verified procfs). Uses newuidmap(1)/newgidmap(1) where the kernel wants them: an unprivileged
-/// writer with more than its own id. Writes "deny" to setgroups first when unprivileged without
-/// newgidmap.
+/// writer with more than its own id, each map by itself. Writes "deny" to setgroups first when
+/// unprivileged without newgidmap. Errors name the map's field and what is missing: the program, a
+/// line in /etc/subuid, a sysctl.
 Result<void> write_id_maps(Fd procfs, int pid, const IdMap& map);
 
 /// A user namespace fd that has `map`, for mount_setattr(MOUNT_ATTR_IDMAP). A short-lived child

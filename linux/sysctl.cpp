@@ -131,4 +131,12 @@ Result<void> write_sysctls(std::span<const Sysctl> sysctls) {
   return {};
 }
 
+std::string read_sysctl(std::string_view name) {
+  const std::string path = "/proc/sys/" + path_of(name);
+  const auto file = sys::open(path.c_str(), O_RDONLY);
+  std::string text = file ? sys::read_all(*file, 4096).value_or("") : "";
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
 }  // namespace ocirun::linux

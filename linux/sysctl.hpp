@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "linux/error.hpp"
 #include "linux/namespaces.hpp"
@@ -29,5 +30,9 @@ bool is_interface_sysctl(const Sysctl& sysctl);
 
 /// Writes them through a full procfs of our own that lives for this call only.
 Result<void> write_sysctls(std::span<const Sysctl> sysctls);
+
+/// The value of a sysctl of the host ("user.max_user_namespaces"), for the text of an error; ""
+/// where this kernel has none of that name.
+std::string read_sysctl(std::string_view name);
 
 }  // namespace ocirun::linux

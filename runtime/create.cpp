@@ -14,6 +14,7 @@
 #include "linux/resctrl.hpp"
 #include "linux/syscalls.hpp"
 #include "linux/terminal.hpp"
+#include "runtime/cgroup_choice.hpp"
 #include "runtime/destroy.hpp"
 #include "runtime/init_link.hpp"
 #include "runtime/preflight.hpp"
@@ -23,14 +24,6 @@ namespace ocirun::runtime {
 namespace {
 
 using linux::NamespaceKind;
-
-// an ordinary user without a delegated cgroup. --rootless=false makes it an error.
-bool may_do_without_cgroup(const GlobalOptions& options, const Error& error) {
-  const bool rootless = options.rootless == Rootless::kYes ||
-                        (options.rootless == Rootless::kAuto && !is_host_root());
-  return rootless &&
-         (error.number() == EACCES || error.number() == EPERM || error.number() == EROFS);
-}
 
 /// One creation. The members are what its steps have made so far; `undo_` is the last of them, so
 /// that it runs while the others are still there.
@@ -119,7 +112,9 @@ bundle::ContainerRecord Creation::make_record() const {
   record.owner_uid = ::geteuid();
   record.cgroup = cgroup_->record();
   record.cgroup_manager =
-      options_.cgroup_manager == CgroupManager::kDisabled ? "disabled" : "cgroupfs";
+      options_.cgroup_manager == CgroupManager::kDisabled || layout_.hierarchies.empty()
+          ? "disabled"
+          : "cgroupfs";
   record.has_poststart = !config_.hooks.of(hooks::Kind::kPoststart).empty();
   record.has_poststop = !config_.hooks.of(hooks::Kind::kPoststop).empty();
   record.own_pid_namespace = config_.namespaces.creates(NamespaceKind::kPid);
@@ -139,11 +134,15 @@ Result<void> Creation::record_intent() {
   if (options_.cgroup_manager == CgroupManager::kDisabled) {
     if (config_.resources)
       log_.warn("/linux/resources: has no effect with --cgroup-manager disabled");
-  } else {
-    TRY(layout);
+  } else if (layout) {
     TRY_ASSIGN(const cgroups::Placement placement,
-               cgroups::place(config_.cgroups_path, request_.id.string()));
+               choose_placement(layout_, config_.cgroups_path, request_.id.string()));
     TRY_ASSIGN(cgroup_, cgroups::make_cgroup(layout_, placement));
+  } else {
+    TRY_ASSIGN(const std::string warning,
+               go_without_cgroup(options_, config_.resources, Obstacle::kNoHierarchy,
+                                 std::move(layout).error()));
+    log_.warn(warning);
   }
   record_ = make_record();
   intent_.record = record_;
@@ -179,16 +178,22 @@ Result<void> Creation::make_cgroup() {
       const auto ignored = cgroup_->destroy();
   });
   const std::vector<cgroups::DeviceRule> no_rules;
+  if (is_lenient(options_))
+    cgroup_->on_refused_devices([this](const Error& refused) -> Result<void> {
+      Error error = refused;
+      log_.warn(
+          error.within("/linux/resources/devices: has no effect without privileges").message());
+      return {};
+    });
   auto created = cgroup_->create(config_.resources ? config_.resources->devices : no_rules);
-  if (!created && may_do_without_cgroup(options_, created.error())) {
-    log_.warn(within(std::move(created), "no cgroup of its own, so no limits and no device rules")
-                  .error()
-                  .message());
+  if (!created) {
+    TRY_ASSIGN(const std::string warning,
+               go_without_cgroup(options_, config_.resources, Obstacle::kRefused,
+                                 std::move(created).error()));
+    log_.warn(warning);
     cgroup_ = cgroups::disabled_cgroup();
     record_.cgroup_manager = "disabled";
-    created = Result<void>{};
   }
-  TRY(within(std::move(created), "make the cgroup"));
   record_.cgroup = cgroup_->record();
   TRY_ASSIGN(plan_->cgroup, cgroup_->open_for_join());
   plan_->cgroup_hierarchies = describe_hierarchies(layout_, record_.cgroup);

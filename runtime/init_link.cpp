@@ -8,6 +8,7 @@
 #include "linux/mount.hpp"
 #include "linux/rlimits.hpp"
 #include "linux/syscalls.hpp"
+#include "linux/user_namespace.hpp"
 #include "runtime/agent.hpp"
 #include "runtime/container_process.hpp"
 #include "runtime/init.hpp"
@@ -23,8 +24,13 @@ Result<void> InitLink::spawn() {
   const std::uint64_t flags =
       staged ? 0 : plan_.config.namespaces.new_flags() & ~linux::clone_flag(NamespaceKind::kCgroup);
   auto child = linux::clone_process(flags, plan_.cgroup.unified_directory, linux::Parentage::kMine);
-  if (!child)
-    return within(Result<void>(std::unexpected(child.error())), "make the container's namespaces");
+  if (!child) {
+    Error error = std::move(child).error();
+    if (std::string reason = linux::why_namespaces_are_refused(error.number(), flags);
+        !reason.empty() && flags != 0)
+      error.within(std::move(reason));
+    return std::unexpected(error.within("make the container's namespaces"));
+  }
   if (child->pid == 0) {
     ends.first.close();
     if (staged) stage_main(plan_, std::move(ends.second));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -23,8 +24,22 @@ struct GlobalOptions {
   Rootless rootless = Rootless::kAuto;
 };
 
-/// /run/ocirun for root of the initial user namespace, else $XDG_RUNTIME_DIR/ocirun; an empty
-/// variable counts as unset.
+/// Who calls, as far as the default state root depends on it.
+struct Caller {
+  bool host_root = false;              // root of the initial user namespace
+  bool namespace_root = false;         // root of another one, such as podman's
+  std::uint32_t user = 0;              // outside of that namespace, where it is one
+  std::string runtime_directory;       // $XDG_RUNTIME_DIR
+  bool user_directory_exists = false;  // /run/user/<user>
+};
+Caller read_caller();
+std::string user_directory(std::uint32_t user);
+
+/// /run/ocirun for the host's root, else $XDG_RUNTIME_DIR/ocirun; a variable that is empty or
+/// relative counts as unset (XDG). Without it /run/user/<user>/ocirun, so that root of podman's
+/// user namespace and the user outside of it find the same; but root of a namespace whose user has
+/// no such directory (an outer container) has /run/ocirun.
+std::string state_root_for(const Caller& caller);
 HostPath default_state_root();
 
 /// Whether this process is root of the initial user namespace.

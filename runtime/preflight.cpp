@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 
 #include "linux/capabilities.hpp"
@@ -19,6 +18,7 @@
 #include "linux/resctrl.hpp"
 #include "linux/syscalls.hpp"
 #include "linux/terminal.hpp"
+#include "runtime/cgroup_choice.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -77,26 +77,6 @@ Result<void> warn_of_capabilities(const bundle::Config& config, const Log& log) 
   return {};
 }
 
-std::vector<linux::IdMapping> parse_map(std::string_view text) {
-  std::vector<linux::IdMapping> map;
-  const char* at = text.data();
-  const char* end = text.data() + text.size();
-  const auto number = [&]() -> std::uint32_t {
-    std::uint32_t value = 0;
-    while (at < end && (*at == ' ' || *at == '\n')) ++at;
-    at = std::from_chars(at, end, value).ptr;
-    return value;
-  };
-  while (std::any_of(at, end, [](char c) { return c >= '0' && c <= '9'; })) {
-    linux::IdMapping line;
-    line.container_id = number();
-    line.host_id = number();
-    line.size = number();
-    map.push_back(line);
-  }
-  return map;
-}
-
 // Only a process inside has that namespace's map in its /proc; a short-lived child goes there, and
 // we read it from outside.
 Result<linux::IdMap> read_id_map(Fd user_namespace) {
@@ -122,7 +102,7 @@ Result<linux::IdMap> read_id_map(Fd user_namespace) {
       const auto fd = linux::sys::open(path.c_str(), O_RDONLY | O_CLOEXEC);
       const auto text =
           fd ? linux::sys::read_all(*fd, 64 * 1024) : Result<std::string>(std::string());
-      if (text) (users ? map.uids : map.gids) = parse_map(*text);
+      if (text) (users ? map.uids : map.gids) = linux::parse_id_map(*text);
     }
   }
   ::kill(child.pid, SIGKILL);
@@ -178,7 +158,7 @@ std::vector<linux::CgroupHierarchy> describe_hierarchies(const cgroups::Layout& 
          .unified = hierarchy.unified,
          // Without a cgroup of its own the container stays in ours.
          .own_directory = HostPath(own == record.directories.end()
-                                       ? hierarchy.mount_point.string() + hierarchy.own_path
+                                       ? hierarchy.mount_point.string() + shown_path(hierarchy)
                                        : own->second)});
   }
   return hierarchies;

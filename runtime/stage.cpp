@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "linux/clone.hpp"
+#include "linux/user_namespace.hpp"
 #include "runtime/init.hpp"
 #include "runtime/init_namespaces.hpp"
 #include "runtime/join.hpp"
@@ -31,7 +32,12 @@ Result<void> enter_user(const InitPlan& plan, const linux::MessageSocket& parent
   if (wanted.creates(NamespaceKind::kTime))
     flags |= CLONE_NEWTIME;  // not a flag of clone3: it is for children
   if (flags == 0) return {};
-  if (::unshare(flags) != 0) return fail(errno, "make the user or time namespace");
+  if (::unshare(flags) != 0) {
+    const int error = errno;
+    const std::string reason =
+        linux::why_namespaces_are_refused(error, static_cast<std::uint64_t>(flags));
+    return fail(error, "make the user or time namespace{}{}", reason.empty() ? "" : ": ", reason);
+  }
   return map_ids(plan, parent);  // the parent writes the time offsets too
 }
 
@@ -42,7 +48,12 @@ Result<linux::Child> run_stage(const InitPlan& plan, const linux::MessageSocket&
   // user and time are made already; the cgroup namespace waits until init has joined its cgroups.
   const std::uint64_t flags = plan.config.namespaces.new_flags() &
                               ~std::uint64_t{CLONE_NEWUSER | CLONE_NEWTIME | CLONE_NEWCGROUP};
-  return linux::clone_process(flags, Fd{}, linux::Parentage::kOfMyParent);
+  auto init = linux::clone_process(flags, Fd{}, linux::Parentage::kOfMyParent);
+  if (!init)
+    if (std::string reason = linux::why_namespaces_are_refused(init.error().number(), flags);
+        !reason.empty() && flags != 0)
+      init.error().within(std::move(reason));
+  return within(std::move(init), "make the container's namespaces");
 }
 
 }  // namespace

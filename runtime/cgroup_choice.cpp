@@ -1,0 +1,91 @@
+#include "runtime/cgroup_choice.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "cgroups/directory.hpp"
+#include "cgroups/plan.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+bool is_delegated(const std::string& directory) {
+  const auto found = cgroups::find_directory(directory);
+  return found && *found && (*found)->owner == ::geteuid();
+}
+
+/// cgroups(7), "delegation": EACCES and EPERM say that it is not ours.
+bool is_not_ours(const Error& error) { return error.number() == EACCES || error.number() == EPERM; }
+
+}  // namespace
+
+std::string shown_path(const cgroups::Hierarchy& hierarchy) {
+  std::string path = hierarchy.own_path;
+  if (hierarchy.root != "/" && path.starts_with(hierarchy.root))
+    path.erase(0, hierarchy.root.size());
+  return path == "/" ? "" : path;
+}
+
+bool is_lenient(const GlobalOptions& options) {
+  return options.rootless == Rootless::kYes ||
+         (options.rootless == Rootless::kAuto && !is_host_root());
+}
+
+Result<cgroups::Placement> choose_placement(const cgroups::Layout& layout,
+                                            const std::optional<std::string>& cgroups_path,
+                                            const std::string& id) {
+  TRY_ASSIGN(cgroups::Placement placement, cgroups::place(cgroups_path, id));
+  const bool absolute = cgroups_path && cgroups_path->starts_with('/');
+  if (absolute || !layout.pure_v2() || is_host_root()) return placement;
+  const cgroups::Hierarchy& unified = layout.hierarchies.front();
+  const std::string own = shown_path(unified);
+  // Our own one holds us, so it can hand no controllers down: its parent is better.
+  for (const std::string& base : {own.substr(0, std::min(own.rfind('/'), own.size())), own})
+    if (!base.empty() && is_delegated(unified.mount_point.string() + base))
+      return cgroups::Placement{base + placement.path};
+  return placement;
+}
+
+std::vector<std::string> asked_limits(const std::optional<cgroups::Resources>& resources) {
+  std::vector<std::string> pointers;
+  if (!resources) return pointers;
+  const cgroups::Host anything{.home = [](std::string_view) { return cgroups::Home::kV1; },
+                               .has_v1 = true,
+                               .has_unified = true,
+                               .current = [](const std::string&) { return std::string(); }};
+  const auto writes = cgroups::plan(*resources, anything);
+  if (!writes) return {"/linux/resources"};
+  for (const cgroups::Write& write : *writes)
+    if (write.if_missing == cgroups::IfMissing::kError &&
+        std::ranges::find(pointers, write.pointer) == pointers.end())
+      pointers.push_back(write.pointer);
+  if (!resources->devices.empty()) pointers.emplace_back("/linux/resources/devices");
+  return pointers;
+}
+
+Result<std::string> go_without_cgroup(const GlobalOptions& options,
+                                      const std::optional<cgroups::Resources>& resources,
+                                      Obstacle obstacle, Error cause) {
+  const std::vector<std::string> asked = asked_limits(resources);
+  const bool is_not_there = obstacle == Obstacle::kNoHierarchy || cause.number() == EROFS;
+  const bool lenient = is_lenient(options) && (is_not_there || is_not_ours(cause));
+  const bool loses_nothing = is_not_there && asked.empty() && options.rootless != Rootless::kNo;
+  if (lenient || loses_nothing)
+    return cause
+        .within(asked.empty() ? "the container has no cgroup of its own"
+                              : fmt::format("the container has no cgroup of its own, and these "
+                                            "have no effect: {}",
+                                            fmt::join(asked, ", ")))
+        .message();
+  cause.within("make the cgroup");
+  if (is_not_there && !asked.empty())
+    cause.within(
+        fmt::format("{}: cannot be applied (--cgroup-manager=disabled runs the container "
+                    "without limits)",
+                    asked.front()));
+  return std::unexpected(std::move(cause));
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cgroups/layout.hpp"
+#include "cgroups/placement.hpp"
+#include "cgroups/resources.hpp"
+#include "linux/error.hpp"
+#include "runtime/options.hpp"
+
+namespace ocirun::runtime {
+
+/// Whether what only the host's root may do is left out with a warning: --rootless=true, or auto
+/// and the caller is not the host's root (R-46).
+bool is_lenient(const GlobalOptions& options);
+
+/// The caller's own cgroup below the mount point, which may show a part of the hierarchy only; ""
+/// where that is the mount point itself.
+std::string shown_path(const cgroups::Hierarchy& hierarchy);
+
+/// Where the container's cgroup is to be. An ordinary user's default and relative ones lie in the
+/// part of the unified hierarchy that was delegated to that user, where there is one: beside the
+/// caller's own cgroup, else below it.
+Result<cgroups::Placement> choose_placement(const cgroups::Layout& layout,
+                                            const std::optional<std::string>& cgroups_path,
+                                            const std::string& id);
+
+/// The fields of /linux/resources that ask for something, as JSON pointers; values that mean "no
+/// limit" are left out.
+std::vector<std::string> asked_limits(const std::optional<cgroups::Resources>& resources);
+
+/// kNoHierarchy: no cgroup filesystem is mounted. kRefused: the kernel's number tells.
+enum class Obstacle { kNoHierarchy, kRefused };
+
+/// The container gets no cgroup of its own because of `cause` (none may be made, the cgroup
+/// filesystem is read-only or not mounted). The text of a warning where it may run all the same:
+/// when is_lenient(), or when nothing is asked of a cgroup that is not there. Else the error, which
+/// names the field that would be lost.
+Result<std::string> go_without_cgroup(const GlobalOptions& options,
+                                      const std::optional<cgroups::Resources>& resources,
+                                      Obstacle obstacle, Error cause);
+
+}  // namespace ocirun::runtime
