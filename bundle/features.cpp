@@ -42,8 +42,8 @@ void write_linux(JsonWriter& out) {
   out.member("namespaces", names_of(linux::kNamespaceKinds));  // F-6
   out.member("capabilities", linux::capability_names());       // F-6
   out.key("cgroup").begin_object();                            // F-7
-  out.member("v1", true).member("v2", true).member("systemd", false);
-  out.member("systemdUser", false).member("rdma", true);
+  out.member("v1", true).member("v2", true).member("systemd", true);
+  out.member("systemdUser", true).member("rdma", true);
   out.end_object();
   write_seccomp(out);
   write_enabled(out, "apparmor");  // F-9

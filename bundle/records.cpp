@@ -33,6 +33,8 @@ void write_cgroup(JsonWriter& out, const cgroups::Record& cgroup) {
   out.member("createdParents", cgroup.created_parents);
   out.key("handedDown");
   write_directories(out, cgroup.handed_down);
+  if (!cgroup.unit.empty())
+    out.member("unit", cgroup.unit).member("userInstance", cgroup.user_instance);
   out.end_object();
 }
 
@@ -44,7 +46,9 @@ constexpr auto kCgroup = exact_fields<cgroups::Record>(
     required("path", &cgroups::Record::path, text),
     required("directories", &cgroups::Record::directories, list_of(kDirectory)),
     required("createdParents", &cgroups::Record::created_parents, list_of(absolute_path)),
-    required("handedDown", &cgroups::Record::handed_down, list_of(kDirectory)));
+    required("handedDown", &cgroups::Record::handed_down, list_of(kDirectory)),
+    field("unit", &cgroups::Record::unit, nonempty_text),
+    field("userInstance", &cgroups::Record::user_instance, flag));
 
 constexpr auto kResctrl = exact_fields<linux::ResctrlGroups>(
     required("closPath", &linux::ResctrlGroups::clos_path, text),

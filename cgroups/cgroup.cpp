@@ -5,6 +5,7 @@
 #include "cgroups/directory.hpp"
 #include "cgroups/host_cgroup.hpp"
 #include "cgroups/stats.hpp"
+#include "cgroups/systemd_cgroup.hpp"
 #include "cgroups/text.hpp"
 
 namespace ocirun::cgroups {
@@ -44,15 +45,6 @@ std::string joined(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ","));
 }
 
-Record planned_record(const Layout& layout, const Placement& placement) {
-  Record record{
-      .path = placement.path, .directories = {}, .created_parents = {}, .handed_down = {}};
-  for (const Hierarchy& hierarchy : layout.hierarchies)
-    record.directories.emplace_back(joined(hierarchy.controllers),
-                                    hierarchy.mount_point.string() + placement.path);
-  return record;
-}
-
 /// The record's own shape: what it calls a parent is one.
 Result<void> check_shape(const Record& record) {
   if (record.directories.empty()) return refuse("the container's record names no cgroup");
@@ -62,6 +54,10 @@ Result<void> check_shape(const Record& record) {
   };
   if (!is_normal(record.path))
     return refuse("the container's record: \"{}\" is no cgroup's path", record.path);
+  const std::string name = record.path.substr(record.path.rfind('/') + 1);
+  if (!record.unit.empty() && (record.unit != name || !is_scope_name(name)))
+    return refuse("the container's record: \"{}\" is not the unit of the cgroup {}", record.unit,
+                  record.path);
   for (const auto& [controllers, directory] : record.directories)
     if (!is_normal(directory) || !directory.ends_with(record.path))
       return refuse("the container's record: \"{}\" is no place of the cgroup {}", directory,
@@ -88,6 +84,15 @@ Result<void> check_shape(const Record& record) {
 
 }  // namespace
 
+Record planned_record(const Layout& layout, const Placement& placement) {
+  Record record{
+      .path = placement.path, .directories = {}, .created_parents = {}, .handed_down = {}};
+  for (const Hierarchy& hierarchy : layout.hierarchies)
+    record.directories.emplace_back(joined(hierarchy.controllers),
+                                    hierarchy.mount_point.string() + placement.path);
+  return record;
+}
+
 Result<std::unique_ptr<Cgroup>> make_cgroup(const Layout& layout, const Placement& placement) {
   return std::make_unique<HostCgroup>(planned_record(layout, placement));
 }
@@ -96,6 +101,7 @@ Result<std::unique_ptr<Cgroup>> open_cgroup(Record record) {
   TRY(check_shape(record));
   for (const auto& [controllers, directory] : record.directories)
     TRY(within(find_directory(directory), "the container's record"));
+  if (!record.unit.empty()) return std::make_unique<SystemdCgroup>(std::move(record));
   return std::make_unique<HostCgroup>(std::move(record));
 }
 

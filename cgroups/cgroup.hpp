@@ -26,7 +26,9 @@ struct Record {
   std::vector<std::string>
       created_parents;  // directories that create() made above them, deepest first
   std::vector<std::pair<std::string, std::string>> handed_down =
-      {};  // controllers, directory: switched on there for us (unified hierarchy)
+      {};                 // controllers, directory: switched on there for us (unified hierarchy)
+  std::string unit = {};  // the scope that systemd made for it, "" without systemd
+  bool user_instance = false;  // by the systemd of an ordinary user
   friend bool operator==(const Record&, const Record&) = default;
 };
 
@@ -71,12 +73,16 @@ class Cgroup {
   virtual Result<JoinHandles> open_for_join(std::span<const std::string> paths) const = 0;
   /// Moves another process in (slow path: kernels without CLONE_INTO_CGROUP).
   virtual Result<void> attach(int pid) const = 0;
+  /// A process that is to live in it was cloned: what has kept the cgroup without one lets go, and
+  /// a process that could not be cloned into it is moved in by who may.
+  virtual Result<void> adopt(int) { return {}; }
   /// Applies what `resources` holds except its devices, in the order the kernel wants; a number 0
   /// leaves the kernel's value alone (clients' updates send it) but for pids_limit. Errors name
   /// /linux/resources/… and the file; a controller that the host lacks is one, unless the value
   /// means "no limit". May be called before or after the first process joined.
   virtual Result<void> apply(const Resources& resources) = 0;
-  /// The same on a container that runs, all or nothing: an error leaves every file as it was.
+  /// The same on a container that runs, all or nothing: an error leaves every file as it was. With
+  /// systemd this (and restore(), and change_devices()) also sets the properties of its scope.
   /// Yields what restore() takes to undo it, when a later step of the caller's fails.
   virtual Result<Writes> update(const Resources& resources) = 0;
   virtual void restore(std::span<const Write> old_values) = 0;
@@ -103,8 +109,8 @@ class Cgroup {
   virtual const Record& record() const = 0;
 };
 
-/// v1, hybrid or v2, as the layout says. Nothing is made yet; record() is complete but for
-/// created_parents.
+/// v1, hybrid or v2, as the layout says (systemd's are made by systemd_cgroup.hpp). Nothing is made
+/// yet; record() is complete but for created_parents.
 Result<std::unique_ptr<Cgroup>> make_cgroup(const Layout& layout, const Placement& placement);
 /// The same from what a state file remembers: nothing of it is re-derived. Errors: a record that
 /// names anything but directories of cgroupfs, as a damaged or forged one does.

@@ -22,10 +22,11 @@ constexpr std::chrono::milliseconds kFreezeTime{10'000};
 
 /// a cgroup that was there before us must be empty, and none may be frozen: whoever joined it
 /// would never go on.
-Result<void> check_fit(const Node& node, Made made) {
+Result<void> check_fit(const Node& node, Made made, int expected) {
   if (is_frozen(node)) return refuse("container's cgroup unexpectedly frozen");
   if (made == Made::kNew) return {};
-  TRY_ASSIGN(const std::vector<int> pids, pids_below(node.path()));
+  TRY_ASSIGN(std::vector<int> pids, pids_below(node.path()));
+  std::erase(pids, expected);
   if (!pids.empty()) return refuse("container's cgroup is not empty");
   return {};
 }
@@ -74,7 +75,7 @@ Host HostCgroup::host() const {
 Result<Made> HostCgroup::create_node(const Node& node) {
   TRY_ASSIGN(const Made made, make_node(node, record_.created_parents));
   const auto prepare = [&]() -> Result<void> {
-    TRY(check_fit(node, made));
+    TRY(check_fit(node, made, expected_));
     if (node.has("cpuset")) TRY(inherit_cpuset(node));
     return {};
   };
@@ -162,8 +163,12 @@ Result<void> HostCgroup::attach(int pid) const {
   return {};
 }
 
+Result<std::vector<Write>> HostCgroup::plan_writes(const Resources& resources) const {
+  return plan(resources, host());
+}
+
 Result<void> HostCgroup::apply(const Resources& resources) {
-  TRY_ASSIGN(const std::vector<Write> writes, plan(resources, host()));
+  TRY_ASSIGN(const std::vector<Write> writes, plan_writes(resources));
   return apply_writes(nodes_, writes, record_.handed_down);
 }
 

@@ -15,6 +15,11 @@ class HostCgroup final : public Cgroup {
  public:
   explicit HostCgroup(Record record);
 
+  /// A process that was put into it for create() to find, and that does not count.
+  void expect(int pid) { expected_ = pid; }
+  /// What apply() would write.
+  Result<std::vector<Write>> plan_writes(const Resources& resources) const;
+
   Result<void> create(std::span<const DeviceRule> devices) override;
   Result<JoinHandles> open_for_join() const override;
   Result<JoinHandles> open_for_join(std::span<const std::string> paths) const override;
@@ -44,9 +49,13 @@ class HostCgroup final : public Cgroup {
 
   Record record_;
   std::vector<Node> nodes_;
+  int expected_ = 0;
   // create() failed and has undone what it made. What stands there belongs to somebody else: an
   // undo that destroys must not kill the container whose cgroup we were refused.
   bool not_ours_ = false;
 };
+
+/// The record of a cgroup that is not made yet.
+Record planned_record(const Layout& layout, const Placement& placement);
 
 }  // namespace ocirun::cgroups

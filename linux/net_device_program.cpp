@@ -13,23 +13,14 @@
 
 #include "linux/clone.hpp"
 #include "linux/exec.hpp"
-#include "linux/sealed_exe.hpp"
+#include "linux/own_program.hpp"
 #include "linux/syscalls.hpp"
 
 namespace ocirun::linux {
 namespace {
 
-constexpr char kName[] = "/ocirun-netdevice";
+constexpr char kName[] = "ocirun-netdevice";
 constexpr std::size_t kMaxAnswer = 64 * 1024;
-
-// Beside the runtime as in a build folder, else where it is installed.
-Result<std::string> find_program() {
-  std::string beside = executable_directory() + kName;
-  if (sys::open(beside.c_str(), O_PATH | O_CLOEXEC)) return beside;
-  std::string installed = std::string(OCIRUN_LIBEXEC_DIRECTORY) + kName;
-  if (sys::open(installed.c_str(), O_PATH | O_CLOEXEC)) return installed;
-  return refuse("{} is not there, nor is {}: install ocirun whole", beside, installed);
-}
 
 [[noreturn]] void become_program(const std::string& path, const ExecArguments& arguments, Fd output,
                                  Fd network_namespace) {
@@ -45,7 +36,7 @@ Result<std::string> find_program() {
 
 Result<std::string> run_program(std::string_view verb, std::string_view device,
                                 std::string_view name, Fd network_namespace) {
-  TRY_ASSIGN(const std::string path, find_program());
+  TRY_ASSIGN(const std::string path, find_own_program(kName));
   const ExecArguments arguments({path, std::string(verb), std::string(device), std::string(name)},
                                 {});
   std::array<int, 2> ends{};

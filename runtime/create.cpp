@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "cgroups/systemd_cgroup.hpp"
 #include "linux/capabilities.hpp"
 #include "linux/file_io.hpp"
 #include "linux/pidfd.hpp"
@@ -24,6 +25,18 @@ namespace ocirun::runtime {
 namespace {
 
 using linux::NamespaceKind;
+
+const char* name_of(CgroupManager manager) {
+  switch (manager) {
+    case CgroupManager::kDisabled:
+      return "disabled";
+    case CgroupManager::kSystemd:
+      return "systemd";
+    case CgroupManager::kCgroupfs:
+      break;
+  }
+  return "cgroupfs";
+}
 
 /// One creation. The members are what its steps have made so far; `undo_` is the last of them, so
 /// that it runs while the others are still there.
@@ -54,6 +67,7 @@ class Creation {
   Result<void> read_config();
   Result<void> claim_id();
   Result<void> record_intent();
+  Result<std::unique_ptr<cgroups::Cgroup>> plan_cgroup() const;
   Result<void> prepare_plan();
   Result<void> make_cgroup();
   Result<void> give_birth();
@@ -112,9 +126,7 @@ bundle::ContainerRecord Creation::make_record() const {
   record.owner_uid = ::geteuid();
   record.cgroup = cgroup_->record();
   record.cgroup_manager =
-      options_.cgroup_manager == CgroupManager::kDisabled || layout_.hierarchies.empty()
-          ? "disabled"
-          : "cgroupfs";
+      name_of(layout_.hierarchies.empty() ? CgroupManager::kDisabled : options_.cgroup_manager);
   record.has_poststart = !config_.hooks.of(hooks::Kind::kPoststart).empty();
   record.has_poststop = !config_.hooks.of(hooks::Kind::kPoststop).empty();
   record.own_pid_namespace = config_.namespaces.creates(NamespaceKind::kPid);
@@ -127,6 +139,21 @@ bundle::ContainerRecord Creation::make_record() const {
   return record;
 }
 
+Result<std::unique_ptr<cgroups::Cgroup>> Creation::plan_cgroup() const {
+  const std::string id = request_.id.string();
+  if (options_.cgroup_manager == CgroupManager::kSystemd)
+    return cgroups::make_systemd_cgroup(
+        layout_, {.instance = is_host_root() ? cgroups::SystemdInstance::kSystem
+                                             : cgroups::SystemdInstance::kUser,
+                  .cgroups_path = config_.cgroups_path,
+                  .id = id,
+                  .resources = config_.resources.value_or(cgroups::Resources{}),
+                  .annotations = config_.annotations});
+  TRY_ASSIGN(const cgroups::Placement placement,
+             choose_placement(layout_, config_.cgroups_path, id));
+  return cgroups::make_cgroup(layout_, placement);
+}
+
 Result<void> Creation::record_intent() {
   TRY_ASSIGN(procfs_, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   auto layout = cgroups::read_layout(*procfs_);
@@ -135,9 +162,7 @@ Result<void> Creation::record_intent() {
     if (config_.resources)
       log_.warn("/linux/resources: has no effect with --cgroup-manager disabled");
   } else if (layout) {
-    TRY_ASSIGN(const cgroups::Placement placement,
-               choose_placement(layout_, config_.cgroups_path, request_.id.string()));
-    TRY_ASSIGN(cgroup_, cgroups::make_cgroup(layout_, placement));
+    TRY_ASSIGN(cgroup_, plan_cgroup());
   } else {
     TRY_ASSIGN(const std::string warning,
                go_without_cgroup(options_, config_.resources, Obstacle::kNoHierarchy,

@@ -88,7 +88,9 @@ Result<void> destroy_container(const StateDirectory& directory,
         "the state belongs to another user: poststop hooks, resctrl groups and mounts are left "
         "alone");
   TRY(signal_init(record));
-  TRY_ASSIGN(const auto cgroup, cgroup_of(record));
+  bundle::ContainerRecord reachable = record;
+  if (!is_ours) reachable.cgroup.unit.clear();  // nobody else's systemd is told anything by us
+  TRY_ASSIGN(const auto cgroup, cgroup_of(reachable));
   TRY(within(cgroup->destroy(), "remove the cgroup"));
   TRY(await_end_of_init(record));
   if (is_ours && record.resctrl) TRY(linux::remove_resctrl(*record.resctrl));

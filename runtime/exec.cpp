@@ -135,6 +135,7 @@ Result<ExecutedProcess> exec_process(const Container& container, const bundle::C
   TRY(link.spawn());
   undo.add([&] { link.kill(); });
   TRY(link.serve());
+  TRY(cgroup->adopt(link.pid()));
   if (request.pid_file) {
     TRY(within(linux::replace_file(*request.pid_file, fmt::format("{}", link.pid()), 0644),
                "--pid-file"));

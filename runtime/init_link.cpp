@@ -40,8 +40,8 @@ Result<void> InitLink::spawn() {
   socket_ = std::move(ends.first);
   context_.undo.add([this] { kill(); });
   if (plan_.cgroup.unified_directory && !child_.joined_cgroup)
-    return context_.cgroup.attach(child_.pid);
-  return {};
+    TRY(context_.cgroup.attach(child_.pid));
+  return context_.cgroup.adopt(child_.pid);
 }
 
 Result<void> InitLink::apply_resources() const {

@@ -10,7 +10,7 @@ namespace ocirun::runtime {
 
 enum class LogFormat { kText, kJson };
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
-enum class CgroupManager { kCgroupfs, kDisabled };
+enum class CgroupManager { kCgroupfs, kSystemd, kDisabled };
 enum class Rootless { kAuto, kYes, kNo };
 
 /// The options before the command (matrix 4.2).

@@ -21,6 +21,15 @@ Result<LogLevel> parse_level(const std::string& text) {
   return refuse("--log-level {}: must be debug, info, warning or error", text);
 }
 
+Result<CgroupManager> read_cgroup_manager(const Arguments& arguments) {
+  const std::string manager = arguments.value("cgroup-manager").value_or("cgroupfs");
+  if (manager == "disabled") return CgroupManager::kDisabled;  // podman --cgroups=disabled
+  if (manager != "cgroupfs" && manager != "systemd")
+    return refuse("--cgroup-manager {}: must be cgroupfs, systemd or disabled", manager);
+  return manager == "systemd" || arguments.has("systemd-cgroup") ? CgroupManager::kSystemd
+                                                                 : CgroupManager::kCgroupfs;
+}
+
 Result<GlobalOptions> read_globals(const Arguments& arguments) {
   GlobalOptions options;
   const auto root = arguments.value("root");
@@ -38,17 +47,7 @@ Result<GlobalOptions> read_globals(const Arguments& arguments) {
   TRY_ASSIGN(options.log_level, parse_level(arguments.value("log-level").value_or("info")));
   if (arguments.has("debug")) options.log_level = LogLevel::kDebug;
 
-  const std::string manager = arguments.value("cgroup-manager").value_or("cgroupfs");
-  if (manager == "systemd" || arguments.has("systemd-cgroup"))
-    return refuse(
-        "the systemd cgroup manager is not part of this version: use --cgroup-manager cgroupfs or "
-        "disabled");
-  if (manager != "cgroupfs" && manager != "disabled")
-    return refuse(
-        "--cgroup-manager {}: must be cgroupfs or disabled; systemd is not part of this version",
-        manager);
-  options.cgroup_manager =
-      manager == "disabled" ? CgroupManager::kDisabled : CgroupManager::kCgroupfs;
+  TRY_ASSIGN(options.cgroup_manager, read_cgroup_manager(arguments));
 
   const std::string rootless = arguments.value("rootless").value_or("auto");
   if (rootless == "true")

@@ -69,6 +69,7 @@ const Reasons kProcAndDevLiterals{
     {"linux/lsm.cpp", "/proc/filesystems of the host"},
     {"linux/namespaces.cpp", "the text of an error"},
     {"linux/pidfd.cpp", "the boot id, of the host"},
+    {"cgroups/systemd_limits.cpp", "names of devices that systemd is told"},
     {"bundle/default_config.cpp", "text of the template"},
     {"runtime/options.cpp", "own uid_map, before any namespace"},
     {"runtime/exec.cpp", "namespaces of a container's init, on the host"},

@@ -1,0 +1,229 @@
+# shellcheck disable=SC2016 # the guest's variables are not ours
+# The systemd cgroup manager, under a systemd that is PID 1 of namespaces: vm/systemd-ns. What the guest
+# prints is the test's output.
+
+load lib/common
+
+setup_file() {
+  local output
+  if ! output=$(timeout -k 5 600 "$REPO/integration/vm/systemd-ns" -- true 2>&1 </dev/null); then
+    BED_MISSING="systemd-ns cannot run here: $(tail -n 1 <<<"$output")"
+    export BED_MISSING
+  fi
+}
+
+# guest [OPTION…] SCRIPT: runs it with lib/systemd-guest.bash; it must succeed.
+guest() {
+  [[ -z ${BED_MISSING:-} ]] || skip "$BED_MISSING"
+  run timeout -k 5 200 "$REPO/integration/vm/systemd-ns" "${@:1:$#-1}" -- \
+    bash -c "source '$LIB/systemd-guest.bash'; ${*: -1}" </dev/null
+  succeeds
+}
+
+@test "R-45 a container is a scope of systemd's: delegated, in its slice, gone after delete" {
+  guest '
+    bundle ".linux.cgroupsPath = \"a-b.slice:pre:web\""
+    up web
+    has pre-web.scope ActiveState active
+    has pre-web.scope Delegate yes
+    has pre-web.scope Slice a-b.slice
+    has pre-web.scope DefaultDependencies no
+    has pre-web.scope CPUAccounting yes
+    has pre-web.scope Description "ocirun container web"
+    has pre-web.scope ControlGroup /a.slice/a-b.slice/pre-web.scope
+    equal "the cgroup" /a.slice/a-b.slice/pre-web.scope "$(group "$(pid web)")"
+    equal "its processes" "$(pid web)" "$(cat /sys/fs/cgroup/a.slice/a-b.slice/pre-web.scope/cgroup.procs)"
+    equal "an executed process" "0::/" "$(ocirun exec web cat /proc/self/cgroup | grep ^0:)"
+    ocirun pause web
+    equal status paused "$(ocirun state web | jq -r .status)"
+    ocirun resume web
+    ocirun delete --force web
+    gone pre-web.scope'
+}
+
+@test "R-3 an absent cgroupsPath and an empty slice are in system.slice, - is the root" {
+  guest '
+    bundle
+    up web+1
+    equal "the cgroup" "/system.slice/ocirun-web\\x2b1.scope" "$(group "$(pid web+1)")"
+    ocirun delete --force web+1
+    config ".linux.cgroupsPath = \":pre:web\""
+    up web
+    has pre-web.scope Slice system.slice
+    ocirun delete --force web
+    config ".linux.cgroupsPath = \"-::web\""
+    up web
+    has web.scope ControlGroup /web.scope
+    ocirun delete --force web'
+}
+
+@test "R-3 a cgroupsPath of another shape is refused, and nothing is left" {
+  guest '
+    bundle ".linux.cgroupsPath = \"/a/b\""
+    refused slice:prefix:name web
+    config ".linux.cgroupsPath = \"a--b.slice:x:y\""
+    refused "is no slice" web
+    config ".linux.cgroupsPath = \"a.slice:x:y z\""
+    refused "no unit" web
+    gone x-y.scope'
+}
+
+@test "R-45 annotations set properties, a bad one is refused by its name" {
+  guest '
+    bundle ".annotations = {\"org.systemd.property.TimeoutStopSec\": \"uint64 12\",
+      \"org.systemd.property.CollectMode\": \"'"'inactive-or-failed'"'\",
+      \"org.systemd.property.MemoryHigh\": \"uint64 100000000\",
+      \"org.systemd.property.Wants\": \"['"'a.target', 'b.target'"']\"}"
+    up web
+    has ocirun-web.scope TimeoutStopUSec 12s
+    has ocirun-web.scope CollectMode inactive-or-failed
+    has ocirun-web.scope MemoryHigh 100000000
+    equal Wants "a.target b.target" "$(show ocirun-web.scope Wants | tr " " "\n" | sort | xargs)"
+    ocirun delete --force web
+    for bad in "TimeoutStopSec soon" "Nonsense true" "Slice true" "MemoryMax true" "Memory-Max 1"; do
+      config ".annotations = {(\"org.systemd.property.\" + \$name): \$value}" --arg name "${bad% *}" --arg value "${bad#* }"
+      refused "/annotations/org.systemd.property.${bad% *}" web
+      gone ocirun-web.scope
+    done'
+}
+
+@test "R-45 limits are the scope's properties and the files' values, also after daemon-reload" {
+  guest --cgroup hybrid '
+    bundle ".linux.resources += {memory: {limit: 50003968}, pids: {limit: 17}, cpu: {shares: 512, quota: 12345, period: 50000},
+      blockIO: {weight: 0}} | .linux.resources.devices = [{allow: false, access: \"rwm\"}, {allow: true, type: \"c\", major: 10, minor: 229, access: \"rw\"}]"
+    up web
+    check() {
+      has ocirun-web.scope MemoryLimit 50003968
+      has ocirun-web.scope TasksMax 17
+      has ocirun-web.scope CPUShares 512
+      has ocirun-web.scope CPUQuotaPerSecUSec 250ms
+      has ocirun-web.scope CPUQuotaPeriodUSec 50ms
+      has ocirun-web.scope DevicePolicy strict
+      c=system.slice/ocirun-web.scope
+      equal memory 50003968 "$(cat /sys/fs/cgroup/memory/$c/memory.limit_in_bytes)"
+      equal pids 17 "$(cat /sys/fs/cgroup/pids/$c/pids.max)"
+      equal shares 512 "$(cat /sys/fs/cgroup/cpu/$c/cpu.shares)"
+      equal quota "$1" "$(cat /sys/fs/cgroup/cpu/$c/cpu.cfs_quota_us)"
+      equal devices "c 10:229 rw" "$(grep -w 10:229 /sys/fs/cgroup/devices/$c/devices.list)"
+      equal "allowed to all" "" "$(grep ^a /sys/fs/cgroup/devices/$c/devices.list || true)"
+      for hierarchy in cpuset freezer systemd; do
+        grep -qx "$(pid web)" "/sys/fs/cgroup/$hierarchy/$c/cgroup.procs" || { echo "not in $hierarchy"; exit 1; }
+      done
+    }
+    check 12345
+    systemd daemon-reload
+    check 12500
+    ocirun delete --force web
+    gone ocirun-web.scope'
+}
+
+@test "R-45 update reaches the scope" {
+  [[ $("$OCIRUN" --help) == *update* ]] || skip "no update command"
+  guest --cgroup hybrid '
+    bundle ".linux.resources += {memory: {limit: 50003968}, pids: {limit: 17}}"
+    up web
+    ocirun update --memory 60002304 --pids-limit 18 web
+    systemd daemon-reload
+    has ocirun-web.scope MemoryLimit 60002304
+    has ocirun-web.scope TasksMax 18
+    c=system.slice/ocirun-web.scope
+    equal memory 60002304 "$(cat /sys/fs/cgroup/memory/$c/memory.limit_in_bytes)"
+    equal pids 18 "$(cat /sys/fs/cgroup/pids/$c/pids.max)"
+    ocirun delete --force web'
+}
+
+@test "R-45 a user's container is a scope of the user's systemd" {
+  guest --user '
+    bundle
+    up web
+    has ocirun-web.scope ActiveState active
+    has ocirun-web.scope Delegate yes
+    equal "the cgroup" "/user.slice/user-1000.slice/user@1000.service/user.slice/ocirun-web.scope" "$(group "$(pid web)")"
+    equal "an executed process" "0::/" "$(ocirun exec web cat /proc/self/cgroup | grep ^0:)"
+    systemd daemon-reload
+    has ocirun-web.scope ActiveState active
+    ocirun delete --force web
+    gone ocirun-web.scope'
+}
+
+# A login shell is in a session of the system's systemd, from where nobody may move a process to the user's.
+@test "R-45 a user who has logged in elsewhere has systemd move the container" {
+  guest '
+    systemctl start user@1000.service
+    cat >"$W/user" <<EOF
+      source "$GUEST_LIB"
+      bundle
+      up web
+      equal "the cgroup" /user.slice/user-1000.slice/user@1000.service/user.slice/ocirun-web.scope "\$(group "\$(pid web)")"
+      ocirun exec --detach --pid-file "\$W/pid" web sleep 100
+      equal "of the executed one" /user.slice/user-1000.slice/user@1000.service/user.slice/ocirun-web.scope "\$(group "\$(cat "\$W/pid")")"
+      ocirun delete --force web
+      gone ocirun-web.scope
+EOF
+    setpriv --reuid 1000 --regid 1000 --init-groups env HOME=/home/tester XDG_RUNTIME_DIR=/run/user/1000 \
+      bash "$W/user"'
+}
+
+@test "R-45 without a user bus the message says what is wanted" {
+  guest --user '
+    bundle
+    unset DBUS_SESSION_BUS_ADDRESS XDG_RUNTIME_DIR
+    refused "XDG_RUNTIME_DIR" web'
+}
+
+@test "R-45 a stopped bus and an absent one are errors in bounded time, delete --force works" {
+  guest '
+    bundle
+    up web
+    kill -STOP "$(pidof dbus-daemon)"
+    before=$SECONDS
+    refused "has not answered" other
+    ((SECONDS - before < 25)) || { echo "took $((SECONDS - before)) s"; exit 1; }
+    before=$SECONDS
+    ocirun delete --force web
+    ((SECONDS - before < 25)) || { echo "took $((SECONDS - before)) s"; exit 1; }
+    kill -CONT "$(pidof dbus-daemon)"
+    for ((i = 0; i < 50; i++)); do [[ $(show ocirun-web.scope LoadState) != not-found ]] || break; sleep 0.1; done
+    gone ocirun-web.scope
+    export DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nowhere
+    refused "over the system bus" other'
+}
+
+@test "R-45 a unit of that name that runs is an error, and lives on" {
+  guest '
+    bundle ".linux.cgroupsPath = \":x:y\""
+    up one
+    refused "has a unit x-y.scope already" two
+    has x-y.scope ActiveState active
+    equal status running "$(ocirun state one | jq -r .status)"
+    ocirun delete --force one
+    gone x-y.scope'
+}
+
+@test "R-45 a unit of that name that has failed is reset" {
+  guest '
+    bundle ".linux.cgroupsPath = \":x:y\""
+    systemd-run --quiet --scope --unit x-y -p RuntimeMaxSec=1 sleep 100 || true
+    has x-y.scope ActiveState failed
+    up web
+    has x-y.scope ActiveState active
+    ocirun kill web KILL
+    for ((i = 0; i < 50; i++)); do [[ $(ocirun state web | jq -r .status) != stopped ]] || break; sleep 0.1; done
+    ocirun delete web
+    gone x-y.scope'
+}
+
+@test "R-45 a create that fails or is killed leaves no scope that delete --force does not find" {
+  guest '
+    bundle ".hooks.createRuntime = [{path: \"/bin/false\"}]"
+    refused "createRuntime hook" web
+    gone ocirun-web.scope
+    config ".hooks.createRuntime = [{path: \"/bin/sleep\", args: [\"sleep\", \"1000\"]}]"
+    "$OCIRUN" --root "$W/root" --systemd-cgroup create --bundle "$W/bundle" web </dev/null >"$W/log" 2>&1 &
+    for ((i = 0; i < 100; i++)); do [[ $(show ocirun-web.scope ActiveState) != active ]] || break; sleep 0.05; done
+    sleep 0.3
+    kill -KILL $!
+    ocirun delete --force web
+    gone ocirun-web.scope
+    equal "state" "" "$(ls "$W/root")"'
+}
