@@ -16,13 +16,6 @@ namespace {
 
 constexpr int kDetach = 2;  // MNT_DETACH of <sys/mount.h>
 
-/// What keeps events in: a slave still hears the host, as `shared` and `slave` want it.
-Propagation isolation_of(Propagation rootfs_propagation) {
-  const bool hears_host =
-      rootfs_propagation == Propagation::kShared || rootfs_propagation == Propagation::kSlave;
-  return hears_host ? Propagation::kSlave : Propagation::kPrivate;
-}
-
 /// Where to attach the root: on itself, or, where the user namespace cannot reach it, on "/", which
 /// leaves this namespace by the pivot anyway.
 Result<UniqueFd> open_attachment(const HostPath& rootfs, bool have_tree) {
@@ -178,6 +171,13 @@ Result<void> make_read_only(const SafeDir& root, const Procfs& procfs, const Roo
 }
 
 }  // namespace
+
+// A slave still hears the host, as `shared` and `slave` want it.
+Propagation isolation_of(Propagation rootfs_propagation) {
+  const bool hears_host =
+      rootfs_propagation == Propagation::kShared || rootfs_propagation == Propagation::kSlave;
+  return hears_host ? Propagation::kSlave : Propagation::kPrivate;
+}
 
 Result<void> isolate_mount_tree(Propagation rootfs_propagation) {
   const unsigned long flag = propagation_flag(isolation_of(rootfs_propagation));

@@ -16,6 +16,8 @@ namespace ocirun::linux {
 /// slave, shared: slave; private, unbindable, unset: private), so that what follows stays in this
 /// namespace. L-30.
 Result<void> isolate_mount_tree(Propagation rootfs_propagation);
+/// The propagation that it gives.
+Propagation isolation_of(Propagation rootfs_propagation);
 
 /// Mounts the rootfs onto itself (pivot_root wants a mount point), recursive, and returns it opened
 /// inside that mount. `opened` is a tree from the parent for a root that the user namespace cannot

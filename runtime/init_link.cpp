@@ -96,34 +96,6 @@ Result<void> InitLink::map_ids() {
   return {};
 }
 
-Result<void> InitLink::open_mount(const linux::Packet& packet) {
-  TRY_ASSIGN(const int index, parse_number(packet.payload));
-  if (index == kRootfsIndex) {
-    linux::Mount root;
-    root.source = plan_.config.root_path.string();
-    root.bind = root.recursive = true;
-    TRY_ASSIGN(const UniqueFd tree, linux::open_bind(root));
-    return send_tree(tree);
-  }
-  if (index < 0 || static_cast<std::size_t>(index) >= plan_.config.mounts.size())
-    return fail(EPROTO, "OpenMount {}", packet.payload);
-  const linux::Mount& mount = plan_.config.mounts[static_cast<std::size_t>(index)];
-  if (mount.id_map_kind == linux::IdMapKind::kNone) {
-    TRY_ASSIGN(const UniqueFd tree, linux::open_bind(mount));
-    return send_tree(tree);
-  }
-  UniqueFd user_namespace;
-  if (mount.id_map.empty()) {
-    TRY_ASSIGN(user_namespace,
-               linux::sys::openat(context_.procfs.fd(), fmt::format("{}/ns/user", pid()).c_str(),
-                                  O_RDONLY | O_CLOEXEC));
-  } else {
-    TRY_ASSIGN(user_namespace, linux::make_user_namespace(context_.procfs.fd(), mount.id_map));
-  }
-  TRY_ASSIGN(const UniqueFd tree, linux::open_id_mapped_bind(mount, user_namespace));
-  return send_tree(tree);
-}
-
 Result<void> InitLink::keep_terminal(const linux::Packet& packet) {
   TRY_ASSIGN(terminal_, receive_terminal(packet, context_.console));
   return {};

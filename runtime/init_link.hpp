@@ -45,6 +45,9 @@ class InitLink final : public ChildLink {
 
   Result<void> map_ids();
   Result<void> open_mount(const linux::Packet& packet);
+  Result<UniqueFd> open_tree(const linux::Mount& mount) const;
+  Result<UniqueFd> open_id_map(const linux::Mount& mount) const;
+  Result<UniqueFd> open_user_namespace() const;
   Result<void> run_hooks();
   Result<void> move_net_devices();
   Result<void> keep_terminal(const linux::Packet& packet);

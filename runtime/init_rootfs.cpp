@@ -13,9 +13,10 @@ namespace {
 
 using linux::NamespaceKind;
 
+// Empty: the parent may not open it either.
 Result<UniqueFd> ask_for_tree(const linux::MessageSocket& parent, int index) {
   TRY_ASSIGN(linux::Packet packet, ask(parent, Message::kOpenMount, fmt::format("{}", index)));
-  if (packet.descriptors.size() != 1) return fail(EPROTO, "MountTree without a descriptor");
+  if (packet.descriptors.empty()) return UniqueFd();
   return std::move(packet.descriptors.front());
 }
 
@@ -24,6 +25,16 @@ Result<UniqueFd> ask_for_tree(const linux::MessageSocket& parent, int index) {
 bool is_out_of_reach(const bundle::Config& config, const Error& error) {
   return config.namespaces.contains(NamespaceKind::kUser) &&
          (error.number() == EACCES || error.number() == EPERM);
+}
+
+bool is_id_mapped(const linux::Mount& mount) {
+  return mount.id_map_kind != linux::IdMapKind::kNone;
+}
+
+// A tree of the parent's has them already, and locked.
+linux::Mount without_attributes(linux::Mount mount) {
+  mount.attributes = mount.recursive_attributes = {};
+  return mount;
 }
 
 bool covers_dev(const linux::Mount& mount) {
@@ -36,8 +47,13 @@ Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocke
   const bundle::Config& config = plan.config;
   std::vector<UniqueFd> early(config.mounts.size());
   for (std::size_t index = 0; index < config.mounts.size(); ++index)
-    if (linux::wants_early_open(config.mounts[index])) {
-      TRY_ASSIGN(early[index], linux::open_bind(config.mounts[index]));
+    if (linux::wants_early_open(config.mounts[index]) && !is_id_mapped(config.mounts[index])) {
+      auto tree = linux::open_bind(config.mounts[index]);
+      if (tree) early[index] = *std::move(tree);
+      // Else the parent is asked for it below, when its turn comes.
+      else if (!is_out_of_reach(config, tree.error()))
+        return within(Result<RootfsBuild>(std::unexpected(std::move(tree).error())),
+                      fmt::format("/mounts/{}", index));
     }
 
   TRY_ASSIGN(linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
@@ -46,8 +62,9 @@ Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocke
   auto root = linux::attach_rootfs(config.root_path, UniqueFd(), procfs, config.rootfs_propagation);
   if (!root && is_out_of_reach(config, root.error())) {
     TRY_ASSIGN(UniqueFd tree, ask_for_tree(parent, kRootfsIndex));
-    root =
-        linux::attach_rootfs(config.root_path, std::move(tree), procfs, config.rootfs_propagation);
+    if (tree)
+      root = linux::attach_rootfs(config.root_path, std::move(tree), procfs,
+                                  config.rootfs_propagation);
   }
   if (!root)
     return within(Result<RootfsBuild>(std::unexpected(root.error())),
@@ -72,14 +89,17 @@ Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::Messa
       .cgroups = plan.cgroup_hierarchies};
   for (std::size_t index = 0; index < config.mounts.size(); ++index) {
     const linux::Mount& mount = config.mounts[index];
-    UniqueFd opened = std::move(early_[index]);
-    if (mount.id_map_kind != linux::IdMapKind::kNone) {
-      TRY_ASSIGN(opened, ask_for_tree(parent, static_cast<int>(index)));
+    UniqueFd from_parent;
+    if (is_id_mapped(mount)) {
+      TRY_ASSIGN(from_parent, ask_for_tree(parent, static_cast<int>(index)));
     }
-    auto made = linux::make_mount(context, mount, std::move(opened));
-    if (!made && mount.bind && is_out_of_reach(config, made.error())) {
-      TRY_ASSIGN(UniqueFd tree, ask_for_tree(parent, static_cast<int>(index)));
-      made = linux::make_mount(context, mount, std::move(tree));
+    auto made = from_parent
+                    ? linux::make_mount(context, without_attributes(mount), std::move(from_parent))
+                    : linux::make_mount(context, mount, std::move(early_[index]));
+    if (!made && mount.bind && !is_id_mapped(mount) && is_out_of_reach(config, made.error())) {
+      TRY_ASSIGN(from_parent, ask_for_tree(parent, static_cast<int>(index)));
+      if (from_parent)
+        made = linux::make_mount(context, without_attributes(mount), std::move(from_parent));
     }
     if (!made)
       return within(Result<void>(std::unexpected(made.error())), fmt::format("/mounts/{}", index));

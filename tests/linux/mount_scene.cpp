@@ -20,4 +20,20 @@ void refuse_system_calls(const std::vector<long>& calls) {
   detail::check(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0, "PR_SET_SECCOMP");
 }
 
+UniqueFd shifted_user_namespace() {
+  const pid_t pid = static_cast<pid_t>(
+      ::syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+  if (pid == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  const std::string proc = "/proc/" + std::to_string(pid);
+  test::detail::write_file(proc + "/uid_map", "0 100000 65536");
+  test::detail::write_file(proc + "/gid_map", "0 100000 65536");
+  UniqueFd fd(::open((proc + "/ns/user").c_str(), O_RDONLY | O_CLOEXEC));
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+  return fd;
+}
+
 }  // namespace ocirun::test

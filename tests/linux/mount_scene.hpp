@@ -121,6 +121,9 @@ inline void check_text(const std::string& message, std::string_view part) {
              "\"" << message << "\" lacks \"" << part << "\"");
 }
 
+/// A user namespace with ids from 100000 on, as a descriptor.
+UniqueFd shifted_user_namespace();
+
 /// From here on the kernel answers ENOSYS to `calls`, as one that is too old does.
 void refuse_system_calls(const std::vector<long>& calls);
 

@@ -15,23 +15,6 @@ namespace {
 const std::vector<long> kMountApi = {SYS_fsopen,    SYS_fsconfig,   SYS_fsmount,      SYS_fspick,
                                      SYS_open_tree, SYS_move_mount, SYS_mount_setattr};
 
-/// A user namespace with ids from 100000 on, as a descriptor.
-UniqueFd shifted_user_namespace() {
-  const pid_t pid = static_cast<pid_t>(
-      ::syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
-  if (pid == 0) {
-    ::pause();
-    ::_exit(0);
-  }
-  const std::string proc = "/proc/" + std::to_string(pid);
-  test::detail::write_file(proc + "/uid_map", "0 100000 65536");
-  test::detail::write_file(proc + "/gid_map", "0 100000 65536");
-  UniqueFd fd(::open((proc + "/ns/user").c_str(), O_RDONLY | O_CLOEXEC));
-  ::kill(pid, SIGKILL);
-  ::waitpid(pid, nullptr, 0);
-  return fd;
-}
-
 uid_t owner_of(const char* path) {
   struct stat info{};
   test::detail::check(::stat(path, &info) == 0, path);

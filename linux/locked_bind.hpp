@@ -1,0 +1,31 @@
+#pragma once
+
+#include "linux/error.hpp"
+#include "linux/mount.hpp"
+#include "linux/procfs.hpp"
+#include "linux/unique_fd.hpp"
+
+namespace ocirun::linux {
+
+/// A bind mount for a container whose user namespace may not open the source itself.
+struct LockedBind {
+  const Mount& mount;
+  Fd id_map;          // the user namespace that maps its ids, or -1
+  Fd user_namespace;  // the container's
+  Propagation rootfs_propagation = Propagation::kUnchanged;
+};
+
+/// Clones the source with all attributes of the mount and locks the tree for the container's user
+/// namespace: from inside, no flag that protects can be cleared and nothing below the top can be
+/// unmounted. The kernel locks a mount only when it copies a whole mount namespace for another user
+/// namespace; so the caller ends up in a mount namespace and in the user namespace of nobody's, and
+/// has to be a short-lived child. Its propagation is what isolate_mount_tree() would have left it.
+/// Errors: EPERM without CAP_SYS_ADMIN in the caller's user namespace; those of open_bind and
+/// open_id_mapped_bind.
+Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const LockedBind& wanted);
+
+/// The attributes of `mount`, on a tree or an attached mount: recursive ones first, so that what is
+/// asked of the top mount alone wins there.
+Result<void> set_attributes_of(const Procfs& procfs, Fd tree, const Mount& mount);
+
+}  // namespace ocirun::linux

@@ -1,0 +1,105 @@
+// What the parent opens for init: sources that the container's user namespace may not reach, and
+// id-mapped ones, which want privileges over their filesystem.
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "linux/locked_bind.hpp"
+#include "linux/place_mount.hpp"
+#include "linux/rootfs.hpp"
+#include "linux/syscalls.hpp"
+#include "runtime/init_link.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+using linux::NamespaceKind;
+
+// Locking changes the namespaces of whoever does it: a child's, which ends with it.
+Result<UniqueFd> open_locked(const linux::Procfs& procfs, const linux::LockedBind& wanted) {
+  TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
+  TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
+  if (child.pid == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const auto tree = linux::clone_locked_bind(procfs, wanted);
+    const Fd fd = tree ? Fd(*tree) : Fd{};
+    const auto told = tree ? tell(ends.second, Message::kMountTree, {}, std::span(&fd, 1))
+                           : tell(ends.second, Message::kFailed, error_bytes(tree.error()));
+    ::_exit(told ? 0 : 1);
+  }
+  ends.second.close();
+  auto received = ends.first.receive();
+  TRY(linux::wait_for_child(child.pid));
+  TRY_ASSIGN(linux::Packet packet, std::move(received));
+  if (packet.end_of_stream) return fail(EPIPE, "the process that locks the mount died");
+  if (static_cast<Message>(packet.tag) == Message::kFailed)
+    return std::unexpected(parse_error_bytes(packet.payload));
+  if (packet.descriptors.size() != 1) return fail(EPROTO, "MountTree without a descriptor");
+  return std::move(packet.descriptors.front());
+}
+
+// In the host's user namespace there is nothing to lock. Init's own clones are cut off from the
+// host's mount events; so is this one.
+Result<UniqueFd> open_unlocked(const linux::Procfs& procfs, const linux::Mount& mount, Fd id_map,
+                               linux::Propagation rootfs_propagation) {
+  TRY_ASSIGN(UniqueFd tree, linux::open_id_mapped_bind(mount, id_map));
+  if (!linux::wants_early_open(mount))
+    TRY(linux::change_propagation(procfs, tree, linux::isolation_of(rootfs_propagation),
+                                  linux::Recursion::kTree));
+  TRY(linux::set_attributes_of(procfs, tree, mount));
+  return tree;
+}
+
+bool may_be_left_to_init(const linux::Mount& mount) {
+  return mount.id_map_kind == linux::IdMapKind::kNone;
+}
+
+}  // namespace
+
+Result<UniqueFd> InitLink::open_id_map(const linux::Mount& mount) const {
+  if (mount.id_map_kind == linux::IdMapKind::kNone) return UniqueFd();
+  return mount.id_map.empty() ? open_user_namespace()
+                              : linux::make_user_namespace(context_.procfs.fd(), mount.id_map);
+}
+
+Result<UniqueFd> InitLink::open_user_namespace() const {
+  return linux::sys::openat(context_.procfs.fd(), fmt::format("{}/ns/user", pid()).c_str(),
+                            O_RDONLY | O_CLOEXEC);
+}
+
+Result<UniqueFd> InitLink::open_tree(const linux::Mount& mount) const {
+  const linux::Propagation propagation = plan_.config.rootfs_propagation;
+  TRY_ASSIGN(const UniqueFd id_map, open_id_map(mount));
+  if (!plan_.config.namespaces.contains(NamespaceKind::kUser))
+    return open_unlocked(context_.procfs, mount, id_map, propagation);
+  TRY_ASSIGN(const UniqueFd user_namespace, open_user_namespace());
+  return open_locked(context_.procfs, {.mount = mount,
+                                       .id_map = id_map,
+                                       .user_namespace = user_namespace,
+                                       .rootfs_propagation = propagation});
+}
+
+Result<void> InitLink::open_mount(const linux::Packet& packet) {
+  TRY_ASSIGN(const int index, parse_number(packet.payload));
+  if (index == kRootfsIndex) {
+    linux::Mount root;
+    root.source = plan_.config.root_path.string();
+    root.bind = root.recursive = true;
+    TRY_ASSIGN(const UniqueFd tree, within(open_tree(root), "/root/path"));
+    return send_tree(tree);
+  }
+  if (index < 0 || static_cast<std::size_t>(index) >= plan_.config.mounts.size())
+    return fail(EPROTO, "OpenMount {}", packet.payload);
+  const linux::Mount& mount = plan_.config.mounts[static_cast<std::size_t>(index)];
+  const auto tree = within(open_tree(mount), fmt::format("/mounts/{}", index));
+  if (tree) return send_tree(*tree);
+  // We may not either: init's own error says more.
+  const bool is_init_told = may_be_left_to_init(mount) && tree.error().number() == EPERM;
+  return is_init_told ? tell(socket_, Message::kMountTree) : std::unexpected(tree.error());
+}
+
+}  // namespace ocirun::runtime
