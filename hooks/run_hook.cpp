@@ -95,12 +95,13 @@ int poll_timeout(const Hook& hook, Clock::time_point begin, int reminders) {
 enum class Ending { kExited, kTimedOut };
 
 // Returns when the hook's own process has ended (its pidfd is readable) or its time is up. A
-// grandchild that keeps the pipe open holds nobody back.
-Ending wait_for_end(const Hook& hook, const Surroundings& surroundings, const linux::Child& child,
-                    Fd output, std::string& kept) {
+// grandchild that keeps the pipe open holds nobody back. Errors: an interrupt; the hook still runs.
+Result<Ending> wait_for_end(const Hook& hook, const Surroundings& surroundings,
+                            const linux::Child& child, Fd output, std::string& kept) {
   const auto begin = Clock::now();
-  std::array<pollfd, 2> watched{pollfd{output.value, POLLIN, 0},
-                                pollfd{child.pidfd.get(), POLLIN, 0}};
+  std::array<pollfd, 3> watched{pollfd{output.value, POLLIN, 0},
+                                pollfd{child.pidfd.get(), POLLIN, 0},
+                                pollfd{surroundings.interrupt.value, POLLIN, 0}};
   for (int reminders = 0;;) {
     const int ready = ::poll(watched.data(), watched.size(), poll_timeout(hook, begin, reminders));
     if (ready < 0) continue;  // EINTR
@@ -115,6 +116,7 @@ Ending wait_for_end(const Hook& hook, const Surroundings& surroundings, const li
                                       hook.path.string(), (kReminder * reminders).count()));
       continue;
     }
+    if (watched[2].revents != 0 && !has_ended) TRY(surroundings.check_interrupt());
     if (watched[0].revents != 0 && !drain(output, kept)) watched[0].fd = -1;
     // Without a pidfd (Linux before 5.3) the end of the output stands for the end of the hook.
     if (has_ended || (child.pidfd.get() < 0 && watched[0].fd < 0)) break;
@@ -136,13 +138,14 @@ Result<void> run_hook(const Hook& hook, const Surroundings& surroundings) {
   failure.writer.reset();
 
   std::string kept;
-  const Ending ending = wait_for_end(hook, surroundings, child, output.reader, kept);
-  if (ending == Ending::kTimedOut) {
+  const Result<Ending> ending = wait_for_end(hook, surroundings, child, output.reader, kept);
+  if (ending != Ending::kExited) {
     ::kill(-child.pid, SIGKILL);
     ::kill(child.pid, SIGKILL);  // before its setsid there is no such group
   }
   TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
-  if (ending == Ending::kTimedOut)
+  TRY(ending);
+  if (*ending == Ending::kTimedOut)
     return refuse("timed out after {} s{}", hook.timeout->count(), tail_of(std::move(kept)));
   int reason = 0;
   if (::read(failure.reader.get(), &reason, sizeof(reason)) == sizeof(reason))

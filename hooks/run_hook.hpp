@@ -7,6 +7,7 @@
 
 #include "hooks/hook.hpp"
 #include "linux/error.hpp"
+#include "linux/unique_fd.hpp"
 
 namespace ocirun::hooks {
 
@@ -16,14 +17,16 @@ struct Surroundings {
   HostPath directory;                    // its working directory; "/" where that is gone
   std::vector<std::string> default_env;  // for a hook without `env` (H-4)
   std::function<void(std::string_view)>
-      warn;  // what the operator should know meanwhile; may be empty
+      warn;             // what the operator should know meanwhile; may be empty
+  Fd interrupt = Fd{};  // readable when somebody may want the hook to end; -1: nobody
+  std::function<Result<void>()> check_interrupt = {};  // asked then: an error ends the hook
 };
 
 /// Runs one hook in the caller's namespaces and waits for it: own session, no descriptor but 0, 1
 /// and 2, default signals. Its output is kept for the error. After `timeout` its process group is
-/// killed; without one it may take as long as it likes, which `warn` hears every 10 s. Errors:
-/// "exit status 3: <tail of its output>", "killed by signal 9", "timed out after 5 s", or why it
-/// could not be executed.
+/// killed; without one it may take as long as it likes, which `warn` hears every 10 s. An interrupt
+/// kills the group too. Errors: "exit status 3: <tail of its output>", "killed by signal 9", "timed
+/// out after 5 s", that of check_interrupt, or why it could not be executed.
 Result<void> run_hook(const Hook& hook, const Surroundings& surroundings);
 
 }  // namespace ocirun::hooks

@@ -39,9 +39,7 @@ Result<linux::Packet> ChildLink::hear() {
   while (watched[0].revents == 0) {
     if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR)
       return fail(errno, "wait for the container's process");
-    if (watched[1].revents != 0)
-      if (const int signal = Signals::take(); signal != 0)
-        return std::unexpected(Signals::interruption(signal));
+    if (watched[1].revents != 0) TRY(Signals::check());
   }
   TRY_ASSIGN(linux::Packet packet, socket_.receive());
   if (packet.end_of_stream) return std::unexpected(death_report());

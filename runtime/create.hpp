@@ -45,8 +45,8 @@ struct CreatedContainer {
 
 /// runtime.md#create: everything of config.json but process.args is applied; OP-2, LC-1 … LC-5. On
 /// an error the host is as if it had never been asked (ERR-1), after poststop hooks if hooks had
-/// begun (H-11). Errors: frames without the command and the id; ECANCELED with the signal's number
-/// when a signal ended it.
+/// begun (H-11). Errors: frames without the command and the id; EINTR
+/// when a signal ended it (Signals::ended_by).
 Result<CreatedContainer> create_container(const GlobalOptions& options, const Log& log,
                                           const CreateRequest& request);
 

@@ -9,6 +9,7 @@
 
 #include "hooks/phase.hpp"
 #include "linux/pidfd.hpp"
+#include "runtime/signals.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -71,7 +72,9 @@ void run_poststop(const bundle::Config& config, const bundle::ContainerRecord& r
   const hooks::Surroundings surroundings{.state = bundle::hook_state(state),
                                          .directory = HostPath(record.bundle),
                                          .default_env = {},
-                                         .warn = [&log](std::string_view text) { log.warn(text); }};
+                                         .warn = [&log](std::string_view text) { log.warn(text); },
+                                         .interrupt = Signals::descriptor(),
+                                         .check_interrupt = Signals::check};
   [[maybe_unused]] const auto always_succeeds =
       hooks::run_phase(config.hooks, hooks::Kind::kPoststop,
                        hooks::failure_rule(hooks::Kind::kPoststop), surroundings);

@@ -10,6 +10,7 @@
 #include "linux/procfs.hpp"
 #include "linux/syscalls.hpp"
 #include "runtime/init_link.hpp"
+#include "runtime/signals.hpp"
 
 namespace ocirun::runtime {
 
@@ -22,7 +23,9 @@ Result<void> InitLink::run_hooks() {
       .state = bundle::hook_state(state),
       .directory = context_.request.bundle,
       .default_env = {},
-      .warn = [this](std::string_view text) { context_.log.warn(text); }};
+      .warn = [this](std::string_view text) { context_.log.warn(text); },
+      .interrupt = Signals::descriptor(),
+      .check_interrupt = Signals::check};
   bundle::IntentRecord intent = context_.intent;
   intent.record.init_pid = pid();
   TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(pid()));

@@ -11,6 +11,7 @@ namespace {
 
 // One process, one signal mask: it is global by nature.
 int signal_descriptor = -1;
+int ending_signal = 0;
 
 }  // namespace
 
@@ -40,8 +41,13 @@ int Signals::take() {
   return 0;
 }
 
-Error Signals::interruption(int signal) {
-  return Error(EINTR, fmt::format("stopped by signal {}", signal));
+Result<void> Signals::check() {
+  const int signal = take();
+  if (signal == 0) return {};
+  if (ending_signal == 0) ending_signal = signal;
+  return fail(EINTR, "stopped by signal {}", signal);
 }
+
+int Signals::ended_by() { return ending_signal; }
 
 }  // namespace ocirun::runtime

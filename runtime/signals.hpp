@@ -18,8 +18,10 @@ class Signals {
   static int take();
   /// The next signal of any number, or 0.
   static int take_any();
-  /// The error that ends a command at a signal: errno EINTR, "interrupted by signal 15".
-  static Error interruption(int signal);
+  /// Takes what has come. Errors: EINTR, "stopped by signal 15", when a signal asks us to end.
+  static Result<void> check();
+  /// The first signal that check() found, or 0: a command that it ends exits with 128 + N.
+  static int ended_by();
 };
 
 }  // namespace ocirun::runtime

@@ -1,4 +1,5 @@
 #include "runtime/start.hpp"
+#include "runtime/signals.hpp"
 
 #include <csignal>
 
@@ -22,7 +23,9 @@ Result<void> run_poststart(const StateDirectory& directory, const bundle::Contai
       .state = bundle::hook_state(state),
       .directory = HostPath(record.bundle),
       .default_env = {},
-      .warn = [&log](std::string_view warning) { log.warn(warning); }};
+      .warn = [&log](std::string_view warning) { log.warn(warning); },
+      .interrupt = Signals::descriptor(),
+      .check_interrupt = Signals::check};
   const hooks::FailureRule rule = config.edition == bundle::Edition::kLegacy05
                                       ? hooks::FailureRule::kContinue
                                       : hooks::failure_rule(hooks::Kind::kPoststart);

@@ -152,7 +152,8 @@ int run_command_line(int argc, char** argv) {
   std::string what(command->name);
   if (arguments && !arguments->positionals.empty()) what += " " + arguments->positionals.front();
   log->error(error.within(std::move(what)).message());
-  return command->failure_status;
+  // As a shell tells of a program that a signal ended.
+  return Signals::ended_by() != 0 ? 128 + Signals::ended_by() : command->failure_status;
 }
 
 }  // namespace ocirun::runtime::cli

@@ -1,6 +1,7 @@
 #include "hooks/run_hook.hpp"
 
 #include <fcntl.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -393,6 +394,42 @@ BOOST_AUTO_TEST_CASE(it_works_whichever_descriptors_above_the_three_are_free) {
       BOOST_TEST(slurp(scratch / "out") == "the state");
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(an_interrupt_kills_the_hook_with_its_children_and_is_the_error) {
+  const Scratch scratch;
+  // It writes to the descriptor that we watch, once its child is there.
+  const std::string fifo = scratch / "interrupt";
+  BOOST_REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  const UniqueFd interrupt(::open(fifo.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  const Hook hook = hook_at(scratch.script(
+      "h", "trap '' TERM INT HUP; sleep 987 & echo $! >" + scratch.path() + "/child; echo $$ >" +
+               scratch.path() + "/self; printf ab >" + fifo + "; wait; exit 0"));
+  Surroundings around = surroundings();
+  around.interrupt = interrupt;
+  std::string heard;
+  around.check_interrupt = [&]() -> Result<void> {
+    char byte = 0;
+    if (::read(interrupt.get(), &byte, 1) == 1) heard += byte;
+    return byte == 'b' ? refuse("told to stop") : Result<void>{};
+  };
+  std::string text;
+  BOOST_TEST(seconds_of([&] { text = must_fail(run_hook(hook, around)); }) < 5.0);
+  BOOST_TEST(text == "told to stop");
+  BOOST_TEST(heard == "ab");  // the first one was none
+  BOOST_TEST(!is_running(number_in(scratch / "self")));
+  const int child = number_in(scratch / "child");
+  BOOST_TEST(comes_true([&] { return !is_running(child); }));
+  BOOST_TEST(children_of_this_process().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_hook_that_nobody_interrupts_is_waited_for) {
+  const Scratch scratch;
+  const UniqueFd silent(::eventfd(0, EFD_CLOEXEC));
+  Surroundings around = surroundings();
+  around.interrupt = silent;
+  around.check_interrupt = [] { return Result<void>(refuse("nobody asked for this")); };
+  must(run_hook(hook_at(scratch.script("h", "sleep 0.2; exit 0")), around));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
