@@ -1,6 +1,5 @@
 #include "runtime/foreground.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
@@ -12,7 +11,7 @@
 #include <csignal>
 #include <optional>
 
-#include "linux/file_io.hpp"
+#include "runtime/relay.hpp"
 #include "runtime/signals.hpp"
 
 namespace ocirun::runtime {
@@ -45,18 +44,6 @@ void copy_window_size(Fd terminal) {
   if (::ioctl(STDIN_FILENO, TIOCGWINSZ, &size) == 0) ::ioctl(terminal.value, TIOCSWINSZ, &size);
 }
 
-enum class Copy { kMore, kEnd };
-
-Copy copy_some(int from, int to) {
-  std::array<char, 8192> buffer;
-  const ssize_t count = ::read(from, buffer.data(), buffer.size());
-  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return Copy::kMore;
-  if (count <= 0) return Copy::kEnd;  // EIO: the last process has closed the pty
-  const auto written =
-      linux::write_all(Fd{to}, std::string_view(buffer.data(), static_cast<std::size_t>(count)));
-  return written ? Copy::kMore : Copy::kEnd;
-}
-
 void forward(const linux::Child& child, Fd terminal, int signal) {
   if (signal == SIGWINCH && terminal.value >= 0) return copy_window_size(terminal);
   // What the kernel tells us about our own children and sockets is not for the container.
@@ -78,18 +65,6 @@ int exit_code(int status) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-void drain(Fd terminal) {
-  ::fcntl(terminal.value, F_SETFL, O_NONBLOCK);
-  std::array<char, 8192> buffer;
-  for (;;) {
-    const ssize_t count = ::read(terminal.value, buffer.data(), buffer.size());
-    if (count <= 0) return;
-    if (!linux::write_all(Fd{STDOUT_FILENO},
-                          std::string_view(buffer.data(), static_cast<std::size_t>(count))))
-      return;
-  }
-}
-
 }  // namespace
 
 void prepare_relay(Fd terminal) {
@@ -102,24 +77,29 @@ void prepare_relay(Fd terminal) {
 
 Result<int> attend(const linux::Child& child, Fd terminal) {
   const RawTerminal raw(terminal.value >= 0);
-  enum { kSignals, kTerminal, kInput };
-  std::array<pollfd, 3> watched{pollfd{Signals::descriptor().value, POLLIN, 0},
-                                pollfd{terminal.value, POLLIN, 0},
-                                pollfd{terminal.value >= 0 ? STDIN_FILENO : -1, POLLIN, 0}};
+  // A change of size that came while the container was made is one of those signals that were
+  // taken.
+  if (terminal.value >= 0) copy_window_size(terminal);
+  Relay relay(terminal, Fd{STDIN_FILENO}, Fd{STDOUT_FILENO});
   for (;;) {
     if (const auto status = collect(child.pid)) {
-      if (terminal.value >= 0) drain(terminal);
+      // What came too late for the container is not meant for its poststop hooks.
+      while (Signals::take_any() != 0) {
+      }
+      relay.drain();
       return exit_code(*status);
     }
-    if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR)
+    const auto wanted = relay.wanted();
+    std::array<pollfd, 1 + Relay::kWatched> watched{pollfd{Signals::descriptor().value, POLLIN, 0},
+                                                    wanted[0], wanted[1], wanted[2]};
+    if (::poll(watched.data(), watched.size(), -1) < 0) {
+      if (errno == EINTR) continue;
       return fail(errno, "wait for the container");
-    if ((watched[kSignals].revents & POLLIN) != 0)
+    }
+    if (watched[0].revents != 0)
       for (int signal = Signals::take_any(); signal != 0; signal = Signals::take_any())
         forward(child, terminal, signal);
-    if (watched[kTerminal].revents != 0 && copy_some(terminal.value, STDOUT_FILENO) == Copy::kEnd)
-      watched[kTerminal].fd = -1;
-    if (watched[kInput].revents != 0 && copy_some(STDIN_FILENO, terminal.value) == Copy::kEnd)
-      watched[kInput].fd = -1;
+    relay.carry({watched[1], watched[2], watched[3]});
   }
 }
 

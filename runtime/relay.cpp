@@ -1,0 +1,107 @@
+#include "runtime/relay.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "linux/procfs.hpp"
+#include "linux/syscalls.hpp"
+#include "runtime/signals.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+// More than a pty's buffers hold (64 KiB in the kernel's, 4 in the line discipline's).
+constexpr std::size_t kDrained = 256 * 1024;
+
+// A terminal takes part of a write and waits for the rest, whatever poll(2) said; O_NONBLOCK on the
+// caller's own description would reach its shell. So we open it once more.
+UniqueFd open_again(Fd output) {
+  const auto info = linux::sys::fstat(output);
+  if (!info || !(S_ISCHR(info->st_mode) || S_ISFIFO(info->st_mode))) return UniqueFd();
+  auto again =
+      linux::sys::open(linux::host_fd_link(output).c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY);
+  return again ? *std::move(again) : UniqueFd();
+}
+
+}  // namespace
+
+Relay::Relay(Fd terminal, Fd input, Fd output)
+    : terminal_(terminal), input_(input), output_(output) {
+  if (terminal.value < 0) {
+    input_ = output_ = Fd{};
+    return;
+  }
+  ::fcntl(terminal.value, F_SETFL, ::fcntl(terminal.value, F_GETFL) | O_NONBLOCK);
+  own_output_ = open_again(output);
+  if (own_output_) output_ = own_output_;
+}
+
+std::array<pollfd, Relay::kWatched> Relay::wanted() const {
+  const auto watch = [](Fd fd, bool reads, bool writes) {
+    const short events = static_cast<short>((reads ? POLLIN : 0) | (writes ? POLLOUT : 0));
+    // One that hung up is reported even to those who ask for nothing.
+    return pollfd{events == 0 ? -1 : fd.value, events, 0};
+  };
+  return {watch(terminal_, shown_.empty(), !typed_.empty()), watch(input_, typed_.empty(), false),
+          watch(output_, false, !shown_.empty())};
+}
+
+Relay::Side Relay::read_some(Fd from, Pending& pending) {
+  const ssize_t count = ::read(from.value, pending.bytes.data(), pending.bytes.size());
+  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return Side::kOpen;
+  if (count <= 0) return Side::kClosed;  // EIO: the last process has closed the pty
+  pending.begin = 0;
+  pending.end = static_cast<std::size_t>(count);
+  return Side::kOpen;
+}
+
+Relay::Side Relay::write_some(Fd to, Pending& pending) {
+  const char* from = pending.bytes.data() + pending.begin;
+  const std::size_t size = pending.end - pending.begin;
+  ssize_t count = ::send(to.value, from, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (count < 0 && errno == ENOTSOCK) count = ::write(to.value, from, size);
+  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return Side::kOpen;
+  if (count < 0) return Side::kClosed;
+  pending.begin += static_cast<std::size_t>(count);
+  return Side::kOpen;
+}
+
+void Relay::write_output() {
+  if (write_some(output_, shown_) == Side::kClosed) output_ = Fd{};
+}
+
+void Relay::carry(const std::array<pollfd, kWatched>& ready) {
+  if (ready[kOutput].revents != 0) write_output();
+  if (output_.value < 0) shown_.begin = shown_.end;
+  if (ready[kInput].revents != 0 && read_some(input_, typed_) == Side::kClosed) input_ = Fd{};
+  if (!typed_.empty() && write_some(terminal_, typed_) == Side::kClosed) close_terminal();
+  const bool may_read = (ready[kTerminal].revents & ~POLLOUT) != 0 && shown_.empty();
+  if (may_read && read_some(terminal_, shown_) == Side::kClosed) close_terminal();
+}
+
+void Relay::close_terminal() {
+  terminal_ = input_ = Fd{};
+  typed_.begin = typed_.end;
+}
+
+void Relay::drain() {
+  for (std::size_t left = kDrained; output_.value >= 0;) {
+    if (shown_.empty()) {
+      if (terminal_.value < 0 || left == 0) return;
+      if (read_some(terminal_, shown_) == Side::kClosed || shown_.empty()) return;
+      left -= std::min(left, shown_.end);
+    }
+    std::array<pollfd, 2> watched{pollfd{output_.value, POLLOUT, 0},
+                                  pollfd{Signals::descriptor().value, POLLIN, 0}};
+    if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) return;
+    if (watched[1].revents != 0 && !Signals::check()) return;
+    if (watched[0].revents != 0) write_output();
+  }
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <poll.h>
+
+#include <array>
+#include <cstddef>
+
+#include "linux/unique_fd.hpp"
+
+namespace ocirun::runtime {
+
+/// Copies between a pty's master and two descriptors of the caller's. Nothing but drain() waits:
+/// what one side does not take is kept, and until then no more is read for it. An output that is
+/// gone is no reason to hold the program up: what it writes is dropped then.
+class Relay {
+ public:
+  /// `terminal` is made non-blocking (-1: there is nothing to copy). The flags of `input` and
+  /// `output` are shared with the caller and stay.
+  Relay(Fd terminal, Fd input, Fd output);
+
+  static constexpr std::size_t kWatched = 3;
+  /// What to poll for now.
+  std::array<pollfd, kWatched> wanted() const;
+  /// Copies what can be copied now; `ready` is wanted() after poll(2).
+  void carry(const std::array<pollfd, kWatched>& ready);
+  /// At the end: gives the output what the pty still holds, and no more even if somebody else goes
+  /// on writing. Waits for the output as long as no signal asks us to end (Signals::check).
+  void drain();
+
+ private:
+  // PIPE_BUF: a pipe that poll(2) calls writable takes so much without waiting.
+  struct Pending {
+    std::array<char, 4096> bytes;
+    std::size_t begin = 0, end = 0;
+    bool empty() const { return begin == end; }
+  };
+  enum class Side { kOpen, kClosed };
+
+  enum { kTerminal, kInput, kOutput };
+
+  static Side read_some(Fd from, Pending& pending);
+  static Side write_some(Fd to, Pending& pending);
+  void write_output();
+  void close_terminal();
+
+  Fd terminal_, input_, output_;  // -1: closed
+  UniqueFd own_output_;           // the output opened again, non-blocking, where that can be done
+  Pending typed_, shown_;
+};
+
+}  // namespace ocirun::runtime
