@@ -13,20 +13,30 @@
 #include "runtime/child_link.hpp"
 #include "runtime/container_process.hpp"
 #include "runtime/exec_child.hpp"
+#include "runtime/init_cgroup.hpp"
 #include "runtime/rollback.hpp"
 
 namespace ocirun::runtime {
 namespace {
+
+constexpr int kMoves = 5;
 
 class ExecLink final : public ChildLink {
  public:
   ExecLink(const ExecPlan& plan, Fd console, bundle::StateDocument state)
       : plan_(plan), console_(console), state_(std::move(state)) {}
 
-  Result<void> spawn() {
+  /// `init`: the container's, which is followed where its topmost cgroup takes no process.
+  Result<void> spawn(int init) {
     TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
-    TRY_ASSIGN(child_,
-               linux::clone_process(0, plan_.cgroup.unified_directory, linux::Parentage::kMine));
+    auto child = clone();
+    // It may move on between our look and our clone.
+    for (int tries = 0; tries < kMoves && !child && may_follow(child.error()); ++tries) {
+      TRY_ASSIGN(const UniqueFd followed,
+                 open_cgroup_of_init(plan_.cgroup.unified_directory, init));
+      child = linux::clone_process(0, followed, linux::Parentage::kMine);
+    }
+    TRY_ASSIGN(child_, within(std::move(child), "join the container's cgroup"));
     if (child_.pid == 0) {
       ends.first.close();
       exec_stage_main(plan_, std::move(ends.second));
@@ -64,6 +74,15 @@ class ExecLink final : public ChildLink {
       default:
         return fail(EPROTO, "unexpected {}", message_name(static_cast<Message>(packet.tag)));
     }
+  }
+
+  Result<linux::Child> clone() const {
+    return linux::clone_process(0, plan_.cgroup.unified_directory, linux::Parentage::kMine);
+  }
+  // --cgroup says exactly where to; nothing else is as good.
+  bool may_follow(const Error& error) const {
+    return plan_.cgroup.unified_directory && plan_.request.cgroups.empty() &&
+           has_no_room_for_processes(error.number());
   }
 
   const ExecPlan& plan_;
@@ -132,7 +151,7 @@ Result<ExecutedProcess> exec_process(const Container& container, const bundle::C
 
   Rollback undo;
   ExecLink link(plan, console, container.state());
-  TRY(link.spawn());
+  TRY(link.spawn(container.init().pid));
   undo.add([&] { link.kill(); });
   TRY(link.serve());
   TRY(cgroup->adopt(link.pid()));
