@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <string>
+#include <vector>
 
 #include "linux/place_mount.hpp"
 #include "linux/syscalls.hpp"
@@ -91,21 +92,37 @@ Result<void> check_existing(const SafeDir::Entry& where, const Device& device) {
   return {};
 }
 
+/// The host's node of that device: by the same name, by udev's link of its number, or a default
+/// device under its own name.
+Result<UniqueFd> open_host_node(const Device& device) {
+  std::vector<std::string> names{
+      device.path.string(),
+      fmt::format("/dev/{}/{}:{}", device.kind == Device::Kind::kBlock ? "block" : "char",
+                  device.major, device.minor)};
+  for (const Device& known : default_devices())
+    if (device.kind == known.kind && number_of(device) == number_of(known))
+      names.push_back(known.path.string());
+  for (const std::string& name : names) {
+    auto node = sys::open(name.c_str(), O_PATH);
+    if (!node) continue;
+    TRY_ASSIGN(const struct stat info, sys::fstat(*node));
+    if (is_that_device(info, device)) return node;
+  }
+  return refuse(
+      "in a user namespace it can only be bound, and the host has no node that is {}, neither {} "
+      "nor {}",
+      description(device), names[0], names[1]);
+}
+
 Result<void> bind_node(const SafeDir& root, const Procfs& procfs, SafeDir::Entry where,
                        const Device& device) {
-  auto host = sys::open(device.path.string().c_str(), O_PATH);
-  if (!host)
-    return within(Result<void>(std::unexpected(std::move(host).error())), "bind the host's node");
-  TRY_ASSIGN(const struct stat info, sys::fstat(*host));
-  if (!is_that_device(info, device))
-    return refuse("bind the host's node: {} of the host is not {}", device.path.string(),
-                  description(device));
+  TRY_ASSIGN(const UniqueFd host, open_host_node(device));
   if (auto existing = sys::fstatat(where.parent, where.name.c_str());
       existing && is_that_device(*existing, device))
     return {};
   TRY_ASSIGN(UniqueFd cover, open_cover(where));
   const MountPoint point{root, procfs, device.path, std::move(cover), false};
-  TRY(within(place_bind(point, *host, Placement()), "bind the host's node"));
+  TRY(within(place_bind(point, host, Placement()), "bind the host's node"));
   return {};
 }
 

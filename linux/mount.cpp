@@ -20,6 +20,8 @@ namespace {
 constexpr std::array<std::string_view, 6> kSelfLabelled = {"cgroup", "cgroup2", "mqueue",
                                                            "proc",   "sysfs",   "securityfs"};
 constexpr const char* kHostSysfs = "/sys";
+constexpr const char* kHostProc = "/proc";
+constexpr const char* kHostMqueue = "/dev/mqueue";
 
 Recursion recursion_of(bool recursive) { return recursive ? Recursion::kTree : Recursion::kTop; }
 
@@ -87,22 +89,40 @@ Error with_hint(Error error, const MountContext& context, const Mount& mount) {
         "map the id (gid=5 is usual for devpts)");
   if (error.number() == EPERM && mount.type == "proc")
     error.within(
-        "in a user namespace a procfs is only granted where a complete, uncovered one is visible");
+        "in a user namespace a procfs is only granted where a complete, uncovered one is visible: "
+        "in an outer container, leave out its maskedPaths and readonlyPaths below /proc (podman "
+        "--security-opt unmask=ALL)");
   if (error.number() == EPERM && (mount.type == "sysfs" || mount.type == "mqueue"))
     error.within(
         fmt::format("{} belongs to a namespace that is not the container's own", mount.type));
   return error;
 }
 
-/// M-13: of a network namespace that the user namespace does not own there is no new sysfs; the
-/// host's is shown instead, all of it read-only (runc CVE-2023-25809: its cgroup tree too).
-Result<UniqueFd> place_host_sysfs(const Mount& mount, const MountPoint& point) {
-  TRY_ASSIGN(const UniqueFd host, sys::open(kHostSysfs, O_PATH | O_DIRECTORY));
+/// The host's own directory in place of a filesystem whose namespace the container shares, and that
+/// a user namespace therefore may not mount anew.
+struct HostDirectory {
+  const char* path;
+  bool read_only;
+};
+
+std::optional<HostDirectory> host_directory_for(const MountContext& context, const Mount& mount) {
+  // M-13; all of it read-only (runc CVE-2023-25809: its cgroup tree too).
+  if (mount.type == "sysfs" && context.rootless_sysfs_fallback)
+    return HostDirectory{kHostSysfs, true};
+  if (mount.type == "proc" && context.shares_pids) return HostDirectory{kHostProc, false};
+  if (mount.type == "mqueue" && context.shares_ipc) return HostDirectory{kHostMqueue, false};
+  return std::nullopt;
+}
+
+Result<UniqueFd> place_host_directory(const Mount& mount, const MountPoint& point,
+                                      const HostDirectory& directory, Fd host) {
   Placement placement = placement_of(mount);
   placement.recursion = Recursion::kTree;
-  placement.recursive_attributes.set |= MOUNT_ATTR_RDONLY;
-  placement.attributes.clear &= ~std::uint64_t{MOUNT_ATTR_RDONLY};
-  return place_bind(point, host, placement);
+  if (directory.read_only) {
+    placement.recursive_attributes.set |= MOUNT_ATTR_RDONLY;
+    placement.attributes.clear &= ~std::uint64_t{MOUNT_ATTR_RDONLY};
+  }
+  return within(place_bind(point, host, placement), fmt::format("bind {}", directory.path));
 }
 
 Result<UniqueFd> place_new_filesystem(const MountContext& context, const Mount& mount,
@@ -113,9 +133,10 @@ Result<UniqueFd> place_new_filesystem(const MountContext& context, const Mount& 
       combine(mount.recursive_attributes, mount.attributes).set & ~held_back;
   Result<UniqueFd> made =
       place_filesystem(point, filesystem, attributes, mount.copy_up ? copy_up : nullptr);
-  if (!made && made.error().number() == EPERM && mount.type == "sysfs" &&
-      context.rootless_sysfs_fallback)
-    return place_host_sysfs(mount, point);
+  if (!made && made.error().number() == EPERM)
+    if (const auto directory = host_directory_for(context, mount))
+      if (auto host = sys::open(directory->path, O_PATH | O_DIRECTORY))
+        return place_host_directory(mount, point, *directory, *host);
   if (!made) return std::unexpected(with_hint(std::move(made).error(), context, mount));
   TRY(change_propagation(context.procfs, *made, mount.propagation,
                          recursion_of(mount.propagation_recursive)));

@@ -31,7 +31,9 @@ struct MountContext {
   bool in_user_namespace = false;  // its mounts have locked flags; hints in errors
   bool own_cgroup_namespace = false;
   bool rootless_sysfs_fallback =
-      false;  // sysfs refused (foreign netns): bind the host's /sys (M-13)
+      false;                 // sysfs refused (foreign netns): bind the host's /sys (M-13)
+  bool shares_pids = false;  // likewise proc without a pid namespace, and
+  bool shares_ipc = false;   // mqueue without an ipc namespace, of its own
   std::span<const CgroupHierarchy> cgroups;  // of one unified entry: pure v2
 };
 

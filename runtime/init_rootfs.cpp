@@ -86,6 +86,8 @@ Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::Messa
       .in_user_namespace = config.namespaces.contains(NamespaceKind::kUser),
       .own_cgroup_namespace = config.namespaces.creates(NamespaceKind::kCgroup),
       .rootless_sysfs_fallback = !config.namespaces.creates(NamespaceKind::kNetwork),
+      .shares_pids = !config.namespaces.contains(NamespaceKind::kPid),
+      .shares_ipc = !config.namespaces.contains(NamespaceKind::kIpc),
       .cgroups = plan.cgroup_hierarchies};
   for (std::size_t index = 0; index < config.mounts.size(); ++index) {
     const linux::Mount& mount = config.mounts[index];

@@ -8,9 +8,15 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "linux/procfs.hpp"
+#include "runtime/processes.hpp"
 
 namespace ocirun::runtime {
 namespace {
+
+constexpr int kRounds = 10;
 
 std::optional<int> parse_int(std::string_view text) {
   int value = 0;
@@ -31,6 +37,30 @@ std::optional<int> real_time_signal(std::string_view name) {
         offset && *offset >= 0 && *offset <= SIGRTMAX - SIGRTMIN)
       return SIGRTMAX - *offset;
   return std::nullopt;
+}
+
+// A container without a cgroup is known by its pid namespace and its descendants. Several rounds,
+// because a process may fork while we look. Of another user's container only init is signalled,
+// which is checked to be that user's.
+Result<void> signal_without_cgroup(const Container& container, int signal) {
+  if (!refuse_foreign(container.directory())) return {};
+  std::vector<int> done{container.init().pid};  // its turn comes last
+  for (int round = 0; round < kRounds; ++round) {
+    TRY_ASSIGN(const std::vector<int> pids,
+               find_processes(container.init().pid, container.record().own_pid_namespace));
+    if (!linux::is_alive(container.init())) break;  // they may be another process's children
+    bool any_new = false;
+    for (const int pid : pids) {
+      if (std::ranges::find(done, pid) != done.end()) continue;
+      const auto stat = linux::read_process_stat(pid);
+      if (stat) [[maybe_unused]]  // it may be gone already
+        const auto sent = linux::send_signal({pid, stat->start_time}, signal);
+      done.push_back(pid);
+      any_new = true;
+    }
+    if (!any_new || signal != SIGKILL) break;
+  }
+  return {};
 }
 
 }  // namespace
@@ -61,10 +91,11 @@ Result<void> kill_container(const Container& container, int signal, KillScope sc
       scope == KillScope::kAll || (signal == SIGKILL && !container.record().own_pid_namespace);
   const Status status = container.status();
   if (everybody && (can_kill(status) || scope == KillScope::kAll)) {
-    TRY_ASSIGN(const auto cgroup, container.cgroup());
-    TRY(cgroup->signal_all(signal));
-    // Without a cgroup there is still init.
-    if (container.record().cgroup_manager != "disabled" || !can_kill(status)) return {};
+    if (container.record().cgroup_manager != "disabled") {
+      TRY_ASSIGN(const auto cgroup, container.cgroup());
+      return cgroup->signal_all(signal);
+    }
+    if (can_kill(status)) TRY(signal_without_cgroup(container, signal));
   }
   if (!can_kill(status)) return refuse("container not running");
   auto sent = linux::send_signal(container.init(), signal);

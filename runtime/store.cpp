@@ -48,7 +48,8 @@ Result<void> make_root(const std::string& path) {
     // Sticky below /run/user: what cleans up there leaves such directories alone.
     const mode_t mode = S_IRWXU | (::geteuid() == 0 ? 0 : S_ISVTX);
     if (::mkdirat(AT_FDCWD, part.c_str(), last ? mode : 0755) != 0 && errno != EEXIST)
-      return fail(errno, "make the state root {}", path);
+      return fail(errno, "make the state root {} (choose another with --root or XDG_RUNTIME_DIR)",
+                  path);
     if (last) return {};
   }
 }

@@ -51,7 +51,9 @@ Result<int> change_freezer(const Invocation& invocation, bool (*is_allowed)(Stat
     return refuse("container is {}: it must be {}", status_name(status),
                   state == cgroups::FreezerState::kFrozen ? "created or running" : "paused");
   if (container.record().cgroup_manager == "disabled")
-    return refuse("the container has no cgroup of its own (--cgroup-manager disabled)");
+    return refuse(
+        "the container has no cgroup of its own that could be frozen: it was created with "
+        "--cgroup-manager=disabled, or by a user without a delegated cgroup");
   TRY_ASSIGN(const auto cgroup, container.cgroup());
   TRY(cgroup->freeze(state));
   return 0;

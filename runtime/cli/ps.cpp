@@ -11,6 +11,7 @@
 #include "runtime/cli/commands.hpp"
 #include "runtime/container.hpp"
 #include "runtime/executable.hpp"
+#include "runtime/processes.hpp"
 
 namespace ocirun::runtime::cli {
 namespace {
@@ -89,9 +90,8 @@ Result<int> run_ps(const Invocation& invocation) {
   TRY_ASSIGN(const auto cgroup, container.cgroup());
   auto pids = cgroup->pids();
   if (!pids && container.status() == Status::kStopped) pids = std::vector<int>{};
-  // Without a cgroup of its own only init is known.
   if (container.record().cgroup_manager == "disabled" && container.status() != Status::kStopped)
-    pids = std::vector<int>{container.init().pid};
+    pids = find_processes(container.init().pid, container.record().own_pid_namespace);
   TRY(pids);
   if (format == "json") {
     TRY(print(bundle::pids_text(*pids)));

@@ -66,6 +66,7 @@ const Reasons kProcAndDevLiterals{
     {"linux/sealed_exe.cpp", "/proc/self/exe, before any namespace"},
     {"linux/sealed_entry.cpp", "/proc/self/exe and /proc/self/fd, before any namespace"},
     {"linux/sysctl.cpp", "own namespaces, compared before anything is mounted"},
+    {"linux/mount.cpp", "the host's own, bound where a user may not mount a new one"},
     {"linux/lsm.cpp", "/proc/filesystems of the host"},
     {"linux/namespaces.cpp", "the text of an error"},
     {"linux/pidfd.cpp", "the boot id, of the host"},
@@ -75,6 +76,7 @@ const Reasons kProcAndDevLiterals{
     {"runtime/exec.cpp", "namespaces of a container's init, on the host"},
     {"runtime/preflight.cpp", "id maps of a namespace to be joined, on the host"},
     {"runtime/store.cpp", "a socket's name by its directory's descriptor, on the host"},
+    {"runtime/processes.cpp", "the host's processes, to tell which are a container's"},
     {"runtime/agent.cpp", "the name that a terminal is sent with"},
     {"runtime/cli/main_loop.cpp", "/dev/null of the host for closed standard streams"},
 };
