@@ -54,9 +54,9 @@ std::vector<std::string> bus_environment() {
 }
 
 /// A conversation with one ocirun-systemd, which ends with this object.
-class Helper {
+class Conversation {
  public:
-  static Result<Helper> spawn(std::vector<std::string> words) {
+  static Result<Conversation> spawn(std::vector<std::string> words) {
     TRY_ASSIGN(std::string path, linux::find_own_program(kName));
     words.insert(words.begin(), std::move(path));
     const linux::ExecArguments arguments(std::move(words), bus_environment());
@@ -67,12 +67,12 @@ class Helper {
     const UniqueFd theirs(ends[1]);
     TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
     if (child.pid == 0) become_program(arguments, theirs);
-    return Helper(child.pid, std::move(ours));
+    return Conversation(child.pid, std::move(ours));
   }
-  Helper(Helper&& other) noexcept
+  Conversation(Conversation&& other) noexcept
       : pid_(std::exchange(other.pid_, 0)), socket_(std::move(other.socket_)) {}
-  Helper& operator=(Helper&&) = delete;
-  ~Helper() {
+  Conversation& operator=(Conversation&&) = delete;
+  ~Conversation() {
     if (pid_ == 0) return;
     ::kill(pid_, SIGKILL);
     [[maybe_unused]] const auto ignored = linux::wait_for_child(pid_);
@@ -95,7 +95,7 @@ class Helper {
   std::pair<int, UniqueFd> release() && { return {std::exchange(pid_, 0), std::move(socket_)}; }
 
  private:
-  Helper(int pid, UniqueFd socket) : pid_(pid), socket_(std::move(socket)) {}
+  Conversation(int pid, UniqueFd socket) : pid_(pid), socket_(std::move(socket)) {}
 
   Result<std::string> read_answer() const {
     const auto deadline = steady_clock::now() + kPatience;
@@ -125,8 +125,8 @@ class Helper {
 
 Result<std::string> ask_once(std::vector<std::string> words,
                              const std::vector<UnitProperty>& properties = {}) {
-  TRY_ASSIGN(Helper helper, Helper::spawn(std::move(words)));
-  return helper.ask(properties);
+  TRY_ASSIGN(Conversation conversation, Conversation::spawn(std::move(words)));
+  return conversation.ask(properties);
 }
 
 }  // namespace
@@ -159,10 +159,10 @@ HeldScope::~HeldScope() {
 
 Result<HeldScope> HeldScope::start(SystemdInstance instance, const std::string& unit,
                                    const std::vector<UnitProperty>& properties) {
-  TRY_ASSIGN(Helper helper,
-             Helper::spawn({instance_name(instance), std::string(kStartVerb), unit}));
-  TRY_ASSIGN(std::string control_group, helper.ask(properties));
-  auto [pid, socket] = std::move(helper).release();
+  TRY_ASSIGN(Conversation conversation,
+             Conversation::spawn({instance_name(instance), std::string(kStartVerb), unit}));
+  TRY_ASSIGN(std::string control_group, conversation.ask(properties));
+  auto [pid, socket] = std::move(conversation).release();
   return HeldScope(pid, std::move(socket), std::move(control_group));
 }
 
