@@ -1,0 +1,151 @@
+# shellcheck shell=bash
+# podman's private configuration, and the checks of its list that take more than one command.
+
+podman_setup() {
+  local conf=$WORK/conf
+  mkdir -p "$conf" "$WORK/hooks.d"
+  export CONTAINERS_CONF=$conf/containers.conf CONTAINERS_STORAGE_CONF=$conf/storage.conf CONTAINERS_REGISTRIES_CONF=$conf/registries.conf
+  cat >"$CONTAINERS_CONF" <<END
+[containers]
+default_ulimits = ["nofile=20000:20000", "nproc=32768:32768"]
+seccomp_profile = "/usr/share/containers/seccomp.json"
+[engine]
+runtime = "$RUNTIME_NAME"
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+hooks_dir = ["$WORK/hooks.d"]
+runtime_supports_json = ["$RUNTIME_NAME"]
+runtime_supports_nocgroup = ["$RUNTIME_NAME"]
+tmp_dir = "/run/podman"
+[engine.runtimes]
+$RUNTIME_NAME = ["$RUNTIME"]
+END
+  cat >"$CONTAINERS_STORAGE_CONF" <<END
+[storage]
+driver = "overlay"
+runroot = "/run/podman-storage"
+graphroot = "$WORK/storage"
+END
+  echo 'unqualified-search-registries = []' >"$CONTAINERS_REGISTRIES_CONF"
+  echo 'containers:200000:65536' >"$WORK/subids"
+  mount --bind "$WORK/subids" /etc/subuid
+  mount --bind "$WORK/subids" /etc/subgid
+  only_mounted_controllers
+}
+
+# podman takes every directory in /sys/fs/cgroup for a controller: it sees those that are mounted.
+only_mounted_controllers() {
+  local path
+  mount -t tmpfs -o mode=0755 tmpfs "$WORK/cgroup" 2>/dev/null || { mkdir -p "$WORK/cgroup"; mount -t tmpfs -o mode=0755 tmpfs "$WORK/cgroup"; }
+  awk '$5 ~ "^/sys/fs/cgroup/" {print $5}' /proc/self/mountinfo | while read -r path; do
+    mkdir -p "$WORK/cgroup/${path##*/}"
+    mount --rbind "$path" "$WORK/cgroup/${path##*/}"
+  done
+  mount --move "$WORK/cgroup" /sys/fs/cgroup
+}
+
+volumes_propagate() {
+  local kind
+  for kind in private slave shared rprivate rslave rshared; do
+    mountpoint -q "$WORK/volume" || { mount --bind "$WORK/volume" "$WORK/volume" && mount --make-shared "$WORK/volume"; }
+    podman run --rm --network none -v "$WORK/volume:/mnt:$kind" $B cat /mnt/file || return 1
+  done
+  umount "$WORK/volume"
+}
+
+update_memory() {
+  podman update --memory 128m --cpu-shares 512 one &&
+    [[ $(podman exec one cat /sys/fs/cgroup/memory/memory.limit_in_bytes) == 134217728 ]] &&
+    [[ $(podman exec one cat /sys/fs/cgroup/cpu/cpu.shares) == 512 ]]
+}
+
+logs_are_kept() {
+  podman run --name talker --network none $B sh -c 'echo out; echo err >&2' && [[ $(podman logs talker 2>/dev/null) == out ]] &&
+    [[ $(podman logs talker 2>&1 >/dev/null) == err ]] && podman rm talker
+}
+
+copy_both_ways() {
+  podman run -d --name files --network none $B sleep 100 && echo copied >"$WORK/to" && podman cp "$WORK/to" files:/tmp/to &&
+    [[ $(podman exec files cat /tmp/to) == copied ]] && podman cp files:/tmp/to "$WORK/back" && cmp "$WORK/to" "$WORK/back" &&
+    podman rm -f -t 0 files
+}
+
+healthy() {
+  podman run -d --name patient --network none --health-cmd 'test -e /tmp/well' --health-interval disable $B sleep 100 &&
+    ! podman healthcheck run patient && podman exec patient touch /tmp/well && podman healthcheck run patient && podman rm -f -t 0 patient
+}
+
+attach_sees_output() {
+  podman run -d --name speaker --network none $B sh -c 'sleep 1; echo spoken' >/dev/null && [[ $(timeout 10 podman attach speaker) == *spoken* ]]
+  local result=$?
+  podman rm -f -t 0 speaker
+  return $result
+}
+
+stop_stubborn() {
+  local status
+  podman run -d --name deaf --network none $B sh -c 'trap "" TERM; while :; do sleep 0.1; done' >/dev/null && podman stop -t 1 deaf >/dev/null
+  status=$(podman inspect -f '{{.State.ExitCode}}' deaf)
+  podman rm deaf >/dev/null
+  return "$status"
+}
+
+create_start_wait() {
+  podman create --name late --network none $B sh -c 'exit 3' && podman start late && [[ $(podman wait late) == 3 ]] && podman rm late
+}
+
+failed_start_leaves_nothing() {
+  ! podman run --name broken --network none $B /no/such && podman rm broken && no_state_left
+}
+
+hooks_run() {
+  cat >"$WORK/hooks.d/trace.json" <<END
+{"version": "1.0.0", "when": {"annotations": {"^trace\$": "^yes\$"}}, "stages": ["createRuntime", "poststop"],
+ "hook": {"path": "/bin/sh", "args": ["sh", "-c", "cat >>$WORK/hook.out; echo >>$WORK/hook.out"]}}
+END
+  podman run --rm --network none --annotation trace=yes $B true && eventually grep -q '"stopped"' "$WORK/hook.out" &&
+    grep -qE '"creat(ed|ing)"' "$WORK/hook.out"
+}
+
+pod_shares() {
+  podman pod create --name pod --network none && podman run -d --pod pod --name first $B sleep 100 &&
+    [[ $(podman run --rm --pod pod $B sh -c 'readlink /proc/self/ns/ipc') == "$(podman exec first readlink /proc/self/ns/ipc)" ]] &&
+    podman pod pause pod && podman pod unpause pod && podman pod stop -t 1 pod && podman pod rm -f pod
+}
+
+play_kube() {
+  cat >"$WORK/pod.yaml" <<END
+apiVersion: v1
+kind: Pod
+metadata: {name: played}
+spec:
+  hostNetwork: true
+  restartPolicy: Never
+  containers:
+  - {name: main, image: $B, command: [sh, -c, "echo played; sleep 100"], resources: {limits: {memory: 64Mi}}}
+END
+  podman play kube "$WORK/pod.yaml" && eventually bash -c 'podman logs played-main | grep -q played' && podman play kube --down "$WORK/pod.yaml" &&
+    podman pod rm -fa
+}
+
+commit_and_run() {
+  podman run --name base --network none $B sh -c 'echo layered >/layer' && podman commit -q base localhost/layered &&
+    [[ $(podman run --rm --network none localhost/layered cat /layer) == layered ]] && podman rm base
+}
+
+build_an_image() {
+  printf 'FROM %s\nRUN echo built >/built && id -u\nUSER user\nCMD ["cat", "/built"]\n' $B >"$WORK/Containerfile"
+  podman build --isolation oci --network none -q -t localhost/built -f "$WORK/Containerfile" "$WORK/hooks.d" &&
+    [[ $(podman run --rm --network none localhost/built) == built ]]
+}
+
+many_at_once() {
+  local number pids=()
+  for number in {1..16}; do
+    podman run --rm --network none $B echo "$number" >"$WORK/many.$number" &
+    pids+=($!)
+  done
+  for number in {1..16}; do wait "${pids[number - 1]}" && [[ $(<"$WORK/many.$number") == "$number" ]] || return 1; done
+}
+
+nothing_is_left() { [[ -z $(podman ps -aq --external) ]] && eventually no_state_left && no_mount_of_containers_left; }
