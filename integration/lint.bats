@@ -76,4 +76,5 @@ none() {
   shellcheck -x dev .ci/run integration/lib/sandbox integration/lib/debian-rootfs integration/vm/{image,run,systemd-ns} \
     integration/vm/guest/{as-user,init,mount-shares,run-job}
   shellcheck -x -s bash integration/lib/*.bash integration/vm/lib.bash
+  shellcheck -x integration/clients/run integration/clients/*.bash
 }

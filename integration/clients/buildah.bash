@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # buildah with isolation oci, as root.
+# shellcheck disable=SC2016 # what is quoted is for the shell in the container
 ENGINE=buildah
 # shellcheck source=integration/clients/lib.bash
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # containerd with a private configuration, through ctr and its runc shim.
+# shellcheck disable=SC2016 # what is quoted is for the shell in the container
 ENGINE=containerd
 # shellcheck source=integration/clients/lib.bash
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
@@ -19,7 +20,7 @@ END
 start_containerd() { daemon containerd containerd --config "$WORK/config.toml" && eventually ctr version; }
 check "containerd starts" start_containerd
 
-import_image() { make_image && ctr images import --snapshotter native "$WORK/oci.tar"; }
+import_image() { make_image "" && ctr images import --snapshotter native "$WORK/oci.tar"; }
 check "import of an image" import_image
 
 NAME=${OCIRUN_TEST_MARK}c8d
@@ -40,18 +41,19 @@ check_output "an environment variable" value with "--env NAME=value" sh -c 'echo
 check_output "a working directory" /tmp with "--cwd /tmp" pwd
 check_output "a read-only root" no with --read-only sh -c 'touch /x 2>/dev/null && echo yes || echo no'
 check_output "a bind mount" data with "--mount type=bind,src=$WORK/image/etc,dst=/mnt,options=rbind:ro" cat /mnt/noexec
-# limit OPTION CONTROLLER FILE: as the host sees it; ctr mounts no cgroups into its containers.
+# limit CONTROLLER FILE OPTION…: as the host sees it; ctr mounts no cgroups into its containers.
 limit() {
-  local id=$NAME-limit
-  ctr run -d "${OPTIONS[@]}" $1 localhost/busybox:latest "$id" sleep 100 >/dev/null &&
-    cat "/sys/fs/cgroup/$2$(ctr tasks exec --exec-id l "$id" sed -n "s/^[0-9]*:\\(.*,\\|\\)$2\\(,.*\\|\\)://p" /proc/self/cgroup)/$3"
+  local id=$NAME-limit controller=$1 file=$2
+  shift 2
+  ctr run -d "${OPTIONS[@]}" "$@" localhost/busybox:latest "$id" sleep 100 >/dev/null &&
+    cat "/sys/fs/cgroup/$controller$(ctr tasks exec --exec-id l "$id" sed -n "s/^[0-9]*:\\(.*,\\|\\)$controller\\(,.*\\|\\)://p" /proc/self/cgroup)/$file"
   local status=$?
   ctr tasks delete -f "$id" >/dev/null 2>&1
   ctr containers delete "$id"
   return $status
 }
-check_output "a memory limit" 67108864 limit "--memory-limit 67108864" memory memory.limit_in_bytes
-check_output "a cpu quota" 50000 limit "--cpu-quota 50000 --cpu-period 100000" cpu cpu.cfs_quota_us
+check_output "a memory limit" 67108864 limit memory memory.limit_in_bytes --memory-limit 67108864
+check_output "a cpu quota" 50000 limit cpu cpu.cfs_quota_us --cpu-quota 50000 --cpu-period 100000
 check_output "the default seccomp filter" "Seccomp:	2" with --seccomp grep Seccomp: /proc/self/status
 check "privileged" with --privileged true
 check_output "the host's network" lo with --net-host ls /sys/class/net

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2016 # what is quoted is for the shell in the container
 # The image for containerd: for ctr and for CRI.
 export CONTAINERD_ADDRESS=/run/c8d.sock
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # What a kubelet asks of containerd: its CRI plugin over gRPC, pods on the host's network.
+# shellcheck disable=SC2016 # what is quoted is for the shell in the container
 ENGINE=cri
 # shellcheck source=integration/clients/lib.bash
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"

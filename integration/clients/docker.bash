@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Docker: a daemon of its own that starts its own containerd, without bridge and iptables.
+# shellcheck disable=SC2016 # what is quoted is for the shell in the container
 ENGINE=docker
 # shellcheck source=integration/clients/lib.bash
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # podman as an ordinary user with subordinate ids, with native overlay and slirp4netns.
+# shellcheck disable=SC2016 # what is quoted is for the shell in the container
 ENGINE=podman-rootless
 # shellcheck source=integration/clients/lib.bash
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2016 # what is quoted is for the shell in the container
 # podman's private configuration, and the checks of its list that take more than one command.
 
 podman_setup() {
@@ -48,7 +48,7 @@ volumes_propagate() {
   local kind
   for kind in private slave shared rprivate rslave rshared; do
     mountpoint -q "$WORK/volume" || { mount --bind "$WORK/volume" "$WORK/volume" && mount --make-shared "$WORK/volume"; }
-    podman run --rm --network none -v "$WORK/volume:/mnt:$kind" $B cat /mnt/file || return 1
+    podman run --rm --network none -v "$WORK/volume:/mnt:$kind" "$B" cat /mnt/file || return 1
   done
   umount "$WORK/volume"
 }
@@ -60,23 +60,23 @@ update_memory() {
 }
 
 logs_are_kept() {
-  podman run --name talker --network none $B sh -c 'echo out; echo err >&2' && [[ $(podman logs talker 2>/dev/null) == out ]] &&
+  podman run --name talker --network none "$B" sh -c 'echo out; echo err >&2' && [[ $(podman logs talker 2>/dev/null) == out ]] &&
     [[ $(podman logs talker 2>&1 >/dev/null) == err ]] && podman rm talker
 }
 
 copy_both_ways() {
-  podman run -d --name files --network none $B sleep 100 && echo copied >"$WORK/to" && podman cp "$WORK/to" files:/tmp/to &&
+  podman run -d --name files --network none "$B" sleep 100 && echo copied >"$WORK/to" && podman cp "$WORK/to" files:/tmp/to &&
     [[ $(podman exec files cat /tmp/to) == copied ]] && podman cp files:/tmp/to "$WORK/back" && cmp "$WORK/to" "$WORK/back" &&
     podman rm -f -t 0 files
 }
 
 healthy() {
-  podman run -d --name patient --network none --health-cmd 'test -e /tmp/well' --health-interval disable $B sleep 100 &&
+  podman run -d --name patient --network none --health-cmd 'test -e /tmp/well' --health-interval disable "$B" sleep 100 &&
     ! podman healthcheck run patient && podman exec patient touch /tmp/well && podman healthcheck run patient && podman rm -f -t 0 patient
 }
 
 attach_sees_output() {
-  podman run -d --name speaker --network none $B sh -c 'sleep 1; echo spoken' >/dev/null && [[ $(timeout 10 podman attach speaker) == *spoken* ]]
+  podman run -d --name speaker --network none "$B" sh -c 'sleep 1; echo spoken' >/dev/null && [[ $(timeout 10 podman attach speaker) == *spoken* ]]
   local result=$?
   podman rm -f -t 0 speaker
   return $result
@@ -84,18 +84,18 @@ attach_sees_output() {
 
 stop_stubborn() {
   local status
-  podman run -d --name deaf --network none $B sh -c 'trap "" TERM; while :; do sleep 0.1; done' >/dev/null && podman stop -t 1 deaf >/dev/null
+  podman run -d --name deaf --network none "$B" sh -c 'trap "" TERM; while :; do sleep 0.1; done' >/dev/null && podman stop -t 1 deaf >/dev/null
   status=$(podman inspect -f '{{.State.ExitCode}}' deaf)
   podman rm deaf >/dev/null
   return "$status"
 }
 
 create_start_wait() {
-  podman create --name late --network none $B sh -c 'exit 3' && podman start late && [[ $(podman wait late) == 3 ]] && podman rm late
+  podman create --name late --network none "$B" sh -c 'exit 3' && podman start late && [[ $(podman wait late) == 3 ]] && podman rm late
 }
 
 failed_start_leaves_nothing() {
-  ! podman run --name broken --network none $B /no/such && podman rm broken && no_state_left
+  ! podman run --name broken --network none "$B" /no/such && podman rm broken && no_state_left
 }
 
 hooks_run() {
@@ -103,13 +103,13 @@ hooks_run() {
 {"version": "1.0.0", "when": {"annotations": {"^trace\$": "^yes\$"}}, "stages": ["createRuntime", "poststop"],
  "hook": {"path": "/bin/sh", "args": ["sh", "-c", "cat >>$WORK/hook.out; echo >>$WORK/hook.out"]}}
 END
-  podman run --rm --network none --annotation trace=yes $B true && eventually grep -q '"stopped"' "$WORK/hook.out" &&
+  podman run --rm --network none --annotation trace=yes "$B" true && eventually grep -q '"stopped"' "$WORK/hook.out" &&
     grep -qE '"creat(ed|ing)"' "$WORK/hook.out"
 }
 
 pod_shares() {
-  podman pod create --name pod --network none && podman run -d --pod pod --name first $B sleep 100 &&
-    [[ $(podman run --rm --pod pod $B sh -c 'readlink /proc/self/ns/ipc') == "$(podman exec first readlink /proc/self/ns/ipc)" ]] &&
+  podman pod create --name pod --network none && podman run -d --pod pod --name first "$B" sleep 100 &&
+    [[ $(podman run --rm --pod pod "$B" sh -c 'readlink /proc/self/ns/ipc') == "$(podman exec first readlink /proc/self/ns/ipc)" ]] &&
     podman pod pause pod && podman pod unpause pod && podman pod stop -t 1 pod && podman pod rm -f pod
 }
 
@@ -129,12 +129,12 @@ END
 }
 
 commit_and_run() {
-  podman run --name base --network none $B sh -c 'echo layered >/layer' && podman commit -q base localhost/layered &&
+  podman run --name base --network none "$B" sh -c 'echo layered >/layer' && podman commit -q base localhost/layered &&
     [[ $(podman run --rm --network none localhost/layered cat /layer) == layered ]] && podman rm base
 }
 
 build_an_image() {
-  printf 'FROM %s\nRUN echo built >/built && id -u\nUSER user\nCMD ["cat", "/built"]\n' $B >"$WORK/Containerfile"
+  printf 'FROM %s\nRUN echo built >/built && id -u\nUSER user\nCMD ["cat", "/built"]\n' "$B" >"$WORK/Containerfile"
   podman build --isolation oci --network none -q -t localhost/built -f "$WORK/Containerfile" "$WORK/hooks.d" &&
     [[ $(podman run --rm --network none localhost/built) == built ]]
 }
@@ -142,7 +142,7 @@ build_an_image() {
 many_at_once() {
   local number pids=()
   for number in {1..16}; do
-    podman run --rm --network none $B echo "$number" >"$WORK/many.$number" &
+    podman run --rm --network none "$B" echo "$number" >"$WORK/many.$number" &
     pids+=($!)
   done
   for number in {1..16}; do wait "${pids[number - 1]}" && [[ $(<"$WORK/many.$number") == "$number" ]] || return 1; done
