@@ -24,6 +24,7 @@ constexpr std::chrono::milliseconds kFreezeTime{10'000};
 /// would never go on.
 Result<void> check_fit(const Node& node, Made made, int expected) {
   if (is_frozen(node)) return refuse("container's cgroup unexpectedly frozen");
+  if (node.unified()) TRY(check_domain(node));
   if (made == Made::kNew) return {};
   TRY_ASSIGN(std::vector<int> pids, pids_below(node.path()));
   std::erase(pids, expected);

@@ -42,6 +42,16 @@ Result<void> inherit_file(const std::string& mount_point, const Directory& direc
   return inherited.empty() ? Result<void>{} : directory.write(file, inherited);
 }
 
+/// The no-internal-process rule. The kernel lets a cgroup that holds processes hand cpu or pids
+/// down all the same, and makes a threaded domain of it, where no container can live: not asked for
+/// it. The hierarchy's own root, which has no cgroup.type, may hold processes.
+Result<void> hand_down(const Directory& ancestor, const std::string& controller) {
+  if (!ancestor.read_or_empty("cgroup.procs").empty() &&
+      !ancestor.read_or_empty("cgroup.type").empty())
+    return fail(EBUSY, "enable the {} controller", controller);
+  return ancestor.write("cgroup.subtree_control", "+" + controller);
+}
+
 }  // namespace
 
 bool Node::has(std::string_view controller) const { return contains(controllers_, controller); }
@@ -72,6 +82,20 @@ Result<void> inherit_cpuset(const Node& node) {
   return inherit_file(node.mount_point(), *directory, "cpuset.mems");
 }
 
+Result<void> check_domain(const Node& node) {
+  TRY_ASSIGN(const Directory* directory, node.directory());
+  const std::string type = directory->read_or_empty("cgroup.type");
+  if (type == "threaded")
+    return refuse("cgroup {} is threaded: it takes threads of its domain only, no container",
+                  node.path());
+  if (type == "domain invalid")
+    return refuse(
+        "cgroup {} is in a threaded domain, where the kernel lets no process join it: choose a "
+        "cgroupsPath that is not below the cgroup whose cgroup.type is \"domain threaded\"",
+        node.path());
+  return {};
+}
+
 std::vector<std::string> unified_controllers(const std::string& mount_point) {
   const Result<Directory> top = Directory::open(mount_point);
   if (!top) return {};
@@ -98,7 +122,7 @@ Result<void> enable_controllers(const Node& node, const std::vector<std::string>
     TRY_ASSIGN(const Directory ancestor, Directory::open(node.path().substr(0, end)));
     for (const std::string& controller :
          missing_in(ancestor.read_or_empty("cgroup.subtree_control"))) {
-      Result<void> enabled = ancestor.write("cgroup.subtree_control", "+" + controller);
+      Result<void> enabled = hand_down(ancestor, controller);
       if (enabled) handed_down.emplace_back(controller, ancestor.path());
       if (enabled || first_error) continue;
       if (enabled.error().number() == EBUSY)

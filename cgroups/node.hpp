@@ -43,6 +43,9 @@ Result<Made> make_node(const Node& node, std::vector<std::string>& created_paren
 /// parents that somebody left so, what their parents have.
 Result<void> inherit_cpuset(const Node& node);
 
+/// Unified: whether a process may join at all. Errors: it is threaded, or in a threaded domain.
+Result<void> check_domain(const Node& node);
+
 /// The controllers that the unified hierarchy has at its mount point.
 std::vector<std::string> unified_controllers(const std::string& mount_point);
 /// Controllers and the cgroup that was made to hand them down.

@@ -163,7 +163,7 @@ load lib/common
 
 @test "--cgroup-manager cgroupfs is the default, and an unknown one is refused with the choices" {
   "$OCIRUN" --root "$ROOT" --cgroup-manager=cgroupfs create --bundle "$BUNDLE" "$ID" </dev/null >/dev/null 2>&1
-  [[ -n $(compgen -G "/sys/fs/cgroup/*/$ID") ]]
+  [[ -n $(cgroups "$ID") ]]
   run "$OCIRUN" --root "$ROOT" --cgroup-manager mesos list
   exits 1 cgroupfs
   mentions disabled

@@ -231,7 +231,7 @@ record() { cat "$TMP/record" 2>/dev/null; }
 }
 
 @test "LC-12 LC-13 run ends with the poststop hooks, after the container is gone" {
-  hook poststop "ls -d /sys/fs/cgroup/*/$ID >$TMP/record 2>/dev/null; echo done >>$TMP/record"
+  hook poststop "ls -d /sys/fs/cgroup/$ID /sys/fs/cgroup/*/$ID >$TMP/record 2>/dev/null; echo done >>$TMP/record"
   inside true
   succeeds
   equal "done" "$(record)"

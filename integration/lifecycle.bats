@@ -298,16 +298,14 @@ no_process() {
 }
 
 @test "LC-12 delete leaves a cgroup that it did not make, and removes nested ones that the container made" {
-  local parent
-  for parent in /sys/fs/cgroup/*/; do
-    [[ ! -e $parent/cgroup.procs ]] || mkdir "$parent/$ID-parent"
-  done
+  local inner
+  make_cgroups "$ID-parent"
   config '.linux.cgroupsPath = "/" + $id + "-parent/inner"' --arg id "$ID"
   create_and_start
-  for parent in /sys/fs/cgroup/*/"$ID-parent/inner"; do mkdir -p "$parent/a/b"; done
+  for inner in $(cgroups "$ID-parent/inner"); do mkdir -p "$inner/a/b"; done
   ocirun delete --force "$ID"
-  [[ -z $(compgen -G "/sys/fs/cgroup/*/$ID-parent/inner") ]]
-  rmdir /sys/fs/cgroup/*/"$ID-parent"
+  [[ -z $(cgroups "$ID-parent/inner") ]]
+  remove_cgroups "$ID-parent"
 }
 
 @test "LC-10 an init that is a zombie counts as stopped" {
@@ -391,7 +389,7 @@ time.sleep(1000)' "$OCIRUN" --root "$ROOT" create "$ID" "$BUNDLE"
   attempt create --bundle "$BUNDLE" --pid-file /no/such/dir/pid "$ID"
   exits 1 /no/such/dir
   [[ ! -e $ROOT/$ID ]]
-  [[ -z $(compgen -G "/sys/fs/cgroup/*/$ID") ]]
+  [[ -z $(cgroups "$ID") ]]
 }
 
 @test "the container's process becomes the caller's child, leads a session, and its status can be reaped" {

@@ -74,7 +74,7 @@ load lib/common
     mentions "$whole"
     run ocirun delete --force "$ID"
     succeeds
-    [[ ! -e $ROOT/$ID && -z $(compgen -G "/sys/fs/cgroup/*/$ID") ]]
+    [[ ! -e $ROOT/$ID && -z $(cgroups "$ID") ]]
   done
 }
 

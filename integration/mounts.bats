@@ -151,6 +151,9 @@ options_of() { echo "grep ' $1 ' /proc/self/mountinfo | tail -n 1 | cut -d' ' -f
   [[ ! -e /real && ! -e /etc/made ]]
 }
 
+# inner CONTROLLER: where the container sees its own cgroup.
+inner() { if pure_v2; then echo /sys/fs/cgroup; else echo "/sys/fs/cgroup/$1"; fi; }
+
 @test "M-12 the cgroup mount shows the container's own part as its root" {
   inside 'ls /sys/fs/cgroup; cat /proc/self/cgroup | cut -d: -f3 | sort -u'
   succeeds
@@ -159,25 +162,30 @@ options_of() { echo "grep ' $1 ' /proc/self/mountinfo | tail -n 1 | cut -d' ' -f
 }
 
 @test "M-12 a read-only cgroup mount refuses a write from inside" {
-  inside 'for d in /sys/fs/cgroup/*; do mkdir $d/evil 2>/dev/null && echo "made in $d"; done; exit 0'
+  inside 'for d in /sys/fs/cgroup /sys/fs/cgroup/*; do mkdir $d/evil 2>/dev/null && echo "made in $d"; done; exit 0'
   succeeds ""
 }
 
 @test "M-12 a writable cgroup mount takes a sub-cgroup, and only below the container's own" {
   config '.mounts[6].options -= ["ro"]'
-  inside "mkdir /sys/fs/cgroup/memory/sub && ls -d /sys/fs/cgroup/memory/sub; ls -d /sys/fs/cgroup/memory/process_api; exit 0"
-  mentions /sys/fs/cgroup/memory/sub
+  make_cgroups "$ID-other"
+  inside "cd $(inner memory) && mkdir sub && ls -d \$PWD/sub; ls -d $ID-other; exit 0"
+  remove_cgroups "$ID-other"
+  mentions "$(inner memory)/sub"
   mentions "No such file"
 }
 
 @test "M-12 without a cgroup namespace the container's own part is bound" {
   drop_namespace cgroup
-  inside 'grep -cx 1 /sys/fs/cgroup/memory/cgroup.procs; ls -d /sys/fs/cgroup/memory/process_api; exit 0'
+  make_cgroups "$ID-other"
+  inside "cd $(inner memory) && grep -cx 1 cgroup.procs; ls -d $ID-other; exit 0"
+  remove_cgroups "$ID-other"
   matches '^1'
   mentions "No such file"
 }
 
 @test "M-12 controllers that are mounted together keep their links" {
+  needs_v1 "hierarchies of several controllers"
   inside 'for c in cpu cpuacct memory pids devices freezer; do test -d /sys/fs/cgroup/$c/ || echo "no $c"; done'
   succeeds ""
 }

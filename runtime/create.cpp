@@ -16,6 +16,7 @@
 #include "linux/syscalls.hpp"
 #include "linux/terminal.hpp"
 #include "runtime/cgroup_choice.hpp"
+#include "runtime/delegation.hpp"
 #include "runtime/destroy.hpp"
 #include "runtime/init_link.hpp"
 #include "runtime/preflight.hpp"
@@ -221,6 +222,8 @@ Result<void> Creation::make_cgroup() {
   }
   record_.cgroup = cgroup_->record();
   TRY_ASSIGN(plan_->cgroup, cgroup_->open_for_join());
+  if (const auto given = delegate_cgroup(config_, layout_, plan_->cgroup.unified_directory); !given)
+    log_.warn(given.error().message());
   plan_->cgroup_hierarchies = describe_hierarchies(layout_, record_.cgroup);
   return {};
 }

@@ -12,6 +12,8 @@ OCIRUN=${OCIRUN:-$REPO/build/release/ocirun}
 : "${OCIRUN_TEST_CACHE:=/var/cache/ocirun-test}"
 # shellcheck source=integration/lib/host.bash
 source "$LIB/host.bash"
+# shellcheck source=integration/lib/cgroup.bash
+source "$LIB/cgroup.bash"
 # shellcheck source=integration/lib/assert.bash
 source "$LIB/assert.bash"
 
@@ -61,14 +63,12 @@ make_bundle() {
 
 # The one rootfs that all bundles are copied from, made when it is first asked for.
 busybox_rootfs() {
-  local dir=$BATS_RUN_TMPDIR/busybox applet
+  local dir=$BATS_RUN_TMPDIR/busybox
   if [[ ! -e $dir ]]; then
     mkdir -p "$dir.new"/{bin,dev,etc,proc,root,run,sys,usr/bin,var}
     mkdir -m 1777 "$dir.new/tmp"
     cp "$(command -v busybox)" "$dir.new/bin/busybox"
-    for applet in $("$dir.new/bin/busybox" --list); do
-      [[ $applet == busybox ]] || ln -s busybox "$dir.new/bin/$applet"
-    done
+    chroot "$dir.new" /bin/busybox --install -s /bin
     printf '%s\n' root:x:0:0:root:/root:/bin/sh bin:x:1:1:bin:/bin:/bin/sh web:x:1000:1000::/home/web:/bin/sh \
       >"$dir.new/etc/passwd"
     printf '%s\n' root:x:0: tty:x:5: web:x:1000: >"$dir.new/etc/group"

@@ -1,0 +1,108 @@
+# Limits as a program feels them, on cgroup v1, hybrid hosts and v2.
+load lib/common
+
+resources() { config '.linux.resources += '"$1"; }
+
+@test "R-11 R-13 a memory hog is killed by the kernel, which counts it, and the status says so" {
+  needs_controller memory
+  resources '{memory: {limit: 16777216}}'
+  drop_namespace pid # else the signal of an init that is killed by its own cgroup's OOM is the same, but the count is gone
+  script 'exec tail -c 100000000 /dev/zero'
+  run_container --keep
+  exits 137
+  [[ $(event memory memory.oom_control memory.events oom_kill) -ge 1 ]]
+  ocirun delete "$ID"
+}
+
+@test "R-11 a child that is killed for memory leaves the container running, and it is counted" {
+  needs_controller memory
+  resources '{memory: {limit: 16777216}}'
+  script 'tail -c 100000000 /dev/zero; echo $? >/said; exec sleep 1000'
+  create_and_start
+  eventually contains "$BUNDLE/rootfs/said" 137
+  [[ $(event memory memory.oom_control memory.events oom_kill) -ge 1 ]]
+  status_is running
+}
+
+@test "R-26 a fork bomb stops at its limit, and the kernel counts what it refused" {
+  needs_controller pids
+  resources '{pids: {limit: 16}}'
+  script 'for i in $(seq 40); do sleep 1000 & done 2>/errors; wait'
+  create_and_start
+  eventually contains "$BUNDLE/rootfs/errors" "can't fork"
+  [[ $(limit pids pids.current pids.current) -le 16 ]]
+  [[ $(event pids pids.events pids.events max) -ge 1 ]]
+}
+
+# cpu_microseconds: used by the container until now.
+cpu_microseconds() {
+  if pure_v2; then event cpu "" cpu.stat usage_usec; else echo $(($(<"$(cgroup cpuacct)/cpuacct.usage") / 1000)); fi
+}
+
+@test "R-21 a busy loop gets its quota, and is throttled" {
+  needs_controller cpu
+  resources '{cpu: {quota: 10000, period: 100000}}'
+  script 'while :; do :; done'
+  create_and_start
+  local begin used took
+  begin=${EPOCHREALTIME/./} used=$(cpu_microseconds)
+  sleep 2
+  used=$(($(cpu_microseconds) - used)) took=$((${EPOCHREALTIME/./} - begin))
+  # A tenth, and one period more. On a busy host it may get less.
+  [[ $used -lt $((took / 10 + 25000)) ]] || { echo "used $used us in $took us"; return 1; }
+  [[ $(event cpu cpu.stat cpu.stat nr_throttled) -ge 1 ]]
+}
+
+@test "R-10 a device that is not allowed gives EPERM, whatever the node's mode, and one that is allowed works" {
+  mknod -m 666 "$BUNDLE/rootfs/kmsg" c 1 11
+  mknod -m 666 "$BUNDLE/rootfs/zero" c 1 5
+  inside 'head -c 1 /kmsg || echo refused; head -c 3 /zero | wc -c; echo x >/dev/null && echo null'
+  mentions "Operation not permitted"
+  mentions refused
+  mentions $'3\nnull'
+}
+
+@test "R-10 a node may be made of any device, and opened where a rule says so" {
+  capabilities CAP_MKNOD
+  config '.linux.resources.devices = [{allow: false, access: "rwm"}, {allow: true, type: "c", major: 42, minor: 7, access: "r"}]'
+  inside 'mknod /seven c 42 7 && mknod /eight c 42 8 && echo made; cat /seven; cat /eight'
+  mentions made
+  mentions "'/seven': No such device"
+  mentions "'/eight': Operation not permitted"
+}
+
+@test "R-10 the last rule that matches decides, and reading and writing are apart" {
+  needs_v2 "v1 cannot take back a part of what it was told to allow, and says so"
+  config '.linux.resources.devices = [{allow: false, access: "rwm"}, {allow: true, type: "c", major: 1, access: "rw"},
+    {allow: false, type: "c", major: 1, minor: 11, access: "w"}]'
+  mknod -m 666 "$BUNDLE/rootfs/kmsg" c 1 11
+  inside 'exec 3</kmsg && echo readable; (: >/kmsg) || echo unwritable'
+  mentions readable
+  mentions unwritable
+}
+
+@test "a paused container makes no progress, and goes on when resumed" {
+  script 'i=0; while :; do i=$((i + 1)); echo $i >/count; done'
+  create_and_start
+  eventually eval '[[ -s $BUNDLE/rootfs/count ]]'
+  ocirun pause "$ID"
+  status_is paused
+  local before
+  before=$(<"$BUNDLE/rootfs/count")
+  sleep 1
+  equal "$before" "$(<"$BUNDLE/rootfs/count")"
+  ocirun resume "$ID"
+  eventually eval '[[ $(<"$BUNDLE/rootfs/count") != "$before" && -s $BUNDLE/rootfs/count ]]'
+  status_is running
+}
+
+@test "kill --all ends a fork bomb that is at its limit" {
+  needs_controller pids
+  resources '{pids: {limit: 20}}'
+  script '(while :; do sleep 1000 & done) 2>/dev/null; exec sleep 1000'
+  create_and_start
+  eventually eval '[[ $(limit pids pids.current pids.current) -ge 18 ]]'
+  ocirun kill --all "$ID" KILL
+  eventually status_is stopped
+  eventually eval '[[ $(limit pids pids.current pids.current) == 0 ]]'
+}

@@ -1,0 +1,65 @@
+# shellcheck shell=bash
+# Where a container's cgroups are and what their files say, on cgroup v1, hybrid hosts and pure v2.
+
+# pure_v2: this host has the unified hierarchy only.
+pure_v2() { [[ -e /sys/fs/cgroup/cgroup.controllers ]]; }
+
+needs_v1() { if pure_v2; then skip "$1: this host has cgroup v2 only"; fi; }
+needs_v2() { pure_v2 || skip "$1: this host has v1 hierarchies"; }
+
+# needs_controller NAME
+needs_controller() {
+  if pure_v2; then
+    contains /sys/fs/cgroup/cgroup.controllers "$1" || skip "the kernel, or who delegates, gives no $1 controller"
+  else
+    [[ -d /sys/fs/cgroup/$1 ]] || skip "no $1 hierarchy is mounted"
+  fi
+}
+
+# cgroup CONTROLLER [PATH]: the directory of that cgroup, by default the container's.
+cgroup() { if pure_v2; then echo "/sys/fs/cgroup/${2:-$ID}"; else echo "/sys/fs/cgroup/$1/${2:-$ID}"; fi; }
+
+# cgroups PATH: all directories that this path names, one a line; none is not an error.
+cgroups() {
+  if pure_v2; then compgen -G "/sys/fs/cgroup/$1"; else compgen -G "/sys/fs/cgroup/*/$1"; fi
+  return 0
+}
+
+# make_cgroups PATH, remove_cgroups PATH: in every hierarchy.
+make_cgroups() {
+  local top
+  for top in /sys/fs/cgroup/ /sys/fs/cgroup/*/; do
+    [[ ! -e $top/cgroup.procs ]] || mkdir "$top$1"
+    if pure_v2; then return 0; fi
+  done
+}
+remove_cgroups() { cgroups "$1" | xargs -r rmdir; }
+
+# limit CONTROLLER V1_FILE V2_FILE: what the kernel says of the container's cgroup.
+limit() {
+  local file=$2
+  if pure_v2; then file=$3; fi
+  cat "$(cgroup "$1")/$file"
+}
+
+# limited CONTROLLER V1_FILE=VALUE V2_FILE=VALUE: the one that this host has holds the value.
+limited() {
+  local expected=$2
+  if pure_v2; then expected=$3; fi
+  equal "$expected" "${expected%%=*}=$(limit "$1" "${2%%=*}" "${3%%=*}")"
+}
+
+# limited_inside CONTROLLER V1_FILE=VALUE V2_FILE=VALUE: the same, read by a program in the container.
+limited_inside() {
+  local expected=$2 file=/sys/fs/cgroup/$1/${2%%=*}
+  if pure_v2; then expected=$3 file=/sys/fs/cgroup/${3%%=*}; fi
+  run ocirun exec "$ID" cat "$file"
+  succeeds "${expected#*=}"
+}
+
+# event CONTROLLER V1_FILE V2_FILE KEY: the number after KEY in a file of many lines; 0 without one.
+event() { limit "$1" "$2" "$3" | sed -n "s/^$4 //p" | grep . || echo 0; }
+
+# freeze PATH, unfreeze PATH
+freeze() { if pure_v2; then echo 1 >"/sys/fs/cgroup/$1/cgroup.freeze"; else echo FROZEN >"/sys/fs/cgroup/freezer/$1/freezer.state"; fi; }
+unfreeze() { if pure_v2; then echo 0 >"/sys/fs/cgroup/$1/cgroup.freeze"; else echo THAWED >"/sys/fs/cgroup/freezer/$1/freezer.state"; fi; }

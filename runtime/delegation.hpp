@@ -1,0 +1,18 @@
+#pragma once
+
+#include "bundle/config.hpp"
+#include "cgroups/layout.hpp"
+#include "linux/error.hpp"
+#include "linux/unique_fd.hpp"
+
+namespace ocirun::runtime {
+
+/// Lets a container govern its cgroup, never on v1: when it has a cgroup namespace of its own
+/// and config.json mounts cgroup writable at /sys/fs/cgroup. The directory, and those of its files
+/// that /sys/kernel/cgroup/delegate lists, go to the host's user that the container's process runs
+/// as; the limits stay ours. `cgroup`: the open directory in the unified hierarchy. Errors: the
+/// user is not mapped; the kernel refuses (EPERM).
+Result<void> delegate_cgroup(const bundle::Config& config, const cgroups::Layout& layout,
+                             Fd cgroup);
+
+}  // namespace ocirun::runtime
