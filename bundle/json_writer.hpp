@@ -38,6 +38,10 @@ class JsonWriter {
   JsonWriter& value(Number number) {
     return literal(fmt::format_int(number));
   }
+  /// 1234 as 12.34.
+  JsonWriter& hundredths(std::uint64_t number) {
+    return literal(fmt::format("{}.{:02}", number / 100, number % 100));
+  }
   template <typename Item>
   JsonWriter& value(const std::vector<Item>& items) {
     begin_array();

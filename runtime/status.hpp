@@ -38,6 +38,7 @@ constexpr bool can_exec(Status status) {
 constexpr bool can_pause(Status status) {
   return status == Status::kCreated || status == Status::kRunning;
 }
+constexpr bool can_update(Status status) { return can_kill(status); }
 constexpr bool can_resume(Status status) { return status == Status::kPaused; }
 
 }  // namespace ocirun::runtime

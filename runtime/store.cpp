@@ -13,6 +13,7 @@
 #include <cstring>
 #include <memory>
 
+#include "bundle/config.hpp"
 #include "linux/file_io.hpp"
 #include "linux/syscalls.hpp"
 
@@ -22,6 +23,7 @@ namespace {
 constexpr char kIntent[] = "intent.json";
 constexpr char kConfig[] = "config.json";
 constexpr char kState[] = "state.json";
+constexpr char kResources[] = "resources.json";
 constexpr char kFilter[] = "seccomp.bpf";
 constexpr char kStartSocket[] = "start.sock";
 constexpr std::size_t kMaxFile = 16 * 1024 * 1024;
@@ -105,6 +107,16 @@ Result<bundle::IntentRecord> StateDirectory::read_intent() const {
 }
 Result<std::string> StateDirectory::read_config() const {
   return linux::read_file(directory_, kConfig, kMaxFile);
+}
+Result<void> StateDirectory::write_resources(const cgroups::Resources& resources) const {
+  return linux::replace_file(directory_, kResources, bundle::resources_text(resources), 0600);
+}
+Result<std::optional<cgroups::Resources>> StateDirectory::read_resources() const {
+  const auto text = linux::read_file(directory_, kResources, kMaxFile);
+  if (!text && text.error().number() == ENOENT) return std::nullopt;
+  TRY(text);
+  std::vector<std::string> warnings;
+  return within(bundle::parse_resources(*text, warnings), path_.string() + "/" + kResources);
 }
 Result<void> StateDirectory::write_filter(std::string_view bytes) const {
   return linux::replace_file(directory_, kFilter, bytes, 0600);

@@ -2,11 +2,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "bundle/state_document.hpp"
+#include "cgroups/resources.hpp"
 #include "linux/error.hpp"
 #include "linux/paths.hpp"
 #include "linux/unique_fd.hpp"
@@ -19,6 +21,7 @@ namespace ocirun::runtime {
 ///   point config.json  the snapshot that every later command reads instead of the bundle's (D-9)
 ///   state.json   the commit: from here on the container exists
 ///   seccomp.bpf  the compiled filter, so that `exec` need not compile it again
+///   resources.json  linux.resources as `update` has left them
 ///   start.sock   init listens on it until it is started; its presence is the status `created`
 class StateDirectory {
  public:
@@ -35,6 +38,9 @@ class StateDirectory {
   Result<void> commit(const bundle::ContainerRecord& record) const;
   Result<bundle::IntentRecord> read_intent() const;
   Result<std::string> read_config() const;
+  Result<void> write_resources(const cgroups::Resources& resources) const;
+  /// What `update` wrote last; nothing before the first one.
+  Result<std::optional<cgroups::Resources>> read_resources() const;
   Result<void> write_filter(std::string_view bytes) const;
   Result<std::string> read_filter() const;
   /// Errors: ENOENT while the container is being created; a sentence when the file is damaged.

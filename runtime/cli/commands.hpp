@@ -7,6 +7,7 @@ namespace ocirun::runtime::cli {
 // One file a command, or a pair of commands that are two sides of one.
 Result<int> run_create(const Invocation&);
 Result<int> run_delete(const Invocation&);
+Result<int> run_events(const Invocation&);
 Result<int> run_exec(const Invocation&);
 Result<int> run_features(const Invocation&);
 Result<int> run_completion(const Invocation&);
@@ -19,6 +20,7 @@ Result<int> run_run(const Invocation&);
 Result<int> run_spec(const Invocation&);
 Result<int> run_start(const Invocation&);
 Result<int> run_state(const Invocation&);
+Result<int> run_update(const Invocation&);
 Result<int> run_validate(const Invocation&);
 
 /// Prints to stdout. Errors: it is closed or full.

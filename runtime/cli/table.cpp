@@ -2,6 +2,7 @@
 #include <array>
 
 #include "runtime/cli/commands.hpp"
+#include "runtime/cli/update_options.hpp"
 
 namespace ocirun::runtime::cli {
 namespace {
@@ -70,6 +71,9 @@ constexpr std::array kExecOptions{
     Option{"ignore-paused", 0, {}, "also in a paused container, where it will wait"},
     Option{"no-subreaper", 0, {}, "accepted for runc's sake"},
 };
+constexpr std::array kEventsOptions{
+    Option{"stats", 0, {}, "print what it uses once, and end"},
+    Option{"interval", 0, "DURATION", "between two of them (default 5s)"}};
 constexpr std::array kKillOptions{Option{"all", 'a', {}, "signal every process of the container"}};
 constexpr std::array kListOptions{Option{"quiet", 'q', {}, "ids only"},
                                   Option{"format", 'f', "table|json", "(default table)"}};
@@ -97,6 +101,10 @@ constexpr std::array kCommands{
             100'000, run_ps, OptionPlacement::kUntilPositional},
     Command{"pause", "ID", "freeze the processes of a container", {}, 1, 1, run_pause},
     Command{"resume", "ID", "thaw them", {}, 1, 1, run_resume},
+    Command{"update", "ID", "change the limits and devices of a container", kUpdateOptions, 1, 1,
+            run_update},
+    Command{"events", "ID", "print what a container uses, and that it ran out of memory",
+            kEventsOptions, 1, 1, run_events},
     Command{"spec", "", "write a config.json to start from", kSpecOptions, 0, 0, run_spec},
     Command{"features", "", "print what this build implements as JSON", {}, 0, 0, run_features},
     Command{"validate", "[BUNDLE]", "check a config.json and tell all that is wrong with it",

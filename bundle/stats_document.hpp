@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cgroups/stats.hpp"
+#include "linux/interface_stats.hpp"
+#include "linux/resctrl_stats.hpp"
+
+namespace ocirun::bundle {
+
+/// All that `events` tells of a container at one moment.
+struct ContainerStats {
+  cgroups::Stats cgroup;
+  std::optional<linux::ResctrlStats> resctrl;  // without intelRdt: none
+  std::vector<linux::InterfaceStats> interfaces;
+};
+
+/// {"type":"stats","id":…,"data":{…}} in one line: the names and the units of runc's events, which
+/// go-runc reads; `rdma` is added to them.
+std::string stats_event(const std::string& id, const ContainerStats& stats);
+/// {"type":"oom","id":…}
+std::string oom_event(const std::string& id);
+
+}  // namespace ocirun::bundle

@@ -1,0 +1,176 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+
+#include "bundle/config.hpp"
+#include "bundle/json_writer.hpp"
+#include "cgroups/merge.hpp"
+#include "linux/syscalls.hpp"
+#include "runtime/cli/commands.hpp"
+#include "runtime/cli/size.hpp"
+#include "runtime/update.hpp"
+
+namespace ocirun::runtime::cli {
+namespace {
+
+constexpr std::size_t kMaxDocument = std::size_t{16} << 20;
+
+enum class Kind { kNumber, kSize, kText };
+
+/// An option that is a member of linux.resources by another name.
+struct Row {
+  std::string_view option, section, member;
+  Kind kind;
+};
+constexpr Row kRows[] = {
+    {"blkio-weight", "blockIO", "weight", Kind::kNumber},
+    {"cpu-period", "cpu", "period", Kind::kNumber},
+    {"cpu-quota", "cpu", "quota", Kind::kNumber},
+    {"cpu-burst", "cpu", "burst", Kind::kNumber},
+    {"cpu-share", "cpu", "shares", Kind::kNumber},
+    {"cpu-rt-period", "cpu", "realtimePeriod", Kind::kNumber},
+    {"cpu-rt-runtime", "cpu", "realtimeRuntime", Kind::kNumber},
+    {"cpuset-cpus", "cpu", "cpus", Kind::kText},
+    {"cpuset-mems", "cpu", "mems", Kind::kText},
+    {"cpu-idle", "cpu", "idle", Kind::kNumber},
+    {"memory", "memory", "limit", Kind::kSize},
+    {"memory-reservation", "memory", "reservation", Kind::kSize},
+    {"memory-swap", "memory", "swap", Kind::kSize},
+    {"kernel-memory", "memory", "kernel", Kind::kSize},
+    {"kernel-memory-tcp", "memory", "kernelTCP", Kind::kSize},
+    {"pids-limit", "pids", "limit", Kind::kNumber},
+};
+
+Result<void> write_value(bundle::JsonWriter& out, const Row& row, const std::string& text) {
+  const auto named = [&] { return fmt::format("--{}", row.option); };
+  if (row.kind == Kind::kText) {
+    out.member(row.member, text);
+    return {};
+  }
+  if (row.kind == Kind::kSize) {
+    TRY_ASSIGN(const std::int64_t bytes, within(parse_size(text), named()));
+    out.member(row.member, bytes);
+    return {};
+  }
+  const char* const end = text.data() + text.size();
+  std::int64_t number = 0;
+  if (const auto read = std::from_chars(text.data(), end, number);
+      read.ec == std::errc{} && read.ptr == end) {
+    out.member(row.member, number);
+    return {};
+  }
+  return refuse("--{} {}: must be a whole number", row.option, text);
+}
+
+/// The options as the document that `--resources` would be, so that both go one way.
+Result<std::string> document_of_options(const Arguments& arguments) {
+  bundle::JsonWriter out(bundle::JsonWriter::Layout::kOneLine);
+  out.begin_object();
+  std::string_view section;
+  for (const std::string_view name : {"blockIO", "cpu", "memory", "pids"}) {
+    for (const Row& row : kRows) {
+      const auto text = row.section == name ? arguments.value(row.option) : std::nullopt;
+      if (!text) continue;
+      if (section != name) out.key(name).begin_object();
+      section = name;
+      TRY(write_value(out, row, *text));
+    }
+    if (section == name) out.end_object();
+  }
+  out.end_object();
+  return std::move(out).take();
+}
+
+/// "/linux/resources/memory/limit" and "/memory/limit" as the option that was given.
+Error in_terms_of_options(const Error& error, const Arguments& arguments) {
+  std::vector<std::string> frames = error.frames();
+  for (std::string& frame : frames)
+    for (const Row& row : kRows) {
+      if (!arguments.has(row.option)) continue;
+      const std::string pointer = fmt::format("/{}/{}", row.section, row.member);
+      for (const std::string& spelt : {"/linux/resources" + pointer, "resources: " + pointer})
+        if (const std::size_t at = frame.find(spelt);
+            at != std::string::npos &&
+            (at + spelt.size() == frame.size() ||
+             !std::isalnum(static_cast<unsigned char>(frame[at + spelt.size()]))))
+          frame.replace(at, spelt.size(), fmt::format("--{}", row.option));
+    }
+  return Error(error.number(), std::move(frames));
+}
+
+Result<std::string> read_document(const std::string& name) {
+  if (name == "-") return within(linux::sys::read_all(Fd{STDIN_FILENO}, kMaxDocument), "stdin");
+  TRY_ASSIGN(const UniqueFd file, linux::sys::open(name.c_str(), O_RDONLY));
+  return within(linux::sys::read_all(file, kMaxDocument), name);
+}
+
+/// "HOST[:PATH[:rwm]]", as engines write it.
+Result<DeviceGrant> parse_grant(const std::string& text) {
+  DeviceGrant grant;
+  const std::size_t first = text.find(':');
+  const std::size_t second = first == std::string::npos ? first : text.find(':', first + 1);
+  std::string host = text.substr(0, first);
+  std::string path = first == std::string::npos ? host : text.substr(first + 1, second - first - 1);
+  if (!host.starts_with('/') || !path.starts_with('/'))
+    return refuse("--device-add {}: must be HOST[:PATH[:rwm]] with absolute paths", text);
+  if (second != std::string::npos) {
+    const std::string access = text.substr(second + 1);
+    if (access.empty() || access.find_first_not_of("rwm") != std::string::npos)
+      return refuse("--device-add {}: \"{}\" must be letters of \"rwm\"", text, access);
+    grant.read = access.contains('r');
+    grant.write = access.contains('w');
+    grant.mknod = access.contains('m');
+  }
+  grant.host = HostPath(std::move(host));
+  grant.path = RootfsPath(std::move(path));
+  return grant;
+}
+
+Result<UpdateRequest> read_request(const Invocation& invocation) {
+  const Arguments& arguments = invocation.arguments;
+  UpdateRequest request;
+  std::vector<std::string> warnings;
+  if (const auto name = arguments.value("resources")) {
+    TRY_ASSIGN(const std::string text, within(read_document(*name), "--resources"));
+    TRY_ASSIGN(request.resources,
+               within(bundle::parse_resources(text, warnings), "--resources " + *name));
+  }
+  TRY_ASSIGN(const std::string text, document_of_options(arguments));
+  TRY_ASSIGN(const cgroups::Resources given, bundle::parse_resources(text, warnings));
+  request.resources = cgroups::merge(std::move(request.resources), given);
+  for (const std::string& warning : warnings) invocation.log.warn(warning);
+  request.l3_cache_schema = arguments.value("l3-cache-schema");
+  request.mem_bw_schema = arguments.value("mem-bw-schema");
+  for (const std::string& device : arguments.all("device-add")) {
+    TRY_ASSIGN(DeviceGrant grant, parse_grant(device));
+    request.added_devices.push_back(std::move(grant));
+  }
+  for (std::string& path : arguments.all("device-remove")) {
+    if (!path.starts_with('/'))
+      return refuse("--device-remove {}: must be an absolute path in the container", path);
+    request.removed_devices.emplace_back(std::move(path));
+  }
+  return request;
+}
+
+Result<void> update(const Invocation& invocation) {
+  TRY_ASSIGN(const ContainerId id, invocation.arguments.id());
+  if (invocation.arguments.values_.empty())
+    return refuse("nothing to change is given; see ocirun update --help");
+  TRY_ASSIGN(Container container, Container::load(invocation.options, id));
+  TRY_ASSIGN(const UpdateRequest request, read_request(invocation));
+  return update_container(container, request);
+}
+
+}  // namespace
+
+Result<int> run_update(const Invocation& invocation) {
+  if (const Result<void> updated = update(invocation); !updated)
+    return std::unexpected(in_terms_of_options(updated.error(), invocation.arguments));
+  return 0;
+}
+
+}  // namespace ocirun::runtime::cli

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <array>
+
+#include "runtime/cli/command.hpp"
+
+namespace ocirun::runtime::cli {
+
+inline constexpr std::array kUpdateOptions{
+    Option{"resources", 'r', "FILE",
+           "linux.resources as JSON; - is standard input; options given beside it win"},
+    Option{"blkio-weight", 0, "WEIGHT", "10 to 1000"},
+    Option{"cpu-period", 0, "USEC", "the period of the quota"},
+    Option{"cpu-quota", 0, "USEC", "CPU time in each period; -1 is unlimited"},
+    Option{"cpu-burst", 0, "USEC", "what may be saved up for later periods"},
+    Option{"cpu-share", 0, "SHARES", "weight against other containers (default 1024)"},
+    Option{"cpu-rt-period", 0, "USEC", "the period of the real-time runtime"},
+    Option{"cpu-rt-runtime", 0, "USEC", "real-time CPU time in each period"},
+    Option{"cpuset-cpus", 0, "LIST", "CPUs, as in 0-3,7"},
+    Option{"cpuset-mems", 0, "LIST", "memory nodes"},
+    Option{"cpu-idle", 0, "0|1", "1: runs only when nothing else wants to"},
+    Option{"memory", 0, "SIZE", "bytes, or with k, m, g; -1 is unlimited"},
+    Option{"memory-reservation", 0, "SIZE", "what it keeps when the host runs short"},
+    Option{"memory-swap", 0, "SIZE", "memory and swap together; -1 is unlimited"},
+    Option{"kernel-memory", 0, "SIZE", "obsolete: refused where the kernel has no such limit"},
+    Option{"kernel-memory-tcp", 0, "SIZE", "the same for TCP buffers"},
+    Option{"pids-limit", 0, "N", "processes and threads; -1 is unlimited"},
+    Option{"l3-cache-schema", 0, "SCHEMA", "Intel RDT: \"L3:0=7f0;1=1f\""},
+    Option{"mem-bw-schema", 0, "SCHEMA", "Intel RDT: \"MB:0=20;1=70\""},
+    Option{"device-add", 0, "HOST[:PATH[:rwm]]", "give it a device of the host; repeatable"},
+    Option{"device-remove", 0, "PATH", "take a device away; repeatable"},
+};
+
+}  // namespace ocirun::runtime::cli

@@ -1,0 +1,153 @@
+#include "runtime/update.hpp"
+
+#include <algorithm>
+
+#include "bundle/config.hpp"
+#include "cgroups/merge.hpp"
+#include "linux/resctrl.hpp"
+#include "linux/resctrl_schemata.hpp"
+#include "runtime/rollback.hpp"
+#include "runtime/update_devices.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+/// One update. The members are what its steps have changed so far; `undo_` is the last of them.
+class Update {
+ public:
+  Update(Container& container, const UpdateRequest& request)
+      : container_(container), request_(request), change_(request.resources) {}
+
+  Result<void> run() {
+    TRY(read_state());
+    TRY(change_nodes());  // first: what is removed tells which rules go
+    TRY(change_limits());
+    TRY(change_device_rules());
+    TRY(change_schemata());
+    TRY(write_state());
+    undo_.commit();
+    if (nodes_) nodes_->keep();
+    return {};
+  }
+
+ private:
+  Result<void> read_state();
+  Result<void> change_nodes();
+  Result<void> change_limits();
+  Result<void> change_device_rules();
+  Result<void> change_schemata();
+  Result<void> write_state();
+
+  Container& container_;
+  const UpdateRequest& request_;
+  cgroups::Resources change_;
+  bundle::Config config_;
+  bundle::ContainerRecord record_;  // as it will be
+  cgroups::Resources before_;       // what holds so far
+  std::unique_ptr<cgroups::Cgroup> cgroup_;
+  std::optional<DeviceUpdate> nodes_;
+  Rollback undo_;
+};
+
+bool holds_nothing(const cgroups::Resources& resources) {
+  return bundle::resources_text(resources) == bundle::resources_text({});
+}
+
+Result<void> Update::read_state() {
+  record_ = container_.record();
+  const bool wants_cgroup = !holds_nothing(change_) || !request_.added_devices.empty() ||
+                            !request_.removed_devices.empty();
+  if (wants_cgroup && record_.cgroup_manager == "disabled")
+    return refuse("the container has no cgroup of its own, so no limits and no device rules");
+  TRY_ASSIGN(const std::string text, container_.directory().read_config());
+  TRY_ASSIGN(config_, bundle::parse_config(text, HostPath(record_.bundle)).take());
+  TRY_ASSIGN(const auto updated, container_.directory().read_resources());
+  before_ = updated ? *updated : config_.resources.value_or(cgroups::Resources());
+  // R-18 is a property of the container, not of one update.
+  if (change_.memory && !change_.memory->check_before_update && before_.memory)
+    change_.memory->check_before_update = before_.memory->check_before_update;
+  TRY_ASSIGN(cgroup_, container_.cgroup());
+  return {};
+}
+
+Result<void> Update::change_nodes() {
+  if (request_.added_devices.empty() && request_.removed_devices.empty()) return {};
+  auto begun = DeviceUpdate::begin(container_, config_, request_);
+  if (!begun) return std::unexpected(std::move(begun).error());
+  nodes_.emplace(std::move(*begun));
+  if (change_.devices.empty()) change_.devices = before_.devices;
+  // The last rule that matches decides.
+  for (const cgroups::DeviceRule& rule : nodes_->rules()) {
+    std::erase(change_.devices, rule);
+    change_.devices.push_back(rule);
+  }
+  return {};
+}
+
+Result<void> Update::change_limits() {
+  auto old_values = cgroup_->update(change_);
+  if (record_.cgroup != cgroup_->record()) {
+    // Controllers that were switched on for us stay so: `delete` has to know of them.
+    record_.cgroup = cgroup_->record();
+    TRY(container_.directory().commit(record_));
+  }
+  TRY(old_values);
+  undo_.add([this, values = std::move(*old_values)] { cgroup_->restore(values); });
+  return {};
+}
+
+Result<void> Update::change_device_rules() {
+  if (change_.devices.empty()) return {};
+  TRY(cgroup_->change_devices(before_.devices, change_.devices));
+  undo_.add(
+      [this] { static_cast<void>(cgroup_->change_devices(change_.devices, before_.devices)); });
+  return {};
+}
+
+Result<void> Update::change_schemata() {
+  linux::IntelRdt rdt;
+  rdt.l3_cache_schema = request_.l3_cache_schema;
+  rdt.mem_bw_schema = request_.mem_bw_schema;
+  const std::vector<std::string> lines = linux::schema_lines(rdt);
+  if (lines.empty()) return {};
+  TRY(linux::check_resctrl(rdt));
+  TRY_ASSIGN(const HostPath root, linux::find_resctrl());
+  if (config_.intel_rdt || record_.resctrl) {
+    const std::string clos =
+        config_.intel_rdt && config_.intel_rdt->clos_id ? *config_.intel_rdt->clos_id : record_.id;
+    TRY_ASSIGN(auto old_lines, linux::update_resctrl(root, clos, lines));
+    undo_.add([root, clos, old = std::move(old_lines)] {
+      static_cast<void>(linux::update_resctrl(root, clos, old));
+    });
+    return {};
+  }
+  // The first that anybody asks of resctrl for this container.
+  TRY_ASSIGN(record_.resctrl, linux::apply_resctrl(root, rdt, record_.id, record_.init_pid));
+  undo_.add([this] { static_cast<void>(linux::remove_resctrl(*record_.resctrl)); });
+  return {};
+}
+
+Result<void> Update::write_state() {
+  const StateDirectory& directory = container_.directory();
+  if (record_.resctrl && !container_.record().resctrl) {
+    TRY(directory.commit(record_));
+    undo_.add([this] {
+      bundle::ContainerRecord old = record_;
+      old.resctrl.reset();
+      static_cast<void>(container_.directory().commit(old));
+    });
+  }
+  return directory.write_resources(cgroups::merge(before_, change_));
+}
+
+}  // namespace
+
+Result<void> update_container(Container& container, const UpdateRequest& request) {
+  TRY(container.lock_and_reload());
+  const Status status = container.status();
+  if (!can_update(status)) return refuse("container not running");
+  TRY(refuse_foreign(container.directory()));
+  return Update(container, request).run();
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "bundle/config.hpp"
+#include "cgroups/resources.hpp"
+#include "linux/device_nodes.hpp"
+#include "linux/message_socket.hpp"
+#include "runtime/container.hpp"
+#include "runtime/update.hpp"
+
+namespace ocirun::runtime {
+
+/// Device nodes that are being changed in a container's mount namespace, by a child that lives
+/// there until keep(). It takes its changes back when it hears nothing: also when we die.
+class DeviceUpdate {
+ public:
+  /// The nodes are there, or gone, when it returns. Errors: the child's; nothing is changed then.
+  static Result<DeviceUpdate> begin(const Container& container, const bundle::Config& config,
+                                    const UpdateRequest& request);
+  DeviceUpdate(DeviceUpdate&& other) noexcept
+      : socket_(std::move(other.socket_)),
+        pid_(std::exchange(other.pid_, 0)),
+        rules_(std::move(other.rules_)) {}
+  DeviceUpdate& operator=(DeviceUpdate&&) = delete;
+  ~DeviceUpdate();
+
+  /// What has to be allowed and denied with them.
+  const std::vector<cgroups::DeviceRule>& rules() const { return rules_; }
+  void keep();
+
+ private:
+  DeviceUpdate() = default;
+  linux::MessageSocket socket_;
+  int pid_ = 0;  // of the child
+  std::vector<cgroups::DeviceRule> rules_;
+};
+
+}  // namespace ocirun::runtime
