@@ -41,7 +41,7 @@ Result<void> InitLink::spawn() {
   context_.undo.add([this] { kill(); });
   if (plan_.cgroup.unified_directory && !child_.joined_cgroup)
     TRY(context_.cgroup.attach(child_.pid));
-  return context_.cgroup.adopt(child_.pid);
+  return staged ? Result<void>{} : greet();
 }
 
 Result<void> InitLink::apply_resources() const {

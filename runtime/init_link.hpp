@@ -40,6 +40,7 @@ class InitLink final : public ChildLink {
   UniqueFd take_terminal() { return std::move(terminal_); }
 
  private:
+  Result<void> greet() override { return context_.cgroup.adopt(pid()); }
   Result<void> answer(const linux::Packet& packet) override;
   std::string cause_of_death() const override;
 
