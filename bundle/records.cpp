@@ -72,6 +72,7 @@ constexpr auto kRecord = exact_fields<ContainerRecord>(
     required("hasPoststop", &ContainerRecord::has_poststop, flag),
     required("ownPidNamespace", &ContainerRecord::own_pid_namespace, flag),
     required("mountsOnHost", &ContainerRecord::mounts_on_host, flag),
+    field("rootfsMount", &ContainerRecord::rootfs_mount, whole_number),
     required("hasProcess", &ContainerRecord::has_process, flag),
     required("stopSignal", &ContainerRecord::stop_signal, text),
     field("resctrl", &ContainerRecord::resctrl, kResctrl),
@@ -117,6 +118,7 @@ void write_record(JsonWriter& out, const ContainerRecord& record) {
   out.member("hasPoststop", record.has_poststop);
   out.member("ownPidNamespace", record.own_pid_namespace);
   out.member("mountsOnHost", record.mounts_on_host);
+  if (record.rootfs_mount) out.member("rootfsMount", *record.rootfs_mount);
   out.member("hasProcess", record.has_process);
   out.member("stopSignal", record.stop_signal);
   if (record.resctrl)

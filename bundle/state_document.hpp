@@ -57,8 +57,10 @@ struct ContainerRecord {
   bool has_poststart = false, has_poststop = false;
   bool own_pid_namespace = false;
   bool mounts_on_host = false;  // no mount namespace: the rootfs is mounted in the caller's (L-4)
-  bool has_process = false;     // P-1: start refuses without
-  std::string stop_signal;      // T-7, "" for SIGTERM
+  // Our mount on that rootfs: sys::mount_id(), 0 where the kernel does not tell. Absent: none yet.
+  std::optional<std::uint64_t> rootfs_mount;
+  bool has_process = false;  // P-1: start refuses without
+  std::string stop_signal;   // T-7, "" for SIGTERM
   std::optional<linux::ResctrlGroups> resctrl;
   std::map<std::string, std::string> annotations;
 };

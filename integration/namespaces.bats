@@ -99,6 +99,57 @@ sleeper() {
   never_mentions work
 }
 
+# engine_mount: what an engine has mounted where the rootfs is, and a container without a mount namespace on it.
+engine_mount() {
+  mount --bind "$BUNDLE/rootfs" "$BUNDLE/rootfs"
+  drop_namespace mount
+  config 'del(.linux.maskedPaths, .linux.readonlyPaths) | .mounts = []'
+}
+mounts_on_rootfs() { grep -c " $BUNDLE/rootfs " /proc/self/mountinfo; }
+
+@test "L-4 without a mount namespace delete takes away the container's own mount, and not an engine's" {
+  engine_mount
+  create
+  equal 2 "$(mounts_on_rootfs)"
+  ocirun delete --force "$ID"
+  equal 1 "$(mounts_on_rootfs)"
+  inside true
+  succeeds
+  equal 1 "$(mounts_on_rootfs)"
+  umount "$BUNDLE/rootfs"
+}
+
+@test "L-4 a create that fails before it mounts anything leaves an engine's mount alone" {
+  engine_mount
+  refused nosuch '.linux.sysctl = {"net.ipv4.nosuch": "1"}'
+  equal 1 "$(mounts_on_rootfs)"
+  umount "$BUNDLE/rootfs"
+}
+
+@test "L-4 delete --force after a crash takes away what the container mounted, and nothing else" {
+  local try
+  engine_mount
+  config '.hooks.prestart = [{path: "/bin/sh", args: ["sh", "-c", "echo $$ >" + $f + ".new; mv " + $f + ".new " + $f + "; exec sleep 1000"]}]' --arg f "$TMP/in-hook"
+  for try in still-there unmounted; do
+    rm -f "$TMP/in-hook"
+    helper "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID"
+    eventually exists "$TMP/in-hook"
+    kill -KILL "$HELPER"
+    kill -KILL "$(<"$TMP/in-hook")"
+    equal 2 "$(mounts_on_rootfs)"
+    [[ $try == still-there ]] || { umount "$BUNDLE/rootfs"; umount "$BUNDLE/rootfs"; mount --bind "$BUNDLE/rootfs" "$BUNDLE/rootfs"; }
+    ocirun delete --force "$ID"
+    equal 1 "$(mounts_on_rootfs)"
+  done
+  umount "$BUNDLE/rootfs"
+}
+
+@test "L-4 M-16 a mount on / without a mount namespace is refused" {
+  drop_namespace mount
+  config 'del(.linux.maskedPaths, .linux.readonlyPaths)'
+  refused "wants a mount namespace" '.mounts = [{destination: "/", type: "tmpfs", source: "tmpfs"}]'
+}
+
 @test "L-5 a type that is there twice is refused" {
   refused /linux/namespaces/6 '.linux.namespaces += [{type: "pid"}]'
 }
@@ -222,15 +273,108 @@ sleeper() {
   equal 7:8 "$(stat -c %u:%g "$BUNDLE/rootfs/etc/passwd")"
 }
 
-@test "a user namespace cannot undo the read-only flags of its mounts" {
-  mkdir "$TMP/dir"
+# attack PATH: what a program with CAP_SYS_ADMIN in its user namespace tries. Says what it came to.
+attack() {
+  cat <<END
+mount -o remount,bind,rw $1/ && echo "$1/ remounted"
+mount -o remount,bind,rw,suid,dev,exec $1/ && echo "$1/ remounted with all"
+touch $1/x && echo "$1/ written"
+umount $1/below && echo "$1/below uncovered"
+umount -l $1/below && echo "$1/below uncovered lazily"
+mount -o remount,bind,rw $1/below && echo "$1/below remounted"
+touch $1/below/x && echo "$1/below written"
+cat $1/below/secret && echo "secret read"
+END
+}
+
+# hidden_source: a directory that the container's root may not pass, with one in it that covers a secret and
+# is read-only on the host. All of it would be writable but for the mounts' flags.
+hidden_source() {
+  mkdir -p "$TMP/hidden/dir/below"
+  echo secret >"$TMP/hidden/dir/below/secret"
+  mount -t tmpfs tmpfs "$TMP/hidden/dir/below"
+  chmod 777 "$TMP/hidden/dir" "$TMP/hidden/dir/below"
+  mount -o remount,bind,ro "$TMP/hidden/dir/below"
+  chmod 700 "$TMP/hidden"
+}
+reveal_source() { umount "$TMP/hidden/dir/below"; }
+
+@test "a user namespace cannot undo what its host made read-only, nor look below a mount of its host's" {
+  hidden_source
+  chmod 711 "$TMP/hidden"
   user_namespace
   capabilities CAP_SYS_ADMIN
-  add_mount '{"destination": "/mnt", "source": "'"$TMP/dir"'", "options": ["bind", "ro", "nosuid"]}'
-  inside 'mount -o remount,bind,rw /mnt; touch /mnt/x; umount /mnt; exit 9'
-  exits 9
-  [[ ! -e $TMP/dir/x ]]
-  never_mentions "No such file"
+  add_mount '{"destination": "/mnt", "source": "'"$TMP/hidden/dir"'", "options": ["rbind"]}'
+  inside "touch /mnt/mine && echo writable
+    $(attack /mnt | grep below)"
+  mentions writable
+  never_mentions uncovered
+  never_mentions remounted
+  never_mentions written
+  never_mentions "secret read"
+  reveal_source
+}
+
+@test "a user namespace cannot undo the flags of a mount that the runtime opened for it" {
+  local options
+  hidden_source
+  user_namespace
+  capabilities CAP_SYS_ADMIN
+  cp "$BUNDLE/config.json" "$TMP/plain.json"
+  for options in '["rbind", "ro", "nosuid"]' '["rbind", "ro", "nosuid", "rslave"]' '["rbind", "rro", "idmap"]'; do
+    cp "$TMP/plain.json" "$BUNDLE/config.json"
+    add_mount '{"destination": "/mnt", "source": "'"$TMP/hidden/dir"'", "options": '"$options"'}'
+    inside "grep ' /mnt' /proc/self/mountinfo
+      $(attack /mnt)
+      echo tried"
+    mentions tried
+    mentions "/mnt/below ro"
+    never_mentions uncovered
+    never_mentions remounted
+    never_mentions written
+    never_mentions "secret read"
+  done
+  cp "$TMP/plain.json" "$BUNDLE/config.json"
+  add_mount '{"destination": "/mnt", "source": "'"$TMP/hidden/dir"'", "options": ["rbind", "rw"]}'
+  inside 'touch /mnt/mine && echo writable' # the control: only the flag stands in the way
+  mentions writable
+  reveal_source
+}
+
+@test "a user namespace cannot uncover what its host mounted below a rootfs that it may not reach" {
+  mkdir "$BUNDLE/rootfs/below"
+  user_namespace
+  capabilities CAP_SYS_ADMIN
+  echo secret >"$BUNDLE/rootfs/below/secret"
+  mount -t tmpfs -o mode=777 tmpfs "$BUNDLE/rootfs/below"
+  mount -o remount,bind,ro "$BUNDLE/rootfs/below"
+  chmod 700 "$BUNDLE"
+  inside "$(attack '' | grep below)
+    echo tried"
+  mentions tried
+  never_mentions uncovered
+  never_mentions remounted
+  never_mentions written
+  never_mentions "secret read"
+  umount "$BUNDLE/rootfs/below"
+}
+
+@test "what is mounted in an id-mapped mount never reaches the host" {
+  mkdir "$TMP/volume"
+  mount -t tmpfs tmpfs "$TMP/volume"
+  mount --make-shared "$TMP/volume"
+  mkdir "$TMP/volume/sub"
+  capabilities CAP_SYS_ADMIN
+  add_mount '{"destination": "/mnt", "source": "'"$TMP/volume"'", "options": ["bind", "idmap"],
+    "uidMappings": [{"containerID": 0, "hostID": 0, "size": 1000}], "gidMappings": [{"containerID": 0, "hostID": 0, "size": 1000}]}'
+  script 'mount -t tmpfs tmpfs /mnt/sub && touch /mnt/sub/inner /mnt/done; sleep 1000'
+  create_and_start
+  eventually exists "$TMP/volume/done"
+  [[ ! -e $TMP/volume/sub/inner ]]
+  run grep -c "$TMP/volume/sub" /proc/self/mountinfo
+  prints 0
+  ocirun delete --force "$ID"
+  umount "$TMP/volume"
 }
 
 @test "M-8 in a user namespace idmap uses the container's own mappings" {

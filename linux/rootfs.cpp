@@ -26,31 +26,34 @@ Result<UniqueFd> open_attachment(const HostPath& rootfs, bool have_tree) {
 }
 
 /// mount(2) for kernels without detached mounts. The path is the operator's: it is opened again.
-Result<SafeDir> attach_by_mount2(const HostPath& rootfs, Fd directory, const Procfs& procfs) {
+Result<SafeDir> attach_by_mount2(const HostPath& rootfs, Fd directory, const Procfs& procfs,
+                                 const AnnounceMount& announce) {
   TRY_ASSIGN(UniqueFd above, sys::open("/", O_PATH | O_DIRECTORY));
   const SafeDir host_root(std::move(above));
   TRY_ASSIGN(UniqueFd target, host_root.open(RootfsPath(rootfs.string()), O_PATH | O_DIRECTORY));
   const MountPoint point{host_root, procfs, RootfsPath(rootfs.string()), std::move(target), false};
   TRY_ASSIGN(UniqueFd made, legacy::place_bind(point, directory, Recursion::kTree));
+  if (announce) TRY(announce(made));
   return SafeDir(std::move(made));
 }
 
 Result<SafeDir> attach_tree(const HostPath& rootfs, UniqueFd opened, const Procfs& procfs,
-                            Propagation isolation) {
+                            Propagation isolation, const AnnounceMount& announce) {
   const bool from_parent = static_cast<bool>(opened);
   TRY_ASSIGN(const UniqueFd directory, open_attachment(rootfs, from_parent));
   if (!from_parent) {
     auto clone = DetachedMount::clone_of(directory, Recursion::kTree);
     if (!clone && clone.error().number() == ENOSYS)
-      return attach_by_mount2(rootfs, directory, procfs);
+      return attach_by_mount2(rootfs, directory, procfs, announce);
     if (!clone) return std::unexpected(std::move(clone).error());
     opened = std::move(*clone).release();
   }
   DetachedMount tree(std::move(opened));
   if (from_parent) TRY(change_propagation(procfs, tree.fd(), isolation, Recursion::kTree));
+  if (announce) TRY(announce(tree.fd()));
   if (auto done = tree.attach(directory); !done) {
     if (done.error().number() == ENOSYS && !from_parent)
-      return attach_by_mount2(rootfs, directory, procfs);
+      return attach_by_mount2(rootfs, directory, procfs, nullptr);
     return std::unexpected(std::move(done).error());
   }
   return SafeDir(std::move(tree).release());
@@ -186,9 +189,10 @@ Result<void> isolate_mount_tree(Propagation rootfs_propagation) {
 }
 
 Result<SafeDir> attach_rootfs(const HostPath& rootfs, UniqueFd opened, const Procfs& procfs,
-                              Propagation rootfs_propagation) {
-  return within(attach_tree(rootfs, std::move(opened), procfs, isolation_of(rootfs_propagation)),
-                "mount the rootfs " + rootfs.string());
+                              Propagation rootfs_propagation, const AnnounceMount& announce) {
+  return within(
+      attach_tree(rootfs, std::move(opened), procfs, isolation_of(rootfs_propagation), announce),
+      "mount the rootfs " + rootfs.string());
 }
 
 Result<void> pivot_into(const SafeDir& root) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "linux/detached_mount.hpp"
@@ -19,12 +20,16 @@ Result<void> isolate_mount_tree(Propagation rootfs_propagation);
 /// The propagation that it gives.
 Propagation isolation_of(Propagation rootfs_propagation);
 
+/// Hears of a mount before it is attached; after it, where the kernel knows no detached mounts.
+using AnnounceMount = std::function<Result<void>(Fd mount)>;
+
 /// Mounts the rootfs onto itself (pivot_root wants a mount point), recursive, and returns it opened
 /// inside that mount. `opened` is a tree from the parent for a root that the user namespace cannot
 /// reach, or an id-mapped one; empty otherwise. Its mounts get the propagation that
-/// isolate_mount_tree gave the others. Errors: ENOENT, ENOTDIR (T-2).
+/// isolate_mount_tree gave the others. Errors: ENOENT, ENOTDIR (T-2); that of `announce`.
 Result<SafeDir> attach_rootfs(const HostPath& rootfs, UniqueFd opened, const Procfs& procfs,
-                              Propagation rootfs_propagation);
+                              Propagation rootfs_propagation,
+                              const AnnounceMount& announce = nullptr);
 
 /// pivot_root(".", ".") and detaching of the old root by fd; cwd is "/" afterwards.
 Result<void> pivot_into(const SafeDir& root);

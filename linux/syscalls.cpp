@@ -11,6 +11,8 @@
 namespace ocirun::linux::sys {
 namespace {
 
+constexpr unsigned kStatxMountIdUnique = 0x4000;  // STATX_MNT_ID_UNIQUE
+
 /// Calls until the answer is not EINTR.
 template <typename Call>
 auto retry(Call call) {
@@ -106,9 +108,12 @@ Result<void> fchmodat(Fd directory, const char* name, mode_t mode) {
 Result<std::uint64_t> mount_id(Fd directory, const char* name) {
   struct statx info{};
   const int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
-  if (::statx(directory.value, name, flags, STATX_MNT_ID, &info) < 0)
+  // Linux 6.8 has numbers that are never used again; before, the bit is passed over.
+  if (::statx(directory.value, name, flags, STATX_MNT_ID | kStatxMountIdUnique, &info) < 0)
     return last_error("ask for the mount id");
-  return (info.stx_mask & STATX_MNT_ID) != 0 ? std::uint64_t{info.stx_mnt_id} : std::uint64_t{0};
+  return (info.stx_mask & (STATX_MNT_ID | kStatxMountIdUnique)) != 0
+             ? std::uint64_t{info.stx_mnt_id}
+             : std::uint64_t{0};
 }
 
 Result<FilesystemInfo> fstatfs(Fd fd) {

@@ -41,7 +41,8 @@ Result<struct stat> fstatat(Fd directory, const char* name);         // never fo
 Result<void> fchown(Fd fd, uid_t uid, gid_t gid);                    // O_PATH descriptors too
 Result<void> fchmodat(Fd directory, const char* name, mode_t mode);  // follows symlinks
 /// The mount that `name` ("": the descriptor itself) lies on, for telling two mounts apart; 0 where
-/// the kernel does not say (before 5.8). A trailing symlink is not followed.
+/// the kernel does not say (before 5.8). Until 6.8 the number of a mount that is gone may be used
+/// again. A trailing symlink is not followed.
 Result<std::uint64_t> mount_id(Fd directory, const char* name = "");
 /// statfs(2): the filesystem's magic number, and the mount's flags (ST_*).
 struct FilesystemInfo {

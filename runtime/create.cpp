@@ -19,6 +19,7 @@
 #include "runtime/delegation.hpp"
 #include "runtime/destroy.hpp"
 #include "runtime/init_link.hpp"
+#include "runtime/out_of_memory.hpp"
 #include "runtime/preflight.hpp"
 #include "runtime/rollback.hpp"
 
@@ -53,7 +54,8 @@ class Creation {
                            // crash
     TRY(prepare_plan());   // all that is opened from outside, namespaces first
     TRY(make_cgroup());
-    TRY(give_birth());
+    if (auto born = give_birth(); !born)
+      return std::unexpected(name_oom(std::move(born).error(), *cgroup_));
     TRY(publish());  // from here on the container exists
     TRY(init_->detach());
     undo_.commit();
@@ -171,6 +173,7 @@ Result<void> Creation::record_intent() {
     log_.warn(warning);
   }
   record_ = make_record();
+  TRY_ASSIGN(record_.boot_id, linux::read_boot_id());
   intent_.record = record_;
   intent_.net_devices = config_.net_devices;
   intent_.runtime_pid = ::getpid();
@@ -230,7 +233,7 @@ Result<void> Creation::make_cgroup() {
 
 Result<void> Creation::give_birth() {
   if (record_.mounts_on_host)
-    undo_.add([this] { [[maybe_unused]] const auto ignored = detach_host_rootfs(record_.rootfs); });
+    undo_.add([this] { [[maybe_unused]] const auto ignored = detach_host_rootfs(intent_.record); });
   init_.emplace(*plan_, BirthContext{.request = request_,
                                      .log = log_,
                                      .directory = *directory_,
@@ -246,6 +249,7 @@ Result<void> Creation::give_birth() {
   record_.cgroup = cgroup_->record();
   TRY(init_->compile_filter());
   TRY(init_->serve());
+  record_.rootfs_mount = intent_.record.rootfs_mount;
   return join_resctrl();
 }
 
@@ -273,7 +277,6 @@ Result<void> Creation::publish() {
   TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(init_->pid()));
   record_.init_start_time = stat.start_time;
   TRY_ASSIGN(record_.init_image, linux::image_of(::getpid()));  // init is a clone of us
-  TRY_ASSIGN(record_.boot_id, linux::read_boot_id());
   TRY(directory_->commit(record_));
   if (request_.pid_file) {
     TRY(within(linux::replace_file(*request_.pid_file, fmt::format("{}", init_->pid()), 0644),

@@ -1,7 +1,7 @@
 #include "runtime/destroy.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
-#include <sys/mount.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,12 +9,15 @@
 
 #include "hooks/phase.hpp"
 #include "linux/pidfd.hpp"
+#include "linux/procfs.hpp"
+#include "linux/syscalls.hpp"
 #include "runtime/signals.hpp"
 
 namespace ocirun::runtime {
 namespace {
 
 constexpr int kKillPatience = 10'000;  // ms
+constexpr int kDetach = 2;             // MNT_DETACH of <sys/mount.h>
 
 // Where the cgroup does not hold it (none, or it was moved elsewhere): init by its identity. With a
 // pid namespace the rest dies with it. A frozen process dies when its cgroup is removed, which
@@ -58,11 +61,18 @@ Result<std::unique_ptr<cgroups::Cgroup>> cgroup_of(const bundle::ContainerRecord
   return cgroups::open_cgroup(record.cgroup);
 }
 
-Result<void> detach_host_rootfs(const std::string& rootfs) {
-  if (::umount2(rootfs.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0 || errno == EINVAL ||
-      errno == ENOENT)
-    return {};
-  return fail(errno, "unmount {}", rootfs);
+Result<HostRootfs> detach_host_rootfs(const bundle::ContainerRecord& record) {
+  if (!record.rootfs_mount) return HostRootfs::kIsNotOurs;
+  const auto boot = linux::read_boot_id();
+  if (boot && *boot != record.boot_id) return HostRootfs::kIsNotOurs;  // it went with that boot
+  const auto top = linux::sys::open(record.rootfs.c_str(), O_PATH | O_DIRECTORY);
+  if (!top) return HostRootfs::kIsNotOurs;
+  TRY_ASSIGN(const std::uint64_t mount, linux::sys::mount_id(*top));
+  if (mount != *record.rootfs_mount) return HostRootfs::kIsNotOurs;
+  // By the descriptor: that mount and no other, whatever is mounted there meanwhile.
+  TRY(within(linux::sys::unmount(linux::host_fd_link(*top).c_str(), kDetach),
+             "unmount " + record.rootfs));
+  return HostRootfs::kDetached;
 }
 
 void run_poststop(const bundle::Config& config, const bundle::ContainerRecord& record,
@@ -97,7 +107,12 @@ Result<void> destroy_container(const StateDirectory& directory,
   TRY(within(cgroup->destroy(), "remove the cgroup"));
   TRY(await_end_of_init(record));
   if (is_ours && record.resctrl) TRY(linux::remove_resctrl(*record.resctrl));
-  if (is_ours && record.mounts_on_host) TRY(detach_host_rootfs(record.rootfs));
+  if (is_ours && record.rootfs_mount) {
+    TRY_ASSIGN(const HostRootfs rootfs, detach_host_rootfs(record));
+    if (rootfs == HostRootfs::kIsNotOurs)
+      log.warn(fmt::format("{}: the container's own mount is not what is seen there: left alone",
+                           record.rootfs));
+  }
 
   std::optional<bundle::Config> config;  // read before its directory goes
   if (is_ours && record.has_poststop) {

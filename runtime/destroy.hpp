@@ -29,8 +29,9 @@ bundle::StateDocument document_of(const bundle::ContainerRecord& record);
 /// The cgroup that a record remembers, whatever manages it.
 Result<std::unique_ptr<cgroups::Cgroup>> cgroup_of(const bundle::ContainerRecord& record);
 
+enum class HostRootfs { kDetached, kIsNotOurs };
 /// Detaches the rootfs with all that was mounted below it in the caller's own mount namespace (L-4:
-/// no mount namespace). Not being mounted is no error.
-Result<void> detach_host_rootfs(const std::string& rootfs);
+/// no mount namespace). Another's mount that is seen there, an engine's own, stays.
+Result<HostRootfs> detach_host_rootfs(const bundle::ContainerRecord& record);
 
 }  // namespace ocirun::runtime

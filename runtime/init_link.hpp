@@ -20,7 +20,7 @@ struct BirthContext {
   const StateDirectory& directory;
   cgroups::Cgroup& cgroup;
   const linux::Procfs& procfs;
-  const bundle::IntentRecord& intent;
+  bundle::IntentRecord& intent;
   Fd console;  // the console socket, or -1
   Rollback& undo;
 };
@@ -45,6 +45,7 @@ class InitLink final : public ChildLink {
   std::string cause_of_death() const override;
 
   Result<void> map_ids();
+  Result<void> record_root_mount(const linux::Packet& packet);
   Result<void> open_mount(const linux::Packet& packet);
   Result<UniqueFd> open_tree(const linux::Mount& mount) const;
   Result<UniqueFd> open_id_map(const linux::Mount& mount) const;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 
 #include "linux/locked_bind.hpp"
@@ -54,8 +55,11 @@ Result<UniqueFd> open_unlocked(const linux::Procfs& procfs, const linux::Mount& 
   return tree;
 }
 
-bool may_be_left_to_init(const linux::Mount& mount) {
-  return mount.id_map_kind == linux::IdMapKind::kNone;
+linux::Mount bind_of_rootfs(const bundle::Config& config) {
+  linux::Mount root;
+  root.source = config.root_path.string();
+  root.bind = root.recursive = true;
+  return root;
 }
 
 }  // namespace
@@ -83,23 +87,30 @@ Result<UniqueFd> InitLink::open_tree(const linux::Mount& mount) const {
                                        .rootfs_propagation = propagation});
 }
 
+// Before it is attached: `delete --force` has to know it from then on.
+Result<void> InitLink::record_root_mount(const linux::Packet& packet) {
+  std::uint64_t mount = 0;
+  const char* end = packet.payload.data() + packet.payload.size();
+  if (std::from_chars(packet.payload.data(), end, mount).ptr != end)
+    return fail(EPROTO, "RootMount {}", packet.payload);
+  context_.intent.record.rootfs_mount = mount;
+  return context_.directory.write_intent(context_.intent);
+}
+
 Result<void> InitLink::open_mount(const linux::Packet& packet) {
   TRY_ASSIGN(const int index, parse_number(packet.payload));
-  if (index == kRootfsIndex) {
-    linux::Mount root;
-    root.source = plan_.config.root_path.string();
-    root.bind = root.recursive = true;
-    TRY_ASSIGN(const UniqueFd tree, within(open_tree(root), "/root/path"));
-    return send_tree(tree);
-  }
-  if (index < 0 || static_cast<std::size_t>(index) >= plan_.config.mounts.size())
+  const bool is_rootfs = index == kRootfsIndex;
+  if (!is_rootfs && (index < 0 || static_cast<std::size_t>(index) >= plan_.config.mounts.size()))
     return fail(EPROTO, "OpenMount {}", packet.payload);
-  const linux::Mount& mount = plan_.config.mounts[static_cast<std::size_t>(index)];
-  const auto tree = within(open_tree(mount), fmt::format("/mounts/{}", index));
+  const linux::Mount mount = is_rootfs ? bind_of_rootfs(plan_.config)
+                                       : plan_.config.mounts[static_cast<std::size_t>(index)];
+  auto tree = open_tree(mount);
   if (tree) return send_tree(*tree);
-  // We may not either: init's own error says more.
-  const bool is_init_told = may_be_left_to_init(mount) && tree.error().number() == EPERM;
-  return is_init_told ? tell(socket_, Message::kMountTree) : std::unexpected(tree.error());
+  // We may not either: the error that made init ask says more.
+  if (mount.id_map_kind == linux::IdMapKind::kNone && tree.error().number() == EPERM)
+    return tell(socket_, Message::kMountTree);
+  return std::unexpected(
+      tree.error().within(is_rootfs ? "/root/path" : fmt::format("/mounts/{}", index)));
 }
 
 }  // namespace ocirun::runtime

@@ -5,6 +5,7 @@
 
 #include "linux/devices.hpp"
 #include "linux/mount_point.hpp"
+#include "linux/syscalls.hpp"
 #include "linux/terminal.hpp"
 #include "runtime/protocol.hpp"
 
@@ -41,10 +42,33 @@ bool covers_dev(const linux::Mount& mount) {
   return mount.bind && linux::is_dev_directory(linux::clean_path(mount.destination.string()));
 }
 
+// On the host: what is taken away at the end is our mount of the rootfs, and with it all that it
+// carries. One on top of it would stay, and hide it.
+Result<void> refuse_mount_on_root(const bundle::Config& config) {
+  for (std::size_t index = 0; index < config.mounts.size(); ++index) {
+    const linux::Mount& mount = config.mounts[index];
+    if (!mount.remount && linux::clean_path(mount.destination.string()) == "/")
+      return refuse(
+          "/mounts/{}: a mount on / wants a mount namespace of the container's own: add "
+          "{{\"type\": \"mount\"}} to /linux/namespaces",
+          index);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocket& parent) {
   const bundle::Config& config = plan.config;
+  linux::AnnounceMount announce;  // a mount that stays on the host when we die
+  if (!plan.has_own_mount_tree()) {
+    TRY(refuse_mount_on_root(config));
+    announce = [&parent](Fd mount) -> Result<void> {
+      TRY_ASSIGN(const std::uint64_t id, linux::sys::mount_id(mount));
+      TRY(ask(parent, Message::kRootMount, fmt::format("{}", id)));
+      return {};
+    };
+  }
   std::vector<UniqueFd> early(config.mounts.size());
   for (std::size_t index = 0; index < config.mounts.size(); ++index)
     if (linux::wants_early_open(config.mounts[index]) && !is_id_mapped(config.mounts[index])) {
@@ -59,7 +83,8 @@ Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocke
   TRY_ASSIGN(linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   // Without a mount namespace of its own the host's tree stays as it is (L-4).
   if (plan.has_own_mount_tree()) TRY(linux::isolate_mount_tree(config.rootfs_propagation));
-  auto root = linux::attach_rootfs(config.root_path, UniqueFd(), procfs, config.rootfs_propagation);
+  auto root = linux::attach_rootfs(config.root_path, UniqueFd(), procfs, config.rootfs_propagation,
+                                   announce);
   if (!root && is_out_of_reach(config, root.error())) {
     TRY_ASSIGN(UniqueFd tree, ask_for_tree(parent, kRootfsIndex));
     if (tree)

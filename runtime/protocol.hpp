@@ -10,36 +10,43 @@
 
 namespace ocirun::runtime {
 
+// clang-format off
 // What the parent (create, run, exec) and its child say to each other over one SOCK_SEQPACKET pair.
 //
-//   parent                         [stage]                          init
-//     │── clone3 ────────────────────►│                               │   the stage exists only
-//     where namespaces │◄──────────────────── MapIds ──│   (new user namespace)        │   are
-//     joined before init can be made; │── Go ────────────────────────►│ │   in the plain case init
-//     sends MapIds │◄─────────── Forked(init pid) ─│── clone3(CLONE_PARENT) ──────►│ │── Go
-//     ────────────────────────────────────────────────────────►│
-//     │◄────────────────────────────────────────── OpenMount(index) ──│   a source that the user
-//     namespace may │── MountTree(fd) ─────────────────────────────────────────────►│   not open,
-//     or an id-mapped one │◄────────────────────────────────────────────────── RunHooks ──│
-//     prestart, createRuntime │── Go ────────────────────────────────────────────────────────►│
-//     │◄──────────────────────────────────────────── Terminal(ptmx) ──│
-//     │◄──────────────────────────────────────────────── WantFilter ──│   compiled while init was
-//     mounting │── Filter(program) ───────────────────────────────────────────►│
-//     │◄───────────────────────────────────────────────── SetLimits ──│   raising wants the host's
-//     privilege │── Go ────────────────────────────────────────────────────────►│
-//     │◄──────────────────────────────────────── Listener(fd number) ─│   the parent takes it by
-//     pidfd_getfd │── Go ────────────────────────────────────────────────────────►│
-//     │◄───────────────────────────────────────────────────── Ready ──│
-//     │   commit the state                                            │
-//     │── Committed ─────────────────────────────────────────────────►│   init stops dying with its
-//     parent │◄────────────────────────────────────────────────── Detached ──│ ▼ exits ▼ waits for
-//     `start`
+//   parent                      [stage]                        init
+//     │── clone3 ──────────────────►│                             │   the stage exists only where
+//     │◄───────────────── MapIds ───│  (new user namespace)       │   namespaces are joined before
+//     │── Go ──────────────────────►│                             │   init can be made; in the
+//     │◄──────── Forked(init pid) ──│── clone3(CLONE_PARENT) ────►│   plain case init sends MapIds
+//     │── Go ────────────────────────────────────────────────────►│
+//     │◄──────────────────────────────────── RootMount(mount id) ─│   no mount namespace: it will
+//     │   record it in the intent                                 │   stay on the host if init dies
+//     │── Go ────────────────────────────────────────────────────►│
+//     │◄──────────────────────────────────────── OpenMount(index) │   a source that the user
+//     │── MountTree(fd) ─────────────────────────────────────────►│   namespace may not open, or an
+//     │◄──────────────────────────────────────────────── RunHooks │   id-mapped one; no fd: nor may
+//     │   prestart, createRuntime                                 │   the parent
+//     │── Go ────────────────────────────────────────────────────►│
+//     │◄────────────────────────────────────────── Terminal(ptmx) │
+//     │◄────────────────────────────────────────────── WantFilter │   compiled while init was
+//     │── Filter(program) ───────────────────────────────────────►│   mounting
+//     │◄─────────────────────────────────────────────── SetLimits │   raising wants the host's
+//     │── Go ────────────────────────────────────────────────────►│   privilege
+//     │◄───────────────────────────────────── Listener(fd number) │   the parent takes it by
+//     │── Go ────────────────────────────────────────────────────►│   pidfd_getfd
+//     │◄─────────────────────────────────────────────────── Ready │
+//     │   commit the state                                        │
+//     │── Committed ─────────────────────────────────────────────►│   init stops dying with its
+//     │◄──────────────────────────────────────────────── Detached │   parent
+//     ▼ exits                                                     ▼ waits for `start`
 //
 //   At any time the child may send Failed(error) and exit; the end of the stream says that the
 //   other is dead.
+// clang-format on
 enum class Message : std::uint8_t {
   kMapIds = 1,
   kForked,
+  kRootMount,
   kOpenMount,
   kRunHooks,
   kTerminal,
@@ -68,6 +75,7 @@ struct Exchange {
 inline constexpr std::array kExchanges{
     Exchange{Message::kMapIds, "MapIds", Message::kGo, false},
     Exchange{Message::kForked, "Forked", Message::kGo, false},
+    Exchange{Message::kRootMount, "RootMount", Message::kGo, false},
     Exchange{Message::kOpenMount, "OpenMount", Message::kMountTree, true},
     Exchange{Message::kRunHooks, "RunHooks", Message::kGo, false},
     Exchange{Message::kTerminal, "Terminal", Message::kTerminal, false},

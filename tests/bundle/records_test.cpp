@@ -31,6 +31,7 @@ ContainerRecord record() {
   record.has_poststart = true;
   record.own_pid_namespace = true;
   record.mounts_on_host = true;
+  record.rootfs_mount = 0xffffffff12345678;
   record.has_process = true;
   record.stop_signal = "SIGQUIT";
   record.resctrl = linux::ResctrlGroups{"/sys/fs/resctrl/web1", ""};
@@ -60,6 +61,7 @@ BOOST_AUTO_TEST_CASE(a_container_record_comes_back_as_it_was) {
   BOOST_TEST(back->has_poststart);
   BOOST_TEST(!back->has_poststop);
   BOOST_TEST(back->mounts_on_host);
+  BOOST_TEST((back->rootfs_mount == record().rootfs_mount));
   BOOST_TEST((back->annotations == record().annotations));
   ContainerRecord plain = record();
   plain.resctrl.reset();

@@ -15,10 +15,10 @@ using namespace ocirun::test;
 namespace {
 
 /// The child's messages as the picture in protocol.hpp draws them, top to bottom.
-constexpr std::array kPicture{Message::kMapIds,    Message::kForked,   Message::kOpenMount,
-                              Message::kRunHooks,  Message::kTerminal, Message::kWantFilter,
-                              Message::kSetLimits, Message::kListener, Message::kReady,
-                              Message::kDetached};
+constexpr std::array kPicture{Message::kMapIds,     Message::kForked,    Message::kRootMount,
+                              Message::kOpenMount,  Message::kRunHooks,  Message::kTerminal,
+                              Message::kWantFilter, Message::kSetLimits, Message::kListener,
+                              Message::kReady,      Message::kDetached};
 constexpr std::array kAnswers{Message::kGo, Message::kMountTree, Message::kFilter,
                               Message::kCommitted, Message::kFailed};
 
