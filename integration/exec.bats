@@ -235,6 +235,44 @@ process() { jq ".process | $1" "$BUNDLE/config.json" >"$TMP/process.json"; }
   exits 255
 }
 
+# The unified hierarchy hands down what it can; the sandbox takes it back.
+unified_with_controller() {
+  UNIFIED=/sys/fs/cgroup/unified
+  [[ -d $UNIFIED ]] || UNIFIED=/sys/fs/cgroup
+  CONTROLLER=$(cut -d' ' -f1 "$UNIFIED/cgroup.controllers" 2>/dev/null) || true
+  [[ -n $CONTROLLER ]] || skip "no controller in the unified hierarchy of this host"
+  echo "+$CONTROLLER" >"$UNIFIED/cgroup.subtree_control"
+}
+
+# As systemd does in a container: init moves to a leaf, and the top hands a controller down.
+move_init_down() {
+  local top=$UNIFIED/$ID
+  mkdir -p "$top/a/init"
+  init_pid >"$top/a/init/cgroup.procs"
+  echo "+$CONTROLLER" >"$top/cgroup.subtree_control"
+  echo "+$CONTROLLER" >"$top/a/cgroup.subtree_control"
+}
+
+@test "exec follows init into the sub-cgroup of a container that governs its own" {
+  unified_with_controller
+  create_and_start
+  move_init_down
+  run ocirun exec "$ID" cat /proc/self/cgroup
+  succeeds
+  mentions "0::/a/init"
+  run ocirun exec --cgroup "$CONTROLLER:a/init" "$ID" true
+  succeeds
+  run ocirun exec --cgroup "$CONTROLLER:a" "$ID" true
+  exits 255 "join the container's cgroup"
+  mkdir "$UNIFIED/$ID-elsewhere"
+  init_pid >"$UNIFIED/$ID-elsewhere/cgroup.procs"
+  run ocirun exec "$ID" true
+  exits 255 "hands controllers down"
+  [[ $(<"$UNIFIED/$ID-elsewhere/cgroup.procs") == "$(init_pid)" ]]
+  init_pid >"$UNIFIED/$ID/a/init/cgroup.procs"
+  rmdir "$UNIFIED/$ID-elsewhere"
+}
+
 @test "exec in a container whose init was replaced by kill says so" {
   create_and_start
   ocirun kill "$ID" KILL

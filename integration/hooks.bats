@@ -271,3 +271,51 @@ record() { cat "$TMP/record" 2>/dev/null; }
   inside 'ls /sys/class/net | grep -c probe'
   succeeds 1
 }
+
+# ends_at SIGNAL STATUS COMMAND…: the command is in a hook that ignores signals when it gets one; the hook and its
+# child end with it, and nothing is left.
+ends_at() {
+  local rc=0 pid
+  rm -f "$TMP/record" "$TMP/pids"
+  helper timeout -k 2 30 "$OCIRUN" --root "$ROOT" "${@:3}"
+  eventually exists "$TMP/pids"
+  pid=$(pgrep -P "$HELPER")
+  kill "-$1" "$pid"
+  wait "$HELPER" || rc=$?
+  equal "$2" "$rc"
+  for pid in $(<"$TMP/pids"); do eventually is_gone "/proc/$pid"; done
+  untraced host_is_unchanged || { print_host_changes; return 1; }
+}
+
+hanging_hook() { hook "$1" "trap '' TERM INT HUP; sleep 1234 & echo \$! \$\$ >$TMP/pids.new; mv $TMP/pids.new $TMP/pids; wait"; }
+
+@test "a signal to create or run ends a hook that hangs, takes everything back, and is told by the status" {
+  local kind
+  for kind in prestart createRuntime createContainer; do
+    config 'del(.hooks)'
+    hanging_hook "$kind"
+    hook poststop "echo poststop >>$TMP/record"
+    ends_at TERM 143 create --bundle "$BUNDLE" "$ID"
+    contains "$TMP/helper.log" "stopped by signal 15"
+    equal poststop "$(record)"
+    ends_at INT 130 run --bundle "$BUNDLE" "$ID"
+    equal poststop "$(record)"
+    ends_at HUP 129 run --bundle "$BUNDLE" "$ID"
+  done
+}
+
+@test "a signal to run ends a poststart hook that hangs, and the container" {
+  hanging_hook poststart
+  hook poststop "echo poststop >>$TMP/record"
+  ends_at TERM 143 run --bundle "$BUNDLE" "$ID"
+  equal poststop "$(record)"
+}
+
+@test "a signal to run ends a poststop hook that hangs; the next one runs, and the status is the program's" {
+  script 'exit 7'
+  hanging_hook poststop
+  hook poststop "echo last >>$TMP/record"
+  ends_at TERM 7 run --bundle "$BUNDLE" "$ID"
+  contains "$TMP/helper.log" "stopped by signal 15"
+  equal last "$(record)"
+}

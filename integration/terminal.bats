@@ -157,6 +157,42 @@ matches_file() { grep -qE "$2" "$1" || { cat "$1"; return 1; }; }
   never_mentions "terminal changed"
 }
 
+has_ended() { [[ ! -e /proc/$1 || $(<"/proc/$1/status") == *"State:	Z"* ]]; }
+
+@test "P-2 run: signals reach a program that does not read what stdin brings" {
+  terminal
+  script 'trap "exit 3" TERM; echo ready; while :; do sleep 0.02; done'
+  mkfifo "$TMP/stdin"
+  helper sh -c "exec yes >$TMP/stdin"
+  local rc=0
+  timeout -k 2 20 "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID" <"$TMP/stdin" >"$TMP/shown" 2>&1 3>&- 4>&- &
+  local runner=$!
+  eventually contains "$TMP/shown" ready
+  sleep 0.5 # until nothing goes in any more
+  kill "$runner"
+  wait "$runner" || rc=$?
+  equal 3 "$rc"
+}
+
+@test "P-2 run: nobody who reads its output, and it still ends at a signal" {
+  terminal
+  script 'while :; do echo flood; done'
+  mkfifo "$TMP/stdout"
+  exec 9<>"$TMP/stdout" # open, never read
+  helper sh -c 'exec "$@" >"$0"' "$TMP/stdout" "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+  eventually status_is running
+  sleep 0.5
+  ocirun kill "$ID" KILL
+  sleep 0.5
+  [[ -e /proc/$HELPER ]] # it would lose output
+  local rc=0
+  kill "$HELPER"
+  eventually has_ended "$HELPER"
+  wait "$HELPER" || rc=$?
+  exec 9>&-
+  equal 137 "$rc"
+}
+
 @test "exec --tty in the foreground has a terminal of its own" {
   create_and_start
   run "$LIB/pty" "$OCIRUN" --root "$ROOT" exec --tty "$ID" sh -c 'tty; test -t 0 && echo tty; exit 3'
