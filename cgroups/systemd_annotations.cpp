@@ -131,8 +131,8 @@ class Reader {
         scalar.values.push_back(std::move(text));
         return true;
       }
-      if (rest_[i] == '\\' && ++i == rest_.size()) return false;
-      if (rest_[i] == '\0') return false;
+      if (rest_[i] == '\\') ++i;
+      if (i == rest_.size() || rest_[i] == '\0') return false;
       text += rest_[i];
     }
     return false;
@@ -169,8 +169,10 @@ bool rename_seconds(UnitProperty& property) {
     return false;
   property.name.replace(property.name.size() - 3, 3, "USec");
   property.signature = "t";
-  property.values.front() =
-      fmt::to_string(static_cast<std::uint64_t>(seconds * kMicroseconds + 0.5));
+  const double exact = seconds * kMicroseconds;
+  auto whole = static_cast<std::uint64_t>(exact);
+  if (exact - static_cast<double>(whole) >= 0.5) ++whole;
+  property.values.front() = fmt::to_string(whole);
   return true;
 }
 
