@@ -103,6 +103,20 @@ seccomp() { config '.linux.seccomp = '"$1"; }
   succeeds fine
 }
 
+@test "S-12 LC-6 a filter that kills init at execve fails start and run, and no poststart hook runs" {
+  config '.process.args = ["true"] | .linux.seccomp = {defaultAction: "SCMP_ACT_KILL_PROCESS", syscalls: [{names: ["write", "sendto"], action: "SCMP_ACT_ALLOW"}]}
+    | .hooks.poststart = [{path: "/bin/touch", args: ["touch", $f]}]' --arg f "$TMP/poststart"
+  create
+  run start
+  exits 1 "before it could execute the program"
+  mentions /linux/seccomp
+  status_is stopped
+  ocirun delete "$ID"
+  run_container
+  exits 1 "before it could execute the program"
+  [[ ! -e $TMP/poststart ]]
+}
+
 @test "S-13 an exec'd process is under the same filter" {
   seccomp '{defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["mkdir"], action: "SCMP_ACT_ERRNO"}]}'
   create_and_start

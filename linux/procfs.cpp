@@ -42,6 +42,17 @@ Result<void> verify_same_mount(Fd directory, const char* name, std::uint64_t exp
   return {};
 }
 
+// Field `number` of a /proc/PID/stat whose field 3 begins at `begin`.
+bool read_field(const std::string& text, std::size_t begin, int number, unsigned long long& value) {
+  for (int field = 3; field < number; ++field) {
+    begin = text.find(' ', begin);
+    if (begin == std::string::npos) return false;
+    ++begin;
+  }
+  const auto [end, error] = std::from_chars(text.data() + begin, text.data() + text.size(), value);
+  return error == std::errc{} && end != text.data() + begin;
+}
+
 }  // namespace
 
 Result<Procfs> Procfs::open(Subset subset) {
@@ -152,15 +163,12 @@ Result<ProcessStat> read_process_stat(int pid) {
     return refuse("{}: not understood", path);
   ProcessStat stat;
   stat.state = text[name_end + 2];
-  std::size_t begin = name_end + 2;
-  for (int field = 3; field < 22 && begin != std::string::npos; ++field) {
-    begin = text.find(' ', begin);
-    if (begin != std::string::npos) ++begin;
-  }
-  if (begin == std::string::npos) return refuse("{}: not understood", path);
-  const auto [end, error] =
-      std::from_chars(text.data() + begin, text.data() + text.size(), stat.start_time);
-  if (error != std::errc{} || end == text.data() + begin) return refuse("{}: not understood", path);
+  unsigned long long flags = 0;
+  if (!read_field(text, name_end + 2, 9, flags) ||
+      !read_field(text, name_end + 2, 22, stat.start_time))
+    return refuse("{}: not understood", path);
+  constexpr unsigned long long kForkedButNotExecuted = 0x40;  // PF_FORKNOEXEC of <linux/sched.h>
+  stat.has_executed = (flags & kForkedButNotExecuted) == 0;
   return stat;
 }
 

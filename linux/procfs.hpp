@@ -57,11 +57,11 @@ std::string fd_link(Fd descriptor);
 /// The same below the caller's /proc, for connect(2). Never inside a container.
 std::string host_fd_link(Fd descriptor);
 
-/// Field 22 of /proc/PID/stat (clock ticks since boot) and the state letter, read from the host's
-/// procfs.
+/// Of /proc/PID/stat, read from the host's procfs; a zombie has them too.
 struct ProcessStat {
   char state = '?';
-  unsigned long long start_time = 0;
+  unsigned long long start_time = 0;  // clock ticks since boot
+  bool has_executed = false;          // execve(2) since it was cloned
 };
 /// Errors: ENOENT or ESRCH when there is no such process.
 Result<ProcessStat> read_process_stat(int pid);

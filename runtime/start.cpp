@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "hooks/phase.hpp"
+#include "linux/procfs.hpp"
 #include "runtime/destroy.hpp"
 #include "runtime/start_gate.hpp"
 
@@ -35,6 +36,14 @@ Result<void> run_poststart(const StateDirectory& directory, const bundle::Contai
   return outcome;
 }
 
+// The channel ends at execve and at death alike. Init that nobody has waited for yet tells which it
+// was; else it has ended in any case, and nothing is lost.
+Result<void> check_executed(const bundle::ContainerRecord& record) {
+  const auto stat = linux::read_process_stat(record.init_pid);
+  if (!stat || stat->start_time != record.init_start_time || stat->has_executed) return {};
+  return refuse("{}", kEndedBeforeExec);
+}
+
 }  // namespace
 
 Result<void> start_container(const StateDirectory& directory, const bundle::ContainerRecord& record,
@@ -43,6 +52,7 @@ Result<void> start_container(const StateDirectory& directory, const bundle::Cont
     return refuse("/process: must be given in config.json to start a container");
   TRY_ASSIGN(const UniqueFd gate, directory.connect_to_start());
   auto outcome = await_exec(gate);
+  if (outcome) outcome = check_executed(record);
   directory.forget_start();
   const bool hook_failed =
       !outcome && outcome.error().frames().front().starts_with("error running");

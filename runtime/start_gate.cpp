@@ -36,7 +36,7 @@ Result<void> await_exec(Fd connection) {
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) {
       if (executing) return {};
-      return refuse("the container's init ended before it could execute the program");
+      return refuse("{}", kEndedBeforeExec);
     }
     const std::string_view text(record.get(), static_cast<std::size_t>(count));
     if (text.front() == kGateFailed) return std::unexpected(parse_error_bytes(text.substr(1)));

@@ -98,10 +98,15 @@ CHILD_TEST(a_write_reaches_the_file_whole, CLONE_NEWNS | CLONE_NEWUTS) {
 
 BOOST_AUTO_TEST_CASE(a_process_is_known_by_state_and_start_time) {
   const ProcessStat self = must(read_process_stat(::getpid()));
+  BOOST_TEST(self.has_executed);
   BOOST_TEST(self.state == 'R');
   BOOST_TEST(self.start_time > 0u);
   BOOST_TEST(must(read_process_stat(1)).start_time <= self.start_time);
   BOOST_TEST(read_process_stat(0x7FFFFFFF).error().number() == ENOENT);
+}
+
+CHILD_TEST(a_clone_that_has_not_executed_a_program_is_told, 0) {
+  BOOST_TEST(!must(read_process_stat(::getpid())).has_executed);
 }
 
 BOOST_AUTO_TEST_CASE(names_below_proc_are_told_from_names_beside_it) {
