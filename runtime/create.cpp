@@ -19,6 +19,7 @@
 #include "runtime/delegation.hpp"
 #include "runtime/destroy.hpp"
 #include "runtime/init_link.hpp"
+#include "runtime/out_of_memory.hpp"
 #include "runtime/preflight.hpp"
 #include "runtime/rollback.hpp"
 
@@ -53,7 +54,8 @@ class Creation {
                            // crash
     TRY(prepare_plan());   // all that is opened from outside, namespaces first
     TRY(make_cgroup());
-    TRY(give_birth());
+    if (auto born = give_birth(); !born)
+      return std::unexpected(name_oom(std::move(born).error(), *cgroup_));
     TRY(publish());  // from here on the container exists
     TRY(init_->detach());
     undo_.commit();

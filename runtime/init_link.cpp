@@ -4,7 +4,6 @@
 
 #include <cerrno>
 
-#include "cgroups/stats.hpp"
 #include "linux/mount.hpp"
 #include "linux/rlimits.hpp"
 #include "linux/syscalls.hpp"
@@ -12,6 +11,7 @@
 #include "runtime/agent.hpp"
 #include "runtime/container_process.hpp"
 #include "runtime/init.hpp"
+#include "runtime/out_of_memory.hpp"
 
 namespace ocirun::runtime {
 
@@ -57,9 +57,8 @@ Result<void> InitLink::compile_filter() {
 }
 
 std::string InitLink::cause_of_death() const {
-  const auto stats = context_.cgroup.stats();
-  const bool out_of_memory = stats && stats->memory && stats->memory->oom_kills > 0;
-  return out_of_memory ? " (out of memory: raise /linux/resources/memory/limit)" : "";
+  const std::string oom = tell_oom(context_.cgroup);
+  return oom.empty() ? "" : " (" + oom + ")";
 }
 
 Result<void> InitLink::answer(const linux::Packet& packet) {

@@ -1,0 +1,119 @@
+# What `events` prints: stats in runc's form, and that a container ran out of memory.
+load lib/common
+
+resources() { config '.linux.resources += '"$1"; }
+
+# stats FILTER: of one reading.
+stats() { ocirun events --stats "$ID" | jq -r "$1"; }
+
+# lines TYPE: how many events of that type were printed so far.
+lines() { jq -r .type "$TMP/events" 2>/dev/null | grep -cx "$1" || true; }
+printed() { [[ $(lines "$1") -ge $2 ]]; }
+
+
+@test "events --stats prints one object in one line, with limits and use" {
+  needs_controller memory
+  resources '{memory: {limit: 67108864}, pids: {limit: 40}}'
+  create_and_start
+  run ocirun events --stats "$ID"
+  exits 0
+  equal 1 "${#lines[@]}"
+  equal "stats $ID" "$(jq -r '"\(.type) \(.id)"' <<<"$output")"
+  equal "67108864 40" "$(jq -r '.data | "\(.memory.usage.limit) \(.pids.limit)"' <<<"$output")"
+  jq -e '.data | .memory.usage.usage > 0 and .pids.current >= 1 and .cpu.usage.total > 0' <<<"$output"
+  jq -e '.data | has("cpuset") and has("blkio") and has("hugetlb") and has("intel_rdt") and has("network_interfaces")' <<<"$output"
+}
+
+@test "events: CPUs, pressure and the container's own interfaces" {
+  create_and_start
+  if [[ -d /sys/fs/cgroup/cpuset ]]; then equal 0 "$(stats '.data.cpuset.cpus[0]')"; fi
+  if [[ -r /sys/fs/cgroup/unified/$ID/cpu.pressure || -r /sys/fs/cgroup/$ID/cpu.pressure ]]; then
+    stats '.data.cpu.psi.some | has("avg10") and has("total")' | grep -qx true
+  fi
+  equal '[]' "$(ocirun events --stats "$ID" | jq -c '[.data.network_interfaces[].Name | select(. == "lo")]')"
+}
+
+@test "events: of a network that is the host's nothing is told" {
+  drop_namespace network
+  create_and_start
+  equal '[]' "$(ocirun events --stats "$ID" | jq -c .data.network_interfaces)"
+}
+
+@test "events --interval streams, and ends with the container" {
+  create_and_start
+  timeout 20 "$OCIRUN" --root "$ROOT" events --interval 100ms "$ID" >"$TMP/events" 2>"$TMP/errors" 3>&- 4>&- &
+  HELPERS+=($!)
+  local follower=$!
+  eventually printed stats 3
+  ocirun kill "$ID" KILL
+  wait "$follower"
+  [[ ! -s $TMP/errors ]]
+}
+
+@test "events: an OOM kill is told" {
+  needs_controller memory
+  resources '{memory: {limit: 16777216, swap: 16777216}}'
+  create_and_start
+  timeout 20 "$OCIRUN" --root "$ROOT" events --interval 1h "$ID" >"$TMP/events" 3>&- 4>&- &
+  HELPERS+=($!)
+  eventually printed stats 1
+  run ocirun exec "$ID" sh -c 'tail -c 100000000 /dev/zero'
+  [[ $status != 0 ]] || found
+  eventually printed oom 1
+  equal "$ID" "$(jq -r 'select(.type == "oom").id' "$TMP/events" | head -n 1)"
+}
+
+@test "events: the OOM kill of the first process is told before the end" {
+  needs_controller memory
+  resources '{memory: {limit: 16777216, swap: 16777216}}'
+  drop_namespace pid
+  script 'while [ ! -e /tmp/go ]; do sleep 0.1; done; exec tail -c 100000000 /dev/zero'
+  create_and_start
+  timeout 20 "$OCIRUN" --root "$ROOT" events --interval 1h "$ID" >"$TMP/events" 3>&- 4>&- &
+  HELPERS+=($!)
+  local follower=$!
+  eventually printed stats 1
+  ocirun exec "$ID" touch /tmp/go
+  wait "$follower"
+  printed oom 1
+}
+
+@test "events: wrong intervals and containers that do not run are refused" {
+  script 'exit 0'
+  create
+  local interval
+  for interval in 0 0s -5s 5 soon 1d; do
+    run ocirun events --interval="$interval" "$ID"
+    exits 1 "--interval"
+  done
+  start
+  eventually status_is stopped
+  run ocirun events --stats "$ID"
+  exits 1 "is not running"
+}
+
+@test "pause, resume and ps on this host's hierarchy; a created container can be paused and resumed too" {
+  create
+  ocirun pause "$ID"
+  status_is paused
+  run ocirun start "$ID"
+  exits 1 "paused"
+  ocirun resume "$ID"
+  status_is created
+  start
+  ocirun pause "$ID"
+  status_is paused
+  ocirun resume "$ID"
+  status_is running
+  equal "[$(init_pid)]" "$(ocirun ps --format json "$ID")"
+}
+
+@test "OOM during create names the limit" {
+  needs_controller memory
+  resources '{memory: {limit: 40960, swap: 40960}}'
+  attempt create --bundle "$BUNDLE" "$ID"
+  exits 1 "out of memory"
+  mentions "killed by signal 9 after"
+  mentions "raise /linux/resources/memory/limit, which is 40960 bytes"
+  [[ ! -e $ROOT/$ID ]]
+}

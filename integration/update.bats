@@ -1,0 +1,245 @@
+# Limits and devices of a container that exists, changed, read back from the kernel, and felt.
+load lib/common
+
+resources() { config '.linux.resources += '"$1"; }
+update() { ocirun update "$@" "$ID"; }
+
+# update_with JSON: as engines do it.
+update_with() { ocirun update --resources - "$ID" <<<"$1"; }
+
+# fails WORDS COMMAND…: status 1, and a message with the words.
+fails() {
+  run ocirun "${@:2}" </dev/null
+  exits 1 "$1"
+}
+
+setup() {
+  common_setup
+  config '.linux.resources.devices = [{allow: false, access: "rwm"}]'
+}
+
+@test "update: each option changes its file, before and after the id, and leaves the others alone" {
+  needs_controller memory
+  resources '{memory: {limit: 67108864, reservation: 33554432}, pids: {limit: 40}, cpu: {shares: 512}}'
+  create
+  ocirun update --pids-limit 20 "$ID"
+  limited pids pids.max=20 pids.max=20
+  limited memory memory.limit_in_bytes=67108864 memory.max=67108864
+  ocirun update "$ID" --memory=32m --memory-reservation 16M
+  limited memory memory.limit_in_bytes=33554432 memory.max=33554432
+  limited memory memory.soft_limit_in_bytes=16777216 memory.low=16777216
+  limited pids pids.max=20 pids.max=20
+  update --cpu-share 1024 --cpu-period 200000 --cpu-quota 100000
+  limited cpu cpu.shares=1024 cpu.weight=100
+  if pure_v2; then
+    equal "100000 200000" "$(limit cpu "" cpu.max)"
+  else
+    equal "100000 200000" "$(limit cpu cpu.cfs_quota_us) $(limit cpu cpu.cfs_period_us)"
+  fi
+  update --pids-limit -1
+  limited pids pids.max=max pids.max=max
+}
+
+@test "update: quota and burst go up and down together, and one alone that does not fit says why" {
+  needs_controller cpu
+  create
+  update --cpu-quota 50000 --cpu-burst 20000
+  limited cpu cpu.cfs_burst_us=20000 cpu.max.burst=20000
+  update --cpu-quota 10000 --cpu-burst 10000
+  limited cpu cpu.cfs_burst_us=10000 cpu.max.burst=10000
+  update --cpu-quota 90000 --cpu-burst 80000
+  limited cpu cpu.cfs_burst_us=80000 cpu.max.burst=80000
+  fails "--cpu-quota" update --cpu-quota 5000 "$ID"
+  limited cpu cpu.cfs_burst_us=80000 cpu.max.burst=80000
+  update --cpu-quota -1 --cpu-burst 0
+}
+
+@test "update: an idle container becomes a weighty one, and back" {
+  needs_controller cpu
+  create
+  update --cpu-idle 1
+  limited cpu cpu.idle=1 cpu.idle=1
+  update --cpu-idle 0 --cpu-share 2048
+  limited cpu cpu.idle=0 cpu.idle=0
+  update --cpu-share 512 --cpu-idle 1
+  limited cpu cpu.idle=1 cpu.idle=1
+  fails "--cpu-idle" update --cpu-idle 2 "$ID"
+}
+
+@test "update: memory and swap are raised and lowered in any order; unlimited memory lifts both" {
+  needs_v1 "memory and swap together"
+  needs_controller memory
+  resources '{memory: {limit: 67108864, swap: 67108864}}'
+  create
+  update --memory 128m --memory-swap 128m
+  equal "134217728 134217728" "$(limit memory memory.limit_in_bytes) $(limit memory memory.memsw.limit_in_bytes)"
+  update --memory-swap 32m --memory 32m
+  equal "33554432 33554432" "$(limit memory memory.limit_in_bytes) $(limit memory memory.memsw.limit_in_bytes)"
+  fails "/linux/resources/memory/swap" update --memory 64m "$ID"
+  update --memory -1
+  [[ $(limit memory memory.memsw.limit_in_bytes) -gt 1000000000000 ]]
+}
+
+@test "update: all or nothing, also when the last of many writes fails" {
+  needs_controller memory
+  needs_controller pids
+  resources '{memory: {limit: 67108864}, pids: {limit: 40}, cpu: {shares: 512}}'
+  create
+  run ocirun update --resources - "$ID" <<<'{"cpu":{"shares":2048},"memory":{"limit":33554432},"pids":{"limit":10},
+    "hugepageLimits":[{"pageSize":"3MB","limit":0}]}'
+  exits 1 /linux/resources/hugepageLimits/0
+  limited memory memory.limit_in_bytes=67108864 memory.max=67108864
+  limited pids pids.max=40 pids.max=40
+  limited cpu cpu.shares=512 cpu.weight=59
+  [[ ! -e $ROOT/$ID/resources.json ]]
+}
+
+@test "update: JSON as engines send it, zeros leave alone; a mistake is told by its pointer" {
+  needs_controller memory
+  resources '{memory: {limit: 67108864, reservation: 33554432}}'
+  create_and_start
+  update_with '{"memory":{"limit":134217728,"reservation":0,"swap":0,"kernel":0},"cpu":{"shares":0,"quota":0,"period":0,
+    "realtimeRuntime":0,"realtimePeriod":0,"cpus":"","mems":""},"pids":{"limit":50},"blockIO":{"weight":0}}'
+  limited memory memory.limit_in_bytes=134217728 memory.max=134217728
+  limited memory memory.soft_limit_in_bytes=33554432 memory.low=33554432
+  limited pids pids.max=50 pids.max=50
+  equal '134217728 33554432 50' "$(jq -r '"\(.memory.limit) \(.memory.reservation) \(.pids.limit)"' "$ROOT/$ID/resources.json")"
+  run ocirun update --resources - "$ID" <<<'{"memory":{"limit":"much"}}'
+  exits 1 /memory/limit
+  echo '{"pids":{"limit":30}}' >limits.json
+  ocirun update --resources limits.json --memory 64m "$ID"
+  limited pids pids.max=30 pids.max=30
+  limited memory memory.limit_in_bytes=67108864 memory.max=67108864
+}
+
+@test "update: mistakes are told in terms of the options" {
+  create
+  fails "--memory: \"lots\" is no size" update --memory lots "$ID"
+  fails "--cpu-quota many" update --cpu-quota many "$ID"
+  fails "--blkio-weight" update --blkio-weight 5 "$ID"
+  fails "--cpuset-cpus" update --cpuset-cpus 0- "$ID"
+  fails "--device-add" update --device-add null "$ID"
+  fails "nothing to change" update "$ID"
+  fails "does not exist" update --memory 64m nobody
+}
+
+@test "update: a container that has ended is not running" {
+  script 'exit 0'
+  create_and_start
+  eventually status_is stopped
+  fails "container not running" update --pids-limit 10 "$ID"
+}
+
+@test "update: a fork bomb stops at the new limit" {
+  needs_controller pids
+  create_and_start
+  update --pids-limit 4
+  run ocirun exec "$ID" sh -c 'for i in 1 2 3 4 5 6 7 8; do sleep 5 & done; wait'
+  [[ $status != 0 ]]
+}
+
+@test "update: CPUs and memory nodes of a container that runs" {
+  needs_controller cpuset
+  create_and_start
+  update --cpuset-cpus 0 --cpuset-mems 0
+  run ocirun exec "$ID" sh -c 'grep Cpus_allowed_list /proc/self/status | cut -f2'
+  succeeds 0
+  fails "--cpuset-cpus" update --cpuset-cpus 4000 "$ID"
+}
+
+@test "update: a device is added with its node and can be used, and removed again" {
+  capabilities CAP_MKNOD CAP_SYSLOG
+  create_and_start
+  run ocirun exec "$ID" sh -c 'mknod /tmp/kmsg c 1 11; head -c 0 </tmp/kmsg'
+  [[ $status != 0 ]] || found
+  update --device-add /dev/kmsg:/dev/sub/kmsg:r
+  run ocirun exec "$ID" sh -c 'head -c 0 </dev/sub/kmsg && stat -c %t:%T /dev/sub/kmsg'
+  succeeds 1:b
+  run ocirun exec "$ID" sh -c ': >/dev/sub/kmsg'
+  [[ $status != 0 ]] || found
+  update --device-remove /dev/sub/kmsg
+  run ocirun exec "$ID" sh -c '[ ! -e /dev/sub/kmsg ] && ! head -c 0 </tmp/kmsg'
+  succeeds
+  run ocirun exec "$ID" sh -c 'echo fine >/dev/null && head -c 1 /dev/zero | wc -c'
+  succeeds 1
+}
+
+@test "update: a list of device rules takes the place of the old one" {
+  capabilities CAP_MKNOD CAP_SYSLOG
+  create_and_start
+  update_with '{"devices":[{"allow":false,"access":"rwm"},{"allow":true,"type":"c","major":1,"minor":11,"access":"r"}]}'
+  run ocirun exec "$ID" sh -c 'mknod /tmp/kmsg c 1 11; head -c 0 </tmp/kmsg && ! (: >/tmp/kmsg)'
+  exits 0
+  update --pids-limit 50
+  run ocirun exec "$ID" head -c 0 /tmp/kmsg
+  exits 0
+  update_with '{"devices":[{"allow":true,"access":"rwm"}]}'
+  run ocirun exec "$ID" sh -c 'dd if=/dev/null of=/tmp/kmsg'
+  exits 0
+  update_with '{"devices":[{"allow":false,"access":"rwm"}]}'
+  run ocirun exec "$ID" head -c 0 /tmp/kmsg
+  [[ $status != 0 ]] || found
+  run ocirun exec "$ID" sh -c 'echo fine >/dev/null'
+  exits 0
+}
+
+@test "update: a device in a user namespace is the host's node, bound" {
+  user_namespace
+  create_and_start
+  update --device-add /dev/kmsg
+  run ocirun exec "$ID" stat -c %t:%T /dev/kmsg
+  succeeds 1:b
+  update --device-remove /dev/kmsg
+  run ocirun exec "$ID" sh -c '[ ! -e /dev/kmsg ]'
+  succeeds
+}
+
+@test "update: the container's symlinks in /dev lead nowhere, and what is no device stays" {
+  create_and_start
+  ocirun exec "$ID" sh -c 'ln -s /tmp /dev/away; echo keep >/dev/file'
+  fails "device /dev/away/kmsg" update --device-add /dev/kmsg:/dev/away/kmsg "$ID"
+  fails "it is no character or block device" update --device-remove /dev/file "$ID"
+  fails "it is no character or block device" update --device-add /etc/passwd "$ID"
+  run ocirun exec "$ID" sh -c 'ls /tmp; cat /dev/file'
+  succeeds keep
+}
+
+@test "update: a node that was made goes again when a limit fails" {
+  create_and_start
+  run ocirun update --device-add /dev/kmsg --resources - "$ID" <<<'{"hugepageLimits":[{"pageSize":"3MB","limit":0}]}'
+  exits 1 /linux/resources/hugepageLimits/0
+  run ocirun exec "$ID" sh -c '[ ! -e /dev/kmsg ]'
+  succeeds
+}
+
+@test "update: without a cgroup there is nothing to change" {
+  ocirun --cgroup-manager disabled create --bundle "$BUNDLE" "$ID" </dev/null >/dev/null 2>&1 3>&- 4>&-
+  fails "no cgroup of its own" update --pids-limit 10 "$ID"
+}
+
+@test "R-44 update: what only v1 has is refused on v2, unless it means no limit" {
+  needs_v2 "a refusal of v2"
+  create
+  fails "--kernel-memory" update --kernel-memory 64m "$ID"
+  fails "--cpu-rt-runtime" update --cpu-rt-runtime 1000 "$ID"
+  update --kernel-memory -1 --cpu-rt-runtime 0
+}
+
+@test "R-18 update: with checkBeforeUpdate a limit below what is used is refused" {
+  needs_v2 "v1's kernel refuses by itself"
+  needs_controller memory
+  resources '{memory: {limit: 134217728, checkBeforeUpdate: true}}'
+  script 'head -c 20000000 /dev/zero | tail -c 20000000 >/dev/shm/held; sleep 1000'
+  create_and_start
+  eventually exists "/proc/$(init_pid)/root/dev/shm/held"
+  eventually held
+  fails "below the" update --memory 4m "$ID"
+  limited memory x=1 memory.max=134217728
+}
+held() { [[ $(stat -c %s "/proc/$(init_pid)/root/dev/shm/held") == 20000000 ]]; }
+
+@test "update: Intel RDT without resctrl is an error" {
+  [[ ! -d /sys/fs/resctrl/info ]] || skip "this host has resctrl"
+  create
+  fails "resctrl" update --l3-cache-schema L3:0=f "$ID"
+}

@@ -1,0 +1,36 @@
+#include "runtime/out_of_memory.hpp"
+
+#include <cerrno>
+#include <limits>
+
+#include "cgroups/stats.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+constexpr std::string_view kPointer = "/linux/resources/memory/limit";
+
+std::string sentence(const cgroups::MemoryStats& memory) {
+  if (memory.memory.limit == std::numeric_limits<std::uint64_t>::max())
+    return "out of memory: a cgroup above the container's, or the host, has too little";
+  return fmt::format("out of memory: raise {}, which is {} bytes", kPointer, memory.memory.limit);
+}
+
+}  // namespace
+
+std::string tell_oom(const cgroups::Cgroup& cgroup) {
+  const auto stats = cgroup.stats();
+  return stats && stats->memory && stats->memory->oom_kills > 0 ? sentence(*stats->memory) : "";
+}
+
+Error name_oom(Error error, const cgroups::Cgroup& cgroup) {
+  if (error.message().contains("out of memory: ")) return error;
+  const auto stats = cgroup.stats();
+  if (!stats || !stats->memory) return error;
+  const cgroups::MemoryStats& memory = *stats->memory;
+  if (memory.oom_kills > 0 || (error.number() == ENOMEM && memory.memory.fail_count > 0))
+    error.within(sentence(memory));
+  return error;
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "cgroups/cgroup.hpp"
+#include "linux/error.hpp"
+
+namespace ocirun::runtime {
+
+/// Which limit the kernel killed a process of this cgroup for, as a part of a sentence; "" when it
+/// has killed none.
+std::string tell_oom(const cgroups::Cgroup& cgroup);
+
+/// The same around an error of which a want of memory may be the cause: the OOM killer came, or
+/// the kernel said ENOMEM to a process in the cgroup.
+Error name_oom(Error error, const cgroups::Cgroup& cgroup);
+
+}  // namespace ocirun::runtime
