@@ -116,8 +116,8 @@ Result<std::string> read_config_file(const HostPath& bundle);
 
 /// `ocirun spec --upgrade`: a 0.5/0.6 document in its 1.3 form, pretty-printed, key order kept.
 Result<std::string> upgrade_document(std::string_view text);
-/// `ocirun spec [--rootless]` (contract.md: what `spec` writes).
-std::string default_config_text(bool rootless, std::uint32_t host_uid, std::uint32_t host_gid,
-                                bool cgroup_v2);
+/// `ocirun spec` (contract.md: what `spec` writes); with `own_map`, for a user without privileges
+/// who can have that map, `spec --rootless`.
+std::string default_config_text(const std::optional<linux::IdMap>& own_map, bool cgroup_v2);
 
 }  // namespace ocirun::bundle

@@ -11,6 +11,7 @@ namespace ocirun::bundle {
 namespace {
 
 using Words = std::vector<std::string_view>;
+using OwnMap = std::optional<linux::IdMap>;
 
 void write_process(JsonWriter& out) {
   const Words capabilities{"CAP_AUDIT_WRITE", "CAP_KILL", "CAP_NET_BIND_SERVICE"};
@@ -37,11 +38,19 @@ struct DefaultMount {
   Words options;
 };
 
-/// The default filesystems of config-linux.md (DF-1). Without privileges no group but the own one
-/// is mapped, and the host's network namespace, which sysfs shows, is not ours: /sys is bound.
-std::vector<DefaultMount> default_mounts(bool rootless) {
+constexpr const char* kTtyGroup = "gid=5";
+
+bool maps_tty_group(const OwnMap& own_map) {
+  const auto tty = Gid::make(5);
+  return !own_map || own_map->host_gid(*tty).has_value();
+}
+
+/// The default filesystems of config-linux.md (DF-1). Without privileges the terminals' group may
+/// not be mapped, and the host's network namespace, which sysfs shows, is not ours: /sys is bound.
+std::vector<DefaultMount> default_mounts(const OwnMap& own_map) {
+  const bool rootless = own_map.has_value();
   Words pts{"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"};
-  if (!rootless) pts.emplace_back("gid=5");
+  if (maps_tty_group(own_map)) pts.emplace_back(kTtyGroup);
   const DefaultMount sys =
       rootless ? DefaultMount{"/sys", "none", "/sys", {"rbind", "nosuid", "noexec", "nodev", "ro"}}
                : DefaultMount{"/sys", "sysfs", "sysfs", {"nosuid", "noexec", "nodev", "ro"}};
@@ -54,9 +63,9 @@ std::vector<DefaultMount> default_mounts(bool rootless) {
           {"/sys/fs/cgroup", "cgroup", "cgroup", {"nosuid", "noexec", "nodev", "relatime", "ro"}}};
 }
 
-void write_mounts(JsonWriter& out, bool rootless) {
+void write_mounts(JsonWriter& out, const OwnMap& own_map) {
   out.key("mounts").begin_array();
-  for (const DefaultMount& mount : default_mounts(rootless)) {
+  for (const DefaultMount& mount : default_mounts(own_map)) {
     out.begin_object();
     out.member("destination", mount.destination);
     out.member("type", mount.type);
@@ -67,10 +76,16 @@ void write_mounts(JsonWriter& out, bool rootless) {
   out.end_array();
 }
 
-void write_mapping(JsonWriter& out, std::string_view name, std::uint32_t host_id) {
-  out.key(name).begin_array().begin_object();
-  out.member("containerID", 0).member("hostID", host_id).member("size", 1);
-  out.end_object().end_array();
+void write_mappings(JsonWriter& out, std::string_view name,
+                    const std::vector<linux::IdMapping>& mappings) {
+  out.key(name).begin_array();
+  for (const linux::IdMapping& line : mappings)
+    out.begin_object()
+        .member("containerID", line.container_id)
+        .member("hostID", line.host_id)
+        .member("size", line.size)
+        .end_object();
+  out.end_array();
 }
 
 void write_namespaces(JsonWriter& out, bool rootless, bool cgroup_v2) {
@@ -85,19 +100,19 @@ void write_namespaces(JsonWriter& out, bool rootless, bool cgroup_v2) {
 
 }  // namespace
 
-std::string default_config_text(bool rootless, std::uint32_t host_uid, std::uint32_t host_gid,
-                                bool cgroup_v2) {
+std::string default_config_text(const OwnMap& own_map, bool cgroup_v2) {
+  const bool rootless = own_map.has_value();
   JsonWriter out(JsonWriter::Layout::kIndented);
   out.begin_object();
   out.member("ociVersion", kNewestVersion);
   write_process(out);
   out.key("root").begin_object().member("path", "rootfs").member("readonly", true).end_object();
   out.member("hostname", "ocirun");
-  write_mounts(out, rootless);
+  write_mounts(out, own_map);
   out.key("linux").begin_object();
   if (rootless) {
-    write_mapping(out, "uidMappings", host_uid);
-    write_mapping(out, "gidMappings", host_gid);
+    write_mappings(out, "uidMappings", own_map->uids);
+    write_mappings(out, "gidMappings", own_map->gids);
   } else {
     out.key("resources").begin_object().key("devices").begin_array().begin_object();
     out.member("allow", false).member("access", "rwm");

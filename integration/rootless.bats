@@ -1,34 +1,67 @@
-# As an ordinary user, without a delegated cgroup: what slirp-less podman, Slurm and people by hand do.
+# As an ordinary user: what slirp-less podman, Slurm and people by hand do. The user is `worker`, uid 12345, whom
+# the sandbox's own view of /etc/passwd, /etc/subuid and /etc/subgid knows, and nobody else.
 load lib/common
+
+FIRST_UID=300000 FIRST_GID=400000 LENT=65536
 
 setup() {
   common_setup
   HOME_DIR=$TMP/home
-  mkdir "$HOME_DIR"
+  mkdir "$HOME_DIR" "$HOME_DIR/xdg"
   cp -a "$BUNDLE" "$HOME_DIR/bundle"
   BUNDLE=$HOME_DIR/bundle ROOT=$HOME_DIR/xdg/ocirun
-  mkdir "$HOME_DIR/xdg"
   config 'del(.linux.resources, .linux.cgroupsPath) | .linux.namespaces += [{type: "user"}]
     | .linux.uidMappings = [{containerID: 0, hostID: 12345, size: 1}] | .linux.gidMappings = [{containerID: 0, hostID: 12345, size: 1}]
     | (.mounts[] | select(.type == "devpts")).options -= ["gid=5"]'
   program echo fine
   chown -R 12345:12345 "$HOME_DIR"
   chmod 711 "$BATS_RUN_TMPDIR" "$TMP"
+  introduce_user
   untraced remember_host
 }
 
-# user COMMAND…: ocirun as uid 12345, with the environment of a login and no --root.
-user() {
-  setpriv --reuid 12345 --regid 12345 --clear-groups env -i PATH="$PATH" XDG_RUNTIME_DIR="$HOME_DIR/xdg" timeout --foreground 30 "$OCIRUN" "$@"
+teardown() {
+  common_teardown
+  umount /etc/passwd /etc/subuid /etc/subgid 2>/dev/null || true
 }
+
+# introduce_user: binds files that list `worker` over the host's, in the sandbox's mount namespace.
+introduce_user() {
+  local name
+  cp /etc/passwd "$TMP/passwd"
+  echo 'worker:x:12345:12345::/:/bin/sh' >>"$TMP/passwd"
+  echo "worker:$FIRST_UID:$LENT" >"$TMP/subuid"
+  echo "12345:$FIRST_GID:$LENT" >"$TMP/subgid"
+  for name in passwd subuid subgid; do
+    [[ -e /etc/$name ]] || skip "there is no /etc/$name to cover"
+    mount --bind "$TMP/$name" "/etc/$name"
+  done
+}
+
+# as_user COMMAND…: as uid 12345, with the environment of a login. user …: that user's ocirun, without --root.
+as_user() {
+  setpriv --reuid 12345 --regid 12345 --clear-groups env -i PATH="$PATH" XDG_RUNTIME_DIR="$HOME_DIR/xdg" \
+    OCIRUN="$OCIRUN" BUNDLE="$BUNDLE" ID="$ID" "$@"
+}
+user() { as_user timeout --foreground 30 "$OCIRUN" "$@"; }
 
 edit_as_user() {
   config "$@"
   chown 12345:12345 "$BUNDLE/config.json"
 }
 
+# lend_ids: maps the subordinate ids too, so that any user and group below 65536 can be had.
+lend_ids() {
+  edit_as_user '.linux.uidMappings += [{containerID: 1, hostID: $u, size: $n}]
+    | .linux.gidMappings += [{containerID: 1, hostID: $g, size: $n}]' \
+    --argjson u $FIRST_UID --argjson g $FIRST_GID --argjson n $LENT
+}
+
+run_user() { run user run --bundle "$BUNDLE" "$ID"; }
+run_detached() { user "$@" run --detach --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || show_output; }
+
 @test "an ordinary user runs a container; its state lies below XDG_RUNTIME_DIR" {
-  run user run --bundle "$BUNDLE" "$ID"
+  run_user
   succeeds
   mentions fine
   exists "$HOME_DIR/xdg/ocirun"
@@ -41,6 +74,8 @@ edit_as_user() {
   equal created "$(user state "$ID" | jq -r .status)"
   user start "$ID"
   equal running "$(user state "$ID" | jq -r .status)"
+  run user list
+  matches "$ID .*running .*worker"
   run user exec "$ID" id -u
   succeeds
   mentions 0
@@ -49,57 +84,329 @@ edit_as_user() {
   user delete "$ID"
 }
 
-@test "what spec --rootless writes runs" {
-  rm "$BUNDLE/config.json"
-  run user spec --rootless --bundle "$BUNDLE"
+# --- ids -------------------------------------------------------------------------------------------
+
+@test "L-9 subordinate ids are mapped by newuidmap and newgidmap, and groups can be had" {
+  lend_ids
+  edit_as_user '.process.user = {uid: 1000, gid: 1000, additionalGids: [5]}
+    | (.mounts[] | select(.type == "devpts")).options += ["gid=5"]
+    | .process.args = ["sh", "-c", "id; cat /proc/self/uid_map /proc/self/gid_map /proc/self/setgroups"]'
+  run_user
   succeeds
-  edit_as_user '.process.terminal = false | .process.args = ["echo", "fine"]'
-  run user run --bundle "$BUNDLE" "$ID"
-  succeeds
-  mentions fine
+  mentions "uid=1000(web) gid=1000(web) groups=5(tty)"
+  matches "1 +$FIRST_UID +$LENT"
+  matches "1 +$FIRST_GID +$LENT"
+  mentions allow
 }
 
-@test "R-46 a limit that cannot be applied is a warning with --rootless=auto, an error with --rootless=false" {
-  edit_as_user '.linux.resources = {devices: [{allow: false, access: "rwm"}]}'
-  run user run --bundle "$BUNDLE" "$ID"
+@test "L-9 with the own id alone no program is needed, and setgroups is denied" {
+  mount --bind /dev/null /usr/bin/newuidmap
+  mount --bind /dev/null /usr/bin/newgidmap
+  edit_as_user '.process.args = ["cat", "/proc/self/setgroups"]'
+  run_user
+  umount /usr/bin/newuidmap /usr/bin/newgidmap
   succeeds
-  mentions fine
-  mentions warning
-  run user --rootless=false run --bundle "$BUNDLE" "$ID"
-  exits 1
+  mentions deny
 }
 
-@test "M-15 devpts with a group that the mapping lacks is refused in words" {
-  edit_as_user '(.mounts[] | select(.type == "devpts")).options += ["gid=5"]'
-  run user run --bundle "$BUNDLE" "$ID"
-  exits 1 gid=5
+@test "L-9 a mapping without a root: the user is the same inside" {
+  edit_as_user '.linux.uidMappings = [{containerID: 12345, hostID: 12345, size: 1}] | .linux.gidMappings = .linux.uidMappings
+    | .process.user = {uid: 12345, gid: 12345} | .linux.devices = [{path: "/dev/zero2", type: "c", major: 1, minor: 5}]
+    | .process.args = ["sh", "-c", "id -u; touch /tmp/mine; ls -ln /tmp/mine /dev/zero2"]'
+  run_user
+  succeeds
+  mentions 12345
+  matches "12345 +12345 .*/tmp/mine"
+  matches "1, +5 .*/dev/zero2"
+}
+
+@test "L-9 ids that nobody lends are refused with the line that is missing" {
+  lend_ids
+  edit_as_user '.linux.uidMappings[1].hostID = 299999'
+  run_user
+  exits 1 "/linux/uidMappings: newuidmap refused the mapping: host ids 299999 to 365534 are not all yours"
+  mentions "/etc/subuid lends user worker 300000 to 365535"
+  : >"$TMP/subuid"
+  run_user
+  exits 1 "/etc/subuid lends user worker no ids; an administrator can: usermod --add-subuids 100000-165535 worker"
+}
+
+@test "a newuidmap without its privileges, or with no_new_privs set, is told" {
+  lend_ids
+  cp /usr/bin/newuidmap "$TMP/plain"
+  chmod 755 "$TMP/plain"
+  mount --bind "$TMP/plain" /usr/bin/newuidmap
+  run_user
+  umount /usr/bin/newuidmap
+  exits 1 "/usr/bin/newuidmap has neither the set-uid bit nor file capabilities"
+  run as_user setpriv --no-new-privs "$OCIRUN" run --bundle "$BUNDLE" "$ID"
+  exits 1 "no_new_privs is set"
+}
+
+@test "a sysctl that forbids user namespaces, and a document without one, are named" {
+  # A user namespace has limits of its own: the host's stay as they are.
+  # shellcheck disable=SC2016
+  run as_user unshare --user --map-root-user sh -c 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$OCIRUN" run --bundle "$BUNDLE" "$ID"'
+  exits 1 "the sysctl user.max_user_namespaces is 0"
+  edit_as_user 'del(.linux.uidMappings, .linux.gidMappings, (.linux.namespaces[] | select(.type == "user")))'
+  run_user
+  exits 1 'an ordinary user needs a user namespace: list {"type": "user"}'
+}
+
+@test "ids that an outer user namespace lacks cannot be handed on" {
+  # shellcheck disable=SC2016
+  run as_user unshare --user --map-root-user sh -c '"$OCIRUN" run --bundle "$BUNDLE" "$ID"'
+  exits 1 "/linux/uidMappings: host id 12345 does not exist in the user namespace that ocirun itself runs in"
 }
 
 @test "P-21 groups that the mapping cannot give are refused" {
   edit_as_user '.process.user.additionalGids = [5]'
-  run user run --bundle "$BUNDLE" "$ID"
+  run_user
   exits 1 additionalGids
+}
+
+# --- spec ------------------------------------------------------------------------------------------
+
+@test "what spec --rootless writes runs, with subordinate ids and without" {
+  local size
+  for size in $LENT 0; do
+    rm "$BUNDLE/config.json"
+    [[ $size != 0 ]] || : >"$TMP/subuid"
+    run user spec --rootless --bundle "$BUNDLE"
+    succeeds
+    equal "$size" "$(jq '.linux.uidMappings[1].size // 0' "$BUNDLE/config.json")"
+    edit_as_user '.process.terminal = false | .process.args = ["echo", "fine"]'
+    run_user
+    succeeds
+    mentions fine
+  done
+}
+
+# --- cgroups ---------------------------------------------------------------------------------------
+
+@test "R-46 a limit that cannot be applied is a warning with --rootless=auto, an error with --rootless=false" {
+  edit_as_user '.linux.resources = {devices: [{allow: false, access: "rwm"}], memory: {limit: 50000000}, blockIO: {weight: 0}}'
+  run_user
+  succeeds
+  mentions fine
+  mentions "have no effect: /linux/resources/memory/limit, /linux/resources/devices"
+  run user --rootless=true run --bundle "$BUNDLE" "$ID"
+  succeeds
+  run user --rootless=false run --bundle "$BUNDLE" "$ID"
+  exits 1 "permission denied"
+}
+
+# delegate: gives a cgroup in each hierarchy to the user, and puts this shell into that of the unified one.
+delegate() {
+  local dir
+  for dir in /sys/fs/cgroup/{,*/}cgroup.procs; do
+    [[ -e $dir ]] || continue
+    dir=$(dirname "$dir")/$ID-user
+    mkdir "$dir"
+    chown 12345 "$dir" "$dir"/{cgroup.procs,tasks,cgroup.subtree_control} 2>/dev/null || true
+    [[ ! -e $dir/cpuset.cpus ]] || cat "$dir/../cpuset.cpus" >"$dir/cpuset.cpus" || true
+    [[ ! -e $dir/cpuset.mems ]] || cat "$dir/../cpuset.mems" >"$dir/cpuset.mems" || true
+    [[ -e $dir/cgroup.controllers ]] || continue
+    mkdir "$dir/shell"
+    chown 12345 "$dir/shell" "$dir/shell/cgroup.procs"
+    UNIFIED_SHELL=$dir/shell/cgroup.procs
+  done
+}
+
+undelegate() {
+  local dir
+  for dir in /sys/fs/cgroup/{,*/}"$ID-user"; do [[ ! -d $dir ]] || remove_cgroup "$dir"; done
+}
+
+# Started inside of what was delegated: from outside the kernel lets nobody move in.
+from_inside() {
+  # shellcheck disable=SC2016
+  bash -c 'echo $$ >"$1"; shift; exec "$@"' bash "$UNIFIED_SHELL" \
+    setpriv --reuid 12345 --regid 12345 --clear-groups env -i PATH="$PATH" XDG_RUNTIME_DIR="$HOME_DIR/xdg" "$OCIRUN" "$@"
+}
+
+@test "R-46 in a delegated cgroup limits hold, and a container can be paused" {
+  [[ -d /sys/fs/cgroup/unified || -e /sys/fs/cgroup/cgroup.procs ]] || skip "no unified hierarchy"
+  delegate
+  edit_as_user '.linux.cgroupsPath = $p | .linux.resources = {pids: {limit: 50}} | .process.args = ["sleep", "1000"]' \
+    --arg p "/$ID-user/box"
+  from_inside run --detach --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || { show_output; undelegate; return 1; }
+  cat /sys/fs/cgroup/{,pids/}"$ID-user/box/pids.max" 2>/dev/null | grep -qx 50
+  user pause "$ID"
+  equal paused "$(user state "$ID" | jq -r .status)"
+  user resume "$ID"
+  user kill --all "$ID" KILL
+  eventually eval '[[ $(user state "$ID" | jq -r .status) == stopped ]]'
+  user delete "$ID"
+  ! compgen -G "/sys/fs/cgroup/*/$ID-user/box"
+  undelegate
+}
+
+@test "without a cgroup ps, kill --all and delete find the processes; pause says why it cannot" {
+  edit_as_user '.process.args = ["sh", "-c", "sleep 1001 & exec sleep 1000"]'
+  run_detached --cgroup-manager=disabled
+  user exec --detach "$ID" sleep 1002 </dev/null >"$TMP/output" 2>&1 3>&- 4>&-
+  eventually eval '[[ $(user ps --format json "$ID" | jq length) == 3 ]]'
+  run user ps "$ID"
+  mentions "sleep 1001"
+  mentions "sleep 1002"
+  run user pause "$ID"
+  exits 1 "no cgroup of its own that could be frozen"
+  user kill --all "$ID" TERM
+  eventually eval '[[ $(user ps --format json "$ID" | jq length) == 1 ]]'
+  user kill "$ID" KILL
+  eventually eval '[[ $(user state "$ID" | jq -r .status) == stopped ]]'
+  user delete "$ID"
+}
+
+@test "root too may do without cgroups: --cgroup-manager=disabled makes none, and says that limits have no effect" {
+  ROOT=$TMP/root-of-root
+  config '.linux.resources = {memory: {limit: 50000000}} | .process.args = ["sleep", "1000"]'
+  attempt --cgroup-manager=disabled run --detach --bundle "$BUNDLE" "$ID"
+  succeeds
+  mentions "/linux/resources"
+  ! compgen -G "/sys/fs/cgroup/*/ocirun/$ID"
+  equal "[$(init_pid)]" "$(ocirun ps --format json "$ID")"
+  ocirun delete --force "$ID"
+}
+
+# without_cgroups [ro] COMMAND…: where no cgroup filesystem is mounted, or all are read-only.
+without_cgroups() {
+  # shellcheck disable=SC2016
+  local change='umount -R /sys/fs/cgroup'
+  # shellcheck disable=SC2016
+  if [[ $1 == ro ]]; then
+    shift
+    change='for at in $(awk "/ - cgroup/ {print \$5}" /proc/self/mountinfo); do mount -o remount,bind,ro "$at"; done'
+  fi
+  unshare --mount sh -c "$change; exec \"\$@\"" sh "$@"
+}
+
+@test "an absent or read-only cgroupfs: a warning where no limits are asked, an error with the field where they are" {
+  ROOT=$TMP/root-of-root
+  local how
+  for how in "" ro; do
+    # shellcheck disable=SC2086
+    run without_cgroups $how "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+    succeeds
+    mentions "warning: the container has no cgroup of its own"
+    mentions fine
+    config '.linux.resources = {pids: {limit: 50}}'
+    # shellcheck disable=SC2086
+    run without_cgroups $how "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+    exits 1 "/linux/resources/pids/limit: cannot be applied"
+    # shellcheck disable=SC2086
+    run without_cgroups $how "$OCIRUN" --root "$ROOT" --rootless=true run --bundle "$BUNDLE" "$ID"
+    succeeds
+    mentions "have no effect: /linux/resources/pids/limit"
+    # shellcheck disable=SC2086
+    run without_cgroups $how "$OCIRUN" --root "$ROOT" --cgroup-manager=disabled run --bundle "$BUNDLE" "$ID"
+    succeeds
+    config 'del(.linux.resources)'
+  done
+}
+
+# --- mounts and devices ----------------------------------------------------------------------------
+
+@test "M-15 devpts with a group that the mapping lacks is refused in words" {
+  edit_as_user '(.mounts[] | select(.type == "devpts")).options += ["gid=5"]'
+  run_user
+  exits 1 "gid=5"
 }
 
 @test "M-13 with the host's network namespace sysfs is the host's, bound" {
   edit_as_user 'del(.linux.namespaces[] | select(.type == "network")) | .process.args = ["ls", "/sys/class/net"]'
-  run user run --bundle "$BUNDLE" "$ID"
+  run_user
   succeeds
   mentions lo
 }
 
+@test "without a pid namespace of its own /proc is the host's, bound" {
+  edit_as_user 'del(.linux.namespaces[] | select(.type == "pid")) | .process.args = ["sh", "-c", "[ $$ != 1 ] && readlink /proc/$$/exe"]'
+  run_user
+  succeeds
+  mentions /bin/busybox
+}
+
+@test "without an ipc namespace of its own mqueue is the host's, or refused in words where it has none" {
+  [[ ! -d /dev/mqueue ]] || skip "the host has one"
+  edit_as_user 'del(.linux.namespaces[] | select(.type == "ipc"))'
+  run_user
+  exits 1 "mqueue belongs to a namespace that is not the container's own"
+}
+
+@test "L-25 a device is the host's node, bound by its number; one that the host lacks is refused" {
+  edit_as_user '.linux.devices = [{path: "/dev/nothing", type: "c", major: 1, minor: 3}] | .process.args = ["ls", "-l", "/dev/nothing"]'
+  run_user
+  succeeds
+  matches "1, +3 .*/dev/nothing"
+  edit_as_user '.linux.devices[0].minor = 77'
+  run_user
+  exits 1 "the host has no node that is the character device 1:77"
+}
+
 @test "runc CVE-2023-25809 the cgroup tree cannot be written from inside, with and without a cgroup namespace" {
   edit_as_user '.process.args = ["sh", "-c", "exec 2>&1; mkdir /sys/fs/cgroup/memory/evil; touch /sys/fs/cgroup/evil; exit 0"]'
-  run user run --bundle "$BUNDLE" "$ID"
+  run_user
   mentions "Read-only file system"
   edit_as_user 'del(.linux.namespaces[] | select(.type == "cgroup"))'
-  run user run --bundle "$BUNDLE" "$ID"
+  run_user
   mentions "Read-only file system"
+}
+
+# --- the process -----------------------------------------------------------------------------------
+
+@test "the terminal belongs to the process's user; exec has one too" {
+  lend_ids
+  edit_as_user '.process.terminal = true | .process.user = {uid: 1000, gid: 1000} | .process.args = ["sh", "-c", "ls -ln $(tty); echo fine >/dev/tty"]'
+  run as_user script -qec "$OCIRUN run --bundle $BUNDLE $ID" /dev/null
+  succeeds
+  matches "1000 +0 .*/dev/pts/0"
+  mentions fine
+}
+
+@test "exec takes another user, and refuses one that is not mapped" {
+  lend_ids
+  edit_as_user '.process.args = ["sleep", "1000"]'
+  run_detached
+  run user exec --user 1000:1000 --additional-gids 5 "$ID" id
+  succeeds "uid=1000(web) gid=1000(web) groups=5(tty)"
+  run user exec --user 70000 "$ID" id
+  exits 255 "/process/user/uid: become user 70000 (not mapped by /linux/uidMappings)"
+  user delete --force "$ID"
+}
+
+@test "hooks outside are the user's, hooks inside root's; a filter loads without no_new_privs" {
+  edit_as_user '.hooks = {
+      createRuntime: [{path: "/bin/sh", args: ["sh", "-c", "id -u >>\($f)"]}],
+      createContainer: [{path: "/bin/sh", args: ["sh", "-c", "id -u >>\($f)"]}],
+      poststop: [{path: "/bin/sh", args: ["sh", "-c", "id -u >>\($f)"]}]}
+    | .linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["mkdir", "mkdirat"], action: "SCMP_ACT_ERRNO"}]}
+    | .process.noNewPrivileges = false | .process.args = ["sh", "-c", "exec 2>&1; mkdir /tmp/x; echo end"]' --arg f "$HOME_DIR/hooks"
+  run_user
+  succeeds
+  mentions "Operation not permitted"
+  equal "12345 0 12345" "$(xargs <"$HOME_DIR/hooks")"
+}
+
+# --- other places ----------------------------------------------------------------------------------
+
+@test "root of podman's user namespace and its user find the same state, with XDG_RUNTIME_DIR and without" {
+  edit_as_user 'del(.linux.uidMappings, .linux.gidMappings, (.linux.namespaces[] | select(.type == "user"))) | .process.args = ["sleep", "1000"]'
+  # shellcheck disable=SC2016
+  as_user unshare --user --map-root-user sh -c '"$OCIRUN" run --detach --bundle "$BUNDLE" "$ID"' </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || show_output
+  equal running "$(user state "$ID" | jq -r .status)"
+  mkdir -p /run/user
+  ln -s "$HOME_DIR/xdg" /run/user/12345
+  equal running "$(as_user env -u XDG_RUNTIME_DIR "$OCIRUN" state "$ID" | jq -r .status)"
+  equal running "$(as_user env -u XDG_RUNTIME_DIR unshare --user --map-root-user "$OCIRUN" state "$ID" | jq -r .status)"
+  rm /run/user/12345
+  user delete --force "$ID"
 }
 
 @test "root asks for, kills and deletes a user's container in the user's state root (Slurm)" {
   edit_as_user '.process.args = ["sleep", "1000"]'
-  user --root "$ROOT" run --detach --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || show_output
+  run_detached --root "$ROOT"
   equal running "$(ocirun state "$ID" | jq -r .status)"
   ocirun kill -a "$ID" KILL
   eventually status_is stopped
@@ -114,4 +421,48 @@ edit_as_user() {
   exits 1
   run user --root "$ROOT" delete --force "$ID"
   status_is running
+}
+
+# nest FILTER: /mnt/n of the container has the runtime, a rootfs, and three bundles of which each runs the next.
+nest() {
+  local level=1 inner=(echo deepest)
+  mount -t tmpfs -o mode=755 tmpfs /mnt
+  mkdir -p /mnt/n/b{1,2,3}
+  cp "$OCIRUN" /mnt/n/ocirun
+  cp -a "$BUNDLE/rootfs" /mnt/n/rootfs
+  mkdir -p /mnt/n/rootfs/mnt/n
+  for level in 3 2 1; do
+    jq "$1"' | .process.args = ["sh", "-c", $inner] | .root = {path: "/mnt/n/rootfs", readonly: true}
+      | .process.noNewPrivileges = false | del(.linux.maskedPaths, .linux.readonlyPaths)
+      | .process.capabilities = (["CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP", "CAP_SETFCAP", "CAP_MKNOD", "CAP_CHOWN",
+          "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_NET_ADMIN", "CAP_NET_BIND_SERVICE", "CAP_KILL", "CAP_AUDIT_WRITE"]
+          | {bounding: ., effective: ., permitted: .})
+      | .mounts += [{destination: "/mnt/n", type: "bind", source: "/mnt/n", options: ["rbind"]},
+                    {destination: "/run", type: "tmpfs", source: "tmpfs"}]' \
+      "$BUNDLE/config.json" --arg inner "${inner[*]}" >/mnt/n/b$level/config.json
+    inner=("cat /sys/fs/cgroup/pids.max /sys/fs/cgroup/pids/pids.max 2>/dev/null; /mnt/n/ocirun run --bundle /mnt/n/b$level inner$level 2>&1")
+  done
+}
+
+@test "ocirun in an ocirun container in an ocirun container: privileged, limits hold at each level" {
+  ROOT=$TMP/root-of-root
+  nest 'del(.linux.uidMappings, .linux.gidMappings, (.linux.namespaces[] | select(.type == "user")))
+    | .linux.resources = {devices: [{allow: true, access: "rwm"}], pids: {limit: 100}}
+    | (.mounts[] | select(.destination == "/sys/fs/cgroup")).options -= ["ro"]'
+  BUNDLE=/mnt/n/b1
+  run_container
+  umount /mnt
+  succeeds
+  mentions $'100\n100\ndeepest'
+}
+
+@test "ocirun in an ocirun container in an ocirun container: an ordinary user's" {
+  nest '.linux.uidMappings[0].hostID = 0 | .linux.gidMappings[0].hostID = 0'
+  BUNDLE=/mnt/n/b1
+  edit_as_user '.linux.uidMappings[0].hostID = 12345 | .linux.gidMappings[0].hostID = 12345'
+  chown -R 12345:12345 /mnt/n
+  run_user
+  umount /mnt
+  succeeds
+  mentions deepest
 }

@@ -76,10 +76,18 @@ std::string words_from(Fd pipe) {
   ::_exit(127);
 }
 
+std::string why_not_permitted(IdKind kind) {
+  if (::geteuid() != 0) return why_user_namespace_is_powerless();
+  return kind == IdKind::kUser
+             ? "root needs CAP_SETUID here, and CAP_SETFCAP to map id 0 (since Linux 5.12)"
+             : "root needs CAP_SETGID here";
+}
+
 Result<void> run_map_program(IdKind kind, int pid, const std::vector<IdMapping>& mappings,
                              std::uint32_t own_id) {
   const std::string path = find_map_program(kind);
   const std::string_view name = map_program_name(kind);
+  if (path.empty() && ::geteuid() == 0) return fail(EPERM, "{}", why_not_permitted(kind));
   if (path.empty())
     return refuse(
         "{} is not installed: a user without privileges needs it to map more than the own id "
@@ -153,7 +161,7 @@ Result<void> write_unprivileged(Fd procfs, int pid, IdKind kind,
   if (!users) TRY(write_proc_file(procfs, pid, "setgroups", "deny"));
   auto written = write_proc_file(procfs, pid, users ? "uid_map" : "gid_map", map_text(mappings));
   if (!written && written.error().number() == EPERM)
-    if (std::string reason = why_user_namespace_is_powerless(); !reason.empty())
+    if (std::string reason = why_not_permitted(kind); !reason.empty())
       written.error().within(std::move(reason));
   return written;
 }
@@ -162,9 +170,9 @@ Result<void> write_id_map(Fd procfs, int pid, IdKind kind, const std::vector<IdM
   if (::geteuid() == 0) {
     const char* name = kind == IdKind::kUser ? "uid_map" : "gid_map";
     auto written = write_proc_file(procfs, pid, name, map_text(mappings));
-    // EPERM: a root that lacks the capability, or the ids themselves.
     if (written || written.error().number() != EPERM) return written;
   }
+  // Also a root that lacks the ids themselves, or a capability.
   TRY(check_own_namespace(procfs, kind, mappings));
   return write_unprivileged(procfs, pid, kind, mappings);
 }

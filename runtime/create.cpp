@@ -211,7 +211,7 @@ Result<void> Creation::make_cgroup() {
     cgroup_->on_refused_devices([this](const Error& refused) -> Result<void> {
       Error error = refused;
       log_.warn(
-          error.within("/linux/resources/devices: has no effect without privileges").message());
+          error.within("device rules are left out: only the host's root may set them").message());
       return {};
     });
   auto created = cgroup_->create(config_.resources ? config_.resources->devices : no_rules);

@@ -67,6 +67,7 @@ Result<void> open_own_terminal(const ExecPlan& plan, const linux::Procfs& procfs
 
 Result<void> run_process(const ExecPlan& plan, const linux::MessageSocket& parent) {
   TRY(await_go(parent));
+  ::prctl(PR_SET_DUMPABLE, 0);  // the container's processes see us from here on
   TRY(die_with_parent(parent));
   TRY(start_session());
   ContainerProcess process(plan.config, &plan.request.process, Entrance::kExec, plan.request.umask,

@@ -50,6 +50,7 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   if (!staged)
     TRY(enter_namespaces(plan,
                          parent));  // id maps first: all else wants the ids of the user namespace
+  ::prctl(PR_SET_DUMPABLE, 0);      // the ids are mapped: nobody has to look into us any more
   TRY(join_cgroups(plan));          // before the cgroup namespace, or it is rooted at the host's
   plan.pinned.clear();              // the host's namespaces stay out of reach from here on
   TRY(start_session());             // engines signal the process group, terminal or not

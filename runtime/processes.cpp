@@ -31,7 +31,8 @@ std::string pid_namespace_of(Fd proc, int pid) {
 int parent_in_stat(std::string_view stat) {
   // "12 (a name) with spaces) S 1 …": the name ends at the last parenthesis.
   const std::size_t name_end = stat.rfind(')');
-  if (name_end == std::string_view::npos || name_end + 4 >= stat.size()) return 0;
+  if (name_end == std::string_view::npos || name_end + 4 >= stat.size()) return kNoProcess;
+  if (const char state = stat[name_end + 2]; state == 'Z' || state == 'X') return kNoProcess;
   const std::string_view rest = stat.substr(name_end + 4);
   return parse_pid(rest.substr(0, rest.find(' ')));
 }
@@ -70,8 +71,10 @@ Result<std::vector<int>> find_processes(int init, bool own_pid_namespace) {
     const auto file =
         linux::sys::openat(directory, fmt::format("{}/stat", pid).c_str(), O_RDONLY | O_NOFOLLOW);
     const auto stat = file ? linux::sys::read_all(*file, 4096) : Result<std::string>("");
+    const int parent = parent_in_stat(stat.value_or(""));
+    if (parent == kNoProcess) continue;
     all.push_back({.pid = pid,
-                   .parent = parent_in_stat(stat.value_or("")),
+                   .parent = parent,
                    .in_container = !inside.empty() && pid_namespace_of(directory, pid) == inside});
   }
   return select_processes(std::move(all), init);

@@ -14,7 +14,9 @@ struct ProcessEntry {
   bool in_container = false;  // in the container's own pid namespace
 };
 
-/// The parent's number in a text of /proc/PID/stat; 0 where there is none.
+/// The parent's number in a text of /proc/PID/stat; 0 where it is not visible; kNoProcess for a
+/// zombie, which cgroups do not list either, and for what is no such text.
+inline constexpr int kNoProcess = -1;
 int parent_in_stat(std::string_view stat);
 
 /// Of `all`: `init`, those in its pid namespace, and whatever descends from them; ascending.

@@ -5,6 +5,7 @@
 #include "bundle/config.hpp"
 #include "bundle/features.hpp"
 #include "linux/file_io.hpp"
+#include "linux/subordinate_ids.hpp"
 #include "linux/syscalls.hpp"
 #include "runtime/cli/commands.hpp"
 
@@ -31,9 +32,11 @@ Result<int> run_spec(const Invocation& invocation) {
   const std::string path = arguments.value("bundle").value_or(".") + "/config.json";
   if (linux::sys::open(path.c_str(), O_PATH | O_CLOEXEC | O_NOFOLLOW))
     return refuse("{} exists: remove it first, it is not overwritten", path);
-  TRY(linux::replace_file(HostPath(path),
-                          bundle::default_config_text(arguments.has("rootless"), ::geteuid(),
-                                                      ::getegid(), is_pure_cgroup_v2()),
+  std::optional<linux::IdMap> own_map;
+  if (arguments.has("rootless"))
+    own_map = {.uids = linux::widest_own_map(linux::IdKind::kUser, ::geteuid()),
+               .gids = linux::widest_own_map(linux::IdKind::kGroup, ::getegid())};
+  TRY(linux::replace_file(HostPath(path), bundle::default_config_text(own_map, is_pure_cgroup_v2()),
                           0644));  // replace_file does not ask the umask
   return 0;
 }

@@ -85,9 +85,9 @@ Result<mode_t> prepare_to_clone(const Arguments& arguments, char** argv) {
       return fail(errno, "--preserve-fds {}: descriptor {}", preserved, fd);
   linux::close_descriptors_from(3 + preserved);
   TRY(linux::reexec_sealed(argv));
-  // A container's process must not ptrace us or read our /proc; rootless, that waits until the ids
-  // are mapped.
-  if (::geteuid() == 0) ::prctl(PR_SET_DUMPABLE, 0);
+  // A container's process must not ptrace us or read our /proc. Without the host root's privileges
+  // that would keep us from mapping init's ids: then init waits for that, and does it itself.
+  if (is_host_root()) ::prctl(PR_SET_DUMPABLE, 0);
   TRY(Signals::capture());
   const mode_t umask = ::umask(0);  // the one way to learn it
   ::umask(umask);
