@@ -80,6 +80,20 @@ setup() {
   [[ $(limit memory memory.memsw.limit_in_bytes) -gt 1000000000000 ]]
 }
 
+@test "update: on v2 the limit on swap moves with that on memory, so that both together stay" {
+  needs_v2 "a limit on swap alone"
+  needs_controller memory
+  resources '{memory: {limit: 67108864, swap: 134217728}}'
+  create
+  [[ -e $(cgroup memory)/memory.swap.max ]] || skip "this kernel does not account swap"
+  equal 67108864 "$(limit memory "" memory.swap.max)"
+  update --memory 96m
+  equal 33554432 "$(limit memory "" memory.swap.max)"
+  fails /linux/resources/memory/swap update --memory 256m "$ID"
+  update --memory -1
+  equal "max max" "$(limit memory "" memory.max) $(limit memory "" memory.swap.max)"
+}
+
 @test "update: all or nothing, also when the last of many writes fails" {
   needs_controller memory
   needs_controller pids

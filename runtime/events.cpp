@@ -53,11 +53,12 @@ Result<bundle::ContainerStats> read_container_stats(const Container& container) 
 }
 
 Result<void> follow_container(const Container& container, std::chrono::nanoseconds interval,
-                              const Print& print) {
+                              const Log& log, const Print& print) {
   const auto pidfd = linux::open_pidfd(container.init());
   if (!pidfd) return refuse("container is not running");
   TRY_ASSIGN(const auto cgroup, container.cgroup());
-  auto oom = cgroup->watch_oom();  // without a memory controller there are stats alone
+  auto oom = cgroup->watch_oom();
+  if (!oom) log.warn("no oom events will be told: " + oom.error().message());
   const std::string& id = container.record().id;
   std::array<pollfd, 2> watched{pollfd{pidfd->get(), POLLIN, 0}, pollfd{-1, 0, 0}};
   if (oom) watched[1] = {oom->fd().value, oom->poll_events(), 0};

@@ -1,6 +1,7 @@
 #include "runtime/update.hpp"
 
 #include <algorithm>
+#include <csignal>
 
 #include "bundle/config.hpp"
 #include "cgroups/merge.hpp"
@@ -11,6 +12,23 @@
 
 namespace ocirun::runtime {
 namespace {
+
+/// Signals that would end us between two changes wait until all are made or undone.
+class SignalsWait {
+ public:
+  SignalsWait() {
+    sigset_t ours;
+    ::sigemptyset(&ours);
+    for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) ::sigaddset(&ours, signal);
+    ::sigprocmask(SIG_BLOCK, &ours, &before_);
+  }
+  SignalsWait(const SignalsWait&) = delete;
+  SignalsWait& operator=(const SignalsWait&) = delete;
+  ~SignalsWait() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
 
 /// One update. The members are what its steps have changed so far; `undo_` is the last of them.
 class Update {
@@ -53,6 +71,15 @@ bool holds_nothing(const cgroups::Resources& resources) {
   return bundle::resources_text(resources) == bundle::resources_text({});
 }
 
+/// What a change of memory limits rests on, from what was asked for earlier.
+void complete(cgroups::Memory& change, const cgroups::Memory& before) {
+  // R-18 is a property of the container, not of one update.
+  if (!change.check_before_update) change.check_before_update = before.check_before_update;
+  // The limit on memory and swap together stays: v2 has one on swap alone, which moves then.
+  if (change.limit.value_or(0) > 0 && change.swap.value_or(0) == 0) change.swap = before.swap;
+  if (change.limit == -1 && change.swap.value_or(0) == 0) change.swap = -1;  // lifted too
+}
+
 Result<void> Update::read_state() {
   record_ = container_.record();
   const bool wants_cgroup = !holds_nothing(change_) || !request_.added_devices.empty() ||
@@ -63,9 +90,7 @@ Result<void> Update::read_state() {
   TRY_ASSIGN(config_, bundle::parse_config(text, HostPath(record_.bundle)).take());
   TRY_ASSIGN(const auto updated, container_.directory().read_resources());
   before_ = updated ? *updated : config_.resources.value_or(cgroups::Resources());
-  // R-18 is a property of the container, not of one update.
-  if (change_.memory && !change_.memory->check_before_update && before_.memory)
-    change_.memory->check_before_update = before_.memory->check_before_update;
+  if (change_.memory && before_.memory) complete(*change_.memory, *before_.memory);
   TRY_ASSIGN(cgroup_, container_.cgroup());
   return {};
 }
@@ -147,6 +172,7 @@ Result<void> update_container(Container& container, const UpdateRequest& request
   const Status status = container.status();
   if (!can_update(status)) return refuse("container not running");
   TRY(refuse_foreign(container.directory()));
+  const SignalsWait wait;
   return Update(container, request).run();
 }
 

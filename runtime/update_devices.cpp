@@ -33,13 +33,13 @@ struct NodePlan {
 };
 
 Result<std::vector<linux::PinnedNamespace>> pin_mount_namespace(const Container& container,
-                                                                const bundle::Config& config) {
+                                                                const bundle::Config& config,
+                                                                const linux::Procfs& procfs) {
   std::vector<linux::PinnedNamespace> pinned;
   for (const NamespaceKind kind : {NamespaceKind::kUser, NamespaceKind::kMount}) {
     if (!config.namespaces.contains(kind)) continue;
-    const std::string path =
-        fmt::format("/proc/{}/ns/{}", container.init().pid, linux::proc_name(kind));
-    TRY_ASSIGN(UniqueFd fd, linux::sys::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    const std::string path = fmt::format("{}/ns/{}", container.init().pid, linux::proc_name(kind));
+    TRY_ASSIGN(UniqueFd fd, linux::sys::openat(procfs.fd(), path.c_str(), O_RDONLY | O_CLOEXEC));
     pinned.push_back({kind, std::move(fd)});
   }
   // They are init's only if init is still there after they were opened.
@@ -141,7 +141,7 @@ Result<DeviceUpdate> DeviceUpdate::begin(const Container& container, const bundl
     update.rules_.push_back(rule);
     plan.added.push_back(std::move(device));
   }
-  TRY_ASSIGN(plan.pinned, pin_mount_namespace(container, config));
+  TRY_ASSIGN(plan.pinned, pin_mount_namespace(container, config, plan.procfs));
   TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
   TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
   if (child.pid == 0) {

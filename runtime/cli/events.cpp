@@ -23,7 +23,7 @@ Result<int> run_events(const Invocation& invocation) {
     TRY(print_line(bundle::stats_event(id.string(), stats)));
     return 0;
   }
-  TRY(follow_container(container, interval, print_line));
+  TRY(follow_container(container, interval, invocation.log, print_line));
   return 0;
 }
 
