@@ -87,7 +87,8 @@ Result<std::vector<PinnedNamespace>> pin_namespaces(const NamespaceSet& set) {
                     fmt::format("join the {} namespace", config_name(kind)));
     const int type = ::ioctl(fd->get(), NS_GET_NSTYPE);
     if (type < 0 || static_cast<std::uint64_t>(static_cast<unsigned>(type)) != clone_flag(kind))
-      return refuse(
+      return fail(
+          EINVAL,
           "join the {0} namespace: {1} is not a {0} namespace; give the path of one, such as "
           "/proc/PID/ns/{2}",
           config_name(kind), path, proc_name(kind));

@@ -8,14 +8,12 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "linux/file_io.hpp"
-#include "linux/ids.hpp"
+#include "runtime/passwd.hpp"
 
 namespace ocirun::runtime {
 namespace {
 
 constexpr std::string_view kDefaultPath = "/bin:/usr/bin";  // confstr(3) _CS_PATH
-constexpr std::size_t kMaxPasswd = 1024 * 1024;
 
 // 0, or why it cannot be executed. faccessat(2) itself: glibc's tries faccessat2 first, which older
 // seccomp profiles refuse with EPERM; our real and effective ids are the same here.
@@ -66,18 +64,8 @@ std::vector<std::string> normalize_environment(const std::vector<std::string>& e
 }
 
 std::string find_home(std::uint32_t uid) {
-  const auto text = linux::read_file(Fd{AT_FDCWD}, "/etc/passwd", kMaxPasswd);
-  std::string_view rest = text ? std::string_view(*text) : std::string_view();
-  while (!rest.empty()) {
-    std::string_view line = next_field(rest, '\n');
-    next_field(line, ':');  // name
-    next_field(line, ':');  // password
-    const auto entry = Uid::parse(next_field(line, ':'));
-    next_field(line, ':');  // group
-    next_field(line, ':');  // comment
-    const std::string_view home = next_field(line, ':');
-    if (entry && entry->value() == uid && home.starts_with('/')) return std::string(home);
-  }
+  for (const PasswdEntry& entry : find_in_passwd(uid))
+    if (entry.home.starts_with('/')) return entry.home;
   return "/";
 }
 

@@ -3,29 +3,17 @@
 #include <algorithm>
 #include <array>
 
-#include "linux/file_io.hpp"
 #include "linux/syscalls.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/container.hpp"
+#include "runtime/passwd.hpp"
 
 namespace ocirun::runtime::cli {
 namespace {
 
-// getpwuid(3) would load NSS modules; the file is what `list` of runc shows too.
 std::string user_name(std::uint32_t uid) {
-  const auto text = linux::read_file(Fd{AT_FDCWD}, "/etc/passwd", 1024 * 1024);
-  std::string_view rest = text ? std::string_view(*text) : std::string_view();
-  const std::string wanted = fmt::format("{}", uid);
-  while (!rest.empty()) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-    const std::size_t first = line.find(':');
-    const std::size_t second = line.find(':', first + 1);
-    const std::size_t third = line.find(':', second + 1);
-    if (third != std::string_view::npos && line.substr(second + 1, third - second - 1) == wanted)
-      return std::string(line.substr(0, first));
-  }
-  return "#" + wanted;
+  const auto entries = find_in_passwd(uid);
+  return entries.empty() ? fmt::format("#{}", uid) : entries.front().name;
 }
 
 // A column is as wide as its longest cell, at least 12, with three blanks between: what scripts

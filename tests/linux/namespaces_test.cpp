@@ -138,6 +138,14 @@ BOOST_AUTO_TEST_CASE(a_missing_path_is_told_with_its_errno) {
   BOOST_TEST(pinned.error().number() == ENOENT);
 }
 
+BOOST_AUTO_TEST_CASE(what_is_no_namespace_of_that_kind_is_an_invalid_argument) {
+  for (const char* path : {"/proc/self/ns/uts", "/proc/version"}) {
+    const auto pinned = pin_namespaces(joining(NamespaceKind::kPid, path));
+    BOOST_REQUIRE(!pinned);
+    BOOST_TEST(pinned.error().number() == EINVAL);
+  }
+}
+
 CHILD_TEST(a_namespace_that_was_bound_to_a_file_is_accepted, CLONE_NEWNS | CLONE_NEWUTS) {
   const Scratch scratch;
   const std::string file = scratch.file("uts", "");
