@@ -148,6 +148,15 @@ matches_file() { grep -qE "$2" "$1" || { cat "$1"; return 1; }; }
   succeeds $'tty\nend'
 }
 
+@test "P-2 run: the end of what stdin brings ends a program that reads to the end" {
+  config '.process.terminal = true | .process.args = ["sh", "-c", "cat; echo end"]'
+  run bash -c 'printf "line\nrest" | timeout 20 "$@"' - "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+  succeeds
+  mentions end
+  run timeout 20 "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID" </dev/null
+  succeeds end
+}
+
 @test "P-2 run: an interrupt typed on the terminal reaches the program, not the runtime" {
   terminal
   script 'trap "echo interrupted; exit 4" INT; echo ready; while :; do sleep 0.02; done'

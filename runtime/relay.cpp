@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -78,10 +79,24 @@ void Relay::write_output() {
 void Relay::carry(const std::array<pollfd, kWatched>& ready) {
   if (ready[kOutput].revents != 0) write_output();
   if (output_.value < 0) shown_.begin = shown_.end;
-  if (ready[kInput].revents != 0 && read_some(input_, typed_) == Side::kClosed) input_ = Fd{};
+  if (ready[kInput].revents != 0 && read_some(input_, typed_) == Side::kClosed) {
+    input_ = Fd{};
+    type_end_of_file();
+  }
   if (!typed_.empty() && write_some(terminal_, typed_) == Side::kClosed) close_terminal();
   const bool may_read = (ready[kTerminal].revents & ~POLLOUT) != 0 && shown_.empty();
   if (may_read && read_some(terminal_, shown_) == Side::kClosed) close_terminal();
+}
+
+// A pipe or /dev/null ends; a terminal is told so by a character. Twice ends a line that is not
+// complete. A program that reads single keys has no end of file.
+void Relay::type_end_of_file() {
+  termios state{};
+  if (::tcgetattr(terminal_.value, &state) != 0 || (state.c_lflag & ICANON) == 0) return;
+  const bool at_line_begin = typed_.end == 0 || typed_.bytes[typed_.end - 1] == '\n';
+  typed_.bytes.fill(static_cast<char>(state.c_cc[VEOF]));
+  typed_.begin = 0;
+  typed_.end = at_line_begin ? 1 : 2;
 }
 
 void Relay::close_terminal() {

@@ -41,6 +41,7 @@ class Relay {
   static Side read_some(Fd from, Pending& pending);
   static Side write_some(Fd to, Pending& pending);
   void write_output();
+  void type_end_of_file();
   void close_terminal();
 
   Fd terminal_, input_, output_;  // -1: closed
