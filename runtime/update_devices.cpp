@@ -1,14 +1,15 @@
 #include "runtime/update_devices.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 
-#include "linux/clone.hpp"
 #include "linux/exec.hpp"
 #include "linux/syscalls.hpp"
 #include "runtime/init_namespaces.hpp"
@@ -22,6 +23,13 @@ using linux::NamespaceKind;
 
 // Our half of the conversation: the child says Done or Failed, we say Keep or nothing.
 enum class Word : std::uint8_t { kDone = 1, kFailed, kKeep };
+
+constexpr int kPatience = 10'000;  // ms
+
+bool is_ready(Fd fd) {
+  pollfd watched{fd.value, POLLIN, 0};
+  return ::poll(&watched, 1, kPatience) == 1;
+}
 
 struct NodePlan {
   const bundle::Config& config;
@@ -143,14 +151,18 @@ Result<DeviceUpdate> DeviceUpdate::begin(const Container& container, const bundl
   }
   TRY_ASSIGN(plan.pinned, pin_mount_namespace(container, config, plan.procfs));
   TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
-  TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
+  TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
   if (child.pid == 0) {
     ends.first.close();
     run_child(plan, ends.second);
   }
-  update.pid_ = child.pid;
+  update.child_ = std::move(child);
   update.socket_ = std::move(ends.first);
   ends.second.close();
+  if (!is_ready(update.socket_.fd())) {
+    ::kill(update.child_.pid, SIGKILL);
+    return fail(ETIMEDOUT, "change device nodes: a filesystem of the container does not answer");
+  }
   TRY_ASSIGN(const linux::Packet packet, update.socket_.receive());
   if (packet.end_of_stream)
     return refuse("the process that changes the container's device nodes died");
@@ -165,8 +177,10 @@ void DeviceUpdate::keep() {
 }
 
 DeviceUpdate::~DeviceUpdate() {
+  if (child_.pid == 0) return;
   socket_.close();
-  if (pid_ != 0) static_cast<void>(linux::wait_for_child(pid_));
+  if (child_.pidfd && !is_ready(child_.pidfd)) ::kill(child_.pid, SIGKILL);
+  static_cast<void>(linux::wait_for_child(child_.pid));
 }
 
 }  // namespace ocirun::runtime

@@ -5,6 +5,7 @@
 
 #include "bundle/config.hpp"
 #include "cgroups/resources.hpp"
+#include "linux/clone.hpp"
 #include "linux/device_nodes.hpp"
 #include "linux/message_socket.hpp"
 #include "runtime/container.hpp"
@@ -13,7 +14,8 @@
 namespace ocirun::runtime {
 
 /// Device nodes that are being changed in a container's mount namespace, by a child that lives
-/// there until keep(). It takes its changes back when it hears nothing: also when we die.
+/// there until keep(). It takes its changes back when it hears nothing: also when we die. A child
+/// that a filesystem of the container's holds up is killed after ten seconds.
 class DeviceUpdate {
  public:
   /// The nodes are there, or gone, when it returns. Errors: the child's; nothing is changed then.
@@ -21,7 +23,7 @@ class DeviceUpdate {
                                     const UpdateRequest& request);
   DeviceUpdate(DeviceUpdate&& other) noexcept
       : socket_(std::move(other.socket_)),
-        pid_(std::exchange(other.pid_, 0)),
+        child_(std::exchange(other.child_, {})),
         rules_(std::move(other.rules_)) {}
   DeviceUpdate& operator=(DeviceUpdate&&) = delete;
   ~DeviceUpdate();
@@ -33,7 +35,7 @@ class DeviceUpdate {
  private:
   DeviceUpdate() = default;
   linux::MessageSocket socket_;
-  int pid_ = 0;  // of the child
+  linux::Child child_;
   std::vector<cgroups::DeviceRule> rules_;
 };
 
