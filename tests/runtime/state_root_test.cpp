@@ -46,4 +46,28 @@ BOOST_AUTO_TEST_CASE(an_empty_variable_counts_as_unset) {
              }) == 0);
 }
 
+BOOST_AUTO_TEST_CASE(every_caller_has_one_place) {  // contract.md
+  struct Case {
+    Caller caller;
+    std::string_view root;
+  };
+  const Case cases[] = {
+      {{.host_root = true, .runtime_directory = "/run/user/0"}, "/run/ocirun"},
+      {{.user = 1001, .runtime_directory = "/somewhere"}, "/somewhere/ocirun"},
+      {{.user = 1001, .runtime_directory = "relative"}, "/run/user/1001/ocirun"},
+      {{.user = 1001, .runtime_directory = ""}, "/run/user/1001/ocirun"},
+      // podman: root of the user's own namespace, and the user outside of it
+      {{.namespace_root = true, .user = 1001, .runtime_directory = "/run/user/1001"},
+       "/run/user/1001/ocirun"},
+      {{.namespace_root = true,
+        .user = 1001,
+        .runtime_directory = "",
+        .user_directory_exists = true},
+       "/run/user/1001/ocirun"},
+      // an outer container, which has no such directory
+      {{.namespace_root = true, .user = 100000, .runtime_directory = ""}, "/run/ocirun"},
+  };
+  for (const Case& one : cases) BOOST_TEST(state_root_for(one.caller) == one.root);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
