@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <utility>
 
 #include "cgroups/directory.hpp"
 #include "cgroups/stats.hpp"
@@ -26,6 +27,13 @@ std::uint64_t cpu_period(const Record& record) {
       return number(directory->read_or_empty("cpu.cfs_period_us")).value_or(kDefaultPeriod);
   }
   return kDefaultPeriod;
+}
+
+/// The holder of the scope, a stage and init are there together for a moment.
+bool leaves_no_room(const UnitProperty& property) {
+  constexpr std::uint64_t kTogether = 3;
+  return property.name == "TasksMax" &&
+         number(property.values.front()).value_or(kTogether) < kTogether;
 }
 
 /// cgroups(7): who moves a process must be able to write cgroup.procs of the common ancestor of
@@ -92,7 +100,8 @@ Error SystemdCgroup::name_annotation(Error error) const {
 Result<void> SystemdCgroup::start(std::span<const DeviceRule> devices) {
   std::vector<UnitProperty> properties = scope_properties(slice_, request_.id, version());
   TRY_ASSIGN(const std::vector<UnitProperty> limits, properties_of(request_.resources));
-  std::ranges::copy(limits, std::back_inserter(properties));
+  std::ranges::partition_copy(limits, std::back_inserter(later_), std::back_inserter(properties),
+                              leaves_no_room);
   if (version() == CgroupVersion::kV1) {
     TRY_ASSIGN(const std::vector<UnitProperty> rules, device_properties(devices));
     std::ranges::copy(rules, std::back_inserter(properties));
@@ -148,6 +157,11 @@ Result<void> SystemdCgroup::adopt(int pid) {
 Result<void> SystemdCgroup::tell(const std::vector<UnitProperty>& properties) const {
   return properties.empty() ? Result<void>{}
                             : set_properties(instance(), record().unit, properties);
+}
+
+Result<void> SystemdCgroup::apply(const Resources& resources) {
+  TRY(tell(std::exchange(later_, {})));
+  return host_.apply(resources);
 }
 
 Result<Writes> SystemdCgroup::update(const Resources& resources) {

@@ -39,8 +39,8 @@ class SystemdCgroup final : public Cgroup {
   Result<JoinHandles> open_for_join(std::span<const std::string> paths) const override;
   Result<void> attach(int pid) const override { return host_.attach(pid); }
   Result<void> adopt(int pid) override;
-  /// create() has told systemd already.
-  Result<void> apply(const Resources& resources) override { return host_.apply(resources); }
+  /// create() has told systemd already, but for what would have kept the first process out.
+  Result<void> apply(const Resources& resources) override;
   Result<Writes> update(const Resources& resources) override;
   void restore(std::span<const Write> old_values) override;
   Result<void> restrict_devices(std::span<const DeviceRule> devices) override {
@@ -70,6 +70,7 @@ class SystemdCgroup final : public Cgroup {
   std::string slice_;
   ScopeRequest request_;
   std::vector<UnitProperty> annotated_;
+  std::vector<UnitProperty> later_;  // for apply()
   std::optional<HeldScope> held_;
   bool not_ours_ = false;        // create() failed
   mutable bool by_bus_ = false;  // systemd has to move processes in: we may not

@@ -13,10 +13,13 @@ setup_file() {
 }
 
 # guest [OPTION…] SCRIPT: runs it with lib/systemd-guest.bash; it must succeed.
-guest() {
+guest() { run_in "$REPO/integration/vm/systemd-ns" "$@"; }
+# machine [OPTION…] SCRIPT: the same on User-Mode Linux, where cgroup v2 has controllers.
+machine() { run_in "$REPO/integration/vm/run" --engine uml --systemd "$@"; }
+
+run_in() {
   [[ -z ${BED_MISSING:-} ]] || skip "$BED_MISSING"
-  run timeout -k 5 200 "$REPO/integration/vm/systemd-ns" "${@:1:$#-1}" -- \
-    bash -c "source '$LIB/systemd-guest.bash'; ${*: -1}" </dev/null
+  run timeout -k 5 300 "${@:1:$#-1}" -- bash -c "source '$LIB/systemd-guest.bash'; ${*: -1}" </dev/null
   succeeds
 }
 
@@ -114,6 +117,44 @@ guest() {
     systemd daemon-reload
     check 12500
     ocirun delete --force web
+    gone ocirun-web.scope'
+}
+
+@test "R-45 limits of cgroup v2 are the scope's properties, also after daemon-reload" {
+  machine '
+    bundle ".linux.resources += {memory: {limit: 50003968, swap: 60002304, reservation: 4096000}, pids: {limit: 17},
+      cpu: {shares: 512, quota: 12345, period: 50000}}"
+    up web
+    c=/sys/fs/cgroup/system.slice/ocirun-web.scope
+    for ((i = 0; i < 2; i++)); do
+      has ocirun-web.scope MemoryMax 50003968
+      has ocirun-web.scope MemorySwapMax 9998336
+      has ocirun-web.scope MemoryLow 4096000
+      has ocirun-web.scope TasksMax 17
+      has ocirun-web.scope CPUWeight 59
+      has ocirun-web.scope CPUQuotaPerSecUSec 250ms
+      equal memory 50003968 "$(cat $c/memory.max)"
+      equal swap 9998336 "$(cat $c/memory.swap.max)"
+      equal pids 17 "$(cat $c/pids.max)"
+      equal weight 59 "$(cat $c/cpu.weight)"
+      systemd daemon-reload
+    done
+    if ocirun update --help >/dev/null 2>&1; then
+      ocirun update --memory 70004736 --memory-swap 80003072 --pids-limit 0 --cpu-share 1024 web
+      has ocirun-web.scope MemoryMax 70004736
+      has ocirun-web.scope MemorySwapMax 9998336
+      has ocirun-web.scope TasksMax 1
+      has ocirun-web.scope CPUWeight 100
+      equal pids 0 "$(cat $c/pids.max)"
+    fi
+    ocirun delete --force web
+    for limit in 0 1 2; do
+      config ".linux.resources.pids.limit = \$n" --argjson n "$limit"
+      up web
+      has ocirun-web.scope TasksMax "$((limit > 0 ? limit : 1))"
+      equal pids "$limit" "$(cat $c/pids.max)"
+      ocirun delete --force web
+    done
     gone ocirun-web.scope'
 }
 
