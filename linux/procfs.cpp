@@ -174,8 +174,8 @@ Result<ProcessStat> read_process_stat(int pid) {
 
 Result<std::string> image_of(int pid) {
   const std::string link = fmt::format("/proc/{}/exe", pid);
-  struct stat status{};
-  if (::stat(link.c_str(), &status) != 0) return fail(errno, "stat {}", link);
+  TRY_ASSIGN(const UniqueFd image, sys::open(link.c_str(), O_PATH));
+  TRY_ASSIGN(const struct stat status, sys::fstat(image));
   return fmt::format("{}:{}", status.st_dev, status.st_ino);
 }
 

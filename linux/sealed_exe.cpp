@@ -44,9 +44,12 @@ bool is_in_detached_overlay(Fd executable) {
       (filesystem.f_flags & ST_RDONLY) == 0)
     return false;
   const std::string link = link_of_executable();
-  struct stat ours{}, there{};
-  return link.rfind('/') == 0 && ::fstat(executable.value, &ours) == 0 &&
-         (::stat(link.c_str(), &there) != 0 || there.st_dev != ours.st_dev);
+  if (link.rfind('/') != 0) return false;
+  const auto ours = sys::fstat(executable);
+  const auto there = sys::open(link.c_str(), O_PATH);
+  if (!there) return true;
+  const auto seen = sys::fstat(*there);
+  return ours && seen && ours->st_dev != seen->st_dev;
 }
 
 bool is_sealed(Fd executable) {
