@@ -67,6 +67,7 @@ process() { jq ".process | $1" "$BUNDLE/config.json" >"$TMP/process.json"; }
 }
 
 @test "exec runs in a user and a time namespace too" {
+  needs_time_namespaces
   user_namespace
   config '.linux.namespaces += [{type: "time"}] | .linux.timeOffsets = {boottime: {secs: 7000000}}'
   create_and_start

@@ -13,6 +13,7 @@ sleeper() {
 }
 
 @test "L-1 L-2 each type in the list is a new namespace, time and user included" {
+  needs_time_namespaces
   local type
   config '.linux.namespaces += [{type: "time"}]'
   user_namespace
@@ -171,6 +172,7 @@ mounts_on_rootfs() { grep -c " $BUNDLE/rootfs " /proc/self/mountinfo; }
 }
 
 @test "L-12 time offsets are applied" {
+  needs_time_namespaces
   config '.linux.namespaces += [{type: "time"}] | .linux.timeOffsets = {monotonic: {secs: 864000}, boottime: {secs: 1728000, nanosecs: 5}}'
   inside 'cat /proc/self/timens_offsets; cut -d. -f1 /proc/uptime'
   succeeds
@@ -180,6 +182,7 @@ mounts_on_rootfs() { grep -c " $BUNDLE/rootfs " /proc/self/mountinfo; }
 }
 
 @test "L-12 a time namespace is joined" {
+  needs_time_namespaces
   sleeper --time --boottime 5000000
   config '.linux.namespaces += [{type: "time", path: $p}]' --arg p "/proc/$SLEEPER/ns/time"
   inside 'cut -d. -f1 /proc/uptime'

@@ -109,6 +109,8 @@ user_namespace() {
   chmod 711 "$BATS_RUN_TMPDIR" "$TMP" "$BUNDLE"
 }
 
+needs_time_namespaces() { [[ -e /proc/self/ns/time ]] || skip "this kernel has no time namespaces"; }
+
 # --- the runtime -----------------------------------------------------------------------------------
 
 ocirun() { timeout --foreground -k 2 30 "$OCIRUN" --root "$ROOT" "$@"; }
