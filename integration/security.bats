@@ -188,7 +188,9 @@ refuses_writing() { ! (echo more >>"$1") 2>/dev/null; }
 @test "runc CVE-2023-25809 with /sys bound from the host and no cgroup namespace the cgroup tree is not writable" {
   drop_namespace cgroup
   config 'del(.mounts[] | select(.destination | startswith("/sys"))) | .mounts += [{destination: "/sys", source: "/sys", options: ["rbind", "rro"]}]'
-  inside 'mkdir /sys/fs/cgroup/memory/evil; mkdir /sys/fs/cgroup/evil; touch /sys/fs/cgroup/x'
+  local own=/sys/fs/cgroup/memory
+  if pure_v2; then own=/sys/fs/cgroup/$ID; fi
+  inside "mkdir $own/evil; mkdir /sys/fs/cgroup/evil; touch /sys/fs/cgroup/x"
   equal 3 "$(grep -c 'Read-only file system' <<<"$output")"
 }
 
