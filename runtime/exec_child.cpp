@@ -50,6 +50,7 @@ Result<linux::Child> run_stage(const ExecPlan& plan, const linux::MessageSocket&
   };
   TRY(join_namespaces(plan.pinned, changes_user, enter_user));
   if (plan.host_root) TRY(enter_host_root(*plan.host_root));
+  ::prctl(PR_SET_DUMPABLE, 0);  // the container's processes see our child (CVE-2016-9962)
   return linux::clone_process(0, Fd{}, linux::Parentage::kOfMyParent);
 }
 
@@ -67,7 +68,6 @@ Result<void> open_own_terminal(const ExecPlan& plan, const linux::Procfs& procfs
 
 Result<void> run_process(const ExecPlan& plan, const linux::MessageSocket& parent) {
   TRY(await_go(parent));
-  ::prctl(PR_SET_DUMPABLE, 0);  // the container's processes see us from here on
   TRY(die_with_parent(parent));
   TRY(start_session());
   ContainerProcess process(plan.config, &plan.request.process, Entrance::kExec, plan.request.umask,

@@ -45,6 +45,7 @@ Result<linux::Child> run_stage(const InitPlan& plan, const linux::MessageSocket&
   TRY(die_with_parent(parent));
   TRY(join_namespaces(plan.pinned, plan.config.namespaces.contains(NamespaceKind::kUser),
                       [&] { return enter_user(plan, parent); }));
+  ::prctl(PR_SET_DUMPABLE, 0);  // a joined pid namespace's processes see init from its first moment
   // user and time are made already; the cgroup namespace waits until init has joined its cgroups.
   const std::uint64_t flags = plan.config.namespaces.new_flags() &
                               ~std::uint64_t{CLONE_NEWUSER | CLONE_NEWTIME | CLONE_NEWCGROUP};
