@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bundle/report.hpp"
 #include "cgroups/resources.hpp"
 #include "hooks/hook.hpp"
 #include "linux/capabilities.hpp"
@@ -88,6 +89,7 @@ struct Config {
 /// What parsing found: the config if nothing is wrong, else every problem, each a whole sentence
 /// that begins with the JSON pointer; and warnings either way.
 struct Parsed {
+  HostPath bundle;
   std::optional<Config> config;
   std::vector<std::string> problems;  // the first hundred
   std::size_t problem_count = 0;      // all of them
@@ -95,14 +97,15 @@ struct Parsed {
   /// Why a well-formed document cannot become a container: it lists no namespaces at all and asks
   /// for what would change the host (T-4, L-12, L-29, L-33, L-35).
   std::vector<std::string> refusals;
-  /// The config, or one Error: "config.json: /process/cwd: …" (the first problem, and how many more
-  /// there are).
+  /// The config, or one Error: "config.json: /process/cwd: …" (the first problem, how many more
+  /// there are and what lists them).
   Result<Config> take() &&;
 };
 
 /// Parses and validates a document: all of it, however much is wrong. `bundle` is absolute;
 /// relative paths are joined to it.
-Parsed parse_config(std::string_view text, const HostPath& bundle);
+Parsed parse_config(std::string_view text, const HostPath& bundle,
+                    UnknownNames unknown_names = UnknownNames::kPassedOver);
 /// `exec --process FILE`: an object as config.json's /process.
 Result<Process> parse_process(std::string_view text, std::vector<std::string>& warnings);
 /// `update --resources FILE`: an object as /linux/resources. Zeros of clients mean "leave alone".

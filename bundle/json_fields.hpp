@@ -2,6 +2,7 @@
 
 // Dispatch tables: each row is a key, a member and a reader with its bounds.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -58,8 +59,13 @@ constexpr auto required_part(std::string_view key, Reader reader) {
   return Part<Reader>{key, reader, Presence::kRequired};
 }
 
-/// A dispatch table; as a reader it reads an object. Unknown names are passed over (D-4), or
-/// refused in documents of our own.
+/// A row for a name that other platforms or older editions give a meaning, and Linux none.
+constexpr auto without_effect(std::string_view key) {
+  return part(key, [](Value, auto&) { return true; });
+}
+
+/// A dispatch table; as a reader it reads an object. Unknown names are passed over (D-4), told of
+/// where the report asks for that, or refused in documents of our own.
 enum class Unknown : std::uint8_t { kIgnored, kRefused };
 template <typename Struct, typename... Rows>
 class Fields {
@@ -80,7 +86,9 @@ class Fields {
                     ...);
           },
           rows_);
-      if (!known && unknown_ == Unknown::kRefused) member.problem("is not a known member");
+      if (known) continue;
+      if (unknown_ == Unknown::kRefused) member.problem("is not a known member");
+      if (at.report().tells_unknown_names()) unknown_name(member, keys());
     }
     std::apply(
         [&](const auto&... rows) {
@@ -97,6 +105,10 @@ class Fields {
 
  private:
   static_assert(sizeof...(Rows) <= 64);
+  std::array<std::string_view, sizeof...(Rows)> keys() const {
+    return std::apply([](const auto&... rows) { return std::array{rows.key...}; }, rows_);
+  }
+
   std::tuple<Rows...> rows_;
   Unknown unknown_;
 };

@@ -104,6 +104,12 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   return best;
 }
 
+void unknown_name(Value at, std::span<const std::string_view> known) {
+  const std::string_view near = nearest(at.key(), known);
+  if (!near.empty()) return at.warning("unknown name, ignored (did you mean {}?)", near);
+  at.warning("unknown name, ignored");
+}
+
 void unknown_word(Value at, std::string_view what, std::span<const std::string_view> known) {
   const std::string_view near = nearest(at.node().text, known);
   if (!near.empty()) return at.problem("unknown {} {} (did you mean {}?)", what, found(at), near);

@@ -123,8 +123,8 @@ bool read_annotations(Value at, std::map<std::string, std::string>& out) {  // T
   return good;
 }
 
-Parsed parse_config(std::string_view text, const HostPath& bundle) {
-  Report report;
+Parsed parse_config(std::string_view text, const HostPath& bundle, UnknownNames unknown_names) {
+  Report report(unknown_names);
   Document document;
   Config config;
   std::vector<std::string> refusals;
@@ -141,6 +141,7 @@ Parsed parse_config(std::string_view text, const HostPath& bundle) {
     if (root.node().is_object()) refusals = check_config(config, root);
   }
   Parsed parsed;
+  parsed.bundle = bundle;
   parsed.problem_count = report.problem_count();
   parsed.problems = std::move(report.problems());
   parsed.warnings = std::move(report.warnings());
@@ -150,8 +151,13 @@ Parsed parse_config(std::string_view text, const HostPath& bundle) {
 }
 
 Result<Config> Parsed::take() && {
-  if (!problems.empty()) return refuse("config.json: {}", first_of(problems, problem_count));
-  if (!refusals.empty()) return refuse("config.json: {}", first_of(refusals, refusals.size()));
+  const auto refuse_for = [this](const std::vector<std::string>& reasons, std::size_t count) {
+    return count < 2 ? refuse("config.json: {}", reasons.front())
+                     : refuse("config.json: {} ({} more: ocirun validate {})", reasons.front(),
+                              count - 1, bundle.string());
+  };
+  if (!problems.empty()) return refuse_for(problems, problem_count);
+  if (!refusals.empty()) return refuse_for(refusals, refusals.size());
   return *std::move(config);
 }
 
@@ -180,6 +186,8 @@ Result<cgroups::Resources> parse_resources(std::string_view text,
 
 Result<std::string> read_config_file(const HostPath& bundle) {
   const auto directory = linux::sys::open(bundle.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (!directory && directory.error().number() == ENOTDIR)
+    return fail(ENOTDIR, "bundle: {}: give the directory that holds config.json", bundle.string());
   if (!directory) return within(Result<std::string>(std::unexpected(directory.error())), "bundle");
   auto text = linux::read_file(*directory, "config.json", Document::kMaxSize);
   if (!text && text.error().number() == ENOENT)  // D-1

@@ -167,7 +167,8 @@ constexpr auto kIntelRdt = fields<IntelRdt>(
     part("closID", clos_id), field("l3CacheSchema", &IntelRdt::l3_cache_schema, cache_schema),
     field("memBwSchema", &IntelRdt::mem_bw_schema, memory_schema),
     field("schemata", &IntelRdt::schemata, list_of(schema_line)),
-    field("enableMonitoring", &IntelRdt::enable_monitoring, flag));
+    field("enableMonitoring", &IntelRdt::enable_monitoring, flag), without_effect("enableCMT"),
+    without_effect("enableMBM"));  // I-10: of 1.1 and 1.2
 
 constexpr auto kLinux = fields<Config>(
     field("namespaces", &Config::namespaces, read_namespaces),

@@ -17,6 +17,7 @@ constexpr auto kConsoleSize = fields<linux::ConsoleSize>(
 constexpr auto kUser = fields<User>(required("uid", &User::uid, uid),  // P-19
                                     required("gid", &User::gid, gid),
                                     field("umask", &User::umask, range(0, 0777)),  // P-20
+                                    without_effect("username"),                    // P-22
                                     field("additionalGids", &User::additional_gids, list_of(gid)));
 
 // P-8: both limits, set exactly.
@@ -146,6 +147,7 @@ constexpr auto kProcess =
                     required("cwd", &Process::cwd, absolute_path),                 // P-4
                     field("env", &Process::env, list_of(environment_entry)),       // P-5
                     required("args", &Process::args, texts),                       // P-6
+                    without_effect("commandLine"),                                 // P-7
                     field("user", &Process::user, kUser),                          // P-19 … P-21
                     field("rlimits", &Process::rlimits, read_rlimits),             // P-8
                     field("apparmorProfile", &Process::apparmor_profile, text),    // P-9

@@ -281,6 +281,10 @@ Result<SeccompFilter> compile_seccomp(const SeccompProfile& profile,
   return filter;
 }
 
+bool is_system_call(const std::string& name) {
+  return ::seccomp_syscall_resolve_name(name.c_str()) != __NR_SCMP_ERROR;
+}
+
 std::string libseccomp_version() {
   const scmp_version* version = ::seccomp_version();
   return fmt::format("{}.{}.{}", version->major, version->minor, version->micro);

@@ -1,13 +1,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <cerrno>
 #include <climits>
 #include <cstdlib>
 
 #include "linux/syscalls.hpp"
+#include "runtime/cli/absolute_path.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/create.hpp"
 #include "runtime/destroy.hpp"
@@ -19,25 +18,6 @@ namespace {
 
 bool is_bundle(const std::string& path) {
   return static_cast<bool>(linux::sys::open((path + "/config.json").c_str(), O_PATH | O_CLOEXEC));
-}
-
-// Made absolute, without "." and double slashes; symlinks and ".." in it are the operator's.
-Result<HostPath> absolute(const std::string& path) {
-  std::string whole;
-  if (!path.starts_with('/')) {
-    std::array<char, PATH_MAX> directory;
-    if (::getcwd(directory.data(), directory.size()) == nullptr)
-      return fail(errno, "find the working directory");
-    whole = directory.data();
-  }
-  whole += "/" + path;
-  std::string clean;
-  for (std::string_view rest = whole; !rest.empty();) {
-    const std::string_view part = rest.substr(0, rest.find('/'));
-    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
-    if (!part.empty() && part != ".") clean.append("/").append(part);
-  }
-  return HostPath(clean.empty() ? "/" : clean);
 }
 
 // As a person types it: `ocirun run ./web`. An argument with a slash, ".", or the name of a
@@ -60,13 +40,22 @@ std::string id_from(const HostPath& bundle) {
   return id.empty() ? "container" : id;
 }
 
+std::unexpected<Error> refuse_without_bundle(const std::string& operand) {
+  const auto here = absolute_path(".");
+  return refuse(
+      "config.json not found in {} (\"{}\" was taken as the id; a bundle is written ./{})",
+      here ? here->string() : ".", operand, operand);
+}
+
 Result<CreateRequest> read_request(const Invocation& invocation, TerminalKeeper keeper,
                                    bool bundle_may_be_operand) {
   const Arguments& arguments = invocation.arguments;
   const bool by_bundle = bundle_may_be_operand && names_a_bundle(arguments);
+  if (bundle_may_be_operand && !by_bundle && !arguments.has("bundle") && !is_bundle("."))
+    return refuse_without_bundle(arguments.positionals.front());
   const std::string word =
       by_bundle ? arguments.positionals.front() : arguments.value("bundle").value_or(".");
-  TRY_ASSIGN(HostPath bundle, absolute(word));
+  TRY_ASSIGN(HostPath bundle, absolute_path(word));
   TRY_ASSIGN(ContainerId id, by_bundle ? ContainerId::parse(id_from(bundle)) : arguments.id());
   TRY_ASSIGN(const int preserved, arguments.number("preserve-fds", 0, 1'000'000));
   return CreateRequest{.id = std::move(id),

@@ -2,11 +2,15 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+
 #include "bundle/config.hpp"
 #include "bundle/features.hpp"
 #include "linux/file_io.hpp"
 #include "linux/subordinate_ids.hpp"
 #include "linux/syscalls.hpp"
+#include "runtime/cli/absolute_path.hpp"
 #include "runtime/cli/commands.hpp"
 
 namespace ocirun::runtime::cli {
@@ -19,6 +23,11 @@ bool is_pure_cgroup_v2() {
   return ::statfs("/sys/fs/cgroup", &filesystem) == 0 && filesystem.f_type == kCgroup2Magic;
 }
 
+bool looks_like_systemd(std::string_view cgroups_path) {
+  return std::ranges::count(cgroups_path, ':') == 2 && !cgroups_path.contains('/') &&
+         !cgroups_path.ends_with(':');
+}
+
 }  // namespace
 
 Result<int> run_spec(const Invocation& invocation) {
@@ -29,7 +38,11 @@ Result<int> run_spec(const Invocation& invocation) {
     TRY(print(upgraded));
     return 0;
   }
-  const std::string path = arguments.value("bundle").value_or(".") + "/config.json";
+  const std::string directory = arguments.value("bundle").value_or(".");
+  const auto opened = linux::sys::open(directory.c_str(), O_PATH | O_DIRECTORY);
+  if (!opened && opened.error().number() == ENOENT)
+    return refuse("the directory {} does not exist", directory);
+  const std::string path = directory + "/config.json";
   if (linux::sys::open(path.c_str(), O_PATH | O_CLOEXEC | O_NOFOLLOW))
     return refuse("{} exists: remove it first, it is not overwritten", path);
   std::optional<linux::IdMap> own_map;
@@ -48,17 +61,22 @@ Result<int> run_features(const Invocation&) {
 
 Result<int> run_validate(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
-  const std::string directory = arguments.positionals.empty()
-                                    ? arguments.value("bundle").value_or(".")
-                                    : arguments.positionals.front();
-  TRY_ASSIGN(const std::string text, bundle::read_config_file(HostPath(directory)));
-  const bundle::Parsed parsed = bundle::parse_config(text, HostPath(directory));
+  TRY_ASSIGN(const HostPath directory,
+             absolute_path(arguments.positionals.empty() ? arguments.value("bundle").value_or(".")
+                                                         : arguments.positionals.front()));
+  TRY_ASSIGN(const std::string text, bundle::read_config_file(directory));
+  const bundle::Parsed parsed = bundle::parse_config(text, directory, bundle::UnknownNames::kTold);
   std::string report;
   for (const std::string& problem : parsed.problems) report += fmt::format("error: {}\n", problem);
   for (const std::string& refusal : parsed.refusals)
     report += fmt::format("create would refuse: {}\n", refusal);
   for (const std::string& warning : parsed.warnings)
     report += fmt::format("warning: {}\n", warning);
+  if (parsed.config && invocation.options.cgroup_manager != CgroupManager::kSystemd &&
+      looks_like_systemd(parsed.config->cgroups_path.value_or("")))
+    report +=
+        "warning: /linux/cgroupsPath: looks like systemd's slice:prefix:name; without "
+        "--systemd-cgroup it is a path below /ocirun\n";
   if (parsed.problems.empty()) report += "config.json is valid\n";
   TRY(print(report));
   if (!parsed.problems.empty())
@@ -68,7 +86,7 @@ Result<int> run_validate(const Invocation& invocation) {
 }
 
 Result<int> run_completion(const Invocation& invocation) {
-  if (invocation.arguments.positionals.front() != "bash") return refuse("completion: must be bash");
+  if (invocation.arguments.positionals.front() != "bash") return refuse("must be bash");
   TRY(print(bash_completion_text()));
   return 0;
 }

@@ -1,0 +1,30 @@
+#include "runtime/cli/absolute_path.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+
+namespace ocirun::runtime::cli {
+
+Result<HostPath> absolute_path(const std::string& path) {
+  std::string whole;
+  if (!path.starts_with('/')) {
+    std::array<char, PATH_MAX> directory;
+    if (::getcwd(directory.data(), directory.size()) == nullptr)
+      return fail(errno, "find the working directory");
+    whole = directory.data();
+  }
+  whole += "/" + path;
+  std::string clean;
+  for (std::string_view rest = whole; !rest.empty();) {
+    const std::string_view part = rest.substr(0, rest.find('/'));
+    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    if (!part.empty() && part != ".") clean.append("/").append(part);
+  }
+  return HostPath(clean.empty() ? "/" : clean);
+}
+
+}  // namespace ocirun::runtime::cli
