@@ -78,7 +78,7 @@ std::string features_text() {
   // F-14: no annotation changes what ocirun does with the host.
   out.key("potentiallyUnsafeConfigAnnotations").begin_array().end_array();
   out.end_object();
-  return std::move(out).take();
+  return std::move(out).take() + "\n";
 }
 
 }  // namespace ocirun::bundle

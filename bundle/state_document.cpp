@@ -45,7 +45,7 @@ std::string hook_state(const StateDocument& state) {
 std::string state_text(const StateDocument& state) {
   JsonWriter out(Layout::kIndented);
   write_full_state(out, state);
-  return std::move(out).take();
+  return std::move(out).take() + "\n";
 }
 
 std::string list_text(const std::vector<StateDocument>& states) {
@@ -53,13 +53,13 @@ std::string list_text(const std::vector<StateDocument>& states) {
   out.begin_array();
   for (const StateDocument& state : states) write_full_state(out, state);
   out.end_array();
-  return std::move(out).take();
+  return std::move(out).take() + "\n";
 }
 
 std::string pids_text(const std::vector<int>& pids) {
   JsonWriter out(Layout::kOneLine);
   out.value(pids);
-  return std::move(out).take();
+  return std::move(out).take() + "\n";
 }
 
 std::string seccomp_state(const StateDocument& state, int pid, std::string_view metadata) {

@@ -36,7 +36,8 @@ BOOST_AUTO_TEST_CASE(the_state_has_the_keys_that_clients_read) {
     "b": "2\n\"\\"
   },
   "owner": ""
-})");
+}
+)");
 }
 
 BOOST_AUTO_TEST_CASE(a_stopped_container_has_pid_0_and_absent_annotations_are_left_out) {
@@ -53,7 +54,8 @@ BOOST_AUTO_TEST_CASE(a_stopped_container_has_pid_0_and_absent_annotations_are_le
   "rootfs": "/bundles/web1/rootfs",
   "created": "2026-01-02T03:04:05.000000006Z",
   "owner": ""
-})");
+}
+)");
 }
 
 BOOST_AUTO_TEST_CASE(a_hook_gets_what_the_specification_names_in_one_line) {  // H-7
@@ -73,19 +75,20 @@ BOOST_AUTO_TEST_CASE(the_list_is_one_line) {
   second.id = "web2";
   second.owner = "root";
   second.annotations.clear();
-  BOOST_TEST(list_text({}) == "[]");
+  BOOST_TEST(list_text({}) == "[]\n");
   BOOST_TEST(list_text({running(), second}) ==
              R"([{"ociVersion":"1.3.0","id":"web1","pid":4711,"status":"running",)"
              R"("bundle":"/bundles/web1","rootfs":"/bundles/web1/rootfs",)"
              R"("created":"2026-01-02T03:04:05.000000006Z","annotations":{"a":"1","b":"2\n\"\\"},)"
              R"("owner":""},{"ociVersion":"1.3.0","id":"web2","pid":4711,"status":"running",)"
              R"("bundle":"/bundles/web1","rootfs":"/bundles/web1/rootfs",)"
-             R"("created":"2026-01-02T03:04:05.000000006Z","owner":"root"}])");
+             R"("created":"2026-01-02T03:04:05.000000006Z","owner":"root"}])"
+             "\n");
 }
 
 BOOST_AUTO_TEST_CASE(pids_are_a_list_of_numbers) {
-  BOOST_TEST(pids_text({}) == "[]");
-  BOOST_TEST(pids_text({711, 1}) == "[711,1]");
+  BOOST_TEST(pids_text({}) == "[]\n");
+  BOOST_TEST(pids_text({711, 1}) == "[711,1]\n");
 }
 
 BOOST_AUTO_TEST_CASE(the_seccomp_agent_gets_descriptors_pid_metadata_and_state) {  // S-7
