@@ -8,11 +8,14 @@
 namespace ocirun::linux {
 
 Result<std::string> find_own_program(std::string_view name) {
-  std::string beside = fmt::format("{}/{}", executable_directory(), name);
-  if (sys::open(beside.c_str(), O_PATH | O_CLOEXEC)) return beside;
-  std::string installed = fmt::format("{}/{}", OCIRUN_LIBEXEC_DIRECTORY, name);
-  if (sys::open(installed.c_str(), O_PATH | O_CLOEXEC)) return installed;
-  return refuse("{} is not there, nor is {}: install ocirun whole", beside, installed);
+  const std::string beside = executable_directory();
+  for (const std::string& directory :
+       {beside, beside + "/../libexec/ocirun", std::string(OCIRUN_LIBEXEC_DIRECTORY)}) {
+    std::string path = fmt::format("{}/{}", directory, name);
+    if (sys::open(path.c_str(), O_PATH | O_CLOEXEC)) return path;
+  }
+  return refuse("{0} is in none of {1}, {1}/../libexec/ocirun and {2}: install ocirun whole", name,
+                beside, OCIRUN_LIBEXEC_DIRECTORY);
 }
 
 }  // namespace ocirun::linux
