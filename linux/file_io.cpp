@@ -28,8 +28,10 @@ Result<void> replace_file(Fd directory, const std::string& name, std::string_vie
     // The name can be guessed: whatever was prepared there (a link, a fifo, somebody's open file)
     // is not written to.
     ::unlinkat(directory.value, temporary.c_str(), 0);
-    TRY_ASSIGN(const UniqueFd fd, sys::openat(directory, temporary.c_str(),
-                                              O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    const auto made =
+        sys::openat(directory, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (!made) return fail(made.error().number(), "make a file in its directory");
+    const UniqueFd& fd = *made;
     TRY(write_all(fd, content));
     // The umask of the caller must not decide who may read it.
     if (::fchmod(fd.get(), mode) != 0) return fail(errno, "set the mode of {}", name);

@@ -10,7 +10,7 @@ Result<Id<Tag>> Id<Tag>::parse(std::string_view text) {
   const char* last = text.data() + text.size();
   const auto [end, code] = std::from_chars(text.data(), last, value);
   if (text.empty() || code != std::errc{} || end != last || value == kUnchanged)
-    return fail(EINVAL, "{} id \"{}\": must be a number from 0 to 4294967294", Tag::kName, text);
+    return refuse("{} id \"{}\": must be a number from 0 to 4294967294", Tag::kName, text);
   Id id;
   id.value_ = value;
   return id;

@@ -32,11 +32,10 @@ constexpr Named<int> kResources[] = {
 std::string_view advice(int resource, int error) {
   if (error == EINVAL) return " (the soft limit may not be above the hard limit)";
   if (error == EPERM && resource == RLIMIT_NOFILE)
-    return " (raising a hard limit needs CAP_SYS_RESOURCE, and none may be above the host's sysctl"
-           " fs.nr_open)";
+    return " (ask for at most the hard limit of the process that starts the runtime, and the host's"
+           " sysctl fs.nr_open)";
   if (error == EPERM)
-    return " (raising a hard limit needs CAP_SYS_RESOURCE in the host's user namespace; ask for at"
-           " most the hard limit of the process that starts the runtime)";
+    return " (ask for at most the hard limit of the process that starts the runtime)";
   return "";
 }
 
@@ -57,6 +56,12 @@ Result<void> set_rlimit(int pid, const Rlimit& limit) {
   const int error = errno;
   return fail(error, "set {} to soft {}, hard {}{}", rlimit_name(limit.resource),
               limit_text(limit.soft), limit_text(limit.hard), advice(limit.resource, error));
+}
+
+Result<void> set_rlimits(int pid, const std::vector<Rlimit>& limits) {
+  for (std::size_t i = 0; i < limits.size(); ++i)
+    TRY(within(set_rlimit(pid, limits[i]), fmt::format("/process/rlimits/{}", i)));
+  return {};
 }
 
 }  // namespace ocirun::linux

@@ -21,8 +21,9 @@ std::optional<int> rlimit_resource(std::string_view name);
 std::string_view rlimit_name(int resource);
 std::vector<std::string_view> rlimit_names();
 
-/// prlimit(2) on `pid` (0: the caller). Errors name the limit and say that raising wants
-/// CAP_SYS_RESOURCE.
+/// prlimit(2) on `pid` (0: the caller). Errors name the limit, and how much may be asked for.
 Result<void> set_rlimit(int pid, const Rlimit& limit);
+/// All of `process.rlimits`. Errors begin with the pointer of the one that was refused.
+Result<void> set_rlimits(int pid, const std::vector<Rlimit>& limits);
 
 }  // namespace ocirun::linux

@@ -60,6 +60,13 @@ bool is_own_namespace(NamespaceKind kind, const HostPath& path) {
   return a && b && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
+// RFC 6901.
+std::string pointer_of(const Sysctl& sysctl) {
+  std::string pointer = "/linux/sysctl/";
+  for (const char c : sysctl.name) c == '/' ? pointer += "~1" : pointer += c;
+  return pointer;
+}
+
 std::string_view write_advice(int error) {
   if (error == ENOENT) return " (this kernel has no such sysctl in that namespace)";
   if (error == EINVAL || error == ERANGE) return " (the kernel does not take this value)";
@@ -126,7 +133,7 @@ Result<void> write_sysctls(std::span<const Sysctl> sysctls) {
     if (written) continue;
     const std::string_view advice = write_advice(written.error().number());
     return within(std::move(written),
-                  fmt::format("set sysctl {} to \"{}\"{}", sysctl.name, sysctl.value, advice));
+                  fmt::format("{}: set to \"{}\"{}", pointer_of(sysctl), sysctl.value, advice));
   }
   return {};
 }

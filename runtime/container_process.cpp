@@ -89,16 +89,12 @@ Result<void> ContainerProcess::enter_working_directory() {
 }
 
 Result<void> ContainerProcess::set_limits(const linux::MessageSocket& parent) {
-  for (const linux::Rlimit& limit : process_->rlimits) {
-    auto set = linux::set_rlimit(0, limit);
-    if (set) continue;
-    const bool may_ask = set.error().number() == EPERM && entrance_ == Entrance::kInit &&
-                         config_.namespaces.contains(linux::NamespaceKind::kUser);
-    if (!may_ask) return set;
-    // Raising wants CAP_SYS_RESOURCE of the host, which the parent may have: it sets them all.
-    TRY(ask(parent, Message::kSetLimits));
-    return {};
-  }
+  auto set = linux::set_rlimits(0, process_->rlimits);
+  const bool may_ask = !set && set.error().number() == EPERM && entrance_ == Entrance::kInit &&
+                       config_.namespaces.contains(linux::NamespaceKind::kUser);
+  if (!may_ask) return set;
+  // Raising wants CAP_SYS_RESOURCE of the host, which the parent may have: it sets them all.
+  TRY(ask(parent, Message::kSetLimits));
   return {};
 }
 
@@ -177,7 +173,10 @@ Result<void> ContainerProcess::restrict(const linux::MessageSocket& parent,
 Result<void> ContainerProcess::execute() {
   if (filter_) TRY(linux::load_seccomp(*filter_));
   ::execve(executable_.c_str(), arguments_->argv(), arguments_->envp());
-  return fail(errno, "exec {}", executable_);
+  const int error = errno;
+  const bool may_be_filter = config_.seccomp && (error == EPERM || error == EACCES);
+  return fail(error, "exec {}{}", executable_,
+              may_be_filter ? " (does /linux/seccomp allow execve?)" : "");
 }
 
 std::string filter_bytes(const linux::SeccompFilter& filter) {

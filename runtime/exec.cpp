@@ -63,9 +63,7 @@ class ExecLink final : public ChildLink {
         return {};
       }
       case Message::kSetLimits:
-        for (const linux::Rlimit& limit : plan_.request.process.rlimits)
-          TRY(linux::set_rlimit(pid(), limit));
-        return {};
+        return linux::set_rlimits(pid(), plan_.request.process.rlimits);
       case Message::kListener: {
         bundle::StateDocument state = state_;
         state.pid = pid();

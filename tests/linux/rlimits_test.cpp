@@ -65,8 +65,15 @@ CHILD_TEST(raising_without_the_capability_says_what_it_needs, 0) {
   const std::string message =
       must_fail(set_rlimit(0, {.resource = RLIMIT_STACK, .soft = 1, .hard = RLIM64_INFINITY}));
   BOOST_TEST(message.starts_with("set RLIMIT_STACK to soft 1, hard unlimited"));
-  BOOST_TEST(message.find("CAP_SYS_RESOURCE") != std::string::npos);
+  BOOST_TEST(message.contains("ask for at most the hard limit"), message);
   BOOST_TEST(message.ends_with(": operation not permitted"));
+}
+
+CHILD_TEST(the_limit_that_is_refused_is_named_by_its_pointer, 0) {
+  const std::string message =
+      must_fail(set_rlimits(0, {{.resource = RLIMIT_STACK, .soft = 1 << 20, .hard = 1 << 20},
+                                {.resource = RLIMIT_CPU, .soft = 3, .hard = 2}}));
+  BOOST_TEST(message.starts_with("/process/rlimits/1: set RLIMIT_CPU"), message);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
