@@ -61,7 +61,7 @@ Result<Log> Log::open(const GlobalOptions& options) {
   TRY_ASSIGN(log.file_,
              within(linux::sys::open(options.log.c_str(),
                                      O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0644),
-                    fmt::format("open the log file {}", options.log)));
+                    "--log"));
   return log;
 }
 

@@ -6,11 +6,14 @@ namespace {
 
 constexpr std::string_view kSpecification = "1.3.0";
 
+constexpr std::size_t kColumn = 32;  // where the explanations begin
+
 std::string option_line(const Option& option) {
   std::string names = option.letter != 0 ? fmt::format("-{}, --{}", option.letter, option.name)
                                          : fmt::format("    --{}", option.name);
   if (!option.value.empty()) names += fmt::format(" {}", option.value);
-  return fmt::format("  {:32} {}\n", names, option.help);
+  if (names.size() > kColumn) names += fmt::format("\n  {:{}}", "", kColumn);
+  return fmt::format("  {:{}} {}\n", names, kColumn, option.help);
 }
 
 }  // namespace
@@ -20,8 +23,8 @@ std::string help_text() {
       "ocirun runs OCI containers from bundles: a config.json and a root filesystem.\n\n"
       "usage: ocirun [OPTION...] COMMAND [OPTION...] [OPERAND...]\n\ncommands:\n";
   for (const Command& command : all_commands())
-    text += fmt::format("  {:32} {}\n", fmt::format("{} {}", command.name, command.operands),
-                        command.summary);
+    text += fmt::format("  {:{}} {}\n", fmt::format("{} {}", command.name, command.operands),
+                        kColumn, command.summary);
   text += "\noptions before the command:\n";
   for (const Option& option : global_options()) text += option_line(option);
   return text +
@@ -29,8 +32,9 @@ std::string help_text() {
 }
 
 std::string help_text(const Command& command) {
-  std::string text = fmt::format("usage: ocirun {} [OPTION...] {}\n\n{}\n", command.name,
-                                 command.operands, command.summary);
+  std::string text = fmt::format(
+      "usage: ocirun {}{}{}{}\n\n{}\n", command.name, command.options.empty() ? "" : " [OPTION...]",
+      command.operands.empty() ? "" : " ", command.operands, command.summary);
   if (!command.options.empty()) text += "\noptions:\n";
   for (const Option& option : command.options) text += option_line(option);
   return text;

@@ -69,7 +69,7 @@ void open_standard_streams() {
 Result<Arguments> read_arguments(const Command& command, std::span<const std::string> words) {
   TRY_ASSIGN(Arguments arguments, parse_words(words, command.options, command.placement));
   if (arguments.positionals.size() < command.least_operands)
-    return refuse("{} is missing", command.operands);
+    return refuse("{} is missing; see ocirun {} --help", command.operands, command.name);
   if (arguments.positionals.size() > command.most_operands)
     return refuse("too many operands; usage: ocirun {} {}", command.name, command.operands);
   return arguments;
@@ -102,6 +102,13 @@ int usage_error(const Error& error) {
   return 1;
 }
 
+// Engines take the success of `checkpoint --help` as support (contract.md): it has to fail.
+Error unknown_command(std::string_view word) {
+  if (word == "checkpoint" || word == "restore")
+    return Error(0, fmt::format("{} is not part of this version", word));
+  return Error(0, fmt::format("unknown command \"{}\"; see ocirun --help", word));
+}
+
 }  // namespace
 
 Result<void> print(std::string_view text) {
@@ -119,12 +126,12 @@ int run_command_line(int argc, char** argv) {
   if (globals->has("help")) return print_and_exit(help_text());
   if (consumed == words.size())
     return usage_error(Error(0, "a command is missing; see ocirun --help"));
-  if (words[consumed] == "help") return print_and_exit(help_text());
+  const bool wants_help = words[consumed] == "help";
+  if (wants_help && ++consumed == words.size()) return print_and_exit(help_text());
 
   const Command* command = find_command(words[consumed]);
-  if (command == nullptr)
-    return usage_error(
-        Error(0, fmt::format("unknown command \"{}\"; see ocirun --help", words[consumed])));
+  if (command == nullptr) return usage_error(unknown_command(words[consumed]));
+  if (wants_help) return print_and_exit(help_text(*command));
   const std::span<const std::string> rest = std::span(words).subspan(consumed + 1);
   for (const std::string& word : rest) {
     if (word == "--help" || word == "-h") return print_and_exit(help_text(*command));

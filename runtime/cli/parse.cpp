@@ -16,6 +16,23 @@ const Option* find_option(std::span<const Option> options, std::string_view word
   return found == options.end() ? nullptr : &*found;
 }
 
+// Where what was meant can be told from how it is spelt.
+Error unknown_option(std::string_view word, std::span<const Option> options) {
+  if (find_option(global_options(), word) != nullptr)
+    return Error(0, fmt::format("{} stands before the command", word));
+  const std::string_view letters = word.substr(1);
+  if (letters.find_first_not_of("0123456789") == std::string_view::npos || parse_signal(letters))
+    return Error(0, fmt::format("unknown option {}: the signal is an operand: ocirun kill ID {}",
+                                word, letters));
+  if (find_option(options, "--tty") != nullptr &&
+      (letters == "i" || letters == "it" || letters == "ti" || word == "--interactive"))
+    return Error(0,
+                 fmt::format("unknown option {}: there is no -i: standard input is always passed; "
+                             "use -t for a terminal",
+                             word));
+  return Error(0, fmt::format("unknown option {}; see --help", word));
+}
+
 bool is_false(std::string_view value) {
   return value == "false" || value == "0" || value == "f" || value == "F";
 }
@@ -76,7 +93,7 @@ Result<Arguments> parse_words(std::span<const std::string> words, std::span<cons
     }
     const std::size_t equals = word.find('=');
     const Option* option = find_option(options, word.substr(0, equals));
-    if (option == nullptr) return refuse("unknown option {}; see --help", word.substr(0, equals));
+    if (option == nullptr) return std::unexpected(unknown_option(word.substr(0, equals), options));
     const bool has_value = equals != std::string_view::npos;
     if (option->value.empty()) {
       const std::string_view value = has_value ? word.substr(equals + 1) : "true";

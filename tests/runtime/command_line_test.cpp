@@ -168,4 +168,19 @@ BOOST_AUTO_TEST_CASE(the_first_operand_is_the_id) {
   BOOST_TEST(!must(parse({"../x"})).id());
 }
 
+BOOST_AUTO_TEST_CASE(an_option_that_belongs_elsewhere_is_told_where) {
+  BOOST_TEST(error_of({"--root", "/x"}) == "--root stands before the command");
+  BOOST_TEST(error_of({"web1", "--debug"}) == "--debug stands before the command");
+  for (const char* word : {"-9", "-KILL", "-SIGTERM"})
+    BOOST_TEST(error_of({"web1", word})
+                   .ends_with(std::string("the signal is an operand: ocirun "
+                                          "kill ID ") +
+                              (word + 1)));
+  const auto exec = find_command("exec")->options;
+  for (const char* word : {"-i", "-it", "-ti", "--interactive"})
+    BOOST_TEST(must_fail(parse_words(Words{word, "web1"}, exec, OptionPlacement::kUntilPositional))
+                   .contains("use -t"));
+  BOOST_TEST(error_of({"-i"}) == "unknown option -i; see --help");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

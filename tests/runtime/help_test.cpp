@@ -126,14 +126,25 @@ BOOST_AUTO_TEST_CASE(the_help_of_a_command_tells_its_usage_and_every_option) {
       for (const Option& option : command.options) {
         const auto lines = lines_of(text);
         const auto line = std::ranges::find_if(lines, [&](const std::string& candidate) {
-          return has(candidate, "--" + std::string(option.name) + " ");
+          return has(candidate + " ", "--" + std::string(option.name) + " ");
         });
         BOOST_REQUIRE_MESSAGE(line != lines.end(), option.name);
         BOOST_TEST(has(*line, option.value));
-        BOOST_TEST(has(*line, option.help));
+        BOOST_TEST(has(text, option.help));
         if (option.letter != 0) BOOST_TEST(has(*line, std::string("-") + option.letter + ","));
       }
     }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_usage_has_no_blank_at_its_end_and_explanations_begin_in_one_column) {
+  for (const Command& command : all_commands())
+    for (const std::string& line : lines_of(help_text(command)))
+      BOOST_TEST(!line.ends_with(' '), command.name << ": " << line);
+  const std::string text = help_text();
+  for (const Option& option : global_options()) {
+    const std::size_t at = text.find(option.help);
+    BOOST_TEST(at - text.rfind('\n', at) == 36U, option.name);
   }
 }
 

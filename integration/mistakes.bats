@@ -1,0 +1,173 @@
+# What people mistype, and the words that help them on.
+load lib/common
+
+# valid_with WARNING FILTER [keep]: `validate` prints that line, and is content with the document all the same. The
+# edit is taken back, unless it is to be kept.
+valid_with() {
+  cp "$BUNDLE/config.json" "$TMP/config.kept"
+  config "$2"
+  run ocirun validate "$BUNDLE"
+  succeeds
+  mentions "warning: $1"
+  mentions "config.json is valid"
+  [[ $# == 3 ]] || cp "$TMP/config.kept" "$BUNDLE/config.json"
+}
+
+@test "D-4 validate tells of unknown names, and nobody else does" {
+  valid_with '/proces: unknown name, ignored (did you mean process?)' '.proces = {}'
+  valid_with '/process/argz: unknown name, ignored (did you mean args?)' '.process.argz = 1'
+  valid_with '/linux/resources/memory/limits: unknown name, ignored (did you mean limit?)' \
+    '.linux.resources.memory.limits = 5'
+  valid_with '/hooks/createruntime: unknown name, ignored (did you mean createRuntime?)' '.hooks.createruntime = []'
+  valid_with '/linux/seccomp/syscalls/0/names/0: unknown system call "chmodd": ignored' \
+    '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["chmodd"], action: "SCMP_ACT_ERRNO"}]}' keep
+  program echo fine
+  run --separate-stderr ocirun run --bundle "$BUNDLE" "$ID"
+  succeeds fine
+  equal "" "$stderr"
+}
+
+@test "R-1 validate wonders about a cgroupsPath of systemd's form, unless it is told of systemd" {
+  valid_with '/linux/cgroupsPath: looks like systemd' '.linux.cgroupsPath = "user.slice:ocirun:web1"' keep
+  run ocirun --systemd-cgroup validate "$BUNDLE"
+  succeeds "config.json is valid"
+  config '.linux.cgroupsPath = "/a:b:c"'
+  run ocirun validate "$BUNDLE"
+  succeeds "config.json is valid"
+}
+
+@test "the specification's good documents have no name that validate does not know" {
+  [[ -n ${OCIRUN_SPEC_DIR:-} ]] || skip "OCIRUN_SPEC_DIR is not set"
+  local file
+  for file in "$OCIRUN_SPEC_DIR"/schema/test/config/good/*.json; do
+    cp "$file" "$BUNDLE/config.json"
+    run ocirun validate "$BUNDLE"
+    succeeds
+    never_mentions unknown
+  done
+}
+
+@test "JSON ends with a newline" {
+  local command
+  create
+  for command in "state $ID" "list -f json" "ps -f json $ID" features; do
+    # shellcheck disable=SC2086 # words
+    ocirun $command >"$TMP/json"
+    equal "" "$(tail -c 1 "$TMP/json")"
+  done
+}
+
+@test "an option before or behind its place is told where it stands" {
+  run "$OCIRUN" list --root /x
+  exits 1 "--root stands before the command"
+  run "$OCIRUN" state --debug web1
+  exits 1 "--debug stands before the command"
+  run "$OCIRUN" kill web1 -9
+  exits 1 "the signal is an operand: ocirun kill ID 9"
+  run "$OCIRUN" kill -KILL web1
+  exits 1 "the signal is an operand: ocirun kill ID KILL"
+  run "$OCIRUN" exec -it web1 sh
+  exits 255 "standard input is always passed; use -t"
+}
+
+@test "a missing operand points at --help, and help COMMAND is COMMAND --help" {
+  run "$OCIRUN" run
+  exits 1 "see ocirun run --help"
+  run "$OCIRUN" create
+  exits 1 "see ocirun create --help"
+  run "$OCIRUN" help run
+  succeeds "$("$OCIRUN" run --help)"
+  run "$OCIRUN" help nosuch
+  exits 1 nosuch
+}
+
+@test "run with a word that is no bundle says what it took it for" {
+  run ocirun run nosuch
+  exits 1 "config.json not found in $TMP (\"nosuch\" was taken as the id; a bundle is written ./nosuch)"
+  run ocirun run --bundle "$TMP" nosuch
+  exits 1 "config.json not found in $TMP"
+  never_mentions "was taken as the id"
+  cd "$BUNDLE"
+  program echo fine
+  run ocirun run "$ID"
+  succeeds fine
+}
+
+@test "exec with the name of a user wants a number, and no errno is blamed" {
+  create_and_start
+  run ocirun exec -u root "$ID" id
+  exits 255 "must be a number from 0 to 4294967294"
+  never_mentions "invalid argument"
+}
+
+@test "spec names the directory that is missing, and no temporary file" {
+  run ocirun spec -b "$TMP/nosuch"
+  exits 1 "the directory $TMP/nosuch does not exist"
+  mkdir -m 555 "$TMP/mine"
+  chmod 711 "$BATS_RUN_TMPDIR" "$TMP"
+  run setpriv --reuid 1000 --clear-groups "$OCIRUN" spec -b "$TMP/mine"
+  exits 1 "permission denied"
+  never_mentions ".config.json."
+}
+
+@test "validate wants the directory, and names the one that it looked into" {
+  run ocirun validate "$BUNDLE/config.json"
+  exits 1 "give the directory that holds config.json"
+  run ocirun validate
+  exits 1 "config.json not found in $TMP"
+}
+
+@test "run tells the first mistake of several, and what lists the others" {
+  config '.process.cwd = "x" | .process.args = [] | .hostname = 5'
+  run ocirun run "$BUNDLE"
+  exits 1 "(2 more: ocirun validate $BUNDLE)"
+}
+
+@test "P-8 L-35 a limit and a sysctl that the kernel refuses are named by pointer" {
+  config '.process.rlimits = [{type: "RLIMIT_CORE", soft: 0, hard: 0}, {type: "RLIMIT_NOFILE", soft: 9999999999, hard: 9999999999}]'
+  attempt run --bundle "$BUNDLE" "$ID"
+  exits 1 "/process/rlimits/1: set RLIMIT_NOFILE"
+  mentions "at most the hard limit of the process that starts the runtime"
+  config 'del(.process.rlimits)'
+  refused "/linux/sysctl/kernel.shmmni: set to \"none\"" '.linux.sysctl = {"kernel.shmmni": "none"}'
+}
+
+@test "checkpoint and restore are not part of this version, and their --help fails" {
+  local command
+  for command in checkpoint restore; do
+    run "$OCIRUN" "$command" web1
+    exits 1 "$command is not part of this version"
+    run "$OCIRUN" "$command" --help
+    exits 1
+  done
+}
+
+@test "no word is said twice" {
+  run "$OCIRUN" completion zsh
+  exits 1 "completion zsh: must be bash"
+  run "$OCIRUN" --log /nosuch/x list
+  exits 1 "--log: open /nosuch/x: no such file or directory"
+  never_mentions "open the log file"
+}
+
+@test "the other programs are found in the libexec of the prefix that the runtime lies in" {
+  [[ ! -e /usr/local/libexec/ocirun ]] || skip "ocirun is installed where it was built for"
+  mkdir -p "$TMP/prefix/bin" "$TMP/prefix/libexec/ocirun"
+  cp "$OCIRUN" "$TMP/prefix/bin/"
+  ip link add nda type veth peer name nda-peer
+  config '.linux.netDevices = {nda: {}}'
+  OCIRUN=$TMP/prefix/bin/ocirun inside 'ls /sys/class/net | xargs'
+  exits 1
+  mentions "$TMP/prefix/bin/../libexec/ocirun"
+  cp "$(dirname "$OCIRUN")/ocirun-netdevice" "$TMP/prefix/libexec/ocirun/"
+  OCIRUN=$TMP/prefix/bin/ocirun inside 'ls /sys/class/net | xargs'
+  succeeds "lo nda"
+  ip link del nda-peer 2>/dev/null || true
+}
+
+@test "S-1 a program that seccomp lets nobody execute is told with a question" {
+  config '.process.noNewPrivileges = true | .linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW",
+    syscalls: [{names: ["execve"], action: "SCMP_ACT_ERRNO"}]}'
+  attempt run --bundle "$BUNDLE" "$ID"
+  exits 1 "does /linux/seccomp allow execve?"
+}
