@@ -2,6 +2,7 @@
 #include <charconv>
 
 #include "runtime/cli/command.hpp"
+#include "runtime/kill.hpp"
 
 namespace ocirun::runtime::cli {
 namespace {
