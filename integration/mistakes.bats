@@ -171,3 +171,15 @@ valid_with() {
   attempt run --bundle "$BUNDLE" "$ID"
   exits 1 "does /linux/seccomp allow execve?"
 }
+
+@test "the examples of ocirun(8) work as they are written" {
+  command -v chroot jq >/dev/null
+  sed -n '/^\.Sh EXAMPLES/,/^\.Sh DIAGNOSTICS/{/^\.Bd/,/^\.Ed/{/^\./d; s/\\(aq/'\''/g; p}}' "$REPO/man/ocirun.8" |
+    grep -v '^ocirun run' >"$TMP/examples"
+  mkdir "$TMP/here"
+  cd "$TMP/here"
+  # shellcheck source=/dev/null
+  (set -e && source "$TMP/examples") </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || show_output
+  contains "$TMP/output" "sleep 1000"
+  contains "$TMP/output" "config.json is valid"
+}
