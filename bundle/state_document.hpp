@@ -28,7 +28,7 @@ struct StateDocument {
 
 /// The state on a hook's stdin and in the seccomp agent's message: spec properties only, one line.
 std::string hook_state(const StateDocument& state);
-/// `ocirun state`, without a final newline: two-space indent, keys in runc's order.
+/// `ocirun state`: two-space indent, keys in runc's order.
 std::string state_text(const StateDocument& state);
 /// `ocirun list --format json`: one line, keys ociVersion, id, pid, status, bundle, rootfs,
 /// created, annotations, owner.

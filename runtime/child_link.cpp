@@ -9,10 +9,20 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 
 #include "runtime/signals.hpp"
 
 namespace ocirun::runtime {
+namespace {
+
+// "31 (SIGSYS)"
+std::string signal_text(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return name == nullptr ? fmt::format("{}", signal) : fmt::format("{} (SIG{})", signal, name);
+}
+
+}  // namespace
 
 void ChildLink::kill() {
   if (child_.pid == 0) return;
@@ -26,11 +36,11 @@ Error ChildLink::death_report() {
   child_.pid = 0;  // collected: the number may be somebody else's from now on
   std::string how = "ended";
   if (status && WIFSIGNALED(*status))
-    how = fmt::format("was killed by signal {}", WTERMSIG(*status));
+    how = "was killed by signal " + signal_text(WTERMSIG(*status));
   if (status && WIFEXITED(*status))
     how = fmt::format("exited with status {}", WEXITSTATUS(*status));
-  return Error(0, fmt::format("the container's process {} after {}{}", how, conversation_.last(),
-                              cause_of_death()));
+  return Error(0, fmt::format("the container's process {} while {}{}", how,
+                              conversation_.activity(), cause_of_death()));
 }
 
 Result<linux::Packet> ChildLink::hear() {

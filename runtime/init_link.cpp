@@ -107,9 +107,7 @@ Result<void> InitLink::keep_terminal(const linux::Packet& packet) {
 }
 
 Result<void> InitLink::set_limits() {
-  for (const linux::Rlimit& limit : plan_.config.process->rlimits)
-    TRY(linux::set_rlimit(pid(), limit));
-  return {};
+  return linux::set_rlimits(pid(), plan_.config.process->rlimits);
 }
 
 Result<void> InitLink::forward_listener(const linux::Packet& packet) {

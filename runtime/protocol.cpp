@@ -37,10 +37,10 @@ Result<void> Conversation::hear(Message message) {
     const Exchange& row = kExchanges[index];
     if (row.question != message) continue;
     next_ = row.repeatable ? index : index + 1;
-    last_ = row.name;
+    last_ = &row;
     return {};
   }
-  return fail(EPROTO, "the container's process sent {} after {}", message_name(message), last_);
+  return fail(EPROTO, "the container's process sent {} after {}", message_name(message), last());
 }
 
 Result<void> tell(const linux::MessageSocket& peer, Message message, std::string_view payload,

@@ -66,24 +66,28 @@ enum class Message : std::uint8_t {
 struct Exchange {
   Message question;
   std::string_view name;
-  Message answer;  // kGo, …; the question itself where nothing answers
+  std::string_view then;  // what the child does afterwards, as in "died while …"
+  Message answer;         // kGo, …; the question itself where nothing answers
   bool repeatable;
 };
+
+inline constexpr std::string_view kFiltered =
+    "its seccomp filter was loaded: does /linux/seccomp allow what follows?";
 
 /// The child's messages in the order of a container's life. One may be left out; none may come
 /// after a later one.
 inline constexpr std::array kExchanges{
-    Exchange{Message::kMapIds, "MapIds", Message::kGo, false},
-    Exchange{Message::kForked, "Forked", Message::kGo, false},
-    Exchange{Message::kRootMount, "RootMount", Message::kGo, false},
-    Exchange{Message::kOpenMount, "OpenMount", Message::kMountTree, true},
-    Exchange{Message::kRunHooks, "RunHooks", Message::kGo, false},
-    Exchange{Message::kTerminal, "Terminal", Message::kTerminal, false},
-    Exchange{Message::kWantFilter, "WantFilter", Message::kFilter, false},
-    Exchange{Message::kSetLimits, "SetLimits", Message::kGo, false},
-    Exchange{Message::kListener, "Listener", Message::kGo, false},
-    Exchange{Message::kReady, "Ready", Message::kCommitted, false},
-    Exchange{Message::kDetached, "Detached", Message::kDetached, false},
+    Exchange{Message::kMapIds, "MapIds", "it entered its namespaces", Message::kGo, false},
+    Exchange{Message::kForked, "Forked", "it entered its namespaces", Message::kGo, false},
+    Exchange{Message::kRootMount, "RootMount", "its root was mounted", Message::kGo, false},
+    Exchange{Message::kOpenMount, "OpenMount", "its mounts were made", Message::kMountTree, true},
+    Exchange{Message::kRunHooks, "RunHooks", "its root was entered", Message::kGo, false},
+    Exchange{Message::kTerminal, "Terminal", "its terminal was opened", Message::kTerminal, false},
+    Exchange{Message::kWantFilter, "WantFilter", kFiltered, Message::kFilter, false},
+    Exchange{Message::kSetLimits, "SetLimits", "its limits were set", Message::kGo, false},
+    Exchange{Message::kListener, "Listener", kFiltered, Message::kGo, false},
+    Exchange{Message::kReady, "Ready", "the runtime recorded it", Message::kCommitted, false},
+    Exchange{Message::kDetached, "Detached", "its program was executed", Message::kDetached, false},
 };
 
 std::string_view message_name(Message message);
@@ -93,12 +97,14 @@ class Conversation {
  public:
   /// Errors: EPROTO when `message` may not come now.
   Result<void> hear(Message message);
-  /// The last message heard, for "init died after RunHooks".
-  std::string_view last() const { return last_; }
+  /// The last message heard.
+  std::string_view last() const { return last_ == nullptr ? "its start" : last_->name; }
+  /// What the child does now, as people understand it: "its terminal was opened".
+  std::string_view activity() const { return last_ == nullptr ? "it was started" : last_->then; }
 
  private:
   std::size_t next_ = 0;  // the first row that may still come
-  std::string_view last_ = "its start";
+  const Exchange* last_ = nullptr;
 };
 
 /// The child's side: sends `question` and waits for its answer.

@@ -44,6 +44,16 @@ BOOST_AUTO_TEST_CASE(the_table_has_every_message_of_the_picture_once_and_in_its_
   for (const Message answer : kAnswers) BOOST_TEST(!names.contains(message_name(answer)));
 }
 
+BOOST_AUTO_TEST_CASE(what_the_child_does_is_told_without_the_names_of_messages) {
+  BOOST_TEST(!Conversation{}.activity().empty());
+  for (const Message message : kPicture) {
+    Conversation conversation;
+    must(conversation.hear(message));
+    BOOST_TEST(!conversation.activity().empty());
+    BOOST_TEST(!conversation.activity().contains(message_name(message)));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(every_pair_of_messages_is_legal_only_in_the_order_of_the_picture) {
   for (std::size_t first = 0; first < kPicture.size(); ++first)
     for (std::size_t second = 0; second < kPicture.size(); ++second) {
