@@ -183,3 +183,9 @@ valid_with() {
   contains "$TMP/output" "sleep 1000"
   contains "$TMP/output" "config.json is valid"
 }
+
+@test "S-12 a filter that kills the container's process while it is made is named, not a message of the protocol" {
+  config '.process.noNewPrivileges = false | .linux.seccomp = {defaultAction: "SCMP_ACT_KILL_PROCESS",
+    syscalls: [{names: ["write"], action: "SCMP_ACT_ALLOW"}]}'
+  refused "was killed by signal 31 (SIGSYS) while its seccomp filter was loaded: does /linux/seccomp allow what follows?"
+}
