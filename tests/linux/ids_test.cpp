@@ -22,7 +22,7 @@ BOOST_AUTO_TEST_CASE(the_whole_range_can_be_held_but_for_the_value_that_means_un
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_number_is_told_without_an_errno) {
-  BOOST_TEST(must_fail(Uid::parse("root")) ==
+  BOOST_TEST(ocirun::test::must_fail(Uid::parse("root")) ==
              "user id \"root\": must be a number from 0 to 4294967294");
 }
 
