@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cstring>
 
 #include "bundle/json_writer.hpp"
+#include "linux/signal_names.hpp"
 
 namespace ocirun::bundle {
 namespace {
@@ -206,31 +205,16 @@ void check_cpu(const Check& check) {  // R-22
                   *cpu.quota);
 }
 
-/// "TERM", "SIGTERM", "15", "RTMIN+3", in any case.
-bool is_signal(std::string_view name) {
-  int number = 0;
-  const char* last = name.data() + name.size();
-  if (const auto [end, code] = std::from_chars(name.data(), last, number); end == last)
-    return code == std::errc{} && number >= 1 && number <= 64;
-  std::string upper(name);
-  for (char& c : upper)
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  std::string_view bare = upper;
-  if (bare.starts_with("SIG")) bare.remove_prefix(3);
-  if (bare.starts_with("RTMIN") || bare.starts_with("RTMAX")) return true;
-  for (int signal = 1; signal < 32; ++signal)
-    if (const char* known = ::sigabbrev_np(signal); known != nullptr && bare == known) return true;
-  return false;
-}
-
 void check_annotations(const Check& check) {  // T-7, T-8
   const auto& annotations = check.config().annotations;
   constexpr std::string_view kStop = "org.opencontainers.image.stopSignal";
   constexpr std::string_view kOs = "org.opencontainers.image.os";
-  if (const auto entry = annotations.find(std::string(kStop));
-      entry != annotations.end() && !is_signal(entry->second))
-    check.problem(fmt::format("/annotations/{}", kStop), "{} is not a signal, such as SIGTERM",
-                  in_quotes(entry->second));
+  if (const auto entry = annotations.find(std::string(kStop)); entry != annotations.end()) {
+    const auto signal = linux::parse_signal(entry->second);
+    if (!signal || *signal == 0)  // 0 stops nothing
+      check.problem(fmt::format("/annotations/{}", kStop), "{} is not a signal, such as SIGTERM",
+                    in_quotes(entry->second));
+  }
   if (const auto entry = annotations.find(std::string(kOs));
       entry != annotations.end() && entry->second != "linux")
     check.warning(fmt::format("/annotations/{}", kOs), "the image is for {}, not for linux",

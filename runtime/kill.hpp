@@ -1,14 +1,9 @@
 #pragma once
 
-#include <string_view>
-
 #include "linux/error.hpp"
 #include "runtime/container.hpp"
 
 namespace ocirun::runtime {
-
-/// "TERM", "SIGTERM", "sigterm", "15", "RTMIN+3", "RTMAX-1". Errors: what is allowed.
-Result<int> parse_signal(std::string_view text);
 
 enum class KillScope { kInit, kAll };
 

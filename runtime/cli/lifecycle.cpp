@@ -1,4 +1,5 @@
 #include "cgroups/cgroup.hpp"
+#include "linux/signal_names.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/container.hpp"
 #include "runtime/kill.hpp"
@@ -26,7 +27,7 @@ Result<int> run_kill(const Invocation& invocation) {
   std::string name =
       arguments.positionals.size() > 1 ? arguments.positionals[1] : container.record().stop_signal;
   if (name.empty()) name = "TERM";
-  TRY_ASSIGN(const int signal, parse_signal(name));
+  TRY_ASSIGN(const int signal, linux::parse_signal(name));
   TRY(kill_container(container, signal, arguments.has("all") ? KillScope::kAll : KillScope::kInit));
   return 0;
 }

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "linux/signal_names.hpp"
 #include "runtime/cli/command.hpp"
-#include "runtime/kill.hpp"
 
 namespace ocirun::runtime::cli {
 namespace {
@@ -22,7 +22,8 @@ Error unknown_option(std::string_view word, std::span<const Option> options) {
   if (find_option(global_options(), word) != nullptr)
     return Error(0, fmt::format("{} stands before the command", word));
   const std::string_view letters = word.substr(1);
-  if (letters.find_first_not_of("0123456789") == std::string_view::npos || parse_signal(letters))
+  if (letters.find_first_not_of("0123456789") == std::string_view::npos ||
+      linux::parse_signal(letters))
     return Error(0, fmt::format("unknown option {}: the signal is an operand: ocirun kill ID {}",
                                 word, letters));
   if (find_option(options, "--tty") != nullptr &&

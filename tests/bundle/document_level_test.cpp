@@ -95,10 +95,11 @@ BOOST_AUTO_TEST_CASE(annotations_have_names_and_are_strings) {  // T-6, AN-1
 
 BOOST_AUTO_TEST_CASE(the_stop_signal_of_the_image_has_to_be_one) {  // T-7
   constexpr std::string_view kName = "org.opencontainers.image.stopSignal";
-  for (const char* signal : {"SIGTERM", "term", "9", "64", "RTMIN+3", "SIGRTMAX"})
+  for (const char* signal :
+       {"SIGTERM", "term", "9", "64", "RTMIN+3", "SIGRTMAX", "IOT", "SIGIO", "CLD"})
     BOOST_TEST(config_of(fmt::format(R"({{"annotations": {{"{}": "{}"}}}})", kName, signal))
                    .annotations.size() == 1U);
-  for (const char* signal : {"", "SIGNOPE", "0", "65", "-9", "9x"})
+  for (const char* signal : {"", "SIGNOPE", "0", "65", "-9", "9x", "RTMIN+99", "SIGRTMINx"})
     check_one_problem(
         parse_patched(fmt::format(R"({{"annotations": {{"{}": "{}"}}}})", kName, signal)).problems,
         {"", "/annotations/org.opencontainers.image.stopSignal", "is not a signal"});

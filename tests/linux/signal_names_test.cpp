@@ -1,11 +1,11 @@
 #include <csignal>
 #include <map>
 
-#include "runtime/kill.hpp"
+#include "linux/signal_names.hpp"
 #include "tests/child_test.hpp"
 
 using namespace ocirun;
-using namespace ocirun::runtime;
+using namespace ocirun::linux;
 using namespace ocirun::test;
 using namespace std::string_literals;
 
