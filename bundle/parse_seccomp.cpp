@@ -22,16 +22,13 @@ constexpr auto kArgument = fields<SeccompArgument>(  // S-9
     required("op", &SeccompArgument::op,
              word("operator", linux::seccomp_operator, linux::seccomp_operator_names)));
 
-/// S-2: only ERRNO and TRACE carry a number; the kernel keeps 12 bits of an errno, 16 for a tracer.
+/// S-2: only ERRNO and TRACE carry a number.
 void check_errno(Value at, std::string_view member, SeccompAction with,
                  const std::optional<std::uint32_t>& value) {
-  constexpr std::uint32_t kMaxErrno = 4095;
-  constexpr std::uint32_t kMaxTrace = 65535;
   if (!value) return;
-  if (with != SeccompAction::kErrno && with != SeccompAction::kTrace)
-    return at.problem_at(member, "is for SCMP_ACT_ERRNO and SCMP_ACT_TRACE only");
-  const std::uint32_t most = with == SeccompAction::kErrno ? kMaxErrno : kMaxTrace;
-  if (*value > most) at.problem_at(member, "must be from 0 to {}, not {}", most, *value);
+  const auto most = linux::greatest_errno(with);
+  if (!most) return at.problem_at(member, "is for SCMP_ACT_ERRNO and SCMP_ACT_TRACE only");
+  if (*value > *most) at.problem_at(member, "must be from 0 to {}, not {}", *most, *value);
 }
 
 /// A profile may name calls that are newer than libseccomp.

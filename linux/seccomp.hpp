@@ -74,6 +74,8 @@ std::vector<std::string_view> seccomp_architecture_names();
 std::vector<std::string_view> seccomp_flag_names();
 /// Whether libseccomp knows this name, of whatever architecture.
 bool is_system_call(const std::string& name);
+/// The greatest number that goes with ERRNO or TRACE; nothing for an action that takes none.
+std::optional<std::uint32_t> greatest_errno(SeccompAction action);
 /// Those flags that the running kernel takes.
 std::vector<std::string_view> supported_seccomp_flags();
 /// What a profile without `flags` gets: SPEC_ALLOW, where the kernel has it (S-4).

@@ -16,8 +16,6 @@
 namespace ocirun::linux {
 namespace {
 
-constexpr std::uint32_t kMaxErrno = 4094;  // libseccomp wants less than MAX_ERRNO of the kernel
-
 using Context = std::unique_ptr<void, decltype(&::seccomp_release)>;
 
 // A family is what one kernel can run: a token of another never reaches the filter.
@@ -33,11 +31,12 @@ constexpr std::array kFamilies{
 
 Result<std::uint32_t> action_value(SeccompAction action, std::optional<std::uint32_t> errno_ret,
                                    std::string_view field) {
-  const bool takes_errno = action == SeccompAction::kErrno || action == SeccompAction::kTrace;
-  if (errno_ret && !takes_errno)
+  const auto greatest = greatest_errno(action);
+  if (errno_ret && !greatest)
     return refuse("{}: only SCMP_ACT_ERRNO and SCMP_ACT_TRACE take an errno", field);
   const std::uint32_t number = errno_ret.value_or(EPERM);
-  if (number > kMaxErrno) return refuse("{}: {} is not from 0 to {}", field, number, kMaxErrno);
+  if (greatest && number > *greatest)
+    return refuse("{}: {} is not from 0 to {}", field, number, *greatest);
   switch (action) {
     case SeccompAction::kKillThread:
       return SCMP_ACT_KILL_THREAD;

@@ -83,4 +83,10 @@ std::vector<std::string_view> seccomp_operator_names() { return names_of(kOperat
 std::vector<std::string_view> seccomp_architecture_names() { return names_of(kArchitectures); }
 std::vector<std::string_view> seccomp_flag_names() { return names_of(kFlags); }
 
+std::optional<std::uint32_t> greatest_errno(SeccompAction action) {
+  if (action == SeccompAction::kErrno) return 4094;   // libseccomp wants less than MAX_ERRNO
+  if (action == SeccompAction::kTrace) return 65535;  // SECCOMP_RET_DATA
+  return {};
+}
+
 }  // namespace ocirun::linux

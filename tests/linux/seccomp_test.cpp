@@ -147,6 +147,16 @@ BOOST_AUTO_TEST_CASE(an_errno_is_given_back_exactly)  // S-2
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_tracer_gets_all_sixteen_bits)  // S-2
+{
+  SeccompProfile wanted = profile(SeccompAction::kAllow, {rule(SeccompAction::kTrace, {"chdir"})});
+  wanted.rules[0].errno_ret = 65535;
+  BOOST_TEST(native_answer(compile(wanted), "chdir") == (SECCOMP_RET_TRACE | 65535U));
+  wanted.rules[0].errno_ret = 65536;
+  BOOST_TEST(compile_error(wanted) ==
+             "/linux/seccomp/syscalls/0/errnoRet: 65536 is not from 0 to 65535");
+}
+
 BOOST_AUTO_TEST_CASE(an_errno_with_another_action_is_refused_with_its_field)  // S-2
 {
   SeccompProfile wanted = profile(SeccompAction::kErrno, {rule(SeccompAction::kAllow, {"chdir"})});
