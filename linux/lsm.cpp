@@ -10,6 +10,7 @@
 namespace ocirun::linux {
 namespace {
 
+constexpr std::string_view kUnconfined = "unconfined";
 constexpr std::size_t kSmallFile = 64 * 1024;
 
 // "" for a file that is not there or cannot be read.
@@ -46,11 +47,6 @@ Result<void> write_label(const Procfs& procfs, const std::string& path, const st
 
 Result<void> write_selinux(const Procfs& procfs, const char* path, const std::string& label) {
   if (label.empty()) return {};
-  if (!selinux_enabled())
-    return refuse(
-        "/process/selinuxLabel: \"{}\" was asked for, but SELinux is off on this host;"
-        " remove the field, or boot with SELinux",
-        label);
   auto written = write_label(procfs, path, label);
   if (written) return {};
   const bool is_invalid = written.error().number() == EINVAL;
@@ -73,22 +69,32 @@ bool selinux_enabled() {
   return read_host_file("/proc/filesystems").find("\tselinuxfs\n") != std::string::npos;
 }
 
-Result<void> set_apparmor_on_exec(const Procfs& procfs, const std::string& profile) {
-  if (profile.empty()) return {};
-  if (!apparmor_enabled()) {
-    if (profile == "unconfined") return {};  // as every process of this host is
+Result<void> check_lsm(const std::string& apparmor_profile, const std::string& selinux_label) {
+  if (!apparmor_profile.empty() && apparmor_profile != kUnconfined && !apparmor_enabled())
     return refuse(
         "/process/apparmorProfile: \"{}\" was asked for, but AppArmor is off on this"
         " host; remove the field, or boot with AppArmor",
-        profile);
-  }
+        apparmor_profile);
+  if (!selinux_label.empty() && !selinux_enabled())
+    return refuse(
+        "/process/selinuxLabel: \"{}\" was asked for, but SELinux is off on this host;"
+        " remove the field, or boot with SELinux",
+        selinux_label);
+  return {};
+}
+
+Result<void> set_apparmor_on_exec(const Procfs& procfs, const std::string& profile) {
+  if (profile.empty()) return {};
   const auto set = [&]() -> Result<void> {
     TRY_ASSIGN(const std::string path, apparmor_exec_file(procfs));
     return write_label(procfs, path, "exec " + profile);
   };
   auto done = set();
   if (done) return {};
-  const bool is_missing = done.error().number() == ENOENT;
+  const int error = done.error().number();
+  // Without AppArmor nobody understands the request, and every process is unconfined.
+  if (profile == kUnconfined && (error == EINVAL || error == ENOENT)) return {};
+  const bool is_missing = error == ENOENT;
   return within(
       std::move(done),
       fmt::format("/process/apparmorProfile: set \"{}\"{}", profile,

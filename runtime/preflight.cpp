@@ -51,18 +51,7 @@ Result<void> check_security_modules(const bundle::Config& config, const Log& log
     log.warn("/linux/mountLabel: SELinux is not enabled on this host, the label is left out");
   if (!config.process) return {};
   const bundle::Process& process = *config.process;
-  if (!process.apparmor_profile.empty() && process.apparmor_profile != "unconfined" &&
-      !linux::apparmor_enabled())
-    return refuse(
-        "/process/apparmorProfile: \"{}\": AppArmor is not enabled on this host; enable it or "
-        "leave the field out",
-        process.apparmor_profile);
-  if (!process.selinux_label.empty() && !linux::selinux_enabled())
-    return refuse(
-        "/process/selinuxLabel: \"{}\": SELinux is not enabled on this host; enable it or leave "
-        "the field out",
-        process.selinux_label);
-  return {};
+  return linux::check_lsm(process.apparmor_profile, process.selinux_label);
 }
 
 // In a new user namespace init has every capability; else it has at most ours.

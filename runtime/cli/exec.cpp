@@ -2,6 +2,7 @@
 
 #include "linux/capabilities.hpp"
 #include "linux/file_io.hpp"
+#include "linux/lsm.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/foreground.hpp"
 
@@ -98,6 +99,7 @@ Result<int> run_exec(const Invocation& invocation) {
   const auto file = arguments.value("process");
   TRY_ASSIGN(bundle::Process process, file ? process_from_file(*file, arguments, invocation.log)
                                            : process_from_options(arguments, config));
+  TRY(linux::check_lsm(process.apparmor_profile, process.selinux_label));
   TRY_ASSIGN(const int preserved, arguments.number("preserve-fds", 0, 1'000'000));
   const bool detach = arguments.has("detach");
   const ExecRequest request{

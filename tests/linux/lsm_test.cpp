@@ -1,5 +1,7 @@
 #include "linux/lsm.hpp"
 
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 #include <boost/test/unit_test.hpp>
@@ -48,9 +50,11 @@ BOOST_AUTO_TEST_CASE(what_is_enabled_agrees_with_the_kernels_list) {
 CHILD_TEST(a_profile_without_apparmor_is_refused_and_names_the_field, 0)  // P-9
 {
   if (apparmor_enabled()) return;
-  BOOST_TEST(must_fail(set_apparmor_on_exec(processes(), "web")) ==
+  BOOST_TEST(must_fail(check_lsm("web", "")) ==
              "/process/apparmorProfile: \"web\" was asked for, but AppArmor is off on this host;"
              " remove the field, or boot with AppArmor");
+  must(check_lsm("unconfined", ""));
+  must(check_lsm("", ""));
   must(set_apparmor_on_exec(processes(), "unconfined"));
   must(set_apparmor_on_exec(processes(), ""));
 }
@@ -68,11 +72,28 @@ CHILD_TEST(a_label_without_selinux_is_refused_and_names_the_field, 0)  // P-16
 {
   if (selinux_enabled()) return;
   const std::string label = "system_u:system_r:container_t:s0:c1,c2";
-  for (const auto& set : {set_selinux_on_exec, set_selinux_key_label}) {
-    const std::string message = must_fail(set(processes(), label));
-    BOOST_TEST(message.starts_with("/process/selinuxLabel: \"" + label + "\" was asked for, but"));
-    must(set(processes(), ""));
-  }
+  const std::string message = must_fail(check_lsm("", label));
+  BOOST_TEST(message.starts_with("/process/selinuxLabel: \"" + label + "\" was asked for, but"));
+  for (const auto& set : {set_selinux_on_exec, set_selinux_key_label}) must(set(processes(), ""));
+}
+
+// Init writes when its root is the container's already: a /sys of the image must not decide.
+CHILD_TEST(the_kernel_and_not_sys_answers_what_is_written, CLONE_NEWNS)  // P-9, P-16
+{
+  const Procfs procfs = processes();
+  const bool apparmor = apparmor_enabled(), selinux = selinux_enabled();
+  BOOST_REQUIRE(::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0);
+  BOOST_REQUIRE(::mount("none", "/sys", "tmpfs", 0, nullptr) == 0);
+  if (!apparmor)
+    BOOST_TEST(must_fail(set_apparmor_on_exec(procfs, "web"))
+                   .starts_with("/process/apparmorProfile: set \"web\""));
+  else
+    must(set_apparmor_on_exec(procfs, "unconfined"));
+  if (!selinux)
+    BOOST_TEST(must_fail(set_selinux_on_exec(procfs, "label"))
+                   .starts_with("/process/selinuxLabel: set \"label\""));
+  else
+    must(set_selinux_on_exec(procfs, own_label("current")));
 }
 
 CHILD_TEST(the_own_label_may_be_set_again, 0)  // P-16
