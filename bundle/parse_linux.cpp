@@ -133,8 +133,8 @@ bool clos_id(Value at, IntelRdt& out) {
   std::string name;
   if (!text(at, name)) return false;
   if (name.empty()) return true;  // the same as absent
-  if (name == "." || name == ".." || (name.contains('/') && name != "/")) {
-    at.problem("must be one directory name, or \"/\": not {}", found(at));
+  if (!linux::is_clos_name(name)) {
+    at.problem("must be one directory name, not resctrl's own, or \"/\": not {}", found(at));
     return false;
   }
   out.clos_id = std::move(name);

@@ -119,16 +119,17 @@ Result<void> monitor(Fd root, Fd clos, const std::string& id, const std::string&
   return joined;
 }
 
-bool is_directory_name(const std::string& name) {
-  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
-         name != "info" && name != "mon_groups" && name != "mon_data";
-}
-
 }  // namespace
+
+bool is_clos_name(std::string_view name) {
+  if (name == "/") return true;
+  return !name.empty() && name != "." && name != ".." && !name.contains('/') && name != "info" &&
+         name != "mon_groups" && name != "mon_data";
+}
 
 Result<void> check_resctrl(const IntelRdt& rdt) {
   constexpr const char* kField = "/linux/intelRdt";
-  if (rdt.clos_id && *rdt.clos_id != "/" && !is_directory_name(*rdt.clos_id))
+  if (rdt.clos_id && !is_clos_name(*rdt.clos_id))
     return refuse(
         "{}/closID: \"{}\" must be \"/\" or one directory name, not \".\", \"..\","
         " \"info\", \"mon_groups\" or \"mon_data\"",
@@ -164,8 +165,9 @@ Result<HostPath> find_resctrl() {
 
 Result<ResctrlGroups> apply_resctrl(const HostPath& root, const IntelRdt& rdt,
                                     const std::string& container_id, int pid) {
-  TRY(check_resctrl(rdt));
   const std::string name = rdt.clos_id.value_or(container_id);
+  if (!is_clos_name(name))
+    return refuse("/linux/intelRdt: \"{}\" cannot be the name of a CLOS: give a closID", name);
   const std::string path = name == "/" ? root.string() : join(root.string(), name);
   const std::vector<std::string> lines = schema_lines(rdt);
   const std::string pid_text = fmt::format("{}", pid);

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "linux/error.hpp"
@@ -18,7 +19,10 @@ struct IntelRdt {
   bool enable_monitoring = false;
 };
 
-/// Errors name the field: a closID that is no single directory name (I-3; "/" is the default CLOS),
+/// Whether a CLOS may be called so: one directory name that is none of resctrl's own, or "/", the
+/// default CLOS (I-3).
+bool is_clos_name(std::string_view name);
+/// Errors name the field: a closID that is no name of a CLOS (I-3),
 /// a memBwSchema without "MB:", a line feed in a schema (I-7).
 Result<void> check_resctrl(const IntelRdt& rdt);
 

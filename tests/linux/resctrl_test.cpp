@@ -251,4 +251,10 @@ BOOST_AUTO_TEST_CASE(a_link_in_the_tree_is_not_followed) {
   BOOST_TEST(!apply(tree, {.clos_id = "gold"}).has_value());
 }
 
+BOOST_AUTO_TEST_CASE(a_container_with_a_name_of_resctrls_own_needs_a_clos_id) {
+  const ResctrlTree tree;
+  const auto applied = apply_resctrl(HostPath(tree.root()), with_schema(), "info", kPid);
+  BOOST_TEST(contains(must_fail(applied), "give a closID"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
