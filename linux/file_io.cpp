@@ -43,16 +43,19 @@ Result<void> replace_file(Fd directory, const std::string& name, std::string_vie
   return within(std::move(written), fmt::format("write {}", name));
 }
 
-Result<void> replace_file(const HostPath& path, std::string_view content, mode_t mode) {
+Result<UniqueFd> open_parent(const HostPath& path) {
   const std::size_t slash = path.string().rfind('/');
   const std::string directory =
       slash == std::string::npos ? "." : path.string().substr(0, slash == 0 ? 1 : slash);
-  const std::string name =
-      slash == std::string::npos ? path.string() : path.string().substr(slash + 1);
-  if (name.empty()) return fail(EISDIR, "write {}", path.string());
+  if (path.empty() || path.string().ends_with('/')) return fail(EISDIR, "write {}", path.string());
   auto parent = sys::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (!parent) return fail(parent.error().number(), "write {}", path.string());
-  return replace_file(*parent, name, content, mode);
+  return parent;
+}
+
+Result<void> replace_file(const HostPath& path, std::string_view content, mode_t mode) {
+  TRY_ASSIGN(const UniqueFd parent, open_parent(path));
+  return replace_file(parent, path.string().substr(path.string().rfind('/') + 1), content, mode);
 }
 
 Result<std::string> read_file(Fd directory, const std::string& name, std::size_t limit) {

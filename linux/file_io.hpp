@@ -15,6 +15,8 @@ namespace ocirun::linux {
 /// Every write is checked; on an error the old file stays and nothing new is left.
 Result<void> replace_file(Fd directory, const std::string& name, std::string_view content,
                           mode_t mode);
+/// The directory that `path` is in. Errors: EISDIR when it names no file.
+Result<UniqueFd> open_parent(const HostPath& path);
 /// The same by path; a relative one is relative to the caller's working directory.
 Result<void> replace_file(const HostPath& path, std::string_view content, mode_t mode);
 

@@ -14,6 +14,7 @@
 #include "linux/capabilities.hpp"
 #include "linux/clone.hpp"
 #include "linux/exec.hpp"
+#include "linux/file_io.hpp"
 #include "linux/lsm.hpp"
 #include "linux/resctrl.hpp"
 #include "linux/syscalls.hpp"
@@ -44,6 +45,12 @@ Result<void> check_root(const bundle::Config& config) {
   const auto fd = linux::sys::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (fd) return {};
   return fail(fd.error().number(), "/root/path: open {} as the root directory", path);
+}
+
+// Written when the container exists; better to know before hooks have run.
+Result<void> check_pid_file(const std::optional<HostPath>& file) {
+  if (file) TRY(within(linux::open_parent(*file), "--pid-file"));
+  return {};
 }
 
 Result<void> check_security_modules(const bundle::Config& config, const Log& log) {
@@ -106,6 +113,7 @@ Result<Preflight> check_host(const bundle::Config& config, const CreateRequest& 
                              const Log& log) {
   Preflight host;
   TRY(check_root(config));
+  TRY(check_pid_file(request.pid_file));
   TRY(check_security_modules(config, log));
   TRY(warn_of_capabilities(config, log));
   if (config.intel_rdt) {
