@@ -50,7 +50,6 @@ BOOST_AUTO_TEST_CASE(
 BOOST_AUTO_TEST_CASE(a_bundle_that_is_missing_is_an_error) {
   BOOST_TEST(must_fail(run_spec_with({"-b", "/no/such/bundle"})) ==
              "the directory /no/such/bundle does not exist");
-      must_fail(run_spec_with({"-b", "/no/such/bundle"})).ends_with("no such file or directory"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
