@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(the_end_of_the_stream_alone_is_a_dead_init) {
   Line both = line();
   both.init.reset();
   const std::string text = must_fail(await_exec(both.start));
-  BOOST_TEST(text.find("ended before") != std::string::npos);
+  BOOST_TEST(text.contains("before it could execute the program"), text);
 }
 
 BOOST_AUTO_TEST_CASE(an_error_is_inits_own_before_and_after_the_announcement) {
