@@ -176,6 +176,28 @@ bool rename_seconds(UnitProperty& property) {
   return true;
 }
 
+// Engines copy annotations of images: what they may not select, security.md.
+bool reaches_beyond_the_unit(std::string_view name) {
+  constexpr std::string_view kBarred[] = {"BPFProgram",
+                                          "BindsTo",
+                                          "Conflicts",
+                                          "DeviceAllow",
+                                          "DevicePolicy",
+                                          "JoinsNamespaceOf",
+                                          "OnFailure",
+                                          "OnSuccess",
+                                          "PartOf",
+                                          "PropagatesReloadTo",
+                                          "PropagatesStopTo",
+                                          "Requires",
+                                          "Requisite",
+                                          "Upholds",
+                                          "Wants",
+                                          "IPEgressFilterPath",
+                                          "IPIngressFilterPath"};
+  return name.ends_with("Action") || contains(kBarred, name);
+}
+
 Result<UnitProperty> read_annotation(const std::string& name, std::string_view value) {
   constexpr std::string_view kOurs[] = {"PIDs", "Slice", "Delegate", "DefaultDependencies"};
   UnitProperty property{.name = name, .signature = {}, .values = {}, .since = 0};
@@ -186,6 +208,10 @@ Result<UnitProperty> read_annotation(const std::string& name, std::string_view v
   if (contains(kOurs, name))
     return refuse("ocirun sets {} itself{}", name,
                   name == "Slice" ? ": name the slice in /linux/cgroupsPath" : "");
+  if (reaches_beyond_the_unit(name))
+    return refuse(
+        "{} would act on other units, on the host or on device rules, which an annotation must not",
+        name);
   if (!Reader(value).read(property))
     return refuse(
         "\"{}\" is no value: true, 'text', 12, 1.5, uint64 12 and ['a', 'b'] are examples of some",

@@ -171,11 +171,24 @@ setup() {
   succeeds 1:b
   run ocirun exec "$ID" sh -c ': >/dev/sub/kmsg'
   [[ $status != 0 ]] || found
-  update --device-remove /dev/sub/kmsg
+  update --device-remove /dev/kmsg:/dev/sub/kmsg
   run ocirun exec "$ID" sh -c '[ ! -e /dev/sub/kmsg ] && ! head -c 0 </tmp/kmsg'
   succeeds
   run ocirun exec "$ID" sh -c 'echo fine >/dev/null && head -c 1 /dev/zero | wc -c'
   succeeds 1
+}
+
+@test "update: a device is denied whatever the container has put at its path" {
+  capabilities CAP_MKNOD CAP_SYSLOG
+  create_and_start
+  update --device-add /dev/kmsg
+  ocirun exec "$ID" sh -c 'mv /dev/kmsg /dev/keep; mv /dev/null /dev/kmsg'
+  run ocirun update --device-remove /dev/kmsg "$ID"
+  exits 0 "the container's /dev/kmsg"
+  run ocirun exec "$ID" head -c 0 /dev/keep
+  [[ $status != 0 ]] || found
+  run ocirun exec "$ID" stat -c %t:%T /dev/kmsg
+  succeeds 1:3
 }
 
 @test "update: a list of device rules takes the place of the old one" {
@@ -212,7 +225,7 @@ setup() {
   create_and_start
   ocirun exec "$ID" sh -c 'ln -s /tmp /dev/away; echo keep >/dev/file'
   fails "device /dev/away/kmsg" update --device-add /dev/kmsg:/dev/away/kmsg "$ID"
-  fails "it is no character or block device" update --device-remove /dev/file "$ID"
+  ocirun update --device-remove /dev/kmsg:/dev/file "$ID"
   fails "it is no character or block device" update --device-add /etc/passwd "$ID"
   run ocirun exec "$ID" sh -c 'ls /tmp; cat /dev/file'
   succeeds keep

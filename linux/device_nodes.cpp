@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <ranges>
 
+#include "linux/detached_mount.hpp"
 #include "linux/syscalls.hpp"
 
 namespace ocirun::linux {
@@ -58,6 +59,10 @@ Result<Device> device_of(const struct stat& info, RootfsPath path) {
   return device;
 }
 
+bool is_same(const Device& a, const Device& b) {
+  return a.kind == b.kind && a.major == b.major && a.minor == b.minor;
+}
+
 Result<bool> is_mount_point(const SafeDir::Entry& where) {
   TRY_ASSIGN(const std::uint64_t own, sys::mount_id(where.parent, where.name.c_str()));
   TRY_ASSIGN(const std::uint64_t around, sys::mount_id(where.parent));
@@ -83,7 +88,10 @@ Result<HostDevice> open_host_device(const HostPath& host, RootfsPath path) {
     HostDevice found;
     TRY_ASSIGN(found.device, device_of(info, std::move(path)));
     auto tree = sys::open_tree(node, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
-    if (tree) found.tree = std::move(*tree);
+    // The clone is a peer of the host's /dev until told otherwise: what the container mounted over
+    // the node would be seen there. One that cannot be told is not used.
+    if (tree && set_mount_attributes(*tree, {}, Recursion::kTop, Propagation::kPrivate))
+      found.tree = std::move(*tree);
     return found;
   };
   return within(open(), "device " + host.string());
@@ -101,9 +109,7 @@ Result<void> NodeChanges::add(const HostDevice& device) {
     if (!device.tree) return fail(EPERM, "bind the host's node");
     if (const auto there = sys::fstatat(where.parent, where.name.c_str()); there) {
       const auto found = device_of(*there, device.device.path);
-      if (found && found->kind == device.device.kind && found->major == device.device.major &&
-          found->minor == device.device.minor)
-        return {};
+      if (found && is_same(*found, device.device)) return {};
     }
     TRY(within(bind(where, device.tree), "bind the host's node"));
     done_.push_back({std::move(where), true, true, {}, {}});
@@ -112,11 +118,12 @@ Result<void> NodeChanges::add(const HostDevice& device) {
   return within(add(), "device " + device.device.path.string());
 }
 
-Result<Device> NodeChanges::remove(const RootfsPath& path) {
-  const auto remove = [&]() -> Result<Device> {
-    TRY_ASSIGN(SafeDir::Entry where, open_parent(root_, path, Missing::kIsAnError));
+Result<bool> NodeChanges::remove(const Device& device) {
+  const auto remove = [&]() -> Result<bool> {
+    TRY_ASSIGN(SafeDir::Entry where, open_parent(root_, device.path, Missing::kIsAnError));
     TRY_ASSIGN(const struct stat info, sys::fstatat(where.parent, where.name.c_str()));
-    TRY_ASSIGN(const Device device, device_of(info, path));
+    const auto found = device_of(info, device.path);
+    if (!found || !is_same(*found, device)) return false;
     TRY_ASSIGN(const bool bound, is_mount_point(where));
     UniqueFd tree;
     if (bound) {
@@ -127,11 +134,11 @@ Result<Device> NodeChanges::remove(const RootfsPath& path) {
     const std::string name = where.name;
     auto removed = sys::unlinkat(where.parent, name.c_str(), 0);
     if (removed || bound)  // an unmounted node is to be mounted again when the file stays
-      done_.push_back({std::move(where), false, bound, device, std::move(tree)});
+      done_.push_back({std::move(where), false, bound, *found, std::move(tree)});
     TRY(std::move(removed));
-    return device;
+    return true;
   };
-  return within(remove(), "device " + path.string());
+  return within(remove(), "device " + device.path.string());
 }
 
 // As far as the container lets us: what it did to its /dev meanwhile stays.

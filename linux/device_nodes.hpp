@@ -33,8 +33,9 @@ class NodeChanges {
   /// Missing parent directories are made (0755). Errors: ENOTDIR (a symlink is in the way),
   /// something else is there.
   Result<void> add(const HostDevice& device);
-  /// Returns the device that it was. Errors: ENOENT; it is no device.
-  Result<Device> remove(const RootfsPath& path);
+  /// The node at the device's path, if it is that device's: what a container has put in its place
+  /// stays, and false is returned. Errors: ENOENT; ENOTDIR; it cannot be removed.
+  Result<bool> remove(const Device& device);
   void keep() { done_.clear(); }
 
  private:

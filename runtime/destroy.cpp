@@ -68,7 +68,8 @@ Result<HostRootfs> detach_host_rootfs(const bundle::ContainerRecord& record) {
   const auto top = linux::sys::open(record.rootfs.c_str(), O_PATH | O_DIRECTORY);
   if (!top) return HostRootfs::kIsNotOurs;
   TRY_ASSIGN(const std::uint64_t mount, linux::sys::mount_id(*top));
-  if (mount != *record.rootfs_mount) return HostRootfs::kIsNotOurs;
+  // 0: a kernel before 5.8, which has no numbers.
+  if (mount == 0 || mount != *record.rootfs_mount) return HostRootfs::kIsNotOurs;
   // By the descriptor: that mount and no other, whatever is mounted there meanwhile.
   TRY(within(linux::sys::unmount(linux::host_fd_link(*top).c_str(), kDetach),
              "unmount " + record.rootfs));

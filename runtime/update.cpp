@@ -33,8 +33,8 @@ class SignalsWait {
 /// One update. The members are what its steps have changed so far; `undo_` is the last of them.
 class Update {
  public:
-  Update(Container& container, const UpdateRequest& request)
-      : container_(container), request_(request), change_(request.resources) {}
+  Update(Container& container, const UpdateRequest& request, const Log& log)
+      : container_(container), request_(request), log_(log), change_(request.resources) {}
 
   Result<void> run() {
     TRY(read_state());
@@ -58,6 +58,7 @@ class Update {
 
   Container& container_;
   const UpdateRequest& request_;
+  const Log& log_;
   cgroups::Resources change_;
   bundle::Config config_;
   bundle::ContainerRecord record_;  // as it will be
@@ -100,6 +101,10 @@ Result<void> Update::change_nodes() {
   auto begun = DeviceUpdate::begin(container_, config_, request_);
   if (!begun) return std::unexpected(std::move(begun).error());
   nodes_.emplace(std::move(*begun));
+  if (!nodes_->left_nodes().empty())
+    log_.warn(fmt::format(
+        "the container's {} stays, as it is no longer what was given; the device is denied",
+        nodes_->left_nodes()));
   if (change_.devices.empty()) change_.devices = before_.devices;
   // The last rule that matches decides.
   for (const cgroups::DeviceRule& rule : nodes_->rules()) {
@@ -167,13 +172,13 @@ Result<void> Update::write_state() {
 
 }  // namespace
 
-Result<void> update_container(Container& container, const UpdateRequest& request) {
+Result<void> update_container(Container& container, const UpdateRequest& request, const Log& log) {
   TRY(container.lock_and_reload());
   const Status status = container.status();
   if (!can_update(status)) return refuse("container not running");
   TRY(refuse_foreign(container.directory()));
   const SignalsWait wait;
-  return Update(container, request).run();
+  return Update(container, request, log).run();
 }
 
 }  // namespace ocirun::runtime

@@ -8,6 +8,7 @@
 #include "linux/error.hpp"
 #include "linux/paths.hpp"
 #include "runtime/container.hpp"
+#include "runtime/log.hpp"
 
 namespace ocirun::runtime {
 
@@ -22,13 +23,13 @@ struct DeviceGrant {
 struct UpdateRequest {
   cgroups::Resources resources;  // of device rules a list that is not empty replaces the old one
   std::optional<std::string> l3_cache_schema, mem_bw_schema;
-  std::vector<DeviceGrant> added_devices;   // a node, and a rule that allows it
-  std::vector<RootfsPath> removed_devices;  // the node, and a rule that denies it
+  std::vector<DeviceGrant> added_devices;    // a node, and a rule that allows it
+  std::vector<DeviceGrant> removed_devices;  // a rule that denies it, and the node where it is one
 };
 
 /// Changes a container that runs, was created or is paused, all or nothing: limits, device rules,
 /// device nodes, resctrl schemata, and what the state directory says of them. Errors: "container
 /// not running"; pointers into linux.resources; a container without a cgroup of its own.
-Result<void> update_container(Container& container, const UpdateRequest& request);
+Result<void> update_container(Container& container, const UpdateRequest& request, const Log& log);
 
 }  // namespace ocirun::runtime

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 
 #include "linux/exec.hpp"
@@ -26,15 +25,17 @@ enum class Word : std::uint8_t { kDone = 1, kFailed, kKeep };
 
 constexpr int kPatience = 10'000;  // ms
 
-bool is_ready(Fd fd) {
+constexpr int kPatienceWithTheKilled = 1000;
+
+bool is_ready(Fd fd, int patience) {
   pollfd watched{fd.value, POLLIN, 0};
-  return ::poll(&watched, 1, kPatience) == 1;
+  return ::poll(&watched, 1, patience) == 1;
 }
 
 struct NodePlan {
   const bundle::Config& config;
   std::vector<linux::HostDevice> added;
-  const std::vector<RootfsPath>& removed;
+  std::vector<linux::Device> removed;
   std::vector<linux::PinnedNamespace> pinned;
   HostPath root;  // the container's, once the namespaces are joined
   linux::Procfs procfs;
@@ -80,12 +81,15 @@ Result<void> change_nodes(const NodePlan& plan, const linux::MessageSocket& pare
                                  ? linux::NodeSource::kBindHostNode
                                  : linux::NodeSource::kMakeNode);
   for (const linux::HostDevice& device : plan.added) TRY(changes.add(device));
-  std::string removed;  // "c10:229 "
-  for (const RootfsPath& path : plan.removed) {
-    TRY_ASSIGN(const linux::Device device, changes.remove(path));
-    removed += fmt::format("{}{}:{} ", static_cast<char>(device.kind), device.major, device.minor);
+  // The rules deny them in any case: a container must not hold a revocation up by what it does to
+  // its /dev.
+  std::string left;
+  for (const linux::Device& device : plan.removed) {
+    const auto removed = changes.remove(device);
+    if (!removed && removed.error().number() == ENOENT) continue;
+    if (!removed || !*removed) left += (left.empty() ? "" : ", ") + device.path.string();
   }
-  TRY(parent.send(static_cast<std::uint8_t>(Word::kDone), removed));
+  TRY(parent.send(static_cast<std::uint8_t>(Word::kDone), left));
   const auto answer = parent.receive();
   if (answer && !answer->end_of_stream && static_cast<Word>(answer->tag) == Word::kKeep)
     changes.keep();
@@ -112,21 +116,6 @@ cgroups::DeviceRule rule_for(const linux::Device& device, bool allow) {
           .mknod = true};
 }
 
-/// "c10:229 b8:0 ", as the child tells which devices it removed.
-std::vector<cgroups::DeviceRule> denials_of(std::string_view text) {
-  std::vector<cgroups::DeviceRule> rules;
-  for (std::size_t blank = 0; (blank = text.find(' ')) != std::string_view::npos;
-       text.remove_prefix(blank + 1)) {
-    linux::Device device;
-    device.kind = text[0] == 'b' ? linux::Device::Kind::kBlock : linux::Device::Kind::kCharacter;
-    const char* const end = text.data() + blank;
-    const auto major = std::from_chars(text.data() + 1, end, device.major);
-    if (major.ptr != end) std::from_chars(major.ptr + 1, end, device.minor);
-    rules.push_back(rule_for(device, false));
-  }
-  return rules;
-}
-
 }  // namespace
 
 Result<DeviceUpdate> DeviceUpdate::begin(const Container& container, const bundle::Config& config,
@@ -135,7 +124,7 @@ Result<DeviceUpdate> DeviceUpdate::begin(const Container& container, const bundl
   NodePlan plan{
       .config = config,
       .added = {},
-      .removed = request.removed_devices,
+      .removed = {},
       .pinned = {},
       .root = HostPath(container.record().mounts_on_host ? container.record().rootfs : "/"),
       .procfs = std::move(procfs)};
@@ -149,6 +138,12 @@ Result<DeviceUpdate> DeviceUpdate::begin(const Container& container, const bundl
     update.rules_.push_back(rule);
     plan.added.push_back(std::move(device));
   }
+  // The number is the host's to tell: the container may have put another node at that path.
+  for (const DeviceGrant& grant : request.removed_devices) {
+    TRY_ASSIGN(linux::HostDevice device, linux::open_host_device(grant.host, grant.path));
+    update.rules_.push_back(rule_for(device.device, false));
+    plan.removed.push_back(std::move(device.device));
+  }
   TRY_ASSIGN(plan.pinned, pin_mount_namespace(container, config, plan.procfs));
   TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
   TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
@@ -159,7 +154,7 @@ Result<DeviceUpdate> DeviceUpdate::begin(const Container& container, const bundl
   update.child_ = std::move(child);
   update.socket_ = std::move(ends.first);
   ends.second.close();
-  if (!is_ready(update.socket_.fd())) {
+  if (!is_ready(update.socket_.fd(), kPatience)) {
     ::kill(update.child_.pid, SIGKILL);
     return fail(ETIMEDOUT, "change device nodes: a filesystem of the container does not answer");
   }
@@ -168,7 +163,7 @@ Result<DeviceUpdate> DeviceUpdate::begin(const Container& container, const bundl
     return refuse("the process that changes the container's device nodes died");
   if (static_cast<Word>(packet.tag) == Word::kFailed)
     return std::unexpected(parse_error_bytes(packet.payload));
-  for (const cgroups::DeviceRule& rule : denials_of(packet.payload)) update.rules_.push_back(rule);
+  update.left_nodes_ = packet.payload;
   return update;
 }
 
@@ -176,11 +171,14 @@ void DeviceUpdate::keep() {
   static_cast<void>(socket_.send(static_cast<std::uint8_t>(Word::kKeep)));
 }
 
+// A filesystem of the container's may hold the child up even when it is killed: then it is left to
+// whoever takes our children over. It holds nothing of ours.
 DeviceUpdate::~DeviceUpdate() {
   if (child_.pid == 0) return;
   socket_.close();
-  if (child_.pidfd && !is_ready(child_.pidfd)) ::kill(child_.pid, SIGKILL);
-  static_cast<void>(linux::wait_for_child(child_.pid));
+  if (!is_ready(child_.pidfd, kPatience)) ::kill(child_.pid, SIGKILL);
+  if (is_ready(child_.pidfd, kPatienceWithTheKilled))
+    static_cast<void>(linux::wait_for_child(child_.pid));
 }
 
 }  // namespace ocirun::runtime

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "bundle/config.hpp"
@@ -24,12 +25,15 @@ class DeviceUpdate {
   DeviceUpdate(DeviceUpdate&& other) noexcept
       : socket_(std::move(other.socket_)),
         child_(std::exchange(other.child_, {})),
-        rules_(std::move(other.rules_)) {}
+        rules_(std::move(other.rules_)),
+        left_nodes_(std::move(other.left_nodes_)) {}
   DeviceUpdate& operator=(DeviceUpdate&&) = delete;
   ~DeviceUpdate();
 
   /// What has to be allowed and denied with them.
   const std::vector<cgroups::DeviceRule>& rules() const { return rules_; }
+  /// Paths of nodes that should have gone and that the container has replaced or holds; "" if none.
+  const std::string& left_nodes() const { return left_nodes_; }
   void keep();
 
  private:
@@ -37,6 +41,7 @@ class DeviceUpdate {
   linux::MessageSocket socket_;
   linux::Child child_;
   std::vector<cgroups::DeviceRule> rules_;
+  std::string left_nodes_;
 };
 
 }  // namespace ocirun::runtime

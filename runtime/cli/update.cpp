@@ -108,18 +108,18 @@ Result<std::string> read_document(const std::string& name) {
 }
 
 /// "HOST[:PATH[:rwm]]", as engines write it.
-Result<DeviceGrant> parse_grant(const std::string& text) {
+Result<DeviceGrant> parse_grant(std::string_view option, const std::string& text) {
   DeviceGrant grant;
   const std::size_t first = text.find(':');
   const std::size_t second = first == std::string::npos ? first : text.find(':', first + 1);
   std::string host = text.substr(0, first);
   std::string path = first == std::string::npos ? host : text.substr(first + 1, second - first - 1);
   if (!host.starts_with('/') || !path.starts_with('/'))
-    return refuse("--device-add {}: must be HOST[:PATH[:rwm]] with absolute paths", text);
+    return refuse("{} {}: must be HOST[:PATH[:rwm]] with absolute paths", option, text);
   if (second != std::string::npos) {
     const std::string access = text.substr(second + 1);
     if (access.empty() || access.find_first_not_of("rwm") != std::string::npos)
-      return refuse("--device-add {}: \"{}\" must be letters of \"rwm\"", text, access);
+      return refuse("{} {}: \"{}\" must be letters of \"rwm\"", option, text, access);
     grant.read = access.contains('r');
     grant.write = access.contains('w');
     grant.mknod = access.contains('m');
@@ -145,13 +145,12 @@ Result<UpdateRequest> read_request(const Invocation& invocation) {
   request.l3_cache_schema = arguments.value("l3-cache-schema");
   request.mem_bw_schema = arguments.value("mem-bw-schema");
   for (const std::string& device : arguments.all("device-add")) {
-    TRY_ASSIGN(DeviceGrant grant, parse_grant(device));
+    TRY_ASSIGN(DeviceGrant grant, parse_grant("--device-add", device));
     request.added_devices.push_back(std::move(grant));
   }
-  for (std::string& path : arguments.all("device-remove")) {
-    if (!path.starts_with('/'))
-      return refuse("--device-remove {}: must be an absolute path in the container", path);
-    request.removed_devices.emplace_back(std::move(path));
+  for (const std::string& device : arguments.all("device-remove")) {
+    TRY_ASSIGN(DeviceGrant grant, parse_grant("--device-remove", device));
+    request.removed_devices.push_back(std::move(grant));
   }
   return request;
 }
@@ -162,7 +161,7 @@ Result<void> update(const Invocation& invocation) {
     return refuse("nothing to change is given; see ocirun update --help");
   TRY_ASSIGN(Container container, Container::load(invocation.options, id));
   TRY_ASSIGN(const UpdateRequest request, read_request(invocation));
-  return update_container(container, request);
+  return update_container(container, request, invocation.log);
 }
 
 }  // namespace

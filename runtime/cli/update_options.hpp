@@ -28,7 +28,7 @@ inline constexpr std::array kUpdateOptions{
     Option{"l3-cache-schema", 0, "SCHEMA", "Intel RDT: \"L3:0=7f0;1=1f\""},
     Option{"mem-bw-schema", 0, "SCHEMA", "Intel RDT: \"MB:0=20;1=70\""},
     Option{"device-add", 0, "HOST[:PATH[:rwm]]", "give it a device of the host; repeatable"},
-    Option{"device-remove", 0, "PATH", "take a device away; repeatable"},
+    Option{"device-remove", 0, "HOST[:PATH]", "take a device away; repeatable"},
 };
 
 }  // namespace ocirun::runtime::cli

@@ -2,7 +2,10 @@
 
 #include <sys/sysmacros.h>
 
+#include <sstream>
+
 #include "tests/linux/mount_scene.hpp"
+#include "tests/scratch.hpp"
 
 using namespace ocirun;
 using namespace ocirun::linux;
@@ -49,13 +52,12 @@ CHILD_TEST(a_node_is_made_and_removed_and_both_are_undone_unless_kept, CLONE_NEW
     BOOST_TEST(is_kmsg("/dev/kmsg"));
     {
       NodeChanges changes(*scene.root, *scene.procfs, source);
-      const Device removed = must(changes.remove(RootfsPath("/dev/kmsg")));
-      BOOST_TEST(removed.minor == 11);
+      BOOST_TEST(must(changes.remove(kmsg("/dev/kmsg").device)));
       BOOST_TEST(!exists("/dev/kmsg"));
     }
     BOOST_TEST(is_kmsg("/dev/kmsg"));
     NodeChanges changes(*scene.root, *scene.procfs, source);
-    must(changes.remove(RootfsPath("/dev/kmsg")));
+    BOOST_TEST(must(changes.remove(kmsg("/dev/kmsg").device)));
     changes.keep();
     BOOST_TEST(!exists("/dev/kmsg"));
   }
@@ -75,13 +77,45 @@ CHILD_TEST(no_symlink_is_followed_and_nothing_but_devices_is_touched, CLONE_NEWN
   must_fail(changes.add(kmsg("/dev/file")));
   must_fail(changes.add(kmsg("/dev/../kmsg")));
   must_fail(changes.add(kmsg("/")));
-  must_fail(changes.remove(RootfsPath("/dev/link")));
-  must_fail(changes.remove(RootfsPath("/dev/file")));
-  must_fail(changes.remove(RootfsPath("/dev/nothing")));
-  must_fail(changes.remove(RootfsPath("/dev")));
+  for (const char* path : {"/dev/link", "/dev/file", "/dev"})
+    BOOST_TEST(!must(changes.remove(kmsg(path).device)));
+  must_fail(changes.remove(kmsg("/dev/nothing").device));
+  BOOST_TEST(exists("/dev/link"));
   BOOST_TEST(fs::is_empty(kRoot + "/decoy"));
   BOOST_TEST(fs::file_size(kRoot + "/dev/file") == 4U);
   must_fail(open_host_device(HostPath("/etc/passwd"), RootfsPath("/dev/x")));
+}
+
+// The container has renamed the node and put another in its place.
+CHILD_TEST(a_node_of_another_device_is_left_alone, CLONE_NEWNS) {
+  Scene scene;
+  scene.attach();
+  fs::create_directories(kRoot + "/dev");
+  NodeChanges changes(*scene.root, *scene.procfs, NodeSource::kMakeNode);
+  must(changes.add(must(open_host_device(HostPath("/dev/zero"), RootfsPath("/dev/kmsg")))));
+  BOOST_TEST(!must(changes.remove(kmsg("/dev/kmsg").device)));
+  BOOST_TEST(exists("/dev/kmsg"));
+}
+
+// Else what is mounted over the node in the container is mounted over the host's.
+CHILD_TEST(the_bound_node_is_no_peer_of_the_hosts_dev, CLONE_NEWNS) {
+  constexpr unsigned long kBind = 1UL << 12, kShared = 1UL << 20;  // MS_BIND, MS_SHARED
+  must(sys::mount("/dev", "/dev", nullptr, kBind, nullptr));
+  must(sys::mount("none", "/dev", nullptr, kShared, nullptr));
+  Scene scene;
+  scene.attach();
+  NodeChanges changes(*scene.root, *scene.procfs, NodeSource::kBindHostNode);
+  must(changes.add(kmsg("/dev/kmsg")));
+  std::istringstream mounts(slurp("/proc/self/mountinfo"));
+  bool seen = false;
+  for (std::string line; std::getline(mounts, line);) {
+    if (line.find(kRoot + "/dev/kmsg ") == std::string::npos) continue;
+    seen = true;
+    BOOST_TEST(line.find("shared:") == std::string::npos);
+    BOOST_TEST(line.find("master:") == std::string::npos);
+  }
+  BOOST_TEST(seen);
+  BOOST_TEST(is_kmsg("/dev/kmsg"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
