@@ -99,11 +99,11 @@ CHILD_TEST(a_node_of_another_device_is_left_alone, CLONE_NEWNS) {
 
 // Else what is mounted over the node in the container is mounted over the host's.
 CHILD_TEST(the_bound_node_is_no_peer_of_the_hosts_dev, CLONE_NEWNS) {
+  Scene scene;
+  scene.attach();
   constexpr unsigned long kBind = 1UL << 12, kShared = 1UL << 20;  // MS_BIND, MS_SHARED
   must(sys::mount("/dev", "/dev", nullptr, kBind, nullptr));
   must(sys::mount("none", "/dev", nullptr, kShared, nullptr));
-  Scene scene;
-  scene.attach();
   NodeChanges changes(*scene.root, *scene.procfs, NodeSource::kBindHostNode);
   must(changes.add(kmsg("/dev/kmsg")));
   std::istringstream mounts(slurp("/proc/self/mountinfo"));
