@@ -113,7 +113,7 @@ printed() { [[ $(lines "$1") -ge $2 ]]; }
   resources '{memory: {limit: 40960, swap: 40960}}'
   attempt create --bundle "$BUNDLE" "$ID"
   exits 1 "out of memory"
-  mentions "killed by signal 9 after"
+  mentions "killed by signal 9 (SIGKILL)"
   mentions "raise /linux/resources/memory/limit, which is 40960 bytes"
   [[ ! -e $ROOT/$ID ]]
 }

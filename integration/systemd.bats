@@ -76,14 +76,15 @@ run_in() {
     bundle ".annotations = {\"org.systemd.property.TimeoutStopSec\": \"uint64 12\",
       \"org.systemd.property.CollectMode\": \"'"'inactive-or-failed'"'\",
       \"org.systemd.property.MemoryHigh\": \"uint64 100000000\",
-      \"org.systemd.property.Wants\": \"['"'a.target', 'b.target'"']\"}"
+      \"org.systemd.property.Documentation\": \"['"'man:a(1)', 'man:b(1)'"']\"}"
     up web
     has ocirun-web.scope TimeoutStopUSec 12s
     has ocirun-web.scope CollectMode inactive-or-failed
     has ocirun-web.scope MemoryHigh 100000000
-    equal Wants "a.target b.target" "$(show ocirun-web.scope Wants | tr " " "\n" | sort | xargs)"
+    equal Documentation "man:a(1) man:b(1)" "$(show ocirun-web.scope Documentation)"
     ocirun delete --force web
-    for bad in "TimeoutStopSec soon" "Nonsense true" "Slice true" "MemoryMax true" "Memory-Max 1"; do
+    for bad in "TimeoutStopSec soon" "Nonsense true" "Slice true" "MemoryMax true" "Memory-Max 1" "SuccessAction true" \
+      "DevicePolicy true" "Wants true"; do
       config ".annotations = {(\"org.systemd.property.\" + \$name): \$value}" --arg name "${bad% *}" --arg value "${bad#* }"
       refused "/annotations/org.systemd.property.${bad% *}" web
       gone ocirun-web.scope
