@@ -240,8 +240,9 @@ process() { jq ".process | $1" "$BUNDLE/config.json" >"$TMP/process.json"; }
 unified_with_controller() {
   UNIFIED=/sys/fs/cgroup/unified
   [[ -d $UNIFIED ]] || UNIFIED=/sys/fs/cgroup
-  CONTROLLER=$(cut -d' ' -f1 "$UNIFIED/cgroup.controllers" 2>/dev/null) || true
-  [[ -n $CONTROLLER ]] || skip "no controller in the unified hierarchy of this host"
+  # One that governs whole processes: below cpu and pids, which govern threads too, a process may stay.
+  CONTROLLER=$(tr ' ' '\n' <"$UNIFIED/cgroup.controllers" 2>/dev/null | grep -xE 'memory|io|hugetlb' | head -n 1) || true
+  [[ -n $CONTROLLER ]] || skip "no controller of processes in the unified hierarchy of this host"
   echo "+$CONTROLLER" >"$UNIFIED/cgroup.subtree_control"
 }
 
