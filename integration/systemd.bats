@@ -81,7 +81,7 @@ run_in() {
     has ocirun-web.scope TimeoutStopUSec 12s
     has ocirun-web.scope CollectMode inactive-or-failed
     has ocirun-web.scope MemoryHigh 100000000
-    equal Documentation "man:a(1) man:b(1)" "$(show ocirun-web.scope Documentation)"
+    equal Documentation "man:a(1) man:b(1)" "$(show ocirun-web.scope Documentation | tr -d \")"
     ocirun delete --force web
     for bad in "TimeoutStopSec soon" "Nonsense true" "Slice true" "MemoryMax true" "Memory-Max 1" "SuccessAction true" \
       "DevicePolicy true" "Wants true"; do
