@@ -1,0 +1,22 @@
+// What a child says to its parent: the first byte is a message, the rest its payload.
+#include "runtime/protocol.hpp"
+#include "tests/fuzz/fuzz.hpp"
+
+using namespace ocirun;
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  runtime::Conversation conversation;
+  for (std::size_t i = 0; i < size; ++i) {
+    const auto message = static_cast<runtime::Message>(data[i]);
+    const std::string_view before = conversation.last();
+    // A message out of turn changes nothing.
+    if (!conversation.hear(message)) fuzz::require(conversation.last() == before);
+    fuzz::require(!conversation.activity().empty());
+  }
+  const std::string_view payload = fuzz::text_of(data, size);
+  static_cast<void>(runtime::parse_number(payload));
+  const Error error = runtime::parse_error_bytes(payload);
+  const std::string bytes = runtime::error_bytes(error);
+  fuzz::require(runtime::error_bytes(runtime::parse_error_bytes(bytes)) == bytes);
+  return 0;
+}

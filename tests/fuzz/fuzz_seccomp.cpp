@@ -1,0 +1,21 @@
+// A profile as JSON: read, then compiled by libseccomp.
+#include "bundle/config.hpp"
+#include "linux/seccomp.hpp"
+#include "tests/fuzz/fuzz.hpp"
+
+using namespace ocirun;
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::string text =
+      R"({"ociVersion": "1.3.0", "root": {"path": "r"}, "linux": {"namespaces": [{"type": "mount"}], "seccomp": )";
+  text += fuzz::text_of(data, size);
+  text += "}}";
+  const bundle::Parsed parsed = bundle::parse_config(text, HostPath("/bundle"));
+  if (!parsed.config || !parsed.config->seccomp) return 0;
+  std::vector<std::string> warnings;
+  const auto filter = linux::compile_seccomp(*parsed.config->seccomp, warnings);
+  constexpr std::size_t kMostInstructions = 4096;  // BPF_MAXINSNS
+  if (filter)
+    fuzz::require(!filter->program.empty() && filter->program.size() <= kMostInstructions);
+  return 0;
+}
