@@ -102,8 +102,10 @@ Result<void> NodeChanges::add(const HostDevice& device) {
     TRY_ASSIGN(SafeDir::Entry where, open_parent(root_, device.device.path, Missing::kIsMade));
     if (source_ == NodeSource::kMakeNode) {
       auto made = make_node_at(where, procfs_, device.device);
-      if (made && *made) done_.push_back({std::move(where), true, false, {}, {}});
-      if (made) return {};
+      if (made) {
+        if (*made) done_.push_back({std::move(where), true, false, {}, {}});
+        return {};
+      }
       if (made.error().number() != EPERM) return std::unexpected(std::move(made).error());
     }
     if (!device.tree) return fail(EPERM, "bind the host's node");

@@ -81,6 +81,7 @@ constexpr std::size_t kLongestPath = 4096;
 constexpr std::size_t kMostVariables = 1024;
 
 long address(const void* pointer) { return reinterpret_cast<long>(pointer); }
+long address(const char* const* list) { return reinterpret_cast<long>(list); }
 
 bool starts_with(const char* text, const char* start) {
   while (*start != '\0' && *text == *start) ++text, ++start;

@@ -68,7 +68,7 @@ Result<Message> Bus::new_call(const char* method) const {
 }
 
 Result<Reply> Bus::call(const Message& message) const {
-  sd_bus_error error = SD_BUS_ERROR_NULL;
+  sd_bus_error error{};
   sd_bus_message* answer = nullptr;
   const std::uint64_t left = microseconds_left();
   const int done =
@@ -100,7 +100,7 @@ Result<std::string> Bus::text_property(const std::string& path, const char* inte
   if (!reply.good()) return refusal(reply, name);
   const char* text = nullptr;
   done = sd_bus_message_enter_container(reply.message.get(), 'v', "s");
-  if (done >= 0) done = sd_bus_message_read_basic(reply.message.get(), 's', &text);
+  if (done >= 0) done = read_text(reply.message.get(), 's', text);
   if (done < 0) return fail(-done, "read systemd's {}", name);
   return std::string(text);
 }

@@ -11,6 +11,12 @@
 
 namespace ocirun::cgroups {
 
+/// The next field of a message, of type 's' or 'o'; it lives as long as the message. As
+/// sd_bus_message_read_basic(3), which takes a pointer to anything.
+inline int read_text(sd_bus_message* message, char type, const char*& text) {
+  return sd_bus_message_read_basic(message, type, static_cast<void*>(&text));
+}
+
 struct FreeMessage {
   void operator()(sd_bus_message* message) const { sd_bus_message_unref(message); }
 };

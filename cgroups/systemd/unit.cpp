@@ -39,7 +39,7 @@ class Jobs {
   /// The result of the job that `answer` names: "done", "failed", "canceled" …
   Result<std::string> await(const Message& answer) {
     const char* path = nullptr;
-    if (const int done = sd_bus_message_read_basic(answer.get(), 'o', &path); done < 0)
+    if (const int done = read_text(answer.get(), 'o', path); done < 0)
       return fail(-done, "read systemd's answer");
     const std::string job = path;
     for (;;) {
@@ -58,10 +58,8 @@ class Jobs {
   static int hear(sd_bus_message* message, void* self, sd_bus_error*) {
     std::uint32_t id = 0;
     const char *job = nullptr, *unit = nullptr, *result = nullptr;
-    if (sd_bus_message_read_basic(message, 'u', &id) >= 0 &&
-        sd_bus_message_read_basic(message, 'o', &job) >= 0 &&
-        sd_bus_message_read_basic(message, 's', &unit) >= 0 &&
-        sd_bus_message_read_basic(message, 's', &result) >= 0)
+    if (sd_bus_message_read_basic(message, 'u', &id) >= 0 && read_text(message, 'o', job) >= 0 &&
+        read_text(message, 's', unit) >= 0 && read_text(message, 's', result) >= 0)
       static_cast<Jobs*>(self)->ended_.push_back({job, result});
     return 0;
   }
@@ -94,7 +92,7 @@ Result<std::string> find_unit(const Bus& bus, const std::string& unit) {
   if (reply.error_name == kNoSuchUnit) return std::string();
   if (!reply.good()) return refusal(reply, "find " + unit);
   const char* path = nullptr;
-  if (const int done = sd_bus_message_read_basic(reply.message.get(), 'o', &path); done < 0)
+  if (const int done = read_text(reply.message.get(), 'o', path); done < 0)
     return fail(-done, "find {}", unit);
   return std::string(path);
 }
