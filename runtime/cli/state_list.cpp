@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "linux/syscalls.hpp"
 #include "runtime/cli/commands.hpp"
@@ -11,10 +12,21 @@
 namespace ocirun::runtime::cli {
 namespace {
 
-std::string user_name(std::uint32_t uid) {
-  const auto entries = find_in_passwd(uid);
-  return entries.empty() ? fmt::format("#{}", uid) : entries.front().name;
-}
+/// Names of users; each is looked up once, however many containers are listed.
+class UserNames {
+ public:
+  const std::string& of(std::uint32_t uid) {
+    const auto [entry, is_new] = names_.try_emplace(uid);
+    if (is_new) {
+      const auto lines = find_in_passwd(uid);
+      entry->second = lines.empty() ? fmt::format("#{}", uid) : lines.front().name;
+    }
+    return entry->second;
+  }
+
+ private:
+  std::map<std::uint32_t, std::string> names_;
+};
 
 // A column is as wide as its longest cell, at least 12, with three blanks between: what scripts
 // written for runc cut.
@@ -68,6 +80,7 @@ Result<int> run_list(const Invocation& invocation) {
   TRY_ASSIGN(const std::vector<std::string> ids, store.ids());
 
   std::vector<bundle::StateDocument> states;
+  UserNames names;
   std::string quiet;
   for (const std::string& text : ids) {
     quiet += text + "\n";
@@ -77,7 +90,7 @@ Result<int> run_list(const Invocation& invocation) {
     if (!directory) continue;  // deleted meanwhile
     const auto container = Container::load(invocation.options, id);
     states.push_back(container ? container->state() : state_of_unfinished(*directory, id));
-    states.back().owner = user_name(container ? container->record().owner_uid : 0);
+    states.back().owner = names.of(container ? container->record().owner_uid : 0);
   }
   if (arguments.has("quiet"))
     TRY(print(quiet));
