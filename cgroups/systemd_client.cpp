@@ -16,7 +16,6 @@
 #include "cgroups/text.hpp"
 #include "linux/clone.hpp"
 #include "linux/exec.hpp"
-#include "linux/net_device_program.hpp"
 #include "linux/own_program.hpp"
 
 namespace ocirun::cgroups {
@@ -88,7 +87,7 @@ class Conversation {
     const std::string_view text = answer;
     if (text.starts_with(kOk)) return std::string(text.substr(kOk.size()));
     if (text.starts_with(kError))
-      return std::unexpected(linux::parse_error_lines(text.substr(kError.size())));
+      return std::unexpected(linux::parse_error_lines(text.substr(kError.size()), "ask systemd"));
     return refuse("{} ended without an answer", kName);
   }
 

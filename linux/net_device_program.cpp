@@ -4,12 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
-#include <vector>
 
 #include "linux/clone.hpp"
 #include "linux/exec.hpp"
@@ -51,35 +48,11 @@ Result<std::string> run_program(std::string_view verb, std::string_view device,
   TRY(answer);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return answer;
   if (WIFEXITED(status) && WEXITSTATUS(status) == 1)
-    return std::unexpected(parse_error_lines(*answer));
+    return std::unexpected(parse_error_lines(*answer, "move a network device"));
   return refuse("{} ended with wait status {}", path, status);
 }
 
 }  // namespace
-
-std::string error_lines(const Error& error) {
-  std::string text = fmt::format("{}", error.number());
-  for (std::string frame : error.frames()) {
-    std::ranges::replace(frame, '\n', ' ');
-    text += "\n" + frame;
-  }
-  return text;
-}
-
-Error parse_error_lines(std::string_view text) {
-  int number = 0;
-  std::vector<std::string> frames;
-  std::string_view rest = text.substr(std::min(text.find('\n'), text.size()));
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  while (!rest.empty()) {
-    rest.remove_prefix(1);
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    frames.emplace_back(rest.substr(0, end));
-    rest.remove_prefix(end);
-  }
-  if (frames.empty()) frames.emplace_back("move a network device");
-  return Error(number, std::move(frames));
-}
 
 Result<std::string> request_device_move(const NetDevice& device, Fd target) {
   return run_program(kMoveVerb, device.host_name, device.container_name, target);

@@ -15,10 +15,6 @@ inline constexpr std::string_view kMoveVerb = "move";
 inline constexpr std::string_view kReturnVerb = "return";
 inline constexpr int kNetworkNamespaceDescriptor = 3;
 
-/// An error as lines: the errno, then its frames.
-std::string error_lines(const Error& error);
-Error parse_error_lines(std::string_view text);
-
 /// Has ocirun-netdevice move one device of the caller's network namespace into `target` (L-29):
 /// renamed, with its permanent global addresses, up. Returns the name it got. On an error the
 /// device is where it was.

@@ -15,7 +15,7 @@
 #include "cgroups/systemd/bus.hpp"
 #include "cgroups/systemd/unit.hpp"
 #include "linux/file_io.hpp"
-#include "linux/net_device_program.hpp"
+#include "linux/own_program.hpp"
 
 namespace {
 

@@ -10,6 +10,7 @@
 #include "linux/file_io.hpp"
 #include "linux/net_device_program.hpp"
 #include "linux/netdevice/net_device.hpp"
+#include "linux/own_program.hpp"
 
 namespace {
 
