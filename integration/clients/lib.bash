@@ -62,9 +62,12 @@ eventually() {
   return 1
 }
 
-# run_with_terminal COMMAND: what it prints on a terminal of its own, without carriage returns and the echo of the end of
-# our input.
-run_with_terminal() { script -qec "$1" /dev/null </dev/null | tr -d '\r' | sed 's|\^@||g'; }
+# run_with_terminal COMMAND: what it prints on a terminal of its own, without carriage returns. Nobody types, but the
+# keyboard stays open: at its end podman and conmon, whatever the runtime, sometimes drop what the program said.
+run_with_terminal() {
+  [[ -p $WORK/keyboard ]] || mkfifo -m 0666 "$WORK/keyboard"
+  script -qec "$1" /dev/null 0<>"$WORK/keyboard" | tr -d '\r'
+}
 
 # --- daemons and images ----------------------------------------------------------------------------------
 

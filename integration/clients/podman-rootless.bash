@@ -58,13 +58,13 @@ check "privileged" run --privileged $B true
 check_output "a device" c run --device /dev/zero $B sh -c 'test -c /dev/zero && echo c'
 check_output "init" 1 run --init $B sh -c 'grep -c -E "podman-init|catatonit" /proc/1/cmdline'
 check_output "the host's pid namespace" no run --pid host $B sh -c 'test $$ = 1 && echo yes || echo no'
-terminal() { as_user script -qec "$1" /dev/null </dev/null | tr -d '\r' | sed 's|\^@||g'; }
-check_output "a terminal" /dev/pts/0 terminal "podman run -it --rm --network none $B tty"
+script() { as_user script "$@"; }
+check_output "a terminal" /dev/pts/0 run_with_terminal "podman run -it --rm --network none $B tty"
 check "run detached" podman run -d --name one --network none $B sh -c 'trap "exit 5" TERM; while :; do sleep 0.1; done'
 check_output "inspect tells that it runs" running podman inspect -f '{{.State.Status}}' one
 check_output "exec" hello podman exec one echo hello
 check_status "exec returns the status" 9 podman exec one sh -c 'exit 9'
-check_output "exec with a terminal" /dev/pts/0 terminal "podman exec -it one tty"
+check_output "exec with a terminal" /dev/pts/0 run_with_terminal "podman exec -it one tty"
 check "top" podman top one pid comm
 check "kill with a signal that is caught" podman kill -s TERM one
 check_output "it ended with its status" 5 podman wait one
