@@ -7,7 +7,7 @@
 namespace ocirun::cgroups {
 namespace {
 
-// <cmath> would load libm at every start of every command, for this one formula.
+// <cmath> would bring libm's tables into the program, for this one formula.
 
 // atanh(t) = t + t³/3 + t⁵/5 …, to the last bit of a double for t <= 1/3.
 constexpr double atanh_series(double t) {

@@ -50,7 +50,7 @@ struct Host {
 /// no counterpart in v2, controllers that the host lacks, each by its JSON pointer.
 Result<std::vector<Write>> plan(const Resources& resources, const Host& host);
 
-/// The sections that plan() is made of, one controller each (plan_v1.cpp, plan_v2.cpp …).
+/// The sections that plan() is made of, one controller each (plan_cpu.cpp, plan_memory.cpp …).
 using Writes = std::vector<Write>;
 Result<void> plan_cpu_v1(const Resources& resources, Writes& writes);
 Result<void> plan_cpu_v2(const Resources& resources, const Host& host, Writes& writes);

@@ -1,5 +1,5 @@
-// Debian ships fmt as a shared library only. This is the one file that compiles its out-of-line
-// part, so that the binary loads no further library at every start and other files compile fast.
+// Debian ships fmt as a shared library only, which a static program cannot use. This is the one
+// file that compiles its out-of-line part, so that other files compile fast.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

@@ -52,7 +52,6 @@ Result<UniqueFd> open_peer(Fd master) {
   return slave;
 }
 
-/// Text compares equal: a newline stays one byte. Engines and `run` do their own translation.
 Result<void> set_size(Fd terminal, ConsoleSize size) {
   winsize wanted{};
   wanted.ws_row = size.height;
