@@ -30,12 +30,16 @@ Result<void> run_phase(const Hooks& hooks, Kind kind, FailureRule rule,
   for (std::size_t index = 0; index < list.size(); ++index) {
     auto outcome = run_hook(list[index], surroundings);
     if (outcome) continue;
-    outcome.error().within(fmt::format("error running {} hook #{} ({})", config_name(kind), index,
-                                       list[index].path.string()));
+    outcome.error().within(fmt::format("{} {} hook #{} ({})", kHookFailure, config_name(kind),
+                                       index, list[index].path.string()));
     if (rule == FailureRule::kAbort) return outcome;
     if (surroundings.warn) surroundings.warn(outcome.error().message());
   }
   return {};
+}
+
+bool is_hook_failure(const Error& error) {
+  return error.frames().front().starts_with(kHookFailure);
 }
 
 }  // namespace ocirun::hooks

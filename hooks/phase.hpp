@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "hooks/hook.hpp"
@@ -21,5 +22,10 @@ FailureRule failure_rule(Kind kind);
 /// status 3: …", counted from 0.
 Result<void> run_phase(const Hooks& hooks, Kind kind, FailureRule rule,
                        const Surroundings& surroundings);
+
+/// How run_phase's errors begin. The words are the ones that engines' users know.
+inline constexpr std::string_view kHookFailure = "error running";
+/// Whether `error` is one of run_phase's, also when it comes from another process.
+bool is_hook_failure(const Error& error);
 
 }  // namespace ocirun::hooks

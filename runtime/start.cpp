@@ -54,11 +54,9 @@ Result<void> start_container(const StateDirectory& directory, const bundle::Cont
   auto outcome = await_exec(gate);
   if (outcome) outcome = check_executed(record);
   directory.forget_start();
-  const bool hook_failed =
-      !outcome && outcome.error().frames().front().starts_with("error running");
   if (outcome)
     outcome = run_poststart(directory, record, log);
-  else if (!hook_failed)
+  else if (!hooks::is_hook_failure(outcome.error()))
     return outcome;  // stopped, for the caller to look at and delete
   if (!outcome) {
     const auto destroyed = destroy_container(directory, record, log);

@@ -130,6 +130,19 @@ BOOST_AUTO_TEST_CASE(poststart_of_an_old_document_goes_on_when_it_is_told_to) { 
   BOOST_TEST(warnings.size() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(the_failure_of_a_hook_is_known_by_its_error) {
+  const Diary diary;
+  Hooks hooks;
+  Hook hook;
+  hook.path = HostPath("/no/such/hook");
+  hooks.of(Kind::kStartContainer) = {hook};
+  const auto outcome =
+      run_phase(hooks, Kind::kStartContainer, FailureRule::kAbort, diary.surroundings());
+  BOOST_REQUIRE(!outcome);
+  BOOST_TEST(is_hook_failure(outcome.error()));
+  BOOST_TEST(!is_hook_failure(Error(ENOENT, "execute /bin/sh")));
+}
+
 BOOST_AUTO_TEST_CASE(a_hook_that_is_killed_by_its_timeout_fails_the_phase) {  // H-5
   const Scratch scratch;
   Hooks hooks;
