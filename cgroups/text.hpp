@@ -1,43 +1,17 @@
 #pragma once
 
-#include <algorithm>
-#include <charconv>
-#include <cstdint>
-#include <optional>
-#include <string_view>
-#include <vector>
+#include "linux/text.hpp"
 
 namespace ocirun::cgroups {
 
-/// Pieces of `text` between `separator`s; empty ones are kept. Views into `text`.
-inline std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> pieces;
-  while (true) {
-    const std::size_t end = text.find(separator);
-    pieces.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return pieces;
-    text.remove_prefix(end + 1);
-  }
-}
-
-/// The same without empty ones: words between blanks, lines that say something.
-inline std::vector<std::string_view> words(std::string_view text, char separator = ' ') {
-  std::vector<std::string_view> pieces = split(text, separator);
-  std::erase_if(pieces, [](std::string_view piece) { return piece.empty(); });
-  return pieces;
-}
+// What reads the kernel's files in every line speaks these without a prefix.
+using linux::number;
+using linux::split;
+using linux::words;
 
 template <typename Range, typename Value>
 bool contains(const Range& range, const Value& value) {
   return std::ranges::find(range, value) != std::ranges::end(range);
-}
-
-/// Decimal digits, the whole text.
-inline std::optional<std::uint64_t> number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 }  // namespace ocirun::cgroups
