@@ -1,24 +1,13 @@
 #include "linux/cgroup_mount.hpp"
 
-#include <algorithm>
 #include <cerrno>
 
 #include "linux/place_mount.hpp"
 #include "linux/syscalls.hpp"
+#include "linux/text.hpp"
 
 namespace ocirun::linux {
 namespace {
-
-/// "cpu,cpuacct" as two words.
-std::vector<std::string> split(std::string_view text) {
-  std::vector<std::string> words;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(','), text.size());
-    words.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return words;
-}
 
 /// The attributes of one hierarchy's mount; a bind takes them off nothing.
 std::uint64_t attributes_of(const Mount& mount) {
@@ -43,7 +32,8 @@ Result<UniqueFd> place_hierarchy(const MountContext& context, const Mount& mount
   Filesystem filesystem;
   filesystem.type = hierarchy.unified ? "cgroup2" : "cgroup";
   filesystem.source = "cgroup";
-  filesystem.data = split(hierarchy.options);
+  const auto options = words(hierarchy.options, ',');
+  filesystem.data.assign(options.begin(), options.end());
   auto made = place_filesystem(point, filesystem, attributes_of(mount));
   if (!made && (made.error().number() == EPERM || made.error().number() == EBUSY))
     return bind_own(mount, point, hierarchy);
@@ -52,10 +42,10 @@ Result<UniqueFd> place_hierarchy(const MountContext& context, const Mount& mount
 
 /// "cpu,cpuacct" is also found as "cpu" and as "cpuacct".
 Result<void> link_controllers(Fd directory, const std::string& name) {
-  const std::vector<std::string> controllers = split(name);
+  const auto controllers = words(name, ',');
   if (controllers.size() < 2) return {};
-  for (const std::string& controller : controllers)
-    TRY(sys::symlinkat(name.c_str(), directory, controller.c_str()));
+  for (const std::string_view controller : controllers)
+    TRY(sys::symlinkat(name.c_str(), directory, std::string(controller).c_str()));
   return {};
 }
 

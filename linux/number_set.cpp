@@ -1,9 +1,10 @@
 #include "linux/number_set.hpp"
 
 #include <cerrno>
-#include <charconv>
 #include <limits>
 #include <optional>
+
+#include "linux/text.hpp"
 
 namespace ocirun::linux {
 namespace {
@@ -18,11 +19,8 @@ std::string_view trim(std::string_view text) {
 }
 
 std::optional<std::size_t> parse_number(std::string_view text) {
-  std::size_t number = 0;
-  const char* last = text.data() + text.size();
-  const auto [end, code] = std::from_chars(text.data(), last, number);
-  if (code != std::errc{} || end != last || number >= kNumberLimit) return std::nullopt;
-  return number;
+  const auto value = number<std::size_t>(text);
+  return value && *value < kNumberLimit ? value : std::nullopt;
 }
 
 }  // namespace

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <optional>
+
+#include "linux/text.hpp"
 
 namespace ocirun::linux {
 namespace {
@@ -20,14 +21,6 @@ std::string_view trim(std::string_view text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
   return text;
-}
-
-// Cuts `rest` at the first `separator` and returns what was in front of it.
-std::string_view cut(std::string_view& rest, char separator) {
-  const std::size_t end = rest.find(separator);
-  const std::string_view part = rest.substr(0, end);
-  rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
-  return part;
 }
 
 // "0x07F0" and "7f0" are the same mask, "020" and "20" the same share.

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
+
+#include "linux/text.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -64,11 +65,9 @@ Result<linux::Packet> ask(const linux::MessageSocket& parent, Message question,
 }
 
 Result<int> parse_number(std::string_view payload) {
-  int number = 0;
-  const auto [end, code] = std::from_chars(payload.data(), payload.data() + payload.size(), number);
-  if (code != std::errc{} || end != payload.data() + payload.size())
-    return fail(EPROTO, "a number was due, not \"{}\"", payload);
-  return number;
+  const auto number = linux::number<int>(payload);
+  if (!number) return fail(EPROTO, "a number was due, not \"{}\"", payload);
+  return *number;
 }
 
 std::string error_bytes(const Error& error) {
@@ -89,11 +88,7 @@ Error parse_error_bytes(std::string_view bytes) {
   std::memcpy(&number, bytes.data(), sizeof(number));
   bytes.remove_prefix(sizeof(number));
   std::vector<std::string> frames;
-  while (!bytes.empty()) {
-    const std::size_t end = std::min(bytes.find('\0'), bytes.size());
-    frames.emplace_back(bytes.substr(0, end));
-    bytes.remove_prefix(std::min(end + 1, bytes.size()));
-  }
+  while (!bytes.empty()) frames.emplace_back(linux::cut(bytes, '\0'));
   if (frames.empty()) frames.emplace_back("an error without a text");
   return Error(number, std::move(frames));
 }

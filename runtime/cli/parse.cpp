@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <charconv>
 
 #include "linux/signal_names.hpp"
+#include "linux/text.hpp"
 #include "runtime/cli/command.hpp"
 
 namespace ocirun::runtime::cli {
@@ -59,11 +59,10 @@ std::vector<std::string> Arguments::all(std::string_view option) const {
 Result<int> Arguments::number(std::string_view option, int otherwise, int most) const {
   const auto text = value(option);
   if (!text) return otherwise;
-  int number = -1;
-  const auto [end, code] = std::from_chars(text->data(), text->data() + text->size(), number);
-  if (code != std::errc{} || end != text->data() + text->size() || number < 0 || number > most)
+  const auto number = linux::number<int>(*text);
+  if (!number || *number < 0 || *number > most)
     return refuse("--{} {}: must be a number from 0 to {}", option, *text, most);
-  return number;
+  return *number;
 }
 
 std::optional<HostPath> Arguments::path(std::string_view option) const {

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "linux/clone.hpp"
 #include "linux/exec.hpp"
+#include "linux/text.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/container.hpp"
 #include "runtime/executable.hpp"
@@ -44,36 +44,20 @@ Result<std::string> output_of_ps(std::vector<std::string> words) {
   return output;
 }
 
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  while (!line.empty()) {
-    const std::size_t begin = line.find_first_not_of(' ');
-    if (begin == std::string_view::npos) break;
-    const std::size_t end = std::min(line.find(' ', begin), line.size());
-    words.push_back(line.substr(begin, end - begin));
-    line.remove_prefix(end);
-  }
-  return words;
-}
-
 // The header and the lines whose PID column names one of `pids`.
 Result<std::string> filter_lines(std::string_view output, const std::vector<int>& pids) {
-  const std::string_view header = output.substr(0, output.find('\n'));
-  const auto titles = words_of(header);
+  const std::string_view header = linux::cut(output, '\n');
+  const auto titles = linux::words(header);
   const auto column = std::ranges::find(titles, "PID");
   if (column == titles.end())
     return refuse("ps printed no PID column; its arguments must ask for one");
   const auto index = static_cast<std::size_t>(column - titles.begin());
   std::string text = std::string(header) + "\n";
-  for (std::string_view rest = output.substr(std::min(header.size() + 1, output.size()));
-       !rest.empty();) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-    const auto words = words_of(line);
-    int pid = -1;
-    if (index < words.size())
-      std::from_chars(words[index].data(), words[index].data() + words[index].size(), pid);
-    if (std::ranges::find(pids, pid) != pids.end()) text += std::string(line) + "\n";
+  while (!output.empty()) {
+    const std::string_view line = linux::cut(output, '\n');
+    const auto words = linux::words(line);
+    const auto pid = index < words.size() ? linux::number<int>(words[index]) : std::nullopt;
+    if (pid && std::ranges::find(pids, *pid) != pids.end()) text += std::string(line) + "\n";
   }
   return text;
 }
