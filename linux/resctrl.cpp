@@ -2,9 +2,9 @@
 
 #include <fcntl.h>
 
-#include <algorithm>
 #include <cerrno>
 
+#include "linux/mountinfo.hpp"
 #include "linux/procfs.hpp"
 #include "linux/resctrl_schemata.hpp"
 #include "linux/syscalls.hpp"
@@ -146,18 +146,9 @@ Result<void> check_resctrl(const IntelRdt& rdt) {
 
 Result<HostPath> find_resctrl() {
   TRY_ASSIGN(const Procfs procfs, Procfs::open(Procfs::Subset::kProcesses));
-  TRY_ASSIGN(const std::string mountinfo, procfs.read("self/mountinfo"));
-  // proc_pid_mountinfo(5): id, parent, device, root, mount point … - type …; the mount point of
-  // resctrl has no blank that would be written as \040.
-  std::string_view rest = mountinfo;
-  while (!rest.empty()) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-    if (line.find(" - resctrl ") == std::string_view::npos) continue;
-    std::size_t start = 0;
-    for (int field = 0; field < 4; ++field) start = line.find(' ', start) + 1;
-    return HostPath(std::string(line.substr(start, line.find(' ', start) - start)));
-  }
+  TRY_ASSIGN(const std::string mountinfo, read_mountinfo(procfs));
+  for (std::string_view rest = mountinfo; const auto entry = next_mount(rest);)
+    if (entry->type == "resctrl") return HostPath(unescape_path(entry->mount_point));
   return fail(ENOENT,
               "/linux/intelRdt: no resctrl file system is mounted; mount it with \"mount -t"
               " resctrl resctrl /sys/fs/resctrl\", or remove the field");
