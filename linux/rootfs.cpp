@@ -1,6 +1,5 @@
 #include "linux/rootfs.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <string>
 #include <vector>
@@ -8,6 +7,7 @@
 #include "linux/devices.hpp"
 #include "linux/mount_legacy.hpp"
 #include "linux/mount_point.hpp"
+#include "linux/mountinfo.hpp"
 #include "linux/place_mount.hpp"
 #include "linux/syscalls.hpp"
 
@@ -63,25 +63,12 @@ Result<SafeDir> attach_tree(const HostPath& rootfs, UniqueFd opened, const Procf
 /// what is below it is the container's.
 Result<std::vector<std::string>> kernel_mounts_outside(const std::string& root,
                                                        const Procfs& procfs) {
-  TRY_ASSIGN(const std::string table, procfs.read("self/mountinfo"));
+  TRY_ASSIGN(const std::string mountinfo, read_mountinfo(procfs));
   std::vector<std::string> found;
-  std::size_t begin = 0;
-  while (begin < table.size()) {
-    const std::size_t end = std::min(table.find('\n', begin), table.size());
-    const std::string_view line(table.data() + begin, end - begin);
-    begin = end + 1;
-    // "22 27 0:21 / /proc rw,relatime shared:5 - proc proc rw": field 5 is the mount point, the
-    // type follows the lone dash. Blanks in it are written \040, and such a path is none of these.
-    std::size_t field = 0;
-    for (int skipped = 0; skipped < 4 && field != std::string_view::npos; ++skipped)
-      field = line.find(' ', field) + 1;
-    const std::size_t dash = line.find(" - ");
-    if (field == std::string_view::npos || dash == std::string_view::npos) continue;
-    const std::string_view type = line.substr(dash + 3);
-    const std::string path(line.substr(field, line.find(' ', field) - field));
-    if ((type.starts_with("proc ") || type.starts_with("sysfs ")) &&
-        !(path + "/").starts_with(root + "/"))
-      found.insert(found.begin(), path);
+  for (std::string_view rest = mountinfo; const auto entry = next_mount(rest);) {
+    if (entry->type != "proc" && entry->type != "sysfs") continue;
+    std::string path = unescape_path(entry->mount_point);
+    if (!(path + "/").starts_with(root + "/")) found.insert(found.begin(), std::move(path));
   }
   return found;
 }
