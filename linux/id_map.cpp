@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -15,6 +14,7 @@
 
 #include "linux/clone.hpp"
 #include "linux/exec.hpp"
+#include "linux/pipe.hpp"
 #include "linux/subordinate_ids.hpp"
 #include "linux/syscalls.hpp"
 #include "linux/user_namespace.hpp"
@@ -69,10 +69,10 @@ std::string words_from(Fd pipe) {
   return text;
 }
 
-[[noreturn]] void become_map_program(const std::string& path, std::vector<char*>& argv, Fd errors) {
+[[noreturn]] void become_map_program(const std::string& path, const ExecArguments& arguments,
+                                     Fd errors) {
   ::dup2(errors.value, STDERR_FILENO);
-  std::array<char*, 1> environment{nullptr};
-  ::execve(path.c_str(), argv.data(), environment.data());
+  ::execve(path.c_str(), arguments.argv(), arguments.envp());
   ::_exit(127);
 }
 
@@ -97,18 +97,12 @@ Result<void> run_map_program(IdKind kind, int pid, const std::vector<IdMapping>&
   for (const IdMapping& line : mappings)
     for (const std::uint32_t number : {line.container_id, line.host_id, line.size})
       words.push_back(fmt::format("{}", number));
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail(errno, "make a pipe");
-  const UniqueFd reader(ends[0]);
-  UniqueFd writer(ends[1]);
+  const ExecArguments arguments(std::move(words), {});
+  TRY_ASSIGN(Pipe ends, make_pipe());
   TRY_ASSIGN(const Child child, clone_process(0, Fd{}, Parentage::kMine));
-  if (child.pid == 0) become_map_program(path, argv, writer);
-  writer.reset();
-  const std::string errors = words_from(reader);
+  if (child.pid == 0) become_map_program(path, arguments, ends.writer);
+  ends.writer.reset();
+  const std::string errors = words_from(ends.reader);
   TRY_ASSIGN(const int status, wait_for_child(child.pid));
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
   const std::string reason = why_not_mapped(kind, mappings, own_id);

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 
@@ -16,6 +15,7 @@
 #include "linux/exec.hpp"
 #include "linux/file_io.hpp"
 #include "linux/lsm.hpp"
+#include "linux/pipe.hpp"
 #include "linux/resctrl.hpp"
 #include "linux/syscalls.hpp"
 #include "linux/terminal.hpp"
@@ -76,21 +76,19 @@ Result<void> warn_of_capabilities(const bundle::Config& config, const Log& log) 
 // Only a process inside has that namespace's map in its /proc; a short-lived child goes there, and
 // we read it from outside.
 Result<linux::IdMap> read_id_map(Fd user_namespace) {
-  std::array<int, 2> ready{};
-  if (::pipe2(ready.data(), O_CLOEXEC) != 0) return fail(errno, "make a pipe");
-  UniqueFd reader(ready[0]), writer(ready[1]);
+  TRY_ASSIGN(linux::Pipe ready, linux::make_pipe());
   TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
   if (child.pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::setns(user_namespace.value, CLONE_NEWUSER) != 0) ::_exit(1);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a change of credentials clears it
-    [[maybe_unused]] const auto told = ::write(writer.get(), "x", 1);
+    [[maybe_unused]] const auto told = ::write(ready.writer.get(), "x", 1);
     linux::close_descriptors_from(3);
     for (;;) ::pause();
   }
-  writer.reset();
+  ready.writer.reset();
   char byte = 0;
-  const bool inside = ::read(reader.get(), &byte, 1) == 1;
+  const bool inside = ::read(ready.reader.get(), &byte, 1) == 1;
   linux::IdMap map;
   if (inside) {
     for (const bool users : {true, false}) {

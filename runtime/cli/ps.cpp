@@ -7,6 +7,7 @@
 
 #include "linux/clone.hpp"
 #include "linux/exec.hpp"
+#include "linux/pipe.hpp"
 #include "linux/text.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/container.hpp"
@@ -23,20 +24,17 @@ Result<std::string> output_of_ps(std::vector<std::string> words) {
   TRY_ASSIGN(const std::string path, find_executable("ps", environment));
   words.insert(words.begin(), "ps");
   const linux::ExecArguments arguments(words, environment);
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail(errno, "make a pipe");
-  const UniqueFd reader(ends[0]);
-  UniqueFd writer(ends[1]);
+  TRY_ASSIGN(linux::Pipe ends, linux::make_pipe());
   TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
   if (child.pid == 0) {
-    ::dup2(writer.get(), STDOUT_FILENO);
+    ::dup2(ends.writer.get(), STDOUT_FILENO);
     ::execve(path.c_str(), arguments.argv(), arguments.envp());
     ::_exit(127);
   }
-  writer.reset();
+  ends.writer.reset();
   std::string output;
   std::array<char, 8192> buffer;
-  for (ssize_t count = 0; (count = ::read(reader.get(), buffer.data(), buffer.size())) > 0;)
+  for (ssize_t count = 0; (count = ::read(ends.reader.get(), buffer.data(), buffer.size())) > 0;)
     output.append(buffer.data(), static_cast<std::size_t>(count));
   TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
