@@ -10,8 +10,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
 #include <vector>
+
+#include "linux/directory_entries.hpp"
 
 namespace ocirun::cgroups {
 namespace {
@@ -42,16 +43,11 @@ Result<std::string> read_whole(Fd fd) {
 
 /// The names of one type (DT_DIR, DT_REG) in `directory`, whose descriptor is O_PATH.
 Result<std::vector<std::string>> list(Fd directory, unsigned char type) {
-  TRY_ASSIGN(UniqueFd fd, open_at(directory.value, ".", O_RDONLY | O_DIRECTORY));
-  const std::unique_ptr<DIR, decltype([](DIR* stream) { ::closedir(stream); })> stream(
-      ::fdopendir(fd.get()));
-  if (!stream) return fail(errno, "list a cgroup");
-  static_cast<void>(fd.release());  // closedir's now
   std::vector<std::string> names;
-  while (const dirent* entry = ::readdir(stream.get())) {
-    const std::string_view name = entry->d_name;
-    if (entry->d_type == type && name != "." && name != "..") names.emplace_back(name);
-  }
+  TRY(linux::for_each_entry(directory, [&](const char* name, unsigned char its) -> Result<void> {
+    if (its == type) names.emplace_back(name);
+    return {};
+  }));
   return names;
 }
 

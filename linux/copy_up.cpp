@@ -1,14 +1,13 @@
 #include "linux/copy_up.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <memory>
 #include <string>
 
+#include "linux/directory_entries.hpp"
 #include "linux/syscalls.hpp"
 
 namespace ocirun::linux {
@@ -16,11 +15,6 @@ namespace {
 
 constexpr int kMaxDepth = 128;  // three descriptors each
 constexpr std::size_t kChunk = 1 << 20;
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
-using Directory = std::unique_ptr<DIR, CloseDirectory>;
 
 Result<void> copy_directory(Fd from, Fd to, int depth);
 
@@ -90,19 +84,9 @@ Result<void> copy_entry(Fd from, Fd to, const char* name, int depth) {
 }
 
 Result<void> copy_directory(Fd from, Fd to, int depth) {
-  // An offset of its own, and a descriptor that may be read even if `from` is O_PATH.
-  TRY_ASSIGN(UniqueFd listing, sys::openat(from, ".", O_RDONLY | O_DIRECTORY));
-  const Directory directory(::fdopendir(listing.get()));
-  if (!directory) return sys::last_error("list directory");
-  static_cast<void>(listing.release());
-  errno = 0;
-  while (const dirent* entry = ::readdir(directory.get())) {
-    const std::string name = entry->d_name;
-    if (name != "." && name != "..") TRY(within(copy_entry(from, to, name.c_str(), depth), name));
-    errno = 0;
-  }
-  if (errno != 0) return sys::last_error("list directory");
-  return {};
+  return for_each_entry(from, [&](const char* name, unsigned char) {
+    return within(copy_entry(from, to, name, depth), name);
+  });
 }
 
 }  // namespace

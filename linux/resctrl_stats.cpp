@@ -1,14 +1,12 @@
 #include "linux/resctrl_stats.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <charconv>
-#include <memory>
 
+#include "linux/directory_entries.hpp"
 #include "linux/syscalls.hpp"
+#include "linux/text.hpp"
 
 namespace ocirun::linux {
 namespace {
@@ -25,19 +23,14 @@ std::string read_or_empty(Fd directory, const std::string& file) {
 
 /// Nothing where the file is missing or says "Unavailable".
 std::optional<std::uint64_t> read_number(Fd directory, const std::string& file) {
-  const std::string text = read_or_empty(directory, file);
-  std::uint64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return number(read_or_empty(directory, file));
 }
 
 /// The line "L3:0=fffff" of schemata, which the kernel indents.
 std::string schema_of(Fd directory, std::string_view resource) {
   const std::string text = read_or_empty(directory, "schemata");
   for (std::string_view rest = text; !rest.empty();) {
-    std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    std::string_view line = cut(rest, '\n');
     line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
     if (line.starts_with(resource)) return std::string(line);
   }
@@ -46,14 +39,12 @@ std::string schema_of(Fd directory, std::string_view resource) {
 
 std::vector<std::string> domain_names(Fd mon_data) {
   std::vector<std::string> names;
-  auto fd = sys::openat(mon_data, ".", kDirectory);
-  if (!fd) return names;
-  const std::unique_ptr<DIR, decltype([](DIR* stream) { ::closedir(stream); })> stream(
-      ::fdopendir(fd->get()));
-  if (!stream) return names;
-  static_cast<void>(fd->release());  // closedir's now
-  while (const dirent* entry = ::readdir(stream.get()))
-    if (std::string_view(entry->d_name).starts_with("mon_L3_")) names.emplace_back(entry->d_name);
+  // Without it there is nothing to tell.
+  static_cast<void>(
+      for_each_entry(mon_data, [&](std::string_view name, unsigned char) -> Result<void> {
+        if (name.starts_with("mon_L3_")) names.emplace_back(name);
+        return {};
+      }));
   std::ranges::sort(names);
   return names;
 }
