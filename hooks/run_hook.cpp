@@ -16,6 +16,7 @@
 #include "linux/clone.hpp"
 #include "linux/exec.hpp"
 #include "linux/file_io.hpp"
+#include "linux/pipe.hpp"
 
 namespace ocirun::hooks {
 namespace {
@@ -23,16 +24,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t kOutputKept = 64 * 1024;  // security.md: output capped in the error
 constexpr std::chrono::seconds kReminder{10};
-
-struct Pipe {
-  UniqueFd reader, writer;
-};
-
-Result<Pipe> make_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail(errno, "make a pipe");
-  return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
 
 // A memory file, not a pipe: a hook that never reads its stdin blocks nobody, however long the
 // state is.
@@ -129,8 +120,8 @@ Result<Ending> wait_for_end(const Hook& hook, const Surroundings& surroundings,
 
 Result<void> run_hook(const Hook& hook, const Surroundings& surroundings) {
   TRY_ASSIGN(const UniqueFd input, make_stdin(surroundings.state));
-  TRY_ASSIGN(Pipe output, make_pipe());
-  TRY_ASSIGN(Pipe failure, make_pipe());
+  TRY_ASSIGN(linux::Pipe output, linux::make_pipe());
+  TRY_ASSIGN(linux::Pipe failure, linux::make_pipe());
   ::fcntl(output.reader.get(), F_SETFL, O_NONBLOCK);  // only our end of the pipe
   TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
   if (child.pid == 0) become_hook(hook, surroundings, input, output.writer, failure.writer);
