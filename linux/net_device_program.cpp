@@ -4,13 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 
 #include "linux/clone.hpp"
 #include "linux/exec.hpp"
 #include "linux/own_program.hpp"
+#include "linux/pipe.hpp"
 #include "linux/syscalls.hpp"
 
 namespace ocirun::linux {
@@ -36,14 +36,11 @@ Result<std::string> run_program(std::string_view verb, std::string_view device,
   TRY_ASSIGN(const std::string path, find_own_program(kName));
   const ExecArguments arguments({path, std::string(verb), std::string(device), std::string(name)},
                                 {});
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail(errno, "make a pipe");
-  const UniqueFd reader(ends[0]);
-  UniqueFd writer(ends[1]);
+  TRY_ASSIGN(Pipe ends, make_pipe());
   TRY_ASSIGN(const Child child, clone_process(0, Fd{}, Parentage::kMine));
-  if (child.pid == 0) become_program(path, arguments, writer, network_namespace);
-  writer.reset();
-  auto answer = sys::read_all(reader, kMaxAnswer);
+  if (child.pid == 0) become_program(path, arguments, ends.writer, network_namespace);
+  ends.writer.reset();
+  auto answer = sys::read_all(ends.reader, kMaxAnswer);
   TRY_ASSIGN(const int status, wait_for_child(child.pid));
   TRY(answer);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return answer;

@@ -3,11 +3,11 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <charconv>
 #include <vector>
 
 #include "linux/sealed_exe.hpp"
 #include "linux/syscalls.hpp"
+#include "linux/text.hpp"
 
 namespace ocirun::linux {
 
@@ -32,18 +32,11 @@ std::string error_lines(const Error& error) {
 }
 
 Error parse_error_lines(std::string_view text, std::string_view what) {
-  int number = 0;
+  const int error = number<int>(cut(text, '\n')).value_or(0);
   std::vector<std::string> frames;
-  std::string_view rest = text.substr(std::min(text.find('\n'), text.size()));
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  while (!rest.empty()) {
-    rest.remove_prefix(1);
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    frames.emplace_back(rest.substr(0, end));
-    rest.remove_prefix(end);
-  }
+  while (!text.empty()) frames.emplace_back(cut(text, '\n'));
   if (frames.empty()) frames.emplace_back(what);
-  return Error(number, std::move(frames));
+  return Error(error, std::move(frames));
 }
 
 }  // namespace ocirun::linux
