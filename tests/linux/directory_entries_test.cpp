@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_CASE(an_error_of_the_visitor_ends_the_walk) {
   BOOST_TEST(visits == 1);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_no_directory_or_is_gone_is_an_error) {
+BOOST_AUTO_TEST_CASE(what_is_no_directory_is_an_error_and_one_that_is_gone_is_empty) {
   const Scratch scratch;
   const UniqueFd file(::open(scratch.file("a", "").c_str(), O_RDONLY | O_CLOEXEC));
   const auto ignore = [](const char*, unsigned char) -> Result<void> { return {}; };
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_directory_or_is_gone_is_an_error) {
   BOOST_REQUIRE(::mkdir((scratch / "b").c_str(), 0700) == 0);
   const UniqueFd gone(::open((scratch / "b").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   BOOST_REQUIRE(::rmdir((scratch / "b").c_str()) == 0);
-  BOOST_TEST(must_fail(for_each_entry(gone, ignore)).ends_with("no such file or directory"));
+  must(for_each_entry(gone, ignore));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
