@@ -1,6 +1,5 @@
 #include "runtime/store.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/socket.h>
@@ -11,9 +10,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 
 #include "bundle/config.hpp"
+#include "linux/directory_entries.hpp"
 #include "linux/file_io.hpp"
 #include "linux/syscalls.hpp"
 
@@ -165,14 +164,12 @@ bool StateDirectory::exists() const {
 }
 
 Result<void> StateDirectory::remove() const {
-  UniqueFd again(::openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(again.get()), ::closedir);
-  if (stream == nullptr) return fail(errno, "read {}", path_.string());
-  static_cast<void>(again.release());  // the stream owns it
-  while (const dirent* entry = ::readdir(stream.get())) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") ::unlinkat(directory_.get(), entry->d_name, 0);
-  }
+  TRY(within(linux::for_each_entry(directory_,
+                                   [this](const char* name, unsigned char) -> Result<void> {
+                                     ::unlinkat(directory_.get(), name, 0);
+                                     return {};
+                                   }),
+             path_.string()));
   if (::unlinkat(AT_FDCWD, path_.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT)
     return fail(errno, "remove {}", path_.string());
   return {};
@@ -221,12 +218,12 @@ Result<StateDirectory> Store::find(const ContainerId& id) const {
 Result<std::vector<std::string>> Store::ids() const {
   std::vector<std::string> ids;
   if (!directory_) return ids;
-  UniqueFd again(::openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(again.get()), ::closedir);
-  if (stream == nullptr) return fail(errno, "read the state root {}", path_.string());
-  static_cast<void>(again.release());
-  while (const dirent* entry = ::readdir(stream.get()))
-    if (ContainerId::parse(entry->d_name)) ids.emplace_back(entry->d_name);
+  TRY(within(linux::for_each_entry(directory_,
+                                   [&](const char* name, unsigned char) -> Result<void> {
+                                     if (ContainerId::parse(name)) ids.emplace_back(name);
+                                     return {};
+                                   }),
+             fmt::format("read the state root {}", path_.string())));
   std::ranges::sort(ids);
   return ids;
 }
