@@ -73,19 +73,6 @@ constexpr auto kCapabilities = fields<linux::CapabilitySets>(
     field("permitted", &linux::CapabilitySets::permitted, read_capabilities),
     field("ambient", &linux::CapabilitySets::ambient, read_capabilities));
 
-std::vector<std::string_view> scheduler_policies() {
-  return {"SCHED_OTHER", "SCHED_FIFO", "SCHED_RR",      "SCHED_BATCH",
-          "SCHED_ISO",   "SCHED_IDLE", "SCHED_DEADLINE"};
-}
-std::vector<std::string_view> scheduler_flags() {
-  return {"SCHED_FLAG_RESET_ON_FORK", "SCHED_FLAG_RECLAIM",     "SCHED_FLAG_DL_OVERRUN",
-          "SCHED_FLAG_KEEP_POLICY",   "SCHED_FLAG_KEEP_PARAMS", "SCHED_FLAG_UTIL_CLAMP_MIN",
-          "SCHED_FLAG_UTIL_CLAMP_MAX"};
-}
-std::vector<std::string_view> io_priority_classes() {
-  return {"IOPRIO_CLASS_RT", "IOPRIO_CLASS_BE", "IOPRIO_CLASS_IDLE"};
-}
-
 /// P-15: which values sched_setattr(2) takes with which policy.
 void check_scheduler(Value at, const linux::Scheduler& scheduler) {
   const std::uint32_t policy = scheduler.policy;
@@ -106,21 +93,22 @@ void check_scheduler(Value at, const linux::Scheduler& scheduler) {
       at.problem_at(name, "is for SCHED_DEADLINE only, it must be 0 here, not {}", value);
 }
 
-constexpr auto kScheduler = checked(
-    fields<linux::Scheduler>(required("policy", &linux::Scheduler::policy,
-                                      word("policy", linux::scheduler_policy, scheduler_policies)),
-                             field("flags", &linux::Scheduler::flags,
-                                   flags_of(word("flag", linux::scheduler_flag, scheduler_flags))),
-                             field("nice", &linux::Scheduler::nice, whole_number),
-                             field("priority", &linux::Scheduler::priority, range(0, INT32_MAX)),
-                             field("runtime", &linux::Scheduler::runtime, whole_number),
-                             field("deadline", &linux::Scheduler::deadline, whole_number),
-                             field("period", &linux::Scheduler::period, whole_number)),
-    check_scheduler);
+constexpr auto kScheduler =
+    checked(fields<linux::Scheduler>(
+                required("policy", &linux::Scheduler::policy,
+                         word("policy", linux::scheduler_policy, linux::scheduler_policies)),
+                field("flags", &linux::Scheduler::flags,
+                      flags_of(word("flag", linux::scheduler_flag, linux::scheduler_flags))),
+                field("nice", &linux::Scheduler::nice, whole_number),
+                field("priority", &linux::Scheduler::priority, range(0, INT32_MAX)),
+                field("runtime", &linux::Scheduler::runtime, whole_number),
+                field("deadline", &linux::Scheduler::deadline, whole_number),
+                field("period", &linux::Scheduler::period, whole_number)),
+            check_scheduler);
 
 constexpr auto kIoPriority = fields<linux::IoPriority>(  // P-17
     required("class", &linux::IoPriority::io_class,
-             word("class", linux::io_priority_class, io_priority_classes)),
+             word("class", linux::io_priority_class, linux::io_priority_classes)),
     required("priority", &linux::IoPriority::priority, range(0, 7)));
 
 /// P-18: an empty list changes nothing, as an absent one.
