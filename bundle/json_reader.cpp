@@ -88,6 +88,18 @@ std::optional<std::uint64_t> unsigned_number(Value at, std::uint64_t least, std:
   return {};
 }
 
+bool number_set(Value at, linux::NumberSet& out) {
+  std::string list;
+  if (!text(at, list)) return false;
+  auto set = linux::NumberSet::parse(list);
+  if (!set) {
+    at.problem("{}", reason(set.error()));
+    return false;
+  }
+  out = *std::move(set);
+  return true;
+}
+
 bool uid(Value at, Uid& out) { return id(at, out); }
 bool gid(Value at, Gid& out) { return id(at, out); }
 

@@ -16,6 +16,7 @@
 
 #include "bundle/json_value.hpp"
 #include "linux/ids.hpp"
+#include "linux/number_set.hpp"
 
 namespace ocirun::bundle {
 
@@ -75,6 +76,8 @@ bool id(Value at, Id<Tag>& out) {
   if (value) out = *Id<Tag>::make(*value);
   return value.has_value();
 }
+/// Numbers and ranges such as "0-3,7", of CPUs or memory nodes.
+bool number_set(Value at, linux::NumberSet& out);
 bool uid(Value at, Uid& out);
 bool gid(Value at, Gid& out);
 

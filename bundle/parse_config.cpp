@@ -16,21 +16,14 @@
 namespace ocirun::bundle {
 namespace {
 
-constexpr auto kRoot = fields<Config>(part("path",
-                                           [](Value at, Config& out) {
-                                             std::string path;
-                                             if (!nonempty_text(at, path)) return false;
-                                             out.root_path = HostPath(std::move(path));
-                                             return true;
-                                           }),
+constexpr auto kRoot = fields<Config>(required_part("path",
+                                                    [](Value at, Config& out) {  // T-2
+                                                      std::string path;
+                                                      if (!nonempty_text(at, path)) return false;
+                                                      out.root_path = HostPath(std::move(path));
+                                                      return true;
+                                                    }),
                                       field("readonly", &Config::root_readonly, flag));  // T-3
-
-bool read_root(Value at, Config& out) {
-  const bool good = kRoot(at, out);
-  if (!at.node().is_object() || at.member("path")) return good;
-  at.problem_at("path", "is missing, it is required");  // T-2
-  return false;
-}
 
 /// T-10: a virtual machine is no detail that one may leave out.
 bool refuse_vm(Value at, Config&) {
@@ -45,7 +38,7 @@ bool warn_platform(Value at, Config&) {
 
 constexpr auto kConfig = fields<Config>(
     required("ociVersion", &Config::oci_version, text),  // D-10
-    required_part("root", read_root),                    // T-1
+    required_part("root", kRoot),                        // T-1
     field("mounts", &Config::mounts, list_of(read_mount)),
     field("process", &Config::process, read_process), field("hostname", &Config::hostname, text),
     field("domainname", &Config::domainname, text), field("hooks", &Config::hooks, read_hooks),
@@ -107,6 +100,20 @@ void inherit_environments(hooks::Hooks& hooks) {
     for (hooks::Hook& hook : hooks.of(kind)) hook.inherit_environment = !hook.env.has_value();
 }
 
+/// A document that is a section alone.
+template <typename Section>
+Result<Section> parse_section(std::string_view name, bool (*read)(Value, Section&),
+                              std::string_view text, std::vector<std::string>& warnings) {
+  Report report;
+  Document document;
+  Section section;
+  if (document.parse(text, report)) read(Value(*document.root(), report), section);
+  if (!report.ok())
+    return refuse("{}: {}", name, first_of(report.problems(), report.problem_count()));
+  warnings.insert(warnings.end(), report.warnings().begin(), report.warnings().end());
+  return section;
+}
+
 }  // namespace
 
 bool read_annotations(Value at, std::map<std::string, std::string>& out) {  // T-6
@@ -162,26 +169,12 @@ Result<Config> Parsed::take() && {
 }
 
 Result<Process> parse_process(std::string_view text, std::vector<std::string>& warnings) {
-  Report report;
-  Document document;
-  Process process;
-  if (document.parse(text, report)) read_process(Value(*document.root(), report), process);
-  if (!report.ok())
-    return refuse("process: {}", first_of(report.problems(), report.problem_count()));
-  warnings.insert(warnings.end(), report.warnings().begin(), report.warnings().end());
-  return process;
+  return parse_section("process", read_process, text, warnings);
 }
 
 Result<cgroups::Resources> parse_resources(std::string_view text,
                                            std::vector<std::string>& warnings) {
-  Report report;
-  Document document;
-  cgroups::Resources resources;
-  if (document.parse(text, report)) read_resources(Value(*document.root(), report), resources);
-  if (!report.ok())
-    return refuse("resources: {}", first_of(report.problems(), report.problem_count()));
-  warnings.insert(warnings.end(), report.warnings().begin(), report.warnings().end());
-  return resources;
+  return parse_section("resources", read_resources, text, warnings);
 }
 
 Result<std::string> read_config_file(const HostPath& bundle) {

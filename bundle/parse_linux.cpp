@@ -112,18 +112,7 @@ constexpr auto kMemoryPolicy = checked(
     fields<MemoryPolicy>(
         required("mode", &MemoryPolicy::mode,
                  word("mode", linux::memory_policy_mode, linux::memory_policy_modes)),
-        part("nodes",
-             [](Value at, MemoryPolicy& out) {
-               std::string list;
-               if (!text(at, list)) return false;
-               auto nodes = linux::NumberSet::parse(list);
-               if (!nodes) {
-                 at.problem("{}", reason(nodes.error()));
-                 return false;
-               }
-               out.nodes = *std::move(nodes);
-               return true;
-             }),
+        field("nodes", &MemoryPolicy::nodes, number_set),
         field("flags", &MemoryPolicy::flags,
               flags_of(word("flag", linux::memory_policy_flag, linux::memory_policy_flags)))),
     check_memory_policy);

@@ -113,15 +113,9 @@ constexpr auto kIoPriority = fields<linux::IoPriority>(  // P-17
 
 /// P-18: an empty list changes nothing, as an absent one.
 bool read_cpus(Value at, std::optional<linux::NumberSet>& out) {
-  std::string list;
-  if (!text(at, list)) return false;
-  if (list.empty()) return true;
-  auto set = linux::NumberSet::parse(list);
-  if (!set) {
-    at.problem("{}", reason(set.error()));
-    return false;
-  }
-  out = *std::move(set);
+  linux::NumberSet cpus;
+  if (!number_set(at, cpus)) return false;
+  if (!cpus.empty()) out = std::move(cpus);
   return true;
 }
 

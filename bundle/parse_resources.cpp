@@ -84,12 +84,10 @@ constexpr auto kMemory =
 /// A list such as "0-3,7"; "" is the same as absent.
 bool number_list(Value at, std::optional<std::string>& out) {
   std::string list;
-  if (!text(at, list)) return false;
-  if (list.empty()) return true;
-  const auto set = linux::NumberSet::parse(list);
-  if (!set) at.problem("{}", reason(set.error()));
-  if (set) out = std::move(list);
-  return set.has_value();
+  linux::NumberSet set;
+  if (!text(at, list) || !number_set(at, set)) return false;
+  if (!list.empty()) out = std::move(list);
+  return true;
 }
 
 constexpr auto kCpu = fields<Cpu>(
