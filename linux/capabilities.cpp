@@ -7,19 +7,12 @@
 
 #include <cerrno>
 
+#include "linux/credentials.hpp"
+
 namespace ocirun::linux {
 namespace {
 
 constexpr unsigned kCapabilityLimit = 64;  // bits that capset(2) takes
-
-// The calls without libc's detour: it would signal every thread, and there is one. 32-bit
-// architectures keep calls with 16-bit ids under the plain names.
-#ifdef SYS_setresuid32
-constexpr long kSetgroups = SYS_setgroups32, kSetresgid = SYS_setresgid32,
-               kSetresuid = SYS_setresuid32;
-#else
-constexpr long kSetgroups = SYS_setgroups, kSetresgid = SYS_setresgid, kSetresuid = SYS_setresuid;
-#endif
 
 // -1 ends the capabilities that the kernel has (cap_last_cap, without trusting a /proc).
 int read_bounding(unsigned capability) {
@@ -109,18 +102,18 @@ Result<void> become_user(Uid uid, Gid gid, std::span<const Gid> additional, bool
     std::vector<gid_t> groups;
     groups.reserve(additional.size());
     for (const Gid group : additional) groups.push_back(group.value());
-    if (::syscall(kSetgroups, groups.size(), groups.data()) != 0) {
+    if (sys::setgroups(groups.size(), groups.data()) != 0) {
       const int error = errno;
       return fail(error, "/process/user/additionalGids: set {} groups{}", groups.size(),
                   groups_advice(error));
     }
   }
-  if (const auto id = gid.value(); ::syscall(kSetresgid, id, id, id) != 0) {
+  if (const auto id = gid.value(); sys::setresgid(id) != 0) {
     const int error = errno;
     return fail(error, "/process/user/gid: become group {}{}", id,
                 error == EINVAL ? " (not mapped by /linux/gidMappings)" : "");
   }
-  if (const auto id = uid.value(); ::syscall(kSetresuid, id, id, id) != 0) {
+  if (const auto id = uid.value(); sys::setresuid(id) != 0) {
     const int error = errno;
     return fail(error, "/process/user/uid: become user {}{}", id,
                 error == EINVAL ? " (not mapped by /linux/uidMappings)" : "");

@@ -12,6 +12,7 @@
 #include <climits>
 #include <cstring>
 
+#include "linux/credentials.hpp"
 #include "linux/lsm.hpp"
 #include "linux/rlimits.hpp"
 #include "linux/scheduling.hpp"
@@ -142,7 +143,7 @@ Result<linux::CapabilitySets> ContainerProcess::drop_bounding_set() const {
 }
 
 Result<void> ContainerProcess::change_identity(const linux::CapabilitySets& sets) const {
-  const bool may_set_groups = ::syscall(SYS_setgroups, 0, nullptr) == 0;
+  const bool may_set_groups = linux::sys::setgroups(0, nullptr) == 0;
   if (!may_set_groups && !process_->user.additional_gids.empty())
     return fail(
         errno,

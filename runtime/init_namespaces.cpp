@@ -4,7 +4,6 @@
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <csignal>
 
 #include "hooks/phase.hpp"
+#include "linux/credentials.hpp"
 #include "linux/syscalls.hpp"
 #include "linux/sysctl.hpp"
 #include "runtime/protocol.hpp"
@@ -47,11 +47,11 @@ Result<void> become_namespace_root(const bundle::Config& config) {
   const std::uint32_t gid =
       root_is_mapped || !config.process ? 0 : config.process->user.gid.value();
   // EPERM: setgroups is denied where an unprivileged user made the map.
-  if (::syscall(SYS_setgroups, 0, nullptr) != 0 && errno != EPERM)
+  if (linux::sys::setgroups(0, nullptr) != 0 && errno != EPERM)
     return fail(errno, "clear the groups");
-  if (::syscall(SYS_setresgid, gid, gid, gid) != 0)
+  if (linux::sys::setresgid(gid) != 0)
     return fail(errno, "become group {} of the user namespace", gid);
-  if (::syscall(SYS_setresuid, uid, uid, uid) != 0)
+  if (linux::sys::setresuid(uid) != 0)
     return fail(errno, "become user {} of the user namespace", uid);
   ::prctl(PR_SET_DUMPABLE, 0);  // changing ids may have set it
   return {};
