@@ -10,7 +10,6 @@
 // (CMake turns the stack protector off for this file). Raw system calls only, and no tables of
 // pointers.
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <linux/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <climits>
-#include <cstdlib>
 
 #include "linux/syscalls.hpp"
 #include "runtime/cli/absolute_path.hpp"
