@@ -12,6 +12,7 @@
 #include "bundle/validate.hpp"
 #include "linux/file_io.hpp"
 #include "linux/syscalls.hpp"
+#include "linux/text.hpp"
 
 namespace ocirun::bundle {
 namespace {
@@ -76,9 +77,8 @@ HostPath join(const HostPath& bundle, std::string_view path) {
   std::string joined = path.starts_with('/') ? std::string() : bundle.string();
   while (joined.ends_with('/')) joined.pop_back();
   while (!path.empty()) {
-    const std::string_view part = path.substr(0, path.find('/'));
+    const std::string_view part = linux::cut(path, '/');
     if (!part.empty() && part != ".") joined.append("/").append(part);
-    path.remove_prefix(std::min(part.size() + 1, path.size()));
   }
   if (joined.empty()) joined += '/';
   return HostPath(std::move(joined));

@@ -8,11 +8,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
 #include "linux/file_io.hpp"
 #include "linux/syscalls.hpp"
+#include "linux/text.hpp"
 
 namespace ocirun::linux {
 namespace {
@@ -27,28 +27,11 @@ std::string read_or_empty(std::string_view path) {
   return read_file(Fd{AT_FDCWD}, std::string(path), kMaxFile).value_or("");
 }
 
-std::string_view next_line(std::string_view& text) {
-  const std::string_view line = text.substr(0, text.find('\n'));
-  text.remove_prefix(std::min(line.size() + 1, text.size()));
-  return line;
-}
-
 /// "a:b:c…" as its first three fields; missing ones are empty.
 std::array<std::string_view, 3> first_fields(std::string_view line) {
   std::array<std::string_view, 3> fields;
-  for (std::string_view& field : fields) {
-    field = line.substr(0, line.find(':'));
-    line.remove_prefix(std::min(field.size() + 1, line.size()));
-  }
+  for (std::string_view& field : fields) field = cut(line, ':');
   return fields;
-}
-
-std::optional<std::uint32_t> parse_id(std::string_view text) {
-  std::uint32_t value = 0;
-  const char* last = text.data() + text.size();
-  const auto [end, code] = std::from_chars(text.data(), last, value);
-  if (text.empty() || code != std::errc{} || end != last) return std::nullopt;
-  return value;
 }
 
 /// The own id may always be mapped, alone; anything else wants a range that holds all of it.
@@ -86,8 +69,8 @@ std::string describe(const std::vector<IdRange>& ranges) {
 
 std::string find_user_name(std::string_view passwd, std::uint32_t uid) {
   while (!passwd.empty()) {
-    const auto [name, password, number] = first_fields(next_line(passwd));
-    if (parse_id(number) == uid) return std::string(name);
+    const auto [name, password, id] = first_fields(cut(passwd, '\n'));
+    if (number<std::uint32_t>(id) == uid) return std::string(name);
   }
   return "";
 }
@@ -100,10 +83,10 @@ Account own_account() {
 std::vector<IdRange> parse_subordinate_ids(std::string_view text, const Account& account) {
   std::vector<IdRange> ranges;
   while (!text.empty()) {
-    const auto [owner, first, count] = first_fields(next_line(text));
-    const bool is_ours =
-        (!account.name.empty() && owner == account.name) || parse_id(owner) == account.uid;
-    const auto begin = parse_id(first), size = parse_id(count);
+    const auto [owner, first, count] = first_fields(cut(text, '\n'));
+    const bool is_ours = (!account.name.empty() && owner == account.name) ||
+                         number<std::uint32_t>(owner) == account.uid;
+    const auto begin = number<std::uint32_t>(first), size = number<std::uint32_t>(count);
     if (!is_ours || !begin || !size || *size == 0) continue;
     if (*size - 1 > Uid::kUnchanged - 1 - std::min(*begin, Uid::kUnchanged - 1)) continue;
     ranges.push_back({*begin, *size});
