@@ -47,13 +47,11 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   keep_only_own_descriptors(plan, parent);  // a forked lock or directory would outlive its owner
   if (staged) TRY(await_go(parent));        // the parent knows our pid by now
   TRY(die_with_parent(parent));             // until the state is committed
-  if (!staged)
-    TRY(enter_namespaces(plan,
-                         parent));  // id maps first: all else wants the ids of the user namespace
-  ::prctl(PR_SET_DUMPABLE, 0);      // the ids are mapped: nobody has to look into us any more
-  TRY(join_cgroups(plan));          // before the cgroup namespace, or it is rooted at the host's
-  plan.pinned.clear();              // the host's namespaces stay out of reach from here on
-  TRY(start_session());             // engines signal the process group, terminal or not
+  if (!staged) TRY(enter_namespaces(plan, parent));  // id maps first: all else wants those ids
+  ::prctl(PR_SET_DUMPABLE, 0);  // the ids are mapped: nobody has to look into us any more
+  TRY(join_cgroups(plan));      // before the cgroup namespace, or it is rooted at the host's
+  plan.pinned.clear();          // the host's namespaces stay out of reach from here on
+  TRY(start_session());         // engines signal the process group, terminal or not
   TRY(set_names(config));
   if (config.namespaces.creates(linux::NamespaceKind::kNetwork)) TRY(linux::bring_loopback_up());
   TRY(write_early_sysctls(config));  // nothing of the container's is mounted yet
@@ -64,11 +62,9 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   TRY(rootfs.make_devices(config));  // needs the /dev that a mount above may have brought
   TRY(ask_for_hooks(plan, parent));  // prestart, createRuntime: all is mounted, nothing pivoted
   TRY(write_late_sysctls(config));   // of network interfaces, which a hook may have brought
-  TRY(run_container_hooks(plan, hooks::Kind::kCreateContainer,
-                          HostPath("/")));  // paths of the host, mounts of the container
-  TRY(rootfs.open_terminal(config,
-                           parent));  // after the hooks: what they did to /dev is what we verify
-  TRY(rootfs.finish_mounts());        // read-only at last, where we had to write
+  TRY(run_container_hooks(plan, hooks::Kind::kCreateContainer));  // paths are the host's still
+  TRY(rootfs.open_terminal(config, parent));  // what the hooks did to /dev is verified here
+  TRY(rootfs.finish_mounts());                // read-only at last, where we had to write
   TRY(rootfs.change_root(plan));
   TRY(rootfs.restrict_paths(plan));  // after the pivot, so that "/" is the container's
 
@@ -78,12 +74,10 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
                            plan.umask, std::move(filter));
   if (process.exists()) {
     if (plan.new_keyring) TRY(join_keyring(config, rootfs.procfs()));
-    TRY(process.set_attributes(
-        rootfs.procfs()));  // scheduler, labels …: as root, outside of any filter
-    rootfs.close();         // no descriptor of a directory waits in a created container
-    TRY(process.restrict(parent,
-                         plan.preserved_descriptors));  // limits, filter, user, capabilities
-    TRY(die_with_parent(parent));                       // the kernel forgot it when the ids changed
+    TRY(process.set_attributes(rootfs.procfs()));  // scheduler, labels: as root, with no filter
+    rootfs.close();  // no descriptor of a directory waits in a created container
+    TRY(process.restrict(parent, plan.preserved_descriptors));  // limits, filter, user, sets
+    TRY(die_with_parent(parent));  // the kernel forgot it when the ids changed
   } else {
     rootfs.close();
   }
@@ -96,7 +90,7 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   auto started = [&]() -> Result<void> {
     if (!process.exists())
       return refuse("process: must be given in config.json to start a container");
-    TRY(run_container_hooks(plan, hooks::Kind::kStartContainer, HostPath("/")));
+    TRY(run_container_hooks(plan, hooks::Kind::kStartContainer));
     gate.announce_exec();
     return process.execute();  // comes back only when it failed
   }();

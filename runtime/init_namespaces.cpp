@@ -122,14 +122,15 @@ Result<void> write_late_sysctls(const bundle::Config& config) {
   return write_sysctls_where(config, true);
 }
 
-Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind,
-                                 const HostPath& directory) {
+Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind) {
   if (plan.config.hooks.of(kind).empty()) return {};
   bundle::StateDocument state = plan.state;
   state.status = "created";
   state.pid = ::getpid();  // as seen in the container (H-8)
-  hooks::Surroundings surroundings{
-      .state = bundle::hook_state(state), .directory = directory, .default_env = {}, .warn = {}};
+  hooks::Surroundings surroundings{.state = bundle::hook_state(state),
+                                   .directory = HostPath("/"),
+                                   .default_env = {},
+                                   .warn = {}};
   // H-4: startContainer hooks live in the container and get its environment, unless they bring
   // their own.
   if (kind == hooks::Kind::kStartContainer && plan.config.process)

@@ -36,8 +36,8 @@ Result<void> set_names(const bundle::Config& config);  // T-4, T-5
 Result<void> write_early_sysctls(const bundle::Config& config);
 Result<void> write_late_sysctls(const bundle::Config& config);
 
-/// createContainer and startContainer hooks, run by init itself (H-10).
-Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind, const HostPath& directory);
+/// createContainer and startContainer hooks, run by init itself in "/" (H-10).
+Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind);
 /// prestart and createRuntime hooks, run by the parent in the runtime's namespaces.
 Result<void> ask_for_hooks(const InitPlan& plan, const linux::MessageSocket& parent);
 
