@@ -89,7 +89,7 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   TRY(gate.wait());
   auto started = [&]() -> Result<void> {
     if (!process.exists())
-      return refuse("process: must be given in config.json to start a container");
+      return refuse("/process: must be given in config.json to start a container");
     TRY(run_container_hooks(plan, hooks::Kind::kStartContainer));
     gate.announce_exec();
     return process.execute();  // comes back only when it failed

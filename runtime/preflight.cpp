@@ -115,7 +115,7 @@ Result<Preflight> check_host(const bundle::Config& config, const CreateRequest& 
   TRY(check_security_modules(config, log));
   TRY(warn_of_capabilities(config, log));
   if (config.intel_rdt) {
-    TRY_ASSIGN(host.resctrl, within(linux::find_resctrl(), "/linux/intelRdt"));
+    TRY_ASSIGN(host.resctrl, linux::find_resctrl());
   }
   TRY_ASSIGN(host.console, connect_console(config, request));
   return host;

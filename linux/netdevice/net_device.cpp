@@ -151,8 +151,7 @@ Result<std::string> move_net_device(const NetDevice& device, Fd target) {
     TRY_ASSIGN(const Place there, place_of(NetlinkSocket::open_in(target)));
     return transfer(here, there, device.host_name, device.container_name, Arrival::kUp);
   };
-  return within(move(), fmt::format("/linux/netDevices/{}: move it into the container as {}",
-                                    device.host_name, device.container_name));
+  return within(move(), fmt::format("move it into the container as {}", device.container_name));
 }
 
 Result<void> return_net_device(std::string_view name, std::string_view host_name, Fd source) {

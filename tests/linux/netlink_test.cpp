@@ -188,7 +188,7 @@ CHILD_TEST(a_name_that_is_taken_is_an_error_and_the_device_is_back_as_it_was, CL
   ip_in(target, "link add eth0 type veth peer name web0");
   const std::string addresses = show("-4 addr show dev web0");
   const std::string message = move_error("web0", "eth0", target);
-  BOOST_TEST(message.starts_with("/linux/netDevices/web0: move it into the container as eth0: name"
+  BOOST_TEST(message.starts_with("move it into the container as eth0: name"
                                  " it eth0 (a device has that name already"),
              message);
   BOOST_TEST(message.ends_with(": file exists"), message);
@@ -242,7 +242,7 @@ CHILD_TEST(a_missing_device_is_named, CLONE_NEWNET)  // L-29
 {
   const UniqueFd target = make_namespace();
   BOOST_TEST(move_error("web0", "eth0", target) ==
-             "/linux/netDevices/web0: move it into the container as eth0: netlink: no such device");
+             "move it into the container as eth0: netlink: no such device");
 }
 
 CHILD_TEST(a_device_that_must_not_leave_stays, CLONE_NEWNET)  // L-29
