@@ -20,8 +20,6 @@ bool read_device(Value at, linux::Device& out);
 bool read_net_devices(Value at, std::vector<linux::NetDevice>& out);
 bool read_resources(Value at, cgroups::Resources& out);
 bool read_seccomp(Value at, linux::SeccompProfile& out);
-bool read_intel_rdt(Value at, linux::IntelRdt& out);
-bool read_memory_policy(Value at, linux::MemoryPolicy& out);
 bool read_annotations(Value at, std::map<std::string, std::string>& out);
 
 }  // namespace ocirun::bundle

@@ -224,25 +224,18 @@ void check_annotations(const Check& check) {  // T-7, T-8
 /// A rule, and the section that it builds on: where that is wrong already, the rule would only say
 /// so again.
 struct Rule {
-  std::string_view name;
   void (*check)(const Check&);
   std::string_view builds_on;
 };
 
 constexpr std::string_view kNamespaces = "/linux/namespaces";
 constexpr std::array kRules{
-    Rule{"names need a uts namespace", check_names, kNamespaces},
-    Rule{"sysctls belong to a namespace of the container", check_sysctls, kNamespaces},
-    Rule{"mappings and user namespace come together", check_user_namespace, kNamespaces},
-    Rule{"ids are mapped", check_mapped_ids, "/linux"},
-    Rule{"time offsets need a new time namespace", check_time_offsets, kNamespaces},
-    Rule{"network devices need a network namespace", check_net_devices, kNamespaces},
-    Rule{"devices are listed once", check_devices, "/linux/devices"},
-    Rule{"covered paths need a mount namespace", check_covered_paths, kNamespaces},
-    Rule{"id-mapped mounts have a map", check_mounts, kNamespaces},
-    Rule{"swap is above the memory limit", check_memory, "/linux/resources/memory"},
-    Rule{"burst is within the quota", check_cpu, "/linux/resources/cpu"},
-    Rule{"annotations of the image hold", check_annotations, "/annotations"},
+    Rule{check_names, kNamespaces},          Rule{check_sysctls, kNamespaces},
+    Rule{check_user_namespace, kNamespaces}, Rule{check_mapped_ids, "/linux"},
+    Rule{check_time_offsets, kNamespaces},   Rule{check_net_devices, kNamespaces},
+    Rule{check_devices, "/linux/devices"},   Rule{check_covered_paths, kNamespaces},
+    Rule{check_mounts, kNamespaces},         Rule{check_memory, "/linux/resources/memory"},
+    Rule{check_cpu, "/linux/resources/cpu"}, Rule{check_annotations, "/annotations"},
 };
 
 }  // namespace

@@ -163,13 +163,6 @@ Result<UniqueFd> SafeDir::make_file(const RootfsPath& path) const {
   return walk(directory_, path, O_PATH, Missing::kMakeFile, 0755);
 }
 
-Result<void> SafeDir::make_symlink(std::string_view target, const RootfsPath& path) const {
-  TRY_ASSIGN(const Entry where, entry(path));
-  auto made = sys::symlinkat(std::string(target).c_str(), where.parent, where.name.c_str());
-  if (!made && made.error().number() != EEXIST) return within(std::move(made), path.string());
-  return {};
-}
-
 Result<SafeDir::Entry> SafeDir::entry(const RootfsPath& path, mode_t mode) const {
   std::string_view name = path.string();
   while (name.ends_with('/')) name.remove_suffix(1);

@@ -44,9 +44,6 @@ class SafeDir {
   /// absent.
   Result<UniqueFd> make_file(const RootfsPath& path) const;
 
-  /// Makes a symlink; whatever exists there already is left alone (LG-4).
-  Result<void> make_symlink(std::string_view target, const RootfsPath& path) const;
-
   /// The parent directory of `path` (O_PATH, made with `mode` if missing) and its last component,
   /// for *at calls. Errors: EINVAL for a path that ends in nothing, "." or "..".
   struct Entry {

@@ -77,7 +77,6 @@ std::optional<std::uint32_t> seccomp_architecture(std::string_view name) {
   return value_of(kArchitectures, name);
 }
 std::optional<std::uint32_t> seccomp_flag(std::string_view name) { return value_of(kFlags, name); }
-std::string_view seccomp_flag_name(std::uint32_t flag) { return name_of(kFlags, flag); }
 std::vector<std::string_view> seccomp_action_names() { return names_of(kActions); }
 std::vector<std::string_view> seccomp_operator_names() { return names_of(kOperators); }
 std::vector<std::string_view> seccomp_architecture_names() { return names_of(kArchitectures); }

@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <sys/statfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,7 +6,9 @@
 
 #include "bundle/config.hpp"
 #include "bundle/features.hpp"
+#include "cgroups/layout.hpp"
 #include "linux/file_io.hpp"
+#include "linux/procfs.hpp"
 #include "linux/subordinate_ids.hpp"
 #include "linux/syscalls.hpp"
 #include "runtime/cli/absolute_path.hpp"
@@ -16,11 +17,10 @@
 namespace ocirun::runtime::cli {
 namespace {
 
-constexpr long kCgroup2Magic = 0x63677270;  // statfs(2)
-
 bool is_pure_cgroup_v2() {
-  struct statfs filesystem{};
-  return ::statfs("/sys/fs/cgroup", &filesystem) == 0 && filesystem.f_type == kCgroup2Magic;
+  const auto procfs = linux::Procfs::open(linux::Procfs::Subset::kProcesses);
+  const auto layout = procfs ? cgroups::read_layout(*procfs) : Result<cgroups::Layout>();
+  return layout && layout->pure_v2();
 }
 
 bool looks_like_systemd(std::string_view cgroups_path) {

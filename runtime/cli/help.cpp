@@ -1,10 +1,9 @@
+#include "bundle/oci_version.hpp"
 #include "linux/seccomp.hpp"
 #include "runtime/cli/command.hpp"
 
 namespace ocirun::runtime::cli {
 namespace {
-
-constexpr std::string_view kSpecification = "1.3.0";
 
 constexpr std::size_t kColumn = 32;  // where the explanations begin
 
@@ -44,7 +43,7 @@ std::string help_text(const Command& command) {
 // (contract.md).
 std::string version_text() {
   return fmt::format("ocirun version {}\ncommit: {}\nspec: {}\nlibseccomp: {}\n", OCIRUN_VERSION,
-                     OCIRUN_COMMIT, kSpecification, linux::libseccomp_version());
+                     OCIRUN_COMMIT, bundle::kNewestVersion, linux::libseccomp_version());
 }
 
 std::string bash_completion_text() {

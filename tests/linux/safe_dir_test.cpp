@@ -157,15 +157,6 @@ BOOST_AUTO_TEST_CASE(an_entry_is_a_parent_and_one_plain_name) {
     BOOST_TEST(tree.open().entry(path(bad)).error().number() == EINVAL, bad);
 }
 
-BOOST_AUTO_TEST_CASE(a_symlink_is_made_once_and_never_replaced) {  // LG-4
-  const Tree tree;
-  must(tree.open().make_symlink("/proc/self/fd", path("/dev/fd")));
-  must(tree.open().make_symlink("elsewhere", path("/dev/fd")));
-  BOOST_TEST(fs::read_symlink(tree.root() / "dev/fd") == "/proc/self/fd");
-  must(tree.open().make_symlink("x", path("/inside")));
-  BOOST_TEST(fs::is_regular_file(tree.root() / "inside"));
-}
-
 BOOST_AUTO_TEST_CASE(a_path_with_a_nul_is_refused) {  // D-8
   const Tree tree;
   BOOST_TEST(!tree.open().open(path(std::string("in\0side", 7)), O_PATH));
