@@ -230,12 +230,18 @@ struct Rule {
 
 constexpr std::string_view kNamespaces = "/linux/namespaces";
 constexpr std::array kRules{
-    Rule{check_names, kNamespaces},          Rule{check_sysctls, kNamespaces},
-    Rule{check_user_namespace, kNamespaces}, Rule{check_mapped_ids, "/linux"},
-    Rule{check_time_offsets, kNamespaces},   Rule{check_net_devices, kNamespaces},
-    Rule{check_devices, "/linux/devices"},   Rule{check_covered_paths, kNamespaces},
-    Rule{check_mounts, kNamespaces},         Rule{check_memory, "/linux/resources/memory"},
-    Rule{check_cpu, "/linux/resources/cpu"}, Rule{check_annotations, "/annotations"},
+    Rule{check_names, kNamespaces},                 // T-4, T-5
+    Rule{check_sysctls, kNamespaces},               // L-35
+    Rule{check_user_namespace, kNamespaces},        // L-9
+    Rule{check_mapped_ids, "/linux"},               // P-19, L-24
+    Rule{check_time_offsets, kNamespaces},          // L-12
+    Rule{check_net_devices, kNamespaces},           // L-29
+    Rule{check_devices, "/linux/devices"},          // L-26
+    Rule{check_covered_paths, kNamespaces},         // L-33
+    Rule{check_mounts, kNamespaces},                // M-8
+    Rule{check_memory, "/linux/resources/memory"},
+    Rule{check_cpu, "/linux/resources/cpu"},
+    Rule{check_annotations, "/annotations"},        // T-7, T-8
 };
 
 }  // namespace
