@@ -264,9 +264,8 @@ Result<void> Creation::write_oom_score() {
 // I-9: before the program runs.
 Result<void> Creation::join_resctrl() {
   if (!config_.intel_rdt) return {};
-  TRY_ASSIGN(record_.resctrl, within(linux::apply_resctrl(*host_.resctrl, *config_.intel_rdt,
-                                                          record_.id, init_->pid()),
-                                     "/linux/intelRdt"));
+  TRY_ASSIGN(record_.resctrl,
+             linux::apply_resctrl(*host_.resctrl, *config_.intel_rdt, record_.id, init_->pid()));
   undo_.add(
       [this] { [[maybe_unused]] const auto ignored = linux::remove_resctrl(*record_.resctrl); });
   return {};
