@@ -60,7 +60,6 @@ class Creation {
     TRY(init_->detach());
     undo_.commit();
     return CreatedContainer{.directory = std::move(*directory_),
-                            .config = std::move(config_),
                             .record = std::move(record_),
                             .init = init_->take_child(),
                             .terminal = init_->take_terminal()};
@@ -184,8 +183,7 @@ Result<void> Creation::record_intent() {
 }
 
 Result<void> Creation::prepare_plan() {
-  plan_.emplace(InitPlan{.id = request_.id.string(),
-                         .config = config_,
+  plan_.emplace(InitPlan{.config = config_,
                          .state = document_of(record_),
                          .pinned = {},
                          .cgroup = {},

@@ -37,7 +37,6 @@ struct CreateRequest {
 /// A container whose state is `created`.
 struct CreatedContainer {
   StateDirectory directory;  // locked
-  bundle::Config config;
   bundle::ContainerRecord record;
   linux::Child init;
   UniqueFd terminal;  // the master, for TerminalKeeper::kCaller

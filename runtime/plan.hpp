@@ -2,7 +2,6 @@
 
 #include <sys/types.h>
 
-#include <string>
 #include <vector>
 
 #include "bundle/config.hpp"
@@ -17,7 +16,6 @@ namespace ocirun::runtime {
 /// What a container's first process needs. The parent fills it in before the clone; init reads its
 /// own copy of the parent's memory, so nothing of this crosses a socket.
 struct InitPlan {
-  std::string id;
   const bundle::Config& config;
   bundle::StateDocument state;                 // what hooks in the container's namespaces are told
   std::vector<linux::PinnedNamespace> pinned;  // to be joined
