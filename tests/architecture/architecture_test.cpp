@@ -54,7 +54,6 @@ const Reasons kRawPathCalls{
      "chroot of a process that enters a container without mount namespace"},
     {"runtime/executable.cpp", "inside the container's root, with the process's own ids"},
     {"runtime/container_process.cpp", "chdir inside the container's root, checked afterwards"},
-    {"runtime/cli/documents.cpp", "statfs of /sys/fs/cgroup"},
     {"runtime/cli/create_run.cpp", "realpath of the operator's bundle"},
 };
 
@@ -68,6 +67,7 @@ const Reasons kProcAndDevLiterals{
     {"linux/mount.cpp", "the host's own, bound where a user may not mount a new one"},
     {"linux/lsm.cpp", "/proc/filesystems of the host"},
     {"linux/namespaces.cpp", "the text of an error"},
+    {"linux/mountinfo.cpp", "the text of an error"},
     {"linux/pidfd.cpp", "the boot id, of the host"},
     {"cgroups/systemd_limits.cpp", "names of devices that systemd is told"},
     {"bundle/default_config.cpp", "text of the template"},
