@@ -2,6 +2,7 @@
 # Words for the clients' check lists. Each list is a script of its own, started by ./run in a sandbox with a private
 # /run; it finds $RUNTIME (the path of the runtime under test), $RUNTIME_NAME and an empty directory $WORK.
 set -uo pipefail
+cd "$WORK" || exit 1 # a shim leaves a file "oom" where it is
 
 PASSED=0 FAILED=0
 
