@@ -74,14 +74,22 @@ Result<bundle::Process> process_from_options(const Arguments& arguments,
   return process;
 }
 
+// What confines the container confines all that runs in it, unless somebody says otherwise.
+void inherit_labels(bundle::Process& process, const bundle::Config& config) {
+  if (!config.process) return;
+  if (process.apparmor_profile.empty()) process.apparmor_profile = config.process->apparmor_profile;
+  if (process.selinux_label.empty()) process.selinux_label = config.process->selinux_label;
+}
+
 Result<bundle::Process> process_from_file(const std::string& file, const Arguments& arguments,
-                                          const Log& log) {
+                                          const bundle::Config& config, const Log& log) {
   TRY_ASSIGN(const std::string text,
              within(linux::read_file(Fd{AT_FDCWD}, file, 16 * 1024 * 1024), "--process"));
   std::vector<std::string> warnings;
   TRY_ASSIGN(bundle::Process process, within(bundle::parse_process(text, warnings), file));
   for (const std::string& warning : warnings) log.warn(warning);
   if (arguments.has("tty")) process.terminal = true;  // podman gives both
+  inherit_labels(process, config);
   return process;
 }
 
@@ -97,8 +105,9 @@ Result<int> run_exec(const Invocation& invocation) {
              bundle::parse_config(text, HostPath(container.record().bundle)).take());
 
   const auto file = arguments.value("process");
-  TRY_ASSIGN(bundle::Process process, file ? process_from_file(*file, arguments, invocation.log)
-                                           : process_from_options(arguments, config));
+  TRY_ASSIGN(bundle::Process process,
+             file ? process_from_file(*file, arguments, config, invocation.log)
+                  : process_from_options(arguments, config));
   TRY(linux::check_lsm(process.apparmor_profile, process.selinux_label));
   TRY_ASSIGN(const int preserved, arguments.number("preserve-fds", 0, 1'000'000));
   const bool detach = arguments.has("detach");
