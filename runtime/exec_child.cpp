@@ -9,6 +9,7 @@
 #include "linux/clone.hpp"
 #include "linux/exec.hpp"
 #include "linux/keyring.hpp"
+#include "linux/lsm.hpp"
 #include "linux/scheduling.hpp"
 #include "linux/syscalls.hpp"
 #include "linux/terminal.hpp"
@@ -77,6 +78,7 @@ Result<void> run_process(const ExecPlan& plan, const linux::MessageSocket& paren
     // should.
     TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
     TRY(within(open_own_terminal(plan, procfs, parent), "terminal"));
+    TRY(linux::set_selinux_key_label(procfs, plan.request.process.selinux_label));
     TRY(linux::join_session_keyring());
     TRY(process.set_attributes(procfs));
   }

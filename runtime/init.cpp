@@ -31,8 +31,7 @@ void keep_only_own_descriptors(const InitPlan& plan, const linux::MessageSocket&
 }
 
 Result<void> join_keyring(const bundle::Config& config, const linux::Procfs& procfs) {
-  const std::string& label = config.process->selinux_label;
-  if (!label.empty()) TRY(linux::set_selinux_key_label(procfs, label));
+  TRY(linux::set_selinux_key_label(procfs, config.process->selinux_label));
   return linux::join_session_keyring();
 }
 
