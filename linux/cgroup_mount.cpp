@@ -55,6 +55,7 @@ Result<UniqueFd> place_all_hierarchies(const MountContext& context, const Mount&
   Filesystem tmpfs;
   tmpfs.type = "tmpfs";
   tmpfs.source = "cgroup";
+  tmpfs.selinux_context = context.mount_label;
   tmpfs.data = {"mode=755"};
   const std::uint64_t wanted = attributes_of(mount);
   TRY_ASSIGN(UniqueFd top,

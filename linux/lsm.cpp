@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <sys/xattr.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -107,6 +109,20 @@ Result<void> set_selinux_on_exec(const Procfs& procfs, const std::string& label)
 
 Result<void> set_selinux_key_label(const Procfs& procfs, const std::string& label) {
   return write_selinux(procfs, "thread-self/attr/keycreate", label);
+}
+
+Result<void> check_mount_label(const std::string& label) {
+  const auto file = sys::open("/sys/fs/selinux/context", O_RDWR | O_CLOEXEC);
+  if (!file || ::write(file->get(), label.c_str(), label.size()) >= 0 || errno != EINVAL) return {};
+  return refuse(
+      "/linux/mountLabel: \"{}\" is not known to the loaded SELinux policy; correct it, or remove "
+      "the field",
+      label);
+}
+
+Result<void> set_file_label(Fd file, std::string_view label) {
+  if (::fsetxattr(file.value, "security.selinux", label.data(), label.size(), 0) == 0) return {};
+  return fail(errno, "/linux/mountLabel: set \"{}\"", label);
 }
 
 }  // namespace ocirun::linux

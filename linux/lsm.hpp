@@ -1,9 +1,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "linux/error.hpp"
 #include "linux/procfs.hpp"
+#include "linux/unique_fd.hpp"
 
 namespace ocirun::linux {
 
@@ -22,5 +24,11 @@ Result<void> set_apparmor_on_exec(const Procfs& procfs, const std::string& profi
 /// nothing. Errors: the policy does not know the label; EINVAL when SELinux is off.
 Result<void> set_selinux_on_exec(const Procfs& procfs, const std::string& label);
 Result<void> set_selinux_key_label(const Procfs& procfs, const std::string& label);
+
+/// Asks the loaded policy, by the host's /sys, whether files may have this label (L-34); passes
+/// where it cannot be asked. Errors: it does not know the label.
+Result<void> check_mount_label(const std::string& label);
+/// Labels a file that is open, no O_PATH. For a filesystem without a context of its own.
+Result<void> set_file_label(Fd file, std::string_view label);
 
 }  // namespace ocirun::linux

@@ -49,8 +49,9 @@ Filesystem filesystem_of(const MountContext& context, const Mount& mount) {
   // superblock adds nothing to a read-only mount.
   if ((mount.attributes.set & MOUNT_ATTR_RDONLY) && mount.source.starts_with('/'))
     filesystem.superblock_flags |= MS_RDONLY;
-  if (!context.mount_label.empty() && !has_option(mount, "context=") &&
-      std::ranges::find(kSelfLabelled, mount.type) == kSelfLabelled.end() && selinux_enabled())
+  // The kernel takes no second context, and no default next to one.
+  if (!has_option(mount, "context=") && !has_option(mount, "defcontext=") &&
+      std::ranges::find(kSelfLabelled, mount.type) == kSelfLabelled.end())
     filesystem.selinux_context = context.mount_label;
   return filesystem;
 }
@@ -78,6 +79,18 @@ Result<void> inherit_mode(Filesystem& filesystem, const Mount& mount, const Moun
   TRY_ASSIGN(const struct stat covered, sys::fstat(point.target));
   filesystem.data.push_back(fmt::format("mode={:o}", covered.st_mode & 07777));
   return {};
+}
+
+/// L-34: an mqueue is older than its mount, too late for `context=`. One that is the host's is not
+/// ours to label.
+Result<void> label_root(const MountContext& context, const Mount& mount, Fd made) {
+  if (context.mount_label.empty() || mount.type != "mqueue" || context.shares_ipc) return {};
+  TRY_ASSIGN(const UniqueFd directory, context.procfs.reopen(made, O_RDONLY | O_DIRECTORY));
+  auto labelled = set_file_label(directory, context.mount_label);
+  // Of a user namespace that host root made it belongs to an id that is not mapped: it keeps a
+  // label that lets the container do less, never more.
+  if (!labelled && context.in_user_namespace && labelled.error().number() == EPERM) return {};
+  return labelled;
 }
 
 /// M-15, M-13: what the kernel's number means for somebody who wrote a config.json.
@@ -138,6 +151,7 @@ Result<UniqueFd> place_new_filesystem(const MountContext& context, const Mount& 
       if (auto host = sys::open(directory->path, O_PATH | O_DIRECTORY))
         return place_host_directory(mount, point, *directory, *host);
   if (!made) return std::unexpected(with_hint(std::move(made).error(), context, mount));
+  TRY(label_root(context, mount, *made));
   TRY(change_propagation(context.procfs, *made, mount.propagation,
                          recursion_of(mount.propagation_recursive)));
   return made;

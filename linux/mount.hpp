@@ -27,7 +27,7 @@ struct CgroupHierarchy {
 struct MountContext {
   SafeDir& root;                   // the rootfs as attached; a mount on "/" replaces it (M-16)
   const Procfs& procfs;            // trusted, opened before the first mount
-  std::string_view mount_label;    // SELinux context for filesystems that take one; "" for none
+  std::string_view mount_label;    // SELinux: of the files of new filesystems; "" for none
   bool in_user_namespace = false;  // its mounts have locked flags; hints in errors
   bool own_cgroup_namespace = false;
   bool rootless_sysfs_fallback =

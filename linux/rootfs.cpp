@@ -81,7 +81,8 @@ bool is_missing(const Error& error) {
 /// because a tree that is detached can be cloned since Linux 6.15 only.
 class Masks {
  public:
-  Masks(const SafeDir& root, const Procfs& procfs, Fd null) : root_(root), procfs_(procfs) {
+  Masks(const SafeDir& root, const Procfs& procfs, Fd null, std::string_view mount_label)
+      : root_(root), procfs_(procfs), mount_label_(mount_label) {
     null_.first = null;
   }
 
@@ -129,6 +130,7 @@ class Masks {
     Filesystem empty;
     empty.type = "tmpfs";
     empty.source = "tmpfs";
+    empty.selinux_context = mount_label_;
     empty.data = {"nr_blocks=1", "nr_inodes=1"};
     auto made = place_filesystem(point, empty, MOUNT_ATTR_RDONLY);
     if (!made) {
@@ -144,6 +146,7 @@ class Masks {
 
   const SafeDir& root_;
   const Procfs& procfs_;
+  std::string_view mount_label_;
   Cover null_;
   Cover directory_;
 };
@@ -226,8 +229,9 @@ Result<void> make_root_read_only(const Procfs& procfs) {
 }
 
 Result<void> mask_paths(const SafeDir& root, const Procfs& procfs,
-                        std::span<const RootfsPath> paths, Fd verified_null_mount) {
-  Masks masks(root, procfs, verified_null_mount);
+                        std::span<const RootfsPath> paths, Fd verified_null_mount,
+                        std::string_view mount_label) {
+  Masks masks(root, procfs, verified_null_mount, mount_label);
   for (const RootfsPath& path : paths) TRY(within(masks.cover(path), "mask " + path.string()));
   return {};
 }

@@ -49,9 +49,10 @@ Result<void> make_root_read_only(const Procfs& procfs);
 
 /// Covers each path: a file by the verified /dev/null, a directory by an empty read-only tmpfs;
 /// missing paths are passed over (L-31). Called after the pivot, with `root` = "/".
-/// `verified_null_mount` is open_null_mount()'s.
+/// `verified_null_mount` is open_null_mount()'s; `mount_label` is the tmpfs's (L-34), "" for none.
 Result<void> mask_paths(const SafeDir& root, const Procfs& procfs,
-                        std::span<const RootfsPath> paths, Fd verified_null_mount);
+                        std::span<const RootfsPath> paths, Fd verified_null_mount,
+                        std::string_view mount_label = {});
 /// Binds each path onto itself read-only, keeping locked flags; missing paths are passed over
 /// (L-32).
 Result<void> make_paths_read_only(const SafeDir& root, const Procfs& procfs,

@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "linux/devices.hpp"
+#include "linux/lsm.hpp"
 #include "linux/mount_point.hpp"
 #include "linux/syscalls.hpp"
 #include "linux/terminal.hpp"
@@ -96,6 +97,8 @@ Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocke
                   "/root/path: " + config.root_path.string());
   RootfsBuild build(std::move(*root), std::move(procfs));
   build.early_ = std::move(early);
+  if (!config.mount_label.empty() && linux::selinux_enabled())
+    build.mount_label_ = config.mount_label;
   if (!config.masked_paths.empty()) {
     TRY_ASSIGN(build.null_mount_, linux::open_null_mount());
   }
@@ -107,7 +110,7 @@ Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::Messa
   const linux::MountContext context{
       .root = *root_,
       .procfs = *procfs_,
-      .mount_label = config.mount_label,
+      .mount_label = mount_label_,
       .in_user_namespace = config.namespaces.contains(NamespaceKind::kUser),
       .own_cgroup_namespace = config.namespaces.creates(NamespaceKind::kCgroup),
       .rootless_sysfs_fallback = !config.namespaces.creates(NamespaceKind::kNetwork),
@@ -187,7 +190,7 @@ Result<void> RootfsBuild::restrict_paths(const InitPlan& plan) {
   if (!config.readonly_paths.empty())
     TRY(linux::make_paths_read_only(*root_, *procfs_, config.readonly_paths));
   if (!config.masked_paths.empty())
-    TRY(linux::mask_paths(*root_, *procfs_, config.masked_paths, null_mount_));
+    TRY(linux::mask_paths(*root_, *procfs_, config.masked_paths, null_mount_, mount_label_));
   if (!plan.has_own_mount_tree()) return {};
   // The last of all: nothing can be cloned from an unbindable root any more.
   return linux::set_root_propagation(config.rootfs_propagation, config.rootfs_propagation_recursive

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "linux/message_socket.hpp"
@@ -36,6 +37,7 @@ class RootfsBuild {
   std::optional<linux::SafeDir> root_;
   std::optional<linux::Procfs> procfs_;
   std::vector<UniqueFd> early_;  // by index: binds that were cloned before the tree was isolated
+  std::string mount_label_;      // "" where SELinux is off
   UniqueFd null_mount_;          // the verified /dev/null, to cover masked files
   std::vector<linux::UnfinishedMount> unfinished_;
 };

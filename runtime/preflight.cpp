@@ -54,8 +54,12 @@ Result<void> check_pid_file(const std::optional<HostPath>& file) {
 }
 
 Result<void> check_security_modules(const bundle::Config& config, const Log& log) {
-  if (!config.mount_label.empty() && !linux::selinux_enabled())
-    log.warn("/linux/mountLabel: SELinux is not enabled on this host, the label is left out");
+  if (!config.mount_label.empty()) {
+    if (linux::selinux_enabled())
+      TRY(linux::check_mount_label(config.mount_label));
+    else
+      log.warn("/linux/mountLabel: SELinux is not enabled on this host, the label is left out");
+  }
   if (!config.process) return {};
   const bundle::Process& process = *config.process;
   return linux::check_lsm(process.apparmor_profile, process.selinux_label);
