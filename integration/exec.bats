@@ -283,15 +283,6 @@ move_init_down() {
   exits 255
 }
 
-@test "exec --apparmor and --process-label on a host without them are refused by name" {
-  [[ ! -e /sys/module/apparmor && ! -e /sys/fs/selinux/policyvers ]] || skip "this host has one of them"
-  create_and_start
-  run ocirun exec --apparmor profile "$ID" true
-  exits 255
-  run ocirun exec --process-label a:b:c:s0 "$ID" true
-  exits 255
-}
-
 @test "fifty execs at once all succeed" {
   local n failed=0 pids=()
   create_and_start

@@ -120,20 +120,6 @@ load lib/common
   done
 }
 
-@test "P-9 an AppArmor profile on a host without AppArmor is refused by name" {
-  [[ ! -d /sys/kernel/security/apparmor && ! -e /sys/module/apparmor ]] || skip "this host has AppArmor"
-  refused apparmorProfile '.process.apparmorProfile = "some-profile"'
-}
-
-@test "P-16 L-34 an SELinux label on a host without SELinux is refused, a mount label only warns" {
-  [[ ! -e /sys/fs/selinux/policyvers ]] || skip "this host has SELinux"
-  refused selinuxLabel '.process.selinuxLabel = "system_u:system_r:container_t:s0"'
-  config '.linux.mountLabel = "system_u:object_r:container_file_t:s0"'
-  inside 'echo fine'
-  succeeds
-  mentions fine
-}
-
 @test "P-10 the five sets are exactly those asked for" {
   config '.process.capabilities = {bounding: ["CAP_KILL", "CAP_CHOWN", "CAP_NET_RAW"], permitted: ["CAP_KILL", "CAP_CHOWN"],
     effective: ["CAP_CHOWN"], inheritable: ["CAP_KILL"], ambient: ["CAP_KILL"]}
