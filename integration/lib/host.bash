@@ -76,7 +76,7 @@ remove_leftovers() {
       "left behind: process "*) kill -KILL "${words#process }" || true ;;
       "left behind: cgroup "*) remove_cgroup "${words#cgroup }" || true ;;
       "left behind: mount "*)
-        read -r _ _ words _ <<<"$words"
+        read -r _ _ _ words _ <<<"$words" # "mount", the device, what of it, the mount point
         umount -l "$words" || true
         ;;
     esac
