@@ -90,6 +90,7 @@ load lib/common
 }
 
 @test "ps shows the host's ps for the container's processes, and passes arguments on" {
+  needs_ps
   create_and_start
   run ocirun ps "$ID"
   succeeds

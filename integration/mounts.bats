@@ -78,6 +78,7 @@ options_of() { echo "grep ' $1 ' /proc/self/mountinfo | tail -n 1 | cut -d' ' -f
 }
 
 @test "M-8 idmap shows the files under other owners" {
+  needs_idmapped_tmpfs
   mkdir "$TMP/owned"
   touch "$TMP/owned/file"
   chown 0:0 "$TMP/owned/file"
@@ -88,6 +89,7 @@ options_of() { echo "grep ' $1 ' /proc/self/mountinfo | tail -n 1 | cut -d' ' -f
 }
 
 @test "M-8 ridmap covers what is mounted below, idmap does not" {
+  needs_idmapped_tmpfs
   local option
   mkdir -p "$TMP/owned/sub"
   mount -t tmpfs tmpfs "$TMP/owned/sub"

@@ -38,6 +38,14 @@ common_teardown() {
   stop_helpers
   delete_containers
   untraced compare_host
+  free_memory
+}
+
+# free_memory: what a test that passed has written lies in a tmpfs; the bundles of hundreds fill a small machine.
+free_memory() {
+  [[ ${BATS_TEST_COMPLETED:-} == 1 ]] || return 0
+  cd "$BATS_RUN_TMPDIR" || return
+  rm -rf --one-file-system "${TMP:?}"
 }
 
 # untraced FUNCTION…: without bats' DEBUG trap, which makes a loop a hundred times slower.
@@ -108,6 +116,17 @@ user_namespace() {
   chown -R 100000:100000 "$BUNDLE/rootfs"
   chmod 711 "$BATS_RUN_TMPDIR" "$TMP" "$BUNDLE"
 }
+
+# procps wants to know when the kernel was booted, and does not find out in User-Mode Linux.
+needs_ps() { ps -ef >/dev/null 2>&1 || skip "ps -ef does not run on this host"; }
+
+# The tests' files lie in a tmpfs.
+has_idmapped_tmpfs() {
+  local major minor
+  IFS=.- read -r major minor _ <<<"$(uname -r)"
+  [[ $major -gt 6 || ($major == 6 && $minor -ge 3) ]]
+}
+needs_idmapped_tmpfs() { has_idmapped_tmpfs || skip "a tmpfs has no id-mapped mounts before Linux 6.3"; }
 
 needs_time_namespaces() { [[ -e /proc/self/ns/time ]] || skip "this kernel has no time namespaces"; }
 
