@@ -161,6 +161,19 @@ setup() {
   fails "--cpuset-cpus" update --cpuset-cpus 4000 "$ID"
 }
 
+@test "update: the weight of block devices" {
+  local file value=300
+  create
+  if pure_v2; then value=2930; fi
+  for file in "$(cgroup blkio)/blkio.weight" "$(cgroup blkio)/blkio.bfq.weight" "$(cgroup io)/io.bfq.weight" "$(cgroup io)/io.weight"; do
+    [[ ! -e $file ]] || break
+  done
+  [[ -e $file ]] || skip "this kernel gives no weights to block devices"
+  [[ $file != */io.bfq.weight ]] || value=300
+  update --blkio-weight 300
+  equal "$value" "$(sed 's/^default //' "$file")"
+}
+
 @test "update: a device is added with its node and can be used, and removed again" {
   capabilities CAP_MKNOD CAP_SYSLOG
   create_and_start
