@@ -18,6 +18,9 @@ namespace {
 
 constexpr std::uint64_t kDefaultPeriod = 100'000;  // microseconds
 
+/// A bus that has just not answered is not waited for once more; one that is slow has the message.
+constexpr std::chrono::milliseconds kPatienceAfterFailure{1000};
+
 /// The period that a v1 quota is counted in.
 std::uint64_t cpu_period(const Record& record) {
   for (const auto& [controllers, path] : record.directories) {
@@ -154,9 +157,10 @@ Result<void> SystemdCgroup::adopt(int pid) {
   return {};
 }
 
-Result<void> SystemdCgroup::tell(const std::vector<UnitProperty>& properties) const {
+Result<void> SystemdCgroup::tell(const std::vector<UnitProperty>& properties,
+                                 std::chrono::milliseconds patience) const {
   return properties.empty() ? Result<void>{}
-                            : set_properties(instance(), record().unit, properties);
+                            : set_properties(instance(), record().unit, properties, patience);
 }
 
 Result<void> SystemdCgroup::apply(const Resources& resources) {
@@ -171,12 +175,16 @@ Result<Writes> SystemdCgroup::update(const Resources& resources) {
   // systemd has written its own values, some of them rounded.
   if (told && !properties.empty()) told = host_.apply(resources);
   if (told) return old_values;
-  restore(old_values);
+  restore(old_values, kPatienceAfterFailure);
   return std::unexpected(std::move(told).error());
 }
 
 void SystemdCgroup::restore(std::span<const Write> old_values) {
-  static_cast<void>(tell(limit_properties(old_values, version(), cpu_period(record()))));
+  restore(old_values, kBusPatience);
+}
+
+void SystemdCgroup::restore(std::span<const Write> old_values, std::chrono::milliseconds patience) {
+  static_cast<void>(tell(limit_properties(old_values, version(), cpu_period(record())), patience));
   host_.restore(old_values);
 }
 
@@ -185,13 +193,19 @@ Result<void> SystemdCgroup::change_devices(std::span<const DeviceRule> old,
   if (version() == CgroupVersion::kV2) return host_.change_devices(old, devices);
   TRY_ASSIGN(const std::vector<UnitProperty> rules, device_properties(devices));
   TRY(host_.change_devices(old, devices));
-  // systemd denies all before it allows: nobody may be about to open anything.
+  Result<void> told = tell_unseen(rules);
+  if (!told) static_cast<void>(host_.change_devices(devices, old));
+  return told;
+}
+
+/// systemd denies all before it allows: nobody may be about to open anything.
+Result<void> SystemdCgroup::tell_unseen(const std::vector<UnitProperty>& rules) {
   TRY_ASSIGN(const FreezerState before, host_.freezer_state());
   TRY(host_.freeze(FreezerState::kFrozen));
   Result<void> told = tell(rules);
-  if (before == FreezerState::kThawed) TRY(host_.freeze(FreezerState::kThawed));
-  if (!told) static_cast<void>(host_.change_devices(devices, old));
-  return told;
+  if (before == FreezerState::kFrozen) return told;
+  Result<void> thawed = host_.freeze(FreezerState::kThawed);
+  return told ? thawed : told;
 }
 
 Result<Stats> SystemdCgroup::stats() const { return host_.stats(); }

@@ -62,7 +62,10 @@ class SystemdCgroup final : public Cgroup {
   SystemdInstance instance() const;
   CgroupVersion version() const;
   Result<std::vector<UnitProperty>> properties_of(const Resources& resources) const;
-  Result<void> tell(const std::vector<UnitProperty>& properties) const;
+  Result<void> tell(const std::vector<UnitProperty>& properties,
+                    std::chrono::milliseconds patience = kBusPatience) const;
+  Result<void> tell_unseen(const std::vector<UnitProperty>& rules);
+  void restore(std::span<const Write> old_values, std::chrono::milliseconds patience);
   Result<void> start(std::span<const DeviceRule> devices);
   Error name_annotation(Error error) const;
 

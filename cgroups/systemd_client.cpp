@@ -25,7 +25,6 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr char kName[] = "ocirun-systemd";
-constexpr milliseconds kPatience{15'000};  // more than ocirun-systemd has for its sentences
 constexpr std::size_t kMaxAnswer = 64 * 1024;
 
 std::string instance_name(SystemdInstance instance) {
@@ -77,13 +76,13 @@ class Conversation {
     [[maybe_unused]] const auto ignored = linux::wait_for_child(pid_);
   }
 
-  Result<std::string> ask(const std::vector<UnitProperty>& properties) {
+  Result<std::string> ask(const std::vector<UnitProperty>& properties, milliseconds patience) {
     const std::string lines = property_lines(properties);
     // Too little room for it only where nobody reads.
     if (::send(socket_.get(), lines.data(), lines.size(), MSG_NOSIGNAL | MSG_DONTWAIT) !=
         static_cast<ssize_t>(lines.size()))
       return fail(errno, "write to {}", kName);
-    TRY_ASSIGN(const std::string answer, read_answer());
+    TRY_ASSIGN(const std::string answer, read_answer(patience));
     const std::string_view text = answer;
     if (text.starts_with(kOk)) return std::string(text.substr(kOk.size()));
     if (text.starts_with(kError))
@@ -96,8 +95,8 @@ class Conversation {
  private:
   Conversation(int pid, UniqueFd socket) : pid_(pid), socket_(std::move(socket)) {}
 
-  Result<std::string> read_answer() const {
-    const auto deadline = steady_clock::now() + kPatience;
+  Result<std::string> read_answer(milliseconds patience) const {
+    const auto deadline = steady_clock::now() + patience;
     std::string answer;
     std::array<char, 4096> buffer{};
     for (;;) {
@@ -106,7 +105,7 @@ class Conversation {
       const int count = left.count() > 0 ? ::poll(&ready, 1, static_cast<int>(left.count())) : 0;
       if (count == 0)
         return fail(ETIMEDOUT, "systemd has not answered for {} s (is D-Bus running?)",
-                    kPatience.count() / 1000);
+                    patience.count() / 1000);
       if (count < 0 && errno != EINTR) return fail(errno, "wait for {}", kName);
       if (count < 0) continue;
       const ssize_t size = ::read(socket_.get(), buffer.data(), buffer.size());
@@ -123,9 +122,10 @@ class Conversation {
 };
 
 Result<std::string> ask_once(std::vector<std::string> words,
-                             const std::vector<UnitProperty>& properties = {}) {
+                             const std::vector<UnitProperty>& properties = {},
+                             milliseconds patience = kBusPatience) {
   TRY_ASSIGN(Conversation conversation, Conversation::spawn(std::move(words)));
-  return conversation.ask(properties);
+  return conversation.ask(properties, patience);
 }
 
 }  // namespace
@@ -160,14 +160,14 @@ Result<HeldScope> HeldScope::start(SystemdInstance instance, const std::string& 
                                    const std::vector<UnitProperty>& properties) {
   TRY_ASSIGN(Conversation conversation,
              Conversation::spawn({instance_name(instance), std::string(kStartVerb), unit}));
-  TRY_ASSIGN(std::string control_group, conversation.ask(properties));
+  TRY_ASSIGN(std::string control_group, conversation.ask(properties, kBusPatience));
   auto [pid, socket] = std::move(conversation).release();
   return HeldScope(pid, std::move(socket), std::move(control_group));
 }
 
 Result<void> set_properties(SystemdInstance instance, const std::string& unit,
-                            const std::vector<UnitProperty>& properties) {
-  TRY(ask_once({instance_name(instance), std::string(kSetVerb), unit}, properties));
+                            const std::vector<UnitProperty>& properties, milliseconds patience) {
+  TRY(ask_once({instance_name(instance), std::string(kSetVerb), unit}, properties, patience));
   return {};
 }
 

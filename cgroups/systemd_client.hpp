@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,11 @@
 namespace ocirun::cgroups {
 
 // What is asked of systemd, through ocirun-systemd, which alone speaks D-Bus. Errors are sentences
-// of what systemd or the bus said; a bus that does not answer is one after at most 15 s
+// of what systemd or the bus said; a bus that does not answer is one after at most kBusPatience
 // (ETIMEDOUT).
+
+/// More than ocirun-systemd has for its sentences.
+inline constexpr std::chrono::milliseconds kBusPatience{15'000};
 
 /// systemd itself: its version, and the cgroup that its slices are in ("" for the root).
 struct SystemdManager {
@@ -45,7 +49,8 @@ class HeldScope {
 
 /// `SetUnitProperties`, until the unit is gone.
 Result<void> set_properties(SystemdInstance instance, const std::string& unit,
-                            const std::vector<UnitProperty>& properties);
+                            const std::vector<UnitProperty>& properties,
+                            std::chrono::milliseconds patience = kBusPatience);
 /// `AttachProcessesToUnit`: for a caller that may not move a process there itself.
 Result<void> attach_to_unit(SystemdInstance instance, const std::string& unit, int pid);
 /// `StopUnit`, `ResetFailedUnit`, and waits until it is gone. One that does not exist is no error.
