@@ -188,6 +188,37 @@ run_in() {
     gone ocirun-web.scope'
 }
 
+@test "R-11 R-21 R-26 R-45 R-46 on v2 an ordinary user's limits are read back, updated and felt, by systemd and by cgroupfs" {
+  machine --user '
+    bundle ".linux.resources = {memory: {limit: 67108864}, pids: {limit: 12}, cpu: {quota: 50000, period: 100000}, devices: [{allow: false, access: \"rwm\"}]}"
+    ordinary() { timeout --foreground -k 2 40 "$OCIRUN" --root "$W/root" "$@"; }
+    for manager in systemd cgroupfs; do
+      ordinary --cgroup-manager=$manager run --detach --bundle "$W/bundle" web </dev/null >"$W/log" 2>&1 || { cat "$W/log"; exit 1; }
+      grep -qF "device rules are left out" "$W/log" || { echo "no word of the device rules"; cat "$W/log"; exit 1; }
+      c=/sys/fs/cgroup$(group "$(pid web)")
+      equal "$manager memory" 67108864 "$(cat $c/memory.max)"
+      equal "$manager pids" 12 "$(cat $c/pids.max)"
+      equal "$manager quota" "50000 100000" "$(cat $c/cpu.max)"
+      ordinary update --memory 16m --pids-limit 11 web
+      equal "$manager memory" 16777216 "$(cat $c/memory.max)"
+      equal "$manager pids" 11 "$(cat $c/pids.max)"
+      if [[ $manager == systemd ]]; then
+        has ocirun-web.scope MemoryMax 16777216
+        has ocirun-web.scope TasksMax 11
+        has ocirun-web.scope CPUQuotaPerSecUSec 500ms
+      fi
+      ordinary exec web tail -c 100000000 /dev/zero && { echo "$manager: no limit on memory"; exit 1; }
+      grep -q "^oom_kill [1-9]" $c/memory.events || { cat $c/memory.events; exit 1; }
+      ordinary exec --detach web sh -c "while :; do :; done" </dev/null >"$W/log" 2>&1
+      for ((i = 0; i < 100; i++)); do ! grep -q "^nr_throttled [1-9]" $c/cpu.stat || break; sleep 0.1; done
+      grep -q "^nr_throttled [1-9]" $c/cpu.stat || { cat $c/cpu.stat; exit 1; }
+      ordinary exec web sh -c "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 5 >/dev/null 2>&1 & done" && { echo "$manager: no limit on pids"; exit 1; }
+      grep -q "^max [1-9]" $c/pids.events || { cat $c/pids.events; exit 1; }
+      ordinary delete --force web
+      [[ ! -e $c ]] || { echo "$manager: the cgroup is still there"; exit 1; }
+    done'
+}
+
 # A login shell is in a session of the system's systemd, from where nobody may move a process to the user's.
 @test "R-45 a user who has logged in elsewhere has systemd move the container" {
   guest '
@@ -229,6 +260,39 @@ EOF
     gone ocirun-web.scope
     export DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nowhere
     refused "over the system bus" other'
+}
+
+@test "R-45 an update that a stopped bus does not take changes nothing" {
+  guest --cgroup hybrid '
+    bundle ".linux.resources += {memory: {limit: 50003968}, pids: {limit: 17}}"
+    up web
+    kill -STOP "$(pidof dbus-daemon)"
+    ocirun update --memory 60002304 --pids-limit 18 web >"$W/log" 2>&1 && { echo "was not refused"; exit 1; }
+    grep -qF "has not answered" "$W/log" || { cat "$W/log"; exit 1; }
+    c=system.slice/ocirun-web.scope
+    equal memory 50003968 "$(cat /sys/fs/cgroup/memory/$c/memory.limit_in_bytes)"
+    equal pids 17 "$(cat /sys/fs/cgroup/pids/$c/pids.max)"
+    kill -CONT "$(pidof dbus-daemon)"
+    ocirun update --pids-limit 19 web
+    has ocirun-web.scope MemoryLimit 50003968
+    has ocirun-web.scope TasksMax 19
+    ocirun delete --force web'
+}
+
+@test "R-45 new device rules that the scope cannot be told leave the old ones, in a container that runs" {
+  guest --cgroup hybrid '
+    bundle ".linux.resources.devices = [{allow: false, access: \"rwm\"}]"
+    up web
+    kill -STOP "$(pidof dbus-daemon)"
+    ocirun update --device-add /dev/fuse web >"$W/log" 2>&1 && { echo "was not refused"; exit 1; }
+    grep -qF "has not answered" "$W/log" || { cat "$W/log"; exit 1; }
+    kill -CONT "$(pidof dbus-daemon)"
+    c=/sys/fs/cgroup/devices/system.slice/ocirun-web.scope
+    equal "rule for the device" "" "$(grep -w 10:229 $c/devices.list || true)"
+    equal status running "$(ocirun state web | jq -r .status)"
+    ocirun update --device-add /dev/fuse web
+    equal "rule for the device" "c 10:229 rwm" "$(grep -w 10:229 $c/devices.list)"
+    ocirun delete --force web'
 }
 
 @test "R-45 a unit of that name that runs is an error, and lives on" {

@@ -24,11 +24,11 @@ has() { equal "$1 $2" "$3" "$(show "$1" "$2")"; }
 
 # bundle [FILTER [JQ OPTION…]]: $W/bundle, a busybox that sleeps.
 bundle() {
+  local name
   rm -rf "$W/bundle"
   mkdir -p "$W/bundle/rootfs/bin"
   cp "$(command -v busybox)" "$W/bundle/rootfs/bin/sh"
-  ln -s sh "$W/bundle/rootfs/bin/sleep"
-  ln -s sh "$W/bundle/rootfs/bin/cat"
+  for name in cat sleep tail; do ln -s sh "$W/bundle/rootfs/bin/$name"; done
   (cd "$W/bundle" && ocirun spec "${rootless[@]}")
   config '.process.terminal = false | .process.args = ["sleep", "1000"]'
   config "${@:-.}"
