@@ -1,65 +1,7 @@
-# As an ordinary user: what slirp-less podman, Slurm and people by hand do. The user is `worker`, uid 12345, whom
-# the sandbox's own view of /etc/passwd, /etc/subuid and /etc/subgid knows, and nobody else.
+# As an ordinary user: what slirp-less podman, Slurm and people by hand do.
 # shellcheck disable=SC2016 # jq's variables, and those of inner shells
 load lib/common
-
-FIRST_UID=300000 FIRST_GID=400000 LENT=65536
-
-setup() {
-  common_setup
-  HOME_DIR=$TMP/home
-  mkdir "$HOME_DIR" "$HOME_DIR/xdg"
-  cp -a "$BUNDLE" "$HOME_DIR/bundle"
-  BUNDLE=$HOME_DIR/bundle ROOT=$HOME_DIR/xdg/ocirun
-  config 'del(.linux.resources, .linux.cgroupsPath) | .linux.namespaces += [{type: "user"}]
-    | .linux.uidMappings = [{containerID: 0, hostID: 12345, size: 1}] | .linux.gidMappings = [{containerID: 0, hostID: 12345, size: 1}]
-    | (.mounts[] | select(.type == "devpts")).options -= ["gid=5"]'
-  program echo fine
-  chown -R 12345:12345 "$HOME_DIR"
-  chmod 711 "$BATS_RUN_TMPDIR" "$TMP"
-  introduce_user
-  untraced remember_host
-}
-
-teardown() {
-  common_teardown
-  umount /etc/passwd /etc/subuid /etc/subgid 2>/dev/null || true
-}
-
-# introduce_user: binds files that list `worker` over the host's, in the sandbox's mount namespace.
-introduce_user() {
-  local name
-  cp /etc/passwd "$TMP/passwd"
-  echo 'worker:x:12345:12345::/:/bin/sh' >>"$TMP/passwd"
-  echo "worker:$FIRST_UID:$LENT" >"$TMP/subuid"
-  echo "12345:$FIRST_GID:$LENT" >"$TMP/subgid"
-  for name in passwd subuid subgid; do
-    [[ -e /etc/$name ]] || skip "there is no /etc/$name to cover"
-    mount --bind "$TMP/$name" "/etc/$name"
-  done
-}
-
-# as_user COMMAND…: as uid 12345, with the environment of a login. user …: that user's ocirun, without --root.
-as_user() {
-  setpriv --reuid 12345 --regid 12345 --clear-groups env -i PATH="$PATH" XDG_RUNTIME_DIR="$HOME_DIR/xdg" \
-    OCIRUN="$OCIRUN" BUNDLE="$BUNDLE" ID="$ID" "$@"
-}
-user() { as_user timeout --foreground 30 "$OCIRUN" "$@"; }
-
-edit_as_user() {
-  config "$@"
-  chown 12345:12345 "$BUNDLE/config.json"
-}
-
-# lend_ids: maps the subordinate ids too, so that any user and group below 65536 can be had.
-lend_ids() {
-  edit_as_user '.linux.uidMappings += [{containerID: 1, hostID: $u, size: $n}]
-    | .linux.gidMappings += [{containerID: 1, hostID: $g, size: $n}]' \
-    --argjson u $FIRST_UID --argjson g $FIRST_GID --argjson n $LENT
-}
-
-run_user() { run user run --bundle "$BUNDLE" "$ID"; }
-run_detached() { user "$@" run --detach --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || show_output; }
+load lib/ordinary-user
 
 @test "an ordinary user runs a container; its state lies below XDG_RUNTIME_DIR" {
   run_user
@@ -268,7 +210,9 @@ throttled() { [[ $(in_box event cpu cpu.stat cpu.stat nr_throttled) -ge 1 ]]; }
   exits 137
   [[ $(in_box event memory memory.oom_control memory.events oom_kill) -ge 1 ]]
   from_inside exec --detach "$ID" sh -c 'while :; do :; done' </dev/null >"$TMP/output" 2>&1 3>&- 4>&-
+  user update --cpu-quota 1000 "$ID"
   eventually throttled
+  user update --cpu-quota -1 "$ID"
   run from_inside exec "$ID" sh -c 'for i in $(seq 40); do sleep 5 >/dev/null 2>&1 & done; wait'
   mentions "can't fork"
   [[ $(in_box event pids pids.events pids.events max) -ge 1 ]]
@@ -461,64 +405,4 @@ without_cgroups() {
   exits 1
   run user --root "$ROOT" delete --force "$ID"
   status_is running
-}
-
-# nest FILTER [COMMAND]: /mnt/n of the container has the runtime, a rootfs, and three bundles of which each runs the
-# next, after the command.
-nest() {
-  local level=1 inner=(echo deepest)
-  mount -t tmpfs -o mode=755 tmpfs /mnt
-  mkdir -p /mnt/n/b{1,2,3}
-  cp "$OCIRUN" /mnt/n/ocirun
-  cp -a "$BUNDLE/rootfs" /mnt/n/rootfs
-  mkdir -p /mnt/n/rootfs/mnt/n
-  for level in 3 2 1; do
-    jq "$1"' | .process.args = ["sh", "-c", $inner] | .root = {path: "/mnt/n/rootfs", readonly: true}
-      | .process.noNewPrivileges = false | del(.linux.maskedPaths, .linux.readonlyPaths)
-      | .process.capabilities = (["CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP", "CAP_SETFCAP", "CAP_MKNOD", "CAP_CHOWN",
-          "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_NET_ADMIN", "CAP_NET_BIND_SERVICE", "CAP_KILL", "CAP_AUDIT_WRITE"]
-          | {bounding: ., effective: ., permitted: .})
-      | .mounts += [{destination: "/mnt/n", type: "bind", source: "/mnt/n", options: ["rbind"]},
-                    {destination: "/run", type: "tmpfs", source: "tmpfs"}]' \
-      "$BUNDLE/config.json" --arg inner "${inner[*]}" --argjson level $level >/mnt/n/b$level/config.json
-    inner=("cat /sys/fs/cgroup/pids.max /sys/fs/cgroup/pids/pids.max 2>/dev/null; ${2:-true}; /mnt/n/ocirun run --bundle /mnt/n/b$level inner$level 2>&1")
-  done
-}
-
-# nest_with_limits [COMMAND]
-nest_with_limits() {
-  ROOT=$TMP/root-of-root
-  nest 'del(.linux.uidMappings, .linux.gidMappings, (.linux.namespaces[] | select(.type == "user")))
-    | .linux.resources = {devices: [{allow: true, access: "rwm"}], pids: {limit: (100 - $level)}}
-    | (.mounts[] | select(.destination == "/sys/fs/cgroup")).options -= ["ro"]' "$@"
-  BUNDLE=/mnt/n/b1
-  run_container
-  umount /mnt
-}
-
-@test "ocirun in an ocirun container in an ocirun container: privileged, limits hold at each level" {
-  # On v2 a cgroup that holds processes hands no controllers down: the outer container's own moves aside.
-  local aside=true
-  if pure_v2; then aside='mkdir /sys/fs/cgroup/aside; echo 0 >/sys/fs/cgroup/aside/cgroup.procs'; fi
-  nest_with_limits "$aside"
-  succeeds
-  mentions $'99\n98\ndeepest'
-}
-
-@test "ocirun in an ocirun container that holds processes in its cgroup: on v2 a limit is refused with the reason" {
-  needs_v2 "a rule of v2"
-  nest_with_limits
-  exits 1 "/sys/fs/cgroup holds processes"
-  mentions /linux/resources/pids/limit
-}
-
-@test "ocirun in an ocirun container in an ocirun container: an ordinary user's" {
-  nest '.linux.uidMappings[0].hostID = 0 | .linux.gidMappings[0].hostID = 0'
-  BUNDLE=/mnt/n/b1
-  edit_as_user '.linux.uidMappings[0].hostID = 12345 | .linux.gidMappings[0].hostID = 12345'
-  chown -R 12345:12345 /mnt/n
-  run_user
-  umount /mnt
-  succeeds
-  mentions deepest
 }

@@ -210,8 +210,10 @@ run_in() {
       ordinary exec web tail -c 100000000 /dev/zero && { echo "$manager: no limit on memory"; exit 1; }
       grep -q "^oom_kill [1-9]" $c/memory.events || { cat $c/memory.events; exit 1; }
       ordinary exec --detach web sh -c "while :; do :; done" </dev/null >"$W/log" 2>&1
+      ordinary update --cpu-quota 1000 web
       for ((i = 0; i < 100; i++)); do ! grep -q "^nr_throttled [1-9]" $c/cpu.stat || break; sleep 0.1; done
       grep -q "^nr_throttled [1-9]" $c/cpu.stat || { cat $c/cpu.stat; exit 1; }
+      ordinary update --cpu-quota -1 web
       ordinary exec web sh -c "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 5 >/dev/null 2>&1 & done" && { echo "$manager: no limit on pids"; exit 1; }
       grep -q "^max [1-9]" $c/pids.events || { cat $c/pids.events; exit 1; }
       ordinary delete --force web
