@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -101,6 +102,9 @@ class Cgroup {
   virtual Result<Stats> stats() const = 0;
   /// What tells when the kernel runs out of the container's memory. Errors: no memory controller.
   virtual Result<OomWatch> watch_oom() const = 0;
+  /// How many of its processes the kernel has killed for want of memory so far; 0 where nobody
+  /// counts.
+  virtual std::uint64_t oom_kills() const = 0;
   /// Removes it with all nested cgroups, killing what is left in them, retried for a bounded time
   /// (10 s) while the kernel says EBUSY; then the parents that create() made, and /ocirun, where
   /// empty. Missing is no error. After a create() that failed it does nothing: what stands there is

@@ -195,6 +195,7 @@ Result<std::vector<int>> HostCgroup::pids() const {
 Result<Stats> HostCgroup::stats() const { return read_stats(nodes_); }
 
 Result<OomWatch> HostCgroup::watch_oom() const { return OomWatch::open(nodes_); }
+std::uint64_t HostCgroup::oom_kills() const { return count_oom_kills(nodes_).value_or(0); }
 
 void HostCgroup::remove_parents() const {
   for (const std::string& parent : record_.created_parents)

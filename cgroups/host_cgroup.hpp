@@ -36,6 +36,7 @@ class HostCgroup final : public Cgroup {
   Result<std::vector<int>> pids() const override;
   Result<Stats> stats() const override;
   Result<OomWatch> watch_oom() const override;
+  std::uint64_t oom_kills() const override;
   Result<void> destroy() override;
   const Record& record() const override { return record_; }
 

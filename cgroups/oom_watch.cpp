@@ -27,6 +27,13 @@ std::optional<std::uint64_t> read_kills(Fd file) {
   return 0;
 }
 
+std::optional<std::uint64_t> read_kills(const Node& node, const char* name) {
+  const auto directory = node.directory();
+  if (!directory) return std::nullopt;
+  const auto file = (*directory)->open_file(name, O_RDONLY);
+  return file ? read_kills(*file) : std::nullopt;
+}
+
 }  // namespace
 
 Result<OomWatch> OomWatch::open(std::span<const Node> nodes) {
@@ -51,6 +58,14 @@ Result<OomWatch> OomWatch::open(std::span<const Node> nodes) {
     return watch;
   }
   return refuse("no memory controller counts for this container");
+}
+
+std::optional<std::uint64_t> count_oom_kills(std::span<const Node> nodes) {
+  for (const Node& node : nodes)
+    if (node.has("memory")) return read_kills(node, "memory.oom_control");
+  for (const Node& node : nodes)
+    if (node.unified()) return read_kills(node, "memory.events");
+  return std::nullopt;
 }
 
 short OomWatch::poll_events() const { return control_ ? POLLIN : POLLPRI; }

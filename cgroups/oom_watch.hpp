@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "linux/error.hpp"
@@ -28,5 +29,9 @@ class OomWatch {
   UniqueFd fd_, control_;  // v1: the eventfd, memory.oom_control; v2: memory.events
   std::uint64_t kills_ = 0;
 };
+
+/// How many processes of a cgroup the OOM killer has ended so far; nothing where nobody counts them
+/// (no memory controller, v1 before Linux 4.13).
+std::optional<std::uint64_t> count_oom_kills(std::span<const Node> nodes);
 
 }  // namespace ocirun::cgroups

@@ -24,6 +24,24 @@ resources() { config '.linux.resources += '"$1"; }
   status_is running
 }
 
+@test "R-11 a process of exec that is killed for memory on its way in is told so, with the limit; the container goes on" {
+  needs_controller memory
+  [[ $(wc -l </proc/swaps) == 1 ]] || skip "swap would give it the memory"
+  resources '{memory: {limit: 4194304}}'
+  create_and_start
+  local limit="out of memory: raise /linux/resources/memory/limit, which is 4194304 bytes"
+  # Twelve megabytes of environment; the container's own process is of no use to the kernel as a victim.
+  jq '.process | .args = ["true"] | .oomScoreAdj = 1000
+    | .env += [range(120) | "V\(.)=" + ("x" * 100000)]' "$BUNDLE/config.json" >"$TMP/process.json"
+  run ocirun exec --process "$TMP/process.json" "$ID"
+  exits 255 "$limit"
+  mentions "killed by signal 9 (SIGKILL)"
+  status_is running
+  run ocirun exec "$ID" no-such-program # another error is not put down to that
+  exits 255 no-such-program
+  never_mentions "out of memory"
+}
+
 @test "R-26 a fork bomb stops at its limit, and the kernel counts what it refused" {
   needs_controller pids
   resources '{pids: {limit: 16}}'

@@ -55,7 +55,7 @@ class Creation {
     TRY(prepare_plan());   // all that is opened from outside, namespaces first
     TRY(make_cgroup());
     if (auto born = give_birth(); !born)
-      return std::unexpected(name_oom(std::move(born).error(), *cgroup_));
+      return std::unexpected(name_oom(std::move(born).error(), *cgroup_, 0));
     TRY(publish());  // from here on the container exists
     TRY(init_->detach());
     undo_.commit();

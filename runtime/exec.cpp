@@ -14,6 +14,7 @@
 #include "runtime/container_process.hpp"
 #include "runtime/exec_child.hpp"
 #include "runtime/init_cgroup.hpp"
+#include "runtime/out_of_memory.hpp"
 #include "runtime/rollback.hpp"
 
 namespace ocirun::runtime {
@@ -23,8 +24,9 @@ constexpr int kMoves = 5;
 
 class ExecLink final : public ChildLink {
  public:
-  ExecLink(const ExecPlan& plan, Fd console, bundle::StateDocument state)
-      : plan_(plan), console_(console), state_(std::move(state)) {}
+  ExecLink(const ExecPlan& plan, const cgroups::Cgroup& cgroup, Fd console,
+           bundle::StateDocument state)
+      : plan_(plan), cgroup_(cgroup), console_(console), state_(std::move(state)) {}
 
   /// `init`: the container's, which is followed where its topmost cgroup takes no process.
   Result<void> spawn(int init) {
@@ -42,6 +44,12 @@ class ExecLink final : public ChildLink {
       exec_stage_main(plan_, std::move(ends.second));
     }
     socket_ = std::move(ends.first);
+    return {};
+  }
+  /// Answers until Ready. Errors say whether the container's memory was too little.
+  Result<void> serve_within_memory() {
+    auto served = serve();
+    if (!served) return std::unexpected(name_oom(std::move(served).error(), cgroup_, oom_kills_));
     return {};
   }
   UniqueFd take_terminal() { return std::move(terminal_); }
@@ -74,6 +82,11 @@ class ExecLink final : public ChildLink {
     }
   }
 
+  std::string cause_of_death() const override {
+    const std::string oom = tell_oom(cgroup_, oom_kills_);
+    return oom.empty() ? "" : " (" + oom + ")";
+  }
+
   Result<linux::Child> clone() const {
     return linux::clone_process(0, plan_.cgroup.unified_directory, linux::Parentage::kMine);
   }
@@ -84,6 +97,8 @@ class ExecLink final : public ChildLink {
   }
 
   const ExecPlan& plan_;
+  const cgroups::Cgroup& cgroup_;
+  const std::uint64_t oom_kills_ = cgroup_.oom_kills();  // others than ours
   Fd console_;
   bundle::StateDocument state_;
   UniqueFd terminal_;
@@ -148,10 +163,10 @@ Result<ExecutedProcess> exec_process(const Container& container, const bundle::C
   }
 
   Rollback undo;
-  ExecLink link(plan, console, container.state());
+  ExecLink link(plan, *cgroup, console, container.state());
   TRY(link.spawn(container.init().pid));
   undo.add([&] { link.kill(); });
-  TRY(link.serve());
+  TRY(link.serve_within_memory());
   TRY(cgroup->adopt(link.pid()));
   if (request.pid_file) {
     TRY(within(linux::replace_file(*request.pid_file, fmt::format("{}", link.pid()), 0644),

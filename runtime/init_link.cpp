@@ -61,7 +61,7 @@ Result<void> InitLink::compile_filter() {
 }
 
 std::string InitLink::cause_of_death() const {
-  const std::string oom = tell_oom(context_.cgroup);
+  const std::string oom = tell_oom(context_.cgroup, 0);
   return oom.empty() ? "" : " (" + oom + ")";
 }
 

@@ -18,17 +18,18 @@ std::string sentence(const cgroups::MemoryStats& memory) {
 
 }  // namespace
 
-std::string tell_oom(const cgroups::Cgroup& cgroup) {
+std::string tell_oom(const cgroups::Cgroup& cgroup, std::uint64_t kills_before) {
+  if (cgroup.oom_kills() <= kills_before) return "";
   const auto stats = cgroup.stats();
-  return stats && stats->memory && stats->memory->oom_kills > 0 ? sentence(*stats->memory) : "";
+  return stats && stats->memory ? sentence(*stats->memory) : "";
 }
 
-Error name_oom(Error error, const cgroups::Cgroup& cgroup) {
+Error name_oom(Error error, const cgroups::Cgroup& cgroup, std::uint64_t kills_before) {
   if (error.message().contains("out of memory: ")) return error;
   const auto stats = cgroup.stats();
   if (!stats || !stats->memory) return error;
   const cgroups::MemoryStats& memory = *stats->memory;
-  if (memory.oom_kills > 0 || (error.number() == ENOMEM && memory.memory.fail_count > 0))
+  if (memory.oom_kills > kills_before || (error.number() == ENOMEM && memory.memory.fail_count > 0))
     error.within(sentence(memory));
   return error;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "cgroups/cgroup.hpp"
@@ -8,11 +9,11 @@
 namespace ocirun::runtime {
 
 /// Which limit the kernel killed a process of this cgroup for, as a part of a sentence; "" when it
-/// has killed none.
-std::string tell_oom(const cgroups::Cgroup& cgroup);
+/// has killed no more than `kills_before` (Cgroup::oom_kills()).
+std::string tell_oom(const cgroups::Cgroup& cgroup, std::uint64_t kills_before);
 
 /// The same around an error of which a want of memory may be the cause: the OOM killer came, or
 /// the kernel said ENOMEM to a process in the cgroup.
-Error name_oom(Error error, const cgroups::Cgroup& cgroup);
+Error name_oom(Error error, const cgroups::Cgroup& cgroup, std::uint64_t kills_before);
 
 }  // namespace ocirun::runtime
