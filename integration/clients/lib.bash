@@ -54,13 +54,16 @@ fail() {
 }
 
 # eventually COMMAND…: within ten seconds.
-eventually() {
-  local tries
-  for ((tries = 0; tries < 100; tries++)); do
-    "$@" >/dev/null 2>&1 && return 0
+eventually() { within 10 "$@"; }
+
+# within SECONDS COMMAND…: succeeds sooner or later.
+within() {
+  local end=$((SECONDS + $1))
+  shift
+  until "$@" >/dev/null 2>&1; do
+    ((SECONDS <= end)) || return 1
     sleep 0.1
   done
-  return 1
 }
 
 # run_with_terminal COMMAND: what it prints on a terminal of its own, without carriage returns. Nobody types, but the
