@@ -177,7 +177,7 @@ if [[ $RUNTIME_NAME == ocirun ]]; then check_mentions "a mistake in a bundle is 
 bundle unmapped '.process.user.uid = 5'
 run_unmapped() { srun --container="$WORK/bundles/unmapped" true; }
 check_status "a user that is not mapped is refused" 1 run_unmapped
-check_mentions "a program that is not found is told by name" 'exec: "nosuch": executable file not found in $PATH' run nosuch
+check_mentions "a program that is not found is told by name" 'executable file not found in $PATH' run nosuch
 check_mentions "one that may not be executed is told by name" '/etc/noexec' run /etc/noexec
 no_bundle() { srun --container="$WORK/bundles/nosuch" true; }
 check_mentions "a bundle that is not there" "No such file or directory" no_bundle
