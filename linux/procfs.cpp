@@ -3,10 +3,11 @@
 #include <linux/magic.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <charconv>
 
 #include "linux/syscalls.hpp"
+#include "linux/text.hpp"
 
 namespace ocirun::linux {
 namespace {
@@ -40,17 +41,6 @@ Result<void> verify_same_mount(Fd directory, const char* name, std::uint64_t exp
   TRY_ASSIGN(const std::uint64_t id, sys::mount_id(directory, name));
   if (id != expected) return fail(EXDEV, "/proc: {:?} is covered by another mount", name);
   return {};
-}
-
-// Field `number` of a /proc/PID/stat whose field 3 begins at `begin`.
-bool read_field(const std::string& text, std::size_t begin, int number, unsigned long long& value) {
-  for (int field = 3; field < number; ++field) {
-    begin = text.find(' ', begin);
-    if (begin == std::string::npos) return false;
-    ++begin;
-  }
-  const auto [end, error] = std::from_chars(text.data() + begin, text.data() + text.size(), value);
-  return error == std::errc{} && end != text.data() + begin;
 }
 
 }  // namespace
@@ -151,25 +141,32 @@ std::string host_fd_link(Fd descriptor) {
   return fmt::format("/proc/self/fd/{}", descriptor.value);
 }
 
+std::optional<ProcessStat> parse_process_stat(std::string_view text) {
+  // "12 (a name) with spaces) S 1 …": the name ends at the last parenthesis; the state is field 3.
+  const std::size_t name_end = std::min(text.rfind(')'), text.size());
+  const std::vector<std::string_view> fields = words(text.substr(name_end));
+  const auto field = [&](std::size_t index) { return fields[index - 2]; };
+  if (fields.size() + 2 <= 22) return std::nullopt;
+  const auto parent = number<int>(field(4));
+  const auto flags = number(field(9));
+  const auto start_time = number<unsigned long long>(field(22));
+  if (!parent || !flags || !start_time) return std::nullopt;
+  constexpr std::uint64_t kForkedButNotExecuted = 0x40;  // PF_FORKNOEXEC of <linux/sched.h>
+  return ProcessStat{.state = field(3).front(),
+                     .parent = *parent,
+                     .start_time = *start_time,
+                     .has_executed = (*flags & kForkedButNotExecuted) == 0};
+}
+
 Result<ProcessStat> read_process_stat(int pid) {
   const std::string path = fmt::format("/proc/{}/stat", pid);
   TRY_ASSIGN(const UniqueFd file, sys::open(path.c_str(), O_RDONLY | O_NOFOLLOW));
   TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(file));
   if (filesystem.magic != PROC_SUPER_MAGIC) return refuse("{}: not on a procfs", path);
   TRY_ASSIGN(const std::string text, within(sys::read_all(file, kReadLimit), path));
-  // "12 (a name) with spaces) S 1 …": the name ends at the last parenthesis; the state is field 3.
-  const std::size_t name_end = text.rfind(')');
-  if (name_end == std::string::npos || name_end + 2 >= text.size())
-    return refuse("{}: not understood", path);
-  ProcessStat stat;
-  stat.state = text[name_end + 2];
-  unsigned long long flags = 0;
-  if (!read_field(text, name_end + 2, 9, flags) ||
-      !read_field(text, name_end + 2, 22, stat.start_time))
-    return refuse("{}: not understood", path);
-  constexpr unsigned long long kForkedButNotExecuted = 0x40;  // PF_FORKNOEXEC of <linux/sched.h>
-  stat.has_executed = (flags & kForkedButNotExecuted) == 0;
-  return stat;
+  const auto stat = parse_process_stat(text);
+  if (!stat) return refuse("{}: not understood", path);
+  return *stat;
 }
 
 Result<std::string> image_of(int pid) {

@@ -60,9 +60,12 @@ std::string host_fd_link(Fd descriptor);
 /// Of /proc/PID/stat, read from the host's procfs; a zombie has them too.
 struct ProcessStat {
   char state = '?';
+  int parent = 0;                     // 0 where it is not visible
   unsigned long long start_time = 0;  // clock ticks since boot
   bool has_executed = false;          // execve(2) since it was cloned
 };
+/// Nothing for what is no such text.
+std::optional<ProcessStat> parse_process_stat(std::string_view text);
 /// Errors: ENOENT or ESRCH when there is no such process.
 Result<ProcessStat> read_process_stat(int pid);
 /// Which file process `pid` executes, as "DEVICE:INODE"; the caller needs the right to trace it.

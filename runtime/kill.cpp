@@ -5,7 +5,6 @@
 #include <csignal>
 #include <vector>
 
-#include "linux/procfs.hpp"
 #include "runtime/processes.hpp"
 
 namespace ocirun::runtime {
@@ -20,16 +19,15 @@ Result<void> signal_without_cgroup(const Container& container, int signal) {
   if (!refuse_foreign(container.directory())) return {};
   std::vector<int> done{container.init().pid};  // its turn comes last
   for (int round = 0; round < kRounds; ++round) {
-    TRY_ASSIGN(const std::vector<int> pids,
+    TRY_ASSIGN(const std::vector<linux::ProcessIdentity> processes,
                find_processes(container.init().pid, container.record().own_pid_namespace));
     if (!linux::is_alive(container.init())) break;  // they may be another process's children
     bool any_new = false;
-    for (const int pid : pids) {
-      if (std::ranges::find(done, pid) != done.end()) continue;
-      const auto stat = linux::read_process_stat(pid);
-      if (stat) [[maybe_unused]]  // it may be gone already
-        const auto sent = linux::send_signal({pid, stat->start_time}, signal);
-      done.push_back(pid);
+    for (const linux::ProcessIdentity& process : processes) {
+      if (std::ranges::find(done, process.pid) != done.end()) continue;
+      // It may be gone already.
+      [[maybe_unused]] const auto sent = linux::send_signal(process, signal);
+      done.push_back(process.pid);
       any_new = true;
     }
     if (!any_new || signal != SIGKILL) break;

@@ -105,6 +105,22 @@ BOOST_AUTO_TEST_CASE(a_process_is_known_by_state_and_start_time) {
   BOOST_TEST(read_process_stat(0x7FFFFFFF).error().number() == ENOENT);
 }
 
+BOOST_AUTO_TEST_CASE(the_text_of_a_process_is_read_whatever_its_name_is) {
+  const std::string rest = " 12 12 0 -1 64 0 0 0 0 0 0 0 0 20 0 1 0 777 0 0\n";
+  const auto plain = parse_process_stat("12 (sleep) S 7" + rest);
+  BOOST_REQUIRE(plain);
+  BOOST_TEST(plain->state == 'S');
+  BOOST_TEST(plain->parent == 7);
+  BOOST_TEST(plain->start_time == 777U);
+  BOOST_TEST(!plain->has_executed);
+  const auto hostile = parse_process_stat("12 (a) S 9) (b)) R 0" + rest);
+  BOOST_REQUIRE(hostile);
+  BOOST_TEST(hostile->state == 'R');
+  BOOST_TEST(hostile->parent == 0);
+  for (const char* text : {"", "12 (cut", "12 (cut)", "12 (cut) S 7 12 12", "no parenthesis"})
+    BOOST_TEST(!parse_process_stat(text));
+}
+
 CHILD_TEST(a_clone_that_has_not_executed_a_program_is_told, 0) {
   BOOST_TEST(!must(read_process_stat(::getpid())).has_executed);
 }
