@@ -18,7 +18,6 @@ class DisabledCgroup final : public Cgroup {
   Result<JoinHandles> open_for_join(std::span<const std::string>) const override {
     return JoinHandles{};
   }
-  Result<void> attach(int) const override { return {}; }
   Result<void> apply(const Resources&) override { return {}; }
   Result<Writes> update(const Resources&) override { return Writes(); }
   void restore(std::span<const Write>) override {}

@@ -72,8 +72,6 @@ class Cgroup {
   /// The same for a cgroup below this one (`exec --cgroup`), which has to exist. Each of `paths` is
   /// "path" (all hierarchies) or "controller[,controller]:path". Errors: "..", unknown controller.
   virtual Result<JoinHandles> open_for_join(std::span<const std::string> paths) const = 0;
-  /// Moves another process in (slow path: kernels without CLONE_INTO_CGROUP).
-  virtual Result<void> attach(int pid) const = 0;
   /// A process that is to live in it was cloned: what has kept the cgroup without one lets go, and
   /// a process that could not be cloned into it is moved in by who may.
   virtual Result<void> adopt(int) { return {}; }

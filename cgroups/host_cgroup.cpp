@@ -156,14 +156,6 @@ Result<Cgroup::JoinHandles> HostCgroup::open_for_join(std::span<const std::strin
   return open_join_handles(nodes_, paths);
 }
 
-Result<void> HostCgroup::attach(int pid) const {
-  for (const Node& node : nodes_) {
-    TRY_ASSIGN(const Directory* directory, node.directory());
-    TRY(directory->write("cgroup.procs", fmt::to_string(pid)));
-  }
-  return {};
-}
-
 Result<std::vector<Write>> HostCgroup::plan_writes(const Resources& resources) const {
   return plan(resources, host());
 }

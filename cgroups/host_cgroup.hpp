@@ -23,7 +23,6 @@ class HostCgroup final : public Cgroup {
   Result<void> create(std::span<const DeviceRule> devices) override;
   Result<JoinHandles> open_for_join() const override;
   Result<JoinHandles> open_for_join(std::span<const std::string> paths) const override;
-  Result<void> attach(int pid) const override;
   Result<void> apply(const Resources& resources) override;
   Result<Writes> update(const Resources& resources) override;
   void restore(std::span<const Write> old_values) override;

@@ -37,7 +37,6 @@ class SystemdCgroup final : public Cgroup {
   Result<void> create(std::span<const DeviceRule> devices) override;
   Result<JoinHandles> open_for_join() const override;
   Result<JoinHandles> open_for_join(std::span<const std::string> paths) const override;
-  Result<void> attach(int pid) const override { return host_.attach(pid); }
   Result<void> adopt(int pid) override;
   /// create() has told systemd already, but for what would have kept the first process out.
   Result<void> apply(const Resources& resources) override;

@@ -1,5 +1,6 @@
 #include "linux/clone.hpp"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -7,6 +8,9 @@
 
 #include <cerrno>
 #include <csignal>
+
+#include "linux/pipe.hpp"
+#include "linux/syscalls.hpp"
 
 #ifndef CLONE_INTO_CGROUP
 #define CLONE_INTO_CGROUP 0x200000000ULL
@@ -22,17 +26,41 @@ struct CloneArguments {
       set_tid_size, cgroup;
 };
 
-Child child_of(long pid, int pidfd, bool joined_cgroup) {
+Child child_of(long pid, int pidfd) {
   if (pid == 0) return {};
-  return {.pid = static_cast<int>(pid), .pidfd = UniqueFd(pidfd), .joined_cgroup = joined_cgroup};
+  return {.pid = static_cast<int>(pid), .pidfd = UniqueFd(pidfd)};
 }
 
-// Linux before 5.3, or a filter that answers ENOSYS.
-Result<Child> clone_legacy(std::uint64_t flags) {
+Result<void> move_to_cgroup(Fd cgroup, int pid) {
+  TRY_ASSIGN(const UniqueFd file, sys::openat(cgroup, "cgroup.procs", O_WRONLY));
+  return sys::write_once(file, fmt::format("{}", pid));
+}
+
+/// clone(2): Linux before 5.3, or a filter that answers ENOSYS.
+Result<Child> clone_plainly(std::uint64_t flags) {
   int pidfd = -1;
   const long pid = ::syscall(SYS_clone, flags | CLONE_PIDFD, nullptr, &pidfd, nullptr, nullptr);
   if (pid < 0) return fail(errno, "clone");
-  return child_of(pid, pidfd, false);
+  return child_of(pid, pidfd);
+}
+
+/// The child does nothing before its parent has moved it, so it has never been elsewhere.
+Result<Child> clone_and_move(std::uint64_t flags, Fd cgroup) {
+  TRY_ASSIGN(Pipe gate, make_pipe());
+  TRY_ASSIGN(Child child, clone_plainly(flags));
+  if (child.pid == 0) {
+    gate.writer.reset();
+    const auto opened = sys::read_all(gate.reader, 1);
+    if (!opened || opened->empty()) ::_exit(1);
+    return child;
+  }
+  gate.reader.reset();
+  auto moved = move_to_cgroup(cgroup, child.pid);
+  if (moved) moved = sys::write_once(gate.writer, "1");
+  if (moved) return child;
+  gate.writer.reset();
+  TRY(wait_for_child(child.pid));
+  return std::unexpected(moved.error().within("move a process into its cgroup"));
 }
 
 }  // namespace
@@ -54,13 +82,13 @@ Result<Child> clone_process(std::uint64_t flags, Fd cgroup, Parentage parentage)
     arguments.cgroup = static_cast<std::uint64_t>(cgroup.value);
   }
   const long pid = ::syscall(SYS_clone3, &arguments, sizeof(arguments));
-  if (pid >= 0) return child_of(pid, pidfd, cgroup.value >= 0);
+  if (pid >= 0) return child_of(pid, pidfd);
   // A container's seccomp profile may know clone(2) only, and then a startContainer hook needs that
   // one.
   const bool refused = errno == EPERM && flags == 0 && cgroup.value < 0;
-  if (errno == ENOSYS || errno == E2BIG || refused)
-    return clone_legacy(flags | (sibling ? std::uint64_t{CLONE_PARENT} : std::uint64_t{SIGCHLD}));
-  return fail(errno, "clone");
+  if (errno != ENOSYS && errno != E2BIG && !refused) return fail(errno, "clone");
+  const std::uint64_t legacy = flags | (sibling ? std::uint64_t{CLONE_PARENT} : SIGCHLD);
+  return cgroup.value < 0 ? clone_plainly(legacy) : clone_and_move(legacy, cgroup);
 }
 
 Result<int> wait_for_child(int pid) {

@@ -11,16 +11,15 @@ namespace ocirun::linux {
 struct Child {
   int pid = 0;
   UniqueFd pidfd;  // empty where the kernel lacks CLONE_PIDFD
-  bool joined_cgroup = false;
 };
 
 /// Whose child the new process is. kOfMyParent (CLONE_PARENT) lets a stage leave nobody in between.
 enum class Parentage { kMine, kOfMyParent };
 
 /// fork(2) with namespaces: clone3(2) with `flags` (CLONE_NEW*), straight into `cgroup` (a v2
-/// directory, or -1). The caller is responsible for being single-threaded. Kernels without clone3
-/// get clone(2), and then nobody has joined `cgroup` (joined_cgroup tells). Errors: EPERM, ENOSPC
-/// (too many namespaces), EAGAIN, ENOMEM, EUSERS.
+/// directory, or -1, as it must be for kOfMyParent). Before Linux 5.7 clone(2), and the child waits
+/// until it was moved there. The caller is responsible for being single-threaded. Errors: EPERM,
+/// ENOSPC (too many namespaces), EAGAIN, ENOMEM, EUSERS; of the cgroup EACCES, EBUSY, EOPNOTSUPP.
 Result<Child> clone_process(std::uint64_t flags, Fd cgroup, Parentage parentage);
 
 /// Waits for a child of ours, whatever its exit signal. Returns the status as waitpid(2) gives it.

@@ -80,9 +80,7 @@ Result<void> ChildLink::serve() {
 Result<void> ChildLink::adopt(const linux::Packet& packet) {
   TRY_ASSIGN(const int pid, parse_number(packet.payload));
   TRY(linux::wait_for_child(child_.pid));
-  child_ = {.pid = pid,
-            .pidfd = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))),
-            .joined_cgroup = true};
+  child_ = {.pid = pid, .pidfd = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)))};
   return {};
 }
 

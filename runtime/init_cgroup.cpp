@@ -1,13 +1,13 @@
 #include "runtime/init_cgroup.hpp"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 
 #include <algorithm>
 #include <cerrno>
 
 #include "cgroups/layout.hpp"
 #include "linux/procfs.hpp"
+#include "linux/safe_dir.hpp"
 #include "linux/syscalls.hpp"
 
 namespace ocirun::runtime {
@@ -50,8 +50,9 @@ Result<UniqueFd> open_cgroup_of_init(Fd container, int init) {
         "the container's cgroup {} takes no process, because it hands controllers down, and the "
         "container's init is not below it either: name a sub-cgroup with --cgroup",
         name);
-  return linux::sys::openat2(container, below->c_str(), O_PATH | O_DIRECTORY,
-                             RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
+  TRY_ASSIGN(UniqueFd top, linux::sys::openat(container, ".", O_PATH | O_DIRECTORY));
+  return linux::SafeDir(std::move(top))
+      .open(RootfsPath(*below), O_PATH | O_DIRECTORY, linux::SafeDir::Symlinks::kRefuse);
 }
 
 }  // namespace ocirun::runtime

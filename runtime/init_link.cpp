@@ -43,8 +43,6 @@ Result<void> InitLink::spawn() {
   child_ = std::move(*child);
   socket_ = std::move(ends.first);
   context_.undo.add([this] { kill(); });
-  if (plan_.cgroup.unified_directory && !child_.joined_cgroup)
-    TRY(context_.cgroup.attach(child_.pid));
   return staged ? Result<void>{} : greet();
 }
 

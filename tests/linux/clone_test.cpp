@@ -1,11 +1,16 @@
 #include "linux/clone.hpp"
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 
@@ -24,6 +29,43 @@ std::string link_of(const std::string& path) {
   return ::readlink(path.c_str(), target, sizeof target - 1) < 0 ? "" : target;
 }
 
+void answer_enosys(unsigned number) {
+  std::array<sock_filter, 4> steps{{{BPF_LD | BPF_W | BPF_ABS, 0, 0, 0},
+                                    {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, number},
+                                    {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | ENOSYS},
+                                    {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}}};
+  const sock_fprog program{steps.size(), steps.data()};
+  BOOST_REQUIRE(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+}
+
+void check_birth_in_cgroup() {
+  const Scratch scratch;
+  const auto mounted = sys::mount("cgroup2", scratch.path().c_str(), "cgroup2", 0, nullptr);
+  if (!mounted) {
+    BOOST_TEST_MESSAGE("skipped: no unified hierarchy: " << mounted.error().message());
+    return;
+  }
+  const std::string group = scratch / ("ocirun-clone-test-" + std::to_string(::getpid()));
+  BOOST_REQUIRE(::mkdir(group.c_str(), 0755) == 0);
+  {
+    const UniqueFd directory = must(sys::open(group.c_str(), O_RDONLY | O_DIRECTORY));
+    const Child child = must(clone_process(0, directory, Parentage::kMine));
+    if (child.pid == 0) {
+      // Moved or born there: what it sees first is its cgroup.
+      const bool inside = slurp("/proc/self/cgroup").contains("/ocirun-clone-test-");
+      for (;;) {
+        if (!inside) ::_exit(1);
+        ::pause();
+      }
+    }
+    BOOST_TEST(slurp(group + "/cgroup.procs") == std::to_string(child.pid) + "\n");
+    ::kill(child.pid, SIGKILL);
+    must(wait_for_child(child.pid));
+  }
+  BOOST_TEST(comes_true([&] { return ::rmdir(group.c_str()) == 0; }));
+  must(sys::unmount(scratch.path().c_str(), 0));
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(clone_process_of)
@@ -36,7 +78,6 @@ BOOST_AUTO_TEST_CASE(a_child_runs_with_a_copy_of_everything_and_its_status_is_to
     ::_exit(child.pidfd ? 1 : 40 + value);
   }
   BOOST_TEST(child.pid > 1);
-  BOOST_TEST(!child.joined_cgroup);
   const int status = must(wait_for_child(child.pid));
   BOOST_TEST(WIFEXITED(status));
   BOOST_TEST(WEXITSTATUS(status) == 42);
@@ -125,27 +166,23 @@ CHILD_TEST(a_sibling_may_be_the_first_of_new_namespaces, 0) {
   BOOST_TEST(WEXITSTATUS(must(wait_for_child(init))) == 55);
 }
 
-CHILD_TEST(a_child_is_born_in_the_cgroup_that_was_given, CLONE_NEWNS) {
+// In a forked child: no other test shall live without the call.
+CHILD_TEST(a_child_is_born_in_the_cgroup_that_was_given, CLONE_NEWNS) { check_birth_in_cgroup(); }
+CHILD_TEST(without_clone3_a_child_waits_until_it_was_moved, CLONE_NEWNS) {
+  answer_enosys(SYS_clone3);
+  check_birth_in_cgroup();
+}
+
+CHILD_TEST(without_clone3_a_directory_that_is_no_cgroup_is_an_error_too, 0) {
   const Scratch scratch;
-  const auto mounted = sys::mount("cgroup2", scratch.path().c_str(), "cgroup2", 0, nullptr);
-  if (!mounted) {
-    BOOST_TEST_MESSAGE("skipped: no unified hierarchy: " << mounted.error().message());
-    return;
-  }
-  const std::string group = scratch / ("ocirun-clone-test-" + std::to_string(::getpid()));
-  BOOST_REQUIRE(::mkdir(group.c_str(), 0755) == 0);
-  {
-    const UniqueFd directory = must(sys::open(group.c_str(), O_RDONLY | O_DIRECTORY));
-    const Child child = must(clone_process(0, directory, Parentage::kMine));
-    if (child.pid == 0)
-      for (;;) ::pause();
-    BOOST_TEST(child.joined_cgroup);
-    BOOST_TEST(slurp(group + "/cgroup.procs") == std::to_string(child.pid) + "\n");
-    ::kill(child.pid, SIGKILL);
-    must(wait_for_child(child.pid));
-  }
-  BOOST_TEST(comes_true([&] { return ::rmdir(group.c_str()) == 0; }));
-  must(sys::unmount(scratch.path().c_str(), 0));
+  const UniqueFd directory = scratch.open();
+  answer_enosys(SYS_clone3);
+  const std::string children_before = children_of_this_process();
+  auto child = clone_process(0, directory, Parentage::kMine);
+  if (child && child->pid == 0) ::_exit(0);
+  BOOST_REQUIRE(!child);
+  BOOST_TEST(child.error().number() == ENOENT);
+  BOOST_TEST(children_of_this_process() == children_before);
 }
 
 BOOST_AUTO_TEST_CASE(a_directory_that_is_no_cgroup_is_an_error_and_makes_no_process) {
@@ -154,11 +191,7 @@ BOOST_AUTO_TEST_CASE(a_directory_that_is_no_cgroup_is_an_error_and_makes_no_proc
   const std::string children_before = children_of_this_process();
   auto child = clone_process(0, directory, Parentage::kMine);
   if (child && child->pid == 0) ::_exit(0);
-  if (child) {
-    // A kernel without clone3 falls back, and says that nobody has joined.
-    BOOST_TEST(!child->joined_cgroup);
-    must(wait_for_child(child->pid));
-  }
+  BOOST_TEST(!child);
   BOOST_TEST(children_of_this_process() == children_before);
 }
 
