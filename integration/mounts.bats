@@ -249,6 +249,7 @@ inner() { if pure_v2; then echo /sys/fs/cgroup; else echo "/sys/fs/cgroup/$1"; f
 }
 
 @test "option rro makes what is mounted below read-only too, ro does not" {
+  needs_system_call mount_setattr "a recursive option"
   mkdir -p "$TMP/tree/sub"
   mount -t tmpfs tmpfs "$TMP/tree/sub"
   bind /shallow "$TMP/tree" rbind ro
@@ -261,6 +262,7 @@ inner() { if pure_v2; then echo /sys/fs/cgroup; else echo "/sys/fs/cgroup/$1"; f
 }
 
 @test "options rnosuid, rnodev, rnoexec, rnosymfollow and their opposites reach below" {
+  needs_system_call mount_setattr "a recursive option"
   mkdir -p "$TMP/tree/sub"
   mount -t tmpfs tmpfs "$TMP/tree/sub"
   bind /a "$TMP/tree" rbind rnosuid rnodev rnoexec rnosymfollow
@@ -274,6 +276,7 @@ inner() { if pure_v2; then echo /sys/fs/cgroup; else echo "/sys/fs/cgroup/$1"; f
 }
 
 @test "options rrelatime, rstrictatime, ratime, rdiratime, rnodiratime, rnorelatime, rnostrictatime are accepted" {
+  needs_system_call mount_setattr "a recursive option"
   local option
   mkdir "$TMP/dir"
   for option in rrelatime rstrictatime ratime rdiratime rnodiratime rnorelatime rnostrictatime rsymfollow; do

@@ -186,6 +186,7 @@ refuses_writing() { ! (echo more >>"$1") 2>/dev/null; }
 }
 
 @test "runc CVE-2023-25809 with /sys bound from the host and no cgroup namespace the cgroup tree is not writable" {
+  needs_system_call mount_setattr "a recursive option"
   drop_namespace cgroup
   config 'del(.mounts[] | select(.destination | startswith("/sys"))) | .mounts += [{destination: "/sys", source: "/sys", options: ["rbind", "rro"]}]'
   local own=/sys/fs/cgroup/memory

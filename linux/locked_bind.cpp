@@ -20,11 +20,18 @@ Result<UniqueFd> enter_workplace() {
   Filesystem filesystem;
   filesystem.type = filesystem.source = "tmpfs";
   filesystem.data = {"mode=0755"};
-  TRY_ASSIGN(DetachedMount tmpfs, DetachedMount::of_filesystem(filesystem, 0));
+  auto tmpfs = DetachedMount::of_filesystem(filesystem, 0);
+  if (!tmpfs && tmpfs.error().number() == ENOSYS) {  // no fsopen
+    TRY(sys::mount("tmpfs", "/", "tmpfs", 0, filesystem.data.front().c_str()));
+    TRY_ASSIGN(UniqueFd covering, sys::open("/..", O_PATH | O_DIRECTORY));
+    TRY(sys::fchdir(covering));
+    return covering;
+  }
+  if (!tmpfs) return std::unexpected(tmpfs.error());
   TRY_ASSIGN(const UniqueFd top, sys::open("/", O_PATH | O_DIRECTORY));
-  TRY(tmpfs.attach(top));
-  TRY(sys::fchdir(tmpfs.fd()));
-  return std::move(tmpfs).release();
+  TRY(tmpfs->attach(top));
+  TRY(sys::fchdir(tmpfs->fd()));
+  return std::move(*tmpfs).release();
 }
 
 Result<UniqueFd> make_target(Fd workplace, Fd tree) {

@@ -120,13 +120,18 @@ user_namespace() {
 # procps wants to know when the kernel was booted, and does not find out in User-Mode Linux.
 needs_ps() { ps -ef >/dev/null 2>&1 || skip "ps -ef does not run on this host"; }
 
+# has_system_call NAME: lib/without makes kernels that lack one.
+has_system_call() { [[ " ${OCIRUN_TEST_WITHOUT:-} " != *" $1 "* ]]; }
+# needs_system_call NAME WHAT
+needs_system_call() { has_system_call "$1" || skip "$2 needs $1"; }
+
 # The tests' files lie in a tmpfs.
 has_idmapped_tmpfs() {
   local major minor
   IFS=.- read -r major minor _ <<<"$(uname -r)"
-  [[ $major -gt 6 || ($major == 6 && $minor -ge 3) ]]
+  [[ $major -gt 6 || ($major == 6 && $minor -ge 3) ]] && has_system_call mount_setattr
 }
-needs_idmapped_tmpfs() { has_idmapped_tmpfs || skip "a tmpfs has no id-mapped mounts before Linux 6.3"; }
+needs_idmapped_tmpfs() { has_idmapped_tmpfs || skip "a tmpfs has id-mapped mounts since Linux 6.3"; }
 
 needs_time_namespaces() { [[ -e /proc/self/ns/time ]] || skip "this kernel has no time namespaces"; }
 
