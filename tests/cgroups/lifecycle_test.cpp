@@ -101,17 +101,6 @@ BOOST_AUTO_TEST_CASE(a_process_joins_all_hierarchies) {
   BOOST_TEST(must(cgroup->pids()) == members, boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(another_process_is_attached) {
-  TestCgroup cgroup("attach"), elsewhere("attach-from");
-  cgroup.create();
-  elsewhere.create();
-  Member member(elsewhere);
-  must(cgroup->attach(member.pid()));
-  const std::vector<int> members = {member.pid()};
-  BOOST_TEST(must(cgroup->pids()) == members, boost::test_tools::per_element());
-  BOOST_TEST(must(elsewhere->pids()).empty());
-}
-
 BOOST_AUTO_TEST_CASE(a_second_container_is_refused_while_the_first_lives)
 {
   TestCgroup first("twice");
