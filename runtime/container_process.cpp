@@ -43,12 +43,12 @@ Result<int> next_descriptor() {
 }  // namespace
 
 ContainerProcess::ContainerProcess(const bundle::Config& config, const bundle::Process* process,
-                                   Entrance entrance, mode_t caller_umask,
+                                   Entrance entrance, const Inheritance& inheritance,
                                    std::optional<linux::SeccompFilter> filter)
     : config_(config),
       process_(process),
       entrance_(entrance),
-      umask_(caller_umask),
+      inheritance_(inheritance),
       filter_(std::move(filter)) {}
 
 Result<void> ContainerProcess::set_attributes(const linux::Procfs& procfs) {
@@ -68,11 +68,19 @@ Result<void> ContainerProcess::set_attributes(const linux::Procfs& procfs) {
     TRY(linux::set_apparmor_on_exec(procfs, process_->apparmor_profile));
   if (!process_->selinux_label.empty())
     TRY(linux::set_selinux_on_exec(procfs, process_->selinux_label));
-  environment_ =
-      normalize_environment(process_->env, find_variable(process_->env, "HOME") == nullptr
-                                               ? find_home(process_->user.uid.value())
-                                               : std::string("/"));
+  environment_ = environment();
   return enter_working_directory();
+}
+
+std::vector<std::string> ContainerProcess::environment() const {
+  std::vector<std::string> entries = process_->env;
+  if (inheritance_.listening_sockets > 0) {  // LG-2; the number that we have in there
+    entries.push_back(fmt::format("LISTEN_FDS={}", inheritance_.listening_sockets));
+    entries.push_back(fmt::format("LISTEN_PID={}", ::getpid()));
+  }
+  const bool lacks_home = find_variable(entries, "HOME") == nullptr;
+  return normalize_environment(
+      entries, lacks_home ? find_home(process_->user.uid.value()) : std::string("/"));
 }
 
 Result<void> ContainerProcess::enter_working_directory() {
@@ -153,9 +161,8 @@ Result<void> ContainerProcess::change_identity(const linux::CapabilitySets& sets
   return linux::set_capabilities(sets);
 }
 
-Result<void> ContainerProcess::restrict(const linux::MessageSocket& parent,
-                                        int preserved_descriptors) {
-  linux::close_descriptors_on_exec(3 + preserved_descriptors);
+Result<void> ContainerProcess::restrict(const linux::MessageSocket& parent) {
+  linux::close_descriptors_on_exec(3 + inheritance_.descriptors());
   own_standard_streams();
   if (process_->no_new_privileges && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
     return fail(errno, "/process/noNewPrivileges: set");
@@ -167,7 +174,7 @@ Result<void> ContainerProcess::restrict(const linux::MessageSocket& parent,
   if (retry_directory_) TRY(enter_working_directory());
   TRY_ASSIGN(executable_, find_executable(process_->args.front(), environment_));
   arguments_ = std::make_unique<linux::ExecArguments>(process_->args, environment_);
-  ::umask(process_->user.umask.value_or(umask_));
+  ::umask(process_->user.umask.value_or(inheritance_.umask));
   return {};
 }
 

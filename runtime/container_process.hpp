@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +10,7 @@
 #include "linux/message_socket.hpp"
 #include "linux/procfs.hpp"
 #include "linux/seccomp.hpp"
+#include "runtime/inheritance.hpp"
 
 namespace ocirun::runtime {
 
@@ -26,7 +25,7 @@ class ContainerProcess {
   /// `process` absent (P-1): exists() is false and there is nothing to do. `filter` is compiled
   /// already.
   ContainerProcess(const bundle::Config& config, const bundle::Process* process, Entrance entrance,
-                   mode_t caller_umask, std::optional<linux::SeccompFilter> filter);
+                   const Inheritance& inheritance, std::optional<linux::SeccompFilter> filter);
 
   bool exists() const { return process_ != nullptr; }
 
@@ -37,7 +36,7 @@ class ContainerProcess {
   /// Descriptors close-on-exec, rlimits, no_new_privs, the filter (now, without no_new_privs or
   /// with a listener), user, capabilities, the executable found. Errors: as in find_executable(),
   /// among others.
-  Result<void> restrict(const linux::MessageSocket& parent, int preserved_descriptors);
+  Result<void> restrict(const linux::MessageSocket& parent);
 
   /// Loads the filter, if that was left, and executes. Returns only an error.
   ///
@@ -48,6 +47,7 @@ class ContainerProcess {
   Result<void> execute();
 
  private:
+  std::vector<std::string> environment() const;
   Result<void> enter_working_directory();
   Result<void> set_limits(const linux::MessageSocket& parent);
   Result<void> load_filter(const linux::MessageSocket& parent);
@@ -58,7 +58,7 @@ class ContainerProcess {
   const bundle::Config& config_;
   const bundle::Process* process_;
   Entrance entrance_;
-  mode_t umask_;
+  Inheritance inheritance_;
   std::optional<linux::SeccompFilter> filter_;
   bool retry_directory_ = false;
   std::vector<std::string> environment_;

@@ -19,6 +19,7 @@
 #include "runtime/delegation.hpp"
 #include "runtime/destroy.hpp"
 #include "runtime/init_link.hpp"
+#include "runtime/notifications.hpp"
 #include "runtime/out_of_memory.hpp"
 #include "runtime/preflight.hpp"
 #include "runtime/rollback.hpp"
@@ -49,7 +50,8 @@ class Creation {
 
   Result<CreatedContainer> run() {
     TRY(read_config());
-    TRY(claim_id());       // from here on nobody else uses it
+    TRY(claim_id());  // from here on nobody else uses it
+    TRY(offer_notify_socket());
     TRY(record_intent());  // before the first side effect: what `delete --force` needs after a
                            // crash
     TRY(prepare_plan());   // all that is opened from outside, namespaces first
@@ -62,12 +64,14 @@ class Creation {
     return CreatedContainer{.directory = std::move(*directory_),
                             .record = std::move(record_),
                             .init = init_->take_child(),
-                            .terminal = init_->take_terminal()};
+                            .terminal = init_->take_terminal(),
+                            .notify_socket = std::move(notify_socket_)};
   }
 
  private:
   Result<void> read_config();
   Result<void> claim_id();
+  Result<void> offer_notify_socket();
   Result<void> record_intent();
   Result<std::unique_ptr<cgroups::Cgroup>> plan_cgroup() const;
   Result<void> prepare_plan();
@@ -85,6 +89,7 @@ class Creation {
   bundle::Config config_;
   Preflight host_;
   std::optional<StateDirectory> directory_;
+  UniqueFd notify_socket_;
   std::optional<linux::Procfs> procfs_;
   cgroups::Layout layout_;
   std::unique_ptr<cgroups::Cgroup> cgroup_ = cgroups::disabled_cgroup();
@@ -116,6 +121,14 @@ Result<void> Creation::claim_id() {
       const auto ignored = directory_->remove();
   });
   return directory_->lock(kLockPatience);
+}
+
+Result<void> Creation::offer_notify_socket() {
+  if (!request_.notifies || !wants_notify_socket(config_)) return {};
+  TRY_ASSIGN(notify_socket_, directory_->listen_for_notifications());
+  TRY_ASSIGN(const std::string path, directory_->notify_socket());
+  add_notify_socket(config_, path);
+  return {};
 }
 
 bundle::ContainerRecord Creation::make_record() const {
@@ -189,8 +202,7 @@ Result<void> Creation::prepare_plan() {
                          .cgroup = {},
                          .cgroup_hierarchies = {},
                          .start_socket = {},
-                         .preserved_descriptors = request_.preserved_descriptors,
-                         .umask = request_.umask,
+                         .inheritance = request_.inheritance,
                          .pivot = request_.pivot,
                          .new_keyring = request_.new_keyring});
   TRY_ASSIGN(plan_->start_socket, directory_->listen_for_start());

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <optional>
 #include <string>
 
@@ -12,6 +10,7 @@
 #include "linux/paths.hpp"
 #include "linux/unique_fd.hpp"
 #include "runtime/container_id.hpp"
+#include "runtime/inheritance.hpp"
 #include "runtime/log.hpp"
 #include "runtime/options.hpp"
 #include "runtime/store.hpp"
@@ -30,8 +29,8 @@ struct CreateRequest {
   TerminalKeeper terminal_keeper = TerminalKeeper::kConsoleSocket;
   bool pivot = true;
   bool new_keyring = true;
-  int preserved_descriptors = 0;
-  mode_t umask = 022;  // of the caller
+  Inheritance inheritance;
+  bool notifies = false;  // a service manager waits for what the container tells NOTIFY_SOCKET
 };
 
 /// A container whose state is `created`.
@@ -39,7 +38,8 @@ struct CreatedContainer {
   StateDirectory directory;  // locked
   bundle::ContainerRecord record;
   linux::Child init;
-  UniqueFd terminal;  // the master, for TerminalKeeper::kCaller
+  UniqueFd terminal;       // the master, for TerminalKeeper::kCaller
+  UniqueFd notify_socket;  // where CreateRequest::notifies and the document do not do without
 };
 
 /// runtime.md#create: everything of config.json but process.args is applied; OP-2, LC-1 … LC-5. On

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +9,7 @@
 #include "linux/error.hpp"
 #include "runtime/container.hpp"
 #include "runtime/create.hpp"
+#include "runtime/inheritance.hpp"
 
 namespace ocirun::runtime {
 
@@ -23,8 +22,7 @@ struct ExecRequest {
   TerminalKeeper terminal_keeper = TerminalKeeper::kConsoleSocket;
   InPaused paused = InPaused::kIsAnError;
   std::vector<std::string> cgroups;  // --cgroup, each "path" or "controller[,controller]:path"
-  int preserved_descriptors = 0;
-  mode_t umask = 022;
+  Inheritance inheritance;
 };
 
 struct ExecutedProcess {

@@ -27,7 +27,7 @@ void keep_only_own_descriptors(const ExecPlan& plan, const linux::MessageSocket&
   std::vector<Fd> keep{parent.fd()};
   for (const UniqueFd& tasks : plan.cgroup.tasks) keep.push_back(tasks);
   for (const linux::PinnedNamespace& pinned : plan.pinned) keep.push_back(pinned.fd);
-  for (int i = 0; i < plan.request.preserved_descriptors; ++i) keep.push_back(Fd{3 + i});
+  for (int i = 0; i < plan.request.inheritance.descriptors(); ++i) keep.push_back(Fd{3 + i});
   linux::close_descriptors_but(keep);
 }
 
@@ -71,8 +71,8 @@ Result<void> run_process(const ExecPlan& plan, const linux::MessageSocket& paren
   TRY(await_go(parent));
   TRY(die_with_parent(parent));
   TRY(start_session());
-  ContainerProcess process(plan.config, &plan.request.process, Entrance::kExec, plan.request.umask,
-                           plan.filter);
+  ContainerProcess process(plan.config, &plan.request.process, Entrance::kExec,
+                           plan.request.inheritance, plan.filter);
   {
     // A procfs of our own: whatever the container has put on its /proc, a label lands where it
     // should.
@@ -82,7 +82,7 @@ Result<void> run_process(const ExecPlan& plan, const linux::MessageSocket& paren
     TRY(linux::join_session_keyring());
     TRY(process.set_attributes(procfs));
   }
-  TRY(process.restrict(parent, plan.request.preserved_descriptors));
+  TRY(process.restrict(parent));
   TRY(die_with_parent(parent));
   TRY(report_ready(parent));
   return process.execute();

@@ -75,7 +75,7 @@ void prepare_relay(Fd terminal) {
   ::tcsetattr(terminal.value, TCSANOW, &state);
 }
 
-Result<int> attend(const linux::Child& child, Fd terminal) {
+Result<int> attend(const linux::Child& child, Fd terminal, Notifications* notifications) {
   const RawTerminal raw(terminal.value >= 0);
   // A change of size that came while the container was made is one of those signals that were
   // taken.
@@ -87,11 +87,14 @@ Result<int> attend(const linux::Child& child, Fd terminal) {
       while (Signals::take_any() != 0) {
       }
       relay.drain();
+      if (notifications != nullptr) notifications->carry();  // its last words
       return exit_code(*status);
     }
     const auto wanted = relay.wanted();
-    std::array<pollfd, 1 + Relay::kWatched> watched{pollfd{Signals::descriptor().value, POLLIN, 0},
-                                                    wanted[0], wanted[1], wanted[2]};
+    const Fd notified = notifications != nullptr ? notifications->descriptor() : Fd{};
+    std::array<pollfd, 2 + Relay::kWatched> watched{pollfd{Signals::descriptor().value, POLLIN, 0},
+                                                    pollfd{notified.value, POLLIN, 0}, wanted[0],
+                                                    wanted[1], wanted[2]};
     if (::poll(watched.data(), watched.size(), -1) < 0) {
       if (errno == EINTR) continue;
       return fail(errno, "wait for the container");
@@ -99,7 +102,8 @@ Result<int> attend(const linux::Child& child, Fd terminal) {
     if (watched[0].revents != 0)
       for (int signal = Signals::take_any(); signal != 0; signal = Signals::take_any())
         forward(child, terminal, signal);
-    relay.carry({watched[1], watched[2], watched[3]});
+    if (watched[1].revents != 0) notifications->carry();
+    relay.carry({watched[2], watched[3], watched[4]});
   }
 }
 

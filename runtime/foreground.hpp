@@ -3,6 +3,7 @@
 #include "linux/clone.hpp"
 #include "linux/error.hpp"
 #include "linux/unique_fd.hpp"
+#include "runtime/notifications.hpp"
 
 namespace ocirun::runtime {
 
@@ -12,8 +13,8 @@ void prepare_relay(Fd terminal);
 
 /// Waits for the process of a foreground `run` or `exec`: forwards signals to it, copies between
 /// `terminal` (a pty's master, or -1) and our stdin and stdout, follows window sizes, and puts our
-/// terminal back as it was. Returns its exit code, 128 + N after signal N. Wants
-/// Signals::capture().
-Result<int> attend(const linux::Child& child, Fd terminal);
+/// terminal back as it was. What comes to `notifications`, if any, goes on meanwhile. Returns its
+/// exit code, 128 + N after signal N. Wants Signals::capture().
+Result<int> attend(const linux::Child& child, Fd terminal, Notifications* notifications = nullptr);
 
 }  // namespace ocirun::runtime

@@ -26,7 +26,7 @@ void keep_only_own_descriptors(const InitPlan& plan, const linux::MessageSocket&
   std::vector<Fd> keep{parent.fd(), plan.start_socket};
   for (const UniqueFd& tasks : plan.cgroup.tasks) keep.push_back(tasks);
   for (const linux::PinnedNamespace& pinned : plan.pinned) keep.push_back(pinned.fd);
-  for (int i = 0; i < plan.preserved_descriptors; ++i) keep.push_back(Fd{3 + i});
+  for (int i = 0; i < plan.inheritance.descriptors(); ++i) keep.push_back(Fd{3 + i});
   linux::close_descriptors_but(keep);
 }
 
@@ -70,13 +70,13 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   // The process.
   TRY_ASSIGN(std::optional<linux::SeccompFilter> filter, receive_filter(config, parent));
   ContainerProcess process(config, config.process ? &*config.process : nullptr, Entrance::kInit,
-                           plan.umask, std::move(filter));
+                           plan.inheritance, std::move(filter));
   if (process.exists()) {
     if (plan.new_keyring) TRY(join_keyring(config, rootfs.procfs()));
     TRY(process.set_attributes(rootfs.procfs()));  // scheduler, labels: as root, with no filter
-    rootfs.close();  // no descriptor of a directory waits in a created container
-    TRY(process.restrict(parent, plan.preserved_descriptors));  // limits, filter, user, sets
-    TRY(die_with_parent(parent));  // the kernel forgot it when the ids changed
+    rootfs.close();                 // no descriptor of a directory waits in a created container
+    TRY(process.restrict(parent));  // limits, filter, user, sets
+    TRY(die_with_parent(parent));   // the kernel forgot it when the ids changed
   } else {
     rootfs.close();
   }

@@ -135,7 +135,7 @@ Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind) {
   // their own.
   if (kind == hooks::Kind::kStartContainer && plan.config.process)
     surroundings.default_env = plan.config.process->env;
-  const mode_t own = ::umask(plan.umask);  // hooks have the caller's
+  const mode_t own = ::umask(plan.inheritance.umask);  // hooks have the caller's
   auto outcome = hooks::run_phase(plan.config.hooks, kind, hooks::failure_rule(kind), surroundings);
   ::umask(own);
   return outcome;

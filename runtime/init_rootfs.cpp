@@ -8,6 +8,7 @@
 #include "linux/mount_point.hpp"
 #include "linux/syscalls.hpp"
 #include "linux/terminal.hpp"
+#include "runtime/notifications.hpp"
 #include "runtime/protocol.hpp"
 
 namespace ocirun::runtime {
@@ -31,6 +32,12 @@ bool is_out_of_reach(const bundle::Config& config, const Error& error) {
 
 bool is_id_mapped(const linux::Mount& mount) {
   return mount.id_map_kind != linux::IdMapKind::kNone;
+}
+
+// The one that config.json does not list is ours.
+std::string name_of(const linux::Mount& mount, std::size_t index) {
+  if (mount.destination.string() == kNotifySocketInContainer) return "NOTIFY_SOCKET";
+  return fmt::format("/mounts/{}", index);
 }
 
 // A tree of the parent's has them already, and locked.
@@ -131,8 +138,7 @@ Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::Messa
       if (from_parent)
         made = linux::make_mount(context, without_attributes(mount), std::move(from_parent));
     }
-    if (!made)
-      return within(Result<void>(std::unexpected(made.error())), fmt::format("/mounts/{}", index));
+    if (!made) return within(Result<void>(std::unexpected(made.error())), name_of(mount, index));
     if (*made) unfinished_.push_back(std::move(**made));
   }
   early_.clear();

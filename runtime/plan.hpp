@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <vector>
 
 #include "bundle/config.hpp"
@@ -10,6 +8,7 @@
 #include "linux/mount.hpp"
 #include "linux/namespaces.hpp"
 #include "linux/unique_fd.hpp"
+#include "runtime/inheritance.hpp"
 
 namespace ocirun::runtime {
 
@@ -22,9 +21,8 @@ struct InitPlan {
   cgroups::Cgroup::JoinHandles cgroup;
   std::vector<linux::CgroupHierarchy> cgroup_hierarchies;  // for mounts of type cgroup
   UniqueFd start_socket;
-  int preserved_descriptors = 0;  // 3 … 3+N-1 go to the container
-  mode_t umask = 022;             // the caller's
-  bool pivot = true;              // false: --no-pivot
+  Inheritance inheritance;
+  bool pivot = true;  // false: --no-pivot
   bool new_keyring = true;
 
   bool has_own_mount_tree() const {

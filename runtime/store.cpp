@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 
 #include "bundle/config.hpp"
@@ -25,13 +27,14 @@ constexpr char kState[] = "state.json";
 constexpr char kResources[] = "resources.json";
 constexpr char kFilter[] = "seccomp.bpf";
 constexpr char kStartSocket[] = "start.sock";
+constexpr char kNotifySocket[] = "notify.sock";
 constexpr std::size_t kMaxFile = 16 * 1024 * 1024;
 
 // A state root may be longer than sun_path: the directory's descriptor stands for it.
-sockaddr_un start_address(Fd directory) {
+sockaddr_un address_in(Fd directory, const char* name) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  const std::string path = fmt::format("/proc/self/fd/{}/{}", directory.value, kStartSocket);
+  const std::string path = fmt::format("/proc/self/fd/{}/{}", directory.value, name);
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   return address;
 }
@@ -130,7 +133,7 @@ Result<bundle::ContainerRecord> StateDirectory::read_record() const {
 
 Result<UniqueFd> StateDirectory::listen_for_start() const {
   TRY_ASSIGN(UniqueFd socket, make_start_socket());
-  const sockaddr_un address = start_address(directory_);
+  const sockaddr_un address = address_in(directory_, kStartSocket);
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
       ::listen(socket.get(), 1) != 0)
     return fail(errno, "listen on {}/{}", path_.string(), kStartSocket);
@@ -139,10 +142,26 @@ Result<UniqueFd> StateDirectory::listen_for_start() const {
 
 Result<UniqueFd> StateDirectory::connect_to_start() const {
   TRY_ASSIGN(UniqueFd socket, make_start_socket());
-  const sockaddr_un address = start_address(directory_);
+  const sockaddr_un address = address_in(directory_, kStartSocket);
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
     return fail(errno, "connect to {}/{}", path_.string(), kStartSocket);
   return socket;
+}
+
+Result<UniqueFd> StateDirectory::listen_for_notifications() const {
+  UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const sockaddr_un address = address_in(directory_, kNotifySocket);
+  if (!socket ||
+      ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
+      ::fchmodat(directory_.get(), kNotifySocket, 0666, 0) != 0)  // any user of the container's
+    return fail(errno, "listen on {}/{}", path_.string(), kNotifySocket);
+  return socket;
+}
+
+Result<std::string> StateDirectory::notify_socket() const {
+  std::array<char, PATH_MAX> path{};  // --root may be relative
+  if (::realpath(path_.c_str(), path.data()) == nullptr) return fail(errno, "{}", path_.string());
+  return std::string(path.data()) + "/" + kNotifySocket;
 }
 
 bool StateDirectory::awaits_start() const {

@@ -23,6 +23,7 @@ namespace ocirun::runtime {
 ///   seccomp.bpf  the compiled filter, so that `exec` need not compile it again
 ///   resources.json  linux.resources as `update` has left them
 ///   start.sock   init listens on it until it is started; its presence is the status `created`
+///   notify.sock  what `run` binds into the container as NOTIFY_SOCKET, for a service manager
 class StateDirectory {
  public:
   StateDirectory(HostPath path, UniqueFd directory)
@@ -49,6 +50,10 @@ class StateDirectory {
   /// A listening socket at start.sock.
   Result<UniqueFd> listen_for_start() const;
   Result<UniqueFd> connect_to_start() const;
+  /// A datagram socket at notify.sock that never waits; whoever reaches it may write to it.
+  Result<UniqueFd> listen_for_notifications() const;
+  /// The socket's absolute path. Errors: the state root is gone.
+  Result<std::string> notify_socket() const;
   bool awaits_start() const;
   void forget_start() const;
 

@@ -9,6 +9,7 @@
 
 #include "linux/error.hpp"
 #include "runtime/container_id.hpp"
+#include "runtime/inheritance.hpp"
 #include "runtime/log.hpp"
 #include "runtime/options.hpp"
 
@@ -49,7 +50,7 @@ struct Invocation {
   const GlobalOptions& options;
   const Log& log;
   const Arguments& arguments;
-  mode_t umask;  // the caller's
+  Inheritance inheritance;
 };
 
 struct Command {

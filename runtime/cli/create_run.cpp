@@ -10,7 +10,9 @@
 #include "runtime/create.hpp"
 #include "runtime/destroy.hpp"
 #include "runtime/foreground.hpp"
+#include "runtime/notifications.hpp"
 #include "runtime/start.hpp"
+#include "runtime/supervisor.hpp"
 
 namespace ocirun::runtime::cli {
 namespace {
@@ -56,7 +58,6 @@ Result<CreateRequest> read_request(const Invocation& invocation, TerminalKeeper 
       by_bundle ? arguments.positionals.front() : arguments.value("bundle").value_or(".");
   TRY_ASSIGN(HostPath bundle, absolute_path(word));
   TRY_ASSIGN(ContainerId id, by_bundle ? ContainerId::parse(id_from(bundle)) : arguments.id());
-  TRY_ASSIGN(const int preserved, arguments.number("preserve-fds", 0, 1'000'000));
   return CreateRequest{.id = std::move(id),
                        .bundle = std::move(bundle),
                        .console_socket = arguments.path("console-socket"),
@@ -65,8 +66,15 @@ Result<CreateRequest> read_request(const Invocation& invocation, TerminalKeeper 
                        .terminal_keeper = keeper,
                        .pivot = !arguments.has("no-pivot"),
                        .new_keyring = !arguments.has("no-new-keyring"),
-                       .preserved_descriptors = preserved,
-                       .umask = invocation.umask};
+                       .inheritance = invocation.inheritance};
+}
+
+// A manager that cannot be reached is no reason not to run.
+std::optional<Supervisor> find_supervisor(const Log& log) {
+  auto supervisor = Supervisor::connect();
+  if (supervisor) return *std::move(supervisor);
+  log.warn(supervisor.error().message());
+  return std::nullopt;
 }
 
 }  // namespace
@@ -82,10 +90,12 @@ Result<int> run_run(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
   const bool detach = arguments.has("detach");
   const bool keeps_terminal = !detach && !arguments.has("console-socket");
-  TRY_ASSIGN(const CreateRequest request,
+  TRY_ASSIGN(CreateRequest request,
              read_request(invocation,
                           keeps_terminal ? TerminalKeeper::kCaller : TerminalKeeper::kConsoleSocket,
                           true));
+  const std::optional<Supervisor> supervisor = find_supervisor(invocation.log);
+  request.notifies = supervisor.has_value();
   TRY_ASSIGN(const CreatedContainer container,
              create_container(invocation.options, invocation.log, request));
 
@@ -94,15 +104,22 @@ Result<int> run_run(const Invocation& invocation) {
     if (!container.directory.exists()) return {};  // somebody else has deleted it
     return destroy_container(container.directory, container.record, invocation.log);
   };
+  std::optional<Notifications> notifications;
+  if (container.notify_socket)
+    notifications.emplace(container.notify_socket, *supervisor,
+                          detach ? container.init.pid : ::getpid(), invocation.log);
   auto started = start_container(container.directory, container.record, invocation.log);
+  if (started) container.directory.unlock();  // others may signal, exec and look while it runs
+  if (started && detach && notifications)
+    started = await_ready(container.init, *notifications, *supervisor, invocation.log);
   if (!started) {
     const auto removed = remove();
     if (!removed) invocation.log.warn(removed.error().message());
     return std::unexpected(started.error());
   }
   if (detach) return 0;
-  container.directory.unlock();  // others may signal, exec and look while it runs
-  TRY_ASSIGN(const int status, attend(container.init, container.terminal));
+  TRY_ASSIGN(const int status,
+             attend(container.init, container.terminal, notifications ? &*notifications : nullptr));
   if (!arguments.has("keep")) TRY(remove());
   return status;
 }

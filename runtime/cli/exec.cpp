@@ -109,7 +109,6 @@ Result<int> run_exec(const Invocation& invocation) {
              file ? process_from_file(*file, arguments, config, invocation.log)
                   : process_from_options(arguments, config));
   TRY(linux::check_lsm(process.apparmor_profile, process.selinux_label));
-  TRY_ASSIGN(const int preserved, arguments.number("preserve-fds", 0, 1'000'000));
   const bool detach = arguments.has("detach");
   const ExecRequest request{
       .process = std::move(process),
@@ -121,8 +120,7 @@ Result<int> run_exec(const Invocation& invocation) {
                              : TerminalKeeper::kConsoleSocket,
       .paused = arguments.has("ignore-paused") ? InPaused::kIsAllowed : InPaused::kIsAnError,
       .cgroups = arguments.all("cgroup"),
-      .preserved_descriptors = preserved,
-      .umask = invocation.umask};
+      .inheritance = invocation.inheritance};
   TRY_ASSIGN(const ExecutedProcess executed, exec_process(container, config, request));
   if (detach) return 0;
   return attend(executed.child, executed.terminal);

@@ -9,6 +9,7 @@
 #include "linux/syscalls.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/signals.hpp"
+#include "runtime/supervisor.hpp"
 
 namespace ocirun::runtime::cli {
 namespace {
@@ -77,21 +78,24 @@ Result<Arguments> read_arguments(const Command& command, std::span<const std::st
 
 // Before anything is opened: what is open above the preserved descriptors then is a leak of the
 // caller's (a shim's socket).
-Result<mode_t> prepare_to_clone(const Arguments& arguments, char** argv) {
-  TRY_ASSIGN(const int preserved, arguments.number("preserve-fds", 0, 1'000'000));
+Result<Inheritance> prepare_to_clone(const Arguments& arguments, char** argv) {
+  Inheritance inheritance;
+  TRY_ASSIGN(inheritance.listening_sockets, count_listening_sockets());
+  TRY_ASSIGN(inheritance.preserved_descriptors, arguments.number("preserve-fds", 0, 1'000'000));
   // One that is not open would be taken by a file of ours, and reach the container.
-  for (int fd = 3; fd < 3 + preserved; ++fd)
+  for (int fd = 3; fd < 3 + inheritance.descriptors(); ++fd)
     if (::fcntl(fd, F_GETFD) < 0)
-      return fail(errno, "--preserve-fds {}: descriptor {}", preserved, fd);
-  linux::close_descriptors_from(3 + preserved);
+      return fail(errno, "LISTEN_FDS={}, --preserve-fds {}: descriptor {}",
+                  inheritance.listening_sockets, inheritance.preserved_descriptors, fd);
+  linux::close_descriptors_from(3 + inheritance.descriptors());
   TRY(linux::reexec_sealed(argv));
   // A container's process must not ptrace us or read our /proc. Without the host root's privileges
   // that would keep us from mapping init's ids: then init waits for that, and does it itself.
   if (is_host_root()) ::prctl(PR_SET_DUMPABLE, 0);
   TRY(Signals::capture());
-  const mode_t umask = ::umask(0);  // the one way to learn it
-  ::umask(umask);
-  return umask;
+  inheritance.umask = ::umask(0);  // the one way to learn it
+  ::umask(inheritance.umask);
+  return inheritance;
 }
 
 int print_and_exit(std::string_view text) { return print(text) ? 0 : 1; }
@@ -140,19 +144,19 @@ int run_command_line(int argc, char** argv) {
   const auto options = read_globals(*globals);
   if (!options) return usage_error(options.error());
   auto arguments = read_arguments(*command, rest);
-  Result<mode_t> umask = 0;
+  Result<Inheritance> inheritance = Inheritance{};
   if (arguments && command->executable == Executable::kSealed)
-    umask = prepare_to_clone(*arguments, argv);
+    inheritance = prepare_to_clone(*arguments, argv);
   // Not earlier: its descriptor would be closed with the leaks.
   auto log = Log::open(*options);
   if (!log) return usage_error(log.error());
 
   const auto outcome = [&]() -> Result<int> {
     TRY(arguments);
-    TRY(umask);
+    TRY(inheritance);
     log->debug(fmt::format("{} begins, state root {}", command->name, options->root.string()));
     return command->run(
-        {.options = *options, .log = *log, .arguments = *arguments, .umask = *umask});
+        {.options = *options, .log = *log, .arguments = *arguments, .inheritance = *inheritance});
   }();
   if (outcome) return *outcome;
   Error error = outcome.error();

@@ -49,6 +49,7 @@ const Reasons kRawPathCalls{
     {"cgroups/directory.cpp", "the cgroup filesystem, O_NOFOLLOW beneath a verified mount"},
     {"hooks/run_hook.cpp", "chdir to the bundle or the container's root"},
     {"runtime/store.cpp", "the state root, one component at a time"},
+    {"runtime/supervisor.cpp", "connect(2) to the operator's NOTIFY_SOCKET"},
     {"runtime/delegation.cpp", "files of the container's cgroup, AT_SYMLINK_NOFOLLOW beneath it"},
     {"runtime/exec_child.cpp",
      "chroot of a process that enters a container without mount namespace"},

@@ -16,7 +16,7 @@ Result<int> run_spec_with(const std::vector<std::string>& words) {
   const Log log = must(Log::open(options));
   const Command& command = *find_command("spec");
   TRY_ASSIGN(const Arguments arguments, parse_words(words, command.options, command.placement));
-  return command.run({.options = options, .log = log, .arguments = arguments, .umask = 022});
+  return command.run({.options = options, .log = log, .arguments = arguments, .inheritance = {}});
 }
 
 }  // namespace

@@ -1,0 +1,168 @@
+# Direct use as a service: socket activation (LISTEN_FDS) and readiness (NOTIFY_SOCKET).
+
+load lib/common
+
+# --- socket activation -------------------------------------------------------------------------------
+
+# activated COUNT COMMAND…: with COUNT descriptors that are meant for it, as a service manager starts it.
+activated() { timeout --foreground -k 2 30 bash -c 'export LISTEN_FDS=$1 LISTEN_PID=$$ SECRET=leak; shift; exec "$@"' - "$@"; }
+
+@test "LG-2 sockets of a service manager reach the program, with LISTEN_FDS and its own LISTEN_PID" {
+  script 'echo "$LISTEN_FDS $LISTEN_PID $$"; cat <&3; cat <&4; cat <&5; env'
+  run activated 2 "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID" 3<<<three 4<<<four 5<<<five
+  mentions $'2 1 1\nthree\nfour'
+  never_mentions five
+  never_mentions leak
+}
+
+@test "LG-2 what --preserve-fds names comes after the sockets" {
+  script 'echo "$LISTEN_FDS"; cat <&3; cat <&4; cat <&5'
+  run activated 1 "$OCIRUN" --root "$ROOT" run --preserve-fds 1 --bundle "$BUNDLE" "$ID" 3<<<three 4<<<four 5<<<five
+  mentions $'1\nthree\nfour'
+  never_mentions five
+}
+
+@test "LG-2 create keeps the sockets for start, in a pid namespace of another's too" {
+  drop_namespace pid
+  script 'exec >/result; echo "$LISTEN_FDS"; [ "$LISTEN_PID" = "$$" ] && cat <&3'
+  activated 1 "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID" </dev/null 3<<<three >"$TMP/output" 2>&1 4>&- ||
+    show_output
+  start
+  eventually status_is stopped
+  equal $'1\nthree' "$(<"$BUNDLE/rootfs/result")"
+}
+
+@test "LG-2 exec hands sockets over to its own process" {
+  create_and_start
+  run activated 1 "$OCIRUN" --root "$ROOT" exec "$ID" sh -c '[ "$LISTEN_PID" = "$$" ] && echo "$LISTEN_FDS" && cat <&3' 3<<<three
+  succeeds $'1\nthree'
+}
+
+@test "LG-2 sockets that are meant for another process stay away" {
+  script 'env; cat <&3'
+  LISTEN_FDS=1 LISTEN_PID=1 run ocirun run --bundle "$BUNDLE" "$ID" 3<<<three
+  never_mentions LISTEN
+  never_mentions three
+}
+
+@test "LG-2 LISTEN_FDS that cannot be is an error" {
+  run activated many "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+  exits 1
+  mentions "LISTEN_FDS=many: must be a number from 0 to 1000"
+  run activated 2 "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID" 3<<<three 4>&-
+  exits 1
+  mentions "LISTEN_FDS=2, --preserve-fds 0: descriptor 4: bad file descriptor"
+}
+
+# --- readiness -----------------------------------------------------------------------------------------
+
+# notifier TEXT: the program is a script in which `tell LINE…` is one message to NOTIFY_SOCKET. It is perl's, which
+# every Debian has.
+notifier() {
+  add_mount '{"destination": "/usr", "source": "/usr", "options": ["rbind", "ro"]}'
+  ln -sfn usr/lib "$BUNDLE/rootfs/lib"
+  ln -sfn usr/lib64 "$BUNDLE/rootfs/lib64"
+  printf '%s\n' '#!/usr/bin/perl' 'use Socket; socket(my $s, AF_UNIX, SOCK_DGRAM, 0) or die $!;' \
+    'send($s, join("\n", @ARGV), 0, sockaddr_un($ENV{NOTIFY_SOCKET})) // die "tell: $!\n";' >"$BUNDLE/rootfs/bin/tell"
+  chmod 755 "$BUNDLE/rootfs/bin/tell"
+  script "$1"
+}
+
+# supervised [OPTION…] -- [OPTION…]: `run` under lib/notify-receiver.
+supervised() {
+  local options=()
+  while [[ $1 != -- ]]; do options+=("$1"); shift; done
+  shift
+  timeout --foreground -k 2 60 "$LIB/notify-receiver" --pid-file "$TMP/pid" "${options[@]}" "$TMP/notify" \
+    "$OCIRUN" --root "$ROOT" run --pid-file "$TMP/pid" --bundle "$BUNDLE" "$@" "$ID"
+}
+
+has_ended() { grep -q '^status' "$TMP/helper.log"; }
+
+@test "run tells the service manager what the container tells, as the service's main process" {
+  notifier 'tell READY=1 STATUS=up; tell STOPPING=1; exit 7'
+  run supervised --
+  succeeds $'READY=1 STATUS=up MAINPID=COMMAND\nSTOPPING=1\nstatus 7'
+}
+
+@test "run --detach returns when the container is ready, which is the main process then" {
+  notifier 'until [ -e /go ]; do sleep 0.05; done; tell READY=1; exec sleep 1000'
+  helper supervised -- --detach
+  eventually status_is running
+  run has_ended
+  exits 1
+  touch "$BUNDLE/rootfs/go"
+  eventually has_ended
+  equal $'READY=1 MAINPID=INIT\nBARRIER=1\nstatus 0' "$(<"$TMP/helper.log")"
+}
+
+@test "of what a container tells, only what is its own to say goes on" {
+  notifier 'tell MAINPID=1 FDSTORE=1 BARRIER=1 EXTEND_TIMEOUT_USEC=9 X; tell READY=2; tell READY=1 READY=1 "$(printf "\r")" \
+    "STATUS=$(printf "\033")" MAINPID=1; tell "STATUS=$(printf %600s)"; tell "X=$(printf %5000s)" RELOADING=1;
+    tell RELOADING=1 MONOTONIC_USEC=12 WATCHDOG=1 WATCHDOG_USEC=1; tell WATCHDOG=trigger MONOTONIC_USEC=1x; tell ""'
+  run supervised --
+  succeeds $'READY=1 MAINPID=COMMAND\nRELOADING=1 MONOTONIC_USEC=12 WATCHDOG=1\nstatus 0'
+}
+
+@test "an ordinary user in a user namespace reaches NOTIFY_SOCKET, and cannot change it" {
+  user_namespace
+  config '.process.user = {uid: 1000, gid: 1000} | .mounts += [{destination: "/run", type: "tmpfs", source: "tmpfs"}]'
+  notifier 'tell READY=1 && ! rm -f "$NOTIFY_SOCKET" 2>/dev/null && echo kept'
+  run supervised --
+  succeeds
+  mentions kept
+  mentions "READY=1 MAINPID=COMMAND"
+}
+
+@test "a program that ends before it is ready is an error of run --detach, and nothing is left" {
+  program true
+  run supervised -- --detach
+  mentions "the program ended before it told NOTIFY_SOCKET that it is ready"
+  mentions "status 1"
+  run ocirun state "$ID"
+  exits 1
+}
+
+@test "run --detach that waits for readiness ends by SIGTERM, and nothing is left" {
+  helper supervised -- --detach
+  eventually status_is running
+  kill -TERM "$(ps -o ppid= -p "$(init_pid)")"
+  eventually has_ended
+  contains "$TMP/helper.log" "status 143"
+  run ocirun state "$ID"
+  exits 1
+}
+
+@test "a service manager that cannot be reached is a warning" {
+  program env
+  NOTIFY_SOCKET=$TMP/none run_container
+  succeeds
+  mentions "warning: NOTIFY_SOCKET=$TMP/none: connect: no such file or directory"
+  never_mentions NOTIFY_SOCKET=/run/notify
+  NOTIFY_SOCKET=vsock:2:1234 run_container
+  mentions "NOTIFY_SOCKET=vsock:2:1234: must be an absolute path or @name, of at most 107 bytes"
+}
+
+@test "a document with a NOTIFY_SOCKET of its own keeps it" {
+  config '.process.env += ["NOTIFY_SOCKET=/mine"]'
+  script 'echo "$NOTIFY_SOCKET"; ls /run'
+  run supervised -- --detach
+  succeeds $'/mine\nstatus 0'
+}
+
+@test "a flood of messages holds up neither run nor its end" {
+  notifier 'tell READY=1; trap "exit 5" TERM; while :; do tell STATUS=busy; done'
+  helper supervised --
+  eventually contains "$TMP/helper.log" STATUS=busy
+  ocirun kill "$ID" TERM
+  eventually has_ended
+  contains "$TMP/helper.log" "status 5"
+}
+
+@test "a service manager that does not read does not hold up the container" {
+  notifier 'tell READY=1; n=0; while [ $n -lt 14 ]; do tell STATUS=$n; n=$((n + 1)); done; exit 5'
+  run supervised --deaf --
+  succeeds
+  mentions "NOTIFY_SOCKET: tell the service manager: resource temporarily unavailable"
+  mentions "status 5"
+}
