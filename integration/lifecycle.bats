@@ -464,4 +464,6 @@ time.sleep(1000)' "$OCIRUN" --root "$ROOT" create "$ID" "$BUNDLE"
   succeeds fine
   run_container --no-subreaper
   succeeds fine
+  run_container -no-subreaper # go-runc writes it so
+  succeeds fine
 }

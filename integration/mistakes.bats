@@ -139,6 +139,8 @@ valid_with() {
     exits 1 "$command is not part of this version"
     run "$OCIRUN" "$command" --help
     exits 1
+    run "$OCIRUN" "$command" --image-path I --detach -no-subreaper --bundle B web1 # as go-runc calls it
+    exits 1 "$command is not part of this version"
   done
 }
 
