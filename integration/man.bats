@@ -59,7 +59,7 @@ same() { # PAGE ITS-LIST THE-PROGRAM'S
 @test "the pages have no fault that man can see" {
   command -v man >/dev/null || skip "needs man"
   local page found
-  for page in man/*.8; do
+  for page in man/*.[78]; do
     found=$(MANWIDTH=80 man --warnings -E UTF-8 -l "$page" 2>&1 >/dev/null)
     [[ -z $found ]] || { echo "$page: $found"; return 1; }
   done
@@ -68,6 +68,6 @@ same() { # PAGE ITS-LIST THE-PROGRAM'S
 @test "the pages have no fault that mandoc can see" {
   command -v mandoc >/dev/null || skip "needs mandoc"
   local found
-  found=$(mandoc -Tlint man/*.8 | grep -v 'referenced manual not found\|outdated mandoc.db lacks' || true)
+  found=$(mandoc -Tlint man/*.[78] | grep -v 'referenced manual not found\|outdated mandoc.db lacks' || true)
   [[ -z $found ]] || { echo "$found"; return 1; }
 }

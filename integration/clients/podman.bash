@@ -109,6 +109,11 @@ check_status "stop kills what does not listen" 137 stop_stubborn
 check "create, start, wait, rm" create_start_wait
 check_status "a start that fails leaves nothing" 0 failed_start_leaves_nothing
 
+# --- the file that cmake --install puts in place ------------------------------------------------------------
+if [[ $RUNTIME_NAME == ocirun ]]; then
+  check_output "the drop-in is enough for --runtime and --cgroups=disabled" hello with_drop_in podman --runtime ocirun run --rm --network none --cgroups=disabled $B echo hello
+fi
+
 # --- hooks, pods, play -------------------------------------------------------------------------------------
 check "createRuntime and poststop hooks" hooks_run
 check "a pod shares its namespaces" pod_shares

@@ -1,6 +1,8 @@
 # shellcheck shell=bash disable=SC2016 # what is quoted is for the shell in the container
 # podman's private configuration, and the checks of its list that take more than one command.
 
+HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
 podman_setup() {
   local conf=$WORK/conf
   mkdir -p "$conf" "$WORK/hooks.d"
@@ -42,6 +44,18 @@ only_mounted_controllers() {
     mount --rbind "$path" "$WORK/cgroup/${path##*/}"
   done
   mount --move "$WORK/cgroup" /sys/fs/cgroup
+}
+
+# with_drop_in COMMAND…: podman that knows of ocirun by the installed file alone. It is not told of it elsewhere.
+with_drop_in() {
+  local status=0
+  cp -a /etc/containers "$WORK/etc-containers" && mkdir -p "$WORK/etc-containers/containers.conf.d" &&
+    sed "s|@CMAKE_INSTALL_FULL_SBINDIR@|${RUNTIME%/*}|" "$HERE/../../engines/podman.conf.in" >"$WORK/etc-containers/containers.conf.d/50-ocirun.conf" &&
+    grep -vE "^runtime|^$RUNTIME_NAME|runtimes\]" "$CONTAINERS_CONF" >"$WORK/etc-containers/containers.conf" &&
+    mount --bind "$WORK/etc-containers" /etc/containers || return 1
+  env -u CONTAINERS_CONF "$@" || status=$?
+  umount /etc/containers
+  return "$status"
 }
 
 volumes_propagate() {
