@@ -29,7 +29,7 @@ struct CreateRequest {
   TerminalKeeper terminal_keeper = TerminalKeeper::kConsoleSocket;
   bool pivot = true;
   bool new_keyring = true;
-  Inheritance inheritance;
+  Inheritance inheritance = {};
   bool notifies = false;  // a service manager waits for what the container tells NOTIFY_SOCKET
 };
 

@@ -22,7 +22,7 @@ struct ExecRequest {
   TerminalKeeper terminal_keeper = TerminalKeeper::kConsoleSocket;
   InPaused paused = InPaused::kIsAnError;
   std::vector<std::string> cgroups;  // --cgroup, each "path" or "controller[,controller]:path"
-  Inheritance inheritance;
+  Inheritance inheritance = {};
 };
 
 struct ExecutedProcess {
