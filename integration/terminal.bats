@@ -36,6 +36,22 @@ listen() {
   [[ ! -e $ROOT/$ID ]]
 }
 
+@test "P-2 a console socket that nobody accepts at is told after ten seconds, and leaves nothing" {
+  terminal
+  # The one place of its backlog is taken.
+  helper python3 -c 'import socket, sys, time
+listener, first = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+listener.listen(0)
+first.connect(sys.argv[1])
+open(sys.argv[2], "w").close()
+time.sleep(100)' "$TMP/full" "$TMP/taken"
+  eventually exists "$TMP/taken"
+  attempt create --bundle "$BUNDLE" --console-socket "$TMP/full" "$ID"
+  exits 1 "has not accepted for 10 s"
+  [[ ! -e $ROOT/$ID ]]
+}
+
 @test "P-2 the console socket gets one message with one terminal, before create returns" {
   terminal
   listen

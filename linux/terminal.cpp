@@ -4,12 +4,14 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/sysmacros.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string>
 
@@ -22,6 +24,7 @@ namespace {
 
 constexpr std::uint64_t kPtmxInode = 2;  // of each devpts instance
 constexpr std::size_t kMaxNameSize = 4096;
+constexpr std::chrono::seconds kPeerPatience{10};
 
 Result<void> verify_devpts(Fd fd, const char* what) {
   TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(fd));
@@ -153,6 +156,10 @@ Result<void> send_descriptor(Fd socket, Fd fd, std::string_view name) {
 Result<UniqueFd> connect_unix(const HostPath& path) {
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket) return sys::last_error("open a socket");
+  // For connect(2) while the backlog is full, and for what is sent afterwards.
+  const timeval limit{kPeerPatience.count(), 0};
+  if (::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) != 0)
+    return sys::last_error("set the socket's time limit");
   auto address = address_of(path.string());
   UniqueFd node;  // held until connected: a longer path is named by its descriptor
   if (!address) {
@@ -164,6 +171,9 @@ Result<UniqueFd> connect_unix(const HostPath& path) {
   do {
     done = ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address);
   } while (done < 0 && errno == EINTR);
+  if (done < 0 && errno == EAGAIN)
+    return refuse("connect to {}: whoever listens there has not accepted for {} s", path.string(),
+                  kPeerPatience.count());
   if (done < 0) return sys::last_error("connect to " + path.string());
   return socket;
 }
