@@ -36,7 +36,7 @@ Result<UniqueFd> checked_fd(long value, std::string_view what) {
 Result<struct stat> stat_of(Fd directory, const char* name, int flags) {
   struct stat info{};
   if (::fstatat(directory.value, name, &info, flags) < 0)
-    return last_error(fmt::format("stat {}", name));
+    return last_error(*name != '\0' ? fmt::format("stat {}", name) : "look at an open file");
   return info;
 }
 

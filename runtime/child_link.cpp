@@ -71,7 +71,7 @@ Result<void> ChildLink::serve() {
       TRY(answer(packet));
     }
     const auto row = std::ranges::find(kExchanges, question, &Exchange::question);
-    if (row->answer == Message::kGo) TRY(tell(socket_, Message::kGo));
+    if (row->answer == Message::kGo) TRY(say(Message::kGo));
   }
 }
 
@@ -84,12 +84,20 @@ Result<void> ChildLink::adopt(const linux::Packet& packet) {
   return {};
 }
 
-Result<void> ChildLink::send_tree(Fd tree) const {
-  return tell(socket_, Message::kMountTree, {}, std::span(&tree, 1));
+// A child that is gone has said why, or its end tells more than our broken pipe.
+Result<void> ChildLink::say(Message message, std::string_view payload,
+                            std::span<const Fd> descriptors) {
+  auto said = tell(socket_, message, payload, descriptors);
+  if (!said && said.error().number() == EPIPE) TRY(hear());
+  return said;
+}
+
+Result<void> ChildLink::send_tree(Fd tree) {
+  return say(Message::kMountTree, {}, std::span(&tree, 1));
 }
 
 Result<void> ChildLink::detach() {
-  TRY(tell(socket_, Message::kCommitted));
+  TRY(say(Message::kCommitted));
   TRY_ASSIGN(const linux::Packet packet, hear());
   if (static_cast<Message>(packet.tag) != Message::kDetached)
     return fail(EPROTO, "waited for Detached");

@@ -37,7 +37,10 @@ class ChildLink {
 
   /// Waits for the next message. Errors: the child's, its death, a signal that ends us.
   Result<linux::Packet> hear();
-  Result<void> send_tree(Fd tree) const;
+  /// Errors: the child's own, or its death, where nobody listens any more.
+  Result<void> say(Message message, std::string_view payload = {},
+                   std::span<const Fd> descriptors = {});
+  Result<void> send_tree(Fd tree);
 
   linux::MessageSocket socket_;
   linux::Child child_;  // the stage, until it tells of the process that it cloned

@@ -24,6 +24,10 @@ int why_not_executable(const std::string& path) {
   return ::syscall(SYS_faccessat, AT_FDCWD, path.c_str(), X_OK) == 0 ? 0 : errno;
 }
 
+bool is_shortage(int error) {
+  return error == ENOMEM || error == EMFILE || error == ENFILE || error == EINTR || error == EIO;
+}
+
 std::string_view next_field(std::string_view& rest, char separator) {
   const std::size_t end = std::min(rest.find(separator), rest.size());
   const std::string_view field = rest.substr(0, end);
@@ -83,7 +87,10 @@ Result<std::string> find_executable(const std::string& name,
     more = rest.find(':') != std::string_view::npos;
     const std::string_view directory = next_field(rest, ':');
     std::string candidate = directory.empty() ? "./" + name : fmt::format("{}/{}", directory, name);
-    if (why_not_executable(candidate) == 0) return candidate;
+    const int reason = why_not_executable(candidate);
+    if (reason == 0) return candidate;
+    // The machine's trouble is no answer: a name that is there would be told as missing.
+    if (is_shortage(reason)) return fail(reason, "exec: \"{}\": look at {}", name, candidate);
   }
   return refuse("exec: \"{}\": executable file not found in $PATH", name);
 }

@@ -76,7 +76,7 @@ Result<void> InitLink::answer(const linux::Packet& packet) {
     case Message::kTerminal:
       return keep_terminal(packet);
     case Message::kWantFilter:
-      return tell(socket_, Message::kFilter, filter_bytes(*filter_));
+      return say(Message::kFilter, filter_bytes(*filter_));
     case Message::kSetLimits:
       return set_limits();
     case Message::kListener:

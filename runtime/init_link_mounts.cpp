@@ -108,7 +108,7 @@ Result<void> InitLink::open_mount(const linux::Packet& packet) {
   if (tree) return send_tree(*tree);
   // We may not either: the error that made init ask says more.
   if (mount.id_map_kind == linux::IdMapKind::kNone && tree.error().number() == EPERM)
-    return tell(socket_, Message::kMountTree);
+    return say(Message::kMountTree);
   return std::unexpected(
       tree.error().within(is_rootfs ? "/root/path" : fmt::format("/mounts/{}", index)));
 }

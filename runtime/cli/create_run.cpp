@@ -115,6 +115,8 @@ Result<int> run_run(const Invocation& invocation) {
   if (!started) {
     const auto removed = remove();
     if (!removed) invocation.log.warn(removed.error().message());
+    if (request.pid_file) [[maybe_unused]]
+      const auto gone = linux::sys::unlinkat(Fd{AT_FDCWD}, request.pid_file->c_str(), 0);
     return std::unexpected(started.error());
   }
   if (detach) return 0;
