@@ -43,14 +43,27 @@ Error ChildLink::death_report() {
                               conversation_.activity(), cause_of_death()));
 }
 
-Result<linux::Packet> ChildLink::hear() {
-  std::array<pollfd, 2> watched{pollfd{socket_.fd().value, POLLIN, 0},
-                                pollfd{Signals::descriptor().value, POLLIN, 0}};
+// A stage that dies before it has told of the process it cloned leaves that one with the other end
+// of the socket: there is no end of stream then.
+Result<void> ChildLink::await_packet() {
+  std::array<pollfd, 3> watched{pollfd{socket_.fd().value, POLLIN, 0},
+                                pollfd{Signals::descriptor().value, POLLIN, 0},
+                                pollfd{child_.pidfd.get(), POLLIN, 0}};
   while (watched[0].revents == 0) {
     if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR)
       return fail(errno, "wait for the container's process");
     if (watched[1].revents != 0) TRY(Signals::check());
+    // What it said before it died arrived before its death did.
+    if (watched[2].revents != 0 && ::poll(watched.data(), 1, 0) == 0) {
+      socket_.close();  // whoever still listens there ends, too
+      return std::unexpected(death_report());
+    }
   }
+  return {};
+}
+
+Result<linux::Packet> ChildLink::hear() {
+  TRY(await_packet());
   TRY_ASSIGN(linux::Packet packet, socket_.receive());
   if (packet.end_of_stream) return std::unexpected(death_report());
   if (static_cast<Message>(packet.tag) == Message::kFailed)

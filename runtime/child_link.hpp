@@ -47,6 +47,7 @@ class ChildLink {
 
  private:
   Error death_report();
+  Result<void> await_packet();
   Result<void> adopt(const linux::Packet& packet);
   Conversation conversation_;
 };

@@ -100,8 +100,7 @@ void exec_stage_main(const ExecPlan& plan, linux::MessageSocket parent) noexcept
   const Result<linux::Child> process = run_stage(plan, parent);
   if (!process) fail_and_exit(parent, process.error());
   if (process->pid != 0) {
-    [[maybe_unused]] const auto ignored =
-        tell(parent, Message::kForked, fmt::format("{}", process->pid));
+    report_forked(parent, process->pid);
     ::_exit(0);
   }
   const Result<void> outcome = run_process(plan, parent);

@@ -153,6 +153,10 @@ Result<void> ask_for_hooks(const InitPlan& plan, const linux::MessageSocket& par
   return {};
 }
 
+void report_forked(const linux::MessageSocket& parent, int pid) {
+  if (!tell(parent, Message::kForked, fmt::format("{}", pid))) ::kill(pid, SIGKILL);
+}
+
 Result<void> report_ready(const linux::MessageSocket& parent) {
   TRY(ask(parent, Message::kReady));
   // Clearing it first and saying so after lets the parent exit without killing us.

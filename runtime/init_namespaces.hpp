@@ -41,6 +41,10 @@ Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind);
 /// prestart and createRuntime hooks, run by the parent in the runtime's namespaces.
 Result<void> ask_for_hooks(const InitPlan& plan, const linux::MessageSocket& parent);
 
+/// A stage tells the parent of the process that it has cloned for it. What the parent does not come
+/// to know of is killed.
+void report_forked(const linux::MessageSocket& parent, int pid);
+
 /// Ready, Committed, PDEATHSIG cleared, Detached.
 Result<void> report_ready(const linux::MessageSocket& parent);
 

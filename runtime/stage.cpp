@@ -74,8 +74,7 @@ void stage_main(InitPlan& plan, linux::MessageSocket parent) noexcept {
   const Result<linux::Child> init = run_stage(plan, parent);
   if (init && init->pid == 0) init_main(plan, std::move(parent));
   if (init) {
-    [[maybe_unused]] const auto ignored =
-        tell(parent, Message::kForked, fmt::format("{}", init->pid));
+    report_forked(parent, init->pid);
     ::_exit(0);
   }
   [[maybe_unused]] const auto ignored = tell(parent, Message::kFailed, error_bytes(init.error()));

@@ -77,6 +77,19 @@ Result<void> check_root(Fd directory, const HostPath& path) {
   return {};
 }
 
+// Directories are nothing that we make there, but whoever damages a state shall not keep it.
+Result<void> remove_entries(Fd directory) {
+  return linux::for_each_entry(
+      directory, [directory](const char* name, unsigned char) -> Result<void> {
+        if (::unlinkat(directory.value, name, 0) == 0 || errno != EISDIR) return {};
+        TRY_ASSIGN(const UniqueFd below,
+                   linux::sys::openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+        TRY(remove_entries(below));
+        ::unlinkat(directory.value, name, AT_REMOVEDIR);
+        return {};
+      });
+}
+
 }  // namespace
 
 Result<void> StateDirectory::lock(std::chrono::milliseconds patience) const {
@@ -183,12 +196,7 @@ bool StateDirectory::exists() const {
 }
 
 Result<void> StateDirectory::remove() const {
-  TRY(within(linux::for_each_entry(directory_,
-                                   [this](const char* name, unsigned char) -> Result<void> {
-                                     ::unlinkat(directory_.get(), name, 0);
-                                     return {};
-                                   }),
-             path_.string()));
+  TRY(within(remove_entries(directory_), path_.string()));
   if (::unlinkat(AT_FDCWD, path_.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT)
     return fail(errno, "remove {}", path_.string());
   return {};
