@@ -106,8 +106,9 @@ Result<void> InitLink::open_mount(const linux::Packet& packet) {
                                        : plan_.config.mounts[static_cast<std::size_t>(index)];
   auto tree = open_tree(mount);
   if (tree) return send_tree(*tree);
-  // We may not either: the error that made init ask says more.
-  if (mount.id_map_kind == linux::IdMapKind::kNone && tree.error().number() == EPERM)
+  // We may not (either): init tries it by itself, or the error that made it ask says more.
+  const int error = tree.error().number();
+  if (mount.id_map_kind == linux::IdMapKind::kNone && (error == EPERM || error == EACCES))
     return say(Message::kMountTree);
   return std::unexpected(
       tree.error().within(is_rootfs ? "/root/path" : fmt::format("/mounts/{}", index)));

@@ -40,6 +40,17 @@ std::string name_of(const linux::Mount& mount, std::size_t index) {
   return fmt::format("/mounts/{}", index);
 }
 
+// What protects a bind's content from a program with CAP_SYS_ADMIN in the container's user
+// namespace, who could clear it were the mount made inside: the parent locks it, if it may.
+bool wants_lock(const bundle::Config& config, const linux::Mount& mount) {
+  constexpr std::uint64_t kProtection =
+      MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
+  const std::uint64_t set = mount.attributes.set | mount.recursive_attributes.set;
+  return config.namespaces.contains(NamespaceKind::kUser) && mount.bind && !mount.remount &&
+         !linux::is_dev_directory(linux::clean_path(mount.destination.string())) &&
+         (set & kProtection) != 0;
+}
+
 // A tree of the parent's has them already, and locked.
 linux::Mount without_attributes(linux::Mount mount) {
   mount.attributes = mount.recursive_attributes = {};
@@ -127,13 +138,14 @@ Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::Messa
   for (std::size_t index = 0; index < config.mounts.size(); ++index) {
     const linux::Mount& mount = config.mounts[index];
     UniqueFd from_parent;
-    if (is_id_mapped(mount)) {
+    const bool is_the_parents = is_id_mapped(mount) || wants_lock(config, mount);
+    if (is_the_parents) {
       TRY_ASSIGN(from_parent, ask_for_tree(parent, static_cast<int>(index)));
     }
     auto made = from_parent
                     ? linux::make_mount(context, without_attributes(mount), std::move(from_parent))
                     : linux::make_mount(context, mount, std::move(early_[index]));
-    if (!made && mount.bind && !is_id_mapped(mount) && is_out_of_reach(config, made.error())) {
+    if (!made && mount.bind && !is_the_parents && is_out_of_reach(config, made.error())) {
       TRY_ASSIGN(from_parent, ask_for_tree(parent, static_cast<int>(index)));
       if (from_parent)
         made = linux::make_mount(context, without_attributes(mount), std::move(from_parent));
