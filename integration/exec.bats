@@ -295,3 +295,15 @@ move_init_down() {
   for n in {1..50}; do [[ $(<"$TMP/out.$n") == "$n" ]] || { cat "$TMP/out.$n"; failed=1; }; done
   equal 0 "$failed"
 }
+
+@test "an exec whose stage cannot tell of its process, or dies before it does, ends with an error" {
+  local fault
+  create_and_start
+  for fault in error=ENOMEM signal=KILL; do
+    run -255 timeout 20 strace -f -o "$TMP/trace" -e trace=sendmsg -e "inject=sendmsg:$fault:when=1" "$OCIRUN" --root "$ROOT" exec "$ID" true
+    mentions "while it"
+    eventually alone_in_container
+  done
+}
+
+alone_in_container() { [[ $(ocirun ps --format json "$ID") == "[$(init_pid)]" ]]; }

@@ -161,3 +161,13 @@ load lib/common
   exits 1
   status_is paused
 }
+
+@test "delete --force removes a state whose file is a directory" {
+  create_and_start
+  rm "$ROOT/$ID/state.json"
+  mkdir -p "$ROOT/$ID/state.json/one/two"
+  touch "$ROOT/$ID/state.json/one/file"
+  ocirun list | grep "$ID.*unknown"
+  ocirun delete --force "$ID"
+  [[ ! -e $ROOT/$ID ]]
+}

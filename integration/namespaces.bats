@@ -318,6 +318,27 @@ reveal_source() { umount "$TMP/hidden/dir/below"; }
   reveal_source
 }
 
+@test "lxc CVE-2015-1334 a user namespace cannot undo the flags that config.json gives a bind" {
+  local options
+  hidden_source
+  chmod 711 "$TMP/hidden"
+  user_namespace
+  capabilities CAP_SYS_ADMIN
+  cp "$BUNDLE/config.json" "$TMP/plain.json"
+  for options in '["rbind", "ro"]' '["rbind", "ro", "nosuid", "nodev"]' '["rbind", "ro", "rslave"]'; do
+    cp "$TMP/plain.json" "$BUNDLE/config.json"
+    add_mount '{"destination": "/mnt", "source": "'"$TMP/hidden/dir"'", "options": '"$options"'}'
+    inside "$(attack /mnt)
+      echo tried"
+    mentions tried
+    never_mentions uncovered
+    never_mentions remounted
+    never_mentions written
+    never_mentions "secret read"
+  done
+  reveal_source
+}
+
 @test "a user namespace cannot undo the flags of a mount that the runtime opened for it" {
   local options all=('["rbind", "ro", "nosuid"]' '["rbind", "ro", "nosuid", "rslave"]')
   if has_idmapped_tmpfs; then all+=('["rbind", "rro", "idmap"]'); fi
