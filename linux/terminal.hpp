@@ -41,8 +41,8 @@ Result<void> become_controlling_terminal(Fd slave);
 /// Sends `fd` over a connected AF_UNIX socket: one message, one SCM_RIGHTS descriptor, `name` (not
 /// empty, less than 4096 bytes) as payload.
 Result<void> send_descriptor(Fd socket, Fd fd, std::string_view name);
-/// Connects to the AF_UNIX stream socket at `path`, however long that is. Waits at most 10 s, and so
-/// does whatever is sent over it.
+/// Connects to the AF_UNIX stream socket at `path`, however long that is. Waits at most 10 s, and
+/// so does whatever is sent over it.
 Result<UniqueFd> connect_unix(const HostPath& path);
 
 }  // namespace ocirun::linux
