@@ -141,10 +141,18 @@ Result<UniqueFd> connect_console(const ExecRequest& request) {
   return within(linux::connect_unix(*request.console_socket), "--console-socket");
 }
 
-}  // namespace
+// Also while it ends: a process loses its namespaces before it is a zombie.
+bool has_ended(const linux::ProcessIdentity& init) {
+  const std::string path = fmt::format("/proc/{}/ns/mnt", init.pid);
+  const auto space = linux::sys::readlinkat(Fd{AT_FDCWD}, path.c_str());
+  return !linux::is_alive(init) || (!space && space.error().number() == ENOENT);
+}
 
-Result<ExecutedProcess> exec_process(const Container& container, const bundle::Config& config,
-                                     const ExecRequest& request) {
+// What system calls say of a process that has ended, or of its pid namespace.
+bool may_be_its_end(int error) { return error == ENOENT || error == ESRCH || error == ENOMEM; }
+
+Result<ExecutedProcess> enter(const Container& container, const bundle::Config& config,
+                              const ExecRequest& request) {
   TRY(check_status(container, request.paused));
   TRY_ASSIGN(const UniqueFd console, connect_console(request));
   ExecPlan plan{.config = config,
@@ -185,6 +193,16 @@ Result<ExecutedProcess> exec_process(const Container& container, const bundle::C
   TRY(link.await_exec());
   undo.commit();
   return ExecutedProcess{.child = link.take_child(), .terminal = link.take_terminal()};
+}
+
+}  // namespace
+
+Result<ExecutedProcess> exec_process(const Container& container, const bundle::Config& config,
+                                     const ExecRequest& request) {
+  auto executed = enter(container, config, request);
+  if (!executed && may_be_its_end(executed.error().number()) && has_ended(container.init()))
+    return refuse("cannot exec in a stopped container");
+  return executed;
 }
 
 }  // namespace ocirun::runtime

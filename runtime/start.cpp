@@ -1,11 +1,12 @@
 #include "runtime/start.hpp"
-#include "runtime/signals.hpp"
 
+#include <cerrno>
 #include <csignal>
 
 #include "hooks/phase.hpp"
 #include "linux/procfs.hpp"
 #include "runtime/destroy.hpp"
+#include "runtime/signals.hpp"
 #include "runtime/start_gate.hpp"
 
 namespace ocirun::runtime {
@@ -50,8 +51,11 @@ Result<void> start_container(const StateDirectory& directory, const bundle::Cont
                              const Log& log) {
   if (!record.has_process)
     return refuse("/process: must be given in config.json to start a container");
-  TRY_ASSIGN(const UniqueFd gate, directory.connect_to_start());
-  auto outcome = await_exec(gate);
+  auto gate = directory.connect_to_start();
+  if (!gate && gate.error().number() == ECONNREFUSED)  // killed after it was looked at
+    return refuse("cannot start a stopped container");
+  if (!gate) return std::unexpected(gate.error());
+  auto outcome = await_exec(*gate);
   if (outcome) outcome = check_executed(record);
   directory.forget_start();
   if (outcome)

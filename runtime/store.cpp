@@ -29,6 +29,7 @@ constexpr char kFilter[] = "seccomp.bpf";
 constexpr char kStartSocket[] = "start.sock";
 constexpr char kNotifySocket[] = "notify.sock";
 constexpr std::size_t kMaxFile = 16 * 1024 * 1024;
+constexpr int kRemoveTries = 20;
 
 // A state root may be longer than sun_path: the directory's descriptor stands for it.
 sockaddr_un address_in(Fd directory, const char* name) {
@@ -196,10 +197,13 @@ bool StateDirectory::exists() const {
 }
 
 Result<void> StateDirectory::remove() const {
-  TRY(within(remove_entries(directory_), path_.string()));
-  if (::unlinkat(AT_FDCWD, path_.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT)
-    return fail(errno, "remove {}", path_.string());
-  return {};
+  // A create that is being taken away may still write into it, a few files at most.
+  for (int tries = 0; tries < kRemoveTries; ++tries) {
+    TRY(within(remove_entries(directory_), path_.string()));
+    if (::unlinkat(AT_FDCWD, path_.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) return {};
+    if (errno != ENOTEMPTY) return fail(errno, "remove {}", path_.string());
+  }
+  return fail(ENOTEMPTY, "remove {}", path_.string());
 }
 
 Result<Store> Store::open(const HostPath& root, MissingRoot missing) {
