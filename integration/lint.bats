@@ -77,4 +77,6 @@ none() {
     integration/vm/guest/{as-user,init,mount-shares,run-job}
   shellcheck -x -s bash integration/lib/*.bash integration/vm/lib.bash
   shellcheck -x integration/clients/run integration/clients/*.bash
+  shellcheck -x integration/security/naive integration/security/harness.bash
+  shellcheck -x -s bats -e SC2030,SC2031,SC2034 integration/security/*.bats # what `run` and the harness share with a test
 }

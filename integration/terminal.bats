@@ -231,9 +231,3 @@ has_ended() { [[ ! -e /proc/$1 || $(<"/proc/$1/status") == *"State:	Z"* ]]; }
   equal "from exec" "$(end_of_terminal)"
   matches_file "$TMP/tty.meta" '^descriptors=1 '
 }
-
-@test "bubblewrap CVE-2017-5226 without a terminal of its own the program has no controlling one" {
-  script 'echo x >/dev/tty'
-  run "$LIB/pty" "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
-  mentions "No such device or address"
-}

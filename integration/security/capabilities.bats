@@ -1,0 +1,77 @@
+# Privileges that survive, and cgroups that can be written.
+# shellcheck disable=SC2016 # what is quoted runs in containers
+load harness
+
+INHERITED='grep -E "Cap(Inh|Amb)" /proc/self/status | xargs'
+
+none_is_inherited() { prints "CapInh: 0000000000000000 CapAmb: 0000000000000000"; }
+
+@test "runc CVE-2022-29162 crun CVE-2022-27650 youki CVE-2025-27612 run and exec give no inheritable and no ambient capability unasked" {
+  local words
+  inside "$INHERITED"
+  none_is_inherited
+  program sleep 1000
+  create_and_start
+  for words in "" "--cap CAP_NET_RAW" "--user 1000" "--user 1000:1000 --cap CAP_NET_RAW" "--cap CAP_NET_RAW --cap CAP_CHOWN"; do
+    # shellcheck disable=SC2086 # words
+    run ocirun exec $words "$ID" sh -c "$INHERITED"
+    none_is_inherited
+  done
+  jq '.process | .capabilities.inheritable = ["CAP_KILL"] | .capabilities.ambient = ["CAP_KILL"] | .args = ["sh", "-c", $s]' \
+    --arg s "$INHERITED" "$BUNDLE/config.json" >"$TMP/process.json"
+  run ocirun exec --process "$TMP/process.json" "$ID"
+  prints "CapInh: 0000000000000020 CapAmb: 0000000000000020" # asked for: exactly that
+  caught none_is_inherited
+}
+
+@test "runc CVE-2022-29162 a file with inheritable capabilities of its own gains nothing for another user" {
+  command -v setcap >/dev/null || skip "setcap is not installed"
+  cp "$BUNDLE/rootfs/bin/busybox" "$BUNDLE/rootfs/bin/busybox-gain"
+  setcap cap_kill+ei "$BUNDLE/rootfs/bin/busybox-gain" || skip "this filesystem holds no capabilities"
+  config '.process.user = {uid: 1000, gid: 1000} | .process.noNewPrivileges = false'
+  program /bin/busybox-gain grep CapEff /proc/self/status
+  run_container
+  nothing_is_gained
+  config '.process.capabilities.inheritable = ["CAP_KILL"]' # what the vulnerable ones did
+  run_container
+  caught nothing_is_gained
+}
+
+nothing_is_gained() { prints $'CapEff:\t0000000000000000'; }
+
+@test "runc CVE-2023-25809 with /sys from the host and no cgroup namespace the cgroup tree is not writable" {
+  needs_system_call mount_setattr "a recursive option"
+  drop_namespace cgroup
+  no_mounts_below /sys
+  add_mount '{"destination": "/sys", "source": "/sys", "options": ["rbind", "rro"]}'
+  write_to_cgroups
+  cgroups_are_untouched
+  config '.mounts[-1].options = ["rbind"]'
+  run_container
+  caught cgroups_are_untouched
+  find /sys/fs/cgroup -maxdepth 2 -name "$ID-evil" -exec rmdir {} +
+}
+
+@test "runc CVE-2023-25809 a cgroup mount is read-only when asked, with and without a cgroup namespace, in a user namespace too" {
+  local namespaces
+  for namespaces in own host user; do
+    [[ $namespaces != host ]] || drop_namespace cgroup
+    [[ $namespaces != user ]] || user_namespace
+    write_to_cgroups
+    cgroups_are_untouched
+  done
+  config 'del(.linux.namespaces[] | select(.type == "user"), .linux.uidMappings, .linux.gidMappings) | del(.linux.uidMappings, .linux.gidMappings)
+    | (.mounts[] | select(.type == "cgroup")).options -= ["ro"]'
+  chown -R 0:0 "$BUNDLE/rootfs"
+  run_container
+  caught cgroups_are_untouched
+}
+
+# write_to_cgroups: a container that tries it in its own cgroup and at the top of each hierarchy.
+write_to_cgroups() {
+  local own=/sys/fs/cgroup/memory
+  if pure_v2; then own=/sys/fs/cgroup; fi
+  inside "mkdir $own/$ID-evil /sys/fs/cgroup/$ID-evil; echo \$? made; grep -c ' /sys/fs/cgroup.* ro,' /proc/self/mounts; exit 0"
+}
+
+cgroups_are_untouched() { mentions "1 made" && equal "" "$(cgroups "$ID-evil")" && equal "" "$(find /sys/fs/cgroup -maxdepth 3 -name "$ID-evil")"; }

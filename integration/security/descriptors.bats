@@ -1,0 +1,210 @@
+# What the runtime has open, and what it is, while it stands between the host and the container.
+# shellcheck disable=SC2016 # what is quoted runs in containers
+load harness
+
+@test "runc CVE-2016-9962 CVE-2024-21626 the waiting init holds no directory of the host" {
+  create
+  holds_no_directory "$(init_pid)"
+  equal 1 "$(cut -d' ' -f5 "/proc/$(init_pid)/mountinfo" | grep -cx /)" # and no old root is mounted
+  ocirun delete --force "$ID"
+  ocirun create --bundle "$BUNDLE" --preserve-fds 1 "$ID" </dev/null >"$TMP/output" 2>&1 3<"$DECOY" 4>&- # on purpose
+  caught holds_no_directory "$(init_pid)"
+}
+
+# holds_no_directory PID: but a procfs of its own with subset=pid, which no namespace shows.
+holds_no_directory() {
+  local fd mount
+  for fd in "/proc/$1/fd"/*; do
+    [[ -d $fd ]] || continue
+    mount=$(sed -n 's/^mnt_id:\s*//p' "/proc/$1/fdinfo/${fd##*/}")
+    [[ $(stat -f -c %T "$fd/") == proc ]] && ! grep -q "^$mount " "/proc/$1/mountinfo" && continue
+    echo "descriptor ${fd##*/} is the directory $(readlink "$fd")"
+    return 1
+  done
+}
+
+@test "runc CVE-2024-21626 the program has standard streams only, from run and from exec" {
+  inside 'ls /proc/self/fd | xargs'
+  streams_only
+  program sleep 1000
+  create_and_start
+  run ocirun exec "$ID" sh -c 'ls /proc/self/fd | xargs'
+  streams_only
+  output=$(ocirun exec --preserve-fds 1 "$ID" sh -c 'ls /proc/self/fd | xargs' 3<"$DECOY")
+  caught streams_only
+}
+
+# The fourth is the directory that ls reads.
+streams_only() { prints "0 1 2 3"; }
+
+# Shows what only the host's root directory has, from a working directory outside.
+LOOK_OUT='for up in . .. ../.. ../../.. ../../../../../../../../..; do cat "$up$1/file" "./$up$1/file"; done 2>/dev/null; exit 0'
+
+@test "runc CVE-2024-21626 a working directory in /proc/self/fd never leaves the root: run" {
+  local n form
+  script 'set -- '"$DECOY; $LOOK_OUT"
+  for n in {3..23}; do
+    for form in "/proc/self/fd/$n" "/proc/self/fd/$n/../../.."; do
+      config '.process.cwd = $c' --arg c "$form"
+      run_container
+      secret_is_kept
+    done
+  done
+  plant /link /proc/self/fd/7
+  config '.process.cwd = "/link"'
+  run_container
+  secret_is_kept
+  config '.process.cwd = "/proc/self/fd/7"' # which the naive one leaves open
+  run_naive
+  caught secret_is_kept
+}
+
+@test "runc CVE-2024-21626 a working directory in /proc/self/fd never leaves the root: exec" {
+  local n
+  create_and_start
+  for n in {3..23}; do
+    run ocirun exec --cwd "/proc/self/fd/$n" "$ID" sh -c "set -- $DECOY; $LOOK_OUT"
+    [[ $status != 0 ]] || found
+    secret_is_kept
+  done
+  # One that is given on purpose is refused all the same: the kernel says that it is unreachable.
+  status=0
+  output=$(ocirun exec --preserve-fds 1 --cwd /proc/self/fd/3 "$ID" sh -c "set -- $DECOY; $LOOK_OUT" 2>&1 3</) || status=$?
+  [[ $status != 0 ]] || found
+  secret_is_kept
+  output=$(ocirun exec --preserve-fds 1 "$ID" sh -c "cd /proc/self/fd/3; set -- $DECOY; $LOOK_OUT" 3</)
+  caught secret_is_kept # the program itself may go there
+}
+
+@test "runc CVE-2024-21626 a program named /proc/self/fd/N is none of the host's" {
+  local n
+  for n in {3..23}; do
+    config '.process.args = [$a, "secret of the host"]' --arg a "/proc/self/fd/$n/usr/bin/printf"
+    run_container
+    secret_is_kept
+    [[ $status != 0 ]] || found
+  done
+  exec 7</
+  run /proc/self/fd/7/usr/bin/printf "secret of the host"
+  exec 7<&-
+  caught secret_is_kept
+}
+
+# --- who may look into the runtime ------------------------------------------------------------------
+
+# What runs in the container: for each process that appears, tries to trace it and to reach the decoy through it.
+write_spy() {
+  cat >"$BUNDLE/rootfs/attack/spy" <<'SPY'
+import ctypes, errno, os, sys
+libc, decoy, known = ctypes.CDLL(None, use_errno=True), sys.argv[1], set(os.listdir("/proc"))
+seen = set()
+def log(line):
+    if line not in seen: open("/attack/log", "a").write(line + "\n")
+    seen.add(line)
+def look(pid):
+    for way in ("root", "cwd", "cwd/../../../../../../../..", "fd/3", "fd/4", "fd/5", "fd/6", "fd/7", "fd/8"):
+        try:
+            if "secret" in open(f"/proc/{pid}/{way}/{decoy}/file").read(): log(f"reached {way}")
+        except OSError: pass
+open("/attack/ready", "w")
+while True:
+    for pid in set(os.listdir("/proc")) - known:
+        if not pid.isdigit(): continue
+        look(pid)
+        if libc.ptrace(0x4206, int(pid), 0, 0) != 0:  # PTRACE_SEIZE
+            log(f"tried {errno.errorcode[ctypes.get_errno()]}")
+            continue
+        log("traced")
+        known.add(pid)
+        libc.ptrace(0x4207, int(pid), 0, 0)  # PTRACE_INTERRUPT: wherever it is now, it stays
+        os.waitpid(int(pid), 0x40000000)
+        look(pid)
+        libc.ptrace(17, int(pid), 0, 0)  # PTRACE_DETACH
+SPY
+}
+
+start_spy() {
+  with_python
+  write_spy
+  program python3 /attack/spy "$DECOY"
+  create_and_start
+  eventually exists "$BUNDLE/rootfs/attack/ready"
+}
+
+spy_saw() { grep -q "$1" "$BUNDLE/rootfs/attack/log" 2>/dev/null; }
+nothing_was_reached() { ! spy_saw reached || { echo "the spy reached the host"; return 1; }; }
+nothing_was_traced() { ! spy_saw traced || { echo "the spy traced a process"; return 1; }; }
+
+# The program has one capability more than the spy, so that not even after its execve may the spy trace it.
+@test "runc CVE-2016-9962 a hundred execs: without CAP_SYS_PTRACE no process of the runtime can be traced" {
+  local n
+  start_spy
+  for n in {1..100}; do ocirun exec --cap CAP_NET_RAW "$ID" true; done
+  eventually spy_saw tried
+  nothing_was_traced
+  nothing_was_reached
+  equal "" "$(grep -vE '^tried (EPERM|EACCES|ESRCH)$' "$BUNDLE/rootfs/attack/log")"
+  ocirun exec "$ID" sleep 1 # a program with the spy's own rights
+  eventually spy_saw traced
+  caught nothing_was_traced
+}
+
+@test "runc CVE-2016-9962 a hundred execs: with CAP_SYS_PTRACE nothing of the host is reached through the runtime" {
+  local n
+  capabilities CAP_SYS_PTRACE CAP_DAC_OVERRIDE CAP_DAC_READ_SEARCH
+  start_spy
+  for n in {1..100}; do ocirun exec "$ID" true; done
+  eventually spy_saw traced
+  nothing_was_reached
+  helper nsenter -t "$(init_pid)" -p -- sleep 1000 # who enters the pid namespace with the host's root
+  eventually spy_saw reached
+  caught nothing_was_reached
+}
+
+# The user namespace is that user's own: after the execve he may do as he likes, before it init is the runtime.
+@test "bubblewrap CVE-2016-8659 CVE-2026-41163 the user who owns the container cannot trace init before its execve" {
+  config '.linux.namespaces += [{type: "user"}] | del(.linux.resources, .linux.cgroupsPath)
+    | .linux.uidMappings = [{containerID: 0, hostID: 12345, size: 1}] | .linux.gidMappings = .linux.uidMappings
+    | (.mounts[] | select(.type == "devpts")).options -= ["gid=5"]'
+  chown -R 12345:12345 "$BUNDLE"
+  chmod 711 "$BATS_RUN_TMPDIR" "$TMP"
+  install -d -o 12345 "$ROOT"
+  as_user "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || show_output
+  refuses_tracing "$(init_pid)"
+  as_user "$OCIRUN" --root "$ROOT" start "$ID"
+  eventually runs_sleep
+  caught refuses_tracing "$(init_pid)"
+}
+
+as_user() { setpriv --reuid 12345 --regid 12345 --clear-groups env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin timeout 30 "$@"; }
+runs_sleep() { [[ $(tr '\0' ' ' <"/proc/$(init_pid)/cmdline") == sleep* ]]; }
+
+# refuses_tracing PID: to uid 12345.
+refuses_tracing() {
+  equal EPERM "$(as_user python3 -c '
+import ctypes, errno, sys
+libc = ctypes.CDLL(None, use_errno=True)
+print("traced" if libc.ptrace(0x4206, int(sys.argv[1]), 0, 0) == 0 else errno.errorcode[ctypes.get_errno()])' "$1")"
+}
+
+@test "bubblewrap CVE-2020-5291 when the user namespace cannot be made, nothing runs with the caller's rights instead" {
+  echo 'echo ran >/ran' >"$BUNDLE/rootfs/job"
+  program sh /job
+  user_namespace
+  config '.linux.uidMappings[0] = {containerID: 0, hostID: 0, size: 1} | .linux.gidMappings[0] = {containerID: 0, hostID: 0, size: 1} | del(.linux.resources, .linux.cgroupsPath)
+    | (.mounts[] | select(.type == "devpts")).options -= ["gid=5"]'
+  chown -R 0:0 "$BUNDLE/rootfs"
+  limited_namespaces 0
+  [[ $status != 0 ]] || found
+  nothing_ran
+  limited_namespaces 100
+  caught nothing_ran
+}
+
+nothing_ran() { [[ ! -e $BUNDLE/rootfs/ran ]] || { echo "the program ran"; return 1; }; }
+
+# limited_namespaces N: the runtime, as root of a user namespace that may have N more.
+limited_namespaces() {
+  run timeout 30 unshare --user --map-root-user --mount sh -c "echo $1 >/proc/sys/user/max_user_namespaces && exec \"\$0\" \"\$@\"" \
+    "$OCIRUN" --root "$ROOT" --cgroup-manager disabled run --bundle "$BUNDLE" "$ID"
+}

@@ -1,0 +1,147 @@
+# Devices, links and standard streams below a /dev that belongs to the image.
+# shellcheck disable=SC2016 # what is quoted runs in containers and hooks
+load harness
+
+@test "runc CVE-2026-41579 crun CVE-2026-47766 a /dev that is a link makes nothing outside, with run and with create" {
+  local target
+  no_mounts_below /dev
+  config '.linux.devices = [{path: "/dev/sub/made", type: "c", major: 1, minor: 3, fileMode: 438, uid: 1, gid: 1}]'
+  for target in "$DECOY" "$UP$DECOY" "/proc/1/root$DECOY" "$DECOY/missing"; do
+    plant /dev "$target"
+    inside true
+    ended 0 1
+    decoy_is_unchanged
+    attempt create --bundle "$BUNDLE" "$ID"
+    ended 0 1
+    [[ $status == 1 ]] || start
+    decoy_is_unchanged
+    run ocirun delete --force "$ID"
+  done
+  plant /dev "$DECOY"
+  run_naive
+  caught_decoy # ptmx became a link, among others
+}
+
+@test "runc CVE-2026-41579 links in the image's /dev, at each name that a runtime makes, are not followed" {
+  local name
+  no_mounts_below /dev
+  config '.linux.devices = [{path: "/dev/sub/made", type: "c", major: 1, minor: 3}]'
+  for name in null zero full random urandom tty ptmx fd stdin stdout stderr core console pts shm mqueue sub; do
+    rm -rf "$BUNDLE/rootfs/dev"
+    mkdir "$BUNDLE/rootfs/dev"
+    plant "/dev/$name" "$DECOY/$name"
+    inside true
+    ended 0 1
+    decoy_is_unchanged
+  done
+  rm -rf "$BUNDLE/rootfs/dev"
+  mkdir "$BUNDLE/rootfs/dev"
+  plant /dev/console "$DECOY/console"
+  config '.process.terminal = true'
+  run_naive
+  caught_decoy
+}
+
+@test "runc CVE-2026-41579 a node of the image that is another device than its name says is not used" {
+  no_mounts_below /dev
+  rm -rf "$BUNDLE/rootfs/dev"
+  mkdir "$BUNDLE/rootfs/dev"
+  mknod "$BUNDLE/rootfs/dev/null" c 1 5
+  inside 'stat -c %t:%T /dev/null'
+  ended 0 1
+  [[ $status == 1 ]] || null_is_null
+  run_naive # takes it as it is
+  caught null_is_null
+}
+
+null_is_null() { [[ $output == *1:3* ]] || { echo "/dev/null is $output"; return 1; }; }
+
+@test "runc CVE-2025-31133 youki CVE-2025-62161 a /dev/null of the image that is a link masks nothing by its target" {
+  local target
+  no_mounts_below /dev
+  for target in "$DECOY/file" "$UP$DECOY/file" /payload; do
+    rm -rf "$BUNDLE/rootfs/dev"
+    mkdir "$BUNDLE/rootfs/dev"
+    plant /dev/null "$target"
+    masked_secret
+    run_container
+    ended 0 1
+    decoy_is_unchanged
+    [[ $status == 1 ]] || mask_is_null
+  done
+  plant /dev/null "$DECOY/file"
+  masked_secret
+  run_naive
+  caught mask_is_null
+  caught_decoy # which the program wrote through the mask
+}
+
+@test "runc CVE-2025-31133 youki CVE-2025-62161 a /dev/null that is replaced while hooks run is not what masks" {
+  container_hook 'rm -f $R/dev/null; ln -s $D/file $R/dev/null'
+  masked_secret
+  run_container
+  ended 0 1
+  decoy_is_unchanged
+  [[ $status == 1 ]] || mask_is_null
+  run_naive
+  caught mask_is_null
+  caught_decoy
+}
+
+# masked_secret: a masked file, and a program that looks at it and writes to it.
+masked_secret() {
+  echo hidden >"$BUNDLE/rootfs/secret"
+  echo payload >"$BUNDLE/rootfs/payload"
+  config '.linux.maskedPaths = ["/secret"]'
+  script 'stat -c "mask %F %t:%T" /secret; cat /secret; echo overwritten >/secret; exit 0'
+}
+
+mask_is_null() {
+  prints "mask character special file 1:3" &&
+    equal hidden "$(<"$BUNDLE/rootfs/secret")" &&
+    equal payload "$(<"$BUNDLE/rootfs/payload")"
+}
+
+@test "runc CVE-2025-31133 a masked path that is a link hides what it leads to, or nothing; never the host's" {
+  local target
+  for target in "$DECOY/file" "$UP$DECOY/file" "$DECOY" /etc/passwd; do
+    plant /secret "$target"
+    config '.linux.maskedPaths = ["/secret"] | .linux.readonlyPaths = ["/secret"]'
+    inside 'cat /secret; echo overwritten >/secret; exit 0'
+    ended 0 1
+    secret_is_kept
+    decoy_is_unchanged
+  done
+}
+
+@test "stdio: a /dev/null of the image that is a link diverts no standard stream" {
+  no_mounts_below /dev
+  rm -rf "$BUNDLE/rootfs/dev"
+  mkdir "$BUNDLE/rootfs/dev"
+  echo payload >"$BUNDLE/rootfs/payload"
+  plant /dev/null /payload
+  program echo written
+  ocirun run --bundle "$BUNDLE" "$ID" </dev/null >/dev/null 2>"$TMP/errors" || true
+  payload_is_whole
+  ocirun run --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/out" 2>&1 || true # to a file
+  payload_is_whole
+  [[ $(<"$TMP/out") == written || $(<"$TMP/out") == *ocirun:* ]]
+  equal "666 0:0" "$(stat -c '%a %u:%g' /dev/null)"
+  plant /dev/null /payload
+  "$SECURITY/naive" "$BUNDLE" </dev/null >/dev/null 2>&1
+  caught payload_is_whole
+}
+
+payload_is_whole() { equal payload "$(<"$BUNDLE/rootfs/payload")"; }
+
+@test "stdio: a program that owns its streams never comes to own the host's /dev/null" {
+  config '.process.user = {uid: 1000, gid: 1000}'
+  program true
+  ocirun run --bundle "$BUNDLE" "$ID" </dev/null >/dev/null 2>&1
+  null_is_roots
+  chown 1000 /dev/null # the sandbox's own node
+  caught null_is_roots
+  chown 0 /dev/null
+}
+
+null_is_roots() { equal "666 0:0" "$(stat -c '%a %u:%g' /dev/null)"; }

@@ -1,0 +1,95 @@
+# The runtime's own executable, seen from a container.
+# shellcheck disable=SC2016 # what is quoted runs in containers
+load harness
+
+# What runs in the container: keeps each foreign executable that it sees, and writes to it until it may.
+start_thief() {
+  cat >"$BUNDLE/rootfs/thief" <<'THIEF'
+own=$(stat -L -c '%d %i' /proc/self/exe)
+echo >/ready
+while :; do
+  for p in /proc/[0-9]*; do
+    image=$(stat -L -c '%d %i' $p/exe 2>/dev/null) || continue
+    [ "$image" = "$own" ] && continue
+    echo "$image" >>/seen
+    (
+      exec 9<$p/exe || exit
+      for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        echo overwritten >>/proc/self/fd/9 && echo wrote >>/wrote && exit
+        usleep 20000
+      done
+    ) 2>/dev/null &
+  done
+  usleep 1000
+done
+THIEF
+  printf '#!/proc/self/exe\n' >"$BUNDLE/rootfs/evil"
+  chmod +x "$BUNDLE/rootfs/evil"
+  capabilities CAP_SYS_PTRACE CAP_DAC_OVERRIDE
+  script 'sh /thief 2>/dev/null'
+  cp "$OCIRUN" "$TMP/busybox-copy"
+  COPY_BEFORE=$(copy_of_runtime)
+  OCIRUN=$TMP/busybox-copy create_and_start
+  eventually exists "$BUNDLE/rootfs/ready"
+}
+
+copy_of_runtime() { stat -c '%d %i %s %Y %Z' "$TMP/busybox-copy" && sha256sum "$TMP/busybox-copy"; }
+copy_is_untouched() { equal "$COPY_BEFORE" "$(copy_of_runtime)"; }
+copy_was_not_seen() { ! grep -qx "$(stat -c '%d %i' "$TMP/busybox-copy")" "$BUNDLE/rootfs/seen"; }
+nothing_was_written() { [[ ! -e $BUNDLE/rootfs/wrote ]]; }
+something_was_seen() { [[ -s $BUNDLE/rootfs/seen ]]; }
+
+@test "runc CVE-2019-5736 forty execs of a script for /proc/self/exe give no handle on the host's file" {
+  local n
+  start_thief
+  for n in {1..40}; do "$TMP/busybox-copy" --root "$ROOT" exec "$ID" /evil >/dev/null 2>&1 3>&- 4>&- || true; done
+  eventually something_was_seen # else all this proves nothing
+  copy_is_untouched
+  copy_was_not_seen
+  nothing_was_written
+  # The control enters the container's processes with the host's file itself, which is busybox now.
+  cp "$(command -v busybox)" "$TMP/busybox-copy.new"
+  mv "$TMP/busybox-copy.new" "$TMP/busybox-copy"
+  COPY_BEFORE=$(copy_of_runtime)
+  for n in {1..5}; do nsenter -t "$(init_pid)" -p -- "$TMP/busybox-copy" sleep 0.2; done
+  eventually was_written
+  caught copy_was_not_seen
+  caught nothing_was_written
+  caught copy_is_untouched
+}
+
+was_written() { ! nothing_was_written; }
+
+@test "runc CVE-2019-5736 an image whose program is a script for /proc/self/exe does not get at the host's file from run" {
+  local n
+  cp "$OCIRUN" "$TMP/busybox-copy"
+  COPY_BEFORE=$(copy_of_runtime)
+  printf '#!/proc/self/exe\n' >"$BUNDLE/rootfs/evil"
+  chmod +x "$BUNDLE/rootfs/evil"
+  for n in /evil /proc/self/exe; do
+    program "$n"
+    run timeout 20 "$TMP/busybox-copy" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+    [[ $status != 0 ]] || found
+    copy_is_untouched
+  done
+}
+
+# An overlay without an upper layer, or, where the first instructions leave it alone, a sealed file in memory.
+@test "runc CVE-2019-5736 init's image is never the host's file and cannot be written, not by root and not when it no longer runs" {
+  local way image
+  for way in "" _OCIRUN_DIRECTORY=/nowhere; do
+    env $way timeout -k 2 30 "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID" </dev/null >/dev/null 2>&1 3>&- 4>&-
+    [[ $(stat -L -c '%d %i' "/proc/$(init_pid)/exe") != "$(stat -c '%d %i' "$OCIRUN")" ]]
+    exec {image}<"/proc/$(init_pid)/exe"
+    ocirun delete --force "$ID"
+    cmp "$OCIRUN" "/proc/self/fd/$image"
+    refuses_writing "/proc/self/fd/$image"
+    exec {image}<&-
+  done
+  cp "$OCIRUN" "$TMP/control"
+  exec {image}<"$TMP/control"
+  caught refuses_writing "/proc/self/fd/$image" # a file that is not sealed
+  exec {image}<&-
+}
+
+refuses_writing() { ! (echo more >>"$1") 2>/dev/null; }

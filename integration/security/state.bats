@@ -1,0 +1,42 @@
+# What an attacker damages, plants or interrupts: records, state roots, the image's own files, the runtime's life.
+load harness
+
+@test "an image's passwd that is a fifo or endless does not hang create" {
+  rm "$BUNDLE/rootfs/etc/passwd"
+  mkfifo "$BUNDLE/rootfs/etc/passwd"
+  script 'echo fine'
+  run timeout 20 "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+  [[ $status != 124 ]]
+}
+
+@test "state that an attacker damages is an error, never another container's signal" {
+  local content
+  create
+  cp "$ROOT/$ID/state.json" "$TMP/kept"
+  for content in "" "{" '{"id": 5}' "garbage" $'{"pid": 99999999999999999999}' '{"initPid": 1, "init_pid": 1, "pid": 1}'; do
+    echo "$content" >"$ROOT/$ID/state.json"
+    run ocirun kill "$ID" KILL
+    exits 1
+    run ocirun start "$ID"
+    exits 1
+  done
+  cp "$TMP/kept" "$ROOT/$ID/state.json"
+  status_is created
+}
+
+@test "a state root that other users may write is not used" {
+  mkdir -m 777 "$ROOT"
+  chown 1000 "$ROOT"
+  attempt create --bundle "$BUNDLE" "$ID"
+  [[ $status == 1 ]] || { echo "created in a root that belongs to uid 1000"; return 1; }
+}
+
+@test "a runtime that is killed at any of many points leaves only what delete --force removes" {
+  local delay
+  for delay in 0.001 0.002 0.003 0.004 0.005 0.006 0.008 0.010 0.012 0.015 0.020; do
+    timeout -s KILL "$delay" "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID" </dev/null >/dev/null 2>&1 3>&- 4>&- || true
+    run ocirun delete --force "$ID"
+    succeeds
+    untraced host_is_unchanged || { print_host_changes; return 1; }
+  done
+}
