@@ -1,0 +1,28 @@
+# One system call of a command refused, or its process killed there: nothing leaks, whatever fails. What is run
+# and what must hold: faults/sweep. Every Nth of some fifty thousand points; OCIRUN_FAULTS_STRIDE says which N.
+load lib/common
+
+sweep() {
+  [[ $(uname -m) == x86_64 ]] || skip "the injector knows x86-64 only"
+  "$REPO/integration/faults/sweep" --stride "${OCIRUN_FAULTS_STRIDE:-$1}" "${@:2}" </dev/null 3>&- 4>&-
+}
+
+@test "create and run that are killed, or refused a call, leave nothing" {
+  sweep 331 --command create,run,detached
+}
+
+@test "start that is killed or refused a call can be given again, and init's end then is an error" {
+  sweep 61 --command start,started
+}
+
+@test "exec that is killed or refused a call leaves the container as it was" {
+  sweep 131 --command exec
+}
+
+@test "kill, pause, resume and update that are killed or refused a call can be given again" {
+  sweep 131 --command kill,kill-all,pause,resume,update
+}
+
+@test "delete that is killed or refused a call leaves what delete --force removes" {
+  sweep 97 --command delete,force
+}
