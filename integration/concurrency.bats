@@ -1,0 +1,110 @@
+# Commands that meet on one container: each has its turn or says why not, and nothing is left between them.
+load lib/common
+
+@test "of 64 creates of one id one wins, and the others say that it exists" {
+  local number pids=() winners=0
+  for ((number = 0; number < 64; number++)); do
+    "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/said.$number" 2>&1 3>&- 4>&- &
+    pids+=($!)
+  done
+  for ((number = 0; number < 64; number++)); do
+    if wait "${pids[number]}"; then
+      winners=$((winners + 1))
+    else
+      contains "$TMP/said.$number" "ocirun: create $ID: container with given ID already exists" || { cat "$TMP/said.$number" && false; }
+    fi
+  done
+  equal 1 "$winners"
+  status_is created
+  ocirun start "$ID"
+  status_is running
+}
+
+# refusals: the sentences that a command may end with when another one was first.
+refusals='container with given ID already exists|container does not exist|container is incomplete|process was killed by signal 9 .SIGKILL. while|cannot (start|exec in|delete|pause|resume|kill) .*|container not running|init was killed before it could execute|container not (paused|running or created)|another ocirun command|was deleted meanwhile'
+
+# work SECONDS SEED: one worker's commands on four containers; what is not expected goes to its file.
+work() {
+  local until=$((SECONDS + $1)) id command said status
+  RANDOM=$2
+  while [[ $SECONDS -lt $until ]]; do
+    id=$ID-$((RANDOM % 4))
+    case $((RANDOM % 8)) in
+      0 | 1) command=(create --bundle "$BUNDLE" "$id") ;;
+      2) command=(start "$id") ;;
+      3) command=(exec "$id" true) ;;
+      4) command=(kill "$id" KILL) ;;
+      5) command=(delete "$id") ;;
+      6) command=(delete --force "$id") ;;
+      7) command=(state "$id") ;;
+    esac
+    status=0
+    timeout -k 1 60 "$OCIRUN" --root "$ROOT" "${command[@]}" </dev/null >"$TMP/out.$2" 2>&1 3>&- 4>&- || status=$?
+    said=$(<"$TMP/out.$2")
+    echo "${command[0]} $status" >>"$TMP/done.$2"
+    # A program that was killed with its container ends with 128 and the signal's number.
+    [[ $status == 0 || $said =~ $refusals || (${command[0]} == exec && $status == 137 && -z $said) ]] || echo "${command[*]}: $status: $said" >>"$TMP/unexpected.$2"
+  done
+}
+
+@test "eight workers who create, start, enter, kill and delete four containers at random only get answers" {
+  [[ ${OCIRUN_TEST_SECONDS:-} ]] || skip "a random schedule is for ./dev test --all, or OCIRUN_TEST_SECONDS=15"
+  local worker pids=() seconds=$OCIRUN_TEST_SECONDS
+  config 'del(.linux.cgroupsPath)' # each has its own, named after its id
+  for ((worker = 1; worker <= 8; worker++)); do
+    work "$seconds" "$worker" &
+    pids+=($!)
+  done
+  wait "${pids[@]}"
+  if compgen -G "$TMP/unexpected.*" >/dev/null; then sort "$TMP"/unexpected.* | uniq -c | sort -rn | head -n 20; fi
+  sort "$TMP"/done.* | uniq -c >"$TMP/counts"
+  for worker in create start exec kill delete state; do
+    contains "$TMP/counts" "$worker 0" || { echo "no $worker succeeded" && cat "$TMP/counts" && false; }
+  done
+  for worker in 0 1 2 3; do ocirun delete --force "$ID-$worker"; done
+  ! compgen -G "$TMP/unexpected.*"
+}
+
+@test "a start that is killed or interrupted can be given again" {
+  local signal tries
+  for signal in INT TERM KILL; do
+    create
+    for ((tries = 0; tries < 10; tries++)); do
+      "$OCIRUN" --root "$ROOT" start "$ID" </dev/null >/dev/null 2>&1 3>&- 4>&- &
+      kill -"$signal" $! 2>/dev/null || true
+      wait $! || true
+    done
+    [[ $(ocirun state "$ID" | jq -r .status) == running ]] || ocirun start "$ID"
+    status_is running
+    ocirun delete --force "$ID"
+  done
+}
+
+@test "a process that got the number of a dead init is not the container" {
+  local pid
+  create_and_start
+  pid=$(init_pid)
+  ocirun kill "$ID" KILL
+  eventually is_gone "/proc/$pid"
+  # The sandbox has a pid namespace of its own, whose next number may be chosen.
+  eventually takes_number "$pid"
+  attempt kill "$ID" KILL
+  exits 1 "container not running"
+  equal stopped "$(ocirun state "$ID" | jq -r .status)"
+  attempt exec "$ID" true
+  exits 255 stopped
+  ocirun delete --force "$ID"
+  kill -0 "$STRANGER"
+  kill -KILL "$STRANGER"
+  wait "$STRANGER" || true
+}
+
+takes_number() {
+  echo $(($1 - 1)) >/proc/sys/kernel/ns_last_pid
+  sleep 1000 3>&- 4>&- &
+  STRANGER=$!
+  [[ $STRANGER == "$1" ]] && return 0
+  kill -KILL "$STRANGER"
+  wait "$STRANGER" || true
+  return 1
+}

@@ -1,0 +1,186 @@
+# Files of the state directory that are not what ocirun has written: each is told in a sentence, hides no other
+# container, and never keeps `delete --force` from removing everything.
+load lib/common
+
+ways=(empty half garbage mebibyte huge nul wrong-types array deep directory full-directory link loop fifo socket device unreadable foreign gone)
+
+# damage FILE WAY
+damage() {
+  local file=$ROOT/$ID/$1 kept=$TMP/whole
+  cp "$file" "$kept"
+  rm "$file"
+  case $2 in
+    empty) : >"$file" ;;
+    half) head -c $(($(stat -c %s "$kept") / 2)) "$kept" >"$file" ;;
+    garbage) head -c 3000 "$OCIRUN" >"$file" ;;
+    mebibyte) head -c 1048576 "$OCIRUN" >"$file" ;;
+    huge) sed -E 's/: ?[0-9]+/: 99999999999999999999999999/g' "$kept" >"$file" ;;
+    nul) { head -c 20 "$kept"; printf '\0'; tail -c +21 "$kept"; } >"$file" ;;
+    wrong-types) sed -E 's/: ?[0-9]+/: "text"/g' "$kept" >"$file" ;;
+    array) echo '[]' >"$file" ;;
+    deep) printf '[%.0s' {1..20000} >"$file" ;;
+    directory) mkdir "$file" ;;
+    full-directory) mkdir -p "$file/one/two" && echo text >"$file/one/two/file" ;;
+    link) ln -s /etc/passwd "$file" ;;
+    loop) ln -s "$1" "$file" ;;
+    fifo) mkfifo "$file" ;;
+    socket) python3 -c 'import os, socket, sys; os.chdir(sys.argv[1]); socket.socket(socket.AF_UNIX).bind(sys.argv[2])' "$ROOT/$ID" "$1" ;;
+    device) mknod "$file" c 1 5 ;; # /dev/zero: reading it would never end
+    unreadable) install -m 000 "$kept" "$file" ;;
+    foreign) install -o 1000 -g 1000 -m 600 "$kept" "$file" ;;
+    gone) ;;
+  esac
+  UNCHANGED=0
+  if [[ -f $file ]] && cmp -s "$file" "$kept"; then UNCHANGED=1; fi
+}
+
+# is_whole WAY: what root reads all the same, and what has nothing that this way could damage.
+is_whole() { [[ $1 == unreadable || $1 == foreign || $UNCHANGED == 1 ]]; }
+
+# is_removed: by force, with its process and cgroup; the other container lives on.
+is_removed() {
+  local pid=$1
+  run timeout 20 "$OCIRUN" --root "$ROOT" delete --force "$ID"
+  succeeds
+  [[ ! -e $ROOT/$ID ]] || { echo "the state is left"; return 1; }
+  equal "" "$(cgroups "$ID")"
+  eventually is_gone "/proc/$pid"
+}
+
+# each_way FILE CHECK: a running container, with that file damaged, in the eyes of CHECK WAY.
+each_way() {
+  local way pid other=$ID-other mine=$ID
+  config '.linux.cgroupsPath = "/" + $id' --arg id "$other"
+  ID=$other
+  create
+  ID=$mine
+  config '.linux.cgroupsPath = "/" + $id' --arg id "$mine"
+  for way in "${ways[@]}"; do
+    create_and_start
+    pid=$(init_pid)
+    damage "$1" "$way"
+    "$2" "$way" || { echo "$1: $way"; return 1; }
+    lists_both "$other" || { echo "$1: $way"; return 1; }
+    is_removed "$pid" || { echo "$1: $way"; return 1; }
+  done
+  ID=$other
+  status_is created
+}
+
+lists_both() {
+  run timeout 20 "$OCIRUN" --root "$ROOT" list --format json
+  succeeds
+  equal created "$(jq -r --arg id "$1" '.[] | select(.id == $id).status' <<<"$output")"
+  LISTED=$(jq -r --arg id "$ID" '.[] | select(.id == $id).status' <<<"$output")
+  [[ -z ${EXPECTED:-} ]] || equal "$EXPECTED" "$LISTED"
+}
+
+# refuses_by_name WORD…: status 1 and a sentence that names the container's trouble.
+refuses_by_name() {
+  run timeout 20 "$OCIRUN" --root "$ROOT" "$@"
+  exits 1 "ocirun: $1 $ID: "
+  [[ ${#lines[@]} == 1 && ${#output} -gt 60 && ${#output} -lt 1000 ]] || found
+}
+
+state_is_told() {
+  local command
+  if is_whole "$1"; then
+    EXPECTED=running
+    status_is running
+    return
+  fi
+  EXPECTED=unknown
+  for command in state start kill delete pause; do
+    refuses_by_name "$command" "$ID"
+    mentions "delete --force $ID"
+  done
+}
+
+@test "a damaged state.json is an unknown container that delete --force removes" { each_way state.json state_is_told; }
+
+EXPECTED_RUNNING() {
+  EXPECTED=running
+  status_is running
+}
+
+@test "a damaged intent.json is no matter once the container exists" { each_way intent.json EXPECTED_RUNNING; }
+
+config_is_told() {
+  EXPECTED_RUNNING
+  is_whole "$1" || {
+    run timeout 20 "$OCIRUN" --root "$ROOT" exec "$ID" true
+    exits 255 "ocirun: exec $ID: "
+  }
+}
+
+@test "a damaged config.json is told by exec, and does not keep delete --force from its work" { each_way config.json config_is_told; }
+
+@test "a damaged seccomp.bpf is told by exec, which never runs without its filter" {
+  config '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["kexec_load"], action: "SCMP_ACT_ERRNO"}]}'
+  ways=(empty half garbage mebibyte nul array deep directory full-directory link loop fifo socket device unreadable foreign gone)
+  each_way seccomp.bpf filter_is_told
+}
+
+filter_is_told() {
+  EXPECTED_RUNNING
+  run timeout 20 "$OCIRUN" --root "$ROOT" exec "$ID" true
+  if is_whole "$1"; then succeeds; else exits 255 "ocirun: exec $ID: "; fi
+}
+
+@test "a damaged resources.json is told by update" {
+  updated() {
+    EXPECTED_RUNNING
+    run timeout 20 "$OCIRUN" --root "$ROOT" update --pids-limit 30 "$ID"
+    if is_whole "$1" || [[ $1 == gone ]]; then succeeds; else exits 1 "ocirun: update $ID: "; fi
+  }
+  eval "plain_$(declare -f damage)"
+  damage() {
+    ocirun update --pids-limit 40 "$ID"
+    plain_damage "$@"
+  }
+  each_way resources.json updated
+}
+
+@test "a start.sock that is a file, a directory or a link fails start, and delete --force removes all" {
+  local way pid
+  for way in empty full-directory link fifo; do
+    create
+    pid=$(init_pid)
+    damage start.sock "$way" 2>/dev/null || damage_socket "$way"
+    run timeout 20 "$OCIRUN" --root "$ROOT" start "$ID"
+    exits 1 "start.sock"
+    is_removed "$pid"
+  done
+}
+
+@test "a state directory that is a file or a link is no container, and hides no other" {
+  local way
+  create
+  for way in file link; do
+    case $way in
+      file) echo text >"$ROOT/$ID-odd" ;;
+      link) ln -s "$ROOT/$ID" "$ROOT/$ID-odd" ;;
+    esac
+    run ocirun list --quiet
+    succeeds
+    mentions "$ID"
+    run ocirun state "$ID-odd"
+    exits 1 "ocirun: state $ID-odd: "
+    rm "$ROOT/$ID-odd"
+    status_is created
+  done
+}
+
+# What is left of a create that was killed: state.json is not there yet, and the intent is damaged too.
+@test "with state.json and intent.json both damaged delete --force still removes the state" {
+  create
+  ocirun kill "$ID" KILL
+  eventually status_is stopped
+  ocirun delete "$ID"
+  mkdir -m 700 "$ROOT/$ID"
+  echo '{' >"$ROOT/$ID/state.json"
+  echo '{' >"$ROOT/$ID/intent.json"
+  equal unknown "$(ocirun list --format json | jq -r '.[].status')"
+  run ocirun delete --force "$ID"
+  succeeds
+}
