@@ -21,7 +21,7 @@ load lib/common
 }
 
 # refusals: the sentences that a command may end with when another one was first.
-refusals='container with given ID already exists|container does not exist|container is incomplete|process was killed by signal 9 .SIGKILL. while|cannot (start|exec in|delete|pause|resume|kill) .*|container not running|init was killed before it could execute|container not (paused|running or created)|another ocirun command|was deleted meanwhile'
+refusals='container with given ID already exists|container does not exist|container is incomplete|process was killed by signal 9 .SIGKILL. while|cannot (start|exec in|delete|pause|resume|kill) .*|container not running|start.sock: connection refused|init was killed before it could execute|container not (paused|running or created)|another ocirun command|container was deleted while it was made'
 
 # work SECONDS SEED: one worker's commands on four containers; what is not expected goes to its file.
 work() {

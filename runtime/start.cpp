@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "hooks/phase.hpp"
+#include "linux/pidfd.hpp"
 #include "linux/procfs.hpp"
 #include "runtime/destroy.hpp"
 #include "runtime/signals.hpp"
@@ -52,7 +53,8 @@ Result<void> start_container(const StateDirectory& directory, const bundle::Cont
   if (!record.has_process)
     return refuse("/process: must be given in config.json to start a container");
   auto gate = directory.connect_to_start();
-  if (!gate && gate.error().number() == ECONNREFUSED)  // killed after it was looked at
+  if (!gate && gate.error().number() == ECONNREFUSED &&
+      !linux::is_alive({record.init_pid, record.init_start_time}))  // killed after it was looked at
     return refuse("cannot start a stopped container");
   if (!gate) return std::unexpected(gate.error());
   auto outcome = await_exec(*gate);

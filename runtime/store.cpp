@@ -200,6 +200,7 @@ Result<void> StateDirectory::remove() const {
   // A create that is being taken away may still write into it, a few files at most.
   for (int tries = 0; tries < kRemoveTries; ++tries) {
     TRY(within(remove_entries(directory_), path_.string()));
+    if (!exists()) return {};  // another delete was quicker: the name may be a newcomer's
     if (::unlinkat(AT_FDCWD, path_.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) return {};
     if (errno != ENOTEMPTY) return fail(errno, "remove {}", path_.string());
   }
@@ -230,9 +231,12 @@ Result<StateDirectory> Store::create(const ContainerId& id) const {
     if (errno == EEXIST) return refuse("container with given ID already exists");
     return fail(errno, "make {}", path.string());
   }
-  TRY_ASSIGN(UniqueFd directory,
-             linux::sys::openat(directory_, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  return StateDirectory(std::move(path), std::move(directory));
+  auto directory =
+      linux::sys::openat(directory_, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  if (!directory && directory.error().number() == ENOENT)
+    return refuse("the container was deleted while it was made");
+  if (!directory) return std::unexpected(directory.error());
+  return StateDirectory(std::move(path), std::move(*directory));
 }
 
 Result<StateDirectory> Store::find(const ContainerId& id) const {
