@@ -335,3 +335,114 @@ EOF
     gone ocirun-web.scope
     equal "state" "" "$(ls "$W/root")"'
 }
+
+# --- as a service: ocirun-run(8); service.bats has the same without systemd -------------------------------
+
+@test "a service is up when its program is ready, the journal has its output, and systemctl stop leaves nothing" {
+  guest '
+    bundle
+    program "echo hello; until [[ -e /go ]]; do sleep 0.05; done; trap \"echo bye; exit 0\" TERM; systemd-notify --ready --status=serving; while :; do sleep 0.1; done"
+    for manager in "" --systemd-cgroup; do
+      rm -f "$W/bundle/rootfs/go"
+      web
+      systemd start --no-block web
+      soon status running eval "ocirun state web 2>/dev/null | jq -r .status"
+      has web ActiveState activating
+      touch "$W/bundle/rootfs/go"
+      soon "web ActiveState" active show web ActiveState
+      has web StatusText serving
+      equal "main process" "${OCIRUN##*/}" "$(cat "/proc/$(show web MainPID)/comm")"
+      systemd stop web
+      has web ActiveState inactive
+      has web Result success
+      nothing_left
+      journal_has hello -t web
+      journal_has bye -t web
+      journalctl --rotate --vacuum-time=1us >/dev/null 2>&1
+    done'
+}
+
+@test "Restart=on-failure starts a container again whose program fails, whose program is killed, or whose run is killed" {
+  guest '
+    bundle
+    for manager in "" --systemd-cgroup; do
+      program "trap \"exit 3\" TERM; systemd-notify --ready; while :; do sleep 0.1; done"
+      web Restart=on-failure RestartSec=100ms
+      systemd start web
+      ocirun kill web TERM
+      soon NRestarts 1 show web NRestarts
+      soon "web ActiveState" active show web ActiveState
+      ocirun kill web KILL
+      soon NRestarts 2 show web NRestarts
+      soon "web ActiveState" active show web ActiveState
+      first=$(pid web)
+      kill -KILL "$(show web MainPID)"
+      soon NRestarts 3 show web NRestarts
+      soon "web ActiveState" active show web ActiveState
+      [[ ! -e /proc/$first ]] || { echo "the first container is still there"; exit 1; }
+      equal containers web "$(ocirun list -q)"
+      program "systemd-notify --ready; exit 0"
+      ocirun kill web TERM
+      soon "web ActiveState" inactive show web ActiveState
+      nothing_left
+      systemd reset-failed 2>/dev/null || true
+    done'
+}
+
+@test "systemctl stop ends a program that is deaf to SIGTERM after TimeoutStopSec, and nothing is left" {
+  guest '
+    bundle
+    program "trap \"\" TERM; systemd-notify --ready; sleep 1000 & while :; do sleep 0.1; done"
+    for manager in "" --systemd-cgroup; do
+      web
+      systemd start web
+      systemd stop web
+      has web Result timeout
+      nothing_left
+      systemd reset-failed web
+    done'
+}
+
+@test "a container in its service's cgroup is shown and killed with the service" {
+  guest '
+    bundle ".linux.cgroupsPath = \"/system.slice/web.service/container\""
+    program "echo hello; trap \"\" TERM; systemd-notify --ready; sleep 1000 & while :; do sleep 0.1; done"
+    web Delegate=yes KillMode=mixed
+    systemd start web
+    equal "the cgroup" /system.slice/web.service/container "$(group "$(pid web)")"
+    systemd status --no-pager web | grep -F "sleep 1000" || { systemd status web; exit 1; }
+    journal_has hello -u web
+    systemd stop web
+    nothing_left'
+}
+
+@test "LG-2 a socket unit starts the container at the first connection, whose program has the socket" {
+  guest '
+    bundle
+    web Type=simple KillMode=mixed Delegate=yes Restart=on-failure RestartSec=100ms
+    printf "%s\n" "[Socket]" ListenStream=/run/web.sock ListenStream=/run/other.sock | unit web.socket
+    cat >"$W/bundle/rootfs/serve" <<EOF
+import os, select, signal, socket, sys
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+assert os.environ["LISTEN_PID"] == str(os.getpid())
+listening = [socket.socket(fileno=3 + n) for n in range(int(os.environ["LISTEN_FDS"]))]
+while True:
+    for ready in select.select(listening, [], [])[0]:
+        with ready.accept()[0] as peer:
+            peer.sendall(b"answer on " + ready.getsockname().encode())
+EOF
+    program "exec python3 /serve"
+    ask() { python3 -c "import socket, sys; s = socket.socket(socket.AF_UNIX); s.settimeout(20); s.connect(sys.argv[1]); print(s.makefile().read())" "$1"; }
+    systemd start web.socket
+    has web ActiveState inactive
+    equal states "" "$(ls "$W/root" 2>/dev/null || true)"
+    equal "one socket" "answer on /run/web.sock" "$(ask /run/web.sock)"
+    equal "the other" "answer on /run/other.sock" "$(ask /run/other.sock)"
+    first=$(pid web)
+    ocirun kill web KILL
+    equal "after its death" "answer on /run/other.sock" "$(ask /run/other.sock)"
+    [[ $(pid web) != "$first" ]] || { echo "the same container answers"; exit 1; }
+    systemd stop web.socket web
+    has web ActiveState inactive
+    nothing_left'
+}

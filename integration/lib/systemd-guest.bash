@@ -64,3 +64,56 @@ gone() {
   equal "$1 LoadState" not-found "$(show "$1" LoadState)"
   equal "cgroups of $1" "" "$(find /sys/fs/cgroup -type d -name "$1")"
 }
+
+# --- services ----------------------------------------------------------------------------------------
+
+# unit NAME: from stdin.
+unit() {
+  cat >"/run/systemd/system/$1"
+  systemd daemon-reload
+}
+
+manager= # of services: --systemd-cgroup or nothing
+
+# web [LINE…]: web.service, the container of $W/bundle, as ocirun-run(8) has it; LINE… are added.
+web() {
+  printf '%s\n' '[Service]' Type=notify "ExecStart=$OCIRUN --root $W/root $manager run --bundle $W/bundle web" \
+    "ExecStopPost=$OCIRUN --root $W/root delete --force web" SyslogIdentifier=web TimeoutStopSec=3 "$@" | unit web.service
+}
+
+# program SCRIPT: of bash's, with the guest's programs.
+program() {
+  ln -sfn usr/lib "$W/bundle/rootfs/lib"
+  ln -sfn usr/lib64 "$W/bundle/rootfs/lib64"
+  config '.process.args = ["/usr/bin/bash", "-c", $script] | .process.env = ["PATH=/usr/bin"] |
+    .mounts |= map(select(.destination != "/usr")) + [{destination: "/usr", source: "/usr", options: ["rbind", "ro"]}]' --arg script "$1"
+}
+
+# nothing_left: of the container web.
+nothing_left() {
+  equal "states" "" "$(ls "$W/root")"
+  equal "cgroups" "" "$(find /sys/fs/cgroup -type d \( -path '*/ocirun/web' -o -name ocirun-web.scope -o -name web.service \))"
+  equal "processes" "" "$(pgrep -f "run --bundle $W/bundle|^/usr/bin/bash -c" || true)"
+}
+
+# journal_has WORDS JOURNALCTL-OPTION…: within ten seconds.
+journal_has() {
+  local tries
+  for ((tries = 0; tries < 100; tries++)); do
+    ! journalctl --output=cat "${@:2}" | grep -qxF -- "$1" || return 0
+    sleep 0.1
+  done
+  echo "not in the journal: $1"
+  journalctl --no-pager
+  exit 1
+}
+
+# soon WHAT EXPECTED COMMAND…: within ten seconds it prints that.
+soon() {
+  local tries
+  for ((tries = 0; tries < 100; tries++)); do
+    [[ $("${@:3}") != "$2" ]] || return 0
+    sleep 0.1
+  done
+  equal "$1" "$2" "$("${@:3}")"
+}
