@@ -80,6 +80,8 @@ constexpr NamedAttribute kLockable[] = {
 
 }  // namespace
 
+const MountAttributes kHostNode{.set = MOUNT_ATTR_RDONLY, .clear = 0};
+
 Result<DetachedMount> DetachedMount::of_filesystem(const Filesystem& filesystem,
                                                    std::uint64_t attributes) {
   const std::string what = fmt::format("filesystem {:?}", filesystem.type);

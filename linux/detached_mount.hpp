@@ -47,6 +47,10 @@ class DetachedMount {
   UniqueFd fd_;
 };
 
+/// Of a bind of one of the host's device nodes: the inode is the host's, and whoever owns it in the
+/// container would change its mode and owner for everybody. The device takes writes all the same.
+extern const MountAttributes kHostNode;
+
 /// Changes the attributes and the propagation of a mount, detached or not, with mount_setattr(2).
 /// Errors: ENOSYS before Linux 5.12; EPERM with the names of the flags that are locked because the
 /// mount came from another user namespace.

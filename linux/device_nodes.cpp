@@ -90,7 +90,7 @@ Result<HostDevice> open_host_device(const HostPath& host, RootfsPath path) {
     auto tree = sys::open_tree(node, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
     // The clone is a peer of the host's /dev until told otherwise: what the container mounted over
     // the node would be seen there. One that cannot be told is not used.
-    if (tree && set_mount_attributes(*tree, {}, Recursion::kTop, Propagation::kPrivate))
+    if (tree && set_mount_attributes(*tree, kHostNode, Recursion::kTop, Propagation::kPrivate))
       found.tree = std::move(*tree);
     return found;
   };

@@ -122,7 +122,9 @@ Result<void> bind_node(const SafeDir& root, const Procfs& procfs, SafeDir::Entry
     return {};
   TRY_ASSIGN(UniqueFd cover, open_cover(where));
   const MountPoint point{root, procfs, device.path, std::move(cover), false};
-  TRY(within(place_bind(point, host, Placement()), "bind the host's node"));
+  Placement as_host_node;
+  as_host_node.attributes = kHostNode;
+  TRY(within(place_bind(point, host, as_host_node), "bind the host's node"));
   return {};
 }
 

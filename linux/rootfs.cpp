@@ -113,7 +113,9 @@ class Masks {
 
   Result<void> cover_file(const MountPoint& point) {
     if (null_.first.value >= 0) {
+      const bool first = !null_.attached;
       auto done = attach(null_, point);
+      if (done && first) done = change_attributes(procfs_, null_.first, kHostNode, Recursion::kTop);
       if (done || done.error().number() != ENOSYS) return done;
     }
     // No detached mounts: the container's own null, verified, by descriptor.

@@ -144,4 +144,57 @@ payload_is_whole() { equal payload "$(<"$BUNDLE/rootfs/payload")"; }
   chown 0 /dev/null
 }
 
+# Who owns a file opens it for writing, however it was given.
+@test "stdio: a file that the caller gave to be read never comes to belong to the program's user" {
+  config '.process.user = {uid: 1000, gid: 1000}'
+  echo payload >"$BUNDLE/rootfs/payload"
+  chmod 644 "$BUNDLE/rootfs/payload"
+  script 'cat; echo evil >/proc/self/fd/0; chmod 4777 /proc/self/fd/0; exit 0'
+  run ocirun run --bundle "$BUNDLE" "$ID" <"$BUNDLE/rootfs/payload"
+  exits 0 payload
+  payload_is_readable_only
+  chown 1000 "$BUNDLE/rootfs/payload"
+  ocirun run --bundle "$BUNDLE" "$ID" <"$BUNDLE/rootfs/payload"
+  caught payload_is_readable_only
+}
+
+payload_is_readable_only() {
+  payload_is_whole && equal "644 0" "$(stat -c '%a %u' "$BUNDLE/rootfs/payload")"
+}
+
 null_is_roots() { equal "666 0:0" "$(stat -c '%a %u:%g' /dev/null)"; }
+
+# --- nodes of the host that a container is shown ----------------------------------------------------------
+
+# With what engines grant by default.
+@test "masks: root of a container cannot change the host's /dev/null through a masked path" {
+  capabilities CAP_CHOWN CAP_FOWNER CAP_DAC_OVERRIDE
+  inside "test -c /proc/keys && ! cat /proc/keys | grep . && echo thrown-away >/proc/keys || exit 9; $(meddle_with /proc/keys)"
+  exits 0 # refused; without detached mounts the mask is a node of the container's own
+  null_is_roots
+  unshare --mount sh -c "touch '$TMP/mask' && mount --bind /dev/null '$TMP/mask' && $(meddle_with "$TMP/mask")"
+  caught null_is_roots
+  restore_null
+}
+
+@test "devices: a user namespace that maps the host's root cannot change the host's nodes" {
+  capabilities CAP_CHOWN CAP_FOWNER CAP_DAC_OVERRIDE
+  config '.linux.namespaces += [{type: "user"}]
+    | .linux.uidMappings = [{containerID: 0, hostID: 0, size: 65536}]
+    | .linux.gidMappings = [{containerID: 0, hostID: 0, size: 65536}]'
+  inside "echo thrown-away >/dev/null || exit 9; $(meddle_with /dev/null)"
+  exits 0 "Read-only file system"
+  null_is_roots
+  add_mount '{"destination": "/host-null", "source": "/dev/null", "options": ["bind"]}'
+  inside "$(meddle_with /host-null)"
+  caught null_is_roots
+  restore_null
+}
+
+# meddle_with PATH: as text for a shell.
+meddle_with() { echo "chmod 600 $1; chown 7:7 $1; exit 0"; }
+
+restore_null() {
+  chown 0:0 /dev/null
+  chmod 666 /dev/null
+}
