@@ -40,6 +40,15 @@ Result<int> next_descriptor() {
   return number;
 }
 
+// Who owns a file may write to it and change its mode, however it was opened: what the caller gave
+// for reading only stays the caller's. The host's devices are nobody's to give away.
+bool is_given_away(int fd, const struct stat& status) {
+  if (S_ISCHR(status.st_mode))
+    return major(status.st_rdev) >= 136 && major(status.st_rdev) <= 143;  // a pty
+  if (S_ISREG(status.st_mode)) return (::fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
+  return !S_ISBLK(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
 }  // namespace
 
 ContainerProcess::ContainerProcess(const bundle::Config& config, const bundle::Process* process,
@@ -129,14 +138,11 @@ Result<void> ContainerProcess::load_filter(const linux::MessageSocket& parent) {
 
 void ContainerProcess::own_standard_streams() const {
   // /proc/self/fd/1 is opened again by programs that log to /dev/stdout: the user must own the pipe
-  // behind it. The host's devices are nobody's to give away. Best effort: a read-only or foreign
-  // file stays as it is.
+  // behind it. Best effort: a read-only or foreign file stays as it is.
   for (const int fd : {0, 1, 2}) {
     struct stat status{};
     if (::fstat(fd, &status) != 0 || status.st_uid == process_->user.uid.value()) continue;
-    const bool is_pty =
-        S_ISCHR(status.st_mode) && major(status.st_rdev) >= 136 && major(status.st_rdev) <= 143;
-    if (!S_ISCHR(status.st_mode) || is_pty) [[maybe_unused]]
+    if (is_given_away(fd, status)) [[maybe_unused]]
       const int ignored = ::fchown(fd, process_->user.uid.value(), static_cast<gid_t>(-1));
   }
 }
@@ -158,6 +164,7 @@ Result<void> ContainerProcess::change_identity(const linux::CapabilitySets& sets
         "/process/user/additionalGids: set (a user without privileges may not choose groups)");
   TRY(linux::become_user(process_->user.uid, process_->user.gid, process_->user.additional_gids,
                          may_set_groups));
+  ::prctl(PR_SET_DUMPABLE, 0);  // changing ids has set it where fs.suid_dumpable is 1
   return linux::set_capabilities(sets);
 }
 
