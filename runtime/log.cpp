@@ -26,6 +26,25 @@ std::string_view level_name(LogLevel level) {
   return "";
 }
 
+// What an image named may hold what a terminal obeys. Lines and tabs stay; C1 controls are two
+// bytes in UTF-8.
+std::string without_controls(std::string_view text) {
+  std::string shown;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0U;
+    if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f) {
+      shown += fmt::format("\\x{:02x}", byte);
+    } else if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {
+      shown += fmt::format("\\x{:02x}", next);
+      ++i;
+    } else {
+      shown += text[i];
+    }
+  }
+  return shown;
+}
+
 std::string text_line(std::string_view level, std::string_view message, std::string_view time) {
   std::string quoted;
   for (const char c : message) {
@@ -67,19 +86,20 @@ Result<Log> Log::open(const GlobalOptions& options) {
 
 void Log::write(LogLevel level, std::string_view message) const {
   if (level < level_) return;
+  const std::string shown = without_controls(message);
   const std::string time = rfc3339_now(0);
   if (file_) {
     const std::string line = format_ == LogFormat::kJson
-                                 ? bundle::log_line(level_name(level), message, time)
-                                 : text_line(level_name(level), message, time);
+                                 ? bundle::log_line(level_name(level), shown, time)
+                                 : text_line(level_name(level), shown, time);
     // One write a line: several commands append to the same file. A full disk must not fail the
     // command.
     [[maybe_unused]] const auto ignored = linux::write_all(file_, line + "\n");
   }
   if (!file_ || level == LogLevel::kError) {
     const std::string line = level == LogLevel::kError
-                                 ? fmt::format("ocirun: {}\n", message)
-                                 : fmt::format("ocirun: {}: {}\n", level_name(level), message);
+                                 ? fmt::format("ocirun: {}\n", shown)
+                                 : fmt::format("ocirun: {}: {}\n", level_name(level), shown);
     [[maybe_unused]] const auto ignored = linux::write_all(Fd{STDERR_FILENO}, line);
   }
 }
