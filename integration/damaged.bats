@@ -184,3 +184,25 @@ filter_is_told() {
   run ocirun delete --force "$ID"
   succeeds
 }
+
+@test "a directory that is no container's state is not removed, whatever --root says" {
+  mkdir -p "$ROOT/people/letters" "$ROOT/bundle/rootfs" "$ROOT/other"
+  echo dear >"$ROOT/people/letters/one"
+  cp "$BUNDLE/config.json" "$ROOT/bundle/"
+  echo '{"id": "other", "init_process_pid": 1}' >"$ROOT/other/state.json" # another runtime's
+  mkfifo "$ROOT/other/exec.fifo"
+  chmod 700 "$ROOT"
+  find "$ROOT" | sort >"$TMP/before"
+  for ID in people bundle other; do
+    attempt delete --force "$ID"
+    exits 1 "$ROOT/$ID is no container's state: it holds"
+    attempt delete "$ID"
+    exits 1
+  done
+  find "$ROOT" | sort | diff "$TMP/before" -
+  rm -r "$ROOT"/{people,bundle,other}
+  mkdir "$ROOT/empty" # what a create that was killed early leaves
+  attempt delete --force empty
+  succeeds
+  [[ ! -e $ROOT/empty ]]
+}

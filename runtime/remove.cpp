@@ -1,9 +1,11 @@
 #include "runtime/remove.hpp"
 
 #include <algorithm>
+#include <csignal>
 
 #include "runtime/container.hpp"
 #include "runtime/destroy.hpp"
+#include "runtime/kill.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -23,22 +25,37 @@ bool another_owns_cgroup(const Store& store, const ContainerId& id, const cgroup
 }
 
 // What can be known of a container: the state file, else the intent, else its id alone.
-bundle::ContainerRecord best_record(const Store& store, const StateDirectory& directory,
-                                    const ContainerId& id) {
+Result<bundle::ContainerRecord> best_record(const Store& store, const StateDirectory& directory,
+                                            const ContainerId& id) {
   if (auto record = directory.read_record()) return std::move(*record);
   bundle::ContainerRecord record;
   record.id = id.string();
-  if (auto intent = directory.read_intent()) record = std::move(intent->record);
+  if (auto intent = directory.read_intent())
+    record = std::move(intent->record);
+  else
+    TRY(directory.check_is_state());  // else a wrong --root would have us remove what lies there
   if (another_owns_cgroup(store, id, record.cgroup)) record.cgroup = {};
   return record;
+}
+
+constexpr std::chrono::milliseconds kBriefPatience{1000};
+
+// Who holds the lock may wait for the container itself, which need not ever let it go: `start`, for
+// a startContainer hook, say. Its death does.
+Result<void> lock_by_force(const GlobalOptions& options, const ContainerId& id,
+                           const StateDirectory& directory) {
+  if (directory.lock(kBriefPatience)) return {};
+  if (const auto container = Container::load(options, id)) [[maybe_unused]]
+    const auto ignored = kill_container(*container, SIGKILL, KillScope::kInit);
+  return directory.lock(kLockPatience);
 }
 
 Result<void> delete_by_force(const GlobalOptions& options, const ContainerId& id, const Log& log) {
   TRY_ASSIGN(const Store store, Store::open(options.root, MissingRoot::kIsEmpty));
   const auto directory = store.find(id);
   if (!directory) return {};  // containerd's shim asks for every container a second time
-  TRY(directory->lock(kLockPatience));
-  const bundle::ContainerRecord record = best_record(store, *directory, id);
+  TRY(lock_by_force(options, id, *directory));
+  TRY_ASSIGN(const bundle::ContainerRecord record, best_record(store, *directory, id));
   TRY(check_ownership(*directory, record));
   return destroy_container(*directory, record, log);
 }

@@ -78,6 +78,15 @@ Result<void> check_root(Fd directory, const HostPath& path) {
   return {};
 }
 
+// What we make in a state directory, and replace_file's temporary names.
+bool is_ours(std::string_view name) {
+  return std::ranges::any_of(std::array<std::string_view, 7>{kIntent, kConfig, kState, kResources,
+                                                             kFilter, kStartSocket, kNotifySocket},
+                             [name](std::string_view own) {
+                               return name == own || name.starts_with(fmt::format(".{}.", own));
+                             });
+}
+
 // Directories are nothing that we make there, but whoever damages a state shall not keep it.
 Result<void> remove_entries(Fd directory) {
   return linux::for_each_entry(
@@ -194,6 +203,16 @@ Result<std::uint32_t> StateDirectory::owner() const {
 bool StateDirectory::exists() const {
   struct stat status{};
   return ::fstat(directory_.get(), &status) == 0 && status.st_nlink > 0;
+}
+
+Result<void> StateDirectory::check_is_state() const {
+  return linux::for_each_entry(directory_, [this](const char* name, unsigned char) -> Result<void> {
+    if (is_ours(name)) return {};
+    return refuse(
+        "{} is no container's state: it holds {:?}, which ocirun did not put there; is --root "
+        "right? Nothing was removed",
+        path_.string(), name);
+  });
 }
 
 Result<void> StateDirectory::remove() const {

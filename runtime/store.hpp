@@ -59,6 +59,9 @@ class StateDirectory {
 
   /// Whether it is still there under its name.
   bool exists() const;
+  /// Errors: something in it is nothing that ocirun makes there; it may be any directory of the
+  /// host.
+  Result<void> check_is_state() const;
   /// Removes the files and the directory. Missing is no error.
   Result<void> remove() const;
   const HostPath& path() const { return path_; }

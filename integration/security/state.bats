@@ -40,3 +40,44 @@ load harness
     untraced host_is_unchanged || { print_host_changes; return 1; }
   done
 }
+
+# --- what a container or its image may not hold up, nor say -------------------------------------------------
+
+@test "a startContainer hook of the image that never ends cannot keep its container from delete --force" {
+  printf '%s\n' '#!/bin/sh' 'trap "" TERM INT HUP' 'echo begun >/begun' 'while :; do sleep 1; done' >"$BUNDLE/rootfs/hook"
+  chmod +x "$BUNDLE/rootfs/hook"
+  config '.hooks.startContainer = [{path: "/hook"}]'
+  create
+  helper "$OCIRUN" --root "$ROOT" start "$ID"
+  eventually exists "$BUNDLE/rootfs/begun"
+  run ! flock --nonblock "$ROOT/$ID" true # which `start` holds: else this shows nothing
+  run ocirun delete --force "$ID"
+  succeeds
+  [[ ! -e $ROOT/$ID ]]
+  eventually has_ended
+}
+
+has_ended() { ! kill -0 "$HELPER" 2>/dev/null || [[ $(ps -o stat= -p "$HELPER") == Z* ]]; }
+
+# no_controls: what a terminal would obey is not in $output.
+no_controls() {
+  [[ $output != *[$'\e\a\r\177']* && $output != *$'\xc2\x9b'* ]] || { echo "found:"; cat -v <<<"$output"; return 1; }
+}
+
+@test "a name of the image cannot talk to the operator's terminal, nor forge a line of the log" {
+  local deep
+  deep=$BUNDLE/rootfs/data/$'\e]0;title\a\r\xc2\x9b2J\nocirun: all is well'$(printf '/x%.0s' {1..130})
+  mkdir -p "$deep"
+  add_mount '{"destination": "/data", "type": "tmpfs", "source": "tmpfs", "options": ["tmpcopyup"]}'
+  run_container
+  exits 1 '\x1b]0;title\x07\x0d\x9b2J'
+  no_controls
+  for format in text json; do
+    ocirun --log "$TMP/log.$format" --log-format "$format" run --bundle "$BUNDLE" "$ID" 2>/dev/null || true
+    output=$(<"$TMP/log.$format")
+    no_controls
+    equal 1 "$(grep -c . "$TMP/log.$format")"
+  done
+  output=$(ls --show-control-chars -N "$BUNDLE/rootfs/data")
+  caught no_controls
+}
