@@ -161,6 +161,17 @@ has_ended() { grep -q '^status' "$TMP/helper.log"; }
   contains "$TMP/helper.log" "status 5"
 }
 
+@test "a flood before READY=1 is held back too, and READY=1 gets through" {
+  notifier 'exec perl -MSocket -e "socket(my \$s, AF_UNIX, SOCK_DGRAM, 0); my \$to = sockaddr_un(\$ENV{NOTIFY_SOCKET});
+    send(\$s, \"STATUS=\$_\", 0, \$to) for 1 .. 1000; send(\$s, q(READY=1), 0, \$to); exit 5"'
+  local begin=$SECONDS passed
+  run supervised --
+  mentions "READY=1 MAINPID=COMMAND"
+  mentions "status 5"
+  passed=$(grep -c ^STATUS <<<"$output")
+  [[ $passed -le $((33 * (SECONDS - begin + 2))) ]] || { echo "$passed of 1000 in $((SECONDS - begin)) s"; return 1; }
+}
+
 @test "a service manager that does not read does not hold up the container" {
   notifier 'tell READY=1; n=0; while [ $n -lt 14 ]; do tell STATUS=$n; n=$((n + 1)); done; exit 5'
   run supervised --deaf --

@@ -91,7 +91,7 @@ bool Notifications::is_too_much() {
     second_begins_ = now;
     in_this_second_ = 0;
   }
-  return ++in_this_second_ > kMostPerSecond && ready_;
+  return ++in_this_second_ > kMostPerSecond;
 }
 
 void Notifications::carry() {
@@ -104,8 +104,9 @@ void Notifications::carry() {
     if (static_cast<std::size_t>(size) > datagram.size()) continue;
     std::string lines =
         forwardable_lines(std::string_view(datagram.data(), static_cast<std::size_t>(size)));
-    if (lines.empty() || is_too_much()) continue;
-    if (has_line(lines, "READY=1")) {
+    const bool says_ready = has_line(lines, "READY=1");
+    if (lines.empty() || (is_too_much() && (ready_ || !says_ready))) continue;  // not lost, once
+    if (says_ready) {
       ready_ = true;
       lines += fmt::format("\nMAINPID={}", main_pid_);
     }
