@@ -72,6 +72,13 @@ sleeper() {
   refused network '.linux.namespaces[1].path = "/proc/self/ns/user"'
 }
 
+@test "L-3 L-35 a fifo as a namespace's path keeps nobody waiting, whoever looks at it first" {
+  mkfifo "$TMP/fifo"
+  set_namespace network "$TMP/fifo"
+  refused "$TMP/fifo is not a network namespace"
+  refused "$TMP/fifo is not a network namespace" '.linux.sysctl = {"net.ipv4.ip_forward": "1"}'
+}
+
 @test "L-3 a namespace kept by a bind mount is joined" {
   touch "$TMP/net"
   unshare --net="$TMP/net" true
