@@ -132,14 +132,26 @@ load lib/common
   [[ ! -e /run/ocirun/$ID ]]
 }
 
-@test "state, kill and delete work from any directory and with an empty environment" {
-  create_and_start
-  cd /
-  env -i "$OCIRUN" --root "$ROOT" state "$ID" >/dev/null
-  env -i "$OCIRUN" --root "$ROOT" ps --format json "$ID"
-  env -i "$OCIRUN" --root "$ROOT" kill "$ID" KILL
-  eventually status_is stopped
-  env -i "$OCIRUN" --root "$ROOT" delete "$ID"
+@test "every command works with an empty environment, from / and from a directory that is gone" {
+  local directory
+  bare() { env -i "$OCIRUN" --root "$ROOT" "$@"; }
+  for directory in / "$TMP/gone"; do
+    mkdir -p "$directory" && cd "$directory"
+    [[ $directory == / ]] || rmdir "$directory"
+    bare create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/output" 2>&1 || show_output
+    bare start "$ID"
+    [[ $(bare state "$ID" | jq -r .status) == running ]]
+    [[ $(bare list -q) == "$ID" ]]
+    [[ $(bare ps --format json "$ID") == "[$(init_pid)]" ]]
+    [[ $(bare exec "$ID" echo executed) == executed ]]
+    bare update --pids-limit 100 "$ID"
+    bare events --stats "$ID" | jq -e .data.pids
+    bare pause "$ID"
+    bare resume "$ID"
+    bare kill "$ID" KILL
+    eventually status_is stopped
+    bare delete "$ID"
+  done
 }
 
 @test "a relative --root belongs to the caller's directory" {
