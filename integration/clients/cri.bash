@@ -57,8 +57,12 @@ state_is() { [[ $(by_id ContainerStatus "$1" | jq -r '.status.state // 0') == "$
 remove() { cri StopContainer "{\"container_id\": \"$1\", \"timeout\": 1}" && by_id RemoveContainer "$1"; }
 
 POD_NAME=pod-$$
-run_pod() { POD=$(cri RunPodSandbox "{\"config\": $(pod_config "$POD_NAME")}" | jq -r .pod_sandbox_id) && [[ -n $POD ]]; }
-check "RunPodSandbox" run_pod
+# run_pod [HANDLER]: as a RuntimeClass names it; without one it is the default.
+run_pod() { POD=$(cri RunPodSandbox "{\"config\": $(pod_config "$POD_NAME"), \"runtime_handler\": \"${1:-}\"}" | jq -r .pod_sandbox_id) && [[ -n $POD ]]; }
+check_mentions "a handler that is not configured is refused" 'no runtime for "nosuch" is configured' cri RunPodSandbox "{\"config\": $(pod_config "$POD_NAME"), \"runtime_handler\": \"nosuch\"}"
+by_default() { run_pod '' && cri StopPodSandbox "{\"pod_sandbox_id\": \"$POD\"}" && cri RemovePodSandbox "{\"pod_sandbox_id\": \"$POD\"}"; }
+check "RunPodSandbox with the default handler" by_default
+check "RunPodSandbox with a RuntimeClass's handler" run_pod tested
 pod_is_ready() { [[ $(cri PodSandboxStatus "{\"pod_sandbox_id\": \"$POD\"}" | jq -r '.status.state // 0') == 0 ]]; }
 check "the sandbox is ready" pod_is_ready
 

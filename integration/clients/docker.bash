@@ -14,11 +14,17 @@ export DOCKER
 start_docker() {
   daemon dockerd dockerd --host "$DOCKER_HOST" --data-root "$WORK/data" --exec-root /run/docker-exec --pidfile /run/docker.pid \
     --bridge=none --iptables=false --ip6tables=false --ip-masq=false --userland-proxy=false --live-restore \
-    --add-runtime "tested=$RUNTIME" --default-runtime tested --config-file "$WORK/no-config.json" "$@"
+    --config-file "$WORK/daemon.json" "$@"
   eventually docker version
 }
 mkdir -p "$WORK/client"
-echo '{}' >"$WORK/no-config.json"
+cat >"$WORK/daemon.json" <<END
+{
+  "runtimes": {"tested": {"path": "$RUNTIME"}},
+  "default-runtime": "tested",
+  "exec-opts": ["native.cgroupdriver=cgroupfs"]
+}
+END
 check "dockerd starts" start_docker
 import_image() { docker import "$(image_archive)" busybox; }
 check "import of an image" import_image
@@ -84,6 +90,7 @@ check_output "a slave volume" inside bash -c "mount --make-rshared / 2>/dev/null
 run_one() { docker run -d --name one --network none $B sh -c 'trap "exit 5" TERM; while :; do sleep 0.1; done'; }
 field() { docker inspect -f "{{.State.$1}}" one; }
 check "run detached" run_one
+check_output "inspect names the runtime" tested docker inspect -f '{{.HostConfig.Runtime}}' one
 check_output "inspect tells that it runs" running field Status
 check_output "exec" hello docker exec one echo hello
 check_status "exec returns the status" 9 docker exec one sh -c 'exit 9'
@@ -95,8 +102,9 @@ check_output "exec with a terminal" /dev/pts/0 run_with_terminal "docker exec -i
 check "exec detached" docker exec -d one sh -c 'echo done >/tmp/detached'
 check_output "exec detached has run" "done" bash -c 'sleep 0.5; docker exec one cat /tmp/detached'
 check "exec privileged" docker exec --privileged one true
-check "top" docker top one
-check "stats" docker stats --no-stream one
+check_mentions "top" sleep docker top one
+check_output "stats" yes bash -c "docker stats --no-stream --format '{{.MemUsage}} {{.PIDs}}' one | grep -qE '^[1-9][0-9.]*[KMG]?i?B / .* [1-9][0-9]*$' && echo yes"
+check "run by the runtime's name" run --runtime tested $B true
 check "pause" docker pause one
 check_output "a paused container is paused" paused field Status
 check_status "exec in a paused container is refused" 1 docker exec one true

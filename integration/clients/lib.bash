@@ -73,6 +73,21 @@ run_with_terminal() {
   script -qec "$1" /dev/null 0<>"$WORK/keyboard" | tr -d '\r'
 }
 
+# --- cgroups -----------------------------------------------------------------------------------------------
+
+# only_hierarchies TYPE: a /sys/fs/cgroup of the list's own with the mounted hierarchies of that type, a regular
+# expression, and nothing else. Nothing is removed from the host's, which is one tmpfs for all namespaces.
+only_hierarchies() {
+  local own paths path
+  mapfile -t paths < <(sed -nE "s|^([^ ]+ ){4}(/sys/fs/cgroup/[^ ]+) .* - ($1) .*|\2|p" /proc/self/mountinfo)
+  own=$(mktemp -d "$WORK/cgroup.XXXXXX") && mount -t tmpfs -o mode=0755 tmpfs "$own" || return 1
+  for path in "${paths[@]}"; do
+    mkdir "$own/${path##*/}" && mount --bind "$path" "$own/${path##*/}" || return 1
+  done
+  umount --recursive /sys/fs/cgroup && mount --move "$own" /sys/fs/cgroup
+}
+[[ ${HIERARCHIES:-all} == all ]] || only_hierarchies "$HIERARCHIES" || exit 1
+
 # --- daemons and images ----------------------------------------------------------------------------------
 
 DAEMONS=()

@@ -64,7 +64,9 @@ echo inside >"$WORK/volume/file"
 check_output "a volume" inside run -v "$WORK/volume:/mnt" $B cat /mnt/file
 check_output "a read-only volume" no run -v "$WORK/volume:/mnt:ro" $B sh -c 'touch /mnt/x 2>/dev/null && echo yes || echo no'
 check_output "a named volume" kept bash -c "podman run --rm --network none -v named:/data $B sh -c 'echo kept >/data/f' && podman run --rm --network none -v named:/data $B cat /data/f"
-check "volumes with each propagation" volumes_propagate
+for kind in shared rshared; do check_output "mounts below a volume that is $kind go both ways" "in out" propagation $kind; done
+for kind in slave rslave; do check_output "mounts below a volume that is $kind go in only" in propagation $kind; done
+for kind in private rprivate; do check_output "mounts below a volume that is $kind go nowhere" "" propagation $kind; done
 check_output "a mount option" noexec run --mount "type=bind,source=$WORK/volume,target=/mnt,bind-propagation=private" -v "$WORK/volume:/mnt2:noexec" $B sh -c 'grep -o noexec /proc/self/mounts | sort -u'
 check_output "a secret" hidden bash -c "echo hidden | podman secret create mine - >/dev/null && podman run --rm --network none --secret mine $B cat /run/secrets/mine"
 
@@ -84,12 +86,13 @@ check_status "exec of what is not found is 127" 127 podman exec one nosuch
 check_status "exec of a file that may not be executed is 126" 126 podman exec one /etc/noexec
 check_output "exec with a user, a directory and a variable" "1000 /tmp v" podman exec -u user -w /tmp -e X=v one sh -c 'echo $(id -u) $(pwd) $X'
 check_output "exec reads stdin" typed bash -c "echo typed | podman exec -i one cat"
+check_output "exec preserves descriptors" "from 3" bash -c "podman exec --preserve-fds 1 one sh -c 'cat <&3' 3<<<'from 3'"
 check_output "exec with a terminal" "/dev/pts/0" run_with_terminal "podman exec -it one tty"
 check "exec detached" podman exec -d one sh -c 'echo done >/tmp/detached'
 check_output "exec detached has run" "done" bash -c 'sleep 0.5; podman exec one cat /tmp/detached'
 check_output "exec privileged" "yes" bash -c "podman exec --privileged one sh -c 'grep CapEff /proc/self/status' | grep -q 'CapEff:.0000000000000000' && echo no || echo yes"
-check "top" podman top one pid comm
-check "stats" podman stats --no-stream one
+check_mentions "top" sleep podman top one comm
+check_output "stats" yes bash -c "podman stats --no-stream --format '{{.MemUsage}} {{.PIDS}}' one | grep -qE '^[1-9][0-9.]*[kMG]?B / .* [1-9][0-9]*$' && echo yes"
 check "pause" podman pause one
 check_output "a paused container is paused" paused podman inspect -f '{{.State.Status}}' one
 check "unpause" podman unpause one

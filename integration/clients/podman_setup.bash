@@ -32,18 +32,7 @@ END
   echo 'containers:200000:65536' >"$WORK/subids"
   mount --bind "$WORK/subids" /etc/subuid
   mount --bind "$WORK/subids" /etc/subgid
-  only_mounted_controllers
-}
-
-# podman takes every directory in /sys/fs/cgroup for a controller: it sees those that are mounted.
-only_mounted_controllers() {
-  local path
-  mount -t tmpfs -o mode=0755 tmpfs "$WORK/cgroup" 2>/dev/null || { mkdir -p "$WORK/cgroup"; mount -t tmpfs -o mode=0755 tmpfs "$WORK/cgroup"; }
-  awk '$5 ~ "^/sys/fs/cgroup/" {print $5}' /proc/self/mountinfo | while read -r path; do
-    mkdir -p "$WORK/cgroup/${path##*/}"
-    mount --rbind "$path" "$WORK/cgroup/${path##*/}"
-  done
-  mount --move "$WORK/cgroup" /sys/fs/cgroup
+  only_hierarchies 'cgroup2?' # podman takes every directory in /sys/fs/cgroup for a controller
 }
 
 # with_drop_in COMMAND…: podman that knows of ocirun by the installed file alone. It is not told of it elsewhere.
@@ -58,13 +47,16 @@ with_drop_in() {
   return "$status"
 }
 
-volumes_propagate() {
-  local kind
-  for kind in private slave shared rprivate rslave rshared; do
-    mountpoint -q "$WORK/volume" || { mount --bind "$WORK/volume" "$WORK/volume" && mount --make-shared "$WORK/volume"; }
-    podman run --rm --network none -v "$WORK/volume:/mnt:$kind" "$B" cat /mnt/file || return 1
-  done
-  umount "$WORK/volume"
+# propagation KIND: which way mounts below a volume of that kind go: in, out.
+propagation() {
+  local volume=$WORK/propagated ways=()
+  mkdir -p "$volume"/{host,container} && mount --bind "$volume" "$volume" && mount --make-shared "$volume" &&
+    podman run -d --name mounter --network none --cap-add sys_admin -v "$volume:/mnt:$1" "$B" sleep 100 >/dev/null || return 1
+  mount -t tmpfs tmpfs "$volume/host"
+  podman exec mounter mount -t tmpfs tmpfs /mnt/container || return 1
+  ! podman exec mounter grep -q " /mnt/host " /proc/self/mounts || ways+=(in)
+  ! mountpoint -q "$volume/container" || ways+=(out)
+  podman rm -f -t 0 mounter >/dev/null && umount --recursive "$volume" && echo "${ways[*]}"
 }
 
 update_memory() {

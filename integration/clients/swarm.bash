@@ -14,11 +14,16 @@ STATES=/run/docker-exec/runtime-runc/moby # the shim calls every runtime so
 start_docker() {
   daemon dockerd dockerd --host "$DOCKER_HOST" --data-root "$WORK/data" --exec-root /run/docker-exec --pidfile /run/docker.pid \
     --bridge=none --iptables=false --ip6tables=false --ip-masq=false --userland-proxy=false --cgroup-parent "/$PARENT" \
-    --add-runtime "tested=$RUNTIME" --default-runtime tested --config-file "$WORK/no-config.json"
+    --config-file "$WORK/daemon.json"
   within 60 docker version
 }
 mkdir -p "$WORK/client"
-echo '{}' >"$WORK/no-config.json"
+cat >"$WORK/daemon.json" <<END
+{
+  "runtimes": {"tested": {"path": "$RUNTIME"}},
+  "default-runtime": "tested"
+}
+END
 check "dockerd starts" start_docker
 check "swarm init" docker swarm init --advertise-addr 127.0.0.1
 import_image() { docker import "$(image_archive)" localhost/busybox; }
