@@ -1,8 +1,6 @@
 #include "linux/clone.hpp"
 
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -10,12 +8,12 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 
 #include "linux/syscalls.hpp"
 #include "tests/child_test.hpp"
+#include "tests/linux/mount_scene.hpp"
 #include "tests/scratch.hpp"
 
 using namespace ocirun;
@@ -27,15 +25,6 @@ namespace {
 std::string link_of(const std::string& path) {
   char target[256] = {};
   return ::readlink(path.c_str(), target, sizeof target - 1) < 0 ? "" : target;
-}
-
-void answer_enosys(unsigned number) {
-  std::array<sock_filter, 4> steps{{{BPF_LD | BPF_W | BPF_ABS, 0, 0, 0},
-                                    {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, number},
-                                    {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | ENOSYS},
-                                    {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}}};
-  const sock_fprog program{steps.size(), steps.data()};
-  BOOST_REQUIRE(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
 }
 
 void check_birth_in_cgroup() {
@@ -169,14 +158,14 @@ CHILD_TEST(a_sibling_may_be_the_first_of_new_namespaces, 0) {
 // In a forked child: no other test shall live without the call.
 CHILD_TEST(a_child_is_born_in_the_cgroup_that_was_given, CLONE_NEWNS) { check_birth_in_cgroup(); }
 CHILD_TEST(without_clone3_a_child_waits_until_it_was_moved, CLONE_NEWNS) {
-  answer_enosys(SYS_clone3);
+  refuse_system_calls({SYS_clone3});
   check_birth_in_cgroup();
 }
 
 CHILD_TEST(without_clone3_a_directory_that_is_no_cgroup_is_an_error_too, 0) {
   const Scratch scratch;
   const UniqueFd directory = scratch.open();
-  answer_enosys(SYS_clone3);
+  refuse_system_calls({SYS_clone3});
   const std::string children_before = children_of_this_process();
   auto child = clone_process(0, directory, Parentage::kMine);
   if (child && child->pid == 0) ::_exit(0);
