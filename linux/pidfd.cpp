@@ -8,15 +8,31 @@
 
 #include <cerrno>
 #include <csignal>
+#include <optional>
 
 #include "linux/procfs.hpp"
 #include "linux/syscalls.hpp"
 
 namespace ocirun::linux {
 
-bool is_alive(const ProcessIdentity& process) {
+namespace {
+
+// Nothing where it has ended.
+std::optional<ProcessStat> stat_of_living(const ProcessIdentity& process) {
   const auto stat = read_process_stat(process.pid);
-  return stat && stat->start_time == process.start_time && stat->state != 'Z' && stat->state != 'X';
+  if (!stat || stat->start_time != process.start_time) return std::nullopt;
+  // The first thread may end before the others: a zombie that still runs.
+  const bool has_ended = (stat->state == 'Z' || stat->state == 'X') && stat->threads <= 1;
+  return has_ended ? std::nullopt : std::optional(*stat);
+}
+
+}  // namespace
+
+bool is_alive(const ProcessIdentity& process) { return stat_of_living(process).has_value(); }
+
+bool is_ending(const ProcessIdentity& process) {
+  const auto stat = stat_of_living(process);
+  return !stat || stat->is_exiting;
 }
 
 bool belongs_to(int pid, std::uint32_t uid) {

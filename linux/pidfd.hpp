@@ -14,8 +14,10 @@ struct ProcessIdentity {
   unsigned long long start_time = 0;
 };
 
-/// Whether it still runs: there, with that start time, neither a zombie nor dead.
+/// Whether it still runs: there, with that start time, and some thread of it no zombie.
 bool is_alive(const ProcessIdentity& process);
+/// Whether it has ended or its first thread is about to: no descriptors, no namespaces any more.
+bool is_ending(const ProcessIdentity& process);
 
 /// Whether the process runs as `uid` or in a user namespace that `uid` made.
 bool belongs_to(int pid, std::uint32_t uid);

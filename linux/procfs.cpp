@@ -149,13 +149,17 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   if (fields.size() + 2 <= 22) return std::nullopt;
   const auto parent = number<int>(field(4));
   const auto flags = number(field(9));
+  const auto threads = number<int>(field(20));
   const auto start_time = number<unsigned long long>(field(22));
-  if (!parent || !flags || !start_time) return std::nullopt;
-  constexpr std::uint64_t kForkedButNotExecuted = 0x40;  // PF_FORKNOEXEC of <linux/sched.h>
+  if (!parent || !flags || !threads || !start_time) return std::nullopt;
+  constexpr std::uint64_t kExiting = 0x4;                // PF_EXITING of <linux/sched.h>
+  constexpr std::uint64_t kForkedButNotExecuted = 0x40;  // PF_FORKNOEXEC
   return ProcessStat{.state = field(3).front(),
                      .parent = *parent,
                      .start_time = *start_time,
-                     .has_executed = (*flags & kForkedButNotExecuted) == 0};
+                     .threads = *threads,
+                     .has_executed = (*flags & kForkedButNotExecuted) == 0,
+                     .is_exiting = (*flags & kExiting) != 0};
 }
 
 Result<ProcessStat> read_process_stat(int pid) {

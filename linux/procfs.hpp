@@ -62,7 +62,9 @@ struct ProcessStat {
   char state = '?';
   int parent = 0;                     // 0 where it is not visible
   unsigned long long start_time = 0;  // clock ticks since boot
-  bool has_executed = false;          // execve(2) since it was cloned
+  int threads = 0;
+  bool has_executed = false;  // execve(2) since it was cloned
+  bool is_exiting = false;    // its first thread gives back memory, descriptors, namespaces
 };
 /// Nothing for what is no such text.
 std::optional<ProcessStat> parse_process_stat(std::string_view text);

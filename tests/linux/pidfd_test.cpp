@@ -4,10 +4,12 @@
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <cerrno>
 #include <csignal>
+#include <thread>
 
 #include "linux/clone.hpp"
 #include "linux/procfs.hpp"
@@ -73,6 +75,8 @@ BOOST_AUTO_TEST_CASE(a_process_is_told_by_its_number_and_its_start_time) {
   const Victim victim;
   const ProcessIdentity process = victim.identity();
   BOOST_TEST(is_alive(process));
+  BOOST_TEST(!is_ending(process));
+  BOOST_TEST(is_ending({process.pid, process.start_time + 1}));
   BOOST_TEST(!is_alive({process.pid, process.start_time + 1}));
   BOOST_TEST(!is_alive({process.pid, process.start_time - 1}));
   BOOST_TEST(!is_alive({process.pid, 0}));
@@ -95,6 +99,27 @@ BOOST_AUTO_TEST_CASE(a_zombie_is_not_alive_and_takes_no_signal) {
   BOOST_REQUIRE(!sent);
   BOOST_TEST(sent.error().number() == ESRCH);
   BOOST_TEST(sent.error().message().ends_with("no such process"));  // what containerd matches
+}
+
+// pthread_exit(3) in main: /proc calls the process a zombie while its threads work on.
+BOOST_AUTO_TEST_CASE(a_process_lives_on_in_its_threads) {
+  const auto child = must(clone_process(0, Fd{}, Parentage::kMine));
+  if (child.pid == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    std::thread([] { ::pause(); }).detach();
+    ::syscall(SYS_exit, 0);
+  }
+  BOOST_REQUIRE(comes_true([&] { return must(read_process_stat(child.pid)).state == 'Z'; }));
+  const ProcessStat stat = must(read_process_stat(child.pid));
+  const ProcessIdentity process{child.pid, stat.start_time};
+  BOOST_TEST(stat.threads == 2);
+  BOOST_TEST(is_alive(process));
+  BOOST_TEST(is_ending(process));  // of its first thread nothing is left
+  must(send_signal(process, SIGKILL));
+  siginfo_t information{};
+  ::waitid(P_PID, static_cast<id_t>(child.pid), &information, WEXITED | WNOWAIT);
+  BOOST_TEST(!is_alive(process));
+  must(wait_for_child(child.pid));
 }
 
 BOOST_AUTO_TEST_CASE(a_collected_process_is_gone) {

@@ -113,6 +113,8 @@ BOOST_AUTO_TEST_CASE(the_text_of_a_process_is_read_whatever_its_name_is) {
   BOOST_TEST(plain->parent == 7);
   BOOST_TEST(plain->start_time == 777U);
   BOOST_TEST(!plain->has_executed);
+  BOOST_TEST(!plain->is_exiting);
+  BOOST_TEST(plain->threads == 1);
   const auto hostile = parse_process_stat("12 (a) S 9) (b)) R 0" + rest);
   BOOST_REQUIRE(hostile);
   BOOST_TEST(hostile->state == 'R');
