@@ -4,17 +4,29 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <ctime>
 #include <memory>
 
 #include "runtime/protocol.hpp"
 
 namespace ocirun::runtime {
 
+namespace {
+
+constexpr int kMostTries = 100;
+constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 100'000'000};
+
+}  // namespace
+
+// `create` has said that the container is there: what the host is short of for a moment (ENFILE,
+// ENOMEM, ENOBUFS) does not end it.
 Result<void> StartGate::wait() {
-  for (;;) {
+  for (int tries = 0;;) {
     connection_.reset(::accept4(listener_.value, nullptr, nullptr, SOCK_CLOEXEC));
     if (connection_) break;
-    if (errno != EINTR && errno != ECONNABORTED) return fail(errno, "wait for start");
+    if (errno == EINTR || errno == ECONNABORTED) continue;
+    if (++tries == kMostTries) return fail(errno, "wait for start");
+    ::nanosleep(&kPause, nullptr);
   }
   ::close(listener_.value);
   return {};

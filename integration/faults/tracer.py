@@ -141,11 +141,7 @@ class Run:
         place = self.order[pid]
         if pid in self.entered:
             self.entered.discard(pid)
-            if self.altered == pid:
-                registers = _read(pid)
-                registers.rax = ctypes.c_ulong(-self.fault).value
-                _ptrace(_SETREGS, pid, ctypes.addressof(registers))
-                self.altered = None
+            self._answer(pid)
             return
         self.entered.add(pid)
         if pid == self.command and not self.counts[place] and not self._is_ours(pid):
@@ -165,7 +161,15 @@ class Run:
                 registers.orig_rax = ctypes.c_ulong(-1).value
                 _ptrace(_SETREGS, pid, ctypes.addressof(registers))
 
-    # What the command leaves behind lives on untraced.
+    def _answer(self, pid):
+        if self.altered != pid:
+            return
+        registers = _read(pid)
+        registers.rax = ctypes.c_ulong(-self.fault).value
+        _ptrace(_SETREGS, pid, ctypes.addressof(registers))
+        self.altered = None
+
+    # What the command leaves behind lives on untraced, once it has had its answer.
     def _let_go(self):
         for pid in list(self.order):
             _ptrace(_INTERRUPT, pid)
@@ -176,6 +180,8 @@ class Run:
                 return
             if os.WIFSTOPPED(status):
                 event, stop = status >> 16, os.WSTOPSIG(status)
+                if stop == _SYSCALL_STOP:
+                    self._answer(pid)
                 _ptrace(_DETACH, pid, stop if event == 0 and stop != _SYSCALL_STOP else 0)
             elif pid == self.command and self.status is None:
                 self.status = status
