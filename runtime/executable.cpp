@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "linux/text.hpp"
 #include "runtime/passwd.hpp"
 
 namespace ocirun::runtime {
@@ -26,13 +27,6 @@ int why_not_executable(const std::string& path) {
 
 bool is_shortage(int error) {
   return error == ENOMEM || error == EMFILE || error == ENFILE || error == EINTR || error == EIO;
-}
-
-std::string_view next_field(std::string_view& rest, char separator) {
-  const std::size_t end = std::min(rest.find(separator), rest.size());
-  const std::string_view field = rest.substr(0, end);
-  rest.remove_prefix(std::min(end + 1, rest.size()));
-  return field;
 }
 
 }  // namespace
@@ -85,7 +79,7 @@ Result<std::string> find_executable(const std::string& name,
   std::string_view rest = path == nullptr ? kDefaultPath : std::string_view(path);
   for (bool more = !name.empty() && !rest.empty(); more;) {
     more = rest.find(':') != std::string_view::npos;
-    const std::string_view directory = next_field(rest, ':');
+    const std::string_view directory = linux::cut(rest, ':');
     std::string candidate = directory.empty() ? "./" + name : fmt::format("{}/{}", directory, name);
     const int reason = why_not_executable(candidate);
     if (reason == 0) return candidate;

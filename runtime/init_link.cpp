@@ -58,10 +58,7 @@ Result<void> InitLink::compile_filter() {
   return context_.directory.write_filter(filter_bytes(*filter_));
 }
 
-std::string InitLink::cause_of_death() const {
-  const std::string oom = tell_oom(context_.cgroup, 0);
-  return oom.empty() ? "" : " (" + oom + ")";
-}
+std::string InitLink::cause_of_death() const { return tell_oom(context_.cgroup, 0); }
 
 Result<void> InitLink::answer(const linux::Packet& packet) {
   switch (static_cast<Message>(packet.tag)) {

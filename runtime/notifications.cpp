@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 
+#include "linux/text.hpp"
 #include "runtime/executable.hpp"
 #include "runtime/signals.hpp"
 
@@ -71,8 +72,7 @@ void add_notify_socket(bundle::Config& config, const std::string& socket) {
 std::string forwardable_lines(std::string_view datagram) {
   std::string lines;
   while (!datagram.empty()) {
-    const std::string_view line = datagram.substr(0, datagram.find('\n'));
-    datagram.remove_prefix(std::min(datagram.size(), line.size() + 1));
+    const std::string_view line = linux::cut(datagram, '\n');
     const std::size_t equals = line.find('=');
     if (equals == std::string_view::npos ||
         !may_pass(line.substr(0, equals), line.substr(equals + 1)) ||

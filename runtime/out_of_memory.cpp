@@ -21,7 +21,7 @@ std::string sentence(const cgroups::MemoryStats& memory) {
 std::string tell_oom(const cgroups::Cgroup& cgroup, std::uint64_t kills_before) {
   if (cgroup.oom_kills() <= kills_before) return "";
   const auto stats = cgroup.stats();
-  return stats && stats->memory ? sentence(*stats->memory) : "";
+  return stats && stats->memory ? " (" + sentence(*stats->memory) + ")" : "";
 }
 
 Error name_oom(Error error, const cgroups::Cgroup& cgroup, std::uint64_t kills_before) {

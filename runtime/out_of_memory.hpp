@@ -8,8 +8,8 @@
 
 namespace ocirun::runtime {
 
-/// Which limit the kernel killed a process of this cgroup for, as a part of a sentence; "" when it
-/// has killed no more than `kills_before` (Cgroup::oom_kills()).
+/// " (out of memory: …)" with the limit that the kernel killed a process of this cgroup for; ""
+/// when it has killed no more than `kills_before` (Cgroup::oom_kills()).
 std::string tell_oom(const cgroups::Cgroup& cgroup, std::uint64_t kills_before);
 
 /// The same around an error of which a want of memory may be the cause: the OOM killer came, or

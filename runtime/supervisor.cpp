@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
 
 #include "linux/pipe.hpp"
 #include "linux/terminal.hpp"
+#include "linux/text.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -27,19 +27,13 @@ std::string_view variable(const char* name) {
   return value == nullptr ? std::string_view() : value;
 }
 
-std::optional<int> whole_number(std::string_view text) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 }  // namespace
 
 Result<int> count_listening_sockets() {
-  if (whole_number(variable("LISTEN_PID")) != ::getpid()) return 0;  // meant for somebody else
+  if (linux::number<int>(variable("LISTEN_PID")) != ::getpid())
+    return 0;  // meant for somebody else
   const std::string_view text = variable("LISTEN_FDS");
-  const auto count = whole_number(text);
+  const auto count = linux::number<int>(text);
   if (!count || *count < 0 || *count > kMostSockets)
     return refuse("LISTEN_FDS={}: must be a number from 0 to {}, as LISTEN_PID is ours", text,
                   kMostSockets);
