@@ -1,20 +1,13 @@
 #include "runtime/create.hpp"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <csignal>
 
 #include "cgroups/systemd_cgroup.hpp"
-#include "linux/capabilities.hpp"
-#include "linux/file_io.hpp"
 #include "linux/pidfd.hpp"
 #include "linux/procfs.hpp"
 #include "linux/resctrl.hpp"
-#include "linux/syscalls.hpp"
-#include "linux/terminal.hpp"
 #include "runtime/cgroup_choice.hpp"
 #include "runtime/delegation.hpp"
 #include "runtime/destroy.hpp"
@@ -287,20 +280,7 @@ Result<void> Creation::publish() {
   record_.init_start_time = stat.start_time;
   TRY_ASSIGN(record_.init_image, linux::image_of(::getpid()));  // init is a clone of us
   TRY(directory_->commit(record_));
-  if (request_.pid_file) {
-    TRY(within(linux::replace_file(*request_.pid_file, fmt::format("{}", init_->pid()), 0644),
-               "--pid-file"));
-    undo_.add([this] {
-      [[maybe_unused]] const auto ignored =
-          linux::sys::unlinkat(Fd{AT_FDCWD}, request_.pid_file->c_str(), 0);
-    });
-  }
-  if (request_.pidfd_socket) {
-    TRY_ASSIGN(const UniqueFd socket,
-               within(linux::connect_unix(*request_.pidfd_socket), "--pidfd-socket"));
-    TRY(linux::send_descriptor(socket, init_->child().pidfd, "pidfd"));
-  }
-  return {};
+  return request_.announcement.tell(init_->child(), undo_);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "linux/error.hpp"
 #include "linux/paths.hpp"
 #include "linux/unique_fd.hpp"
+#include "runtime/announcement.hpp"
 #include "runtime/container_id.hpp"
 #include "runtime/inheritance.hpp"
 #include "runtime/log.hpp"
@@ -25,7 +26,8 @@ enum class TerminalKeeper { kConsoleSocket, kCaller };
 struct CreateRequest {
   ContainerId id;
   HostPath bundle;  // absolute
-  std::optional<HostPath> console_socket, pidfd_socket, pid_file;
+  std::optional<HostPath> console_socket;
+  Announcement announcement;
   TerminalKeeper terminal_keeper = TerminalKeeper::kConsoleSocket;
   bool pivot = true;
   bool new_keyring = true;

@@ -5,7 +5,6 @@
 
 #include <cerrno>
 
-#include "linux/file_io.hpp"
 #include "linux/rlimits.hpp"
 #include "linux/syscalls.hpp"
 #include "linux/terminal.hpp"
@@ -82,10 +81,7 @@ class ExecLink final : public ChildLink {
     }
   }
 
-  std::string cause_of_death() const override {
-    const std::string oom = tell_oom(cgroup_, oom_kills_);
-    return oom.empty() ? "" : " (" + oom + ")";
-  }
+  std::string cause_of_death() const override { return tell_oom(cgroup_, oom_kills_); }
 
   Result<linux::Child> clone() const {
     return linux::clone_process(0, plan_.cgroup.unified_directory, linux::Parentage::kMine);
@@ -141,13 +137,6 @@ Result<UniqueFd> connect_console(const ExecRequest& request) {
   return within(linux::connect_unix(*request.console_socket), "--console-socket");
 }
 
-// Also while it ends: a process loses its namespaces before it is a zombie.
-bool has_ended(const linux::ProcessIdentity& init) {
-  const std::string path = fmt::format("/proc/{}/ns/mnt", init.pid);
-  const auto space = linux::sys::readlinkat(Fd{AT_FDCWD}, path.c_str());
-  return !linux::is_alive(init) || (!space && space.error().number() == ENOENT);
-}
-
 // What system calls say of a process that has ended, or of its pid namespace.
 bool may_be_its_end(int error) { return error == ENOENT || error == ESRCH || error == ENOMEM; }
 
@@ -176,19 +165,7 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
   undo.add([&] { link.kill(); });
   TRY(link.serve_within_memory());
   TRY(cgroup->adopt(link.pid()));
-  if (request.pid_file) {
-    TRY(within(linux::replace_file(*request.pid_file, fmt::format("{}", link.pid()), 0644),
-               "--pid-file"));
-    undo.add([&] {
-      [[maybe_unused]] const auto ignored =
-          linux::sys::unlinkat(Fd{AT_FDCWD}, request.pid_file->c_str(), 0);
-    });
-  }
-  if (request.pidfd_socket) {
-    TRY_ASSIGN(const UniqueFd socket,
-               within(linux::connect_unix(*request.pidfd_socket), "--pidfd-socket"));
-    TRY(linux::send_descriptor(socket, link.child().pidfd, "pidfd"));
-  }
+  TRY(request.announcement.tell(link.child(), undo));
   TRY(link.detach());
   TRY(link.await_exec());
   undo.commit();
@@ -200,7 +177,7 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
 Result<ExecutedProcess> exec_process(const Container& container, const bundle::Config& config,
                                      const ExecRequest& request) {
   auto executed = enter(container, config, request);
-  if (!executed && may_be_its_end(executed.error().number()) && has_ended(container.init()))
+  if (!executed && may_be_its_end(executed.error().number()) && linux::is_ending(container.init()))
     return refuse("cannot exec in a stopped container");
   return executed;
 }

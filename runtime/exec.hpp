@@ -7,6 +7,7 @@
 #include "bundle/config.hpp"
 #include "linux/clone.hpp"
 #include "linux/error.hpp"
+#include "runtime/announcement.hpp"
 #include "runtime/container.hpp"
 #include "runtime/create.hpp"
 #include "runtime/inheritance.hpp"
@@ -18,7 +19,8 @@ enum class InPaused { kIsAnError, kIsAllowed };
 /// What `exec` is asked for.
 struct ExecRequest {
   bundle::Process process;
-  std::optional<HostPath> console_socket, pidfd_socket, pid_file;
+  std::optional<HostPath> console_socket;
+  Announcement announcement;
   TerminalKeeper terminal_keeper = TerminalKeeper::kConsoleSocket;
   InPaused paused = InPaused::kIsAnError;
   std::vector<std::string> cgroups;  // --cgroup, each "path" or "controller[,controller]:path"

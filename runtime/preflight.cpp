@@ -115,7 +115,7 @@ Result<Preflight> check_host(const bundle::Config& config, const CreateRequest& 
                              const Log& log) {
   Preflight host;
   TRY(check_root(config));
-  TRY(check_pid_file(request.pid_file));
+  TRY(check_pid_file(request.announcement.pid_file));
   TRY(check_security_modules(config, log));
   TRY(warn_of_capabilities(config, log));
   if (config.intel_rdt) {

@@ -54,7 +54,7 @@ Result<void> start_container(const StateDirectory& directory, const bundle::Cont
     return refuse("/process: must be given in config.json to start a container");
   auto gate = directory.connect_to_start();
   if (!gate && gate.error().number() == ECONNREFUSED &&
-      !linux::is_alive({record.init_pid, record.init_start_time}))  // killed after it was looked at
+      linux::is_ending({record.init_pid, record.init_start_time}))  // killed after it was looked at
     return refuse("cannot start a stopped container");
   if (!gate) return std::unexpected(gate.error());
   auto outcome = await_exec(*gate);

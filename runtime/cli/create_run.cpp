@@ -61,8 +61,8 @@ Result<CreateRequest> read_request(const Invocation& invocation, TerminalKeeper 
   return CreateRequest{.id = std::move(id),
                        .bundle = std::move(bundle),
                        .console_socket = arguments.path("console-socket"),
-                       .pidfd_socket = arguments.path("pidfd-socket"),
-                       .pid_file = arguments.path("pid-file"),
+                       .announcement = {.pid_file = arguments.path("pid-file"),
+                                        .pidfd_socket = arguments.path("pidfd-socket")},
                        .terminal_keeper = keeper,
                        .pivot = !arguments.has("no-pivot"),
                        .new_keyring = !arguments.has("no-new-keyring"),
@@ -115,8 +115,7 @@ Result<int> run_run(const Invocation& invocation) {
   if (!started) {
     const auto removed = remove();
     if (!removed) invocation.log.warn(removed.error().message());
-    if (request.pid_file) [[maybe_unused]]
-      const auto gone = linux::sys::unlinkat(Fd{AT_FDCWD}, request.pid_file->c_str(), 0);
+    request.announcement.take_back();
     return std::unexpected(started.error());
   }
   if (detach) return 0;

@@ -115,8 +115,8 @@ Result<int> run_exec(const Invocation& invocation) {
   const ExecRequest request{
       .process = std::move(process),
       .console_socket = arguments.path("console-socket"),
-      .pidfd_socket = arguments.path("pidfd-socket"),
-      .pid_file = arguments.path("pid-file"),
+      .announcement = {.pid_file = arguments.path("pid-file"),
+                       .pidfd_socket = arguments.path("pidfd-socket")},
       .terminal_keeper = !detach && !arguments.has("console-socket")
                              ? TerminalKeeper::kCaller
                              : TerminalKeeper::kConsoleSocket,

@@ -16,8 +16,7 @@ Result<Preflight> check(const Scratch& scratch, const std::string& pid_file) {
   CreateRequest request{.id = must(ContainerId::parse("web")),
                         .bundle = HostPath(scratch.path()),
                         .console_socket = {},
-                        .pidfd_socket = {},
-                        .pid_file = HostPath(pid_file)};
+                        .announcement = {.pid_file = HostPath(pid_file), .pidfd_socket = {}}};
   return check_host(config, request, Log());
 }
 
