@@ -112,6 +112,10 @@ mask_is_null() {
     secret_is_kept
     decoy_is_unchanged
   done
+  plant /secret "$DECOY/file" # the same words where the link leads when nobody holds it back
+  run sh -c "cat '$BUNDLE/rootfs/secret'; echo overwritten >'$BUNDLE/rootfs/secret'"
+  caught secret_is_kept
+  caught_decoy
 }
 
 @test "stdio: a /dev/null of the image that is a link diverts no standard stream" {

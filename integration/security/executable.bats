@@ -72,6 +72,14 @@ was_written() { ! nothing_was_written; }
     [[ $status != 0 ]] || found
     copy_is_untouched
   done
+  # A runtime that changes its root and runs /proc/self/exe runs itself; the image's own shell then writes to it.
+  cp "$(command -v busybox)" "$TMP/busybox-copy.new"
+  mv "$TMP/busybox-copy.new" "$TMP/busybox-copy"
+  COPY_BEFORE=$(copy_of_runtime)
+  ln -s /proc/self/exe "$BUNDLE/rootfs/busybox"
+  unshare --mount sh -c 'mount -t proc proc "$2/proc" && exec "$1" chroot "$2" /busybox sh -c "$3"' - \
+    "$TMP/busybox-copy" "$BUNDLE/rootfs" 'exec 9</proc/self/exe; exec /bin/busybox sh -c "echo overwritten >>/proc/self/fd/9"'
+  caught copy_is_untouched
 }
 
 # An overlay without an upper layer, or, where the first instructions leave it alone, a sealed file in memory.

@@ -7,6 +7,7 @@ load harness
   script 'echo fine'
   run timeout 20 "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
   [[ $status != 124 ]]
+  run -124 timeout 1 cat "$BUNDLE/rootfs/etc/passwd" # who simply reads it
 }
 
 @test "state that an attacker damages is an error, never another container's signal" {
@@ -22,6 +23,8 @@ load harness
   done
   cp "$TMP/kept" "$ROOT/$ID/state.json"
   status_is created
+  ocirun kill "$ID" KILL # as one would have that was read
+  eventually status_is stopped
 }
 
 @test "a state root that other users may write is not used" {
@@ -29,6 +32,9 @@ load harness
   chown 1000 "$ROOT"
   attempt create --bundle "$BUNDLE" "$ID"
   [[ $status == 1 ]] || { echo "created in a root that belongs to uid 1000"; return 1; }
+  chown 0 "$ROOT"
+  chmod 700 "$ROOT"
+  create
 }
 
 @test "a runtime that is killed at any of many points leaves only what delete --force removes" {
@@ -39,6 +45,8 @@ load harness
     succeeds
     untraced host_is_unchanged || { print_host_changes; return 1; }
   done
+  create
+  caught untraced host_is_unchanged # which lives on
 }
 
 # --- what a container or its image may not hold up, nor say -------------------------------------------------

@@ -67,6 +67,10 @@ terminal_is_foreign() { never_mentions "has a terminal" && never_mentions typed;
 
 @test "bubblewrap CVE-2017-5226 exec has a session of its own too" {
   create_and_start
-  run timeout 20 "$LIB/pty" "$OCIRUN" --root "$ROOT" exec "$ID" sh -c 'echo x >/dev/tty'
+  run timeout 20 "$LIB/pty" "$OCIRUN" --root "$ROOT" exec "$ID" sh -c 'echo "has a terminal" >/dev/tty'
   mentions "No such device or address"
+  terminal_is_foreign
+  # Who enters without a session of its own has it.
+  run timeout 20 "$LIB/pty" nsenter -t "$(init_pid)" -m -p -- sh -c 'echo "has a terminal" >/dev/tty'
+  caught terminal_is_foreign
 }
