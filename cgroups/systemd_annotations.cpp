@@ -195,7 +195,11 @@ bool reaches_beyond_the_unit(std::string_view name) {
                                           "Wants",
                                           "IPEgressFilterPath",
                                           "IPIngressFilterPath"};
-  return name.ends_with("Action") || contains(kBarred, name);
+  // RequiresOverridable is an old name that systemd still takes for Requires.
+  constexpr std::string_view kBarredEnds[] = {"Action", "MountsFor", "Overridable"};
+  return contains(kBarred, name) || std::ranges::any_of(kBarredEnds, [name](std::string_view end) {
+           return name.ends_with(end);
+         });
 }
 
 Result<UnitProperty> read_annotation(const std::string& name, std::string_view value) {

@@ -88,4 +88,17 @@ BOOST_AUTO_TEST_CASE(a_bad_name_or_value_is_refused_with_its_annotation)  // R-4
   for (const char* value : {"'soon'", "-1", "true", "[1]"}) check_refused("TimeoutStopSec", value);
 }
 
+// Engines copy annotations of images: one that starts or stops another unit would be the image's.
+BOOST_AUTO_TEST_CASE(what_reaches_beyond_the_unit_is_refused)
+{
+  for (const char* name : {"Requires", "RequiresOverridable", "RequisiteOverridable", "Wants",
+                           "Upholds", "BindsTo", "Conflicts", "OnFailure", "OnSuccess", "PartOf",
+                           "PropagatesStopTo", "RequiresMountsFor", "WantsMountsFor"})
+    check_refused(name, "['other.service']");
+  for (const char* name : {"FailureAction", "JobTimeoutAction"}) check_refused(name, "'reboot'");
+  for (const char* name : {"DeviceAllow", "DevicePolicy", "BPFProgram", "IPIngressFilterPath"})
+    check_refused(name, "'x'");
+  BOOST_TEST(read("After", "['other.service']").has_value());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
