@@ -1,6 +1,8 @@
 #include <sys/syscall.h>
 
 #include "linux/mount.hpp"
+#include "linux/mount_legacy.hpp"
+#include "linux/mount_point.hpp"
 #include "tests/linux/mount_scene.hpp"
 
 // What the mounts of a hostile image, or of a container in a user namespace, must not come to.
@@ -204,6 +206,22 @@ CHILD_TEST(a_bind_mount_cannot_be_uncovered_in_a_user_namespace, CLONE_NEWNS) {
                check_text(must_fail(scene.try_mount(bind_of("/all", "/mnt", "rbind,rrw"))),
                           "a flag of a mount below it is locked");
              }) == 0);
+}
+
+// Without detached mounts a name is looked at twice, and may have been moved in between.
+CHILD_TEST(a_destination_that_moved_while_mount2_worked_is_refused, CLONE_NEWNS) {
+  Scene scene;
+  fs::create_directories("/tmp/rootfs/now");
+  fs::create_directories("/tmp/rootfs/before");
+  scene.attach();
+  const UniqueFd source = must(sys::open("/tmp/host", O_PATH | O_DIRECTORY));
+  const auto bind = [&](const char* looked_at_before) {
+    const MountPoint point{*scene.root, *scene.procfs, RootfsPath("/now"),
+                           must(scene.root->open(RootfsPath(looked_at_before), O_PATH)), false};
+    return legacy::place_bind(point, source, Recursion::kTop);
+  };
+  check_text(must_fail(bind("/before")), "changed while something was mounted there");
+  must(bind("/now"));
 }
 
 // CVE-2021-30465, CVE-2024-45310: another container swaps a component of the destination.
