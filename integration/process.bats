@@ -17,6 +17,17 @@ load lib/common
   succeeds /own
 }
 
+@test "P-4 in a user namespace cwd may be one that not even its root may enter, but its user" {
+  user_namespace
+  install -d -m 750 -o 5 -g 101000 "$BUNDLE/rootfs/groups" # an owner that is not mapped
+  config '.process.cwd = "/groups" | .process.user = {uid: 0, gid: 0}'
+  inside pwd
+  exits 1 "change to /groups: permission denied"
+  config '.process.user = {uid: 1000, gid: 1000}'
+  inside pwd
+  succeeds /groups
+}
+
 @test "P-4 a cwd that is a file is refused" {
   refused "not a directory" '.process.cwd = "/etc/passwd"'
 }

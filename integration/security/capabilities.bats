@@ -75,3 +75,29 @@ write_to_cgroups() {
 }
 
 cgroups_are_untouched() { mentions "1 made" && equal "" "$(cgroups "$ID-evil")" && equal "" "$(find /sys/fs/cgroup -maxdepth 3 -name "$ID-evil")"; }
+
+# with_key COMMAND…: in a session keyring of its own, which holds a key.
+with_key() {
+  python3 -c 'import ctypes, os, sys
+call = ctypes.CDLL(None).syscall
+assert call(250, 1, None) >= 0  # keyctl, KEYCTL_JOIN_SESSION_KEYRING
+assert call(248, b"user", b"secret", b"x", 1, -3) >= 0  # add_key, KEY_SPEC_SESSION_KEYRING
+os.execvp(sys.argv[1], sys.argv[1:])' timeout -k 2 30 "$OCIRUN" --root "$ROOT" "$@"
+}
+
+@test "keyrings: the program does not possess the keys of who called run or exec" {
+  [[ $(uname -m) == x86_64 ]] || skip "the calls have other numbers here"
+  with_python
+  local find='import ctypes; print("key", ctypes.CDLL(None).syscall(250, 10, -3, b"user", b"secret", 0))' # KEYCTL_SEARCH
+  program python3 -c "$find"
+  run with_key run --bundle "$BUNDLE" "$ID"
+  has_no_key
+  run with_key run --no-new-keyring --bundle "$BUNDLE" "$ID"
+  caught has_no_key
+  program sleep 1000
+  create_and_start
+  run with_key exec "$ID" python3 -c "$find"
+  has_no_key
+}
+
+has_no_key() { succeeds "key -1"; }

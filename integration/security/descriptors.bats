@@ -23,6 +23,29 @@ holds_no_directory() {
   done
 }
 
+@test "runc CVE-2016-9962 the waiting init holds its streams and the start socket, of joined namespaces nothing" {
+  helper unshare --net --uts sleep 1000
+  eventually other_uts
+  set_namespace network "/proc/$HELPER/ns/net"
+  set_namespace uts "/proc/$HELPER/ns/uts"
+  create
+  holds_one_socket "$(init_pid)"
+  ocirun delete --force "$ID"
+  ocirun create --bundle "$BUNDLE" --preserve-fds 1 "$ID" </dev/null >"$TMP/output" 2>&1 3<"/proc/$HELPER/ns/net" 4>&- # on purpose
+  caught holds_one_socket "$(init_pid)"
+}
+
+other_uts() { [[ $(readlink "/proc/$HELPER/ns/uts") != "$(readlink /proc/self/ns/uts)" ]]; }
+
+# holds_one_socket PID: beside its standard streams.
+holds_one_socket() {
+  local fd found=()
+  for fd in "/proc/$1/fd"/*; do
+    [[ ${fd##*/} -le 2 ]] || found+=("$(readlink "$fd")")
+  done
+  [[ ${#found[@]} == 1 && ${found[0]} == socket:* ]] || { echo "open: ${found[*]}"; return 1; }
+}
+
 @test "runc CVE-2024-21626 the program has standard streams only, from run and from exec" {
   inside 'ls /proc/self/fd | xargs'
   streams_only

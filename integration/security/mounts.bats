@@ -175,3 +175,18 @@ tree_is_empty() { equal "" "$(find "$TMP/tree" ! -type d)"; }
   [[ ${HOST_CHANGES[*]} == *"$TMP/mnt"* ]] # what all tests here are compared with notices a mount
   umount "$TMP/mnt"
 }
+
+# As systemd has it: all that is mounted there is mounted wherever a copy of it is.
+@test "what a runtime mounts for a container is not seen on a host whose mounts are shared" {
+  mount --bind "$BUNDLE" "$BUNDLE"
+  mount --make-shared "$BUNDLE"
+  create_and_start
+  host_sees_no_mount
+  ocirun delete --force "$ID"
+  host_sees_no_mount
+  unshare --mount --propagation unchanged mount -t tmpfs tmpfs "$BUNDLE/rootfs/root"
+  caught host_sees_no_mount
+  umount -R "$BUNDLE"
+}
+
+host_sees_no_mount() { ! grep " $BUNDLE/" /proc/self/mountinfo; }

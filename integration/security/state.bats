@@ -49,6 +49,43 @@ load harness
   caught untraced host_is_unchanged # which lives on
 }
 
+@test "a stranger who got the number of a container's init takes none of its signals" {
+  local pid stranger
+  create_and_start
+  pid=$(init_pid)
+  ocirun kill "$ID" KILL
+  eventually is_gone "/proc/$pid"
+  echo $((pid - 1)) >/proc/sys/kernel/ns_last_pid || skip "this kernel gives no number on request"
+  python3 -c 'import time; time.sleep(1000)' 3>&- 4>&- &
+  stranger=$!
+  HELPERS+=("$stranger")
+  [[ $stranger == "$pid" ]] || skip "the number was taken by another"
+  attempt kill "$ID" KILL
+  exits 1 "container not running"
+  attempt kill --all "$ID" KILL
+  attempt delete "$ID"
+  succeeds
+  lives_on "$stranger"
+  kill -KILL "$pid" # who trusts the number alone
+  wait "$stranger" || true
+  caught lives_on "$stranger"
+}
+
+lives_on() { kill -0 "$1" 2>/dev/null || { echo "process $1 is dead"; return 1; }; }
+
+@test "a create that is killed takes init with it, also one that waits for a hook and reads no message" {
+  container_hook 'echo >/begun; exec sleep 1000'
+  sed -i "s|/begun|$TMP/begun|" "$BUNDLE/config.json"
+  helper "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID"
+  eventually exists "$TMP/begun"
+  caught nobody_waits # there is a hook, which is in the container's pid namespace
+  kill -KILL "${HELPERS[0]}"
+  eventually nobody_waits
+  ocirun delete --force "$ID"
+}
+
+nobody_waits() { ! pgrep -xf 'sleep 1000' >/dev/null; }
+
 # --- what a container or its image may not hold up, nor say -------------------------------------------------
 
 @test "a startContainer hook of the image that never ends cannot keep its container from delete --force" {
@@ -65,7 +102,7 @@ load harness
   eventually has_ended
 }
 
-has_ended() { ! kill -0 "$HELPER" 2>/dev/null || [[ $(ps -o stat= -p "$HELPER") == Z* ]]; }
+has_ended() { ! kill -0 "${HELPERS[0]}" 2>/dev/null || [[ $(ps -o stat= -p "${HELPERS[0]}") == Z* ]]; }
 
 # no_controls: what a terminal would obey is not in $output.
 no_controls() {
