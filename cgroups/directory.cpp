@@ -5,6 +5,7 @@
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +19,8 @@ namespace ocirun::cgroups {
 namespace {
 
 constexpr std::size_t kLargestFile = std::size_t{16} << 20;
+constexpr const char* kNote = "user.ocirun.handed_down";
+constexpr std::size_t kLongestNote = 1024;
 constexpr int kDirectoryFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 Result<UniqueFd> open_at(int parent, const std::string& name, int flags) {
@@ -91,6 +94,22 @@ std::vector<std::string> Directory::files() const {
 bool Directory::has_children() const {
   struct stat status{};
   return ::fstat(fd_.get(), &status) != 0 || status.st_nlink > 2;
+}
+
+std::string Directory::note() const {
+  const Result<UniqueFd> fd = open_file(".", O_RDONLY | O_DIRECTORY);
+  std::string text(kLongestNote, '\0');
+  const ssize_t size = fd ? ::fgetxattr(fd->get(), kNote, text.data(), text.size()) : 0;
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  return text;
+}
+
+Result<void> Directory::write_note(const std::string& text) const {
+  TRY_ASSIGN(const UniqueFd fd, open_file(".", O_RDONLY | O_DIRECTORY));
+  if ((text.empty() ? ::fremovexattr(fd.get(), kNote)
+                    : ::fsetxattr(fd.get(), kNote, text.data(), text.size(), 0)) == 0)
+    return {};
+  return fail(errno, "write {} of {}", kNote, path_);
 }
 
 Result<Made> make_directory(const std::string& path) {

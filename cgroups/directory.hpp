@@ -34,6 +34,11 @@ class Directory {
   std::vector<std::string> files() const;
   /// Whether there are cgroups in it (cgroupfs counts them as links).
   bool has_children() const;
+  /// What a container left written on the cgroup for others (an extended attribute; v2, Linux 5.7):
+  /// empty where there is nothing or it cannot be read.
+  std::string note() const;
+  /// Empty: none any more.
+  Result<void> write_note(const std::string& text) const;
 
  private:
   Directory(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}

@@ -162,12 +162,18 @@ Result<std::vector<Write>> HostCgroup::plan_writes(const Resources& resources) c
 
 Result<void> HostCgroup::apply(const Resources& resources) {
   TRY_ASSIGN(const std::vector<Write> writes, plan_writes(resources));
-  return apply_writes(nodes_, writes, record_.handed_down);
+  const std::size_t before = record_.handed_down.size();
+  Result<void> applied = apply_writes(nodes_, writes, record_.handed_down);
+  note(std::span(record_.handed_down).subspan(before));
+  return applied;
 }
 
 Result<Writes> HostCgroup::update(const Resources& resources) {
   TRY_ASSIGN(const std::vector<Write> writes, plan(resources, host()));
-  return replace_values(nodes_, writes, record_.handed_down);
+  const std::size_t before = record_.handed_down.size();
+  Result<Writes> old_values = replace_values(nodes_, writes, record_.handed_down);
+  note(std::span(record_.handed_down).subspan(before));
+  return old_values;
 }
 
 void HostCgroup::restore(std::span<const Write> old_values) { restore_values(nodes_, old_values); }
@@ -209,6 +215,8 @@ Result<void> HostCgroup::destroy() {
   TRY(remove_nodes(nodes_));
   remove_parents();
   take_back(record_.handed_down);
+  // On a hybrid host another container may have handed down what nobody uses any more.
+  if (const Node* v2 = unified(); v2 != nullptr && nodes_.size() > 1) take_back_noted(*v2);
   return {};
 }
 

@@ -146,4 +146,27 @@ void take_back(const HandedDown& handed_down) {
   }
 }
 
+void note(std::span<const HandedDown::value_type> handed_down) {
+  for (const auto& [controller, directory] : handed_down) {
+    const Result<Directory> ancestor = Directory::open(directory);
+    if (!ancestor) continue;
+    const std::string noted = ancestor->note();
+    if (!contains(words(noted), controller))
+      static_cast<void>(ancestor->write_note(fmt::format("{} {}", noted, controller)));
+  }
+}
+
+void take_back_noted(const Node& node) {
+  for (std::string path = node.path(); path.size() > node.mount_point().size();) {
+    path = parent_of(path);
+    const Result<Directory> ancestor = Directory::open(path);
+    if (!ancestor) continue;               // was made for the container, and went with it
+    if (ancestor->has_children()) return;  // so has each one above
+    const std::string noted = ancestor->note();
+    for (const std::string_view controller : words(noted))
+      static_cast<void>(ancestor->write("cgroup.subtree_control", fmt::format("-{}", controller)));
+    if (!noted.empty()) static_cast<void>(ancestor->write_note(""));
+  }
+}
+
 }  // namespace ocirun::cgroups

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,5 +57,9 @@ Result<void> enable_controllers(const Node& node, const std::vector<std::string>
                                 HandedDown& handed_down);
 /// Takes that back where nobody else can be using it: the ancestor has no other child.
 void take_back(const HandedDown& handed_down);
+/// Writes it on those cgroups for whoever is the last there, as others may outlive `node`.
+void note(std::span<const HandedDown::value_type> handed_down);
+/// The same as take_back() with what is written on the ancestors of `node`, whoever wrote it.
+void take_back_noted(const Node& node);
 
 }  // namespace ocirun::cgroups

@@ -56,6 +56,27 @@ hand_down_nothing() {
   equal "" "$HANDED_DOWN"
 }
 
+@test "R-44 of containers that used a controller of a hybrid host's unified hierarchy, the last takes it back, whoever had asked for it" {
+  [[ -e /sys/fs/cgroup/unified/cgroup.subtree_control ]] || skip "this host has no hybrid layout"
+  grep -qw hugetlb /sys/fs/cgroup/unified/cgroup.controllers || skip "no hugetlb in the unified hierarchy"
+  local parent=/sys/fs/cgroup/unified/$ID-parent name
+  make_cgroups "$ID-parent"
+  resources '{hugepageLimits: [{pageSize: "2MB", limit: 2097152}]}'
+  for name in a b c; do
+    [[ $name != c ]] || config 'del(.linux.resources.hugepageLimits)'
+    config '.linux.cgroupsPath = $path' --arg path "/$ID-parent/$name"
+    attempt create --bundle "$BUNDLE" "$ID-$name"
+    exits 0
+  done
+  ocirun delete --force "$ID-a"
+  equal hugetlb "$(<"$parent/cgroup.subtree_control")"
+  ocirun delete --force "$ID-b"
+  equal hugetlb "$(<"$parent/cgroup.subtree_control")"
+  ocirun delete --force "$ID-c"
+  equal "" "$(<"$parent/cgroup.subtree_control")"
+  remove_cgroups "$ID-parent"
+}
+
 @test "R-5 a frozen cgroup is refused and create does not hang" {
   make_cgroups "$ID"
   freeze "$ID"
