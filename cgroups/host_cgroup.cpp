@@ -220,4 +220,16 @@ Result<void> HostCgroup::destroy() {
   return {};
 }
 
+Result<void> HostCgroup::leave_to_systemd() {
+  if (not_ours_) return {};
+  const auto others = std::ranges::partition(
+      nodes_, [](const Node& node) { return node.unified() || node.has("name=systemd"); });
+  const std::span<Node> watched(nodes_.begin(), others.begin());
+  TRY(remove_nodes(others));
+  TRY(empty_nodes(watched));
+  remove_parents();
+  take_back(record_.handed_down);
+  return {};
+}
+
 }  // namespace ocirun::cgroups

@@ -37,6 +37,9 @@ class HostCgroup final : public Cgroup {
   Result<OomWatch> watch_oom() const override;
   std::uint64_t oom_kills() const override;
   Result<void> destroy() override;
+  /// The same for a scope that systemd does not know of the end of. It is told by the cgroup, which
+  /// stays for it, empty: of one that is gone systemd takes the scope for running for ever.
+  Result<void> leave_to_systemd();
   const Record& record() const override { return record_; }
 
  private:

@@ -21,4 +21,7 @@ Result<void> signal_processes(std::span<const Node> nodes, int signal);
 /// Removes all nodes with what is nested in them, killing what is left; see Cgroup::destroy.
 Result<void> remove_nodes(std::span<const Node> nodes);
 
+/// Kills what is left in them and below; the directories stay.
+Result<void> empty_nodes(std::span<const Node> nodes);
+
 }  // namespace ocirun::cgroups

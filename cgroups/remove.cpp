@@ -78,4 +78,21 @@ Result<void> remove_nodes(std::span<const Node> nodes) {
               left.front()->path(), processes);
 }
 
+Result<void> empty_nodes(std::span<const Node> nodes) {
+  Patience patience(kRemoveTime);
+  for (;;) {
+    std::size_t processes = 0;
+    for (const Node& node : nodes) {
+      TRY_ASSIGN(const std::vector<int> pids, kill_in(node));
+      processes += pids.size();
+    }
+    if (processes == 0) return {};
+    TRY(signal_processes(nodes, SIGKILL));
+    if (!patience.wait())
+      return fail(EBUSY,
+                  "empty cgroup {}: {} of its processes do not die (waiting for the kernel?)",
+                  nodes.front().path(), processes);
+  }
+}
+
 }  // namespace ocirun::cgroups

@@ -215,8 +215,8 @@ Result<void> SystemdCgroup::destroy() {
   held_.reset();
   // Nobody is left to be asked by SIGTERM, for which systemd would give 90 seconds.
   static_cast<void>(host_.signal_all(SIGKILL));
-  static_cast<void>(stop_unit(instance(), record().unit));
-  return host_.destroy();
+  const Result<void> stopped = stop_unit(instance(), record().unit);
+  return stopped ? host_.destroy() : host_.leave_to_systemd();
 }
 
 Result<std::unique_ptr<Cgroup>> make_systemd_cgroup(const Layout& layout, ScopeRequest request) {

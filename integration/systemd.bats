@@ -264,6 +264,31 @@ EOF
     refused "over the system bus" other'
 }
 
+# Ten seconds of patience for one question; the bus itself takes the question and waits.
+@test "R-45 a stopped systemd is told by a sentence after ten seconds, and delete --force works" {
+  guest --user '
+    bundle
+    up web
+    manager=$(pgrep -u "$(id -u)" -x systemd)
+    took_ten_seconds() {
+      local before=$EPOCHREALTIME
+      "$@"
+      local tenths=$(((${EPOCHREALTIME/[.,]/} - ${before/[.,]/}) / 100000))
+      echo "$1 $2: $tenths tenths of a second"
+      ((tenths >= 95 && tenths < 150)) || exit 1
+    }
+    kill -STOP "$manager"
+    took_ten_seconds refused "systemd has not answered for 10 s" other
+    took_ten_seconds ocirun delete --force web
+    [[ ! -e $W/root/web ]]
+    equal "processes" "" "$(cat "/sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/user.slice/ocirun-web.scope/cgroup.procs")"
+    kill -CONT "$manager"
+    for ((i = 0; i < 100; i++)); do [[ $(show ocirun-web.scope LoadState) != not-found ]] || break; sleep 0.1; done
+    gone ocirun-web.scope
+    up again
+    ocirun delete --force again'
+}
+
 @test "R-45 an update that a stopped bus does not take changes nothing" {
   guest --cgroup hybrid '
     bundle ".linux.resources += {memory: {limit: 50003968}, pids: {limit: 17}}"
