@@ -44,10 +44,11 @@ Error explained(Error error, Fd context, std::string what) {
 
 Result<void> set_option(Fd context, const std::string& option) {
   const std::size_t equals = option.find('=');
+  const std::string label(label_of(option));
   auto done = equals == std::string::npos
                   ? sys::fsconfig(context, FSCONFIG_SET_FLAG, option.c_str(), nullptr)
                   : sys::fsconfig(context, FSCONFIG_SET_STRING, option.substr(0, equals).c_str(),
-                                  option.c_str() + equals + 1);
+                                  label.empty() ? option.c_str() + equals + 1 : label.c_str());
   if (!done)
     return std::unexpected(explained(done.error(), context, fmt::format("option {:?}", option)));
   return {};
@@ -81,6 +82,17 @@ constexpr NamedAttribute kLockable[] = {
 }  // namespace
 
 const MountAttributes kHostNode{.set = MOUNT_ATTR_RDONLY, .clear = 0};
+
+std::string_view label_of(std::string_view option) {
+  for (const std::string_view name : {"context=", "fscontext=", "defcontext=", "rootcontext="}) {
+    if (!option.starts_with(name)) continue;
+    option.remove_prefix(name.size());
+    if (option.size() >= 2 && option.starts_with('"') && option.ends_with('"'))
+      return option.substr(1, option.size() - 2);
+    return option;
+  }
+  return {};
+}
 
 Result<DetachedMount> DetachedMount::of_filesystem(const Filesystem& filesystem,
                                                    std::uint64_t attributes) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,10 @@ struct Filesystem {
   std::string selinux_context;         // "": none
   std::vector<std::string> data;       // "key=value" or "key", in order
 };
+
+/// The label of one of SELinux' options, such as "context=a:b:c:s0:c1,c2", without the quotes that
+/// protect its commas where options are one text; "" for any other option.
+std::string_view label_of(std::string_view option);
 
 /// A mount that is in no namespace's tree yet: complete, with all its attributes, before anybody
 /// sees it. Once attached, its descriptor is the handle of the attached mount.

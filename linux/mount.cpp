@@ -87,9 +87,10 @@ Result<void> label_root(const MountContext& context, const Mount& mount, Fd made
   if (context.mount_label.empty() || mount.type != "mqueue" || context.shares_ipc) return {};
   TRY_ASSIGN(const UniqueFd directory, context.procfs.reopen(made, O_RDONLY | O_DIRECTORY));
   auto labelled = set_file_label(directory, context.mount_label);
-  // Of a user namespace that host root made it belongs to an id that is not mapped: it keeps a
-  // label that lets the container do less, never more.
-  if (!labelled && context.in_user_namespace && labelled.error().number() == EPERM) return {};
+  // The mqueue of an ipc namespace that was joined may belong to an id that is not mapped here. It
+  // keeps the label that its maker gave it.
+  const bool is_anothers = context.in_user_namespace && !context.own_ipc;
+  if (!labelled && is_anothers && labelled.error().number() == EPERM) return {};
   return labelled;
 }
 

@@ -34,6 +34,7 @@ struct MountContext {
       false;                 // sysfs refused (foreign netns): bind the host's /sys (M-13)
   bool shares_pids = false;  // likewise proc without a pid namespace, and
   bool shares_ipc = false;   // mqueue without an ipc namespace, of its own
+  bool own_ipc = false;      // an ipc namespace that was made for this container
   std::span<const CgroupHierarchy> cgroups;  // of one unified entry: pure v2
 };
 

@@ -53,10 +53,13 @@ std::uint64_t mount_flags(std::uint64_t attributes) {
 
 /// Options as one text. A label has commas of its own and is quoted.
 std::string joined(const Filesystem& filesystem) {
-  std::string text = fmt::format("{}", fmt::join(filesystem.data, ","));
+  std::vector<std::string> options = filesystem.data;
   if (!filesystem.selinux_context.empty())
-    text += fmt::format("{}context=\"{}\"", text.empty() ? "" : ",", filesystem.selinux_context);
-  return text;
+    options.push_back("context=" + filesystem.selinux_context);
+  for (std::string& option : options)
+    if (const std::string label(label_of(option)); !label.empty())
+      option = fmt::format("{}=\"{}\"", option.substr(0, option.find('=')), label);
+  return fmt::to_string(fmt::join(options, ","));
 }
 
 /// Makes the trusted procfs the working directory, so that an fd link is a relative name that

@@ -134,6 +134,7 @@ Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::Messa
       .rootless_sysfs_fallback = !config.namespaces.creates(NamespaceKind::kNetwork),
       .shares_pids = !config.namespaces.contains(NamespaceKind::kPid),
       .shares_ipc = !config.namespaces.contains(NamespaceKind::kIpc),
+      .own_ipc = config.namespaces.creates(NamespaceKind::kIpc),
       .cgroups = plan.cgroup_hierarchies};
   for (std::size_t index = 0; index < config.mounts.size(); ++index) {
     const linux::Mount& mount = config.mounts[index];

@@ -31,7 +31,8 @@ struct InitPlan {
 };
 
 /// Whether init cannot be made by one clone3: it joins a user, pid or time namespace, sets time
-/// offsets, or joins anything on its way into a user namespace.
+/// offsets, or joins anything on its way into a user namespace; or an ipc namespace must belong to
+/// the root of a new user namespace.
 bool needs_stage(const bundle::Config& config);
 
 }  // namespace ocirun::runtime

@@ -61,6 +61,11 @@ Result<linux::Child> run_stage(const InitPlan& plan, const linux::MessageSocket&
 
 bool needs_stage(const bundle::Config& config) {
   const linux::NamespaceSet& wanted = config.namespaces;
+  // L-34: an mqueue belongs to who made its namespace, and only the owner may label it: that has to
+  // be the root of the user namespace, and no host id that it does not map.
+  if (!config.mount_label.empty() && wanted.creates(NamespaceKind::kUser) &&
+      wanted.creates(NamespaceKind::kIpc))
+    return true;
   if (wanted.contains(NamespaceKind::kTime) || wanted.joins(NamespaceKind::kUser) ||
       wanted.joins(NamespaceKind::kPid))
     return true;

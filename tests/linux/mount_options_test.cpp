@@ -7,6 +7,8 @@
 #include <set>
 #include <sstream>
 
+#include "linux/detached_mount.hpp"
+
 using namespace ocirun::linux;
 
 namespace {
@@ -113,6 +115,17 @@ BOOST_AUTO_TEST_CASE(bind_rbind_and_id_maps_are_told_apart) {
   BOOST_TEST(read_options("rbind").recursive);
   BOOST_TEST((read_options("idmap").id_map_kind == IdMapKind::kMount));
   BOOST_TEST((read_options("ridmap").id_map_kind == IdMapKind::kRecursive));
+}
+
+BOOST_AUTO_TEST_CASE(a_label_is_told_from_other_options_and_loses_its_quotes) {  // L-34
+  constexpr std::string_view label = "a:b:c:s0:c1,c2";
+  for (const char* name : {"context", "fscontext", "defcontext", "rootcontext"}) {
+    BOOST_TEST(label_of(fmt::format("{}={}", name, label)) == label);
+    BOOST_TEST(label_of(fmt::format("{}=\"{}\"", name, label)) == label);
+  }
+  for (const char* other : {"mode=755", "context", "xcontext=a", "context=", "context=\"\""})
+    BOOST_TEST(label_of(other) == "");
+  BOOST_TEST(label_of("context=\"") == "\"");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
