@@ -71,6 +71,52 @@ none() {
   done < <(git ls-files -- '*.hpp')
 }
 
+# limits_table: the rows of README.md's table, one a line; a row is its requirements and a cell for each bed.
+limits_table() { sed -n '/^## Resource limits/,/^## Environment/p' integration/README.md | grep -E '^\| (R-|`)'; }
+
+# requirements TEXT: each "R-7" or "LC-12" of it, also those between "R-14 … R-17".
+requirements() {
+  local range first
+  grep -oE '[A-Z]+-[0-9]+( … [A-Z]+-[0-9]+)?' <<<"$1" | while read -r range; do
+    first=${range%% *}
+    seq -f "${first%-*}-%g" "${first#*-}" "${range##*-}"
+  done
+}
+
+# shown_by PLACE WORD: a test of that place is called by the word: "R-7", or "update".
+shown_by() {
+  case $1 in
+    tests/*) git grep -qE "^BOOST_AUTO_TEST_CASE.*\b$2\b|^ *//.*\b$2\b|\) *// .*\b$2\b" -- "$1/*_test.cpp" ;;
+    *) grep -qE "^@test \"(([A-Z]+-[0-9]+|CVE-[-0-9]+) )*$2\b" "integration/$1.bats" ;;
+  esac
+}
+
+@test "what the table of limits names as a test is one, of that requirement" {
+  local row cells cell place words word failed=0
+  while read -r row; do
+    IFS='|' read -ra cells <<<"${row#|}"
+    [[ ${#cells[@]} == 6 ]] || { echo "six cells are wanted: $row"; failed=1; }
+    for cell in "${cells[@]:1}"; do
+      [[ $cell == *[a-z]* ]] || { echo "neither a test nor a reason: $row"; failed=1; }
+      while [[ $cell =~ \`([a-z/]+)\`(\ \(([^\)]*)\))?(.*) ]]; do
+        place=${BASH_REMATCH[1]} words=$(requirements "${BASH_REMATCH[3]}") cell=${BASH_REMATCH[4]}
+        [[ -n $words ]] || words=$(requirements "${cells[0]}")
+        [[ -n $words ]] || words=$(sed -E 's/^[^`]*`([a-z]+)`.*/\1/' <<<"${cells[0]}")
+        for word in $words; do
+          shown_by "$place" "$word" || { echo "no test of $place is called $word:${cells[0]}"; failed=1; }
+        done
+      done
+    done
+  done < <(limits_table)
+  return "$failed"
+}
+
+@test "the table of limits has the rows of the matrix, and no other" {
+  [[ -n ${OCIRUN_SPEC_DIR:-} && -e $OCIRUN_SPEC_DIR/matrix.md ]] || skip "OCIRUN_SPEC_DIR has no matrix.md"
+  diff <(sed -n '/^## 1\.7 /,/^## 1\.8 /s/^| \(R-[0-9]*\) .*/\1/p' "$OCIRUN_SPEC_DIR/matrix.md" | sort) \
+    <(requirements "$(limits_table | cut -d'|' -f2)" | sort)
+}
+
 @test "shell scripts pass shellcheck" {
   command -v shellcheck >/dev/null || skip "shellcheck is not installed"
   shellcheck -x dev .ci/run integration/lib/sandbox integration/lib/debian-rootfs integration/vm/{image,run,systemd-ns} \

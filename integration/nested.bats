@@ -36,7 +36,7 @@ nest_with_limits() {
   umount /mnt
 }
 
-@test "ocirun in an ocirun container in an ocirun container: privileged, limits hold at each level" {
+@test "R-26 ocirun in an ocirun container in an ocirun container: privileged, limits hold at each level" {
   # On v2 a cgroup that holds processes hands no controllers down: the outer container's own moves aside.
   local aside=true
   if pure_v2; then aside='mkdir /sys/fs/cgroup/aside; echo 0 >/sys/fs/cgroup/aside/cgroup.procs'; fi

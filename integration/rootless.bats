@@ -74,6 +74,31 @@ load lib/ordinary-user
   exits 1 "/etc/subuid lends user worker no ids; an administrator can: usermod --add-subuids 100000-165535 worker"
 }
 
+@test "L-9 fewer ids lent than the mapping wants are refused with those that there are" {
+  lend_ids
+  echo "worker:$FIRST_UID:1000" >"$TMP/subuid"
+  run_user
+  exits 1 "/linux/uidMappings: newuidmap refused the mapping: host ids 300000 to 365535 are not all yours"
+  mentions "/etc/subuid lends user worker 300000 to 300999"
+}
+
+# without_programs COMMAND…: where nobody has installed newuidmap and newgidmap.
+without_programs() {
+  # shellcheck disable=SC2016
+  unshare --mount sh -c 'mkdir "$0/bin" "$0/work" && mount -t overlay -o "lowerdir=/usr/bin,upperdir=$0/bin,workdir=$0/work" bin /usr/bin &&
+    rm /usr/bin/newuidmap /usr/bin/newgidmap && exec "$@"' "$TMP" "$@"
+}
+
+@test "a newuidmap that is not installed is named, with what to install" {
+  without_programs true 2>/dev/null || skip "no overlay can be mounted over /usr/bin here"
+  rm -rf "$TMP/bin" "$TMP/work"
+  lend_ids
+  run without_programs setpriv --reuid 12345 --regid 12345 --clear-groups env -i PATH="$PATH" XDG_RUNTIME_DIR="$HOME_DIR/xdg" \
+    "$OCIRUN" run --bundle "$BUNDLE" "$ID"
+  exits 1 "newuidmap"
+  mentions "uidmap"
+}
+
 @test "a newuidmap without its privileges, or with no_new_privs set, is told" {
   lend_ids
   cp /usr/bin/newuidmap "$TMP/plain"
@@ -93,6 +118,14 @@ load lib/ordinary-user
   edit_as_user 'del(.linux.uidMappings, .linux.gidMappings, (.linux.namespaces[] | select(.type == "user")))'
   run_user
   exits 1 'an ordinary user needs a user namespace: list {"type": "user"}'
+}
+
+@test "Debian's sysctl that forbids users their namespaces is named" {
+  [[ -n ${OCIRUN_VM:-} && -e /proc/sys/kernel/unprivileged_userns_clone ]] || skip "the host's own sysctl is not ours to change, or it has none"
+  echo 0 >/proc/sys/kernel/unprivileged_userns_clone
+  run_user
+  echo 1 >/proc/sys/kernel/unprivileged_userns_clone
+  exits 1 "the sysctl kernel.unprivileged_userns_clone is 0: set it to 1"
 }
 
 @test "ids that an outer user namespace lacks cannot be handed on" {
@@ -182,6 +215,23 @@ from_inside() {
   eventually eval '[[ $(user state "$ID" | jq -r .status) == stopped ]]'
   user delete "$ID"
   [[ -z $(compgen -G "/sys/fs/cgroup/*/$ID-user/box") ]]
+  undelegate
+}
+
+@test "R-2 R-4 R-7 in a delegated cgroup a relative path and none have places beside the caller's, which delete removes with all below" {
+  local name place
+  needs_v2 "a place beside the caller's"
+  delegate
+  for name in "$ID" box; do
+    [[ $name == "$ID" ]] || edit_as_user '.linux.cgroupsPath = $p' --arg p "$name"
+    edit_as_user '.process.args = ["sleep", "1000"]'
+    from_inside run --detach --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || { show_output; undelegate; return 1; }
+    place=$(sed -n 's/^0:://p' "/proc/$(user state "$ID" | jq .pid)/cgroup")
+    equal "/$ID-user/ocirun/$name" "$place" || { undelegate; return 1; }
+    setpriv --reuid 12345 --clear-groups --regid 12345 mkdir -p "/sys/fs/cgroup$place/below/it"
+    user delete --force "$ID"
+    is_gone "/sys/fs/cgroup$place"
+  done
   undelegate
 }
 

@@ -88,6 +88,16 @@ unified() { config '.linux.resources.unified = '"$1"; }
   equal 0 "$(stat -c %u "/sys/fs/cgroup/$ID")"
 }
 
+@test "R-8 the container's first process is born in its cgroup, and enters it where clone3 cannot" {
+  strace -qq -e trace=clone3 -e signal=none -o "$TMP/trace" "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID" \
+    </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || show_output
+  contains "$TMP/trace" CLONE_INTO_CGROUP
+  contains "$(cgroup pids)/cgroup.procs" "$(init_pid)"
+  ocirun delete --force "$ID"
+  "$LIB/without" clone3 -- "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || show_output
+  contains "$(cgroup pids)/cgroup.procs" "$(init_pid)"
+}
+
 @test "R-7 delete removes what the container made below, with processes in it" {
   script 'mkdir -p /sys/fs/cgroup/a/b && sleep 1000 & echo $! >/sys/fs/cgroup/a/b/cgroup.procs; exec sleep 1000'
   config '.mounts[6].options -= ["ro"]'

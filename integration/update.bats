@@ -66,7 +66,7 @@ setup() {
   fails "--cpu-idle" update --cpu-idle 2 "$ID"
 }
 
-@test "update: memory and swap are raised and lowered in any order; unlimited memory lifts both" {
+@test "R-13 update: memory and swap are raised and lowered in any order; unlimited memory lifts both" {
   needs_v1 "memory and swap together"
   needs_controller memory
   resources '{memory: {limit: 67108864, swap: 67108864}}'
@@ -80,7 +80,7 @@ setup() {
   [[ $(limit memory memory.memsw.limit_in_bytes) -gt 1000000000000 ]]
 }
 
-@test "update: on v2 the limit on swap moves with that on memory, so that both together stay" {
+@test "R-13 update: on v2 the limit on swap moves with that on memory, so that both together stay" {
   needs_v2 "a limit on swap alone"
   needs_controller memory
   resources '{memory: {limit: 67108864, swap: 134217728}}'
@@ -106,6 +106,109 @@ setup() {
   limited pids pids.max=40 pids.max=40
   limited cpu cpu.shares=512 cpu.weight=59
   [[ ! -e $ROOT/$ID/resources.json ]]
+}
+
+# limit_files: all that an option of update changes, on either version.
+limit_files() {
+  local name
+  for name in memory/memory.{limit_in_bytes,memsw.limit_in_bytes,soft_limit_in_bytes,kmem.tcp.limit_in_bytes,max,low,swap.max} \
+    cpu/cpu.{shares,cfs_quota_us,cfs_period_us,cfs_burst_us,rt_runtime_us,rt_period_us,idle,weight,max,max.burst} \
+    cpuset/cpuset.{cpus,mems} pids/pids.max blkio/blkio.{weight,bfq.weight} io/io.{weight,bfq.weight}; do
+    if pure_v2; then name=/sys/fs/cgroup/$ID/${name#*/}; else name=/sys/fs/cgroup/${name%/*}/$ID/${name#*/}; fi
+    [[ ! -f $name ]] || echo "$name"
+  done
+}
+
+# limits_now: "FILE VALUE" of each of them, without a process for each.
+limits_now() {
+  local file lines
+  for file in $(limit_files); do
+    mapfile -t lines <"$file"
+    echo "${file##*/} ${lines[*]}"
+  done
+}
+
+# changed_by COMMAND…: the files that an update changes, what they hold then and what is kept for later; "refused"
+# when it fails, which changes nothing.
+changed_by() {
+  local kept=$ROOT/$ID/resources.json
+  untraced limits_now >"$TMP/limits.before"
+  cp "$kept" "$TMP/kept.before" 2>/dev/null || rm -f "$TMP/kept.before"
+  if "$@" >"$TMP/update.log" 2>&1; then
+    untraced limits_now | diff "$TMP/limits.before" - | sed -n 's/^> //p'
+    jq -cS . "$kept"
+  else
+    untraced limits_now | diff "$TMP/limits.before" - || return 1
+    [[ ! -e $kept && ! -e $TMP/kept.before ]] || cmp "$kept" "$TMP/kept.before" || return 1
+    echo refused
+  fi
+}
+
+# Two containers that begin alike: one is given the options, the other the fields, each on top of those before.
+@test "update: each option and its field of --resources do the same, and change their own files alone" {
+  needs_controller memory
+  needs_controller cpu
+  local options=0 option json files by_option by_json first=$ID second=$ID-2
+  resources '{memory: {limit: 67108864, reservation: 33554432, swap: 134217728}, pids: {limit: 40},
+    cpu: {shares: 512, quota: 80000, period: 100000}}'
+  create
+  config '.linux.cgroupsPath = $p' --arg p "/$second"
+  ID=$second
+  create
+  while read -r option files json; do
+    ID=$first
+    by_option=$(changed_by update "${option%%=*}" "${option#*=}")
+    ID=$second
+    by_json=$(changed_by update_with "$json")
+    equal "$option $by_option" "$option $by_json"
+    [[ $by_option == refused ]] || matches_files "$by_option" "$files" || { echo "$option changed: $by_option"; return 1; }
+    options=$((options + 1))
+  done <<'END'
+--cpu-period=50000 cpu.cfs_period_us|cpu.max {"cpu":{"period":50000}}
+--cpu-quota=30000 cpu.cfs_quota_us|cpu.max {"cpu":{"quota":30000}}
+--cpu-burst=10000 cpu.cfs_burst_us|cpu.max.burst {"cpu":{"burst":10000}}
+--cpu-share=2048 cpu.shares|cpu.weight {"cpu":{"shares":2048}}
+--cpu-rt-period=500000 cpu.rt_period_us {"cpu":{"realtimePeriod":500000}}
+--cpu-rt-runtime=100 cpu.rt_runtime_us {"cpu":{"realtimeRuntime":100}}
+--cpu-idle=1 cpu.idle|cpu.shares|cpu.weight {"cpu":{"idle":1}}
+--cpuset-cpus=0 cpuset.cpus {"cpu":{"cpus":"0"}}
+--cpuset-mems=0 cpuset.mems {"cpu":{"mems":"0"}}
+--memory=48m memory.limit_in_bytes|memory.max|memory.swap.max {"memory":{"limit":50331648}}
+--memory-reservation=16m memory.soft_limit_in_bytes|memory.low {"memory":{"reservation":16777216}}
+--memory-swap=256m memory.memsw.limit_in_bytes|memory.swap.max {"memory":{"swap":268435456}}
+--kernel-memory=64m no.file {"memory":{"kernel":67108864}}
+--kernel-memory-tcp=64m memory.kmem.tcp.limit_in_bytes {"memory":{"kernelTCP":67108864}}
+--pids-limit=20 pids.max {"pids":{"limit":20}}
+--blkio-weight=300 blkio.weight|blkio.bfq.weight|io.weight|io.bfq.weight {"blockIO":{"weight":300}}
+END
+  equal "$options" "$(ocirun update --help | grep -cE -- '--(cpu|memory|kernel|pids|blkio)')"
+}
+
+# matches_files CHANGES FILES: nothing but those files, named with | between them, has changed.
+matches_files() { ! sed '$d' <<<"$1" | grep -vE "^(${2//./\\.}) "; }
+
+@test "update: all or nothing, whichever of the files refuses" {
+  needs_controller memory
+  needs_controller pids
+  local name file tried=0 change='{"cpu":{"shares":2048,"quota":40000,"period":50000},
+    "memory":{"limit":33554432,"reservation":16777216},"pids":{"limit":10}}'
+  resources '{memory: {limit: 67108864}, pids: {limit: 40}, cpu: {shares: 512, quota: 80000, period: 100000}}'
+  create
+  changed_by update_with "$change" >"$TMP/changed"
+  ocirun delete --force "$ID"
+  create
+  untraced limits_now >"$TMP/limits.before"
+  for file in $(limit_files); do
+    name=${file##*/}
+    grep -q "^$name " "$TMP/changed" || continue
+    run strace -f -qq -o "$TMP/trace" -P "$file" -e inject=write,pwrite64:error=EIO:when=1 \
+      "$OCIRUN" --root "$ROOT" update --resources - "$ID" <<<"$change"
+    exits 1 "$name"
+    untraced limits_now | diff "$TMP/limits.before" -
+    is_gone "$ROOT/$ID/resources.json"
+    tried=$((tried + 1))
+  done
+  [[ $tried -ge 4 ]] || { cat "$TMP/changed"; return 1; }
 }
 
 @test "update: JSON as engines send it, zeros leave alone; a mistake is told by its pointer" {
@@ -144,7 +247,7 @@ setup() {
   fails "container not running" update --pids-limit 10 "$ID"
 }
 
-@test "update: a fork bomb stops at the new limit" {
+@test "R-26 update: a fork bomb stops at the new limit" {
   needs_controller pids
   create_and_start
   update --pids-limit 4
@@ -152,7 +255,7 @@ setup() {
   [[ $status != 0 ]]
 }
 
-@test "update: CPUs and memory nodes of a container that runs" {
+@test "R-24 update: CPUs and memory nodes of a container that runs" {
   needs_controller cpuset
   create_and_start
   update --cpuset-cpus 0 --cpuset-mems 0
@@ -161,7 +264,7 @@ setup() {
   fails "--cpuset-cpus" update --cpuset-cpus 4000 "$ID"
 }
 
-@test "update: the weight of block devices" {
+@test "R-30 update: the weight of block devices" {
   local file value=300
   create
   if pure_v2; then value=2930; fi
@@ -174,7 +277,7 @@ setup() {
   equal "$value" "$(sed 's/^default //' "$file")"
 }
 
-@test "update: a device is added with its node and can be used, and removed again" {
+@test "R-10 update: a device is added with its node and can be used, and removed again" {
   capabilities CAP_MKNOD CAP_SYSLOG
   create_and_start
   run ocirun exec "$ID" sh -c 'mknod /tmp/kmsg c 1 11; head -c 0 </tmp/kmsg'
@@ -191,7 +294,7 @@ setup() {
   succeeds 1
 }
 
-@test "update: a device is denied whatever the container has put at its path" {
+@test "R-10 update: a device is denied whatever the container has put at its path" {
   capabilities CAP_MKNOD CAP_SYSLOG
   create_and_start
   update --device-add /dev/kmsg
@@ -204,7 +307,7 @@ setup() {
   succeeds 1:3
 }
 
-@test "update: a list of device rules takes the place of the old one" {
+@test "R-10 update: a list of device rules takes the place of the old one" {
   capabilities CAP_MKNOD CAP_SYSLOG
   create_and_start
   update_with '{"devices":[{"allow":false,"access":"rwm"},{"allow":true,"type":"c","major":1,"minor":11,"access":"r"}]}'
@@ -223,7 +326,26 @@ setup() {
   exits 0
 }
 
-@test "update: a device in a user namespace is the host's node, bound" {
+# The container tries again and again while its rules are replaced.
+@test "R-10 update: there is no moment without rules, and none that denies what both lists allow" {
+  local minor
+  capabilities CAP_MKNOD CAP_SYSLOG
+  script 'mknod /tmp/kmsg c 1 11; while [ ! -e /tmp/end ]; do
+    true </tmp/kmsg && echo denied-was-open >>/tmp/found
+    true </dev/zero || echo allowed-was-shut >>/tmp/found
+    n=$((n + 1)); done 2>/dev/null; echo "$n" >/tmp/count; sleep 1000'
+  create_and_start
+  for minor in {1..40}; do
+    update_with '{"devices":[{"allow":false,"access":"rwm"},{"allow":true,"type":"c","major":10,"minor":'"$minor"',"access":"rw"}]}'
+  done
+  ocirun exec "$ID" touch /tmp/end
+  eventually exists "/proc/$(init_pid)/root/tmp/count"
+  run ocirun exec "$ID" sh -c 'cat /tmp/found; cat /tmp/count'
+  never_mentions was-
+  [[ ${lines[-1]} -gt 100 ]] || found
+}
+
+@test "R-10 update: a device in a user namespace is the host's node, bound" {
   user_namespace
   create_and_start
   update --device-add /dev/kmsg
