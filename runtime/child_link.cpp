@@ -118,6 +118,7 @@ Result<void> ChildLink::detach() {
 }
 
 Result<void> ChildLink::await_exec() {
+  TRY(await_packet());  // not without end: the container may stop its process before execve
   TRY_ASSIGN(const linux::Packet packet, socket_.receive());
   if (packet.end_of_stream) return {};
   if (static_cast<Message>(packet.tag) == Message::kFailed)

@@ -1,13 +1,16 @@
 #include "runtime/start_gate.hpp"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <ctime>
 #include <memory>
 
 #include "runtime/protocol.hpp"
+#include "runtime/signals.hpp"
 
 namespace ocirun::runtime {
 
@@ -15,6 +18,18 @@ namespace {
 
 constexpr int kMostTries = 100;
 constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 100'000'000};
+
+// A startContainer hook is the image's, and may take as long as it likes: a signal ends the wait.
+Result<void> await_record(Fd connection) {
+  std::array<pollfd, 2> watched{pollfd{connection.value, POLLIN, 0},
+                                pollfd{Signals::descriptor().value, POLLIN, 0}};
+  while (watched[0].revents == 0) {
+    if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR)
+      return fail(errno, "wait for the container's program");
+    if (watched[0].revents == 0 && watched[1].revents != 0) TRY(Signals::check());
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -43,6 +58,7 @@ Result<void> await_exec(Fd connection) {
   constexpr std::size_t kMaxRecord = 64 * 1024;
   const auto record = std::make_unique_for_overwrite<char[]>(kMaxRecord);
   for (bool executing = false;;) {
+    TRY(await_record(connection));
     const ssize_t count = ::recv(connection.value, record.get(), kMaxRecord, 0);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) {

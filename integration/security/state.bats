@@ -1,4 +1,5 @@
 # What an attacker damages, plants or interrupts: records, state roots, the image's own files, the runtime's life.
+# shellcheck disable=SC2016 # what is quoted runs in containers, or is jq's
 load harness
 
 @test "an image's passwd that is a fifo or endless does not hang create" {
@@ -79,7 +80,7 @@ lives_on() { kill -0 "$1" 2>/dev/null || { echo "process $1 is dead"; return 1; 
   helper "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID"
   eventually exists "$TMP/begun"
   caught nobody_waits # there is a hook, which is in the container's pid namespace
-  kill -KILL "${HELPERS[0]}"
+  kill -KILL "${HELPERS[-1]}"
   eventually nobody_waits
   ocirun delete --force "$ID"
 }
@@ -102,7 +103,35 @@ nobody_waits() { ! pgrep -xf 'sleep 1000' >/dev/null; }
   eventually has_ended
 }
 
-has_ended() { ! kill -0 "${HELPERS[0]}" 2>/dev/null || [[ $(ps -o stat= -p "${HELPERS[0]}") == Z* ]]; }
+has_ended() { ! kill -0 "${HELPERS[-1]}" 2>/dev/null || [[ $(ps -o stat= -p "${HELPERS[-1]}") == Z* ]]; }
+
+@test "a signal ends a run that waits for a startContainer hook of the image that never ends" {
+  printf '%s\n' '#!/bin/sh' 'trap "" TERM INT HUP' 'echo begun >/begun' 'while :; do sleep 1; done' >"$BUNDLE/rootfs/hook"
+  chmod +x "$BUNDLE/rootfs/hook"
+  config '.hooks.startContainer = [{path: "/hook"}]'
+  helper "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+  eventually exists "$BUNDLE/rootfs/begun"
+  kill -TERM "${HELPERS[-1]}"
+  eventually has_ended
+  [[ ! -e $ROOT/$ID ]]
+}
+
+@test "a signal ends an exec whose process never comes to its execve" {
+  local pid
+  config '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", listenerPath: $p,
+    syscalls: [{names: ["execve"], action: "SCMP_ACT_NOTIFY"}]}' --arg p "$TMP/agent"
+  helper "$LIB/seccomp-agent" "$TMP/agent" "$TMP/message" 1 # which answers init, and nobody else
+  eventually exists "$TMP/agent"
+  create
+  helper "$OCIRUN" --root "$ROOT" exec --pid-file "$TMP/pid" "$ID" true
+  eventually exists "$TMP/pid"
+  pid=$(<"$TMP/pid")
+  eventually contains "/proc/$pid/wchan" seccomp
+  sleep 0.2
+  kill -TERM "${HELPERS[-1]}"
+  eventually has_ended
+  eventually is_gone "/proc/$pid"
+}
 
 # no_controls: what a terminal would obey is not in $output.
 no_controls() {
