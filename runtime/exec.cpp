@@ -122,7 +122,8 @@ Result<std::vector<linux::PinnedNamespace>> pin_init_namespaces(const Container&
     pinned.push_back({kind, std::move(fd)});
   }
   // They are init's only if init is still there after they were opened.
-  if (!linux::is_alive(container.init())) return refuse("cannot exec in a stopped container");
+  TRY_ASSIGN(const bool alive, linux::find_alive(container.init()));
+  if (!alive) return refuse("cannot exec in a stopped container");
   return pinned;
 }
 
@@ -159,8 +160,8 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
     TRY_ASSIGN(plan.filter, parse_filter_bytes(bytes));
   }
 
-  Rollback undo;
   ExecLink link(plan, *cgroup, console, container.state());
+  Rollback undo;  // after the link, which it needs to the last
   TRY(link.spawn(container.init().pid));
   undo.add([&] { link.kill(); });
   TRY(link.serve_within_memory());
