@@ -22,13 +22,18 @@ bool events_say_frozen(const Directory& directory) {
   return directory.read_or_empty("cgroup.events").contains("frozen 1");
 }
 
+Result<void> has_not_stopped(const Directory& directory, std::chrono::milliseconds limit) {
+  return refuse("freeze {}: a process in it has not stopped for {} s", directory.path(),
+                limit.count() / 1000);
+}
+
 Result<void> freeze_v1(const Directory& directory, std::chrono::milliseconds limit) {
   TRY(directory.write(kV1State, "FROZEN"));
   Patience patience(limit);
   for (int round = 1; directory.read_or_empty(kV1State) != "FROZEN"; ++round) {
     if (!patience.wait()) {
       static_cast<void>(directory.write(kV1State, "THAWED"));
-      return fail(ETIMEDOUT, "freeze {}: a process in it does not stop", directory.path());
+      return has_not_stopped(directory, limit);
     }
     // The kernel looks at each task once; one that slipped through (fork, vfork) is caught by a
     // second write, one that waits for a frozen one by a short thaw.
@@ -44,7 +49,7 @@ Result<void> freeze_unified(const Directory& directory, std::chrono::millisecond
   while (!events_say_frozen(directory))
     if (!patience.wait()) {
       static_cast<void>(directory.write(kUnifiedState, "0"));
-      return fail(ETIMEDOUT, "freeze {}: a process in it does not stop", directory.path());
+      return has_not_stopped(directory, limit);
     }
   return {};
 }
@@ -56,8 +61,7 @@ Result<void> thaw(const Node& node, std::chrono::milliseconds limit) {
   // v1 has thawed it when the write returns. An ancestor that is frozen keeps it so in both.
   Patience patience(node.unified() ? limit : std::chrono::milliseconds(0));
   while (is_frozen(node))
-    if (!patience.wait())
-      return fail(ETIMEDOUT, "thaw {}: a cgroup above it is frozen", node.path());
+    if (!patience.wait()) return refuse("thaw {}: a cgroup above it is frozen", node.path());
   return {};
 }
 

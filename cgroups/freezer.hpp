@@ -10,7 +10,7 @@ namespace ocirun::cgroups {
 
 /// Freezes or thaws: v1's freezer where it is mounted, else the unified hierarchy's; thawing ends
 /// both. Returns when the kernel says that all of it is done; a cgroup that does not freeze in time
-/// is thawed again. Errors: ETIMEDOUT, neither is there.
+/// is thawed again. Errors: it did not stop in time, neither is there.
 Result<void> set_freezer(std::span<const Node> nodes, FreezerState state,
                          std::chrono::milliseconds limit);
 /// Frozen by its own or by an ancestor's state, in either hierarchy; "freezing" counts.

@@ -1,6 +1,7 @@
 #include "linux/error.hpp"
 
 #include <cctype>
+#include <cerrno>
 #include <cstring>
 
 namespace ocirun {
@@ -11,6 +12,11 @@ std::string errno_text(int number) {
   std::string lower = text;
   lower[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(lower[0])));
   return lower;
+}
+
+bool is_shortage(int number) {
+  return number == ENOMEM || number == EMFILE || number == ENFILE || number == EINTR ||
+         number == EIO;
 }
 
 struct Error::Body {

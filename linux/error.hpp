@@ -59,6 +59,10 @@ std::unexpected<Error> refuse(fmt::format_string<Args...> format, Args&&... args
 /// The kernel's text for `number`, first letter in lower case ("no such file or directory").
 std::string errno_text(int number);
 
+/// Whether it is the caller or the machine that lacks something: such an error says nothing about
+/// what was looked at.
+bool is_shortage(int number);
+
 /// Adds a frame to the error of `result`, if it holds one.
 template <typename T>
 Result<T> within(Result<T> result, std::string frame) {

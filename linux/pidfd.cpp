@@ -17,23 +17,41 @@ namespace ocirun::linux {
 
 namespace {
 
-// Nothing where it has ended.
-std::optional<ProcessStat> stat_of_living(const ProcessIdentity& process) {
+// Nothing where it has ended. Errors: what keeps us from knowing.
+Result<std::optional<ProcessStat>> stat_of_living(const ProcessIdentity& process) {
+  const auto is_gone = [&] {
+    return process.pid <= 0 || (::kill(process.pid, 0) != 0 && errno == ESRCH);
+  };
+  if (is_gone()) return std::nullopt;
   const auto stat = read_process_stat(process.pid);
-  if (!stat || stat->start_time != process.start_time) return std::nullopt;
-  // The first thread may end before the others: a zombie that still runs.
-  const bool has_ended = (stat->state == 'Z' || stat->state == 'X') && stat->threads <= 1;
-  return has_ended ? std::nullopt : std::optional(*stat);
+  if (stat) {
+    // The first thread may end before the others: a zombie that still runs.
+    const bool has_ended = (stat->state == 'Z' || stat->state == 'X') && stat->threads <= 1;
+    if (stat->start_time != process.start_time || has_ended) return std::nullopt;
+    return *stat;
+  }
+  if (is_gone()) return std::nullopt;  // meanwhile
+  const int number = stat.error().number();
+  if (number == ENOENT || number == 0)
+    return refuse(
+        "process {} is there, but /proc does not show it: is procfs mounted, and without hidepid?",
+        process.pid);
+  return std::unexpected(stat.error());
 }
 
 }  // namespace
 
-bool is_alive(const ProcessIdentity& process) { return stat_of_living(process).has_value(); }
+Result<bool> find_alive(const ProcessIdentity& process) {
+  TRY_ASSIGN(const auto stat, stat_of_living(process));
+  return stat.has_value();
+}
 
 bool is_ending(const ProcessIdentity& process) {
   const auto stat = stat_of_living(process);
-  return !stat || stat->is_exiting;
+  return stat && (!*stat || (*stat)->is_exiting);
 }
+
+bool is_alive(const ProcessIdentity& process) { return find_alive(process).value_or(true); }
 
 bool belongs_to(int pid, std::uint32_t uid) {
   const auto directory =
@@ -56,7 +74,8 @@ Result<std::string> read_boot_id() {
 Result<UniqueFd> open_pidfd(const ProcessIdentity& process) {
   UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
   if (!fd) return fail(errno, "open process {}", process.pid);
-  if (!is_alive(process)) return fail(ESRCH, "process {}", process.pid);
+  TRY_ASSIGN(const bool alive, find_alive(process));
+  if (!alive) return fail(ESRCH, "process {}", process.pid);
   return fd;
 }
 
@@ -67,7 +86,8 @@ Result<void> send_signal(const ProcessIdentity& process, int signal) {
     return fail(errno, "send signal {} to process {}", signal, process.pid);
   }
   if (pidfd.error().number() != ENOSYS) return std::unexpected(pidfd.error());
-  if (!is_alive(process)) return fail(ESRCH, "process {}", process.pid);
+  TRY_ASSIGN(const bool alive, find_alive(process));
+  if (!alive) return fail(ESRCH, "process {}", process.pid);
   if (::kill(process.pid, signal) == 0) return {};
   return fail(errno, "send signal {} to process {}", signal, process.pid);
 }

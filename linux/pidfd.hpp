@@ -15,6 +15,9 @@ struct ProcessIdentity {
 };
 
 /// Whether it still runs: there, with that start time, and some thread of it no zombie.
+/// Errors: what keeps us from knowing. EMFILE, ENFILE, ENOMEM; a /proc that hides it.
+Result<bool> find_alive(const ProcessIdentity& process);
+/// The same; what cannot be known is taken for alive: nothing is given up or removed for that.
 bool is_alive(const ProcessIdentity& process);
 /// Whether it has ended or its first thread is about to: no descriptors, no namespaces any more.
 bool is_ending(const ProcessIdentity& process);

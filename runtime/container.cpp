@@ -24,6 +24,7 @@ Error unusable(const ContainerId& id, const Error& cause) {
                                 "with delete --force {}",
                                 id.string()));
   Error error = cause;
+  if (is_shortage(cause.number())) return error.within("its state cannot be read now");
   return error.within(fmt::format(
       "its state cannot be used; remove the container with delete --force {}", id.string()));
 }

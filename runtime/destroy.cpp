@@ -24,7 +24,8 @@ constexpr int kDetach = 2;             // MNT_DETACH of <sys/mount.h>
 // thaws it: hence two halves.
 Result<void> signal_init(const bundle::ContainerRecord& record) {
   const linux::ProcessIdentity init{record.init_pid, record.init_start_time};
-  if (record.init_pid == 0 || !linux::is_alive(init)) return {};
+  TRY_ASSIGN(const bool alive, linux::find_alive(init));
+  if (!alive) return {};
   auto sent = linux::send_signal(init, SIGKILL);
   return !sent && sent.error().number() == ESRCH ? Result<void>{} : sent;
 }
@@ -32,6 +33,7 @@ Result<void> signal_init(const bundle::ContainerRecord& record) {
 Result<void> await_end_of_init(const bundle::ContainerRecord& record) {
   if (record.init_pid == 0) return {};
   const auto pidfd = linux::open_pidfd({record.init_pid, record.init_start_time});
+  if (!pidfd && is_shortage(pidfd.error().number())) return std::unexpected(pidfd.error());
   if (!pidfd) return {};
   pollfd end{pidfd->get(), POLLIN, 0};
   if (::poll(&end, 1, kKillPatience) == 0)

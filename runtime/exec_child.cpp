@@ -10,6 +10,7 @@
 #include "linux/exec.hpp"
 #include "linux/keyring.hpp"
 #include "linux/lsm.hpp"
+#include "linux/memory_reserve.hpp"
 #include "linux/scheduling.hpp"
 #include "linux/syscalls.hpp"
 #include "linux/terminal.hpp"
@@ -97,13 +98,14 @@ Result<void> run_process(const ExecPlan& plan, const linux::MessageSocket& paren
 
 void exec_stage_main(const ExecPlan& plan, linux::MessageSocket parent) noexcept {
   ::prctl(PR_SET_NAME, "ocirun:exec");
-  const Result<linux::Child> process = run_stage(plan, parent);
+  const Result<linux::Child> process =
+      linux::within_memory([&] { return run_stage(plan, parent); });
   if (!process) fail_and_exit(parent, process.error());
   if (process->pid != 0) {
     report_forked(parent, process->pid);
     ::_exit(0);
   }
-  const Result<void> outcome = run_process(plan, parent);
+  const Result<void> outcome = linux::within_memory([&] { return run_process(plan, parent); });
   fail_and_exit(parent, outcome.error());
 }
 

@@ -25,10 +25,6 @@ int why_not_executable(const std::string& path) {
   return ::syscall(SYS_faccessat, AT_FDCWD, path.c_str(), X_OK) == 0 ? 0 : errno;
 }
 
-bool is_shortage(int error) {
-  return error == ENOMEM || error == EMFILE || error == ENFILE || error == EINTR || error == EIO;
-}
-
 }  // namespace
 
 const char* find_variable(const std::vector<std::string>& environment, std::string_view name) {

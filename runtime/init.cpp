@@ -10,6 +10,7 @@
 #include "linux/exec.hpp"
 #include "linux/keyring.hpp"
 #include "linux/lsm.hpp"
+#include "linux/memory_reserve.hpp"
 #include "linux/netlink.hpp"
 #include "runtime/container_process.hpp"
 #include "runtime/init_namespaces.hpp"
@@ -101,7 +102,7 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
 
 void init_main(InitPlan& plan, linux::MessageSocket parent) noexcept {
   ::prctl(PR_SET_NAME, "ocirun:init");
-  const Result<void> outcome = run_init(plan, parent);
+  const Result<void> outcome = linux::within_memory([&] { return run_init(plan, parent); });
   if (!outcome) [[maybe_unused]]
     const auto ignored = tell(parent, Message::kFailed, error_bytes(outcome.error()));
   ::_exit(kInitFailed);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <ctime>
 
 #include "bundle/state_document.hpp"
@@ -77,10 +78,12 @@ Result<Log> Log::open(const GlobalOptions& options) {
   log.format_ = options.log_format;
   log.level_ = options.log_level;
   if (options.log.empty()) return log;
-  TRY_ASSIGN(log.file_,
-             within(linux::sys::open(options.log.c_str(),
-                                     O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0644),
-                    "--log"));
+  // A fifo is not waited for, neither for its reader nor for room.
+  constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+  auto file = linux::sys::open(options.log.c_str(), kFlags, 0644);
+  if (!file && file.error().number() == ENXIO)
+    return fail(ENXIO, "--log: nobody reads from {}", options.log);
+  TRY_ASSIGN(log.file_, within(std::move(file), "--log"));
   return log;
 }
 

@@ -24,18 +24,23 @@ bool another_owns_cgroup(const Store& store, const ContainerId& id, const cgroup
   });
 }
 
-// What can be known of a container: the state file, else the intent, else its id alone.
+// What can be known of a container: the state file, else the intent, else its id alone. Errors: a
+// file that could not be read for want of something is no damaged file.
 Result<bundle::ContainerRecord> best_record(const Store& store, const StateDirectory& directory,
                                             const ContainerId& id) {
-  if (auto record = directory.read_record()) return std::move(*record);
-  bundle::ContainerRecord record;
-  record.id = id.string();
-  if (auto intent = directory.read_intent())
-    record = std::move(intent->record);
+  auto record = directory.read_record();
+  if (record || is_shortage(record.error().number())) return record;
+  bundle::ContainerRecord guess;
+  guess.id = id.string();
+  auto intent = directory.read_intent();
+  if (!intent && is_shortage(intent.error().number()))
+    return std::unexpected(std::move(intent).error());
+  if (intent)
+    guess = std::move(intent->record);
   else
     TRY(directory.check_is_state());  // else a wrong --root would have us remove what lies there
-  if (another_owns_cgroup(store, id, record.cgroup)) record.cgroup = {};
-  return record;
+  if (another_owns_cgroup(store, id, guess.cgroup)) guess.cgroup = {};
+  return guess;
 }
 
 constexpr std::chrono::milliseconds kBriefPatience{1000};
@@ -53,6 +58,8 @@ Result<void> lock_by_force(const GlobalOptions& options, const ContainerId& id,
 Result<void> delete_by_force(const GlobalOptions& options, const ContainerId& id, const Log& log) {
   TRY_ASSIGN(const Store store, Store::open(options.root, MissingRoot::kIsEmpty));
   const auto directory = store.find(id);
+  if (!directory && is_shortage(directory.error().number()))
+    return std::unexpected(directory.error());
   if (!directory) return {};  // containerd's shim asks for every container a second time
   TRY(lock_by_force(options, id, *directory));
   TRY_ASSIGN(const bundle::ContainerRecord record, best_record(store, *directory, id));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <new>
 #include <ranges>
 #include <utility>
 #include <vector>
@@ -18,10 +19,19 @@ class Rollback {
   void add(std::function<void()> undo) { steps_.push_back(std::move(undo)); }
   void commit() { steps_.clear(); }
   void run() {
-    for (auto& step : std::views::reverse(std::exchange(steps_, {}))) step();
+    for (auto& step : std::views::reverse(std::exchange(steps_, {}))) undo(step);
   }
 
  private:
+  // Memory that ends a second time: what this step leaves is for `delete --force`, the others run.
+  static void undo(const std::function<void()>& step) {
+    try {
+      step();
+    } catch (const std::bad_alloc&) {
+      return;
+    }
+  }
+
   std::vector<std::function<void()>> steps_;
 };
 

@@ -20,6 +20,9 @@ Result<void> Signals::capture() {
   ::sigfillset(&mask);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
     ::sigdelset(&mask, fault);
+  struct sigaction hangup{};
+  if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler == SIG_IGN)
+    ::sigdelset(&mask, SIGHUP);  // nohup(1): a signal that is blocked would not be ignored
   if (::sigprocmask(SIG_SETMASK, &mask, nullptr) != 0) return fail(errno, "block signals");
   signal_descriptor = ::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
   if (signal_descriptor < 0) return fail(errno, "make a signal descriptor");

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "linux/clone.hpp"
+#include "linux/memory_reserve.hpp"
 #include "linux/user_namespace.hpp"
 #include "runtime/init.hpp"
 #include "runtime/init_namespaces.hpp"
@@ -76,7 +77,7 @@ bool needs_stage(const bundle::Config& config) {
 
 void stage_main(InitPlan& plan, linux::MessageSocket parent) noexcept {
   ::prctl(PR_SET_NAME, "ocirun:stage");
-  const Result<linux::Child> init = run_stage(plan, parent);
+  const Result<linux::Child> init = linux::within_memory([&] { return run_stage(plan, parent); });
   if (init && init->pid == 0) init_main(plan, std::move(parent));
   if (init) {
     report_forked(parent, init->pid);

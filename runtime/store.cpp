@@ -28,6 +28,8 @@ constexpr char kResources[] = "resources.json";
 constexpr char kFilter[] = "seccomp.bpf";
 constexpr char kStartSocket[] = "start.sock";
 constexpr char kNotifySocket[] = "notify.sock";
+constexpr std::array kFiles{kIntent, kConfig,      kState,       kResources,
+                            kFilter, kStartSocket, kNotifySocket};
 constexpr std::size_t kMaxFile = 16 * 1024 * 1024;
 constexpr int kRemoveTries = 20;
 
@@ -108,8 +110,8 @@ Result<void> StateDirectory::lock(std::chrono::milliseconds patience) const {
     if (::flock(directory_.get(), LOCK_EX | LOCK_NB) == 0) return {};
     if (errno != EWOULDBLOCK && errno != EINTR) return fail(errno, "lock {}", path_.string());
     if (std::chrono::steady_clock::now() >= until)
-      return fail(EBUSY, "another command works on this container (waited {} ms for its lock)",
-                  patience.count());
+      return fail(EBUSY, "another command works on this container (waited {} s for its lock)",
+                  std::chrono::duration<double>(patience).count());
     ::usleep(2000);
   }
 }
@@ -216,6 +218,9 @@ Result<void> StateDirectory::check_is_state() const {
 }
 
 Result<void> StateDirectory::remove() const {
+  // By name first: without a descriptor to spare, nothing else could be done.
+  for (const char* name : kFiles) ::unlinkat(directory_.get(), name, 0);
+  if (exists() && ::unlinkat(AT_FDCWD, path_.c_str(), AT_REMOVEDIR) == 0) return {};
   // A create that is being taken away may still write into it, a few files at most.
   for (int tries = 0; tries < kRemoveTries; ++tries) {
     TRY(within(remove_entries(directory_), path_.string()));

@@ -10,6 +10,7 @@
 #include <csignal>
 
 #include "linux/exec.hpp"
+#include "linux/memory_reserve.hpp"
 #include "linux/syscalls.hpp"
 #include "runtime/init_namespaces.hpp"
 #include "runtime/join.hpp"
@@ -52,7 +53,8 @@ Result<std::vector<linux::PinnedNamespace>> pin_mount_namespace(const Container&
     pinned.push_back({kind, std::move(fd)});
   }
   // They are init's only if init is still there after they were opened.
-  if (!linux::is_alive(container.init())) return refuse("container not running");
+  TRY_ASSIGN(const bool alive, linux::find_alive(container.init()));
+  if (!alive) return refuse("container not running");
   return pinned;
 }
 
@@ -100,7 +102,8 @@ Result<void> change_nodes(const NodePlan& plan, const linux::MessageSocket& pare
   ::prctl(PR_SET_NAME, "ocirun:update");
   ::prctl(PR_SET_DUMPABLE, 0);
   keep_only_own_descriptors(plan, parent);
-  if (const Result<void> changed = change_nodes(plan, parent); !changed)
+  if (const Result<void> changed = linux::within_memory([&] { return change_nodes(plan, parent); });
+      !changed)
     static_cast<void>(
         parent.send(static_cast<std::uint8_t>(Word::kFailed), error_bytes(changed.error())));
   ::_exit(0);
@@ -156,7 +159,8 @@ Result<DeviceUpdate> DeviceUpdate::begin(const Container& container, const bundl
   ends.second.close();
   if (!is_ready(update.socket_.fd(), kPatience)) {
     ::kill(update.child_.pid, SIGKILL);
-    return fail(ETIMEDOUT, "change device nodes: a filesystem of the container does not answer");
+    return refuse("change device nodes: a filesystem of the container has not answered for {} s",
+                  kPatience / 1000);
   }
   TRY_ASSIGN(const linux::Packet packet, update.socket_.receive());
   if (packet.end_of_stream)

@@ -1,10 +1,14 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
+
+#include <csignal>
 
 #include "linux/exec.hpp"
 #include "linux/file_io.hpp"
+#include "linux/memory_reserve.hpp"
 #include "linux/sealed_exe.hpp"
 #include "linux/syscalls.hpp"
 #include "runtime/cli/commands.hpp"
@@ -60,11 +64,29 @@ Result<GlobalOptions> read_globals(const Arguments& arguments) {
   return options;
 }
 
+bool is_null_device(Fd fd) {
+  const auto status = linux::sys::fstat(fd);
+  return status && S_ISCHR(status->st_mode) && status->st_rdev == makedev(1, 3);
+}
+
 // A caller may have closed 0, 1 or 2: the next file we open must not become the container's stdout.
-void open_standard_streams() {
-  for (auto fd = linux::sys::open("/dev/null", O_RDWR); fd && fd->get() <= 2;
-       fd = linux::sys::open("/dev/null", O_RDWR))
-    static_cast<void>(fd->release());
+Result<void> open_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) >= 0) continue;
+    TRY_ASSIGN(UniqueFd null, within(linux::sys::open("/dev/null", O_RDWR),
+                                     fmt::format("descriptor {} is closed", stream)));
+    if (!is_null_device(null))
+      return refuse("descriptor {} is closed, and /dev/null is not the null device", stream);
+    ::fcntl(null.get(), F_SETFD, 0);  // the container's program gets it
+    static_cast<void>(null.release());
+  }
+  return {};
+}
+
+// Other dispositions are as the caller left them, until a program of somebody else's is executed.
+void choose_dispositions() {
+  ::signal(SIGCHLD, SIG_DFL);  // ignored, our children's ends would be lost
+  ::signal(SIGXFSZ, SIG_IGN);  // RLIMIT_FSIZE: EFBIG can be told and undone
 }
 
 Result<Arguments> read_arguments(const Command& command, std::span<const std::string> words) {
@@ -94,7 +116,8 @@ Result<Inheritance> prepare_to_clone(const Arguments& arguments, char** argv) {
   if (is_host_root()) ::prctl(PR_SET_DUMPABLE, 0);
   TRY(Signals::capture());
   inheritance.umask = ::umask(0);  // the one way to learn it
-  ::umask(inheritance.umask);
+  // One that takes the owner's own rights would lock us out of what we make.
+  ::umask(inheritance.umask & (S_IRWXG | S_IRWXO));
   return inheritance;
 }
 
@@ -119,8 +142,11 @@ Result<void> print(std::string_view text) {
   return within(linux::write_all(Fd{STDOUT_FILENO}, text), "stdout");
 }
 
-int run_command_line(int argc, char** argv) {
-  open_standard_streams();
+namespace {
+
+int run_words(int argc, char** argv) {
+  if (const auto open = open_standard_streams(); !open) return usage_error(open.error());
+  choose_dispositions();
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   std::size_t consumed = 0;
   const auto globals =
@@ -151,13 +177,13 @@ int run_command_line(int argc, char** argv) {
   auto log = Log::open(*options);
   if (!log) return usage_error(log.error());
 
-  const auto outcome = [&]() -> Result<int> {
+  const auto outcome = linux::within_memory([&]() -> Result<int> {
     TRY(arguments);
     TRY(inheritance);
     log->debug(fmt::format("{} begins, state root {}", command->name, options->root.string()));
     return command->run(
         {.options = *options, .log = *log, .arguments = *arguments, .inheritance = *inheritance});
-  }();
+  });
   if (outcome) return *outcome;
   Error error = outcome.error();
   std::string what(command->name);
@@ -165,6 +191,16 @@ int run_command_line(int argc, char** argv) {
   log->error(error.within(std::move(what)).message());
   // As a shell tells of a program that a signal ended.
   return Signals::ended_by() != 0 ? 128 + Signals::ended_by() : command->failure_status;
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  const auto status = linux::within_memory([&]() -> Result<int> {
+    linux::reserve_memory();
+    return run_words(argc, argv);
+  });
+  return status ? *status : usage_error(status.error());
 }
 
 }  // namespace ocirun::runtime::cli

@@ -89,6 +89,8 @@ Result<int> run_list(const Invocation& invocation) {
     const auto directory = store.find(id);
     if (!directory) continue;  // deleted meanwhile
     const auto container = Container::load(invocation.options, id);
+    if (!container && is_shortage(container.error().number()))
+      return fail(container.error().number(), "read the state of {}", text);
     states.push_back(container ? container->state() : state_of_unfinished(*directory, id));
     states.back().owner = names.of(container ? container->record().owner_uid : 0);
   }
