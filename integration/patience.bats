@@ -1,0 +1,122 @@
+# No command waits for ever: what does not come is told by name after a bounded time, and can be had afterwards.
+# The console socket is in terminal.bats, a service manager in service.bats, a stopped D-Bus in systemd.bats, hooks in hooks.bats.
+# shellcheck disable=SC2030,SC2031 # what runs beside has a TMP of its own
+load lib/common
+
+# within SECONDS COMMAND…: like attempt, and it ends in that time. The machine may be busy with other things: that is ten more.
+within() {
+  local begin=$SECONDS limit=$1
+  attempt "${@:2}"
+  [[ $((SECONDS - begin)) -lt $((limit + 10)) ]] || { echo "it took $((SECONDS - begin)) s" && found; }
+}
+
+# beside NAME SECONDS COMMAND…: the same at the same time as others; what it said is in said.NAME, its shell in $pids.
+beside() {
+  mkdir "$TMP/$1"
+  (
+    TMP=$TMP/$1
+    within "${@:2}"
+    echo "$status $output" >"$TMP/../said.$1"
+  ) &
+  pids+=($!)
+}
+
+@test "a lock that a stopped ocirun holds: others wait ten seconds and say so, what needs no lock does not wait" {
+  local waiting command pids=() number
+  config '.hooks.startContainer = [{path: "/bin/sleep", args: ["sleep", "1000"]}]'
+  create
+  "$OCIRUN" --root "$ROOT" start "$ID" </dev/null >"$TMP/started" 2>&1 3>&- 4>&- & # holds the lock until the program runs
+  waiting=$!
+  HELPERS+=("$waiting")
+  eventually hook_runs
+  kill -STOP "$waiting"
+  within 0 state "$ID"
+  exits 0 '"id"'
+  within 0 list
+  exits 0 "$ID"
+  for command in "pause $ID" "update --pids-limit 30 $ID" "delete --force $ID"; do
+    # shellcheck disable=SC2086 # words
+    beside "${command%% *}" 11 $command
+  done
+  wait "${pids[@]}"
+  for number in pause update delete; do
+    equal "1 ocirun: $number $ID: another command works on this container (waited 10 s for its lock): device or resource busy" "$(<"$TMP/said.$number")"
+  done
+  kill -KILL "$waiting"
+  ocirun delete --force "$ID"
+}
+
+hook_runs() { pgrep -P "$(init_pid)" sleep >/dev/null; }
+
+@test "a cgroup above that is frozen: exec and resume say so, and delete --force says what does not die" {
+  local freezer=/sys/fs/cgroup/freezer/$ID-above/freezer.state frozen=FROZEN thawed=THAWED
+  if pure_v2; then freezer=/sys/fs/cgroup/$ID-above/cgroup.freeze frozen=1 thawed=0; fi
+  make_cgroups "$ID-above"
+  config '.linux.cgroupsPath = $p | del(.linux.resources)' --arg p "/$ID-above/$ID"
+  create_and_start
+  echo $frozen >"$freezer"
+  eventually status_is paused
+  within 0 exec "$ID" true
+  exits 255 "paused container"
+  within 10 resume "$ID"
+  exits 1 "a cgroup above it is frozen"
+  within 20 delete --force "$ID"
+  if pure_v2; then
+    succeeds # a frozen process of v2 dies
+  else
+    exits 1 "do not die"
+  fi
+  echo $thawed >"$freezer"
+  ocirun delete --force "$ID"
+  remove_cgroups "$ID-above"
+}
+
+@test "a pidfd socket, a console socket and a seccomp agent that do not accept are waited for ten seconds" {
+  local socket=$TMP/deaf option pids=()
+  helper python3 -c '
+import socket, sys, time
+server = socket.socket(socket.AF_UNIX); server.bind(sys.argv[1]); server.listen(0)
+full = socket.socket(socket.AF_UNIX); full.connect(sys.argv[1])
+open(sys.argv[1] + ".ready", "w"); time.sleep(1000)' "$socket"
+  eventually exists "$socket.ready"
+  beside pidfd 10 create --bundle "$BUNDLE" --pidfd-socket "$socket" "$ID"
+  cp -a "$BUNDLE" "$BUNDLE-agent"
+  jq --arg s "$socket" --arg id "/$ID-agent" '.linux.cgroupsPath = $id | .linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", listenerPath: $s,
+    syscalls: [{names: ["kexec_load"], action: "SCMP_ACT_NOTIFY"}]}' "$BUNDLE/config.json" >"$BUNDLE-agent/config.json"
+  beside agent 10 create --bundle "$BUNDLE-agent" "$ID-agent"
+  wait "${pids[@]}"
+  for option in pidfd agent; do
+    contains "$TMP/said.$option" "1 ocirun: create $ID" || { cat "$TMP/said.$option" && false; }
+    contains "$TMP/said.$option" "connect to $socket: whoever listens there has not accepted for 10 s" || { cat "$TMP/said.$option" && false; }
+  done
+  [[ ! -e $ROOT/$ID && ! -e $ROOT/$ID-agent ]]
+}
+
+@test "a dead init: start, exec, kill and update say at once that the container has stopped" {
+  local command
+  create
+  kill -KILL "$(init_pid)"
+  eventually status_is stopped
+  for command in "start $ID" "kill $ID" "pause $ID" "update --pids-limit 30 $ID"; do
+    # shellcheck disable=SC2086 # words
+    within 0 $command
+    [[ $status == 1 && $output =~ stopped|"not running" ]] || found
+  done
+  within 0 exec "$ID" true
+  exits 255 stopped
+  within 0 delete "$ID"
+  succeeds
+}
+
+@test "files that would be waited for are refused: a fifo as config.json or as the log" {
+  mkfifo "$TMP/fifo"
+  mv "$BUNDLE/config.json" "$TMP/kept"
+  mkfifo "$BUNDLE/config.json"
+  within 0 create --bundle "$BUNDLE" "$ID"
+  exits 1 "must be a regular file"
+  within 0 validate "$BUNDLE"
+  exits 1 "must be a regular file"
+  mv -f "$TMP/kept" "$BUNDLE/config.json"
+  within 0 --log "$TMP/fifo" list
+  exits 1 "nobody reads"
+}
