@@ -191,6 +191,16 @@ record() { cat "$TMP/record" 2>/dev/null; }
   [[ ! -e $ROOT/$ID ]]
 }
 
+@test "OP-3 a start that is killed in the startContainer hook has started the container, which the next one is told" {
+  config '.hooks.startContainer = [{path: "/bin/sh", args: ["sh", "-c", "echo >/in-hook; sleep 2"]}]'
+  create
+  helper "$OCIRUN" --root "$ROOT" start "$ID"
+  eventually exists "$BUNDLE/rootfs/in-hook"
+  kill -KILL "$HELPER"
+  run ocirun start "$ID"
+  exits 1 "cannot start a container that is running"
+}
+
 @test "H-12 LC-9 a failing poststart hook fails start, stops and destroys the container, and poststop runs" {
   hook poststop "echo poststop >>$TMP/record"
   hook poststart "exit 5"

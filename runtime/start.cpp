@@ -48,14 +48,20 @@ Result<void> check_executed(const bundle::ContainerRecord& record) {
 
 }  // namespace
 
+std::unexpected<Error> refuse_start(Status status) {
+  return refuse("cannot start a container that is {}: it must be created", status_name(status));
+}
+
 Result<void> start_container(const StateDirectory& directory, const bundle::ContainerRecord& record,
                              const Log& log) {
   if (!record.has_process)
     return refuse("/process: must be given in config.json to start a container");
   auto gate = directory.connect_to_start();
-  if (!gate && gate.error().number() == ECONNREFUSED &&
-      linux::is_ending({record.init_pid, record.init_start_time}))  // killed after it was looked at
-    return refuse("cannot start a stopped container");
+  // Since it was looked at init was killed, or has been let go by a `start` that was killed then.
+  if (!gate && gate.error().number() == ECONNREFUSED)
+    return refuse_start(linux::is_ending({record.init_pid, record.init_start_time})
+                            ? Status::kStopped
+                            : Status::kRunning);
   if (!gate) return std::unexpected(gate.error());
   auto outcome = await_exec(*gate);
   if (outcome) outcome = check_executed(record);

@@ -3,8 +3,12 @@
 #include "bundle/config.hpp"
 #include "linux/error.hpp"
 #include "runtime/container.hpp"
+#include "runtime/status.hpp"
 
 namespace ocirun::runtime {
+
+/// The error for a container that is not in the status `created` (OP-3).
+std::unexpected<Error> refuse_start(Status status);
 
 /// runtime.md#start on a locked container in the status `created` (OP-3, LC-6 … LC-9): lets init go
 /// on, returns when execve has happened and the poststart hooks have run. A failing startContainer

@@ -13,8 +13,7 @@ Result<int> run_start(const Invocation& invocation) {
   TRY_ASSIGN(Container container, Container::load(invocation.options, id));
   TRY(container.lock_and_reload());
   const Status status = container.status();
-  if (!can_start(status))
-    return refuse("cannot start a container that is {}: it must be created", status_name(status));
+  if (!can_start(status)) return refuse_start(status);
   TRY(refuse_foreign(container.directory()));
   TRY(start_container(container.directory(), container.record(), invocation.log));
   return 0;
