@@ -1,10 +1,11 @@
 #pragma once
 
 #include <functional>
-#include <new>
 #include <ranges>
 #include <utility>
 #include <vector>
+
+#include "linux/memory_reserve.hpp"
 
 namespace ocirun::runtime {
 
@@ -25,11 +26,10 @@ class Rollback {
  private:
   // Memory that ends a second time: what this step leaves is for `delete --force`, the others run.
   static void undo(const std::function<void()>& step) {
-    try {
+    [[maybe_unused]] const auto ignored = linux::within_memory([&]() -> Result<void> {
       step();
-    } catch (const std::bad_alloc&) {
-      return;
-    }
+      return {};
+    });
   }
 
   std::vector<std::function<void()>> steps_;

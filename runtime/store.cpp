@@ -220,10 +220,9 @@ Result<void> StateDirectory::check_is_state() const {
 Result<void> StateDirectory::remove() const {
   // By name first: without a descriptor to spare, nothing else could be done.
   for (const char* name : kFiles) ::unlinkat(directory_.get(), name, 0);
-  if (exists() && ::unlinkat(AT_FDCWD, path_.c_str(), AT_REMOVEDIR) == 0) return {};
   // A create that is being taken away may still write into it, a few files at most.
   for (int tries = 0; tries < kRemoveTries; ++tries) {
-    TRY(within(remove_entries(directory_), path_.string()));
+    if (tries > 0) TRY(within(remove_entries(directory_), path_.string()));
     if (!exists()) return {};  // another delete was quicker: the name may be a newcomer's
     if (::unlinkat(AT_FDCWD, path_.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) return {};
     if (errno != ENOTEMPTY) return fail(errno, "remove {}", path_.string());
