@@ -198,7 +198,7 @@ record() { cat "$TMP/record" 2>/dev/null; }
   eventually exists "$BUNDLE/rootfs/in-hook"
   kill -KILL "$HELPER"
   run ocirun start "$ID"
-  exits 1 "cannot start a container that is running"
+  exits 1 "it is running, or about to"
 }
 
 @test "H-12 LC-9 a failing poststart hook fails start, stops and destroys the container, and poststop runs" {

@@ -57,11 +57,14 @@ Result<void> start_container(const StateDirectory& directory, const bundle::Cont
   if (!record.has_process)
     return refuse("/process: must be given in config.json to start a container");
   auto gate = directory.connect_to_start();
-  // Since it was looked at init was killed, or has been let go by a `start` that was killed then.
-  if (!gate && gate.error().number() == ECONNREFUSED)
-    return refuse_start(linux::is_ending({record.init_pid, record.init_start_time})
-                            ? Status::kStopped
-                            : Status::kRunning);
+  if (!gate && gate.error().number() == ECONNREFUSED) {
+    if (linux::is_ending({record.init_pid, record.init_start_time}))  // killed after the look at it
+      return refuse_start(Status::kStopped);
+    // A `start` that was killed has let init go, which has not come to its program yet.
+    Error error = std::move(gate).error();
+    return std::unexpected(
+        error.within("it does not wait for start any more: it is running, or about to"));
+  }
   if (!gate) return std::unexpected(gate.error());
   auto outcome = await_exec(*gate);
   if (outcome) outcome = check_executed(record);
