@@ -192,13 +192,15 @@ record() { cat "$TMP/record" 2>/dev/null; }
 }
 
 @test "OP-3 a start that is killed in the startContainer hook has started the container, which the next one is told" {
-  config '.hooks.startContainer = [{path: "/bin/sh", args: ["sh", "-c", "echo >/in-hook; sleep 2"]}]'
+  config '.hooks.startContainer = [{path: "/bin/sh", args: ["sh", "-c", "echo >/in-hook; until [ -e /go ]; do sleep 0.1; done"]}]'
   create
   helper "$OCIRUN" --root "$ROOT" start "$ID"
   eventually exists "$BUNDLE/rootfs/in-hook"
   kill -KILL "$HELPER"
   run ocirun start "$ID"
   exits 1 "it is running, or about to"
+  touch "$BUNDLE/rootfs/go"
+  eventually status_is running
 }
 
 @test "H-12 LC-9 a failing poststart hook fails start, stops and destroys the container, and poststop runs" {
