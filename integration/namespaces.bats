@@ -145,7 +145,7 @@ mounts_on_rootfs() { grep -c " $BUNDLE/rootfs " /proc/self/mountinfo; }
     kill -KILL "$HELPER"
     kill -KILL "$(<"$TMP/in-hook")"
     equal 2 "$(mounts_on_rootfs)"
-    [[ $try == still-there ]] || { umount "$BUNDLE/rootfs"; umount "$BUNDLE/rootfs"; mount --bind "$BUNDLE/rootfs" "$BUNDLE/rootfs"; }
+    [[ $try == still-there ]] || { eventually umount "$BUNDLE/rootfs"; umount "$BUNDLE/rootfs"; mount --bind "$BUNDLE/rootfs" "$BUNDLE/rootfs"; }
     ocirun delete --force "$ID"
     equal 1 "$(mounts_on_rootfs)"
   done
