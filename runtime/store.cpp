@@ -82,11 +82,9 @@ Result<void> check_root(Fd directory, const HostPath& path) {
 
 // What we make in a state directory, and replace_file's temporary names.
 bool is_ours(std::string_view name) {
-  return std::ranges::any_of(std::array<std::string_view, 7>{kIntent, kConfig, kState, kResources,
-                                                             kFilter, kStartSocket, kNotifySocket},
-                             [name](std::string_view own) {
-                               return name == own || name.starts_with(fmt::format(".{}.", own));
-                             });
+  return std::ranges::any_of(kFiles, [name](std::string_view own) {
+    return name == own || name.starts_with(fmt::format(".{}.", own));
+  });
 }
 
 // Directories are nothing that we make there, but whoever damages a state shall not keep it.
