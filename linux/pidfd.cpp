@@ -19,10 +19,7 @@ namespace {
 
 // Nothing where it has ended. Errors: what keeps us from knowing.
 Result<std::optional<ProcessStat>> stat_of_living(const ProcessIdentity& process) {
-  const auto is_gone = [&] {
-    return process.pid <= 0 || (::kill(process.pid, 0) != 0 && errno == ESRCH);
-  };
-  if (is_gone()) return std::nullopt;
+  if (process.pid <= 0) return std::nullopt;
   const auto stat = read_process_stat(process.pid);
   if (stat) {
     // The first thread may end before the others: a zombie that still runs.
@@ -30,7 +27,8 @@ Result<std::optional<ProcessStat>> stat_of_living(const ProcessIdentity& process
     if (stat->start_time != process.start_time || has_ended) return std::nullopt;
     return *stat;
   }
-  if (is_gone()) return std::nullopt;  // meanwhile
+  // What /proc does not show may still be there.
+  if (::kill(process.pid, 0) != 0 && errno == ESRCH) return std::nullopt;
   const int number = stat.error().number();
   if (number == ENOENT || number == 0)
     return refuse(
