@@ -25,6 +25,28 @@ Result<std::vector<int>> kill_in(const Node& node) {
   return pids;
 }
 
+/// Kills all that is in `some` of the nodes once. How many there were.
+Result<std::size_t> kill_round(int round, std::span<const Node* const> some,
+                               std::span<const Node> nodes) {
+  std::size_t processes = 0;
+  for (const Node* node : some) {
+    TRY_ASSIGN(const std::vector<int> pids, kill_in(*node));
+    processes += pids.size();
+    // A fork bomb that outran two rounds is not let fork any longer.
+    if (round == 2 && node->has("pids"))
+      if (const Result<const Directory*> directory = node->directory())
+        static_cast<void>((*directory)->write("pids.max", "0"));
+  }
+  // All at once where the kernel can, and thawed: v1 keeps frozen processes alive.
+  if (processes > 0) TRY(signal_processes(nodes, SIGKILL));
+  return processes;
+}
+
+std::unexpected<Error> undying(std::string_view step, const Node& node, std::size_t processes) {
+  return fail(EBUSY, "{} cgroup {}: {} of its processes do not die (waiting for the kernel?)", step,
+              node.path(), processes);
+}
+
 /// True when nothing of it is left.
 Result<bool> remove_tree(const Node& node) {
   bool busy = false;
@@ -51,20 +73,8 @@ Result<void> remove_nodes(std::span<const Node> nodes) {
   if (left.empty()) return {};
 
   Patience patience(kRemoveTime);
-  std::size_t processes = 0;
   for (int round = 0;; ++round) {
-    processes = 0;
-    for (const Node* node : left) {
-      TRY_ASSIGN(const std::vector<int> pids, kill_in(*node));
-      processes += pids.size();
-      // A fork bomb that outran two rounds is not let fork any longer.
-      if (round == 2 && node->has("pids"))
-        if (const Result<const Directory*> directory = node->directory())
-          static_cast<void>((*directory)->write("pids.max", "0"));
-    }
-    // All at once where the kernel can, and thawed: v1 keeps frozen processes alive.
-    if (processes > 0) TRY(signal_processes(nodes, SIGKILL));
-
+    TRY_ASSIGN(const std::size_t processes, kill_round(round, left, nodes));
     std::vector<const Node*> still;
     for (const Node* node : left) {
       TRY_ASSIGN(const bool gone, remove_tree(*node));
@@ -72,26 +82,19 @@ Result<void> remove_nodes(std::span<const Node> nodes) {
     }
     left = std::move(still);
     if (left.empty()) return {};
-    if (!patience.wait()) break;
+    if (!patience.wait()) return undying("remove", *left.front(), processes);
   }
-  return fail(EBUSY, "remove cgroup {}: {} of its processes do not die (waiting for the kernel?)",
-              left.front()->path(), processes);
 }
 
 Result<void> empty_nodes(std::span<const Node> nodes) {
+  std::vector<const Node*> all;
+  for (const Node& node : nodes) all.push_back(&node);
+
   Patience patience(kRemoveTime);
-  for (;;) {
-    std::size_t processes = 0;
-    for (const Node& node : nodes) {
-      TRY_ASSIGN(const std::vector<int> pids, kill_in(node));
-      processes += pids.size();
-    }
+  for (int round = 0;; ++round) {
+    TRY_ASSIGN(const std::size_t processes, kill_round(round, all, nodes));
     if (processes == 0) return {};
-    TRY(signal_processes(nodes, SIGKILL));
-    if (!patience.wait())
-      return fail(EBUSY,
-                  "empty cgroup {}: {} of its processes do not die (waiting for the kernel?)",
-                  nodes.front().path(), processes);
+    if (!patience.wait()) return undying("empty", *all.front(), processes);
   }
 }
 
