@@ -1,5 +1,6 @@
 # No command waits for ever: what does not come is told by name after a bounded time, and can be had afterwards.
-# The console socket is in terminal.bats, a service manager in service.bats, a stopped D-Bus in systemd.bats, hooks in hooks.bats.
+# A filesystem that does not answer is lib/deaf-filesystem; the console socket is in terminal.bats, a service manager in service.bats,
+# a stopped D-Bus in systemd.bats, hooks in hooks.bats.
 # shellcheck disable=SC2030,SC2031 # what runs beside has a TMP of its own
 load lib/common
 
@@ -120,3 +121,50 @@ open(sys.argv[1] + ".ready", "w"); time.sleep(1000)' "$socket"
   within 0 --log "$TMP/fifo" list
   exits 1 "nobody reads"
 }
+
+# deaf_filesystem: one in the container at /deaf that answers nobody.
+deaf_filesystem() {
+  [[ -r /dev/fuse ]] || skip "this kernel has no FUSE"
+  mkdir "$TMP/deaf"
+  helper "$LIB/deaf-filesystem" "$TMP/deaf"
+  eventually contains "$TMP/helper.log" ready
+  add_mount '{"destination": "/deaf", "type": "bind", "source": "'"$TMP/deaf"'", "options": ["bind"]}'
+}
+
+# Whoever waits in it cannot be killed before its server is.
+end_deaf_filesystem() {
+  kill -KILL "$HELPER"
+  umount "$TMP/deaf"
+}
+
+@test "a process that waits for its filesystem cannot be frozen: pause says so after ten seconds, and the others run on" {
+  deaf_filesystem
+  script 'cat /deaf/file; echo heard; exec sleep 1000'
+  create_and_start
+  eventually contains "$TMP/helper.log" asked
+  within 10 pause "$ID"
+  exits 1 "a process in it has not stopped for 10 s"
+  status_is running
+  equal alive "$(ocirun exec "$ID" echo alive)"
+  within 10 update --pids-limit 30 "$ID"
+  succeeds
+  end_deaf_filesystem
+  eventually contains "$TMP/output" heard
+  ocirun pause "$ID"
+  status_is paused
+}
+
+@test "a device node on a filesystem that does not answer: update says so after ten seconds and leaves everything as it was" {
+  local before
+  deaf_filesystem
+  create_and_start
+  before=$(<"$ROOT/$ID/config.json")
+  within 11 update --device-add /dev/kmsg:/deaf/kmsg "$ID"
+  exits 1 "change device nodes: a filesystem of the container has not answered for 10 s"
+  equal "$before" "$(<"$ROOT/$ID/config.json")"
+  [[ $(ocirun exec "$ID" sh -c 'mknod /dev/kmsg c 1 11 && cat </dev/kmsg' 2>&1) == *"not permitted"* ]] || found
+  end_deaf_filesystem
+  eventually untraced no_helper_is_left
+}
+
+no_helper_is_left() { ! pgrep -x ocirun:update >/dev/null; }

@@ -158,7 +158,7 @@ Result<DeviceUpdate> DeviceUpdate::begin(const Container& container, const bundl
   update.socket_ = std::move(ends.first);
   ends.second.close();
   if (!is_ready(update.socket_.fd(), kPatience)) {
-    ::kill(update.child_.pid, SIGKILL);
+    update.is_stuck_ = true;
     return refuse("change device nodes: a filesystem of the container has not answered for {} s",
                   kPatience / 1000);
   }
@@ -180,7 +180,7 @@ void DeviceUpdate::keep() {
 DeviceUpdate::~DeviceUpdate() {
   if (child_.pid == 0) return;
   socket_.close();
-  if (!is_ready(child_.pidfd, kPatience)) ::kill(child_.pid, SIGKILL);
+  if (is_stuck_ || !is_ready(child_.pidfd, kPatience)) ::kill(child_.pid, SIGKILL);
   if (is_ready(child_.pidfd, kPatienceWithTheKilled))
     static_cast<void>(linux::wait_for_child(child_.pid));
 }

@@ -25,6 +25,7 @@ class DeviceUpdate {
   DeviceUpdate(DeviceUpdate&& other) noexcept
       : socket_(std::move(other.socket_)),
         child_(std::exchange(other.child_, {})),
+        is_stuck_(other.is_stuck_),
         rules_(std::move(other.rules_)),
         left_nodes_(std::move(other.left_nodes_)) {}
   DeviceUpdate& operator=(DeviceUpdate&&) = delete;
@@ -40,6 +41,7 @@ class DeviceUpdate {
   DeviceUpdate() = default;
   linux::MessageSocket socket_;
   linux::Child child_;
+  bool is_stuck_ = false;  // the child, in a filesystem that does not answer
   std::vector<cgroups::DeviceRule> rules_;
   std::string left_nodes_;
 };
