@@ -31,6 +31,7 @@
 #include <utility>
 
 #include "linux/error.hpp"
+#include "tests/descriptors.hpp"
 
 namespace ocirun::test {
 
@@ -90,10 +91,13 @@ int child_main(unsigned long flags, int start, int report, Callable& body) {
     if (flags & CLONE_NEWNS)
       check(::syscall(SYS_mount, "none", "/", nullptr, kRecursivePrivate, nullptr) == 0,
             "MS_PRIVATE");
+    keep_descriptors();
     if constexpr (std::is_same_v<std::invoke_result_t<Callable&>, int>)
       status = body();
     else
       body();
+    if (const std::string leaked = leaked_since(childs_own_descriptors()); !leaked.empty())
+      failure = "descriptors left open:" + leaked;
   } catch (const boost::execution_aborted&) {
     status = kChildFailed;  // BOOST_REQUIRE: it has told its story already
   } catch (const std::exception& error) {

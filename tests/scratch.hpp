@@ -79,14 +79,6 @@ inline int mode_of(const std::string& path) {
   return ::lstat(path.c_str(), &status) == 0 ? static_cast<int>(status.st_mode & 07777) : -1;
 }
 
-/// How many descriptors this process has open; two calls compare.
-inline std::size_t open_descriptors() {
-  std::size_t count = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
-    ++count;
-  return count;
-}
-
 /// How many children this process has, zombies too: none may be left by what it called.
 inline std::string children_of_this_process() {
   return slurp("/proc/self/task/" + std::to_string(::getpid()) + "/children");

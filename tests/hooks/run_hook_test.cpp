@@ -9,6 +9,7 @@
 #include <csignal>
 
 #include "tests/child_test.hpp"
+#include "tests/descriptors.hpp"
 #include "tests/scratch.hpp"
 
 using namespace ocirun;
@@ -49,7 +50,7 @@ BOOST_AUTO_TEST_SUITE(run_hook_of)
 
 BOOST_AUTO_TEST_CASE(a_hook_that_exits_with_zero_has_succeeded) {
   const Scratch scratch;
-  const std::size_t before = open_descriptors();
+  const Descriptors before = open_descriptors();
   BOOST_TEST(run_hook(hook_at(scratch.script("h", "exit 0")), surroundings()).has_value());
   BOOST_TEST(open_descriptors() == before);
   BOOST_TEST(children_of_this_process().empty());
@@ -228,7 +229,7 @@ BOOST_AUTO_TEST_CASE(a_hook_that_a_signal_killed_is_told_by_its_number) {
 // executed.
 BOOST_AUTO_TEST_CASE(a_hook_that_cannot_be_executed_is_told_with_the_kernels_reason) {
   const Scratch scratch;
-  const std::size_t before = open_descriptors();
+  const Descriptors before = open_descriptors();
   const auto reason_of = [](const std::string& path) {
     const auto outcome = run_hook(hook_at(path), surroundings());
     BOOST_REQUIRE(!outcome);
@@ -317,7 +318,7 @@ BOOST_AUTO_TEST_CASE(a_daemon_that_holds_the_output_does_not_hold_us) {
   const Scratch scratch;
   const Hook hook = hook_at(scratch.script(
       "h", "setsid sleep 986 & echo $! >" + scratch.path() + "/daemon; echo started; exit 0"));
-  const std::size_t before = open_descriptors();
+  const Descriptors before = open_descriptors();
   BOOST_TEST(seconds_of([&] { must(run_hook(hook, surroundings())); }) < 3.0);
   BOOST_TEST(open_descriptors() == before);
   const int daemon = number_in(scratch / "daemon");

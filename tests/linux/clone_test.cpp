@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "linux/pipe.hpp"
 #include "linux/syscalls.hpp"
 #include "tests/child_test.hpp"
 #include "tests/linux/mount_scene.hpp"
@@ -116,41 +117,39 @@ CHILD_TEST(the_first_process_of_a_pid_namespace_has_the_number_one, 0) {
 
 // architecture.md: after `create` the engine must be able to reap init, with no helper in between.
 BOOST_AUTO_TEST_CASE(a_stage_leaves_a_sibling_that_its_parent_collects) {
-  int pipe_ends[2];
-  BOOST_REQUIRE(::pipe2(pipe_ends, O_CLOEXEC) == 0);
+  const Pipe pipe = must(make_pipe());
   const Child stage = must(clone_process(0, Fd{}, Parentage::kMine));
   if (stage.pid == 0) {
     const auto init = clone_process(0, Fd{}, Parentage::kOfMyParent);
     if (!init) ::_exit(9);
     if (init->pid == 0) {
-      ::close(pipe_ends[1]);  // so that the end of the stream below is the stage's
+      ::close(pipe.writer.get());  // so that the end of the stream below is the stage's
       const pid_t parent = ::getppid();
       ::usleep(50'000);
       ::_exit(parent == ::getppid() ? 33 : 34);
     }
     const pid_t pid = init->pid;
-    ::_exit(::write(pipe_ends[1], &pid, sizeof pid) == sizeof pid ? 7 : 8);
+    ::_exit(::write(pipe.writer.get(), &pid, sizeof pid) == sizeof pid ? 7 : 8);
   }
-  ::close(pipe_ends[1]);
+  ::close(pipe.writer.get());
   pid_t init = 0;
-  BOOST_REQUIRE(::read(pipe_ends[0], &init, sizeof init) == static_cast<ssize_t>(sizeof init));
-  ::close(pipe_ends[0]);
+  BOOST_REQUIRE(::read(pipe.reader.get(), &init, sizeof init) == static_cast<ssize_t>(sizeof init));
+  ::close(pipe.reader.get());
   BOOST_TEST(WEXITSTATUS(must(wait_for_child(stage.pid))) == 7);
   BOOST_TEST(WEXITSTATUS(must(wait_for_child(init))) == 33);
 }
 
 CHILD_TEST(a_sibling_may_be_the_first_of_new_namespaces, 0) {
-  int pipe_ends[2];
-  BOOST_REQUIRE(::pipe2(pipe_ends, O_CLOEXEC) == 0);
+  const Pipe pipe = must(make_pipe());
   const Child stage = must(clone_process(0, Fd{}, Parentage::kMine));
   if (stage.pid == 0) {
     const auto init = clone_process(CLONE_NEWPID | CLONE_NEWNS, Fd{}, Parentage::kOfMyParent);
     if (!init) ::_exit(9);
     if (init->pid == 0) ::_exit(::getpid() == 1 ? 55 : 56);
-    ::_exit(::write(pipe_ends[1], &init->pid, sizeof init->pid) > 0 ? 7 : 8);
+    ::_exit(::write(pipe.writer.get(), &init->pid, sizeof init->pid) > 0 ? 7 : 8);
   }
   pid_t init = 0;
-  BOOST_REQUIRE(::read(pipe_ends[0], &init, sizeof init) == static_cast<ssize_t>(sizeof init));
+  BOOST_REQUIRE(::read(pipe.reader.get(), &init, sizeof init) == static_cast<ssize_t>(sizeof init));
   BOOST_TEST(WEXITSTATUS(must(wait_for_child(stage.pid))) == 7);
   BOOST_TEST(WEXITSTATUS(must(wait_for_child(init))) == 55);
 }

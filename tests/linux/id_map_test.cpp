@@ -11,6 +11,7 @@
 #include "linux/clone.hpp"
 #include "linux/syscalls.hpp"
 #include "tests/child_test.hpp"
+#include "tests/descriptors.hpp"
 #include "tests/scratch.hpp"
 
 using namespace ocirun;
@@ -205,7 +206,7 @@ BOOST_AUTO_TEST_CASE(an_unprivileged_user_without_a_grant_learns_where_it_would_
 BOOST_AUTO_TEST_CASE(a_user_namespace_is_made_with_the_map_and_nobody_in_it) {  // M-8
   if (!is_root()) return;
   const std::string children_before = children_of_this_process();
-  const std::size_t descriptors_before = open_descriptors();
+  const Descriptors descriptors_before = open_descriptors();
   {
     const UniqueFd user = must(
         make_user_namespace(proc(), {.uids = {{0, 300000, 4096}}, .gids = {{0, 400000, 4096}}}));
@@ -223,7 +224,7 @@ BOOST_AUTO_TEST_CASE(a_user_namespace_is_made_with_the_map_and_nobody_in_it) {  
 BOOST_AUTO_TEST_CASE(a_user_namespace_that_cannot_be_mapped_leaves_no_process) {
   if (!is_root()) return;
   const std::string children_before = children_of_this_process();
-  const std::size_t descriptors_before = open_descriptors();
+  const Descriptors descriptors_before = open_descriptors();
   const std::string text = must_fail(make_user_namespace(
       proc(), {.uids = {{0, 1, 10}, {5, 100, 1}}, .gids = {{0, 1, 10}}}));  // an overlap
   BOOST_TEST(text.find("id-mapped mount") != std::string::npos);

@@ -11,6 +11,7 @@
 
 #include "linux/clone.hpp"
 #include "tests/child_test.hpp"
+#include "tests/descriptors.hpp"
 #include "tests/scratch.hpp"
 
 using namespace ocirun;
@@ -93,7 +94,7 @@ BOOST_AUTO_TEST_CASE(descriptors_arrive_as_copies_that_close_on_exec) {
 }
 
 BOOST_AUTO_TEST_CASE(as_many_descriptors_as_the_kernel_carries_arrive_and_none_leaks) {  // 253
-  const std::size_t before = open_descriptors();
+  const Descriptors before = open_descriptors();
   {
     const Ends ends = connected();
     std::vector<UniqueFd> owners;
@@ -142,7 +143,7 @@ BOOST_AUTO_TEST_CASE(descriptors_that_do_not_fit_the_limit_are_an_error_and_none
                }
                must(ends.left.send(2, "many", descriptors));
                owners.clear();
-               const std::size_t before = open_descriptors();
+               const Descriptors before = open_descriptors();
                // A free number or three remain below it.
                const rlimit limit{static_cast<rlim_t>(ends.right.fd().value) + 4, 4096};
                BOOST_REQUIRE(::setrlimit(RLIMIT_NOFILE, &limit) == 0);

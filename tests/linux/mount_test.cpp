@@ -2,6 +2,7 @@
 
 #include <sys/syscall.h>
 
+#include "linux/pipe.hpp"
 #include "tests/linux/mount_scene.hpp"
 
 using namespace ocirun;
@@ -201,11 +202,10 @@ CHILD_TEST(a_bind_opened_early_hears_the_host_and_a_shared_one_is_heard, CLONE_N
   must(sys::mount("volume", "/mnt", "tmpfs", 0, nullptr));
   fs::create_directories("/mnt/a");
   fs::create_directories("/mnt/b");
-  int ready[2];
-  int go[2];
-  BOOST_REQUIRE((::pipe2(ready, O_CLOEXEC) == 0 && ::pipe2(go, O_CLOEXEC) == 0));
+  Pipe ready = must(make_pipe());
+  Pipe go = must(make_pipe());
   const auto container = [&] {
-    ::close(go[1]);
+    go.writer.reset();
     const Mount shared = bind_of("/shared", "/mnt", "rbind,rshared");
     const Mount slave = bind_of("/slave", "/mnt", "rbind,rslave");
     if (!wants_early_open(shared) || !wants_early_open(slave)) return 1;
@@ -217,7 +217,8 @@ CHILD_TEST(a_bind_opened_early_hears_the_host_and_a_shared_one_is_heard, CLONE_N
     must(make_mount(scene.context(), slave, std::move(early_slave)));
     must(sys::mount("up", "/tmp/rootfs/shared/a", "tmpfs", 0, nullptr));
     char byte;
-    if (::write(ready[1], "r", 1) != 1 || ::read(go[0], &byte, 1) != 1) return 2;
+    if (::write(ready.writer.get(), "r", 1) != 1 || ::read(go.reader.get(), &byte, 1) != 1)
+      return 2;
     return is_mounted("/tmp/rootfs/slave/b") && is_mounted("/tmp/rootfs/shared/b") ? 0 : 3;
   };
   const long pid = ::syscall(SYS_clone, CLONE_NEWNS | SIGCHLD, nullptr, nullptr, nullptr, nullptr);
@@ -229,13 +230,13 @@ CHILD_TEST(a_bind_opened_early_hears_the_host_and_a_shared_one_is_heard, CLONE_N
       ::_exit(4);
     }
   }
-  ::close(ready[1]);
+  ready.writer.reset();
   char byte;
-  BOOST_TEST(::read(ready[0], &byte, 1) == 1);
+  BOOST_TEST(::read(ready.reader.get(), &byte, 1) == 1);
   BOOST_TEST(is_mounted("/mnt/a"));
   must(sys::mount("down", "/mnt/b", "tmpfs", 0, nullptr));
   BOOST_TEST(!is_mounted("/tmp/rootfs"));  // nothing else came out
-  BOOST_TEST(::write(go[1], "g", 1) == 1);
+  BOOST_TEST(::write(go.writer.get(), "g", 1) == 1);
   int status = 0;
   ::waitpid(static_cast<pid_t>(pid), &status, 0);
   BOOST_TEST(WEXITSTATUS(status) == 0);

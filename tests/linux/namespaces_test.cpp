@@ -8,6 +8,7 @@
 
 #include "linux/syscalls.hpp"
 #include "tests/child_test.hpp"
+#include "tests/descriptors.hpp"
 #include "tests/scratch.hpp"
 
 using namespace ocirun;
@@ -118,7 +119,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_namespace_is_refused_at_once_and_leaves_no_descr
   BOOST_REQUIRE(::mkfifo((scratch / "fifo").c_str(), 0600) == 0);
   BOOST_REQUIRE(::symlink("/proc/self/ns/nothing", (scratch / "dangling").c_str()) == 0);
   scratch.file("empty", "");
-  const std::size_t before = open_descriptors();
+  const Descriptors before = open_descriptors();
   for (const std::string& path :
        {scratch.path(), scratch / "fifo", scratch / "empty", scratch / "dangling",
         std::string("/dev/null"), std::string("/proc/self/ns"), std::string("/proc/version")}) {

@@ -15,6 +15,7 @@
 #include "linux/procfs.hpp"
 #include "linux/syscalls.hpp"
 #include "tests/child_test.hpp"
+#include "tests/descriptors.hpp"
 #include "tests/scratch.hpp"
 
 using namespace ocirun;
@@ -174,7 +175,7 @@ BOOST_AUTO_TEST_CASE(a_process_with_another_start_time_leaves_no_descriptor) {
   const Victim victim;
   ProcessIdentity process = victim.identity();
   ++process.start_time;
-  const std::size_t before = open_descriptors();
+  const Descriptors before = open_descriptors();
   BOOST_TEST(open_pidfd(process).error().number() == ESRCH);
   BOOST_TEST(open_descriptors() == before);
 }

@@ -22,6 +22,7 @@
 #include <sstream>
 #include <string>
 
+#include "linux/pipe.hpp"
 #include "linux/seccomp.hpp"
 #include "tests/child_test.hpp"
 
@@ -103,9 +104,8 @@ inline int run_under_resctrl(const std::function<void()>& body,
   profile.rules[0].names = {"mkdirat", "unlinkat"};
   std::vector<std::string> warnings;
   const linux::SeccompFilter filter = must(linux::compile_seccomp(profile, warnings));
-  int channel[2];
-  detail::check(::pipe2(channel, O_CLOEXEC) == 0, "pipe2");
   return run_in_child(0, [&] {
+    linux::Pipe channel = must(linux::make_pipe());
     const pid_t pid = ::fork();
     if (pid == 0) {
       const unsigned long failed_before = detail::failed_checks();
@@ -113,7 +113,8 @@ inline int run_under_resctrl(const std::function<void()>& body,
       try {
         UniqueFd listener = must(linux::load_seccomp(filter));
         const int fd = listener.release();
-        detail::check(::write(channel[1], &fd, sizeof fd) == sizeof fd, "tell the listener");
+        detail::check(::write(channel.writer.get(), &fd, sizeof fd) == sizeof fd,
+                      "tell the listener");
         body();
       } catch (const std::exception& error) {
         std::cerr << error.what() << '\n';
@@ -121,9 +122,10 @@ inline int run_under_resctrl(const std::function<void()>& body,
       }
       ::_exit(status != 0 || detail::failed_checks() != failed_before ? 1 : 0);
     }
-    ::close(channel[1]);
+    channel.writer.reset();
     int remote = -1;
-    detail::check(::read(channel[0], &remote, sizeof remote) == sizeof remote, "no listener");
+    detail::check(::read(channel.reader.get(), &remote, sizeof remote) == sizeof remote,
+                  "no listener");
     const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
     const UniqueFd listener(static_cast<int>(::syscall(SYS_pidfd_getfd, pidfd.get(), remote, 0)));
     for (;;) {

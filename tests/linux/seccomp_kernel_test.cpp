@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "linux/pipe.hpp"
 #include "linux/seccomp.hpp"
 #include "tests/child_test.hpp"
 
@@ -126,19 +127,18 @@ CHILD_TEST(a_number_newer_than_the_profile_is_enosys_and_a_denied_one_eperm, 0) 
 CHILD_TEST(a_listener_answers_for_the_process, 0)  // S-5
 {
   SeccompProfile profile = allow_but(SeccompAction::kNotify, {"chdir"});
-  int sockets[2];
+  const Pipe pipe = must(make_pipe());
   const SeccompFilter filter = compile(profile);
-  BOOST_REQUIRE(::pipe(sockets) == 0);
   const pid_t child = ::fork();
   if (child == 0) {
     ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     auto listener = load_seccomp(filter);
     const int fd = listener ? listener->get() : -1;
-    static_cast<void>(::write(sockets[1], &fd, sizeof fd));
+    static_cast<void>(::write(pipe.writer.get(), &fd, sizeof fd));
     ::_exit(::chdir("/nowhere") < 0 && errno == EXFULL ? 0 : 1);
   }
   int remote = -1;
-  BOOST_REQUIRE(::read(sockets[0], &remote, sizeof remote) == sizeof remote);
+  BOOST_REQUIRE(::read(pipe.reader.get(), &remote, sizeof remote) == sizeof remote);
   const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
   const UniqueFd listener(static_cast<int>(::syscall(SYS_pidfd_getfd, pidfd.get(), remote, 0)));
   BOOST_REQUIRE(bool(listener));

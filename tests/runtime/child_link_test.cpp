@@ -156,6 +156,7 @@ BOOST_AUTO_TEST_CASE(a_stage_is_collected_and_the_process_that_it_cloned_takes_i
 BOOST_AUTO_TEST_CASE(a_signal_that_ends_us_ends_the_wait_and_others_do_not) {
   BOOST_TEST(run_in_child(0, [] {
                must(Signals::capture());
+               keep_descriptors();
                Link link([](const linux::MessageSocket& parent) {
                  ::kill(::getppid(), SIGWINCH);
                  ::usleep(50'000);

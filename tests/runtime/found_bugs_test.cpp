@@ -14,6 +14,7 @@
 #include "runtime/protocol.hpp"
 #include "runtime/store.hpp"
 #include "tests/child_test.hpp"
+#include "tests/descriptors.hpp"
 #include "tests/scratch.hpp"
 
 using namespace ocirun;
@@ -113,7 +114,7 @@ BOOST_AUTO_TEST_CASE(an_empty_packet_leaks_no_descriptor) {
   const int fd = 2;
   std::memcpy(CMSG_DATA(rights), &fd, sizeof fd);
   BOOST_REQUIRE(::sendmsg(pair.first.fd().value, &header, 0) == 0);
-  const std::size_t before = open_descriptors();
+  const Descriptors before = open_descriptors();
   {
     const auto packet = pair.second.receive();
   }

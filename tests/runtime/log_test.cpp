@@ -29,11 +29,11 @@ std::string stderr_of(Callable&& body) {
   const Scratch scratch;
   const std::string file = scratch.file("stderr", "");
   BOOST_TEST(run_in_child(0, [&] {
-               const int fd = ::open(file.c_str(), O_WRONLY | O_APPEND);
-               const int old = ::dup(2);
-               ::dup2(fd, 2);
+               const UniqueFd output(::open(file.c_str(), O_WRONLY | O_APPEND));
+               const UniqueFd old(::dup(2));
+               ::dup2(output.get(), 2);
                body();
-               ::dup2(old, 2);
+               ::dup2(old.get(), 2);
              }) == 0);
   return slurp(file);
 }

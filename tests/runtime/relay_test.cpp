@@ -206,6 +206,7 @@ BOOST_AUTO_TEST_CASE(the_end_comes_though_somebody_goes_on_writing) {
 BOOST_AUTO_TEST_CASE(the_end_waits_for_a_slow_caller_until_a_signal_says_no) {
   BOOST_TEST(run_in_child(0, [] {
                must(Signals::capture());
+               keep_descriptors();
                Scene scene;
                Relay relay = scene.relay();
                BOOST_REQUIRE(offer(scene.slave, lines(500)) != 0u);
