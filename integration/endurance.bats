@@ -47,3 +47,28 @@ wait_until_stopped() {
   for n in {1..100}; do ocirun delete --force "$ID-$n"; done
   equal "" "$(ocirun list --quiet)"
 }
+
+@test "run holds the same descriptors after 100 signals and 100 resizes as before" {
+  local supervisor before n
+  config '.process.terminal = true'
+  script 'trap "kill -0 1" USR1; trap "stty size >/seen" USR2; while :; do sleep 0.02; done'
+  helper "$LIB/pty" "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+  eventually status_is running
+  supervisor=$(ps -o ppid= -p "$(init_pid)" | tr -d ' ')
+  before=$(descriptors_of "$supervisor")
+  [[ $before == *$'\n'* ]] || { echo "$before" && false; }
+  for n in {1..100}; do
+    kill -USR1 "$supervisor"
+    stty -F "/proc/$supervisor/fd/0" rows "$n" cols 90
+    sleep 0.01
+  done
+  eventually untraced resized
+  equal "$before" "$(descriptors_of "$supervisor")"
+  ocirun kill "$ID" KILL
+  eventually contains "$TMP/helper.log" "status 137"
+}
+
+resized() {
+  ocirun kill "$ID" USR2
+  contains "$BUNDLE/rootfs/seen" "100 90"
+}

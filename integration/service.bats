@@ -152,6 +152,22 @@ has_ended() { grep -q '^status' "$TMP/helper.log"; }
   never_mentions notify
 }
 
+@test "run holds the same descriptors after many messages as before" {
+  local supervisor before
+  notifier 'tell READY=1; until [ -e /go ]; do sleep 0.05; done
+    i=0; while [ $i -lt 40 ]; do i=$((i + 1)); tell STATUS=$i; done
+    while :; do tell STATUS=all; sleep 0.2; done'
+  helper supervised --
+  eventually contains "$TMP/helper.log" READY=1
+  supervisor=$(ps -o ppid= -p "$(init_pid)" | tr -d ' ')
+  before=$(descriptors_of "$supervisor")
+  touch "$BUNDLE/rootfs/go"
+  eventually contains "$TMP/helper.log" STATUS=all
+  equal "$before" "$(descriptors_of "$supervisor")"
+  ocirun kill "$ID" KILL
+  eventually has_ended
+}
+
 @test "a flood of messages holds up neither run nor its end" {
   notifier 'tell READY=1; trap "exit 5" TERM; while :; do tell STATUS=busy; done'
   helper supervised --

@@ -27,13 +27,8 @@ Result<std::optional<ProcessStat>> stat_of_living(const ProcessIdentity& process
     if (stat->start_time != process.start_time || has_ended) return std::nullopt;
     return *stat;
   }
-  // What /proc does not show may still be there.
+  // What cannot be read may still be known to be gone.
   if (::kill(process.pid, 0) != 0 && errno == ESRCH) return std::nullopt;
-  const int number = stat.error().number();
-  if (number == ENOENT || number == 0)
-    return refuse(
-        "process {} is there, but /proc does not show it: is procfs mounted, and without hidepid?",
-        process.pid);
   return std::unexpected(stat.error());
 }
 

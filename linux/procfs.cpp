@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 
 #include "linux/syscalls.hpp"
 #include "linux/text.hpp"
@@ -164,10 +165,20 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
 
 Result<ProcessStat> read_process_stat(int pid) {
   const std::string path = fmt::format("/proc/{}/stat", pid);
-  TRY_ASSIGN(const UniqueFd file, sys::open(path.c_str(), O_RDONLY | O_NOFOLLOW));
-  TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(file));
+  const auto file = sys::open(path.c_str(), O_RDONLY | O_NOFOLLOW);
+  if (!file) {
+    const int number = file.error().number();
+    const bool may_be_hidden = number == ENOENT || number == EPERM || number == EACCES;
+    if (may_be_hidden && (::kill(pid, 0) == 0 || errno == EPERM))
+      return refuse(
+          "process {} is there, but /proc does not show it: is procfs mounted, and without "
+          "hidepid?",
+          pid);
+    return std::unexpected(file.error());
+  }
+  TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(*file));
   if (filesystem.magic != PROC_SUPER_MAGIC) return refuse("{}: not on a procfs", path);
-  TRY_ASSIGN(const std::string text, within(sys::read_all(file, kReadLimit), path));
+  TRY_ASSIGN(const std::string text, within(sys::read_all(*file, kReadLimit), path));
   const auto stat = parse_process_stat(text);
   if (!stat) return refuse("{}: not understood", path);
   return *stat;

@@ -68,7 +68,7 @@ struct ProcessStat {
 };
 /// Nothing for what is no such text.
 std::optional<ProcessStat> parse_process_stat(std::string_view text);
-/// Errors: ENOENT or ESRCH when there is no such process.
+/// Errors: ENOENT or ESRCH when there is no such process; one that hidepid hides is told.
 Result<ProcessStat> read_process_stat(int pid);
 /// Which file process `pid` executes, as "DEVICE:INODE"; the caller needs the right to trace it.
 Result<std::string> image_of(int pid);

@@ -32,6 +32,7 @@ constexpr std::array kFiles{kIntent, kConfig,      kState,       kResources,
                             kFilter, kStartSocket, kNotifySocket};
 constexpr std::size_t kMaxFile = 16 * 1024 * 1024;
 constexpr int kRemoveTries = 20;
+constexpr char kAdvice[] = "(choose another with --root or XDG_RUNTIME_DIR)";
 
 // A state root may be longer than sun_path: the directory's descriptor stands for it.
 sockaddr_un address_in(Fd directory, const char* name) {
@@ -55,8 +56,7 @@ Result<void> make_root(const std::string& path) {
     // Sticky below /run/user: what cleans up there leaves such directories alone.
     const mode_t mode = S_IRWXU | (::geteuid() == 0 ? 0 : S_ISVTX);
     if (::mkdirat(AT_FDCWD, part.c_str(), last ? mode : 0755) != 0 && errno != EEXIST)
-      return fail(errno, "make the state root {} (choose another with --root or XDG_RUNTIME_DIR)",
-                  path);
+      return fail(errno, "make the state root {} {}", path, kAdvice);
     if (last) return {};
   }
 }
@@ -240,7 +240,8 @@ Result<Store> Store::open(const HostPath& root, MissingRoot missing) {
       directory = linux::sys::open(root.c_str(), kFlags);
     }
   }
-  if (!directory) return within(Result<Store>(std::unexpected(directory.error())), "state root");
+  if (!directory)
+    return fail(directory.error().number(), "open the state root {} {}", root.string(), kAdvice);
   TRY(check_root(*directory, root));
   return Store(root, std::move(*directory));
 }

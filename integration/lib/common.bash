@@ -168,6 +168,12 @@ inside() {
 state() { ocirun state "$ID" | jq -r ".${1:-}"; }
 init_pid() { state pid; }
 
+# descriptors_of PID: numbers and what they stand for.
+descriptors_of() {
+  local fd
+  for fd in "/proc/$1/fd"/*; do echo "${fd##*/} $(readlink "$fd")"; done
+}
+
 show_output() {
   local rc=$?
   cat "$TMP/output"
