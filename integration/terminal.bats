@@ -205,7 +205,7 @@ has_ended() { [[ ! -e /proc/$1 || $(<"/proc/$1/status") == *"State:	Z"* ]]; }
   mkfifo "$TMP/stdout"
   exec 9<>"$TMP/stdout" # open, never read
   helper sh -c 'exec "$@" >"$0"' "$TMP/stdout" "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
-  eventually status_is running
+  eventually is_full 9
   sleep 0.5
   ocirun kill "$ID" KILL
   sleep 0.5
@@ -217,6 +217,8 @@ has_ended() { [[ ! -e /proc/$1 || $(<"/proc/$1/status") == *"State:	Z"* ]]; }
   exec 9>&-
   equal 137 "$rc"
 }
+
+is_full() { python3 -c 'import select, sys; sys.exit(bool(select.select([], [int(sys.argv[1])], [], 0)[1]))' "$1"; }
 
 @test "exec --tty in the foreground has a terminal of its own" {
   create_and_start

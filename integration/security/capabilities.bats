@@ -67,11 +67,12 @@ nothing_is_gained() { prints $'CapEff:\t0000000000000000'; }
   caught cgroups_are_untouched
 }
 
-# write_to_cgroups: a container that tries it in its own cgroup and at the top of each hierarchy.
+# write_to_cgroups: a container that tries it in its own cgroup and at the top of each hierarchy. The top of v2 is 0555.
 write_to_cgroups() {
-  local own=/sys/fs/cgroup/memory
-  if pure_v2; then own=/sys/fs/cgroup; fi
-  inside "mkdir $own/$ID-evil /sys/fs/cgroup/$ID-evil; echo \$? made; grep -c ' /sys/fs/cgroup.* ro,' /proc/self/mounts; exit 0"
+  local places="/sys/fs/cgroup/memory/$ID-evil /sys/fs/cgroup/$ID-evil"
+  if pure_v2; then places=/sys/fs/cgroup/$ID-evil; fi
+  capabilities CAP_DAC_OVERRIDE
+  inside "mkdir $places; echo \$? made; grep -c ' /sys/fs/cgroup.* ro,' /proc/self/mounts; exit 0"
 }
 
 cgroups_are_untouched() { mentions "1 made" && equal "" "$(cgroups "$ID-evil")" && equal "" "$(find /sys/fs/cgroup -maxdepth 3 -name "$ID-evil")"; }

@@ -126,8 +126,8 @@ has_ended() { ! kill -0 "${HELPERS[-1]}" 2>/dev/null || [[ $(ps -o stat= -p "${H
   helper "$OCIRUN" --root "$ROOT" exec --pid-file "$TMP/pid" "$ID" true
   eventually exists "$TMP/pid"
   pid=$(<"$TMP/pid")
-  eventually contains "/proc/$pid/wchan" seccomp
-  sleep 0.2
+  eventually contains "/proc/$pid/status" $'Seccomp:\t2' # execve comes next
+  sleep 0.5
   kill -TERM "${HELPERS[-1]}"
   eventually has_ended
   eventually is_gone "/proc/$pid"
