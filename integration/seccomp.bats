@@ -152,6 +152,20 @@ sys.exit(subprocess.call(sys.argv[1:]))' "$@"
   [[ $(jq .pid "$TMP/message") -gt 0 ]]
 }
 
+@test "S-7 a listener that exec brings comes with the container's state, and the number of the process that exec started" {
+  helper "$LIB/seccomp-agent" "$TMP/agent" "$TMP/inits" 95
+  eventually exists "$TMP/agent"
+  config '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", listenerPath: $p,
+    syscalls: [{names: ["mkdir"], action: "SCMP_ACT_NOTIFY"}]}' --arg p "$TMP/agent"
+  create_and_start
+  rm "$TMP/agent"
+  helper "$LIB/seccomp-agent" "$TMP/agent" "$TMP/message" 95
+  eventually exists "$TMP/agent"
+  run ocirun exec --pid-file "$TMP/pid" "$ID" mkdir /tmp/x
+  exits 1 "not supported"
+  equal "running $(init_pid) $(<"$TMP/pid")" "$(jq -r '"\(.state.status) \(.state.pid) \(.pid)"' "$TMP/message")"
+}
+
 @test "S-5 a listener that cannot be reached is an error that leaves nothing" {
   refused "$TMP/nobody" '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", listenerPath: $p,
     syscalls: [{names: ["mkdir"], action: "SCMP_ACT_NOTIFY"}]}' --arg p "$TMP/nobody"

@@ -51,12 +51,12 @@ Result<UniqueFd> receive_terminal(const linux::Packet& packet, Fd console) {
 }
 
 Result<void> send_listener(const linux::Packet& packet, const linux::Child& child,
-                           const linux::SeccompProfile& profile, bundle::StateDocument state) {
+                           const linux::SeccompProfile& profile,
+                           const bundle::StateDocument& state) {
   TRY_ASSIGN(const int number, parse_number(packet.payload));
   TRY_ASSIGN(const UniqueFd listener, take_listener(child.pidfd, number));
   TRY_ASSIGN(const UniqueFd agent,
              within(linux::connect_unix(profile.listener_path), "/linux/seccomp/listenerPath"));
-  state.status = "creating";
   return within(
       linux::send_descriptor(agent, listener,
                              bundle::seccomp_state(state, child.pid, profile.listener_metadata)),

@@ -15,6 +15,7 @@ Result<UniqueFd> receive_terminal(const linux::Packet& packet, Fd console);
 /// the container process state to the profile's agent (S-5 … S-7). Errors: the agent is not there,
 /// the listener did not appear.
 Result<void> send_listener(const linux::Packet& packet, const linux::Child& child,
-                           const linux::SeccompProfile& profile, bundle::StateDocument state);
+                           const linux::SeccompProfile& profile,
+                           const bundle::StateDocument& state);
 
 }  // namespace ocirun::runtime

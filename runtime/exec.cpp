@@ -71,11 +71,8 @@ class ExecLink final : public ChildLink {
       }
       case Message::kSetLimits:
         return linux::set_rlimits(pid(), plan_.request.process.rlimits);
-      case Message::kListener: {
-        bundle::StateDocument state = state_;
-        state.pid = pid();
-        return send_listener(packet, child_, *plan_.config.seccomp, std::move(state));
-      }
+      case Message::kListener:
+        return send_listener(packet, child_, *plan_.config.seccomp, state_);
       default:
         return fail(EPROTO, "unexpected {}", message_name(static_cast<Message>(packet.tag)));
     }

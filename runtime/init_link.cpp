@@ -107,8 +107,9 @@ Result<void> InitLink::set_limits() {
 
 Result<void> InitLink::forward_listener(const linux::Packet& packet) {
   bundle::StateDocument state = plan_.state;
+  state.status = "creating";
   state.pid = pid();
-  return send_listener(packet, child_, *plan_.config.seccomp, std::move(state));
+  return send_listener(packet, child_, *plan_.config.seccomp, state);
 }
 
 }  // namespace ocirun::runtime
