@@ -8,15 +8,13 @@ namespace ocirun::runtime {
 // The channel between a created container's init and `ocirun start`: a SOCK_SEQPACKET connection.
 //   init ── 'E' ──► start     the next thing is execve
 //   init ── 'F'error ──► start   it failed
-//   end of stream after 'E': execve has happened (the socket is close-on-exec), or init was killed
-//   at it
+//   end of stream after 'E'   execve has happened (it closes the socket), or killed init
 inline constexpr char kGateExec = 'E';
 inline constexpr char kGateFailed = 'F';
 
 inline constexpr char kEndedBeforeExec[] =
-    "the container's init was killed before it could execute the program (does /linux/seccomp "
-    "allow "
-    "execve, and what goes before it?)";
+    "the container's init was killed before it could execute the program "
+    "(does /linux/seccomp allow execve, and what goes before it?)";
 
 /// Init's side.
 class StartGate {

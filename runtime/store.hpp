@@ -17,13 +17,13 @@
 namespace ocirun::runtime {
 
 /// The state directory of one container:
-///   intent.json  before the first side effect: what `delete --force` needs after a crash at any
-///   point config.json  the snapshot that every later command reads instead of the bundle's (D-9)
-///   state.json   the commit: from here on the container exists
-///   seccomp.bpf  the compiled filter, so that `exec` need not compile it again
-///   resources.json  linux.resources as `update` has left them
-///   start.sock   init listens on it until it is started; its presence is the status `created`
-///   notify.sock  what `run` binds into the container as NOTIFY_SOCKET, for a service manager
+/// - intent.json: before the first side effect, for `delete --force` after a crash at any point
+/// - config.json: the snapshot that every later command reads instead of the bundle's (D-9)
+/// - state.json: the commit; from here on the container exists
+/// - seccomp.bpf: the compiled filter, so that `exec` need not compile it again
+/// - resources.json: linux.resources as `update` has left them
+/// - start.sock: init listens on it until it is started; its presence is the status `created`
+/// - notify.sock: what `run` binds into the container as NOTIFY_SOCKET, for a service manager
 class StateDirectory {
  public:
   StateDirectory(HostPath path, UniqueFd directory)

@@ -30,28 +30,14 @@
 #include <type_traits>
 #include <utility>
 
-#include "linux/error.hpp"
 #include "tests/descriptors.hpp"
+#include "tests/must.hpp"
 
 namespace ocirun::test {
 
 inline constexpr int kChildTimeoutSeconds = 60;
 inline constexpr int kChildFailed = 99;     // an exception, or a Boost check
 inline constexpr int kChildTimedOut = 124;  // it was killed
-
-/// The value of a result, or an exception that carries the error's message.
-template <typename T>
-T must(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message());
-  if constexpr (!std::is_void_v<T>) return *std::move(result);
-}
-
-/// The error's message of a result that must have failed.
-template <typename T>
-std::string must_fail(const Result<T>& result) {
-  if (result) throw std::runtime_error("it succeeded, but an error was expected");
-  return result.error().message();
-}
 
 namespace detail {
 

@@ -117,13 +117,13 @@ CHILD_TEST(the_first_process_of_a_pid_namespace_has_the_number_one, 0) {
 
 // architecture.md: after `create` the engine must be able to reap init, with no helper in between.
 BOOST_AUTO_TEST_CASE(a_stage_leaves_a_sibling_that_its_parent_collects) {
-  const Pipe pipe = must(make_pipe());
+  Pipe pipe = must(make_pipe());
   const Child stage = must(clone_process(0, Fd{}, Parentage::kMine));
   if (stage.pid == 0) {
     const auto init = clone_process(0, Fd{}, Parentage::kOfMyParent);
     if (!init) ::_exit(9);
     if (init->pid == 0) {
-      ::close(pipe.writer.get());  // so that the end of the stream below is the stage's
+      pipe.writer.reset();  // so that the end of the stream below is the stage's
       const pid_t parent = ::getppid();
       ::usleep(50'000);
       ::_exit(parent == ::getppid() ? 33 : 34);
@@ -131,10 +131,9 @@ BOOST_AUTO_TEST_CASE(a_stage_leaves_a_sibling_that_its_parent_collects) {
     const pid_t pid = init->pid;
     ::_exit(::write(pipe.writer.get(), &pid, sizeof pid) == sizeof pid ? 7 : 8);
   }
-  ::close(pipe.writer.get());
+  pipe.writer.reset();
   pid_t init = 0;
   BOOST_REQUIRE(::read(pipe.reader.get(), &init, sizeof init) == static_cast<ssize_t>(sizeof init));
-  ::close(pipe.reader.get());
   BOOST_TEST(WEXITSTATUS(must(wait_for_child(stage.pid))) == 7);
   BOOST_TEST(WEXITSTATUS(must(wait_for_child(init))) == 33);
 }
