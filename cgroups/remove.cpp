@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "cgroups/freezer.hpp"
 #include "cgroups/kill.hpp"
 #include "cgroups/text.hpp"
 

@@ -4,12 +4,12 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <ranges>
 
 #include "linux/detached_mount.hpp"
 #include "linux/syscalls.hpp"
+#include "linux/text.hpp"
 
 namespace ocirun::linux {
 namespace {
@@ -25,8 +25,7 @@ enum class Missing { kIsMade, kIsAnError };
 Result<SafeDir::Entry> open_parent(const SafeDir& root, const RootfsPath& path, Missing missing) {
   std::vector<std::string> names;
   for (std::string_view rest = path.string(); !rest.empty();) {
-    const std::string_view name = rest.substr(0, rest.find('/'));
-    rest.remove_prefix(std::min(name.size() + 1, rest.size()));
+    const std::string_view name = cut(rest, '/');
     if (name == "..") return refuse("\"..\" is not allowed in a device's path");
     if (!name.empty() && name != ".") names.emplace_back(name);
   }

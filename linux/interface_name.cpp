@@ -1,7 +1,5 @@
 #include <net/if.h>
 
-#include <algorithm>
-
 #include "linux/netlink.hpp"
 
 namespace ocirun::linux {

@@ -2,12 +2,12 @@
 
 #include <fcntl.h>
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 
 #include "linux/procfs.hpp"
 #include "linux/syscalls.hpp"
+#include "linux/text.hpp"
 
 namespace ocirun::linux {
 namespace {
@@ -36,8 +36,7 @@ Result<ino_t> net_namespace_of(const Procfs& procfs, const std::string& process)
 std::vector<InterfaceStats> parse_interface_stats(std::string_view text) {
   std::vector<InterfaceStats> interfaces;
   while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const std::string_view line = cut(text, '\n');
     const std::size_t colon = line.rfind(": ");  // a name may hold one, its numbers do not
     const std::size_t start = line.find_first_not_of(' ');
     if (colon == std::string_view::npos || start == std::string_view::npos || start >= colon)

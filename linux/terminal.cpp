@@ -6,7 +6,6 @@
 #include <sys/sysmacros.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <array>

@@ -1,6 +1,5 @@
 #include "linux/user_namespace.hpp"
 
-#include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -8,7 +7,6 @@
 #include <string_view>
 
 #include "linux/namespaces.hpp"
-#include "linux/syscalls.hpp"
 #include "linux/sysctl.hpp"
 
 namespace ocirun::linux {

@@ -127,10 +127,7 @@ Result<void> ContainerProcess::load_filter(const linux::MessageSocket& parent) {
     TRY_ASSIGN(const UniqueFd listener, linux::load_seccomp(*filter_));
     if (listener.get() != number)
       return fail(EPROTO, "the seccomp listener is descriptor {}, not {}", listener.get(), number);
-    TRY_ASSIGN(const linux::Packet answer, parent.receive());
-    if (static_cast<Message>(answer.tag) == Message::kFailed)
-      return std::unexpected(parse_error_bytes(answer.payload));
-    if (static_cast<Message>(answer.tag) != Message::kGo) return fail(EPIPE, "the runtime died");
+    TRY(await_go(parent));
   }
   filter_.reset();
   return {};

@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <cerrno>
-
 #include "cgroups/systemd_cgroup.hpp"
 #include "linux/pidfd.hpp"
 #include "linux/procfs.hpp"
@@ -45,8 +43,8 @@ class Creation {
     TRY(read_config());
     TRY(claim_id());  // from here on nobody else uses it
     TRY(offer_notify_socket());
-    TRY(record_intent());  // before the first side effect: what `delete --force` needs after a
-                           // crash
+    TRY(choose_cgroup());
+    TRY(record_intent());  // before the first side effect, for `delete --force` after a crash
     TRY(prepare_plan());   // all that is opened from outside, namespaces first
     TRY(make_cgroup());
     if (auto born = give_birth(); !born)
@@ -65,6 +63,7 @@ class Creation {
   Result<void> read_config();
   Result<void> claim_id();
   Result<void> offer_notify_socket();
+  Result<void> choose_cgroup();
   Result<void> record_intent();
   Result<std::unique_ptr<cgroups::Cgroup>> plan_cgroup() const;
   Result<void> prepare_plan();
@@ -162,7 +161,7 @@ Result<std::unique_ptr<cgroups::Cgroup>> Creation::plan_cgroup() const {
   return cgroups::make_cgroup(layout_, placement);
 }
 
-Result<void> Creation::record_intent() {
+Result<void> Creation::choose_cgroup() {
   TRY_ASSIGN(procfs_, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   auto layout = cgroups::read_layout(*procfs_);
   if (layout) layout_ = std::move(*layout);
@@ -177,6 +176,10 @@ Result<void> Creation::record_intent() {
                                  std::move(layout).error()));
     log_.warn(warning);
   }
+  return {};
+}
+
+Result<void> Creation::record_intent() {
   record_ = make_record();
   TRY_ASSIGN(record_.boot_id, linux::read_boot_id());
   intent_.record = record_;

@@ -85,7 +85,7 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   // The hand-over.
   TRY(report_ready(parent));  // returns when the state is committed and PDEATHSIG cleared
   parent.close();             // a created container holds its start socket and nothing else of ours
-  StartGate gate(plan.start_socket);
+  StartGate gate(std::move(plan.start_socket));
   TRY(gate.wait());
   auto started = [&]() -> Result<void> {
     if (!process.exists())

@@ -1,12 +1,8 @@
 #include "runtime/init_link.hpp"
 
-#include <fcntl.h>
-
 #include <cerrno>
 
-#include "linux/mount.hpp"
 #include "linux/rlimits.hpp"
-#include "linux/syscalls.hpp"
 #include "linux/user_namespace.hpp"
 #include "runtime/agent.hpp"
 #include "runtime/container_process.hpp"

@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 
 #include "linux/locked_bind.hpp"
 #include "linux/place_mount.hpp"
 #include "linux/rootfs.hpp"
 #include "linux/syscalls.hpp"
+#include "linux/text.hpp"
 #include "runtime/init_link.hpp"
 
 namespace ocirun::runtime {
@@ -89,11 +89,9 @@ Result<UniqueFd> InitLink::open_tree(const linux::Mount& mount) const {
 
 // Before it is attached: `delete --force` has to know it from then on.
 Result<void> InitLink::record_root_mount(const linux::Packet& packet) {
-  std::uint64_t mount = 0;
-  const char* end = packet.payload.data() + packet.payload.size();
-  if (std::from_chars(packet.payload.data(), end, mount).ptr != end)
-    return fail(EPROTO, "RootMount {}", packet.payload);
-  context_.intent.record.rootfs_mount = mount;
+  const auto mount = linux::number<std::uint64_t>(packet.payload);
+  if (!mount) return fail(EPROTO, "RootMount {}", packet.payload);
+  context_.intent.record.rootfs_mount = *mount;
   return context_.directory.write_intent(context_.intent);
 }
 

@@ -21,13 +21,6 @@ namespace ocirun::runtime {
 
 using linux::NamespaceKind;
 
-Result<void> await_go(const linux::MessageSocket& parent) {
-  TRY_ASSIGN(const linux::Packet packet, parent.receive());
-  if (packet.end_of_stream) return fail(EPIPE, "the runtime died");
-  if (static_cast<Message>(packet.tag) != Message::kGo) return fail(EPROTO, "waited for Go");
-  return {};
-}
-
 Result<void> die_with_parent(const linux::MessageSocket& parent) {
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return fail(errno, "set the parent-death signal");
   // A parent that died before that call sends no signal any more; getppid() is 0 in a new pid

@@ -9,9 +9,6 @@ namespace ocirun::runtime {
 
 // Steps of init (and of the stage) that concern namespaces, cgroups and what lives in them.
 
-/// Waits for the parent's Go. Errors: EPIPE when it died.
-Result<void> await_go(const linux::MessageSocket& parent);
-
 /// PR_SET_PDEATHSIG, and an error if the parent was gone before it took effect.
 Result<void> die_with_parent(const linux::MessageSocket& parent);
 

@@ -56,12 +56,17 @@ Result<linux::Packet> ask(const linux::MessageSocket& parent, Message question,
   if (answer.end_of_stream)
     return fail(EPIPE, "the runtime died while we waited for an answer to {}",
                 message_name(question));
-  if (static_cast<Message>(answer.tag) == Message::kFailed)
-    return std::unexpected(parse_error_bytes(answer.payload));
   const Exchange* row = find_exchange(question);
   if (row == nullptr || static_cast<Message>(answer.tag) != row->answer)
     return fail(EPROTO, "wrong answer to {}", message_name(question));
   return answer;
+}
+
+Result<void> await_go(const linux::MessageSocket& parent) {
+  TRY_ASSIGN(const linux::Packet packet, parent.receive());
+  if (packet.end_of_stream) return fail(EPIPE, "the runtime died");
+  if (static_cast<Message>(packet.tag) != Message::kGo) return fail(EPROTO, "waited for Go");
+  return {};
 }
 
 Result<int> parse_number(std::string_view payload) {

@@ -111,6 +111,8 @@ class Conversation {
 /// Errors: EPIPE when the parent is gone; EPROTO for another answer.
 Result<linux::Packet> ask(const linux::MessageSocket& parent, Message question,
                           std::string_view payload = {});
+/// The child's side: waits for Go. Errors: EPIPE when the parent is gone.
+Result<void> await_go(const linux::MessageSocket& parent);
 Result<void> tell(const linux::MessageSocket& peer, Message message, std::string_view payload = {},
                   std::span<const Fd> descriptors = {});
 

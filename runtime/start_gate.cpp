@@ -37,13 +37,13 @@ Result<void> await_record(Fd connection) {
 // ENOMEM, ENOBUFS) does not end it.
 Result<void> StartGate::wait() {
   for (int tries = 0;;) {
-    connection_.reset(::accept4(listener_.value, nullptr, nullptr, SOCK_CLOEXEC));
+    connection_.reset(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (connection_) break;
     if (errno == EINTR || errno == ECONNABORTED) continue;
     if (++tries == kMostTries) return fail(errno, "wait for start");
     ::nanosleep(&kPause, nullptr);
   }
-  ::close(listener_.value);
+  listener_.reset();
   return {};
 }
 

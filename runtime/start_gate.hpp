@@ -19,7 +19,7 @@ inline constexpr char kEndedBeforeExec[] =
 /// Init's side.
 class StartGate {
  public:
-  explicit StartGate(Fd listener) : listener_(listener) {}
+  explicit StartGate(UniqueFd listener) : listener_(std::move(listener)) {}
   /// Blocks until somebody starts the container; closes the listener.
   Result<void> wait();
   /// A `start` that has died meanwhile holds nobody up.
@@ -27,7 +27,7 @@ class StartGate {
   void refuse(const Error& error) const;
 
  private:
-  Fd listener_;
+  UniqueFd listener_;
   UniqueFd connection_;
 };
 

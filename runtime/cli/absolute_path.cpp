@@ -2,10 +2,11 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
+
+#include "linux/text.hpp"
 
 namespace ocirun::runtime::cli {
 
@@ -20,8 +21,7 @@ Result<HostPath> absolute_path(const std::string& path) {
   whole += "/" + path;
   std::string clean;
   for (std::string_view rest = whole; !rest.empty();) {
-    const std::string_view part = rest.substr(0, rest.find('/'));
-    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    const std::string_view part = linux::cut(rest, '/');
     if (!part.empty() && part != ".") clean.append("/").append(part);
   }
   return HostPath(clean.empty() ? "/" : clean);

@@ -1,4 +1,3 @@
-#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

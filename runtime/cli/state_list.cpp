@@ -1,10 +1,8 @@
-#include <fcntl.h>
 
 #include <algorithm>
 #include <array>
 #include <map>
 
-#include "linux/syscalls.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/container.hpp"
 #include "runtime/passwd.hpp"

@@ -133,14 +133,6 @@ BOOST_AUTO_TEST_CASE(any_other_answer_is_an_error_of_the_protocol) {
   BOOST_TEST(!ask(talking.child, Message::kGo));  // not a question
 }
 
-BOOST_AUTO_TEST_CASE(an_error_in_place_of_an_answer_is_that_error) {
-  const Talk talking = talk();
-  must(tell(talking.parent, Message::kFailed,
-            error_bytes(Error(ENOENT, std::vector<std::string>{"mount /data", "open /srv/x"}))));
-  BOOST_TEST(ask(talking.child, Message::kOpenMount).error().message() ==
-             "mount /data: open /srv/x: no such file or directory");
-}
-
 BOOST_AUTO_TEST_CASE(a_parent_that_is_gone_is_epipe_for_the_child_that_asks) {
   Talk talking = talk();
   talking.parent.close();

@@ -58,7 +58,7 @@ class Gate {
       listener_.reset();
       return;
     }
-    StartGate gate(listener_);
+    StartGate gate(std::move(listener_));
     if (!gate.wait()) ::_exit(90);
     body(gate);
     ::_exit(91);
