@@ -11,6 +11,7 @@
 #include "linux/pidfd.hpp"
 #include "linux/procfs.hpp"
 #include "linux/syscalls.hpp"
+#include "runtime/processes.hpp"
 #include "runtime/signals.hpp"
 
 namespace ocirun::runtime {
@@ -19,13 +20,30 @@ namespace {
 constexpr int kKillPatience = 10'000;  // ms
 constexpr int kDetach = 2;             // MNT_DETACH of <sys/mount.h>
 
+bool is_without_cgroup(const bundle::ContainerRecord& record) {
+  return record.cgroup_manager == "disabled" || record.cgroup.path.empty();
+}
+
+// A number, a start time and a cgroup's path mean nothing after a reboot: they may be another's.
+bundle::ContainerRecord of_this_boot(const bundle::ContainerRecord& record) {
+  bundle::ContainerRecord now = record;
+  const auto boot = linux::read_boot_id();
+  if (boot && *boot != record.boot_id) {
+    now.init_pid = 0;
+    now.cgroup = {};
+  }
+  return now;
+}
+
 // Where the cgroup does not hold it (none, or it was moved elsewhere): init by its identity. With a
 // pid namespace the rest dies with it. A frozen process dies when its cgroup is removed, which
 // thaws it: hence two halves.
-Result<void> signal_init(const bundle::ContainerRecord& record) {
+Result<void> signal_init(const bundle::ContainerRecord& record, bool is_ours) {
   const linux::ProcessIdentity init{record.init_pid, record.init_start_time};
   TRY_ASSIGN(const bool alive, linux::find_alive(init));
   if (!alive) return {};
+  if (is_ours && is_without_cgroup(record) && !record.own_pid_namespace)
+    TRY(signal_without_cgroup(init, record.own_pid_namespace, SIGKILL));
   auto sent = linux::send_signal(init, SIGKILL);
   return !sent && sent.error().number() == ESRCH ? Result<void>{} : sent;
 }
@@ -58,8 +76,7 @@ bundle::StateDocument document_of(const bundle::ContainerRecord& record) {
 
 Result<std::unique_ptr<cgroups::Cgroup>> cgroup_of(const bundle::ContainerRecord& record) {
   // Empty: a crash before anything was planned.
-  if (record.cgroup_manager == "disabled" || record.cgroup.path.empty())
-    return cgroups::disabled_cgroup();
+  if (is_without_cgroup(record)) return cgroups::disabled_cgroup();
   return cgroups::open_cgroup(record.cgroup);
 }
 
@@ -103,12 +120,12 @@ Result<void> destroy_container(const StateDirectory& directory,
     log.warn(
         "the state belongs to another user: poststop hooks, resctrl groups and mounts are left "
         "alone");
-  TRY(signal_init(record));
-  bundle::ContainerRecord reachable = record;
+  bundle::ContainerRecord reachable = of_this_boot(record);
+  TRY(signal_init(reachable, is_ours));
   if (!is_ours) reachable.cgroup.unit.clear();  // nobody else's systemd is told anything by us
   TRY_ASSIGN(const auto cgroup, cgroup_of(reachable));
   TRY(within(cgroup->destroy(), "remove the cgroup"));
-  TRY(await_end_of_init(record));
+  TRY(await_end_of_init(reachable));
   if (is_ours && record.resctrl) TRY(linux::remove_resctrl(*record.resctrl));
   if (is_ours && record.rootfs_mount) {
     TRY_ASSIGN(const HostRootfs rootfs, detach_host_rootfs(record));

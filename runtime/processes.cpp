@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <csignal>
 #include <string>
 
 #include "linux/directory_entries.hpp"
@@ -12,6 +13,8 @@
 
 namespace ocirun::runtime {
 namespace {
+
+constexpr int kRounds = 10;
 
 /// "pid:[4026531836]"; "" for one that may not be looked at.
 std::string pid_namespace_of(Fd proc, int pid) {
@@ -54,6 +57,26 @@ Result<std::vector<linux::ProcessIdentity>> find_processes(int init, bool own_pi
     return {};
   }));
   return select_processes(std::move(all), init);
+}
+
+Result<void> signal_without_cgroup(const linux::ProcessIdentity& init, bool own_pid_namespace,
+                                   int signal) {
+  std::vector<int> done{init.pid};
+  for (int round = 0; round < kRounds; ++round) {
+    TRY_ASSIGN(const std::vector<linux::ProcessIdentity> processes,
+               find_processes(init.pid, own_pid_namespace));
+    if (!linux::is_alive(init)) break;  // they may be another process's children
+    bool any_new = false;
+    for (const linux::ProcessIdentity& process : processes) {
+      if (std::ranges::find(done, process.pid) != done.end()) continue;
+      // It may be gone already.
+      [[maybe_unused]] const auto sent = linux::send_signal(process, signal);
+      done.push_back(process.pid);
+      any_new = true;
+    }
+    if (!any_new || signal != SIGKILL) break;
+  }
+  return {};
 }
 
 }  // namespace ocirun::runtime

@@ -22,4 +22,9 @@ std::vector<linux::ProcessIdentity> select_processes(std::vector<ProcessEntry> a
 /// not be looked at, is left out; so are zombies, which cgroups do not list either.
 Result<std::vector<linux::ProcessIdentity>> find_processes(int init, bool own_pid_namespace);
 
+/// Signals those of find_processes but init itself, whose turn comes last. With SIGKILL in several
+/// rounds, because a process may fork while we look.
+Result<void> signal_without_cgroup(const linux::ProcessIdentity& init, bool own_pid_namespace,
+                                   int signal);
+
 }  // namespace ocirun::runtime

@@ -10,8 +10,8 @@
 namespace ocirun::runtime {
 namespace {
 
-// Two containers may name one cgroupsPath; the second one's create fails, but a crash before that
-// leaves its intent.
+// Two containers may name one cgroupsPath. The second one's create fails while the first one has
+// processes, but leaves its intent when it is killed; once the first has ended, it works.
 bool another_owns_cgroup(const Store& store, const ContainerId& id, const cgroups::Record& cgroup) {
   const auto ids = store.ids();
   if (!ids) return false;
@@ -19,14 +19,28 @@ bool another_owns_cgroup(const Store& store, const ContainerId& id, const cgroup
     const auto other = ContainerId::parse(text);
     if (!other || text == id.string()) return false;
     const auto directory = store.find(*other);
-    const auto record = directory ? directory->read_record() : Result<bundle::ContainerRecord>{};
-    return record && record->cgroup.path == cgroup.path;
+    if (!directory) return false;
+    if (const auto record = directory->read_record()) return record->cgroup.path == cgroup.path;
+    const auto intent = directory->read_intent();
+    return intent && intent->record.cgroup.path == cgroup.path;
   });
+}
+
+// The processes of a container that has stopped are another's where one has its cgroup by now.
+void forget_taken_cgroup(const Store& store, const ContainerId& id, bundle::ContainerRecord& record,
+                         const Log& log) {
+  if (linux::is_alive({record.init_pid, record.init_start_time})) return;
+  const auto cgroup = cgroup_of(record);
+  const auto pids = cgroup ? (*cgroup)->pids() : Result<std::vector<int>>{};
+  if (!pids || pids->empty() || !another_owns_cgroup(store, id, record.cgroup)) return;
+  log.warn(
+      fmt::format("the cgroup {} is another container's by now: left alone", record.cgroup.path));
+  record.cgroup = {};
 }
 
 // What can be known of a container: the state file, else the intent, else its id alone. Errors: a
 // file that could not be read for want of something is no damaged file.
-Result<bundle::ContainerRecord> best_record(const Store& store, const StateDirectory& directory,
+Result<bundle::ContainerRecord> best_record(const StateDirectory& directory,
                                             const ContainerId& id) {
   auto record = directory.read_record();
   if (record || is_shortage(record.error().number())) return record;
@@ -39,7 +53,6 @@ Result<bundle::ContainerRecord> best_record(const Store& store, const StateDirec
     guess = std::move(intent->record);
   else
     TRY(directory.check_is_state());  // else a wrong --root would have us remove what lies there
-  if (another_owns_cgroup(store, id, guess.cgroup)) guess.cgroup = {};
   return guess;
 }
 
@@ -62,8 +75,9 @@ Result<void> delete_by_force(const GlobalOptions& options, const ContainerId& id
     return std::unexpected(directory.error());
   if (!directory) return {};  // containerd's shim asks for every container a second time
   TRY(lock_by_force(options, id, *directory));
-  TRY_ASSIGN(const bundle::ContainerRecord record, best_record(store, *directory, id));
+  TRY_ASSIGN(bundle::ContainerRecord record, best_record(*directory, id));
   TRY(check_ownership(*directory, record));
+  forget_taken_cgroup(store, id, record, log);
   return destroy_container(*directory, record, log);
 }
 
@@ -79,7 +93,10 @@ Result<void> delete_container(const GlobalOptions& options, const ContainerId& i
     return refuse(
         "cannot delete container {} that is not stopped: {}; kill it first, or give --force",
         id.string(), status_name(status));
-  return destroy_container(container.directory(), container.record(), log);
+  TRY_ASSIGN(const Store store, Store::open(options.root, MissingRoot::kIsEmpty));
+  bundle::ContainerRecord record = container.record();
+  forget_taken_cgroup(store, id, record, log);
+  return destroy_container(container.directory(), record, log);
 }
 
 }  // namespace ocirun::runtime

@@ -1,0 +1,65 @@
+# What a container's record names may be another's by now: nobody but the container's own processes is ever signalled, and of those
+# none is left.
+# shellcheck disable=SC2016 # jq's variables, and what runs in containers
+load lib/common
+
+# two_with_one_cgroup: $ID has ended, $ID-b runs in the cgroup of the same path.
+two_with_one_cgroup() {
+  create_and_start
+  ocirun kill "$ID" KILL
+  eventually status_is stopped
+  ocirun create --bundle "$BUNDLE" "$ID-b" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || show_output
+  ocirun start "$ID-b"
+}
+
+status_of() { ocirun state "$1" | jq -r .status; }
+
+@test "delete and kill --all of a stopped container do not touch another one that has its cgroup by now" {
+  local command
+  for command in delete "delete --force"; do
+    two_with_one_cgroup
+    ocirun kill --all "$ID" KILL
+    equal running "$(status_of "$ID-b")"
+    # shellcheck disable=SC2086 # words
+    run ocirun $command "$ID"
+    succeeds
+    mentions "the cgroup /$ID is another container's by now: left alone"
+    equal running "$(status_of "$ID-b")"
+    ocirun delete --force "$ID-b"
+  done
+}
+
+@test "delete --force without a cgroup and without a pid namespace kills what the program has started" {
+  drop_namespace pid
+  config 'del(.linux.resources, .linux.cgroupsPath)'
+  script 'sleep 1001 & exec sleep 1000'
+  ocirun --cgroup-manager=disabled create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || show_output
+  start
+  eventually eval 'pgrep -f "^sleep 1001" >/dev/null'
+  ocirun delete --force "$ID"
+  eventually eval '! pgrep -f "^sleep 100[01]" >/dev/null'
+}
+
+# reborn_as PID: the state as it would be after a reboot, with another process under the number.
+reborn_as() {
+  jq -c --argjson p "$1" --argjson t "$(start_time_of "$1")" '.bootId = "of-another-boot" | .initPid = $p | .initStartTime = $t' \
+    "$ROOT/$ID/state.json" >"$TMP/state"
+  cp "$TMP/state" "$ROOT/$ID/state.json"
+}
+
+start_time_of() { sed 's/.*) //' "/proc/$1/stat" | cut -d' ' -f20; }
+
+@test "after a reboot the same number and start time, and the same cgroup, are a stranger's: delete leaves them alone" {
+  local stranger
+  two_with_one_cgroup
+  sleep 1000 3>&- 4>&- &
+  stranger=$!
+  HELPERS+=("$stranger")
+  reborn_as "$stranger"
+  equal stopped "$(status_of "$ID")"
+  run ocirun delete "$ID"
+  succeeds
+  [[ -e /proc/$stranger ]]
+  equal running "$(status_of "$ID-b")"
+  ocirun delete --force "$ID-b"
+}
