@@ -41,10 +41,10 @@ Result<int> next_descriptor() {
 }
 
 // Who owns a file may write to it and change its mode, however it was opened: what the caller gave
-// for reading only stays the caller's. The host's devices are nobody's to give away.
+// for reading only stays the caller's. The host's devices are nobody's to give away, nor is the
+// caller's terminal: its owner reads what is typed there next. The container's own has its owner.
 bool is_given_away(int fd, const struct stat& status) {
-  if (S_ISCHR(status.st_mode))
-    return major(status.st_rdev) >= 136 && major(status.st_rdev) <= 143;  // a pty
+  if (S_ISCHR(status.st_mode)) return false;
   if (S_ISREG(status.st_mode)) return (::fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
   return !S_ISBLK(status.st_mode) && !S_ISDIR(status.st_mode);
 }

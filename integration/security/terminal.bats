@@ -65,6 +65,17 @@ except OSError as error: print(error.strerror)'
 
 terminal_is_foreign() { never_mentions "has a terminal" && never_mentions typed; }
 
+@test "the caller's terminal stays the caller's: its owner would read what is typed there next" {
+  config '.process.user = {uid: 1000, gid: 1000}'
+  program id -u
+  run "$LIB/pty" sh -c '"$@"; stat -L -c "owner %u" /proc/self/fd/1' sh "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+  prints $'1000\nowner 0\nstatus 0'
+  program sleep 1000
+  create_and_start
+  run "$LIB/pty" sh -c '"$@"; stat -L -c "owner %u" /proc/self/fd/1' sh "$OCIRUN" --root "$ROOT" exec "$ID" id -u
+  prints $'1000\nowner 0\nstatus 0'
+}
+
 @test "bubblewrap CVE-2017-5226 exec has a session of its own too" {
   create_and_start
   run timeout 20 "$LIB/pty" "$OCIRUN" --root "$ROOT" exec "$ID" sh -c 'echo "has a terminal" >/dev/tty'
