@@ -58,9 +58,9 @@ Result<void> replace_file(const HostPath& path, std::string_view content, mode_t
   return replace_file(parent, path.string().substr(path.string().rfind('/') + 1), content, mode);
 }
 
-Result<std::string> read_file(Fd directory, const std::string& name, std::size_t limit) {
-  TRY_ASSIGN(const UniqueFd fd,
-             sys::openat(directory, name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+Result<std::string> read_file(Fd directory, const std::string& name, std::size_t limit, int flags) {
+  TRY_ASSIGN(const UniqueFd fd, sys::openat(directory, name.c_str(),
+                                            O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags));
   struct stat status{};
   if (::fstat(fd.get(), &status) != 0) return fail(errno, "stat {}", name);
   if (!S_ISREG(status.st_mode)) return refuse("{}: must be a regular file", name);

@@ -21,8 +21,9 @@ Result<UniqueFd> open_parent(const HostPath& path);
 Result<void> replace_file(const HostPath& path, std::string_view content, mode_t mode);
 
 /// Reads a regular file of at most `limit` bytes; anything else in its place is an error, never a
-/// wait.
-Result<std::string> read_file(Fd directory, const std::string& name, std::size_t limit);
+/// wait. `flags`: more of open(2)'s, such as O_NOFOLLOW.
+Result<std::string> read_file(Fd directory, const std::string& name, std::size_t limit,
+                              int flags = 0);
 
 /// Writes everything to a descriptor, however many write(2) it takes.
 Result<void> write_all(Fd fd, std::string_view data);

@@ -12,6 +12,7 @@ namespace ocirun::linux {
 /// A line of /proc/PID/mountinfo (proc_pid_mountinfo(5)), "36 31 0:33 ROOT MOUNT_POINT rw … - TYPE
 /// SOURCE OPTIONS". Views into the text; root and mount_point as they are written there.
 struct MountEntry {
+  std::string_view device;  // "0:33"
   std::string_view root, mount_point;
   std::string_view type;
   std::string_view options;  // of the superblock, separated by commas

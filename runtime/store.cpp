@@ -16,6 +16,7 @@
 #include "bundle/config.hpp"
 #include "linux/directory_entries.hpp"
 #include "linux/file_io.hpp"
+#include "linux/owner.hpp"
 #include "linux/syscalls.hpp"
 
 namespace ocirun::runtime {
@@ -32,7 +33,6 @@ constexpr std::array kFiles{kIntent, kConfig,      kState,       kResources,
                             kFilter, kStartSocket, kNotifySocket};
 constexpr std::size_t kMaxFile = 16 * 1024 * 1024;
 constexpr int kRemoveTries = 20;
-constexpr char kAdvice[] = "(choose another with --root or XDG_RUNTIME_DIR)";
 
 // A state root may be longer than sun_path: the directory's descriptor stands for it.
 sockaddr_un address_in(Fd directory, const char* name) {
@@ -49,35 +49,9 @@ Result<UniqueFd> make_start_socket() {
   return socket;
 }
 
-Result<void> make_root(const std::string& path) {
-  for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
-    const std::string part = path.substr(0, slash);
-    const bool last = path.find_first_not_of('/', slash) == std::string::npos;  // "/run/x/", too
-    // Sticky below /run/user: what cleans up there leaves such directories alone.
-    const mode_t mode = S_IRWXU | (::geteuid() == 0 ? 0 : S_ISVTX);
-    if (::mkdirat(AT_FDCWD, part.c_str(), last ? mode : 0755) != 0 && errno != EEXIST)
-      return fail(errno, "make the state root {} {}", path, kAdvice);
-    if (last) return {};
-  }
-}
-
-Result<void> check_root(Fd directory, const HostPath& path) {
-  struct stat status{};
-  if (::fstat(directory.value, &status) != 0)
-    return fail(errno, "stat the state root {}", path.string());
-  struct stat host_root{};
-  if (::fstatat(AT_FDCWD, "/", &host_root, 0) == 0 && host_root.st_dev == status.st_dev &&
-      host_root.st_ino == status.st_ino)
-    return refuse("--root {}: the state root must be a directory of its own", path.string());
-  if (status.st_uid != ::geteuid() && ::geteuid() != 0)
-    return refuse(
-        "state root {}: belongs to user {}, must belong to you ({}); choose another with --root",
-        path.string(), status.st_uid, ::geteuid());
-  // Sticky or not: who may make a directory there may make one with a state.json of their choice.
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-    return refuse("state root {}: others may write there (mode {:o}); it must be yours alone",
-                  path.string(), status.st_mode & 07777);
-  return {};
+// Never a link: where it leads, another user may have chosen, and an open alone may do something.
+Result<std::string> read_own_file(Fd directory, const char* name) {
+  return linux::read_file(directory, name, kMaxFile, O_NOFOLLOW);
 }
 
 // What we make in a state directory, and replace_file's temporary names.
@@ -127,17 +101,17 @@ Result<void> StateDirectory::commit(const bundle::ContainerRecord& record) const
 }
 
 Result<bundle::IntentRecord> StateDirectory::read_intent() const {
-  TRY_ASSIGN(const std::string text, linux::read_file(directory_, kIntent, kMaxFile));
+  TRY_ASSIGN(const std::string text, read_own_file(directory_, kIntent));
   return bundle::parse_intent(text);
 }
 Result<std::string> StateDirectory::read_config() const {
-  return linux::read_file(directory_, kConfig, kMaxFile);
+  return read_own_file(directory_, kConfig);
 }
 Result<void> StateDirectory::write_resources(const cgroups::Resources& resources) const {
   return linux::replace_file(directory_, kResources, bundle::resources_text(resources), 0600);
 }
 Result<std::optional<cgroups::Resources>> StateDirectory::read_resources() const {
-  const auto text = linux::read_file(directory_, kResources, kMaxFile);
+  const auto text = read_own_file(directory_, kResources);
   if (!text && text.error().number() == ENOENT) return std::nullopt;
   TRY(text);
   std::vector<std::string> warnings;
@@ -147,10 +121,10 @@ Result<void> StateDirectory::write_filter(std::string_view bytes) const {
   return linux::replace_file(directory_, kFilter, bytes, 0600);
 }
 Result<std::string> StateDirectory::read_filter() const {
-  return linux::read_file(directory_, kFilter, kMaxFile);
+  return read_own_file(directory_, kFilter);
 }
 Result<bundle::ContainerRecord> StateDirectory::read_record() const {
-  TRY_ASSIGN(const std::string text, linux::read_file(directory_, kState, kMaxFile));
+  TRY_ASSIGN(const std::string text, read_own_file(directory_, kState));
   return within(bundle::parse_record(text), path_.string() + "/" + kState);
 }
 
@@ -195,9 +169,7 @@ bool StateDirectory::awaits_start() const {
 void StateDirectory::forget_start() const { ::unlinkat(directory_.get(), kStartSocket, 0); }
 
 Result<std::uint32_t> StateDirectory::owner() const {
-  struct stat status{};
-  if (::fstat(directory_.get(), &status) != 0) return fail(errno, "stat {}", path_.string());
-  return status.st_uid;
+  return within(linux::owner_of(directory_), path_.string());
 }
 
 bool StateDirectory::exists() const {
@@ -218,32 +190,22 @@ Result<void> StateDirectory::check_is_state() const {
 Result<void> StateDirectory::remove() const {
   // By name first: without a descriptor to spare, nothing else could be done.
   for (const char* name : kFiles) ::unlinkat(directory_.get(), name, 0);
+  // From where it is: the path may lead elsewhere by now.
+  const std::string beside = "../" + path_.string().substr(path_.string().rfind('/') + 1);
   // A create that is being taken away may still write into it, a few files at most.
   for (int tries = 0; tries < kRemoveTries; ++tries) {
     if (tries > 0) TRY(within(remove_entries(directory_), path_.string()));
     if (!exists()) return {};  // another delete was quicker: the name may be a newcomer's
-    if (::unlinkat(AT_FDCWD, path_.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) return {};
+    if (::unlinkat(directory_.get(), beside.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT)
+      return {};
     if (errno != ENOTEMPTY) return fail(errno, "remove {}", path_.string());
   }
   return fail(ENOTEMPTY, "remove {}", path_.string());
 }
 
 Result<Store> Store::open(const HostPath& root, MissingRoot missing) {
-  if (root.string().find_first_not_of('/') == std::string::npos)
-    return refuse("--root {}: the state root must be a directory of its own", root.string());
-  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-  auto directory = linux::sys::open(root.c_str(), kFlags);
-  if (!directory && directory.error().number() == ENOENT) {
-    if (missing == MissingRoot::kIsEmpty) return Store(root, UniqueFd());
-    if (missing == MissingRoot::kIsCreated) {
-      TRY(make_root(root.string()));
-      directory = linux::sys::open(root.c_str(), kFlags);
-    }
-  }
-  if (!directory)
-    return fail(directory.error().number(), "open the state root {} {}", root.string(), kAdvice);
-  TRY(check_root(*directory, root));
-  return Store(root, std::move(*directory));
+  TRY_ASSIGN(UniqueFd directory, open_state_root(root, missing));
+  return Store(root, std::move(directory));
 }
 
 Result<StateDirectory> Store::create(const ContainerId& id) const {

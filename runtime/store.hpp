@@ -13,6 +13,7 @@
 #include "linux/paths.hpp"
 #include "linux/unique_fd.hpp"
 #include "runtime/container_id.hpp"
+#include "runtime/state_root.hpp"
 
 namespace ocirun::runtime {
 
@@ -75,8 +76,6 @@ class StateDirectory {
 
 /// How long a command waits for another one that works on the same container.
 inline constexpr std::chrono::milliseconds kLockPatience{10'000};
-
-enum class MissingRoot { kIsCreated, kIsAnError, kIsEmpty };
 
 /// The state root: one directory a container. It belongs to the effective user; root may work on
 /// another owner's root (Slurm does).

@@ -38,6 +38,48 @@ load harness
   create
 }
 
+@test "a state root that another user's link leads to is not used by root; root's own link is followed" {
+  local command
+  create
+  install -d -o 12345 "$TMP/theirs"
+  ln -s "$ROOT" "$TMP/theirs/ocirun"
+  chown -h 12345 "$TMP/theirs/ocirun"
+  for command in state kill "delete --force"; do
+    # shellcheck disable=SC2086 # words
+    run "$OCIRUN" --root "$TMP/theirs/ocirun" $command "$ID"
+    exits 1 "the link ocirun belongs to user 12345, who chooses where it leads"
+  done
+  status_is created
+  ln -s "$ROOT" "$TMP/ours"
+  equal created "$("$OCIRUN" --root "$TMP/ours" state "$ID" | jq -r .status)"
+}
+
+@test "a state file that is a link is not opened: an open of a device may do something" {
+  create
+  mv "$ROOT/$ID/state.json" "$TMP/state.json"
+  ln -s "$TMP/state.json" "$ROOT/$ID/state.json"
+  run ocirun state "$ID"
+  exits 1 "too many levels of symbolic links"
+  run ocirun list
+  matches "$ID .*unknown"
+}
+
+# Its owner makes root wait for the lock and puts a link in place of the root meanwhile.
+@test "delete removes the state's directory where it is, not what its path leads to by then" {
+  install -d -m 700 -o 12345 "$TMP/theirs" "$TMP/theirs/ocirun" "$TMP/theirs/ocirun/$ID"
+  mkdir -p "$TMP/precious/$ID"
+  helper flock --no-fork "$TMP/theirs/ocirun/$ID" sleep 1000
+  eventually eval '! flock -n "$TMP/theirs/ocirun/$ID" true'
+  "$OCIRUN" --root "$TMP/theirs/ocirun" delete --force "$ID" >"$TMP/output" 2>&1 3>&- 4>&- &
+  HELPERS+=("$!")
+  sleep 0.5
+  mv "$TMP/theirs/ocirun" "$TMP/theirs/moved"
+  ln -s "$TMP/precious" "$TMP/theirs/ocirun"
+  kill -KILL "${HELPERS[-2]}"
+  eventually is_gone "$TMP/theirs/moved/$ID"
+  [[ -d $TMP/precious/$ID ]]
+}
+
 @test "a runtime that is killed at any of many points leaves only what delete --force removes" {
   local delay
   for delay in 0.001 0.002 0.003 0.004 0.005 0.006 0.008 0.010 0.012 0.015 0.020; do

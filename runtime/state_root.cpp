@@ -1,0 +1,78 @@
+#include "runtime/state_root.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "linux/owner.hpp"
+#include "linux/syscalls.hpp"
+#include "runtime/options.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+constexpr char kAdvice[] = "(choose another with --root or XDG_RUNTIME_DIR)";
+
+Result<void> make_root(const std::string& path) {
+  for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
+    const std::string part = path.substr(0, slash);
+    const bool last = path.find_first_not_of('/', slash) == std::string::npos;  // "/run/x/", too
+    // Sticky below /run/user: what cleans up there leaves such directories alone.
+    const mode_t mode = S_IRWXU | (::geteuid() == 0 ? 0 : S_ISVTX);
+    if (::mkdirat(AT_FDCWD, part.c_str(), last ? mode : 0755) != 0 && errno != EEXIST)
+      return fail(errno, "make the state root {} {}", path, kAdvice);
+    if (last) return {};
+  }
+}
+
+Result<void> check_root(Fd directory, const HostPath& path) {
+  struct stat status{};
+  if (::fstat(directory.value, &status) != 0)
+    return fail(errno, "stat the state root {}", path.string());
+  struct stat host_root{};
+  if (::fstatat(AT_FDCWD, "/", &host_root, 0) == 0 && host_root.st_dev == status.st_dev &&
+      host_root.st_ino == status.st_ino)
+    return refuse("--root {}: the state root must be a directory of its own", path.string());
+  if (status.st_uid != ::geteuid() && ::geteuid() != 0)
+    return refuse(
+        "state root {}: belongs to user {}, must belong to you ({}); choose another with --root",
+        path.string(), status.st_uid, ::geteuid());
+  // Sticky or not: who may make a directory there may make one with a state.json of their choice.
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return refuse("state root {}: others may write there (mode {:o}); it must be yours alone",
+                  path.string(), status.st_mode & 07777);
+  return {};
+}
+
+// For root no link of another user, who would choose which containers root works on.
+Result<UniqueFd> open_root(const std::string& path) {
+  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+  auto direct = linux::sys::openat2(Fd{AT_FDCWD}, path.c_str(), kFlags, RESOLVE_NO_SYMLINKS);
+  const int number = direct ? 0 : direct.error().number();
+  if (number != ELOOP && number != ENOSYS && number != EPERM) return direct;
+  return is_host_root() ? linux::open_by_own_links(path) : linux::sys::open(path.c_str(), kFlags);
+}
+
+}  // namespace
+
+Result<UniqueFd> open_state_root(const HostPath& root, MissingRoot missing) {
+  if (root.string().find_first_not_of('/') == std::string::npos)
+    return refuse("--root {}: the state root must be a directory of its own", root.string());
+  auto directory = open_root(root.string());
+  if (!directory && directory.error().number() == ENOENT) {
+    if (missing == MissingRoot::kIsEmpty) return UniqueFd();
+    if (missing == MissingRoot::kIsCreated) {
+      TRY(make_root(root.string()));
+      directory = open_root(root.string());
+    }
+  }
+  if (!directory && directory.error().number() != 0)
+    return fail(directory.error().number(), "open the state root {} {}", root.string(), kAdvice);
+  if (!directory) return within(std::move(directory), "state root");
+  TRY(check_root(*directory, root));
+  return directory;
+}
+
+}  // namespace ocirun::runtime
