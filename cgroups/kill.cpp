@@ -8,25 +8,13 @@
 
 #include "cgroups/freezer.hpp"
 #include "cgroups/text.hpp"
+#include "linux/pidfd.hpp"
 
 namespace ocirun::cgroups {
 namespace {
 
 constexpr std::chrono::milliseconds kFreezeToSignal{1000};
 constexpr int kKillRounds = 100;
-
-Result<void> signal_one(int pid, int signal) {
-  if (::kill(pid, signal) == 0 || errno == ESRCH) return {};
-  return fail(errno, "signal {} to process {}", signal, pid);
-}
-
-/// Signals all but the caller; says which pids there were.
-Result<std::vector<int>> signal_pids(const std::string& path, int signal) {
-  TRY_ASSIGN(std::vector<int> pids, pids_below(path));
-  std::erase(pids, ::getpid());
-  for (const int pid : pids) TRY(signal_one(pid, signal));
-  return pids;
-}
 
 /// One write kills all, forks in flight included (Linux 5.14). False: the kernel has no such file.
 Result<bool> kill_by_file(const Node& node) {
@@ -43,7 +31,8 @@ Result<void> kill_all(std::span<const Node> nodes, const Node& primary, bool may
   if (may_freeze) {  // else the caller is inside and would die too
     TRY_ASSIGN(killed, kill_by_file(primary));
   }
-  if (!killed && may_freeze)
+  if (killed) return thaw_all(nodes);
+  if (may_freeze)
     // Nobody forks and no pid is reused between reading and signalling. Going on without is fine.
     static_cast<void>(set_freezer(nodes, FreezerState::kFrozen, kFreezeToSignal));
   std::vector<int> seen;
@@ -73,6 +62,13 @@ Result<std::vector<int>> pids_below(const std::string& path) {
   }));
   std::ranges::sort(pids);
   pids.erase(std::unique(pids.begin(), pids.end()), pids.end());
+  return pids;
+}
+
+Result<std::vector<int>> signal_pids(const std::string& path, int signal) {
+  TRY_ASSIGN(std::vector<int> pids, pids_below(path));
+  std::erase(pids, ::getpid());
+  TRY(linux::signal_listed(pids, signal, [&] { return pids_below(path); }));
   return pids;
 }
 

@@ -15,13 +15,11 @@ constexpr std::chrono::milliseconds kRemoveTime{10'000};
 /// Kills whoever is in one node, which need not be in the others (a container may move its
 /// processes below what it was given).
 Result<std::vector<int>> kill_in(const Node& node) {
-  TRY_ASSIGN(std::vector<int> pids, pids_below(node.path()));
+  TRY_ASSIGN(const std::vector<int> pids, pids_below(node.path()));
   if (contains(pids, ::getpid()))
     return refuse("remove cgroup {}: process {}, which is to remove it, is in it itself",
                   node.path(), ::getpid());
-  for (const int pid : pids)
-    if (::kill(pid, SIGKILL) != 0 && errno != ESRCH) return fail(errno, "kill process {}", pid);
-  return pids;
+  return signal_pids(node.path(), SIGKILL);
 }
 
 /// Kills all that is in `some` of the nodes once. How many there were.

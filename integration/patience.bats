@@ -167,4 +167,17 @@ end_deaf_filesystem() {
   eventually untraced no_helper_is_left
 }
 
+@test "an exec that waits in a filesystem of the container ends by SIGTERM, and leaves its process to whoever has the filesystem" {
+  deaf_filesystem
+  create_and_start
+  "$OCIRUN" --root "$ROOT" exec --cwd /deaf/below "$ID" true </dev/null >"$TMP/output" 2>&1 3>&- 4>&- &
+  HELPERS+=("$!")
+  eventually contains "$TMP/helper.log" asked
+  kill -TERM "$!"
+  eventually has_ended "$!"
+  end_deaf_filesystem
+}
+
+has_ended() { ! kill -0 "$1" 2>/dev/null || [[ $(ps -o stat= -p "$1") == Z* ]]; }
+
 no_helper_is_left() { ! pgrep -x ocirun:update >/dev/null; }

@@ -98,7 +98,7 @@ has_ended() { grep -q '^status' "$TMP/helper.log"; }
 
 @test "of what a container tells, only what is its own to say goes on" {
   notifier 'tell MAINPID=1 FDSTORE=1 BARRIER=1 EXTEND_TIMEOUT_USEC=9 X; tell READY=2; tell READY=1 READY=1 "$(printf "\r")" \
-    "STATUS=$(printf "\033")" MAINPID=1; tell "STATUS=$(printf %600s)"; tell "X=$(printf %5000s)" RELOADING=1;
+    "STATUS=$(printf "\033")" "STATUS=$(printf "\302\233")" MAINPID=1; tell "STATUS=$(printf %600s)"; tell "X=$(printf %5000s)" RELOADING=1;
     tell RELOADING=1 MONOTONIC_USEC=12 WATCHDOG=1 WATCHDOG_USEC=1; tell WATCHDOG=trigger MONOTONIC_USEC=1x; tell ""'
   run supervised --
   succeeds $'READY=1 MAINPID=COMMAND\nRELOADING=1 MONOTONIC_USEC=12 WATCHDOG=1\nstatus 0'

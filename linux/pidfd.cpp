@@ -6,9 +6,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <optional>
+#include <utility>
 
 #include "linux/procfs.hpp"
 #include "linux/syscalls.hpp"
@@ -83,6 +85,31 @@ Result<void> send_signal(const ProcessIdentity& process, int signal) {
   if (!alive) return fail(ESRCH, "process {}", process.pid);
   if (::kill(process.pid, signal) == 0) return {};
   return fail(errno, "send signal {} to process {}", signal, process.pid);
+}
+
+Result<void> signal_listed(std::span<const int> pids, int signal,
+                           const std::function<Result<std::vector<int>>()>& list) {
+  constexpr std::size_t kAtOnce = 64;
+  const auto checked = [&](bool sent, int pid) -> Result<void> {
+    if (sent || errno == ESRCH) return {};
+    return fail(errno, "signal {} to process {}", signal, pid);
+  };
+  for (std::vector<std::pair<int, UniqueFd>> held; !pids.empty(); held.clear()) {
+    const auto some = pids.first(std::min(kAtOnce, pids.size()));
+    pids = pids.subspan(some.size());
+    for (const int pid : some) {
+      UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+      if (process)
+        held.emplace_back(pid, std::move(process));
+      else if (errno != ESRCH)
+        TRY(checked(::kill(pid, signal) == 0, pid));
+    }
+    TRY_ASSIGN(const std::vector<int> still, list());
+    for (const auto& [pid, process] : held)
+      if (std::ranges::find(still, pid) != still.end())
+        TRY(checked(::syscall(SYS_pidfd_send_signal, process.get(), signal, nullptr, 0) == 0, pid));
+  }
+  return {};
 }
 
 Result<UniqueFd> copy_descriptor(Fd pidfd, int number) {

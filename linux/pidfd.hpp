@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "linux/error.hpp"
 #include "linux/unique_fd.hpp"
@@ -38,5 +41,11 @@ Result<void> send_signal(const ProcessIdentity& process, int signal);
 
 /// A copy of descriptor `number` of the process behind `pidfd` (pidfd_getfd(2), Linux 5.6).
 Result<UniqueFd> copy_descriptor(Fd pidfd, int number);
+
+/// Signals those of `pids` that `list`, asked again once they are held by pidfds, still tells: who
+/// got the number of one that died meanwhile gets no signal. Before Linux 5.3, or without
+/// descriptors to spare, by number. Errors: EPERM.
+Result<void> signal_listed(std::span<const int> pids, int signal,
+                           const std::function<Result<std::vector<int>>()>& list);
 
 }  // namespace ocirun::linux

@@ -250,6 +250,8 @@ Result<UniqueFd> open_null_mount() {
   auto mount = DetachedMount::clone_of(null, Recursion::kTop);
   if (!mount && mount.error().number() == ENOSYS) return UniqueFd();
   if (!mount) return std::unexpected(std::move(mount).error());
+  // Before anybody can reach it. Where that does not work, it is tried again once it is attached.
+  static_cast<void>(set_mount_attributes(mount->fd(), kHostNode, Recursion::kTop));
   return std::move(*mount).release();
 }
 

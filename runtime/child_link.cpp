@@ -17,6 +17,8 @@ namespace ocirun::runtime {
 namespace {
 
 // "31 (SIGSYS)"
+constexpr int kPatienceWithTheKilled = 2000;  // ms
+
 std::string signal_text(int signal) {
   const char* name = ::sigabbrev_np(signal);
   return name == nullptr ? fmt::format("{}", signal) : fmt::format("{} (SIG{})", signal, name);
@@ -27,7 +29,10 @@ std::string signal_text(int signal) {
 void ChildLink::kill() {
   if (child_.pid == 0) return;
   ::kill(child_.pid, SIGKILL);  // our child and not collected yet: the number is its own
-  [[maybe_unused]] const auto ignored = linux::wait_for_child(child_.pid);
+  // A filesystem of the container's may hold it up: then it is left to whoever takes our children.
+  pollfd end{child_.pidfd.get(), POLLIN, 0};
+  if (!child_.pidfd || ::poll(&end, 1, kPatienceWithTheKilled) != 0) [[maybe_unused]]
+    const auto ignored = linux::wait_for_child(child_.pid);
   child_.pid = 0;
 }
 

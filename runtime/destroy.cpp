@@ -122,7 +122,11 @@ Result<void> destroy_container(const StateDirectory& directory,
         "alone");
   bundle::ContainerRecord reachable = of_this_boot(record);
   TRY(signal_init(reachable, is_ours));
-  if (!is_ours) reachable.cgroup.unit.clear();  // nobody else's systemd is told anything by us
+  if (!is_ours) {
+    reachable.cgroup.unit.clear();  // nobody else's systemd is told anything by us
+    reachable.cgroup.created_parents.clear();
+    reachable.cgroup.handed_down.clear();
+  }
   TRY_ASSIGN(const auto cgroup, cgroup_of(reachable));
   TRY(within(cgroup->destroy(), "remove the cgroup"));
   TRY(await_end_of_init(reachable));

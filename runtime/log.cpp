@@ -27,8 +27,21 @@ std::string_view level_name(LogLevel level) {
   return "";
 }
 
-// What an image named may hold what a terminal obeys. Lines and tabs stay; C1 controls are two
-// bytes in UTF-8.
+std::string text_line(std::string_view level, std::string_view message, std::string_view time) {
+  std::string quoted;
+  for (const char c : message) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    if (c == '\n') {
+      quoted += "\\n";
+    } else {
+      quoted += c;
+    }
+  }
+  return fmt::format("time=\"{}\" level={} msg=\"{}\"", time, level, quoted);
+}
+
+}  // namespace
+
 std::string without_controls(std::string_view text) {
   std::string shown;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -45,21 +58,6 @@ std::string without_controls(std::string_view text) {
   }
   return shown;
 }
-
-std::string text_line(std::string_view level, std::string_view message, std::string_view time) {
-  std::string quoted;
-  for (const char c : message) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    if (c == '\n') {
-      quoted += "\\n";
-    } else {
-      quoted += c;
-    }
-  }
-  return fmt::format("time=\"{}\" level={} msg=\"{}\"", time, level, quoted);
-}
-
-}  // namespace
 
 std::string rfc3339_now(int digits) {
   timespec now{};

@@ -9,6 +9,10 @@
 
 namespace ocirun::runtime {
 
+/// What an image or another user named may hold what a terminal obeys: that is shown as "\x1b".
+/// Lines and tabs stay; C1 controls are two bytes in UTF-8.
+std::string without_controls(std::string_view text);
+
 /// Where ocirun tells what happens: the file that --log names, as text or as one JSON object a
 /// line; without --log, stderr. Errors always go to stderr too, where conmon and go-runc look for
 /// them (contract.md).

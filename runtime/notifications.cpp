@@ -11,6 +11,7 @@
 
 #include "linux/text.hpp"
 #include "runtime/executable.hpp"
+#include "runtime/log.hpp"
 #include "runtime/signals.hpp"
 
 namespace ocirun::runtime {
@@ -22,10 +23,7 @@ constexpr int kAtOnce = 16;              // a socket's queue holds about ten
 constexpr int kMostPerSecond = 32;
 
 bool is_plain_text(std::string_view text) {
-  return std::ranges::none_of(text, [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte < 0x20 || byte == 0x7f;
-  });
+  return text.find_first_of("\n\t") == std::string_view::npos && without_controls(text) == text;
 }
 
 bool is_digits(std::string_view text) {

@@ -175,6 +175,15 @@ has_ended() { ! kill -0 "${HELPERS[-1]}" 2>/dev/null || [[ $(ps -o stat= -p "${H
   eventually is_gone "/proc/$pid"
 }
 
+@test "list shows what a terminal would obey in a bundle's name" {
+  mv "$BUNDLE" "$TMP/b"$'\e\a'
+  BUNDLE=$TMP/b$'\e\a'
+  create
+  run ocirun list
+  no_controls
+  mentions '/b\x1b\x07'
+}
+
 # no_controls: what a terminal would obey is not in $output.
 no_controls() {
   [[ $output != *[$'\e\a\r\177']* && $output != *$'\xc2\x9b'* ]] || { echo "found:"; cat -v <<<"$output"; return 1; }

@@ -5,6 +5,7 @@
 
 #include "runtime/cli/commands.hpp"
 #include "runtime/container.hpp"
+#include "runtime/log.hpp"
 #include "runtime/passwd.hpp"
 
 namespace ocirun::runtime::cli {
@@ -32,8 +33,8 @@ std::string table_text(const std::vector<bundle::StateDocument>& states) {
   using Row = std::array<std::string, 6>;
   std::vector<Row> rows{{"ID", "PID", "STATUS", "BUNDLE", "CREATED", "OWNER"}};
   for (const bundle::StateDocument& state : states)
-    rows.push_back({state.id, fmt::format("{}", state.pid), state.status, state.bundle,
-                    state.created, state.owner});
+    rows.push_back({state.id, fmt::format("{}", state.pid), state.status,
+                    without_controls(state.bundle), without_controls(state.created), state.owner});
   Row::size_type column = 0;
   std::array<std::size_t, 6> widths{};
   for (std::size_t& width : widths) {
