@@ -91,7 +91,7 @@ Result<UniqueFd> InitLink::open_tree(const linux::Mount& mount) const {
 Result<void> InitLink::record_root_mount(const linux::Packet& packet) {
   const auto mount = linux::number<std::uint64_t>(packet.payload);
   if (!mount) return fail(EPROTO, "RootMount {}", packet.payload);
-  context_.intent.record.rootfs_mount = *mount;
+  context_.intent.record.rootfs_mount = mount;
   return context_.directory.write_intent(context_.intent);
 }
 
