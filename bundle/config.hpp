@@ -119,7 +119,7 @@ Result<std::string> read_config_file(const HostPath& bundle);
 
 /// `ocirun spec --upgrade`: a 0.5/0.6 document in its 1.3 form, pretty-printed, key order kept.
 Result<std::string> upgrade_document(std::string_view text);
-/// `ocirun spec` (contract.md: what `spec` writes); with `own_map`, for a user without privileges
+/// What `ocirun spec` writes; with `own_map`, for a user without privileges
 /// who can have that map, `spec --rootless`.
 std::string default_config_text(const std::optional<linux::IdMap>& own_map, bool cgroup_v2);
 

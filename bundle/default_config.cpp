@@ -1,4 +1,4 @@
-// `ocirun spec` (contract.md, "Beyond the engines").
+// `ocirun spec`.
 
 #include <string_view>
 #include <vector>

@@ -13,7 +13,7 @@
 
 namespace ocirun::bundle {
 
-/// runtime.md#state, with the extra properties that clients of runc read (contract.md).
+/// runtime.md#state, with the extra properties that clients of runc read.
 struct StateDocument {
   std::string oci_version;
   std::string id;

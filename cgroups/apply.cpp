@@ -58,15 +58,13 @@ Result<void> make_write(const Directory& directory, const Write& write, OpenFile
 
 Result<const Node*> node_of(std::span<const Node> nodes, const Write& write,
                             HandedDown& handed_down) {
-  const auto v1 =
-      std::ranges::find_if(nodes, [&](const Node& n) { return n.has(write.controller); });
-  if (v1 != nodes.end()) return &*v1;
-  const auto unified = std::ranges::find_if(nodes, &Node::unified);
-  if (unified == nodes.end())
+  if (const Node* v1 = find_v1(nodes, write.controller)) return v1;
+  const Node* unified = find_unified(nodes);
+  if (unified == nullptr)
     return refuse("{}: this host has no {} controller", write.pointer, write.controller);
   if (!write.controller.empty())
     TRY(within(enable_controllers(*unified, {write.controller}, handed_down), write.pointer));
-  return &*unified;
+  return unified;
 }
 
 /// All writes of one controller. `old_values`, if there is one, gets what each file held before.

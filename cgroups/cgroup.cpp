@@ -105,10 +105,11 @@ Result<std::unique_ptr<Cgroup>> open_cgroup(Record record) {
   return std::make_unique<HostCgroup>(std::move(record));
 }
 
-Result<void> check_record(const Record& record, const Layout& layout, Uid owner) {
+Result<Record> check_record(Record record, const Layout& layout, Uid owner) {
   TRY(check_shape(record));
   const Record expected = planned_record(layout, {record.path});
-  for (const auto& entry : record.directories) {
+  decltype(record.directories) there;
+  for (auto& entry : record.directories) {
     if (!contains(expected.directories, entry))
       return refuse("the container's record: this host would not put the cgroup {} at {}",
                     record.path, entry.second);
@@ -116,8 +117,13 @@ Result<void> check_record(const Record& record, const Layout& layout, Uid owner)
     if (found && found->owner != owner.value())
       return refuse("the container's record: {} belongs to user {}, not to {}", entry.second,
                     found->owner, owner.value());
+    if (found) there.push_back(std::move(entry));
   }
-  return {};
+  if (there.empty()) return Record{};
+  record.directories = std::move(there);
+  record.created_parents.clear();
+  record.handed_down.clear();
+  return record;
 }
 
 std::unique_ptr<Cgroup> disabled_cgroup() { return std::make_unique<DisabledCgroup>(); }

@@ -62,7 +62,7 @@ class Cgroup {
   /// made is undone on error.
   virtual Result<void> create(std::span<const DeviceRule> devices) = 0;
   /// Descriptors for the process that joins: v1: each hierarchy's `tasks` (the joiner, which has a
-  /// single thread, writes "0": no RCU wait, performance.md); v2: the directory for
+  /// single thread, writes "0": no RCU wait); v2: the directory for
   /// CLONE_INTO_CGROUP.
   struct JoinHandles {
     std::vector<UniqueFd> tasks;
@@ -118,8 +118,10 @@ Result<std::unique_ptr<Cgroup>> make_cgroup(const Layout& layout, const Placemen
 /// names anything but directories of cgroupfs, as a damaged or forged one does.
 Result<std::unique_ptr<Cgroup>> open_cgroup(Record record);
 /// For records that `owner` wrote and not we: its directories must be the ones that `layout` gives
-/// for its path, and those that exist must belong to `owner`.
-Result<void> check_record(const Record& record, const Layout& layout, Uid owner);
+/// for its path, and those that exist must belong to `owner`. Returns what of it may be touched,
+/// which is them: who makes a missing one meanwhile is somebody else, and so may whoever uses what
+/// is above it be.
+Result<Record> check_record(Record record, const Layout& layout, Uid owner);
 /// `--cgroup-manager=disabled`: every operation does nothing; the process stays where it is.
 std::unique_ptr<Cgroup> disabled_cgroup();
 

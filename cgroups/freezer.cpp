@@ -1,6 +1,5 @@
 #include "cgroups/freezer.hpp"
 
-#include <algorithm>
 #include <cerrno>
 
 namespace ocirun::cgroups {
@@ -8,15 +7,6 @@ namespace {
 
 constexpr const char* kV1State = "freezer.state";
 constexpr const char* kUnifiedState = "cgroup.freeze";  // Linux 5.2
-
-const Node* v1_freezer(std::span<const Node> nodes) {
-  const auto node = std::ranges::find_if(nodes, [](const Node& n) { return n.has("freezer"); });
-  return node == nodes.end() ? nullptr : &*node;
-}
-const Node* unified_node(std::span<const Node> nodes) {
-  const auto node = std::ranges::find_if(nodes, &Node::unified);
-  return node == nodes.end() ? nullptr : &*node;
-}
 
 bool events_say_frozen(const Directory& directory) {
   return directory.read_or_empty("cgroup.events").contains("frozen 1");
@@ -79,8 +69,8 @@ bool is_frozen(const Node& node) {
 
 Result<void> set_freezer(std::span<const Node> nodes, FreezerState state,
                          std::chrono::milliseconds limit) {
-  const Node* v1 = v1_freezer(nodes);
-  const Node* unified = unified_node(nodes);
+  const Node* v1 = find_v1(nodes, "freezer");
+  const Node* unified = find_unified(nodes);
   if (v1 == nullptr && unified == nullptr)
     return refuse("this host has neither the freezer controller (v1) nor the unified hierarchy");
   if (state == FreezerState::kThawed) {
@@ -93,7 +83,7 @@ Result<void> set_freezer(std::span<const Node> nodes, FreezerState state,
 }
 
 Result<FreezerState> read_freezer(std::span<const Node> nodes) {
-  for (const Node* node : {v1_freezer(nodes), unified_node(nodes)})
+  for (const Node* node : {find_v1(nodes, "freezer"), find_unified(nodes)})
     if (node != nullptr) {
       TRY(node->directory());
       if (is_frozen(*node)) return FreezerState::kFrozen;
@@ -102,7 +92,7 @@ Result<FreezerState> read_freezer(std::span<const Node> nodes) {
 }
 
 Result<void> thaw_all(std::span<const Node> nodes) {
-  const Node* v1 = v1_freezer(nodes);
+  const Node* v1 = find_v1(nodes, "freezer");
   if (v1 == nullptr) return {};  // v2 lets frozen processes die
   return walk(v1->path(), [](const WalkEntry& entry) -> Result<void> {
     const Result<void> thawed = write_in(entry, kV1State, "THAWED");

@@ -45,22 +45,12 @@ HostCgroup::HostCgroup(Record record) : record_(std::move(record)) {
   }
 }
 
-const Node* HostCgroup::node_with(std::string_view controller) const {
-  const auto node = std::ranges::find_if(nodes_, [&](const Node& n) { return n.has(controller); });
-  return node == nodes_.end() ? nullptr : &*node;
-}
-
-const Node* HostCgroup::unified() const {
-  const auto node = std::ranges::find_if(nodes_, &Node::unified);
-  return node == nodes_.end() ? nullptr : &*node;
-}
-
 Host HostCgroup::host() const {
-  const Node* v2 = unified();
+  const Node* v2 = find_unified(nodes_);
   return {.home =
               [this, controllers = v2 ? unified_controllers(v2->mount_point())
                                       : std::vector<std::string>()](std::string_view name) {
-                if (node_with(name) != nullptr) return Home::kV1;
+                if (find_v1(nodes_, name) != nullptr) return Home::kV1;
                 return contains(controllers, name) ? Home::kUnified : Home::kNowhere;
               },
           .has_v1 = std::ranges::any_of(nodes_, [](const Node& n) { return !n.unified(); }),
@@ -118,11 +108,11 @@ Result<void> HostCgroup::restrict_devices(std::span<const DeviceRule> devices) {
 }
 
 Result<void> HostCgroup::write_device_rules(std::span<const DeviceRule> devices) {
-  if (node_with("devices") != nullptr) {
+  if (find_v1(nodes_, "devices") != nullptr) {
     TRY_ASSIGN(const std::vector<Write> writes, plan_device_rules_v1(devices));
     return apply_writes(nodes_, writes, record_.handed_down);
   }
-  const Node* v2 = unified();
+  const Node* v2 = find_unified(nodes_);
   if (v2 == nullptr)
     return refuse(
         "/linux/resources/devices: this host has neither the devices controller (v1) nor the "
@@ -133,7 +123,8 @@ Result<void> HostCgroup::write_device_rules(std::span<const DeviceRule> devices)
 
 Result<void> HostCgroup::change_devices(std::span<const DeviceRule> old,
                                         std::span<const DeviceRule> devices) {
-  if (node_with("devices") == nullptr) return restrict_devices(devices);  // replaced in one step
+  if (find_v1(nodes_, "devices") == nullptr)
+    return restrict_devices(devices);  // replaced in one step
   TRY_ASSIGN(const DeviceChange change, plan_device_change_v1(old, devices));
   // v1 forgets all exceptions with the old default: nobody may look meanwhile.
   const bool freeze = change.passes_through_nothing &&
@@ -216,7 +207,8 @@ Result<void> HostCgroup::destroy() {
   remove_parents();
   take_back(record_.handed_down);
   // On a hybrid host another container may have handed down what nobody uses any more.
-  if (const Node* v2 = unified(); v2 != nullptr && nodes_.size() > 1) take_back_noted(*v2);
+  if (const Node* v2 = find_unified(nodes_); v2 != nullptr && nodes_.size() > 1)
+    take_back_noted(*v2);
   return {};
 }
 

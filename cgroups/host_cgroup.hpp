@@ -43,8 +43,6 @@ class HostCgroup final : public Cgroup {
   const Record& record() const override { return record_; }
 
  private:
-  const Node* node_with(std::string_view controller) const;  // v1
-  const Node* unified() const;
   Host host() const;
   Result<Made> create_node(const Node& node);
   Result<void> write_device_rules(std::span<const DeviceRule> devices);

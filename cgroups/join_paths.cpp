@@ -23,14 +23,14 @@ Result<void> read_path(std::span<const Node> nodes, std::string_view text,
   }
   for (const std::string_view controller : words(text.substr(0, colon), ',')) {
     // Those that v1 does not have are all in the one unified hierarchy.
-    const auto v1 = std::ranges::find_if(nodes, [&](const Node& n) { return n.has(controller); });
-    const auto unified = std::ranges::find_if(nodes, &Node::unified);
-    const auto node = v1 != nodes.end() ? v1 : unified;
+    const Node* v1 = find_v1(nodes, controller);
+    const Node* unified = find_unified(nodes);
+    const Node* node = v1 != nullptr ? v1 : unified;
     const bool known =
-        v1 != nodes.end() || (unified != nodes.end() &&
-                              contains(unified_controllers(unified->mount_point()), controller));
+        v1 != nullptr ||
+        (unified != nullptr && contains(unified_controllers(unified->mount_point()), controller));
     if (!known) return refuse("--cgroup \"{}\": this host has no {} controller", text, controller);
-    below[static_cast<std::size_t>(node - nodes.begin())] = path;
+    below[static_cast<std::size_t>(node - nodes.data())] = path;
   }
   return {};
 }

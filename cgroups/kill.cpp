@@ -26,6 +26,11 @@ Result<bool> kill_by_file(const Node& node) {
   return std::unexpected(killed.error());
 }
 
+Result<void> signal_once(const Node& node, int signal) {
+  TRY_ASSIGN(std::vector<int> pids, pids_below(node.path()));
+  return signal_pids(node.path(), std::move(pids), signal);
+}
+
 Result<void> kill_all(std::span<const Node> nodes, const Node& primary, bool may_freeze) {
   bool killed = false;
   if (may_freeze) {  // else the caller is inside and would die too
@@ -37,9 +42,10 @@ Result<void> kill_all(std::span<const Node> nodes, const Node& primary, bool may
     static_cast<void>(set_freezer(nodes, FreezerState::kFrozen, kFreezeToSignal));
   std::vector<int> seen;
   for (int round = 0; round < kKillRounds; ++round) {
-    TRY_ASSIGN(const std::vector<int> pids, signal_pids(primary.path(), SIGKILL));
+    TRY_ASSIGN(std::vector<int> pids, pids_below(primary.path()));
+    TRY(signal_pids(primary.path(), pids, SIGKILL));
     if (std::ranges::includes(seen, pids)) break;  // none is new
-    seen = pids;
+    seen = std::move(pids);
   }
   return thaw_all(nodes);
 }
@@ -65,18 +71,15 @@ Result<std::vector<int>> pids_below(const std::string& path) {
   return pids;
 }
 
-Result<std::vector<int>> signal_pids(const std::string& path, int signal) {
-  TRY_ASSIGN(std::vector<int> pids, pids_below(path));
+Result<void> signal_pids(const std::string& path, std::vector<int> pids, int signal) {
   std::erase(pids, ::getpid());
-  TRY(linux::signal_listed(pids, signal, [&] { return pids_below(path); }));
-  return pids;
+  return linux::signal_listed(pids, signal, [&] { return pids_below(path); });
 }
 
 const Node& primary_node(std::span<const Node> nodes) {
-  const auto unified = std::ranges::find_if(nodes, &Node::unified);
-  if (unified != nodes.end()) return *unified;
-  const auto freezer = std::ranges::find_if(nodes, [](const Node& n) { return n.has("freezer"); });
-  return freezer != nodes.end() ? *freezer : nodes.front();
+  if (const Node* unified = find_unified(nodes)) return *unified;
+  const Node* freezer = find_v1(nodes, "freezer");
+  return freezer != nullptr ? *freezer : nodes.front();
 }
 
 Result<void> signal_processes(std::span<const Node> nodes, int signal) {
@@ -90,10 +93,9 @@ Result<void> signal_processes(std::span<const Node> nodes, int signal) {
   const bool freeze = state == FreezerState::kThawed && !caller_inside;
   // Nobody forks while the list is worked through. Going on without is fine.
   if (freeze) static_cast<void>(set_freezer(nodes, FreezerState::kFrozen, kFreezeToSignal));
-  const Result<std::vector<int>> signalled = signal_pids(primary.path(), signal);
+  const Result<void> signalled = signal_once(primary, signal);
   if (freeze) TRY(set_freezer(nodes, FreezerState::kThawed, kFreezeToSignal));
-  if (!signalled) return std::unexpected(signalled.error());
-  return {};
+  return signalled;
 }
 
 }  // namespace ocirun::cgroups

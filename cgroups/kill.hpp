@@ -12,8 +12,9 @@ namespace ocirun::cgroups {
 /// number here and are left out. Missing is no error.
 Result<std::vector<int>> pids_below(const std::string& path);
 
-/// Signals those processes but the caller, each held by a pidfd; says which there were.
-Result<std::vector<int>> signal_pids(const std::string& path, int signal);
+/// Signals those of `pids` but the caller that the cgroup `path`, or one below it, still lists once
+/// they are held by pidfds.
+Result<void> signal_pids(const std::string& path, std::vector<int> pids, int signal);
 
 /// The node that tells who belongs to the container: unified, else the freezer's, else the first.
 const Node& primary_node(std::span<const Node> nodes);

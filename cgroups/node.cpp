@@ -63,6 +63,17 @@ Result<const Directory*> Node::directory() const {
   return &*directory_;
 }
 
+const Node* find_unified(std::span<const Node> nodes) {
+  const auto found = std::ranges::find_if(nodes, &Node::unified);
+  return found == nodes.end() ? nullptr : &*found;
+}
+
+const Node* find_v1(std::span<const Node> nodes, std::string_view controller) {
+  const auto found =
+      std::ranges::find_if(nodes, [&](const Node& node) { return node.has(controller); });
+  return found == nodes.end() ? nullptr : &*found;
+}
+
 Result<Made> make_node(const Node& node, std::vector<std::string>& created_parents) {
   node.close();
   Result<Made> made = make_directory(node.path());

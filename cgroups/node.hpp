@@ -36,6 +36,11 @@ class Node {
   mutable std::optional<Directory> directory_;
 };
 
+/// A container's node in the unified hierarchy; null on a host without one.
+const Node* find_unified(std::span<const Node> nodes);
+/// The v1 node that has the controller; null where none has, and the unified one may.
+const Node* find_v1(std::span<const Node> nodes, std::string_view controller);
+
 /// Makes the node's directory, and its missing parents, whose names `created_parents` gets, deepest
 /// first. Others may remove an empty parent meanwhile: retried a bounded number of times.
 Result<Made> make_node(const Node& node, std::vector<std::string>& created_parents);

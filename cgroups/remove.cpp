@@ -13,13 +13,14 @@ namespace {
 constexpr std::chrono::milliseconds kRemoveTime{10'000};
 
 /// Kills whoever is in one node, which need not be in the others (a container may move its
-/// processes below what it was given).
-Result<std::vector<int>> kill_in(const Node& node) {
+/// processes below what it was given). How many there were.
+Result<std::size_t> kill_in(const Node& node) {
   TRY_ASSIGN(const std::vector<int> pids, pids_below(node.path()));
   if (contains(pids, ::getpid()))
     return refuse("remove cgroup {}: process {}, which is to remove it, is in it itself",
                   node.path(), ::getpid());
-  return signal_pids(node.path(), SIGKILL);
+  TRY(signal_pids(node.path(), pids, SIGKILL));
+  return pids.size();
 }
 
 /// Kills all that is in `some` of the nodes once. How many there were.
@@ -27,9 +28,9 @@ Result<std::size_t> kill_round(int round, std::span<const Node* const> some,
                                std::span<const Node> nodes) {
   std::size_t processes = 0;
   for (const Node* node : some) {
-    TRY_ASSIGN(const std::vector<int> pids, kill_in(*node));
-    processes += pids.size();
-    // A fork bomb that outran two rounds is not let fork any longer.
+    TRY_ASSIGN(const std::size_t killed, kill_in(*node));
+    processes += killed;
+    // v1 kills one by one: a fork bomb that outran two rounds is not let fork any longer.
     if (round == 2 && node->has("pids"))
       if (const Result<const Directory*> directory = node->directory())
         static_cast<void>((*directory)->write("pids.max", "0"));

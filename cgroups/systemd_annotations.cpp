@@ -176,7 +176,7 @@ bool rename_seconds(UnitProperty& property) {
   return true;
 }
 
-// Engines copy annotations of images: what they may not select, security.md.
+// Engines copy annotations of images: an image's may not start or stop units of the host.
 bool reaches_beyond_the_unit(std::string_view name) {
   constexpr std::string_view kBarred[] = {"BPFProgram",
                                           "BindsTo",

@@ -22,7 +22,7 @@ namespace ocirun::hooks {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::size_t kOutputKept = 64 * 1024;  // security.md: output capped in the error
+constexpr std::size_t kOutputKept = 64 * 1024;  // of its output, for the error
 constexpr std::chrono::seconds kReminder{10};
 
 // A memory file, not a pipe: a hook that never reads its stdin blocks nobody, however long the

@@ -11,7 +11,7 @@ load lib/common
     if wait "${pids[number]}"; then
       winners=$((winners + 1))
     else
-      contains "$TMP/said.$number" "ocirun: create $ID: container with given ID already exists" || { cat "$TMP/said.$number" && false; }
+      contains "$TMP/said.$number" "ocirun: create $ID: container with given ID already exists: $ID" || { cat "$TMP/said.$number" && false; }
     fi
   done
   equal 1 "$winners"

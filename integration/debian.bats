@@ -53,6 +53,7 @@ nginx_serves() { [[ $(nsenter -t "$(init_pid)" -n curl -s http://127.0.0.1/ 2>&1
 }
 
 @test "Debian: in a user namespace, its files id-mapped by a bind" {
+  needs_system_call mount_setattr "an id-mapped bind"
   config '.root = {path: "rootfs"} | .linux.namespaces += [{type: "user"}]
     | .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}] | .linux.gidMappings = .linux.uidMappings'
   chown -R 100000:100000 "$BUNDLE/rootfs"

@@ -350,6 +350,7 @@ without_cgroups() {
 }
 
 @test "M-13 with the host's network namespace sysfs is the host's, bound" {
+  needs_system_call mount_setattr "a recursive option"
   edit_as_user 'del(.linux.namespaces[] | select(.type == "network")) | .process.args = ["ls", "/sys/class/net"]'
   run_user
   succeeds

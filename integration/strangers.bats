@@ -63,3 +63,18 @@ start_time_of() { sed 's/.*) //' "/proc/$1/stat" | cut -d' ' -f20; }
   equal running "$(status_of "$ID-b")"
   ocirun delete --force "$ID-b"
 }
+
+@test "a user's record has root remove its own cgroup, and none that the record calls a parent" {
+  local parents
+  config '.linux.cgroupsPath = $path' --arg path "/$ID-above/c"
+  create_and_start
+  ocirun kill "$ID" KILL
+  eventually status_is stopped
+  mapfile -t parents < <(jq -r '.cgroup.createdParents[]' "$ROOT/$ID/state.json")
+  rmdir "${parents[@]/%//c}"
+  chown -R 12345 "$ROOT"
+  run ocirun delete --force "$ID"
+  succeeds
+  [[ ! -e $ROOT/$ID ]]
+  rmdir "${parents[@]}" # they were left
+}

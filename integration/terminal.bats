@@ -173,6 +173,17 @@ matches_file() { grep -qE "$2" "$1" || { cat "$1"; return 1; }; }
   succeeds end
 }
 
+@test "P-2 run: the end of what stdin brings ends a shell that edits its lines" {
+  config '.process.terminal = true | .process.args = ["sh"]'
+  for _ in 1 2 3; do
+    run timeout -k 2 20 "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID" </dev/null
+    succeeds
+    run bash -c 'echo "echo from a pipe" | timeout -k 2 20 "$@"' - "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+    succeeds
+    mentions $'\nfrom a pipe'
+  done
+}
+
 @test "P-2 run: an interrupt typed on the terminal reaches the program, not the runtime" {
   terminal
   script 'trap "echo interrupted; exit 4" INT; echo ready; while :; do sleep 0.02; done'

@@ -1,6 +1,7 @@
 #include "linux/clone.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -18,6 +19,9 @@
 
 namespace ocirun::linux {
 namespace {
+
+constexpr std::chrono::milliseconds kPatienceWithTheKilled{2000};
+constexpr useconds_t kLook = 10'000;  // between two looks at a child without a pidfd
 
 // <linux/sched.h> clashes with glibc's <sched.h>; this is clone_args as of Linux 5.7, its size told
 // to the kernel.
@@ -63,6 +67,25 @@ Result<Child> clone_and_move(std::uint64_t flags, Fd cgroup) {
   return std::unexpected(moved.error().within("move a process into its cgroup"));
 }
 
+bool has_ended(int pid) {
+  siginfo_t end{};
+  return ::waitid(P_PID, static_cast<id_t>(pid), &end, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 ||
+         end.si_pid != 0;
+}
+
+bool ends_within(const Child& child, std::chrono::milliseconds patience) {
+  if (child.pidfd) {
+    pollfd end{child.pidfd.get(), POLLIN, 0};
+    return ::poll(&end, 1, static_cast<int>(patience.count())) != 0;
+  }
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (!has_ended(child.pid)) {
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    ::usleep(kLook);
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<Child> clone_process(std::uint64_t flags, Fd cgroup, Parentage parentage) {
@@ -97,6 +120,19 @@ Result<int> wait_for_child(int pid) {
     if (::waitpid(pid, &status, __WALL) == pid) return status;
     if (errno != EINTR) return fail(errno, "wait for process {}", pid);
   }
+}
+
+bool collect_child(Child& child, std::chrono::milliseconds patience) {
+  if (!ends_within(child, patience)) return false;
+  [[maybe_unused]] const auto status = wait_for_child(child.pid);
+  child.pid = 0;  // the number may be somebody else's from now on
+  return true;
+}
+
+void kill_child(Child& child) {
+  ::kill(child.pid, SIGKILL);  // ours and not collected yet: the number is its own
+  collect_child(child, kPatienceWithTheKilled);
+  child.pid = 0;
 }
 
 }  // namespace ocirun::linux

@@ -78,6 +78,15 @@ Result<void> bind(const SafeDir::Entry& where, Fd tree) {
   return sys::move_mount(tree, cover);
 }
 
+// The clone is a peer of the host's /dev until told otherwise: what the container mounted over the
+// node would be seen there.
+Result<UniqueFd> clone_node(Fd node) {
+  TRY_ASSIGN(UniqueFd tree,
+             sys::open_tree(node, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH));
+  TRY(set_mount_attributes(tree, kHostNode, Recursion::kTop, Propagation::kPrivate));
+  return tree;
+}
+
 }  // namespace
 
 Result<HostDevice> open_host_device(const HostPath& host, RootfsPath path) {
@@ -86,11 +95,7 @@ Result<HostDevice> open_host_device(const HostPath& host, RootfsPath path) {
     TRY_ASSIGN(const struct stat info, sys::fstat(node));
     HostDevice found;
     TRY_ASSIGN(found.device, device_of(info, std::move(path)));
-    auto tree = sys::open_tree(node, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
-    // The clone is a peer of the host's /dev until told otherwise: what the container mounted over
-    // the node would be seen there. One that cannot be told is not used.
-    if (tree && set_mount_attributes(*tree, kHostNode, Recursion::kTop, Propagation::kPrivate))
-      found.tree = std::move(*tree);
+    found.tree = clone_node(node);
     return found;
   };
   return within(open(), "device " + host.string());
@@ -107,12 +112,13 @@ Result<void> NodeChanges::add(const HostDevice& device) {
       }
       if (made.error().number() != EPERM) return std::unexpected(std::move(made).error());
     }
-    if (!device.tree) return fail(EPERM, "bind the host's node");
+    if (!device.tree)
+      return std::unexpected(Error(device.tree.error()).within("bind the host's node"));
     if (const auto there = sys::fstatat(where.parent, where.name.c_str()); there) {
       const auto found = device_of(*there, device.device.path);
       if (found && is_same(*found, device.device)) return {};
     }
-    TRY(within(bind(where, device.tree), "bind the host's node"));
+    TRY(within(bind(where, *device.tree), "bind the host's node"));
     done_.push_back({std::move(where), true, true, {}, {}});
     return {};
   };

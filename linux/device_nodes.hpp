@@ -13,8 +13,8 @@ namespace ocirun::linux {
 
 /// A device of the host's for a container that runs already.
 struct HostDevice {
-  Device device;  // with the mode and the owner that it has on the host
-  UniqueFd tree;  // its node as a detached mount, for kBindHostNode; empty where that is refused
+  Device device;          // with the mode and the owner that it has on the host
+  Result<UniqueFd> tree;  // its node as a detached mount, for kBindHostNode, or why there is none
 };
 /// `host` as the caller sees it, `path` in the container. Errors: it is no device.
 Result<HostDevice> open_host_device(const HostPath& host, RootfsPath path);

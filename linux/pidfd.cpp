@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/nsfs.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -72,6 +73,24 @@ Result<UniqueFd> open_pidfd(const ProcessIdentity& process) {
   TRY_ASSIGN(const bool alive, find_alive(process));
   if (!alive) return fail(ESRCH, "process {}", process.pid);
   return fd;
+}
+
+Result<bool> await_end(const ProcessIdentity& process, std::chrono::milliseconds patience) {
+  const auto pidfd = open_pidfd(process);
+  if (pidfd) {
+    pollfd end{pidfd->get(), POLLIN, 0};
+    return ::poll(&end, 1, static_cast<int>(patience.count())) != 0;
+  }
+  if (pidfd.error().number() != ENOSYS) {
+    if (pidfd.error().number() == ESRCH) return true;
+    return std::unexpected(pidfd.error());
+  }
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (is_alive(process)) {
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    ::usleep(10'000);
+  }
+  return true;
 }
 
 Result<void> send_signal(const ProcessIdentity& process, int signal) {

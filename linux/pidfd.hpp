@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -34,6 +35,10 @@ Result<std::string> read_boot_id();
 /// Opens a pidfd and only then compares the start time, so the fd is of that process or an error.
 /// Errors: ESRCH ("no such process"); ENOSYS on kernels before 5.3.
 Result<UniqueFd> open_pidfd(const ProcessIdentity& process);
+
+/// Waits at most `patience` for its end; before Linux 5.3 it is looked for a hundred times a
+/// second. Returns whether it has ended. Errors: ENFILE, EMFILE, ENOMEM.
+Result<bool> await_end(const ProcessIdentity& process, std::chrono::milliseconds patience);
 
 /// Signals exactly that process: pidfd, start time, pidfd_send_signal; kill(2) after the check
 /// where the kernel has no pidfds. Errors: ESRCH, EPERM, EINVAL.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -90,7 +91,10 @@ Result<UniqueFd> copy_sealed(Fd executable) {
 
 Result<void> reexec_sealed(char* const argv[]) {
   TRY_ASSIGN(const UniqueFd executable, sys::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
-  if (is_sealed(executable)) return {};
+  if (is_sealed(executable)) {
+    ::prctl(PR_SET_NAME, kImageName);  // a memory file's name says memfd, or is a number
+    return {};
+  }
   ::setenv(kDirectoryVariable, executable_directory().c_str(), 1);
   TRY_ASSIGN(const UniqueFd copy, copy_sealed(executable));
   ::fexecve(copy.get(), argv, environ);

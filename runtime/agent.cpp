@@ -25,6 +25,8 @@ bool is_seccomp_listener(Fd fd) {
 // The descriptor appears when the child's seccomp(2) returns; the child cannot tell us then, its
 // own filter may hold it up.
 Result<UniqueFd> take_listener(Fd pidfd, int number) {
+  if (pidfd.value < 0)
+    return fail(ENOSYS, "take the seccomp listener from its process: pidfd_open, Linux 5.3");
   for (int i = 0; i < kListenerTries; ++i) {
     auto listener = linux::copy_descriptor(pidfd, number);
     if (listener && is_seccomp_listener(*listener)) return listener;

@@ -17,8 +17,6 @@ namespace ocirun::runtime {
 namespace {
 
 // "31 (SIGSYS)"
-constexpr int kPatienceWithTheKilled = 2000;  // ms
-
 std::string signal_text(int signal) {
   const char* name = ::sigabbrev_np(signal);
   return name == nullptr ? fmt::format("{}", signal) : fmt::format("{} (SIG{})", signal, name);
@@ -27,13 +25,7 @@ std::string signal_text(int signal) {
 }  // namespace
 
 void ChildLink::kill() {
-  if (child_.pid == 0) return;
-  ::kill(child_.pid, SIGKILL);  // our child and not collected yet: the number is its own
-  // A filesystem of the container's may hold it up: then it is left to whoever takes our children.
-  pollfd end{child_.pidfd.get(), POLLIN, 0};
-  if (!child_.pidfd || ::poll(&end, 1, kPatienceWithTheKilled) != 0) [[maybe_unused]]
-    const auto ignored = linux::wait_for_child(child_.pid);
-  child_.pid = 0;
+  if (child_.pid != 0) linux::kill_child(child_);
 }
 
 Error ChildLink::death_report() {

@@ -31,8 +31,7 @@ Error unusable(const ContainerId& id, const Error& cause) {
 
 }  // namespace
 
-Result<void> check_ownership(const StateDirectory& directory,
-                             const bundle::ContainerRecord& record) {
+Result<void> check_ownership(const StateDirectory& directory, bundle::ContainerRecord& record) {
   TRY_ASSIGN(const std::uint32_t owner, directory.owner());
   if (owner == ::geteuid()) return {};
   if (linux::is_alive({record.init_pid, record.init_start_time}) &&
@@ -43,11 +42,16 @@ Result<void> check_ownership(const StateDirectory& directory,
   TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   TRY_ASSIGN(const cgroups::Layout layout, cgroups::read_layout(procfs));
   TRY_ASSIGN(const Uid uid, Uid::make(owner));
-  return cgroups::check_record(record.cgroup, layout, uid);
+  TRY_ASSIGN(record.cgroup, cgroups::check_record(std::move(record.cgroup), layout, uid));
+  return {};
 }
 
 Result<Container> Container::load(const GlobalOptions& options, const ContainerId& id) {
   TRY_ASSIGN(const Store store, Store::open(options.root, MissingRoot::kIsEmpty));
+  return load(store, id);
+}
+
+Result<Container> Container::load(const Store& store, const ContainerId& id) {
   TRY_ASSIGN(StateDirectory directory, store.find(id));
   auto record = directory.read_record();
   if (!record) return std::unexpected(unusable(id, record.error()));

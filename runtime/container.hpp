@@ -22,6 +22,7 @@ class Container {
   /// Errors: "container does not exist"; a container that is still being created, or whose state
   /// file is damaged: only `delete --force` works on those.
   static Result<Container> load(const GlobalOptions& options, const ContainerId& id);
+  static Result<Container> load(const Store& store, const ContainerId& id);
 
   const bundle::ContainerRecord& record() const { return record_; }
   const StateDirectory& directory() const { return directory_; }
@@ -45,9 +46,9 @@ class Container {
 };
 
 /// Root works on a user's state root (Slurm does), but what the user wrote there must not make root
-/// touch what is not the user's. Errors: the record names a process or a cgroup of somebody else.
-Result<void> check_ownership(const StateDirectory& directory,
-                             const bundle::ContainerRecord& record);
+/// touch what is not the user's: `record` forgets the cgroups that are not there. Errors: it names
+/// a process or a cgroup of somebody else.
+Result<void> check_ownership(const StateDirectory& directory, bundle::ContainerRecord& record);
 
 /// Errors: the state directory belongs to another user, whose hooks, namespaces and root must not
 /// be entered as root.

@@ -4,7 +4,6 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <array>
@@ -62,7 +61,7 @@ ContainerProcess::ContainerProcess(const bundle::Config& config, const bundle::P
 
 Result<void> ContainerProcess::set_attributes(const linux::Procfs& procfs) {
   linux::reset_signals();
-  // The caller's affinity is not the container's (contract.md); what the cpuset allows is.
+  // The caller's affinity is not the container's; what the cpuset allows is.
   const auto& affinity = process_->final_cpu_affinity;
   if (entrance_ == Entrance::kExec && affinity && !affinity->empty()) {
     TRY(linux::set_cpu_affinity(*affinity));

@@ -1,7 +1,6 @@
 #include "runtime/destroy.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,8 +16,8 @@
 namespace ocirun::runtime {
 namespace {
 
-constexpr int kKillPatience = 10'000;  // ms
-constexpr int kDetach = 2;             // MNT_DETACH of <sys/mount.h>
+constexpr std::chrono::seconds kKillPatience{10};
+constexpr int kDetach = 2;  // MNT_DETACH of <sys/mount.h>
 
 bool is_without_cgroup(const bundle::ContainerRecord& record) {
   return record.cgroup_manager == "disabled" || record.cgroup.path.empty();
@@ -43,21 +42,18 @@ Result<void> signal_init(const bundle::ContainerRecord& record, bool is_ours) {
   TRY_ASSIGN(const bool alive, linux::find_alive(init));
   if (!alive) return {};
   if (is_ours && is_without_cgroup(record) && !record.own_pid_namespace)
-    TRY(signal_without_cgroup(init, record.own_pid_namespace, SIGKILL));
+    TRY(signal_without_cgroup(init, false, SIGKILL));
   auto sent = linux::send_signal(init, SIGKILL);
   return !sent && sent.error().number() == ESRCH ? Result<void>{} : sent;
 }
 
 Result<void> await_end_of_init(const bundle::ContainerRecord& record) {
   if (record.init_pid == 0) return {};
-  const auto pidfd = linux::open_pidfd({record.init_pid, record.init_start_time});
-  if (!pidfd && is_shortage(pidfd.error().number())) return std::unexpected(pidfd.error());
-  if (!pidfd) return {};
-  pollfd end{pidfd->get(), POLLIN, 0};
-  if (::poll(&end, 1, kKillPatience) == 0)
-    return refuse("process {} did not die within {} s of SIGKILL", record.init_pid,
-                  kKillPatience / 1000);
-  return {};
+  TRY_ASSIGN(const bool has_ended,
+             linux::await_end({record.init_pid, record.init_start_time}, kKillPatience));
+  if (has_ended) return {};
+  return refuse("process {} did not die within {} s of SIGKILL", record.init_pid,
+                kKillPatience.count());
 }
 
 }  // namespace
@@ -122,11 +118,7 @@ Result<void> destroy_container(const StateDirectory& directory,
         "alone");
   bundle::ContainerRecord reachable = of_this_boot(record);
   TRY(signal_init(reachable, is_ours));
-  if (!is_ours) {
-    reachable.cgroup.unit.clear();  // nobody else's systemd is told anything by us
-    reachable.cgroup.created_parents.clear();
-    reachable.cgroup.handed_down.clear();
-  }
+  if (!is_ours) reachable.cgroup.unit.clear();  // nobody else's systemd is told anything by us
   TRY_ASSIGN(const auto cgroup, cgroup_of(reachable));
   TRY(within(cgroup->destroy(), "remove the cgroup"));
   TRY(await_end_of_init(reachable));

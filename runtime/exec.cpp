@@ -1,16 +1,13 @@
 #include "runtime/exec.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
 
 #include "linux/rlimits.hpp"
-#include "linux/syscalls.hpp"
 #include "linux/terminal.hpp"
 #include "runtime/agent.hpp"
 #include "runtime/child_link.hpp"
 #include "runtime/container_process.hpp"
+#include "runtime/enter.hpp"
 #include "runtime/exec_child.hpp"
 #include "runtime/init_cgroup.hpp"
 #include "runtime/out_of_memory.hpp"
@@ -107,23 +104,6 @@ Result<void> check_status(const Container& container, InPaused paused) {
   return refuse("cannot exec in a {} container", status_name(status));
 }
 
-// The namespaces that the container's init lives in, of the kinds that config.json lists.
-Result<std::vector<linux::PinnedNamespace>> pin_init_namespaces(const Container& container,
-                                                                const bundle::Config& config) {
-  std::vector<linux::PinnedNamespace> pinned;
-  for (const linux::NamespaceKind kind : linux::kNamespaceKinds) {
-    if (!config.namespaces.contains(kind)) continue;
-    const std::string path =
-        fmt::format("/proc/{}/ns/{}", container.init().pid, linux::proc_name(kind));
-    TRY_ASSIGN(UniqueFd fd, linux::sys::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    pinned.push_back({kind, std::move(fd)});
-  }
-  // They are init's only if init is still there after they were opened.
-  TRY_ASSIGN(const bool alive, linux::find_alive(container.init()));
-  if (!alive) return refuse("cannot exec in a stopped container");
-  return pinned;
-}
-
 Result<UniqueFd> connect_console(const ExecRequest& request) {
   if (request.terminal_keeper == TerminalKeeper::kCaller) return UniqueFd();
   if (request.process.terminal && !request.console_socket)
@@ -148,7 +128,8 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
                 .cgroup = {},
                 .filter = {},
                 .host_root = {}};
-  TRY_ASSIGN(plan.pinned, pin_init_namespaces(container, config));
+  TRY_ASSIGN(plan.pinned,
+             pin_container_namespaces(container.init(), config, linux::kNamespaceKinds));
   TRY_ASSIGN(const auto cgroup, container.cgroup());
   TRY_ASSIGN(plan.cgroup, cgroup->open_for_join(request.cgroups));
   if (container.record().mounts_on_host) plan.host_root = HostPath(container.record().rootfs);

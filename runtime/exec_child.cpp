@@ -15,14 +15,12 @@
 #include "linux/syscalls.hpp"
 #include "linux/terminal.hpp"
 #include "runtime/container_process.hpp"
+#include "runtime/enter.hpp"
 #include "runtime/init_namespaces.hpp"
-#include "runtime/join.hpp"
 #include "runtime/protocol.hpp"
 
 namespace ocirun::runtime {
 namespace {
-
-using linux::NamespaceKind;
 
 void keep_only_own_descriptors(const ExecPlan& plan, const linux::MessageSocket& parent) {
   std::vector<Fd> keep{parent.fd()};
@@ -45,12 +43,7 @@ Result<linux::Child> run_stage(const ExecPlan& plan, const linux::MessageSocket&
   if (const auto& initial = plan.request.process.initial_cpu_affinity; initial && !initial->empty())
     TRY(linux::set_cpu_affinity(*initial));
   TRY(join_tasks(plan.cgroup));
-  const bool changes_user = plan.config.namespaces.contains(NamespaceKind::kUser);
-  const auto enter_user = [&]() -> Result<void> {
-    TRY(join_user_namespace(plan.pinned));
-    return changes_user ? become_namespace_root(plan.config) : Result<void>{};
-  };
-  TRY(join_namespaces(plan.pinned, changes_user, enter_user));
+  TRY(enter_container(plan.pinned, plan.config));
   if (plan.host_root) TRY(enter_host_root(*plan.host_root));
   ::prctl(PR_SET_DUMPABLE, 0);  // the container's processes see our child (CVE-2016-9962)
   return linux::clone_process(0, Fd{}, linux::Parentage::kOfMyParent);

@@ -22,8 +22,8 @@ Result<void> map_ids(const InitPlan& plan, const linux::MessageSocket& parent);
 /// not mapped).
 Result<void> become_namespace_root(const bundle::Config& config);
 
-/// Joins every cgroup v1 hierarchy by writing "0" to `tasks` (performance.md), then makes the
-/// cgroup namespace if it is to be new. The unified hierarchy was joined by the clone itself.
+/// Joins every cgroup v1 hierarchy by writing "0" to `tasks`, then makes the cgroup namespace if it
+/// is to be new. The unified hierarchy was joined by the clone itself.
 Result<void> join_cgroups(InitPlan& plan);
 /// The first half alone, for a process that `exec` adds.
 Result<void> join_tasks(const cgroups::Cgroup::JoinHandles& cgroup);

@@ -8,10 +8,10 @@
 
 namespace ocirun::runtime {
 
-/// Joins pinned namespaces in the order of security.md: what needs the host's power first, then the
-/// user namespace (`enter_user` joins or makes it and becomes its root; called once whether there
-/// is one or not), then what only that one owns, mount last. `changes_user` says whether what is
-/// refused at first may be tried again inside.
+/// Joins pinned namespaces in the order that gives nothing away: what needs the host's power first,
+/// then the user namespace (`enter_user` joins or makes it and becomes its root; called once
+/// whether there is one or not), then what only that one owns, mount last. `changes_user` says
+/// whether what is refused at first may be tried again inside.
 Result<void> join_namespaces(std::span<const linux::PinnedNamespace> pinned, bool changes_user,
                              const std::function<Result<void>()>& enter_user);
 

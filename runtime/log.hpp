@@ -15,7 +15,7 @@ std::string without_controls(std::string_view text);
 
 /// Where ocirun tells what happens: the file that --log names, as text or as one JSON object a
 /// line; without --log, stderr. Errors always go to stderr too, where conmon and go-runc look for
-/// them (contract.md).
+/// them.
 class Log {
  public:
   /// Opens the file for appending (mode 0644). Errors: the file cannot be opened.

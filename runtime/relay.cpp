@@ -81,22 +81,28 @@ void Relay::carry(const std::array<pollfd, kWatched>& ready) {
   if (output_.value < 0) shown_.begin = shown_.end;
   if (ready[kInput].revents != 0 && read_some(input_, typed_) == Side::kClosed) {
     input_ = Fd{};
-    type_end_of_file();
+    input_has_ended_ = true;
   }
+  if (input_has_ended_ && typed_.empty()) type_end_of_file();
   if (!typed_.empty() && write_some(terminal_, typed_) == Side::kClosed) close_terminal();
   const bool may_read = (ready[kTerminal].revents & ~POLLOUT) != 0 && shown_.empty();
   if (may_read && read_some(terminal_, shown_) == Side::kClosed) close_terminal();
 }
 
 // A pipe or /dev/null ends; a terminal is told so by a character. Twice ends a line that is not
-// complete. A program that reads single keys has no end of file.
+// complete. A shell that edits its lines reads single keys, and takes the same character for the
+// end; it may turn to that (and write a prompt, which wakes us) after the end was typed for lines,
+// and does not see that one then.
 void Relay::type_end_of_file() {
   termios state{};
-  if (::tcgetattr(terminal_.value, &state) != 0 || (state.c_lflag & ICANON) == 0) return;
+  if (end_typed_ == EndTyped::kForKeys || ::tcgetattr(terminal_.value, &state) != 0) return;
+  const EndTyped now = (state.c_lflag & ICANON) != 0 ? EndTyped::kForLines : EndTyped::kForKeys;
+  if (end_typed_ == now) return;
+  end_typed_ = now;
   const bool at_line_begin = typed_.end == 0 || typed_.bytes[typed_.end - 1] == '\n';
   typed_.bytes.fill(static_cast<char>(state.c_cc[VEOF]));
   typed_.begin = 0;
-  typed_.end = at_line_begin ? 1 : 2;
+  typed_.end = at_line_begin || now == EndTyped::kForKeys ? 1 : 2;
 }
 
 void Relay::close_terminal() {

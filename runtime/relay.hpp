@@ -35,6 +35,8 @@ class Relay {
     bool empty() const { return begin == end; }
   };
   enum class Side { kOpen, kClosed };
+  /// Whether the end of the input was typed, and for whom: what reads lines, or single keys.
+  enum class EndTyped { kNo, kForLines, kForKeys };
 
   enum { kTerminal, kInput, kOutput };
 
@@ -47,6 +49,8 @@ class Relay {
   Fd terminal_, input_, output_;  // -1: closed
   UniqueFd own_output_;           // the output opened again, non-blocking, where that can be done
   Pending typed_, shown_;
+  bool input_has_ended_ = false;
+  EndTyped end_typed_ = EndTyped::kNo;
 };
 
 }  // namespace ocirun::runtime

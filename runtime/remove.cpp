@@ -86,14 +86,14 @@ Result<void> delete_by_force(const GlobalOptions& options, const ContainerId& id
 Result<void> delete_container(const GlobalOptions& options, const ContainerId& id, Force force,
                               const Log& log) {
   if (force == Force::kYes) return delete_by_force(options, id, log);
-  TRY_ASSIGN(Container container, Container::load(options, id));
+  TRY_ASSIGN(const Store store, Store::open(options.root, MissingRoot::kIsEmpty));
+  TRY_ASSIGN(Container container, Container::load(store, id));
   TRY(container.lock_and_reload());
   const Status status = container.status();
   if (!can_delete(status))
     return refuse(
         "cannot delete container {} that is not stopped: {}; kill it first, or give --force",
         id.string(), status_name(status));
-  TRY_ASSIGN(const Store store, Store::open(options.root, MissingRoot::kIsEmpty));
   bundle::ContainerRecord record = container.record();
   forget_taken_cgroup(store, id, record, log);
   return destroy_container(container.directory(), record, log);

@@ -212,7 +212,7 @@ Result<StateDirectory> Store::create(const ContainerId& id) const {
   const char* name = id.string().c_str();
   HostPath path(path_.string() + "/" + id.string());
   if (::mkdirat(directory_.get(), name, 0700) != 0) {
-    if (errno == EEXIST) return refuse("container with given ID already exists");
+    if (errno == EEXIST) return refuse("container with given ID already exists: {}", id.string());
     return fail(errno, "make {}", path.string());
   }
   auto directory =

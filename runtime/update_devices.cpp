@@ -1,19 +1,16 @@
 #include "runtime/update_devices.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
-#include <csignal>
 
 #include "linux/exec.hpp"
 #include "linux/memory_reserve.hpp"
-#include "linux/syscalls.hpp"
-#include "runtime/init_namespaces.hpp"
-#include "runtime/join.hpp"
+#include "runtime/enter.hpp"
 #include "runtime/protocol.hpp"
 
 namespace ocirun::runtime {
@@ -24,13 +21,12 @@ using linux::NamespaceKind;
 // Our half of the conversation: the child says Done or Failed, we say Keep or nothing.
 enum class Word : std::uint8_t { kDone = 1, kFailed, kKeep };
 
-constexpr int kPatience = 10'000;  // ms
+constexpr std::chrono::seconds kPatience{10};
+constexpr std::array kJoined{NamespaceKind::kUser, NamespaceKind::kMount};
 
-constexpr int kPatienceWithTheKilled = 1000;
-
-bool is_ready(Fd fd, int patience) {
-  pollfd watched{fd.value, POLLIN, 0};
-  return ::poll(&watched, 1, patience) == 1;
+bool has_packet(const linux::MessageSocket& socket) {
+  pollfd watched{socket.fd().value, POLLIN, 0};
+  return ::poll(&watched, 1, static_cast<int>(std::chrono::milliseconds(kPatience).count())) == 1;
 }
 
 struct NodePlan {
@@ -42,40 +38,16 @@ struct NodePlan {
   linux::Procfs procfs;
 };
 
-Result<std::vector<linux::PinnedNamespace>> pin_mount_namespace(const Container& container,
-                                                                const bundle::Config& config,
-                                                                const linux::Procfs& procfs) {
-  std::vector<linux::PinnedNamespace> pinned;
-  for (const NamespaceKind kind : {NamespaceKind::kUser, NamespaceKind::kMount}) {
-    if (!config.namespaces.contains(kind)) continue;
-    const std::string path = fmt::format("{}/ns/{}", container.init().pid, linux::proc_name(kind));
-    TRY_ASSIGN(UniqueFd fd, linux::sys::openat(procfs.fd(), path.c_str(), O_RDONLY | O_CLOEXEC));
-    pinned.push_back({kind, std::move(fd)});
-  }
-  // They are init's only if init is still there after they were opened.
-  TRY_ASSIGN(const bool alive, linux::find_alive(container.init()));
-  if (!alive) return refuse("container not running");
-  return pinned;
-}
-
 void keep_only_own_descriptors(const NodePlan& plan, const linux::MessageSocket& parent) {
   std::vector<Fd> keep{parent.fd(), plan.procfs.fd()};
   for (const linux::PinnedNamespace& pinned : plan.pinned) keep.push_back(pinned.fd);
   for (const linux::HostDevice& device : plan.added)
-    if (device.tree) keep.push_back(device.tree);
+    if (device.tree) keep.push_back(*device.tree);
   linux::close_descriptors_but(keep);
 }
 
-Result<void> enter_container(const NodePlan& plan) {
-  const bool changes_user = plan.config.namespaces.contains(NamespaceKind::kUser);
-  return join_namespaces(plan.pinned, changes_user, [&]() -> Result<void> {
-    TRY(join_user_namespace(plan.pinned));
-    return changes_user ? become_namespace_root(plan.config) : Result<void>{};
-  });
-}
-
 Result<void> change_nodes(const NodePlan& plan, const linux::MessageSocket& parent) {
-  TRY(enter_container(plan));
+  TRY(enter_container(plan.pinned, plan.config));
   TRY_ASSIGN(const linux::SafeDir root, linux::SafeDir::open_root(plan.root));
   ::umask(0);
   linux::NodeChanges changes(root, plan.procfs,
@@ -147,7 +119,7 @@ Result<DeviceUpdate> DeviceUpdate::begin(const Container& container, const bundl
     update.rules_.push_back(rule_for(device.device, false));
     plan.removed.push_back(std::move(device.device));
   }
-  TRY_ASSIGN(plan.pinned, pin_mount_namespace(container, config, plan.procfs));
+  TRY_ASSIGN(plan.pinned, pin_container_namespaces(container.init(), config, kJoined));
   TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
   TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
   if (child.pid == 0) {
@@ -157,10 +129,10 @@ Result<DeviceUpdate> DeviceUpdate::begin(const Container& container, const bundl
   update.child_ = std::move(child);
   update.socket_ = std::move(ends.first);
   ends.second.close();
-  if (!is_ready(update.socket_.fd(), kPatience)) {
+  if (!has_packet(update.socket_)) {
     update.is_stuck_ = true;
     return refuse("change device nodes: a filesystem of the container has not answered for {} s",
-                  kPatience / 1000);
+                  kPatience.count());
   }
   TRY_ASSIGN(const linux::Packet packet, update.socket_.receive());
   if (packet.end_of_stream)
@@ -175,14 +147,10 @@ void DeviceUpdate::keep() {
   static_cast<void>(socket_.send(static_cast<std::uint8_t>(Word::kKeep)));
 }
 
-// A filesystem of the container's may hold the child up even when it is killed: then it is left to
-// whoever takes our children over. It holds nothing of ours.
 DeviceUpdate::~DeviceUpdate() {
   if (child_.pid == 0) return;
   socket_.close();
-  if (is_stuck_ || !is_ready(child_.pidfd, kPatience)) ::kill(child_.pid, SIGKILL);
-  if (is_ready(child_.pidfd, kPatienceWithTheKilled))
-    static_cast<void>(linux::wait_for_child(child_.pid));
+  if (is_stuck_ || !linux::collect_child(child_, kPatience)) linux::kill_child(child_);
 }
 
 }  // namespace ocirun::runtime

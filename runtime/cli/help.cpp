@@ -39,8 +39,7 @@ std::string help_text(const Command& command) {
   return text;
 }
 
-// dockerd reads every line that has the word "version"; go-runc wants commit and spec lines
-// (contract.md).
+// dockerd reads every line that has the word "version"; go-runc wants commit and spec lines.
 std::string version_text() {
   return fmt::format("ocirun version {}\ncommit: {}\nspec: {}\nlibseccomp: {}\n", OCIRUN_VERSION,
                      OCIRUN_COMMIT, bundle::kNewestVersion, linux::libseccomp_version());

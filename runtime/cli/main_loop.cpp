@@ -129,7 +129,7 @@ int usage_error(const Error& error) {
   return 1;
 }
 
-// Engines take the success of `checkpoint --help` as support (contract.md): it has to fail.
+// Engines take the success of `checkpoint --help` as support: it has to fail.
 Error unknown_command(std::string_view word) {
   if (word == "checkpoint" || word == "restore")
     return Error(0, fmt::format("{} is not part of this version", word));

@@ -39,7 +39,7 @@ const std::set<std::string> kForbiddenHeaders{"iostream", "filesystem", "regex",
 
 using Reasons = std::map<std::string, std::string_view>;
 
-/// Who may call what takes a path (security.md); linux/safe_dir.cpp itself goes through linux::sys.
+/// Who may call what takes a path; linux/safe_dir.cpp itself goes through linux::sys.
 /// Nobody here gets the path from an image or a container, but where it says so.
 const Reasons kRawPathCalls{
     {"linux/syscalls.cpp", "the wrappers themselves"},
@@ -74,7 +74,7 @@ const Reasons kProcAndDevLiterals{
     {"cgroups/systemd_limits.cpp", "names of devices that systemd is told"},
     {"bundle/default_config.cpp", "text of the template"},
     {"runtime/options.cpp", "own uid_map, before any namespace"},
-    {"runtime/exec.cpp", "namespaces of a container's init, on the host"},
+    {"runtime/enter.cpp", "namespaces of a container's init, on the host"},
     {"runtime/preflight.cpp", "id maps of a namespace to be joined, on the host"},
     {"runtime/store.cpp", "a socket's name by its directory's descriptor, on the host"},
     {"runtime/processes.cpp", "the host's processes, to tell which are a container's"},
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(a_library_is_seen_by_one_folder_alone_and_by_no_header) {
              });
 }
 
-BOOST_AUTO_TEST_CASE(only_listed_files_name_files_by_path) {  // security.md
+BOOST_AUTO_TEST_CASE(only_listed_files_name_files_by_path) {
   check_listed(
       // "::open(" that no class or namespace of ours qualifies.
       R"re((?:^|[^\w:])::(?:open|openat|creat|mkdir|mkdirat|mknod|mknodat|mkfifo|symlink|symlinkat|link|linkat|unlink|unlinkat|rmdir|rename|renameat|renameat2|chown|lchown|fchownat|chmod|fchmodat|stat|lstat|fstatat|statx|access|faccessat|readlink|readlinkat|realpath|truncate|utimensat|setxattr|getxattr|statfs|statvfs|opendir|mount|umount|umount2|pivot_root|chroot|chdir|bind|connect)\()re",
@@ -202,13 +202,12 @@ BOOST_AUTO_TEST_CASE(only_listed_files_name_files_by_path) {  // security.md
       });
 }
 
-BOOST_AUTO_TEST_CASE(only_listed_files_name_proc_and_dev) {  // security.md
+BOOST_AUTO_TEST_CASE(only_listed_files_name_proc_and_dev) {
   check_listed(R"re("/(?:proc|dev)(?:/[^"]*)?")re", kProcAndDevLiterals,
                "use linux::Procfs or linux/devices.hpp, or list the file with its reason");
 }
 
-BOOST_AUTO_TEST_CASE(
-    names_are_not_looked_up_by_what_loads_modules_into_us) {  // architecture.md: no NSS
+BOOST_AUTO_TEST_CASE(names_are_not_looked_up_by_what_loads_modules_into_us) {  // no NSS
   each_match(
       R"re(\b(?:getpw\w+|getgr(?:nam|gid|ent)\w*|getaddrinfo|gethostby\w+|dlopen|iconv_open|setlocale|localtime\w*)\s*\()re",
       [](const Source&, const std::string& where, const std::smatch& match) {

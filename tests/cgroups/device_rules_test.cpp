@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(an_all_rule_with_numbers_is_not_taken_for_everything)  // R
              ".allow c *:* rm");  // with mknod of anything
 }
 
-BOOST_AUTO_TEST_CASE(negative_numbers_mean_any)  // contract.md
+BOOST_AUTO_TEST_CASE(negative_numbers_mean_any)  // as engines rely on
 {
   BOOST_TEST(lines({rule(true, 'c', 42, -1, "rmw")})[1] == ".allow c 42:* rwm");
 }

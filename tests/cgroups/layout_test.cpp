@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(a_hybrid_host_with_controllers_mounted_together) {
   BOOST_TEST(find(layout, "").mount_point.string() == "/sys/fs/cgroup/unified");
 }
 
-BOOST_AUTO_TEST_CASE(stray_directories_are_not_hierarchies)  // contract.md: trust mountinfo
+BOOST_AUTO_TEST_CASE(stray_directories_are_not_hierarchies)  // trust mountinfo
 {
   const Layout layout = parsed(
       "31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755\n"

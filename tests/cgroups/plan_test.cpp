@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(unlimited_memory_lifts_the_limit_on_swap_too)  // R-13
   BOOST_CHECK(on_v2(with(memory)) == (Lines{"memory.swap.max=max", "memory.max=max"}));
 }
 
-BOOST_AUTO_TEST_CASE(zeros_of_clients_updates_leave_alone)  // contract.md
+BOOST_AUTO_TEST_CASE(zeros_of_clients_updates_leave_alone)  // as engines rely on
 {
   Memory memory;
   memory.limit = memory.swap = memory.reservation = memory.kernel = memory.kernel_tcp = 0;

@@ -35,7 +35,9 @@ BOOST_AUTO_TEST_CASE(a_record_of_another_user_must_be_what_the_host_would_give,
   TestCgroup cgroup("owned/by");
   cgroup.create();
   const Layout layout = host_layout();
-  must(check_record(cgroup->record(), layout, Uid()));
+  const Record checked = must(check_record(cgroup->record(), layout, Uid()));
+  BOOST_TEST((checked.directories == cgroup->record().directories));
+  BOOST_TEST(checked.created_parents.empty());
   const Uid somebody = must(Uid::make(4711));
   BOOST_TEST(must_fail(check_record(cgroup->record(), layout, somebody))
                  .ends_with("belongs to user 0, not to 4711"));
@@ -43,6 +45,21 @@ BOOST_AUTO_TEST_CASE(a_record_of_another_user_must_be_what_the_host_would_give,
   elsewhere.created_parents.clear();
   elsewhere.directories.front().second = "/home" + elsewhere.path;
   BOOST_TEST(must_fail(check_record(elsewhere, layout, Uid())).contains("would not put"));
+}
+
+BOOST_AUTO_TEST_CASE(of_another_users_record_what_is_missing_is_forgotten,
+                     *boost::unit_test::precondition(host_has())) {
+  TestCgroup cgroup("half/gone");
+  cgroup.create();
+  const Record whole = cgroup->record();
+  Record some = whole;
+  const std::string gone = some.directories.front().second;
+  BOOST_REQUIRE(::rmdir(gone.c_str()) == 0);
+  some = must(check_record(whole, host_layout(), Uid()));
+  BOOST_TEST(some.directories.size() + 1 == whole.directories.size());
+  for (const auto& [controllers, directory] : some.directories) BOOST_TEST(directory != gone);
+  must(cgroup->destroy());
+  BOOST_TEST(must(check_record(whole, host_layout(), Uid())).path.empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -115,7 +115,7 @@ CHILD_TEST(the_first_process_of_a_pid_namespace_has_the_number_one, 0) {
   BOOST_TEST(must(wait_for_child(child.pid)) == 0);
 }
 
-// architecture.md: after `create` the engine must be able to reap init, with no helper in between.
+// after `create` the engine must be able to reap init, with no helper in between.
 BOOST_AUTO_TEST_CASE(a_stage_leaves_a_sibling_that_its_parent_collects) {
   Pipe pipe = must(make_pipe());
   const Child stage = must(clone_process(0, Fd{}, Parentage::kMine));

@@ -24,7 +24,7 @@ BOOST_AUTO_TEST_CASE(a_broken_rule_has_no_errno_and_no_kernel_text) {
   BOOST_TEST(refused.error().message() == "/root/path: must be absolute");
 }
 
-// podman greps "permission denied", Docker is case-sensitive about it (contract.md).
+// podman greps "permission denied", Docker is case-sensitive about it.
 BOOST_AUTO_TEST_CASE(the_texts_that_engines_match_are_in_lower_case) {
   BOOST_TEST(errno_text(EACCES) == "permission denied");
   BOOST_TEST(errno_text(EPERM) == "operation not permitted");

@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(every_signal_has_its_default_again_and_none_is_blocked) {
              }) == 0);
 }
 
-// conmon may run us with SIGHUP ignored, which execve would hand on (contract.md).
+// conmon may run us with SIGHUP ignored, which execve would hand on.
 BOOST_AUTO_TEST_CASE(the_next_program_sees_nothing_ignored_and_nothing_blocked) {
   const Scratch scratch;
   const std::string script =

@@ -5,9 +5,8 @@
 #include "linux/place_mount.hpp"
 #include "tests/linux/mount_scene.hpp"
 
-// A tree that a privileged process opens for a container with a user namespace (security.md:
-// Mounts). The bodies run in a child that ends up in that user namespace with all capabilities, as
-// a hostile container would.
+// A tree that a privileged process opens for a container with a user namespace. The bodies run in a
+// child that ends up in that user namespace with all capabilities, as a hostile container would.
 
 using namespace ocirun;
 using namespace ocirun::linux;

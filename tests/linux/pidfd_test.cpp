@@ -9,7 +9,9 @@
 
 #include <cerrno>
 #include <csignal>
+#include <optional>
 #include <thread>
+#include <vector>
 
 #include "linux/clone.hpp"
 #include "linux/procfs.hpp"
@@ -197,6 +199,44 @@ CHILD_TEST(a_reused_number_is_not_the_same_process, CLONE_NEWPID | CLONE_NEWNS) 
   BOOST_TEST(send_signal(first, SIGKILL).error().number() == ESRCH);
   BOOST_TEST(!open_pidfd(first));
   BOOST_TEST(is_alive(second.identity()));
+}
+
+BOOST_AUTO_TEST_CASE(only_who_is_still_listed_is_signalled) {
+  Victim listed;
+  const Victim left;
+  const int pids[] = {listed.pid(), left.pid()};
+  must(signal_listed(pids, SIGTERM,
+                     [&]() -> Result<std::vector<int>> { return std::vector{listed.pid()}; }));
+  BOOST_TEST(WTERMSIG(listed.wait()) == SIGTERM);
+  BOOST_TEST(is_alive(left.identity()));
+}
+
+// The second list tells the number again, and it is another process's by then.
+CHILD_TEST(who_takes_over_a_listed_number_is_not_signalled, CLONE_NEWPID | CLONE_NEWNS) {
+  must(sys::mount("proc", "/proc", "proc", 0, nullptr));
+  std::optional<Victim> first(std::in_place), second;
+  const std::vector pids = {first->pid()};
+  must(signal_listed(pids, SIGKILL, [&]() -> Result<std::vector<int>> {
+    first.reset();
+    std::ofstream("/proc/sys/kernel/ns_last_pid") << pids.front() - 1 << std::flush;
+    second.emplace();
+    return pids;
+  }));
+  BOOST_REQUIRE(second->pid() == pids.front());
+  ::usleep(20'000);
+  BOOST_TEST(is_alive(second->identity()));
+}
+
+BOOST_AUTO_TEST_CASE(a_killed_child_is_collected_and_one_that_lives_is_not_waited_for) {
+  auto child = must(clone_process(0, Fd{}, Parentage::kMine));
+  if (child.pid == 0)
+    for (;;) ::pause();
+  const int pid = child.pid;
+  BOOST_TEST(!collect_child(child, std::chrono::milliseconds(10)));
+  BOOST_TEST(child.pid == pid);
+  kill_child(child);
+  BOOST_TEST(child.pid == 0);
+  BOOST_TEST(::kill(pid, 0) != 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_descriptor_of_another_process_is_copied) {  // S-7

@@ -1,5 +1,6 @@
 #include "linux/rootfs.hpp"
 
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
@@ -226,6 +227,14 @@ CHILD_TEST(masked_paths_are_empty_in_a_user_namespace, CLONE_NEWNS | CLONE_NEWPI
   must(mask_paths(*scene.root, *scene.procfs, kMasked, null));
   BOOST_TEST(is_null("/etc/hosts"));
   BOOST_TEST(fs::is_empty("/data"));
+}
+
+// One who waits in the image would change the mode of the host's /dev/null through the first mask.
+CHILD_TEST(a_mask_is_read_only_before_it_is_seen, CLONE_NEWNS) {
+  const UniqueFd null = must(open_null_mount());
+  struct statvfs info{};
+  BOOST_REQUIRE(::fstatvfs(null.get(), &info) == 0);
+  BOOST_TEST((info.f_flag & ST_RDONLY) != 0);
 }
 
 CHILD_TEST(a_mask_never_is_the_containers_own_null, CLONE_NEWNS | CLONE_NEWPID) {  // CVE-2025-31133

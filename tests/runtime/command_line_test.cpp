@@ -26,7 +26,7 @@ std::string error_of(const Words& words) { return must_fail(parse(words)); }
 
 BOOST_AUTO_TEST_SUITE(command_line)
 
-BOOST_AUTO_TEST_CASE(a_value_may_follow_its_option_or_an_equals_sign) {  // contract.md
+BOOST_AUTO_TEST_CASE(a_value_may_follow_its_option_or_an_equals_sign) {  // as engines rely on
   for (const Words& words :
        {Words{"--bundle", "/b", "id"}, Words{"--bundle=/b", "id"}, Words{"-b", "/b", "id"},
         Words{"-b=/b", "id"}, Words{"id", "--bundle", "/b"}, Words{"-bundle", "/b", "id"},
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(a_switch_takes_no_other_value) {
     BOOST_TEST(error_of({word}).find(word) != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(go_style_long_options_with_one_dash_are_known) {  // contract.md: -no-subreaper
+BOOST_AUTO_TEST_CASE(go_style_long_options_with_one_dash_are_known) {  // -no-subreaper
   BOOST_TEST(must(parse({"-no-subreaper", "--bundle", "B", "ID"})).has("no-subreaper"));
 }
 

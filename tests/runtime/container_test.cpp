@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(a_container_whose_init_runs_is_running_with_its_pid) {
   BOOST_TEST(state.oci_version == "1.3.0");
 }
 
-BOOST_AUTO_TEST_CASE(a_zombie_init_is_stopped_and_has_no_pid) {  // contract.md
+BOOST_AUTO_TEST_CASE(a_zombie_init_is_stopped_and_has_no_pid) {  // as engines rely on
   const Init init;
   const Root root(init);
   init.die_and_stay_a_zombie();
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(a_start_socket_that_was_left_behind_does_not_hide_a_running
   BOOST_TEST((root.status() == Status::kRunning));
 }
 
-BOOST_AUTO_TEST_CASE(an_unknown_container_does_not_exist) {  // contract.md: what engines match
+BOOST_AUTO_TEST_CASE(an_unknown_container_does_not_exist) {  // what engines match
   const Init init;
   const Root root(init);
   const auto other = Container::load(root.options, must(ContainerId::parse("other")));

@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(a_passwd_that_is_no_file_gives_the_root_directory_and_no_wa
   BOOST_TEST(home() == "/linked");
 }
 
-// --- the executable: podman, Docker and CRI turn these texts into 126 and 127 (contract.md)
+// --- the executable: podman, Docker and CRI turn these texts into 126 and 127
 
 BOOST_AUTO_TEST_CASE(a_name_that_no_directory_of_path_has_is_told_in_gos_words) {
   const std::string expected = "exec: \"nosuch\": executable file not found in $PATH";

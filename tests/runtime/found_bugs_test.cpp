@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(the_root_of_the_host_is_no_state_root_however_it_is_spelled
     BOOST_CHECK_MESSAGE(!Store::open(HostPath(path), MissingRoot::kIsAnError), path);
 }
 
-// 2 runtime/kill.cpp + container.cpp: architecture.md "euid 0 may work on another owner's root, if
+// 2 runtime/kill.cpp + container.cpp: "euid 0 may work on another owner's root, if
 // then pid and cgroups belong to that owner".
 BOOST_AUTO_TEST_CASE(a_users_state_file_does_not_make_root_signal_somebody_elses_process) {
   const Scratch scratch;

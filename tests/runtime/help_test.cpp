@@ -40,7 +40,7 @@ void check_options(std::span<const Option> options, const std::string& where) {
 
 BOOST_AUTO_TEST_SUITE(help)
 
-BOOST_AUTO_TEST_CASE(the_commands_that_engines_call_exist) {  // contract.md
+BOOST_AUTO_TEST_CASE(the_commands_that_engines_call_exist) {  // as engines rely on
   for (const char* name : {"create", "start", "run", "state", "kill", "delete", "exec", "list",
                            "ps", "pause", "resume", "spec", "features"}) {
     const Command* command = find_command(name);
@@ -72,7 +72,8 @@ BOOST_AUTO_TEST_CASE(the_table_of_commands_is_complete_and_without_contradiction
   check_options(global_options(), "global");
 }
 
-BOOST_AUTO_TEST_CASE(the_options_that_engines_give_are_known_where_they_give_them) {  // contract.md
+BOOST_AUTO_TEST_CASE(
+    the_options_that_engines_give_are_known_where_they_give_them) {  // as engines rely on
   const auto knows = [](std::span<const Option> options, std::string_view name, bool takes_value) {
     const auto found = std::ranges::find(options, name, &Option::name);
     BOOST_REQUIRE_MESSAGE(found != options.end(), name);
@@ -181,7 +182,8 @@ BOOST_AUTO_TEST_CASE(the_completion_is_a_script_that_bash_can_read) {
 }
 
 // dockerd takes every line with "version" in it, go-runc wants the first to begin with the name.
-BOOST_AUTO_TEST_CASE(exactly_one_line_of_the_version_text_has_the_word_version) {  // contract.md
+BOOST_AUTO_TEST_CASE(
+    exactly_one_line_of_the_version_text_has_the_word_version) {  // as engines rely on
   const auto lines = lines_of(version_text());
   BOOST_TEST(std::ranges::count_if(lines, [](const auto& line) { return has(line, "version"); }) ==
              1);

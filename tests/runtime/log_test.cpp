@@ -50,7 +50,7 @@ bool is_rfc3339(std::string_view text) {
 
 BOOST_AUTO_TEST_SUITE(logging)
 
-BOOST_AUTO_TEST_CASE(the_time_is_rfc_3339_in_utc) {  // LC: created; contract.md: time
+BOOST_AUTO_TEST_CASE(the_time_is_rfc_3339_in_utc) {  // LC: created
   BOOST_TEST(is_rfc3339(rfc3339_now(0)));
   BOOST_TEST(rfc3339_now(0).size() == 20u);
   const std::string precise = rfc3339_now(9);
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(the_time_is_rfc_3339_in_utc) {  // LC: created; contract.md
   ::tzset();
 }
 
-BOOST_AUTO_TEST_CASE(errors_go_to_the_log_and_to_stderr) {  // contract.md
+BOOST_AUTO_TEST_CASE(errors_go_to_the_log_and_to_stderr) {  // as engines rely on
   const Scratch scratch;
   const std::string file = scratch / "log.json";
   const std::string printed = stderr_of([&] {

@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(a_config_to_start_from_is_written_and_nobody_else_may_chang
 }
 
 BOOST_AUTO_TEST_CASE(
-    a_config_that_is_there_is_not_overwritten_nor_one_that_dangles) {  // contract.md
+    a_config_that_is_there_is_not_overwritten_nor_one_that_dangles) {  // as engines rely on
   const Scratch scratch;
   scratch.file("config.json", "mine");
   BOOST_TEST(must_fail(run_spec_with({"-b", scratch.path()})).find("exists") != std::string::npos);

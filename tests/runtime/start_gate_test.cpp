@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(an_init_that_is_killed_at_the_gate_is_an_error) {
   BOOST_TEST(!await_exec(connection));
 }
 
-// architecture.md: if `start` dies after connecting, init goes on.
+// if `start` dies after connecting, init goes on.
 BOOST_AUTO_TEST_CASE(a_start_that_died_holds_nobody_up_and_kills_nobody) {
   Gate gate;
   const std::string record = gate.scratch() / "went-on";

@@ -22,7 +22,7 @@ BOOST_AUTO_TEST_CASE(the_hosts_root_has_one_place_whatever_the_environment_says)
   BOOST_TEST(default_state_root().string() == "/run/ocirun");
 }
 
-// podman rootless: uid 0 of a user namespace, and XDG_RUNTIME_DIR is the user's (contract.md).
+// podman rootless: uid 0 of a user namespace, and XDG_RUNTIME_DIR is the user's.
 BOOST_AUTO_TEST_CASE(root_of_a_user_namespace_is_a_user) {
   if (!is_root()) return;
   BOOST_TEST(run_in_child(CLONE_NEWUSER, [] {
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(an_empty_variable_counts_as_unset) {
              }) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(every_caller_has_one_place) {  // contract.md
+BOOST_AUTO_TEST_CASE(every_caller_has_one_place) {  // as engines rely on
   struct Case {
     Caller caller;
     std::string_view root;

@@ -399,7 +399,7 @@ BOOST_AUTO_TEST_CASE(the_lock_goes_with_the_object_that_took_it) {
   must(must(store_in(scratch).find(id())).lock(milliseconds(0)));
 }
 
-BOOST_AUTO_TEST_CASE(reading_and_listing_take_no_lock) {  // architecture.md
+BOOST_AUTO_TEST_CASE(reading_and_listing_take_no_lock) {
   const Scratch scratch;
   const StateDirectory directory = must(store_in(scratch).create(id()));
   must(directory.commit(record()));
