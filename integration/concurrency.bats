@@ -80,6 +80,38 @@ work() {
   done
 }
 
+@test "a create whose directory is deleted before it has its lock says so" {
+  strace -o "$TMP/trace" -e trace=flock -e inject=flock:delay_enter=1s "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID" \
+    </dev/null >"$TMP/said" 2>&1 3>&- 4>&- &
+  eventually contains "$TMP/trace" flock
+  ocirun delete --force "$ID"
+  status=0
+  wait $! || status=$?
+  equal 1 "$status"
+  contains "$TMP/said" "the container was deleted while it was made" || { cat "$TMP/said" && false; }
+}
+
+@test "a delete that stops at any file leaves no state whose other files are missing" {
+  local count=0
+  status=1
+  while [[ $status != 0 ]]; do
+    count=$((count + 1))
+    create_and_start
+    ocirun kill "$ID" KILL
+    eventually status_is stopped
+    run strace -o "$TMP/trace" -e trace=unlinkat -e "inject=unlinkat:signal=KILL:when=$count" "$OCIRUN" --root "$ROOT" delete "$ID"
+    [[ $status == 0 ]] || is_told_that_it_goes
+  done
+  [[ $count -gt 7 ]] # the files alone are seven
+}
+
+is_told_that_it_goes() {
+  attempt exec "$ID" true
+  [[ $status == 255 && $output =~ $refusals ]] || { cat "$TMP/trace" && echo "$output" && false; }
+  ocirun delete --force "$ID"
+  [[ ! -e $ROOT/$ID ]]
+}
+
 @test "a process that got the number of a dead init is not the container" {
   local pid
   create_and_start

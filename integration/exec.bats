@@ -267,6 +267,23 @@ move_init_down() {
   exits 255
 }
 
+# A cgroup that goes answers with ENODEV for a moment, and with ENOENT from then on.
+@test "exec whose container is deleted before its process is made says that it stopped" {
+  local fault
+  for fault in delay_enter=1s error=ENODEV:delay_enter=1s; do
+    create_and_start
+    strace -o "$TMP/trace" -e trace=clone,clone3 -e "inject=clone,clone3:$fault" "$OCIRUN" --root "$ROOT" exec "$ID" true \
+      </dev/null >"$TMP/said" 2>&1 3>&- 4>&- &
+    eventually contains "$TMP/trace" clone
+    ocirun delete --force "$ID"
+    status=0
+    wait $! || status=$?
+    equal 255 "$status"
+    contains "$TMP/said" "cannot exec in a stopped container" || { cat "$TMP/said" "$TMP/trace"; return 1; }
+    rm "$TMP/trace"
+  done
+}
+
 @test "fifty execs at once all succeed" {
   local n failed=0 pids=()
   create_and_start

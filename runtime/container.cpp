@@ -17,6 +17,11 @@ bool has_left_our_image(const bundle::ContainerRecord& record) {
   return image && *image != record.init_image;
 }
 
+Error damaged(Error cause, std::string_view id) {
+  return cause.within(fmt::format(
+      "its state cannot be used; remove the container with delete --force {}", id));
+}
+
 Error unusable(const ContainerId& id, const Error& cause) {
   if (cause.number() == ENOENT)
     return Error(0, fmt::format("container is incomplete (its create has not ended, or was "
@@ -25,8 +30,7 @@ Error unusable(const ContainerId& id, const Error& cause) {
                                 id.string()));
   Error error = cause;
   if (is_shortage(cause.number())) return error.within("its state cannot be read now");
-  return error.within(fmt::format(
-      "its state cannot be used; remove the container with delete --force {}", id.string()));
+  return damaged(std::move(error), id.string());
 }
 
 }  // namespace
@@ -66,6 +70,12 @@ Result<void> Container::lock_and_reload() {
   TRY(check_ownership(directory_, *record));  // its owner may have swapped it while we waited
   record_ = std::move(*record);
   return {};
+}
+
+Result<std::string> Container::kept(Result<std::string> text) const {
+  if (text || text.error().number() != ENOENT) return text;
+  if (!directory_.is_committed()) return refuse("container does not exist");
+  return std::unexpected(damaged(std::move(text).error(), record_.id));
 }
 
 Status Container::status() const {

@@ -26,6 +26,10 @@ class Container {
 
   const bundle::ContainerRecord& record() const { return record_; }
   const StateDirectory& directory() const { return directory_; }
+  /// What was kept for later commands: the text of config.json and the compiled seccomp filter.
+  /// Errors: "container does not exist" where it was deleted since it was loaded.
+  Result<std::string> config_text() const { return kept(directory_.read_config()); }
+  Result<std::string> filter_bytes() const { return kept(directory_.read_filter()); }
   linux::ProcessIdentity init() const { return {record_.init_pid, record_.init_start_time}; }
 
   /// A zombie init counts as stopped; so does a process with that number but another start time or
@@ -41,6 +45,7 @@ class Container {
  private:
   Container(StateDirectory directory, bundle::ContainerRecord record)
       : directory_(std::move(directory)), record_(std::move(record)) {}
+  Result<std::string> kept(Result<std::string> text) const;
   StateDirectory directory_;
   bundle::ContainerRecord record_;
 };

@@ -112,7 +112,9 @@ Result<void> Creation::claim_id() {
     if (directory_->exists()) [[maybe_unused]]
       const auto ignored = directory_->remove();
   });
-  return directory_->lock(kLockPatience);
+  TRY(directory_->lock(kLockPatience));
+  if (!directory_->exists()) return refuse("the container was deleted while it was made");
+  return {};
 }
 
 Result<void> Creation::offer_notify_socket() {

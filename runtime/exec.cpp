@@ -115,8 +115,10 @@ Result<UniqueFd> connect_console(const ExecRequest& request) {
   return within(linux::connect_unix(*request.console_socket), "--console-socket");
 }
 
-// What system calls say of a process that has ended, or of its pid namespace.
-bool may_be_its_end(int error) { return error == ENOENT || error == ESRCH || error == ENOMEM; }
+// What system calls say of a process that has ended, of its cgroup or of its pid namespace.
+bool may_be_its_end(int error) {
+  return error == ENOENT || error == ESRCH || error == ENODEV || error == ENOMEM;
+}
 
 Result<ExecutedProcess> enter(const Container& container, const bundle::Config& config,
                               const ExecRequest& request) {
@@ -134,7 +136,7 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
   TRY_ASSIGN(plan.cgroup, cgroup->open_for_join(request.cgroups));
   if (container.record().mounts_on_host) plan.host_root = HostPath(container.record().rootfs);
   if (config.seccomp) {  // S-13
-    TRY_ASSIGN(const std::string bytes, container.directory().read_filter());
+    TRY_ASSIGN(const std::string bytes, container.filter_bytes());
     TRY_ASSIGN(plan.filter, parse_filter_bytes(bytes));
   }
 

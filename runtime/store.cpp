@@ -29,7 +29,8 @@ constexpr char kResources[] = "resources.json";
 constexpr char kFilter[] = "seccomp.bpf";
 constexpr char kStartSocket[] = "start.sock";
 constexpr char kNotifySocket[] = "notify.sock";
-constexpr std::array kFiles{kIntent, kConfig,      kState,       kResources,
+// In the order of their removal: without state.json, the container is no more.
+constexpr std::array kFiles{kIntent, kState,       kConfig,      kResources,
                             kFilter, kStartSocket, kNotifySocket};
 constexpr std::size_t kMaxFile = 16 * 1024 * 1024;
 constexpr int kRemoveTries = 20;
@@ -161,10 +162,12 @@ Result<std::string> StateDirectory::notify_socket() const {
   return std::string(path.data()) + "/" + kNotifySocket;
 }
 
-bool StateDirectory::awaits_start() const {
+bool StateDirectory::holds(const char* name) const {
   struct stat status{};
-  return ::fstatat(directory_.get(), kStartSocket, &status, AT_SYMLINK_NOFOLLOW) == 0;
+  return ::fstatat(directory_.get(), name, &status, AT_SYMLINK_NOFOLLOW) == 0;
 }
+bool StateDirectory::is_committed() const { return holds(kState); }
+bool StateDirectory::awaits_start() const { return holds(kStartSocket); }
 
 void StateDirectory::forget_start() const { ::unlinkat(directory_.get(), kStartSocket, 0); }
 

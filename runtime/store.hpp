@@ -55,6 +55,8 @@ class StateDirectory {
   Result<UniqueFd> listen_for_notifications() const;
   /// The socket's absolute path. Errors: the state root is gone.
   Result<std::string> notify_socket() const;
+  /// Whether state.json is there.
+  bool is_committed() const;
   bool awaits_start() const;
   void forget_start() const;
 
@@ -70,6 +72,7 @@ class StateDirectory {
   Result<std::uint32_t> owner() const;
 
  private:
+  bool holds(const char* name) const;
   HostPath path_;
   UniqueFd directory_;
 };

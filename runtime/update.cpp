@@ -87,7 +87,7 @@ Result<void> Update::read_state() {
                             !request_.removed_devices.empty();
   if (wants_cgroup && record_.cgroup_manager == "disabled")
     return refuse("the container has no cgroup of its own, so no limits and no device rules");
-  TRY_ASSIGN(const std::string text, container_.directory().read_config());
+  TRY_ASSIGN(const std::string text, container_.config_text());
   TRY_ASSIGN(config_, bundle::parse_config(text, HostPath(record_.bundle)).take());
   TRY_ASSIGN(const auto updated, container_.directory().read_resources());
   before_ = updated ? *updated : config_.resources.value_or(cgroups::Resources());

@@ -100,11 +100,9 @@ Result<int> run_exec(const Invocation& invocation) {
   TRY_ASSIGN(const ContainerId id, arguments.id());
   TRY_ASSIGN(const Container container, Container::load(invocation.options, id));
   TRY(refuse_foreign(container.directory()));
-  const auto text = container.directory().read_config();
-  if (!text && !container.directory().exists()) return refuse("container does not exist");
-  TRY(text);
+  TRY_ASSIGN(const std::string text, container.config_text());
   TRY_ASSIGN(const bundle::Config config,
-             bundle::parse_config(*text, HostPath(container.record().bundle)).take());
+             bundle::parse_config(text, HostPath(container.record().bundle)).take());
 
   const auto file = arguments.value("process");
   TRY_ASSIGN(bundle::Process process,

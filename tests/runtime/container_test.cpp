@@ -228,6 +228,18 @@ BOOST_AUTO_TEST_CASE(what_changed_while_we_waited_for_the_lock_is_seen) {
   BOOST_TEST(container.record().annotations.contains("new"));
 }
 
+// `exec` takes no lock: a delete may be half way through the state directory.
+BOOST_AUTO_TEST_CASE(a_container_that_is_deleted_before_its_files_are_read_does_not_exist) {
+  const Init init;
+  const Root root(init);
+  const Container container = root.load();
+  for (const auto& text : {container.config_text(), container.filter_bytes()})
+    BOOST_TEST(must_fail(text).find("delete --force web1") != std::string::npos);  // damaged
+  std::filesystem::remove(root.scratch / "web1/state.json");
+  for (const auto& text : {container.config_text(), container.filter_bytes()})
+    BOOST_TEST(must_fail(text) == "container does not exist");
+}
+
 BOOST_AUTO_TEST_CASE(a_container_that_was_deleted_while_we_waited_does_not_exist) {
   const Init init;
   const Root root(init);
