@@ -9,6 +9,10 @@
 #include <climits>
 #include <csignal>
 
+#include "linux/directory_entries.hpp"
+#include "linux/procfs.hpp"
+#include "linux/text.hpp"
+
 namespace ocirun::linux {
 namespace {
 
@@ -20,18 +24,39 @@ std::vector<char*> pointers_to(std::vector<std::string>& strings) {
   return pointers;
 }
 
-// Linux before 5.9 (5.11 for CLOEXEC): the limit bounds the numbers, and fdinfo would need a procfs
-// we may not trust.
+// Linux before 5.9 (5.11 for CLOEXEC): the limit bounds the numbers.
 int descriptor_limit() {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
   return static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 65536));
 }
 
-void close_span(int first, int last) {
-  if (first > last) return;
-  if (::close_range(static_cast<unsigned>(first), static_cast<unsigned>(last), 0) == 0) return;
-  for (int fd = first; fd <= std::min(last, descriptor_limit()); ++fd) ::close(fd);
+Result<std::vector<int>> list_descriptors() {
+  std::vector<int> listed;
+  TRY_ASSIGN(const Procfs procfs, Procfs::open(Procfs::Subset::kProcesses));
+  TRY_ASSIGN(const UniqueFd directory, procfs.open_file("self/fd", O_RDONLY | O_DIRECTORY));
+  TRY(for_each_entry(directory, [&](const char* name, unsigned char) -> Result<void> {
+    if (const auto fd = number<int>(name)) listed.push_back(*fd);
+    return {};
+  }));
+  return listed;
+}
+
+// Before Linux 5.9: the listed ones, or else all that there may be.
+template <typename IsKept>
+void close_one_by_one(IsKept is_kept) {
+  const auto close_if_unkept = [&](int fd) {
+    if (!is_kept(fd)) ::close(fd);
+  };
+  if (const auto listed = list_descriptors())
+    std::ranges::for_each(*listed, close_if_unkept);
+  else
+    for (int fd = 0; fd <= descriptor_limit(); ++fd) close_if_unkept(fd);
+}
+
+bool close_span(int first, int last) {
+  return first > last ||
+         ::close_range(static_cast<unsigned>(first), static_cast<unsigned>(last), 0) == 0;
 }
 
 }  // namespace
@@ -52,7 +77,10 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-void close_descriptors_from(int first) { close_span(first, INT_MAX); }
+void close_descriptors_from(int first) {
+  if (close_span(first, INT_MAX)) return;
+  close_one_by_one([first](int fd) { return fd < first; });
+}
 
 void close_descriptors_on_exec(int first) {
   if (::close_range(static_cast<unsigned>(first), INT_MAX, CLOSE_RANGE_CLOEXEC) == 0) return;
@@ -60,15 +88,12 @@ void close_descriptors_on_exec(int first) {
 }
 
 void close_descriptors_but(std::span<const Fd> keep) {
-  std::vector<int> kept{2};
+  std::vector<int> kept{0, 1, 2, INT_MAX};
   for (const Fd fd : keep) kept.push_back(fd.value);
   std::ranges::sort(kept);
-  int next = 3;
-  for (const int fd : kept) {
-    close_span(next, fd - 1);
-    next = std::max(next, fd + 1);
-  }
-  close_span(next, INT_MAX);
+  for (std::size_t i = 1; i < kept.size(); ++i)
+    if (!close_span(kept[i - 1] + 1, kept[i] - 1))
+      return close_one_by_one([&](int fd) { return std::ranges::binary_search(kept, fd); });
 }
 
 }  // namespace ocirun::linux

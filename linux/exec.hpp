@@ -26,8 +26,8 @@ class ExecArguments {
 /// may ignore SIGHUP).
 void reset_signals();
 
-/// Closes every descriptor from `first` on: close_range(2), or one by one where the kernel lacks
-/// it.
+/// Closes every descriptor from `first` on: close_range(2), or before Linux 5.9 those that
+/// /proc/self/fd lists.
 void close_descriptors_from(int first);
 /// Marks every descriptor from `first` on close-on-exec.
 void close_descriptors_on_exec(int first);

@@ -7,9 +7,13 @@
 
 #include <cerrno>
 #include <csignal>
+#include <filesystem>
 #include <set>
 
+#include "linux/procfs.hpp"
+#include "linux/syscalls.hpp"
 #include "tests/child_test.hpp"
+#include "tests/linux/mount_scene.hpp"
 #include "tests/scratch.hpp"
 
 using namespace ocirun;
@@ -154,12 +158,45 @@ BOOST_AUTO_TEST_CASE(descriptors_are_closed_from_a_number_on) {
              }) == 0);
 }
 
-// A descriptor may lie above a limit that was lowered afterwards.
+// A descriptor may lie above a limit that was lowered afterwards; Linux before 5.9 has no
+// close_range.
 BOOST_AUTO_TEST_CASE(descriptors_beyond_the_limit_are_closed_too) {
+  for (const bool old_kernel : {false, true})
+    BOOST_TEST(status_of([old_kernel] {
+                 occupy(700);
+                 occupy(701);
+                 const rlimit low{64, 64};
+                 if (::setrlimit(RLIMIT_NOFILE, &low) != 0) return 2;
+                 if (old_kernel) refuse_system_calls({SYS_close_range});
+                 const Fd keep[] = {Fd{701}};
+                 close_descriptors_but(keep);
+                 if (is_open(700) || !is_open(701)) return 1;
+                 close_descriptors_from(3);
+                 return is_open(701) ? 1 : 0;
+               }) == 0);
+}
+
+// Neither close_range nor a /proc: every number that the limit allows.
+CHILD_TEST(descriptors_are_closed_by_number_where_nothing_lists_them, CLONE_NEWNS) {
+  must(sys::mount("tmpfs", "/proc", "tmpfs", 0, nullptr));
+  BOOST_TEST(status_of([] {
+               occupy(60);
+               const rlimit low{64, 64};
+               if (::setrlimit(RLIMIT_NOFILE, &low) != 0) return 2;
+               refuse_system_calls({SYS_close_range, SYS_fsopen});
+               if (Procfs::open(Procfs::Subset::kProcesses)) return 3;
+               close_descriptors_from(3);
+               return is_open(60) ? 1 : 0;
+             }) == 0);
+}
+
+// As init does: the /proc that it sees is its parent's still.
+CHILD_TEST(descriptors_are_listed_in_a_new_pid_namespace, CLONE_NEWPID) {
   BOOST_TEST(status_of([] {
                occupy(700);
                const rlimit low{64, 64};
                if (::setrlimit(RLIMIT_NOFILE, &low) != 0) return 2;
+               refuse_system_calls({SYS_close_range, SYS_fsopen, SYS_open_tree});
                close_descriptors_from(3);
                return is_open(700) ? 1 : 0;
              }) == 0);
