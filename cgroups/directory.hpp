@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -73,17 +72,5 @@ Result<void> walk(const std::string& root,
 Result<std::string> read_in(const WalkEntry& entry, const std::string& file);
 Result<void> write_in(const WalkEntry& entry, const std::string& file, std::string_view value);
 Result<void> remove_entry(const WalkEntry& entry);
-
-/// Pauses of a bounded wait: 1 ms first, then longer ones, 50 ms at most.
-class Patience {
- public:
-  explicit Patience(std::chrono::milliseconds limit);
-  /// Sleeps; false when the time is over.
-  bool wait();
-
- private:
-  std::chrono::steady_clock::time_point deadline_;
-  std::chrono::milliseconds pause_{1};
-};
 
 }  // namespace ocirun::cgroups

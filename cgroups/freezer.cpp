@@ -2,6 +2,8 @@
 
 #include <cerrno>
 
+#include "linux/patience.hpp"
+
 namespace ocirun::cgroups {
 namespace {
 
@@ -19,7 +21,7 @@ Result<void> has_not_stopped(const Directory& directory, std::chrono::millisecon
 
 Result<void> freeze_v1(const Directory& directory, std::chrono::milliseconds limit) {
   TRY(directory.write(kV1State, "FROZEN"));
-  Patience patience(limit);
+  linux::Patience patience(limit);
   for (int round = 1; directory.read_or_empty(kV1State) != "FROZEN"; ++round) {
     if (!patience.wait()) {
       static_cast<void>(directory.write(kV1State, "THAWED"));
@@ -35,7 +37,7 @@ Result<void> freeze_v1(const Directory& directory, std::chrono::milliseconds lim
 
 Result<void> freeze_unified(const Directory& directory, std::chrono::milliseconds limit) {
   TRY(directory.write(kUnifiedState, "1"));
-  Patience patience(limit);
+  linux::Patience patience(limit);
   while (!events_say_frozen(directory))
     if (!patience.wait()) {
       static_cast<void>(directory.write(kUnifiedState, "0"));
@@ -49,7 +51,7 @@ Result<void> thaw(const Node& node, std::chrono::milliseconds limit) {
   TRY_ASSIGN(const Directory* directory, node.directory());
   TRY(node.unified() ? directory->write(kUnifiedState, "0") : directory->write(kV1State, "THAWED"));
   // v1 has thawed it when the write returns. An ancestor that is frozen keeps it so in both.
-  Patience patience(node.unified() ? limit : std::chrono::milliseconds(0));
+  linux::Patience patience(node.unified() ? limit : std::chrono::milliseconds(0));
   while (is_frozen(node))
     if (!patience.wait()) return refuse("thaw {}: a cgroup above it is frozen", node.path());
   return {};

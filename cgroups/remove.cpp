@@ -6,6 +6,7 @@
 
 #include "cgroups/kill.hpp"
 #include "cgroups/text.hpp"
+#include "linux/patience.hpp"
 
 namespace ocirun::cgroups {
 namespace {
@@ -70,7 +71,7 @@ Result<void> remove_nodes(std::span<const Node> nodes) {
   }
   if (left.empty()) return {};
 
-  Patience patience(kRemoveTime);
+  linux::Patience patience(kRemoveTime);
   for (int round = 0;; ++round) {
     TRY_ASSIGN(const std::size_t processes, kill_round(round, left, nodes));
     std::vector<const Node*> still;
@@ -88,7 +89,7 @@ Result<void> empty_nodes(std::span<const Node> nodes) {
   std::vector<const Node*> all;
   for (const Node& node : nodes) all.push_back(&node);
 
-  Patience patience(kRemoveTime);
+  linux::Patience patience(kRemoveTime);
   for (int round = 0;; ++round) {
     TRY_ASSIGN(const std::size_t processes, kill_round(round, all, nodes));
     if (processes == 0) return {};

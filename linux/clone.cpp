@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "linux/patience.hpp"
 #include "linux/pipe.hpp"
 #include "linux/syscalls.hpp"
 
@@ -21,7 +22,6 @@ namespace ocirun::linux {
 namespace {
 
 constexpr std::chrono::milliseconds kPatienceWithTheKilled{2000};
-constexpr useconds_t kLook = 10'000;  // between two looks at a child without a pidfd
 
 // <linux/sched.h> clashes with glibc's <sched.h>; this is clone_args as of Linux 5.7, its size told
 // to the kernel.
@@ -76,13 +76,11 @@ bool has_ended(int pid) {
 bool ends_within(const Child& child, std::chrono::milliseconds patience) {
   if (child.pidfd) {
     pollfd end{child.pidfd.get(), POLLIN, 0};
-    return ::poll(&end, 1, static_cast<int>(patience.count())) != 0;
+    return ::poll(&end, 1, static_cast<int>(patience.count())) == 1;
   }
-  const auto deadline = std::chrono::steady_clock::now() + patience;
-  while (!has_ended(child.pid)) {
-    if (std::chrono::steady_clock::now() >= deadline) return false;
-    ::usleep(kLook);
-  }
+  Patience left(patience);
+  while (!has_ended(child.pid))
+    if (!left.wait()) return false;
   return true;
 }
 

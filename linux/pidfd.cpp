@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <linux/nsfs.h>
-#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "linux/patience.hpp"
 #include "linux/procfs.hpp"
 #include "linux/syscalls.hpp"
 
@@ -75,21 +75,23 @@ Result<UniqueFd> open_pidfd(const ProcessIdentity& process) {
   return fd;
 }
 
-Result<bool> await_end(const ProcessIdentity& process, std::chrono::milliseconds patience) {
-  const auto pidfd = open_pidfd(process);
-  if (pidfd) {
-    pollfd end{pidfd->get(), POLLIN, 0};
-    return ::poll(&end, 1, static_cast<int>(patience.count())) != 0;
+Result<ProcessEnd> ProcessEnd::watch(const ProcessIdentity& process) {
+  auto pidfd = open_pidfd(process);
+  if (pidfd) return ProcessEnd(process, std::move(*pidfd));
+  if (pidfd.error().number() != ENOSYS) return std::unexpected(std::move(pidfd).error());
+  TRY_ASSIGN(const bool alive, find_alive(process));
+  if (!alive) return fail(ESRCH, "process {}", process.pid);
+  return ProcessEnd(process, UniqueFd());
+}
+
+bool ProcessEnd::comes_within(std::chrono::milliseconds limit) const {
+  if (pidfd_) {
+    pollfd end = wanted();
+    return ::poll(&end, 1, static_cast<int>(limit.count())) == 1;
   }
-  if (pidfd.error().number() != ENOSYS) {
-    if (pidfd.error().number() == ESRCH) return true;
-    return std::unexpected(pidfd.error());
-  }
-  const auto deadline = std::chrono::steady_clock::now() + patience;
-  while (is_alive(process)) {
-    if (std::chrono::steady_clock::now() >= deadline) return false;
-    ::usleep(10'000);
-  }
+  Patience patience(limit);
+  while (is_alive(process_))
+    if (!patience.wait()) return false;
   return true;
 }
 

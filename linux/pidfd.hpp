@@ -1,5 +1,7 @@
 #pragma once
 
+#include <poll.h>
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -36,9 +38,27 @@ Result<std::string> read_boot_id();
 /// Errors: ESRCH ("no such process"); ENOSYS on kernels before 5.3.
 Result<UniqueFd> open_pidfd(const ProcessIdentity& process);
 
-/// Waits at most `patience` for its end; before Linux 5.3 it is looked for a hundred times a
-/// second. Returns whether it has ended. Errors: ENFILE, EMFILE, ENOMEM.
-Result<bool> await_end(const ProcessIdentity& process, std::chrono::milliseconds patience);
+/// The end of a process, as its pidfd tells it; before Linux 5.3 one has to look.
+class ProcessEnd {
+ public:
+  /// Errors: ESRCH: it has come; ENFILE, EMFILE, ENOMEM.
+  static Result<ProcessEnd> watch(const ProcessIdentity& process);
+
+  /// What to poll for, and how long at most before has_come() is asked again.
+  pollfd wanted() const { return {pidfd_.get(), POLLIN, 0}; }
+  std::chrono::milliseconds poll_limit() const {
+    return std::chrono::milliseconds(pidfd_ ? 3'600'000 : 100);
+  }
+  bool has_come() const { return comes_within(std::chrono::milliseconds(0)); }
+  /// Waits for it.
+  bool comes_within(std::chrono::milliseconds limit) const;
+
+ private:
+  ProcessEnd(const ProcessIdentity& process, UniqueFd pidfd)
+      : process_(process), pidfd_(std::move(pidfd)) {}
+  ProcessIdentity process_;
+  UniqueFd pidfd_;  // empty before Linux 5.3
+};
 
 /// Signals exactly that process: pidfd, start time, pidfd_send_signal; kill(2) after the check
 /// where the kernel has no pidfds. Errors: ESRCH, EPERM, EINVAL.

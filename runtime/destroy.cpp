@@ -49,9 +49,10 @@ Result<void> signal_init(const bundle::ContainerRecord& record, bool is_ours) {
 
 Result<void> await_end_of_init(const bundle::ContainerRecord& record) {
   if (record.init_pid == 0) return {};
-  TRY_ASSIGN(const bool has_ended,
-             linux::await_end({record.init_pid, record.init_start_time}, kKillPatience));
-  if (has_ended) return {};
+  const auto end = linux::ProcessEnd::watch({record.init_pid, record.init_start_time});
+  if (!end && end.error().number() == ESRCH) return {};
+  if (!end) return std::unexpected(end.error());
+  if (end->comes_within(kKillPatience)) return {};
   return refuse("process {} did not die within {} s of SIGKILL", record.init_pid,
                 kKillPatience.count());
 }

@@ -18,9 +18,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Between two looks at a process that no pidfd watches.
-constexpr std::chrono::milliseconds kLook{100};
-
 /// Only asked for where a CLOS is the container's: without intelRdt nothing of resctrl is touched
 /// (I-1).
 std::optional<linux::ResctrlStats> read_resctrl(const Container& container) {
@@ -58,23 +55,22 @@ Result<bundle::ContainerStats> read_container_stats(const Container& container) 
 
 Result<void> follow_container(const Container& container, std::chrono::nanoseconds interval,
                               const Log& log, const Print& print) {
-  const auto pidfd = linux::open_pidfd(container.init());
-  const bool looks = !pidfd && pidfd.error().number() == ENOSYS;  // before Linux 5.3
-  const auto is_gone = [&] { return !linux::is_alive(container.init()); };
-  if (looks ? is_gone() : !pidfd) return refuse("container is not running");
+  const auto end = linux::ProcessEnd::watch(container.init());
+  if (!end && end.error().number() == ESRCH) return refuse("container is not running");
+  if (!end) return std::unexpected(end.error());
   TRY_ASSIGN(const auto cgroup, container.cgroup());
   auto oom = cgroup->watch_oom();
   if (!oom) log.warn("no oom events will be told: " + oom.error().message());
   const std::string& id = container.record().id;
-  std::array<pollfd, 2> watched{pollfd{pidfd ? pidfd->get() : -1, POLLIN, 0}, pollfd{-1, 0, 0}};
+  std::array<pollfd, 2> watched{end->wanted(), pollfd{-1, 0, 0}};
   if (oom) watched[1] = {oom->fd().value, oom->poll_events(), 0};
 
   Clock::time_point next = Clock::now();
   for (;;) {
-    const timespec wait = until(looks ? std::min(next, Clock::now() + kLook) : next);
+    const timespec wait = until(std::min(next, Clock::now() + end->poll_limit()));
     const int ready = ::ppoll(watched.data(), watched.size(), &wait, nullptr);
     if (ready < 0 && errno != EINTR) return fail(errno, "wait for events");
-    const bool gone = looks ? is_gone() : watched[0].revents != 0;
+    const bool gone = end->has_come();
     // Asked in any case: the last thing that happened may have been the end of init.
     if (oom && oom->happened()) TRY(print(bundle::oom_event(id)));
     if (gone) return {};

@@ -83,7 +83,8 @@ void Relay::carry(const std::array<pollfd, kWatched>& ready) {
     input_ = Fd{};
     input_has_ended_ = true;
   }
-  if (input_has_ended_ && typed_.empty()) type_end_of_file();
+  const bool may_have_turned = end_typed_ == EndTyped::kNo || ready[kTerminal].revents != 0;
+  if (input_has_ended_ && typed_.empty() && may_have_turned) type_end_of_file();
   if (!typed_.empty() && write_some(terminal_, typed_) == Side::kClosed) close_terminal();
   const bool may_read = (ready[kTerminal].revents & ~POLLOUT) != 0 && shown_.empty();
   if (may_read && read_some(terminal_, shown_) == Side::kClosed) close_terminal();

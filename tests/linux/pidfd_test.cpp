@@ -18,6 +18,7 @@
 #include "linux/syscalls.hpp"
 #include "tests/child_test.hpp"
 #include "tests/descriptors.hpp"
+#include "tests/linux/mount_scene.hpp"
 #include "tests/scratch.hpp"
 
 using namespace ocirun;
@@ -199,6 +200,38 @@ CHILD_TEST(a_reused_number_is_not_the_same_process, CLONE_NEWPID | CLONE_NEWNS) 
   BOOST_TEST(send_signal(first, SIGKILL).error().number() == ESRCH);
   BOOST_TEST(!open_pidfd(first));
   BOOST_TEST(is_alive(second.identity()));
+}
+
+void an_end_comes_when_the_process_has_ended() {
+  Victim victim;
+  const ProcessEnd end = must(ProcessEnd::watch(victim.identity()));
+  BOOST_TEST(!end.has_come());
+  BOOST_TEST(!end.comes_within(std::chrono::milliseconds(30)));
+  ::kill(victim.pid(), SIGKILL);
+  BOOST_TEST(end.comes_within(std::chrono::seconds(10)));
+  BOOST_TEST(end.has_come());  // not collected yet
+  BOOST_TEST(ProcessEnd::watch(victim.identity()).error().number() == ESRCH);
+  victim.wait();
+  BOOST_TEST(end.has_come());
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_a_process_is_told_by_its_pidfd) {
+  an_end_comes_when_the_process_has_ended();
+  const Victim victim;
+  const ProcessEnd end = must(ProcessEnd::watch(victim.identity()));
+  pollfd wanted = end.wanted();
+  BOOST_TEST(::poll(&wanted, 1, 0) == 0);
+  ::kill(victim.pid(), SIGKILL);
+  BOOST_TEST(::poll(&wanted, 1, 10'000) == 1);
+}
+
+CHILD_TEST(the_end_of_a_process_is_looked_for_before_linux_5_3, 0) {
+  refuse_system_calls({SYS_pidfd_open});
+  an_end_comes_when_the_process_has_ended();
+  const Victim victim;
+  const ProcessEnd end = must(ProcessEnd::watch(victim.identity()));
+  BOOST_TEST(end.wanted().fd == -1);
+  BOOST_TEST(end.poll_limit().count() < 1000);
 }
 
 BOOST_AUTO_TEST_CASE(only_who_is_still_listed_is_signalled) {
