@@ -98,8 +98,6 @@ inline constexpr auto texts = list_of(text);
 void unknown_word(Value at, std::string_view what, std::span<const std::string_view> known);
 /// A warning that the object has no member of this name: `unknown name, ignored (did you mean X?)`.
 void unknown_name(Value at, std::span<const std::string_view> known);
-/// The member of `known` that is few typing mistakes away from `word`; "" when none is.
-std::string_view nearest(std::string_view word, std::span<const std::string_view> known);
 
 /// A word of an enumeration: `lookup` turns it into the value, `names` lists the allowed ones.
 template <typename Lookup, typename Names>

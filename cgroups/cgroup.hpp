@@ -62,8 +62,7 @@ class Cgroup {
   /// made is undone on error.
   virtual Result<void> create(std::span<const DeviceRule> devices) = 0;
   /// Descriptors for the process that joins: v1: each hierarchy's `tasks` (the joiner, which has a
-  /// single thread, writes "0": no RCU wait); v2: the directory for
-  /// CLONE_INTO_CGROUP.
+  /// single thread, writes "0": no RCU wait); v2: the directory for CLONE_INTO_CGROUP.
   struct JoinHandles {
     std::vector<UniqueFd> tasks;
     UniqueFd unified_directory;  // empty where the unified hierarchy is not mounted

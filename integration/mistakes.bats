@@ -70,6 +70,19 @@ valid_with() {
   exits 255 "standard input is always passed; use -t"
 }
 
+@test "a command or an option with a typing mistake is told what was meant" {
+  run "$OCIRUN" craete --bundle "$BUNDLE" "$ID"
+  exits 1 'unknown command "craete" (did you mean create?)'
+  run "$OCIRUN" --rot "$ROOT" list
+  exits 1 "unknown option --rot (did you mean --root?)"
+  attempt create --bunlde "$BUNDLE" "$ID"
+  exits 1 "unknown option --bunlde (did you mean --bundle?)"
+  attempt delete -farce "$ID"
+  exits 1 "unknown option -farce (did you mean --force?)"
+  run "$OCIRUN" frobnicate
+  exits 1 'unknown command "frobnicate"; see'
+}
+
 @test "a missing operand points at --help, and help COMMAND is COMMAND --help" {
   run "$OCIRUN" run
   exits 1 "see ocirun run --help"

@@ -6,6 +6,7 @@
 
 #include <csignal>
 
+#include "bundle/nearest.hpp"
 #include "linux/exec.hpp"
 #include "linux/file_io.hpp"
 #include "linux/memory_reserve.hpp"
@@ -133,7 +134,11 @@ int usage_error(const Error& error) {
 Error unknown_command(std::string_view word) {
   if (word == "checkpoint" || word == "restore")
     return Error(0, fmt::format("{} is not part of this version", word));
-  return Error(0, fmt::format("unknown command \"{}\"; see ocirun --help", word));
+  std::vector<std::string_view> names;
+  for (const Command& command : all_commands()) names.push_back(command.name);
+  const std::string_view near = bundle::nearest(word, names);
+  const std::string hint = near.empty() ? "" : fmt::format(" (did you mean {}?)", near);
+  return Error(0, fmt::format("unknown command \"{}\"{}; see ocirun --help", word, hint));
 }
 
 }  // namespace

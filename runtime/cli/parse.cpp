@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "bundle/nearest.hpp"
 #include "linux/signal_names.hpp"
 #include "linux/text.hpp"
 #include "runtime/cli/command.hpp"
@@ -32,6 +33,11 @@ Error unknown_option(std::string_view word, std::span<const Option> options) {
                  fmt::format("unknown option {}: there is no -i: standard input is always passed; "
                              "use -t for a terminal",
                              word));
+  const std::string_view name = word.substr(std::min(word.find_first_not_of('-'), word.size()));
+  std::vector<std::string_view> names;
+  for (const Option& option : options) names.push_back(option.name);
+  if (const auto near = bundle::nearest(name, names); name.size() > 2 && !near.empty())
+    return Error(0, fmt::format("unknown option {} (did you mean --{}?); see --help", word, near));
   return Error(0, fmt::format("unknown option {}; see --help", word));
 }
 
