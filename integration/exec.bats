@@ -284,6 +284,14 @@ move_init_down() {
   done
 }
 
+@test "R-26 exec into a container that has all the processes it may have names the limit" {
+  config '.linux.resources.pids.limit = 1'
+  create_and_start
+  attempt exec "$ID" true
+  exits 255 "/linux/resources/pids/limit, which is 1, leave room"
+  eventually alone_in_container
+}
+
 @test "fifty execs at once all succeed" {
   local n failed=0 pids=()
   create_and_start

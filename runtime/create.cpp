@@ -11,7 +11,7 @@
 #include "runtime/destroy.hpp"
 #include "runtime/init_link.hpp"
 #include "runtime/notifications.hpp"
-#include "runtime/out_of_memory.hpp"
+#include "runtime/exhausted_limits.hpp"
 #include "runtime/preflight.hpp"
 #include "runtime/rollback.hpp"
 
@@ -48,7 +48,7 @@ class Creation {
     TRY(prepare_plan());   // all that is opened from outside, namespaces first
     TRY(make_cgroup());
     if (auto born = give_birth(); !born)
-      return std::unexpected(name_oom(std::move(born).error(), *cgroup_, 0));
+      return std::unexpected(name_limit(std::move(born).error(), *cgroup_, 0));
     TRY(publish());  // from here on the container exists
     TRY(init_->detach());
     undo_.commit();

@@ -9,8 +9,8 @@
 #include "runtime/container_process.hpp"
 #include "runtime/enter.hpp"
 #include "runtime/exec_child.hpp"
+#include "runtime/exhausted_limits.hpp"
 #include "runtime/init_cgroup.hpp"
-#include "runtime/out_of_memory.hpp"
 #include "runtime/rollback.hpp"
 
 namespace ocirun::runtime {
@@ -24,7 +24,17 @@ class ExecLink final : public ChildLink {
            bundle::StateDocument state)
       : plan_(plan), cgroup_(cgroup), console_(console), state_(std::move(state)) {}
 
-  /// `init`: the container's, which is followed where its topmost cgroup takes no process.
+  /// Makes the process, and answers it until Ready. `init`: the container's, which is followed
+  /// where its topmost cgroup takes no process. Errors name the limit that is exhausted.
+  Result<void> give_birth(int init) {
+    auto born = spawn(init);
+    if (born) born = serve();
+    if (!born) return std::unexpected(name_limit(std::move(born).error(), cgroup_, oom_kills_));
+    return {};
+  }
+  UniqueFd take_terminal() { return std::move(terminal_); }
+
+ private:
   Result<void> spawn(int init) {
     TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
     auto child = clone();
@@ -42,15 +52,6 @@ class ExecLink final : public ChildLink {
     socket_ = std::move(ends.first);
     return {};
   }
-  /// Answers until Ready. Errors say whether the container's memory was too little.
-  Result<void> serve_within_memory() {
-    auto served = serve();
-    if (!served) return std::unexpected(name_oom(std::move(served).error(), cgroup_, oom_kills_));
-    return {};
-  }
-  UniqueFd take_terminal() { return std::move(terminal_); }
-
- private:
   // Not earlier: a score written to the stage would miss the process that it has cloned already.
   Result<void> greet() override {
     if (!plan_.request.process.oom_score_adj) return {};
@@ -142,9 +143,8 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
 
   ExecLink link(plan, *cgroup, console, container.state());
   Rollback undo;  // after the link, which it needs to the last
-  TRY(link.spawn(container.init().pid));
   undo.add([&] { link.kill(); });
-  TRY(link.serve_within_memory());
+  TRY(link.give_birth(container.init().pid));
   TRY(cgroup->adopt(link.pid()));
   TRY(request.announcement.tell(link.child(), undo));
   TRY(link.detach());

@@ -7,7 +7,7 @@
 #include "runtime/agent.hpp"
 #include "runtime/container_process.hpp"
 #include "runtime/init.hpp"
-#include "runtime/out_of_memory.hpp"
+#include "runtime/exhausted_limits.hpp"
 
 namespace ocirun::runtime {
 

@@ -1,4 +1,4 @@
-#include "runtime/out_of_memory.hpp"
+#include "runtime/exhausted_limits.hpp"
 
 #include <cerrno>
 #include <limits>
@@ -9,6 +9,7 @@ namespace ocirun::runtime {
 namespace {
 
 constexpr std::string_view kPointer = "/linux/resources/memory/limit";
+constexpr std::string_view kPidsPointer = "/linux/resources/pids/limit";
 
 std::string sentence(const cgroups::MemoryStats& memory) {
   if (memory.memory.limit == std::numeric_limits<std::uint64_t>::max())
@@ -24,9 +25,12 @@ std::string tell_oom(const cgroups::Cgroup& cgroup, std::uint64_t kills_before) 
   return stats && stats->memory ? " (" + sentence(*stats->memory) + ")" : "";
 }
 
-Error name_oom(Error error, const cgroups::Cgroup& cgroup, std::uint64_t kills_before) {
+Error name_limit(Error error, const cgroups::Cgroup& cgroup, std::uint64_t kills_before) {
   if (error.message().contains("out of memory: ")) return error;
   const auto stats = cgroup.stats();
+  if (stats && stats->pids && stats->pids->limit != 0 && error.number() == EAGAIN)
+    error.within(fmt::format("does {}, which is {}, leave room for two processes more?",
+                             kPidsPointer, stats->pids->limit));
   if (!stats || !stats->memory) return error;
   const cgroups::MemoryStats& memory = *stats->memory;
   if (memory.oom_kills > kills_before || (error.number() == ENOMEM && memory.memory.fail_count > 0))
