@@ -272,15 +272,8 @@ move_init_down() {
   local fault
   for fault in delay_enter=1s error=ENODEV:delay_enter=1s; do
     create_and_start
-    strace -o "$TMP/trace" -e trace=clone,clone3 -e "inject=clone,clone3:$fault" "$OCIRUN" --root "$ROOT" exec "$ID" true \
-      </dev/null >"$TMP/said" 2>&1 3>&- 4>&- &
-    eventually contains "$TMP/trace" clone
-    ocirun delete --force "$ID"
-    status=0
-    wait $! || status=$?
-    equal 255 "$status"
-    contains "$TMP/said" "cannot exec in a stopped container" || { cat "$TMP/said" "$TMP/trace"; return 1; }
-    rm "$TMP/trace"
+    meets_a_delete_at "clone,clone3:$fault" exec "$ID" true
+    exits 255 "cannot exec in a stopped container"
   done
 }
 

@@ -152,6 +152,17 @@ attempt() {
   output=$(<"$TMP/output")
 }
 
+# meets_a_delete_at INJECTION WORD…: attempt, of a command whose container is deleted while strace holds it up there.
+meets_a_delete_at() {
+  strace -o "$TMP/trace" -e "trace=${1%%:*}" -e "inject=$1" "$OCIRUN" --root "$ROOT" "${@:2}" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- &
+  eventually test -s "$TMP/trace"
+  ocirun delete --force "$ID"
+  status=0
+  wait $! || status=$?
+  output=$(<"$TMP/output")
+  rm "$TMP/trace"
+}
+
 # create_and_start: the container runs when it returns.
 create_and_start() {
   create "$@"
