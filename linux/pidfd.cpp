@@ -69,19 +69,19 @@ Result<std::string> read_boot_id() {
 
 Result<UniqueFd> open_pidfd(const ProcessIdentity& process) {
   UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
-  if (!fd) return fail(errno, "open process {}", process.pid);
+  const int error = errno;  // ENOENT or EINVAL: the number is some thread's by now
   TRY_ASSIGN(const bool alive, find_alive(process));
   if (!alive) return fail(ESRCH, "process {}", process.pid);
+  if (!fd) return fail(error, "open process {}", process.pid);
   return fd;
 }
 
 Result<ProcessEnd> ProcessEnd::watch(const ProcessIdentity& process) {
   auto pidfd = open_pidfd(process);
   if (pidfd) return ProcessEnd(process, std::move(*pidfd));
-  if (pidfd.error().number() != ENOSYS) return std::unexpected(std::move(pidfd).error());
-  TRY_ASSIGN(const bool alive, find_alive(process));
-  if (!alive) return fail(ESRCH, "process {}", process.pid);
-  return ProcessEnd(process, UniqueFd());
+  const int error = pidfd.error().number();
+  if (error == ESRCH || is_shortage(error)) return std::unexpected(std::move(pidfd).error());
+  return ProcessEnd(process, UniqueFd());  // before Linux 5.3, or a filter refuses it
 }
 
 bool ProcessEnd::comes_within(std::chrono::milliseconds limit) const {
@@ -102,8 +102,6 @@ Result<void> send_signal(const ProcessIdentity& process, int signal) {
     return fail(errno, "send signal {} to process {}", signal, process.pid);
   }
   if (pidfd.error().number() != ENOSYS) return std::unexpected(pidfd.error());
-  TRY_ASSIGN(const bool alive, find_alive(process));
-  if (!alive) return fail(ESRCH, "process {}", process.pid);
   if (::kill(process.pid, signal) == 0) return {};
   return fail(errno, "send signal {} to process {}", signal, process.pid);
 }
@@ -122,7 +120,7 @@ Result<void> signal_listed(std::span<const int> pids, int signal,
       UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
       if (process)
         held.emplace_back(pid, std::move(process));
-      else if (errno != ESRCH)
+      else if (errno != ESRCH && errno != ENOENT && errno != EINVAL)  // these two: it is a thread's
         TRY(checked(::kill(pid, signal) == 0, pid));
     }
     TRY_ASSIGN(const std::vector<int> still, list());

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <future>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -200,6 +201,26 @@ CHILD_TEST(a_reused_number_is_not_the_same_process, CLONE_NEWPID | CLONE_NEWNS) 
   BOOST_TEST(send_signal(first, SIGKILL).error().number() == ESRCH);
   BOOST_TEST(!open_pidfd(first));
   BOOST_TEST(is_alive(second.identity()));
+}
+
+// A thread takes its number from the same pool; pidfd_open(2) says of it what it never says of a
+// process.
+BOOST_AUTO_TEST_CASE(a_number_that_is_a_threads_by_now_is_not_the_process) {
+  std::promise<int> number;
+  std::promise<void> end;
+  std::thread thread([&] {
+    number.set_value(static_cast<int>(::syscall(SYS_gettid)));
+    end.get_future().wait();
+  });
+  const ProcessIdentity gone{number.get_future().get(), 1};
+  BOOST_TEST(open_pidfd(gone).error().number() == ESRCH);
+  BOOST_TEST(ProcessEnd::watch(gone).error().number() == ESRCH);
+  BOOST_TEST(send_signal(gone, SIGKILL).error().number() == ESRCH);
+  const int listed[] = {gone.pid};
+  must(signal_listed(listed, SIGKILL,
+                     [&]() -> Result<std::vector<int>> { return std::vector{gone.pid}; }));
+  end.set_value();
+  thread.join();
 }
 
 void an_end_comes_when_the_process_has_ended() {
