@@ -228,6 +228,35 @@ record() { cat "$TMP/record" 2>/dev/null; }
   [[ ! -e $ROOT/$ID ]]
 }
 
+@test "H-12 a failing poststart hook leaves a container alone that was made anew under its id meanwhile" {
+  hook poststart "touch $TMP/hook; while [ ! -e $TMP/go ]; do sleep 0.02; done; exit 5"
+  create
+  "$OCIRUN" --root "$ROOT" start "$ID" </dev/null >"$TMP/said" 2>&1 3>&- 4>&- &
+  eventually exists "$TMP/hook"
+  ocirun delete --force "$ID"
+  config 'del(.hooks)'
+  create_and_start
+  touch "$TMP/go"
+  status=0
+  wait $! || status=$?
+  equal 1 "$status"
+  contains "$TMP/said" "the container was deleted while its poststart hooks ran" || { cat "$TMP/said" && false; }
+  status_is running
+}
+
+@test "H-11 poststop runs once when a delete takes a container away whose create is in its hooks" {
+  hook createRuntime "touch $TMP/hook; while [ ! -e $TMP/go ]; do sleep 0.02; done"
+  hook poststop "echo poststop >>$TMP/record"
+  "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID" </dev/null >/dev/null 2>&1 3>&- 4>&- &
+  eventually exists "$TMP/hook"
+  ocirun delete --force "$ID"
+  touch "$TMP/go"
+  status=0
+  wait $! || status=$?
+  equal 1 "$status"
+  equal poststop "$(record)"
+}
+
 @test "LC-9 poststart runs after the program was executed" {
   hook poststart "tr '\\0' ' ' </proc/\$(grep -o '\"pid\":[0-9]*' | cut -d: -f2)/cmdline >$TMP/record"
   create_and_start

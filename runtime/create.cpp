@@ -9,9 +9,9 @@
 #include "runtime/cgroup_choice.hpp"
 #include "runtime/delegation.hpp"
 #include "runtime/destroy.hpp"
+#include "runtime/exhausted_limits.hpp"
 #include "runtime/init_link.hpp"
 #include "runtime/notifications.hpp"
-#include "runtime/exhausted_limits.hpp"
 #include "runtime/preflight.hpp"
 #include "runtime/rollback.hpp"
 
@@ -102,15 +102,13 @@ Result<void> Creation::read_config() {
 }
 
 Result<void> Creation::claim_id() {
-  // H-11, registered first and so the last to run: after all else is undone.
-  undo_.add([this] {
-    if (init_ && init_->hooks_have_begun()) run_poststop(config_, record_, log_);
-  });
   TRY_ASSIGN(const Store store, Store::open(options_.root, MissingRoot::kIsCreated));
   TRY_ASSIGN(directory_, store.create(request_.id));
+  // Registered first and so the last to run: after all else is undone (H-11).
   undo_.add([this] {
-    if (directory_->exists()) [[maybe_unused]]
-      const auto ignored = directory_->remove();
+    if (!directory_->exists()) return;  // who has deleted it has run the poststop hooks too
+    [[maybe_unused]] const auto ignored = directory_->remove();
+    if (init_ && init_->hooks_have_begun()) run_poststop(config_, record_, log_);
   });
   TRY(directory_->lock(kLockPatience));
   if (!directory_->exists()) return refuse("the container was deleted while it was made");

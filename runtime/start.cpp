@@ -35,6 +35,7 @@ Result<void> run_poststart(const StateDirectory& directory, const bundle::Contai
   directory.unlock();  // a hook may ask for the container's state
   auto outcome = hooks::run_phase(config.hooks, hooks::Kind::kPoststart, rule, surroundings);
   TRY(directory.lock(kLockPatience));
+  if (!directory.exists()) return refuse("the container was deleted while its poststart hooks ran");
   return outcome;
 }
 
@@ -73,7 +74,8 @@ Result<void> start_container(const StateDirectory& directory, const bundle::Cont
     outcome = run_poststart(directory, record, log);
   else if (!hooks::is_hook_failure(outcome.error()))
     return outcome;  // stopped, for the caller to look at and delete
-  if (!outcome) {
+  // Deleted, or locked by another command after the hooks: it is not ours to take down any more.
+  if (!outcome && directory.exists() && outcome.error().number() != EBUSY) {
     const auto destroyed = destroy_container(directory, record, log);
     if (!destroyed) log.warn(destroyed.error().message());
   }
