@@ -184,6 +184,15 @@ matches_file() { grep -qE "$2" "$1" || { cat "$1"; return 1; }; }
   done
 }
 
+@test "P-2 run: a program that turns to single keys while its terminal is asked for its mode sees the end" {
+  terminal
+  script 'sleep 0.6; echo turns; sleep 0.1; stty -icanon; echo turned; end=$(printf "\004")
+    until [ "$(dd bs=1 count=1 2>/dev/null)" = "$end" ]; do :; done'
+  run timeout -k 2 20 strace -o "$TMP/trace" -e trace=ioctl -e inject=ioctl:delay_exit=300ms \
+    "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID" </dev/null
+  succeeds
+}
+
 @test "P-2 run: an interrupt typed on the terminal reaches the program, not the runtime" {
   terminal
   script 'trap "echo interrupted; exit 4" INT; echo ready; while :; do sleep 0.02; done'

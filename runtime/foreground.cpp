@@ -95,7 +95,7 @@ Result<int> attend(const linux::Child& child, Fd terminal, Notifications* notifi
     std::array<pollfd, 2 + Relay::kWatched> watched{pollfd{Signals::descriptor().value, POLLIN, 0},
                                                     pollfd{notified.value, POLLIN, 0}, wanted[0],
                                                     wanted[1], wanted[2]};
-    if (::poll(watched.data(), watched.size(), -1) < 0) {
+    if (::poll(watched.data(), watched.size(), relay.poll_limit()) < 0) {
       if (errno == EINTR) continue;
       return fail(errno, "wait for the container");
     }

@@ -19,6 +19,8 @@ namespace {
 // More than a pty's buffers hold (64 KiB in the kernel's, 4 in the line discipline's).
 constexpr std::size_t kDrained = 256 * 1024;
 
+constexpr std::chrono::milliseconds kSilence{100};
+
 // A terminal takes part of a write and waits for the rest, whatever poll(2) said; O_NONBLOCK on the
 // caller's own description would reach its shell. So we open it once more.
 UniqueFd open_again(Fd output) {
@@ -52,6 +54,8 @@ std::array<pollfd, Relay::kWatched> Relay::wanted() const {
           watch(output_, false, !shown_.empty())};
 }
 
+int Relay::poll_limit() const { return end_is_owed_ ? static_cast<int>(kSilence.count()) : -1; }
+
 Relay::Side Relay::read_some(Fd from, Pending& pending) {
   const ssize_t count = ::read(from.value, pending.bytes.data(), pending.bytes.size());
   if (count < 0 && (errno == EINTR || errno == EAGAIN)) return Side::kOpen;
@@ -83,22 +87,29 @@ void Relay::carry(const std::array<pollfd, kWatched>& ready) {
     input_ = Fd{};
     input_has_ended_ = true;
   }
-  const bool may_have_turned = end_typed_ == EndTyped::kNo || ready[kTerminal].revents != 0;
-  if (input_has_ended_ && typed_.empty() && may_have_turned) type_end_of_file();
-  if (!typed_.empty() && write_some(terminal_, typed_) == Side::kClosed) close_terminal();
   const bool may_read = (ready[kTerminal].revents & ~POLLOUT) != 0 && shown_.empty();
   if (may_read && read_some(terminal_, shown_) == Side::kClosed) close_terminal();
+  if (may_read) heard_ = Clock::now();
+  // After it was read: what turns to keys does so before it asks for one.
+  const bool may_have_turned = end_typed_ == EndTyped::kNo || end_is_owed_ || may_read;
+  if (input_has_ended_ && typed_.empty() && may_have_turned) type_end_of_file();
+  if (!typed_.empty() && write_some(terminal_, typed_) == Side::kClosed) close_terminal();
 }
 
 // A pipe or /dev/null ends; a terminal is told so by a character. Twice ends a line that is not
 // complete. A shell that edits its lines reads single keys, and takes the same character for the
-// end; it may turn to that (and write a prompt, which wakes us) after the end was typed for lines,
-// and does not see that one then.
+// end; but it turns to lines for each command, and what is typed while it turns is lost to it. Who
+// reads keys and is silent waits for one. Each turn wants the end again.
 void Relay::type_end_of_file() {
   termios state{};
-  if (end_typed_ == EndTyped::kForKeys || ::tcgetattr(terminal_.value, &state) != 0) return;
+  end_is_owed_ = false;
+  if (::tcgetattr(terminal_.value, &state) != 0) return;
   const EndTyped now = (state.c_lflag & ICANON) != 0 ? EndTyped::kForLines : EndTyped::kForKeys;
   if (end_typed_ == now) return;
+  if (now == EndTyped::kForKeys && Clock::now() < heard_ + kSilence) {
+    end_is_owed_ = true;
+    return;
+  }
   end_typed_ = now;
   const bool at_line_begin = typed_.end == 0 || typed_.bytes[typed_.end - 1] == '\n';
   typed_.bytes.fill(static_cast<char>(state.c_cc[VEOF]));

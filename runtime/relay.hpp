@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 
 #include "linux/unique_fd.hpp"
@@ -21,6 +22,8 @@ class Relay {
   static constexpr std::size_t kWatched = 3;
   /// What to poll for now.
   std::array<pollfd, kWatched> wanted() const;
+  /// How long that poll(2) may wait at most, in ms; -1: without end.
+  int poll_limit() const;
   /// Copies what can be copied now; `ready` is wanted() after poll(2).
   void carry(const std::array<pollfd, kWatched>& ready);
   /// At the end: gives the output what the pty still holds, and no more even if somebody else goes
@@ -34,6 +37,7 @@ class Relay {
     std::size_t begin = 0, end = 0;
     bool empty() const { return begin == end; }
   };
+  using Clock = std::chrono::steady_clock;
   enum class Side { kOpen, kClosed };
   /// Whether the end of the input was typed, and for whom: what reads lines, or single keys.
   enum class EndTyped { kNo, kForLines, kForKeys };
@@ -51,6 +55,8 @@ class Relay {
   Pending typed_, shown_;
   bool input_has_ended_ = false;
   EndTyped end_typed_ = EndTyped::kNo;
+  bool end_is_owed_ = false;  // to who reads keys, once it has been silent for a while
+  Clock::time_point heard_ = Clock::now();
 };
 
 }  // namespace ocirun::runtime
