@@ -60,11 +60,14 @@ Result<Child> clone_and_move(std::uint64_t flags, Fd cgroup) {
   }
   gate.reader.reset();
   auto moved = move_to_cgroup(cgroup, child.pid);
-  if (moved) moved = sys::write_once(gate.writer, "1");
-  if (moved) return child;
-  gate.writer.reset();
-  TRY(wait_for_child(child.pid));
-  return std::unexpected(moved.error().within("move a process into its cgroup"));
+  if (!moved) {
+    gate.writer.reset();
+    TRY(wait_for_child(child.pid));
+    return std::unexpected(moved.error().within("move a process into its cgroup"));
+  }
+  // It may have been killed in there already: its end tells that.
+  [[maybe_unused]] const auto ignored = sys::write_once(gate.writer, "1");
+  return child;
 }
 
 bool has_ended(int pid) {

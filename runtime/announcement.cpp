@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include <cerrno>
+
 #include "linux/file_io.hpp"
 #include "linux/syscalls.hpp"
 #include "linux/terminal.hpp"
@@ -14,6 +16,7 @@ Result<void> Announcement::tell(const linux::Child& process, Rollback& undo) con
     undo.add([this] { take_back(); });
   }
   if (pidfd_socket) {
+    if (!process.pidfd) return fail(ENOSYS, "--pidfd-socket: open a pidfd (Linux 5.3)");
     TRY_ASSIGN(const UniqueFd socket, within(linux::connect_unix(*pidfd_socket), "--pidfd-socket"));
     TRY(linux::send_descriptor(socket, process.pidfd, "pidfd"));
   }

@@ -18,8 +18,8 @@ bool has_left_our_image(const bundle::ContainerRecord& record) {
 }
 
 Error damaged(Error cause, std::string_view id) {
-  return cause.within(fmt::format(
-      "its state cannot be used; remove the container with delete --force {}", id));
+  return cause.within(
+      fmt::format("its state cannot be used; remove the container with delete --force {}", id));
 }
 
 Error unusable(const ContainerId& id, const Error& cause) {
@@ -47,6 +47,7 @@ Result<void> check_ownership(const StateDirectory& directory, bundle::ContainerR
   TRY_ASSIGN(const cgroups::Layout layout, cgroups::read_layout(procfs));
   TRY_ASSIGN(const Uid uid, Uid::make(owner));
   TRY_ASSIGN(record.cgroup, cgroups::check_record(std::move(record.cgroup), layout, uid));
+  if (record.cgroup.path.empty()) record.cgroup_manager = "disabled";
   return {};
 }
 

@@ -6,8 +6,8 @@
 #include "linux/user_namespace.hpp"
 #include "runtime/agent.hpp"
 #include "runtime/container_process.hpp"
-#include "runtime/init.hpp"
 #include "runtime/exhausted_limits.hpp"
+#include "runtime/init.hpp"
 
 namespace ocirun::runtime {
 
