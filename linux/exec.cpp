@@ -24,7 +24,11 @@ std::vector<char*> pointers_to(std::vector<std::string>& strings) {
   return pointers;
 }
 
-// Linux before 5.9 (5.11 for CLOEXEC): the limit bounds the numbers.
+// Linux before 5.11, in a container whose /proc is not to be believed: what was open before is
+// closed by then, so that our own descriptors have low numbers.
+constexpr int kOwnDescriptors = 1024;
+
+// Linux before 5.9: the limit bounds the numbers.
 int descriptor_limit() {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -84,7 +88,8 @@ void close_descriptors_from(int first) {
 
 void close_descriptors_on_exec(int first) {
   if (::close_range(static_cast<unsigned>(first), INT_MAX, CLOSE_RANGE_CLOEXEC) == 0) return;
-  for (int fd = first; fd <= descriptor_limit(); ++fd) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+  const int last = std::min(descriptor_limit(), first + kOwnDescriptors);
+  for (int fd = first; fd <= last; ++fd) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
 void close_descriptors_but(std::span<const Fd> keep) {
