@@ -28,10 +28,16 @@ Result<void> run_phase(const Hooks& hooks, Kind kind, FailureRule rule,
                        const Surroundings& surroundings) {
   const std::vector<Hook>& list = hooks.of(kind);
   for (std::size_t index = 0; index < list.size(); ++index) {
-    auto outcome = run_hook(list[index], surroundings);
+    const std::string name =
+        fmt::format("{} hook #{} ({})", config_name(kind), index, list[index].path.string());
+    Surroundings around = surroundings;
+    if (surroundings.warn)
+      around.warn = [&](std::string_view text) {
+        surroundings.warn(name + ": " + std::string(text));
+      };
+    auto outcome = run_hook(list[index], around);
     if (outcome) continue;
-    outcome.error().within(fmt::format("{} {} hook #{} ({})", kHookFailure, config_name(kind),
-                                       index, list[index].path.string()));
+    outcome.error().within(fmt::format("{} {}", kHookFailure, name));
     if (rule == FailureRule::kAbort) return outcome;
     if (surroundings.warn) surroundings.warn(outcome.error().message());
   }

@@ -103,8 +103,8 @@ Result<Ending> wait_for_end(const Hook& hook, const Surroundings& surroundings,
       if (hook.timeout) continue;
       ++reminders;
       if (surroundings.warn)
-        surroundings.warn(fmt::format("hook {} has no timeout and runs for {} s already",
-                                      hook.path.string(), (kReminder * reminders).count()));
+        surroundings.warn(fmt::format("it has no timeout, and has run for {} s already",
+                                      (kReminder * reminders).count()));
       continue;
     }
     if (watched[2].revents != 0 && !has_ended) TRY(surroundings.check_interrupt());

@@ -360,3 +360,18 @@ hanging_hook() { hook "$1" "trap '' TERM INT HUP; sleep 1234 & echo \$! \$\$ >$T
   contains "$TMP/helper.log" "stopped by signal 15"
   equal last "$(record)"
 }
+
+# Hooks for the host's sh and for the container's are both a sleep that outlasts the first warning.
+@test "a hook without a timeout that lasts is named every ten seconds, whoever runs it" {
+  local kind pid
+  for kind in createRuntime createContainer startContainer poststart; do
+    config '.hooks = {($k): [{path: "/bin/sleep", args: ["sleep", "11"]}]} | .linux.cgroupsPath += $k' --arg k "$kind"
+    helper "$OCIRUN" --root "$ROOT" --log "$TMP/$kind.log" run --detach --bundle "$BUNDLE" "$ID-$kind"
+    eventually exists "$ROOT/$ID-$kind" # config.json has been read
+  done
+  sleep 8
+  for kind in createRuntime createContainer startContainer poststart; do
+    eventually contains "$TMP/$kind.log" "$kind hook #0 (/bin/sleep): it has no timeout, and has run for 10 s already"
+  done
+  for pid in "${HELPERS[@]}"; do wait "$pid"; done # nothing came of it
+}

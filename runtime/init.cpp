@@ -62,7 +62,8 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   TRY(rootfs.make_devices(config));  // needs the /dev that a mount above may have brought
   TRY(ask_for_hooks(plan, parent));  // prestart, createRuntime: all is mounted, nothing pivoted
   TRY(write_late_sysctls(config));   // of network interfaces, which a hook may have brought
-  TRY(run_container_hooks(plan, hooks::Kind::kCreateContainer));  // paths are the host's still
+  TRY(run_container_hooks(plan, hooks::Kind::kCreateContainer,  // paths are the host's still
+                          [&](auto text) { report_lasting_hook(parent, text); }));
   TRY(rootfs.open_terminal(config, parent));  // what the hooks did to /dev is verified here
   TRY(rootfs.finish_mounts());                // read-only at last, where we had to write
   TRY(rootfs.change_root(plan));
@@ -90,7 +91,8 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   auto started = [&]() -> Result<void> {
     if (!process.exists())
       return refuse("/process: must be given in config.json to start a container");
-    TRY(run_container_hooks(plan, hooks::Kind::kStartContainer));
+    TRY(run_container_hooks(plan, hooks::Kind::kStartContainer,
+                            [&](auto text) { gate.report_lasting_hook(text); }));
     gate.announce_exec();
     return process.execute();  // comes back only when it failed
   }();

@@ -66,6 +66,9 @@ Result<void> InitLink::answer(const linux::Packet& packet) {
       return open_mount(packet);
     case Message::kRunHooks:
       return run_hooks();
+    case Message::kHookLasts:
+      context_.log.warn(packet.payload);
+      return {};
     case Message::kTerminal:
       return keep_terminal(packet);
     case Message::kWantFilter:

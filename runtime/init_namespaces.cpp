@@ -115,7 +115,8 @@ Result<void> write_late_sysctls(const bundle::Config& config) {
   return write_sysctls_where(config, true);
 }
 
-Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind) {
+Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind,
+                                 std::function<void(std::string_view)> warn) {
   if (plan.config.hooks.of(kind).empty()) return {};
   bundle::StateDocument state = plan.state;
   state.status = "created";
@@ -123,7 +124,7 @@ Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind) {
   hooks::Surroundings surroundings{.state = bundle::hook_state(state),
                                    .directory = HostPath("/"),
                                    .default_env = {},
-                                   .warn = {}};
+                                   .warn = std::move(warn)};
   // H-4: startContainer hooks live in the container and get its environment, unless they bring
   // their own.
   if (kind == hooks::Kind::kStartContainer && plan.config.process)
@@ -144,6 +145,10 @@ Result<void> ask_for_hooks(const InitPlan& plan, const linux::MessageSocket& par
   if (!any_hook && plan.config.net_devices.empty()) return {};
   TRY(ask(parent, Message::kRunHooks));
   return {};
+}
+
+void report_lasting_hook(const linux::MessageSocket& parent, std::string_view text) {
+  [[maybe_unused]] const auto told = tell(parent, Message::kHookLasts, text);
 }
 
 void report_forked(const linux::MessageSocket& parent, int pid) {

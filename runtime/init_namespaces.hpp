@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <string_view>
+
 #include "hooks/hook.hpp"
 #include "linux/error.hpp"
 #include "linux/message_socket.hpp"
@@ -33,10 +36,15 @@ Result<void> set_names(const bundle::Config& config);  // T-4, T-5
 Result<void> write_early_sysctls(const bundle::Config& config);
 Result<void> write_late_sysctls(const bundle::Config& config);
 
-/// createContainer and startContainer hooks, run by init itself in "/" (H-10).
-Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind);
+/// createContainer and startContainer hooks, run by init itself in "/" (H-10). `warn` hears of one
+/// that has no timeout and lasts.
+Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind,
+                                 std::function<void(std::string_view)> warn);
 /// prestart and createRuntime hooks, run by the parent in the runtime's namespaces.
 Result<void> ask_for_hooks(const InitPlan& plan, const linux::MessageSocket& parent);
+
+/// What the parent does not hear any more is no loss: the next message says that it is gone.
+void report_lasting_hook(const linux::MessageSocket& parent, std::string_view text);
 
 /// A stage tells the parent of the process that it has cloned for it. What the parent does not come
 /// to know of is killed.

@@ -27,6 +27,8 @@ namespace ocirun::runtime {
 //     │◄──────────────────────────────────────────────── RunHooks │   id-mapped one; no fd: nor may
 //     │   prestart, createRuntime                                 │   the parent
 //     │── Go ────────────────────────────────────────────────────►│
+//     │◄───────────────────────────────────────── HookLasts(text) │   a createContainer hook without
+//     │   warn                                                    │   timeout, every 10 s
 //     │◄────────────────────────────────────────── Terminal(ptmx) │
 //     │◄────────────────────────────────────────────── WantFilter │   compiled while init was
 //     │── Filter(program) ───────────────────────────────────────►│   mounting
@@ -49,6 +51,7 @@ enum class Message : std::uint8_t {
   kRootMount,
   kOpenMount,
   kRunHooks,
+  kHookLasts,
   kTerminal,
   kWantFilter,
   kSetLimits,
@@ -82,6 +85,7 @@ inline constexpr std::array kExchanges{
     Exchange{Message::kRootMount, "RootMount", "its root was mounted", Message::kGo, false},
     Exchange{Message::kOpenMount, "OpenMount", "its mounts were made", Message::kMountTree, true},
     Exchange{Message::kRunHooks, "RunHooks", "its root was entered", Message::kGo, false},
+    Exchange{Message::kHookLasts, "HookLasts", "a hook ran", Message::kHookLasts, true},
     Exchange{Message::kTerminal, "Terminal", "its terminal was opened", Message::kTerminal, false},
     Exchange{Message::kWantFilter, "WantFilter", kFiltered, Message::kFilter, false},
     Exchange{Message::kSetLimits, "SetLimits", "its limits were set", Message::kGo, false},

@@ -67,7 +67,7 @@ Result<void> start_container(const StateDirectory& directory, const bundle::Cont
         error.within("it does not wait for start any more: it is running, or about to"));
   }
   if (!gate) return std::unexpected(gate.error());
-  auto outcome = await_exec(*gate);
+  auto outcome = await_exec(*gate, [&log](std::string_view warning) { log.warn(warning); });
   if (outcome) outcome = check_executed(record);
   directory.forget_start();
   if (outcome)

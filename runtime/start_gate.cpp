@@ -47,6 +47,12 @@ Result<void> StartGate::wait() {
   return {};
 }
 
+// Nobody is held up by a `start` that does not read.
+void StartGate::report_lasting_hook(std::string_view text) const {
+  const std::string record = kGateHookLasts + std::string(text);
+  ::send(connection_.get(), record.data(), record.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 void StartGate::announce_exec() const { ::send(connection_.get(), &kGateExec, 1, MSG_NOSIGNAL); }
 
 void StartGate::refuse(const Error& error) const {
@@ -54,7 +60,7 @@ void StartGate::refuse(const Error& error) const {
   ::send(connection_.get(), record.data(), record.size(), MSG_NOSIGNAL);
 }
 
-Result<void> await_exec(Fd connection) {
+Result<void> await_exec(Fd connection, const std::function<void(std::string_view)>& warn) {
   constexpr std::size_t kMaxRecord = 64 * 1024;
   const auto record = std::make_unique_for_overwrite<char[]>(kMaxRecord);
   for (bool executing = false;;) {
@@ -67,6 +73,7 @@ Result<void> await_exec(Fd connection) {
     }
     const std::string_view text(record.get(), static_cast<std::size_t>(count));
     if (text.front() == kGateFailed) return std::unexpected(parse_error_bytes(text.substr(1)));
+    if (text.front() == kGateHookLasts) warn(text.substr(1));
     executing = text.front() == kGateExec;
   }
 }

@@ -1,14 +1,19 @@
 #pragma once
 
+#include <functional>
+#include <string_view>
+
 #include "linux/error.hpp"
 #include "linux/unique_fd.hpp"
 
 namespace ocirun::runtime {
 
 // The channel between a created container's init and `ocirun start`: a SOCK_SEQPACKET connection.
+//   init ── 'H'text ──► start   a hook without timeout lasts, every 10 s
 //   init ── 'E' ──► start     the next thing is execve
 //   init ── 'F'error ──► start   it failed
 //   end of stream after 'E'   execve has happened (it closes the socket), or killed init
+inline constexpr char kGateHookLasts = 'H';
 inline constexpr char kGateExec = 'E';
 inline constexpr char kGateFailed = 'F';
 
@@ -23,6 +28,7 @@ class StartGate {
   /// Blocks until somebody starts the container; closes the listener.
   Result<void> wait();
   /// A `start` that has died meanwhile holds nobody up.
+  void report_lasting_hook(std::string_view text) const;
   void announce_exec() const;
   void refuse(const Error& error) const;
 
@@ -31,7 +37,8 @@ class StartGate {
   UniqueFd connection_;
 };
 
-/// The other side: what became of init. Errors: init's own; or that it ended before execve.
-Result<void> await_exec(Fd connection);
+/// The other side: what became of init; `warn` hears of a hook that lasts. Errors: init's own; or
+/// that it ended before execve.
+Result<void> await_exec(Fd connection, const std::function<void(std::string_view)>& warn);
 
 }  // namespace ocirun::runtime

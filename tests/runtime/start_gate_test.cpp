@@ -36,6 +36,10 @@ void say(const UniqueFd& socket, std::string_view bytes) {
 
 std::string failure(const Error& error) { return kGateFailed + error_bytes(error); }
 
+Result<void> awaited(Fd connection) {
+  return await_exec(connection, [](std::string_view) {});
+}
+
 /// A state directory with a listener, and an init of ours behind it.
 class Gate {
  public:
@@ -83,13 +87,13 @@ BOOST_AUTO_TEST_CASE(the_end_of_the_stream_after_the_announcement_is_the_proof_o
   Line both = line();
   say(both.init, "E");
   both.init.reset();
-  BOOST_TEST(await_exec(both.start).has_value());
+  BOOST_TEST(awaited(both.start).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(the_end_of_the_stream_alone_is_a_dead_init) {
   Line both = line();
   both.init.reset();
-  const std::string text = must_fail(await_exec(both.start));
+  const std::string text = must_fail(awaited(both.start));
   BOOST_TEST(text.contains("before it could execute the program"), text);
 }
 
@@ -99,11 +103,31 @@ BOOST_AUTO_TEST_CASE(an_error_is_inits_own_before_and_after_the_announcement) {
     const Line both = line();
     if (announced) say(both.init, "E");
     say(both.init, failure(error));
-    const auto outcome = await_exec(both.start);
+    const auto outcome = awaited(both.start);
     BOOST_REQUIRE(!outcome);
     BOOST_TEST(outcome.error().number() == ENOENT);
     BOOST_TEST(outcome.error().message() == "exec /run.sh: no such file or directory");
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_hook_that_lasts_is_told_and_is_no_end) {
+  Line both = line();
+  for (const std::string text : {"Ha hook: 10 s", "Ha hook: 20 s", "E"}) say(both.init, text);
+  both.init.reset();
+  std::vector<std::string> heard;
+  must(await_exec(both.start, [&](std::string_view text) { heard.emplace_back(text); }));
+  BOOST_TEST((heard == std::vector<std::string>{"a hook: 10 s", "a hook: 20 s"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_start_that_does_not_read_holds_no_hook_up) {
+  Gate gate;
+  gate.fork_init([](const StartGate& mine) {
+    for (int i = 0; i < 10'000; ++i) mine.report_lasting_hook("a hook: " + std::string(1000, 'x'));
+    ::execl("/bin/sleep", "sleep", "980", nullptr);
+  });
+  const UniqueFd connection = gate.connect();
+  BOOST_TEST(comes_true(
+      [&] { return slurp("/proc/" + std::to_string(gate.init()) + "/comm") == "sleep\n"; }));
 }
 
 BOOST_AUTO_TEST_CASE(garbage_is_never_taken_for_success) {
@@ -111,21 +135,21 @@ BOOST_AUTO_TEST_CASE(garbage_is_never_taken_for_success) {
     Line both = line();
     say(both.init, bytes);
     both.init.reset();
-    const auto outcome = await_exec(both.start);
+    const auto outcome = awaited(both.start);
     BOOST_CHECK_MESSAGE(bytes == "EE" || !outcome, bytes);
   }
   Line both = line();  // what follows the announcement takes it back
   say(both.init, "E");
   say(both.init, "x");
   both.init.reset();
-  BOOST_TEST(!await_exec(both.start));
+  BOOST_TEST(!awaited(both.start));
 }
 
 BOOST_AUTO_TEST_CASE(a_reset_connection_is_a_dead_init_too) {
   Line both = line();
   say(both.start, "unread");
   both.init.reset();
-  BOOST_TEST(!await_exec(both.start));
+  BOOST_TEST(!awaited(both.start));
 }
 
 BOOST_AUTO_TEST_CASE(an_init_that_executes_its_program_opens_the_gate) {  // OP-3
@@ -135,7 +159,7 @@ BOOST_AUTO_TEST_CASE(an_init_that_executes_its_program_opens_the_gate) {  // OP-
     ::execl("/bin/sleep", "sleep", "982", nullptr);
   });
   const UniqueFd connection = gate.connect();
-  BOOST_TEST(await_exec(connection).has_value());
+  BOOST_TEST(awaited(connection).has_value());
   BOOST_TEST(slurp("/proc/" + std::to_string(gate.init()) + "/comm") == "sleep\n");
 }
 
@@ -147,7 +171,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_told_before_execve_has_happened) {
     ::execl("/bin/sleep", "sleep", "981", nullptr);
   });
   const UniqueFd connection = gate.connect();
-  BOOST_TEST(seconds_of([&] { must(await_exec(connection)); }) >= 0.25);
+  BOOST_TEST(seconds_of([&] { must(awaited(connection)); }) >= 0.25);
 }
 
 BOOST_AUTO_TEST_CASE(an_execve_that_fails_is_told_with_its_reason) {
@@ -158,8 +182,7 @@ BOOST_AUTO_TEST_CASE(an_execve_that_fails_is_told_with_its_reason) {
     mine.refuse(Error(errno, "exec /no/such/program"));
   });
   const UniqueFd connection = gate.connect();
-  BOOST_TEST(must_fail(await_exec(connection)) ==
-             "exec /no/such/program: no such file or directory");
+  BOOST_TEST(must_fail(awaited(connection)) == "exec /no/such/program: no such file or directory");
 }
 
 BOOST_AUTO_TEST_CASE(a_failure_with_much_to_say_is_told) {
@@ -169,7 +192,7 @@ BOOST_AUTO_TEST_CASE(a_failure_with_much_to_say_is_told) {
                              std::string(64 * 1024, 'x')));
   });
   const UniqueFd connection = gate.connect();
-  const std::string text = must_fail(await_exec(connection));
+  const std::string text = must_fail(awaited(connection));
   BOOST_TEST(text.starts_with("error running startContainer hook #0 (/h): exit status 1: xxx"));
 }
 
@@ -180,7 +203,7 @@ BOOST_AUTO_TEST_CASE(an_init_that_is_killed_at_the_gate_is_an_error) {
   });
   const UniqueFd connection = gate.connect();
   ::kill(gate.init(), SIGKILL);
-  BOOST_TEST(!await_exec(connection));
+  BOOST_TEST(!awaited(connection));
 }
 
 // if `start` dies after connecting, init goes on.
