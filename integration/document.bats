@@ -209,6 +209,13 @@ load lib/common
   [[ ! -e $ROOT ]]
 }
 
+@test "W-6 validate lists a hundred problems, and says that there are more" {
+  config '.process.env = [range(150) | "no assignment \(.)"]'
+  run ocirun validate "$BUNDLE"
+  exits 1 "config.json has 100 errors or more: mend these first"
+  equal 100 "$(grep -c '^error: ' <<<"$output")"
+}
+
 @test "spec writes the default document, once" {
   mkdir "$TMP/new"
   cd "$TMP/new"

@@ -79,10 +79,11 @@ Result<int> run_validate(const Invocation& invocation) {
         "--systemd-cgroup it is a path below /ocirun\n";
   if (parsed.problems.empty()) report += "config.json is valid\n";
   TRY(print(report));
-  if (!parsed.problems.empty())
-    return refuse("config.json has {} error{}", parsed.problems.size(),
-                  parsed.problems.size() == 1 ? "" : "s");
-  return 0;
+  if (parsed.problems.empty()) return 0;
+  const std::size_t listed = parsed.problems.size();
+  if (listed == bundle::Report::kMaxListed)
+    return refuse("config.json has {} errors or more: mend these first", listed);
+  return refuse("config.json has {} error{}", listed, listed == 1 ? "" : "s");
 }
 
 Result<int> run_completion(const Invocation& invocation) {
