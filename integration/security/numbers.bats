@@ -111,7 +111,7 @@ root_is_empty() { equal "" "$(ls -A "$ROOT")"; }
 no_evil_cgroup() { equal "" "$(find /sys/fs/cgroup -maxdepth 3 -name "$ID-evil*")"; }
 top_cgroups() { (cd /sys/fs/cgroup && ls -d ./*/ ./*/*/) | grep -F "$OCIRUN_TEST_MARK" | grep -v "$ID" | sort; }
 
-@test "an annotation of an image chooses no path of the host" {
+@test "crun 1.28 an annotation of an image chooses no path of the host" {
   config '.annotations = {"run.oci.delegate-cgroup": "../../x", "run.oci.systemd.subgroup": "../../x", "run.oci.handler": "krun",
     "run.oci.mount_context_type": "../x", "org.criu.config": $d, "run.oci.hooks.stdout": ($d + "/out"), "run.oci.hooks.stderr": ($d + "/err"),
     "run.oci.seccomp_bpf_data": $d, "module.wasm.image/variant": "compat", "run.oci.keep_original_groups": "1", "run.oci.pidfd_receiver": ($d + "/s")}

@@ -62,6 +62,8 @@ load harness
   exits 1 "too many levels of symbolic links"
   run ocirun list
   matches "$ID .*unknown"
+  mv "$TMP/state.json" "$ROOT/$ID/state.json"
+  status_is created
 }
 
 # Its owner makes root wait for the lock and puts a link in place of the root meanwhile.
@@ -153,6 +155,8 @@ has_ended() { ! kill -0 "${HELPERS[-1]}" 2>/dev/null || [[ $(ps -o stat= -p "${H
   config '.hooks.startContainer = [{path: "/hook"}]'
   helper "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
   eventually exists "$BUNDLE/rootfs/begun"
+  sleep 0.5
+  caught has_ended
   kill -TERM "${HELPERS[-1]}"
   eventually has_ended
   [[ ! -e $ROOT/$ID ]]
@@ -170,6 +174,7 @@ has_ended() { ! kill -0 "${HELPERS[-1]}" 2>/dev/null || [[ $(ps -o stat= -p "${H
   pid=$(<"$TMP/pid")
   eventually contains "/proc/$pid/status" $'Seccomp:\t2' # execve comes next
   sleep 0.5
+  caught has_ended
   kill -TERM "${HELPERS[-1]}"
   eventually has_ended
   eventually is_gone "/proc/$pid"

@@ -74,6 +74,8 @@ terminal_is_foreign() { never_mentions "has a terminal" && never_mentions typed;
   create_and_start
   run "$LIB/pty" sh -c '"$@"; stat -L -c "owner %u" /proc/self/fd/1' sh "$OCIRUN" --root "$ROOT" exec "$ID" id -u
   prints $'1000\nowner 0\nstatus 0'
+  run "$LIB/pty" sh -c 'chown 1000 /proc/self/fd/1; stat -L -c "owner %u" /proc/self/fd/1'
+  caught mentions "owner 0"
 }
 
 @test "bubblewrap CVE-2017-5226 exec has a session of its own too" {
