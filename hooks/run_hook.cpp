@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,8 +36,11 @@ Result<UniqueFd> make_stdin(std::string_view state) {
   return fd;
 }
 
-[[noreturn]] void become_hook(const Hook& hook, const Surroundings& surroundings, Fd input,
-                              Fd output, Fd failure) {
+[[noreturn]] void become_hook(const Hook& hook, const Surroundings& surroundings, int parent,
+                              Fd input, Fd output, Fd failure) {
+  // A command that is killed leaves no hook behind.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);
   ::setsid();  // its own process group: a timeout reaches its children too
   linux::reset_signals();
   if (::chdir(surroundings.directory.c_str()) != 0 && ::chdir("/") != 0) ::_exit(127);
@@ -123,21 +127,21 @@ Result<void> run_hook(const Hook& hook, const Surroundings& surroundings) {
   TRY_ASSIGN(linux::Pipe output, linux::make_pipe());
   TRY_ASSIGN(linux::Pipe failure, linux::make_pipe());
   ::fcntl(output.reader.get(), F_SETFL, O_NONBLOCK);  // only our end of the pipe
-  TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
-  if (child.pid == 0) become_hook(hook, surroundings, input, output.writer, failure.writer);
+  const int parent = ::getpid();
+  TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
+  if (child.pid == 0) become_hook(hook, surroundings, parent, input, output.writer, failure.writer);
   output.writer.reset();
   failure.writer.reset();
 
   std::string kept;
   const Result<Ending> ending = wait_for_end(hook, surroundings, child, output.reader, kept);
   if (ending != Ending::kExited) {
-    ::kill(-child.pid, SIGKILL);
-    ::kill(child.pid, SIGKILL);  // before its setsid there is no such group
+    ::kill(-child.pid, SIGKILL);  // before its setsid there is no such group
+    linux::kill_child(child);     // what waits for the kernel is left to it
+    TRY(ending);
+    return refuse("timed out after {} s{}", hook.timeout->count(), tail_of(std::move(kept)));
   }
   TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
-  TRY(ending);
-  if (*ending == Ending::kTimedOut)
-    return refuse("timed out after {} s{}", hook.timeout->count(), tail_of(std::move(kept)));
   int reason = 0;
   if (::read(failure.reader.get(), &reason, sizeof(reason)) == sizeof(reason))
     return fail(reason, "exec {}", hook.path.string());
