@@ -1,14 +1,17 @@
 #include "runtime/log.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <ctime>
 
 #include "bundle/state_document.hpp"
 #include "linux/file_io.hpp"
 #include "linux/syscalls.hpp"
+#include "runtime/signals.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -38,6 +41,14 @@ std::string text_line(std::string_view level, std::string_view message, std::str
     }
   }
   return fmt::format("time=\"{}\" level={} msg=\"{}\"", time, level, quoted);
+}
+
+// A pipe that nobody reads is waited for, but not against a signal that asks us to end.
+bool has_room(Fd stream) {
+  std::array<pollfd, 2> watched{pollfd{stream.value, POLLOUT, 0},
+                                pollfd{Signals::descriptor().value, POLLIN, 0}};
+  while (::poll(watched.data(), watched.size(), -1) < 0 && errno == EINTR) continue;
+  return watched[0].revents != 0;
 }
 
 }  // namespace
@@ -101,6 +112,7 @@ void Log::write(LogLevel level, std::string_view message) const {
     const std::string line = level == LogLevel::kError
                                  ? fmt::format("ocirun: {}\n", shown)
                                  : fmt::format("ocirun: {}: {}\n", level_name(level), shown);
+    if (!has_room(Fd{STDERR_FILENO})) return;
     [[maybe_unused]] const auto ignored = linux::write_all(Fd{STDERR_FILENO}, line);
   }
 }
