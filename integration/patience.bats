@@ -181,3 +181,97 @@ end_deaf_filesystem() {
 has_ended() { ! kill -0 "$1" 2>/dev/null || [[ $(ps -o stat= -p "$1") == Z* ]]; }
 
 no_helper_is_left() { ! pgrep -x ocirun:update >/dev/null; }
+
+@test "a seccomp agent that takes the listener and answers nothing: create and start say so after ten seconds" {
+  local command pids=()
+  for command in create start; do
+    cp -a "$BUNDLE" "$BUNDLE-$command"
+    # Init's last call before it is ready, and the one after `start`; the user is one whose change the kernel notices.
+    jq --arg s "$TMP/agent-$command" --arg id "/$ID-$command" --arg name "$([[ $command == create ]] && echo umask || echo execve)" '
+      .linux.cgroupsPath = $id | .process.user = {uid: 1000, gid: 1000}
+      | .linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", listenerPath: $s, syscalls: [{names: [$name], action: "SCMP_ACT_NOTIFY"}]}' \
+      "$BUNDLE/config.json" >"$BUNDLE-$command/config.json"
+    helper "$LIB/seccomp-agent" "$TMP/agent-$command" "$TMP/message-$command" none
+    eventually exists "$TMP/agent-$command"
+  done
+  ocirun create --bundle "$BUNDLE-start" "$ID-start" </dev/null >"$TMP/output" 2>&1 3>&- 4>&-
+  beside create 10 create --bundle "$BUNDLE-create" "$ID-create"
+  beside start 10 start "$ID-start"
+  wait "${pids[@]}"
+  for command in create start; do
+    contains "$TMP/said.$command" "1 ocirun: $command $ID-$command" || { cat "$TMP/said.$command" && false; }
+    contains "$TMP/said.$command" "the agent at $TMP/agent-$command has not answered for 10 s" || { cat "$TMP/said.$command" && false; }
+  done
+  [[ ! -e $ROOT/$ID-create ]]
+  equal stopped "$(ocirun state "$ID-start" | jq -r .status)"
+}
+
+# In the host: nobody below it can be killed before the server is.
+deaf_host() {
+  deaf_filesystem
+  config '.mounts |= map(select(.destination != "/deaf"))'
+}
+
+@test "a hook that waits for the kernel keeps no command against its timeout or a signal" {
+  deaf_host
+  config '.hooks.createRuntime = [{path: "/bin/cat", args: ["cat", $d], timeout: 1}]' --arg d "$TMP/deaf/file"
+  within 5 create --bundle "$BUNDLE" "$ID"
+  exits 1 "createRuntime hook #0 (/bin/cat): timed out after 1 s"
+  [[ ! -e $ROOT/$ID ]]
+  config 'del(.hooks.createRuntime[0].timeout)'
+  "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- &
+  HELPERS+=("$!")
+  eventually exists "$ROOT/$ID/intent.json"
+  sleep 0.5
+  kill -TERM "$!"
+  eventually has_ended "$!"
+  [[ ! -e $ROOT/$ID ]]
+  end_deaf_filesystem
+}
+
+@test "an init that died under a hook that waits for the kernel: create says so, and its state stays for delete --force" {
+  deaf_host
+  config '.hooks.createContainer = [{path: "/bin/cat", args: ["cat", $d]}]' --arg d "$TMP/deaf/file"
+  "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- &
+  HELPERS+=("$!")
+  eventually contains "$TMP/helper.log" asked
+  kill -KILL "$(pgrep -P "$!")"
+  sleep 15
+  eventually has_ended "$!"
+  contains "$TMP/output" "the container's process ended"
+  contains "$TMP/output" "delete --force $ID removes what is left"
+  within 12 delete --force "$ID"
+  exits 1 "do not die"
+  end_deaf_filesystem
+  within 5 delete --force "$ID"
+  succeeds
+}
+
+@test "a source that does not answer and that create opens itself keeps it against no signal" {
+  deaf_host
+  config '.linux.namespaces += [{type: "user"}] | .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}]
+    | .linux.gidMappings = .linux.uidMappings'
+  add_mount '{"destination": "/data", "type": "bind", "source": "'"$TMP/deaf/file"'", "options": ["bind", "ro"]}'
+  "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- &
+  HELPERS+=("$!")
+  eventually contains "$TMP/helper.log" asked
+  kill -TERM "$!"
+  eventually has_ended "$!"
+  end_deaf_filesystem
+}
+
+@test "a stderr that nobody reads keeps create against no signal" {
+  mkfifo "$TMP/full"
+  exec 7<>"$TMP/full"
+  python3 -c 'import os; os.set_blocking(7, False)
+try:
+    while True: os.write(7, b"x" * 4096)
+except BlockingIOError: os.set_blocking(7, True)'
+  "$OCIRUN" --root "$ROOT" create --bundle "$TMP/none" "$ID" </dev/null >/dev/null 2>&7 3>&- 4>&- 7>&- &
+  HELPERS+=("$!")
+  sleep 1
+  ! has_ended "$!"
+  kill -TERM "$!"
+  eventually has_ended "$!"
+  exec 7>&-
+}

@@ -123,11 +123,11 @@ Result<int> wait_for_child(int pid) {
   }
 }
 
-bool collect_child(Child& child, std::chrono::milliseconds patience) {
-  if (!ends_within(child, patience)) return false;
-  [[maybe_unused]] const auto status = wait_for_child(child.pid);
+std::optional<int> collect_child(Child& child, std::chrono::milliseconds patience) {
+  if (!ends_within(child, patience)) return std::nullopt;
+  const auto status = wait_for_child(child.pid);
   child.pid = 0;  // the number may be somebody else's from now on
-  return true;
+  return status.value_or(0);
 }
 
 void kill_child(Child& child) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 #include "linux/error.hpp"
 #include "linux/unique_fd.hpp"
@@ -26,8 +27,9 @@ Result<Child> clone_process(std::uint64_t flags, Fd cgroup, Parentage parentage)
 /// Waits for a child of ours, whatever its exit signal. Returns the status as waitpid(2) gives it.
 Result<int> wait_for_child(int pid);
 
-/// Collects `child` if it ends within `patience`; its pid is 0 then. Returns whether it has.
-bool collect_child(Child& child, std::chrono::milliseconds patience);
+/// Collects `child` if it ends within `patience`; its pid is 0 then. Its status as waitpid(2) gives
+/// it; nothing where it has not ended.
+std::optional<int> collect_child(Child& child, std::chrono::milliseconds patience);
 
 /// Kills and collects `child`. A filesystem that does not answer holds up even who was killed:
 /// after two seconds it is left to whoever takes our children over.

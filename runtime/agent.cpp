@@ -65,4 +65,10 @@ Result<void> send_listener(const linux::Packet& packet, const linux::Child& chil
       "/linux/seccomp/listenerPath: send the listener");
 }
 
+std::unexpected<Error> no_answer_of_agent(const linux::SeccompProfile& profile,
+                                          std::chrono::seconds so_far) {
+  return refuse("/linux/seccomp/listenerPath: the agent at {} has not answered for {} s",
+                profile.listener_path.string(), so_far.count());
+}
+
 }  // namespace ocirun::runtime

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+
 #include "bundle/state_document.hpp"
 #include "linux/clone.hpp"
 #include "linux/message_socket.hpp"
@@ -17,5 +19,9 @@ Result<UniqueFd> receive_terminal(const linux::Packet& packet, Fd console);
 Result<void> send_listener(const linux::Packet& packet, const linux::Child& child,
                            const linux::SeccompProfile& profile,
                            const bundle::StateDocument& state);
+
+/// The error of a wait that the profile's agent, which has the listener, has not ended.
+std::unexpected<Error> no_answer_of_agent(const linux::SeccompProfile& profile,
+                                          std::chrono::seconds so_far);
 
 }  // namespace ocirun::runtime

@@ -6,15 +6,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
-#include "runtime/signals.hpp"
+#include "runtime/await.hpp"
 
 namespace ocirun::runtime {
 namespace {
+
+constexpr std::chrono::seconds kPatienceWithTheDead{10};
 
 // "31 (SIGSYS)"
 std::string signal_text(int signal) {
@@ -29,9 +31,8 @@ void ChildLink::kill() {
 }
 
 Error ChildLink::death_report() {
-  const auto status = linux::wait_for_child(child_.pid);
-  child_.pid = 0;  // collected: the number may be somebody else's from now on
-  std::string how = "ended";
+  const auto status = linux::collect_child(child_, kPatienceWithTheDead);
+  std::string how = "ended (one of its processes does not: is it waiting for the kernel?)";
   if (status && WIFSIGNALED(*status))
     how = "was killed by signal " + signal_text(WTERMSIG(*status));
   if (status && WIFEXITED(*status))
@@ -43,20 +44,14 @@ Error ChildLink::death_report() {
 // A stage that dies before it has told of the process it cloned leaves that one with the other end
 // of the socket: there is no end of stream then.
 Result<void> ChildLink::await_packet() {
-  std::array<pollfd, 3> watched{pollfd{socket_.fd().value, POLLIN, 0},
-                                pollfd{Signals::descriptor().value, POLLIN, 0},
-                                pollfd{child_.pidfd.get(), POLLIN, 0}};
-  while (watched[0].revents == 0) {
-    if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR)
-      return fail(errno, "wait for the container's process");
-    if (watched[1].revents != 0) TRY(Signals::check());
-    // What it said before it died arrived before its death did.
-    if (watched[2].revents != 0 && ::poll(watched.data(), 1, 0) == 0) {
-      socket_.close();  // whoever still listens there ends, too
-      return std::unexpected(death_report());
-    }
-  }
-  return {};
+  TRY(within(await_word(socket_.fd(), child_.pidfd,
+                        [this](std::chrono::seconds so_far) { return hear_nothing(so_far); }),
+             fmt::format("while {}", conversation_.activity())));
+  // What it said before it died arrived before its death did.
+  pollfd word{socket_.fd().value, POLLIN, 0};
+  if (::poll(&word, 1, 0) != 0) return {};
+  socket_.close();  // whoever still listens there ends, too
+  return std::unexpected(death_report());
 }
 
 Result<linux::Packet> ChildLink::hear() {
@@ -89,9 +84,11 @@ Result<void> ChildLink::serve() {
 // collect.
 Result<void> ChildLink::adopt(const linux::Packet& packet) {
   TRY_ASSIGN(const int pid, parse_number(packet.payload));
-  TRY(linux::wait_for_child(child_.pid));
-  child_ = {.pid = pid, .pidfd = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)))};
-  return {};
+  linux::Child stage = std::exchange(
+      child_, {.pid = pid, .pidfd = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)))});
+  if (linux::collect_child(stage, kPatienceWithTheDead)) return {};
+  return refuse("the process that joined the namespaces has not ended for {} s",
+                kPatienceWithTheDead.count());
 }
 
 // A child that is gone has said why, or its end tells more than our broken pipe.

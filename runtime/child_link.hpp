@@ -1,5 +1,8 @@
 #pragma once
 
+#include <chrono>
+#include <string_view>
+
 #include "linux/clone.hpp"
 #include "linux/error.hpp"
 #include "linux/message_socket.hpp"
@@ -32,6 +35,10 @@ class ChildLink {
   virtual Result<void> answer(const linux::Packet& packet) = 0;
   /// Called when a stage has told of the process that it cloned, which still waits for Go.
   virtual Result<void> greet() { return {}; }
+  /// Called after each ten seconds without a word of the child's. An error ends the wait.
+  virtual Result<void> hear_nothing(std::chrono::seconds so_far) = 0;
+  /// What the child does now: "its terminal was opened".
+  std::string_view activity() const { return conversation_.activity(); }
   /// More to say of a child that died.
   virtual std::string cause_of_death() const { return {}; }
 

@@ -16,6 +16,7 @@
 #include "linux/rlimits.hpp"
 #include "linux/scheduling.hpp"
 #include "runtime/executable.hpp"
+#include "runtime/init_namespaces.hpp"
 #include "runtime/protocol.hpp"
 
 namespace ocirun::runtime {
@@ -173,6 +174,7 @@ Result<void> ContainerProcess::restrict(const linux::MessageSocket& parent) {
   TRY_ASSIGN(const linux::CapabilitySets sets, drop_bounding_set());
   if (filter_ && !process_->no_new_privileges) TRY(load_filter(parent));
   TRY(change_identity(sets));
+  TRY(die_with_parent(parent));  // the kernel forgot it when the ids changed
   if (filter_ && filter_->notify) TRY(load_filter(parent));
   if (retry_directory_) TRY(enter_working_directory());
   TRY_ASSIGN(executable_, find_executable(process_->args.front(), environment_));

@@ -17,12 +17,13 @@ namespace ocirun::runtime {
 namespace {
 
 constexpr int kMoves = 5;
+constexpr char kPaused[] = "cannot exec in a paused container (resume it, or give --ignore-paused)";
 
 class ExecLink final : public ChildLink {
  public:
   ExecLink(const ExecPlan& plan, const cgroups::Cgroup& cgroup, Fd console,
-           bundle::StateDocument state)
-      : plan_(plan), cgroup_(cgroup), console_(console), state_(std::move(state)) {}
+           bundle::StateDocument state, const Log& log)
+      : plan_(plan), cgroup_(cgroup), console_(console), state_(std::move(state)), log_(log) {}
 
   /// Makes the process, and answers it until Ready. `init`: the container's, which is followed
   /// where its topmost cgroup takes no process. Errors name the limit that is exhausted.
@@ -70,12 +71,23 @@ class ExecLink final : public ChildLink {
       case Message::kSetLimits:
         return linux::set_rlimits(pid(), plan_.request.process.rlimits);
       case Message::kListener:
-        return send_listener(packet, child_, *plan_.config.seccomp, state_);
+        TRY(send_listener(packet, child_, *plan_.config.seccomp, state_));
+        agent_answers_ = true;
+        return {};
       default:
         return fail(EPROTO, "unexpected {}", message_name(static_cast<Message>(packet.tag)));
     }
   }
 
+  Result<void> hear_nothing(std::chrono::seconds so_far) override {
+    if (agent_answers_) return no_answer_of_agent(*plan_.config.seccomp, so_far);
+    const auto frozen = cgroup_.freezer_state();
+    const bool is_paused = frozen && *frozen == cgroups::FreezerState::kFrozen;
+    if (is_paused && plan_.request.paused == InPaused::kIsAnError) return refuse(kPaused);
+    log_.warn(fmt::format("still waiting after {} s, while {}{}", so_far.count(), activity(),
+                          is_paused ? ": the container is paused" : ""));
+    return {};
+  }
   std::string cause_of_death() const override { return tell_oom(cgroup_, oom_kills_); }
 
   Result<linux::Child> clone() const {
@@ -92,6 +104,8 @@ class ExecLink final : public ChildLink {
   const std::uint64_t oom_kills_ = cgroup_.oom_kills();  // others than ours
   Fd console_;
   bundle::StateDocument state_;
+  const Log& log_;
+  bool agent_answers_ = false;  // what the process does from now on may be up to the seccomp agent
   UniqueFd terminal_;
 };
 
@@ -100,7 +114,7 @@ Result<void> check_status(const Container& container, InPaused paused) {
   if (can_exec(status)) return {};
   if (status == Status::kPaused) {
     if (paused == InPaused::kIsAllowed) return {};
-    return refuse("cannot exec in a paused container (resume it, or give --ignore-paused)");
+    return refuse(kPaused);
   }
   return refuse("cannot exec in a {} container", status_name(status));
 }
@@ -122,7 +136,7 @@ bool may_be_its_end(int error) {
 }
 
 Result<ExecutedProcess> enter(const Container& container, const bundle::Config& config,
-                              const ExecRequest& request) {
+                              const ExecRequest& request, const Log& log) {
   TRY(check_status(container, request.paused));
   TRY_ASSIGN(const UniqueFd console, connect_console(request));
   ExecPlan plan{.config = config,
@@ -141,7 +155,7 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
     TRY_ASSIGN(plan.filter, parse_filter_bytes(bytes));
   }
 
-  ExecLink link(plan, *cgroup, console, container.state());
+  ExecLink link(plan, *cgroup, console, container.state(), log);
   Rollback undo;  // after the link, which it needs to the last
   undo.add([&] { link.kill(); });
   TRY(link.give_birth(container.init().pid));
@@ -156,8 +170,8 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
 }  // namespace
 
 Result<ExecutedProcess> exec_process(const Container& container, const bundle::Config& config,
-                                     const ExecRequest& request) {
-  auto executed = enter(container, config, request);
+                                     const ExecRequest& request, const Log& log) {
+  auto executed = enter(container, config, request, log);
   if (!executed && may_be_its_end(executed.error().number()) && linux::is_ending(container.init()))
     return refuse("cannot exec in a stopped container");
   return executed;

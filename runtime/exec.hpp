@@ -36,6 +36,6 @@ struct ExecutedProcess {
 /// seccomp filter. Returns when execve has happened. On an error nothing of it is left. Errors: the
 /// container's status, find_executable()'s ….
 Result<ExecutedProcess> exec_process(const Container& container, const bundle::Config& config,
-                                     const ExecRequest& request);
+                                     const ExecRequest& request, const Log& log);
 
 }  // namespace ocirun::runtime

@@ -77,7 +77,6 @@ Result<void> run_process(const ExecPlan& plan, const linux::MessageSocket& paren
     TRY(process.set_attributes(procfs));
   }
   TRY(process.restrict(parent));
-  TRY(die_with_parent(parent));
   TRY(report_ready(parent));
   return process.execute();
 }

@@ -78,7 +78,6 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
     TRY(process.set_attributes(rootfs.procfs()));  // scheduler, labels: as root, with no filter
     rootfs.close();                 // no descriptor of a directory waits in a created container
     TRY(process.restrict(parent));  // limits, filter, user, sets
-    TRY(die_with_parent(parent));   // the kernel forgot it when the ids changed
   } else {
     rootfs.close();
   }

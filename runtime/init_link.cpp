@@ -42,6 +42,20 @@ Result<void> InitLink::spawn() {
   return staged ? Result<void>{} : greet();
 }
 
+Result<void> InitLink::greet() {
+  TRY(context_.cgroup.adopt(pid()));
+  // Without a cgroup nothing else finds it, should we die.
+  return context_.intent.record.cgroup_manager == "disabled" ? record_init() : Result<void>{};
+}
+
+// What `state` tells a hook that asks, too.
+Result<void> InitLink::record_init() {
+  TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(pid()));
+  context_.intent.record.init_pid = pid();
+  context_.intent.record.init_start_time = stat.start_time;
+  return context_.directory.write_intent(context_.intent);
+}
+
 Result<void> InitLink::apply_resources() const {
   return plan_.config.resources ? context_.cgroup.apply(*plan_.config.resources) : Result<void>{};
 }
@@ -52,6 +66,14 @@ Result<void> InitLink::compile_filter() {
   TRY_ASSIGN(filter_, linux::compile_seccomp(*plan_.config.seccomp, warnings));
   for (const std::string& warning : warnings) context_.log.debug(warning);
   return context_.directory.write_filter(filter_bytes(*filter_));
+}
+
+Result<void> InitLink::hear_nothing(std::chrono::seconds so_far) {
+  if (agent_answers_) return no_answer_of_agent(*plan_.config.seccomp, so_far);
+  if (plan_.config.hooks.of(hooks::Kind::kCreateContainer).empty())  // init tells of those
+    context_.log.warn(
+        fmt::format("still waiting after {} s, while {}", so_far.count(), activity()));
+  return {};
 }
 
 std::string InitLink::cause_of_death() const { return tell_oom(context_.cgroup, 0); }
@@ -108,7 +130,9 @@ Result<void> InitLink::forward_listener(const linux::Packet& packet) {
   bundle::StateDocument state = plan_.state;
   state.status = "creating";
   state.pid = pid();
-  return send_listener(packet, child_, *plan_.config.seccomp, state);
+  TRY(send_listener(packet, child_, *plan_.config.seccomp, state));
+  agent_answers_ = true;
+  return {};
 }
 
 }  // namespace ocirun::runtime

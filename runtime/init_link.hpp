@@ -40,14 +40,16 @@ class InitLink final : public ChildLink {
   UniqueFd take_terminal() { return std::move(terminal_); }
 
  private:
-  Result<void> greet() override { return context_.cgroup.adopt(pid()); }
+  Result<void> greet() override;
   Result<void> answer(const linux::Packet& packet) override;
+  Result<void> hear_nothing(std::chrono::seconds so_far) override;
   std::string cause_of_death() const override;
 
+  Result<void> record_init();
   Result<void> map_ids();
   Result<void> record_root_mount(const linux::Packet& packet);
   Result<void> open_mount(const linux::Packet& packet);
-  Result<UniqueFd> open_tree(const linux::Mount& mount) const;
+  Result<UniqueFd> open_tree(const linux::Mount& mount);
   Result<UniqueFd> open_id_map(const linux::Mount& mount) const;
   Result<UniqueFd> open_user_namespace() const;
   Result<void> run_hooks();
@@ -59,6 +61,7 @@ class InitLink final : public ChildLink {
   InitPlan& plan_;  // init uses its copy of it up
   BirthContext context_;
   bool hooks_have_begun_ = false;
+  bool agent_answers_ = false;  // what init does from now on may be up to the seccomp agent
   std::optional<linux::SeccompFilter> filter_;
   UniqueFd terminal_;
 };

@@ -26,11 +26,7 @@ Result<void> InitLink::run_hooks() {
       .warn = [this](std::string_view text) { context_.log.warn(text); },
       .interrupt = Signals::descriptor(),
       .check_interrupt = Signals::check};
-  bundle::IntentRecord intent = context_.intent;
-  intent.record.init_pid = pid();
-  TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(pid()));
-  intent.record.init_start_time = stat.start_time;
-  TRY(context_.directory.write_intent(intent));  // what `state` tells a hook that asks
+  TRY(record_init());
   hooks_have_begun_ = true;
   context_.directory.unlock();  // a hook may ask for the container's state
   for (const hooks::Kind kind : {hooks::Kind::kPrestart, hooks::Kind::kCreateRuntime})

@@ -5,14 +5,17 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 
+#include "linux/exec.hpp"
 #include "linux/locked_bind.hpp"
 #include "linux/place_mount.hpp"
 #include "linux/rootfs.hpp"
 #include "linux/syscalls.hpp"
 #include "linux/text.hpp"
+#include "runtime/await.hpp"
 #include "runtime/init_link.hpp"
 
 namespace ocirun::runtime {
@@ -21,11 +24,16 @@ namespace {
 using linux::NamespaceKind;
 
 // Locking changes the namespaces of whoever does it: a child's, which ends with it.
-Result<UniqueFd> open_locked(const linux::Procfs& procfs, const linux::LockedBind& wanted) {
+Result<UniqueFd> open_locked(const linux::Procfs& procfs, const linux::LockedBind& wanted,
+                             const OnSilence& on_silence) {
   TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
-  TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
+  TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
   if (child.pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    // Stuck in a filesystem it would keep our lock.
+    const std::array<Fd, 4> keep{ends.second.fd(), procfs.fd(), wanted.id_map,
+                                 wanted.user_namespace};
+    linux::close_descriptors_but(keep);
     const auto tree = linux::clone_locked_bind(procfs, wanted);
     const Fd fd = tree ? Fd(*tree) : Fd{};
     const auto told = tree ? tell(ends.second, Message::kMountTree, {}, std::span(&fd, 1))
@@ -33,8 +41,10 @@ Result<UniqueFd> open_locked(const linux::Procfs& procfs, const linux::LockedBin
     ::_exit(told ? 0 : 1);
   }
   ends.second.close();
-  auto received = ends.first.receive();
-  TRY(linux::wait_for_child(child.pid));
+  const auto awaited = await_word(ends.first.fd(), Fd{}, on_silence);
+  auto received = awaited ? ends.first.receive() : Result<linux::Packet>();
+  linux::kill_child(child);  // it has said all; a source that does not answer keeps it
+  TRY(awaited);
   TRY_ASSIGN(linux::Packet packet, std::move(received));
   if (packet.end_of_stream) return fail(EPIPE, "the process that locks the mount died");
   if (static_cast<Message>(packet.tag) == Message::kFailed)
@@ -75,16 +85,18 @@ Result<UniqueFd> InitLink::open_user_namespace() const {
                             O_RDONLY | O_CLOEXEC);
 }
 
-Result<UniqueFd> InitLink::open_tree(const linux::Mount& mount) const {
+Result<UniqueFd> InitLink::open_tree(const linux::Mount& mount) {
   const linux::Propagation propagation = plan_.config.rootfs_propagation;
   TRY_ASSIGN(const UniqueFd id_map, open_id_map(mount));
   if (!plan_.config.namespaces.contains(NamespaceKind::kUser))
     return open_unlocked(context_.procfs, mount, id_map, propagation);
   TRY_ASSIGN(const UniqueFd user_namespace, open_user_namespace());
-  return open_locked(context_.procfs, {.mount = mount,
-                                       .id_map = id_map,
-                                       .user_namespace = user_namespace,
-                                       .rootfs_propagation = propagation});
+  return open_locked(context_.procfs,
+                     {.mount = mount,
+                      .id_map = id_map,
+                      .user_namespace = user_namespace,
+                      .rootfs_propagation = propagation},
+                     [&](auto so_far) { return hear_nothing(so_far); });
 }
 
 // Before it is attached: `delete --force` has to know it from then on.

@@ -6,6 +6,7 @@
 #include "hooks/phase.hpp"
 #include "linux/pidfd.hpp"
 #include "linux/procfs.hpp"
+#include "runtime/agent.hpp"
 #include "runtime/destroy.hpp"
 #include "runtime/signals.hpp"
 #include "runtime/start_gate.hpp"
@@ -47,6 +48,25 @@ Result<void> check_executed(const bundle::ContainerRecord& record) {
   return refuse("{}", kEndedBeforeExec);
 }
 
+// Each ten seconds in which init says nothing. What waits for an agent does not come by itself.
+Result<void> hear_nothing(const StateDirectory& directory, const bundle::ContainerRecord& record,
+                          const Log& log, std::chrono::seconds so_far, bool executing) {
+  TRY_ASSIGN(const std::string text, directory.read_config());
+  TRY_ASSIGN(const bundle::Config config,
+             bundle::parse_config(text, HostPath(record.bundle)).take());
+  const bool in_hook =
+      !executing && !config.hooks.of(hooks::Kind::kStartContainer).empty();  // init tells of those
+  if (in_hook) return {};
+  if (config.seccomp && !config.seccomp->listener_path.empty()) {
+    [[maybe_unused]] const auto ignored =
+        linux::send_signal({record.init_pid, record.init_start_time}, SIGKILL);
+    return no_answer_of_agent(*config.seccomp, so_far);
+  }
+  log.warn(fmt::format("still waiting after {} s for the container's process, which {}",
+                       so_far.count(), executing ? "executes its program" : "was told to start"));
+  return {};
+}
+
 }  // namespace
 
 std::unexpected<Error> refuse_start(Status status) {
@@ -67,7 +87,12 @@ Result<void> start_container(const StateDirectory& directory, const bundle::Cont
         error.within("it does not wait for start any more: it is running, or about to"));
   }
   if (!gate) return std::unexpected(gate.error());
-  auto outcome = await_exec(*gate, [&log](std::string_view warning) { log.warn(warning); });
+  auto outcome =
+      await_exec(*gate, {.warn = [&](std::string_view text) { log.warn(text); },
+                         .on_silence =
+                             [&](auto so_far, bool executing) {
+                               return hear_nothing(directory, record, log, so_far, executing);
+                             }});
   if (outcome) outcome = check_executed(record);
   directory.forget_start();
   if (outcome)

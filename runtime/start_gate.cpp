@@ -1,16 +1,14 @@
 #include "runtime/start_gate.hpp"
 
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <ctime>
 #include <memory>
 
+#include "runtime/await.hpp"
 #include "runtime/protocol.hpp"
-#include "runtime/signals.hpp"
 
 namespace ocirun::runtime {
 
@@ -18,18 +16,6 @@ namespace {
 
 constexpr int kMostTries = 100;
 constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 100'000'000};
-
-// A startContainer hook is the image's, and may take as long as it likes: a signal ends the wait.
-Result<void> await_record(Fd connection) {
-  std::array<pollfd, 2> watched{pollfd{connection.value, POLLIN, 0},
-                                pollfd{Signals::descriptor().value, POLLIN, 0}};
-  while (watched[0].revents == 0) {
-    if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR)
-      return fail(errno, "wait for the container's program");
-    if (watched[0].revents == 0 && watched[1].revents != 0) TRY(Signals::check());
-  }
-  return {};
-}
 
 }  // namespace
 
@@ -60,11 +46,13 @@ void StartGate::refuse(const Error& error) const {
   ::send(connection_.get(), record.data(), record.size(), MSG_NOSIGNAL);
 }
 
-Result<void> await_exec(Fd connection, const std::function<void(std::string_view)>& warn) {
+Result<void> await_exec(Fd connection, const GateListener& listener) {
   constexpr std::size_t kMaxRecord = 64 * 1024;
   const auto record = std::make_unique_for_overwrite<char[]>(kMaxRecord);
   for (bool executing = false;;) {
-    TRY(await_record(connection));
+    // A startContainer hook is the image's, and may take as long as it likes: a signal ends that.
+    TRY(await_word(connection, Fd{},
+                   [&](auto so_far) { return listener.on_silence(so_far, executing); }));
     const ssize_t count = ::recv(connection.value, record.get(), kMaxRecord, 0);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) {
@@ -73,7 +61,7 @@ Result<void> await_exec(Fd connection, const std::function<void(std::string_view
     }
     const std::string_view text(record.get(), static_cast<std::size_t>(count));
     if (text.front() == kGateFailed) return std::unexpected(parse_error_bytes(text.substr(1)));
-    if (text.front() == kGateHookLasts) warn(text.substr(1));
+    if (text.front() == kGateHookLasts) listener.warn(text.substr(1));
     executing = text.front() == kGateExec;
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string_view>
 
@@ -37,8 +38,15 @@ class StartGate {
   UniqueFd connection_;
 };
 
-/// The other side: what became of init; `warn` hears of a hook that lasts. Errors: init's own; or
-/// that it ended before execve.
-Result<void> await_exec(Fd connection, const std::function<void(std::string_view)>& warn);
+/// What `start` does about what it hears meanwhile.
+struct GateListener {
+  std::function<void(std::string_view)> warn;  // of a hook that lasts
+  /// As OnSilence; whether the next thing was to be execve.
+  std::function<Result<void>(std::chrono::seconds so_far, bool executing)> on_silence;
+};
+
+/// The other side: what became of init. Errors: init's own; or that it ended before execve; a
+/// signal that asks us to end; on_silence's.
+Result<void> await_exec(Fd connection, const GateListener& listener);
 
 }  // namespace ocirun::runtime

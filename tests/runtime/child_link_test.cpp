@@ -42,6 +42,7 @@ class Link final : public ChildLink {
     if (static_cast<Message>(packet.tag) == Message::kOpenMount) TRY(send_tree(Fd{0}));
     return refusal;
   }
+  Result<void> hear_nothing(std::chrono::seconds) override { return {}; }
   std::string cause_of_death() const override { return " (of old age)"; }
 };
 
