@@ -105,6 +105,19 @@ Result<std::unique_ptr<Cgroup>> open_cgroup(Record record) {
   return std::make_unique<HostCgroup>(std::move(record));
 }
 
+std::vector<std::string> missing_parents(const Record& record) {
+  std::vector<std::string> missing;
+  for (const auto& [controllers, directory] : record.directories) {
+    const std::size_t mount_point = directory.size() - record.path.size();
+    for (std::string parent = parent_of(directory); parent.size() > mount_point;
+         parent = parent_of(parent)) {
+      if (const auto found = find_directory(parent); !found || *found) break;
+      missing.push_back(parent);
+    }
+  }
+  return missing;
+}
+
 Result<Record> check_record(Record record, const Layout& layout, Uid owner) {
   TRY(check_shape(record));
   const Record expected = planned_record(layout, {record.path});

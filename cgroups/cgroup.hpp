@@ -116,6 +116,8 @@ Result<std::unique_ptr<Cgroup>> make_cgroup(const Layout& layout, const Placemen
 /// The same from what a state file remembers: nothing of it is re-derived. Errors: a record that
 /// names anything but directories of cgroupfs, as a damaged or forged one does.
 Result<std::unique_ptr<Cgroup>> open_cgroup(Record record);
+/// The directories above those of `record` that are not there yet, deepest first.
+std::vector<std::string> missing_parents(const Record& record);
 /// For records that `owner` wrote and not we: its directories must be the ones that `layout` gives
 /// for its path, and those that exist must belong to `owner`. Returns what of it may be touched,
 /// which is them: who makes a missing one meanwhile is somebody else, and so may whoever uses what

@@ -12,8 +12,6 @@ namespace {
 
 constexpr int kMakeTries = 100;  // each lost to somebody who removed the empty parent
 
-std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
-
 /// Makes `path` below `mount_point`, parents first.
 Result<void> make_parents(const std::string& mount_point, const std::string& path,
                           std::vector<std::string>& created) {
@@ -53,6 +51,8 @@ Result<void> hand_down(const Directory& ancestor, const std::string& controller)
 }
 
 }  // namespace
+
+std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
 bool Node::has(std::string_view controller) const { return contains(controllers_, controller); }
 

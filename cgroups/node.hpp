@@ -41,6 +41,9 @@ const Node* find_unified(std::span<const Node> nodes);
 /// The v1 node that has the controller; null where none has, and the unified one may.
 const Node* find_v1(std::span<const Node> nodes, std::string_view controller);
 
+/// The directory above `path`.
+std::string parent_of(const std::string& path);
+
 /// Makes the node's directory, and its missing parents, whose names `created_parents` gets, deepest
 /// first. Others may remove an empty parent meanwhile: retried a bounded number of times.
 Result<Made> make_node(const Node& node, std::vector<std::string>& created_parents);

@@ -30,6 +30,7 @@ Result<void> check_resctrl(const IntelRdt& rdt);
 struct ResctrlGroups {
   std::string clos_path;     // "" when it existed before or was named by closID (I-2)
   std::string monitor_path;  // "" without monitoring
+  friend bool operator==(const ResctrlGroups&, const ResctrlGroups&) = default;
 };
 
 /// The mount point of resctrl in the caller's mountinfo; ENOENT when it is not mounted (I-1).

@@ -7,6 +7,7 @@
 
 #include "cgroups/directory.hpp"
 #include "cgroups/plan.hpp"
+#include "cgroups/systemd_cgroup.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -46,6 +47,22 @@ Result<cgroups::Placement> choose_placement(const cgroups::Layout& layout,
     if (!base.empty() && is_delegated(unified.mount_point.string() + base))
       return cgroups::Placement{base + placement.path};
   return placement;
+}
+
+Result<std::unique_ptr<cgroups::Cgroup>> plan_cgroup(const GlobalOptions& options,
+                                                     const cgroups::Layout& layout,
+                                                     const bundle::Config& config,
+                                                     const std::string& id) {
+  if (options.cgroup_manager == CgroupManager::kSystemd)
+    return cgroups::make_systemd_cgroup(
+        layout, {.instance = is_host_root() ? cgroups::SystemdInstance::kSystem
+                                            : cgroups::SystemdInstance::kUser,
+                 .cgroups_path = config.cgroups_path,
+                 .id = id,
+                 .resources = config.resources.value_or(cgroups::Resources{}),
+                 .annotations = config.annotations});
+  TRY_ASSIGN(const cgroups::Placement placement, choose_placement(layout, config.cgroups_path, id));
+  return cgroups::make_cgroup(layout, placement);
 }
 
 std::vector<std::string> asked_limits(const std::optional<cgroups::Resources>& resources) {

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "bundle/config.hpp"
+#include "cgroups/cgroup.hpp"
 #include "cgroups/layout.hpp"
 #include "cgroups/placement.hpp"
 #include "cgroups/resources.hpp"
@@ -26,6 +29,12 @@ std::string shown_path(const cgroups::Hierarchy& hierarchy);
 Result<cgroups::Placement> choose_placement(const cgroups::Layout& layout,
                                             const std::optional<std::string>& cgroups_path,
                                             const std::string& id);
+
+/// The cgroup of a container, by systemd or without; nothing is made yet.
+Result<std::unique_ptr<cgroups::Cgroup>> plan_cgroup(const GlobalOptions& options,
+                                                     const cgroups::Layout& layout,
+                                                     const bundle::Config& config,
+                                                     const std::string& id);
 
 /// The fields of /linux/resources that ask for something, as JSON pointers; values that mean "no
 /// limit" are left out.

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include "cgroups/systemd_cgroup.hpp"
 #include "linux/pidfd.hpp"
 #include "linux/procfs.hpp"
 #include "linux/resctrl.hpp"
@@ -65,7 +64,7 @@ class Creation {
   Result<void> offer_notify_socket();
   Result<void> choose_cgroup();
   Result<void> record_intent();
-  Result<std::unique_ptr<cgroups::Cgroup>> plan_cgroup() const;
+  Result<void> extend_intent();
   Result<void> prepare_plan();
   Result<void> make_cgroup();
   Result<void> give_birth();
@@ -89,6 +88,7 @@ class Creation {
   bundle::IntentRecord intent_;
   std::optional<InitPlan> plan_;
   std::optional<InitLink> init_;
+  bool is_left_to_delete_ = false;  // what does not die keeps its state
   Rollback undo_;
 };
 
@@ -107,6 +107,7 @@ Result<void> Creation::claim_id() {
   // Registered first and so the last to run: after all else is undone (H-11).
   undo_.add([this] {
     if (!directory_->exists()) return;  // who has deleted it has run the poststop hooks too
+    if (is_left_to_delete_) return;
     [[maybe_unused]] const auto ignored = directory_->remove();
     if (init_ && init_->hooks_have_begun()) run_poststop(config_, record_, log_);
   });
@@ -146,21 +147,6 @@ bundle::ContainerRecord Creation::make_record() const {
   return record;
 }
 
-Result<std::unique_ptr<cgroups::Cgroup>> Creation::plan_cgroup() const {
-  const std::string id = request_.id.string();
-  if (options_.cgroup_manager == CgroupManager::kSystemd)
-    return cgroups::make_systemd_cgroup(
-        layout_, {.instance = is_host_root() ? cgroups::SystemdInstance::kSystem
-                                             : cgroups::SystemdInstance::kUser,
-                  .cgroups_path = config_.cgroups_path,
-                  .id = id,
-                  .resources = config_.resources.value_or(cgroups::Resources{}),
-                  .annotations = config_.annotations});
-  TRY_ASSIGN(const cgroups::Placement placement,
-             choose_placement(layout_, config_.cgroups_path, id));
-  return cgroups::make_cgroup(layout_, placement);
-}
-
 Result<void> Creation::choose_cgroup() {
   TRY_ASSIGN(procfs_, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   auto layout = cgroups::read_layout(*procfs_);
@@ -169,7 +155,7 @@ Result<void> Creation::choose_cgroup() {
     if (config_.resources)
       log_.warn("/linux/resources: has no effect with --cgroup-manager disabled");
   } else if (layout) {
-    TRY_ASSIGN(cgroup_, plan_cgroup());
+    TRY_ASSIGN(cgroup_, plan_cgroup(options_, layout_, config_, request_.id.string()));
   } else {
     TRY_ASSIGN(const std::string warning,
                go_without_cgroup(options_, config_.resources, Obstacle::kNoHierarchy,
@@ -183,11 +169,25 @@ Result<void> Creation::record_intent() {
   record_ = make_record();
   TRY_ASSIGN(record_.boot_id, linux::read_boot_id());
   intent_.record = record_;
+  if (record_.cgroup.unit.empty())  // what is made above is known before it is
+    intent_.record.cgroup.created_parents = cgroups::missing_parents(record_.cgroup);
   intent_.net_devices = config_.net_devices;
   intent_.runtime_pid = ::getpid();
   if (const auto stat = linux::read_process_stat(intent_.runtime_pid))
     intent_.runtime_start_time = stat->start_time;
   TRY(directory_->write_config(text_));  // first: the intent may promise poststop hooks
+  return directory_->write_intent(intent_);
+}
+
+// What has come to be since that `delete --force` could not find.
+Result<void> Creation::extend_intent() {
+  bundle::ContainerRecord& known = intent_.record;
+  if (known.cgroup.handed_down == record_.cgroup.handed_down &&
+      known.cgroup_manager == record_.cgroup_manager && known.resctrl == record_.resctrl)
+    return {};
+  known.cgroup.handed_down = record_.cgroup.handed_down;
+  known.cgroup_manager = record_.cgroup_manager;
+  known.resctrl = record_.resctrl;
   return directory_->write_intent(intent_);
 }
 
@@ -209,8 +209,12 @@ Result<void> Creation::prepare_plan() {
 Result<void> Creation::make_cgroup() {
   // While hooks ran somebody may have deleted this container and made another one of that name.
   undo_.add([this] {
-    if (directory_->exists()) [[maybe_unused]]
-      const auto ignored = cgroup_->destroy();
+    if (!directory_->exists()) return;
+    const auto destroyed = cgroup_->destroy();
+    if (destroyed) return;
+    is_left_to_delete_ = true;
+    log_.warn(fmt::format("{}; delete --force {} removes what is left", destroyed.error().message(),
+                          record_.id));
   });
   const std::vector<cgroups::DeviceRule> no_rules;
   if (is_lenient(options_))
@@ -230,6 +234,7 @@ Result<void> Creation::make_cgroup() {
     record_.cgroup_manager = "disabled";
   }
   record_.cgroup = cgroup_->record();
+  TRY(extend_intent());
   TRY_ASSIGN(plan_->cgroup, cgroup_->open_for_join());
   if (const auto given = delegate_cgroup(config_, layout_, plan_->cgroup.unified_directory); !given)
     log_.warn(given.error().message());
@@ -253,6 +258,7 @@ Result<void> Creation::give_birth() {
   TRY(write_oom_score());
   TRY(init_->apply_resources());  // from here to Ready both sides work at once
   record_.cgroup = cgroup_->record();
+  TRY(extend_intent());
   TRY(init_->compile_filter());
   TRY(init_->serve());
   record_.rootfs_mount = intent_.record.rootfs_mount;
@@ -274,7 +280,7 @@ Result<void> Creation::join_resctrl() {
              linux::apply_resctrl(*host_.resctrl, *config_.intel_rdt, record_.id, init_->pid()));
   undo_.add(
       [this] { [[maybe_unused]] const auto ignored = linux::remove_resctrl(*record_.resctrl); });
-  return {};
+  return extend_intent();
 }
 
 Result<void> Creation::publish() {

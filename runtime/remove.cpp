@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <csignal>
 
+#include "bundle/config.hpp"
+#include "linux/procfs.hpp"
+#include "runtime/cgroup_choice.hpp"
 #include "runtime/container.hpp"
 #include "runtime/destroy.hpp"
 #include "runtime/kill.hpp"
@@ -38,9 +41,27 @@ void forget_taken_cgroup(const Store& store, const ContainerId& id, bundle::Cont
   record.cgroup = {};
 }
 
-// What can be known of a container: the state file, else the intent, else its id alone. Errors: a
-// file that could not be read for want of something is no damaged file.
-Result<bundle::ContainerRecord> best_record(const StateDirectory& directory,
+// Where `create` would put it: by the snapshot of config.json, or if that is damaged too, by its
+// id.
+Result<cgroups::Record> probable_cgroup(GlobalOptions options, const StateDirectory& directory,
+                                        const ContainerId& id) {
+  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  const auto layout = cgroups::read_layout(procfs);
+  if (!layout) return cgroups::Record{};
+  bundle::Config config;
+  if (const auto text = directory.read_config())
+    if (auto parsed = bundle::parse_config(*text, HostPath("/")).take())
+      config = std::move(*parsed);
+  if (std::ranges::count(config.cgroups_path.value_or(""), ':') == 2)
+    options.cgroup_manager = CgroupManager::kSystemd;
+  TRY_ASSIGN(const auto cgroup, plan_cgroup(options, *layout, config, id.string()));
+  return cgroup->record();
+}
+
+// What can be known of a container: the state file, else the intent, else what `create` would do.
+// Errors: a file that could not be read for want of something is no damaged file.
+Result<bundle::ContainerRecord> best_record(const GlobalOptions& options,
+                                            const StateDirectory& directory,
                                             const ContainerId& id) {
   auto record = directory.read_record();
   if (record || is_shortage(record.error().number())) return record;
@@ -49,10 +70,11 @@ Result<bundle::ContainerRecord> best_record(const StateDirectory& directory,
   auto intent = directory.read_intent();
   if (!intent && is_shortage(intent.error().number()))
     return std::unexpected(std::move(intent).error());
-  if (intent)
-    guess = std::move(intent->record);
-  else
-    TRY(directory.check_is_state());  // else a wrong --root would have us remove what lies there
+  if (intent) return std::move(intent->record);
+  TRY(directory.check_is_state());  // else a wrong --root would have us remove what lies there
+  if (!refuse_foreign(directory)) return guess;
+  TRY_ASSIGN(guess.boot_id, linux::read_boot_id());
+  TRY_ASSIGN(guess.cgroup, probable_cgroup(options, directory, id));
   return guess;
 }
 
@@ -60,11 +82,16 @@ constexpr std::chrono::milliseconds kBriefPatience{1000};
 
 // Who holds the lock may wait for the container itself, which need not ever let it go: `start`, for
 // a startContainer hook, say. Its death does.
-Result<void> lock_by_force(const GlobalOptions& options, const ContainerId& id,
+Result<void> lock_by_force(const Store& store, const ContainerId& id,
                            const StateDirectory& directory) {
   if (directory.lock(kBriefPatience)) return {};
-  if (const auto container = Container::load(options, id)) [[maybe_unused]]
-    const auto ignored = kill_container(*container, SIGKILL, KillScope::kInit);
+  if (const auto container = Container::load(store, id)) {
+    [[maybe_unused]] const auto ignored = kill_container(*container, SIGKILL, KillScope::kInit);
+  } else if (const auto intent = directory.read_intent();
+             intent && refuse_foreign(directory) &&
+             !another_owns_cgroup(store, id, intent->record.cgroup)) {
+    [[maybe_unused]] const auto ignored = kill_processes(intent->record);  // its create waits
+  }
   return directory.lock(kLockPatience);
 }
 
@@ -74,8 +101,9 @@ Result<void> delete_by_force(const GlobalOptions& options, const ContainerId& id
   if (!directory && is_shortage(directory.error().number()))
     return std::unexpected(directory.error());
   if (!directory) return {};  // containerd's shim asks for every container a second time
-  TRY(lock_by_force(options, id, *directory));
-  TRY_ASSIGN(bundle::ContainerRecord record, best_record(*directory, id));
+  TRY(lock_by_force(store, id, *directory));
+  if (!directory->exists()) return {};  // a create that we ended has taken all back
+  TRY_ASSIGN(bundle::ContainerRecord record, best_record(options, *directory, id));
   TRY(check_ownership(*directory, record));
   forget_taken_cgroup(store, id, record, log);
   return destroy_container(*directory, record, log);
