@@ -1,5 +1,5 @@
 # One system call of a command refused, or its process killed there: nothing leaks, whatever fails. What is run
-# and what must hold: faults/sweep. Every Nth of some fifty thousand points; OCIRUN_FAULTS_STRIDE says which N.
+# and what must hold: faults/sweep. Every Nth of some eighty thousand points; OCIRUN_FAULTS_STRIDE says which N.
 load lib/common
 
 sweep() {
@@ -8,7 +8,7 @@ sweep() {
 }
 
 @test "create and run that are killed, or refused a call, leave nothing" {
-  sweep 331 --command create,run,detached
+  sweep 449 --command create,run,detached
 }
 
 @test "start that is killed or refused a call can be given again, and init's end then is an error" {
@@ -16,11 +16,11 @@ sweep() {
 }
 
 @test "exec that is killed or refused a call leaves the container as it was" {
-  sweep 131 --command exec
+  sweep 197 --command exec,exec-detached
 }
 
 @test "kill, pause, resume and update that are killed or refused a call can be given again" {
-  sweep 131 --command kill,kill-all,pause,resume,update
+  sweep 151 --command kill,kill-all,pause,resume,update,update-devices
 }
 
 @test "delete that is killed or refused a call leaves what delete --force removes" {

@@ -133,7 +133,7 @@ class Run:
     # Another program: a hook, ps, the container's own.
     def _is_ours(self, pid):
         try:
-            return os.readlink(f"/proc/{pid}/exe").endswith("ocirun")
+            return os.path.basename(os.readlink(f"/proc/{pid}/exe")).startswith("ocirun")
         except OSError:
             return True
 
