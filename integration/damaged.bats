@@ -59,9 +59,10 @@ each_way() {
     create_and_start
     pid=$(init_pid)
     damage "$1" "$way"
-    "$2" "$way" || { echo "$1: $way"; return 1; }
-    lists_both "$other" || { echo "$1: $way"; return 1; }
-    is_removed "$pid" || { echo "$1: $way"; return 1; }
+    echo "$1: $way" # first: a check that stands before || does not stop at its first failure
+    "$2" "$way"
+    lists_both "$other"
+    is_removed "$pid"
   done
   ID=$other
   status_is created
