@@ -207,3 +207,90 @@ filter_is_told() {
   succeeds
   [[ ! -e $ROOT/empty ]]
 }
+
+@test "with state.json and intent.json both damaged while the container runs delete --force ends it" {
+  local way pid
+  for way in empty garbage array gone; do
+    create_and_start
+    pid=$(init_pid)
+    damage state.json "$way"
+    damage intent.json "$way"
+    echo "$way"
+    is_removed "$pid"
+  done
+}
+
+@test "without a cgroup too delete --force ends a container whose state.json is empty or gone" {
+  local way pid
+  config 'del(.linux.cgroupsPath, .linux.resources)'
+  for way in empty gone; do
+    ocirun --cgroup-manager disabled create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || show_output
+    start
+    pid=$(init_pid)
+    damage state.json "$way"
+    echo "$way"
+    is_removed "$pid"
+  done
+}
+
+# waits_in_a_hook KIND: a create that waits for a hook of that kind; its pid is $CREATING.
+waits_in_a_hook() {
+  config '.hooks = {($k): [{path: "/bin/sleep", args: ["sleep", "1003"]}]}' --arg k "$1"
+  "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/created" 2>&1 3>&- 4>&- &
+  CREATING=$!
+  HELPERS+=("$CREATING")
+  eventually hook_runs
+}
+
+hook_runs() { pgrep -fx "sleep 1003" >/dev/null; }
+no_hook_runs() { ! hook_runs; }
+
+# is_killed: the create. With `alone` it is all that this test is about, and the hook is killed too.
+is_killed() {
+  kill -KILL "$CREATING"
+  wait "$CREATING" || true
+  [[ ${1:-} != alone ]] || pgrep -fx "sleep 1003" | xargs -r kill -KILL
+}
+
+@test "delete --force of a create that was killed in a hook removes the parents of its cgroup, and no others" {
+  config '.linux.cgroupsPath = $p' --arg p "/$ID-up/mid/$ID"
+  waits_in_a_hook createRuntime
+  [[ -n $(cgroups "$ID-up/mid/$ID") ]]
+  is_killed alone
+  ocirun delete --force "$ID"
+  equal "" "$(cgroups "$ID-up")"
+  make_cgroups "$ID-up"
+  waits_in_a_hook createRuntime
+  is_killed alone
+  ocirun delete --force "$ID"
+  equal "" "$(cgroups "$ID-up/mid")"
+  [[ -n $(cgroups "$ID-up") ]]
+  remove_cgroups "$ID-up"
+}
+
+@test "delete --force while create waits for a createContainer hook ends both" {
+  local begin
+  waits_in_a_hook createContainer
+  begin=$SECONDS
+  attempt delete --force "$ID"
+  succeeds
+  [[ $((SECONDS - begin)) -lt 15 ]]
+  [[ ! -e $ROOT/$ID ]]
+  equal "" "$(cgroups "$ID")"
+  eventually no_hook_runs
+  status=0
+  wait "$CREATING" || status=$?
+  output=$(<"$TMP/created")
+  exits 1 "ocirun: create $ID: "
+}
+
+@test "the hook of a create that is killed dies with it" {
+  local kind
+  for kind in prestart createRuntime createContainer; do
+    echo "$kind"
+    waits_in_a_hook "$kind"
+    is_killed
+    eventually no_hook_runs
+    ocirun delete --force "$ID"
+  done
+}
