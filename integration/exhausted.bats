@@ -19,8 +19,8 @@ limited_by() {
 # answers [WORDS]: success, or an error of one line that is ocirun's own; neither a crash nor the end of somebody's patience.
 answers() {
   if [[ $status == 0 ]]; then return 0; fi
-  [[ $status == 1 || $status == 255 ]] || found
-  [[ $output == ocirun:\ * && $output != *$'\n'* ]] || found
+  [[ $status == 1 || $status == 255 ]] || { found; return 1; }
+  [[ $output == ocirun:\ * && $output != *$'\n'* ]] || { found; return 1; }
   [[ $# == 0 ]] || mentions "$1"
 }
 

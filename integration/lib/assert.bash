@@ -1,5 +1,6 @@
 # shellcheck shell=bash disable=SC2154 # bats sets status, output and stderr
-# What a test says about $status, $output and $stderr of bats' `run`. Each prints what it found.
+# What a test says about $status, $output and $stderr of bats' `run`. Each prints what it found, and returns at the first
+# that is wrong: before || and in conditions errexit would not do that.
 
 found() {
   echo "found: status $status"
@@ -10,13 +11,13 @@ found() {
 
 # succeeds [TEXT]: status 0, and the output is exactly TEXT.
 succeeds() {
-  [[ $status == 0 ]] || { echo "expected success"; found; }
+  [[ $status == 0 ]] || { echo "expected success"; found; return 1; }
   [[ $# == 0 ]] || prints "$1"
 }
 
 # exits STATUS [WORDS]: with that status, and the output contains the words.
 exits() {
-  [[ $status == "$1" ]] || { echo "expected status $1"; found; }
+  [[ $status == "$1" ]] || { echo "expected status $1"; found; return 1; }
   [[ $# == 1 ]] || mentions "$2"
 }
 
