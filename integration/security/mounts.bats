@@ -54,7 +54,7 @@ three_mounts() {
 }
 
 @test "runc CVE-2021-30465 CVE-2024-45310 a destination that is swapped all the time never leads out, nor shows the host" {
-  local deadline=$((SECONDS + 6)) made=0
+  local deadline=$((SECONDS + 12)) made=0
   swapper
   race_mounts
   while [[ $SECONDS -lt $deadline || $made -lt 6 ]]; do
