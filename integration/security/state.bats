@@ -54,6 +54,26 @@ load harness
   equal created "$("$OCIRUN" --root "$TMP/ours" state "$ID" | jq -r .status)"
 }
 
+# LXC's lock was a file below /run/lock, where everybody may plant a link. Ours is the container's directory.
+@test "lxc CVE-2015-1331 a link planted where the state root or its parents are to be: nothing is made or locked behind it" {
+  local place
+  install -d -m 777 -o 12345 "$TMP/anybodys"
+  ln -s "$DECOY" "$TMP/anybodys/link"
+  ln -s "$DECOY/new" "$TMP/anybodys/dangling"
+  chown -h 12345 "$TMP/anybodys"/*
+  for place in link link/sub link/new/root dangling dangling/root; do
+    ROOT=$TMP/anybodys/$place attempt create --bundle "$BUNDLE" "$ID"
+    exits 1 "belongs to user 12345, who chooses where it leads"
+    ROOT=$TMP/anybodys/$place attempt delete --force "$ID"
+    exits 1 "belongs to user 12345, who chooses where it leads"
+    decoy_is_unchanged
+  done
+  flock "$TMP/anybodys/dangling" true # who makes the file for a lock by name
+  caught_decoy
+  mkdir -p "$TMP/anybodys/link/new/root"
+  caught_decoy
+}
+
 @test "a state file that is a link is not opened: an open of a device may do something" {
   create
   mv "$ROOT/$ID/state.json" "$TMP/state.json"
