@@ -183,6 +183,7 @@ has_ended() { ! kill -0 "${HELPERS[-1]}" 2>/dev/null || [[ $(ps -o stat= -p "${H
 }
 
 @test "a signal ends an exec whose process never comes to its execve" {
+  needs_system_call pidfd_open "an exec with a seccomp agent"
   local pid
   config '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", listenerPath: $p,
     syscalls: [{names: ["execve"], action: "SCMP_ACT_NOTIFY"}]}' --arg p "$TMP/agent"
