@@ -161,6 +161,22 @@ sources_are_whole() {
   umount "$TMP/tree/sub"
 }
 
+@test "lxc CVE-2015-1334 nspawn a bound directory's read-only and nosuid cannot be lifted inside, whichever system call set them" {
+  mkdir "$TMP/tree"
+  chown 100000 "$TMP/tree"
+  add_mount '{"destination": "/mnt", "source": "'"$TMP/tree"'", "options": ["bind", "ro", "nosuid"]}'
+  user_namespace
+  capabilities CAP_SYS_ADMIN
+  script 'exec 2>&1; mount -o remount,bind,ro,suid /mnt; mount -o remount,bind,rw /mnt; touch /mnt/x; grep " /mnt " /proc/mounts'
+  run_container
+  mentions "Read-only file system"
+  mentions " ro,nosuid,"
+  tree_is_empty
+  capabilities
+  run_naive
+  caught tree_is_empty
+}
+
 tree_is_empty() { equal "" "$(find "$TMP/tree" ! -type d)"; }
 
 @test "a program that changes its root's propagation or makes mounts leaves none on the host" {
