@@ -229,7 +229,7 @@ load lib/common
 @test "OP-4 a signal that does not exist is refused and has no effect" {
   local signal
   create_and_start
-  for signal in BOGUS SIG 0x9 -1 65 9999 KILLER RTMAX+1 ""; do
+  for signal in BOGUS SIG 0x9 -1 65 9999 KILLER RTMAX+1; do
     run ocirun kill "$ID" "$signal"
     exits 1 || { echo "signal: $signal"; return 1; }
   done

@@ -15,14 +15,36 @@ namespace {
 
 constexpr char kAdvice[] = "(choose another with --root or XDG_RUNTIME_DIR)";
 
+// For root no link of another user, who would choose which containers root works on.
+Result<UniqueFd> open_root(const std::string& path) {
+  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+  auto direct = linux::sys::openat2(Fd{AT_FDCWD}, path.c_str(), kFlags, RESOLVE_NO_SYMLINKS);
+  const int number = direct ? 0 : direct.error().number();
+  if (number != ELOOP && number != ENOSYS && number != EPERM) return direct;
+  return is_host_root() ? linux::open_by_own_links(path) : linux::sys::open(path.c_str(), kFlags);
+}
+
+// For root below the descriptor of what is above: by its name it would be made wherever a link
+// leads that somebody puts there meanwhile.
+Result<void> make_directory(const std::string& part, mode_t mode, const std::string& root) {
+  const std::size_t slash = part.rfind('/');
+  UniqueFd above;
+  if (is_host_root()) {
+    TRY_ASSIGN(above, open_root(slash == 0 ? "/" : part.substr(0, slash)));
+  }
+  const int made = above ? ::mkdirat(above.get(), part.c_str() + slash + 1, mode)
+                         : ::mkdirat(AT_FDCWD, part.c_str(), mode);
+  if (made == 0 || errno == EEXIST) return {};
+  return fail(errno, "make the state root {} {}", root, kAdvice);
+}
+
 Result<void> make_root(const std::string& path) {
   for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
     const std::string part = path.substr(0, slash);
     const bool last = path.find_first_not_of('/', slash) == std::string::npos;  // "/run/x/", too
     // Sticky below /run/user: what cleans up there leaves such directories alone.
     const mode_t mode = S_IRWXU | (::geteuid() == 0 ? 0 : S_ISVTX);
-    if (::mkdirat(AT_FDCWD, part.c_str(), last ? mode : 0755) != 0 && errno != EEXIST)
-      return fail(errno, "make the state root {} {}", path, kAdvice);
+    if (part.back() != '/') TRY(make_directory(part, last ? mode : 0755, path));
     if (last) return {};
   }
 }
@@ -44,15 +66,6 @@ Result<void> check_root(Fd directory, const HostPath& path) {
     return refuse("state root {}: others may write there (mode {:o}); it must be yours alone",
                   path.string(), status.st_mode & 07777);
   return {};
-}
-
-// For root no link of another user, who would choose which containers root works on.
-Result<UniqueFd> open_root(const std::string& path) {
-  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-  auto direct = linux::sys::openat2(Fd{AT_FDCWD}, path.c_str(), kFlags, RESOLVE_NO_SYMLINKS);
-  const int number = direct ? 0 : direct.error().number();
-  if (number != ELOOP && number != ENOSYS && number != EPERM) return direct;
-  return is_host_root() ? linux::open_by_own_links(path) : linux::sys::open(path.c_str(), kFlags);
 }
 
 }  // namespace

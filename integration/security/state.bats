@@ -74,6 +74,34 @@ load harness
   caught_decoy
 }
 
+# The owner of the place above lets it be a link, and nothing, by turns.
+@test "lxc CVE-2015-1331 a parent of the state root that becomes a link while root makes it" {
+  local n
+  install -d -m 777 -o 12345 "$TMP/anybodys"
+  chmod 711 "$BATS_RUN_TMPDIR" "$TMP"
+  config '.process.args = ["/missing"]'
+  helper python3 -c '
+import os, sys, time
+place, target = sys.argv[1:]
+os.setuid(12345)
+def attempt(act, *names):
+    try: act(*names)
+    except OSError: pass
+while True:
+    attempt(os.symlink, target, place)
+    attempt(os.unlink, place)
+    attempt(os.rename, place, f"{place}{time.monotonic_ns()}")' "$TMP/anybodys/place" "$DECOY"
+  for n in {1..100}; do
+    ROOT=$TMP/anybodys/place/$n attempt create --bundle "$BUNDLE" "$ID"
+    exits 1
+    decoy_is_unchanged
+  done
+  for n in {1..1000}; do mkdir -p "$TMP/anybodys/place/$n" || true; done
+  caught_decoy # by the same neighbour
+  stop_helpers
+  make_decoy
+}
+
 @test "a state file that is a link is not opened: an open of a device may do something" {
   create
   mv "$ROOT/$ID/state.json" "$TMP/state.json"

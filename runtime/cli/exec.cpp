@@ -121,7 +121,8 @@ Result<int> run_exec(const Invocation& invocation) {
       .paused = arguments.has("ignore-paused") ? InPaused::kIsAllowed : InPaused::kIsAnError,
       .cgroups = arguments.all("cgroup"),
       .inheritance = invocation.inheritance};
-  TRY_ASSIGN(const ExecutedProcess executed, exec_process(container, config, request, invocation.log));
+  TRY_ASSIGN(const ExecutedProcess executed,
+             exec_process(container, config, request, invocation.log));
   if (detach) return 0;
   return attend(executed.child, executed.terminal);
 }
