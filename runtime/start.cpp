@@ -14,6 +14,8 @@
 namespace ocirun::runtime {
 namespace {
 
+constexpr char kGoesOnAlready[] = "it does not wait for start any more: it is running, or about to";
+
 Result<void> run_poststart(const StateDirectory& directory, const bundle::ContainerRecord& record,
                            const Log& log) {
   if (!record.has_poststart) return {};
@@ -77,14 +79,14 @@ Result<void> start_container(const StateDirectory& directory, const bundle::Cont
                              const Log& log) {
   if (!record.has_process)
     return refuse("/process: must be given in config.json to start a container");
+  const linux::ProcessIdentity init{record.init_pid, record.init_start_time};
   auto gate = directory.connect_to_start();
   if (!gate && gate.error().number() == ECONNREFUSED) {
-    if (linux::is_ending({record.init_pid, record.init_start_time}))  // killed after the look at it
+    if (linux::is_ending(init))  // killed after the look at it
       return refuse_start(Status::kStopped);
     // A `start` that was killed has let init go, which has not come to its program yet.
     Error error = std::move(gate).error();
-    return std::unexpected(
-        error.within("it does not wait for start any more: it is running, or about to"));
+    return std::unexpected(error.within(kGoesOnAlready));
   }
   if (!gate) return std::unexpected(gate.error());
   auto outcome =
@@ -93,6 +95,9 @@ Result<void> start_container(const StateDirectory& directory, const bundle::Cont
                              [&](auto so_far, bool executing) {
                                return hear_nothing(directory, record, log, so_far, executing);
                              }});
+  // Init takes one connection, and closes the others: a `start` that was killed came first.
+  if (!outcome && outcome.error().number() == ECONNRESET && !linux::is_ending(init))
+    return refuse("{}", kGoesOnAlready);
   if (outcome) outcome = check_executed(record);
   directory.forget_start();
   if (outcome)

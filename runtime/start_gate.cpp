@@ -55,7 +55,8 @@ Result<void> await_exec(Fd connection, const GateListener& listener) {
                    [&](auto so_far) { return listener.on_silence(so_far, executing); }));
     const ssize_t count = ::recv(connection.value, record.get(), kMaxRecord, 0);
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) {
+    if (count < 0) return fail(errno, "{}", kEndedBeforeExec);
+    if (count == 0) {
       if (executing) return {};
       return refuse("{}", kEndedBeforeExec);
     }

@@ -121,6 +121,16 @@ BOOST_AUTO_TEST_CASE(a_hook_that_lasts_is_told_and_is_no_end) {
   BOOST_TEST((heard == std::vector<std::string>{"a hook: 10 s", "a hook: 20 s"}));
 }
 
+BOOST_AUTO_TEST_CASE(init_takes_one_start_and_the_others_are_told_by_a_reset) {
+  Gate gate;
+  const UniqueFd first = gate.connect();
+  const UniqueFd second = gate.connect();
+  gate.fork_init([](const StartGate&) { ::execl("/bin/sleep", "sleep", "979", nullptr); });
+  const auto outcome = awaited(second);
+  BOOST_REQUIRE(!outcome);
+  BOOST_TEST(outcome.error().number() == ECONNRESET);
+}
+
 BOOST_AUTO_TEST_CASE(a_start_that_does_not_read_holds_no_hook_up) {
   Gate gate;
   gate.fork_init([](const StartGate& mine) {
