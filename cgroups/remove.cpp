@@ -24,13 +24,13 @@ Result<std::size_t> kill_in(const Node& node) {
   return pids.size();
 }
 
-/// Kills all that is in `some` of the nodes once. How many there were.
+/// Kills all that is in `some` of the nodes once. How many there were: each is in every hierarchy.
 Result<std::size_t> kill_round(int round, std::span<const Node* const> some,
                                std::span<const Node> nodes) {
   std::size_t processes = 0;
   for (const Node* node : some) {
     TRY_ASSIGN(const std::size_t killed, kill_in(*node));
-    processes += killed;
+    processes = std::max(processes, killed);
     // v1 kills one by one: a fork bomb that outran two rounds is not let fork any longer.
     if (round == 2 && node->has("pids"))
       if (const Result<const Directory*> directory = node->directory())

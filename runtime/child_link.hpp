@@ -37,8 +37,7 @@ class ChildLink {
   virtual Result<void> greet() { return {}; }
   /// Called after each ten seconds without a word of the child's. An error ends the wait.
   virtual Result<void> hear_nothing(std::chrono::seconds so_far) = 0;
-  /// What the child does now: "its terminal was opened".
-  std::string_view activity() const { return conversation_.activity(); }
+  const Conversation& conversation() const { return conversation_; }
   /// More to say of a child that died.
   virtual std::string cause_of_death() const { return {}; }
 

@@ -84,8 +84,8 @@ class ExecLink final : public ChildLink {
     const auto frozen = cgroup_.freezer_state();
     const bool is_paused = frozen && *frozen == cgroups::FreezerState::kFrozen;
     if (is_paused && plan_.request.paused == InPaused::kIsAnError) return refuse(kPaused);
-    log_.warn(fmt::format("still waiting after {} s, while {}{}", so_far.count(), activity(),
-                          is_paused ? ": the container is paused" : ""));
+    log_.warn(fmt::format("still waiting after {} s, while {}{}", so_far.count(),
+                          conversation().activity(), is_paused ? ": the container is paused" : ""));
     return {};
   }
   std::string cause_of_death() const override { return tell_oom(cgroup_, oom_kills_); }

@@ -70,9 +70,12 @@ Result<void> InitLink::compile_filter() {
 
 Result<void> InitLink::hear_nothing(std::chrono::seconds so_far) {
   if (agent_answers_) return no_answer_of_agent(*plan_.config.seccomp, so_far);
-  if (plan_.config.hooks.of(hooks::Kind::kCreateContainer).empty())  // init tells of those
-    context_.log.warn(
-        fmt::format("still waiting after {} s, while {}", so_far.count(), activity()));
+  const std::string_view last = conversation().last();
+  const bool in_hook = last == message_name(Message::kRunHooks) ||  // init tells of those
+                       last == message_name(Message::kHookLasts);
+  if (!in_hook)
+    context_.log.warn(fmt::format("still waiting after {} s, while {}", so_far.count(),
+                                  conversation().activity()));
   return {};
 }
 

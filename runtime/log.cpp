@@ -47,7 +47,8 @@ std::string text_line(std::string_view level, std::string_view message, std::str
 bool has_room(Fd stream) {
   std::array<pollfd, 2> watched{pollfd{stream.value, POLLOUT, 0},
                                 pollfd{Signals::descriptor().value, POLLIN, 0}};
-  while (::poll(watched.data(), watched.size(), -1) < 0 && errno == EINTR) continue;
+  const int patience = Signals::ended_by() == 0 ? -1 : 0;
+  while (::poll(watched.data(), watched.size(), patience) < 0 && errno == EINTR) continue;
   return watched[0].revents != 0;
 }
 

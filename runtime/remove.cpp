@@ -1,6 +1,7 @@
 #include "runtime/remove.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 
 #include "bundle/config.hpp"
@@ -60,7 +61,7 @@ Result<cgroups::Record> probable_cgroup(GlobalOptions options, const StateDirect
 
 // What can be known of a container: the state file, else the intent, else what `create` would do.
 // Errors: a file that could not be read for want of something is no damaged file.
-Result<bundle::ContainerRecord> best_record(const GlobalOptions& options,
+Result<bundle::ContainerRecord> best_record(const GlobalOptions& options, const Store& store,
                                             const StateDirectory& directory,
                                             const ContainerId& id) {
   auto record = directory.read_record();
@@ -75,6 +76,16 @@ Result<bundle::ContainerRecord> best_record(const GlobalOptions& options,
   if (!refuse_foreign(directory)) return guess;
   TRY_ASSIGN(guess.boot_id, linux::read_boot_id());
   TRY_ASSIGN(guess.cgroup, probable_cgroup(options, directory, id));
+  if (record.error().number() != ENOENT || intent.error().number() != ENOENT) return guess;
+  // It has had none, if its create was killed before the intent: then that cgroup is a stranger's.
+  const auto cgroup = cgroup_of(guess);
+  const auto pids = cgroup ? (*cgroup)->pids() : Result<std::vector<int>>{};
+  if (pids && !pids->empty() && !another_owns_cgroup(store, id, guess.cgroup))
+    return refuse(
+        "state.json and intent.json are gone, and the processes in the cgroup {} need not be this "
+        "container's: end them, then delete it again",
+        guess.cgroup.path);
+  guess.cgroup = {};
   return guess;
 }
 
@@ -103,7 +114,7 @@ Result<void> delete_by_force(const GlobalOptions& options, const ContainerId& id
   if (!directory) return {};  // containerd's shim asks for every container a second time
   TRY(lock_by_force(store, id, *directory));
   if (!directory->exists()) return {};  // a create that we ended has taken all back
-  TRY_ASSIGN(bundle::ContainerRecord record, best_record(options, *directory, id));
+  TRY_ASSIGN(bundle::ContainerRecord record, best_record(options, store, *directory, id));
   TRY(check_ownership(*directory, record));
   forget_taken_cgroup(store, id, record, log);
   return destroy_container(*directory, record, log);

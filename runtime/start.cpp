@@ -53,16 +53,16 @@ Result<void> check_executed(const bundle::ContainerRecord& record) {
 // Each ten seconds in which init says nothing. What waits for an agent does not come by itself.
 Result<void> hear_nothing(const StateDirectory& directory, const bundle::ContainerRecord& record,
                           const Log& log, std::chrono::seconds so_far, bool executing) {
-  TRY_ASSIGN(const std::string text, directory.read_config());
-  TRY_ASSIGN(const bundle::Config config,
-             bundle::parse_config(text, HostPath(record.bundle)).take());
-  const bool in_hook =
-      !executing && !config.hooks.of(hooks::Kind::kStartContainer).empty();  // init tells of those
+  const auto text = directory.read_config();
+  const auto config =
+      text ? bundle::parse_config(*text, HostPath(record.bundle)).take() : Result<bundle::Config>();
+  const bool in_hook = !executing && config &&  // init tells of those
+                       !config->hooks.of(hooks::Kind::kStartContainer).empty();
   if (in_hook) return {};
-  if (config.seccomp && !config.seccomp->listener_path.empty()) {
+  if (config && config->seccomp && !config->seccomp->listener_path.empty()) {
     [[maybe_unused]] const auto ignored =
         linux::send_signal({record.init_pid, record.init_start_time}, SIGKILL);
-    return no_answer_of_agent(*config.seccomp, so_far);
+    return no_answer_of_agent(*config->seccomp, so_far);
   }
   log.warn(fmt::format("still waiting after {} s for the container's process, which {}",
                        so_far.count(), executing ? "executes its program" : "was told to start"));
