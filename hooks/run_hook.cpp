@@ -36,11 +36,13 @@ Result<UniqueFd> make_stdin(std::string_view state) {
   return fd;
 }
 
-[[noreturn]] void become_hook(const Hook& hook, const Surroundings& surroundings, int parent,
-                              Fd input, Fd output, Fd failure) {
-  // A command that is killed leaves no hook behind.
+[[noreturn]] void become_hook(const Hook& hook, const Surroundings& surroundings, Fd input,
+                              Fd output, Fd failure) {
+  // A command that is killed leaves no hook behind; before that call it was no signal, but nobody
+  // reads any more.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(127);
+  pollfd reader{output.value, 0, 0};
+  if (::poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR) != 0) ::_exit(127);
   ::setsid();  // its own process group: a timeout reaches its children too
   linux::reset_signals();
   if (::chdir(surroundings.directory.c_str()) != 0 && ::chdir("/") != 0) ::_exit(127);
@@ -127,9 +129,11 @@ Result<void> run_hook(const Hook& hook, const Surroundings& surroundings) {
   TRY_ASSIGN(linux::Pipe output, linux::make_pipe());
   TRY_ASSIGN(linux::Pipe failure, linux::make_pipe());
   ::fcntl(output.reader.get(), F_SETFL, O_NONBLOCK);  // only our end of the pipe
-  const int parent = ::getpid();
   TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
-  if (child.pid == 0) become_hook(hook, surroundings, parent, input, output.writer, failure.writer);
+  if (child.pid == 0) {
+    output.reader.reset();
+    become_hook(hook, surroundings, input, output.writer, failure.writer);
+  }
   output.writer.reset();
   failure.writer.reset();
 

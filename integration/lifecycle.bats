@@ -467,3 +467,10 @@ time.sleep(1000)' "$OCIRUN" --root "$ROOT" create "$ID" "$BUNDLE"
   run_container -no-subreaper # go-runc writes it so
   succeeds fine
 }
+
+@test "a relative --root lies below the working directory" {
+  cd "$TMP"
+  ocirun --root below/root create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || show_output
+  [[ -e $TMP/below/root/$ID && $(ls below) == root ]]
+  ocirun --root below/root delete --force "$ID"
+}

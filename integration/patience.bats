@@ -275,3 +275,18 @@ except BlockingIOError: os.set_blocking(7, True)'
   eventually has_ended "$!"
   exec 7>&-
 }
+
+@test "nor does one that takes a part of a long error" {
+  mkfifo "$TMP/half"
+  exec 7<>"$TMP/half"
+  config '.hooks.createRuntime = [{path: "/bin/sh", args: ["sh", "-c", "head -c 65000 /dev/zero | tr \"\\0\" x; exit 1"]}]'
+  head -c 32768 /dev/zero >&7
+  "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID" </dev/null >/dev/null 2>&7 3>&- 4>&- 7>&- &
+  HELPERS+=("$!")
+  eventually is_gone "$ROOT/$ID/intent.json"
+  sleep 1
+  ! has_ended "$!"
+  kill -TERM "$!"
+  eventually has_ended "$!"
+  exec 7>&-
+}

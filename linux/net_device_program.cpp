@@ -46,7 +46,7 @@ Result<std::string> run_program(std::string_view verb, std::string_view device,
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return answer;
   if (WIFEXITED(status) && WEXITSTATUS(status) == 1)
     return std::unexpected(parse_error_lines(*answer, "move a network device"));
-  return fail(ECANCELED, "{} ended with wait status {}", path, status);
+  return refuse("{} ended with wait status {}", path, status);
 }
 
 }  // namespace

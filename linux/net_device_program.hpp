@@ -17,7 +17,7 @@ inline constexpr int kNetworkNamespaceDescriptor = 3;
 
 /// Has ocirun-netdevice move one device of the caller's network namespace into `target` (L-29):
 /// renamed, with its permanent global addresses, up. Returns the name it got. On an error the
-/// device is where it was, but for ECANCELED: the program was killed.
+/// device is where it was.
 Result<std::string> request_device_move(const NetDevice& device, Fd target);
 /// The undo of a failed create: `name` of the network namespace `source` comes back as `host_name`.
 Result<void> request_device_return(std::string_view name, std::string_view host_name, Fd source);

@@ -12,7 +12,6 @@ namespace ocirun::runtime {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds kSilence{10};
 
 }  // namespace
 

@@ -8,7 +8,9 @@
 
 namespace ocirun::runtime {
 
-/// Asked after each ten seconds of a wait, with the time so far: warns, or ends the wait with an
+inline constexpr std::chrono::seconds kSilence{10};
+
+/// Asked after each kSilence of a wait, with the time so far: warns, or ends the wait with an
 /// error that says what did not come.
 using OnSilence = std::function<Result<void>(std::chrono::seconds)>;
 

@@ -87,6 +87,7 @@ Result<void> ChildLink::adopt(const linux::Packet& packet) {
   linux::Child stage = std::exchange(
       child_, {.pid = pid, .pidfd = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)))});
   if (linux::collect_child(stage, kPatienceWithTheDead)) return {};
+  linux::kill_child(stage);
   return refuse("the process that joined the namespaces has not ended for {} s",
                 kPatienceWithTheDead.count());
 }

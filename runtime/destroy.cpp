@@ -71,14 +71,6 @@ bundle::StateDocument document_of(const bundle::ContainerRecord& record) {
           .annotations = record.annotations};
 }
 
-Result<void> kill_processes(const bundle::ContainerRecord& record) {
-  const bundle::ContainerRecord reachable = of_this_boot(record);
-  TRY(signal_init(reachable, true));
-  if (is_without_cgroup(reachable)) return {};
-  TRY_ASSIGN(const auto cgroup, cgroup_of(reachable));
-  return cgroup->signal_all(SIGKILL);
-}
-
 Result<std::unique_ptr<cgroups::Cgroup>> cgroup_of(const bundle::ContainerRecord& record) {
   // Empty: a crash before anything was planned.
   if (is_without_cgroup(record)) return cgroups::disabled_cgroup();

@@ -19,9 +19,6 @@ namespace ocirun::runtime {
 Result<void> destroy_container(const StateDirectory& directory,
                                const bundle::ContainerRecord& record, const Log& log);
 
-/// SIGKILL for all processes of a container that has no state file yet.
-Result<void> kill_processes(const bundle::ContainerRecord& record);
-
 /// Runs poststop hooks with the config at hand.
 void run_poststop(const bundle::Config& config, const bundle::ContainerRecord& record,
                   const Log& log);

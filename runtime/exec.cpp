@@ -80,10 +80,10 @@ class ExecLink final : public ChildLink {
   }
 
   Result<void> hear_nothing(std::chrono::seconds so_far) override {
-    if (agent_answers_) return no_answer_of_agent(*plan_.config.seccomp, so_far);
     const auto frozen = cgroup_.freezer_state();
     const bool is_paused = frozen && *frozen == cgroups::FreezerState::kFrozen;
     if (is_paused && plan_.request.paused == InPaused::kIsAnError) return refuse(kPaused);
+    if (agent_answers_ && !is_paused) return no_answer_of_agent(*plan_.config.seccomp, so_far);
     log_.warn(fmt::format("still waiting after {} s, while {}{}", so_far.count(),
                           conversation().activity(), is_paused ? ": the container is paused" : ""));
     return {};

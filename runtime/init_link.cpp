@@ -5,6 +5,7 @@
 #include "linux/rlimits.hpp"
 #include "linux/user_namespace.hpp"
 #include "runtime/agent.hpp"
+#include "runtime/await.hpp"
 #include "runtime/container_process.hpp"
 #include "runtime/exhausted_limits.hpp"
 #include "runtime/init.hpp"
@@ -70,10 +71,9 @@ Result<void> InitLink::compile_filter() {
 
 Result<void> InitLink::hear_nothing(std::chrono::seconds so_far) {
   if (agent_answers_) return no_answer_of_agent(*plan_.config.seccomp, so_far);
-  const std::string_view last = conversation().last();
-  const bool in_hook = last == message_name(Message::kRunHooks) ||  // init tells of those
-                       last == message_name(Message::kHookLasts);
-  if (!in_hook)
+  // Init tells of hooks that last, every ten seconds too.
+  const bool may_tell = !plan_.config.hooks.of(hooks::Kind::kCreateContainer).empty();
+  if (!may_tell || so_far > kSilence)
     context_.log.warn(fmt::format("still waiting after {} s, while {}", so_far.count(),
                                   conversation().activity()));
   return {};

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 
-#include <cerrno>
 #include <memory>
 
 #include "hooks/phase.hpp"
@@ -14,17 +13,6 @@
 #include "runtime/signals.hpp"
 
 namespace ocirun::runtime {
-namespace {
-
-// Nobody knows how far it had come: it is there by one of its names, or where it was.
-void seek_device(const linux::NetDevice& device, Fd network_namespace) {
-  for (const std::string& name : {device.container_name, device.host_name})
-    if (!name.empty() && linux::request_device_return(name, device.host_name, network_namespace))
-      return;
-}
-
-}  // namespace
-
 Result<void> InitLink::run_hooks() {
   TRY(move_net_devices());
   bundle::StateDocument state = plan_.state;
@@ -54,10 +42,8 @@ Result<void> InitLink::move_net_devices() {
                                 O_RDONLY | O_CLOEXEC));
   const auto shared = std::make_shared<UniqueFd>(std::move(target));
   for (const linux::NetDevice& device : plan_.config.net_devices) {
-    auto moved = linux::request_device_move(device, *shared);
-    if (!moved && moved.error().number() == ECANCELED) seek_device(device, *shared);
-    TRY_ASSIGN(const std::string name,
-               within(std::move(moved), "/linux/netDevices/" + device.host_name));
+    TRY_ASSIGN(const std::string name, within(linux::request_device_move(device, *shared),
+                                              "/linux/netDevices/" + device.host_name));
     // Not left to the kernel: a virtual device dies with its namespace.
     context_.undo.add([&log = context_.log, name, host_name = device.host_name, shared] {
       const auto returned = linux::request_device_return(name, host_name, *shared);

@@ -4,8 +4,8 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
+#include <algorithm>
+#include <climits>
 #include <ctime>
 
 #include "bundle/state_document.hpp"
@@ -45,11 +45,19 @@ std::string text_line(std::string_view level, std::string_view message, std::str
 
 // A pipe that nobody reads is waited for, but not against a signal that asks us to end.
 bool has_room(Fd stream) {
-  std::array<pollfd, 2> watched{pollfd{stream.value, POLLOUT, 0},
-                                pollfd{Signals::descriptor().value, POLLIN, 0}};
-  const int patience = Signals::ended_by() == 0 ? -1 : 0;
-  while (::poll(watched.data(), watched.size(), patience) < 0 && errno == EINTR) continue;
-  return watched[0].revents != 0;
+  constexpr int kPauseMs = 100;
+  pollfd room{stream.value, POLLOUT, 0};
+  while (::poll(&room, 1, kPauseMs) <= 0)
+    if (Signals::ended_by() != 0 || Signals::is_pending()) return false;
+  return true;
+}
+
+// In parts that fit wherever there is room.
+void write_to_stderr(std::string_view line) {
+  constexpr Fd kStream{STDERR_FILENO};
+  for (; !line.empty() && has_room(kStream);
+       line.remove_prefix(std::min<std::size_t>(line.size(), PIPE_BUF)))
+    if (!linux::write_all(kStream, line.substr(0, PIPE_BUF))) return;
 }
 
 }  // namespace
@@ -113,8 +121,7 @@ void Log::write(LogLevel level, std::string_view message) const {
     const std::string line = level == LogLevel::kError
                                  ? fmt::format("ocirun: {}\n", shown)
                                  : fmt::format("ocirun: {}: {}\n", level_name(level), shown);
-    if (!has_room(Fd{STDERR_FILENO})) return;
-    [[maybe_unused]] const auto ignored = linux::write_all(Fd{STDERR_FILENO}, line);
+    write_to_stderr(line);
   }
 }
 

@@ -1,7 +1,6 @@
 #include "runtime/remove.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 
 #include "bundle/config.hpp"
@@ -17,6 +16,7 @@ namespace {
 // Two containers may name one cgroupsPath. The second one's create fails while the first one has
 // processes, but leaves its intent when it is killed; once the first has ended, it works.
 bool another_owns_cgroup(const Store& store, const ContainerId& id, const cgroups::Record& cgroup) {
+  if (cgroup.path.empty()) return false;
   const auto ids = store.ids();
   if (!ids) return false;
   return std::ranges::any_of(*ids, [&](const std::string& text) {
@@ -43,24 +43,40 @@ void forget_taken_cgroup(const Store& store, const ContainerId& id, bundle::Cont
 }
 
 // Where `create` would put it: by the snapshot of config.json, or if that is damaged too, by its
-// id.
-Result<cgroups::Record> probable_cgroup(GlobalOptions options, const StateDirectory& directory,
-                                        const ContainerId& id) {
-  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
-  const auto layout = cgroups::read_layout(procfs);
-  if (!layout) return cgroups::Record{};
+// id. An empty record where that cannot be told.
+cgroups::Record probable_cgroup(GlobalOptions options, const StateDirectory& directory,
+                                const ContainerId& id) {
+  const auto procfs = linux::Procfs::open(linux::Procfs::Subset::kProcesses);
+  const auto layout = procfs ? cgroups::read_layout(*procfs) : Result<cgroups::Layout>();
+  if (!layout || options.cgroup_manager == CgroupManager::kDisabled) return {};
   bundle::Config config;
   if (const auto text = directory.read_config())
     if (auto parsed = bundle::parse_config(*text, HostPath("/")).take())
       config = std::move(*parsed);
-  if (std::ranges::count(config.cgroups_path.value_or(""), ':') == 2)
-    options.cgroup_manager = CgroupManager::kSystemd;
-  TRY_ASSIGN(const auto cgroup, plan_cgroup(options, *layout, config, id.string()));
-  return cgroup->record();
+  if (config.cgroups_path)
+    options.cgroup_manager = std::ranges::count(*config.cgroups_path, ':') == 2
+                                 ? CgroupManager::kSystemd
+                                 : CgroupManager::kCgroupfs;
+  const auto cgroup = plan_cgroup(options, *layout, config, id.string());
+  return cgroup ? (*cgroup)->record() : cgroups::Record{};
 }
 
-// What can be known of a container: the state file, else the intent, else what `create` would do.
-// Errors: a file that could not be read for want of something is no damaged file.
+// Without a record nothing proves that a cgroup is this container's: another state root may have
+// one of that id, and a create that was killed early has made none. Errors: somebody is in it.
+Result<void> check_nobody_is_left(const Store& store, const ContainerId& id,
+                                  const cgroups::Record& probable) {
+  if (probable.path.empty() || another_owns_cgroup(store, id, probable)) return {};
+  const auto cgroup = cgroups::open_cgroup(probable);
+  const auto pids = cgroup ? (*cgroup)->pids() : Result<std::vector<int>>{};
+  if (!pids || pids->empty()) return {};
+  return refuse(
+      "state.json and intent.json are damaged or gone, and the processes in the cgroup {} need not "
+      "be this container's: end them, then delete it again",
+      probable.path);
+}
+
+// What can be known of a container: the state file, else the intent, else its id alone. Errors: a
+// file that could not be read for want of something is no damaged file.
 Result<bundle::ContainerRecord> best_record(const GlobalOptions& options, const Store& store,
                                             const StateDirectory& directory,
                                             const ContainerId& id) {
@@ -73,23 +89,30 @@ Result<bundle::ContainerRecord> best_record(const GlobalOptions& options, const 
     return std::unexpected(std::move(intent).error());
   if (intent) return std::move(intent->record);
   TRY(directory.check_is_state());  // else a wrong --root would have us remove what lies there
-  if (!refuse_foreign(directory)) return guess;
-  TRY_ASSIGN(guess.boot_id, linux::read_boot_id());
-  TRY_ASSIGN(guess.cgroup, probable_cgroup(options, directory, id));
-  if (record.error().number() != ENOENT || intent.error().number() != ENOENT) return guess;
-  // It has had none, if its create was killed before the intent: then that cgroup is a stranger's.
-  const auto cgroup = cgroup_of(guess);
-  const auto pids = cgroup ? (*cgroup)->pids() : Result<std::vector<int>>{};
-  if (pids && !pids->empty() && !another_owns_cgroup(store, id, guess.cgroup))
-    return refuse(
-        "state.json and intent.json are gone, and the processes in the cgroup {} need not be this "
-        "container's: end them, then delete it again",
-        guess.cgroup.path);
-  guess.cgroup = {};
+  if (refuse_foreign(directory))
+    TRY(check_nobody_is_left(store, id, probable_cgroup(options, directory, id)));
   return guess;
 }
 
 constexpr std::chrono::milliseconds kBriefPatience{1000};
+
+// The first process of a container whose create waits for it: recorded, or the creator's child in
+// its cgroup. Of whoever else is there nothing is known.
+void kill_unborn(const bundle::IntentRecord& intent) {
+  const linux::ProcessIdentity init{intent.record.init_pid, intent.record.init_start_time};
+  if (init.pid != 0) {
+    [[maybe_unused]] const auto ignored = linux::send_signal(init, SIGKILL);
+    return;
+  }
+  if (!linux::is_alive({intent.runtime_pid, intent.runtime_start_time})) return;
+  const auto cgroup = cgroup_of(intent.record);
+  const auto pids = cgroup ? (*cgroup)->pids() : Result<std::vector<int>>{};
+  if (!pids) return;
+  for (const int pid : *pids)
+    if (const auto stat = linux::read_process_stat(pid); stat && stat->parent == intent.runtime_pid)
+        [[maybe_unused]]
+      const auto ignored = linux::send_signal({pid, stat->start_time}, SIGKILL);
+}
 
 // Who holds the lock may wait for the container itself, which need not ever let it go: `start`, for
 // a startContainer hook, say. Its death does.
@@ -98,10 +121,8 @@ Result<void> lock_by_force(const Store& store, const ContainerId& id,
   if (directory.lock(kBriefPatience)) return {};
   if (const auto container = Container::load(store, id)) {
     [[maybe_unused]] const auto ignored = kill_container(*container, SIGKILL, KillScope::kInit);
-  } else if (const auto intent = directory.read_intent();
-             intent && refuse_foreign(directory) &&
-             !another_owns_cgroup(store, id, intent->record.cgroup)) {
-    [[maybe_unused]] const auto ignored = kill_processes(intent->record);  // its create waits
+  } else if (const auto intent = directory.read_intent(); intent && refuse_foreign(directory)) {
+    kill_unborn(*intent);
   }
   return directory.lock(kLockPatience);
 }

@@ -3,11 +3,15 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 
 namespace ocirun::runtime {
 namespace {
+
+constexpr std::array kEnding{SIGHUP, SIGINT, SIGTERM, SIGQUIT};
 
 // One process, one signal mask: it is global by nature.
 int signal_descriptor = -1;
@@ -39,8 +43,7 @@ int Signals::take_any() {
 
 int Signals::take() {
   for (int signal = take_any(); signal != 0; signal = take_any())
-    if (signal == SIGHUP || signal == SIGINT || signal == SIGTERM || signal == SIGQUIT)
-      return signal;
+    if (std::ranges::find(kEnding, signal) != kEnding.end()) return signal;
   return 0;
 }
 
@@ -49,6 +52,13 @@ Result<void> Signals::check() {
   if (signal == 0) return {};
   if (ending_signal == 0) ending_signal = signal;
   return fail(EINTR, "stopped by signal {}", signal);
+}
+
+bool Signals::is_pending() {
+  sigset_t pending;
+  ::sigpending(&pending);
+  return std::ranges::any_of(kEnding,
+                             [&](int signal) { return ::sigismember(&pending, signal) == 1; });
 }
 
 int Signals::ended_by() { return ending_signal; }

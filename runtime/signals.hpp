@@ -20,6 +20,8 @@ class Signals {
   static int take_any();
   /// Takes what has come. Errors: EINTR, "stopped by signal 15", when a signal asks us to end.
   static Result<void> check();
+  /// Whether check() would find one; nothing is taken.
+  static bool is_pending();
   /// The first signal that check() found, or 0: a command that it ends exits with 128 + N.
   static int ended_by();
 };

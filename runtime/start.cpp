@@ -7,6 +7,7 @@
 #include "linux/pidfd.hpp"
 #include "linux/procfs.hpp"
 #include "runtime/agent.hpp"
+#include "runtime/await.hpp"
 #include "runtime/destroy.hpp"
 #include "runtime/signals.hpp"
 #include "runtime/start_gate.hpp"
@@ -50,22 +51,31 @@ Result<void> check_executed(const bundle::ContainerRecord& record) {
   return refuse("{}", kEndedBeforeExec);
 }
 
+// An agent that has init's call holds it asleep; neither a signal, nor the freezer, nor a disk.
+bool may_wait_for_agent(const bundle::ContainerRecord& record) {
+  const auto stat = linux::read_process_stat(record.init_pid);
+  const auto cgroup = cgroup_of(record);
+  const auto frozen = cgroup ? (*cgroup)->freezer_state() : Result<cgroups::FreezerState>();
+  return stat && stat->state == 'S' && (!frozen || *frozen == cgroups::FreezerState::kThawed);
+}
+
 // Each ten seconds in which init says nothing. What waits for an agent does not come by itself.
 Result<void> hear_nothing(const StateDirectory& directory, const bundle::ContainerRecord& record,
                           const Log& log, std::chrono::seconds so_far, bool executing) {
   const auto text = directory.read_config();
   const auto config =
       text ? bundle::parse_config(*text, HostPath(record.bundle)).take() : Result<bundle::Config>();
-  const bool in_hook = !executing && config &&  // init tells of those
-                       !config->hooks.of(hooks::Kind::kStartContainer).empty();
-  if (in_hook) return {};
-  if (config && config->seccomp && !config->seccomp->listener_path.empty()) {
+  const bool may_be_hook =
+      !executing && config && !config->hooks.of(hooks::Kind::kStartContainer).empty();
+  const bool has_agent = config && config->seccomp && !config->seccomp->listener_path.empty();
+  if (has_agent && !may_be_hook && may_wait_for_agent(record)) {
     [[maybe_unused]] const auto ignored =
         linux::send_signal({record.init_pid, record.init_start_time}, SIGKILL);
     return no_answer_of_agent(*config->seccomp, so_far);
   }
-  log.warn(fmt::format("still waiting after {} s for the container's process, which {}",
-                       so_far.count(), executing ? "executes its program" : "was told to start"));
+  if (!may_be_hook || so_far > kSilence)  // init tells of hooks that last, every ten seconds too
+    log.warn(fmt::format("still waiting after {} s for the container's process, which {}",
+                         so_far.count(), executing ? "executes its program" : "was told to start"));
   return {};
 }
 

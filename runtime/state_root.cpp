@@ -16,23 +16,24 @@ namespace {
 constexpr char kAdvice[] = "(choose another with --root or XDG_RUNTIME_DIR)";
 
 // For root no link of another user, who would choose which containers root works on.
-Result<UniqueFd> open_root(const std::string& path) {
-  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-  auto direct = linux::sys::openat2(Fd{AT_FDCWD}, path.c_str(), kFlags, RESOLVE_NO_SYMLINKS);
+Result<UniqueFd> open_root(const std::string& path, int access) {
+  const int flags = access | O_DIRECTORY | O_CLOEXEC;
+  auto direct = linux::sys::openat2(Fd{AT_FDCWD}, path.c_str(), flags, RESOLVE_NO_SYMLINKS);
   const int number = direct ? 0 : direct.error().number();
   if (number != ELOOP && number != ENOSYS && number != EPERM) return direct;
-  return is_host_root() ? linux::open_by_own_links(path) : linux::sys::open(path.c_str(), kFlags);
+  return is_host_root() ? linux::open_by_own_links(path) : linux::sys::open(path.c_str(), flags);
 }
 
 // For root below the descriptor of what is above: by its name it would be made wherever a link
 // leads that somebody puts there meanwhile.
 Result<void> make_directory(const std::string& part, mode_t mode, const std::string& root) {
-  const std::size_t slash = part.rfind('/');
+  const std::size_t name = part.rfind('/') + 1;  // 0: relative, and the first
   UniqueFd above;
   if (is_host_root()) {
-    TRY_ASSIGN(above, open_root(slash == 0 ? "/" : part.substr(0, slash)));
+    const std::string path = name == 0 ? "." : part.substr(0, name);
+    TRY_ASSIGN(above, within(open_root(path, O_PATH), "make the state root " + root));
   }
-  const int made = above ? ::mkdirat(above.get(), part.c_str() + slash + 1, mode)
+  const int made = above ? ::mkdirat(above.get(), part.c_str() + name, mode)
                          : ::mkdirat(AT_FDCWD, part.c_str(), mode);
   if (made == 0 || errno == EEXIST) return {};
   return fail(errno, "make the state root {} {}", root, kAdvice);
@@ -73,12 +74,12 @@ Result<void> check_root(Fd directory, const HostPath& path) {
 Result<UniqueFd> open_state_root(const HostPath& root, MissingRoot missing) {
   if (root.string().find_first_not_of('/') == std::string::npos)
     return refuse("--root {}: the state root must be a directory of its own", root.string());
-  auto directory = open_root(root.string());
+  auto directory = open_root(root.string(), O_RDONLY);
   if (!directory && directory.error().number() == ENOENT) {
     if (missing == MissingRoot::kIsEmpty) return UniqueFd();
     if (missing == MissingRoot::kIsCreated) {
       TRY(make_root(root.string()));
-      directory = open_root(root.string());
+      directory = open_root(root.string(), O_RDONLY);
     }
   }
   if (!directory && directory.error().number() != 0)
