@@ -1,5 +1,5 @@
-// state.json and intent.json: written by us, read strictly, because what is found in their place
-// may be half a file or somebody's mischief.
+// state.json, intent.json and the mark of a cgroup: written by us, read strictly, because what is
+// found in their place may be half a file or somebody's mischief.
 
 #include <limits>
 
@@ -68,6 +68,7 @@ constexpr auto kRecord = exact_fields<ContainerRecord>(
     required("bootId", &ContainerRecord::boot_id, text),
     required("cgroup", &ContainerRecord::cgroup, kCgroup),
     required("cgroupManager", &ContainerRecord::cgroup_manager, text),
+    field("cgroupIsMarked", &ContainerRecord::cgroup_is_marked, flag),
     required("hasPoststart", &ContainerRecord::has_poststart, flag),
     required("hasPoststop", &ContainerRecord::has_poststop, flag),
     required("ownPidNamespace", &ContainerRecord::own_pid_namespace, flag),
@@ -114,6 +115,7 @@ void write_record(JsonWriter& out, const ContainerRecord& record) {
   out.key("cgroup");
   write_cgroup(out, record.cgroup);
   out.member("cgroupManager", record.cgroup_manager);
+  if (record.cgroup_is_marked) out.member("cgroupIsMarked", true);
   out.member("hasPoststart", record.has_poststart);
   out.member("hasPoststop", record.has_poststop);
   out.member("ownPidNamespace", record.own_pid_namespace);
@@ -132,6 +134,16 @@ void write_record(JsonWriter& out, const ContainerRecord& record) {
 }
 
 }  // namespace
+
+std::string cgroup_text(const cgroups::Record& cgroup) {
+  JsonWriter out(JsonWriter::Layout::kOneLine);
+  write_cgroup(out, cgroup);
+  return std::move(out).take();
+}
+
+Result<cgroups::Record> parse_cgroup(std::string_view text) {
+  return parse<cgroups::Record>("cgroup's mark", text, kCgroup);
+}
 
 std::string record_text(const ContainerRecord& record) {
   JsonWriter out(JsonWriter::Layout::kOneLine);

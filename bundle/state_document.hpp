@@ -53,7 +53,8 @@ struct ContainerRecord {
   std::string init_image;  // linux::image_of() init before its program
   std::string boot_id;
   cgroups::Record cgroup;
-  std::string cgroup_manager;  // "cgroupfs", "systemd", "disabled"
+  std::string cgroup_manager;     // "cgroupfs", "systemd", "disabled"
+  bool cgroup_is_marked = false;  // false: the kernel has no marks (cgroups/mark.hpp)
   bool has_poststart = false, has_poststop = false;
   bool own_pid_namespace = false;
   bool mounts_on_host = false;  // no mount namespace: the rootfs is mounted in the caller's (L-4)
@@ -64,6 +65,9 @@ struct ContainerRecord {
   std::optional<linux::ResctrlGroups> resctrl;
   std::map<std::string, std::string> annotations;
 };
+/// The cgroup alone, for its mark. What parse_cgroup yields is to be checked by open_cgroup().
+std::string cgroup_text(const cgroups::Record& cgroup);
+Result<cgroups::Record> parse_cgroup(std::string_view text);
 std::string record_text(const ContainerRecord& record);
 Result<ContainerRecord> parse_record(std::string_view text);
 

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/limits.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -20,6 +21,9 @@ namespace {
 constexpr std::size_t kLargestFile = std::size_t{16} << 20;
 constexpr const char* kNote = "user.ocirun.handed_down";
 constexpr std::size_t kLongestNote = 1024;
+constexpr const char* kMark = "trusted.ocirun.container";
+constexpr const char* kOwnMark = "user.ocirun.container";  // of an ordinary user
+constexpr std::size_t kLongestMark = XATTR_SIZE_MAX;
 constexpr int kDirectoryFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 Result<UniqueFd> open_at(int parent, const std::string& name, int flags) {
@@ -53,6 +57,14 @@ Result<std::vector<std::string>> list(Fd directory, unsigned char type) {
   return names;
 }
 
+/// Empty where there is none.
+std::string attribute(Fd fd, const char* name, std::size_t longest) {
+  std::string text(longest, '\0');
+  const ssize_t size = ::fgetxattr(fd.value, name, text.data(), text.size());
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  return text;
+}
+
 bool vanished(const Error& error) { return error.number() == ENOENT || error.number() == ENODEV; }
 
 }  // namespace
@@ -60,6 +72,11 @@ bool vanished(const Error& error) { return error.number() == ENOENT || error.num
 Result<Directory> Directory::open(const std::string& path) {
   TRY_ASSIGN(UniqueFd fd, open_at(AT_FDCWD, path, kDirectoryFlags));
   return Directory(std::move(fd), path);
+}
+
+Result<Directory> Directory::open_in(const WalkEntry& entry) {
+  TRY_ASSIGN(UniqueFd fd, open_at(entry.parent.value, entry.name, kDirectoryFlags));
+  return Directory(std::move(fd), entry.name);
 }
 
 Result<UniqueFd> Directory::open_file(const std::string& file, int flags) const {
@@ -97,10 +114,7 @@ bool Directory::has_children() const {
 
 std::string Directory::note() const {
   const Result<UniqueFd> fd = open_file(".", O_RDONLY | O_DIRECTORY);
-  std::string text(kLongestNote, '\0');
-  const ssize_t size = fd ? ::fgetxattr(fd->get(), kNote, text.data(), text.size()) : 0;
-  text.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
-  return text;
+  return fd ? attribute(*fd, kNote, kLongestNote) : "";
 }
 
 Result<void> Directory::write_note(const std::string& text) const {
@@ -109,6 +123,22 @@ Result<void> Directory::write_note(const std::string& text) const {
                     : ::fsetxattr(fd.get(), kNote, text.data(), text.size(), 0)) == 0)
     return {};
   return fail(errno, "write {} of {}", kNote, path_);
+}
+
+std::string Directory::mark() const {
+  const Result<UniqueFd> fd = open_file(".", O_RDONLY | O_DIRECTORY);
+  if (!fd) return "";
+  std::string text = attribute(*fd, kMark, kLongestMark);
+  return text.empty() ? attribute(*fd, kOwnMark, kLongestMark) : text;
+}
+
+Result<void> Directory::write_mark(const std::string& text) const {
+  TRY_ASSIGN(const UniqueFd fd, open_file(".", O_RDONLY | O_DIRECTORY));
+  const auto written = [&](const char* name) {
+    return ::fsetxattr(fd.get(), name, text.data(), text.size(), 0) == 0;
+  };
+  if (written(kMark) || (errno == EPERM && written(kOwnMark))) return {};
+  return fail(errno, "mark {}", path_);
 }
 
 Result<Made> make_directory(const std::string& path) {

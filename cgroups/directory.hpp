@@ -12,12 +12,20 @@
 
 namespace ocirun::cgroups {
 
+/// A directory as walk() sees it: a name to be used in *at calls with `parent`.
+struct WalkEntry {
+  Fd parent;
+  const std::string& name;
+};
+
 /// One cgroup's directory in one hierarchy, opened once (O_PATH, never through a symlink): its
 /// files are reached from there, wherever it stands. This file is the only place of the room that
 /// makes raw calls with names, all of them names in cgroupfs.
 class Directory {
  public:
   static Result<Directory> open(const std::string& path);
+  /// One that walk() is at.
+  static Result<Directory> open_in(const WalkEntry& entry);
 
   Fd fd() const { return fd_; }
   const std::string& path() const { return path_; }
@@ -38,6 +46,9 @@ class Directory {
   std::string note() const;
   /// Empty: none any more.
   Result<void> write_note(const std::string& text) const;
+  /// Whose cgroup it is (mark.hpp); empty where nobody has said so.
+  std::string mark() const;
+  Result<void> write_mark(const std::string& text) const;
 
  private:
   Directory(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
@@ -51,11 +62,6 @@ Result<Made> make_directory(const std::string& path);
 /// rmdir(2); one that is missing is no error. EBUSY: processes or nested cgroups are in it.
 Result<void> remove_directory(const std::string& path);
 
-/// A directory as walk() sees it: a name to be used in *at calls with `parent`.
-struct WalkEntry {
-  Fd parent;
-  const std::string& name;
-};
 /// What stands at a path of cgroupfs; nothing where nothing does. Errors: it is on another
 /// filesystem, or no directory.
 struct Found {

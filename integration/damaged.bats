@@ -208,22 +208,93 @@ filter_is_told() {
   [[ ! -e $ROOT/empty ]]
 }
 
-# So it is after a create that was killed before it made anything: the cgroup may be a stranger's.
-@test "with state.json and intent.json both damaged or gone delete --force kills nobody, and says who is in the way" {
+# damaged_both WAY: the container's two records.
+damaged_both() {
+  damage intent.json "$1"
+  damage state.json "$1"
+}
+
+@test "with state.json and intent.json both damaged or gone the container's cgroup is found by its mark" {
   local way pid
-  for way in empty garbage array gone; do
+  for way in empty half garbage array directory link gone; do
     create_and_start
     pid=$(init_pid)
-    damage state.json "$way"
-    damage intent.json "$way"
-    attempt delete --force "$ID"
-    exits 1 "need not be this container's: end them"
-    kill -KILL "$pid"
-    eventually is_gone "/proc/$pid"
-    attempt delete --force "$ID"
-    succeeds
-    remove_cgroups "$ID"
+    damaged_both "$way"
+    echo "$way"
+    is_removed "$pid"
+    mentions "the cgroup /$ID is removed; poststop hooks"
   done
+}
+
+@test "with all files damaged the cgroup is found wherever config.json had it, with the parents that were made for it" {
+  local pid
+  config '.linux.cgroupsPath = $p' --arg p "/$ID-up/mid/low"
+  create_and_start
+  pid=$(init_pid)
+  damaged_both garbage
+  damage config.json garbage
+  is_removed "$pid"
+  equal "" "$(cgroups "$ID-up")"
+}
+
+@test "what a container writes on cgroups below its own keeps nobody from finding it" {
+  local pid top
+  create_and_start
+  pid=$(init_pid)
+  for top in $(cgroups "$ID"); do
+    mkdir "$top/below"
+    python3 - "$top" <<'PYTHON'
+import os, sys
+for name in os.listxattr(sys.argv[1]):
+    mark = os.getxattr(sys.argv[1], name)
+    os.setxattr(sys.argv[1] + "/below", name, mark)
+    os.setxattr(sys.argv[1] + "/below", "user.ocirun.container", mark)
+PYTHON
+  done
+  damaged_both empty
+  is_removed "$pid"
+}
+
+@test "of two containers of one id in two state roots each finds its own" {
+  local pid other_pid
+  create_and_start
+  pid=$(init_pid)
+  config '.linux.cgroupsPath = $p' --arg p "/$ID-other"
+  ROOT=$ROOT-other create_and_start
+  other_pid=$(ROOT=$ROOT-other init_pid)
+  damaged_both empty
+  is_removed "$pid"
+  [[ -d /proc/$other_pid ]]
+  "$OCIRUN" --root "$ROOT-other" delete --force "$ID"
+  eventually is_gone "/proc/$other_pid"
+  rmdir "$ROOT-other"
+}
+
+# with_strangers COMMAND SENTENCE: a create that was killed when it had made its intent and no cgroup; somebody else has the cgroup by now.
+with_strangers() {
+  local cgroup stranger
+  waits_in_a_hook createRuntime
+  is_killed
+  eventually eval '[[ -z $(cat $(cgroups "$ID" | sed s,$,/cgroup.procs,)) ]]'
+  remove_cgroups "$ID"
+  make_cgroups "$ID"
+  sleep 1000 3>&- 4>&- &
+  stranger=$!
+  HELPERS+=("$stranger")
+  for cgroup in $(cgroups "$ID"); do echo "$stranger" >"$cgroup/cgroup.procs" || true; done # cpuset: has no CPUs
+  $1
+  attempt delete --force "$ID"
+  succeeds
+  mentions "$2"
+  [[ ! -e $ROOT/$ID && -d /proc/$stranger ]]
+  kill -KILL "$stranger"
+  wait "$stranger" || true
+  remove_cgroups "$ID"
+}
+
+@test "who is in a cgroup that a killed create has not made is left alone, whatever is damaged" {
+  with_strangers true "the cgroup /$ID is not this container's, or no longer: left alone"
+  with_strangers "damage intent.json empty" "the state is removed"
 }
 
 @test "without a cgroup too delete --force ends a container whose state.json is empty or gone" {

@@ -23,7 +23,7 @@ status_of() { ocirun state "$1" | jq -r .status; }
     # shellcheck disable=SC2086 # words
     run ocirun $command "$ID"
     succeeds
-    mentions "the cgroup /$ID is another container's by now: left alone"
+    mentions "the cgroup /$ID is not this container's, or no longer: left alone"
     equal running "$(status_of "$ID-b")"
     ocirun delete --force "$ID-b"
   done

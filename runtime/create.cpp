@@ -6,6 +6,7 @@
 #include "linux/procfs.hpp"
 #include "linux/resctrl.hpp"
 #include "runtime/cgroup_choice.hpp"
+#include "runtime/cgroup_mark.hpp"
 #include "runtime/delegation.hpp"
 #include "runtime/destroy.hpp"
 #include "runtime/exhausted_limits.hpp"
@@ -168,6 +169,7 @@ Result<void> Creation::choose_cgroup() {
 Result<void> Creation::record_intent() {
   record_ = make_record();
   TRY_ASSIGN(record_.boot_id, linux::read_boot_id());
+  record_.cgroup_is_marked = true;  // as soon as it is there, before anybody is in it
   intent_.record = record_;
   if (record_.cgroup.unit.empty())  // what is made above is known before it is
     intent_.record.cgroup.created_parents = cgroups::missing_parents(record_.cgroup);
@@ -183,10 +185,12 @@ Result<void> Creation::record_intent() {
 Result<void> Creation::extend_intent() {
   bundle::ContainerRecord& known = intent_.record;
   if (known.cgroup.handed_down == record_.cgroup.handed_down &&
-      known.cgroup_manager == record_.cgroup_manager && known.resctrl == record_.resctrl)
+      known.cgroup_manager == record_.cgroup_manager &&
+      known.cgroup_is_marked == record_.cgroup_is_marked && known.resctrl == record_.resctrl)
     return {};
   known.cgroup.handed_down = record_.cgroup.handed_down;
   known.cgroup_manager = record_.cgroup_manager;
+  known.cgroup_is_marked = record_.cgroup_is_marked;
   known.resctrl = record_.resctrl;
   return directory_->write_intent(intent_);
 }
@@ -234,6 +238,8 @@ Result<void> Creation::make_cgroup() {
     record_.cgroup_manager = "disabled";
   }
   record_.cgroup = cgroup_->record();
+  if (!record_.cgroup.path.empty())
+    record_.cgroup_is_marked = mark_cgroup(*directory_, record_.cgroup).has_value();
   TRY(extend_intent());
   TRY_ASSIGN(plan_->cgroup, cgroup_->open_for_join());
   if (const auto given = delegate_cgroup(config_, layout_, plan_->cgroup.unified_directory); !given)

@@ -1,11 +1,9 @@
 #include "runtime/remove.hpp"
 
-#include <algorithm>
 #include <csignal>
 
-#include "bundle/config.hpp"
 #include "linux/procfs.hpp"
-#include "runtime/cgroup_choice.hpp"
+#include "runtime/cgroup_mark.hpp"
 #include "runtime/container.hpp"
 #include "runtime/destroy.hpp"
 #include "runtime/kill.hpp"
@@ -15,83 +13,46 @@ namespace {
 
 // Two containers may name one cgroupsPath. The second one's create fails while the first one has
 // processes, but leaves its intent when it is killed; once the first has ended, it works.
-bool another_owns_cgroup(const Store& store, const ContainerId& id, const cgroups::Record& cgroup) {
-  if (cgroup.path.empty()) return false;
-  const auto ids = store.ids();
-  if (!ids) return false;
-  return std::ranges::any_of(*ids, [&](const std::string& text) {
-    const auto other = ContainerId::parse(text);
-    if (!other || text == id.string()) return false;
-    const auto directory = store.find(*other);
-    if (!directory) return false;
-    if (const auto record = directory->read_record()) return record->cgroup.path == cgroup.path;
-    const auto intent = directory->read_intent();
-    return intent && intent->record.cgroup.path == cgroup.path;
-  });
-}
-
-// The processes of a container that has stopped are another's where one has its cgroup by now.
-void forget_taken_cgroup(const Store& store, const ContainerId& id, bundle::ContainerRecord& record,
+void forget_taken_cgroup(const StateDirectory& directory, bundle::ContainerRecord& record,
                          const Log& log) {
   if (linux::is_alive({record.init_pid, record.init_start_time})) return;
   const auto cgroup = cgroup_of(record);
   const auto pids = cgroup ? (*cgroup)->pids() : Result<std::vector<int>>{};
-  if (!pids || pids->empty() || !another_owns_cgroup(store, id, record.cgroup)) return;
-  log.warn(
-      fmt::format("the cgroup {} is another container's by now: left alone", record.cgroup.path));
+  if (!pids || pids->empty() || !is_of_another(directory, record)) return;
+  log.warn(fmt::format("the cgroup {} is not this container's, or no longer: left alone",
+                       record.cgroup.path));
   record.cgroup = {};
 }
 
-// Where `create` would put it: by the snapshot of config.json, or if that is damaged too, by its
-// id. An empty record where that cannot be told.
-cgroups::Record probable_cgroup(GlobalOptions options, const StateDirectory& directory,
-                                const ContainerId& id) {
-  const auto procfs = linux::Procfs::open(linux::Procfs::Subset::kProcesses);
-  const auto layout = procfs ? cgroups::read_layout(*procfs) : Result<cgroups::Layout>();
-  if (!layout || options.cgroup_manager == CgroupManager::kDisabled) return {};
-  bundle::Config config;
-  if (const auto text = directory.read_config())
-    if (auto parsed = bundle::parse_config(*text, HostPath("/")).take())
-      config = std::move(*parsed);
-  if (config.cgroups_path)
-    options.cgroup_manager = std::ranges::count(*config.cgroups_path, ':') == 2
-                                 ? CgroupManager::kSystemd
-                                 : CgroupManager::kCgroupfs;
-  const auto cgroup = plan_cgroup(options, *layout, config, id.string());
-  return cgroup ? (*cgroup)->record() : cgroups::Record{};
-}
-
-// Without a record nothing proves that a cgroup is this container's: another state root may have
-// one of that id, and a create that was killed early has made none. Errors: somebody is in it.
-Result<void> check_nobody_is_left(const Store& store, const ContainerId& id,
-                                  const cgroups::Record& probable) {
-  if (probable.path.empty() || another_owns_cgroup(store, id, probable)) return {};
-  const auto cgroup = cgroups::open_cgroup(probable);
-  const auto pids = cgroup ? (*cgroup)->pids() : Result<std::vector<int>>{};
-  if (!pids || pids->empty()) return {};
-  return refuse(
-      "state.json and intent.json are damaged or gone, and the processes in the cgroup {} need not "
-      "be this container's: end them, then delete it again",
-      probable.path);
-}
-
-// What can be known of a container: the state file, else the intent, else its id alone. Errors: a
-// file that could not be read for want of something is no damaged file.
-Result<bundle::ContainerRecord> best_record(const GlobalOptions& options, const Store& store,
-                                            const StateDirectory& directory,
-                                            const ContainerId& id) {
-  auto record = directory.read_record();
-  if (record || is_shortage(record.error().number())) return record;
+// Without files: what the container's cgroup says of itself.
+Result<bundle::ContainerRecord> record_without_files(const StateDirectory& directory,
+                                                     const ContainerId& id, const Log& log) {
+  TRY(directory.check_is_state());  // else a wrong --root would have us remove what lies there
   bundle::ContainerRecord guess;
   guess.id = id.string();
-  auto intent = directory.read_intent();
-  if (!intent && is_shortage(intent.error().number()))
-    return std::unexpected(std::move(intent).error());
-  if (intent) return std::move(intent->record);
-  TRY(directory.check_is_state());  // else a wrong --root would have us remove what lies there
-  if (refuse_foreign(directory))
-    TRY(check_nobody_is_left(store, id, probable_cgroup(options, directory, id)));
+  TRY_ASSIGN(guess.boot_id, linux::read_boot_id());
+  TRY_ASSIGN(const auto cgroup, within(find_cgroup_of(directory), "look for its cgroup"));
+  if (cgroup) guess.cgroup = *cgroup;
+  guess.cgroup_is_marked = cgroup.has_value();
+  // Made before everything but config.json: a create that was killed earlier has left nothing.
+  if (directory.read_config().has_value() || cgroup)
+    log.warn(fmt::format(
+        "state.json and intent.json are damaged or gone: {} is removed; poststop hooks, a resctrl "
+        "group, a rootfs mounted on the host and processes outside of a cgroup are not known of",
+        cgroup ? "the cgroup " + cgroup->path : "the state"));
   return guess;
+}
+
+// What can be known of a container: the state file, else the intent, else its cgroup. Errors: a
+// file that could not be read for want of something is no damaged file.
+Result<bundle::ContainerRecord> best_record(const StateDirectory& directory, const ContainerId& id,
+                                            const Log& log) {
+  auto record = directory.read_record();
+  if (record || is_shortage(record.error().number())) return record;
+  auto intent = directory.read_intent();
+  if (intent) return std::move(intent->record);
+  if (is_shortage(intent.error().number())) return std::unexpected(std::move(intent).error());
+  return record_without_files(directory, id, log);
 }
 
 constexpr std::chrono::milliseconds kBriefPatience{1000};
@@ -135,9 +96,9 @@ Result<void> delete_by_force(const GlobalOptions& options, const ContainerId& id
   if (!directory) return {};  // containerd's shim asks for every container a second time
   TRY(lock_by_force(store, id, *directory));
   if (!directory->exists()) return {};  // a create that we ended has taken all back
-  TRY_ASSIGN(bundle::ContainerRecord record, best_record(options, store, *directory, id));
+  TRY_ASSIGN(bundle::ContainerRecord record, best_record(*directory, id, log));
   TRY(check_ownership(*directory, record));
-  forget_taken_cgroup(store, id, record, log);
+  forget_taken_cgroup(*directory, record, log);
   return destroy_container(*directory, record, log);
 }
 
@@ -155,7 +116,7 @@ Result<void> delete_container(const GlobalOptions& options, const ContainerId& i
         "cannot delete container {} that is not stopped: {}; kill it first, or give --force",
         id.string(), status_name(status));
   bundle::ContainerRecord record = container.record();
-  forget_taken_cgroup(store, id, record, log);
+  forget_taken_cgroup(container.directory(), record, log);
   return destroy_container(container.directory(), record, log);
 }
 

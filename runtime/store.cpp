@@ -175,6 +175,15 @@ Result<std::uint32_t> StateDirectory::owner() const {
   return within(linux::owner_of(directory_), path_.string());
 }
 
+Result<std::string> StateDirectory::identity() const {
+  struct statx status{};
+  if (::statx(directory_.get(), "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &status) != 0)
+    return fail(errno, "{}", path_.string());
+  const std::string name = path_.string().substr(path_.string().rfind('/') + 1);
+  return fmt::format("{} {}:{} {} {}.{:09} ", name, status.stx_dev_major, status.stx_dev_minor,
+                     status.stx_ino, status.stx_btime.tv_sec, status.stx_btime.tv_nsec);
+}
+
 bool StateDirectory::exists() const {
   struct stat status{};
   return ::fstat(directory_.get(), &status) == 0 && status.st_nlink > 0;

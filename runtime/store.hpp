@@ -68,6 +68,9 @@ class StateDirectory {
   /// Removes the files and the directory. Missing is no error.
   Result<void> remove() const;
   const HostPath& path() const { return path_; }
+  /// What no other directory has, of whatever host filesystem, also after this one is gone: what
+  /// its container's cgroup is marked with.
+  Result<std::string> identity() const;
   /// The user that it belongs to.
   Result<std::uint32_t> owner() const;
 

@@ -28,6 +28,7 @@ ContainerRecord record() {
   record.boot_id = "b";
   record.cgroup = cgroup();
   record.cgroup_manager = "cgroupfs";
+  record.cgroup_is_marked = true;
   record.has_poststart = true;
   record.own_pid_namespace = true;
   record.mounts_on_host = true;
@@ -58,6 +59,7 @@ BOOST_AUTO_TEST_CASE(a_container_record_comes_back_as_it_was) {
   BOOST_TEST(back->init_start_time == ~0ULL);
   BOOST_TEST((back->cgroup == cgroup()));
   BOOST_TEST(back->resctrl->clos_path == "/sys/fs/resctrl/web1");
+  BOOST_TEST(back->cgroup_is_marked);
   BOOST_TEST(back->has_poststart);
   BOOST_TEST(!back->has_poststop);
   BOOST_TEST(back->mounts_on_host);
@@ -69,6 +71,18 @@ BOOST_AUTO_TEST_CASE(a_container_record_comes_back_as_it_was) {
   const auto plain_back = parse_record(record_text(plain));
   BOOST_TEST_REQUIRE(plain_back.has_value());
   BOOST_TEST(!plain_back->resctrl.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_cgroup_comes_back_from_its_mark_as_it_was) {
+  cgroups::Record scope = cgroup();
+  scope.unit = "web1.scope";
+  scope.user_instance = true;
+  for (const cgroups::Record& record : {cgroup(), scope}) {
+    const auto back = parse_cgroup(cgroup_text(record));
+    BOOST_TEST_REQUIRE(back.has_value());
+    BOOST_TEST((*back == record));
+  }
+  BOOST_TEST(parse_cgroup("{").error().message().starts_with("cgroup's mark: "));
 }
 
 BOOST_AUTO_TEST_CASE(an_intent_comes_back_as_it_was) {
