@@ -32,6 +32,23 @@ Result<UniqueFd> open_at(int parent, const std::string& name, int flags) {
   return fd;
 }
 
+/// An ordinary user's cgroups belong to the container's root as well, who may have taken all
+/// permissions away. True: the owner has them again, and may try once more.
+bool regain(int parent, const std::string& directory, const std::string& file = "") {
+  const bool entered = ::fchmodat(parent, directory.c_str(), 0755, 0) == 0;
+  if (file.empty()) return entered;
+  return ::fchmodat(parent, fmt::format("{}/{}", directory, file).c_str(), 0644, 0) == 0;
+}
+
+/// `file` of the cgroup `directory` in `parent`.
+Result<UniqueFd> open_file_at(int parent, const std::string& directory, const std::string& file,
+                              int flags) {
+  const std::string path = fmt::format("{}/{}", directory, file);
+  Result<UniqueFd> fd = open_at(parent, path, flags);
+  if (fd || fd.error().number() != EACCES || !regain(parent, directory, file)) return fd;
+  return open_at(parent, path, flags);
+}
+
 Result<std::string> read_whole(Fd fd) {
   std::string text;
   char buffer[4096];
@@ -80,8 +97,10 @@ Result<Directory> Directory::open_in(const WalkEntry& entry) {
 }
 
 Result<UniqueFd> Directory::open_file(const std::string& file, int flags) const {
-  UniqueFd fd(::openat(fd_.get(), file.c_str(), flags | O_CLOEXEC | O_NOFOLLOW));
-  if (!fd) return fail(errno, "open {}/{}", path_, file);
+  Result<UniqueFd> fd = open_at(fd_.get(), file, flags);
+  if (!fd && fd.error().number() == EACCES && regain(AT_FDCWD, path_, file))
+    fd = open_at(fd_.get(), file, flags);
+  if (!fd) return fail(fd.error().number(), "open {}/{}", path_, file);
   return fd;
 }
 
@@ -180,8 +199,11 @@ Result<void> walk(const std::string& root,
     if (!fd && vanished(fd.error())) return false;
     if (!fd) return std::unexpected(std::move(fd).error());
     Result<std::vector<std::string>> children = list(*fd, DT_DIR);
+    if (!children && children.error().number() == EACCES && regain(parent, name))
+      children = list(*fd, DT_DIR);
     if (!children && !vanished(children.error()))
-      return std::unexpected(std::move(children).error());
+      return std::unexpected(
+          children.error().within(fmt::format("look into cgroup {} below {}", name, root)));
     levels.push_back({name, std::move(children).value_or(std::vector<std::string>())});
     current = *std::move(fd);
     return true;
@@ -206,13 +228,13 @@ Result<void> walk(const std::string& root,
 
 Result<std::string> read_in(const WalkEntry& entry, const std::string& file) {
   const std::string path = fmt::format("{}/{}", entry.name, file);
-  TRY_ASSIGN(const UniqueFd fd, open_at(entry.parent.value, path, O_RDONLY));
+  TRY_ASSIGN(const UniqueFd fd, open_file_at(entry.parent.value, entry.name, file, O_RDONLY));
   return within(read_whole(fd), path);
 }
 
 Result<void> write_in(const WalkEntry& entry, const std::string& file, std::string_view value) {
   const std::string path = fmt::format("{}/{}", entry.name, file);
-  TRY_ASSIGN(const UniqueFd fd, open_at(entry.parent.value, path, O_WRONLY));
+  TRY_ASSIGN(const UniqueFd fd, open_file_at(entry.parent.value, entry.name, file, O_WRONLY));
   if (::write(fd.get(), value.data(), value.size()) != static_cast<ssize_t>(value.size()))
     return fail(errno, "write {} to {}", value, path);
   return {};
