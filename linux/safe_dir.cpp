@@ -11,7 +11,7 @@
 namespace ocirun::linux {
 namespace {
 
-constexpr int kResolveTries = 128;  // openat2: EAGAIN when a rename or mount raced it
+constexpr int kResolveTries = 128;  // openat2: EAGAIN when any rename or mount raced a ".."
 constexpr int kMaxSymlinks = 40;    // as the kernel (MAXSYMLINKS)
 constexpr std::uint64_t kNoSymlinkFollowing = 0x2000;  // ST_NOSYMFOLLOW, statfs(2)
 
@@ -142,8 +142,11 @@ Result<UniqueFd> SafeDir::open(const RootfsPath& path, int flags, Symlinks symli
   for (int tries = 0;; ++tries) {
     auto opened = sys::openat2(directory_, name.empty() ? "." : name.c_str(), flags, resolve);
     if (opened) return opened;
-    if (openat2_is_refused(opened.error())) return open_by_walk(path, flags, symlinks);
-    if (opened.error().number() != EAGAIN || tries == kResolveTries) return opened;
+    const bool raced = opened.error().number() == EAGAIN;
+    if (raced && tries < kResolveTries) continue;
+    // Who renames without end may win each of those races; the walk takes part in none.
+    if (raced || openat2_is_refused(opened.error())) return open_by_walk(path, flags, symlinks);
+    return opened;
   }
 }
 

@@ -13,7 +13,8 @@ namespace ocirun::linux {
 
 /// A directory and everything below it. No symlink, magic link or ".." leads out of it, whoever
 /// renames things meanwhile: openat2(2) with RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS, a component
-/// walk where the kernel refuses openat2. The only way to name things below a rootfs.
+/// walk where the kernel refuses openat2 or somebody's renames never let it succeed. The only way
+/// to name things below a rootfs.
 class SafeDir {
  public:
   /// What symlinks within a path mean: kInside, they are resolved with this directory as "/";
@@ -27,8 +28,7 @@ class SafeDir {
   Fd fd() const { return directory_; }
 
   /// Opens `path`; `flags` as open(2) without O_CREAT, O_CLOEXEC added. A trailing symlink is
-  /// followed inside the root unless O_NOFOLLOW is given. Errors: ENOENT, ELOOP, EXDEV; a lost
-  /// race (EAGAIN) is retried a bounded number of times.
+  /// followed inside the root unless O_NOFOLLOW is given. Errors: ENOENT, ELOOP, EXDEV.
   Result<UniqueFd> open(const RootfsPath& path, int flags,
                         Symlinks symlinks = Symlinks::kInside) const;
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -124,7 +125,7 @@ inline void check_text(const std::string& message, std::string_view part) {
 /// A user namespace with ids from 100000 on, as a descriptor.
 UniqueFd shifted_user_namespace();
 
-/// From here on the kernel answers ENOSYS to `calls`, as one that is too old does.
-void refuse_system_calls(const std::vector<long>& calls);
+/// From here on the kernel answers `error` to `calls`; ENOSYS, as one that is too old does.
+void refuse_system_calls(const std::vector<long>& calls, int error = ENOSYS);
 
 }  // namespace ocirun::test

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include <filesystem>
 #include <fstream>
@@ -9,6 +10,7 @@
 
 #include "linux/syscalls.hpp"
 #include "tests/child_test.hpp"
+#include "tests/linux/mount_scene.hpp"
 
 using namespace ocirun;
 using namespace ocirun::linux;
@@ -155,6 +157,16 @@ BOOST_AUTO_TEST_CASE(an_entry_is_a_parent_and_one_plain_name) {
   BOOST_TEST(inode(entry.parent) == inode(must(tree.open().open(path("a/b"), O_PATH))));
   for (const char* bad : {"", "/", "a/..", "a/.", ".."})
     BOOST_TEST(tree.open().entry(path(bad)).error().number() == EINVAL, bad);
+}
+
+CHILD_TEST(renames_elsewhere_that_never_end_are_no_error, 0) {
+  const Tree tree;
+  fs::create_symlink("../../inside", tree.root() / "link");
+  const SafeDir root = tree.open();
+  refuse_system_calls({SYS_openat2}, EAGAIN);
+  BOOST_TEST(text_of(must(root.open(path("link"), O_RDONLY))) == "container");
+  BOOST_TEST(root.open(path("none"), O_PATH).error().number() == ENOENT);
+  BOOST_TEST(root.open(path("link"), O_PATH, SafeDir::Symlinks::kRefuse).error().number() == ELOOP);
 }
 
 BOOST_AUTO_TEST_CASE(a_path_with_a_nul_is_refused) {  // D-8
