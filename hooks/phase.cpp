@@ -30,12 +30,7 @@ Result<void> run_phase(const Hooks& hooks, Kind kind, FailureRule rule,
   for (std::size_t index = 0; index < list.size(); ++index) {
     const std::string name =
         fmt::format("{} hook #{} ({})", config_name(kind), index, list[index].path.string());
-    Surroundings around = surroundings;
-    if (surroundings.warn)
-      around.warn = [&](std::string_view text) {
-        surroundings.warn(name + ": " + std::string(text));
-      };
-    auto outcome = run_hook(list[index], around);
+    auto outcome = run_hook(list[index], name, surroundings);
     if (outcome) continue;
     outcome.error().within(fmt::format("{} {}", kHookFailure, name));
     if (rule == FailureRule::kAbort) return outcome;

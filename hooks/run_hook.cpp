@@ -93,8 +93,9 @@ enum class Ending { kExited, kTimedOut };
 
 // Returns when the hook's own process has ended (its pidfd is readable) or its time is up. A
 // grandchild that keeps the pipe open holds nobody back. Errors: an interrupt; the hook still runs.
-Result<Ending> wait_for_end(const Hook& hook, const Surroundings& surroundings,
-                            const linux::Child& child, Fd output, std::string& kept) {
+Result<Ending> wait_for_end(const Hook& hook, std::string_view name,
+                            const Surroundings& surroundings, const linux::Child& child, Fd output,
+                            std::string& kept) {
   const auto begin = Clock::now();
   std::array<pollfd, 3> watched{pollfd{output.value, POLLIN, 0},
                                 pollfd{child.pidfd.get(), POLLIN, 0},
@@ -109,7 +110,7 @@ Result<Ending> wait_for_end(const Hook& hook, const Surroundings& surroundings,
       if (hook.timeout) continue;
       ++reminders;
       if (surroundings.warn)
-        surroundings.warn(fmt::format("it has no timeout, and has run for {} s already",
+        surroundings.warn(fmt::format("{}: it has no timeout, and has run for {} s already", name,
                                       (kReminder * reminders).count()));
       continue;
     }
@@ -124,7 +125,7 @@ Result<Ending> wait_for_end(const Hook& hook, const Surroundings& surroundings,
 
 }  // namespace
 
-Result<void> run_hook(const Hook& hook, const Surroundings& surroundings) {
+Result<void> run_hook(const Hook& hook, std::string_view name, const Surroundings& surroundings) {
   TRY_ASSIGN(const UniqueFd input, make_stdin(surroundings.state));
   TRY_ASSIGN(linux::Pipe output, linux::make_pipe());
   TRY_ASSIGN(linux::Pipe failure, linux::make_pipe());
@@ -138,7 +139,7 @@ Result<void> run_hook(const Hook& hook, const Surroundings& surroundings) {
   failure.writer.reset();
 
   std::string kept;
-  const Result<Ending> ending = wait_for_end(hook, surroundings, child, output.reader, kept);
+  const Result<Ending> ending = wait_for_end(hook, name, surroundings, child, output.reader, kept);
   if (ending != Ending::kExited) {
     ::kill(-child.pid, SIGKILL);  // before its setsid there is no such group
     linux::kill_child(child);     // what waits for the kernel is left to it

@@ -24,9 +24,10 @@ struct Surroundings {
 
 /// Runs one hook in the caller's namespaces and waits for it: own session, no descriptor but 0, 1
 /// and 2, default signals. Its output is kept for the error. After `timeout` its process group is
-/// killed; without one it may take as long as it likes, which `warn` hears every 10 s. An interrupt
-/// kills the group too. Errors: "exit status 3: <tail of its output>", "killed by signal 9", "timed
-/// out after 5 s", that of check_interrupt, or why it could not be executed.
-Result<void> run_hook(const Hook& hook, const Surroundings& surroundings);
+/// killed; without one it may take as long as it likes, which `warn` hears every 10 s, beginning
+/// with `name`. An interrupt kills the group too. Errors: "exit status 3: <tail of its output>",
+/// "killed by signal 9", "timed out after 5 s", that of check_interrupt, or why it could not be
+/// executed.
+Result<void> run_hook(const Hook& hook, std::string_view name, const Surroundings& surroundings);
 
 }  // namespace ocirun::hooks

@@ -112,6 +112,23 @@ BOOST_AUTO_TEST_CASE(failing_poststop_hooks_are_warnings_and_the_rest_still_run)
   BOOST_TEST(warnings[2].find("#2") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(a_hook_without_timeout_is_told_of_every_ten_seconds_by_kind_number_and_path,
+                     *boost::unit_test::label("slow")) {
+  const Diary diary;
+  Hooks hooks;
+  Hook lasting;
+  lasting.path = HostPath("/bin/sleep");
+  lasting.args = {"sleep", "10.5"};
+  hooks.of(Kind::kCreateContainer) = {diary.writing("first"), lasting};
+  std::vector<std::string> warnings;
+  must(
+      run_phase(hooks, Kind::kCreateContainer, FailureRule::kAbort, diary.surroundings(&warnings)));
+  BOOST_REQUIRE(warnings.size() == 1u);
+  BOOST_TEST(warnings[0] ==
+             "createContainer hook #1 (/bin/sleep): it has no timeout, and has run for 10 s "
+             "already");
+}
+
 BOOST_AUTO_TEST_CASE(nobody_needs_to_listen_to_warnings) {
   const Diary diary;
   Hooks hooks;

@@ -28,6 +28,10 @@ Surroundings surroundings(std::string state = "{}") {
   return {.state = std::move(state), .directory = HostPath("/"), .default_env = {}, .warn = {}};
 }
 
+Result<void> run_hook(const Hook& hook, const Surroundings& around) {
+  return hooks::run_hook(hook, "a hook", around);
+}
+
 bool is_running(int pid) { return pid > 0 && ::kill(pid, 0) == 0; }
 
 /// The number that a script wrote to a file, when it is there.
@@ -349,17 +353,6 @@ BOOST_AUTO_TEST_CASE(a_hook_without_output_is_waited_for) {
       scratch.script("h", "exec <&- >&- 2>&-; sleep 0.5; : >" + scratch.path() + "/done; exit 6"));
   BOOST_TEST(must_fail(run_hook(hook, surroundings())) == "exit status 6");
   BOOST_TEST((scratch.names() == std::vector<std::string>{"done", "h"}));
-}
-
-BOOST_AUTO_TEST_CASE(a_hook_without_timeout_is_told_of_every_ten_seconds,
-                     *boost::unit_test::label("slow")) {
-  const Scratch scratch;
-  std::vector<std::string> warnings;
-  Surroundings telling = surroundings();
-  telling.warn = [&](std::string_view text) { warnings.emplace_back(text); };
-  must(run_hook(hook_at(scratch.script("h", "sleep 10.5; exit 0")), telling));
-  BOOST_REQUIRE(warnings.size() == 1u);
-  BOOST_TEST(warnings[0].find("10 s") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(our_own_stdin_and_stdout_are_not_the_hooks) {
