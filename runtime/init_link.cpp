@@ -71,9 +71,8 @@ Result<void> InitLink::compile_filter() {
 
 Result<void> InitLink::hear_nothing(std::chrono::seconds so_far) {
   if (agent_answers_) return no_answer_of_agent(*plan_.config.seccomp, so_far);
-  // Init tells of hooks that last, every ten seconds too.
-  const bool may_tell = !plan_.config.hooks.of(hooks::Kind::kCreateContainer).empty();
-  if (!may_tell || so_far > kSilence)
+  const bool has_hooks = !plan_.config.hooks.of(hooks::Kind::kCreateContainer).empty();
+  if (is_ours_to_tell(has_hooks, so_far))
     context_.log.warn(fmt::format("still waiting after {} s, while {}", so_far.count(),
                                   conversation().activity()));
   return {};

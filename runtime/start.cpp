@@ -73,7 +73,7 @@ Result<void> hear_nothing(const StateDirectory& directory, const bundle::Contain
         linux::send_signal({record.init_pid, record.init_start_time}, SIGKILL);
     return no_answer_of_agent(*config->seccomp, so_far);
   }
-  if (!may_be_hook || so_far > kSilence)  // init tells of hooks that last, every ten seconds too
+  if (is_ours_to_tell(may_be_hook, so_far))
     log.warn(fmt::format("still waiting after {} s for the container's process, which {}",
                          so_far.count(), executing ? "executes its program" : "was told to start"));
   return {};
