@@ -170,7 +170,7 @@ process() { jq ".process | $1" "$BUNDLE/config.json" >"$TMP/process.json"; }
   create_and_start
   ocirun pause "$ID"
   run timeout 10 "$OCIRUN" --root "$ROOT" exec "$ID" true
-  exits 255 paused
+  exits 255 "cannot exec in a paused container (resume it, or give --ignore-paused)"
   helper "$OCIRUN" --root "$ROOT" exec --ignore-paused "$ID" touch /ran
   sleep 0.2
   [[ ! -e $BUNDLE/rootfs/ran ]]

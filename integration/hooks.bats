@@ -203,6 +203,19 @@ record() { cat "$TMP/record" 2>/dev/null; }
   eventually status_is running
 }
 
+@test "H-12 a start that is killed in a poststart hook takes the hook with it; the container runs on" {
+  config '.hooks.poststart = [{path: "/bin/sleep", args: ["sleep", "1004"]}]'
+  create
+  helper "$OCIRUN" --root "$ROOT" start "$ID"
+  eventually pgrep -fx "sleep 1004"
+  kill -KILL "$HELPER"
+  eventually eval '! pgrep -fx "sleep 1004"'
+  status_is running
+  equal alive "$(ocirun exec "$ID" echo alive)"
+  ocirun delete --force "$ID"
+  [[ ! -e $ROOT/$ID ]]
+}
+
 @test "H-12 LC-9 a failing poststart hook fails start, stops and destroys the container, and poststop runs" {
   hook poststop "echo poststop >>$TMP/record"
   hook poststart "exit 5"

@@ -206,6 +206,81 @@ no_helper_is_left() { ! pgrep -x ocirun:update >/dev/null; }
   equal stopped "$(ocirun state "$ID-start" | jq -r .status)"
 }
 
+# silent_agent: for the bundle's next process.
+silent_agent() {
+  rm -f "$TMP"/agent "$TMP"/message*
+  helper "$LIB/seccomp-agent" "$TMP/agent" "$TMP/message" none
+  eventually exists "$TMP/agent"
+}
+
+# silent_since_start CALL: a container whose agent let it start, and holds up whatever asks for CALL from now on. A process
+# that becomes another user is told anew to die with its parent.
+silent_since_start() {
+  config '.process.user = {uid: 1000, gid: 1000} | .linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", listenerPath: $s,
+    syscalls: [{names: [$c], action: "SCMP_ACT_NOTIFY"}]}' --arg s "$TMP/agent" --arg c "$1"
+  helper "$LIB/seccomp-agent" "$TMP/agent" "$TMP/message" continue
+  eventually exists "$TMP/agent"
+  create_and_start
+  silent_agent
+}
+
+alone_in_container() { [[ $(ocirun ps --format json "$ID") == "[$(init_pid)]" ]]; }
+
+@test "an exec whose seccomp agent answers nothing says so after ten seconds, and leaves no process" {
+  local call
+  for call in umask execve; do # before the process is ready, and its last one
+    silent_since_start "$call"
+    within 10 exec "$ID" true
+    exits 255 "ocirun: exec $ID: "
+    mentions "/linux/seccomp/listenerPath: the agent at $TMP/agent has not answered for 10 s"
+    exists "$TMP/message.held"
+    eventually alone_in_container
+    ocirun delete --force "$ID"
+    stop_helpers
+    rm "$TMP/agent"
+  done
+}
+
+@test "an exec and a create that are killed while an agent holds their process take it with them" {
+  local command pid
+  silent_since_start umask
+  for command in "exec $ID true" "create --bundle $BUNDLE $ID"; do
+    # shellcheck disable=SC2086 # words
+    "$OCIRUN" --root "$ROOT" $command </dev/null >"$TMP/output" 2>&1 3>&- 4>&- &
+    HELPERS+=("$!")
+    eventually exists "$TMP/message.held"
+    pid=$(jq .pid "$TMP/message")
+    exists "/proc/$pid"
+    kill -KILL "$!"
+    eventually is_gone "/proc/$pid"
+    ocirun delete --force "$ID"
+    silent_agent
+  done
+}
+
+# joins_late NAME OPTION…: an exec that waits three seconds before it makes its process; its shell is in $pids.
+joins_late() {
+  strace -o "$TMP/$1.trace" -e trace=clone,clone3 -e inject=clone,clone3:delay_enter=3s \
+    "$OCIRUN" --root "$ROOT" exec "${@:2}" "$ID" true </dev/null >"$TMP/$1.said" 2>&1 3>&- 4>&- &
+  pids+=("$!")
+  eventually test -s "$TMP/$1.trace"
+}
+
+@test "an exec whose container is paused before its process is made says so after ten seconds, or waits as it is told" {
+  local pids=() status=0
+  create_and_start
+  joins_late plain
+  joins_late patient --ignore-paused
+  ocirun pause "$ID"
+  wait "${pids[0]}" || status=$?
+  output=$(<"$TMP/plain.said")
+  exits 255 "cannot exec in a paused container (resume it, or give --ignore-paused)"
+  eventually contains "$TMP/patient.said" "still waiting after 10 s, while it was started: the container is paused"
+  ocirun resume "$ID"
+  wait "${pids[1]}"
+  eventually alone_in_container
+}
+
 # In the host: nobody below it can be killed before the server is.
 deaf_host() {
   deaf_filesystem
