@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -34,6 +35,7 @@ constexpr std::array kFiles{kIntent, kState,       kConfig,      kResources,
                             kFilter, kStartSocket, kNotifySocket};
 constexpr std::size_t kMaxFile = 16 * 1024 * 1024;
 constexpr int kRemoveTries = 20;
+constexpr timeval kInitPatience{.tv_sec = 10, .tv_usec = 0};
 
 // A state root may be longer than sun_path: the directory's descriptor stands for it.
 sockaddr_un address_in(Fd directory, const char* name) {
@@ -140,9 +142,17 @@ Result<UniqueFd> StateDirectory::listen_for_start() const {
 
 Result<UniqueFd> StateDirectory::connect_to_start() const {
   TRY_ASSIGN(UniqueFd socket, make_start_socket());
+  // For connect(2): a `start` that was killed stays in the backlog until init accepts.
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kInitPatience, sizeof(kInitPatience));
   const sockaddr_un address = address_in(directory_, kStartSocket);
-  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
-    return fail(errno, "connect to {}/{}", path_.string(), kStartSocket);
+  int done = 0;
+  do {
+    done = ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  } while (done != 0 && errno == EINTR);
+  if (done != 0 && errno == EAGAIN)
+    return refuse("connect to {}/{}: init has not accepted for {} s; has a signal stopped it?",
+                  path_.string(), kStartSocket, kInitPatience.tv_sec);
+  if (done != 0) return fail(errno, "connect to {}/{}", path_.string(), kStartSocket);
   return socket;
 }
 

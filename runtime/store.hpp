@@ -50,6 +50,7 @@ class StateDirectory {
 
   /// A listening socket at start.sock.
   Result<UniqueFd> listen_for_start() const;
+  /// Errors: ECONNREFUSED, nobody listens any more; init has not accepted for ten seconds.
   Result<UniqueFd> connect_to_start() const;
   /// A datagram socket at notify.sock that never waits; whoever reaches it may write to it.
   Result<UniqueFd> listen_for_notifications() const;
