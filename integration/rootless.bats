@@ -99,6 +99,17 @@ without_programs() {
   mentions "uidmap"
 }
 
+@test "a newuidmap that does not end is killed and named" {
+  local begin=$SECONDS
+  lend_ids
+  install -m 4755 /bin/sleep "$TMP/plain" # the numbers of a map are seconds
+  mount --bind "$TMP/plain" /usr/bin/newuidmap
+  run_user
+  umount /usr/bin/newuidmap
+  exits 1 "/linux/uidMappings: /usr/bin/newuidmap: it did not end within 10 s and was killed"
+  [[ $((SECONDS - begin)) -lt 20 ]]
+}
+
 @test "a newuidmap without its privileges, or with no_new_privs set, is told" {
   lend_ids
   cp /usr/bin/newuidmap "$TMP/plain"

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "linux/await_program.hpp"
 #include "linux/clone.hpp"
 #include "linux/exec.hpp"
 #include "linux/pipe.hpp"
@@ -58,12 +59,8 @@ Result<void> write_proc_file(Fd procfs, int pid, const char* name, std::string_v
 
 constexpr std::size_t kMostWords = 2048;  // of a map program, kept for the error
 
-/// The map program's standard error, to its end.
-std::string words_from(Fd pipe) {
-  std::string text;
-  char buffer[512];
-  for (ssize_t count = 0; (count = ::read(pipe.value, buffer, sizeof buffer)) > 0;)
-    if (text.size() < kMostWords) text.append(buffer, static_cast<std::size_t>(count));
+// One line of what a program has said.
+std::string in_one_line(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   std::ranges::replace(text, '\n', ' ');
   return text;
@@ -99,16 +96,17 @@ Result<void> run_map_program(IdKind kind, int pid, const std::vector<IdMapping>&
       words.push_back(fmt::format("{}", number));
   const ExecArguments arguments(std::move(words), {});
   TRY_ASSIGN(Pipe ends, make_pipe());
-  TRY_ASSIGN(const Child child, clone_process(0, Fd{}, Parentage::kMine));
+  TRY_ASSIGN(Child child, clone_process(0, Fd{}, Parentage::kMine));
   if (child.pid == 0) become_map_program(path, arguments, ends.writer);
   ends.writer.reset();
-  const std::string errors = words_from(ends.reader);
-  TRY_ASSIGN(const int status, wait_for_child(child.pid));
+  TRY_ASSIGN(ProgramEnd end, await_program(std::move(child), ends.reader, kMostWords, path));
+  const int status = end.status;
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
   const std::string reason = why_not_mapped(kind, mappings, own_id);
   if (!reason.empty()) return refuse("{} refused the mapping: {}", name, reason);
   return refuse("{} refused the mapping (exit status {}): {}", name,
-                WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), errors);
+                WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+                in_one_line(std::move(end.output)));
 }
 
 // The kernel lets an unprivileged process map its own id alone, and then only with setgroups denied
