@@ -1,3 +1,4 @@
+# shellcheck disable=SC2016 # jq's variables, and those of inner shells
 load lib/common
 
 # veth NAME: a pair NAME, NAME-peer on the host, removed by teardown at the latest.
@@ -61,4 +62,203 @@ teardown() {
   ip addr add 10.9.8.7/24 dev nda
   refused createRuntime '.linux.netDevices = {nda: {name: "eth0"}} | .hooks.createRuntime = [{path: "/bin/false"}]'
   ip -o addr show nda | grep -q 10.9.8.7/24
+}
+
+# --- a create that is killed
+
+# waits_in_a_hook: a create that waits for a createRuntime hook, the devices moved; its pid is $CREATING.
+waits_in_a_hook() {
+  config '.hooks.createRuntime = [{path: "/bin/sleep", args: ["sleep", "1003"]}]'
+  "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/created" 2>&1 3>&- 4>&- &
+  CREATING=$!
+  HELPERS+=("$CREATING")
+  eventually hook_runs
+}
+
+hook_runs() { pgrep -fx "sleep 1003" >/dev/null; }
+no_hook_runs() { ! hook_runs; }
+
+is_killed() {
+  kill -KILL "$CREATING"
+  wait "$CREATING" || true
+  eventually no_hook_runs
+}
+
+# marked_veth NAME: up, with addresses, so that one can tell whether it is as it was.
+marked_veth() {
+  veth "$1"
+  ip addr add 10.9.8.7/24 dev "$1" label "$1:web"
+  ip addr add 10.9.8.8/24 dev "$1"
+  [[ ! -e /proc/net/if_inet6 ]] || ip addr add fd00:9::7/64 dev "$1" nodad
+  ip link set "$1" up
+  remember_device "$1"
+}
+
+remember_device() { looks_of "$1" >"$TMP/$1.before"; }
+# Without index, link state and what belongs to the peer.
+looks_of() {
+  ip -o link show "$1" | grep -oE '[<,]UP[,>]|mtu [0-9]+|link/ether [0-9a-f:]+'
+  ip -o addr show "$1" scope global | sed -E 's/^[0-9]+: //'
+}
+is_as_it_was() { equal "$(<"$TMP/$1.before")" "$(looks_of "$1")"; }
+is_pinned() { grep -q "$ROOT/$ID/netns" /proc/self/mountinfo; }
+
+@test "L-29 delete --force brings the devices of a create back that SIGKILL ended" {
+  marked_veth nda
+  veth ndb # down, without addresses
+  remember_device ndb
+  config '.linux.netDevices = {nda: {name: "eth0"}, ndb: {name: "net%d"}}'
+  waits_in_a_hook
+  run ip link show nda
+  [[ $status != 0 ]]
+  is_pinned
+  is_killed
+  is_pinned
+  ocirun delete --force "$ID"
+  is_as_it_was nda
+  is_as_it_was ndb
+  ocirun delete --force "$ID"
+  is_as_it_was nda
+}
+
+@test "L-29 the same out of a network namespace that was joined, where the container's names are others' too" {
+  ip netns add "$ID-net"
+  ip -n "$ID-net" link add nda type veth peer name other
+  marked_veth nda
+  config '.linux.netDevices = {nda: {name: "eth0"}} | (.linux.namespaces[] | select(.type == "network")).path = $p' --arg p "/run/netns/$ID-net"
+  waits_in_a_hook
+  ip -n "$ID-net" link set eth0 name renamed # a hook may
+  is_killed
+  ocirun delete --force "$ID"
+  is_as_it_was nda
+  equal "lo nda other" "$(ip netns exec "$ID-net" ls /sys/class/net | xargs)"
+  ip netns del "$ID-net"
+  umount /run/netns && rmdir /run/netns
+}
+
+@test "L-29 delete --force while a hook of create lasts brings the devices back, and create takes none again" {
+  marked_veth nda
+  config '.linux.netDevices = {nda: {}}'
+  waits_in_a_hook
+  ocirun delete --force "$ID"
+  is_as_it_was nda
+  ip link set nda down
+  remember_device nda
+  pgrep -fx "sleep 1003" | xargs -r kill -KILL
+  status=0
+  wait "$CREATING" || status=$?
+  [[ $status == 1 ]]
+  is_as_it_was nda
+}
+
+@test "L-29 a container that lives has neither the journal nor the mount" {
+  veth nda
+  config '.linux.netDevices = {nda: {}}'
+  create
+  ! is_pinned || { echo "a mount is left"; return 1; }
+  [[ ! -e $ROOT/$ID/netns && ! -e $ROOT/$ID/netdevices ]]
+}
+
+@test "L-29 a mover that is killed at any of its messages to the kernel fails create, and the device is as it was" {
+  local number
+  marked_veth nda
+  config '.linux.netDevices = {nda: {name: "eth0"}}'
+  cp "$OCIRUN" "${OCIRUN%/*}/ocirun-netdevice" "$TMP"
+  mv "$TMP/ocirun-netdevice" "$TMP/real"
+  printf '#!/bin/sh\n[ "$1" = move ] || exec %s/real "$@"\nexec strace -qq -o /dev/null -e trace=sendto -e inject=sendto:signal=KILL:when=$(cat %s/number) %s/real "$@"\n' "$TMP" "$TMP" "$TMP" >"$TMP/ocirun-netdevice"
+  chmod 755 "$TMP/ocirun-netdevice"
+  for number in 1 2 3 4 5 6 7 8 9; do
+    echo $number >"$TMP/number"
+    OCIRUN=$TMP/ocirun attempt create --bundle "$BUNDLE" "$ID"
+    exits 1 /linux/netDevices/nda
+    is_as_it_was nda
+    [[ ! -e $ROOT/$ID ]]
+  done
+}
+
+@test "L-29 a delete --force that is killed while it brings devices back can be given again" {
+  local number
+  marked_veth nda
+  config '.linux.netDevices = {nda: {name: "eth0"}}'
+  for number in 1 2 3 4 5 6 7 8; do
+    waits_in_a_hook
+    is_killed
+    strace -f -qq -o /dev/null -e trace=sendto -e inject=sendto:signal=KILL:when=$number "$OCIRUN" --root "$ROOT" delete --force "$ID" >"$TMP/deleted" 2>&1 || true
+    [[ -e $ROOT/$ID ]] || { echo "message $number killed nobody"; cat "$TMP/deleted"; return 1; }
+    ocirun delete --force "$ID"
+    is_as_it_was nda
+  done
+}
+
+@test "L-29 a name that was taken on the host meanwhile: delete --force says so, keeps the state, and can be given again" {
+  marked_veth nda
+  config '.linux.netDevices = {nda: {name: "eth0"}}'
+  waits_in_a_hook
+  is_killed
+  ip link add nda type veth peer name x-peer
+  attempt delete --force "$ID"
+  exits 1 "ocirun: delete $ID: bring the network devices back from the container's namespace, which $ROOT/$ID/netns keeps"
+  mentions "network device nda: name it nda (a device has that name already; rename that one): netlink: file exists"
+  ip link del nda
+  ocirun delete --force "$ID"
+  is_as_it_was nda
+}
+
+@test "L-29 a device that somebody has removed is a warning of delete --force" {
+  veth nda
+  config '.linux.netDevices = {nda: {name: "eth0"}}'
+  waits_in_a_hook
+  ip link del nda-peer
+  is_killed
+  attempt delete --force "$ID"
+  exits 0 "the network device nda is gone"
+}
+
+@test "L-29 a journal or a kept namespace that is something else does not keep delete --force from its work" {
+  local file way
+  for file in netdevices netns; do
+    for way in empty garbage directory link fifo; do
+      echo "$file $way"
+      veth nda
+      config '.linux.netDevices = {nda: {name: "eth0"}}'
+      waits_in_a_hook
+      is_killed
+      [[ $file == netdevices ]] || umount "$ROOT/$ID/netns"
+      rm "$ROOT/$ID/$file"
+      case $way in
+        empty) : >"$ROOT/$ID/$file" ;;
+        garbage) head -c 300000 "$OCIRUN" >"$ROOT/$ID/$file" ;;
+        directory) mkdir "$ROOT/$ID/$file" ;;
+        link) ln -s /etc/passwd "$ROOT/$ID/$file" ;;
+        fifo) mkfifo "$ROOT/$ID/$file" ;;
+      esac
+      run timeout 20 "$OCIRUN" --root "$ROOT" delete --force "$ID"
+      succeeds
+      [[ ! -e $ROOT/$ID ]]
+      ip link del nda-peer 2>/dev/null || true # its other end is lost
+    done
+  done
+}
+
+@test "L-29 a mover that does not end is killed, and a signal to create ends it at once" {
+  local begin=$SECONDS
+  marked_veth nda
+  config '.linux.netDevices = {nda: {name: "eth0"}}'
+  cp "$OCIRUN" "$TMP"
+  printf '#!/bin/sh\n[ "$1" = move ] || exec %s/ocirun-netdevice "$@"\nexec sleep 1004\n' "${OCIRUN%/*}" >"$TMP/ocirun-netdevice"
+  chmod 755 "$TMP/ocirun-netdevice"
+  OCIRUN=$TMP/ocirun attempt create --bundle "$BUNDLE" "$ID"
+  exits 1 "/linux/netDevices/nda: $TMP/ocirun-netdevice: it did not end within 10 s and was killed"
+  [[ $((SECONDS - begin)) -lt 20 ]]
+  is_as_it_was nda
+  begin=$SECONDS
+  "$TMP/ocirun" --root "$ROOT" create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/created" 2>&1 3>&- 4>&- &
+  CREATING=$!
+  eventually pgrep -fx "sleep 1004"
+  kill -TERM "$CREATING"
+  status=0
+  wait "$CREATING" || status=$?
+  equal 143 "$status"
+  [[ $((SECONDS - begin)) -lt 8 ]]
+  is_as_it_was nda
 }

@@ -1,63 +1,85 @@
 #include "linux/net_device_program.hpp"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
+#include <csignal>
 
 #include "linux/clone.hpp"
 #include "linux/exec.hpp"
 #include "linux/own_program.hpp"
 #include "linux/pipe.hpp"
-#include "linux/syscalls.hpp"
+#include "linux/text.hpp"
 
 namespace ocirun::linux {
 namespace {
 
 constexpr char kName[] = "ocirun-netdevice";
 constexpr std::size_t kMaxAnswer = 64 * 1024;
+constexpr int kBeyondOurs = 10;  // above the descriptors that it is given
 
-[[noreturn]] void become_program(const std::string& path, const ExecArguments& arguments, Fd output,
-                                 Fd network_namespace) {
+struct Given {
+  Fd output, network_namespace, journal;
+};
+
+// Where no number that is given next is in the way.
+int copy_beyond(Fd descriptor) { return ::fcntl(descriptor.value, F_DUPFD_CLOEXEC, kBeyondOurs); }
+
+[[noreturn]] void become_program(const std::string& path, const ExecArguments& arguments,
+                                 const Given& given) {
+  // Nobody moves devices while `delete --force` brings them back. Of a parent that is gone before
+  // this call, the program learns by its output.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   reset_signals();
-  if (::dup2(output.value, STDOUT_FILENO) >= 0 &&
-      ::dup2(network_namespace.value, kNetworkNamespaceDescriptor) >= 0) {
-    ::fcntl(kNetworkNamespaceDescriptor, F_SETFD, 0);
-    close_descriptors_from(kNetworkNamespaceDescriptor + 1);
+  const int output = copy_beyond(given.output);
+  const int network_namespace = copy_beyond(given.network_namespace);
+  const int journal = copy_beyond(given.journal);
+  ::close(kNetworkNamespaceDescriptor);
+  const bool has_namespace = given.network_namespace.value >= 0;
+  if (::dup2(output, STDOUT_FILENO) >= 0 &&
+      (!has_namespace || ::dup2(network_namespace, kNetworkNamespaceDescriptor) >= 0) &&
+      ::dup2(journal, kJournalDescriptor) >= 0) {
+    close_descriptors_from(kJournalDescriptor + 1);
     ::execve(path.c_str(), arguments.argv(), arguments.envp());
   }
   ::_exit(127);
 }
 
-Result<std::string> run_program(std::string_view verb, std::string_view device,
-                                std::string_view name, Fd network_namespace) {
+Result<std::string> run_program(std::vector<std::string> words, Fd network_namespace,
+                                UniqueFd journal, const Interrupt& interrupt) {
   TRY_ASSIGN(const std::string path, find_own_program(kName));
-  const ExecArguments arguments({path, std::string(verb), std::string(device), std::string(name)},
-                                {});
+  words.insert(words.begin(), path);
+  const ExecArguments arguments(std::move(words), {});
   TRY_ASSIGN(Pipe ends, make_pipe());
-  TRY_ASSIGN(const Child child, clone_process(0, Fd{}, Parentage::kMine));
-  if (child.pid == 0) become_program(path, arguments, ends.writer, network_namespace);
+  TRY_ASSIGN(Child child, clone_process(0, Fd{}, Parentage::kMine));
+  if (child.pid == 0) become_program(path, arguments, {ends.writer, network_namespace, journal});
   ends.writer.reset();
-  auto answer = sys::read_all(ends.reader, kMaxAnswer);
-  TRY_ASSIGN(const int status, wait_for_child(child.pid));
-  TRY(answer);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return answer;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 1)
-    return std::unexpected(parse_error_lines(*answer, "move a network device"));
-  return refuse("{} ended with wait status {}", path, status);
+  journal.reset();
+  TRY_ASSIGN(const ProgramEnd end,
+             await_program(std::move(child), ends.reader, kMaxAnswer, path, interrupt));
+  if (WIFEXITED(end.status) && WEXITSTATUS(end.status) == 0) return end.output;
+  if (WIFEXITED(end.status) && WEXITSTATUS(end.status) == 1)
+    return std::unexpected(parse_error_lines(end.output, "move a network device"));
+  return refuse("{} ended with wait status {}", path, end.status);
 }
 
 }  // namespace
 
-Result<std::string> request_device_move(const NetDevice& device, Fd target) {
-  return run_program(kMoveVerb, device.host_name, device.container_name, target);
+Result<std::string> request_device_move(const NetDevice& device, Fd target, UniqueFd journal,
+                                        const Interrupt& interrupt) {
+  return run_program({std::string(kMoveVerb), device.host_name, device.container_name}, target,
+                     std::move(journal), interrupt);
 }
 
-Result<void> request_device_return(std::string_view name, std::string_view host_name, Fd source) {
-  TRY(run_program(kReturnVerb, name, host_name, source));
-  return {};
+Result<std::vector<std::string>> request_device_return(Fd source, UniqueFd journal) {
+  TRY_ASSIGN(const std::string answer,
+             run_program({std::string(kReturnVerb)}, source, std::move(journal), {}));
+  std::vector<std::string> gone;
+  for (const std::string_view name : words(answer, '\n')) gone.emplace_back(name);
+  return gone;
 }
 
 }  // namespace ocirun::linux

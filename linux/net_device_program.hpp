@@ -2,24 +2,35 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "linux/await_program.hpp"
 #include "linux/error.hpp"
 #include "linux/netlink.hpp"
 #include "linux/unique_fd.hpp"
 
 namespace ocirun::linux {
 
-// ocirun-netdevice VERB DEVICE NAME, the other network namespace at descriptor 3. Its stdout is the
-// name that the device got (exit status 0), or an error's lines (1).
+// ocirun-netdevice move DEVICE NAME
+// ocirun-netdevice return
+// The container's network namespace is at descriptor 3 (closed: it is gone), the journal at 4. The
+// program dies with its parent. Its stdout is the name that the device got, or of `return` the
+// names of devices that are nowhere, a line each (exit status 0), or an error's lines (1).
 inline constexpr std::string_view kMoveVerb = "move";
 inline constexpr std::string_view kReturnVerb = "return";
 inline constexpr int kNetworkNamespaceDescriptor = 3;
+inline constexpr int kJournalDescriptor = 4;
 
 /// Has ocirun-netdevice move one device of the caller's network namespace into `target` (L-29):
-/// renamed, with its permanent global addresses, up. Returns the name it got. On an error the
-/// device is where it was.
-Result<std::string> request_device_move(const NetDevice& device, Fd target);
-/// The undo of a failed create: `name` of the network namespace `source` comes back as `host_name`.
-Result<void> request_device_return(std::string_view name, std::string_view host_name, Fd source);
+/// renamed, with its permanent global addresses, up. Returns the name it got. `journal`, a file
+/// open for reading and appending, is closed here: the program alone locks it. Errors: the device
+/// is wherever it was when a step failed or the program was killed (after kProgramSilence, or by
+/// `interrupt`); request_device_return brings it back.
+Result<std::string> request_device_move(const NetDevice& device, Fd target, UniqueFd journal,
+                                        const Interrupt& interrupt);
+/// Has it bring all devices that `journal` tells of back from `source` (-1: it is gone), as they
+/// were. Returns the names of those that are nowhere any more. Errors: of the first one that could
+/// not be brought back; it may be asked again.
+Result<std::vector<std::string>> request_device_return(Fd source, UniqueFd journal);
 
 }  // namespace ocirun::linux

@@ -11,6 +11,7 @@
 #include "runtime/destroy.hpp"
 #include "runtime/exhausted_limits.hpp"
 #include "runtime/init_link.hpp"
+#include "runtime/net_devices.hpp"
 #include "runtime/notifications.hpp"
 #include "runtime/preflight.hpp"
 #include "runtime/rollback.hpp"
@@ -51,6 +52,7 @@ class Creation {
       return std::unexpected(name_limit(std::move(born).error(), *cgroup_, 0));
     TRY(publish());  // from here on the container exists
     TRY(init_->detach());
+    keep_net_devices();  // init lives without us now
     undo_.commit();
     return CreatedContainer{.directory = std::move(*directory_),
                             .record = std::move(record_),
@@ -72,6 +74,8 @@ class Creation {
   Result<void> write_oom_score();
   Result<void> join_resctrl();
   Result<void> publish();
+  void take_net_devices_back();
+  void keep_net_devices();
   bundle::ContainerRecord make_record() const;
 
   const GlobalOptions& options_;
@@ -87,6 +91,7 @@ class Creation {
   std::unique_ptr<cgroups::Cgroup> cgroup_ = cgroups::disabled_cgroup();
   bundle::ContainerRecord record_;
   bundle::IntentRecord intent_;
+  UniqueFd network_namespace_;  // of the container, once devices move there
   std::optional<InitPlan> plan_;
   std::optional<InitLink> init_;
   bool is_left_to_delete_ = false;  // what does not die keeps its state
@@ -251,6 +256,7 @@ Result<void> Creation::make_cgroup() {
 Result<void> Creation::give_birth() {
   if (record_.mounts_on_host)
     undo_.add([this] { [[maybe_unused]] const auto ignored = detach_host_rootfs(intent_.record); });
+  if (!config_.net_devices.empty()) undo_.add([this] { take_net_devices_back(); });
   init_.emplace(*plan_, BirthContext{.request = request_,
                                      .log = log_,
                                      .directory = *directory_,
@@ -258,6 +264,7 @@ Result<void> Creation::give_birth() {
                                      .procfs = *procfs_,
                                      .intent = intent_,
                                      .console = host_.console,
+                                     .network_namespace = network_namespace_,
                                      .undo = undo_});
   TRY(init_->spawn());
   log_.debug(fmt::format("cloned process {}", init_->pid()));
@@ -269,6 +276,20 @@ Result<void> Creation::give_birth() {
   TRY(init_->serve());
   record_.rootfs_mount = intent_.record.rootfs_mount;
   return join_resctrl();
+}
+
+void Creation::take_net_devices_back() {
+  if (!directory_->exists()) return;  // who has deleted it has brought them back
+  const auto returned = return_net_devices(*directory_, network_namespace_, log_);
+  if (returned) return;
+  is_left_to_delete_ = true;
+  log_.warn(returned.error().message());
+}
+
+// What is left of their journal is for `delete`; the container does not need it.
+void Creation::keep_net_devices() {
+  if (config_.net_devices.empty()) return;
+  if (const auto kept = forget_net_devices(*directory_); !kept) log_.warn(kept.error().message());
 }
 
 Result<void> Creation::write_oom_score() {

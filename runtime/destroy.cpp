@@ -10,6 +10,7 @@
 #include "linux/pidfd.hpp"
 #include "linux/procfs.hpp"
 #include "linux/syscalls.hpp"
+#include "runtime/net_devices.hpp"
 #include "runtime/processes.hpp"
 #include "runtime/signals.hpp"
 
@@ -123,6 +124,7 @@ Result<void> destroy_container(const StateDirectory& directory,
   TRY_ASSIGN(const auto cgroup, cgroup_of(reachable));
   TRY(within(cgroup->destroy(), "remove the cgroup"));
   TRY(await_end_of_init(reachable));
+  if (is_ours) TRY(return_devices_of_unstarted(directory, log));
   if (is_ours && record.resctrl) TRY(linux::remove_resctrl(*record.resctrl));
   if (is_ours && record.rootfs_mount) {
     TRY_ASSIGN(const HostRootfs rootfs, detach_host_rootfs(record));

@@ -21,7 +21,8 @@ struct BirthContext {
   cgroups::Cgroup& cgroup;
   const linux::Procfs& procfs;
   bundle::IntentRecord& intent;
-  Fd console;  // the console socket, or -1
+  Fd console;                   // the console socket, or -1
+  UniqueFd& network_namespace;  // of the container, once devices move there
   Rollback& undo;
 };
 

@@ -3,13 +3,11 @@
 
 #include <fcntl.h>
 
-#include <memory>
-
 #include "hooks/phase.hpp"
-#include "linux/net_device_program.hpp"
 #include "linux/procfs.hpp"
 #include "linux/syscalls.hpp"
 #include "runtime/init_link.hpp"
+#include "runtime/net_devices.hpp"
 #include "runtime/signals.hpp"
 
 namespace ocirun::runtime {
@@ -37,20 +35,11 @@ Result<void> InitLink::run_hooks() {
 
 Result<void> InitLink::move_net_devices() {
   if (plan_.config.net_devices.empty()) return {};
-  TRY_ASSIGN(UniqueFd target,
+  TRY_ASSIGN(context_.network_namespace,
              linux::sys::openat(context_.procfs.fd(), fmt::format("{}/ns/net", pid()).c_str(),
                                 O_RDONLY | O_CLOEXEC));
-  const auto shared = std::make_shared<UniqueFd>(std::move(target));
-  for (const linux::NetDevice& device : plan_.config.net_devices) {
-    TRY_ASSIGN(const std::string name, within(linux::request_device_move(device, *shared),
-                                              "/linux/netDevices/" + device.host_name));
-    // Not left to the kernel: a virtual device dies with its namespace.
-    context_.undo.add([&log = context_.log, name, host_name = device.host_name, shared] {
-      const auto returned = linux::request_device_return(name, host_name, *shared);
-      if (!returned) log.warn(returned.error().message());
-    });
-  }
-  return {};
+  return runtime::move_net_devices(context_.directory, plan_.config.net_devices,
+                                   context_.network_namespace, context_.log);
 }
 
 }  // namespace ocirun::runtime

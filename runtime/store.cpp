@@ -19,6 +19,7 @@
 #include "linux/file_io.hpp"
 #include "linux/owner.hpp"
 #include "linux/syscalls.hpp"
+#include "runtime/net_pin.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -33,6 +34,8 @@ constexpr char kNotifySocket[] = "notify.sock";
 // In the order of their removal: without state.json, the container is no more.
 constexpr std::array kFiles{kIntent, kState,       kConfig,      kResources,
                             kFilter, kStartSocket, kNotifySocket};
+// Gone already, but after a create that was killed; a mount may lie there.
+constexpr std::array kFilesOfDevices{kDeviceJournal, kNetworkPin};
 constexpr std::size_t kMaxFile = 16 * 1024 * 1024;
 constexpr int kRemoveTries = 20;
 constexpr timeval kInitPatience{.tv_sec = 10, .tv_usec = 0};
@@ -59,16 +62,20 @@ Result<std::string> read_own_file(Fd directory, const char* name) {
 
 // What we make in a state directory, and replace_file's temporary names.
 bool is_ours(std::string_view name) {
-  return std::ranges::any_of(kFiles, [name](std::string_view own) {
+  const auto is_it = [name](std::string_view own) {
     return name == own || name.starts_with(fmt::format(".{}.", own));
-  });
+  };
+  return std::ranges::any_of(kFiles, is_it) || std::ranges::any_of(kFilesOfDevices, is_it);
 }
 
 // Directories are nothing that we make there, but whoever damages a state shall not keep it.
 Result<void> remove_entries(Fd directory) {
   return linux::for_each_entry(
       directory, [directory](const char* name, unsigned char) -> Result<void> {
-        if (::unlinkat(directory.value, name, 0) == 0 || errno != EISDIR) return {};
+        if (::unlinkat(directory.value, name, 0) == 0) return {};
+        if (errno == EBUSY && name == std::string_view(kNetworkPin))
+          return unpin_network(directory);
+        if (errno != EISDIR) return {};
         TRY_ASSIGN(const UniqueFd below,
                    linux::sys::openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
         TRY(remove_entries(below));

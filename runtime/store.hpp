@@ -24,6 +24,8 @@ namespace ocirun::runtime {
 /// - seccomp.bpf: the compiled filter, so that `exec` need not compile it again
 /// - resources.json: linux.resources as `update` has left them
 /// - start.sock: init listens on it until it is started; its presence is the status `created`
+/// - netdevices, netns: where network devices come from and are, until they need not be brought
+/// back
 /// - notify.sock: what `run` binds into the container as NOTIFY_SOCKET, for a service manager
 class StateDirectory {
  public:
@@ -72,6 +74,8 @@ class StateDirectory {
   /// What no other directory has, of whatever host filesystem, also after this one is gone: what
   /// its container's cgroup is marked with.
   Result<std::string> identity() const;
+  /// For files that are made here elsewhere: net_devices.cpp.
+  Fd descriptor() const { return directory_; }
   /// The user that it belongs to.
   Result<std::uint32_t> owner() const;
 
@@ -80,6 +84,8 @@ class StateDirectory {
   HostPath path_;
   UniqueFd directory_;
 };
+
+inline constexpr char kDeviceJournal[] = "netdevices";
 
 /// How long a command waits for another one that works on the same container.
 inline constexpr std::chrono::milliseconds kLockPatience{10'000};

@@ -1,9 +1,13 @@
 // ocirun-netdevice: the only program that loads libmnl, run by `ocirun create` for a config with
-// netDevices, so that nobody else pays for the library. net_device_program.hpp tells how the two
-// talk.
+// netDevices and for what a create that failed or was killed has moved, so that nobody else pays
+// for the library. net_device_program.hpp tells how the two talk.
 
+#include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,23 +20,40 @@ namespace {
 
 using namespace ocirun;
 
+std::optional<Fd> network_namespace() {
+  if (::fcntl(linux::kNetworkNamespaceDescriptor, F_GETFD) < 0) return std::nullopt;
+  return Fd{linux::kNetworkNamespaceDescriptor};
+}
+
+// After the lock: who brings devices back has it next, and finds nobody who still moves them.
+Result<void> check_parent() {
+  pollfd reader{STDOUT_FILENO, 0, 0};
+  if (::poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR) != 0)
+    return fail(ECANCELED, "the runtime is gone");
+  return {};
+}
+
 Result<std::string> run(int argc, char** argv) {
-  const std::string_view verb = argc == 4 ? argv[1] : "";
-  const Fd network_namespace{linux::kNetworkNamespaceDescriptor};
-  if (verb == linux::kMoveVerb)
-    return linux::move_net_device({argv[2], argv[3]}, network_namespace);
-  if (verb == linux::kReturnVerb) {
-    TRY(linux::return_net_device(argv[2], argv[3], network_namespace));
-    return std::string(argv[3]);
-  }
-  return refuse("ocirun-netdevice is a part of ocirun and not for use by hand");
+  const std::string_view verb = argc > 1 ? argv[1] : "";
+  const bool moves = verb == linux::kMoveVerb && argc == 4;
+  if (!moves && (verb != linux::kReturnVerb || argc != 2))
+    return refuse("ocirun-netdevice is a part of ocirun and not for use by hand");
+  const linux::Journal journal(Fd{linux::kJournalDescriptor});
+  TRY(journal.lock());
+  TRY(check_parent());
+  const auto container = network_namespace();
+  if (moves) return linux::move_net_device({argv[2], argv[3]}, container.value_or(Fd{}), journal);
+  TRY_ASSIGN(const auto gone, linux::return_net_devices(container, journal));
+  std::string lines;
+  for (const std::string& name : gone) lines += name + '\n';
+  return lines;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Result<std::string> name = run(argc, argv);
-  const std::string answer = name ? *name : linux::error_lines(name.error());
-  if (!linux::write_all(Fd{STDOUT_FILENO}, answer)) return 2;
-  return name ? 0 : 1;
+  const Result<std::string> answer = run(argc, argv);
+  const std::string text = answer ? *answer : linux::error_lines(answer.error());
+  if (!linux::write_all(Fd{STDOUT_FILENO}, text)) return 2;
+  return answer ? 0 : 1;
 }

@@ -1,98 +1,19 @@
-#include <libmnl/libmnl.h>
-#include <linux/if_link.h>
-#include <net/if.h>
+#include "linux/netdevice/net_device.hpp"
+
 #include <sys/random.h>
 
-#include <cerrno>
+#include <ranges>
 
 #include "linux/netdevice/net_address.hpp"
-#include "linux/netdevice/net_device.hpp"
-#include "linux/netdevice/netlink_socket.hpp"
+#include "linux/netdevice/net_link.hpp"
 
 // A device changes its namespace under a random name, and gets the wanted one where it arrives. The
-// random name tells the device apart in either namespace at every point where a step can fail,
-// while its index may change on the way, the old name may be taken there, and the new name may be a
-// template.
+// random name tells the device apart in either namespace while its index may change on the way, the
+// old name may be taken there, and the new name may be a template. Once it has arrived its index
+// does, whatever it is called.
 
 namespace ocirun::linux {
 namespace {
-
-struct Link {
-  int index = 0;
-  bool up = false;
-  std::string name;
-};
-
-// A network namespace seen from outside: a socket to talk to it, a descriptor to move things there.
-struct Place {
-  NetlinkSocket socket;
-  UniqueFd fd;
-};
-
-enum class Arrival { kUp, kAsBefore };
-
-Result<Place> place_of(Result<NetlinkSocket> opened) {
-  TRY_ASSIGN(NetlinkSocket socket, std::move(opened));
-  TRY_ASSIGN(UniqueFd fd, socket.network_namespace());
-  return Place{std::move(socket), std::move(fd)};
-}
-
-Result<Link> read_link(const NetlinkSocket& socket, NetlinkMessage& request) {
-  request.add(IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
-  Link link;
-  TRY(socket.query(request, [&](const nlmsghdr& answer) {
-    if (answer.nlmsg_type != RTM_NEWLINK || mnl_nlmsg_get_payload_len(&answer) < sizeof(ifinfomsg))
-      return;
-    const auto* fixed = static_cast<const ifinfomsg*>(mnl_nlmsg_get_payload(&answer));
-    link.index = fixed->ifi_index;
-    link.up = (fixed->ifi_flags & IFF_UP) != 0;
-    for_each_attribute(answer, sizeof(ifinfomsg), [&](const nlattr& attribute) {
-      if (mnl_attr_get_type(&attribute) == IFLA_IFNAME) link.name = mnl_attr_get_str(&attribute);
-    });
-  }));
-  if (link.index == 0) return fail(ENODEV, "netlink");
-  return link;
-}
-
-Result<Link> find_link(const NetlinkSocket& socket, const std::string& name) {
-  NetlinkMessage request(RTM_GETLINK, 0);
-  request.add_fixed_part<ifinfomsg>().ifi_family = AF_UNSPEC;
-  request.add(IFLA_IFNAME, name);
-  return read_link(socket, request);
-}
-
-Result<Link> find_link(const NetlinkSocket& socket, int index) {
-  NetlinkMessage request(RTM_GETLINK, 0);
-  request.add_fixed_part<ifinfomsg>().ifi_index = index;
-  return read_link(socket, request);
-}
-
-NetlinkMessage change_of(int index) {
-  NetlinkMessage request(RTM_NEWLINK, 0);
-  request.add_fixed_part<ifinfomsg>().ifi_index = index;
-  return request;
-}
-
-Result<void> rename(const NetlinkSocket& socket, int index, const std::string& name) {
-  NetlinkMessage request = change_of(index);
-  request.add(IFLA_IFNAME, name);
-  auto renamed = socket.acknowledge(request);
-  const bool exists = !renamed && renamed.error().number() == EEXIST;
-  return within(std::move(renamed),
-                fmt::format("name it {}{}", name,
-                            exists ? " (a device has that name already; choose another, or a"
-                                     " template such as \"eth%d\")"
-                                   : ""));
-}
-
-Result<void> set_up(const NetlinkSocket& socket, int index) {
-  NetlinkMessage request(RTM_NEWLINK, 0);
-  auto& fixed = request.add_fixed_part<ifinfomsg>();
-  fixed.ifi_index = index;
-  fixed.ifi_flags = IFF_UP;
-  fixed.ifi_change = IFF_UP;
-  return within(socket.acknowledge(request), "set it up");
-}
 
 std::string random_name() {
   std::uint64_t number = 0;
@@ -100,68 +21,93 @@ std::string random_name() {
   return fmt::format("oci{:012x}", number & 0xFFFFFFFFFFFF);  // 15 bytes: what a name may have
 }
 
-// What the device needs where it arrived; the name that it got.
-Result<std::string> settle(const NetlinkSocket& socket, const Link& arrived, const Link& before,
-                           const std::vector<NetAddress>& addresses, const std::string& name,
-                           Arrival arrival) {
-  TRY(rename(socket, arrived.index, name));
-  TRY_ASSIGN(const Link named, find_link(socket, arrived.index));
-  TRY(add_addresses(socket, arrived.index, addresses, before.name, named.name));
-  if (arrival == Arrival::kUp || before.up) TRY(set_up(socket, arrived.index));
+Result<std::string> move(const NetDevice& device, Fd target, const Journal& journal) {
+  TRY_ASSIGN(const Place here, Place::here());
+  TRY_ASSIGN(const Place there, Place::at(target));
+  TRY_ASSIGN(const Link before, read_link(here.socket, device.host_name));
+  Departure departure{.host_name = before.name,
+                      .passing_name = random_name(),
+                      .was_up = before.is_up,
+                      .addresses = {}};
+  TRY_ASSIGN(departure.addresses, permanent_addresses(here.socket, before.index));
+  TRY(journal.leaves(departure));
+  TRY_ASSIGN(const Link arrived, send_link(here, there, before, departure.passing_name));
+  TRY(journal.arrived(departure, arrived.index));
+  TRY(rename_link(there.socket, arrived.index, device.container_name,
+                  "choose another, or a template such as \"eth%d\""));
+  TRY_ASSIGN(const Link named, read_link(there.socket, arrived.index));
+  TRY(add_addresses(there.socket, arrived.index, departure.addresses, before.name, named.name));
+  TRY(set_link_up(there.socket, arrived.index));
   return named.name;
 }
 
-// The kernel moves first and renames second, so the request can fail half done.
-Result<Link> send(const Place& from, const Place& to, const Link& link) {
-  const std::string passing_name = random_name();
-  NetlinkMessage request = change_of(link.index);
-  request.add(IFLA_NET_NS_FD, static_cast<std::uint32_t>(to.fd.get()));
-  request.add(IFLA_IFNAME, passing_name);
-  const auto sent = from.socket.acknowledge(request);
-  if (sent) return find_link(to.socket, passing_name);
-  const auto still_here = find_link(from.socket, link.index);
-  if (!still_here || still_here->name != link.name)
-    if (auto moved = find_link(to.socket, link.name)) return moved;
-  return std::unexpected(sent.error());
+// The device on the host, where it may have arrived just now; nothing if it is nowhere.
+Result<std::optional<Link>> fetch(const Departure& device, const Place& here,
+                                  const std::optional<Place>& there) {
+  if (device.index_home != 0) {
+    TRY_ASSIGN(auto home, find_link(here.socket, device.index_home));
+    // The number of a device that was removed may be another's.
+    if (home && home->name != device.passing_name && home->name != device.host_name) home.reset();
+    return home;
+  }
+  if (there) {
+    TRY_ASSIGN(const auto away, device.index_there != 0
+                                    ? find_link(there->socket, device.index_there)
+                                    : find_link(there->socket, device.passing_name));
+    if (away) {
+      TRY_ASSIGN(Link home, send_link(*there, here, *away, device.passing_name));
+      return home;
+    }
+  }
+  return find_link(here.socket, device.passing_name);
 }
 
-Result<std::string> transfer(const Place& from, const Place& to, const std::string& old_name,
-                             const std::string& new_name, Arrival arrival) {
-  TRY_ASSIGN(const Link before, find_link(from.socket, old_name));
-  TRY_ASSIGN(const auto addresses, permanent_addresses(from.socket, before.index));
-  TRY_ASSIGN(const Link arrived, within(send(from, to, before), "change its network namespace"));
-  auto name = settle(to.socket, arrived, before, addresses, new_name, arrival);
-  if (name) return name;
+enum class Whereabouts { kHome, kNowhere };
 
-  auto returned = send(to, from, arrived);
-  Result<std::string> settled =
-      returned ? settle(from.socket, *returned, before, addresses, old_name, Arrival::kAsBefore)
-               : std::unexpected(returned.error());
-  if (!settled)
-    name.error().within(
-        fmt::format("it could not be put back either ({})", settled.error().message()));
-  return name;
+Result<Whereabouts> bring_back(const Departure& device, const Place& here,
+                               const std::optional<Place>& there, const Journal& journal) {
+  TRY_ASSIGN(const auto home, fetch(device, here, there));
+  if (!home) {
+    TRY_ASSIGN(const auto stayed, find_link(here.socket, device.host_name));
+    const bool never_left = device.index_there == 0 && device.index_home == 0 && stayed;
+    return never_left ? Whereabouts::kHome : Whereabouts::kNowhere;
+  }
+  if (device.index_home == 0) TRY(journal.came_home(device, home->index));
+  if (home->name != device.host_name)
+    TRY(rename_link(here.socket, home->index, device.host_name, "rename that one"));
+  TRY(add_addresses(here.socket, home->index, device.addresses, device.host_name,
+                    device.host_name));
+  if (device.was_up) TRY(set_link_up(here.socket, home->index));
+  return Whereabouts::kHome;
 }
 
 }  // namespace
 
-Result<std::string> move_net_device(const NetDevice& device, Fd target) {
-  const auto move = [&]() -> Result<std::string> {
-    TRY_ASSIGN(const Place here, place_of(NetlinkSocket::open()));
-    TRY_ASSIGN(const Place there, place_of(NetlinkSocket::open_in(target)));
-    return transfer(here, there, device.host_name, device.container_name, Arrival::kUp);
-  };
-  return within(move(), fmt::format("move it into the container as {}", device.container_name));
+Result<std::string> move_net_device(const NetDevice& device, Fd target, const Journal& journal) {
+  return within(move(device, target, journal),
+                fmt::format("move it into the container as {}", device.container_name));
 }
 
-Result<void> return_net_device(std::string_view name, std::string_view host_name, Fd source) {
-  const auto move = [&]() -> Result<std::string> {
-    TRY_ASSIGN(const Place here, place_of(NetlinkSocket::open()));
-    TRY_ASSIGN(const Place there, place_of(NetlinkSocket::open_in(source)));
-    return transfer(there, here, std::string(name), std::string(host_name), Arrival::kAsBefore);
-  };
-  TRY(within(move(), fmt::format("return network device {} to the host as {}", name, host_name)));
-  return {};
+Result<std::vector<std::string>> return_net_devices(std::optional<Fd> source,
+                                                    const Journal& journal) {
+  TRY_ASSIGN(const std::vector<Departure> devices, journal.read());
+  TRY_ASSIGN(const Place here, Place::here());
+  std::optional<Place> there;
+  if (source) {
+    TRY_ASSIGN(there, Place::at(*source));
+  }
+  std::vector<std::string> gone;
+  Result<void> outcome;
+  for (const Departure& device : std::views::reverse(devices)) {
+    if (device.is_back) continue;
+    const auto found = bring_back(device, here, there, journal);
+    if (found == Whereabouts::kNowhere) gone.push_back(device.host_name);
+    Result<void> done = found ? journal.is_back(device) : std::unexpected(found.error());
+    if (!done && outcome)
+      outcome = within(std::move(done), fmt::format("network device {}", device.host_name));
+  }
+  TRY(std::move(outcome));
+  return gone;
 }
 
 }  // namespace ocirun::linux

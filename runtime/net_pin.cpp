@@ -1,0 +1,68 @@
+#include "runtime/net_pin.hpp"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+
+#include <cerrno>
+
+#include "linux/procfs.hpp"
+#include "linux/syscalls.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+constexpr int kDetach = 2;  // MNT_DETACH of <sys/mount.h>
+
+// What is mounted there, as a mere handle (O_PATH): another kind of file is opened no further.
+Result<UniqueFd> open_mounted(Fd directory) {
+  auto file = linux::sys::openat(directory, kNetworkPin, O_PATH | O_NOFOLLOW);
+  if (!file && file.error().number() == ENOENT) return UniqueFd();
+  TRY_ASSIGN(UniqueFd found, std::move(file));
+  TRY_ASSIGN(const auto filesystem, linux::sys::fstatfs(found));
+  if (filesystem.magic != NSFS_MAGIC) return UniqueFd();
+  return found;
+}
+
+// A directory in its place goes with the state.
+Result<void> remove_file(Fd directory) {
+  auto removed = linux::sys::unlinkat(directory, kNetworkPin, 0);
+  if (!removed && (removed.error().number() == ENOENT || removed.error().number() == EISDIR))
+    return {};
+  return removed;
+}
+
+}  // namespace
+
+Result<PinOutcome> pin_network(Fd directory, Fd network_namespace) {
+  const auto pin = [&]() -> Result<PinOutcome> {
+    TRY_ASSIGN(
+        const UniqueFd file,
+        linux::sys::openat(directory, kNetworkPin, O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+    const auto mounted =
+        linux::sys::mount(linux::host_fd_link(network_namespace).c_str(),
+                          linux::host_fd_link(file).c_str(), nullptr, MS_BIND, nullptr);
+    if (mounted) return PinOutcome::kPinned;
+    TRY(remove_file(directory));
+    if (mounted.error().number() == EPERM || mounted.error().number() == EACCES)
+      return PinOutcome::kNotPermitted;
+    return std::unexpected(mounted.error());
+  };
+  return within(pin(), "keep the container's network namespace");
+}
+
+Result<UniqueFd> pinned_network(Fd directory) {
+  TRY_ASSIGN(const UniqueFd found, open_mounted(directory));
+  if (!found) return UniqueFd();
+  return linux::sys::open(linux::host_fd_link(found).c_str(), O_RDONLY);
+}
+
+Result<void> unpin_network(Fd directory) {
+  const auto unpin = [&]() -> Result<void> {
+    TRY_ASSIGN(const UniqueFd found, open_mounted(directory));
+    if (found) TRY(linux::sys::unmount(linux::host_fd_link(found).c_str(), kDetach));
+    return remove_file(directory);
+  };
+  return within(unpin(), "let go of the container's network namespace");
+}
+
+}  // namespace ocirun::runtime

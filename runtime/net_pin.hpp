@@ -1,0 +1,23 @@
+#pragma once
+
+#include "linux/error.hpp"
+#include "linux/unique_fd.hpp"
+
+namespace ocirun::runtime {
+
+/// The file of a state directory onto which a container's network namespace is mounted while its
+/// create may still be killed: a virtual device that was moved in would die with the namespace.
+inline constexpr char kNetworkPin[] = "netns";
+
+enum class PinOutcome { kPinned, kNotPermitted };
+
+/// Mounts `network_namespace` there (L-29). kNotPermitted: a caller who may not mount, who is root
+/// of a user namespace without a mount namespace of its own, say.
+Result<PinOutcome> pin_network(Fd directory, Fd network_namespace);
+/// The namespace that is mounted there in the caller's mount namespace; an empty descriptor without
+/// one.
+Result<UniqueFd> pinned_network(Fd directory);
+/// Unmounts it and removes the file. Missing is no error; whatever else is mounted there stays.
+Result<void> unpin_network(Fd directory);
+
+}  // namespace ocirun::runtime
