@@ -79,13 +79,8 @@ constexpr auto kRecord = exact_fields<ContainerRecord>(
     field("resctrl", &ContainerRecord::resctrl, kResctrl),
     required("annotations", &ContainerRecord::annotations, read_annotations));
 
-constexpr auto kNetDevice = exact_fields<linux::NetDevice>(
-    required("hostName", &linux::NetDevice::host_name, nonempty_text),
-    required("containerName", &linux::NetDevice::container_name, nonempty_text));
-
 constexpr auto kIntent = exact_fields<IntentRecord>(
     required("record", &IntentRecord::record, kRecord),
-    required("netDevices", &IntentRecord::net_devices, list_of(kNetDevice)),
     required("runtimePid", &IntentRecord::runtime_pid, kPid),
     required("runtimeStartTime", &IntentRecord::runtime_start_time, whole_number));
 
@@ -160,13 +155,6 @@ std::string intent_text(const IntentRecord& intent) {
   out.begin_object();
   out.key("record");
   write_record(out, intent.record);
-  out.key("netDevices").begin_array();
-  for (const linux::NetDevice& device : intent.net_devices)
-    out.begin_object()
-        .member("hostName", device.host_name)
-        .member("containerName", device.container_name)
-        .end_object();
-  out.end_array();
   out.member("runtimePid", intent.runtime_pid);
   out.member("runtimeStartTime", intent.runtime_start_time);
   out.end_object();

@@ -8,7 +8,6 @@
 
 #include "cgroups/cgroup.hpp"
 #include "linux/error.hpp"
-#include "linux/netlink.hpp"
 #include "linux/resctrl.hpp"
 
 namespace ocirun::bundle {
@@ -75,7 +74,6 @@ Result<ContainerRecord> parse_record(std::string_view text);
 /// after a crash.
 struct IntentRecord {
   ContainerRecord record;  // as far as it is known: init from the moment that hooks may ask for it
-  std::vector<linux::NetDevice> net_devices;
   int runtime_pid = 0;
   unsigned long long runtime_start_time = 0;
 };

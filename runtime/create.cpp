@@ -178,7 +178,6 @@ Result<void> Creation::record_intent() {
   intent_.record = record_;
   if (record_.cgroup.unit.empty())  // what is made above is known before it is
     intent_.record.cgroup.created_parents = cgroups::missing_parents(record_.cgroup);
-  intent_.net_devices = config_.net_devices;
   intent_.runtime_pid = ::getpid();
   if (const auto stat = linux::read_process_stat(intent_.runtime_pid))
     intent_.runtime_start_time = stat->start_time;

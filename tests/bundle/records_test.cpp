@@ -43,7 +43,6 @@ ContainerRecord record() {
 IntentRecord intent() {
   IntentRecord intent;
   intent.record = record();
-  intent.net_devices = {{"eth1", "lan%d"}};
   intent.runtime_pid = 99;
   intent.runtime_start_time = 12345;
   return intent;
@@ -90,11 +89,10 @@ BOOST_AUTO_TEST_CASE(an_intent_comes_back_as_it_was) {
   BOOST_TEST_REQUIRE(back.has_value());
   BOOST_TEST(intent_text(*back) == intent_text(intent()));
   BOOST_TEST(record_text(back->record) == record_text(record()));
-  BOOST_TEST(back->net_devices[0].container_name == "lan%d");
   BOOST_TEST(back->runtime_pid == 99);
   BOOST_TEST(back->runtime_start_time == 12345U);
-  const auto wrong = parse_intent(R"({"record": {"format": 1}, "netDevices": [],
-    "runtimePid": 1, "runtimeStartTime": 1})");
+  const auto wrong =
+      parse_intent(R"({"record": {"format": 1}, "runtimePid": 1, "runtimeStartTime": 1})");
   BOOST_TEST(wrong.error().message().starts_with("intent record: /record/id: is missing"));
 }
 
