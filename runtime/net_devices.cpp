@@ -35,6 +35,8 @@ Result<void> remove_journal(const StateDirectory& directory) {
 
 Result<void> bring_back(const StateDirectory& directory, Fd network_namespace, UniqueFd journal,
                         const Log& log) {
+  TRY_ASSIGN(const struct stat status, linux::sys::fstat(journal));
+  if (status.st_size == 0) return forget_net_devices(directory);  // nothing has moved
   UniqueFd pinned;
   if (network_namespace.value < 0) {
     TRY_ASSIGN(pinned, pinned_network(directory.descriptor()));
