@@ -207,9 +207,9 @@ record() { cat "$TMP/record" 2>/dev/null; }
   config '.hooks.poststart = [{path: "/bin/sleep", args: ["sleep", "1004"]}]'
   create
   helper "$OCIRUN" --root "$ROOT" start "$ID"
-  eventually pgrep -fx "sleep 1004"
+  eventually pgrep -fx "sleep 1004" >/dev/null
   kill -KILL "$HELPER"
-  eventually eval '! pgrep -fx "sleep 1004"'
+  eventually eval '! pgrep -fx "sleep 1004" >/dev/null'
   status_is running
   equal alive "$(ocirun exec "$ID" echo alive)"
   ocirun delete --force "$ID"
