@@ -228,6 +228,7 @@ alone_in_container() { [[ $(ocirun ps --format json "$ID") == "[$(init_pid)]" ]]
 
 @test "an exec whose seccomp agent answers nothing says so after ten seconds, and leaves no process" {
   local call
+  needs_system_call pidfd_open "an agent of a process that exec makes"
   for call in umask execve; do # before the process is ready, and its last one
     silent_since_start "$call"
     within 10 exec "$ID" true
@@ -243,6 +244,7 @@ alone_in_container() { [[ $(ocirun ps --format json "$ID") == "[$(init_pid)]" ]]
 
 @test "an exec and a create that are killed while an agent holds their process take it with them" {
   local command pid
+  needs_system_call pidfd_open "an agent of a process that exec makes"
   silent_since_start umask
   for command in "exec $ID true" "create --bundle $BUNDLE $ID"; do
     # shellcheck disable=SC2086 # words
@@ -260,7 +262,7 @@ alone_in_container() { [[ $(ocirun ps --format json "$ID") == "[$(init_pid)]" ]]
 
 # joins_late NAME OPTION…: an exec that waits three seconds before it makes its process; its shell is in $pids.
 joins_late() {
-  strace -o "$TMP/$1.trace" -e trace=clone,clone3 -e inject=clone,clone3:delay_enter=3s \
+  timeout -k 2 30 strace -o "$TMP/$1.trace" -e trace=clone,clone3 -e inject=clone,clone3:delay_enter=3s \
     "$OCIRUN" --root "$ROOT" exec "${@:2}" "$ID" true </dev/null >"$TMP/$1.said" 2>&1 3>&- 4>&- &
   pids+=("$!")
   eventually test -s "$TMP/$1.trace"
