@@ -68,7 +68,7 @@ constexpr auto kRecord = exact_fields<ContainerRecord>(
     required("bootId", &ContainerRecord::boot_id, text),
     required("cgroup", &ContainerRecord::cgroup, kCgroup),
     required("cgroupManager", &ContainerRecord::cgroup_manager, text),
-    field("cgroupIsMarked", &ContainerRecord::cgroup_is_marked, flag),
+    field("cgroupMark", &ContainerRecord::cgroup_mark, nonempty_text),
     required("hasPoststart", &ContainerRecord::has_poststart, flag),
     required("hasPoststop", &ContainerRecord::has_poststop, flag),
     required("ownPidNamespace", &ContainerRecord::own_pid_namespace, flag),
@@ -110,7 +110,7 @@ void write_record(JsonWriter& out, const ContainerRecord& record) {
   out.key("cgroup");
   write_cgroup(out, record.cgroup);
   out.member("cgroupManager", record.cgroup_manager);
-  if (record.cgroup_is_marked) out.member("cgroupIsMarked", true);
+  if (!record.cgroup_mark.empty()) out.member("cgroupMark", record.cgroup_mark);
   out.member("hasPoststart", record.has_poststart);
   out.member("hasPoststop", record.has_poststop);
   out.member("ownPidNamespace", record.own_pid_namespace);

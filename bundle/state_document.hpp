@@ -52,8 +52,8 @@ struct ContainerRecord {
   std::string init_image;  // linux::image_of() init before its program
   std::string boot_id;
   cgroups::Record cgroup;
-  std::string cgroup_manager;     // "cgroupfs", "systemd", "disabled"
-  bool cgroup_is_marked = false;  // false: the kernel has no marks (cgroups/mark.hpp)
+  std::string cgroup_manager;  // "cgroupfs", "systemd", "disabled"
+  std::string cgroup_mark;     // how its mark begins (cgroups/mark.hpp), "" for none
   bool has_poststart = false, has_poststop = false;
   bool own_pid_namespace = false;
   bool mounts_on_host = false;  // no mount namespace: the rootfs is mounted in the caller's (L-4)

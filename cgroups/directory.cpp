@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "linux/directory_entries.hpp"
+#include "linux/procfs.hpp"
 
 namespace ocirun::cgroups {
 namespace {
@@ -24,6 +25,7 @@ constexpr std::size_t kLongestNote = 1024;
 constexpr const char* kMark = "trusted.ocirun.container";
 constexpr const char* kOwnMark = "user.ocirun.container";  // of an ordinary user
 constexpr std::size_t kLongestMark = XATTR_SIZE_MAX;
+constexpr int kRegainTries = 20;
 constexpr int kDirectoryFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 Result<UniqueFd> open_at(int parent, const std::string& name, int flags) {
@@ -33,20 +35,22 @@ Result<UniqueFd> open_at(int parent, const std::string& name, int flags) {
 }
 
 /// An ordinary user's cgroups belong to the container's root as well, who may have taken all
-/// permissions away. True: the owner has them again, and may try once more.
-bool regain(int parent, const std::string& directory, const std::string& file = "") {
-  const bool entered = ::fchmodat(parent, directory.c_str(), 0755, 0) == 0;
-  if (file.empty()) return entered;
-  return ::fchmodat(parent, fmt::format("{}/{}", directory, file).c_str(), 0644, 0) == 0;
-}
+/// permissions away. True: their owner has more of them again, and may try once more.
+bool regain(Fd directory) { return ::chmod(linux::host_fd_link(directory).c_str(), 0755) == 0; }
 
-/// `file` of the cgroup `directory` in `parent`.
-Result<UniqueFd> open_file_at(int parent, const std::string& directory, const std::string& file,
-                              int flags) {
-  const std::string path = fmt::format("{}/{}", directory, file);
-  Result<UniqueFd> fd = open_at(parent, path, flags);
-  if (fd || fd.error().number() != EACCES || !regain(parent, directory, file)) return fd;
-  return open_at(parent, path, flags);
+/// Opens a file of a cgroup, itself (".") or a cgroup in it (flags with O_DIRECTORY), against
+/// somebody who goes on taking permissions away.
+Result<UniqueFd> open_in(Fd directory, const std::string& name, int flags) {
+  auto opened = open_at(directory.value, name, flags);
+  for (int tries = 0; tries < kRegainTries; ++tries) {
+    if (opened || opened.error().number() != EACCES) return opened;
+    bool again = regain(directory);
+    if ((flags & O_DIRECTORY) == 0)
+      again = ::fchmodat(directory.value, name.c_str(), 0644, 0) == 0 || again;
+    if (!again) return opened;
+    opened = open_at(directory.value, name, flags);
+  }
+  return opened;
 }
 
 Result<std::string> read_whole(Fd fd) {
@@ -67,17 +71,24 @@ Result<std::string> read_whole(Fd fd) {
 /// The names of one type (DT_DIR, DT_REG) in `directory`, whose descriptor is O_PATH.
 Result<std::vector<std::string>> list(Fd directory, unsigned char type) {
   std::vector<std::string> names;
-  TRY(linux::for_each_entry(directory, [&](const char* name, unsigned char its) -> Result<void> {
+  const auto add = [&](const char* name, unsigned char its) -> Result<void> {
     if (its == type) names.emplace_back(name);
     return {};
-  }));
+  };
+  auto listed = linux::for_each_entry(directory, add);
+  if (!listed && listed.error().number() == EACCES) {
+    TRY_ASSIGN(const UniqueFd regained, open_in(directory, ".", O_RDONLY | O_DIRECTORY));
+    listed = linux::for_each_entry(regained, add);
+  }
+  TRY(listed);
   return names;
 }
 
 /// Empty where there is none.
-std::string attribute(Fd fd, const char* name, std::size_t longest) {
+Result<std::string> attribute(Fd fd, const char* name, std::size_t longest) {
   std::string text(longest, '\0');
   const ssize_t size = ::fgetxattr(fd.value, name, text.data(), text.size());
+  if (size < 0 && errno != ENODATA && errno != EOPNOTSUPP) return fail(errno, "read {}", name);
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
   return text;
 }
@@ -91,15 +102,13 @@ Result<Directory> Directory::open(const std::string& path) {
   return Directory(std::move(fd), path);
 }
 
-Result<Directory> Directory::open_in(const WalkEntry& entry) {
-  TRY_ASSIGN(UniqueFd fd, open_at(entry.parent.value, entry.name, kDirectoryFlags));
+Result<Directory> Directory::open_entry(const WalkEntry& entry) {
+  TRY_ASSIGN(UniqueFd fd, open_in(entry.parent, entry.name, kDirectoryFlags));
   return Directory(std::move(fd), entry.name);
 }
 
 Result<UniqueFd> Directory::open_file(const std::string& file, int flags) const {
-  Result<UniqueFd> fd = open_at(fd_.get(), file, flags);
-  if (!fd && fd.error().number() == EACCES && regain(AT_FDCWD, path_, file))
-    fd = open_at(fd_.get(), file, flags);
+  Result<UniqueFd> fd = open_in(fd_, file, flags);
   if (!fd) return fail(fd.error().number(), "open {}/{}", path_, file);
   return fd;
 }
@@ -133,7 +142,7 @@ bool Directory::has_children() const {
 
 std::string Directory::note() const {
   const Result<UniqueFd> fd = open_file(".", O_RDONLY | O_DIRECTORY);
-  return fd ? attribute(*fd, kNote, kLongestNote) : "";
+  return fd ? attribute(*fd, kNote, kLongestNote).value_or("") : "";
 }
 
 Result<void> Directory::write_note(const std::string& text) const {
@@ -144,11 +153,12 @@ Result<void> Directory::write_note(const std::string& text) const {
   return fail(errno, "write {} of {}", kNote, path_);
 }
 
-std::string Directory::mark() const {
-  const Result<UniqueFd> fd = open_file(".", O_RDONLY | O_DIRECTORY);
-  if (!fd) return "";
-  std::string text = attribute(*fd, kMark, kLongestMark);
-  return text.empty() ? attribute(*fd, kOwnMark, kLongestMark) : text;
+Result<Mark> Directory::mark() const {
+  TRY_ASSIGN(const UniqueFd fd, open_file(".", O_RDONLY | O_DIRECTORY));
+  TRY_ASSIGN(std::string of_root, attribute(fd, kMark, kLongestMark));
+  if (!of_root.empty()) return Mark{.text = std::move(of_root), .is_roots = true};
+  TRY_ASSIGN(std::string of_user, attribute(fd, kOwnMark, kLongestMark));
+  return Mark{.text = std::move(of_user), .is_roots = false};
 }
 
 Result<void> Directory::write_mark(const std::string& text) const {
@@ -186,7 +196,8 @@ Result<std::optional<Found>> find_directory(const std::string& path) {
 }
 
 Result<void> walk(const std::string& root,
-                  const std::function<Result<void>(const WalkEntry&)>& visit) {
+                  const std::function<Result<void>(const WalkEntry&)>& visit,
+                  Unreadable unreadable) {
   struct Level {
     std::string name;                  // of this directory, in its parent
     std::vector<std::string> pending;  // children that are not visited yet
@@ -195,12 +206,12 @@ Result<void> walk(const std::string& root,
   UniqueFd current;  // the directory of levels.back()
 
   const auto enter = [&](int parent, const std::string& name) -> Result<bool> {
-    Result<UniqueFd> fd = open_at(parent, name, kDirectoryFlags);
+    Result<UniqueFd> fd = open_in(Fd{parent}, name, kDirectoryFlags);
     if (!fd && vanished(fd.error())) return false;
     if (!fd) return std::unexpected(std::move(fd).error());
     Result<std::vector<std::string>> children = list(*fd, DT_DIR);
-    if (!children && children.error().number() == EACCES && regain(parent, name))
-      children = list(*fd, DT_DIR);
+    if (!children && children.error().number() == EACCES && unreadable == Unreadable::kIsPassedOver)
+      return false;
     if (!children && !vanished(children.error()))
       return std::unexpected(
           children.error().within(fmt::format("look into cgroup {} below {}", name, root)));
@@ -221,23 +232,19 @@ Result<void> walk(const std::string& root,
     const Level done = std::move(levels.back());
     levels.pop_back();
     if (levels.empty()) return visit({Fd{AT_FDCWD}, done.name});
-    TRY_ASSIGN(current, open_at(current.get(), "..", kDirectoryFlags));
+    TRY_ASSIGN(current, open_in(current, "..", kDirectoryFlags));
     TRY(visit({current, done.name}));
   }
 }
 
 Result<std::string> read_in(const WalkEntry& entry, const std::string& file) {
-  const std::string path = fmt::format("{}/{}", entry.name, file);
-  TRY_ASSIGN(const UniqueFd fd, open_file_at(entry.parent.value, entry.name, file, O_RDONLY));
-  return within(read_whole(fd), path);
+  TRY_ASSIGN(const Directory directory, Directory::open_entry(entry));
+  return directory.read(file);
 }
 
 Result<void> write_in(const WalkEntry& entry, const std::string& file, std::string_view value) {
-  const std::string path = fmt::format("{}/{}", entry.name, file);
-  TRY_ASSIGN(const UniqueFd fd, open_file_at(entry.parent.value, entry.name, file, O_WRONLY));
-  if (::write(fd.get(), value.data(), value.size()) != static_cast<ssize_t>(value.size()))
-    return fail(errno, "write {} to {}", value, path);
-  return {};
+  TRY_ASSIGN(const Directory directory, Directory::open_entry(entry));
+  return directory.write(file, value);
 }
 
 Result<void> remove_entry(const WalkEntry& entry) {

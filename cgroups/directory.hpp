@@ -18,6 +18,12 @@ struct WalkEntry {
   const std::string& name;
 };
 
+/// An extended attribute of a container's cgroup (mark.hpp).
+struct Mark {
+  std::string text;       // empty: none
+  bool is_roots = false;  // only the host's root can write it, not the container either
+};
+
 /// One cgroup's directory in one hierarchy, opened once (O_PATH, never through a symlink): its
 /// files are reached from there, wherever it stands. This file is the only place of the room that
 /// makes raw calls with names, all of them names in cgroupfs.
@@ -25,7 +31,7 @@ class Directory {
  public:
   static Result<Directory> open(const std::string& path);
   /// One that walk() is at.
-  static Result<Directory> open_in(const WalkEntry& entry);
+  static Result<Directory> open_entry(const WalkEntry& entry);
 
   Fd fd() const { return fd_; }
   const std::string& path() const { return path_; }
@@ -46,8 +52,8 @@ class Directory {
   std::string note() const;
   /// Empty: none any more.
   Result<void> write_note(const std::string& text) const;
-  /// Whose cgroup it is (mark.hpp); empty where nobody has said so.
-  std::string mark() const;
+  /// Whose cgroup it is (mark.hpp).
+  Result<Mark> mark() const;
   Result<void> write_mark(const std::string& text) const;
 
  private:
@@ -71,9 +77,12 @@ Result<std::optional<Found>> find_directory(const std::string& path);
 
 /// Calls `visit` for every cgroup below `root` and then for `root` itself, children before parents.
 /// Containers nest as deep and as wide as they like: neither the stack nor descriptors grow with
-/// it. What vanishes meanwhile is passed over. The first error of `visit` ends the walk.
+/// it. What vanishes meanwhile is passed over. The first error of `visit` ends the walk, as does
+/// a cgroup that may not be looked into, unless those are passed over.
+enum class Unreadable { kIsAnError, kIsPassedOver };
 Result<void> walk(const std::string& root,
-                  const std::function<Result<void>(const WalkEntry&)>& visit);
+                  const std::function<Result<void>(const WalkEntry&)>& visit,
+                  Unreadable unreadable = Unreadable::kIsAnError);
 /// For visitors: a whole file of the entry, a write to one, and its removal (missing is no error).
 Result<std::string> read_in(const WalkEntry& entry, const std::string& file);
 Result<void> write_in(const WalkEntry& entry, const std::string& file, std::string_view value);

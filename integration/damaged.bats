@@ -222,7 +222,7 @@ damaged_both() {
     damaged_both "$way"
     echo "$way"
     is_removed "$pid"
-    mentions "the cgroup /$ID is removed; poststop hooks"
+    mentions "the cgroup /$ID is removed, which bears its mark"
   done
 }
 
@@ -270,31 +270,71 @@ PYTHON
   rmdir "$ROOT-other"
 }
 
-# with_strangers COMMAND SENTENCE: a create that was killed when it had made its intent and no cgroup; somebody else has the cgroup by now.
+# with_strangers: a create that was killed when it had made its intent and no cgroup; $STRANGER has the cgroup by now.
 with_strangers() {
-  local cgroup stranger
+  local cgroup
   waits_in_a_hook createRuntime
-  is_killed
+  create_is_killed
   eventually eval '[[ -z $(cat $(cgroups "$ID" | sed s,$,/cgroup.procs,)) ]]'
   remove_cgroups "$ID"
   make_cgroups "$ID"
   sleep 1000 3>&- 4>&- &
-  stranger=$!
-  HELPERS+=("$stranger")
-  for cgroup in $(cgroups "$ID"); do echo "$stranger" >"$cgroup/cgroup.procs" || true; done # cpuset: has no CPUs
-  $1
+  STRANGER=$!
+  HELPERS+=("$STRANGER")
+  for cgroup in $(cgroups "$ID"); do echo "$STRANGER" >"$cgroup/cgroup.procs" || true; done # cpuset: has no CPUs
+}
+
+stranger_ends() {
+  [[ -d /proc/$STRANGER ]]
+  kill -KILL "$STRANGER"
+  wait "$STRANGER" || true
+}
+
+@test "who is in a cgroup that a killed create has not made is left alone" {
+  with_strangers
   attempt delete --force "$ID"
   succeeds
-  mentions "$2"
-  [[ ! -e $ROOT/$ID && -d /proc/$stranger ]]
-  kill -KILL "$stranger"
-  wait "$stranger" || true
+  mentions "the cgroup /$ID is not this container's, or no longer: left alone"
+  [[ ! -e $ROOT/$ID ]]
+  stranger_ends
   remove_cgroups "$ID"
 }
 
-@test "who is in a cgroup that a killed create has not made is left alone, whatever is damaged" {
-  with_strangers true "the cgroup /$ID is not this container's, or no longer: left alone"
-  with_strangers "damage intent.json empty" "the state is removed"
+@test "where no mark tells whose the processes are that stand in the way, delete --force names their cgroup" {
+  with_strangers
+  damage intent.json empty
+  attempt delete --force "$ID"
+  exits 1 "the processes in the cgroup /$ID need not be this container's: end them"
+  stranger_ends
+  attempt delete --force "$ID"
+  succeeds
+  mentions "no cgroup bears its mark"
+  remove_cgroups "$ID"
+}
+
+@test "a mark that a container can write says nothing to root" {
+  local top pid
+  create_and_start
+  pid=$(init_pid)
+  for top in $(cgroups "$ID"); do
+    python3 - "$top" <<'PYTHON'
+import os, sys
+try:
+    mark = os.getxattr(sys.argv[1], "trusted.ocirun.container")
+    os.removexattr(sys.argv[1], "trusted.ocirun.container")
+    os.setxattr(sys.argv[1], "user.ocirun.container", mark)
+except OSError: # it is on one of them
+    pass
+PYTHON
+  done
+  damaged_both empty
+  attempt delete --force "$ID"
+  exits 1 "need not be this container's: end them"
+  kill -KILL "$pid"
+  eventually is_gone "/proc/$pid"
+  attempt delete --force "$ID"
+  succeeds
+  remove_cgroups "$ID"
 }
 
 @test "without a cgroup too delete --force ends a container whose state.json is empty or gone" {

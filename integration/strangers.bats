@@ -3,10 +3,10 @@
 # shellcheck disable=SC2016 # jq's variables, and what runs in containers
 load lib/common
 
-# two_with_one_cgroup: $ID has ended, $ID-b runs in the cgroup of the same path.
+# two_with_one_cgroup [SIGNAL]: $ID has ended, by that signal, and $ID-b runs in the cgroup of the same path.
 two_with_one_cgroup() {
   create_and_start
-  ocirun kill "$ID" KILL
+  ocirun kill "$ID" "${1:-KILL}"
   eventually status_is stopped
   ocirun create --bundle "$BUNDLE" "$ID-b" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || show_output
   ocirun start "$ID-b"
@@ -27,6 +27,30 @@ status_of() { ocirun state "$1" | jq -r .status; }
     equal running "$(status_of "$ID-b")"
     ocirun delete --force "$ID-b"
   done
+}
+
+@test "a container whose record tells of no mark does not touch another one that has its cgroup by now either" {
+  local command
+  for command in delete "delete --force"; do
+    two_with_one_cgroup
+    jq -c 'del(.cgroupMark)' "$ROOT/$ID/state.json" >"$TMP/state"
+    cp "$TMP/state" "$ROOT/$ID/state.json"
+    # shellcheck disable=SC2086 # words
+    run ocirun $command "$ID"
+    succeeds
+    mentions "left alone"
+    equal running "$(status_of "$ID-b")"
+    ocirun delete --force "$ID-b"
+  done
+}
+
+@test "kill --all without a pid namespace reaches nobody in a cgroup that is another container's by now" {
+  drop_namespace pid
+  two_with_one_cgroup TERM # not by cgroup.kill: whoever is cloned into that cgroup later, this kernel kills as well
+  ocirun kill --all "$ID" KILL
+  equal running "$(status_of "$ID-b")"
+  ocirun delete "$ID"
+  ocirun delete --force "$ID-b"
 }
 
 @test "delete --force without a cgroup and without a pid namespace kills what the program has started" {

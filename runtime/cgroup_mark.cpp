@@ -1,37 +1,98 @@
 #include "runtime/cgroup_mark.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "cgroups/host_cgroup.hpp"
 #include "cgroups/mark.hpp"
+#include "linux/patience.hpp"
 #include "linux/procfs.hpp"
+#include "runtime/container.hpp"
+#include "runtime/destroy.hpp"
+#include "runtime/options.hpp"
 
 namespace ocirun::runtime {
+namespace {
 
-Result<void> mark_cgroup(const StateDirectory& directory, const cgroups::Record& cgroup) {
-  TRY_ASSIGN(const std::string identity, directory.identity());
-  return cgroups::write_mark(cgroup, identity + bundle::cgroup_text(cgroup));
+// What holds the scope of a create that was killed dies a moment after it.
+constexpr std::chrono::milliseconds kHolderPatience{1000};
+
+bool is_populated(const bundle::ContainerRecord& record) {
+  const auto cgroup = cgroup_of(record);
+  const auto pids = cgroup ? (*cgroup)->pids() : Result<std::vector<int>>{};
+  return pids && !pids->empty();
 }
 
-bool is_of_another(const StateDirectory& directory, const bundle::ContainerRecord& record) {
-  if (!record.cgroup_is_marked) return false;
-  const auto identity = directory.identity();
-  return identity && !cgroups::read_mark(record.cgroup).starts_with(*identity);
+// Two containers may name one cgroupsPath. The second one's create fails while the first one has
+// processes, but leaves its intent when it is killed; once the first has ended, it works.
+bool another_names_it(const Store& store, const bundle::ContainerRecord& record) {
+  const auto ids = store.ids();
+  if (!ids) return false;
+  return std::ranges::any_of(*ids, [&](const std::string& text) {
+    const auto other = ContainerId::parse(text);
+    if (!other || text == record.id) return false;
+    const auto directory = store.find(*other);
+    if (!directory) return false;
+    if (const auto its = directory->read_record()) return its->cgroup.path == record.cgroup.path;
+    const auto intent = directory->read_intent();
+    return intent && intent->record.cgroup.path == record.cgroup.path;
+  });
 }
 
-Result<std::optional<cgroups::Record>> find_cgroup_of(const StateDirectory& directory) {
+// Nobody but its creator was in it with a chance to change the mark.
+bool was_made(const bundle::ContainerRecord& record) {
+  for (linux::Patience patience(kHolderPatience);;) {
+    const auto mark = cgroups::read_mark(record.cgroup);
+    if (!mark || mark->text.starts_with(record.cgroup_mark)) return true;
+    if (!is_populated(record) || !patience.wait()) return false;
+  }
+}
+
+}  // namespace
+
+Result<void> mark_cgroup(const bundle::ContainerRecord& record) {
+  cgroups::Record told = record.cgroup;
+  told.directories.clear();  // follow from the path, on each host
+  return cgroups::write_mark(record.cgroup, record.cgroup_mark + bundle::cgroup_text(told));
+}
+
+bool bears_mark_of_another(const bundle::ContainerRecord& record) {
+  const auto mark = cgroups::read_mark(record.cgroup);
+  return mark && mark->is_roots &&
+         (record.cgroup_mark.empty() || !mark->text.starts_with(record.cgroup_mark));
+}
+
+bool is_of_another(const Store& store, const StateDirectory& directory,
+                   const bundle::ContainerRecord& record) {
+  if (!is_populated(record)) return false;
+  if (!directory.is_committed() && !record.cgroup_mark.empty()) return !was_made(record);
+  const auto mark = cgroups::read_mark(record.cgroup);
+  if (mark && mark->is_roots) return bears_mark_of_another(record);
+  return another_names_it(store, record);  // an ordinary user's container may change its mark
+}
+
+Result<std::optional<MarkedCgroup>> find_cgroup_of(const StateDirectory& directory) {
   TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   const auto layout = cgroups::read_layout(procfs);
-  if (!layout) return std::nullopt;  // no cgroups, no container in one
+  if (!layout && layout.error().number() == 0) return std::nullopt;  // no cgroups are mounted
+  TRY(layout);
   TRY_ASSIGN(const std::string identity, directory.identity());
   TRY_ASSIGN(const auto marked, cgroups::find_marks(procfs, *layout, identity));
-  std::optional<cgroups::Record> found;
-  for (const auto& [path, text] : marked) {
-    auto cgroup = bundle::parse_cgroup(std::string_view(text).substr(identity.size()));
-    if (!cgroup) continue;
-    // A mark speaks of the directory that it is on, whatever it says. Below its own a container
-    // may make more.
-    cgroup->directories = cgroups::planned_record(*layout, {cgroup->path}).directories;
-    if (cgroup->directories.front().second != path) continue;
-    if (!found || cgroup->path.size() < found->path.size()) found = std::move(*cgroup);
+  const bool only_roots = is_host_root() && refuse_foreign(directory);
+  std::optional<MarkedCgroup> found;
+  for (const auto& [path, mark] : marked) {
+    if (only_roots && !mark.is_roots) continue;
+    // Below its own, and as an ordinary user's elsewhere, a container may make more.
+    if (found && std::pair(!mark.is_roots, path.size()) >=
+                     std::pair(!found->is_proven, found->record.path.size()))
+      continue;
+    found = {.record = cgroups::planned_record(*layout, {path}), .is_proven = mark.is_roots};
+    const auto told = bundle::parse_cgroup(std::string_view(mark.text).substr(identity.size()));
+    if (!mark.is_roots || !told || told->path != path) continue;
+    found->record.created_parents = told->created_parents;
+    found->record.handed_down = told->handed_down;
+    found->record.unit = told->unit;
+    found->record.user_instance = told->user_instance;
   }
   return found;
 }

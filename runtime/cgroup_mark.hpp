@@ -7,16 +7,26 @@
 
 namespace ocirun::runtime {
 
-/// Says on a container's cgroup that it belongs to the state in `directory`, and all that a
-/// damaged state cannot tell of it. Errors: those of cgroups::write_mark().
-Result<void> mark_cgroup(const StateDirectory& directory, const cgroups::Record& cgroup);
+/// Writes record.cgroup_mark on the container's cgroup, and what a damaged state cannot tell of it.
+/// Errors: those of cgroups::write_mark().
+Result<void> mark_cgroup(const bundle::ContainerRecord& record);
 
-/// Whether the cgroup that `record` names was never this container's, or no longer is: a create
-/// that was killed has not made it, or another container was made in it since. Without marks on
-/// this kernel nobody can tell, and it is not.
-bool is_of_another(const StateDirectory& directory, const bundle::ContainerRecord& record);
+/// Whether the host's root has marked the cgroup of `record` as another container's.
+bool bears_mark_of_another(const bundle::ContainerRecord& record);
 
-/// The cgroup that says that it is the one of `directory`, wherever it is; nothing where none does.
-Result<std::optional<cgroups::Record>> find_cgroup_of(const StateDirectory& directory);
+/// Whether somebody is in the cgroup of `record` who is none of the container's: it was never made
+/// (a create was killed, with another's cgroup in that place), or a container was made in it since.
+/// For containers whose init is not there any more.
+bool is_of_another(const Store& store, const StateDirectory& directory,
+                   const bundle::ContainerRecord& record);
+
+/// A cgroup that says that it is the one of `directory`, and what else of it can be believed.
+struct MarkedCgroup {
+  cgroups::Record record;
+  bool is_proven = false;  // no container can have said so
+};
+/// Wherever it is; nothing where none says so. Of a state of our own root of the host believes no
+/// mark but its own.
+Result<std::optional<MarkedCgroup>> find_cgroup_of(const StateDirectory& directory);
 
 }  // namespace ocirun::runtime

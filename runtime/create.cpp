@@ -174,7 +174,9 @@ Result<void> Creation::choose_cgroup() {
 Result<void> Creation::record_intent() {
   record_ = make_record();
   TRY_ASSIGN(record_.boot_id, linux::read_boot_id());
-  record_.cgroup_is_marked = true;  // as soon as it is there, before anybody is in it
+  if (!record_.cgroup.path.empty()) {
+    TRY_ASSIGN(record_.cgroup_mark, directory_->identity());
+  }
   intent_.record = record_;
   if (record_.cgroup.unit.empty())  // what is made above is known before it is
     intent_.record.cgroup.created_parents = cgroups::missing_parents(record_.cgroup);
@@ -189,12 +191,12 @@ Result<void> Creation::record_intent() {
 Result<void> Creation::extend_intent() {
   bundle::ContainerRecord& known = intent_.record;
   if (known.cgroup.handed_down == record_.cgroup.handed_down &&
-      known.cgroup_manager == record_.cgroup_manager &&
-      known.cgroup_is_marked == record_.cgroup_is_marked && known.resctrl == record_.resctrl)
+      known.cgroup_manager == record_.cgroup_manager && known.cgroup_mark == record_.cgroup_mark &&
+      known.resctrl == record_.resctrl)
     return {};
   known.cgroup.handed_down = record_.cgroup.handed_down;
   known.cgroup_manager = record_.cgroup_manager;
-  known.cgroup_is_marked = record_.cgroup_is_marked;
+  known.cgroup_mark = record_.cgroup_mark;
   known.resctrl = record_.resctrl;
   return directory_->write_intent(intent_);
 }
@@ -242,8 +244,8 @@ Result<void> Creation::make_cgroup() {
     record_.cgroup_manager = "disabled";
   }
   record_.cgroup = cgroup_->record();
-  if (!record_.cgroup.path.empty())
-    record_.cgroup_is_marked = mark_cgroup(*directory_, record_.cgroup).has_value();
+  // Before init is in it.
+  if (record_.cgroup.path.empty() || !mark_cgroup(record_)) record_.cgroup_mark.clear();
   TRY(extend_intent());
   TRY_ASSIGN(plan_->cgroup, cgroup_->open_for_join());
   if (const auto given = delegate_cgroup(config_, layout_, plan_->cgroup.unified_directory); !given)
@@ -270,6 +272,9 @@ Result<void> Creation::give_birth() {
   TRY(write_oom_score());
   TRY(init_->apply_resources());  // from here to Ready both sides work at once
   record_.cgroup = cgroup_->record();
+  if (!record_.cgroup_mark.empty() &&
+      record_.cgroup.handed_down != intent_.record.cgroup.handed_down) [[maybe_unused]]
+    const auto ignored = mark_cgroup(record_);
   TRY(extend_intent());
   TRY(init_->compile_filter());
   TRY(init_->serve());

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "runtime/cgroup_mark.hpp"
 #include "runtime/processes.hpp"
 
 namespace ocirun::runtime {
@@ -11,9 +12,10 @@ Result<void> kill_container(const Container& container, int signal, KillScope sc
   const bool everybody =
       scope == KillScope::kAll || (signal == SIGKILL && !container.record().own_pid_namespace);
   const Status status = container.status();
-  // With its pid namespace all have ended; who is in that cgroup by now is not the container's.
+  // With its pid namespace all have ended; who is in that cgroup by now is not the container's, nor
+  // is who is in one that was made anew.
   if (scope == KillScope::kAll && status == Status::kStopped &&
-      container.record().own_pid_namespace)
+      (container.record().own_pid_namespace || bears_mark_of_another(container.record())))
     return {};
   if (everybody && (can_kill(status) || scope == KillScope::kAll)) {
     if (container.record().cgroup_manager != "disabled") {

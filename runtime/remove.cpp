@@ -7,52 +7,32 @@
 #include "runtime/container.hpp"
 #include "runtime/destroy.hpp"
 #include "runtime/kill.hpp"
+#include "runtime/lost_record.hpp"
 
 namespace ocirun::runtime {
 namespace {
 
-// Two containers may name one cgroupsPath. The second one's create fails while the first one has
-// processes, but leaves its intent when it is killed; once the first has ended, it works.
-void forget_taken_cgroup(const StateDirectory& directory, bundle::ContainerRecord& record,
-                         const Log& log) {
+// What the container's record names may be another's cgroup: nobody in it is touched then.
+void forget_taken_cgroup(const Store& store, const StateDirectory& directory,
+                         bundle::ContainerRecord& record, const Log& log) {
   if (linux::is_alive({record.init_pid, record.init_start_time})) return;
-  const auto cgroup = cgroup_of(record);
-  const auto pids = cgroup ? (*cgroup)->pids() : Result<std::vector<int>>{};
-  if (!pids || pids->empty() || !is_of_another(directory, record)) return;
+  if (!is_of_another(store, directory, record)) return;
   log.warn(fmt::format("the cgroup {} is not this container's, or no longer: left alone",
                        record.cgroup.path));
   record.cgroup = {};
 }
 
-// Without files: what the container's cgroup says of itself.
-Result<bundle::ContainerRecord> record_without_files(const StateDirectory& directory,
-                                                     const ContainerId& id, const Log& log) {
-  TRY(directory.check_is_state());  // else a wrong --root would have us remove what lies there
-  bundle::ContainerRecord guess;
-  guess.id = id.string();
-  TRY_ASSIGN(guess.boot_id, linux::read_boot_id());
-  TRY_ASSIGN(const auto cgroup, within(find_cgroup_of(directory), "look for its cgroup"));
-  if (cgroup) guess.cgroup = *cgroup;
-  guess.cgroup_is_marked = cgroup.has_value();
-  // Made before everything but config.json: a create that was killed earlier has left nothing.
-  if (directory.read_config().has_value() || cgroup)
-    log.warn(fmt::format(
-        "state.json and intent.json are damaged or gone: {} is removed; poststop hooks, a resctrl "
-        "group, a rootfs mounted on the host and processes outside of a cgroup are not known of",
-        cgroup ? "the cgroup " + cgroup->path : "the state"));
-  return guess;
-}
-
 // What can be known of a container: the state file, else the intent, else its cgroup. Errors: a
 // file that could not be read for want of something is no damaged file.
-Result<bundle::ContainerRecord> best_record(const StateDirectory& directory, const ContainerId& id,
+Result<bundle::ContainerRecord> best_record(const GlobalOptions& options,
+                                            const StateDirectory& directory, const ContainerId& id,
                                             const Log& log) {
   auto record = directory.read_record();
   if (record || is_shortage(record.error().number())) return record;
   auto intent = directory.read_intent();
   if (intent) return std::move(intent->record);
   if (is_shortage(intent.error().number())) return std::unexpected(std::move(intent).error());
-  return record_without_files(directory, id, log);
+  return record_without_files(options, directory, id, log);
 }
 
 constexpr std::chrono::milliseconds kBriefPatience{1000};
@@ -96,9 +76,9 @@ Result<void> delete_by_force(const GlobalOptions& options, const ContainerId& id
   if (!directory) return {};  // containerd's shim asks for every container a second time
   TRY(lock_by_force(store, id, *directory));
   if (!directory->exists()) return {};  // a create that we ended has taken all back
-  TRY_ASSIGN(bundle::ContainerRecord record, best_record(*directory, id, log));
+  TRY_ASSIGN(bundle::ContainerRecord record, best_record(options, *directory, id, log));
   TRY(check_ownership(*directory, record));
-  forget_taken_cgroup(*directory, record, log);
+  forget_taken_cgroup(store, *directory, record, log);
   return destroy_container(*directory, record, log);
 }
 
@@ -116,7 +96,7 @@ Result<void> delete_container(const GlobalOptions& options, const ContainerId& i
         "cannot delete container {} that is not stopped: {}; kill it first, or give --force",
         id.string(), status_name(status));
   bundle::ContainerRecord record = container.record();
-  forget_taken_cgroup(container.directory(), record, log);
+  forget_taken_cgroup(store, container.directory(), record, log);
   return destroy_container(container.directory(), record, log);
 }
 

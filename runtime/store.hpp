@@ -71,8 +71,8 @@ class StateDirectory {
   /// Removes the files and the directory. Missing is no error.
   Result<void> remove() const;
   const HostPath& path() const { return path_; }
-  /// What no other directory has, of whatever host filesystem, also after this one is gone: what
-  /// its container's cgroup is marked with.
+  /// Name, filesystem, inode and (where it has one) time of birth: what its container's cgroup is
+  /// marked with. No two that are there have the same.
   Result<std::string> identity() const;
   /// For files that are made here elsewhere: net_devices.cpp.
   Fd descriptor() const { return directory_; }

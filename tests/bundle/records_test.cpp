@@ -28,7 +28,7 @@ ContainerRecord record() {
   record.boot_id = "b";
   record.cgroup = cgroup();
   record.cgroup_manager = "cgroupfs";
-  record.cgroup_is_marked = true;
+  record.cgroup_mark = "web1 8:1 12 ";
   record.has_poststart = true;
   record.own_pid_namespace = true;
   record.mounts_on_host = true;
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(a_container_record_comes_back_as_it_was) {
   BOOST_TEST(back->init_start_time == ~0ULL);
   BOOST_TEST((back->cgroup == cgroup()));
   BOOST_TEST(back->resctrl->clos_path == "/sys/fs/resctrl/web1");
-  BOOST_TEST(back->cgroup_is_marked);
+  BOOST_TEST(back->cgroup_mark == "web1 8:1 12 ");
   BOOST_TEST(back->has_poststart);
   BOOST_TEST(!back->has_poststop);
   BOOST_TEST(back->mounts_on_host);

@@ -1,5 +1,6 @@
 #include "cgroups/mark.hpp"
 
+#include <sys/stat.h>
 #include <sys/xattr.h>
 
 #include "tests/cgroups/kernel_fixture.hpp"
@@ -28,15 +29,16 @@ BOOST_AUTO_TEST_CASE(a_marked_cgroup_is_found_by_how_its_mark_begins,
   TestCgroup one("deep/below/one"), two("two");
   one.create();
   two.create();
-  BOOST_TEST(read_mark(one->record()).empty());
+  BOOST_TEST(must(read_mark(one->record())).text.empty());
   const std::string mine = "a-test's " + std::to_string(::getpid());
   must(write_mark(one->record(), mine + " one"));
   must(write_mark(two->record(), mine + " two"));
-  BOOST_TEST(read_mark(one->record()) == mine + " one");
+  BOOST_TEST(must(read_mark(one->record())).text == mine + " one");
   const auto found = marks(mine + " o");
   BOOST_TEST_REQUIRE(found.size() == 1U);
-  BOOST_TEST(found[0].directory == one->record().directories.front().second);
-  BOOST_TEST(found[0].text == mine + " one");
+  BOOST_TEST(found[0].path == one->record().path);
+  BOOST_TEST(found[0].mark.text == mine + " one");
+  BOOST_TEST(found[0].mark.is_roots);
   BOOST_TEST(marks(mine).size() == 2U);
   BOOST_TEST(marks(mine + " three").empty());
   must(write_mark(one->record(), "another's"));
@@ -46,8 +48,8 @@ BOOST_AUTO_TEST_CASE(a_marked_cgroup_is_found_by_how_its_mark_begins,
 BOOST_AUTO_TEST_CASE(a_cgroup_that_is_not_there_has_no_mark,
                      *boost::unit_test::precondition(host_has())) {
   const TestCgroup cgroup("nowhere");
-  BOOST_TEST(read_mark(cgroup->record()).empty());
-  BOOST_TEST(read_mark(Record{}).empty());
+  BOOST_TEST(must(read_mark(cgroup->record())).text.empty());
+  BOOST_TEST(must(read_mark(Record{})).text.empty());
   BOOST_TEST(!write_mark(cgroup->record(), "text").has_value());
 }
 
@@ -56,8 +58,43 @@ BOOST_AUTO_TEST_CASE(a_mark_longer_than_the_kernel_takes_is_an_error,
   TestCgroup cgroup("long");
   cgroup.create();
   must(write_mark(cgroup->record(), std::string(60'000, 'x')));
-  BOOST_TEST(read_mark(cgroup->record()).size() == 60'000U);
+  BOOST_TEST(must(read_mark(cgroup->record())).text.size() == 60'000U);
   BOOST_TEST(!write_mark(cgroup->record(), std::string(70'000, 'x')).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_mark_is_found_in_every_hierarchy,
+                     *boost::unit_test::precondition(host_has("unified", "pids"))) {
+  TestCgroup cgroup("every");
+  cgroup.create();
+  const std::string mine = "every " + std::to_string(::getpid());
+  Record other = cgroup->record();
+  std::ranges::reverse(other.directories);
+  must(write_mark(other, mine));
+  BOOST_TEST(marks(mine).size() == 1U);
+  BOOST_TEST(must(read_mark(cgroup->record())).text == mine);
+}
+
+BOOST_AUTO_TEST_CASE(an_ordinary_user_finds_its_own_beside_what_it_may_not_look_into,
+                     *boost::unit_test::precondition(host_has())) {
+  TestCgroup own("own"), closed("closed");
+  own.create();
+  closed.create();
+  const std::string mine = "own " + std::to_string(::getpid());
+  must(write_mark(closed->record(), mine));  // root's: not seen
+  for (const auto& [controllers, directory] : closed->record().directories)
+    BOOST_REQUIRE(::chmod(directory.c_str(), 0700) == 0);
+  const std::string top = own->record().directories.front().second;
+  BOOST_REQUIRE(::chown(top.c_str(), 4711, 4711) == 0);
+  const int status = ocirun::test::run_in_child(0, [&] {
+    BOOST_REQUIRE(::setresuid(4711, 4711, 4711) == 0);
+    must(write_mark(own->record(), mine));
+    BOOST_REQUIRE(::chmod(top.c_str(), 0) == 0);
+    const auto found = marks(mine);
+    BOOST_TEST_REQUIRE(found.size() == 1U);
+    BOOST_TEST(found[0].path == own->record().path);
+    BOOST_TEST(!found[0].mark.is_roots);
+  });
+  BOOST_TEST(status == 0);
 }
 
 // What a container writes on its own cgroup never stands for what root wrote there.
@@ -69,7 +106,7 @@ BOOST_AUTO_TEST_CASE(roots_mark_is_out_of_a_containers_reach,
   must(write_mark(cgroup->record(), "root's"));
   BOOST_TEST(has(directory, "trusted.ocirun.container"));
   BOOST_REQUIRE(::setxattr(directory.c_str(), "user.ocirun.container", "forged", 6, 0) == 0);
-  BOOST_TEST(read_mark(cgroup->record()) == "root's");
+  BOOST_TEST(must(read_mark(cgroup->record())).text == "root's");
 }
 
 BOOST_AUTO_TEST_CASE(a_user_marks_a_cgroup_of_its_own,
@@ -81,7 +118,7 @@ BOOST_AUTO_TEST_CASE(a_user_marks_a_cgroup_of_its_own,
   const int status = ocirun::test::run_in_child(0, [&] {
     BOOST_REQUIRE(::setresuid(4711, 4711, 4711) == 0);
     must(write_mark(cgroup->record(), "a user's"));
-    BOOST_TEST(read_mark(cgroup->record()) == "a user's");
+    BOOST_TEST(must(read_mark(cgroup->record())).text == "a user's");
   });
   BOOST_TEST(status == 0);
   BOOST_TEST(has(directory, "user.ocirun.container"));
