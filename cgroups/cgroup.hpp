@@ -57,7 +57,8 @@ class Cgroup {
   /// Makes the directories, fit for a process to join: cpuset inherited (v1), controllers enabled
   /// (pure v2), only `devices` and the default devices allowed (L-27, R-10; an empty list allows
   /// the default ones alone). Device rules are set here because on v1 there is a moment in which
-  /// nothing is allowed: nobody may be inside. Errors: the cgroup holds processes or is frozen
+  /// nothing is allowed: nobody may be inside. One that bears a container's mark is made anew, so
+  /// that no limit of that container is left. Errors: the cgroup holds processes or is frozen
   /// "container's cgroup is not empty", "container's cgroup unexpectedly frozen". What it
   /// made is undone on error.
   virtual Result<void> create(std::span<const DeviceRule> devices) = 0;

@@ -11,6 +11,7 @@
 #include "cgroups/freezer.hpp"
 #include "cgroups/join_paths.hpp"
 #include "cgroups/kill.hpp"
+#include "cgroups/mark.hpp"
 #include "cgroups/read_stats.hpp"
 #include "cgroups/stats.hpp"
 #include "cgroups/text.hpp"
@@ -63,10 +64,21 @@ Host HostCgroup::host() const {
               }};
 }
 
+// Of a container that has ended: with limits of its own, and with a past, for after cgroup.kill
+// some kernels kill whoever is cloned into it later.
+bool HostCgroup::is_left_over() {
+  if (!is_left_over_) is_left_over_ = !read_mark(record_).value_or(Mark{}).text.empty();
+  return *is_left_over_;
+}
+
 Result<Made> HostCgroup::create_node(const Node& node) {
-  TRY_ASSIGN(const Made made, make_node(node, record_.created_parents));
+  TRY_ASSIGN(Made made, make_node(node, record_.created_parents));
   const auto prepare = [&]() -> Result<void> {
     TRY(check_fit(node, made, expected_));
+    if (made == Made::kExisted && expected_ == 0 && is_left_over()) {
+      TRY(walk(node.path(), remove_entry));  // EBUSY: somebody has joined it
+      TRY_ASSIGN(made, make_node(node, record_.created_parents));
+    }
     if (node.has("cpuset")) TRY(inherit_cpuset(node));
     return {};
   };

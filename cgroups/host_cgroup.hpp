@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,6 +45,7 @@ class HostCgroup final : public Cgroup {
 
  private:
   Host host() const;
+  bool is_left_over();
   Result<Made> create_node(const Node& node);
   Result<void> write_device_rules(std::span<const DeviceRule> devices);
   void remove_parents() const;
@@ -51,6 +53,7 @@ class HostCgroup final : public Cgroup {
   Record record_;
   std::vector<Node> nodes_;
   int expected_ = 0;
+  std::optional<bool> is_left_over_;  // asked before the first node is made anew
   // create() failed and has undone what it made. What stands there belongs to somebody else: an
   // undo that destroys must not kill the container whose cgroup we were refused.
   bool not_ours_ = false;

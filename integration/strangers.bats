@@ -3,10 +3,10 @@
 # shellcheck disable=SC2016 # jq's variables, and what runs in containers
 load lib/common
 
-# two_with_one_cgroup [SIGNAL]: $ID has ended, by that signal, and $ID-b runs in the cgroup of the same path.
+# two_with_one_cgroup: $ID has ended, $ID-b runs in the cgroup of the same path.
 two_with_one_cgroup() {
   create_and_start
-  ocirun kill "$ID" "${1:-KILL}"
+  ocirun kill "$ID" KILL
   eventually status_is stopped
   ocirun create --bundle "$BUNDLE" "$ID-b" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || show_output
   ocirun start "$ID-b"
@@ -46,7 +46,7 @@ status_of() { ocirun state "$1" | jq -r .status; }
 
 @test "kill --all without a pid namespace reaches nobody in a cgroup that is another container's by now" {
   drop_namespace pid
-  two_with_one_cgroup TERM # not by cgroup.kill: whoever is cloned into that cgroup later, this kernel kills as well
+  two_with_one_cgroup
   ocirun kill --all "$ID" KILL
   equal running "$(status_of "$ID-b")"
   ocirun delete "$ID"

@@ -219,7 +219,7 @@ Result<void> Creation::prepare_plan() {
 Result<void> Creation::make_cgroup() {
   // While hooks ran somebody may have deleted this container and made another one of that name.
   undo_.add([this] {
-    if (!directory_->exists()) return;
+    if (!directory_->exists() || bears_mark_of_another(record_)) return;
     const auto destroyed = cgroup_->destroy();
     if (destroyed) return;
     is_left_to_delete_ = true;

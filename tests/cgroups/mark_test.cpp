@@ -62,6 +62,23 @@ BOOST_AUTO_TEST_CASE(a_mark_longer_than_the_kernel_takes_is_an_error,
   BOOST_TEST(!write_mark(cgroup->record(), std::string(70'000, 'x')).has_value());
 }
 
+BOOST_AUTO_TEST_CASE(
+    what_another_container_has_left_is_made_anew_and_what_somebody_else_made_is_not,
+    *boost::unit_test::precondition(host_has("unified", "pids"))) {
+  for (const bool marked : {true, false}) {
+    TestCgroup first("again"), second("again");
+    first.create();
+    Resources resources;
+    resources.pids_limit = 17;
+    must(first->apply(resources));
+    BOOST_REQUIRE(::mkdir((first.directory("pids").path() + "/below").c_str(), 0755) == 0);
+    if (marked) must(write_mark(first->record(), "first"));
+    second.create();
+    BOOST_TEST(second.read("pids", "pids.max") == (marked ? "max" : "17"));
+    BOOST_TEST(must(read_mark(second->record())).text.empty());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_mark_is_found_in_every_hierarchy,
                      *boost::unit_test::precondition(host_has("unified", "pids"))) {
   TestCgroup cgroup("every");
