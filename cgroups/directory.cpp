@@ -36,7 +36,9 @@ Result<UniqueFd> open_at(int parent, const std::string& name, int flags) {
 
 /// An ordinary user's cgroups belong to the container's root as well, who may have taken all
 /// permissions away. True: their owner has more of them again, and may try once more.
-bool regain(Fd directory) { return ::chmod(linux::host_fd_link(directory).c_str(), 0755) == 0; }
+bool regain(Fd directory) {
+  return ::fchmodat(AT_FDCWD, linux::host_fd_link(directory).c_str(), 0755, 0) == 0;
+}
 
 /// Opens a file of a cgroup, itself (".") or a cgroup in it (flags with O_DIRECTORY), against
 /// somebody who goes on taking permissions away.

@@ -21,7 +21,7 @@ struct WalkEntry {
 /// An extended attribute of a container's cgroup (mark.hpp).
 struct Mark {
   std::string text;       // empty: none
-  bool is_roots = false;  // only the host's root can write it, not the container either
+  bool is_roots = false;  // only CAP_SYS_ADMIN on the host can write it
 };
 
 /// One cgroup's directory in one hierarchy, opened once (O_PATH, never through a symlink): its

@@ -53,6 +53,30 @@ status_of() { ocirun state "$1" | jq -r .status; }
   ocirun delete --force "$ID-b"
 }
 
+@test "who is in a cgroup that somebody else made where a stopped container had its own is left alone" {
+  local cgroup stranger
+  for namespaces in pid none; do
+    [[ $namespaces == pid ]] || drop_namespace pid
+    create_and_start
+    kill -KILL "$(init_pid)"
+    eventually status_is stopped
+    remove_cgroups "$ID"
+    make_cgroups "$ID"
+    sleep 1000 3>&- 4>&- &
+    stranger=$!
+    HELPERS+=("$stranger")
+    for cgroup in $(cgroups "$ID"); do echo "$stranger" >"$cgroup/cgroup.procs" || true; done # cpuset: has no CPUs
+    ocirun kill --all "$ID" KILL
+    run ocirun delete "$ID"
+    succeeds
+    mentions "left alone"
+    [[ -d /proc/$stranger ]]
+    kill -KILL "$stranger"
+    wait "$stranger" || true
+    remove_cgroups "$ID"
+  done
+}
+
 @test "delete --force without a cgroup and without a pid namespace kills what the program has started" {
   drop_namespace pid
   config 'del(.linux.resources, .linux.cgroupsPath)'

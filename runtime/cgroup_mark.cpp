@@ -39,11 +39,20 @@ bool another_names_it(const Store& store, const bundle::ContainerRecord& record)
   });
 }
 
+bool is_ours(const cgroups::Mark& mark, const bundle::ContainerRecord& record) {
+  return !record.cgroup_mark.empty() && mark.text.starts_with(record.cgroup_mark);
+}
+
+// Of a container that has ended: with its pid namespace everybody in it has.
+bool cannot_change_mark(const bundle::ContainerRecord& record) {
+  return record.own_pid_namespace || (is_host_root() && record.owner_uid == 0);
+}
+
 // Nobody but its creator was in it with a chance to change the mark.
 bool was_made(const bundle::ContainerRecord& record) {
   for (linux::Patience patience(kHolderPatience);;) {
     const auto mark = cgroups::read_mark(record.cgroup);
-    if (!mark || mark->text.starts_with(record.cgroup_mark)) return true;
+    if (mark && is_ours(*mark, record)) return true;
     if (!is_populated(record) || !patience.wait()) return false;
   }
 }
@@ -58,17 +67,25 @@ Result<void> mark_cgroup(const bundle::ContainerRecord& record) {
 
 bool bears_mark_of_another(const bundle::ContainerRecord& record) {
   const auto mark = cgroups::read_mark(record.cgroup);
-  return mark && mark->is_roots &&
-         (record.cgroup_mark.empty() || !mark->text.starts_with(record.cgroup_mark));
+  return mark && mark->is_roots && !is_ours(*mark, record);
 }
 
-bool is_of_another(const Store& store, const StateDirectory& directory,
-                   const bundle::ContainerRecord& record) {
+Result<bool> is_of_another(const Store& store, const StateDirectory& directory,
+                           const bundle::ContainerRecord& record) {
+  TRY_ASSIGN(const cgroups::Mark mark, cgroups::read_mark(record.cgroup));
+  if (is_ours(mark, record)) return false;
+  if (mark.is_roots) return true;  // also while nobody is in it yet
   if (!is_populated(record)) return false;
-  if (!directory.is_committed() && !record.cgroup_mark.empty()) return !was_made(record);
-  const auto mark = cgroups::read_mark(record.cgroup);
-  if (mark && mark->is_roots) return bears_mark_of_another(record);
-  return another_names_it(store, record);  // an ordinary user's container may change its mark
+  if (record.cgroup_mark.empty()) return another_names_it(store, record);
+  if (!directory.is_committed()) return !was_made(record);
+  // A container without a pid namespace, of an ordinary user, may have changed its mark.
+  return cannot_change_mark(record) || another_names_it(store, record);
+}
+
+Result<bool> was_made_anew(const bundle::ContainerRecord& record) {
+  TRY_ASSIGN(const cgroups::Mark mark, cgroups::read_mark(record.cgroup));
+  if (is_ours(mark, record)) return false;
+  return mark.is_roots || (!record.cgroup_mark.empty() && cannot_change_mark(record));
 }
 
 Result<std::optional<MarkedCgroup>> find_cgroup_of(const StateDirectory& directory) {
@@ -78,7 +95,8 @@ Result<std::optional<MarkedCgroup>> find_cgroup_of(const StateDirectory& directo
   TRY(layout);
   TRY_ASSIGN(const std::string identity, directory.identity());
   TRY_ASSIGN(const auto marked, cgroups::find_marks(procfs, *layout, identity));
-  const bool only_roots = is_host_root() && refuse_foreign(directory);
+  const bool is_foreign = !refuse_foreign(directory);
+  const bool only_roots = is_host_root() && !is_foreign;
   std::optional<MarkedCgroup> found;
   for (const auto& [path, mark] : marked) {
     if (only_roots && !mark.is_roots) continue;

@@ -31,6 +31,7 @@ bundle::ContainerRecord of_this_boot(const bundle::ContainerRecord& record) {
   if (boot && *boot != record.boot_id) {
     now.init_pid = 0;
     now.cgroup = {};
+    now.boot_id = *boot;
   }
   return now;
 }
@@ -124,6 +125,8 @@ Result<void> destroy_container(const StateDirectory& directory,
   TRY_ASSIGN(const auto cgroup, cgroup_of(reachable));
   TRY(within(cgroup->destroy(), "remove the cgroup"));
   TRY(await_end_of_init(reachable));
+  // Namespaces, and with them the devices of containers, do not outlive a boot.
+  if (is_ours && reachable.boot_id != record.boot_id) TRY(forget_net_devices(directory));
   if (is_ours) TRY(return_devices_of_unstarted(directory, log));
   if (is_ours && record.resctrl) TRY(linux::remove_resctrl(*record.resctrl));
   if (is_ours && record.rootfs_mount) {

@@ -12,11 +12,12 @@ Result<void> kill_container(const Container& container, int signal, KillScope sc
   const bool everybody =
       scope == KillScope::kAll || (signal == SIGKILL && !container.record().own_pid_namespace);
   const Status status = container.status();
-  // With its pid namespace all have ended; who is in that cgroup by now is not the container's, nor
-  // is who is in one that was made anew.
-  if (scope == KillScope::kAll && status == Status::kStopped &&
-      (container.record().own_pid_namespace || bears_mark_of_another(container.record())))
-    return {};
+  if (scope == KillScope::kAll && status == Status::kStopped) {
+    // With its pid namespace all have ended; who is in that cgroup by now is not the container's.
+    if (container.record().own_pid_namespace) return {};
+    TRY_ASSIGN(const bool is_anothers, was_made_anew(container.record()));
+    if (is_anothers) return {};
+  }
   if (everybody && (can_kill(status) || scope == KillScope::kAll)) {
     if (container.record().cgroup_manager != "disabled") {
       TRY_ASSIGN(const auto cgroup, container.cgroup());

@@ -1,6 +1,7 @@
 #include "runtime/net_devices.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -35,8 +36,10 @@ Result<void> remove_journal(const StateDirectory& directory) {
 
 Result<void> bring_back(const StateDirectory& directory, Fd network_namespace, UniqueFd journal,
                         const Log& log) {
+  // Nothing has moved, and nobody is about to: a mover has the lock until its end.
+  const bool is_locked = ::flock(journal.get(), LOCK_EX | LOCK_NB) == 0;
   TRY_ASSIGN(const struct stat status, linux::sys::fstat(journal));
-  if (status.st_size == 0) return forget_net_devices(directory);  // nothing has moved
+  if (is_locked && status.st_size == 0) return forget_net_devices(directory);
   UniqueFd pinned;
   if (network_namespace.value < 0) {
     TRY_ASSIGN(pinned, pinned_network(directory.descriptor()));
@@ -44,12 +47,13 @@ Result<void> bring_back(const StateDirectory& directory, Fd network_namespace, U
   }
   TRY_ASSIGN(const auto gone,
              within(linux::request_device_return(network_namespace, std::move(journal)),
-                    fmt::format("bring the network devices back from the container's namespace, "
-                                "which {}/{} keeps; mend what hinders it, then give delete --force",
-                                directory.path().string(), kNetworkPin)));
+                    fmt::format("bring the network devices back (in {0} {1} tells of them, and {2} "
+                                "keeps their namespace); mend what hinders it, then give delete "
+                                "--force",
+                                directory.path().string(), kDeviceJournal, kNetworkPin)));
   for (const std::string& name : gone)
     log.warn(fmt::format(
-        "the network device {} is gone: it is neither on the host nor in the container's network "
+        "the network device {} was found neither on the host nor in the container's network "
         "namespace",
         name));
   return forget_net_devices(directory);

@@ -52,6 +52,12 @@ Result<PinOutcome> pin_network(Fd directory, Fd network_namespace) {
 
 Result<UniqueFd> pinned_network(Fd directory) {
   TRY_ASSIGN(const UniqueFd found, open_mounted(directory));
+  if (!found && linux::sys::openat(directory, kNetworkPin, O_PATH | O_NOFOLLOW))
+    return refuse(
+        "{} is no network namespace in this mount namespace: the container's was kept there in "
+        "another one; give delete --force there, or remove that file, and the network devices are "
+        "lost",
+        kNetworkPin);
   if (!found) return UniqueFd();
   return linux::sys::open(linux::host_fd_link(found).c_str(), O_RDONLY);
 }

@@ -13,13 +13,15 @@ namespace ocirun::runtime {
 namespace {
 
 // What the container's record names may be another's cgroup: nobody in it is touched then.
-void forget_taken_cgroup(const Store& store, const StateDirectory& directory,
-                         bundle::ContainerRecord& record, const Log& log) {
-  if (linux::is_alive({record.init_pid, record.init_start_time})) return;
-  if (!is_of_another(store, directory, record)) return;
+Result<void> forget_taken_cgroup(const Store& store, const StateDirectory& directory,
+                                 bundle::ContainerRecord& record, const Log& log) {
+  if (linux::is_alive({record.init_pid, record.init_start_time})) return {};
+  TRY_ASSIGN(const bool is_taken, is_of_another(store, directory, record));
+  if (!is_taken) return {};
   log.warn(fmt::format("the cgroup {} is not this container's, or no longer: left alone",
                        record.cgroup.path));
   record.cgroup = {};
+  return {};
 }
 
 // What can be known of a container: the state file, else the intent, else its cgroup. Errors: a
@@ -78,7 +80,7 @@ Result<void> delete_by_force(const GlobalOptions& options, const ContainerId& id
   if (!directory->exists()) return {};  // a create that we ended has taken all back
   TRY_ASSIGN(bundle::ContainerRecord record, best_record(options, *directory, id, log));
   TRY(check_ownership(*directory, record));
-  forget_taken_cgroup(store, *directory, record, log);
+  TRY(forget_taken_cgroup(store, *directory, record, log));
   return destroy_container(*directory, record, log);
 }
 
@@ -96,7 +98,7 @@ Result<void> delete_container(const GlobalOptions& options, const ContainerId& i
         "cannot delete container {} that is not stopped: {}; kill it first, or give --force",
         id.string(), status_name(status));
   bundle::ContainerRecord record = container.record();
-  forget_taken_cgroup(store, container.directory(), record, log);
+  TRY(forget_taken_cgroup(store, container.directory(), record, log));
   return destroy_container(container.directory(), record, log);
 }
 

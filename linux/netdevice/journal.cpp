@@ -24,15 +24,18 @@ namespace {
 constexpr std::chrono::milliseconds kLockPatience{5000};
 constexpr std::size_t kMaxJournal = 64 * 1024 * 1024;
 
+constexpr std::string_view kHardware = "-";
+
 using Words = std::vector<std::string_view>;
 
 std::optional<Departure> read_departure(const Words& words) {
-  if (words.size() < 4 || (words[3] != "up" && words[3] != "down")) return std::nullopt;
+  if (words.size() < 5 || (words[3] != "up" && words[3] != "down")) return std::nullopt;
   Departure device{.host_name = std::string(words[1]),
+                   .kind = std::string(words[4] == kHardware ? "" : words[4]),
                    .passing_name = std::string(words[2]),
                    .was_up = words[3] == "up",
                    .addresses = {}};
-  for (std::size_t i = 4; i < words.size(); ++i) {
+  for (std::size_t i = 5; i < words.size(); ++i) {
     auto address = parse_net_address(words[i]);
     if (!address) return std::nullopt;
     device.addresses.push_back(*std::move(address));
@@ -59,8 +62,9 @@ void read_line(std::string_view line, std::vector<Departure>& devices) {
 }  // namespace
 
 std::string departure_line(const Departure& device) {
-  std::string line = fmt::format("leave {} {} {}", device.host_name, device.passing_name,
-                                 device.was_up ? "up" : "down");
+  std::string line =
+      fmt::format("leave {} {} {} {}", device.host_name, device.passing_name,
+                  device.was_up ? "up" : "down", device.kind.empty() ? kHardware : device.kind);
   for (const NetAddress& address : device.addresses) line += " " + net_address_text(address);
   return line;
 }
@@ -82,8 +86,8 @@ Result<void> Journal::lock() const {
 }
 
 Result<void> Journal::append(std::string_view line) const {
-  // The end of a line first: after a half line this is one of its own.
-  return within(sys::write_once(file_, fmt::format("\n{}\n", line)),
+  // First the end of what may be half a line, with a word that none has.
+  return within(sys::write_once(file_, fmt::format(" ?\n{}\n", line)),
                 "write the journal netdevices");
 }
 

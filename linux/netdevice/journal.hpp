@@ -13,6 +13,7 @@ namespace ocirun::linux {
 /// A device that leaves the host, as it was there, and how far it has come.
 struct Departure {
   std::string host_name;
+  std::string kind;          // Link::kind
   std::string passing_name;  // between two namespaces; chosen so that no other device has it
   bool was_up = false;
   std::vector<NetAddress> addresses;

@@ -10,7 +10,7 @@
 // A device changes its namespace under a random name, and gets the wanted one where it arrives. The
 // random name tells the device apart in either namespace while its index may change on the way, the
 // old name may be taken there, and the new name may be a template. Once it has arrived its index
-// does, whatever it is called.
+// does, whatever it is called, as far as those who administer that namespace leave it alone.
 
 namespace ocirun::linux {
 namespace {
@@ -26,6 +26,7 @@ Result<std::string> move(const NetDevice& device, Fd target, const Journal& jour
   TRY_ASSIGN(const Place there, Place::at(target));
   TRY_ASSIGN(const Link before, read_link(here.socket, device.host_name));
   Departure departure{.host_name = before.name,
+                      .kind = before.kind,
                       .passing_name = random_name(),
                       .was_up = before.is_up,
                       .addresses = {}};
@@ -51,10 +52,10 @@ Result<std::optional<Link>> fetch(const Departure& device, const Place& here,
     return home;
   }
   if (there) {
-    TRY_ASSIGN(const auto away, device.index_there != 0
-                                    ? find_link(there->socket, device.index_there)
-                                    : find_link(there->socket, device.passing_name));
-    if (away) {
+    // Whoever has CAP_NET_ADMIN in a joined namespace may have put another one in its place.
+    TRY_ASSIGN(auto away, device.index_there != 0 ? find_link(there->socket, device.index_there)
+                                                  : find_link(there->socket, device.passing_name));
+    if (away && away->kind == device.kind) {
       TRY_ASSIGN(Link home, send_link(*there, here, *away, device.passing_name));
       return home;
     }
@@ -72,7 +73,8 @@ Result<Whereabouts> bring_back(const Departure& device, const Place& here,
     const bool never_left = device.index_there == 0 && device.index_home == 0 && stayed;
     return never_left ? Whereabouts::kHome : Whereabouts::kNowhere;
   }
-  if (device.index_home == 0) TRY(journal.came_home(device, home->index));
+  // A journal that has no room is of use to another try only; this one goes on.
+  if (device.index_home == 0) static_cast<void>(journal.came_home(device, home->index));
   if (home->name != device.host_name)
     TRY(rename_link(here.socket, home->index, device.host_name, "rename that one"));
   TRY(add_addresses(here.socket, home->index, device.addresses, device.host_name,
@@ -102,9 +104,10 @@ Result<std::vector<std::string>> return_net_devices(std::optional<Fd> source,
     if (device.is_back) continue;
     const auto found = bring_back(device, here, there, journal);
     if (found == Whereabouts::kNowhere) gone.push_back(device.host_name);
-    Result<void> done = found ? journal.is_back(device) : std::unexpected(found.error());
-    if (!done && outcome)
-      outcome = within(std::move(done), fmt::format("network device {}", device.host_name));
+    if (found) static_cast<void>(journal.is_back(device));
+    if (!found && outcome)
+      outcome = std::unexpected(
+          Error(found.error()).within(fmt::format("network device {}", device.host_name)));
   }
   TRY(std::move(outcome));
   return gone;

@@ -15,6 +15,17 @@ Result<Place> place_of(Result<NetlinkSocket> opened) {
   return Place{std::move(socket), std::move(fd)};
 }
 
+std::string kind_in(const nlattr& info) {
+  std::string kind;
+  const auto look = [](const nlattr* attribute, void* text) {
+    if (mnl_attr_get_type(attribute) == IFLA_INFO_KIND)
+      *static_cast<std::string*>(text) = mnl_attr_get_str(attribute);
+    return MNL_CB_OK;
+  };
+  mnl_attr_parse_nested(&info, look, &kind);
+  return kind;
+}
+
 Result<Link> ask_for_link(const NetlinkSocket& socket, NetlinkMessage& request) {
   request.add(IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
   Link link;
@@ -26,6 +37,7 @@ Result<Link> ask_for_link(const NetlinkSocket& socket, NetlinkMessage& request) 
     link.is_up = (fixed->ifi_flags & IFF_UP) != 0;
     for_each_attribute(answer, sizeof(ifinfomsg), [&](const nlattr& attribute) {
       if (mnl_attr_get_type(&attribute) == IFLA_IFNAME) link.name = mnl_attr_get_str(&attribute);
+      if (mnl_attr_get_type(&attribute) == IFLA_LINKINFO) link.kind = kind_in(attribute);
     });
   }));
   if (link.index == 0) return fail(ENODEV, "netlink");

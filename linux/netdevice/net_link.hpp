@@ -15,6 +15,7 @@ struct Link {
   int index = 0;
   bool is_up = false;
   std::string name;
+  std::string kind;  // "veth", "bridge" …, empty for hardware
 };
 
 /// A network namespace seen from outside: a socket to talk to it, a descriptor to move things

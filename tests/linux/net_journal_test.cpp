@@ -30,6 +30,7 @@ NetAddress address() {
 
 Departure departure() {
   return {.host_name = "web0",
+          .kind = "veth",
           .passing_name = "oci0123456789ab",
           .was_up = true,
           .addresses = {address(), address()}};
@@ -72,6 +73,7 @@ BOOST_AUTO_TEST_CASE(a_journal_tells_how_far_each_device_has_come) {  // L-29
   Departure other = departure();
   other.host_name = "web1";
   other.passing_name = "ociffffffffffff";
+  other.kind.clear();
   other.was_up = false;
   other.addresses.clear();
   must(journal.leaves(departure()));
@@ -85,7 +87,7 @@ BOOST_AUTO_TEST_CASE(a_journal_tells_how_far_each_device_has_come) {  // L-29
   BOOST_TEST(devices[0].index_there == 7);
   BOOST_TEST(devices[0].index_home == 12);
   BOOST_TEST(devices[0].is_back);
-  BOOST_TEST(departure_line(devices[1]) == "leave web1 ociffffffffffff down");
+  BOOST_TEST(departure_line(devices[1]) == "leave web1 ociffffffffffff down -");
   BOOST_TEST(devices[1].index_there == 0);
   BOOST_TEST(!devices[1].is_back);
 }
@@ -108,7 +110,7 @@ BOOST_AUTO_TEST_CASE(a_line_after_half_a_line_is_read) {
   const UniqueFd file = empty_file();
   const Journal journal(file);
   must(journal.leaves(departure()));
-  BOOST_REQUIRE(::write(file.get(), "\nthere oci01", 12) == 12);
+  BOOST_REQUIRE(::write(file.get(), "there oci0123456789ab 7", 23) == 23);  // of 71
   must(journal.came_home(departure(), 12));
   const auto devices = must(journal.read());
   BOOST_TEST_REQUIRE(devices.size() == 1U);
@@ -117,14 +119,14 @@ BOOST_AUTO_TEST_CASE(a_line_after_half_a_line_is_read) {
 }
 
 BOOST_AUTO_TEST_CASE(lines_of_another_kind_are_left_out) {
-  for (const char* line :
-       {"", " ", "leave", "leave web0 oci1", "leave web0 oci1 sideways", "leave web0 oci1 up 1/2",
-        "stay web0 oci1 up", "there oci1 7", "home oci1 7", "back oci1"})
+  for (const char* line : {"", " ", "leave", "leave web0 oci1", "leave web0 oci1 sideways",
+                           "leave web0 oci1 up", "leave web0 oci1 up veth 1/2", "stay web0 oci1 up",
+                           "there oci1 7", "home oci1 7", "back oci1"})
     BOOST_TEST(parse_journal(std::string(line) + "\n").empty(), line);
   for (const char* line :
        {"there oci1", "there oci1 0", "there oci1 -7", "there oci1 seven", "there oci1 7 8",
         "there oci1 99999999999", "home oci2 7", "back oci1 7"}) {
-    const auto devices = parse_journal("leave web0 oci1 up\n" + std::string(line) + "\n");
+    const auto devices = parse_journal("leave web0 oci1 up veth\n" + std::string(line) + "\n");
     BOOST_TEST_REQUIRE(devices.size() == 1U);
     BOOST_TEST((devices[0].index_there == 0 && devices[0].index_home == 0 && !devices[0].is_back),
                line);

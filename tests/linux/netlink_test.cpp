@@ -305,6 +305,20 @@ CHILD_TEST(a_returned_device_has_its_old_name_and_its_addresses, CLONE_NEWNET)  
   BOOST_TEST(!contains(addresses_of("web0"), "10.9.0.2"));
 }
 
+// The kernel would not let a bridge go, and delete would never succeed.
+CHILD_TEST(what_somebody_else_put_under_its_index_is_not_brought_back, CLONE_NEWNET)  // L-29
+{
+  const Moves moves;
+  make_device();
+  const std::string name = moves.move("web0", "net0");
+  const std::string shown = show_in(moves.target, "link show " + name);
+  ip_in(moves.target, "link del " + name);
+  ip_in(moves.target, "link add web0 index " + std::to_string(std::stoi(shown)) + " type bridge");
+  BOOST_TEST((moves.bring_back() == std::vector<std::string>{"web0"}));
+  BOOST_TEST(!contains(show("link"), "web0:"));
+  BOOST_TEST(contains(show_in(moves.target, "link"), "web0:"));
+}
+
 // What is left when the program is killed after each of its lines.
 CHILD_TEST(a_device_comes_back_from_wherever_its_mover_was_killed, CLONE_NEWNET)  // L-29
 {
@@ -314,6 +328,7 @@ CHILD_TEST(a_device_comes_back_from_wherever_its_mover_was_killed, CLONE_NEWNET)
   ip_in(target, "link add web0 type veth peer name x");  // never to be taken for ours
   const auto index_in = [](const std::string& line) { return std::stoi(line); };
   Departure left{.host_name = "web0",
+                 .kind = "veth",
                  .passing_name = "oci0123456789ab",
                  .was_up = true,
                  .addresses = must(permanent_addresses(must(NetlinkSocket::open()),
