@@ -1,6 +1,7 @@
 # Files of the state directory that are not what ocirun has written: each is told in a sentence, hides no other
 # container, and never keeps `delete --force` from removing everything.
 load lib/common
+load lib/accidents
 
 ways=(empty half garbage mebibyte huge nul wrong-types array deep directory full-directory link loop fifo socket device unreadable foreign gone)
 
@@ -272,22 +273,10 @@ PYTHON
 
 # with_strangers: a create that was killed when it had made its intent and no cgroup; $STRANGER has the cgroup by now.
 with_strangers() {
-  local cgroup
   waits_in_a_hook createRuntime
   create_is_killed
   eventually eval '[[ -z $(cat $(cgroups "$ID" | sed s,$,/cgroup.procs,)) ]]'
-  remove_cgroups "$ID"
-  make_cgroups "$ID"
-  sleep 1000 3>&- 4>&- &
-  STRANGER=$!
-  HELPERS+=("$STRANGER")
-  for cgroup in $(cgroups "$ID"); do echo "$STRANGER" >"$cgroup/cgroup.procs" || true; done # cpuset: has no CPUs
-}
-
-stranger_ends() {
-  [[ -d /proc/$STRANGER ]]
-  kill -KILL "$STRANGER"
-  wait "$STRANGER" || true
+  strangers_have_its_cgroup
 }
 
 @test "who is in a cgroup that a killed create has not made is left alone" {
@@ -296,7 +285,7 @@ stranger_ends() {
   succeeds
   mentions "the cgroup /$ID is not this container's, or no longer: left alone"
   [[ ! -e $ROOT/$ID ]]
-  stranger_ends
+  strangers_leave
   remove_cgroups "$ID"
 }
 
@@ -305,7 +294,7 @@ stranger_ends() {
   damage intent.json empty
   attempt delete --force "$ID"
   exits 1 "the processes in the cgroup /$ID need not be this container's: end them"
-  stranger_ends
+  strangers_leave
   attempt delete --force "$ID"
   succeeds
   mentions "no cgroup bears its mark"
@@ -348,23 +337,6 @@ PYTHON
     echo "$way"
     is_removed "$pid"
   done
-}
-
-# waits_in_a_hook KIND: a create that waits for a hook of that kind; its pid is $CREATING.
-waits_in_a_hook() {
-  config '.hooks = {($k): [{path: "/bin/sleep", args: ["sleep", "1003"]}]}' --arg k "$1"
-  "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/created" 2>&1 3>&- 4>&- &
-  CREATING=$!
-  HELPERS+=("$CREATING")
-  eventually hook_runs
-}
-
-hook_runs() { pgrep -fx "sleep 1003" >/dev/null; }
-no_hook_runs() { ! hook_runs; }
-
-create_is_killed() {
-  kill -KILL "$CREATING"
-  wait "$CREATING" || true
 }
 
 @test "delete --force of a create that was killed in a hook removes the parents of its cgroup, and no others" {

@@ -1,5 +1,6 @@
 # shellcheck disable=SC2016 # jq's variables, and those of inner shells
 load lib/common
+load lib/accidents
 
 # veth NAME: a pair NAME, NAME-peer on the host, removed by teardown at the latest.
 veth() { ip link add "$1" type veth peer name "$1-peer"; }
@@ -66,21 +67,8 @@ teardown() {
 
 # --- a create that is killed
 
-# waits_in_a_hook: a create that waits for a createRuntime hook, the devices moved; its pid is $CREATING.
-waits_in_a_hook() {
-  config '.hooks.createRuntime = [{path: "/bin/sleep", args: ["sleep", "1003"]}]'
-  "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/created" 2>&1 3>&- 4>&- &
-  CREATING=$!
-  HELPERS+=("$CREATING")
-  eventually hook_runs
-}
-
-hook_runs() { pgrep -fx "sleep 1003" >/dev/null; }
-no_hook_runs() { ! hook_runs; }
-
 is_killed() {
-  kill -KILL "$CREATING"
-  wait "$CREATING" || true
+  create_is_killed
   eventually no_hook_runs
 }
 
@@ -108,7 +96,7 @@ is_pinned() { grep -q "$ROOT/$ID/netns" /proc/self/mountinfo; }
   veth ndb # down, without addresses
   remember_device ndb
   config '.linux.netDevices = {nda: {name: "eth0"}, ndb: {name: "net%d"}}'
-  waits_in_a_hook
+  waits_in_a_hook createRuntime
   run ip link show nda
   [[ $status != 0 ]]
   is_pinned
@@ -126,7 +114,7 @@ is_pinned() { grep -q "$ROOT/$ID/netns" /proc/self/mountinfo; }
   ip -n "$ID-net" link add nda type veth peer name other
   marked_veth nda
   config '.linux.netDevices = {nda: {name: "eth0"}} | (.linux.namespaces[] | select(.type == "network")).path = $p' --arg p "/run/netns/$ID-net"
-  waits_in_a_hook
+  waits_in_a_hook createRuntime
   ip -n "$ID-net" link set eth0 name renamed # a hook may
   is_killed
   ocirun delete --force "$ID"
@@ -139,7 +127,7 @@ is_pinned() { grep -q "$ROOT/$ID/netns" /proc/self/mountinfo; }
 @test "L-29 delete --force while a hook of create lasts brings the devices back, and create takes none again" {
   marked_veth nda
   config '.linux.netDevices = {nda: {}}'
-  waits_in_a_hook
+  waits_in_a_hook createRuntime
   ocirun delete --force "$ID"
   is_as_it_was nda
   ip link set nda down
@@ -181,7 +169,7 @@ is_pinned() { grep -q "$ROOT/$ID/netns" /proc/self/mountinfo; }
   marked_veth nda
   config '.linux.netDevices = {nda: {name: "eth0"}}'
   for number in 1 2 3 4 5 6 7 8; do
-    waits_in_a_hook
+    waits_in_a_hook createRuntime
     is_killed
     strace -f -qq -o /dev/null -e trace=sendto -e inject=sendto:signal=KILL:when=$number "$OCIRUN" --root "$ROOT" delete --force "$ID" >"$TMP/deleted" 2>&1 || true
     [[ -e $ROOT/$ID ]] || { echo "message $number killed nobody"; cat "$TMP/deleted"; return 1; }
@@ -193,7 +181,7 @@ is_pinned() { grep -q "$ROOT/$ID/netns" /proc/self/mountinfo; }
 @test "L-29 a name that was taken on the host meanwhile: delete --force says so, keeps the state, and can be given again" {
   marked_veth nda
   config '.linux.netDevices = {nda: {name: "eth0"}}'
-  waits_in_a_hook
+  waits_in_a_hook createRuntime
   is_killed
   ip link add nda type veth peer name x-peer
   attempt delete --force "$ID"
@@ -207,7 +195,7 @@ is_pinned() { grep -q "$ROOT/$ID/netns" /proc/self/mountinfo; }
 @test "L-29 a device that somebody has removed is a warning of delete --force" {
   veth nda
   config '.linux.netDevices = {nda: {name: "eth0"}}'
-  waits_in_a_hook
+  waits_in_a_hook createRuntime
   ip link del nda-peer
   is_killed
   attempt delete --force "$ID"
@@ -221,7 +209,7 @@ is_pinned() { grep -q "$ROOT/$ID/netns" /proc/self/mountinfo; }
       echo "$file $way"
       veth nda
       config '.linux.netDevices = {nda: {name: "eth0"}}'
-      waits_in_a_hook
+      waits_in_a_hook createRuntime
       is_killed
       [[ $file == netdevices ]] || umount "$ROOT/$ID/netns"
       rm "$ROOT/$ID/$file"

@@ -2,6 +2,7 @@
 # none is left.
 # shellcheck disable=SC2016 # jq's variables, and what runs in containers
 load lib/common
+load lib/accidents
 
 # two_with_one_cgroup: $ID has ended, $ID-b runs in the cgroup of the same path.
 two_with_one_cgroup() {
@@ -54,25 +55,18 @@ status_of() { ocirun state "$1" | jq -r .status; }
 }
 
 @test "who is in a cgroup that somebody else made where a stopped container had its own is left alone" {
-  local cgroup stranger
+  local namespaces
   for namespaces in pid none; do
     [[ $namespaces == pid ]] || drop_namespace pid
     create_and_start
     kill -KILL "$(init_pid)"
     eventually status_is stopped
-    remove_cgroups "$ID"
-    make_cgroups "$ID"
-    sleep 1000 3>&- 4>&- &
-    stranger=$!
-    HELPERS+=("$stranger")
-    for cgroup in $(cgroups "$ID"); do echo "$stranger" >"$cgroup/cgroup.procs" || true; done # cpuset: has no CPUs
+    strangers_have_its_cgroup
     ocirun kill --all "$ID" KILL
     run ocirun delete "$ID"
     succeeds
     mentions "left alone"
-    [[ -d /proc/$stranger ]]
-    kill -KILL "$stranger"
-    wait "$stranger" || true
+    strangers_leave
     remove_cgroups "$ID"
   done
 }
