@@ -15,7 +15,6 @@ namespace ocirun::linux {
 namespace {
 
 // <sys/mount.h> and the kernel's header exclude each other.
-constexpr int kDetach = 2;    // MNT_DETACH
 constexpr int kNoFollow = 8;  // UMOUNT_NOFOLLOW
 constexpr int kDirectory = O_PATH | O_DIRECTORY | O_NOFOLLOW;
 
@@ -70,7 +69,7 @@ Result<bool> is_mount_point(const SafeDir::Entry& where) {
 
 Result<void> unmount(const SafeDir::Entry& where) {
   TRY(sys::fchdir(where.parent));
-  return sys::unmount(where.name.c_str(), kDetach | kNoFollow);
+  return sys::unmount(where.name.c_str(), sys::kDetach | kNoFollow);
 }
 
 Result<void> bind(const SafeDir::Entry& where, Fd tree) {

@@ -14,8 +14,6 @@
 namespace ocirun::linux {
 namespace {
 
-constexpr int kDetach = 2;  // MNT_DETACH of <sys/mount.h>
-
 /// Where to attach the root: on itself, or, where the user namespace cannot reach it, on "/", which
 /// leaves this namespace by the pivot anyway.
 Result<UniqueFd> open_attachment(const HostPath& rootfs, bool have_tree) {
@@ -196,7 +194,7 @@ Result<void> pivot_into(const SafeDir& root) {
   TRY(std::move(pivoted));
   // The old root now lies on top of the new one.
   TRY(sys::fchdir(old_root));
-  TRY(within(sys::unmount(".", kDetach), "leave the host's root"));
+  TRY(within(sys::unmount(".", sys::kDetach), "leave the host's root"));
   return sys::chdir("/");
 }
 
@@ -204,7 +202,7 @@ Result<void> move_into(const SafeDir& root, const Procfs& procfs) {
   TRY_ASSIGN(const std::string path, procfs.path_of(root.fd()));
   TRY_ASSIGN(const std::vector<std::string> mounts, kernel_mounts_outside(path, procfs));
   for (const std::string& mount : mounts)
-    TRY(within(sys::unmount(mount.c_str(), kDetach), "take " + mount + " away"));
+    TRY(within(sys::unmount(mount.c_str(), sys::kDetach), "take " + mount + " away"));
   TRY(sys::fchdir(root.fd()));
   TRY(within(sys::mount(".", "/", nullptr, MS_MOVE, nullptr), "move the rootfs to /"));
   TRY(sys::chroot("."));

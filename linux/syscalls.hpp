@@ -64,6 +64,7 @@ Result<UniqueFd> fsmount(Fd filesystem, std::uint64_t attributes);
 Result<void> mount(const char* source, const char* target, const char* type, unsigned long flags,
                    const char* data);
 Result<void> unmount(const char* target, int flags);
+inline constexpr int kDetach = 2;  // MNT_DETACH of <sys/mount.h>
 Result<void> pivot_root(const char* new_root, const char* put_old);
 Result<void> chroot(const char* path);
 Result<void> chdir(const char* path);

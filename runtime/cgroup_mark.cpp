@@ -95,8 +95,7 @@ Result<std::optional<MarkedCgroup>> find_cgroup_of(const StateDirectory& directo
   TRY(layout);
   TRY_ASSIGN(const std::string identity, directory.identity());
   TRY_ASSIGN(const auto marked, cgroups::find_marks(procfs, *layout, identity));
-  const bool is_foreign = !refuse_foreign(directory);
-  const bool only_roots = is_host_root() && !is_foreign;
+  const bool only_roots = is_host_root() && is_callers(directory);
   std::optional<MarkedCgroup> found;
   for (const auto& [path, mark] : marked) {
     if (only_roots && !mark.is_roots) continue;

@@ -108,6 +108,8 @@ Result<void> refuse_foreign(const StateDirectory& directory) {
   return refuse("the container belongs to user {}: only that user may do this", owner);
 }
 
+bool is_callers(const StateDirectory& directory) { return directory.owner() == ::geteuid(); }
+
 bundle::StateDocument state_of_unfinished(const StateDirectory& directory, const ContainerId& id) {
   bundle::StateDocument document;
   document.id = id.string();

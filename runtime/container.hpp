@@ -58,6 +58,8 @@ Result<void> check_ownership(const StateDirectory& directory, bundle::ContainerR
 /// Errors: the state directory belongs to another user, whose hooks, namespaces and root must not
 /// be entered as root.
 Result<void> refuse_foreign(const StateDirectory& directory);
+/// Whether it is the caller's; not where its owner cannot be told.
+bool is_callers(const StateDirectory& directory);
 
 /// The state of a container that is being created, or whose state file is damaged; for `state` and
 /// `list`.

@@ -18,7 +18,6 @@ namespace ocirun::runtime {
 namespace {
 
 constexpr std::chrono::seconds kKillPatience{10};
-constexpr int kDetach = 2;  // MNT_DETACH of <sys/mount.h>
 
 bool is_without_cgroup(const bundle::ContainerRecord& record) {
   return record.cgroup_manager == "disabled" || record.cgroup.path.empty();
@@ -89,7 +88,7 @@ Result<HostRootfs> detach_host_rootfs(const bundle::ContainerRecord& record) {
   // 0: a kernel before 5.8, which has no numbers.
   if (mount == 0 || mount != *record.rootfs_mount) return HostRootfs::kIsNotOurs;
   // By the descriptor: that mount and no other, whatever is mounted there meanwhile.
-  TRY(within(linux::sys::unmount(linux::host_fd_link(*top).c_str(), kDetach),
+  TRY(within(linux::sys::unmount(linux::host_fd_link(*top).c_str(), linux::sys::kDetach),
              "unmount " + record.rootfs));
   return HostRootfs::kDetached;
 }

@@ -24,7 +24,7 @@ Result<void> kill_container(const Container& container, int signal, KillScope sc
       return cgroup->signal_all(signal);
     }
     // Of another user's container only init is signalled, which is checked to be that user's.
-    if (can_kill(status) && refuse_foreign(container.directory()))
+    if (can_kill(status) && is_callers(container.directory()))
       TRY(signal_without_cgroup(container.init(), container.record().own_pid_namespace, signal));
   }
   if (!can_kill(status)) return refuse("container not running");

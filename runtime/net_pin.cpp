@@ -11,16 +11,18 @@
 namespace ocirun::runtime {
 namespace {
 
-constexpr int kDetach = 2;  // MNT_DETACH of <sys/mount.h>
-
-// What is mounted there, as a mere handle (O_PATH): another kind of file is opened no further.
-Result<UniqueFd> open_mounted(Fd directory) {
+// What is there, as a mere handle (O_PATH): another kind of file is opened no further. Empty where
+// nothing is.
+Result<UniqueFd> find_pin(Fd directory) {
   auto file = linux::sys::openat(directory, kNetworkPin, O_PATH | O_NOFOLLOW);
   if (!file && file.error().number() == ENOENT) return UniqueFd();
-  TRY_ASSIGN(UniqueFd found, std::move(file));
-  TRY_ASSIGN(const auto filesystem, linux::sys::fstatfs(found));
-  if (filesystem.magic != NSFS_MAGIC) return UniqueFd();
-  return found;
+  return file;
+}
+
+// Whether a namespace is mounted there, and not merely its file is seen.
+Result<bool> is_mounted(Fd pin) {
+  TRY_ASSIGN(const auto filesystem, linux::sys::fstatfs(pin));
+  return filesystem.magic == NSFS_MAGIC;
 }
 
 // A directory in its place goes with the state.
@@ -51,21 +53,25 @@ Result<PinOutcome> pin_network(Fd directory, Fd network_namespace) {
 }
 
 Result<UniqueFd> pinned_network(Fd directory) {
-  TRY_ASSIGN(const UniqueFd found, open_mounted(directory));
-  if (!found && linux::sys::openat(directory, kNetworkPin, O_PATH | O_NOFOLLOW))
+  TRY_ASSIGN(const UniqueFd pin, find_pin(directory));
+  if (!pin) return UniqueFd();
+  TRY_ASSIGN(const bool is_namespace, is_mounted(pin));
+  if (!is_namespace)
     return refuse(
         "{} is no network namespace in this mount namespace: the container's was kept there in "
         "another one; give delete --force there, or remove that file, and the network devices are "
         "lost",
         kNetworkPin);
-  if (!found) return UniqueFd();
-  return linux::sys::open(linux::host_fd_link(found).c_str(), O_RDONLY);
+  return linux::sys::open(linux::host_fd_link(pin).c_str(), O_RDONLY);
 }
 
 Result<void> unpin_network(Fd directory) {
   const auto unpin = [&]() -> Result<void> {
-    TRY_ASSIGN(const UniqueFd found, open_mounted(directory));
-    if (found) TRY(linux::sys::unmount(linux::host_fd_link(found).c_str(), kDetach));
+    TRY_ASSIGN(const UniqueFd pin, find_pin(directory));
+    if (!pin) return {};
+    TRY_ASSIGN(const bool is_namespace, is_mounted(pin));
+    if (is_namespace)
+      TRY(linux::sys::unmount(linux::host_fd_link(pin).c_str(), linux::sys::kDetach));
     return remove_file(directory);
   };
   return within(unpin(), "let go of the container's network namespace");

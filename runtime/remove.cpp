@@ -64,7 +64,7 @@ Result<void> lock_by_force(const Store& store, const ContainerId& id,
   if (directory.lock(kBriefPatience)) return {};
   if (const auto container = Container::load(store, id)) {
     [[maybe_unused]] const auto ignored = kill_container(*container, SIGKILL, KillScope::kInit);
-  } else if (const auto intent = directory.read_intent(); intent && refuse_foreign(directory)) {
+  } else if (const auto intent = directory.read_intent(); intent && is_callers(directory)) {
     kill_unborn(*intent);
   }
   return directory.lock(kLockPatience);
