@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 
@@ -60,9 +61,11 @@ Result<std::string> run_program(std::vector<std::string> words, Fd network_names
   journal.reset();
   TRY_ASSIGN(const ProgramEnd end,
              await_program(std::move(child), ends.reader, kMaxAnswer, path, interrupt));
-  if (WIFEXITED(end.status) && WEXITSTATUS(end.status) == 0) return end.output;
+  std::string answer =
+      end.output.substr(std::min(end.output.find_first_not_of(kSignOfLife), end.output.size()));
+  if (WIFEXITED(end.status) && WEXITSTATUS(end.status) == 0) return answer;
   if (WIFEXITED(end.status) && WEXITSTATUS(end.status) == 1)
-    return std::unexpected(parse_error_lines(end.output, "move a network device"));
+    return std::unexpected(parse_error_lines(answer, "move a network device"));
   return refuse("{} ended with wait status {}", path, end.status);
 }
 

@@ -15,9 +15,11 @@ namespace ocirun::linux {
 // ocirun-netdevice return
 // The container's network namespace is at descriptor 3 (closed: it is gone), the journal at 4. The
 // program dies with its parent. Its stdout is the name that the device got, or of `return` the
-// names of devices that are nowhere, a line each (exit status 0), or an error's lines (1).
+// names of devices that are nowhere, a line each (exit status 0), or an error's lines (1). Empty
+// lines before that are signs of life, one for each device that is dealt with.
 inline constexpr std::string_view kMoveVerb = "move";
 inline constexpr std::string_view kReturnVerb = "return";
+inline constexpr char kSignOfLife = '\n';
 inline constexpr int kNetworkNamespaceDescriptor = 3;
 inline constexpr int kJournalDescriptor = 4;
 

@@ -272,9 +272,10 @@ Result<void> Creation::give_birth() {
   TRY(write_oom_score());
   TRY(init_->apply_resources());  // from here to Ready both sides work at once
   record_.cgroup = cgroup_->record();
+  // Of use to a delete that finds both records damaged: no reason to fail.
   if (!record_.cgroup_mark.empty() &&
-      record_.cgroup.handed_down != intent_.record.cgroup.handed_down) [[maybe_unused]]
-    const auto ignored = mark_cgroup(record_);
+      record_.cgroup.handed_down != intent_.record.cgroup.handed_down)
+    static_cast<void>(mark_cgroup(record_));
   TRY(extend_intent());
   TRY(init_->compile_filter());
   TRY(init_->serve());

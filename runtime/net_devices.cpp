@@ -72,8 +72,11 @@ Result<void> move_net_devices(const StateDirectory& directory,
   const linux::Interrupt interrupt{.descriptor = Signals::descriptor(), .check = Signals::check};
   for (const linux::NetDevice& device : devices) {
     TRY_ASSIGN(UniqueFd journal, open_journal(directory));
-    TRY(within(linux::request_device_move(device, network_namespace, std::move(journal), interrupt),
+    TRY_ASSIGN(
+        const std::string name,
+        within(linux::request_device_move(device, network_namespace, std::move(journal), interrupt),
                "/linux/netDevices/" + device.host_name));
+    log.debug(fmt::format("network device {} is {} in the container", device.host_name, name));
   }
   return {};
 }

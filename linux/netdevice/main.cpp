@@ -25,6 +25,11 @@ std::optional<Fd> network_namespace() {
   return Fd{linux::kNetworkNamespaceDescriptor};
 }
 
+// Thousands of devices take longer than the runtime waits for a silent program.
+void give_sign_of_life() {
+  static_cast<void>(linux::write_all(Fd{STDOUT_FILENO}, std::string_view(&linux::kSignOfLife, 1)));
+}
+
 // After the lock: who brings devices back has it next, and finds nobody who still moves them.
 Result<void> check_parent() {
   pollfd reader{STDOUT_FILENO, 0, 0};
@@ -43,7 +48,7 @@ Result<std::string> run(int argc, char** argv) {
   TRY(check_parent());
   const auto container = network_namespace();
   if (moves) return linux::move_net_device({argv[2], argv[3]}, container.value_or(Fd{}), journal);
-  TRY_ASSIGN(const auto gone, linux::return_net_devices(container, journal));
+  TRY_ASSIGN(const auto gone, linux::return_net_devices(container, journal, give_sign_of_life));
   std::string lines;
   for (const std::string& name : gone) lines += name + '\n';
   return lines;

@@ -91,7 +91,8 @@ Result<std::string> move_net_device(const NetDevice& device, Fd target, const Jo
 }
 
 Result<std::vector<std::string>> return_net_devices(std::optional<Fd> source,
-                                                    const Journal& journal) {
+                                                    const Journal& journal,
+                                                    const std::function<void()>& after_each) {
   TRY_ASSIGN(const std::vector<Departure> devices, journal.read());
   TRY_ASSIGN(const Place here, Place::here());
   std::optional<Place> there;
@@ -108,6 +109,7 @@ Result<std::vector<std::string>> return_net_devices(std::optional<Fd> source,
     if (!found && outcome)
       outcome = std::unexpected(
           Error(found.error()).within(fmt::format("network device {}", device.host_name)));
+    after_each();
   }
   TRY(std::move(outcome));
   return gone;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,10 +20,11 @@ Result<std::string> move_net_device(const NetDevice& device, Fd target, const Jo
 
 /// Brings the devices that `journal` tells of back from `source` (nothing: a namespace that is
 /// gone) to the caller's network namespace, the last one first: with the name and the addresses
-/// that they had, up if they were. Who never left or is back stays as it is. Returns the names of
-/// those that are neither there nor here any more. Errors: the first of them; the others are back
-/// all the same.
+/// that they had, up if they were. Who never left or is back stays as it is. After each of the
+/// others `after_each` is called. Returns the names of those that are neither there nor here any
+/// more. Errors: the first of them; the others are back all the same.
 Result<std::vector<std::string>> return_net_devices(std::optional<Fd> source,
-                                                    const Journal& journal);
+                                                    const Journal& journal,
+                                                    const std::function<void()>& after_each);
 
 }  // namespace ocirun::linux

@@ -99,7 +99,9 @@ struct Moves {
     return must_fail(move_net_device({name, new_name}, target, journal));
   }
   using Names = std::vector<std::string>;
-  Names bring_back() const { return must(return_net_devices(target, journal)); }
+  Names bring_back() const {
+    return must(return_net_devices(target, journal, [] {}));
+  }
 };
 
 // Without the index, which a device need not keep.
@@ -334,7 +336,7 @@ CHILD_TEST(a_device_comes_back_from_wherever_its_mover_was_killed, CLONE_NEWNET)
                  .addresses = must(permanent_addresses(must(NetlinkSocket::open()),
                                                        index_in(show("link show web0"))))};
   const auto is_back = [&](const Journal& journal) {
-    BOOST_TEST(must(return_net_devices(target, journal)).empty());
+    BOOST_TEST(must(return_net_devices(target, journal, [] {})).empty());
     BOOST_TEST(contains(addresses_of("web0"), "10.9.0.2/24"));
     BOOST_TEST(contains(show("link show web0"), ",UP"));
     BOOST_TEST(!contains(show("link") + show_in(target, "link"), "oci0"));
@@ -383,7 +385,10 @@ CHILD_TEST(a_name_that_was_taken_on_the_host_is_an_error_until_it_is_free, CLONE
   moves.move("web0", "eth0");
   moves.move("lan0", "eth1");
   ip("link add web0 type veth peer name x");
-  const std::string message = must_fail(return_net_devices(moves.target, moves.journal));
+  int signs_of_life = 0;
+  const std::string message =
+      must_fail(return_net_devices(moves.target, moves.journal, [&] { ++signs_of_life; }));
+  BOOST_TEST(signs_of_life == 2);
   BOOST_TEST(message ==
              "network device web0: name it web0 (a device has that name already; rename that one): "
              "netlink: file exists");
@@ -398,7 +403,7 @@ CHILD_TEST(without_its_namespace_a_device_is_sought_on_the_host, CLONE_NEWNET)  
   const Moves moves;
   make_device();
   moves.move("web0", "eth0");
-  BOOST_TEST(must(return_net_devices(std::nullopt, moves.journal)) == Moves::Names{"web0"},
+  BOOST_TEST(must(return_net_devices(std::nullopt, moves.journal, [] {})) == Moves::Names{"web0"},
              boost::test_tools::per_element());
 }
 
