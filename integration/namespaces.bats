@@ -143,7 +143,7 @@ mounts_on_rootfs() { grep -c " $BUNDLE/rootfs " /proc/self/mountinfo; }
     helper "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID"
     eventually exists "$TMP/in-hook"
     kill -KILL "$HELPER"
-    kill -KILL "$(<"$TMP/in-hook")"
+    eventually is_gone "/proc/$(<"$TMP/in-hook")"
     equal 2 "$(mounts_on_rootfs)"
     [[ $try == still-there ]] || { eventually umount "$BUNDLE/rootfs"; umount "$BUNDLE/rootfs"; mount --bind "$BUNDLE/rootfs" "$BUNDLE/rootfs"; }
     ocirun delete --force "$ID"

@@ -131,10 +131,10 @@ deaf_filesystem() {
   add_mount '{"destination": "/deaf", "type": "bind", "source": "'"$TMP/deaf"'", "options": ["bind"]}'
 }
 
-# Whoever waits in it cannot be killed before its server is.
+# Whoever waits in it cannot be killed before its server is, and then dies a moment later.
 end_deaf_filesystem() {
   kill -KILL "$HELPER"
-  umount "$TMP/deaf"
+  eventually umount "$TMP/deaf"
 }
 
 @test "a process that waits for its filesystem cannot be frozen: pause says so after ten seconds, and the others run on" {
