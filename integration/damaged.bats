@@ -367,7 +367,7 @@ PYTHON
   eventually no_hook_runs
   status=0
   wait "$CREATING" || status=$?
-  output=$(<"$TMP/created")
+  output=$(<"$TMP/helper.log")
   exits 1 "ocirun: create $ID: "
 }
 

@@ -1,4 +1,5 @@
 load lib/common
+load lib/accidents
 
 declare -gA FILES=([pid]=pid [network]=net [ipc]=ipc [uts]=uts [mount]=mnt [cgroup]=cgroup [time]=time [user]=user)
 
@@ -137,13 +138,9 @@ mounts_on_rootfs() { grep -c " $BUNDLE/rootfs " /proc/self/mountinfo; }
 @test "L-4 delete --force after a crash takes away what the container mounted, and nothing else" {
   local try
   engine_mount
-  config '.hooks.prestart = [{path: "/bin/sh", args: ["sh", "-c", "echo $$ >" + $f + ".new; mv " + $f + ".new " + $f + "; exec sleep 1000"]}]' --arg f "$TMP/in-hook"
   for try in still-there unmounted; do
-    rm -f "$TMP/in-hook"
-    helper "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID"
-    eventually exists "$TMP/in-hook"
-    kill -KILL "$HELPER"
-    eventually is_gone "/proc/$(<"$TMP/in-hook")"
+    waits_in_a_hook prestart
+    create_is_killed
     equal 2 "$(mounts_on_rootfs)"
     [[ $try == still-there ]] || { eventually umount "$BUNDLE/rootfs"; umount "$BUNDLE/rootfs"; mount --bind "$BUNDLE/rootfs" "$BUNDLE/rootfs"; }
     ocirun delete --force "$ID"

@@ -67,11 +67,6 @@ teardown() {
 
 # --- a create that is killed
 
-is_killed() {
-  create_is_killed
-  eventually no_hook_runs
-}
-
 # marked_veth NAME: up, with addresses, so that one can tell whether it is as it was.
 marked_veth() {
   veth "$1"
@@ -100,7 +95,7 @@ is_pinned() { grep -q "$ROOT/$ID/netns" /proc/self/mountinfo; }
   run ip link show nda
   [[ $status != 0 ]]
   is_pinned
-  is_killed
+  create_is_killed
   is_pinned
   ocirun delete --force "$ID"
   is_as_it_was nda
@@ -116,7 +111,7 @@ is_pinned() { grep -q "$ROOT/$ID/netns" /proc/self/mountinfo; }
   config '.linux.netDevices = {nda: {name: "eth0"}} | (.linux.namespaces[] | select(.type == "network")).path = $p' --arg p "/run/netns/$ID-net"
   waits_in_a_hook createRuntime
   ip -n "$ID-net" link set eth0 name renamed # a hook may
-  is_killed
+  create_is_killed
   ocirun delete --force "$ID"
   is_as_it_was nda
   equal "lo nda other" "$(ip netns exec "$ID-net" ls /sys/class/net | xargs)"
@@ -170,7 +165,7 @@ is_pinned() { grep -q "$ROOT/$ID/netns" /proc/self/mountinfo; }
   config '.linux.netDevices = {nda: {name: "eth0"}}'
   for number in 1 2 3 4 5 6 7 8; do
     waits_in_a_hook createRuntime
-    is_killed
+    create_is_killed
     strace -f -qq -o /dev/null -e trace=sendto -e inject=sendto:signal=KILL:when=$number "$OCIRUN" --root "$ROOT" delete --force "$ID" >"$TMP/deleted" 2>&1 || true
     [[ -e $ROOT/$ID ]] || { echo "message $number killed nobody"; cat "$TMP/deleted"; return 1; }
     ocirun delete --force "$ID"
@@ -182,7 +177,7 @@ is_pinned() { grep -q "$ROOT/$ID/netns" /proc/self/mountinfo; }
   marked_veth nda
   config '.linux.netDevices = {nda: {name: "eth0"}}'
   waits_in_a_hook createRuntime
-  is_killed
+  create_is_killed
   ip link add nda type veth peer name x-peer
   attempt delete --force "$ID"
   exits 1 "ocirun: delete $ID: bring the network devices back (in $ROOT/$ID netdevices tells of them, and netns keeps their namespace)"
@@ -197,7 +192,7 @@ is_pinned() { grep -q "$ROOT/$ID/netns" /proc/self/mountinfo; }
   config '.linux.netDevices = {nda: {name: "eth0"}}'
   waits_in_a_hook createRuntime
   ip link del nda-peer
-  is_killed
+  create_is_killed
   attempt delete --force "$ID"
   exits 0 "the network device nda was found neither on the host nor in the container's network namespace"
 }
@@ -210,7 +205,7 @@ is_pinned() { grep -q "$ROOT/$ID/netns" /proc/self/mountinfo; }
       veth nda
       config '.linux.netDevices = {nda: {name: "eth0"}}'
       waits_in_a_hook createRuntime
-      is_killed
+      create_is_killed
       [[ $file == netdevices ]] || umount "$ROOT/$ID/netns"
       rm "$ROOT/$ID/$file"
       case $way in

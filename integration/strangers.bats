@@ -92,16 +92,13 @@ reborn_as() {
 start_time_of() { sed 's/.*) //' "/proc/$1/stat" | cut -d' ' -f20; }
 
 @test "after a reboot the same number and start time, and the same cgroup, are a stranger's: delete leaves them alone" {
-  local stranger
   two_with_one_cgroup
-  sleep 1000 3>&- 4>&- &
-  stranger=$!
-  HELPERS+=("$stranger")
-  reborn_as "$stranger"
+  helper sleep 1000
+  reborn_as "$HELPER"
   equal stopped "$(status_of "$ID")"
   run ocirun delete "$ID"
   succeeds
-  [[ -e /proc/$stranger ]]
+  [[ -e /proc/$HELPER ]]
   equal running "$(status_of "$ID-b")"
   ocirun delete --force "$ID-b"
 }

@@ -2,21 +2,22 @@
 # What goes wrong on purpose: a create that is killed half-way, and strangers in a container's cgroup.
 # `load lib/accidents` after lib/common.
 
-# waits_in_a_hook KIND: a create that waits for a hook of that kind; its pid is $CREATING, what it says is in $TMP/created.
+# waits_in_a_hook KIND: a create that waits for a hook of that kind; its pid is $CREATING.
 waits_in_a_hook() {
   config '.hooks = {($k): [{path: "/bin/sleep", args: ["sleep", "1003"]}]}' --arg k "$1"
-  "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/created" 2>&1 3>&- 4>&- &
-  CREATING=$!
-  HELPERS+=("$CREATING")
+  helper "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID"
+  CREATING=$HELPER
   eventually hook_runs
 }
 
 hook_runs() { pgrep -fx "sleep 1003" >/dev/null; }
 no_hook_runs() { ! hook_runs; }
 
+# create_is_killed: SIGKILL; its hook goes with it.
 create_is_killed() {
   kill -KILL "$CREATING"
   wait "$CREATING" || true
+  eventually no_hook_runs
 }
 
 # strangers_have_its_cgroup: the container's cgroups go, somebody makes new ones of their name, and $STRANGER is in them.
@@ -24,9 +25,8 @@ strangers_have_its_cgroup() {
   local cgroup
   remove_cgroups "$ID"
   make_cgroups "$ID"
-  sleep 1000 3>&- 4>&- &
-  STRANGER=$!
-  HELPERS+=("$STRANGER")
+  helper sleep 1000
+  STRANGER=$HELPER
   for cgroup in $(cgroups "$ID"); do echo "$STRANGER" >"$cgroup/cgroup.procs" || true; done # cpuset: has no CPUs
 }
 
