@@ -6,6 +6,7 @@
 
 #include "bundle/config.hpp"
 #include "bundle/features.hpp"
+#include "bundle/json_document.hpp"
 #include "cgroups/layout.hpp"
 #include "linux/file_io.hpp"
 #include "linux/procfs.hpp"
@@ -33,7 +34,8 @@ bool looks_like_systemd(std::string_view cgroups_path) {
 Result<int> run_spec(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
   if (const auto file = arguments.value("upgrade")) {
-    TRY_ASSIGN(const std::string text, linux::read_file(Fd{AT_FDCWD}, *file, 16 * 1024 * 1024));
+    TRY_ASSIGN(const std::string text,
+               linux::read_file(Fd{AT_FDCWD}, *file, bundle::Document::kMaxSize));
     TRY_ASSIGN(const std::string upgraded, within(bundle::upgrade_document(text), *file));
     TRY(print(upgraded));
     return 0;

@@ -1,12 +1,13 @@
 #include "runtime/exec.hpp"
 
+#include <fcntl.h>
+
+#include "bundle/json_document.hpp"
 #include "linux/capabilities.hpp"
 #include "linux/file_io.hpp"
 #include "linux/lsm.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/foreground.hpp"
-
-#include <fcntl.h>
 
 namespace ocirun::runtime::cli {
 namespace {
@@ -84,7 +85,7 @@ void inherit_labels(bundle::Process& process, const bundle::Config& config) {
 Result<bundle::Process> process_from_file(const std::string& file, const Arguments& arguments,
                                           const bundle::Config& config, const Log& log) {
   TRY_ASSIGN(const std::string text,
-             within(linux::read_file(Fd{AT_FDCWD}, file, 16 * 1024 * 1024), "--process"));
+             within(linux::read_file(Fd{AT_FDCWD}, file, bundle::Document::kMaxSize), "--process"));
   std::vector<std::string> warnings;
   TRY_ASSIGN(bundle::Process process, within(bundle::parse_process(text, warnings), file));
   for (const std::string& warning : warnings) log.warn(warning);

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "bundle/config.hpp"
+#include "bundle/json_document.hpp"
 #include "bundle/json_writer.hpp"
 #include "cgroups/merge.hpp"
 #include "linux/syscalls.hpp"
@@ -15,8 +16,6 @@
 
 namespace ocirun::runtime::cli {
 namespace {
-
-constexpr std::size_t kMaxDocument = std::size_t{16} << 20;
 
 enum class Kind { kNumber, kSize, kText };
 
@@ -102,9 +101,10 @@ Error in_terms_of_options(const Error& error, const Arguments& arguments) {
 }
 
 Result<std::string> read_document(const std::string& name) {
-  if (name == "-") return within(linux::sys::read_all(Fd{STDIN_FILENO}, kMaxDocument), "stdin");
+  if (name == "-")
+    return within(linux::sys::read_all(Fd{STDIN_FILENO}, bundle::Document::kMaxSize), "stdin");
   TRY_ASSIGN(const UniqueFd file, linux::sys::open(name.c_str(), O_RDONLY));
-  return within(linux::sys::read_all(file, kMaxDocument), name);
+  return within(linux::sys::read_all(file, bundle::Document::kMaxSize), name);
 }
 
 /// "HOST[:PATH[:rwm]]", as engines write it.
