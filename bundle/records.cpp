@@ -72,6 +72,7 @@ constexpr auto kRecord = exact_fields<ContainerRecord>(
     required("hasPoststart", &ContainerRecord::has_poststart, flag),
     required("hasPoststop", &ContainerRecord::has_poststop, flag),
     required("ownPidNamespace", &ContainerRecord::own_pid_namespace, flag),
+    field("newKeyring", &ContainerRecord::new_keyring, flag),
     required("mountsOnHost", &ContainerRecord::mounts_on_host, flag),
     field("rootfsMount", &ContainerRecord::rootfs_mount, whole_number),
     required("hasProcess", &ContainerRecord::has_process, flag),
@@ -114,6 +115,7 @@ void write_record(JsonWriter& out, const ContainerRecord& record) {
   out.member("hasPoststart", record.has_poststart);
   out.member("hasPoststop", record.has_poststop);
   out.member("ownPidNamespace", record.own_pid_namespace);
+  if (!record.new_keyring) out.member("newKeyring", false);
   out.member("mountsOnHost", record.mounts_on_host);
   if (record.rootfs_mount) out.member("rootfsMount", *record.rootfs_mount);
   out.member("hasProcess", record.has_process);

@@ -56,6 +56,7 @@ struct ContainerRecord {
   std::string cgroup_mark;     // how its mark begins (cgroups/mark.hpp), "" for none
   bool has_poststart = false, has_poststop = false;
   bool own_pid_namespace = false;
+  bool new_keyring = true;      // false: --no-new-keyring, which `exec` follows
   bool mounts_on_host = false;  // no mount namespace: the rootfs is mounted in the caller's (L-4)
   // Our mount on that rootfs: sys::mount_id(), 0 where the kernel does not tell. Absent: none yet.
   std::optional<std::uint64_t> rootfs_mount;

@@ -21,7 +21,10 @@ Result<void> read_path(std::span<const Node> nodes, std::string_view text,
     std::ranges::fill(below, path);
     return {};
   }
-  for (const std::string_view controller : words(text.substr(0, colon), ',')) {
+  const std::vector<std::string_view> controllers = words(text.substr(0, colon), ',');
+  if (controllers.empty())
+    return refuse("--cgroup \"{}\": names no controller before the colon", text);
+  for (const std::string_view controller : controllers) {
     // Those that v1 does not have are all in the one unified hierarchy.
     const Node* v1 = find_v1(nodes, controller);
     const Node* unified = find_unified(nodes);

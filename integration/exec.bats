@@ -206,6 +206,31 @@ process() { jq ".process | $1" "$BUNDLE/config.json" >"$TMP/process.json"; }
   succeeds "$(grep Cpus_allowed_list /proc/1/status)"
 }
 
+@test "P-10 exec warns of a capability that it cannot grant" {
+  grep -q 'CapBnd.*fffeffffff' /proc/self/status || skip "this host lacks no capability that can be asked for"
+  create_and_start
+  run --separate-stderr ocirun exec --cap CAP_SYS_RESOURCE "$ID" echo fine
+  succeeds fine
+  [[ $stderr == *CAP_SYS_RESOURCE* ]]
+}
+
+@test "exec makes a session keyring where create was to make one, and only there" {
+  create_and_start --no-new-keyring
+  strace -f -qq -o "$TMP/trace" -e trace=keyctl "$OCIRUN" --root "$ROOT" exec "$ID" true
+  [[ ! -s $TMP/trace ]]
+  ocirun delete --force "$ID"
+  create_and_start
+  strace -f -qq -o "$TMP/trace" -e trace=keyctl "$OCIRUN" --root "$ROOT" exec "$ID" true
+  grep -q KEYCTL_JOIN_SESSION_KEYRING "$TMP/trace"
+}
+
+@test "P-1 exec in a container without a process starts in /" {
+  config 'del(.process)'
+  create
+  run ocirun exec "$ID" pwd
+  succeeds /
+}
+
 @test "exec --cgroup joins a sub-cgroup of the container, and no other" {
   create_and_start
   local of=memory:
@@ -218,6 +243,8 @@ process() { jq ".process | $1" "$BUNDLE/config.json" >"$TMP/process.json"; }
   exits 255
   run ocirun exec --cgroup nosuch "$ID" true
   exits 255
+  run ocirun exec --cgroup :sub "$ID" true
+  exits 255 "names no controller before the colon"
 }
 
 # The unified hierarchy hands down what it can; the sandbox takes it back.

@@ -45,6 +45,12 @@ load lib/common
   refused /process/env/2 '.process.env += ["=x"]'
 }
 
+@test "P-5 of a name that is there twice the last value counts, also among thousands" {
+  config '.process.env = [range(20000) | "N\(.)=\(.)"] + .process.env + ["N7=again"]'
+  inside 'echo "$N7 $N8 $N19999"'
+  succeeds "again 8 19999"
+}
+
 @test "P-5 HOME comes from the container's passwd, else it is /" {
   inside 'echo $HOME'
   succeeds /root
@@ -54,6 +60,10 @@ load lib/common
   config '.process.user = {uid: 4321, gid: 1}'
   inside 'echo $HOME'
   succeeds /
+  config '.process.env += ["HOME="]'
+  config '.process.user = {uid: 1000, gid: 1000}'
+  inside 'echo $HOME'
+  succeeds /home/web
   config '.process.env += ["HOME=/elsewhere"]'
   inside 'echo $HOME'
   succeeds /elsewhere
@@ -272,6 +282,19 @@ load lib/common
   script 'grep Groups /proc/self/status | xargs'
   run setpriv --groups 7,8 "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
   succeeds "Groups:"
+}
+
+@test "P-20 P-21 a filter that refuses setgroups and umask lets neither the caller's groups nor its umask in" {
+  local as_of_a_user=(setpriv --groups "0,1234,27" "$OCIRUN" --root "$ROOT")
+  config '.process.user.umask = 23 | .process.noNewPrivileges = false | .linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW",
+    syscalls: [{names: ["setgroups", "umask"], action: "SCMP_ACT_ERRNO"}]}'
+  program grep -E "^(Groups|Umask)" /proc/self/status
+  run "${as_of_a_user[@]}" run --bundle "$BUNDLE" "$ID"
+  succeeds $'Umask:\t0027\nGroups:\t '
+  program sleep 1000
+  create_and_start
+  run "${as_of_a_user[@]}" exec "$ID" grep -E "^(Groups|Umask)" /proc/self/status
+  succeeds $'Umask:\t0027\nGroups:\t '
 }
 
 @test "L-36 personality changes what uname says; flags and unknown domains are refused" {

@@ -42,7 +42,7 @@ CapabilitySet limit(const char* set, CapabilitySet wanted, CapabilitySet allowed
 
 std::string_view groups_advice(int error) {
   if (error == EPERM)
-    return " (denied in this user namespace: the gid map was written without CAP_SETGID)";
+    return " (needs CAP_SETGID, in a user namespace whose gid map was written with it)";
   if (error == EINVAL) return " (each must be mapped by /linux/gidMappings, and at most 65536)";
   return "";
 }
@@ -95,19 +95,19 @@ Result<void> drop_bounding_set(CapabilitySet keep) {
   return {};
 }
 
-Result<void> become_user(Uid uid, Gid gid, std::span<const Gid> additional, bool set_groups) {
+Result<void> set_groups(std::span<const Gid> groups) {
+  std::vector<gid_t> ids;
+  ids.reserve(groups.size());
+  for (const Gid group : groups) ids.push_back(group.value());
+  if (sys::setgroups(ids.size(), ids.data()) == 0) return {};
+  const int error = errno;
+  return fail(error, "/process/user/additionalGids: set {} groups{}", ids.size(),
+              groups_advice(error));
+}
+
+Result<void> become_user(Uid uid, Gid gid) {
   // Without it the permitted set is lost with the last uid 0.
   if (::prctl(PR_SET_KEEPCAPS, 1UL, 0, 0, 0) != 0) return fail(errno, "keep capabilities");
-  if (set_groups) {
-    std::vector<gid_t> groups;
-    groups.reserve(additional.size());
-    for (const Gid group : additional) groups.push_back(group.value());
-    if (sys::setgroups(groups.size(), groups.data()) != 0) {
-      const int error = errno;
-      return fail(error, "/process/user/additionalGids: set {} groups{}", groups.size(),
-                  groups_advice(error));
-    }
-  }
   if (const auto id = gid.value(); sys::setresgid(id) != 0) {
     const int error = errno;
     return fail(error, "/process/user/gid: become group {}{}", id,

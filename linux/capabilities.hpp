@@ -56,10 +56,11 @@ CapabilitySets limit_to_grantable(const CapabilitySets& wanted,
 
 /// Drops the bounding set of the calling thread to `keep` (to cap_last_cap).
 Result<void> drop_bounding_set(CapabilitySet keep);
-/// setgroups, setresgid, setresuid, all of which keep the permitted capabilities. `additional` is
-/// given to setgroups exactly, an empty list clears (P-21); `set_groups` false leaves the groups
-/// (denied setgroups).
-Result<void> become_user(Uid uid, Gid gid, std::span<const Gid> additional, bool set_groups);
+/// The supplementary groups of the calling thread, exactly: none clears them (P-21). Errors: EPERM
+/// (a user namespace that denies it, or no CAP_SETGID), EINVAL (not mapped).
+Result<void> set_groups(std::span<const Gid> groups);
+/// setresgid, setresuid, which keep the permitted capabilities. Errors: EINVAL (not mapped), EPERM.
+Result<void> become_user(Uid uid, Gid gid);
 /// The exact sets of the calling thread, then the ambient ones.
 Result<void> set_capabilities(const CapabilitySets& sets);
 

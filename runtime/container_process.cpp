@@ -11,7 +11,7 @@
 #include <climits>
 #include <cstring>
 
-#include "linux/credentials.hpp"
+#include "linux/keyring.hpp"
 #include "linux/lsm.hpp"
 #include "linux/rlimits.hpp"
 #include "linux/scheduling.hpp"
@@ -77,6 +77,7 @@ Result<void> ContainerProcess::set_attributes(const linux::Procfs& procfs) {
     TRY(linux::set_apparmor_on_exec(procfs, process_->apparmor_profile));
   if (!process_->selinux_label.empty())
     TRY(linux::set_selinux_on_exec(procfs, process_->selinux_label));
+  TRY(set_groups(procfs));
   environment_ = environment();
   return enter_working_directory();
 }
@@ -87,9 +88,22 @@ std::vector<std::string> ContainerProcess::environment() const {
     entries.push_back(fmt::format("LISTEN_FDS={}", inheritance_.listening_sockets));
     entries.push_back(fmt::format("LISTEN_PID={}", ::getpid()));
   }
-  const bool lacks_home = find_variable(entries, "HOME") == nullptr;
+  const char* home = find_variable(entries, "HOME");
+  const bool lacks_home = home == nullptr || *home == '\0';
   return normalize_environment(
       entries, lacks_home ? find_home(process_->user.uid.value()) : std::string("/"));
+}
+
+// Here, not with the other ids: a filter that refuses setgroups would let the caller's groups come
+// along.
+Result<void> ContainerProcess::set_groups(const linux::Procfs& procfs) const {
+  const std::vector<Gid>& groups = process_->user.additional_gids;
+  auto set = linux::set_groups(groups);
+  if (set || !groups.empty()) return set;
+  if (::getgroups(0, nullptr) == 0) return {};
+  // In an unprivileged user's namespace nobody can change them, and they are that user's own.
+  const auto rule = procfs.read("self/setgroups");
+  return rule && rule->starts_with("deny") ? Result<void>{} : set;
 }
 
 Result<void> ContainerProcess::enter_working_directory() {
@@ -108,7 +122,7 @@ Result<void> ContainerProcess::enter_working_directory() {
 
 Result<void> ContainerProcess::set_limits(const linux::MessageSocket& parent) {
   auto set = linux::set_rlimits(0, process_->rlimits);
-  const bool may_ask = !set && set.error().number() == EPERM && entrance_ == Entrance::kInit &&
+  const bool may_ask = !set && set.error().number() == EPERM &&
                        config_.namespaces.contains(linux::NamespaceKind::kUser);
   if (!may_ask) return set;
   // Raising wants CAP_SYS_RESOURCE of the host, which the parent may have: it sets them all.
@@ -146,7 +160,7 @@ void ContainerProcess::own_standard_streams() const {
 
 Result<linux::CapabilitySets> ContainerProcess::drop_bounding_set() const {
   TRY_ASSIGN(const linux::GrantableCapabilities grantable, linux::grantable_capabilities());
-  std::vector<std::string> warned_of_already;  // the parent told the operator
+  std::vector<std::string> warned_of_already;  // by warn_of_capabilities() in the parent
   const linux::CapabilitySets sets = linux::limit_to_grantable(
       process_->capabilities.value_or(linux::CapabilitySets{}), grantable, warned_of_already);
   TRY(linux::drop_bounding_set(sets.bounding));
@@ -154,13 +168,7 @@ Result<linux::CapabilitySets> ContainerProcess::drop_bounding_set() const {
 }
 
 Result<void> ContainerProcess::change_identity(const linux::CapabilitySets& sets) const {
-  const bool may_set_groups = linux::sys::setgroups(0, nullptr) == 0;
-  if (!may_set_groups && !process_->user.additional_gids.empty())
-    return fail(
-        errno,
-        "/process/user/additionalGids: set (a user without privileges may not choose groups)");
-  TRY(linux::become_user(process_->user.uid, process_->user.gid, process_->user.additional_gids,
-                         may_set_groups));
+  TRY(linux::become_user(process_->user.uid, process_->user.gid));
   ::prctl(PR_SET_DUMPABLE, 0);  // changing ids has set it where fs.suid_dumpable is 1
   return linux::set_capabilities(sets);
 }
@@ -172,6 +180,7 @@ Result<void> ContainerProcess::restrict(const linux::MessageSocket& parent) {
     return fail(errno, "/process/noNewPrivileges: set");
   TRY(set_limits(parent));
   TRY_ASSIGN(const linux::CapabilitySets sets, drop_bounding_set());
+  ::umask(process_->user.umask.value_or(inheritance_.umask));
   if (filter_ && !process_->no_new_privileges) TRY(load_filter(parent));
   TRY(change_identity(sets));
   TRY(die_with_parent(parent));  // the kernel forgot it when the ids changed
@@ -179,7 +188,6 @@ Result<void> ContainerProcess::restrict(const linux::MessageSocket& parent) {
   if (retry_directory_) TRY(enter_working_directory());
   TRY_ASSIGN(executable_, find_executable(process_->args.front(), environment_));
   arguments_ = std::make_unique<linux::ExecArguments>(process_->args, environment_);
-  ::umask(process_->user.umask.value_or(inheritance_.umask));
   return {};
 }
 
@@ -190,6 +198,11 @@ Result<void> ContainerProcess::execute() {
   const bool may_be_filter = config_.seccomp && (error == EPERM || error == EACCES);
   return fail(error, "exec {}{}", executable_,
               may_be_filter ? " (does /linux/seccomp allow execve?)" : "");
+}
+
+Result<void> join_keyring(const bundle::Process& process, const linux::Procfs& procfs) {
+  TRY(linux::set_selinux_key_label(procfs, process.selinux_label));
+  return linux::join_session_keyring();
 }
 
 std::string filter_bytes(const linux::SeccompFilter& filter) {

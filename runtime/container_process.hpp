@@ -29,25 +29,27 @@ class ContainerProcess {
 
   bool exists() const { return process_ != nullptr; }
 
-  /// Scheduler, I/O priority, CPU affinity, personality, memory policy, security labels, working
-  /// directory, HOME: what wants privileges, a procfs or system calls that a filter may refuse.
+  /// Scheduler, I/O priority, CPU affinity, personality, memory policy, security labels, groups
+  /// (P-21), working directory, HOME: what wants privileges, a procfs or system calls that a filter
+  /// may refuse.
   Result<void> set_attributes(const linux::Procfs& procfs);
 
-  /// Descriptors close-on-exec, rlimits, no_new_privs, the filter (now, without no_new_privs or
-  /// with a listener), user, capabilities, the executable found. Errors: as in find_executable(),
-  /// among others.
+  /// Descriptors close-on-exec, rlimits, no_new_privs, umask, the filter (now, without no_new_privs
+  /// or with a listener), user, capabilities, the executable found. Errors: as in
+  /// find_executable(), among others.
   Result<void> restrict(const linux::MessageSocket& parent);
 
   /// Loads the filter, if that was left, and executes. Returns only an error.
   ///
   /// System calls after the filter: with no_new_privs: execve. Without (CAP_SYS_ADMIN is needed to
-  /// load it, so it comes before the capabilities go): prctl, setgroups, setresgid, setresuid,
-  /// capset, chdir, stat, access, fchown, umask, sendmsg, recvmsg, poll, accept4, close, sendto,
-  /// execve, and what startContainer hooks take.
+  /// load it, so it comes before the capabilities go): prctl, setresgid, setresuid, capset, chdir,
+  /// stat, access, sendmsg, recvmsg, poll, accept4, close, sendto, execve, and what startContainer
+  /// hooks take.
   Result<void> execute();
 
  private:
   std::vector<std::string> environment() const;
+  Result<void> set_groups(const linux::Procfs& procfs) const;
   Result<void> enter_working_directory();
   Result<void> set_limits(const linux::MessageSocket& parent);
   Result<void> load_filter(const linux::MessageSocket& parent);
@@ -65,6 +67,9 @@ class ContainerProcess {
   std::string executable_;
   std::unique_ptr<linux::ExecArguments> arguments_;
 };
+
+/// A session keyring of the process's own, with its label.
+Result<void> join_keyring(const bundle::Process& process, const linux::Procfs& procfs);
 
 /// The filter that init asks the parent for; nothing when the config has none.
 Result<std::optional<linux::SeccompFilter>> receive_filter(const bundle::Config& config,

@@ -144,6 +144,7 @@ bundle::ContainerRecord Creation::make_record() const {
   record.has_poststart = !config_.hooks.of(hooks::Kind::kPoststart).empty();
   record.has_poststop = !config_.hooks.of(hooks::Kind::kPoststop).empty();
   record.own_pid_namespace = config_.namespaces.creates(NamespaceKind::kPid);
+  record.new_keyring = request_.new_keyring;
   record.mounts_on_host = !config_.namespaces.contains(NamespaceKind::kMount);
   record.has_process = config_.process.has_value();
   if (const auto stop = config_.annotations.find("org.opencontainers.image.stopSignal");

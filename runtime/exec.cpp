@@ -144,7 +144,8 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
                 .pinned = {},
                 .cgroup = {},
                 .filter = {},
-                .host_root = {}};
+                .host_root = {},
+                .new_keyring = container.record().new_keyring};
   TRY_ASSIGN(plan.pinned,
              pin_container_namespaces(container.init(), config, linux::kNamespaceKinds));
   TRY_ASSIGN(const auto cgroup, container.cgroup());

@@ -72,8 +72,7 @@ Result<void> run_process(const ExecPlan& plan, const linux::MessageSocket& paren
     // should.
     TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
     TRY(within(open_own_terminal(plan, procfs, parent), "terminal"));
-    TRY(linux::set_selinux_key_label(procfs, plan.request.process.selinux_label));
-    TRY(linux::join_session_keyring());
+    if (plan.new_keyring) TRY(join_keyring(plan.request.process, procfs));
     TRY(process.set_attributes(procfs));
   }
   TRY(process.restrict(parent));

@@ -21,6 +21,7 @@ struct ExecPlan {
   std::optional<linux::SeccompFilter> filter;
   std::optional<HostPath>
       host_root;  // the rootfs to change to, where the container has no mount namespace
+  bool new_keyring = true;
 };
 
 /// The stage: cgroups, then namespaces – the mount namespace before the fork into the pid

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <unordered_map>
 
 #include "linux/text.hpp"
 #include "runtime/passwd.hpp"
@@ -38,14 +39,14 @@ const char* find_variable(const std::vector<std::string>& environment, std::stri
 std::vector<std::string> normalize_environment(const std::vector<std::string>& environment,
                                                const std::string& home) {
   std::vector<std::string> result;
-  const auto name_of = [](std::string_view entry) { return entry.substr(0, entry.find('=')); };
+  std::unordered_map<std::string_view, std::size_t> places;  // an image may bring thousands
   for (const std::string& entry : environment) {
-    const auto same = std::ranges::find_if(
-        result, [&](const std::string& other) { return name_of(other) == name_of(entry); });
-    if (same == result.end()) {
+    const std::string_view name = std::string_view(entry).substr(0, entry.find('='));
+    const auto [place, is_new] = places.try_emplace(name, result.size());
+    if (is_new) {
       result.push_back(entry);
     } else {
-      *same = entry;
+      result[place->second] = entry;
     }
   }
   const char* value = find_variable(result, "HOME");

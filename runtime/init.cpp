@@ -31,11 +31,6 @@ void keep_only_own_descriptors(const InitPlan& plan, const linux::MessageSocket&
   linux::close_descriptors_but(keep);
 }
 
-Result<void> join_keyring(const bundle::Config& config, const linux::Procfs& procfs) {
-  TRY(linux::set_selinux_key_label(procfs, config.process->selinux_label));
-  return linux::join_session_keyring();
-}
-
 // The order of everything. One line a step; where a step could stand elsewhere, its reason says why
 // it does not.
 Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
@@ -74,7 +69,7 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   ContainerProcess process(config, config.process ? &*config.process : nullptr, Entrance::kInit,
                            plan.inheritance, std::move(filter));
   if (process.exists()) {
-    if (plan.new_keyring) TRY(join_keyring(config, rootfs.procfs()));
+    if (plan.new_keyring) TRY(join_keyring(*config.process, rootfs.procfs()));
     TRY(process.set_attributes(rootfs.procfs()));  // scheduler, labels: as root, with no filter
     rootfs.close();                 // no descriptor of a directory waits in a created container
     TRY(process.restrict(parent));  // limits, filter, user, sets

@@ -32,20 +32,19 @@ Result<void> die_with_parent(const linux::MessageSocket& parent) {
 }
 
 Result<void> become_namespace_root(const bundle::Config& config) {
-  // Without a root in the map (or in a joined namespace, whose map is not ours) the process's own
-  // ids must do.
-  const bool root_is_mapped = config.id_map.empty() || config.id_map.host_uid(Uid{}).has_value();
-  const std::uint32_t uid =
-      root_is_mapped || !config.process ? 0 : config.process->user.uid.value();
-  const std::uint32_t gid =
-      root_is_mapped || !config.process ? 0 : config.process->user.gid.value();
   // EPERM: setgroups is denied where an unprivileged user made the map.
   if (linux::sys::setgroups(0, nullptr) != 0 && errno != EPERM)
     return fail(errno, "clear the groups");
-  if (linux::sys::setresgid(gid) != 0)
-    return fail(errno, "become group {} of the user namespace", gid);
-  if (linux::sys::setresuid(uid) != 0)
-    return fail(errno, "become user {} of the user namespace", uid);
+  // EINVAL: the map has no root, and the process's own ids must do.
+  const auto is_unmapped = [&](long done) {
+    return done != 0 && errno == EINVAL && config.process;
+  };
+  long done = linux::sys::setresgid(0);
+  if (is_unmapped(done)) done = linux::sys::setresgid(config.process->user.gid.value());
+  if (done != 0) return fail(errno, "become a group of the user namespace");
+  done = linux::sys::setresuid(0);
+  if (is_unmapped(done)) done = linux::sys::setresuid(config.process->user.uid.value());
+  if (done != 0) return fail(errno, "become a user of the user namespace");
   ::prctl(PR_SET_DUMPABLE, 0);  // changing ids may have set it
   return {};
 }

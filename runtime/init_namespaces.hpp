@@ -21,8 +21,8 @@ Result<void> enter_namespaces(const InitPlan& plan, const linux::MessageSocket& 
 
 /// Asks for the id maps and time offsets, then becomes the user namespace's root.
 Result<void> map_ids(const InitPlan& plan, const linux::MessageSocket& parent);
-/// setresuid, setresgid, setgroups to the namespace's root (or the process's own id where root is
-/// not mapped).
+/// setgroups to none, setresgid, setresuid to the namespace's root; to the process's own id where
+/// its map has no 0, each by itself.
 Result<void> become_namespace_root(const bundle::Config& config);
 
 /// Joins every cgroup v1 hierarchy by writing "0" to `tasks`, then makes the cgroup namespace if it

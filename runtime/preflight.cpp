@@ -64,16 +64,17 @@ Result<void> check_security_modules(const bundle::Config& config, const Log& log
   return linux::check_lsm(process.apparmor_profile, process.selinux_label);
 }
 
-// In a new user namespace init has every capability; else it has at most ours.
-Result<void> warn_of_capabilities(const bundle::Config& config, const Log& log) {
-  if (!config.process || !config.process->capabilities ||
-      config.namespaces.contains(NamespaceKind::kUser))
-    return {};
-  TRY_ASSIGN(const linux::GrantableCapabilities grantable, linux::grantable_capabilities());
-  std::vector<std::string> warnings;
-  linux::limit_to_grantable(*config.process->capabilities, grantable, warnings);
-  for (const std::string& warning : warnings) log.warn(warning);
-  return {};
+Result<std::vector<linux::IdMapping>> read_map(const std::string& path) {
+  TRY_ASSIGN(const UniqueFd file, linux::sys::open(path.c_str(), O_RDONLY));
+  TRY_ASSIGN(const std::string text, within(linux::sys::read_all(file, 64 * 1024), path));
+  return linux::parse_id_map(text);
+}
+
+Result<linux::IdMap> read_maps_of(int pid) {
+  linux::IdMap map;
+  TRY_ASSIGN(map.uids, read_map(fmt::format("/proc/{}/uid_map", pid)));
+  TRY_ASSIGN(map.gids, read_map(fmt::format("/proc/{}/gid_map", pid)));
+  return map;
 }
 
 // Only a process inside has that namespace's map in its /proc; a short-lived child goes there, and
@@ -92,23 +93,25 @@ Result<linux::IdMap> read_id_map(Fd user_namespace) {
   ready.writer.reset();
   char byte = 0;
   const bool inside = ::read(ready.reader.get(), &byte, 1) == 1;
-  linux::IdMap map;
-  if (inside) {
-    for (const bool users : {true, false}) {
-      const std::string path = fmt::format("/proc/{}/{}", child.pid, users ? "uid_map" : "gid_map");
-      const auto fd = linux::sys::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-      const auto text =
-          fd ? linux::sys::read_all(*fd, 64 * 1024) : Result<std::string>(std::string());
-      if (text) (users ? map.uids : map.gids) = linux::parse_id_map(*text);
-    }
-  }
+  Result<linux::IdMap> map = inside ? read_maps_of(child.pid)
+                                    : fail(EPERM, "enter the user namespace to read its mappings");
   ::kill(child.pid, SIGKILL);
   TRY(linux::wait_for_child(child.pid));
-  if (!inside) return fail(EPERM, "enter the user namespace to read its mappings");
   return map;
 }
 
 }  // namespace
+
+// In a user namespace the process has every capability; else it has at most ours.
+Result<void> warn_of_capabilities(const bundle::Process& process,
+                                  const linux::NamespaceSet& namespaces, const Log& log) {
+  if (!process.capabilities || namespaces.contains(NamespaceKind::kUser)) return {};
+  TRY_ASSIGN(const linux::GrantableCapabilities grantable, linux::grantable_capabilities());
+  std::vector<std::string> warnings;
+  linux::limit_to_grantable(*process.capabilities, grantable, warnings);
+  for (const std::string& warning : warnings) log.warn(warning);
+  return {};
+}
 
 Result<Preflight> check_host(const bundle::Config& config, const CreateRequest& request,
                              const Log& log) {
@@ -116,7 +119,7 @@ Result<Preflight> check_host(const bundle::Config& config, const CreateRequest& 
   TRY(check_root(config));
   TRY(check_pid_file(request.announcement.pid_file));
   TRY(check_security_modules(config, log));
-  TRY(warn_of_capabilities(config, log));
+  if (config.process) TRY(warn_of_capabilities(*config.process, config.namespaces, log));
   if (config.intel_rdt) {
     TRY_ASSIGN(host.resctrl, linux::find_resctrl());
   }

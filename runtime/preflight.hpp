@@ -25,6 +25,10 @@ struct Preflight {
 Result<Preflight> check_host(const bundle::Config& config, const CreateRequest& request,
                              const Log& log);
 
+/// Warns of each capability that a process of the container cannot be granted (P-10).
+Result<void> warn_of_capabilities(const bundle::Process& process,
+                                  const linux::NamespaceSet& namespaces, const Log& log);
+
 /// L-10: containerd and CRI-O give a user namespace's path and its mappings; they must be the same.
 Result<void> compare_joined_id_map(bundle::Config& config,
                                    const std::vector<linux::PinnedNamespace>& pinned);

@@ -8,6 +8,7 @@
 #include "linux/lsm.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/foreground.hpp"
+#include "runtime/preflight.hpp"
 
 namespace ocirun::runtime::cli {
 namespace {
@@ -62,6 +63,7 @@ Result<bundle::Process> process_from_options(const Arguments& arguments,
   process.args.assign(arguments.positionals.begin() + 1, arguments.positionals.end());
   process.terminal = arguments.has("tty");
   process.oom_score_adj.reset();
+  if (process.cwd.empty()) process.cwd = "/";  // a container without a process
   if (const auto cwd = arguments.value("cwd")) process.cwd = *cwd;
   if (!process.cwd.starts_with('/'))
     return refuse("--cwd {}: must be an absolute path in the container", process.cwd);
@@ -110,6 +112,7 @@ Result<int> run_exec(const Invocation& invocation) {
              file ? process_from_file(*file, arguments, config, invocation.log)
                   : process_from_options(arguments, config));
   TRY(linux::check_lsm(process.apparmor_profile, process.selinux_label));
+  TRY(warn_of_capabilities(process, config.namespaces, invocation.log));
   const bool detach = arguments.has("detach");
   const ExecRequest request{
       .process = std::move(process),

@@ -50,7 +50,8 @@ Id id(std::uint64_t value) {
 
 void become(std::uint64_t uid, const CapabilitySets& sets) {
   must(drop_bounding_set(sets.bounding));
-  must(become_user(id<Uid>(uid), id<Gid>(uid), {}, true));
+  must(set_groups({}));
+  must(become_user(id<Uid>(uid), id<Gid>(uid)));
   must(set_capabilities(sets));
 }
 
@@ -170,7 +171,8 @@ BOOST_AUTO_TEST_CASE(each_of_the_five_sets_is_exact_for_user_and_root)  // P-10,
 CHILD_TEST(ids_and_groups_are_exact_and_inherited_groups_are_gone, 0)  // P-21
 {
   const Gid more[] = {id<Gid>(7), id<Gid>(4000000000)};
-  must(become_user(id<Uid>(1001), id<Gid>(1002), more, true));
+  must(set_groups(more));
+  must(become_user(id<Uid>(1001), id<Gid>(1002)));
   BOOST_TEST(status_line("Uid") == "1001\t1001\t1001\t1001");
   BOOST_TEST(status_line("Gid") == "1002\t1002\t1002\t1002");
   BOOST_TEST(status_line("Groups") == "7 4000000000 ");
@@ -180,30 +182,23 @@ CHILD_TEST(ids_and_groups_are_exact_and_inherited_groups_are_gone, 0)  // P-21
 CHILD_TEST(an_empty_list_clears_the_groups, 0)  // P-21
 {
   const Gid before[] = {id<Gid>(7)};
-  must(become_user({}, {}, before, true));
-  must(become_user({}, {}, {}, true));
+  must(set_groups(before));
+  must(set_groups({}));
   BOOST_TEST(status_line("Groups").find_first_not_of(' ') == std::string::npos);
-}
-
-CHILD_TEST(groups_stay_where_setgroups_is_denied, 0) {
-  const Gid before[] = {id<Gid>(7)};
-  must(become_user({}, {}, before, true));
-  must(become_user({}, {}, {}, false));
-  BOOST_TEST(status_line("Groups") == "7 ");
 }
 
 CHILD_TEST(an_unmapped_user_is_refused_with_its_field, CLONE_NEWUSER)  // P-19
 {
-  BOOST_TEST(must_fail(become_user(id<Uid>(70000), {}, {}, true)) ==
+  BOOST_TEST(must_fail(become_user(id<Uid>(70000), {})) ==
              "/process/user/uid: become user 70000 (not mapped by /linux/uidMappings): invalid"
              " argument");
-  const std::string group = must_fail(become_user({}, id<Gid>(70000), {}, true));
+  const std::string group = must_fail(become_user({}, id<Gid>(70000)));
   BOOST_TEST(group.starts_with("/process/user/gid: become group 70000"));
 }
 
 CHILD_TEST(an_unprivileged_change_of_user_is_refused, 0) {
   become(1000, {});
-  BOOST_TEST(must_fail(become_user({}, {}, {}, false)).find("not permitted") != std::string::npos);
+  BOOST_TEST(must_fail(become_user({}, {})).find("not permitted") != std::string::npos);
   BOOST_TEST(::getuid() == 1000U);
 }
 
