@@ -50,6 +50,16 @@ class Check {
                                          " /linux/namespaces",
                                          linux::config_name(kind)));
   }
+  /// Joining the runtime's own namespace is no isolation: what is done in there is done to the
+  /// host.
+  void is_not_own(std::string_view pointer, NamespaceKind kind, std::string_view harm) const {
+    const linux::Namespace* entry = config_.namespaces.find(kind);
+    if (entry != nullptr && entry->path && linux::is_own_namespace(kind, *entry->path))
+      needs_namespace(
+          pointer, fmt::format("{} is the {} namespace of the runtime itself, and {}; join another"
+                               " one, or leave the path out to get a new one",
+                               entry->path->string(), linux::config_name(kind), harm));
+  }
 
  private:
   const Config& config_;
@@ -65,9 +75,18 @@ void check_names(const Check& check) {    // T-4, T-5
        {std::pair("/hostname", &config.hostname), std::pair("/domainname", &config.domainname)}) {
     if (name->size() > kMostBytes)
       check.problem(pointer, "has {} bytes, at most {} are possible", name->size(), kMostBytes);
-    if (!name->empty() && !check.has(NamespaceKind::kUts))
-      check.needs_namespace(pointer, NamespaceKind::kUts);
+    if (name->empty()) continue;
+    if (!check.has(NamespaceKind::kUts)) check.needs_namespace(pointer, NamespaceKind::kUts);
+    check.is_not_own(pointer, NamespaceKind::kUts, "the host would be renamed");
   }
+}
+
+// L-3: the container's root would become everybody's.
+void check_mount_namespace(const Check& check) {
+  const auto& entries = check.config().namespaces.entries();
+  const auto mount = std::ranges::find(entries, NamespaceKind::kMount, &linux::Namespace::kind);
+  check.is_not_own(fmt::format("/linux/namespaces/{}/path", mount - entries.begin()),
+                   NamespaceKind::kMount, "the host's root would change");
 }
 
 void check_sysctls(const Check& check) {  // L-35
@@ -231,6 +250,7 @@ struct Rule {
 constexpr std::string_view kNamespaces = "/linux/namespaces";
 constexpr std::array kRules{
     Rule{check_names, kNamespaces},                 // T-4, T-5
+    Rule{check_mount_namespace, kNamespaces},       // L-3
     Rule{check_sysctls, kNamespaces},               // L-35
     Rule{check_user_namespace, kNamespaces},        // L-9
     Rule{check_mapped_ids, "/linux"},               // P-19, L-24

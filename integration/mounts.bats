@@ -440,6 +440,19 @@ inner() { if pure_v2; then echo /sys/fs/cgroup; else echo "/sys/fs/cgroup/$1"; f
   mentions "ro,nosuid,nodev,noexec"
 }
 
+@test "L-31 L-32 the whole root: read-only it cannot be written, masked it is refused" {
+  local path
+  ln -s / "$BUNDLE/rootfs/whole"
+  for path in / // /whole; do
+    config '.linux.readonlyPaths = [$p]' --arg p "$path"
+    inside 'touch /new; echo still >/dev/shm/there && cat /dev/shm/there'
+    mentions "touch: /new: Read-only file system"
+    mentions still
+  done
+  config 'del(.linux.readonlyPaths)'
+  for path in / /whole; do refused "mask $path: the root itself cannot be masked" '.linux.maskedPaths = [$p]' --arg p "$path"; done
+}
+
 @test "L-33 masked or read-only paths without an own mount namespace are refused" {
   refused mount 'del(.linux.namespaces[] | select(.type == "mount"))'
 }

@@ -73,6 +73,17 @@ sleeper() {
   refused network '.linux.namespaces[1].path = "/proc/self/ns/user"'
 }
 
+@test "L-3 T-4 T-5 the runtime's own mount namespace, and its own uts namespace with a name, are refused" {
+  refused "/linux/namespaces/5/path: /proc/self/ns/mnt is the mount namespace of the runtime itself, and the host's root would change" \
+    'del(.linux.namespaces[] | select(.type == "mount")) | .linux.namespaces += [{type: "mount", path: "/proc/self/ns/mnt"}]'
+  set_namespace uts /proc/self/ns/uts
+  refused "/hostname: /proc/self/ns/uts is the uts namespace of the runtime itself, and the host would be renamed" '.hostname = "renamed"'
+  refused "/domainname: /proc/self/ns/uts is the uts namespace" 'del(.hostname) | .domainname = "renamed"'
+  config 'del(.hostname)'
+  inside hostname
+  succeeds "$(hostname)"
+}
+
 @test "L-3 L-35 a fifo as a namespace's path keeps nobody waiting, whoever looks at it first" {
   mkfifo "$TMP/fifo"
   set_namespace network "$TMP/fifo"
@@ -266,6 +277,25 @@ mounts_on_rootfs() { grep -c " $BUNDLE/rootfs " /proc/self/mountinfo; }
   equal "$(namespace_of "$SLEEPER" user)" "$(namespace_of "$(init_pid)" user)"
   ocirun delete --force "$ID"
   refused uidMappings '.linux.uidMappings[0].size = 5'
+}
+
+@test "L-10 exec runs in a user namespace that was joined and has no root, or a root among users alone" {
+  local uids gids
+  for ids in "5 5" "0 5" "5 0"; do
+    read -r uids gids <<<"$ids"
+    sleeper --user
+    echo "$uids 100000 10" >"/proc/$SLEEPER/uid_map"
+    echo "$gids 100000 10" >"/proc/$SLEEPER/gid_map"
+    config '.process.user = {uid: 5, gid: 5} | del(.linux.uidMappings, .linux.gidMappings, .mounts[] | select(.type == "devpts" or .type == "cgroup"))'
+    chown -R 100000:100000 "$BUNDLE/rootfs"
+    chmod 711 "$BATS_RUN_TMPDIR" "$TMP" "$BUNDLE"
+    drop_namespace user
+    config '.linux.namespaces += [{type: "user", path: $p}]' --arg p "/proc/$SLEEPER/ns/user"
+    create_and_start
+    run ocirun exec "$ID" sh -c 'id -u; id -g'
+    succeeds $'5\n5'
+    ocirun delete --force "$ID"
+  done
 }
 
 @test "L-11 the rootfs keeps its owners" {

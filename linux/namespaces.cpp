@@ -4,6 +4,7 @@
 #include <linux/nsfs.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -72,6 +73,16 @@ std::uint64_t NamespaceSet::new_flags() const {
   for (const Namespace& entry : entries_)
     if (!entry.path) flags |= clone_flag(entry.kind);
   return flags;
+}
+
+bool is_own_namespace(NamespaceKind kind, const HostPath& path) {
+  const std::string own_path = fmt::format("/proc/self/ns/{}", proc_name(kind));
+  const auto own = sys::open(own_path.c_str(), O_PATH);
+  const auto other = sys::open(path.c_str(), O_PATH);  // a fifo would keep us waiting
+  if (!own || !other) return false;
+  const auto a = sys::fstat(*own);
+  const auto b = sys::fstat(*other);
+  return a && b && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
 Result<std::vector<PinnedNamespace>> pin_namespaces(const NamespaceSet& set) {

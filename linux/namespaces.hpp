@@ -48,6 +48,10 @@ class NamespaceSet {
   std::vector<Namespace> entries_;
 };
 
+/// Whether `path` is the caller's own namespace under another name. One that cannot be opened is
+/// not, and pin_namespaces' to report.
+bool is_own_namespace(NamespaceKind kind, const HostPath& path);
+
 /// A namespace opened and proven to be of its kind; nothing is joined before all are open (L-3).
 struct PinnedNamespace {
   NamespaceKind kind;

@@ -77,6 +77,14 @@ bool is_missing(const Error& error) {
 
 /// Masks of one container: each cover is attached once and cloned from where it lies afterwards,
 /// because a tree that is detached can be cloned since Linux 6.15 only.
+Result<bool> is_root(const SafeDir& root, Fd found) {
+  TRY_ASSIGN(const struct stat a, sys::fstat(root.fd()));
+  TRY_ASSIGN(const struct stat b, sys::fstat(found));
+  TRY_ASSIGN(const std::uint64_t mount, sys::mount_id(root.fd()));
+  TRY_ASSIGN(const std::uint64_t other, sys::mount_id(found));
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino && mount == other;
+}
+
 class Masks {
  public:
   Masks(const SafeDir& root, const Procfs& procfs, Fd null, std::string_view mount_label)
@@ -88,6 +96,8 @@ class Masks {
     auto target = root_.open(path, O_PATH);
     if (!target && is_missing(target.error())) return {};
     if (!target) return std::unexpected(std::move(target).error());
+    TRY_ASSIGN(const bool whole, is_root(root_, *target));
+    if (whole) return refuse("the root itself cannot be masked");
     TRY_ASSIGN(const struct stat info, sys::fstat(*target));
     const MountPoint point{root_, procfs_, path, *std::move(target), false};
     return S_ISDIR(info.st_mode) ? cover_directory(point) : cover_file(point);
@@ -155,6 +165,9 @@ Result<void> make_read_only(const SafeDir& root, const Procfs& procfs, const Roo
   auto target = root.open(path, O_PATH);
   if (!target && is_missing(target.error())) return {};
   if (!target) return std::unexpected(std::move(target).error());
+  // On the root a bind would have no effect: nobody is in it.
+  TRY_ASSIGN(const bool whole, is_root(root, *target));
+  if (whole) return make_root_read_only(procfs);
   const MountPoint point{root, procfs, path, *std::move(target), false};
   Placement placement;
   placement.recursion = Recursion::kTree;  // what is mounted below stays to be seen

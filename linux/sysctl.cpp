@@ -48,18 +48,6 @@ bool has_only_names(std::string_view path) {
   return path.find('\0') == std::string_view::npos;
 }
 
-// Whether `path` is the caller's own namespace under another name. A path that cannot be opened is
-// pin_namespaces' to report.
-bool is_own_namespace(NamespaceKind kind, const HostPath& path) {
-  const std::string own_path = fmt::format("/proc/self/ns/{}", proc_name(kind));
-  const auto own = sys::open(own_path.c_str(), O_PATH);
-  const auto other = sys::open(path.c_str(), O_PATH);  // a fifo would keep us waiting
-  if (!own || !other) return false;
-  const auto a = sys::fstat(*own);
-  const auto b = sys::fstat(*other);
-  return a && b && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
 // RFC 6901.
 std::string pointer_of(const Sysctl& sysctl) {
   std::string pointer = "/linux/sysctl/";
