@@ -378,6 +378,38 @@ matches_files() { ! sed '$d' <<<"$1" | grep -vE "^(${2//./\\.}) "; }
   succeeds
 }
 
+# The change that fails is always the same; what went before is taken back to the last directory.
+@test "update: a file that a device was bound on, and directories, are as before when a limit fails" {
+  local failing=(--resources - "$ID")
+  user_namespace
+  create_and_start
+  ocirun exec "$ID" sh -c 'echo keep >/dev/mine'
+  for path in /dev/mine /dev/new/below/it; do
+    run ocirun update --device-add "/dev/kmsg:$path" "${failing[@]}" <<<'{"hugepageLimits":[{"pageSize":"3MB","limit":0}]}'
+    exits 1
+  done
+  run ocirun exec "$ID" sh -c 'cat /dev/mine; ls /dev/new'
+  mentions keep
+  mentions "/dev/new: No such file"
+  has_system_call mount_setattr || return 0
+  update --device-add /dev/kmsg:/dev/mine
+  update --device-remove /dev/kmsg:/dev/mine
+  run ocirun exec "$ID" cat /dev/mine
+  succeeds keep
+}
+
+# The container decides whether there is a warning.
+@test "R-10 update: a device is denied though nobody reads the warning that its node stays" {
+  capabilities CAP_MKNOD
+  create_and_start
+  ocirun update --device-add /dev/loop-control:/dev/loopx "$ID"
+  ocirun exec "$ID" sh -c 'mv /dev/loopx /dev/hidden; touch /dev/loopx'
+  { sleep 0.3; env --default-signal=PIPE "$OCIRUN" --root "$ROOT" update --device-remove /dev/loop-control:/dev/loopx "$ID" 2>&1; echo $? >"$TMP/status"; } | true
+  equal 0 "$(<"$TMP/status")"
+  run ocirun exec "$ID" sh -c 'exec 3</dev/hidden'
+  [[ $status != 0 ]] || found
+}
+
 @test "update: without a cgroup there is nothing to change" {
   ocirun --cgroup-manager disabled create --bundle "$BUNDLE" "$ID" </dev/null >/dev/null 2>&1 3>&- 4>&-
   fails "no cgroup of its own" update --pids-limit 10 "$ID"

@@ -18,29 +18,8 @@ namespace {
 constexpr int kNoFollow = 8;  // UMOUNT_NOFOLLOW
 constexpr int kDirectory = O_PATH | O_DIRECTORY | O_NOFOLLOW;
 
-enum class Missing { kIsMade, kIsAnError };
-
-/// The parent of `path`, each component opened without following it.
-Result<SafeDir::Entry> open_parent(const SafeDir& root, const RootfsPath& path, Missing missing) {
-  std::vector<std::string> names;
-  for (std::string_view rest = path.string(); !rest.empty();) {
-    const std::string_view name = cut(rest, '/');
-    if (name == "..") return refuse("\"..\" is not allowed in a device's path");
-    if (!name.empty() && name != ".") names.emplace_back(name);
-  }
-  if (names.empty()) return refuse("\"{}\" names no device", path.string());
-  TRY_ASSIGN(UniqueFd directory, sys::openat(root.fd(), ".", kDirectory));
-  for (const std::string& name : names | std::views::take(names.size() - 1)) {
-    auto next = sys::openat(directory, name.c_str(), kDirectory);
-    if (!next && next.error().number() == ENOENT && missing == Missing::kIsMade) {
-      if (auto made = sys::mkdirat(directory, name.c_str(), 0755);
-          !made && made.error().number() != EEXIST)
-        return std::unexpected(std::move(made).error());
-      next = sys::openat(directory, name.c_str(), kDirectory);
-    }
-    TRY_ASSIGN(directory, std::move(next));
-  }
-  return SafeDir::Entry{.parent = std::move(directory), .name = names.back()};
+void remove_name(const SafeDir::Entry& where, int flags) {
+  static_cast<void>(sys::unlinkat(where.parent, where.name.c_str(), flags));
 }
 
 Result<Device> device_of(const struct stat& info, RootfsPath path) {
@@ -72,9 +51,19 @@ Result<void> unmount(const SafeDir::Entry& where) {
   return sys::unmount(where.name.c_str(), sys::kDetach | kNoFollow);
 }
 
-Result<void> bind(const SafeDir::Entry& where, Fd tree) {
-  TRY_ASSIGN(const UniqueFd cover, open_cover(where));
-  return sys::move_mount(tree, cover);
+/// Whether the file below was made for it.
+Result<bool> bind(const SafeDir::Entry& where, Fd tree) {
+  TRY_ASSIGN(const Cover cover, open_cover(where));
+  auto bound = sys::move_mount(tree, cover.file);
+  if (!bound && cover.was_made) remove_name(where, 0);
+  TRY(std::move(bound));
+  return cover.was_made;
+}
+
+// What a bind was mounted on: another file than that is the container's own.
+bool is_empty_file(const SafeDir::Entry& where) {
+  const auto info = sys::fstatat(where.parent, where.name.c_str());
+  return info && S_ISREG(info->st_mode) && info->st_size == 0;
 }
 
 // The clone is a peer of the host's /dev until told otherwise: what the container mounted over the
@@ -100,67 +89,91 @@ Result<HostDevice> open_host_device(const HostPath& host, RootfsPath path) {
   return within(open(), "device " + host.string());
 }
 
+/// The parent of `path`, each component opened without following it.
+Result<SafeDir::Entry> NodeChanges::open_parent(const RootfsPath& path, Missing missing) {
+  std::vector<std::string> names;
+  for (std::string_view rest = path.string(); !rest.empty();) {
+    const std::string_view name = cut(rest, '/');
+    if (name == "..") return refuse("\"..\" is not allowed in a device's path");
+    if (!name.empty() && name != ".") names.emplace_back(name);
+  }
+  if (names.empty()) return refuse("\"{}\" names no device", path.string());
+  TRY_ASSIGN(UniqueFd directory, sys::openat(root_.fd(), ".", kDirectory));
+  for (const std::string& name : names | std::views::take(names.size() - 1)) {
+    auto next = sys::openat(directory, name.c_str(), kDirectory);
+    if (!next && next.error().number() == ENOENT && missing == Missing::kIsMade) {
+      const auto made = sys::mkdirat(directory, name.c_str(), 0755);
+      if (!made && made.error().number() != EEXIST) return std::unexpected(made.error());
+      next = sys::openat(directory, name.c_str(), kDirectory);
+      if (made)
+        undo_.emplace_back([where = SafeDir::Entry{std::move(directory), name}] {
+          remove_name(where, AT_REMOVEDIR);
+        });
+    }
+    TRY_ASSIGN(directory, std::move(next));
+  }
+  return SafeDir::Entry{.parent = std::move(directory), .name = names.back()};
+}
+
 Result<void> NodeChanges::add(const HostDevice& device) {
-  const auto add = [&]() -> Result<void> {
-    TRY_ASSIGN(SafeDir::Entry where, open_parent(root_, device.device.path, Missing::kIsMade));
-    if (source_ == NodeSource::kMakeNode) {
-      auto made = make_node_at(where, procfs_, device.device);
-      if (made) {
-        if (*made) done_.push_back({std::move(where), true, false, {}, {}});
-        return {};
-      }
-      if (made.error().number() != EPERM) return std::unexpected(std::move(made).error());
+  return within(add_node(device), "device " + device.device.path.string());
+}
+
+Result<void> NodeChanges::add_node(const HostDevice& device) {
+  TRY_ASSIGN(SafeDir::Entry where, open_parent(device.device.path, Missing::kIsMade));
+  if (source_ == NodeSource::kMakeNode) {
+    auto made = make_node_at(where, procfs_, device.device);
+    if (made) {
+      if (*made) undo_.emplace_back([where = std::move(where)] { remove_name(where, 0); });
+      return {};
     }
-    if (!device.tree)
-      return std::unexpected(Error(device.tree.error()).within("bind the host's node"));
-    if (const auto there = sys::fstatat(where.parent, where.name.c_str()); there) {
-      const auto found = device_of(*there, device.device.path);
-      if (found && is_same(*found, device.device)) return {};
-    }
-    TRY(within(bind(where, *device.tree), "bind the host's node"));
-    done_.push_back({std::move(where), true, true, {}, {}});
-    return {};
-  };
-  return within(add(), "device " + device.device.path.string());
+    if (made.error().number() != EPERM) return std::unexpected(std::move(made).error());
+  }
+  if (!device.tree)
+    return std::unexpected(Error(device.tree.error()).within("bind the host's node"));
+  if (const auto there = sys::fstatat(where.parent, where.name.c_str()); there) {
+    const auto found = device_of(*there, device.device.path);
+    if (found && is_same(*found, device.device)) return {};
+  }
+  TRY_ASSIGN(const bool was_made, within(bind(where, *device.tree), "bind the host's node"));
+  undo_.emplace_back([where = std::move(where), was_made] {
+    static_cast<void>(unmount(where));
+    if (was_made) remove_name(where, 0);
+  });
+  return {};
 }
 
 Result<bool> NodeChanges::remove(const Device& device) {
-  const auto remove = [&]() -> Result<bool> {
-    TRY_ASSIGN(SafeDir::Entry where, open_parent(root_, device.path, Missing::kIsAnError));
-    TRY_ASSIGN(const struct stat info, sys::fstatat(where.parent, where.name.c_str()));
-    const auto found = device_of(info, device.path);
-    if (!found || !is_same(*found, device)) return false;
-    TRY_ASSIGN(const bool bound, is_mount_point(where));
-    UniqueFd tree;
-    if (bound) {
-      TRY_ASSIGN(tree, sys::open_tree(where.parent, where.name.c_str(),
-                                      OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW));
-      TRY(unmount(where));
-    }
-    const std::string name = where.name;
-    auto removed = sys::unlinkat(where.parent, name.c_str(), 0);
-    if (removed || bound)  // an unmounted node is to be mounted again when the file stays
-      done_.push_back({std::move(where), false, bound, *found, std::move(tree)});
-    TRY(std::move(removed));
-    return true;
-  };
-  return within(remove(), "device " + device.path.string());
+  return within(remove_node(device), "device " + device.path.string());
 }
 
-// As far as the container lets us: what it did to its /dev meanwhile stays.
-void NodeChanges::undo(const Change& change) const {
-  if (change.added) {
-    if (change.bound) static_cast<void>(unmount(change.where));
-    static_cast<void>(sys::unlinkat(change.where.parent, change.where.name.c_str(), 0));
-  } else if (change.bound) {
-    static_cast<void>(bind(change.where, change.tree));
-  } else {
-    static_cast<void>(make_node_at(change.where, procfs_, change.device));
+Result<bool> NodeChanges::remove_node(const Device& device) {
+  TRY_ASSIGN(SafeDir::Entry where, open_parent(device.path, Missing::kIsAnError));
+  TRY_ASSIGN(const struct stat info, sys::fstatat(where.parent, where.name.c_str()));
+  const auto found = device_of(info, device.path);
+  if (!found || !is_same(*found, device)) return false;
+  TRY_ASSIGN(const bool bound, is_mount_point(where));
+  if (!bound) {
+    TRY(sys::unlinkat(where.parent, where.name.c_str(), 0));
+    undo_.emplace_back([this, where = std::move(where), device = *found] {
+      static_cast<void>(make_node_at(where, procfs_, device));
+    });
+    return true;
   }
+  TRY_ASSIGN(UniqueFd tree,
+             sys::open_tree(where.parent, where.name.c_str(),
+                            OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW));
+  TRY(unmount(where));
+  auto uncovered =
+      is_empty_file(where) ? sys::unlinkat(where.parent, where.name.c_str(), 0) : Result<void>{};
+  undo_.emplace_back(
+      [where = std::move(where), tree = std::move(tree)] { static_cast<void>(bind(where, tree)); });
+  TRY(std::move(uncovered));
+  return true;
 }
 
 NodeChanges::~NodeChanges() {
-  for (const Change& change : std::views::reverse(done_)) undo(change);
+  for (auto& undo : std::views::reverse(undo_)) undo();
 }
 
 }  // namespace ocirun::linux

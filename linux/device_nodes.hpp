@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "linux/devices.hpp"
@@ -36,22 +37,20 @@ class NodeChanges {
   /// The node at the device's path, if it is that device's: what a container has put in its place
   /// stays, and false is returned. Errors: ENOENT; ENOTDIR; it cannot be removed.
   Result<bool> remove(const Device& device);
-  void keep() { done_.clear(); }
+  void keep() { undo_.clear(); }
 
  private:
-  struct Change {
-    SafeDir::Entry where;
-    bool added;
-    bool bound;     // it is, or was, a mount on an empty file
-    Device device;  // that was removed
-    UniqueFd tree;  // the same as a mount
-  };
-  void undo(const Change& change) const;
+  enum class Missing { kIsMade, kIsAnError };
+  Result<SafeDir::Entry> open_parent(const RootfsPath& path, Missing missing);
+  Result<void> add_node(const HostDevice& device);
+  Result<bool> remove_node(const Device& device);
 
   const SafeDir& root_;
   const Procfs& procfs_;
   NodeSource source_;
-  std::vector<Change> done_;
+  // What takes each change back, as far as the container lets us: what it did to its /dev meanwhile
+  // stays.
+  std::vector<std::move_only_function<void()>> undo_;
 };
 
 }  // namespace ocirun::linux

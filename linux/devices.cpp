@@ -120,8 +120,8 @@ Result<void> bind_node(const SafeDir& root, const Procfs& procfs, SafeDir::Entry
   if (auto existing = sys::fstatat(where.parent, where.name.c_str());
       existing && is_that_device(*existing, device))
     return {};
-  TRY_ASSIGN(UniqueFd cover, open_cover(where));
-  const MountPoint point{root, procfs, device.path, std::move(cover), false};
+  TRY_ASSIGN(Cover cover, open_cover(where));
+  const MountPoint point{root, procfs, device.path, std::move(cover.file), false};
   Placement as_host_node;
   as_host_node.attributes = kHostNode;
   TRY(within(place_bind(point, host, as_host_node), "bind the host's node"));
@@ -159,21 +159,26 @@ Result<void> make_device(const SafeDir& root, const Procfs& procfs, const Device
   return within(make_node(root, procfs, device, source), "device " + device.path.string());
 }
 
-Result<UniqueFd> open_cover(const SafeDir::Entry& where) {
+Result<Cover> open_cover(const SafeDir::Entry& where) {
   const char* name = where.name.c_str();
   auto made = sys::openat(where.parent, name, O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
-  if (made || made.error().number() != EEXIST) return made;
+  if (made) return Cover{.file = std::move(*made), .was_made = true};
+  if (made.error().number() != EEXIST) return std::unexpected(std::move(made).error());
   TRY_ASSIGN(UniqueFd found, sys::openat(where.parent, name, O_PATH | O_NOFOLLOW));
   TRY_ASSIGN(const struct stat info, sys::fstat(found));
   if (!S_ISREG(info.st_mode)) return refuse("something else exists there already");
-  return found;
+  return Cover{.file = std::move(found), .was_made = false};
 }
 
 Result<bool> make_node_at(const SafeDir::Entry& where, const Procfs& procfs, const Device& device) {
   const mode_t mode = type_of(device) | device.mode.value_or(kDefaultMode);
   auto made = sys::mknodat(where.parent, where.name.c_str(), mode, number_of(device));
   if (made) {
-    TRY(finish_node(where, procfs, device));
+    if (auto finished = finish_node(where, procfs, device); !finished) {
+      if (check_existing(where, device))
+        static_cast<void>(sys::unlinkat(where.parent, where.name.c_str(), 0));
+      return std::unexpected(std::move(finished).error());
+    }
     return true;
   }
   if (made.error().number() != EEXIST) return std::unexpected(std::move(made).error());

@@ -46,9 +46,14 @@ Result<void> make_device(const SafeDir& root, const Procfs& procfs, const Device
 /// device was there. Errors: EPERM where the filesystem or the user namespace refuses mknod.
 Result<bool> make_node_at(const SafeDir::Entry& where, const Procfs& procfs, const Device& device);
 
-/// An empty file to bind a node onto, made if there is none. Never through a symlink. Errors:
-/// something else is there.
-Result<UniqueFd> open_cover(const SafeDir::Entry& where);
+/// What a node is bound onto.
+struct Cover {
+  UniqueFd file;
+  bool was_made;  // false: a file was there
+};
+/// A file to bind a node onto, made if there is none. Never through a symlink. Errors: something
+/// else is there.
+Result<Cover> open_cover(const SafeDir::Entry& where);
 
 /// /dev/fd, stdin, stdout, stderr, core, where their targets exist after the mounts (LG-4), and
 /// /dev/ptmx -> pts/ptmx.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <csignal>
 #include <ctime>
 
 #include "bundle/state_document.hpp"
@@ -51,6 +52,28 @@ bool has_room(Fd stream) {
     if (Signals::ended_by() != 0 || Signals::is_pending()) return false;
   return true;
 }
+
+// What nobody reads any more is no reason to die in the middle of a change.
+class BrokenPipesAreErrors {
+ public:
+  BrokenPipesAreErrors() {
+    ::sigemptyset(&pipe_);
+    ::sigaddset(&pipe_, SIGPIPE);
+    ::sigprocmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  BrokenPipesAreErrors(const BrokenPipesAreErrors&) = delete;
+  BrokenPipesAreErrors& operator=(const BrokenPipesAreErrors&) = delete;
+  ~BrokenPipesAreErrors() {
+    if (::sigismember(&before_, SIGPIPE) == 1) return;
+    const timespec at_once{};
+    ::sigtimedwait(&pipe_, nullptr, &at_once);
+    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t pipe_;
+  sigset_t before_;
+};
 
 // In parts that fit wherever there is room.
 void write_to_stderr(std::string_view line) {
@@ -107,6 +130,7 @@ Result<Log> Log::open(const GlobalOptions& options) {
 
 void Log::write(LogLevel level, std::string_view message) const {
   if (level < level_) return;
+  const BrokenPipesAreErrors held;
   const std::string shown = without_controls(message);
   const std::string time = rfc3339_now(0);
   if (file_) {
