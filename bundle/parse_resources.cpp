@@ -152,8 +152,19 @@ constexpr auto kHugepageLimit = fields<cgroups::HugepageLimit>(
     required("pageSize", &cgroups::HugepageLimit::page_size, page_size),
     required("limit", &cgroups::HugepageLimit::limit, whole_number));
 
+bool is_one_word(std::string_view name) {
+  return !name.empty() && std::ranges::none_of(name, [](char c) { return c >= 0 && c <= ' '; });
+}
+
+bool one_word(Value at, std::string& out) {
+  if (!text(at, out)) return false;
+  if (is_one_word(out)) return true;
+  at.problem("must be a name without blanks, not {}", found(at));
+  return false;
+}
+
 constexpr auto kNetworkPriority = fields<cgroups::NetworkPriority>(
-    required("name", &cgroups::NetworkPriority::name, nonempty_text),
+    required("name", &cgroups::NetworkPriority::name, one_word),
     required("priority", &cgroups::NetworkPriority::priority, whole_number));
 
 constexpr auto kNetwork = fields<cgroups::Network>(
@@ -173,8 +184,7 @@ bool read_rdma(Value at, std::map<std::string, cgroups::Rdma>& out) {
   bool good = true;
   for (const Value item : at) {
     if (item.is_null()) continue;
-    if (item.key().empty() ||
-        item.key().find_first_of(std::string_view(" \n\0", 3)) != std::string_view::npos) {
+    if (!is_one_word(item.key())) {
       item.problem("{} is no name of an RDMA device", in_quotes(item.key()));
       good = false;
       continue;

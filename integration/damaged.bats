@@ -279,6 +279,15 @@ with_strangers() {
   strangers_have_its_cgroup
 }
 
+@test "a state that could not be read again is not written: create refuses annotations that are too long" {
+  python3 - "$BUNDLE/config.json" <<'PYTHON'
+import sys
+text = open(sys.argv[1]).read().rstrip()
+open(sys.argv[1], "w").write(text[:-1] + ', "annotations": {"a": "' + "\x7f" * 2900000 + '"}}')
+PYTHON
+  refused "/annotations: the container's record would have"
+}
+
 @test "who is in a cgroup that a killed create has not made is left alone" {
   with_strangers
   attempt delete --force "$ID"

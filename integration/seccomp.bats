@@ -142,7 +142,7 @@ sys.exit(subprocess.call(sys.argv[1:]))' "$@"
 @test "S-5 S-7 a listener gets the state and the descriptor, and its answers count" {
   helper "$LIB/seccomp-agent" "$TMP/agent" "$TMP/message" 95
   eventually exists "$TMP/agent"
-  config '.annotations = {"a": "b"} | .linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", listenerPath: $p, listenerMetadata: "meta",
+  config '.annotations = {"a": "b", "long": ("x" * 300000)} | .linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", listenerPath: $p, listenerMetadata: "meta",
     syscalls: [{names: ["mkdir"], action: "SCMP_ACT_NOTIFY"}]}' --arg p "$TMP/agent"
   inside 'mkdir /tmp/x'
   exits 1 "not supported"
@@ -150,6 +150,7 @@ sys.exit(subprocess.call(sys.argv[1:]))' "$@"
   equal meta "$(jq -r .metadata "$TMP/message")"
   equal "$ID creating b" "$(jq -r '.state | "\(.id) \(.status) \(.annotations.a)"' "$TMP/message")"
   [[ $(jq .pid "$TMP/message") -gt 0 ]]
+  equal 300000 "$(jq '.state.annotations.long | length' "$TMP/message")"
 }
 
 @test "S-7 a listener that exec brings comes with the container's state, and the number of the process that exec started" {

@@ -22,7 +22,6 @@ namespace ocirun::linux {
 namespace {
 
 constexpr std::uint64_t kPtmxInode = 2;  // of each devpts instance
-constexpr std::size_t kMaxNameSize = 4096;
 constexpr std::chrono::seconds kPeerPatience{10};
 
 Result<void> verify_devpts(Fd fd, const char* what) {
@@ -126,10 +125,9 @@ Result<void> become_controlling_terminal(Fd slave) {
   return {};
 }
 
-Result<void> send_descriptor(Fd socket, Fd fd, std::string_view name) {
-  if (name.empty() || name.size() >= kMaxNameSize)
-    return fail(EINVAL, "send a descriptor: its name must have 1 to {} bytes", kMaxNameSize - 1);
-  std::string payload(name);
+Result<void> send_descriptor(Fd socket, Fd fd, std::string_view text) {
+  if (text.empty()) return fail(EINVAL, "send a descriptor: it needs a byte to go with");
+  std::string payload(text);
   iovec data{payload.data(), payload.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
   msghdr message{};
@@ -147,8 +145,13 @@ Result<void> send_descriptor(Fd socket, Fd fd, std::string_view name) {
     sent = ::sendmsg(socket.value, &message, MSG_NOSIGNAL);
   } while (sent < 0 && errno == EINTR);
   if (sent < 0) return sys::last_error("send a descriptor");
-  if (static_cast<std::size_t>(sent) != payload.size())
-    return fail(EIO, "send a descriptor: {} of {} bytes", sent, payload.size());
+  // The descriptor went with the first bytes.
+  for (std::string_view left = text.substr(static_cast<std::size_t>(sent)); !left.empty();) {
+    sent = ::send(socket.value, left.data(), left.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) return sys::last_error("send what belongs to a descriptor");
+    left.remove_prefix(static_cast<std::size_t>(sent));
+  }
   return {};
 }
 
@@ -173,7 +176,7 @@ Result<UniqueFd> connect_unix(const HostPath& path) {
   if (done < 0 && errno == EAGAIN)
     return refuse("connect to {}: whoever listens there has not accepted for {} s", path.string(),
                   kPeerPatience.count());
-  if (done < 0) return sys::last_error("connect to " + path.string());
+  if (done < 0) return fail(errno, "connect to {}", path.string());
   return socket;
 }
 

@@ -38,9 +38,10 @@ Result<void> attach_console(const SafeDir& root, const Procfs& procfs, Fd slave)
 /// Makes the slave the controlling terminal and fds 0, 1, 2 of the calling session leader.
 Result<void> become_controlling_terminal(Fd slave);
 
-/// Sends `fd` over a connected AF_UNIX socket: one message, one SCM_RIGHTS descriptor, `name` (not
-/// empty, less than 4096 bytes) as payload.
-Result<void> send_descriptor(Fd socket, Fd fd, std::string_view name);
+/// Sends `fd` over a connected AF_UNIX socket as one SCM_RIGHTS descriptor with the first bytes of
+/// `text`, which is not empty; what does not fit into the socket at once follows. Errors: EAGAIN
+/// (nobody reads, and the socket has a limit), EPIPE.
+Result<void> send_descriptor(Fd socket, Fd fd, std::string_view text);
 /// Connects to the AF_UNIX stream socket at `path`, however long that is. Waits at most 10 s, and
 /// so does whatever is sent over it.
 Result<UniqueFd> connect_unix(const HostPath& path);

@@ -37,6 +37,7 @@ constexpr std::array kFiles{kIntent, kState,       kConfig,      kResources,
 // Gone already, but after a create that was killed; a mount may lie there.
 constexpr std::array kFilesOfDevices{kDeviceJournal, kNetworkPin};
 constexpr std::size_t kMaxFile = 16 * 1024 * 1024;
+constexpr std::size_t kMaxIntent = kMaxFile - 1024 * 1024;  // state.json grows by a few paths
 constexpr int kRemoveTries = 20;
 constexpr timeval kInitPatience{.tv_sec = 10, .tv_usec = 0};
 
@@ -101,7 +102,12 @@ Result<void> StateDirectory::lock(std::chrono::milliseconds patience) const {
 void StateDirectory::unlock() const { ::flock(directory_.get(), LOCK_UN); }
 
 Result<void> StateDirectory::write_intent(const bundle::IntentRecord& intent) const {
-  return linux::replace_file(directory_, kIntent, bundle::intent_text(intent), 0600);
+  const std::string text = bundle::intent_text(intent);
+  if (text.size() > kMaxIntent)
+    return refuse(
+        "/annotations: the container's record would have {} bytes, at most {} are possible",
+        text.size(), kMaxIntent);
+  return linux::replace_file(directory_, kIntent, text, 0600);
 }
 Result<void> StateDirectory::write_config(std::string_view text) const {
   return linux::replace_file(directory_, kConfig, text, 0600);

@@ -43,6 +43,7 @@ BOOST_AUTO_TEST_CASE(the_document_tells_what_this_build_does) {  // F-1 … F-14
   BOOST_TEST(linux["memoryPolicy"]["flags"].size() == 3U);
   BOOST_TEST(document["annotations"]["org.opencontainers.runc.checkpoint.enabled"] == "false");
   BOOST_TEST(document["annotations"].contains("io.github.seccomp.libseccomp.version"));
+  BOOST_TEST(document["potentiallyUnsafeConfigAnnotations"][0] == "org.systemd.property.");
   BOOST_TEST(document["potentiallyUnsafeConfigAnnotations"].is_array());
 }
 

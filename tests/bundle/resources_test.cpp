@@ -165,7 +165,11 @@ BOOST_AUTO_TEST_CASE(huge_pages_network_and_rdma) {  // R-40 … R-42
       {R"({"network": {"priorities": [{"name": "eth0"}]}})", "/network/priorities/0/priority",
        "is missing"},
       {R"({"network": {"priorities": [{"name": "", "priority": 1}]}})",
-       "/network/priorities/0/name", "must not be empty"},
+       "/network/priorities/0/name", "must be a name without blanks"},
+      {R"({"network": {"priorities": [{"name": "eth 0", "priority": 1}]}})",
+       "/network/priorities/0/name", "must be a name without blanks"},
+      {R"({"rdma": {"a\tb": {"hcaHandles": 1}}})", R"(/rdma/a\u0009b)",
+       "is no name of an RDMA device"},
       {R"({"rdma": {"mlx5_1": {}}})", "/rdma/mlx5_1", "hcaHandles or hcaObjects"},
       {R"({"rdma": {"a b": {"hcaHandles": 1}}})", "/rdma/a b", "is no name of an RDMA device"},
   };
