@@ -1,7 +1,6 @@
 #include "cgroups/apply.hpp"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -9,6 +8,7 @@
 #include "cgroups/explain.hpp"
 #include "cgroups/old_value.hpp"
 #include "cgroups/realtime.hpp"
+#include "linux/syscalls.hpp"
 
 namespace ocirun::cgroups {
 namespace {
@@ -23,8 +23,8 @@ class OpenFile {
       fd_.reset();
       TRY_ASSIGN(fd_, directory.open_file(file, O_WRONLY));
     }
-    if (::write(fd_.get(), value.data(), value.size()) != static_cast<ssize_t>(value.size()))
-      return fail(errno, "write {} to {}/{}", value, directory.path(), file);
+    if (auto done = linux::sys::write_once(fd_, value); !done)
+      return fail(done.error().number(), "write {} to {}/{}", value, directory.path(), file);
     return {};
   }
 

@@ -15,6 +15,7 @@
 
 #include "linux/directory_entries.hpp"
 #include "linux/procfs.hpp"
+#include "linux/syscalls.hpp"
 
 namespace ocirun::cgroups {
 namespace {
@@ -128,8 +129,8 @@ std::string Directory::read_or_empty(const std::string& file) const {
 
 Result<void> Directory::write(const std::string& file, std::string_view value) const {
   TRY_ASSIGN(const UniqueFd fd, open_file(file, O_WRONLY));
-  if (::write(fd.get(), value.data(), value.size()) != static_cast<ssize_t>(value.size()))
-    return fail(errno, "write {} to {}/{}", value, path_, file);
+  if (auto done = linux::sys::write_once(fd, value); !done)
+    return fail(done.error().number(), "write {} to {}/{}", value, path_, file);
   return {};
 }
 

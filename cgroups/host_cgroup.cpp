@@ -147,8 +147,9 @@ Result<void> HostCgroup::change_devices(std::span<const DeviceRule> old,
     const Result<DeviceChange> back = plan_device_change_v1(devices, old);
     if (back) static_cast<void>(apply_writes(nodes_, back->writes, record_.handed_down));
   }
-  if (freeze) TRY(set_freezer(nodes_, FreezerState::kThawed, kFreezeTime));
-  return changed;
+  if (!freeze) return changed;
+  Result<void> thawed = set_freezer(nodes_, FreezerState::kThawed, kFreezeTime);
+  return changed ? thawed : changed;
 }
 
 Result<Cgroup::JoinHandles> HostCgroup::open_for_join() const {

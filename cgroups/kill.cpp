@@ -93,9 +93,10 @@ Result<void> signal_processes(std::span<const Node> nodes, int signal) {
   const bool freeze = state == FreezerState::kThawed && !caller_inside;
   // Nobody forks while the list is worked through. Going on without is fine.
   if (freeze) static_cast<void>(set_freezer(nodes, FreezerState::kFrozen, kFreezeToSignal));
-  const Result<void> signalled = signal_once(primary, signal);
-  if (freeze) TRY(set_freezer(nodes, FreezerState::kThawed, kFreezeToSignal));
-  return signalled;
+  Result<void> signalled = signal_once(primary, signal);
+  if (!freeze) return signalled;
+  Result<void> thawed = set_freezer(nodes, FreezerState::kThawed, kFreezeToSignal);
+  return signalled ? thawed : signalled;
 }
 
 }  // namespace ocirun::cgroups

@@ -102,7 +102,8 @@ Result<Ending> wait_for_end(const Hook& hook, std::string_view name,
                                 pollfd{surroundings.interrupt.value, POLLIN, 0}};
   for (int reminders = 0;;) {
     const int ready = ::poll(watched.data(), watched.size(), poll_timeout(hook, begin, reminders));
-    if (ready < 0) continue;  // EINTR
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready < 0) return fail(errno, "{}: wait for its end", name);
     const bool has_ended = watched[1].revents != 0;
     if (hook.timeout && !has_ended && Clock::now() >= begin + *hook.timeout)
       return Ending::kTimedOut;

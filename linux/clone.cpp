@@ -131,6 +131,7 @@ std::optional<int> collect_child(Child& child, std::chrono::milliseconds patienc
 }
 
 void kill_child(Child& child) {
+  if (child.pid <= 0) return;  // none, or collected: 0 is our own process group
   ::kill(child.pid, SIGKILL);  // ours and not collected yet: the number is its own
   collect_child(child, kPatienceWithTheKilled);
   child.pid = 0;

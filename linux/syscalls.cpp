@@ -35,7 +35,7 @@ Result<UniqueFd> checked_fd(long value, std::string_view what) {
 Result<struct stat> stat_of(Fd directory, const char* name, int flags) {
   struct stat info{};
   if (::fstatat(directory.value, name, &info, flags) < 0)
-    return last_error(*name != '\0' ? fmt::format("stat {}", name) : "look at an open file");
+    return *name != '\0' ? fail(errno, "stat {}", name) : last_error("look at an open file");
   return info;
 }
 
@@ -51,7 +51,7 @@ Result<UniqueFd> open(const char* path, int flags, mode_t mode) {
 
 Result<UniqueFd> openat(Fd directory, const char* path, int flags, mode_t mode) {
   const int fd = retry([&] { return ::openat(directory.value, path, flags | O_CLOEXEC, mode); });
-  if (fd < 0) return last_error(fmt::format("open {}", path));
+  if (fd < 0) return fail(errno, "open {}", path);
   return UniqueFd(fd);
 }
 
@@ -61,7 +61,7 @@ Result<UniqueFd> openat2(Fd directory, const char* path, int flags, std::uint64_
   how.resolve = resolve;
   const long fd =
       retry([&] { return ::syscall(SYS_openat2, directory.value, path, &how, sizeof how); });
-  if (fd < 0) return last_error(fmt::format("open {}", path));
+  if (fd < 0) return fail(errno, "open {}", path);
   return UniqueFd(static_cast<int>(fd));
 }
 
@@ -84,7 +84,7 @@ Result<void> unlinkat(Fd directory, const char* name, int flags) {
 Result<std::string> readlinkat(Fd directory, const char* name) {
   char target[PATH_MAX];
   const ssize_t size = ::readlinkat(directory.value, name, target, sizeof target);
-  if (size < 0) return last_error(fmt::format("read symlink {}", name));
+  if (size < 0) return fail(errno, "read symlink {}", name);
   if (size == static_cast<ssize_t>(sizeof target))
     return fail(ENAMETOOLONG, "read symlink {}", name);
   return std::string(target, static_cast<std::size_t>(size));
@@ -126,7 +126,7 @@ Result<FilesystemInfo> fstatfs(Fd fd) {
 Result<UniqueFd> open_tree(Fd directory, const char* path, unsigned flags) {
   const long fd =
       ::syscall(SYS_open_tree, directory.value, path, flags | static_cast<unsigned>(O_CLOEXEC));
-  if (fd < 0) return last_error(*path != '\0' ? fmt::format("open {}", path) : "clone the mount");
+  if (fd < 0) return *path != '\0' ? fail(errno, "open {}", path) : last_error("clone the mount");
   return UniqueFd(static_cast<int>(fd));
 }
 
@@ -168,7 +168,8 @@ Result<void> mount(const char* source, const char* target, const char* type, uns
 }
 
 Result<void> unmount(const char* target, int flags) {
-  return checked(::syscall(SYS_umount2, target, flags), fmt::format("unmount {}", target));
+  if (::syscall(SYS_umount2, target, flags) < 0) return fail(errno, "unmount {}", target);
+  return {};
 }
 
 Result<void> pivot_root(const char* new_root, const char* put_old) {
@@ -177,7 +178,8 @@ Result<void> pivot_root(const char* new_root, const char* put_old) {
 
 Result<void> chroot(const char* path) { return checked(::chroot(path), "chroot"); }
 Result<void> chdir(const char* path) {
-  return checked(::chdir(path), fmt::format("chdir {}", path));
+  if (::chdir(path) < 0) return fail(errno, "chdir {}", path);
+  return {};
 }
 Result<void> fchdir(Fd directory) { return checked(::fchdir(directory.value), "change directory"); }
 

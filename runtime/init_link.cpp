@@ -23,13 +23,13 @@ Result<void> InitLink::spawn() {
   auto child = linux::clone_process(flags, plan_.cgroup.unified_directory, linux::Parentage::kMine);
   if (!child) {
     Error error = std::move(child).error();
-    std::string reason = linux::why_namespaces_are_refused(error.number(), flags);
+    std::string reason = flags == 0 ? "" : linux::why_namespaces_are_refused(error.number(), flags);
     // cgroups(7): moving wants cgroup.procs of the common ancestor, too.
     if (plan_.cgroup.unified_directory && error.number() == EACCES)
       reason =
           "the container's cgroup may not be entered from here: without privileges ocirun itself "
           "must run inside of the part of the unified hierarchy that was delegated";
-    if (!reason.empty() && flags != 0) error.within(std::move(reason));
+    if (!reason.empty()) error.within(std::move(reason));
     return std::unexpected(error.within("make the container's namespaces"));
   }
   if (child->pid == 0) {

@@ -111,8 +111,10 @@ void Relay::type_end_of_file() {
     return;
   }
   end_typed_ = now;
-  const bool at_line_begin = typed_.end == 0 || typed_.bytes[typed_.end - 1] == '\n';
-  typed_.bytes.fill(static_cast<char>(state.c_cc[VEOF]));
+  const auto end_of_file = static_cast<char>(state.c_cc[VEOF]);
+  const char last = typed_.end == 0 ? '\n' : typed_.bytes[typed_.end - 1];
+  const bool at_line_begin = last == '\n' || last == end_of_file;
+  typed_.bytes.fill(end_of_file);
   typed_.begin = 0;
   typed_.end = at_line_begin || now == EndTyped::kForKeys ? 1 : 2;
 }

@@ -49,7 +49,9 @@ std::string bash_completion_text() {
   std::string text =
       "# bash completion for ocirun, made by `ocirun completion bash`\n_ocirun() {\n  local "
       "word=${COMP_WORDS[COMP_CWORD]} command= w\n";
-  text += "  for w in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n    case $w in\n";
+  text +=
+      "  for w in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n    [ -z \"$command\" ] || break\n    "
+      "case $w in\n";
   for (const Command& command : all_commands())
     text += fmt::format("      {0}) command={0} ;;\n", command.name);
   text += "    esac\n  done\n  local words\n  case $command in\n";

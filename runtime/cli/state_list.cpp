@@ -91,7 +91,8 @@ Result<int> run_list(const Invocation& invocation) {
     if (!container && is_shortage(container.error().number()))
       return fail(container.error().number(), "read the state of {}", text);
     states.push_back(container ? container->state() : state_of_unfinished(*directory, id));
-    states.back().owner = names.of(container ? container->record().owner_uid : 0);
+    states.back().owner = names.of(container ? container->record().owner_uid
+                                             : directory->owner().value_or(::geteuid()));
   }
   if (arguments.has("quiet"))
     TRY(print(quiet));
