@@ -187,7 +187,7 @@ no_helper_is_left() { ! pgrep -x ocirun:update >/dev/null; }
   for command in create start; do
     cp -a "$BUNDLE" "$BUNDLE-$command"
     # Init's last call before it is ready, and the one after `start`; the user is one whose change the kernel notices.
-    jq --arg s "$TMP/agent-$command" --arg id "/$ID-$command" --arg name "$([[ $command == create ]] && echo umask || echo execve)" '
+    jq --arg s "$TMP/agent-$command" --arg id "/$ID-$command" --arg name "$([[ $command == create ]] && echo faccessat || echo execve)" '
       .linux.cgroupsPath = $id | .process.user = {uid: 1000, gid: 1000}
       | .linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", listenerPath: $s, syscalls: [{names: [$name], action: "SCMP_ACT_NOTIFY"}]}' \
       "$BUNDLE/config.json" >"$BUNDLE-$command/config.json"
@@ -229,7 +229,7 @@ alone_in_container() { [[ $(ocirun ps --format json "$ID") == "[$(init_pid)]" ]]
 @test "an exec whose seccomp agent answers nothing says so after ten seconds, and leaves no process" {
   local call
   needs_system_call pidfd_open "an agent of a process that exec makes"
-  for call in umask execve; do # before the process is ready, and its last one
+  for call in faccessat execve; do # before the process is ready, and its last one
     silent_since_start "$call"
     within 10 exec "$ID" true
     exits 255 "ocirun: exec $ID: "
@@ -245,7 +245,7 @@ alone_in_container() { [[ $(ocirun ps --format json "$ID") == "[$(init_pid)]" ]]
 @test "an exec and a create that are killed while an agent holds their process take it with them" {
   local command pid
   needs_system_call pidfd_open "an agent of a process that exec makes"
-  silent_since_start umask
+  silent_since_start faccessat
   for command in "exec $ID true" "create --bundle $BUNDLE $ID"; do
     # shellcheck disable=SC2086 # words
     "$OCIRUN" --root "$ROOT" $command </dev/null >"$TMP/output" 2>&1 3>&- 4>&- &
