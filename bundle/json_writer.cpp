@@ -23,6 +23,19 @@ std::size_t utf8_length(std::string_view text) {
   return !bad && continues(1) && continues(2) && continues(3) ? 4 : 0;
 }
 
+}  // namespace
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+namespace {
+
 void append_escaped(std::string& out, char c) {
   switch (c) {
     case '"':

@@ -13,6 +13,8 @@
 
 namespace ocirun::bundle {
 
+/// Whether all of `text` can be written and read again as a JSON string.
+bool is_utf8(std::string_view text);
 /// Appends `text` as a JSON string. Bytes that are not UTF-8 become U+FFFD.
 void append_json_string(std::string& out, std::string_view text);
 /// A value in a message: a JSON string, cut to a length that one can read.

@@ -288,6 +288,13 @@ PYTHON
   refused "/annotations: the container's record would have"
 }
 
+@test "a bundle whose path is not UTF-8 is refused: its record would name another one" {
+  mv "$BUNDLE" "$BUNDLE"$'\xff'
+  run ocirun create --bundle "$BUNDLE"$'\xff' "$ID" </dev/null
+  exits 1 "must be UTF-8, as the container's state is JSON: rename it"
+  [[ ! -e $ROOT/$ID ]]
+}
+
 @test "who is in a cgroup that a killed create has not made is left alone" {
   with_strangers
   attempt delete --force "$ID"

@@ -12,26 +12,13 @@
 #include "runtime/exhausted_limits.hpp"
 #include "runtime/init_link.hpp"
 #include "runtime/net_devices.hpp"
+#include "runtime/new_record.hpp"
 #include "runtime/notifications.hpp"
 #include "runtime/preflight.hpp"
 #include "runtime/rollback.hpp"
 
 namespace ocirun::runtime {
 namespace {
-
-using linux::NamespaceKind;
-
-const char* name_of(CgroupManager manager) {
-  switch (manager) {
-    case CgroupManager::kDisabled:
-      return "disabled";
-    case CgroupManager::kSystemd:
-      return "systemd";
-    case CgroupManager::kCgroupfs:
-      break;
-  }
-  return "cgroupfs";
-}
 
 /// One creation. The members are what its steps have made so far; `undo_` is the last of them, so
 /// that it runs while the others are still there.
@@ -76,7 +63,6 @@ class Creation {
   Result<void> publish();
   void take_net_devices_back();
   void keep_net_devices();
-  bundle::ContainerRecord make_record() const;
 
   const GlobalOptions& options_;
   const Log& log_;
@@ -130,30 +116,6 @@ Result<void> Creation::offer_notify_socket() {
   return {};
 }
 
-bundle::ContainerRecord Creation::make_record() const {
-  bundle::ContainerRecord record;
-  record.id = request_.id.string();
-  record.oci_version = config_.oci_version;
-  record.bundle = request_.bundle.string();
-  record.rootfs = config_.root_path.string();
-  record.created = rfc3339_now(9);
-  record.owner_uid = ::geteuid();
-  record.cgroup = cgroup_->record();
-  record.cgroup_manager =
-      name_of(layout_.hierarchies.empty() ? CgroupManager::kDisabled : options_.cgroup_manager);
-  record.has_poststart = !config_.hooks.of(hooks::Kind::kPoststart).empty();
-  record.has_poststop = !config_.hooks.of(hooks::Kind::kPoststop).empty();
-  record.own_pid_namespace = config_.namespaces.creates(NamespaceKind::kPid);
-  record.new_keyring = request_.new_keyring;
-  record.mounts_on_host = !config_.namespaces.contains(NamespaceKind::kMount);
-  record.has_process = config_.process.has_value();
-  if (const auto stop = config_.annotations.find("org.opencontainers.image.stopSignal");
-      stop != config_.annotations.end())
-    record.stop_signal = stop->second;
-  record.annotations = config_.annotations;
-  return record;
-}
-
 Result<void> Creation::choose_cgroup() {
   TRY_ASSIGN(procfs_, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   auto layout = cgroups::read_layout(*procfs_);
@@ -173,8 +135,10 @@ Result<void> Creation::choose_cgroup() {
 }
 
 Result<void> Creation::record_intent() {
-  record_ = make_record();
-  TRY_ASSIGN(record_.boot_id, linux::read_boot_id());
+  const bool has_hierarchies = !layout_.hierarchies.empty();
+  TRY_ASSIGN(record_,
+             new_record(request_, config_, cgroup_->record(),
+                        has_hierarchies ? options_.cgroup_manager : CgroupManager::kDisabled));
   if (!record_.cgroup.path.empty()) {
     TRY_ASSIGN(record_.cgroup_mark, directory_->identity());
   }

@@ -1,0 +1,60 @@
+#include "runtime/new_record.hpp"
+
+#include <unistd.h>
+
+#include "bundle/json_writer.hpp"
+#include "linux/pidfd.hpp"
+#include "linux/procfs.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+using linux::NamespaceKind;
+
+const char* name_of(CgroupManager manager) {
+  switch (manager) {
+    case CgroupManager::kDisabled:
+      return "disabled";
+    case CgroupManager::kSystemd:
+      return "systemd";
+    case CgroupManager::kCgroupfs:
+      break;
+  }
+  return "cgroupfs";
+}
+
+// Read again it would be another path, where something else may be.
+Result<std::string> recordable(const HostPath& path) {
+  if (bundle::is_utf8(path.string())) return path.string();
+  return refuse("{}: must be UTF-8, as the container's state is JSON: rename it", path.string());
+}
+
+}  // namespace
+
+Result<bundle::ContainerRecord> new_record(const CreateRequest& request,
+                                           const bundle::Config& config,
+                                           const cgroups::Record& cgroup, CgroupManager manager) {
+  bundle::ContainerRecord record;
+  record.id = request.id.string();
+  record.oci_version = config.oci_version;
+  TRY_ASSIGN(record.bundle, recordable(request.bundle));
+  TRY_ASSIGN(record.rootfs, recordable(config.root_path));
+  record.created = rfc3339_now(9);
+  record.owner_uid = ::geteuid();
+  TRY_ASSIGN(record.boot_id, linux::read_boot_id());
+  record.cgroup = cgroup;
+  record.cgroup_manager = name_of(manager);
+  record.has_poststart = !config.hooks.of(hooks::Kind::kPoststart).empty();
+  record.has_poststop = !config.hooks.of(hooks::Kind::kPoststop).empty();
+  record.own_pid_namespace = config.namespaces.creates(NamespaceKind::kPid);
+  record.new_keyring = request.new_keyring;
+  record.mounts_on_host = !config.namespaces.contains(NamespaceKind::kMount);
+  record.has_process = config.process.has_value();
+  if (const auto stop = config.annotations.find("org.opencontainers.image.stopSignal");
+      stop != config.annotations.end())
+    record.stop_signal = stop->second;
+  record.annotations = config.annotations;
+  return record;
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "bundle/config.hpp"
+#include "bundle/state_document.hpp"
+#include "runtime/create.hpp"
+
+namespace ocirun::runtime {
+
+/// What is written of a container that is to be made: all that is known before anything of it
+/// exists. Errors: a path that a record cannot hold.
+Result<bundle::ContainerRecord> new_record(const CreateRequest& request,
+                                           const bundle::Config& config,
+                                           const cgroups::Record& cgroup, CgroupManager manager);
+
+}  // namespace ocirun::runtime
