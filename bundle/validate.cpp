@@ -92,8 +92,13 @@ void check_mount_namespace(const Check& check) {
 void check_sysctls(const Check& check) {  // L-35
   for (const linux::Sysctl& sysctl : check.config().sysctls) {
     const auto allowed = linux::check_sysctl(sysctl, check.config().namespaces);
-    if (!allowed)
-      check.needs_namespace("/linux/sysctl/" + pointer_token(sysctl.name), reason(allowed.error()));
+    const std::string pointer = "/linux/sysctl/" + pointer_token(sysctl.name);
+    if (!allowed) check.needs_namespace(pointer, reason(allowed.error()));
+    if (sysctl.path == "kernel/domainname" && !check.config().domainname.empty())
+      check.problem(pointer, "/domainname sets the same value: leave one of them out");
+    const auto first = std::ranges::find(check.config().sysctls, sysctl.path, &linux::Sysctl::path);
+    if (first->name != sysctl.name)
+      check.problem(pointer, "is \"{}\" in another spelling: leave one of them out", first->name);
   }
 }
 

@@ -67,7 +67,7 @@ sleeper() {
 
 @test "L-3 a path that is relative, missing, no namespace or of another type is refused" {
   refused /linux/namespaces/0/path '.linux.namespaces[0].path = "proc/self/ns/pid"'
-  refused /no/such/ns '.linux.namespaces[1].path = "/no/such/ns"'
+  refused "/linux/namespaces/1/path: join the network namespace: open /no/such/ns" '.linux.namespaces[1].path = "/no/such/ns"'
   refused /etc/passwd '.linux.namespaces[1].path = "/etc/passwd"'
   refused network '.linux.namespaces[1].path = "/proc/self/ns/ipc"'
   refused network '.linux.namespaces[1].path = "/proc/self/ns/user"'
@@ -442,6 +442,11 @@ reveal_source() { umount "$TMP/hidden/dir/below"; }
   inside 'cat /proc/sys/kernel/shmmax /proc/sys/net/ipv4/ip_forward /proc/sys/kernel/domainname /proc/sys/fs/mqueue/msg_max'
   succeeds $'123456789\n1\nexample.org\n20'
   equal "$before" "$(cat /proc/sys/kernel/shmmax /proc/sys/net/ipv4/ip_forward /proc/sys/kernel/domainname)"
+}
+
+@test "L-35 one value that is given twice, in two spellings or by the field too, is refused" {
+  refused '/linux/sysctl/net~1ipv4~1ip_forward: is "net.ipv4.ip_forward" in another spelling' '.linux.sysctl = {"net.ipv4.ip_forward": "1", "net/ipv4/ip_forward": "0"}'
+  refused "/linux/sysctl/kernel.domainname: /domainname sets the same value" '.domainname = "a" | .linux.sysctl = {"kernel.domainname": "x"}'
 }
 
 @test "L-35 a sysctl that is not the container's own is refused" {

@@ -85,25 +85,31 @@ bool is_own_namespace(NamespaceKind kind, const HostPath& path) {
   return a && b && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
+namespace {
+
+Result<PinnedNamespace> pin_namespace(NamespaceKind kind, const std::string& path) {
+  // O_NONBLOCK: a fifo in that place must not make us wait.
+  TRY_ASSIGN(UniqueFd fd, sys::open(path.c_str(), O_RDONLY | O_NONBLOCK));
+  const int type = ::ioctl(fd.get(), NS_GET_NSTYPE);
+  if (type < 0 || static_cast<std::uint64_t>(static_cast<unsigned>(type)) != clone_flag(kind))
+    return fail(EINVAL,
+                "{1} is not a {0} namespace; give the path of one, such as /proc/PID/ns/{2}",
+                config_name(kind), path, proc_name(kind));
+  return PinnedNamespace{kind, std::move(fd)};
+}
+
+}  // namespace
+
 Result<std::vector<PinnedNamespace>> pin_namespaces(const NamespaceSet& set) {
   std::vector<PinnedNamespace> pinned;
   for (const NamespaceKind kind : kNamespaceKinds) {
     const Namespace* entry = set.find(kind);
     if (entry == nullptr || !entry->path) continue;
-    const std::string& path = entry->path->string();
-    // O_NONBLOCK: a fifo in that place must not make us wait.
-    auto fd = sys::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (!fd)
-      return within(Result<std::vector<PinnedNamespace>>(std::unexpected(fd.error())),
-                    fmt::format("join the {} namespace", config_name(kind)));
-    const int type = ::ioctl(fd->get(), NS_GET_NSTYPE);
-    if (type < 0 || static_cast<std::uint64_t>(static_cast<unsigned>(type)) != clone_flag(kind))
-      return fail(
-          EINVAL,
-          "join the {0} namespace: {1} is not a {0} namespace; give the path of one, such as "
-          "/proc/PID/ns/{2}",
-          config_name(kind), path, proc_name(kind));
-    pinned.push_back({kind, std::move(*fd)});
+    TRY_ASSIGN(PinnedNamespace one,
+               within(pin_namespace(kind, entry->path->string()),
+                      fmt::format("/linux/namespaces/{}/path: join the {} namespace",
+                                  entry - set.entries().data(), config_name(kind))));
+    pinned.push_back(std::move(one));
   }
   return pinned;
 }

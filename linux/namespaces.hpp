@@ -59,7 +59,7 @@ struct PinnedNamespace {
 };
 
 /// Opens every namespace of `set` that has a path and checks its kind with NS_GET_NSTYPE.
-/// Errors: ENOENT …; EINVAL when the file is not a namespace of that kind.
+/// Errors name the entry: ENOENT …; EINVAL when the file is not a namespace of that kind.
 Result<std::vector<PinnedNamespace>> pin_namespaces(const NamespaceSet& set);
 
 /// linux.timeOffsets (L-12).

@@ -245,14 +245,17 @@ Result<void> mask_paths(const SafeDir& root, const Procfs& procfs,
                         std::span<const RootfsPath> paths, Fd verified_null_mount,
                         std::string_view mount_label) {
   Masks masks(root, procfs, verified_null_mount, mount_label);
-  for (const RootfsPath& path : paths) TRY(within(masks.cover(path), "mask " + path.string()));
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    TRY(within(masks.cover(paths[i]),
+               fmt::format("/linux/maskedPaths/{}: mask {}", i, paths[i].string())));
   return {};
 }
 
 Result<void> make_paths_read_only(const SafeDir& root, const Procfs& procfs,
                                   std::span<const RootfsPath> paths) {
-  for (const RootfsPath& path : paths)
-    TRY(within(make_read_only(root, procfs, path), "read-only path " + path.string()));
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    TRY(within(make_read_only(root, procfs, paths[i]),
+               fmt::format("/linux/readonlyPaths/{}: make {} read-only", i, paths[i].string())));
   return {};
 }
 

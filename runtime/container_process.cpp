@@ -65,14 +65,18 @@ Result<void> ContainerProcess::set_attributes(const linux::Procfs& procfs) {
   // The caller's affinity is not the container's; what the cpuset allows is.
   const auto& affinity = process_->final_cpu_affinity;
   if (entrance_ == Entrance::kExec && affinity && !affinity->empty()) {
-    TRY(linux::set_cpu_affinity(*affinity));
+    TRY(within(linux::set_cpu_affinity(*affinity), "/process/execCPUAffinity/final"));
   } else if (entrance_ == Entrance::kInit || !process_->initial_cpu_affinity) {
     TRY(linux::reset_cpu_affinity());
   }
-  if (process_->scheduler) TRY(linux::set_scheduler(*process_->scheduler));
-  if (process_->io_priority) TRY(linux::set_io_priority(*process_->io_priority));
-  if (config_.personality) TRY(linux::set_personality(*config_.personality));
-  if (config_.memory_policy) TRY(linux::set_memory_policy(*config_.memory_policy));
+  if (process_->scheduler)
+    TRY(within(linux::set_scheduler(*process_->scheduler), "/process/scheduler"));
+  if (process_->io_priority)
+    TRY(within(linux::set_io_priority(*process_->io_priority), "/process/ioPriority"));
+  if (config_.personality)
+    TRY(within(linux::set_personality(*config_.personality), "/linux/personality"));
+  if (config_.memory_policy)
+    TRY(within(linux::set_memory_policy(*config_.memory_policy), "/linux/memoryPolicy"));
   if (!process_->apparmor_profile.empty())
     TRY(linux::set_apparmor_on_exec(procfs, process_->apparmor_profile));
   if (!process_->selinux_label.empty())

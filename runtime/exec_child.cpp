@@ -41,7 +41,7 @@ Result<linux::Child> run_stage(const ExecPlan& plan, const linux::MessageSocket&
   TRY(die_with_parent(parent));
   // P-18: `initial` holds until the process is in its cgroup, `final` from then on.
   if (const auto& initial = plan.request.process.initial_cpu_affinity; initial && !initial->empty())
-    TRY(linux::set_cpu_affinity(*initial));
+    TRY(within(linux::set_cpu_affinity(*initial), "/process/execCPUAffinity/initial"));
   TRY(join_tasks(plan.cgroup));
   TRY(enter_container(plan.pinned, plan.config));
   if (plan.host_root) TRY(enter_host_root(*plan.host_root));

@@ -20,7 +20,8 @@ inline constexpr char kGateFailed = 'F';
 
 inline constexpr char kEndedBeforeExec[] =
     "the container's init was killed before it could execute the program "
-    "(does /linux/seccomp allow execve, and what goes before it?)";
+    "(does /linux/seccomp allow execve, and what goes before it? does RLIMIT_NOFILE allow four "
+    "descriptors?)";
 
 /// Init's side.
 class StartGate {
