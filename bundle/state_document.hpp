@@ -16,7 +16,7 @@ namespace ocirun::bundle {
 struct StateDocument {
   std::string oci_version;
   std::string id;
-  std::string status;  // creating, created, running, stopped; paused
+  std::string status;  // creating, created, running, stopped; paused, unknown
   int pid = 0;         // 0 without a process: `state` and `list` print it, hooks get no pid
   std::string bundle;
   std::string rootfs;
@@ -49,7 +49,7 @@ struct ContainerRecord {
   std::uint32_t owner_uid = 0;
   int init_pid = 0;  // identity: pid, start time, boot id
   unsigned long long init_start_time = 0;
-  std::string init_image;  // linux::image_of() init before its program
+  std::string init_image;  // linux::image_of(init) before its program
   std::string boot_id;
   cgroups::Record cgroup;
   std::string cgroup_manager;  // "cgroupfs", "systemd", "disabled"

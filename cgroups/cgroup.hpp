@@ -120,9 +120,8 @@ Result<std::unique_ptr<Cgroup>> open_cgroup(Record record);
 /// The directories above those of `record` that are not there yet, deepest first.
 std::vector<std::string> missing_parents(const Record& record);
 /// For records that `owner` wrote and not we: its directories must be the ones that `layout` gives
-/// for its path, and those that exist must belong to `owner`. Returns what of it may be touched,
-/// which is them: who makes a missing one meanwhile is somebody else, and so may whoever uses what
-/// is above it be.
+/// for its path, and those that exist must belong to `owner`. Returns only those: a missing one may
+/// be made by somebody else meanwhile, and what lies above them may be in use by others.
 Result<Record> check_record(Record record, const Layout& layout, Uid owner);
 /// `--cgroup-manager=disabled`: every operation does nothing; the process stays where it is.
 std::unique_ptr<Cgroup> disabled_cgroup();

@@ -14,7 +14,7 @@ bool events_say_frozen(const Directory& directory) {
   return directory.read_or_empty("cgroup.events").contains("frozen 1");
 }
 
-Result<void> has_not_stopped(const Directory& directory, std::chrono::milliseconds limit) {
+std::unexpected<Error> not_stopped(const Directory& directory, std::chrono::milliseconds limit) {
   return refuse("freeze {}: a process in it has not stopped for {} s", directory.path(),
                 limit.count() / 1000);
 }
@@ -25,7 +25,7 @@ Result<void> freeze_v1(const Directory& directory, std::chrono::milliseconds lim
   for (int round = 1; directory.read_or_empty(kV1State) != "FROZEN"; ++round) {
     if (!patience.wait()) {
       static_cast<void>(directory.write(kV1State, "THAWED"));
-      return has_not_stopped(directory, limit);
+      return not_stopped(directory, limit);
     }
     // The kernel looks at each task once; one that slipped through (fork, vfork) is caught by a
     // second write, one that waits for a frozen one by a short thaw.
@@ -41,7 +41,7 @@ Result<void> freeze_unified(const Directory& directory, std::chrono::millisecond
   while (!events_say_frozen(directory))
     if (!patience.wait()) {
       static_cast<void>(directory.write(kUnifiedState, "0"));
-      return has_not_stopped(directory, limit);
+      return not_stopped(directory, limit);
     }
   return {};
 }

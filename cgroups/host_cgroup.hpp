@@ -38,8 +38,8 @@ class HostCgroup final : public Cgroup {
   Result<OomWatch> watch_oom() const override;
   std::uint64_t oom_kills() const override;
   Result<void> destroy() override;
-  /// The same for a scope that systemd does not know of the end of. It is told by the cgroup, which
-  /// stays for it, empty: of one that is gone systemd takes the scope for running for ever.
+  /// destroy() for a scope whose end could not be told to systemd. The cgroup stays, empty: that is
+  /// how systemd notices. Were it gone, systemd would take the scope for running for ever.
   Result<void> leave_to_systemd();
   const Record& record() const override { return record_; }
 

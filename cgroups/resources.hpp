@@ -26,7 +26,7 @@ struct Memory {  // bytes; -1 is "unlimited"
 
 struct Cpu {
   std::optional<std::uint64_t> shares;
-  std::optional<std::int64_t> quota;             // µs; <= 0 is "unlimited"
+  std::optional<std::int64_t> quota;             // µs; below 0: unlimited, 0: left alone
   std::optional<std::uint64_t> burst, period;    // µs
   std::optional<std::int64_t> realtime_runtime;  // µs
   std::optional<std::uint64_t> realtime_period;

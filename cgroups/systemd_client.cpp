@@ -78,10 +78,12 @@ class Conversation {
 
   Result<std::string> ask(const std::vector<UnitProperty>& properties, milliseconds patience) {
     const std::string lines = property_lines(properties);
-    // Too little room for it only where nobody reads.
-    if (::send(socket_.get(), lines.data(), lines.size(), MSG_NOSIGNAL | MSG_DONTWAIT) !=
-        static_cast<ssize_t>(lines.size()))
-      return fail(errno, "write to {}", kName);
+    // Whoever does not read is not waited for: what systemd takes fits into the socket.
+    const ssize_t sent =
+        ::send(socket_.get(), lines.data(), lines.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0) return fail(errno, "write to {}", kName);
+    if (static_cast<std::size_t>(sent) != lines.size())
+      return fail(EMSGSIZE, "write to {}: {} of {} bytes", kName, sent, lines.size());
     TRY_ASSIGN(const std::string answer, read_answer(patience));
     const std::string_view text = answer;
     if (text.starts_with(kOk)) return std::string(text.substr(kOk.size()));

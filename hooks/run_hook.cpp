@@ -38,8 +38,8 @@ Result<UniqueFd> make_stdin(std::string_view state) {
 
 [[noreturn]] void become_hook(const Hook& hook, const Surroundings& surroundings, Fd input,
                               Fd output, Fd failure) {
-  // A command that is killed leaves no hook behind; before that call it was no signal, but nobody
-  // reads any more.
+  // A command that is killed leaves no hook behind. If it died before that call no signal comes,
+  // but then nobody reads our output any more.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   pollfd reader{output.value, 0, 0};
   if (::poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR) != 0) ::_exit(127);

@@ -80,7 +80,7 @@ Result<void> finish_node(const SafeDir::Entry& where, const Procfs& procfs, cons
   }
   const mode_t mode = device.mode.value_or(kDefaultMode);
   if ((info.st_mode & 07777) == mode) return {};
-  // fchmod(2) refuses O_PATH, and fchmodat2(2) is younger than Linux 6.6.
+  // fchmod(2) refuses O_PATH, and fchmodat2(2) came only with Linux 6.6.
   TRY_ASSIGN(const UniqueFd links, procfs.open_file("self/fd", O_PATH | O_DIRECTORY));
   return sys::fchmodat(links, std::to_string(node.get()).c_str(), mode);
 }

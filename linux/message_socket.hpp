@@ -34,7 +34,7 @@ class MessageSocket {
   /// Errors: EPIPE when the other side is gone (no SIGPIPE), EMSGSIZE.
   Result<void> send(std::uint8_t tag, std::string_view payload = {},
                     std::span<const Fd> descriptors = {}) const;
-  /// Waits for one packet. Errors: EMSGSIZE, EBADMSG (an empty packet).
+  /// Waits for one packet. Errors: EMSGSIZE, EBADMSG (descriptors without a byte).
   Result<Packet> receive() const;
 
   Fd fd() const { return socket_; }

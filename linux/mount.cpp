@@ -121,8 +121,7 @@ struct HostDirectory {
 
 std::optional<HostDirectory> host_directory_for(const MountContext& context, const Mount& mount) {
   // M-13; all of it read-only (runc CVE-2023-25809: its cgroup tree too).
-  if (mount.type == "sysfs" && context.rootless_sysfs_fallback)
-    return HostDirectory{kHostSysfs, true};
+  if (mount.type == "sysfs" && context.shares_network) return HostDirectory{kHostSysfs, true};
   if (mount.type == "proc" && context.shares_pids) return HostDirectory{kHostProc, false};
   if (mount.type == "mqueue" && context.shares_ipc) return HostDirectory{kHostMqueue, false};
   return std::nullopt;

@@ -30,11 +30,12 @@ struct MountContext {
   std::string_view mount_label;    // SELinux: of the files of new filesystems; "" for none
   bool in_user_namespace = false;  // its mounts have locked flags; hints in errors
   bool own_cgroup_namespace = false;
-  bool rootless_sysfs_fallback =
-      false;                 // sysfs refused (foreign netns): bind the host's /sys (M-13)
-  bool shares_pids = false;  // likewise proc without a pid namespace, and
-  bool shares_ipc = false;   // mqueue without an ipc namespace, of its own
-  bool own_ipc = false;      // an ipc namespace that was made for this container
+  // Without a namespace of its own of that kind: what the kernel refuses to mount anew is the
+  // host's, bound.
+  bool shares_network = false;               // sysfs (M-13)
+  bool shares_pids = false;                  // proc
+  bool shares_ipc = false;                   // mqueue
+  bool own_ipc = false;                      // an ipc namespace that was made for this container
   std::span<const CgroupHierarchy> cgroups;  // of one unified entry: pure v2
 };
 

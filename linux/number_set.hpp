@@ -16,7 +16,9 @@ class NumberSet {
   static Result<NumberSet> parse(std::string_view text);
   bool empty() const { return words_.empty(); }
   bool contains(std::size_t number) const;
-  const std::vector<unsigned long>& words() const { return words_; }  // bit N of word N / 64
+  const std::vector<unsigned long>& words() const {
+    return words_;
+  }  // number N: bit N % W of word N / W; W: the bits of a word
 
  private:
   void add(std::size_t number);

@@ -36,8 +36,8 @@ std::vector<IdRange> parse_subordinate_ids(std::string_view text, const Account&
 /// The same from /etc/subuid or /etc/subgid; nothing when the file cannot be read.
 std::vector<IdRange> own_subordinate_ids(IdKind kind);
 
-/// Whether newuidmap(1) or newgidmap(1) is installed in the system's directories, and has the
-/// privileges that it needs. Never looked for in the caller's PATH. "" if not.
+/// Where newuidmap(1) or newgidmap(1) is: in the system's directories, never the caller's PATH. ""
+/// if it is not installed.
 std::string find_map_program(IdKind kind);
 std::string_view map_program_name(IdKind kind);
 

@@ -20,7 +20,7 @@ Result<void> send_listener(const linux::Packet& packet, const linux::Child& chil
                            const linux::SeccompProfile& profile,
                            const bundle::StateDocument& state);
 
-/// The error of a wait that the profile's agent, which has the listener, has not ended.
+/// The error of a wait in which the profile's agent has left a call unanswered for `so_far`.
 std::unexpected<Error> no_answer_of_agent(const linux::SeccompProfile& profile,
                                           std::chrono::seconds so_far);
 

@@ -15,10 +15,11 @@ namespace ocirun::runtime {
 /// What a container uses now. Errors: its cgroup is gone.
 Result<bundle::ContainerStats> read_container_stats(const Container& container);
 
-/// Tells of a container until it is gone: its stats at once and then every `interval`, and each
-/// time that the kernel runs out of its memory; a warning where nothing counts that. `print` gets a
-/// JSON object without a newline; its errors end it. Errors: "container is not running".
+/// Takes a JSON object without a newline; its error ends what prints.
 using Print = std::function<Result<void>(const std::string&)>;
+/// Tells of a container until it is gone: its stats at once and then every `interval`, and each
+/// time that the kernel runs out of its memory; a warning where nothing counts that. Errors:
+/// "container is not running"; those of `print`.
 Result<void> follow_container(const Container& container, std::chrono::nanoseconds interval,
                               const Log& log, const Print& print);
 

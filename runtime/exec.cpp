@@ -72,7 +72,7 @@ class ExecLink final : public ChildLink {
         return linux::set_rlimits(pid(), plan_.request.process.rlimits);
       case Message::kListener:
         TRY(send_listener(packet, child_, *plan_.config.seccomp, state_));
-        agent_answers_ = true;
+        agent_has_listener_ = true;
         return {};
       default:
         return fail(EPROTO, "unexpected {}", message_name(static_cast<Message>(packet.tag)));
@@ -83,7 +83,7 @@ class ExecLink final : public ChildLink {
     const auto frozen = cgroup_.freezer_state();
     const bool is_paused = frozen && *frozen == cgroups::FreezerState::kFrozen;
     if (is_paused && plan_.request.paused == InPaused::kIsAnError) return refuse(kPaused);
-    if (agent_answers_ && !is_paused) return no_answer_of_agent(*plan_.config.seccomp, so_far);
+    if (agent_has_listener_ && !is_paused) return no_answer_of_agent(*plan_.config.seccomp, so_far);
     log_.warn(fmt::format("still waiting after {} s, while {}{}", so_far.count(),
                           conversation().activity(), is_paused ? ": the container is paused" : ""));
     return {};
@@ -101,11 +101,12 @@ class ExecLink final : public ChildLink {
 
   const ExecPlan& plan_;
   const cgroups::Cgroup& cgroup_;
-  const std::uint64_t oom_kills_ = cgroup_.oom_kills();  // others than ours
+  const std::uint64_t oom_kills_ = cgroup_.oom_kills();  // before our process
   Fd console_;
   bundle::StateDocument state_;
   const Log& log_;
-  bool agent_answers_ = false;  // what the process does from now on may be up to the seccomp agent
+  bool agent_has_listener_ =
+      false;  // what the process does from now on may be up to the seccomp agent
   UniqueFd terminal_;
 };
 

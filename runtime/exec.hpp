@@ -34,7 +34,7 @@ struct ExecutedProcess {
 
 /// Adds a process to a container that is created or running: its cgroup, all its namespaces, its
 /// seccomp filter. Returns when execve has happened. On an error nothing of it is left. Errors: the
-/// container's status, find_executable()'s ….
+/// container's status, those of find_executable().
 Result<ExecutedProcess> exec_process(const Container& container, const bundle::Config& config,
                                      const ExecRequest& request, const Log& log);
 

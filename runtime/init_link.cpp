@@ -70,7 +70,7 @@ Result<void> InitLink::compile_filter() {
 }
 
 Result<void> InitLink::hear_nothing(std::chrono::seconds so_far) {
-  if (agent_answers_) return no_answer_of_agent(*plan_.config.seccomp, so_far);
+  if (agent_has_listener_) return no_answer_of_agent(*plan_.config.seccomp, so_far);
   const bool has_hooks = !plan_.config.hooks.of(hooks::Kind::kCreateContainer).empty();
   if (is_ours_to_tell(has_hooks, so_far))
     context_.log.warn(fmt::format("still waiting after {} s, while {}", so_far.count(),
@@ -133,7 +133,7 @@ Result<void> InitLink::forward_listener(const linux::Packet& packet) {
   state.status = "creating";
   state.pid = pid();
   TRY(send_listener(packet, child_, *plan_.config.seccomp, state));
-  agent_answers_ = true;
+  agent_has_listener_ = true;
   return {};
 }
 

@@ -62,7 +62,7 @@ class InitLink final : public ChildLink {
   InitPlan& plan_;  // init uses its copy of it up
   BirthContext context_;
   bool hooks_have_begun_ = false;
-  bool agent_answers_ = false;  // what init does from now on may be up to the seccomp agent
+  bool agent_has_listener_ = false;  // what init does from now on may be up to the seccomp agent
   std::optional<linux::SeccompFilter> filter_;
   UniqueFd terminal_;
 };

@@ -131,7 +131,7 @@ Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::Messa
       .mount_label = mount_label_,
       .in_user_namespace = config.namespaces.contains(NamespaceKind::kUser),
       .own_cgroup_namespace = config.namespaces.creates(NamespaceKind::kCgroup),
-      .rootless_sysfs_fallback = !config.namespaces.creates(NamespaceKind::kNetwork),
+      .shares_network = !config.namespaces.creates(NamespaceKind::kNetwork),
       .shares_pids = !config.namespaces.contains(NamespaceKind::kPid),
       .shares_ipc = !config.namespaces.contains(NamespaceKind::kIpc),
       .own_ipc = config.namespaces.creates(NamespaceKind::kIpc),

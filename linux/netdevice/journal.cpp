@@ -14,7 +14,7 @@
 #include "linux/syscalls.hpp"
 #include "linux/text.hpp"
 
-// leave HOST-NAME PASSING-NAME up|down ADDRESS…
+// leave HOST-NAME PASSING-NAME up|down KIND ADDRESS…
 // there PASSING-NAME INDEX
 // home PASSING-NAME INDEX
 // back PASSING-NAME

@@ -142,7 +142,7 @@ CHILD_TEST(a_foreign_sysfs_is_shown_read_only,
   MountContext context = scene.context();
   const Mount sysfs = mount_of("/sys", "sysfs", "sysfs", "nosuid,noexec,nodev");
   BOOST_TEST(!make_mount(context, sysfs, UniqueFd()).has_value());
-  context.rootless_sysfs_fallback = true;
+  context.shares_network = true;
   must(make_mount(context, sysfs, UniqueFd()));
   unsigned seen = 0;
   for (const MountLine& line : mount_table())
