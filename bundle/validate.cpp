@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "bundle/json_writer.hpp"
 #include "linux/signal_names.hpp"
@@ -90,15 +91,16 @@ void check_mount_namespace(const Check& check) {
 }
 
 void check_sysctls(const Check& check) {  // L-35
+  std::map<std::string_view, std::string_view> names;
   for (const linux::Sysctl& sysctl : check.config().sysctls) {
     const auto allowed = linux::check_sysctl(sysctl, check.config().namespaces);
     const std::string pointer = "/linux/sysctl/" + pointer_token(sysctl.name);
     if (!allowed) check.needs_namespace(pointer, reason(allowed.error()));
     if (sysctl.path == "kernel/domainname" && !check.config().domainname.empty())
       check.problem(pointer, "/domainname sets the same value: leave one of them out");
-    const auto first = std::ranges::find(check.config().sysctls, sysctl.path, &linux::Sysctl::path);
-    if (first->name != sysctl.name)
-      check.problem(pointer, "is \"{}\" in another spelling: leave one of them out", first->name);
+    const auto [first, is_new] = names.try_emplace(sysctl.path, sysctl.name);
+    if (!is_new)
+      check.problem(pointer, "is \"{}\" in another spelling: leave one of them out", first->second);
   }
 }
 

@@ -32,9 +32,10 @@ struct MountContext {
   bool own_cgroup_namespace = false;
   // Without a namespace of its own of that kind: what the kernel refuses to mount anew is the
   // host's, bound.
-  bool shares_network = false;               // sysfs (M-13)
-  bool shares_pids = false;                  // proc
-  bool shares_ipc = false;                   // mqueue
+  bool shares_network = false;  // sysfs (M-13)
+  bool shares_pids = false;     // proc
+  bool shares_ipc = false;      // mqueue
+
   bool own_ipc = false;                      // an ipc namespace that was made for this container
   std::span<const CgroupHierarchy> cgroups;  // of one unified entry: pure v2
 };

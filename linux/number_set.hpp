@@ -16,9 +16,8 @@ class NumberSet {
   static Result<NumberSet> parse(std::string_view text);
   bool empty() const { return words_.empty(); }
   bool contains(std::size_t number) const;
-  const std::vector<unsigned long>& words() const {
-    return words_;
-  }  // number N: bit N % W of word N / W; W: the bits of a word
+  /// Number N is bit N % W of word N / W, where a word has W bits.
+  const std::vector<unsigned long>& words() const { return words_; }
 
  private:
   void add(std::size_t number);

@@ -54,8 +54,8 @@ std::optional<std::string_view> name_in_proc(std::string_view path);
 /// "self/fd/N": the name of `descriptor` below a procfs that is the working directory, for mount(2)
 /// and chmod(2), which take no descriptor.
 std::string fd_link(Fd descriptor);
-/// The same below the caller's /proc, for calls that take a name only. Never
-/// inside a container.
+/// The same below the caller's /proc, for calls that take a name only. Never inside a
+/// container.
 std::string host_fd_link(Fd descriptor);
 
 /// Of /proc/PID/stat, read from the host's procfs; a zombie has them too.

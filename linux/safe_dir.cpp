@@ -122,8 +122,7 @@ Result<UniqueFd> walk(Fd root, const RootfsPath& path, int flags, Missing missin
   return within(Walk(root, flags, symlinks, missing, mode).run(path.string()), path.string());
 }
 
-/// openat2 came with Linux 5.6, and a filter around us may not know it, or a seccomp filter around
-/// us does not know it.
+/// openat2 came with Linux 5.6, and a seccomp filter around us may not know it.
 bool openat2_is_refused(const Error& error) {
   return error.number() == ENOSYS || error.number() == EPERM;
 }

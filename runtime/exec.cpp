@@ -105,8 +105,7 @@ class ExecLink final : public ChildLink {
   Fd console_;
   bundle::StateDocument state_;
   const Log& log_;
-  bool agent_has_listener_ =
-      false;  // what the process does from now on may be up to the seccomp agent
+  bool agent_has_listener_ = false;  // what the process does from now on may be up to it
   UniqueFd terminal_;
 };
 
