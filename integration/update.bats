@@ -400,13 +400,13 @@ matches_files() { ! sed '$d' <<<"$1" | grep -vE "^(${2//./\\.}) "; }
 
 # The container decides whether there is a warning.
 @test "R-10 update: a device is denied though nobody reads the warning that its node stays" {
-  capabilities CAP_MKNOD
+  capabilities CAP_MKNOD CAP_SYSLOG
   create_and_start
-  ocirun update --device-add /dev/loop-control:/dev/loopx "$ID"
-  ocirun exec "$ID" sh -c 'mv /dev/loopx /dev/hidden; touch /dev/loopx'
-  { sleep 0.3; env --default-signal=PIPE "$OCIRUN" --root "$ROOT" update --device-remove /dev/loop-control:/dev/loopx "$ID" 2>&1; echo $? >"$TMP/status"; } | true
+  ocirun update --device-add /dev/kmsg:/dev/x "$ID"
+  ocirun exec "$ID" sh -c 'mv /dev/x /dev/hidden; touch /dev/x; : 3>/dev/hidden'
+  { sleep 0.3; env --default-signal=PIPE "$OCIRUN" --root "$ROOT" update --device-remove /dev/kmsg:/dev/x "$ID" 2>&1; echo $? >"$TMP/status"; } | true
   equal 0 "$(<"$TMP/status")"
-  run ocirun exec "$ID" sh -c 'exec 3</dev/hidden'
+  run ocirun exec "$ID" sh -c ': 3>/dev/hidden'
   [[ $status != 0 ]] || found
 }
 
