@@ -5,6 +5,7 @@
 
 #include "bundle/json_writer.hpp"
 #include "bundle/sections.hpp"
+#include "cgroups/text.hpp"
 
 namespace ocirun::bundle {
 namespace {
@@ -152,13 +153,9 @@ constexpr auto kHugepageLimit = fields<cgroups::HugepageLimit>(
     required("pageSize", &cgroups::HugepageLimit::page_size, page_size),
     required("limit", &cgroups::HugepageLimit::limit, whole_number));
 
-bool is_one_word(std::string_view name) {
-  return !name.empty() && std::ranges::none_of(name, [](char c) { return c >= 0 && c <= ' '; });
-}
-
 bool one_word(Value at, std::string& out) {
   if (!text(at, out)) return false;
-  if (is_one_word(out)) return true;
+  if (cgroups::is_one_word(out)) return true;
   at.problem("must be a name without blanks, not {}", found(at));
   return false;
 }
@@ -184,7 +181,7 @@ bool read_rdma(Value at, std::map<std::string, cgroups::Rdma>& out) {
   bool good = true;
   for (const Value item : at) {
     if (item.is_null()) continue;
-    if (!is_one_word(item.key())) {
+    if (!cgroups::is_one_word(item.key())) {
       item.problem("{} is no name of an RDMA device", in_quotes(item.key()));
       good = false;
       continue;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "cgroups/plan.hpp"
+#include "cgroups/text.hpp"
 
 namespace ocirun::cgroups {
 namespace {
@@ -70,11 +71,6 @@ bool is_page_size(std::string_view text) {
     return false;
   text.remove_suffix(2);
   return text[0] != '0' && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-/// A name in a line "NAME VALUE": a blank in it would change the line's meaning.
-bool is_one_word(std::string_view name) {
-  return !name.empty() && std::ranges::none_of(name, [](char c) { return c >= 0 && c <= ' '; });
 }
 
 }  // namespace
