@@ -280,7 +280,7 @@ mounts_on_rootfs() { grep -c " $BUNDLE/rootfs " /proc/self/mountinfo; }
 }
 
 @test "L-10 exec runs in a user namespace that was joined and has no root, or a root among users alone" {
-  local uids gids
+  local ids uids gids
   for ids in "5 5" "0 5" "5 0"; do
     read -r uids gids <<<"$ids"
     sleeper --user

@@ -285,15 +285,15 @@ load lib/common
 }
 
 @test "P-20 P-21 a filter that refuses setgroups and umask lets neither the caller's groups nor its umask in" {
-  local as_of_a_user=(setpriv --groups "0,1234,27" "$OCIRUN" --root "$ROOT")
+  local with_groups=(setpriv --groups "0,1234,27" "$OCIRUN" --root "$ROOT")
   config '.process.user.umask = 23 | .process.noNewPrivileges = false | .linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW",
     syscalls: [{names: ["setgroups", "umask"], action: "SCMP_ACT_ERRNO"}]}'
   program grep -E "^(Groups|Umask)" /proc/self/status
-  run "${as_of_a_user[@]}" run --bundle "$BUNDLE" "$ID"
+  run "${with_groups[@]}" run --bundle "$BUNDLE" "$ID"
   succeeds $'Umask:\t0027\nGroups:\t '
   program sleep 1000
   create_and_start
-  run "${as_of_a_user[@]}" exec "$ID" grep -E "^(Groups|Umask)" /proc/self/status
+  run "${with_groups[@]}" exec "$ID" grep -E "^(Groups|Umask)" /proc/self/status
   succeeds $'Umask:\t0027\nGroups:\t '
 }
 
