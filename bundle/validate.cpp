@@ -55,11 +55,9 @@ class Check {
   /// host.
   void is_not_own(std::string_view pointer, NamespaceKind kind, std::string_view harm) const {
     const linux::Namespace* entry = config_.namespaces.find(kind);
-    if (entry != nullptr && entry->path && linux::is_own_namespace(kind, *entry->path))
-      needs_namespace(
-          pointer, fmt::format("{} is the {} namespace of the runtime itself, and {}; join another"
-                               " one, or leave the path out to get a new one",
-                               entry->path->string(), linux::config_name(kind), harm));
+    if (entry == nullptr) return;
+    if (const auto reason = linux::why_not_isolated(*entry, harm))
+      needs_namespace(pointer, *reason);
   }
 
  private:

@@ -75,6 +75,9 @@ std::uint64_t NamespaceSet::new_flags() const {
   return flags;
 }
 
+namespace {
+
+// Whether `path` is the caller's own namespace under another name.
 bool is_own_namespace(NamespaceKind kind, const HostPath& path) {
   const std::string own_path = fmt::format("/proc/self/ns/{}", proc_name(kind));
   const auto own = sys::open(own_path.c_str(), O_PATH);
@@ -84,8 +87,6 @@ bool is_own_namespace(NamespaceKind kind, const HostPath& path) {
   const auto b = sys::fstat(*other);
   return a && b && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
-
-namespace {
 
 Result<PinnedNamespace> pin_namespace(NamespaceKind kind, const std::string& path) {
   // O_NONBLOCK: a fifo in that place must not make us wait.
@@ -99,6 +100,14 @@ Result<PinnedNamespace> pin_namespace(NamespaceKind kind, const std::string& pat
 }
 
 }  // namespace
+
+std::optional<std::string> why_not_isolated(const Namespace& entry, std::string_view harm) {
+  if (!entry.path || !is_own_namespace(entry.kind, *entry.path)) return std::nullopt;
+  return fmt::format(
+      "{} is the {} namespace of the runtime itself, and {}; join another one, or leave the path "
+      "out to get a new one",
+      entry.path->string(), config_name(entry.kind), harm);
+}
 
 Result<std::vector<PinnedNamespace>> pin_namespaces(const NamespaceSet& set) {
   std::vector<PinnedNamespace> pinned;

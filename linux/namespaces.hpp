@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -48,9 +49,10 @@ class NamespaceSet {
   std::vector<Namespace> entries_;
 };
 
-/// Whether `path` is the caller's own namespace under another name. One that cannot be opened is
-/// not, and pin_namespaces' to report.
-bool is_own_namespace(NamespaceKind kind, const HostPath& path);
+/// Why `entry` isolates nothing, as part of a sentence that ends with what to do: its path is the
+/// namespace that the caller is in, so that `harm` ("the host would be renamed") would follow.
+/// Nothing for other entries, and for a path that cannot be opened: pin_namespaces() reports that.
+std::optional<std::string> why_not_isolated(const Namespace& entry, std::string_view harm);
 
 /// A namespace opened and proven to be of its kind; nothing is joined before all are open (L-3).
 struct PinnedNamespace {

@@ -91,11 +91,8 @@ Result<void> check_sysctl(const Sysctl& sysctl, const NamespaceSet& namespaces) 
         "sysctl \"{}\": would change the host, because the container has no {} namespace"
         " of its own; add {{\"type\": \"{}\"}} to /linux/namespaces",
         sysctl.name, config_name(*kind), config_name(*kind));
-  if (entry->path && is_own_namespace(*kind, *entry->path))
-    return refuse(
-        "sysctl \"{}\": would change the host, because {} is the {} namespace of the"
-        " runtime itself; join another one, or leave the path out to get a new one",
-        sysctl.name, entry->path->string(), config_name(*kind));
+  if (const auto reason = why_not_isolated(*entry, "the host would change"))
+    return refuse("sysctl \"{}\": {}", sysctl.name, *reason);
   return {};
 }
 
