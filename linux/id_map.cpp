@@ -118,9 +118,7 @@ bool is_own_id_only(const std::vector<IdMapping>& mappings, std::uint32_t own) {
 /// Ids that the user namespace we run in lacks itself cannot be handed on by anybody.
 Result<void> check_own_namespace(Fd procfs, IdKind kind, const std::vector<IdMapping>& mappings) {
   const char* name = kind == IdKind::kUser ? "self/uid_map" : "self/gid_map";
-  const auto file = sys::openat(procfs, name, O_RDONLY);
-  const auto text = file ? sys::read_all(*file, 64 * 1024) : Result<std::string>(std::string());
-  const std::vector<IdMapping> own = parse_id_map(text.value_or(""));
+  const std::vector<IdMapping> own = read_id_map(procfs, name).value_or(std::vector<IdMapping>());
   if (own.empty()) return {};
   for (const IdMapping& line : mappings) {
     std::uint64_t next = line.host_id;
@@ -211,6 +209,13 @@ std::vector<IdMapping> parse_id_map(std::string_view text) {
     map.push_back({*container_id, *host_id, *size});
   }
   return map;
+}
+
+Result<std::vector<IdMapping>> read_id_map(Fd at, const std::string& path) {
+  constexpr std::size_t kMostBytes = 64 * 1024;  // kMaxIdMappings lines of 33 bytes, with room
+  TRY_ASSIGN(const UniqueFd file, sys::openat(at, path.c_str(), O_RDONLY | O_CLOEXEC));
+  TRY_ASSIGN(const std::string text, within(sys::read_all(file, kMostBytes), path));
+  return parse_id_map(text);
 }
 
 Result<void> write_id_maps(Fd procfs, int pid, const IdMap& map) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -37,7 +38,10 @@ inline constexpr std::size_t kMaxIdMappings = 340;
 /// Errors: a size of 0, ids beyond 2^32-2, overlaps on either side, more than kMaxIdMappings lines.
 Result<void> check_id_mappings(const std::vector<IdMapping>& mappings);
 
-/// Reads the text of /proc/PID/uid_map or gid_map.
+/// Reads a uid_map or gid_map file: `path` below the directory `at`, such as "self/uid_map" below a
+/// procfs. Errors: the file cannot be opened or read.
+Result<std::vector<IdMapping>> read_id_map(Fd at, const std::string& path);
+/// The text of such a file.
 std::vector<IdMapping> parse_id_map(std::string_view text);
 
 /// Writes the maps of the process `pid` (a number in the namespace of `procfs`, a directory fd of a

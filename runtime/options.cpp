@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "linux/error.hpp"
@@ -11,12 +12,18 @@
 
 namespace ocirun::runtime {
 
+namespace {
+Result<std::vector<linux::IdMapping>> own_uids() {
+  return linux::read_id_map(Fd{AT_FDCWD}, "/proc/self/uid_map");
+}
+}  // namespace
+
 bool is_host_root() {
   if (::geteuid() != 0) return false;
-  const auto map = linux::sys::open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);
+  const auto map = own_uids();
   if (!map) return true;  // a kernel without user namespaces
-  const auto text = linux::sys::read_all(*map, 64 * 1024);
-  return !text || text->find("4294967295") != std::string::npos;
+  // Only the initial user namespace maps all ids: user_namespaces(7) takes at most 4294967294.
+  return std::ranges::count(*map, 0xFFFFFFFFU, &linux::IdMapping::size) != 0;
 }
 
 std::string state_root_for(const Caller& caller) {
@@ -38,9 +45,8 @@ Caller read_caller() {
   caller.user = ::geteuid();
   caller.namespace_root = caller.user == 0;
   if (caller.namespace_root) {
-    const auto map = linux::sys::open("/proc/self/uid_map", O_RDONLY);
-    const auto text = map ? linux::sys::read_all(*map, 64 * 1024) : std::string();
-    const linux::IdMap own{.uids = linux::parse_id_map(text.value_or("")), .gids = {}};
+    const linux::IdMap own{.uids = own_uids().value_or(std::vector<linux::IdMapping>()),
+                           .gids = {}};
     caller.user = own.host_uid(Uid{}).value_or(0);
   }
   caller.user_directory_exists =

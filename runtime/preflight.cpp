@@ -64,22 +64,16 @@ Result<void> check_security_modules(const bundle::Config& config, const Log& log
   return linux::check_lsm(process.apparmor_profile, process.selinux_label);
 }
 
-Result<std::vector<linux::IdMapping>> read_map(const std::string& path) {
-  TRY_ASSIGN(const UniqueFd file, linux::sys::open(path.c_str(), O_RDONLY));
-  TRY_ASSIGN(const std::string text, within(linux::sys::read_all(file, 64 * 1024), path));
-  return linux::parse_id_map(text);
-}
-
 Result<linux::IdMap> read_maps_of(int pid) {
   linux::IdMap map;
-  TRY_ASSIGN(map.uids, read_map(fmt::format("/proc/{}/uid_map", pid)));
-  TRY_ASSIGN(map.gids, read_map(fmt::format("/proc/{}/gid_map", pid)));
+  TRY_ASSIGN(map.uids, linux::read_id_map(Fd{AT_FDCWD}, fmt::format("/proc/{}/uid_map", pid)));
+  TRY_ASSIGN(map.gids, linux::read_id_map(Fd{AT_FDCWD}, fmt::format("/proc/{}/gid_map", pid)));
   return map;
 }
 
 // Only a process inside has that namespace's map in its /proc; a short-lived child goes there, and
 // we read it from outside.
-Result<linux::IdMap> read_id_map(Fd user_namespace) {
+Result<linux::IdMap> read_id_map_of(Fd user_namespace) {
   TRY_ASSIGN(linux::Pipe ready, linux::make_pipe());
   TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
   if (child.pid == 0) {
@@ -131,7 +125,7 @@ Result<void> compare_joined_id_map(bundle::Config& config,
                                    const std::vector<linux::PinnedNamespace>& pinned) {
   const auto user = std::ranges::find(pinned, NamespaceKind::kUser, &linux::PinnedNamespace::kind);
   if (user == pinned.end()) return {};
-  TRY_ASSIGN(const linux::IdMap actual, read_id_map(user->fd));
+  TRY_ASSIGN(const linux::IdMap actual, read_id_map_of(user->fd));
   if (!config.id_map.empty() && config.id_map != actual)
     return refuse(
         "/linux/uidMappings: the user namespace {} has other mappings; leave them out or give the "
