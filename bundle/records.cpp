@@ -54,6 +54,11 @@ constexpr auto kResctrl = exact_fields<linux::ResctrlGroups>(
     required("closPath", &linux::ResctrlGroups::clos_path, text),
     required("monitorPath", &linux::ResctrlGroups::monitor_path, text));
 
+constexpr auto cgroup_manager = word(
+    "cgroup manager",
+    [](std::string_view name) { return linux::value_of(cgroups::kManagerNames, name); },
+    [] { return linux::names_of(cgroups::kManagerNames); });
+
 constexpr auto kRecord = exact_fields<ContainerRecord>(
     required("format", &ContainerRecord::format, range(kFormat, kFormat)),
     required("id", &ContainerRecord::id, nonempty_text),
@@ -67,7 +72,7 @@ constexpr auto kRecord = exact_fields<ContainerRecord>(
     required("initImage", &ContainerRecord::init_image, text),
     required("bootId", &ContainerRecord::boot_id, text),
     required("cgroup", &ContainerRecord::cgroup, kCgroup),
-    required("cgroupManager", &ContainerRecord::cgroup_manager, text),
+    required("cgroupManager", &ContainerRecord::cgroup_manager, cgroup_manager),
     field("cgroupMark", &ContainerRecord::cgroup_mark, nonempty_text),
     required("hasPoststart", &ContainerRecord::has_poststart, flag),
     required("hasPoststop", &ContainerRecord::has_poststop, flag),
@@ -110,7 +115,7 @@ void write_record(JsonWriter& out, const ContainerRecord& record) {
   out.member("bootId", record.boot_id);
   out.key("cgroup");
   write_cgroup(out, record.cgroup);
-  out.member("cgroupManager", record.cgroup_manager);
+  out.member("cgroupManager", name_of(cgroups::kManagerNames, record.cgroup_manager));
   if (!record.cgroup_mark.empty()) out.member("cgroupMark", record.cgroup_mark);
   out.member("hasPoststart", record.has_poststart);
   out.member("hasPoststop", record.has_poststop);

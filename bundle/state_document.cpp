@@ -12,7 +12,7 @@ void write_spec_state(JsonWriter& out, const StateDocument& state) {
   out.begin_object();
   out.member("ociVersion", state.oci_version);
   out.member("id", state.id);
-  out.member("status", state.status);
+  out.member("status", status_name(state.status));
   if (state.pid != 0) out.member("pid", state.pid);
   out.member("bundle", state.bundle);
   if (!state.annotations.empty()) out.member("annotations", state.annotations);
@@ -25,7 +25,7 @@ void write_full_state(JsonWriter& out, const StateDocument& state) {
   out.member("ociVersion", state.oci_version);
   out.member("id", state.id);
   out.member("pid", state.pid);
-  out.member("status", state.status);
+  out.member("status", status_name(state.status));
   out.member("bundle", state.bundle);
   out.member("rootfs", state.rootfs);
   out.member("created", state.created);

@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "bundle/status.hpp"
 #include "cgroups/cgroup.hpp"
+#include "cgroups/manager.hpp"
 #include "linux/error.hpp"
 #include "linux/resctrl.hpp"
 
@@ -16,8 +18,8 @@ namespace ocirun::bundle {
 struct StateDocument {
   std::string oci_version;
   std::string id;
-  std::string status;  // creating, created, running, stopped; paused, unknown
-  int pid = 0;         // 0 without a process: `state` and `list` print it, hooks get no pid
+  Status status = Status::kUnknown;
+  int pid = 0;  // 0 without a process: `state` and `list` print it, hooks get no pid
   std::string bundle;
   std::string rootfs;
   std::string created;  // RFC 3339 with nanoseconds, UTC
@@ -52,8 +54,8 @@ struct ContainerRecord {
   std::string init_image;  // linux::image_of(init) before its program
   std::string boot_id;
   cgroups::Record cgroup;
-  std::string cgroup_manager;  // "cgroupfs", "systemd", "disabled"
-  std::string cgroup_mark;     // how its mark begins (cgroups/mark.hpp), "" for none
+  cgroups::Manager cgroup_manager = cgroups::Manager::kCgroupfs;
+  std::string cgroup_mark;  // how its mark begins (cgroups/mark.hpp), "" for none
   bool has_poststart = false, has_poststop = false;
   bool own_pid_namespace = false;
   bool new_keyring = true;      // false: --no-new-keyring, which `exec` follows

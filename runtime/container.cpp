@@ -42,12 +42,12 @@ Result<void> check_ownership(const StateDirectory& directory, bundle::ContainerR
       !linux::belongs_to(record.init_pid, owner))
     return refuse("its state names process {}, which does not belong to user {}, the owner of {}",
                   record.init_pid, owner, directory.path().string());
-  if (record.cgroup_manager == "disabled" || record.cgroup.path.empty()) return {};
+  if (record.cgroup_manager == CgroupManager::kDisabled || record.cgroup.path.empty()) return {};
   TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   TRY_ASSIGN(const cgroups::Layout layout, cgroups::read_layout(procfs));
   TRY_ASSIGN(const Uid uid, Uid::make(owner));
   TRY_ASSIGN(record.cgroup, cgroups::check_record(std::move(record.cgroup), layout, uid));
-  if (record.cgroup.path.empty()) record.cgroup_manager = "disabled";
+  if (record.cgroup.path.empty()) record.cgroup_manager = CgroupManager::kDisabled;
   return {};
 }
 
@@ -73,10 +73,9 @@ Result<void> Container::lock_and_reload() {
   return {};
 }
 
-Result<std::string> Container::kept(Result<std::string> text) const {
-  if (text || text.error().number() != ENOENT) return text;
-  if (!directory_.is_committed()) return refuse("container does not exist");
-  return std::unexpected(damaged(std::move(text).error(), record_.id));
+Error Container::lost_snapshot(Error cause) const {
+  if (!directory_.is_committed()) return Error(0, "container does not exist");
+  return damaged(std::move(cause), record_.id);
 }
 
 Status Container::status() const {
@@ -96,9 +95,8 @@ Result<std::unique_ptr<cgroups::Cgroup>> Container::cgroup() const { return cgro
 
 bundle::StateDocument Container::state() const {
   bundle::StateDocument document = document_of(record_);
-  const Status now = status();
-  document.status = status_name(now);
-  document.pid = now == Status::kStopped ? 0 : record_.init_pid;
+  document.status = status();
+  document.pid = document.status == Status::kStopped ? 0 : record_.init_pid;
   return document;
 }
 
@@ -113,11 +111,11 @@ bool is_callers(const StateDirectory& directory) { return directory.owner() == :
 bundle::StateDocument state_of_unfinished(const StateDirectory& directory, const ContainerId& id) {
   bundle::StateDocument document;
   document.id = id.string();
-  document.status = status_name(Status::kUnknown);
+  document.status = Status::kUnknown;
   const auto intent = directory.read_intent();
   if (!intent) return document;
   document = document_of(intent->record);
-  document.status = status_name(Status::kUnknown);
+  document.status = Status::kUnknown;
   const linux::ProcessIdentity creator{intent->runtime_pid, intent->runtime_start_time};
   const auto record = directory.read_record();
   const bool is_being_created =
@@ -126,7 +124,7 @@ bundle::StateDocument state_of_unfinished(const StateDirectory& directory, const
   // A hook of `create` that asks is told what it has on its stdin.
   const linux::ProcessIdentity init{intent->record.init_pid, intent->record.init_start_time};
   const bool hooks_run = init.pid != 0 && linux::is_alive(init);
-  document.status = status_name(hooks_run ? Status::kCreated : Status::kCreating);
+  document.status = hooks_run ? Status::kCreated : Status::kCreating;
   document.pid = hooks_run ? init.pid : 0;
   return document;
 }

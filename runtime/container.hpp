@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cerrno>
 #include <memory>
 #include <optional>
 
@@ -26,9 +27,9 @@ class Container {
 
   const bundle::ContainerRecord& record() const { return record_; }
   const StateDirectory& directory() const { return directory_; }
-  /// What was kept for later commands: the text of config.json and the compiled seccomp filter.
-  /// Errors: "container does not exist" where it was deleted since it was loaded.
-  Result<std::string> config_text() const { return kept(directory_.read_config()); }
+  /// The snapshots that `create` has kept for later commands: config.json and the compiled seccomp
+  /// filter. Errors: "container does not exist" when the container was deleted after load().
+  Result<bundle::Config> config() const { return kept(directory_.read_snapshot(record_.bundle)); }
   Result<std::string> filter_bytes() const { return kept(directory_.read_filter()); }
   linux::ProcessIdentity init() const { return {record_.init_pid, record_.init_start_time}; }
 
@@ -45,7 +46,12 @@ class Container {
  private:
   Container(StateDirectory directory, bundle::ContainerRecord record)
       : directory_(std::move(directory)), record_(std::move(record)) {}
-  Result<std::string> kept(Result<std::string> text) const;
+  template <typename Snapshot>
+  Result<Snapshot> kept(Result<Snapshot> snapshot) const {
+    if (snapshot || snapshot.error().number() != ENOENT) return snapshot;
+    return std::unexpected(lost_snapshot(std::move(snapshot).error()));
+  }
+  Error lost_snapshot(Error cause) const;
   StateDirectory directory_;
   bundle::ContainerRecord record_;
 };

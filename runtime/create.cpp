@@ -206,7 +206,7 @@ Result<void> Creation::make_cgroup() {
                                  std::move(created).error()));
     log_.warn(warning);
     cgroup_ = cgroups::disabled_cgroup();
-    record_.cgroup_manager = "disabled";
+    record_.cgroup_manager = CgroupManager::kDisabled;
   }
   record_.cgroup = cgroup_->record();
   // Before init is in it.

@@ -13,6 +13,7 @@
 #include "runtime/net_devices.hpp"
 #include "runtime/processes.hpp"
 #include "runtime/signals.hpp"
+#include "runtime/status.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 constexpr std::chrono::seconds kKillPatience{10};
 
 bool is_without_cgroup(const bundle::ContainerRecord& record) {
-  return record.cgroup_manager == "disabled" || record.cgroup.path.empty();
+  return record.cgroup_manager == CgroupManager::kDisabled || record.cgroup.path.empty();
 }
 
 // A number, a start time and a cgroup's path mean nothing after a reboot: they may be another's.
@@ -63,7 +64,7 @@ Result<void> await_end_of_init(const bundle::ContainerRecord& record) {
 bundle::StateDocument document_of(const bundle::ContainerRecord& record) {
   return {.oci_version = record.oci_version,
           .id = record.id,
-          .status = "",
+          .status = Status::kUnknown,
           .pid = 0,
           .bundle = record.bundle,
           .rootfs = record.rootfs,
@@ -96,7 +97,7 @@ Result<HostRootfs> detach_host_rootfs(const bundle::ContainerRecord& record) {
 void run_poststop(const bundle::Config& config, const bundle::ContainerRecord& record,
                   const Log& log) {
   bundle::StateDocument state = document_of(record);
-  state.status = "stopped";
+  state.status = Status::kStopped;
   const hooks::Surroundings surroundings{.state = bundle::hook_state(state),
                                          .directory = HostPath(record.bundle),
                                          .default_env = {},
@@ -137,9 +138,9 @@ Result<void> destroy_container(const StateDirectory& directory,
 
   std::optional<bundle::Config> config;  // read before its directory goes
   if (is_ours && record.has_poststop) {
-    const auto text = directory.read_config();
-    if (!text) log.warn("poststop hooks do not run: " + text.error().message());
-    if (text) config = std::move(bundle::parse_config(*text, HostPath(record.bundle)).config);
+    auto snapshot = directory.read_snapshot(record.bundle);
+    if (!snapshot) log.warn("poststop hooks do not run: " + snapshot.error().message());
+    if (snapshot) config = std::move(*snapshot);
   }
   TRY(directory.remove());
   if (config) run_poststop(*config, record, log);

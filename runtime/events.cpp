@@ -23,9 +23,7 @@ using Clock = std::chrono::steady_clock;
 std::optional<linux::ResctrlStats> read_resctrl(const Container& container) {
   const bundle::ContainerRecord& record = container.record();
   if (!record.resctrl) return std::nullopt;
-  const auto text = container.directory().read_config();
-  if (!text) return std::nullopt;
-  const auto config = bundle::parse_config(*text, HostPath(record.bundle)).take();
+  const auto config = container.config();
   const auto root = linux::find_resctrl();
   if (!config || !root) return std::nullopt;
   const auto& rdt = config->intel_rdt;

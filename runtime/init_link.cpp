@@ -9,6 +9,7 @@
 #include "runtime/container_process.hpp"
 #include "runtime/exhausted_limits.hpp"
 #include "runtime/init.hpp"
+#include "runtime/status.hpp"
 
 namespace ocirun::runtime {
 
@@ -46,7 +47,8 @@ Result<void> InitLink::spawn() {
 Result<void> InitLink::greet() {
   TRY(context_.cgroup.adopt(pid()));
   // Without a cgroup nothing else finds it, should we die.
-  return context_.intent.record.cgroup_manager == "disabled" ? record_init() : Result<void>{};
+  return context_.intent.record.cgroup_manager == CgroupManager::kDisabled ? record_init()
+                                                                           : Result<void>{};
 }
 
 // What `state` tells a hook that asks, too.
@@ -130,7 +132,7 @@ Result<void> InitLink::set_limits() {
 
 Result<void> InitLink::forward_listener(const linux::Packet& packet) {
   bundle::StateDocument state = plan_.state;
-  state.status = "creating";
+  state.status = Status::kCreating;
   state.pid = pid();
   TRY(send_listener(packet, child_, *plan_.config.seccomp, state));
   agent_has_listener_ = true;

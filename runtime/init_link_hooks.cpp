@@ -9,12 +9,13 @@
 #include "runtime/init_link.hpp"
 #include "runtime/net_devices.hpp"
 #include "runtime/signals.hpp"
+#include "runtime/status.hpp"
 
 namespace ocirun::runtime {
 Result<void> InitLink::run_hooks() {
   TRY(move_net_devices());
   bundle::StateDocument state = plan_.state;
-  state.status = "created";  // step 2 is over: what the conformance suite reads
+  state.status = Status::kCreated;  // step 2 is over: what the conformance suite reads
   state.pid = pid();
   const hooks::Surroundings surroundings{
       .state = bundle::hook_state(state),

@@ -16,6 +16,7 @@
 #include "linux/syscalls.hpp"
 #include "linux/sysctl.hpp"
 #include "runtime/protocol.hpp"
+#include "runtime/status.hpp"
 
 namespace ocirun::runtime {
 
@@ -118,7 +119,7 @@ Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind,
                                  std::function<void(std::string_view)> warn) {
   if (plan.config.hooks.of(kind).empty()) return {};
   bundle::StateDocument state = plan.state;
-  state.status = "created";
+  state.status = Status::kCreated;
   state.pid = ::getpid();  // as seen in the container (H-8)
   hooks::Surroundings surroundings{.state = bundle::hook_state(state),
                                    .directory = HostPath("/"),

@@ -19,7 +19,7 @@ Result<void> kill_container(const Container& container, int signal, KillScope sc
     if (is_anothers) return {};
   }
   if (everybody && (can_kill(status) || scope == KillScope::kAll)) {
-    if (container.record().cgroup_manager != "disabled") {
+    if (container.record().cgroup_manager != CgroupManager::kDisabled) {
       TRY_ASSIGN(const auto cgroup, container.cgroup());
       return cgroup->signal_all(signal);
     }

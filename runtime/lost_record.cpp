@@ -19,10 +19,7 @@ cgroups::Record probable_cgroup(GlobalOptions options, const StateDirectory& dir
   const auto procfs = linux::Procfs::open(linux::Procfs::Subset::kProcesses);
   const auto layout = procfs ? cgroups::read_layout(*procfs) : Result<cgroups::Layout>();
   if (!layout || options.cgroup_manager == CgroupManager::kDisabled) return {};
-  bundle::Config config;
-  if (const auto text = directory.read_config())
-    if (auto parsed = bundle::parse_config(*text, HostPath("/")).take())
-      config = std::move(*parsed);
+  const bundle::Config config = directory.read_snapshot("/").value_or(bundle::Config());
   if (config.cgroups_path)
     options.cgroup_manager = std::ranges::count(*config.cgroups_path, ':') == 2
                                  ? CgroupManager::kSystemd

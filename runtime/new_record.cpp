@@ -11,18 +11,6 @@ namespace {
 
 using linux::NamespaceKind;
 
-const char* name_of(CgroupManager manager) {
-  switch (manager) {
-    case CgroupManager::kDisabled:
-      return "disabled";
-    case CgroupManager::kSystemd:
-      return "systemd";
-    case CgroupManager::kCgroupfs:
-      break;
-  }
-  return "cgroupfs";
-}
-
 // Read again it would be another path, where something else may be.
 Result<std::string> recordable(const HostPath& path) {
   if (bundle::is_utf8(path.string())) return path.string();
@@ -43,7 +31,7 @@ Result<bundle::ContainerRecord> new_record(const CreateRequest& request,
   record.owner_uid = ::geteuid();
   TRY_ASSIGN(record.boot_id, linux::read_boot_id());
   record.cgroup = cgroup;
-  record.cgroup_manager = name_of(manager);
+  record.cgroup_manager = manager;
   record.has_poststart = !config.hooks.of(hooks::Kind::kPoststart).empty();
   record.has_poststop = !config.hooks.of(hooks::Kind::kPoststop).empty();
   record.own_pid_namespace = config.namespaces.creates(NamespaceKind::kPid);

@@ -4,13 +4,14 @@
 #include <optional>
 #include <string>
 
+#include "cgroups/manager.hpp"
 #include "linux/paths.hpp"
 
 namespace ocirun::runtime {
 
 enum class LogFormat { kText, kJson };
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
-enum class CgroupManager { kCgroupfs, kSystemd, kDisabled };
+using CgroupManager = cgroups::Manager;
 enum class Rootless { kAuto, kYes, kNo };
 
 /// The options before the command (matrix 4.2).

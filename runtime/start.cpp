@@ -20,11 +20,9 @@ constexpr char kGoesOnAlready[] = "it does not wait for start any more: it is ru
 Result<void> run_poststart(const StateDirectory& directory, const bundle::ContainerRecord& record,
                            const Log& log) {
   if (!record.has_poststart) return {};
-  TRY_ASSIGN(const std::string text, directory.read_config());
-  TRY_ASSIGN(const bundle::Config config,
-             bundle::parse_config(text, HostPath(record.bundle)).take());
+  TRY_ASSIGN(const bundle::Config config, directory.read_snapshot(record.bundle));
   bundle::StateDocument state = document_of(record);
-  state.status = "running";
+  state.status = Status::kRunning;
   state.pid = record.init_pid;
   const hooks::Surroundings surroundings{
       .state = bundle::hook_state(state),
@@ -62,9 +60,7 @@ bool may_wait_for_agent(const bundle::ContainerRecord& record) {
 // Each ten seconds in which init says nothing. What waits for an agent does not come by itself.
 Result<void> hear_nothing(const StateDirectory& directory, const bundle::ContainerRecord& record,
                           const Log& log, std::chrono::seconds so_far, bool executing) {
-  const auto text = directory.read_config();
-  const auto config =
-      text ? bundle::parse_config(*text, HostPath(record.bundle)).take() : Result<bundle::Config>();
+  const auto config = directory.read_snapshot(record.bundle);
   const bool may_be_hook =
       !executing && config && !config->hooks.of(hooks::Kind::kStartContainer).empty();
   const bool has_agent = config && config->seccomp && !config->seccomp->listener_path.empty();

@@ -1,30 +1,11 @@
 #pragma once
 
-#include <string_view>
+#include "bundle/status.hpp"
 
 namespace ocirun::runtime {
 
-/// runtime.md#state, and `paused` as an additional value. kUnknown: a state directory that says
-/// nothing usable.
-enum class Status { kCreating, kCreated, kRunning, kPaused, kStopped, kUnknown };
-
-constexpr std::string_view status_name(Status status) {
-  switch (status) {
-    case Status::kCreating:
-      return "creating";
-    case Status::kCreated:
-      return "created";
-    case Status::kRunning:
-      return "running";
-    case Status::kPaused:
-      return "paused";
-    case Status::kStopped:
-      return "stopped";
-    case Status::kUnknown:
-      return "unknown";
-  }
-  return "";
-}
+using bundle::Status;
+using bundle::status_name;
 
 // runtime.md#operations: what may be asked of a container, by its status (OP-3 … OP-5).
 constexpr bool can_start(Status status) { return status == Status::kCreated; }

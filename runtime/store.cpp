@@ -123,6 +123,10 @@ Result<bundle::IntentRecord> StateDirectory::read_intent() const {
 Result<std::string> StateDirectory::read_config() const {
   return read_own_file(directory_, kConfig);
 }
+Result<bundle::Config> StateDirectory::read_snapshot(const std::string& bundle) const {
+  TRY_ASSIGN(const std::string text, read_config());
+  return bundle::parse_config(text, HostPath(bundle)).take();
+}
 Result<void> StateDirectory::write_resources(const cgroups::Resources& resources) const {
   return linux::replace_file(directory_, kResources, bundle::resources_text(resources), 0600);
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bundle/config.hpp"
 #include "bundle/state_document.hpp"
 #include "cgroups/resources.hpp"
 #include "linux/error.hpp"
@@ -42,6 +43,9 @@ class StateDirectory {
   Result<void> commit(const bundle::ContainerRecord& record) const;
   Result<bundle::IntentRecord> read_intent() const;
   Result<std::string> read_config() const;
+  /// The snapshot of config.json as values; `bundle` is the record's, for relative paths. Errors:
+  /// ENOENT, or a sentence when the file is damaged.
+  Result<bundle::Config> read_snapshot(const std::string& bundle) const;
   Result<void> write_resources(const cgroups::Resources& resources) const;
   /// What `update` wrote last; nothing before the first one.
   Result<std::optional<cgroups::Resources>> read_resources() const;

@@ -85,10 +85,9 @@ Result<void> Update::read_state() {
   record_ = container_.record();
   const bool wants_cgroup = !holds_nothing(change_) || !request_.added_devices.empty() ||
                             !request_.removed_devices.empty();
-  if (wants_cgroup && record_.cgroup_manager == "disabled")
+  if (wants_cgroup && record_.cgroup_manager == CgroupManager::kDisabled)
     return refuse("the container has no cgroup of its own, so no limits and no device rules");
-  TRY_ASSIGN(const std::string text, container_.config_text());
-  TRY_ASSIGN(config_, bundle::parse_config(text, HostPath(record_.bundle)).take());
+  TRY_ASSIGN(config_, container_.config());
   TRY_ASSIGN(const auto updated, container_.directory().read_resources());
   before_ = updated ? *updated : config_.resources.value_or(cgroups::Resources());
   if (change_.memory && before_.memory) complete(*change_.memory, *before_.memory);

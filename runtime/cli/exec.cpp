@@ -103,9 +103,7 @@ Result<int> run_exec(const Invocation& invocation) {
   TRY_ASSIGN(const ContainerId id, arguments.id());
   TRY_ASSIGN(const Container container, Container::load(invocation.options, id));
   TRY(refuse_foreign(container.directory()));
-  TRY_ASSIGN(const std::string text, container.config_text());
-  TRY_ASSIGN(const bundle::Config config,
-             bundle::parse_config(text, HostPath(container.record().bundle)).take());
+  TRY_ASSIGN(const bundle::Config config, container.config());
 
   const auto file = arguments.value("process");
   TRY_ASSIGN(bundle::Process process,

@@ -50,7 +50,7 @@ Result<int> change_freezer(const Invocation& invocation, bool (*is_allowed)(Stat
   if (!is_allowed(status))
     return refuse("container is {}: it must be {}", status_name(status),
                   state == cgroups::FreezerState::kFrozen ? "created or running" : "paused");
-  if (container.record().cgroup_manager == "disabled")
+  if (container.record().cgroup_manager == CgroupManager::kDisabled)
     return refuse(
         "the container has no cgroup of its own that could be frozen: it was created with "
         "--cgroup-manager=disabled, or by a user without a delegated cgroup");

@@ -28,12 +28,12 @@ Result<LogLevel> parse_level(const std::string& text) {
 }
 
 Result<CgroupManager> read_cgroup_manager(const Arguments& arguments) {
-  const std::string manager = arguments.value("cgroup-manager").value_or("cgroupfs");
-  if (manager == "disabled") return CgroupManager::kDisabled;  // podman --cgroups=disabled
-  if (manager != "cgroupfs" && manager != "systemd")
-    return refuse("--cgroup-manager {}: must be cgroupfs, systemd or disabled", manager);
-  return manager == "systemd" || arguments.has("systemd-cgroup") ? CgroupManager::kSystemd
-                                                                 : CgroupManager::kCgroupfs;
+  const std::string name = arguments.value("cgroup-manager").value_or("cgroupfs");
+  const auto manager = linux::value_of(cgroups::kManagerNames, name);
+  if (!manager) return refuse("--cgroup-manager {}: must be cgroupfs, systemd or disabled", name);
+  if (*manager == CgroupManager::kCgroupfs && arguments.has("systemd-cgroup"))
+    return CgroupManager::kSystemd;
+  return *manager;
 }
 
 Result<GlobalOptions> read_globals(const Arguments& arguments) {

@@ -71,7 +71,8 @@ Result<int> run_ps(const Invocation& invocation) {
   TRY_ASSIGN(const auto cgroup, container.cgroup());
   auto pids = cgroup->pids();
   if (!pids && container.status() == Status::kStopped) pids = std::vector<int>{};
-  if (container.record().cgroup_manager == "disabled" && container.status() != Status::kStopped) {
+  if (container.record().cgroup_manager == CgroupManager::kDisabled &&
+      container.status() != Status::kStopped) {
     TRY_ASSIGN(const auto found,
                find_processes(container.init().pid, container.record().own_pid_namespace));
     pids.emplace();

@@ -33,7 +33,7 @@ std::string table_text(const std::vector<bundle::StateDocument>& states) {
   using Row = std::array<std::string, 6>;
   std::vector<Row> rows{{"ID", "PID", "STATUS", "BUNDLE", "CREATED", "OWNER"}};
   for (const bundle::StateDocument& state : states)
-    rows.push_back({state.id, fmt::format("{}", state.pid), state.status,
+    rows.push_back({state.id, fmt::format("{}", state.pid), std::string(status_name(state.status)),
                     without_controls(state.bundle), without_controls(state.created), state.owner});
   Row::size_type column = 0;
   std::array<std::size_t, 6> widths{};
@@ -63,7 +63,7 @@ Result<int> run_state(const Invocation& invocation) {
     return 0;
   }
   const bundle::StateDocument unfinished = state_of_unfinished(directory, id);
-  if (unfinished.status == status_name(Status::kUnknown)) return std::unexpected(container.error());
+  if (unfinished.status == Status::kUnknown) return std::unexpected(container.error());
   TRY(print(bundle::state_text(unfinished)));
   return 0;
 }

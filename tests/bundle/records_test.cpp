@@ -27,7 +27,7 @@ ContainerRecord record() {
   record.init_image = "22:7";
   record.boot_id = "b";
   record.cgroup = cgroup();
-  record.cgroup_manager = "cgroupfs";
+  record.cgroup_manager = cgroups::Manager::kCgroupfs;
   record.cgroup_mark = "web1 8:1 12 ";
   record.has_poststart = true;
   record.own_pid_namespace = true;

@@ -11,7 +11,7 @@ namespace {
 StateDocument running() {
   return {.oci_version = "1.3.0",
           .id = "web1",
-          .status = "running",
+          .status = Status::kRunning,
           .pid = 4711,
           .bundle = "/bundles/web1",
           .rootfs = "/bundles/web1/rootfs",
@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(the_state_has_the_keys_that_clients_read) {
 
 BOOST_AUTO_TEST_CASE(a_stopped_container_has_pid_0_and_absent_annotations_are_left_out) {
   StateDocument state = running();
-  state.status = "stopped";
+  state.status = Status::kStopped;
   state.pid = 0;
   state.annotations.clear();
   BOOST_TEST(state_text(state) == R"({
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(a_hook_gets_what_the_specification_names_in_one_line) {  //
   BOOST_TEST(hook_state(state) ==
              R"({"ociVersion":"1.3.0","id":"web1","status":"running","pid":4711,)"
              R"("bundle":"/bundles/web1","annotations":{"a":"1","b":"2\n\"\\"}})");
-  state.status = "stopped";
+  state.status = Status::kStopped;
   state.pid = 0;
   state.annotations.clear();
   BOOST_TEST(hook_state(state) ==
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(pids_are_a_list_of_numbers) {
 
 BOOST_AUTO_TEST_CASE(the_seccomp_agent_gets_descriptors_pid_metadata_and_state) {  // S-7
   StateDocument state = running();
-  state.status = "creating";
+  state.status = Status::kCreating;
   state.annotations.clear();
   BOOST_TEST(seccomp_state(state, 4711, "m") ==
              R"({"ociVersion":"1.3.0","fds":["seccompFd"],"pid":4711,"metadata":"m","state":)"

@@ -63,7 +63,7 @@ class Root {
     record.init_image = must(linux::image_of(::getpid()));
     record.boot_id = slurp("/proc/sys/kernel/random/boot_id");
     record.boot_id.pop_back();
-    record.cgroup_manager = "disabled";
+    record.cgroup_manager = cgroups::Manager::kDisabled;
     record.own_pid_namespace = true;
     record.has_process = true;
     options.root = HostPath(scratch.path());
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(a_container_whose_init_runs_is_running_with_its_pid) {
   const Init init;
   const Root root(init);
   const bundle::StateDocument state = root.load().state();
-  BOOST_TEST(state.status == "running");
+  BOOST_TEST((state.status == Status::kRunning));
   BOOST_TEST(state.pid == init.pid());
   BOOST_TEST(state.id == "web1");
   BOOST_TEST(state.oci_version == "1.3.0");
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(a_zombie_init_is_stopped_and_has_no_pid) {  // as engines r
   const Root root(init);
   init.die_and_stay_a_zombie();
   const bundle::StateDocument state = root.load().state();
-  BOOST_TEST(state.status == "stopped");
+  BOOST_TEST((state.status == Status::kStopped));
   BOOST_TEST(state.pid == 0);
 }
 
@@ -160,17 +160,18 @@ BOOST_AUTO_TEST_CASE(a_container_that_is_being_created_is_told_from_a_damaged_on
       must(must(Store::open(root.options.root, MissingRoot::kIsAnError)).find(kId));
   ::unlink((root.scratch / "web1/state.json").c_str());
   BOOST_TEST(must_fail(Container::load(root.options, kId)).find("incomplete") != std::string::npos);
-  BOOST_TEST(state_of_unfinished(directory, kId).status == "unknown");  // nobody knows its creator
+  BOOST_TEST((state_of_unfinished(directory, kId).status ==
+              Status::kUnknown));  // nobody knows its creator
   bundle::IntentRecord intent;
   intent.record = root.record;
   intent.record.init_pid = 0;
   intent.runtime_pid = init.pid();
   intent.runtime_start_time = init.start_time();
   must(directory.write_intent(intent));
-  BOOST_TEST(state_of_unfinished(directory, kId).status == "creating");
+  BOOST_TEST((state_of_unfinished(directory, kId).status == Status::kCreating));
   ++intent.runtime_start_time;  // the creator is dead
   must(directory.write_intent(intent));
-  BOOST_TEST(state_of_unfinished(directory, kId).status == "unknown");
+  BOOST_TEST((state_of_unfinished(directory, kId).status == Status::kUnknown));
 }
 
 BOOST_AUTO_TEST_CASE(a_signal_reaches_a_running_init_and_a_stopped_one_is_not_running) {  // OP-4
@@ -233,11 +234,11 @@ BOOST_AUTO_TEST_CASE(a_container_that_is_deleted_before_its_files_are_read_does_
   const Init init;
   const Root root(init);
   const Container container = root.load();
-  for (const auto& text : {container.config_text(), container.filter_bytes()})
-    BOOST_TEST(must_fail(text).find("delete --force web1") != std::string::npos);  // damaged
+  BOOST_TEST(must_fail(container.config()).contains("delete --force web1"));  // damaged
+  BOOST_TEST(must_fail(container.filter_bytes()).contains("delete --force web1"));
   std::filesystem::remove(root.scratch / "web1/state.json");
-  for (const auto& text : {container.config_text(), container.filter_bytes()})
-    BOOST_TEST(must_fail(text) == "container does not exist");
+  BOOST_TEST(must_fail(container.config()) == "container does not exist");
+  BOOST_TEST(must_fail(container.filter_bytes()) == "container does not exist");
 }
 
 BOOST_AUTO_TEST_CASE(a_container_that_was_deleted_while_we_waited_does_not_exist) {

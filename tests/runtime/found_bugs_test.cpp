@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(a_users_state_file_does_not_make_root_signal_somebody_elses
   record.init_start_time = must(linux::read_process_stat(victim)).start_time;
   record.boot_id = slurp("/proc/sys/kernel/random/boot_id");
   record.boot_id.pop_back();
-  record.cgroup_manager = "disabled";
+  record.cgroup_manager = cgroups::Manager::kDisabled;
   record.own_pid_namespace = true;
   GlobalOptions options;
   options.root = HostPath(root);

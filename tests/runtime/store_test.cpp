@@ -33,7 +33,7 @@ bundle::ContainerRecord record(std::string name = "web1") {
   record.init_pid = 4711;
   record.init_start_time = 12345678901234ULL;
   record.boot_id = "b";
-  record.cgroup_manager = "disabled";
+  record.cgroup_manager = cgroups::Manager::kDisabled;
   record.annotations = {{"key", "value \" \n ü"}};
   return record;
 }
