@@ -1,24 +1,23 @@
 #include "hooks/phase.hpp"
 
+#include "linux/name_table.hpp"
+
 namespace ocirun::hooks {
 
-std::string_view config_name(Kind kind) {
-  switch (kind) {
-    case Kind::kPrestart:
-      return "prestart";
-    case Kind::kCreateRuntime:
-      return "createRuntime";
-    case Kind::kCreateContainer:
-      return "createContainer";
-    case Kind::kStartContainer:
-      return "startContainer";
-    case Kind::kPoststart:
-      return "poststart";
-    case Kind::kPoststop:
-      return "poststop";
-  }
-  return "";
-}
+namespace {
+
+constexpr linux::Named<Kind> kNames[] = {
+    {"prestart", Kind::kPrestart},
+    {"createRuntime", Kind::kCreateRuntime},
+    {"createContainer", Kind::kCreateContainer},
+    {"startContainer", Kind::kStartContainer},
+    {"poststart", Kind::kPoststart},
+    {"poststop", Kind::kPoststop},
+};
+
+}  // namespace
+
+std::string_view config_name(Kind kind) { return name_of(kNames, kind); }
 
 FailureRule failure_rule(Kind kind) {
   return kind == Kind::kPoststop ? FailureRule::kContinue : FailureRule::kAbort;

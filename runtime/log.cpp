@@ -17,20 +17,6 @@
 namespace ocirun::runtime {
 namespace {
 
-std::string_view level_name(LogLevel level) {
-  switch (level) {
-    case LogLevel::kDebug:
-      return "debug";
-    case LogLevel::kInfo:
-      return "info";
-    case LogLevel::kWarning:
-      return "warning";
-    case LogLevel::kError:
-      return "error";
-  }
-  return "";
-}
-
 std::string text_line(std::string_view level, std::string_view message, std::string_view time) {
   std::string quoted;
   for (const char c : message) {
@@ -135,16 +121,17 @@ void Log::write(LogLevel level, std::string_view message) const {
   const std::string time = rfc3339_now(0);
   if (file_) {
     const std::string line = format_ == LogFormat::kJson
-                                 ? bundle::log_line(level_name(level), shown, time)
-                                 : text_line(level_name(level), shown, time);
+                                 ? bundle::log_line(name_of(kLogLevelNames, level), shown, time)
+                                 : text_line(name_of(kLogLevelNames, level), shown, time);
     // One write a line: several commands append to the same file. A full disk must not fail the
     // command.
     [[maybe_unused]] const auto ignored = linux::write_all(file_, line + "\n");
   }
   if (!file_ || level == LogLevel::kError) {
-    const std::string line = level == LogLevel::kError
-                                 ? fmt::format("ocirun: {}\n", shown)
-                                 : fmt::format("ocirun: {}: {}\n", level_name(level), shown);
+    const std::string line =
+        level == LogLevel::kError
+            ? fmt::format("ocirun: {}\n", shown)
+            : fmt::format("ocirun: {}: {}\n", name_of(kLogLevelNames, level), shown);
     write_to_stderr(line);
   }
 }

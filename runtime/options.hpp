@@ -5,12 +5,18 @@
 #include <string>
 
 #include "cgroups/manager.hpp"
+#include "linux/name_table.hpp"
 #include "linux/paths.hpp"
 
 namespace ocirun::runtime {
 
 enum class LogFormat { kText, kJson };
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
+/// The words of --log-level. The first name of a level is the one in the log.
+inline constexpr linux::Named<LogLevel> kLogLevelNames[] = {
+    {"debug", LogLevel::kDebug},  {"info", LogLevel::kInfo},   {"warning", LogLevel::kWarning},
+    {"warn", LogLevel::kWarning}, {"error", LogLevel::kError},
+};
 using CgroupManager = cgroups::Manager;
 enum class Rootless { kAuto, kYes, kNo };
 

@@ -20,10 +20,7 @@ namespace ocirun::runtime::cli {
 namespace {
 
 Result<LogLevel> parse_level(const std::string& text) {
-  if (text == "debug") return LogLevel::kDebug;
-  if (text == "info") return LogLevel::kInfo;
-  if (text == "warning" || text == "warn") return LogLevel::kWarning;
-  if (text == "error") return LogLevel::kError;
+  if (const auto level = linux::value_of(kLogLevelNames, text)) return *level;
   return refuse("--log-level {}: must be debug, info, warning or error", text);
 }
 
