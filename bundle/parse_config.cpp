@@ -94,12 +94,6 @@ void join_paths(Config& config, const HostPath& bundle) {
     config.seccomp->listener_path = join(bundle, config.seccomp->listener_path.string());
 }
 
-/// SD-17: without `env` a hook of a 0.5 document has the runtime's environment.
-void inherit_environments(hooks::Hooks& hooks) {
-  for (const hooks::Kind kind : hooks::kKinds)
-    for (hooks::Hook& hook : hooks.of(kind)) hook.inherit_environment = !hook.env.has_value();
-}
-
 /// A document that is a section alone.
 template <typename Section>
 Result<Section> parse_section(std::string_view name, bool (*read)(Value, Section&),
@@ -143,7 +137,6 @@ Parsed parse_config(std::string_view text, const HostPath& bundle, UnknownNames 
       legacy_to_current(document, report);
     }
     kConfig(root, config);
-    if (config.edition == Edition::kLegacy05) inherit_environments(config.hooks);
     join_paths(config, bundle);
     if (root.node().is_object()) refusals = check_config(config, root);
   }

@@ -27,11 +27,9 @@ inline constexpr std::array kKinds{Kind::kPrestart,        Kind::kCreateRuntime,
 std::string_view config_name(Kind kind);  // "createRuntime"
 
 struct Hook {
-  HostPath path;                  // absolute (H-2)
-  std::vector<std::string> args;  // argv with argv[0]; empty: {path} (H-3)
-  std::optional<std::vector<std::string>>
-      env;                           // absent: empty, or the container's for startContainer (H-4)
-  bool inherit_environment = false;  // absent env of a 0.5 document (SD-17)
+  HostPath path;                                // absolute (H-2)
+  std::vector<std::string> args;                // argv with argv[0]; empty: {path} (H-3)
+  std::optional<std::vector<std::string>> env;  // absent: Surroundings::default_env (H-4, SD-17)
   std::optional<std::chrono::seconds> timeout;  // > 0 (H-5)
 };
 

@@ -36,6 +36,38 @@ Result<UniqueFd> make_stdin(std::string_view state) {
   return fd;
 }
 
+/// Where a hook's process gave up before execve, or at it.
+enum class Step : int { kDirectory, kConfine, kExecute };
+struct Failure {
+  Step step;
+  int reason;  // errno
+};
+
+bool enter_directory(const Surroundings& surroundings) {
+  if (surroundings.directory_itself.value >= 0)
+    return ::fchdir(surroundings.directory_itself.value) == 0;
+  return ::chdir(surroundings.directory.c_str()) == 0 || ::chdir("/") == 0;
+}
+
+// Returns only the step that failed.
+Failure execute(const Hook& hook, const Surroundings& surroundings) {
+  const auto& environment = hook.env ? hook.env : surroundings.default_env;
+  const linux::ExecArguments arguments(
+      hook.args.empty() ? std::vector{hook.path.string()} : hook.args,
+      environment.value_or(std::vector<std::string>()));
+  linux::close_descriptors_from(4);
+  if (surroundings.confine)
+    if (const auto confined = surroundings.confine(); !confined)
+      return {Step::kConfine, confined.error().number()};
+  ::execve(hook.path.c_str(), arguments.argv(), environment ? arguments.envp() : environ);
+  return {Step::kExecute, errno};
+}
+
+[[noreturn]] void give_up(Fd failure, const Failure& reason) {
+  [[maybe_unused]] const auto ignored = ::write(failure.value, &reason, sizeof(reason));
+  ::_exit(127);
+}
+
 [[noreturn]] void become_hook(const Hook& hook, const Surroundings& surroundings, Fd input,
                               Fd output, Fd failure) {
   // A command that is killed leaves no hook behind. If it died before that call no signal comes,
@@ -45,20 +77,26 @@ Result<UniqueFd> make_stdin(std::string_view state) {
   if (::poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR) != 0) ::_exit(127);
   ::setsid();  // its own process group: a timeout reaches its children too
   linux::reset_signals();
-  if (::chdir(surroundings.directory.c_str()) != 0 && ::chdir("/") != 0) ::_exit(127);
-  linux::ExecArguments arguments(hook.args.empty() ? std::vector{hook.path.string()} : hook.args,
-                                 hook.env ? *hook.env : surroundings.default_env);
-  if (::dup2(input.value, 0) >= 0 && ::dup2(output.value, 1) >= 0 && ::dup2(output.value, 2) >= 0 &&
-      ::dup2(failure.value, 3) >= 0) {
-    ::fcntl(3, F_SETFD,
-            FD_CLOEXEC);  // closes on a successful execve, which is how the parent learns of it
-    linux::close_descriptors_from(4);
-    ::execve(hook.path.c_str(), arguments.argv(),
-             hook.inherit_environment && !hook.env ? environ : arguments.envp());
+  // First: descriptor 3, which becomes the failure pipe, may be the directory.
+  if (!enter_directory(surroundings)) give_up(failure, {Step::kDirectory, errno});
+  if (::dup2(input.value, 0) < 0 || ::dup2(output.value, 1) < 0 || ::dup2(output.value, 2) < 0 ||
+      ::dup2(failure.value, 3) < 0)
+    ::_exit(127);
+  // Closes on a successful execve, which is how the parent learns of it.
+  ::fcntl(3, F_SETFD, FD_CLOEXEC);
+  give_up(Fd{3}, execute(hook, surroundings));
+}
+
+std::string what_failed(const Failure& failure, const Hook& hook) {
+  switch (failure.step) {
+    case Step::kDirectory:
+      return "enter its working directory";
+    case Step::kConfine:
+      return "load the seccomp filter for it";
+    case Step::kExecute:
+      break;
   }
-  const int reason = errno;
-  [[maybe_unused]] const auto ignored = ::write(3, &reason, sizeof(reason));
-  ::_exit(127);
+  return "exec " + hook.path.string();
 }
 
 // Reads what is there, at most the largest pipe full: a writer that never stops must not keep us
@@ -148,9 +186,9 @@ Result<void> run_hook(const Hook& hook, std::string_view name, const Surrounding
     return refuse("timed out after {} s{}", hook.timeout->count(), tail_of(std::move(kept)));
   }
   TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
-  int reason = 0;
-  if (::read(failure.reader.get(), &reason, sizeof(reason)) == sizeof(reason))
-    return fail(reason, "exec {}", hook.path.string());
+  Failure given_up{};
+  if (::read(failure.reader.get(), &given_up, sizeof(given_up)) == sizeof(given_up))
+    return fail(given_up.reason, "{}", what_failed(given_up, hook));
   if (WIFSIGNALED(status))
     return refuse("killed by signal {}{}", WTERMSIG(status), tail_of(std::move(kept)));
   if (WEXITSTATUS(status) != 0)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,11 +14,16 @@ namespace ocirun::hooks {
 
 /// What a hook gets, whatever its kind.
 struct Surroundings {
-  std::string state;                     // the state document on its stdin, then end of file (H-7)
-  HostPath directory;                    // its working directory; "/" where that is gone
-  std::vector<std::string> default_env;  // for a hook without `env` (H-4)
-  std::function<void(std::string_view)>
-      warn;             // what the operator should know meanwhile; may be empty
+  std::string state = {};   // the state document on its stdin, then end of file (H-7)
+  HostPath directory = {};  // its working directory; "/" where that is gone
+  Fd directory_itself =
+      Fd{};  // the working directory as a descriptor, instead of the path; -1: none
+  /// For a hook without `env` (H-4); without a value the caller's own environment.
+  std::optional<std::vector<std::string>> default_env = {};
+  /// Told what the operator should know meanwhile; may be empty.
+  std::function<void(std::string_view)> warn = {};
+  /// Called in the hook's process as the last act before execve; may be empty.
+  std::function<Result<void>()> confine = {};
   Fd interrupt = Fd{};  // readable when somebody may want the hook to end; -1: nobody
   std::function<Result<void>()> check_interrupt = {};  // asked then: an error ends the hook
 };

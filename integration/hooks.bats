@@ -50,22 +50,42 @@ record() { cat "$TMP/record" 2>/dev/null; }
   equal "zero one" "$(record)"
 }
 
-@test "H-4 env is the hook's whole environment; without it there is none" {
+@test "H-4 env is the hook's whole environment, an empty list too" {
   script true
   hook createRuntime "tr '\\0' '\\n' </proc/self/environ >$TMP/record" '{"env": ["A=1", "B=2"]}'
   INHERITED=no run_container
   equal $'A=1\nB=2' "$(record)"
   config 'del(.hooks)'
-  hook createRuntime "tr '\\0' '\\n' </proc/\$\$/environ >$TMP/record"
+  hook createRuntime "tr '\\0' '\\n' </proc/\$\$/environ >$TMP/record" '{"env": []}'
   INHERITED=no run_container
   equal "" "$(record)"
 }
 
-@test "H-4 a startContainer hook without env has the container's" {
-  config '.process.env += ["MINE=yes"]'
-  config '.hooks.startContainer = [{path: "/bin/sh", args: ["sh", "-c", "echo $MINE >/record"]}]'
-  inside 'cat /record'
-  succeeds yes
+@test "H-4 SD-17 a hook without env has the runtime's environment, whatever the document's version" {
+  local version kind
+  for version in 1.0.2 0.5.0-dev; do
+    config '.ociVersion = $v | .hooks = {}' --arg v "$version"
+    for kind in prestart createRuntime createContainer poststart poststop; do
+      [[ $version == 1.* || $kind != create* ]] || continue
+      hook "$kind" "echo $kind \$INHERITED >>$TMP/record"
+    done
+    rm -f "$TMP/record"
+    INHERITED=yes create
+    INHERITED=yes start
+    INHERITED=yes ocirun delete --force "$ID"
+    if [[ $version == 1.* ]]; then
+      equal $'prestart yes\ncreateRuntime yes\ncreateContainer yes\npoststart yes\npoststop yes' "$(record)"
+    else
+      equal $'prestart yes\npoststart yes\npoststop yes' "$(record)"
+    fi
+  done
+}
+
+@test "H-4 a startContainer hook without env has the process's environment, with HOME" {
+  config '.process.env += ["MINE=yes"] | .process.user = {uid: 1000, gid: 1000}'
+  config '.hooks.startContainer = [{path: "/bin/sh", args: ["sh", "-c", "echo $MINE $HOME $INHERITED. >/tmp/record"]}]'
+  INHERITED=yes inside 'cat /tmp/record'
+  succeeds "yes /home/web ."
 }
 
 @test "H-5 a timeout must be greater than zero" {
@@ -149,6 +169,23 @@ record() { cat "$TMP/record" 2>/dev/null; }
   config '.hooks.startContainer = [{path: "/inner-hook"}] | .process.user = {uid: 1000, gid: 1000}'
   inside 'cat /tmp/record'
   succeeds $'1000\nCapEff:\t0000000000000000'
+}
+
+@test "H-10 the working directory is the bundle, of createContainer hooks the container's root, of startContainer hooks /" {
+  local kind
+  for kind in prestart createRuntime createContainer poststart poststop; do hook "$kind" "echo $kind \$(pwd) >>$TMP/record; : >made-by-$kind"; done
+  config '.hooks.startContainer = [{path: "/bin/sh", args: ["sh", "-c", "pwd >/record; : >made-by-startContainer"]}]'
+  create_and_start
+  ocirun delete --force "$ID"
+  equal "prestart $BUNDLE
+createRuntime $BUNDLE
+createContainer $BUNDLE/rootfs
+poststart $BUNDLE
+poststop $BUNDLE" "$(record)"
+  equal / "$(<"$BUNDLE/rootfs/record")"
+  for kind in prestart createRuntime poststart poststop; do exists "$BUNDLE/made-by-$kind"; done
+  for kind in createContainer startContainer; do exists "$BUNDLE/rootfs/made-by-$kind"; done
+  is_gone /made-by-createContainer
 }
 
 @test "H-11 H-14 a failing prestart, createRuntime or createContainer hook fails create, leaves nothing, and poststop runs" {

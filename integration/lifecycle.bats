@@ -236,6 +236,39 @@ load lib/common
   status_is running
 }
 
+@test "OP-4 a created container ends by TERM, INT, HUP and QUIT, with and without a pid namespace and a process" {
+  local change signal
+  for change in . 'del(.linux.namespaces[] | select(.type == "pid"))' 'del(.process)'; do
+    config "$change"
+    for signal in TERM INT HUP QUIT; do
+      create
+      ocirun kill "$ID" "$signal"
+      eventually status_is stopped
+      ocirun delete "$ID"
+    done
+  done
+}
+
+@test "OP-4 once the program runs, a signal that it does not handle is ignored by pid 1, as the kernel has it" {
+  create_and_start
+  ocirun kill "$ID" TERM
+  ocirun kill "$ID" QUIT
+  status_is running
+}
+
+@test "OP-4 TERM ends a container whose startContainer hook runs, the hook too, and start fails" {
+  config '.hooks.startContainer = [{path: "/bin/sleep", args: ["sleep", "1007"]}]'
+  create
+  helper "$OCIRUN" --root "$ROOT" start "$ID"
+  eventually pgrep -fx "sleep 1007"
+  ocirun kill "$ID" TERM
+  run wait "$HELPER"
+  [[ $status == 1 ]]
+  contains "$TMP/helper.log" "before it could execute the program"
+  run pgrep -fx "sleep 1007"
+  [[ $status == 1 ]]
+}
+
 @test "kill --all signals every process, and succeeds after init is gone" {
   drop_namespace pid
   script 'sleep 1001 & sleep 1002 & echo ready >/got; wait'

@@ -101,6 +101,28 @@ engines_profile() {
   done
 }
 
+@test "S-12 H-10 a startContainer hook, whose program is the image's, is under the filter with and without noNewPrivileges" {
+  local nnp
+  seccomp '{defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["mkdir"], action: "SCMP_ACT_ERRNO"}]}'
+  config '.hooks.startContainer = [{path: "/bin/sh", args: ["sh", "-c", "exec >>/record 2>&1; grep Seccomp: /proc/self/status; mkdir /x"]},
+    {path: "/bin/sh", args: ["sh", "-c", "grep Seccomp: /proc/self/status >>/record"]}]'
+  config '.hooks.startContainer[0].args[2] += "; true"'
+  for nnp in true false; do
+    config '.process.noNewPrivileges = '$nnp
+    inside 'cat /record; grep Seccomp: /proc/self/status; rm /record'
+    equal "Seccomp: 2 mkdir: can't create directory '/x': Operation not permitted Seccomp: 2 Seccomp: 2" "$(xargs <<<"${output//\'/\\\'}")"
+  done
+}
+
+@test "S-12 H-11 a filter that a startContainer hook does not survive fails start, and the hook is named" {
+  config '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["mkdir"], action: "SCMP_ACT_KILL_PROCESS"}]}
+    | .hooks.startContainer = [{path: "/bin/mkdir", args: ["mkdir", "/x"]}]'
+  create
+  run ocirun start "$ID"
+  exits 1 "startContainer hook #0 (/bin/mkdir): killed by signal 31"
+  [[ ! -e $ROOT/$ID ]]
+}
+
 @test "S-12 a strict list of allowed calls is enough for the program to start" {
   seccomp '{defaultAction: "SCMP_ACT_ERRNO", syscalls: [{action: "SCMP_ACT_ALLOW", names: ["execve", "brk", "arch_prctl", "set_tid_address",
     "set_robust_list", "rseq", "mprotect", "prlimit64", "getrandom", "readlinkat", "readlink", "uname", "getuid", "setuid", "setgid", "getgid", "write", "newfstatat", "fstat",

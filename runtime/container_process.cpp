@@ -82,11 +82,11 @@ Result<void> ContainerProcess::set_attributes(const linux::Procfs& procfs) {
   if (!process_->selinux_label.empty())
     TRY(linux::set_selinux_on_exec(procfs, process_->selinux_label));
   TRY(set_groups(procfs));
-  environment_ = environment();
+  environment_ = build_environment();
   return enter_working_directory();
 }
 
-std::vector<std::string> ContainerProcess::environment() const {
+std::vector<std::string> ContainerProcess::build_environment() const {
   std::vector<std::string> entries = process_->env;
   if (inheritance_.listening_sockets > 0) {  // LG-2; the number that we have in there
     entries.push_back(fmt::format("LISTEN_FDS={}", inheritance_.listening_sockets));
@@ -195,8 +195,13 @@ Result<void> ContainerProcess::restrict(const linux::MessageSocket& parent) {
   return {};
 }
 
-Result<void> ContainerProcess::execute() {
+Result<void> ContainerProcess::load_late_filter() const {
   if (filter_) TRY(linux::load_seccomp(*filter_));
+  return {};
+}
+
+Result<void> ContainerProcess::execute() {
+  TRY(load_late_filter());
   ::execve(executable_.c_str(), arguments_->argv(), arguments_->envp());
   const int error = errno;
   const bool may_be_filter = config_.seccomp && (error == EPERM || error == EACCES);

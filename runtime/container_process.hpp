@@ -39,16 +39,25 @@ class ContainerProcess {
   /// find_executable(), among others.
   Result<void> restrict(const linux::MessageSocket& parent);
 
-  /// Loads the filter, if that was left, and executes. Returns only an error.
+  /// What the program will get: process.env, each name once, with HOME (P-5). Empty before
+  /// set_attributes().
+  const std::vector<std::string>& environment() const { return environment_; }
+
+  /// Loads the filter into the calling process, where restrict() has left that to the last moment
+  /// before an execve: for the hooks' processes, whose programs may be the image's, and by
+  /// execute().
+  Result<void> load_late_filter() const;
+
+  /// load_late_filter(), then the program. Returns only an error.
   ///
   /// System calls after the filter: with no_new_privs: execve. Without (CAP_SYS_ADMIN is needed to
-  /// load it, so it comes before the capabilities go): prctl, setresgid, setresuid, capset, chdir,
-  /// stat, access, sendmsg, recvmsg, poll, accept4, close, sendto, execve, and what startContainer
-  /// hooks take.
+  /// load it, so it comes before the capabilities go) and with a listener: prctl, setresgid,
+  /// setresuid, capset, chdir, stat, access, sendmsg, recvmsg, poll, accept4, close, sendto,
+  /// execve, and what it takes to run startContainer hooks.
   Result<void> execute();
 
  private:
-  std::vector<std::string> environment() const;
+  std::vector<std::string> build_environment() const;
   Result<void> set_groups(const linux::Procfs& procfs) const;
   Result<void> enter_working_directory();
   Result<void> set_limits(const linux::MessageSocket& parent);

@@ -10,6 +10,7 @@
 #include "linux/pidfd.hpp"
 #include "linux/procfs.hpp"
 #include "linux/syscalls.hpp"
+#include "runtime/host_hooks.hpp"
 #include "runtime/net_devices.hpp"
 #include "runtime/processes.hpp"
 #include "runtime/signals.hpp"
@@ -98,12 +99,7 @@ void run_poststop(const bundle::Config& config, const bundle::ContainerRecord& r
                   const Log& log) {
   bundle::StateDocument state = document_of(record);
   state.status = Status::kStopped;
-  const hooks::Surroundings surroundings{.state = bundle::hook_state(state),
-                                         .directory = HostPath(record.bundle),
-                                         .default_env = {},
-                                         .warn = [&log](std::string_view text) { log.warn(text); },
-                                         .interrupt = Signals::descriptor(),
-                                         .check_interrupt = Signals::check};
+  const hooks::Surroundings surroundings = on_host(state, HostPath(record.bundle), log);
   [[maybe_unused]] const auto always_succeeds =
       hooks::run_phase(config.hooks, hooks::Kind::kPoststop,
                        hooks::failure_rule(hooks::Kind::kPoststop), surroundings);

@@ -31,6 +31,14 @@ void keep_only_own_descriptors(const InitPlan& plan, const linux::MessageSocket&
   linux::close_descriptors_but(keep);
 }
 
+// The kernel keeps a signal from the first process of a pid namespace unless that process has a
+// handler, and a created container would only end by SIGKILL. execve takes the handlers away.
+void end_on_termination_signals() {
+  struct sigaction action{};
+  action.sa_handler = [](int signal) { ::_exit(128 + signal); };
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) ::sigaction(signal, &action, nullptr);
+}
+
 // The order of everything. One line a step; where a step could stand elsewhere, its reason says why
 // it does not.
 Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
@@ -57,8 +65,10 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   TRY(rootfs.make_devices(config));  // needs the /dev that a mount above may have brought
   TRY(ask_for_hooks(plan, parent));  // prestart, createRuntime: all is mounted, nothing pivoted
   TRY(write_late_sysctls(config));   // of network interfaces, which a hook may have brought
-  TRY(run_container_hooks(plan, hooks::Kind::kCreateContainer,  // paths are the host's still
-                          [&](auto text) { report_lasting_hook(parent, text); }));
+  TRY(run_container_hooks(
+      plan, hooks::Kind::kCreateContainer,      // paths are the host's still,
+      {.directory_itself = rootfs.directory(),  // but a relative one must not reach the host
+       .warn = [&](auto text) { report_lasting_hook(parent, text); }}));
   TRY(rootfs.open_terminal(config, parent));  // what the hooks did to /dev is verified here
   TRY(rootfs.finish_mounts());                // read-only at last, where we had to write
   TRY(rootfs.change_root(plan));
@@ -71,9 +81,12 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   if (process.exists()) {
     if (plan.new_keyring) TRY(join_keyring(*config.process, rootfs.procfs()));
     TRY(process.set_attributes(rootfs.procfs()));  // scheduler, labels: as root, with no filter
+    end_on_termination_signals();   // until the program decides; a filter might refuse it later
     rootfs.close();                 // no descriptor of a directory waits in a created container
     TRY(process.restrict(parent));  // limits, filter, user, sets
   } else {
+    linux::reset_signals();
+    end_on_termination_signals();
     rootfs.close();
   }
 
@@ -86,7 +99,10 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
     if (!process.exists())
       return refuse("/process: must be given in config.json to start a container");
     TRY(run_container_hooks(plan, hooks::Kind::kStartContainer,
-                            [&](auto text) { gate.report_lasting_hook(text); }));
+                            {.directory = HostPath("/"),
+                             .default_env = process.environment(),
+                             .warn = [&](auto text) { gate.report_lasting_hook(text); },
+                             .confine = [&] { return process.load_late_filter(); }}));
     gate.announce_exec();
     return process.execute();  // comes back only when it failed
   }();

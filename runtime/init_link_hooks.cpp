@@ -6,6 +6,7 @@
 #include "hooks/phase.hpp"
 #include "linux/procfs.hpp"
 #include "linux/syscalls.hpp"
+#include "runtime/host_hooks.hpp"
 #include "runtime/init_link.hpp"
 #include "runtime/net_devices.hpp"
 #include "runtime/signals.hpp"
@@ -17,13 +18,7 @@ Result<void> InitLink::run_hooks() {
   bundle::StateDocument state = plan_.state;
   state.status = Status::kCreated;  // step 2 is over: what the conformance suite reads
   state.pid = pid();
-  const hooks::Surroundings surroundings{
-      .state = bundle::hook_state(state),
-      .directory = context_.request.bundle,
-      .default_env = {},
-      .warn = [this](std::string_view text) { context_.log.warn(text); },
-      .interrupt = Signals::descriptor(),
-      .check_interrupt = Signals::check};
+  const hooks::Surroundings surroundings = on_host(state, context_.request.bundle, context_.log);
   TRY(record_init());
   hooks_have_begun_ = true;
   context_.directory.unlock();  // a hook may ask for the container's state

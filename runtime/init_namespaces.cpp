@@ -116,19 +116,12 @@ Result<void> write_late_sysctls(const bundle::Config& config) {
 }
 
 Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind,
-                                 std::function<void(std::string_view)> warn) {
+                                 hooks::Surroundings surroundings) {
   if (plan.config.hooks.of(kind).empty()) return {};
   bundle::StateDocument state = plan.state;
   state.status = Status::kCreated;
   state.pid = ::getpid();  // as seen in the container (H-8)
-  hooks::Surroundings surroundings{.state = bundle::hook_state(state),
-                                   .directory = HostPath("/"),
-                                   .default_env = {},
-                                   .warn = std::move(warn)};
-  // H-4: startContainer hooks live in the container and get its environment, unless they bring
-  // their own.
-  if (kind == hooks::Kind::kStartContainer && plan.config.process)
-    surroundings.default_env = plan.config.process->env;
+  surroundings.state = bundle::hook_state(state);
   const mode_t own = ::umask(plan.inheritance.umask);  // hooks have the caller's
   auto outcome = hooks::run_phase(plan.config.hooks, kind, hooks::failure_rule(kind), surroundings);
   ::umask(own);

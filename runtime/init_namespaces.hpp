@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "hooks/hook.hpp"
+#include "hooks/run_hook.hpp"
 #include "linux/error.hpp"
 #include "linux/message_socket.hpp"
 #include "runtime/plan.hpp"
@@ -36,10 +37,10 @@ Result<void> set_names(const bundle::Config& config);  // T-4, T-5
 Result<void> write_early_sysctls(const bundle::Config& config);
 Result<void> write_late_sysctls(const bundle::Config& config);
 
-/// createContainer and startContainer hooks, run by init itself in "/" (H-10). `warn` hears of one
-/// that has no timeout and lasts.
+/// createContainer and startContainer hooks, run by init itself (H-10), with the caller's umask.
+/// `surroundings` comes without the state.
 Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind,
-                                 std::function<void(std::string_view)> warn);
+                                 hooks::Surroundings surroundings);
 /// prestart and createRuntime hooks, run by the parent in the runtime's namespaces.
 Result<void> ask_for_hooks(const InitPlan& plan, const linux::MessageSocket& parent);
 

@@ -28,6 +28,8 @@ class RootfsBuild {
   Result<void> restrict_paths(const InitPlan& plan);
 
   const linux::Procfs& procfs() const { return *procfs_; }
+  /// The container's root directory; valid until close().
+  Fd directory() const { return root_->fd(); }
   /// Lets go of every descriptor.
   void close();
 

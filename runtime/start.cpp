@@ -9,6 +9,7 @@
 #include "runtime/agent.hpp"
 #include "runtime/await.hpp"
 #include "runtime/destroy.hpp"
+#include "runtime/host_hooks.hpp"
 #include "runtime/signals.hpp"
 #include "runtime/start_gate.hpp"
 
@@ -24,13 +25,7 @@ Result<void> run_poststart(const StateDirectory& directory, const bundle::Contai
   bundle::StateDocument state = document_of(record);
   state.status = Status::kRunning;
   state.pid = record.init_pid;
-  const hooks::Surroundings surroundings{
-      .state = bundle::hook_state(state),
-      .directory = HostPath(record.bundle),
-      .default_env = {},
-      .warn = [&log](std::string_view warning) { log.warn(warning); },
-      .interrupt = Signals::descriptor(),
-      .check_interrupt = Signals::check};
+  const hooks::Surroundings surroundings = on_host(state, HostPath(record.bundle), log);
   const hooks::FailureRule rule = config.edition == bundle::Edition::kLegacy05
                                       ? hooks::FailureRule::kContinue
                                       : hooks::failure_rule(hooks::Kind::kPoststart);

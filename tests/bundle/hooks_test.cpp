@@ -21,7 +21,6 @@ BOOST_AUTO_TEST_CASE(all_six_kinds_arrive_in_order) {  // H-1, H-3, H-4, H-5, H-
       BOOST_TEST(list[1].path.string() == "/bin/b");
       BOOST_TEST(list[1].args.empty());
       BOOST_TEST(!list[1].env.has_value());
-      BOOST_TEST(!list[1].inherit_environment);
       BOOST_TEST(!list[1].timeout.has_value());
     }
   }

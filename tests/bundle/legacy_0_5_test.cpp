@@ -128,11 +128,11 @@ BOOST_AUTO_TEST_CASE(a_seccomp_rule_had_one_name) {  // SD-11
   check_legacy_mistakes(kMistakes);
 }
 
-BOOST_AUTO_TEST_CASE(hooks_without_env_inherit_the_environment) {  // SD-17
+BOOST_AUTO_TEST_CASE(a_hook_without_env_is_told_from_one_with_an_empty_list) {  // SD-17
   const Config config =
       legacy_config(R"({"hooks": {"prestart": [{"path": "/a"}, {"path": "/b", "env": []}]}})");
-  BOOST_TEST(config.hooks.of(hooks::Kind::kPrestart)[0].inherit_environment);
-  BOOST_TEST(!config.hooks.of(hooks::Kind::kPrestart)[1].inherit_environment);
+  BOOST_TEST(!config.hooks.of(hooks::Kind::kPrestart)[0].env.has_value());
+  BOOST_TEST(config.hooks.of(hooks::Kind::kPrestart)[1].env->empty());
 }
 
 BOOST_AUTO_TEST_CASE(the_type_bind_made_a_bind_mount) {  // SD-20

@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(the_0_5_0_dev_example_parses_as_it_is) {  // matrix §3
   BOOST_TEST(*config.process->oom_score_adj == 100);
   BOOST_TEST(config.mounts.size() == 7U);
   BOOST_TEST(config.mounts[1].data.size() == 2U);
-  BOOST_TEST(config.hooks.of(hooks::Kind::kPrestart)[1].inherit_environment);
+  BOOST_TEST(!config.hooks.of(hooks::Kind::kPrestart)[1].env.has_value());
   BOOST_TEST((config.id_map.uids == std::vector{linux::IdMapping{0, 1000, 32000}}));
   BOOST_TEST(config.resources->block_io->write_iops[0].rate == 300U);
   BOOST_TEST(*config.resources->cpu->realtime_period == 1000000U);

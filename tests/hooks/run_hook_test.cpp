@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(its_environment_is_what_it_says_or_the_default_of_its_kind)
   hook.args = {"sh", "-c", "tr '\\0' '|' </proc/$$/environ >" + record + "; true"};
   ::setenv("OF_THE_CALLER", "secret", 1);
   Surroundings with_default = surroundings();
-  with_default.default_env = {"D=1", "PATH=/bin:/usr/bin"};
+  with_default.default_env = std::vector<std::string>{"D=1", "PATH=/bin:/usr/bin"};
 
   hook.env = std::vector<std::string>{"PATH=/usr/bin:/bin", "A=b c", "EMPTY="};
   must(run_hook(hook, with_default));
@@ -132,19 +132,14 @@ BOOST_AUTO_TEST_CASE(its_environment_is_what_it_says_or_the_default_of_its_kind)
   hook.env = std::vector<std::string>{};
   must(run_hook(hook, with_default));
   BOOST_TEST(slurp(record).empty());
-
-  hook.env.reset();
-  must(run_hook(hook, surroundings()));
-  BOOST_TEST(slurp(record).empty());
   ::unsetenv("OF_THE_CALLER");
 }
 
-BOOST_AUTO_TEST_CASE(a_hook_of_an_old_document_inherits_our_environment_unless_it_has_its_own) {
-  const Scratch scratch;  // SD-17
+BOOST_AUTO_TEST_CASE(without_env_and_without_a_default_it_inherits_our_environment) {  // H-4, SD-17
+  const Scratch scratch;
   const std::string record = scratch / "env";
   Hook hook = hook_at("/bin/sh");
   hook.args = {"sh", "-c", "tr '\\0' '|' </proc/$$/environ >" + record + "; true"};
-  hook.inherit_environment = true;
   ::setenv("OF_THE_CALLER", "inherited", 1);
   must(run_hook(hook, surroundings()));
   BOOST_TEST(slurp(record).find("OF_THE_CALLER=inherited|") != std::string::npos);
@@ -164,6 +159,40 @@ BOOST_AUTO_TEST_CASE(its_working_directory_is_the_given_one_or_the_root_when_tha
   there.directory = HostPath(scratch / "deleted");
   must(run_hook(hook, there));
   BOOST_TEST(slurp(scratch / "pwd") == "/\n");
+}
+
+BOOST_AUTO_TEST_CASE(
+    its_working_directory_may_be_given_as_a_descriptor_whose_path_leads_elsewhere) {
+  const Scratch scratch;
+  const Hook hook = hook_at(scratch.script("h", "touch here"));
+  std::filesystem::create_directory(scratch / "there");
+  const UniqueFd directory(::open((scratch / "there").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  std::filesystem::rename(scratch / "there", scratch / "moved");
+  Surroundings there = surroundings();
+  // One of the two is the lowest free number, which the hook's process wants for itself.
+  const UniqueFd third(::fcntl(directory.get(), F_DUPFD_CLOEXEC, 3));
+  for (const Fd fd : {Fd(directory), Fd(third)}) {
+    there.directory_itself = fd;
+    must(run_hook(hook, there));
+    BOOST_TEST(std::filesystem::remove(scratch / "moved/here"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_confines_it_happens_in_its_process_before_its_program) {
+  const Scratch scratch;
+  const Hook hook = hook_at(scratch.script("h", "umask >" + scratch.path() + "/umask"));
+  Surroundings around = surroundings();
+  around.confine = []() -> Result<void> {
+    ::umask(0123);
+    return {};
+  };
+  const mode_t own = ::umask(022);
+  must(run_hook(hook, around));
+  BOOST_TEST(slurp(scratch / "umask") == "0123\n");
+  BOOST_TEST(::umask(own) == 022U);
+  around.confine = [] { return Result<void>(fail(EPERM, "not allowed")); };
+  BOOST_TEST(must_fail(run_hook(hook, around)) ==
+             "load the seccomp filter for it: operation not permitted");
 }
 
 BOOST_AUTO_TEST_CASE(it_has_no_descriptor_but_the_three) {
