@@ -250,7 +250,7 @@ process() { jq ".process | $1" "$BUNDLE/config.json" >"$TMP/process.json"; }
 # The unified hierarchy hands down what it can; the sandbox takes it back.
 unified_with_controller() {
   UNIFIED=/sys/fs/cgroup/unified
-  [[ -d $UNIFIED ]] || UNIFIED=/sys/fs/cgroup
+  if pure_v2; then UNIFIED=/sys/fs/cgroup; fi
   # One that governs whole processes: below cpu and pids, which govern threads too, a process may stay.
   CONTROLLER=$(tr ' ' '\n' <"$UNIFIED/cgroup.controllers" 2>/dev/null | grep -xE 'memory|io|hugetlb' | head -n 1) || true
   [[ -n $CONTROLLER ]] || skip "no controller of processes in the unified hierarchy of this host"

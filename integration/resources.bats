@@ -290,7 +290,7 @@ block_device() {
 @test "R-41 network limits are set, or refused where the controller is missing" {
   resources '{network: {classID: 1048577}}'
   attempt create --bundle "$BUNDLE" "$ID"
-  if [[ -d /sys/fs/cgroup/net_cls ]]; then
+  if has_v1 net_cls; then
     equal 1048577 "$(<"$(cgroup net_cls)/net_cls.classid")"
   else
     exits 1 /linux/resources/network/classID

@@ -213,7 +213,7 @@ from_inside() {
 }
 
 @test "R-46 in a delegated cgroup limits hold, and a container can be paused" {
-  [[ -d /sys/fs/cgroup/unified || -e /sys/fs/cgroup/cgroup.procs ]] || skip "no unified hierarchy"
+  has_unified || skip "no unified hierarchy"
   delegate
   edit_as_user '.linux.cgroupsPath = $p | .linux.resources = {pids: {limit: 50}} | .process.args = ["sleep", "1000"]' \
     --arg p "/$ID-user/box"
@@ -254,7 +254,7 @@ in_box() {
 throttled() { [[ $(in_box event cpu cpu.stat cpu.stat nr_throttled) -ge 1 ]]; }
 
 @test "R-11 R-21 R-26 R-46 in a delegated cgroup an ordinary user's limits are read back, updated and felt" {
-  [[ -d /sys/fs/cgroup/unified || -e /sys/fs/cgroup/cgroup.procs ]] || skip "no unified hierarchy"
+  has_unified || skip "no unified hierarchy"
   needs_controller memory
   needs_controller pids
   needs_controller cpu

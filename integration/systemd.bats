@@ -14,8 +14,8 @@ setup_file() {
 
 # guest [OPTION…] SCRIPT: runs it with lib/systemd-guest.bash; it must succeed.
 guest() { run_in "$REPO/integration/vm/systemd-ns" "$@"; }
-# machine [OPTION…] SCRIPT: the same on User-Mode Linux, where cgroup v2 has controllers.
-machine() { run_in "$REPO/integration/vm/run" --engine uml --systemd "$@"; }
+# machine [OPTION…] SCRIPT: the same in a virtual machine, where cgroup v2 has controllers.
+machine() { run_in "$REPO/integration/vm/run" --systemd "$@"; }
 
 run_in() {
   [[ -z ${BED_MISSING:-} ]] || skip "$BED_MISSING"

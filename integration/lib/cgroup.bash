@@ -4,6 +4,11 @@
 # pure_v2: this host has the unified hierarchy only.
 pure_v2() { [[ -e /sys/fs/cgroup/cgroup.controllers ]]; }
 
+# has_v1 CONTROLLER: a v1 hierarchy of that controller is mounted. The mount table tells: a directory of its name may be empty.
+has_v1() { grep -qE " - cgroup [^ ]+ ([^ ]+,)?$1(,|\$)" /proc/self/mountinfo; }
+# has_unified: the unified hierarchy is mounted, alone or beside v1.
+has_unified() { grep -qE ' - cgroup2 ' /proc/self/mountinfo; }
+
 needs_v1() { if pure_v2; then skip "$1: this host has cgroup v2 only"; fi; }
 needs_v2() { pure_v2 || skip "$1: this host has v1 hierarchies"; }
 
@@ -12,7 +17,7 @@ needs_controller() {
   if pure_v2; then
     contains /sys/fs/cgroup/cgroup.controllers "$1" || skip "the kernel, or who delegates, gives no $1 controller"
   else
-    [[ -d /sys/fs/cgroup/$1 ]] || skip "no $1 hierarchy is mounted"
+    has_v1 "$1" || skip "no $1 hierarchy is mounted"
   fi
 }
 
