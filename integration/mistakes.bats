@@ -28,12 +28,28 @@ valid_with() {
 }
 
 @test "R-1 validate wonders about a cgroupsPath of systemd's form, unless it is told of systemd" {
+  config '.process.user.umask = 18'
   valid_with '/linux/cgroupsPath: looks like systemd' '.linux.cgroupsPath = "user.slice:ocirun:web1"' keep
   run ocirun --systemd-cgroup validate "$BUNDLE"
   succeeds "config.json is valid"
   config '.linux.cgroupsPath = "/a:b:c"'
   run ocirun validate "$BUNDLE"
   succeeds "config.json is valid"
+}
+
+@test "P-20 validate notes once that a document without a umask keeps the caller's" {
+  config 'del(.process.user.umask)'
+  run ocirun validate "$BUNDLE"
+  succeeds
+  equal 1 "$(grep -c '/process/user/umask' <<<"$output")"
+  mentions "note: /process/user/umask: absent, so the process keeps the umask of whoever calls create or run"
+  config '.process.user.umask = 18'
+  run ocirun validate "$BUNDLE"
+  succeeds "config.json is valid"
+  config 'del(.process)'
+  run ocirun validate "$BUNDLE"
+  succeeds
+  [[ $output != *umask* ]]
 }
 
 @test "the specification's good documents have no name that validate does not know" {

@@ -79,6 +79,10 @@ Result<int> run_validate(const Invocation& invocation) {
     report +=
         "warning: /linux/cgroupsPath: looks like systemd's slice:prefix:name; without "
         "--systemd-cgroup it is a path below /ocirun\n";
+  if (parsed.config && parsed.config->process && !parsed.config->process->user.umask)
+    report +=
+        "note: /process/user/umask: absent, so the process keeps the umask of whoever calls create "
+        "or run; runc and crun set 022 (18 as the number in JSON)\n";
   if (parsed.problems.empty()) report += "config.json is valid\n";
   TRY(print(report));
   if (parsed.problems.empty()) return 0;
