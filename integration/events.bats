@@ -151,10 +151,12 @@ has_used_the_cpu() { ocirun exec "$ID" seq 100000 >/dev/null && [[ $(stats .data
   user_namespace
   head -c 40000000 /dev/zero >"$BUNDLE/rootfs/var/filler"
   add_mount '{"destination": "/var", "type": "tmpfs", "source": "tmpfs", "options": ["tmpcopyup"]}'
+  local index
+  index=$(jq '.mounts | length - 1' "$BUNDLE/config.json")
   resources '{memory: {limit: 8388608, swap: 8388608}}'
   attempt create --bundle "$BUNDLE" "$ID"
   exits 1 "out of memory"
-  mentions "killed by signal 9 (SIGKILL) while it entered its namespaces"
+  mentions "killed by signal 9 (SIGKILL) while /mounts/$index was made"
   mentions "raise /linux/resources/memory/limit, which is 8388608 bytes"
   [[ ! -e $ROOT/$ID ]]
 }

@@ -37,8 +37,8 @@ Error ChildLink::death_report() {
     how = "was killed by signal " + signal_text(WTERMSIG(*status));
   if (status && WIFEXITED(*status))
     how = fmt::format("exited with status {}", WEXITSTATUS(*status));
-  return Error(0, fmt::format("the container's process {} while {}{}", how,
-                              conversation_.activity(), cause_of_death()));
+  return Error(
+      0, fmt::format("the container's process {} while {}{}", how, activity(), cause_of_death()));
 }
 
 // A stage that dies before it has told of the process it cloned leaves that one with the other end
@@ -46,7 +46,7 @@ Error ChildLink::death_report() {
 Result<void> ChildLink::await_packet() {
   TRY(within(await_word(socket_.fd(), child_.pidfd,
                         [this](std::chrono::seconds so_far) { return hear_nothing(so_far); }),
-             fmt::format("while {}", conversation_.activity())));
+             fmt::format("while {}", activity())));
   // What it said before it died arrived before its death did.
   pollfd word{socket_.fd().value, POLLIN, 0};
   if (::poll(&word, 1, 0) != 0) return {};

@@ -38,6 +38,8 @@ class ChildLink {
   /// Called after each ten seconds without a word of the child's. An error ends the wait.
   virtual Result<void> hear_nothing(std::chrono::seconds so_far) = 0;
   const Conversation& conversation() const { return conversation_; }
+  /// What the child does now, as in "was killed while …".
+  virtual std::string activity() const { return std::string(conversation_.activity()); }
   /// More to say of a child that died.
   virtual std::string cause_of_death() const { return {}; }
 

@@ -55,26 +55,37 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   TRY(join_cgroups(plan));      // before the cgroup namespace, or it is rooted at the host's
   plan.pinned.clear();          // the host's namespaces stay out of reach from here on
   TRY(start_session());         // engines signal the process group, terminal or not
+  plan.step.enter(InitStep::kNames);
   TRY(set_names(config));
   if (config.namespaces.creates(linux::NamespaceKind::kNetwork)) TRY(linux::bring_loopback_up());
   TRY(write_early_sysctls(config));  // nothing of the container's is mounted yet
 
   // The file system.
+  plan.step.enter(InitStep::kRoot);
   TRY_ASSIGN(RootfsBuild rootfs, begin_rootfs(plan, parent));  // our own root mount, our own procfs
   TRY(rootfs.attach_mounts(plan, parent));
+  plan.step.enter(InitStep::kDevices);
   TRY(rootfs.make_devices(config));  // needs the /dev that a mount above may have brought
+  plan.step.enter(InitStep::kHostHooks);
   TRY(ask_for_hooks(plan, parent));  // prestart, createRuntime: all is mounted, nothing pivoted
-  TRY(write_late_sysctls(config));   // of network interfaces, which a hook may have brought
+  plan.step.enter(InitStep::kSysctls);
+  TRY(write_late_sysctls(config));  // of network interfaces, which a hook may have brought
+  plan.step.enter(InitStep::kContainerHooks);
   TRY(run_container_hooks(
       plan, hooks::Kind::kCreateContainer,      // paths are the host's still,
       {.directory_itself = rootfs.directory(),  // but a relative one must not reach the host
        .warn = [&](auto text) { report_lasting_hook(parent, text); }}));
+  plan.step.enter(InitStep::kTerminal);
   TRY(rootfs.open_terminal(config, parent));  // what the hooks did to /dev is verified here
-  TRY(rootfs.finish_mounts());                // read-only at last, where we had to write
+  plan.step.enter(InitStep::kReadOnly);
+  TRY(rootfs.finish_mounts());  // read-only at last, where we had to write
+  plan.step.enter(InitStep::kChangeRoot);
   TRY(rootfs.change_root(plan));
+  plan.step.enter(InitStep::kMasks);
   TRY(rootfs.restrict_paths(plan));  // after the pivot, so that "/" is the container's
 
   // The process.
+  plan.step.enter(InitStep::kAsInConversation);
   TRY_ASSIGN(std::optional<linux::SeccompFilter> filter, receive_filter(config, parent));
   ContainerProcess process(config, config.process ? &*config.process : nullptr, Entrance::kInit,
                            plan.inheritance, std::move(filter));

@@ -75,9 +75,14 @@ Result<void> InitLink::hear_nothing(std::chrono::seconds so_far) {
   if (agent_has_listener_) return no_answer_of_agent(*plan_.config.seccomp, so_far);
   const bool has_hooks = !plan_.config.hooks.of(hooks::Kind::kCreateContainer).empty();
   if (is_ours_to_tell(has_hooks, so_far))
-    context_.log.warn(fmt::format("still waiting after {} s, while {}", so_far.count(),
-                                  conversation().activity()));
+    context_.log.warn(
+        fmt::format("still waiting after {} s, while {}", so_far.count(), activity()));
   return {};
+}
+
+std::string InitLink::activity() const {
+  std::string step = plan_.step.activity();
+  return step.empty() ? ChildLink::activity() : step;
 }
 
 std::string InitLink::cause_of_death() const { return tell_oom(context_.cgroup, 0); }

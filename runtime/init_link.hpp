@@ -45,6 +45,7 @@ class InitLink final : public ChildLink {
   Result<void> answer(const linux::Packet& packet) override;
   Result<void> hear_nothing(std::chrono::seconds so_far) override;
   std::string cause_of_death() const override;
+  std::string activity() const override;
 
   Result<void> record_init();
   Result<void> map_ids();

@@ -137,6 +137,7 @@ Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::Messa
       .own_ipc = config.namespaces.creates(NamespaceKind::kIpc),
       .cgroups = plan.cgroup_hierarchies};
   for (std::size_t index = 0; index < config.mounts.size(); ++index) {
+    plan.step.enter(InitStep::kMounts, static_cast<int>(index));
     const linux::Mount& mount = config.mounts[index];
     UniqueFd from_parent;
     const bool is_the_parents = is_id_mapped(mount) || wants_lock(config, mount);

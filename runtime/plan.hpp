@@ -9,6 +9,7 @@
 #include "linux/namespaces.hpp"
 #include "linux/unique_fd.hpp"
 #include "runtime/inheritance.hpp"
+#include "runtime/init_step.hpp"
 
 namespace ocirun::runtime {
 
@@ -24,6 +25,7 @@ struct InitPlan {
   Inheritance inheritance;
   bool pivot = true;  // false: --no-pivot
   bool new_keyring = true;
+  StepBoard step = {};  // init writes, the parent reads
 
   bool has_own_mount_tree() const {
     return config.namespaces.contains(linux::NamespaceKind::kMount);
