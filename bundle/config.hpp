@@ -56,6 +56,11 @@ struct Process {
 /// Which reading of the specification a document gets (D-10, SD-1).
 enum class Edition { kLegacy05, kCurrent };
 
+/// The warning for a `pids.limit` of 0 that is honoured.
+inline constexpr std::string_view kNoProcessAtAll =
+    "/linux/resources/pids/limit: 0 lets no process fork since specification 1.3; give -1 for "
+    "unlimited, or at least 1";
+
 /// A whole config.json: what exists is valid.
 struct Config {
   std::string oci_version;

@@ -65,4 +65,9 @@ Support support_of(const Version& version) {
   return version.minor <= 3 ? Support::kCurrent : Support::kNewer;
 }
 
+bool honours_pids_limit_of_zero(std::string_view oci_version) {
+  const auto version = parse_version(oci_version);
+  return version && version->major == 1 && version->minor >= 3;
+}
+
 }  // namespace ocirun::bundle

@@ -18,6 +18,10 @@ std::optional<Version> parse_version(std::string_view text);
 enum class Support { kLegacy05, kCurrent, kNewer, kNone };
 Support support_of(const Version& version);
 
+/// whether a `pids.limit` of 0 is a limit in a document of this version. Specification 1.3
+/// made it one; before, 0 meant "not given", and CRI-O up to 1.28 sends it for "unlimited".
+bool honours_pids_limit_of_zero(std::string_view oci_version);
+
 /// What we tell of ourselves: features (F-1), state, default config.
 inline constexpr std::string_view kOldestVersion = "1.0.0";
 inline constexpr std::string_view kNewestVersion = "1.3.0";

@@ -125,7 +125,7 @@ constexpr auto kCpuAffinity = fields<Process>(
 
 constexpr auto kProcess =
     fields<Process>(field("terminal", &Process::terminal, flag),                   // P-2
-                    field("consoleSize", &Process::console_size, kConsoleSize),    // P-3
+                    without_effect("consoleSize"),                                 // P-3, below
                     required("cwd", &Process::cwd, absolute_path),                 // P-4
                     field("env", &Process::env, list_of(environment_entry)),       // P-5
                     required("args", &Process::args, texts),                       // P-6
@@ -150,7 +150,10 @@ bool read_process(Value at, Process& out) {
     args->problem("must hold at least the program to run");  // P-6
     return false;
   }
-  if (!out.terminal) out.console_size.reset();  // P-3: ignored then
+  if (const auto size = at.member("consoleSize"); size && !out.terminal)  // P-3
+    size->warning("has no effect, because terminal is not true");
+  else if (size)
+    return kConsoleSize(*size, out.console_size.emplace()) && good;
   return good;
 }
 

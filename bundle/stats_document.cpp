@@ -34,6 +34,8 @@ void write_cpu(JsonWriter& out, const Stats& stats) {
   out.key("cpu").begin_object().key("usage").begin_object();
   unless_zero(out, "total", cpu.total_ns);
   if (!cpu.per_cpu_ns.empty()) out.member("percpu", cpu.per_cpu_ns);
+  if (!cpu.per_cpu_system_ns.empty()) out.member("percpu_kernel", cpu.per_cpu_system_ns);
+  if (!cpu.per_cpu_user_ns.empty()) out.member("percpu_user", cpu.per_cpu_user_ns);
   out.member("kernel", cpu.system_ns).member("user", cpu.user_ns).end_object();
   out.key("throttling").begin_object();
   unless_zero(out, "periods", cpu.periods);
@@ -210,7 +212,7 @@ std::string stats_event(const std::string& id, const ContainerStats& stats) {
   out.key("pids").begin_object();
   if (stats.cgroup.pids) {
     unless_zero(out, "current", stats.cgroup.pids->current);
-    unless_zero(out, "limit", stats.cgroup.pids->limit);
+    unless_zero(out, "limit", stats.cgroup.pids->limit.value_or(0));
   }
   out.end_object();
   write_block_io(out, stats.cgroup);

@@ -25,6 +25,13 @@ std::optional<std::uint64_t> read_number(const Directory& directory, const std::
   return number(text);
 }
 
+std::optional<PidsStats> read_pids(const Directory& directory) {
+  const auto current = read_number(directory, "pids.current");
+  if (!current) return std::nullopt;
+  const auto limit = number(directory.read_or_empty("pids.max"));  // "max" is no number
+  return PidsStats{.current = *current, .limit = limit};
+}
+
 std::vector<std::uint16_t> read_number_list(const Directory& directory, const std::string& file) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint16_t>::max();
   std::vector<std::uint16_t> list;

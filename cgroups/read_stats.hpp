@@ -24,6 +24,9 @@ std::vector<std::string> hugetlb_page_sizes(const Directory& directory);
 std::optional<std::uint64_t> read_number(const Directory& directory, const std::string& file);
 /// A list of CPUs or memory nodes, "0-3,7"; empty where it cannot be read.
 std::vector<std::uint16_t> read_number_list(const Directory& directory, const std::string& file);
+/// pids.current and pids.max, which are the same in both hierarchies. Nothing without the
+/// controller.
+std::optional<PidsStats> read_pids(const Directory& directory);
 /// rdma.current and rdma.max, which are the same in both hierarchies.
 std::map<std::string, RdmaStats> read_rdma(const Directory& directory);
 /// "some avg10=0.12 avg60=0.00 avg300=0.00 total=34", and a line "full …" (Linux 4.20; a kernel

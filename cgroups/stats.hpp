@@ -20,7 +20,7 @@ struct Pressure {
 
 struct CpuStats {
   std::uint64_t total_ns = 0, user_ns = 0, system_ns = 0;
-  std::vector<std::uint64_t> per_cpu_ns;
+  std::vector<std::uint64_t> per_cpu_ns = {}, per_cpu_system_ns = {}, per_cpu_user_ns = {};
   std::uint64_t periods = 0, throttled_periods = 0, throttled_ns = 0;
 };
 struct CpusetStats {
@@ -30,8 +30,11 @@ struct CpusetStats {
 };
 struct MemoryUsage {
   std::uint64_t usage = 0, max_usage = 0, fail_count = 0,
-                limit = 0;  // bytes; limit 2^64-1: unlimited
+                limit = 0;  // bytes
 };
+/// Whether a limit of MemoryUsage is none: v1 says the largest number of whole pages below 2^63
+/// then, v2 "max", which is read as 2^64-1.
+constexpr bool is_unlimited(std::uint64_t bytes) { return bytes > std::uint64_t{1} << 62; }
 struct MemoryStats {
   MemoryUsage memory;
   std::optional<MemoryUsage> swap, kernel, kernel_tcp;
@@ -41,7 +44,7 @@ struct MemoryStats {
 };
 struct PidsStats {
   std::uint64_t current = 0;
-  std::uint64_t limit = 0;  // 0: unlimited
+  std::optional<std::uint64_t> limit;  // absent: unlimited
 };
 struct BlockIoEntry {
   std::uint64_t major = 0, minor = 0;

@@ -20,6 +20,14 @@ void read_cpuacct(const Directory& directory, Stats& stats) {
   const std::string per_cpu = directory.read_or_empty("cpuacct.usage_percpu");
   for (const std::string_view word : words(per_cpu))
     cpu.per_cpu_ns.push_back(number(word).value_or(0));
+  // "cpu user system", then a line for each CPU (Linux 4.10).
+  const std::string all = directory.read_or_empty("cpuacct.usage_all");
+  for (const std::string_view line : words(all, '\n')) {
+    const auto columns = words(line);
+    if (columns.size() < 3 || !number(columns[0])) continue;
+    cpu.per_cpu_user_ns.push_back(number(columns[1]).value_or(0));
+    cpu.per_cpu_system_ns.push_back(number(columns[2]).value_or(0));
+  }
   const auto user = read_number(directory, "cpuacct.usage_user");  // Linux 4.7
   const auto system = read_number(directory, "cpuacct.usage_sys");
   if (user && system) {
@@ -49,10 +57,7 @@ std::optional<MemoryUsage> read_usage(const Directory& directory, const std::str
   memory.usage = *usage;
   memory.max_usage = read_number(directory, prefix + ".max_usage_in_bytes").value_or(0);
   memory.fail_count = read_number(directory, prefix + ".failcnt").value_or(0);
-  const std::uint64_t limit = read_number(directory, prefix + ".limit_in_bytes").value_or(0);
-  // "unlimited" is the largest number of whole pages below 2^63.
-  constexpr std::uint64_t kLargest = std::uint64_t{1} << 62;
-  memory.limit = limit > kLargest ? std::numeric_limits<std::uint64_t>::max() : limit;
+  memory.limit = read_number(directory, prefix + ".limit_in_bytes").value_or(0);
   return memory;
 }
 
@@ -68,14 +73,6 @@ void read_memory(const Directory& directory, Stats& stats) {
   if (const auto cache = memory.raw.find("cache"); cache != memory.raw.end())
     memory.cache = cache->second;
   memory.oom_kills = read_table(directory, "memory.oom_control")["oom_kill"];  // Linux 4.13
-}
-
-void read_pids(const Directory& directory, Stats& stats) {
-  const auto current = read_number(directory, "pids.current");
-  if (!current) return;
-  const std::uint64_t limit = read_number(directory, "pids.max").value_or(0);
-  stats.pids = PidsStats{.current = *current,
-                         .limit = limit == std::numeric_limits<std::uint64_t>::max() ? 0 : limit};
 }
 
 /// Lines "MAJOR:MINOR OPERATION NUMBER", or "MAJOR:MINOR NUMBER"; a "Total" line ends them.
@@ -150,6 +147,7 @@ void read_cpuset(const Directory& directory, Stats& stats) {
   }
 }
 
+void read_v1_pids(const Directory& directory, Stats& stats) { stats.pids = read_pids(directory); }
 void read_v1_rdma(const Directory& directory, Stats& stats) { stats.rdma = read_rdma(directory); }
 
 struct Reader {
@@ -158,7 +156,7 @@ struct Reader {
 };
 constexpr Reader kReaders[] = {
     {"cpuacct", read_cpuacct}, {"cpu", read_cpu},      {"cpuset", read_cpuset},
-    {"memory", read_memory},   {"pids", read_pids},    {"blkio", read_block_io},
+    {"memory", read_memory},   {"pids", read_v1_pids}, {"blkio", read_block_io},
     {"hugetlb", read_hugetlb}, {"rdma", read_v1_rdma},
 };
 

@@ -47,13 +47,6 @@ void read_memory(const Directory& directory, Stats& stats) {
   }
 }
 
-void read_pids(const Directory& directory, Stats& stats) {
-  const auto current = read_number(directory, "pids.current");
-  if (!current) return;
-  const std::uint64_t limit = read_number(directory, "pids.max").value_or(kUnlimited);
-  stats.pids = PidsStats{.current = *current, .limit = limit == kUnlimited ? 0 : limit};
-}
-
 /// Lines "MAJOR:MINOR rbytes=N wbytes=N rios=N wios=N dbytes=N dios=N".
 void read_io(const Directory& directory, Stats& stats) {
   struct Key {
@@ -110,7 +103,7 @@ void read_cpuset(const Directory& directory, Stats& stats) {
 void read_stats_v2(const Directory& directory, Stats& stats) {
   if (!stats.cpu) read_cpu(directory, stats);
   if (!stats.memory) read_memory(directory, stats);
-  if (!stats.pids) read_pids(directory, stats);
+  if (!stats.pids) stats.pids = read_pids(directory);
   if (stats.block_io.empty()) read_io(directory, stats);
   if (stats.hugetlb.empty()) read_hugetlb(directory, stats);
   if (!stats.cpuset) read_cpuset(directory, stats);

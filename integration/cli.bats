@@ -94,6 +94,25 @@ load lib/common
   equal 2 "$(wc -l <log)"
 }
 
+@test "--log-format json without --log puts one object on stderr, of an error and of a warning" {
+  run --separate-stderr "$OCIRUN" --log-format json --root "$ROOT" state "$ID"
+  exits 1
+  equal "error" "$(jq -r .level <<<"$stderr")"
+  [[ $(jq -r .msg <<<"$stderr") == "state $ID: container does not exist" ]]
+  config '.process.consoleSize = {height: 1, width: 1} | .process.args = ["true"]'
+  run --separate-stderr "$OCIRUN" --log-format json --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+  exits 0
+  equal "warning" "$(jq -r .level <<<"$stderr")"
+}
+
+@test "an empty value means that the option is not given, but for --root" {
+  create_and_start
+  run ocirun exec --user "" --cwd "" --pid-file "" --process "" --apparmor= "$ID" echo fine
+  succeeds fine
+  run "$OCIRUN" --root "" list
+  exits 1 "--root: must name a directory"
+}
+
 @test "--log-format text is not JSON, and another format is refused" {
   run "$OCIRUN" --root "$ROOT" --log "$TMP/log" --log-format text state nobody
   exits 1

@@ -26,6 +26,15 @@ has_used_the_cpu() { ocirun exec "$ID" seq 100000 >/dev/null && [[ $(stats .data
   jq -e '.data | has("cpuset") and has("blkio") and has("hugetlb") and has("intel_rdt") and has("network_interfaces")' <<<"$output"
 }
 
+@test "events on v1: unlimited is what the file says, and each CPU's time has its two parts" {
+  needs_v1 "files of v1"
+  create_and_start
+  run ocirun events --stats "$ID"
+  exits 0
+  mentions "\"memory\":{\"usage\":{\"limit\":$(<"$(cgroup memory)/memory.limit_in_bytes"),"
+  jq -e '.data.cpu.usage | (.percpu_kernel | length) == (.percpu | length) and (.percpu_user | length) == (.percpu | length)' <<<"$output"
+}
+
 @test "events: the container's own interfaces" {
   create_and_start
   equal '[]' "$(ocirun events --stats "$ID" | jq -c '[.data.network_interfaces[].Name | select(. == "lo")]')"

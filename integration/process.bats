@@ -93,6 +93,39 @@ load lib/common
   refused 'exec: "/etc": permission denied' '.process.args = ["/etc"]'
 }
 
+@test "P-6 a program of PATH that may not be executed is told as permission denied, unless a later one may" {
+  mkdir "$BUNDLE/tools"
+  cp "$BUNDLE/rootfs/bin/busybox" "$BUNDLE/tools/busybox2"
+  add_mount '{"destination": "/noexec", "type": "bind", "source": "tools", "options": ["bind", "noexec"]}'
+  config '.process.env = ["PATH=/noexec:/bin"]'
+  refused 'exec: "busybox2": /noexec/busybox2: permission denied' '.process.args = ["busybox2", "echo", "fine"]'
+  cp "$BUNDLE/tools/busybox2" "$BUNDLE/rootfs/bin/"
+  program busybox2 echo fine
+  run_container
+  succeeds fine
+}
+
+@test "P-6 a directory of PATH that the user may not search hides what it holds" {
+  mkdir -m 0700 "$BUNDLE/rootfs/secret"
+  cp "$BUNDLE/rootfs/bin/busybox" "$BUNDLE/rootfs/secret/tool"
+  config '.process.env = ["PATH=/secret:/bin"] | .process.user = {uid: 1000, gid: 1000}'
+  refused 'exec: "tool": executable file not found in $PATH' '.process.args = ["tool"]'
+}
+
+@test "P-6 who may execute a program is decided as execve does: by the effective capabilities" {
+  cp "$BUNDLE/rootfs/bin/busybox" "$BUNDLE/rootfs/etc/busybox2"
+  chmod 0100 "$BUNDLE/rootfs/etc/busybox2"
+  config '.process.user = {uid: 1000, gid: 1000} | .process.env = ["PATH=/etc"]'
+  refused 'exec: "/etc/busybox2": permission denied' '.process.args = ["/etc/busybox2", "echo", "fine"]'
+  local name
+  config '.process.capabilities = (["CAP_DAC_OVERRIDE"] | {bounding: ., effective: ., permitted: ., inheritable: ., ambient: .})'
+  for name in /etc/busybox2 busybox2; do
+    program "$name" echo fine
+    run_container
+    succeeds fine
+  done
+}
+
 @test "P-6 a text without an interpreter line is not run by a shell" {
   echo 'echo ran' >"$BUNDLE/rootfs/etc/plain"
   chmod +x "$BUNDLE/rootfs/etc/plain"

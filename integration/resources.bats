@@ -211,9 +211,36 @@ hand_down_nothing() {
   ocirun delete --force "$ID"
   config '.linux.resources.pids.limit = 0'
   create
+  contains "$TMP/output" "/linux/resources/pids/limit: 0 lets no process fork since specification 1.3"
   limited pids pids.max=0 pids.max=0
   ocirun delete --force "$ID"
   refused /linux/resources/pids/limit '.linux.resources.pids.limit = -2'
+}
+
+@test "R-26 below specification 1.3 a pids limit of 0 means that none is given, for update too" {
+  needs_controller pids
+  local version
+  resources '{pids: {limit: 0}}'
+  for version in 1.0.2-dev 1.2.1 0.5.0-dev; do
+    config '.ociVersion = $v' --arg v "$version"
+    create
+    equal "" "$(<"$TMP/output")"
+    limited pids pids.max=max pids.max=max
+    ocirun update --pids-limit 20 "$ID"
+    ocirun update --pids-limit 0 "$ID"
+    limited pids pids.max=20 pids.max=20
+    ocirun delete --force "$ID"
+  done
+}
+
+@test "R-26 an exec that a pids limit of 0 refuses names the limit" {
+  needs_controller pids
+  create_and_start
+  run ocirun update --pids-limit 0 "$ID"
+  succeeds
+  mentions "0 lets no process fork"
+  run ocirun exec "$ID" true
+  exits 255 "/linux/resources/pids/limit, which is 0"
 }
 
 @test "R-30 blkio weight: 0 is unset, 10 to 1000 are the range" {

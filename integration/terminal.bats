@@ -123,12 +123,17 @@ matches_file() { grep -qE "$2" "$1" || { cat "$1"; return 1; }; }
   equal "17 83" "$(end_of_terminal)"
 }
 
-@test "P-3 consoleSize needs both sides and the kernel's range, and means nothing without a terminal" {
+@test "P-3 consoleSize without a terminal has no effect, whatever it holds, and a warning says so" {
+  config '.process.consoleSize = {height: -5}'
+  inside 'echo fine'
+  succeeds
+  mentions fine
+  mentions "/process/consoleSize: has no effect, because terminal is not true"
+}
+
+@test "P-3 consoleSize needs both sides and the kernel's range" {
   refused /process/consoleSize '.process.consoleSize = {height: 5} | .process.terminal = true'
   refused /process/consoleSize/width '.process.consoleSize = {height: 5, width: 65536} | .process.terminal = true'
-  config '.process.consoleSize = {height: 17, width: 83}'
-  inside 'echo fine'
-  succeeds fine
 }
 
 @test "P-2 run in the foreground copies the terminal, leaves the caller's as it was, and gives the status" {

@@ -17,13 +17,22 @@ namespace {
 
 constexpr std::string_view kDefaultPath = "/bin:/usr/bin";  // confstr(3) _CS_PATH
 
-// 0, or why it cannot be executed. faccessat(2) itself: glibc's tries faccessat2 first, which older
-// seccomp profiles refuse with EPERM; our real and effective ids are the same here.
+// 0, or why execve(2) would refuse it. faccessat(2) comes first, as older seccomp profiles refuse
+// faccessat2 with EPERM or worse. faccessat leaves the capabilities of a user other than root out
+// (CAP_DAC_OVERRIDE lets execve pass); faccessat2 with AT_EACCESS (Linux 5.8) asks as execve does.
 int why_not_executable(const std::string& path) {
   struct stat status{};
   if (::fstatat(AT_FDCWD, path.c_str(), &status, 0) != 0) return errno;
   if (S_ISDIR(status.st_mode)) return EISDIR;
-  return ::syscall(SYS_faccessat, AT_FDCWD, path.c_str(), X_OK) == 0 ? 0 : errno;
+  if (::syscall(SYS_faccessat, AT_FDCWD, path.c_str(), X_OK) == 0) return 0;
+  if (errno != EACCES) return errno;
+  return ::syscall(SYS_faccessat2, AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0 ? 0 : EACCES;
+}
+
+// Whether a file is seen at all: a directory of PATH that the user may not search hides it.
+bool is_there(const std::string& path) {
+  struct stat status{};
+  return ::fstatat(AT_FDCWD, path.c_str(), &status, 0) == 0;
 }
 
 }  // namespace
@@ -74,15 +83,18 @@ Result<std::string> find_executable(const std::string& name,
   }
   const char* path = find_variable(environment, "PATH");
   std::string_view rest = path == nullptr ? kDefaultPath : std::string_view(path);
+  std::string forbidden;  // the first one that is there and may not be executed
   for (bool more = !name.empty() && !rest.empty(); more;) {
     more = rest.find(':') != std::string_view::npos;
     const std::string_view directory = linux::cut(rest, ':');
     std::string candidate = directory.empty() ? "./" + name : fmt::format("{}/{}", directory, name);
     const int reason = why_not_executable(candidate);
     if (reason == 0) return candidate;
+    if (reason == EACCES && forbidden.empty() && is_there(candidate)) forbidden = candidate;
     // The machine's trouble is no answer: a name that is there would be told as missing.
     if (is_shortage(reason)) return fail(reason, "exec: \"{}\": look at {}", name, candidate);
   }
+  if (!forbidden.empty()) return fail(EACCES, "exec: \"{}\": {}", name, forbidden);
   return refuse("exec: \"{}\": executable file not found in $PATH", name);
 }
 

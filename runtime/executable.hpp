@@ -27,6 +27,7 @@ std::string find_home(std::uint32_t uid);
 ///   exec: "nosuch": executable file not found in $PATH
 ///   exec: "/no/such": stat /no/such: no such file or directory
 ///   exec: "/etc/passwd": permission denied
+///   exec: "tool": /noexec/tool: permission denied, where PATH has nothing else of that name
 Result<std::string> find_executable(const std::string& name,
                                     const std::vector<std::string>& environment);
 

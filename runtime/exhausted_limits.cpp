@@ -1,7 +1,6 @@
 #include "runtime/exhausted_limits.hpp"
 
 #include <cerrno>
-#include <limits>
 
 #include "cgroups/stats.hpp"
 
@@ -12,7 +11,7 @@ constexpr std::string_view kPointer = "/linux/resources/memory/limit";
 constexpr std::string_view kPidsPointer = "/linux/resources/pids/limit";
 
 std::string sentence(const cgroups::MemoryStats& memory) {
-  if (memory.memory.limit == std::numeric_limits<std::uint64_t>::max())
+  if (cgroups::is_unlimited(memory.memory.limit))
     return "out of memory: a cgroup above the container's, or the host, has too little";
   return fmt::format("out of memory: raise {}, which is {} bytes", kPointer, memory.memory.limit);
 }
@@ -28,9 +27,9 @@ std::string tell_oom(const cgroups::Cgroup& cgroup, std::uint64_t kills_before) 
 Error name_limit(Error error, const cgroups::Cgroup& cgroup, std::uint64_t kills_before) {
   if (error.message().contains("out of memory: ")) return error;
   const auto stats = cgroup.stats();
-  if (stats && stats->pids && stats->pids->limit != 0 && error.number() == EAGAIN)
+  if (stats && stats->pids && stats->pids->limit && error.number() == EAGAIN)
     error.within(fmt::format("does {}, which is {}, leave room for two processes more?",
-                             kPidsPointer, stats->pids->limit));
+                             kPidsPointer, *stats->pids->limit));
   if (!stats || !stats->memory) return error;
   const cgroups::MemoryStats& memory = *stats->memory;
   if (memory.oom_kills > kills_before || (error.number() == ENOMEM && memory.memory.fail_count > 0))

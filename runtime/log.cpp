@@ -119,21 +119,20 @@ void Log::write(LogLevel level, std::string_view message) const {
   const BrokenPipesAreErrors held;
   const std::string shown = without_controls(message);
   const std::string time = rfc3339_now(0);
+  const std::string_view level_name = name_of(kLogLevelNames, level);
   if (file_) {
-    const std::string line = format_ == LogFormat::kJson
-                                 ? bundle::log_line(name_of(kLogLevelNames, level), shown, time)
-                                 : text_line(name_of(kLogLevelNames, level), shown, time);
+    const std::string line = format_ == LogFormat::kJson ? bundle::log_line(level_name, shown, time)
+                                                         : text_line(level_name, shown, time);
     // One write a line: several commands append to the same file. A full disk must not fail the
     // command.
     [[maybe_unused]] const auto ignored = linux::write_all(file_, line + "\n");
   }
-  if (!file_ || level == LogLevel::kError) {
-    const std::string line =
-        level == LogLevel::kError
-            ? fmt::format("ocirun: {}\n", shown)
-            : fmt::format("ocirun: {}: {}\n", name_of(kLogLevelNames, level), shown);
-    write_to_stderr(line);
-  }
+  if (!file_ && format_ == LogFormat::kJson)
+    write_to_stderr(bundle::log_line(level_name, shown, time) + "\n");
+  else if (level == LogLevel::kError)
+    write_to_stderr(fmt::format("ocirun: {}\n", shown));
+  else if (!file_)
+    write_to_stderr(fmt::format("ocirun: {}: {}\n", level_name, shown));
 }
 
 }  // namespace ocirun::runtime

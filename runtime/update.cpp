@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "bundle/config.hpp"
+#include "bundle/oci_version.hpp"
 #include "cgroups/merge.hpp"
 #include "linux/resctrl.hpp"
 #include "linux/resctrl_schemata.hpp"
@@ -90,6 +91,12 @@ Result<void> Update::read_state() {
   TRY_ASSIGN(config_, container_.config());
   TRY_ASSIGN(const auto updated, container_.directory().read_resources());
   before_ = updated ? *updated : config_.resources.value_or(cgroups::Resources());
+  if (change_.pids_limit == 0) {
+    if (bundle::honours_pids_limit_of_zero(config_.oci_version))
+      log_.warn(bundle::kNoProcessAtAll);
+    else
+      change_.pids_limit.reset();
+  }
   if (change_.memory && before_.memory) complete(*change_.memory, *before_.memory);
   TRY_ASSIGN(cgroup_, container_.cgroup());
   return {};

@@ -51,12 +51,20 @@ is_whole_or_refused() {
 @test "crun CVE-2026-30892 exec --user takes whole numbers only, and those exactly" {
   local user
   create_and_start
-  for user in "" 1: :1 x 1:x x:1 -1 1:-1 +1 0x1 1.0 1e0 "1 " " 1" 4294967295 1:4294967295 4294967296 18446744073709551617 1:2:3 '1
+  for user in 1: :1 x 1:x x:1 -1 1:-1 +1 0x1 1.0 1e0 "1 " " 1" 4294967295 1:4294967295 4294967296 18446744073709551617 1:2:3 '1
 2'; do
     run ocirun exec --user "$user" "$ID" sh -c 'echo ran as $(id -u)'
     exits 255
     nothing_ran
   done
+  config '.process.user = {uid: 1000, gid: 1000}'
+  ocirun delete --force "$ID"
+  create_and_start
+  run ocirun exec --user "" "$ID" sh -c 'echo ran as $(id -u):$(id -g)' # not given, which is not root
+  prints "ran as 1000:1000"
+  config '.process.user = {uid: 0, gid: 0}'
+  ocirun delete --force "$ID"
+  create_and_start
   run ocirun exec --user 1 "$ID" sh -c 'echo ran as $(id -u):$(id -g)'
   prints "ran as 1:0"
   caught nothing_ran

@@ -27,7 +27,8 @@ struct Option {
 class Arguments {
  public:
   bool has(std::string_view option) const { return values_.contains(option); }
-  /// The last value given.
+  /// The last value given. An empty one means "not given", as with runc: scripts pass `--user
+  /// "$U"`.
   std::optional<std::string> value(std::string_view option) const;
   std::vector<std::string> all(std::string_view option) const;
   /// Errors: not a number from 0 to `most`.

@@ -37,7 +37,8 @@ Result<GlobalOptions> read_globals(const Arguments& arguments) {
   GlobalOptions options;
   const auto root = arguments.value("root");
   options.root_is_explicit = root.has_value();
-  if (root && root->empty()) return refuse("--root: must name a directory");
+  // Not the default root: a script's empty variable would work on other containers.
+  if (arguments.has("root") && !root) return refuse("--root: must name a directory");
   options.root = root ? HostPath(*root) : default_state_root();
   std::string log = arguments.value("log").value_or("");
   if (log.starts_with("file:")) log.erase(0, 5);

@@ -52,7 +52,8 @@ bool is_true(std::string_view value) {
 
 std::optional<std::string> Arguments::value(std::string_view option) const {
   const auto [begin, end] = values_.equal_range(option);
-  return begin == end ? std::nullopt : std::optional(std::prev(end)->second);
+  if (begin == end || std::prev(end)->second.empty()) return std::nullopt;
+  return std::prev(end)->second;
 }
 
 std::vector<std::string> Arguments::all(std::string_view option) const {
@@ -73,7 +74,7 @@ Result<int> Arguments::number(std::string_view option, int otherwise, int most) 
 
 std::optional<HostPath> Arguments::path(std::string_view option) const {
   auto text = value(option);
-  if (!text || text->empty()) return std::nullopt;
+  if (!text) return std::nullopt;
   return HostPath(std::move(*text));
 }
 

@@ -54,14 +54,18 @@ Result<std::int64_t> parse_size(std::string_view text) {
     std::string rest(text.substr(std::min(text.find_first_not_of(' '), text.size())));
     for (char& c : rest) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     const std::size_t power = rest.empty() ? std::string_view::npos : kUnits.find(rest[0]);
-    good = power != std::string_view::npos &&
-           (rest.size() == 1 || (power > 0 && (rest.substr(1) == "b" || rest.substr(1) == "ib")));
+    good =
+        power != std::string_view::npos &&
+        (rest.size() == 1 ||
+         (power > 0 && (rest.substr(1) == "b" || rest.substr(1) == "i" || rest.substr(1) == "ib")));
     for (std::size_t i = 0; good && i < power; ++i) unit *= 1024;
   }
   const auto bytes = good ? decimal->times(unit) : std::nullopt;
   if (!bytes)
     return refuse(
-        "\"{}\" is no size: give bytes, or a number with k, m, g, t or p; -1 is unlimited", given);
+        "\"{}\" is no size: give bytes, or a number with k, m, g, t or p, such as 512k, 64m, 64Mi, "
+        "64MiB or 1.5g; -1 is unlimited",
+        given);
   return *bytes;
 }
 

@@ -391,7 +391,7 @@ BOOST_AUTO_TEST_CASE(usage_is_measured,
   const Stats stats = must(cgroup->stats());
   BOOST_REQUIRE(stats.pids);
   BOOST_TEST(stats.pids->current == 1u);
-  BOOST_TEST(stats.pids->limit == 7u);
+  BOOST_TEST(stats.pids->limit.value() == 7u);
   BOOST_REQUIRE(stats.memory);
   BOOST_TEST(stats.memory->memory.usage > 15u * kMiB);
   BOOST_TEST(stats.memory->memory.limit == 256u * kMiB);

@@ -12,6 +12,8 @@ BOOST_AUTO_TEST_CASE(sizes_have_units_of_1024) {
   BOOST_TEST(bytes("1048576") == 1048576);
   BOOST_TEST(bytes("64m") == 64LL << 20);
   BOOST_TEST(bytes("64MB") == 64LL << 20);
+  BOOST_TEST(bytes("64Mi") == 64LL << 20);
+  BOOST_TEST(bytes("1.5g") == 3LL << 29);
   BOOST_TEST(bytes("1.5GiB") == 3LL << 29);
   BOOST_TEST(bytes("2 k") == 2048);
   BOOST_TEST(bytes("7b") == 7);
