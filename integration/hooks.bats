@@ -173,8 +173,8 @@ record() { cat "$TMP/record" 2>/dev/null; }
 
 @test "H-10 the working directory is the bundle, of createContainer hooks the container's root, of startContainer hooks /" {
   local kind
-  for kind in prestart createRuntime createContainer poststart poststop; do hook "$kind" "echo $kind \$(pwd) >>$TMP/record; : >made-by-$kind"; done
-  config '.hooks.startContainer = [{path: "/bin/sh", args: ["sh", "-c", "pwd >/record; : >made-by-startContainer"]}]'
+  for kind in prestart createRuntime createContainer poststart poststop; do hook "$kind" "echo $kind \$(pwd) >>$TMP/record; echo >made-by-$kind-$ID"; done
+  config '.hooks.startContainer = [{path: "/bin/sh", args: ["sh", "-c", "pwd >/record; echo >made-by-startContainer"]}]'
   create_and_start
   ocirun delete --force "$ID"
   equal "prestart $BUNDLE
@@ -183,9 +183,9 @@ createContainer $BUNDLE/rootfs
 poststart $BUNDLE
 poststop $BUNDLE" "$(record)"
   equal / "$(<"$BUNDLE/rootfs/record")"
-  for kind in prestart createRuntime poststart poststop; do exists "$BUNDLE/made-by-$kind"; done
-  for kind in createContainer startContainer; do exists "$BUNDLE/rootfs/made-by-$kind"; done
-  is_gone /made-by-createContainer
+  for kind in prestart createRuntime poststart poststop; do exists "$BUNDLE/made-by-$kind-$ID"; done
+  exists "$BUNDLE/rootfs/made-by-createContainer-$ID"
+  exists "$BUNDLE/rootfs/made-by-startContainer"
 }
 
 @test "H-11 H-14 a failing prestart, createRuntime or createContainer hook fails create, leaves nothing, and poststop runs" {
