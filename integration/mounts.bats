@@ -368,6 +368,20 @@ inner() { if pure_v2; then echo /sys/fs/cgroup; else echo "/sys/fs/cgroup/$1"; f
   refused tmpcopyup '.mounts += [{destination: "/x", source: "/etc", options: ["bind", "tmpcopyup"]}]'
 }
 
+@test "option tmpcopyup: mode=, uid= and gid= win over the covered directory, which gives the others" {
+  mkdir "$BUNDLE"/rootfs/{all,mode,uid,gid,none}
+  touch "$BUNDLE/rootfs/all/file"
+  chown 3:4 "$BUNDLE"/rootfs/{all,mode,uid,gid,none}
+  chmod 2750 "$BUNDLE"/rootfs/{all,mode,uid,gid,none}
+  tmpfs /all tmpcopyup mode=1777 uid=7 gid=8
+  tmpfs /mode mode=0701 tmpcopyup
+  tmpfs /uid tmpcopyup uid=7 ro
+  tmpfs /gid tmpcopyup gid=8
+  tmpfs /none tmpcopyup
+  inside 'stat -c "%a %u:%g" /all /mode /uid /gid /none; ls /all'
+  succeeds $'1777 7:8\n701 3:4\n2750 7:4\n2750 3:8\n2750 3:4\nfile'
+}
+
 @test "a file can be bound, read-only, over a file of the rootfs" {
   echo replaced >"$TMP/hosts"
   echo original >"$BUNDLE/rootfs/etc/hosts"

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <string>
 
 #include "linux/directory_entries.hpp"
@@ -27,9 +28,12 @@ Result<void> copy_content(Fd from, Fd to) {
 }
 
 /// Owner first: a change of owner takes set-user-id bits away.
-Result<void> copy_ownership(Fd made, const struct stat& info) {
-  TRY(sys::fchown(made, info.st_uid, info.st_gid));
-  if (::fchmod(made.value, info.st_mode & 07777) < 0) return sys::last_error("change mode");
+Result<void> copy_ownership(Fd made, const struct stat& info, CopyUpKeeps keeps = {}) {
+  constexpr auto kUnchanged = static_cast<std::uint32_t>(-1);  // chown(2)
+  TRY(sys::fchown(made, keeps.uid ? kUnchanged : info.st_uid,
+                  keeps.gid ? kUnchanged : info.st_gid));
+  if (!keeps.mode && ::fchmod(made.value, info.st_mode & 07777) < 0)
+    return sys::last_error("change mode");
   const timespec times[2] = {info.st_atim, info.st_mtim};
   if (::futimens(made.value, times) < 0) return sys::last_error("set time");
   return {};
@@ -91,11 +95,11 @@ Result<void> copy_directory(Fd from, Fd to, int depth) {
 
 }  // namespace
 
-Result<void> copy_up(Fd from, Fd to) {
+Result<void> copy_up(Fd from, Fd to, CopyUpKeeps keeps) {
   TRY_ASSIGN(const UniqueFd copy, sys::openat(to, ".", O_RDONLY | O_DIRECTORY));
   TRY(within(copy_directory(from, copy, 0), "tmpcopyup"));
   TRY_ASSIGN(const struct stat info, sys::fstat(from));
-  return within(copy_ownership(copy, info), "tmpcopyup");
+  return within(copy_ownership(copy, info, keeps), "tmpcopyup");
 }
 
 }  // namespace ocirun::linux

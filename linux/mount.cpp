@@ -81,6 +81,14 @@ Result<void> inherit_mode(Filesystem& filesystem, const Mount& mount, const Moun
   return {};
 }
 
+Fill fill_of(const Mount& mount) {
+  if (!mount.copy_up) return nullptr;
+  const CopyUpKeeps keeps{.mode = has_option(mount, "mode="),
+                          .uid = has_option(mount, "uid="),
+                          .gid = has_option(mount, "gid=")};
+  return [keeps](Fd covered, Fd filesystem) { return copy_up(covered, filesystem, keeps); };
+}
+
 /// L-34: an mqueue is older than its mount, too late for `context=`. One that is the host's is not
 /// ours to label.
 Result<void> label_root(const MountContext& context, const Mount& mount, Fd made) {
@@ -144,8 +152,7 @@ Result<UniqueFd> place_new_filesystem(const MountContext& context, const Mount& 
   TRY(inherit_mode(filesystem, mount, point));
   const std::uint64_t attributes =
       combine(mount.recursive_attributes, mount.attributes).set & ~held_back;
-  Result<UniqueFd> made =
-      place_filesystem(point, filesystem, attributes, mount.copy_up ? copy_up : nullptr);
+  Result<UniqueFd> made = place_filesystem(point, filesystem, attributes, fill_of(mount));
   if (!made && made.error().number() == EPERM)
     if (const auto directory = host_directory_for(context, mount))
       if (auto host = sys::open(directory->path, O_PATH | O_DIRECTORY))

@@ -51,7 +51,7 @@ Result<void> set_all_by_mount2(const Procfs& procfs, Fd mount, const Placement& 
 }
 
 Result<DetachedMount> make_filled(const MountPoint& point, const Filesystem& filesystem,
-                                  std::uint64_t attributes, Fill fill) {
+                                  std::uint64_t attributes, const Fill& fill) {
   if (fill == nullptr) return DetachedMount::of_filesystem(filesystem, attributes);
   const std::uint64_t writable = attributes & ~std::uint64_t{MOUNT_ATTR_RDONLY};
   TRY_ASSIGN(DetachedMount made, DetachedMount::of_filesystem(filesystem, writable));
@@ -62,7 +62,7 @@ Result<DetachedMount> make_filled(const MountPoint& point, const Filesystem& fil
 }
 
 Result<UniqueFd> place_by_mount2(const MountPoint& point, const Filesystem& filesystem,
-                                 std::uint64_t attributes, Fill fill) {
+                                 std::uint64_t attributes, const Fill& fill) {
   if (fill == nullptr) return legacy::place_filesystem(point, filesystem, attributes);
   const std::uint64_t writable = attributes & ~std::uint64_t{MOUNT_ATTR_RDONLY};
   TRY_ASSIGN(UniqueFd made, legacy::place_filesystem(point, filesystem, writable));
@@ -111,7 +111,7 @@ Result<UniqueFd> place_tree(const MountPoint& point, DetachedMount tree,
 }
 
 Result<UniqueFd> place_filesystem(const MountPoint& point, const Filesystem& filesystem,
-                                  std::uint64_t attributes, Fill fill) {
+                                  std::uint64_t attributes, const Fill& fill) {
   if (needs_mount2(filesystem)) return place_by_mount2(point, filesystem, attributes, fill);
   Result<UniqueFd> made = attached(point, make_filled(point, filesystem, attributes, fill));
   if (lacks_call(made)) return place_by_mount2(point, filesystem, attributes, fill);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "linux/detached_mount.hpp"
 #include "linux/error.hpp"
@@ -31,11 +32,11 @@ Result<UniqueFd> place_tree(const MountPoint& point, DetachedMount tree,
                             const Placement& placement);
 
 /// Puts content into a new filesystem before anybody sees it; called with its root.
-using Fill = Result<void> (*)(Fd covered, Fd filesystem);
+using Fill = std::function<Result<void>(Fd covered, Fd filesystem)>;
 
 /// Makes a filesystem and attaches it. With `fill` it is writable until that is done.
 Result<UniqueFd> place_filesystem(const MountPoint& point, const Filesystem& filesystem,
-                                  std::uint64_t attributes, Fill fill = nullptr);
+                                  std::uint64_t attributes, const Fill& fill = nullptr);
 
 /// Changes a mount that is attached.
 Result<void> change_attributes(const Procfs& procfs, Fd mount, MountAttributes attributes,
