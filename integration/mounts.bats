@@ -231,6 +231,74 @@ inner() { if pure_v2; then echo /sys/fs/cgroup; else echo "/sys/fs/cgroup/$1"; f
   succeeds $'rw,noatime\nrw\nrw,nodiratime,relatime\nrw,relatime'
 }
 
+# atime_binds: a bind of each atime option below /m, of a source that is mounted with each atime mode.
+atime_binds() {
+  local mode option
+  config '.mounts |= .[:7]'
+  for mode in noatime relatime strictatime nodiratime,relatime; do
+    for option in - atime relatime noatime strictatime nostrictatime norelatime diratime nodiratime; do
+      bind "/m/$mode/$option" "$TMP/$mode" bind "${option/#-/defaults}"
+    done
+  done
+  mkdir -p "$BUNDLE/rootfs/m"
+  script 'grep " /m/" /proc/self/mountinfo | while read -r _ _ _ _ path options _; do echo "${path#/m/} $options"; done'
+}
+
+# What the options give, a line for each source.
+ATIME_BINDS='noatime/- rw,noatime
+noatime/atime rw,relatime
+noatime/relatime rw,relatime
+noatime/noatime rw,noatime
+noatime/strictatime rw
+noatime/nostrictatime rw,relatime
+noatime/norelatime rw,noatime
+noatime/diratime rw,noatime
+noatime/nodiratime rw,noatime,nodiratime
+relatime/- rw,relatime
+relatime/atime rw,relatime
+relatime/relatime rw,relatime
+relatime/noatime rw,noatime
+relatime/strictatime rw
+relatime/nostrictatime rw,relatime
+relatime/norelatime rw,relatime
+relatime/diratime rw,relatime
+relatime/nodiratime rw,nodiratime,relatime
+strictatime/- rw
+strictatime/atime rw,relatime
+strictatime/relatime rw,relatime
+strictatime/noatime rw,noatime
+strictatime/strictatime rw
+strictatime/nostrictatime rw,relatime
+strictatime/norelatime rw
+strictatime/diratime rw
+strictatime/nodiratime rw,nodiratime
+nodiratime,relatime/- rw,nodiratime,relatime
+nodiratime,relatime/atime rw,nodiratime,relatime
+nodiratime,relatime/relatime rw,nodiratime,relatime
+nodiratime,relatime/noatime rw,noatime,nodiratime
+nodiratime,relatime/strictatime rw,nodiratime
+nodiratime,relatime/nostrictatime rw,nodiratime,relatime
+nodiratime,relatime/norelatime rw,nodiratime,relatime
+nodiratime,relatime/diratime rw,relatime
+nodiratime,relatime/nodiratime rw,nodiratime,relatime'
+
+@test "a bind with an atime option has that mode, whatever its source has; without one it has the source's" {
+  local mode
+  for mode in noatime relatime strictatime nodiratime,relatime; do
+    mkdir "$TMP/$mode"
+    mount -t tmpfs -o "$mode" tmpfs "$TMP/$mode"
+  done
+  atime_binds
+  run_container
+  succeeds "$ATIME_BINDS"
+  if has_system_call open_tree && has_system_call move_mount; then # another atime mode is the runtime's to give there
+    user_namespace
+    run_container
+    succeeds "$ATIME_BINDS"
+  fi
+  umount "$TMP"/{noatime,relatime,strictatime,"nodiratime,relatime"}
+}
+
 @test "option sync, dirsync, lazytime and nosymfollow" {
   tmpfs /a sync dirsync lazytime
   tmpfs /b nosymfollow

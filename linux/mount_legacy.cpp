@@ -133,6 +133,14 @@ Result<void> change_propagation(const Procfs& procfs, Fd mount, Propagation prop
   return mount_from_procfs(procfs, "none", mount, nullptr, flags, nullptr);
 }
 
+Result<void> unmount(const Procfs& procfs, Fd mount) {
+  TRY_ASSIGN(const UniqueFd before, sys::open(".", O_PATH | O_DIRECTORY));
+  TRY(sys::fchdir(procfs.fd()));
+  auto done = sys::unmount(fd_link(mount).c_str(), sys::kDetach);
+  TRY(sys::fchdir(before));
+  return done;
+}
+
 Result<void> reconfigure(const Procfs& procfs, Fd mount, const Filesystem& filesystem) {
   TRY_ASSIGN(const sys::FilesystemInfo now, sys::fstatfs(mount));
   std::uint64_t flags = MS_REMOUNT | atime_flag_of_statfs(now.flags) | filesystem.superblock_flags;

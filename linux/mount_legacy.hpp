@@ -20,6 +20,9 @@ Result<void> change_attributes(const Procfs& procfs, Fd mount, MountAttributes a
 Result<void> change_propagation(const Procfs& procfs, Fd mount, Propagation propagation,
                                 Recursion recursion);
 
+/// Takes a mount away that was just made; the error of what went wrong before is the one to tell.
+Result<void> unmount(const Procfs& procfs, Fd mount);
+
 /// A remount of the superblock (`remount` without `bind`).
 Result<void> reconfigure(const Procfs& procfs, Fd mount, const Filesystem& filesystem);
 

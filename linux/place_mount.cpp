@@ -50,6 +50,14 @@ Result<void> set_all_by_mount2(const Procfs& procfs, Fd mount, const Placement& 
   return {};
 }
 
+/// The same for a bind that was just attached. Where it fails the bind goes: whoever tries again
+/// with a tree from elsewhere would mount that one on top.
+Result<void> set_all_or_unmount(const Procfs& procfs, Fd mount, const Placement& wanted) {
+  auto set = set_all_by_mount2(procfs, mount, wanted);
+  if (!set) static_cast<void>(legacy::unmount(procfs, mount));
+  return set;
+}
+
 Result<DetachedMount> make_filled(const MountPoint& point, const Filesystem& filesystem,
                                   std::uint64_t attributes, const Fill& fill) {
   if (fill == nullptr) return DetachedMount::of_filesystem(filesystem, attributes);
@@ -89,7 +97,7 @@ Result<UniqueFd> place_bind(const MountPoint& point, Fd source, const Placement&
                                : std::unexpected(std::move(tree).error());
   if (!lacks_call(made)) return made;
   TRY_ASSIGN(UniqueFd bound, legacy::place_bind(point, source, placement.recursion));
-  TRY(set_all_by_mount2(point.procfs, bound, placement));
+  TRY(set_all_or_unmount(point.procfs, bound, placement));
   return bound;
 }
 
@@ -103,7 +111,7 @@ Result<UniqueFd> place_tree(const MountPoint& point, DetachedMount tree,
   if (!set && !lacks_call(set)) return std::unexpected(set.error());
   TRY(tree.attach(point.target));
   UniqueFd mount = std::move(tree).release();
-  if (!set) TRY(set_all_by_mount2(point.procfs, mount, first));
+  if (!set) TRY(set_all_or_unmount(point.procfs, mount, first));
   if (unbindable)
     TRY(change_propagation(point.procfs, mount, placement.propagation,
                            placement.propagation_recursion));
