@@ -506,6 +506,15 @@ nodiratime,relatime/nodiratime rw,nodiratime,relatime'
   succeeds $'touch: /secret/x: Read-only file system\n1:3\n0'
 }
 
+@test "L-31 L-32 a path that stands in a list twice is masked, or made read-only, once" {
+  mkdir "$BUNDLE"/rootfs/{secret,fixed}
+  touch "$BUNDLE/rootfs/password"
+  config '.linux.maskedPaths = ["/secret", "/password", "/secret", "/password", "/password"]
+    | .linux.readonlyPaths = ["/fixed", "/fixed", "/proc/sys", "/fixed"]'
+  inside 'cut -d" " -f5 /proc/self/mountinfo | grep -xE "/secret|/password|/fixed" | sort; touch /fixed/x /secret/x'
+  mentions $'/fixed\n/password\n/secret\ntouch: /fixed/x: Read-only file system\ntouch: /secret/x: Read-only file system'
+}
+
 @test "L-31 L-32 relative masked and read-only paths are refused" {
   refused /linux/maskedPaths/0 '.linux.maskedPaths = ["proc/kcore"]'
   refused /linux/readonlyPaths/0 '.linux.readonlyPaths = ["proc/sys"]'

@@ -1,5 +1,6 @@
 #include "linux/rootfs.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 #include <vector>
@@ -75,8 +76,6 @@ bool is_missing(const Error& error) {
   return error.number() == ENOENT || error.number() == ENOTDIR;
 }
 
-/// Masks of one container: each cover is attached once and cloned from where it lies afterwards,
-/// because a tree that is detached can be cloned since Linux 6.15 only.
 Result<bool> is_root(const SafeDir& root, Fd found) {
   TRY_ASSIGN(const struct stat a, sys::fstat(root.fd()));
   TRY_ASSIGN(const struct stat b, sys::fstat(found));
@@ -86,6 +85,8 @@ Result<bool> is_root(const SafeDir& root, Fd found) {
   return mount == other;
 }
 
+/// Masks of one container: each cover is attached once and cloned from where it lies afterwards,
+/// because a tree that is detached can be cloned since Linux 6.15 only.
 class Masks {
  public:
   Masks(const SafeDir& root, const Procfs& procfs, Fd null, std::string_view mount_label)
@@ -161,6 +162,13 @@ class Masks {
   Cover null_;
   Cover directory_;
 };
+
+/// Engines join lists. Letter by letter: of two ways to write a path one may lead through a
+/// symlink.
+bool stands_before(std::span<const RootfsPath> paths, std::size_t index) {
+  return std::ranges::find(paths.first(index), paths[index]) !=
+         paths.begin() + static_cast<std::ptrdiff_t>(index);
+}
 
 Result<void> make_read_only(const SafeDir& root, const Procfs& procfs, const RootfsPath& path) {
   auto target = root.open(path, O_PATH);
@@ -247,16 +255,18 @@ Result<void> mask_paths(const SafeDir& root, const Procfs& procfs,
                         std::string_view mount_label) {
   Masks masks(root, procfs, verified_null_mount, mount_label);
   for (std::size_t i = 0; i < paths.size(); ++i)
-    TRY(within(masks.cover(paths[i]),
-               fmt::format("/linux/maskedPaths/{}: mask {}", i, paths[i].string())));
+    if (!stands_before(paths, i))
+      TRY(within(masks.cover(paths[i]),
+                 fmt::format("/linux/maskedPaths/{}: mask {}", i, paths[i].string())));
   return {};
 }
 
 Result<void> make_paths_read_only(const SafeDir& root, const Procfs& procfs,
                                   std::span<const RootfsPath> paths) {
   for (std::size_t i = 0; i < paths.size(); ++i)
-    TRY(within(make_read_only(root, procfs, paths[i]),
-               fmt::format("/linux/readonlyPaths/{}: make {} read-only", i, paths[i].string())));
+    if (!stands_before(paths, i))
+      TRY(within(make_read_only(root, procfs, paths[i]),
+                 fmt::format("/linux/readonlyPaths/{}: make {} read-only", i, paths[i].string())));
   return {};
 }
 
