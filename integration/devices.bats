@@ -81,6 +81,26 @@ device() { config '.linux.devices += [$d]' --argjson d "$1"; }
   refused /dev/no-such-device '.linux.devices = [{type: "c", path: "/dev/no-such-device", major: 240, minor: 7}]'
 }
 
+@test "L-24 in a user namespace a mode or an owner that the host's node does not have is a warning" {
+  local node
+  user_namespace
+  node="$(stat -c %a:%u:%g /dev/full)"
+  equal 666:0:0 "$node"
+  device '{"type": "c", "path": "/dev/full", "major": 1, "minor": 7, "fileMode": 384, "uid": 5, "gid": 6}'
+  inside 'stat -c %a /dev/full'
+  succeeds "ocirun: warning: /linux/devices/0: mode 0600 and owner 5:6 cannot be given in a user namespace: /dev/full is the host's node, bound, and keeps its mode 0666 and its owner, the host's 0:0
+666"
+  config '.linux.devices[0].fileMode = 438'
+  inside 'stat -c %a /dev/full'
+  mentions "/linux/devices/0: owner 5:6 cannot be given"
+  config '.linux.devices[0] |= (.uid = 0 | .gid = 0)' # as engines write it into every device
+  inside 'stat -c %a /dev/full'
+  succeeds 666
+  device '{"type": "p", "path": "/dev/pipe", "fileMode": 384, "uid": 5, "gid": 6}'
+  inside 'stat -c "%a %u:%g" /dev/pipe'
+  succeeds "600 5:6"
+}
+
 @test "R-10 a device that no rule allows cannot be opened, made ones included" {
   device '{"type": "c", "path": "/dev/kmsg-copy", "major": 1, "minor": 11}'
   capabilities CAP_MKNOD CAP_DAC_OVERRIDE CAP_SYSLOG CAP_SYS_ADMIN

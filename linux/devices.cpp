@@ -92,28 +92,6 @@ Result<void> check_existing(const SafeDir::Entry& where, const Device& device) {
   return {};
 }
 
-/// The host's node of that device: by the same name, by udev's link of its number, or a default
-/// device under its own name.
-Result<UniqueFd> open_host_node(const Device& device) {
-  std::vector<std::string> names{
-      device.path.string(),
-      fmt::format("/dev/{}/{}:{}", device.kind == Device::Kind::kBlock ? "block" : "char",
-                  device.major, device.minor)};
-  for (const Device& known : default_devices())
-    if (device.kind == known.kind && number_of(device) == number_of(known))
-      names.push_back(known.path.string());
-  for (const std::string& name : names) {
-    auto node = sys::open(name.c_str(), O_PATH);
-    if (!node) continue;
-    TRY_ASSIGN(const struct stat info, sys::fstat(*node));
-    if (is_that_device(info, device)) return node;
-  }
-  return refuse(
-      "in a user namespace it can only be bound, and the host has no node that is {}, neither {} "
-      "nor {}",
-      description(device), names[0], names[1]);
-}
-
 Result<void> bind_node(const SafeDir& root, const Procfs& procfs, SafeDir::Entry where,
                        const Device& device) {
   TRY_ASSIGN(const UniqueFd host, open_host_node(device));
@@ -146,6 +124,26 @@ bool exists(const SafeDir& root, const char* path) {
 }
 
 }  // namespace
+
+Result<UniqueFd> open_host_node(const Device& device) {
+  std::vector<std::string> names{
+      device.path.string(),
+      fmt::format("/dev/{}/{}:{}", device.kind == Device::Kind::kBlock ? "block" : "char",
+                  device.major, device.minor)};
+  for (const Device& known : default_devices())
+    if (device.kind == known.kind && number_of(device) == number_of(known))
+      names.push_back(known.path.string());
+  for (const std::string& name : names) {
+    auto node = sys::open(name.c_str(), O_PATH);
+    if (!node) continue;
+    TRY_ASSIGN(const struct stat info, sys::fstat(*node));
+    if (is_that_device(info, device)) return node;
+  }
+  return refuse(
+      "in a user namespace it can only be bound, and the host has no node that is {}, neither {} "
+      "nor {}",
+      description(device), names[0], names[1]);
+}
 
 std::span<const Device> default_devices() {
   static const std::array<Device, 6> devices = {

@@ -46,6 +46,10 @@ Result<void> make_device(const SafeDir& root, const Procfs& procfs, const Device
 /// device was there. Errors: EPERM where the filesystem or the user namespace refuses mknod.
 Result<bool> make_node_at(const SafeDir::Entry& where, const Procfs& procfs, const Device& device);
 
+/// What make_device() binds for it: the host's node of that device by the same name, by udev's link
+/// of its number, or a default device under its own name. Errors: the host has none.
+Result<UniqueFd> open_host_node(const Device& device);
+
 /// What a node is bound onto.
 struct Cover {
   UniqueFd file;

@@ -178,7 +178,9 @@ Result<void> Creation::prepare_plan() {
                          .new_keyring = request_.new_keyring});
   TRY_ASSIGN(plan_->start_socket, directory_->listen_for_start());
   TRY_ASSIGN(plan_->pinned, linux::pin_namespaces(config_.namespaces));
-  return compare_joined_id_map(config_, plan_->pinned);
+  TRY(compare_joined_id_map(config_, plan_->pinned));
+  warn_of_devices(config_, log_);
+  return {};
 }
 
 Result<void> Creation::make_cgroup() {

@@ -77,6 +77,10 @@ Result<void> refuse_mount_on_root(const bundle::Config& config) {
 
 }  // namespace
 
+bool brings_own_dev(const bundle::Config& config) {
+  return std::ranges::any_of(config.mounts, covers_dev);
+}
+
 Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocket& parent) {
   const bundle::Config& config = plan.config;
   linux::AnnounceMount announce;  // a mount that stays on the host when we die
@@ -164,8 +168,7 @@ Result<void> RootfsBuild::make_devices(const bundle::Config& config) {
   // will say why.
   if (config.process) [[maybe_unused]]
     const auto ignored = root_->make_directories(RootfsPath(config.process->cwd));
-  // Somebody else's /dev brings its own nodes (L-27).
-  if (std::ranges::any_of(config.mounts, covers_dev)) return {};
+  if (brings_own_dev(config)) return {};
   const linux::NodeSource source = config.namespaces.contains(NamespaceKind::kUser)
                                        ? linux::NodeSource::kBindHostNode
                                        : linux::NodeSource::kMakeNode;

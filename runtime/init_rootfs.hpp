@@ -44,6 +44,9 @@ class RootfsBuild {
   std::vector<linux::UnfinishedMount> unfinished_;
 };
 
+/// Whether a mount brings a /dev with nodes of its own: none are made in it then (L-27).
+bool brings_own_dev(const bundle::Config& config);
+
 /// Isolates the mount tree, attaches the rootfs as a mount of its own and opens a procfs that
 /// nothing can cover.
 Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocket& parent);

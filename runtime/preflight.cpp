@@ -19,6 +19,7 @@
 #include "linux/syscalls.hpp"
 #include "linux/terminal.hpp"
 #include "runtime/cgroup_choice.hpp"
+#include "runtime/init_rootfs.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -94,7 +95,43 @@ Result<linux::IdMap> read_id_map_of(Fd user_namespace) {
   return map;
 }
 
+// Like the check of its ids, this takes 0:0 for "not given": engines write it into every device.
+bool is_given_owner(const linux::Device& device) {
+  return device.uid != Uid{} || device.gid != Gid{};
+}
+
+std::string refused_attributes(const linux::Device& device, const linux::IdMap& map,
+                               const struct stat& node) {
+  std::string refused;
+  if (device.mode && *device.mode != (node.st_mode & mode_t{0777}))
+    refused = fmt::format("mode {:04o}", *device.mode);
+  if (is_given_owner(device) &&
+      (map.host_uid(device.uid) != node.st_uid || map.host_gid(device.gid) != node.st_gid))
+    refused += fmt::format("{}owner {}:{}", refused.empty() ? "" : " and ", device.uid.value(),
+                           device.gid.value());
+  return refused;
+}
+
 }  // namespace
+
+void warn_of_devices(const bundle::Config& config, const Log& log) {
+  if (!config.namespaces.contains(NamespaceKind::kUser) || brings_own_dev(config)) return;
+  for (std::size_t index = 0; index < config.devices.size(); ++index) {
+    const linux::Device& device = config.devices[index];
+    if (device.kind == linux::Device::Kind::kFifo) continue;
+    const auto host = linux::open_host_node(device);
+    if (!host) continue;  // an error, when it is to be bound
+    const auto node = linux::sys::fstat(*host);
+    if (!node) continue;
+    if (const std::string refused = refused_attributes(device, config.id_map, *node);
+        !refused.empty())
+      log.warn(
+          fmt::format("/linux/devices/{}: {} cannot be given in a user namespace: {} is the host's "
+                      "node, bound, and keeps its mode {:04o} and its owner, the host's {}:{}",
+                      index, refused, device.path.string(), node->st_mode & mode_t{0777},
+                      node->st_uid, node->st_gid));
+  }
+}
 
 // In a user namespace the process has every capability; else it has at most ours.
 Result<void> warn_of_capabilities(const bundle::Process& process,

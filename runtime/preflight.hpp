@@ -33,6 +33,10 @@ Result<void> warn_of_capabilities(const bundle::Process& process,
 Result<void> compare_joined_id_map(bundle::Config& config,
                                    const std::vector<linux::PinnedNamespace>& pinned);
 
+/// Warns of each device whose mode or owner the user namespace cannot give, because the node is the
+/// host's own (L-24). Wants the id map that compare_joined_id_map() fills in.
+void warn_of_devices(const bundle::Config& config, const Log& log);
+
 /// The container's own directory in each hierarchy, for mounts of type cgroup (M-12).
 std::vector<linux::CgroupHierarchy> describe_hierarchies(const cgroups::Layout& layout,
                                                          const cgroups::Record& record);
