@@ -2,9 +2,12 @@
 //
 // create, run and exec must not run from the host's file (sealed_exe.hpp says why), so they execute
 // a sealed image of it. To do that from main() costs a whole start of libc and a copy of two
-// megabytes. Here it costs neither: an overlay without an upper layer shows the same file, whose
-// pages are shared, and can never be written, not by the host's root either. Whatever goes wrong,
-// main() begins as usual and makes its copy in memory.
+// megabytes. Here it costs neither: the first command has kept a copy (kept_image.hpp), and an
+// overlay without an upper layer shows that copy, whose pages are shared, and can never be written,
+// not by the host's root either. The overlay does not show the host's file itself: who overwrites
+// that in place (cp) would change the code below every process that lives from it, because the
+// kernel's ETXTBSY guards the overlay's inode alone. Whatever goes wrong, main() begins as usual
+// and makes its copy in memory.
 //
 // No libc function may be called here: the program is not relocated yet and has no thread pointer
 // (CMake turns the stack protector off for this file). Raw system calls only, and no tables of
@@ -15,6 +18,10 @@
 #include <sys/syscall.h>
 
 #include <cstddef>
+
+#include "linux/kept_image.hpp"
+
+using namespace ocirun::linux;
 
 namespace {
 
@@ -99,13 +106,6 @@ char* append(char* end, const char* text) {
   return end;
 }
 
-char* append_number(char* end, long number) {
-  if (number >= 10) end = append_number(end, number / 10);
-  *end++ = static_cast<char>('0' + number % 10);
-  *end = '\0';
-  return end;
-}
-
 // Too often is only slow, too seldom is main()'s to make good.
 bool may_enter_a_namespace(const char* const* argv) {
   for (; *argv != nullptr; ++argv)
@@ -117,27 +117,43 @@ bool may_enter_a_namespace(const char* const* argv) {
 // one; the second holds nothing of that name. By a descriptor: a path would need escapes.
 long mount_overlay(long directory) {
   char layers[64];
-  append(append_number(append(layers, "/proc/self/fd/"), directory), ":/sys/kernel");
+  append(append_number(append(layers, "/proc/self/fd/"), static_cast<unsigned long>(directory)),
+         ":/sys/kernel");
   const long context = system_call(SYS_fsopen, address("overlay"), FSOPEN_CLOEXEC);
   if (context < 0) return context;
+  long mount = -1;
   if (system_call(SYS_fsconfig, context, FSCONFIG_SET_STRING, address("lowerdir"),
-                  address(layers)) < 0 ||
-      system_call(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, 0, 0) < 0)
-    return -1;
-  return system_call(SYS_fsmount, context, FSMOUNT_CLOEXEC,
-                     MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+                  address(layers)) == 0 &&
+      system_call(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, 0, 0) == 0)
+    mount = system_call(SYS_fsmount, context, FSMOUNT_CLOEXEC,
+                        MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+  system_call(SYS_close, context);
+  return mount;
 }
 
-// A package manager may have replaced the file since it was executed.
-bool same_file(long mount, const char* name) {
-  struct statx running, shown;
-  return system_call(SYS_statx, AT_FDCWD, address("/proc/self/exe"), 0, STATX_BASIC_STATS,
-                     address(&running)) == 0 &&
-         system_call(SYS_statx, mount, address(name), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS,
-                     address(&shown)) == 0 &&
-         running.stx_ino == shown.stx_ino && running.stx_size == shown.stx_size &&
-         running.stx_ctime.tv_sec == shown.stx_ctime.tv_sec &&
-         running.stx_ctime.tv_nsec == shown.stx_ctime.tv_nsec;
+// The directory of images if it is ours alone, else a negative number.
+long open_image_directory(long above, const char* name) {
+  const long directory =
+      system_call(SYS_openat, above, address(name), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (directory < 0) return directory;
+  struct statx status;
+  if (system_call(SYS_statx, directory, address(""), AT_EMPTY_PATH, STATX_BASIC_STATS,
+                  address(&status)) == 0 &&
+      is_image_directory(status, 0))
+    return directory;
+  system_call(SYS_close, directory);
+  return -1;
+}
+
+long open_images(const char* runtime_directory) {
+  const long directory = open_image_directory(AT_FDCWD, kImageDirectory);
+  if (directory >= 0 || runtime_directory == nullptr || *runtime_directory != '/') return directory;
+  const long above = system_call(SYS_openat, AT_FDCWD, address(runtime_directory),
+                                 O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (above < 0) return above;
+  const long below = open_image_directory(above, kImageDirectoryName);
+  system_call(SYS_close, above);
+  return below;
 }
 
 }  // namespace
@@ -152,9 +168,12 @@ extern "C" [[gnu::used]] void ocirun_execute_sealed_overlay(const long* stack) {
 
   char marker[sizeof kMarker + kLongestPath];
   const char* variables[kMostVariables + 2];
+  const char* runtime_directory = nullptr;
   std::size_t count = 0;
   for (; environment[count] != nullptr; ++count) {
     if (count == kMostVariables || starts_with(environment[count], kMarker)) return;
+    if (starts_with(environment[count], kRuntimeDirectoryVariable))
+      runtime_directory = environment[count] + sizeof kRuntimeDirectoryVariable - 1;
     variables[count] = environment[count];
   }
   variables[count] = marker;
@@ -164,15 +183,24 @@ extern "C" [[gnu::used]] void ocirun_execute_sealed_overlay(const long* stack) {
   const long length =
       system_call(SYS_readlinkat, AT_FDCWD, address("/proc/self/exe"), address(path), kLongestPath);
   if (length <= 0 || length == static_cast<long>(kLongestPath)) return;
-  char* name = path + length;
-  *name = '\0';
-  while (name > path && *name != '/') --name;
-  *name++ = '\0';
+  char* end = path + length;
+  while (end > path && *end != '/') --end;
+  *end = '\0';
 
-  const long directory = system_call(SYS_openat, AT_FDCWD, address(*path == '\0' ? "/" : path),
-                                     O_PATH | O_DIRECTORY | O_CLOEXEC);
+  struct statx executable;
+  char name[kLongestImageName];
+  if (system_call(SYS_geteuid, 0) != 0 ||  // who may mount nothing needs no image
+      system_call(SYS_statx, AT_FDCWD, address("/proc/self/exe"), 0, STATX_BASIC_STATS,
+                  address(&executable)) != 0)
+    return;
+  append_image_name(name, executable);
+  ocirun_image_is_missing = true;  // until it runs: then all this memory is gone
+  const long directory = open_images(runtime_directory);
   if (directory < 0) return;
   const long mount = mount_overlay(directory);
-  if (mount < 0 || !same_file(mount, name)) return;
-  system_call(SYS_execveat, mount, address(name), address(argv), address(variables), 0);
+  if (mount >= 0)
+    system_call(SYS_execveat, mount, address(name), address(argv), address(variables), 0);
+  // Left open, they would pass for descriptors that the caller wants preserved.
+  system_call(SYS_close, mount);
+  system_call(SYS_close, directory);
 }

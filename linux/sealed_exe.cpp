@@ -15,6 +15,7 @@
 #include <climits>
 #include <cstdlib>
 
+#include "linux/kept_image.hpp"
 #include "linux/syscalls.hpp"
 
 #ifndef MFD_EXEC
@@ -97,6 +98,7 @@ Result<void> reexec_sealed(char* const argv[]) {
   }
   ::setenv(kDirectoryVariable, executable_directory().c_str(), 1);
   TRY_ASSIGN(const UniqueFd copy, copy_sealed(executable));
+  if (ocirun_image_is_missing) keep_image(copy);
   ::fexecve(copy.get(), argv, environ);
   return fail(errno, "execute the sealed copy of the executable");
 }

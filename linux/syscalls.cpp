@@ -81,6 +81,13 @@ Result<void> unlinkat(Fd directory, const char* name, int flags) {
   return checked(::unlinkat(directory.value, name, flags), "remove");
 }
 
+// By the descriptor alone (AT_EMPTY_PATH) root of a user namespace may not before 6.10.
+Result<void> name_file(Fd file, Fd directory, const char* name) {
+  const std::string link = fmt::format("/proc/self/fd/{}", file.value);
+  return checked(::linkat(AT_FDCWD, link.c_str(), directory.value, name, AT_SYMLINK_FOLLOW),
+                 "name the file");
+}
+
 Result<std::string> readlinkat(Fd directory, const char* name) {
   char target[PATH_MAX];
   const ssize_t size = ::readlinkat(directory.value, name, target, sizeof target);

@@ -32,6 +32,8 @@ Result<void> mkdirat(Fd directory, const char* name, mode_t mode);
 Result<void> mknodat(Fd directory, const char* name, mode_t mode, dev_t device);
 Result<void> symlinkat(const char* target, Fd directory, const char* name);
 Result<void> unlinkat(Fd directory, const char* name, int flags);
+/// Gives a file of O_TMPFILE its name; EEXIST if there is one of that name.
+Result<void> name_file(Fd file, Fd directory, const char* name);
 /// `name` "" reads the symlink that the O_PATH descriptor itself is.
 Result<std::string> readlinkat(Fd directory, const char* name);
 

@@ -44,6 +44,7 @@ using Reasons = std::map<std::string, std::string_view>;
 const Reasons kRawPathCalls{
     {"linux/syscalls.cpp", "the wrappers themselves"},
     {"linux/sealed_exe.cpp", "readlink of our own /proc/self/exe"},
+    {"linux/kept_image.cpp", "statx of our own /proc/self/exe, and of a directory that is open"},
     {"linux/file_io.cpp", "one component of a host directory that is open"},
     {"linux/terminal.cpp", "connect(2) to the operator's console socket"},
     {"cgroups/directory.cpp", "the cgroup filesystem, O_NOFOLLOW beneath a verified mount"},
@@ -64,6 +65,8 @@ const Reasons kProcAndDevLiterals{
     {"linux/procfs.cpp", "the verified procfs"},
     {"linux/devices.cpp", "the devices that every container has"},
     {"linux/sealed_exe.cpp", "/proc/self/exe, before any namespace"},
+    {"linux/kept_image.cpp", "/proc/self/exe, before any namespace"},
+    {"linux/syscalls.cpp", "/proc/self/fd, to name a file of our own before any namespace"},
     {"linux/sealed_entry.cpp", "/proc/self/exe and /proc/self/fd, before any namespace"},
     {"linux/sysctl.cpp", "own namespaces, compared before anything is mounted"},
     {"linux/mount.cpp", "the host's own, bound where a user may not mount a new one"},

@@ -1,0 +1,204 @@
+# The runtime's own file is overwritten in place while containers live from it. Refused or not, it harms nobody.
+load lib/common
+
+IMAGES=/var/cache/ocirun
+
+# Of their own, as other suites on this machine keep images too.
+setup() {
+  [[ -d $IMAGES ]] || mkdir -m 700 "$IMAGES"
+  mount -t tmpfs -o mode=700 images "$IMAGES"
+  common_setup
+}
+teardown() {
+  common_teardown
+  umount -l "$IMAGES"
+}
+
+WAYS=(cp truncation dd)
+UNTIL_GO='echo >/ready; until [ -e /go ]; do usleep 10000; done; exit 7'
+
+# make_runtimes: a copy for each way. A new file is executed from memory, an older one from an image.
+make_runtimes() {
+  local way
+  for way in "${WAYS[@]}"; do cp "$OCIRUN" "$TMP/$way"; done
+}
+
+# keep_images: until all the copies run from images.
+keep_images() {
+  local way
+  program /bin/true
+  for way in "${WAYS[@]}"; do eventually keeps_an_image "$TMP/$way"; done
+}
+
+keeps_an_image() {
+  "$1" --root "$ROOT" run --bundle "$BUNDLE" "$ID" </dev/null >/dev/null 2>&1 3>&- 4>&- || return
+  compgen -G "$IMAGES/*-$(stat -c '%i-%s-%Z' "$1")-*" >/dev/null
+}
+
+# overwrite WAY: what a script or a person does to a file without making a new one.
+overwrite() {
+  case $1 in
+    cp) cp "$(command -v bash)" "$TMP/cp" ;;
+    truncation) : >"$TMP/truncation" ;;
+    dd) dd if=/dev/zero of="$TMP/dd" bs=64k count=64 conv=notrunc status=none ;;
+  esac
+} 2>/dev/null
+
+# in_the_foreground WAY COMMAND…: the copy is overwritten while the command waits for its program, which ends with 7.
+in_the_foreground() {
+  local pid ended=0
+  rm -f "$BUNDLE/rootfs/ready" "$BUNDLE/rootfs/go"
+  "$TMP/$1" --root "$ROOT" "${@:2}" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- &
+  pid=$!
+  eventually exists "$BUNDLE/rootfs/ready"
+  overwrite "$1" || true
+  touch "$BUNDLE/rootfs/go"
+  wait "$pid" || ended=$?
+  [[ $ended == 7 ]] || { echo "$1: status $ended"; show_output; return 1; }
+}
+
+foreground_runs_end_well() {
+  local way
+  script "$UNTIL_GO"
+  for way in "${WAYS[@]}"; do
+    in_the_foreground "$way" run --bundle "$BUNDLE" "$ID"
+    is_gone "$ROOT/$ID"
+  done
+}
+
+@test "a foreground run outlives its executable's content, and takes the container away" {
+  make_runtimes
+  foreground_runs_end_well
+  make_runtimes
+  keep_images
+  foreground_runs_end_well
+}
+
+foreground_execs_end_well() {
+  local way
+  for way in "${WAYS[@]}"; do in_the_foreground "$way" exec "$ID" sh -c "$UNTIL_GO"; done
+}
+
+@test "a foreground exec outlives its executable's content" {
+  make_runtimes
+  keep_images
+  program sleep 1000
+  create_and_start
+  foreground_execs_end_well
+  rm "${WAYS[@]/#/$TMP/}"
+  make_runtimes
+  foreground_execs_end_well
+}
+
+created_containers_start() {
+  local way
+  script 'echo >/ready; exec sleep 1000'
+  for way in "${WAYS[@]}"; do
+    rm -f "$BUNDLE/rootfs/ready"
+    OCIRUN=$TMP/$way create
+    overwrite "$way" || true
+    start
+    eventually exists "$BUNDLE/rootfs/ready"
+    status_is running
+    ocirun delete --force "$ID"
+  done
+}
+
+@test "a created container starts after its executable was overwritten" {
+  make_runtimes
+  created_containers_start
+  make_runtimes
+  keep_images
+  created_containers_start
+}
+
+@test "a container of run --detach stays when the executable was overwritten" {
+  local way
+  make_runtimes
+  keep_images
+  script 'echo >/ready; exec sleep 1000'
+  for way in "${WAYS[@]}"; do
+    rm -f "$BUNDLE/rootfs/ready"
+    OCIRUN=$TMP/$way attempt run --detach --bundle "$BUNDLE" "$ID"
+    succeeds
+    overwrite "$way" || true
+    eventually exists "$BUNDLE/rootfs/ready"
+    ocirun exec "$ID" true
+    ocirun delete --force "$ID"
+  done
+}
+
+image_of_init() { readlink "/proc/$(init_pid)/exe"; }
+
+@test "an executable that was overwritten runs as what it is now" {
+  needs_system_call fsopen
+  make_runtimes
+  keep_images
+  program sleep 1000
+  OCIRUN=$TMP/cp create
+  [[ $(image_of_init) =~ ^/[0-9-]+$ ]]
+  ocirun delete --force "$ID"
+  echo >>"$TMP/cp"
+  OCIRUN=$TMP/cp create
+  cmp "$TMP/cp" "/proc/$(init_pid)/exe"
+}
+
+@test "images in a directory that others may enter, or that is another user's, are not run" {
+  local change
+  make_runtimes
+  keep_images
+  program sleep 1000
+  for change in "chmod 755" "chmod 2700" "chown 1"; do
+    $change "$IMAGES"
+    OCIRUN=$TMP/dd create
+    equal "/memfd:ocirun (deleted)" "$(image_of_init)"
+    ocirun delete --force "$ID"
+    chown 0 "$IMAGES"
+    chmod 700 "$IMAGES"
+  done
+}
+
+@test "no more than four images are kept" {
+  local n
+  program /bin/true
+  for n in {1..6}; do cp "$OCIRUN" "$TMP/runtime$n"; done
+  for n in {1..6}; do eventually keeps_an_image "$TMP/runtime$n"; done
+  equal 4 "$(find $IMAGES -type f | wc -l)"
+}
+
+@test "a descriptor to preserve that is not open is an error also where no image is kept" {
+  cp "$OCIRUN" "$TMP/new"
+  run "$TMP/new" --root "$ROOT" run --preserve-fds 1 --bundle "$BUNDLE" "$ID" 3>&-
+  exits 1
+  mentions "descriptor 3: bad file descriptor"
+}
+
+# In the directory of root's alone a user has no image, and could not trust one.
+@test "root of a user namespace keeps its images in XDG_RUNTIME_DIR" {
+  needs_system_call fsopen
+  local place=/run/t/user$BATS_TEST_NUMBER name images
+  mkdir -m 755 "$place"
+  cp "$OCIRUN" "$place/runtime"
+  cp -r "$BUNDLE" "$place/bundle"
+  "$OCIRUN" spec --rootless --force --bundle "$place/bundle" 2>/dev/null || {
+    rm "$place/bundle/config.json"
+    "$OCIRUN" spec --rootless --bundle "$place/bundle"
+  }
+  jq '.process.terminal = false | .process.args = ["readlink", "/image"]' "$place/bundle/config.json" >"$TMP/config"
+  cp "$TMP/config" "$place/bundle/config.json"
+  mkdir -m 700 "$place/xdg"
+  chown -R 1000:1000 "$place/bundle" "$place/xdg"
+  name=$(stat -c '%i-%s-%Z' "$place/runtime")
+  by_user() {
+    setpriv --reuid 1000 --regid 1000 --clear-groups env XDG_RUNTIME_DIR="$place/xdg" unshare --user --map-root-user --mount \
+      "$place/runtime" --cgroup-manager disabled "$@" </dev/null >/dev/null 2>&1 3>&- 4>&-
+  }
+  keeps_one() {
+    by_user run --bundle "$place/bundle" x || true
+    compgen -G "$place/xdg/ocirun-image/*-$name-*" >/dev/null
+  }
+  eventually keeps_one
+  images=$(find "$IMAGES" -type f)
+  equal "" "$images"
+  rm -rf "$place"
+}
