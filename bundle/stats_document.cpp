@@ -200,24 +200,32 @@ void write_interfaces(JsonWriter& out, const std::vector<linux::InterfaceStats>&
   out.end_array();
 }
 
+void write_pids(JsonWriter& out, const Stats& stats) {
+  out.key("pids").begin_object();
+  if (stats.pids) {
+    unless_zero(out, "current", stats.pids->current);
+    unless_zero(out, "limit", stats.pids->limit.value_or(0));
+  }
+  out.end_object();
+}
+
+void write_cgroup_stats(JsonWriter& out, const Stats& stats) {
+  write_cpu(out, stats);
+  write_cpuset(out, stats);
+  write_memory(out, stats);
+  write_pids(out, stats);
+  write_block_io(out, stats);
+  write_hugetlb(out, stats);
+  write_rdma(out, stats);
+}
+
 }  // namespace
 
 std::string stats_event(const std::string& id, const ContainerStats& stats) {
   JsonWriter out(JsonWriter::Layout::kOneLine);
   out.begin_object().member("type", "stats").member("id", id);
   out.key("data").begin_object();
-  write_cpu(out, stats.cgroup);
-  write_cpuset(out, stats.cgroup);
-  write_memory(out, stats.cgroup);
-  out.key("pids").begin_object();
-  if (stats.cgroup.pids) {
-    unless_zero(out, "current", stats.cgroup.pids->current);
-    unless_zero(out, "limit", stats.cgroup.pids->limit.value_or(0));
-  }
-  out.end_object();
-  write_block_io(out, stats.cgroup);
-  write_hugetlb(out, stats.cgroup);
-  write_rdma(out, stats.cgroup);
+  if (stats.cgroup) write_cgroup_stats(out, *stats.cgroup);
   write_resctrl(out, stats.resctrl);
   write_interfaces(out, stats.interfaces);
   out.end_object().end_object();

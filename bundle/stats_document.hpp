@@ -12,7 +12,7 @@ namespace ocirun::bundle {
 
 /// All that `events` tells of a container at one moment.
 struct ContainerStats {
-  cgroups::Stats cgroup;
+  std::optional<cgroups::Stats> cgroup;        // absent: it has no cgroup of its own
   std::optional<linux::ResctrlStats> resctrl;  // without intelRdt: none
   std::vector<linux::InterfaceStats> interfaces;
 };

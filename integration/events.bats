@@ -35,6 +35,12 @@ has_used_the_cpu() { ocirun exec "$ID" seq 100000 >/dev/null && [[ $(stats .data
   jq -e '.data.cpu.usage | (.percpu_kernel | length) == (.percpu | length) and (.percpu_user | length) == (.percpu | length)' <<<"$output"
 }
 
+@test "events: of a container without a cgroup nothing is told that nobody counts" {
+  ocirun --cgroup-manager disabled create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/output" 2>&1 3>&- 4>&-
+  start
+  equal '["intel_rdt","network_interfaces"]' "$(stats '.data | keys' | jq -c .)"
+}
+
 @test "events: the container's own interfaces" {
   create_and_start
   equal '[]' "$(ocirun events --stats "$ID" | jq -c '[.data.network_interfaces[].Name | select(. == "lo")]')"

@@ -91,8 +91,12 @@ load lib/common
   eventually contains "$BUNDLE/rootfs/got" ready
   kill -KILL "$(init_pid)"
   eventually status_is stopped
+  run ocirun kill "$ID" KILL
+  exits 1 "container not running: its init has ended, but 2 processes are left in its cgroup"
+  mentions "kill --all $ID KILL, or with delete --force $ID"
   run ocirun kill --all "$ID" 9
   succeeds
+  mentions "signal 9 went to the 2 processes left in its cgroup"
   eventually no_process "sleep 1001"
   eventually no_process "sleep 1002"
 }

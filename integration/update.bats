@@ -66,6 +66,17 @@ setup() {
   fails "--cpu-idle" update --cpu-idle 2 "$ID"
 }
 
+@test "R-13 update: memory above the limit of memory and swap together is told by its option, and what to give too" {
+  needs_controller memory
+  resources '{memory: {limit: 67108864, swap: 134217728}}'
+  create
+  fails "--memory: 268435456 bytes are more than the 134217728 bytes that memory and swap together may take: give --memory-swap too" \
+    update --memory 256m "$ID"
+  equal 67108864 "$(limit memory memory.limit_in_bytes memory.max)"
+  update --memory 256m --memory-swap 512m
+  equal 268435456 "$(limit memory memory.limit_in_bytes memory.max)"
+}
+
 @test "R-13 update: memory and swap are raised and lowered in any order; unlimited memory lifts both" {
   needs_v1 "memory and swap together"
   needs_controller memory
@@ -75,7 +86,7 @@ setup() {
   equal "134217728 134217728" "$(limit memory memory.limit_in_bytes) $(limit memory memory.memsw.limit_in_bytes)"
   update --memory-swap 32m --memory 32m
   equal "33554432 33554432" "$(limit memory memory.limit_in_bytes) $(limit memory memory.memsw.limit_in_bytes)"
-  fails "/linux/resources/memory/swap" update --memory 64m "$ID"
+  fails "give --memory-swap too" update --memory 64m "$ID"
   update --memory -1
   [[ $(limit memory memory.memsw.limit_in_bytes) -gt 1000000000000 ]]
 }

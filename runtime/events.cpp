@@ -43,8 +43,10 @@ timespec until(Clock::time_point deadline) {
 
 Result<bundle::ContainerStats> read_container_stats(const Container& container) {
   bundle::ContainerStats stats;
-  TRY_ASSIGN(const auto cgroup, container.cgroup());
-  TRY_ASSIGN(stats.cgroup, cgroup->stats());
+  if (container.record().cgroup_manager != CgroupManager::kDisabled) {
+    TRY_ASSIGN(const auto cgroup, container.cgroup());
+    TRY_ASSIGN(stats.cgroup, cgroup->stats());
+  }
   stats.resctrl = read_resctrl(container);
   if (auto interfaces = linux::read_interface_stats(container.init().pid))
     stats.interfaces = std::move(*interfaces);

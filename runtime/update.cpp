@@ -73,6 +73,16 @@ bool holds_nothing(const cgroups::Resources& resources) {
   return bundle::resources_text(resources) == bundle::resources_text({});
 }
 
+// Told of the option that was given: the limit that is too small for it was not.
+Result<void> check_swap_that_stays(const cgroups::Memory& change, const cgroups::Memory& before) {
+  const std::int64_t limit = change.limit.value_or(0), swap = before.swap.value_or(0);
+  if (change.swap.value_or(0) != 0 || swap <= 0 || limit <= swap) return {};
+  return refuse(
+      "/linux/resources/memory/limit: {} bytes are more than the {} bytes that memory and swap "
+      "together may take: give --memory-swap too (memory.swap in a document)",
+      limit, swap);
+}
+
 /// What a change of memory limits rests on, from what was asked for earlier.
 void complete(cgroups::Memory& change, const cgroups::Memory& before) {
   // R-18 is a property of the container, not of one update.
@@ -97,7 +107,10 @@ Result<void> Update::read_state() {
     else
       change_.pids_limit.reset();
   }
-  if (change_.memory && before_.memory) complete(*change_.memory, *before_.memory);
+  if (change_.memory && before_.memory) {
+    TRY(check_swap_that_stays(*change_.memory, *before_.memory));
+    complete(*change_.memory, *before_.memory);
+  }
   TRY_ASSIGN(cgroup_, container_.cgroup());
   return {};
 }

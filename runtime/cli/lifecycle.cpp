@@ -27,7 +27,14 @@ Result<int> run_kill(const Invocation& invocation) {
       arguments.positionals.size() > 1 ? arguments.positionals[1] : container.record().stop_signal;
   if (name.empty()) name = "TERM";
   TRY_ASSIGN(const int signal, linux::parse_signal(name));
-  TRY(kill_container(container, signal, arguments.has("all") ? KillScope::kAll : KillScope::kInit));
+  TRY_ASSIGN(
+      const std::size_t left,
+      kill_container(container, signal, arguments.has("all") ? KillScope::kAll : KillScope::kInit));
+  if (left != 0)
+    invocation.log.info(fmt::format(
+        "the container's init has ended; signal {} went to the {} process{} left in its "
+        "cgroup",
+        signal, left, left == 1 ? "" : "es"));
   return 0;
 }
 

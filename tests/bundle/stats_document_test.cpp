@@ -21,16 +21,16 @@ BOOST_AUTO_TEST_CASE(all_sections_are_there_when_nothing_is_known) {
 
 BOOST_AUTO_TEST_CASE(readings_have_the_names_that_clients_of_runc_read) {
   ContainerStats stats;
-  stats.cgroup.cpu = cgroups::CpuStats{
+  cgroups::Stats& cgroup = stats.cgroup.emplace();
+  cgroup.cpu = cgroups::CpuStats{
       .total_ns = 7, .user_ns = 4, .system_ns = 3, .per_cpu_ns = {}, .periods = 2};
-  stats.cgroup.memory.emplace().memory = {.usage = 5, .max_usage = 6, .fail_count = 1, .limit = 9};
-  stats.cgroup.memory->kernel_tcp = cgroups::MemoryUsage{.usage = 8};
-  stats.cgroup.pids = cgroups::PidsStats{.current = 2, .limit = 10};
-  stats.cgroup.block_io["ioServicedRecursive"] = {{8, 0, "Read", 3}};
-  stats.cgroup.hugetlb["2MB"] = {.usage = 1, .max_usage = 2, .fail_count = 0};
-  stats.cgroup.rdma["mlx5_1"] = {.handles = 1, .objects = 2, .handle_limit = 3, .object_limit = 4};
-  stats.cgroup.cpu_pressure =
-      cgroups::Pressure{.some = {.avg10 = 1205, .total_us = 44}, .full = {}};
+  cgroup.memory.emplace().memory = {.usage = 5, .max_usage = 6, .fail_count = 1, .limit = 9};
+  cgroup.memory->kernel_tcp = cgroups::MemoryUsage{.usage = 8};
+  cgroup.pids = cgroups::PidsStats{.current = 2, .limit = 10};
+  cgroup.block_io["ioServicedRecursive"] = {{8, 0, "Read", 3}};
+  cgroup.hugetlb["2MB"] = {.usage = 1, .max_usage = 2, .fail_count = 0};
+  cgroup.rdma["mlx5_1"] = {.handles = 1, .objects = 2, .handle_limit = 3, .object_limit = 4};
+  cgroup.cpu_pressure = cgroups::Pressure{.some = {.avg10 = 1205, .total_us = 44}, .full = {}};
   stats.interfaces = {{.name = "eth0", .rx_bytes = 1, .tx_dropped = 2}};
   linux::ResctrlStats rdt;
   rdt.l3_schema = "L3:0=f";
