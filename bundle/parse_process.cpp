@@ -141,6 +141,16 @@ constexpr auto kProcess =
                     field("ioPriority", &Process::io_priority, kIoPriority),            // P-17
                     part("execCPUAffinity", kCpuAffinity));                             // P-18
 
+/// Docker sends a size of 0 by 0 with each process that has no terminal.
+bool is_zero_by_zero(Value size) {
+  for (const char* side : {"height", "width"}) {
+    const auto member = size.member(side);
+    if (!member || member->node().kind != Node::Kind::kNatural || member->node().number != 0)
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool read_process(Value at, Process& out) {
@@ -150,10 +160,9 @@ bool read_process(Value at, Process& out) {
     args->problem("must hold at least the program to run");  // P-6
     return false;
   }
-  if (const auto size = at.member("consoleSize"); size && !out.terminal)  // P-3
-    size->warning("has no effect, because terminal is not true");
-  else if (size)
-    return kConsoleSize(*size, out.console_size.emplace()) && good;
+  const auto size = at.member("consoleSize");  // P-3
+  if (size && out.terminal) return kConsoleSize(*size, out.console_size.emplace()) && good;
+  if (size && !is_zero_by_zero(*size)) size->warning("has no effect, because terminal is not true");
   return good;
 }
 

@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(integers_beyond_their_width_are_refused) {  // D-7
       {R"({"process": {"user": {"uid": -1}}})", "/process/user/uid",
        "from 0 to 4294967294, not -1"},
       {R"({"process": {"user": {"gid": 4294967295}}})", "/process/user/gid", "not 4294967295"},
-      {R"({"process": {"consoleSize": {"height": 65536, "width": 1}}})",
+      {R"({"process": {"terminal": true, "consoleSize": {"height": 65536, "width": 1}}})",
        "/process/consoleSize/height", "from 0 to 65535, not 65536"},
       {R"({"linux": {"resources": {"network": {"classID": 4294967296}}}})",
        "/linux/resources/network/classID", "from 0 to 4294967295"},

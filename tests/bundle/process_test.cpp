@@ -21,8 +21,8 @@ BOOST_AUTO_TEST_CASE(a_document_without_a_process_is_accepted) {  // P-1
 
 BOOST_AUTO_TEST_CASE(mistakes_in_the_process) {  // P-2 … P-21
   constexpr Mistake kMistakes[] = {
-      {R"({"process": {"consoleSize": {"height": 24}}})", "/process/consoleSize/width",
-       "is missing"},
+      {R"({"process": {"terminal": true, "consoleSize": {"height": 24}}})",
+       "/process/consoleSize/width", "is missing"},
       {R"({"process": {"cwd": null}})", "/process/cwd", "is missing"},
       {R"({"process": {"cwd": "tmp"}})", "/process/cwd", "must be an absolute path, not \"tmp\""},
       {R"({"process": {"cwd": ""}})", "/process/cwd", "must not be empty"},

@@ -9,8 +9,17 @@ using namespace ocirun::bundle;
 
 BOOST_AUTO_TEST_SUITE(stats_document)
 
-BOOST_AUTO_TEST_CASE(all_sections_are_there_when_nothing_is_known) {
+BOOST_AUTO_TEST_CASE(what_a_cgroup_would_count_is_left_out_without_one) {
   const std::string text = stats_event("web", {});
+  for (const char* section : {"cpu", "cpuset", "memory", "pids", "blkio", "hugetlb"})
+    BOOST_TEST(!text.contains(fmt::format("\"{}\":", section)), section);
+  BOOST_TEST(text.contains("\"network_interfaces\":"));
+}
+
+BOOST_AUTO_TEST_CASE(all_sections_are_there_when_nothing_is_known) {
+  ContainerStats nothing;
+  nothing.cgroup.emplace();
+  const std::string text = stats_event("web", nothing);
   BOOST_TEST(text.starts_with(R"({"type":"stats","id":"web","data":{"cpu":{"usage":{)"));
   for (const char* section :
        {"cpuset", "memory", "pids", "blkio", "hugetlb", "intel_rdt", "network_interfaces"})
