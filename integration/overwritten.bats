@@ -130,13 +130,28 @@ created_containers_start() {
 
 image_of_init() { readlink "/proc/$(init_pid)/exe"; }
 
+@test "the process of a foreground run is called ocirun, from memory and from an image" {
+  local round
+  cp "$OCIRUN" "$TMP/cp"
+  for round in memory image; do
+    program sleep 1000
+    helper "$TMP/cp" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+    eventually status_is running
+    equal ocirun "$(<"/proc/$HELPER/comm")"
+    [[ $round == memory ]] || [[ $(readlink "/proc/$HELPER/exe") == /ocirun-* ]]
+    ocirun delete --force "$ID"
+    program /bin/true
+    eventually keeps_an_image "$TMP/cp"
+  done
+}
+
 @test "an executable that was overwritten runs as what it is now" {
   needs_system_call fsopen
   make_runtimes
   keep_images
   program sleep 1000
   OCIRUN=$TMP/cp create
-  [[ $(image_of_init) =~ ^/[0-9-]+$ ]]
+  [[ $(image_of_init) =~ ^/ocirun-[0-9-]+$ ]]
   ocirun delete --force "$ID"
   echo >>"$TMP/cp"
   OCIRUN=$TMP/cp create

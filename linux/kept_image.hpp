@@ -14,7 +14,7 @@ inline constexpr char kImageDirectory[] = "/var/cache/ocirun";
 inline constexpr char kImageDirectoryName[] = "ocirun-image";
 inline constexpr char kRuntimeDirectoryVariable[] = "XDG_RUNTIME_DIR=";
 inline constexpr unsigned kImageDirectoryMode = 0700;
-inline constexpr unsigned kLongestImageName = 160;  // six numbers of 64 bits and what is between
+inline constexpr unsigned kLongestImageName = 160;  // "ocirun", six numbers of 64 bits, six "-"
 
 // Internal linkage: sealed_entry.cpp is compiled with other options than the rest.
 static inline char* append_number(char* end, unsigned long long number) {
@@ -25,8 +25,9 @@ static inline char* append_number(char* end, unsigned long long number) {
 }
 
 /// Appends an image's name, by which exactly one content of exactly one file is known: whoever
-/// writes to a file changes its ctime.
+/// writes to a file changes its ctime. The name is what /proc/PID/exe shows.
 static inline char* append_image_name(char* end, const struct statx& executable) {
+  for (const char* letter = "ocirun-"; *letter != '\0'; ++letter) *end++ = *letter;
   const unsigned long long parts[] = {executable.stx_dev_major,
                                       executable.stx_dev_minor,
                                       executable.stx_ino,
