@@ -204,7 +204,7 @@ void write_pids(JsonWriter& out, const Stats& stats) {
   out.key("pids").begin_object();
   if (stats.pids) {
     unless_zero(out, "current", stats.pids->current);
-    unless_zero(out, "limit", stats.pids->limit.value_or(0));
+    if (stats.pids->limit) out.member("limit", *stats.pids->limit);
   }
   out.end_object();
 }

@@ -1,7 +1,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "cgroups/read_stats.hpp"
 #include "cgroups/text.hpp"

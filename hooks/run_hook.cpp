@@ -37,7 +37,7 @@ Result<UniqueFd> make_stdin(std::string_view state) {
 }
 
 /// Where a hook's process gave up before execve, or at it.
-enum class Step : int { kDirectory, kConfine, kExecute };
+enum class Step : int { kDirectory, kStreams, kConfine, kExecute };
 struct Failure {
   Step step;
   int reason;  // errno
@@ -81,7 +81,7 @@ Failure execute(const Hook& hook, const Surroundings& surroundings) {
   if (!enter_directory(surroundings)) give_up(failure, {Step::kDirectory, errno});
   if (::dup2(input.value, 0) < 0 || ::dup2(output.value, 1) < 0 || ::dup2(output.value, 2) < 0 ||
       ::dup2(failure.value, 3) < 0)
-    ::_exit(127);
+    give_up(failure, {Step::kStreams, errno});
   // Closes on a successful execve, which is how the parent learns of it.
   ::fcntl(3, F_SETFD, FD_CLOEXEC);
   give_up(Fd{3}, execute(hook, surroundings));
@@ -91,6 +91,8 @@ std::string what_failed(const Failure& failure, const Hook& hook) {
   switch (failure.step) {
     case Step::kDirectory:
       return "enter its working directory";
+    case Step::kStreams:
+      return "set up its standard streams";
     case Step::kConfine:
       return "load the seccomp filter for it";
     case Step::kExecute:

@@ -107,7 +107,7 @@ load lib/common
 
 @test "an empty value means that the option is not given, but for --root" {
   create_and_start
-  run ocirun exec --user "" --cwd "" --pid-file "" --process "" --apparmor= "$ID" echo fine
+  run ocirun exec --user "" --cwd "" --pid-file "" --process "" --apparmor= --console-socket "" --env "" --cap "" "$ID" echo fine
   succeeds fine
   run "$OCIRUN" --root "" list
   exits 1 "--root: must name a directory"

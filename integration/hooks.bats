@@ -81,6 +81,15 @@ record() { cat "$TMP/record" 2>/dev/null; }
   done
 }
 
+@test "H-4 a hook inherits what the caller of the runtime had, and no variable of the runtime's own" {
+  script true
+  hook prestart "env | cut -d= -f1 | sort >$TMP/record"
+  hook poststop "env | cut -d= -f1 | sort >>$TMP/record"
+  env -i PATH="$PATH" INHERITED=yes "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID" </dev/null
+  # The shell that is the hook sets two of these itself.
+  equal "INHERITED PATH" "$(grep -vxE 'PWD|SHLVL|OLDPWD|_' "$TMP/record" | sort -u | xargs)"
+}
+
 @test "H-4 a startContainer hook without env has the process's environment, with HOME" {
   config '.process.env += ["MINE=yes"] | .process.user = {uid: 1000, gid: 1000}'
   config '.hooks.startContainer = [{path: "/bin/sh", args: ["sh", "-c", "echo $MINE $HOME $INHERITED. >/tmp/record"]}]'

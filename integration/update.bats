@@ -100,7 +100,7 @@ setup() {
   equal 67108864 "$(limit memory "" memory.swap.max)"
   update --memory 96m
   equal 33554432 "$(limit memory "" memory.swap.max)"
-  fails /linux/resources/memory/swap update --memory 256m "$ID"
+  fails "give --memory-swap too" update --memory 256m "$ID"
   update --memory -1
   equal "max max" "$(limit memory "" memory.max) $(limit memory "" memory.swap.max)"
 }

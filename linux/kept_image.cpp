@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -27,7 +28,8 @@ namespace {
 constexpr std::size_t kMostImages = 4;  // two versions that are used by turns, and some to spare
 constexpr time_t kSettled = 2;          // s; the clock of a filesystem ticks every few ms
 
-// Two writes within one tick leave the same ctime: the second could follow after the copy.
+// Two writes within one tick leave the same ctime, and the second could follow after the copy: a
+// file that was changed just now is not kept.
 bool has_settled(const struct statx& executable) {
   return ::time(nullptr) - executable.stx_ctime.tv_sec >= kSettled;
 }
@@ -51,9 +53,11 @@ Result<UniqueFd> open_directory() {
   const char* const above = std::getenv("XDG_RUNTIME_DIR");
   if (above == nullptr || *above != '/') return directory;
   TRY_ASSIGN(const UniqueFd parent, sys::open(above, O_PATH | O_DIRECTORY));
-  TRY_ASSIGN(const struct stat status, sys::fstat(parent));
+  struct statx status{};
   // Nothing of root's own is left in another user's directory.
-  if (status.st_uid != ::geteuid()) return directory;
+  if (::statx(parent.get(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status) != 0 ||
+      !may_hold_images(status, ::geteuid()))
+    return directory;
   return open_or_make(std::string(above) + "/" + kImageDirectoryName);
 }
 
@@ -75,26 +79,32 @@ Result<void> write_image(Fd directory, const char* name, Fd copy, std::size_t si
 
 // Who runs from an image that is removed keeps it.
 Result<void> remove_oldest(Fd directory) {
-  std::vector<std::pair<time_t, std::string>> images;
+  std::vector<std::tuple<time_t, long, std::string>> images;
   TRY(for_each_entry(directory,
                      [&images, directory](const char* name, unsigned char) -> Result<void> {
-                       TRY_ASSIGN(const struct stat status, sys::fstatat(directory, name));
-                       images.emplace_back(status.st_ctime, name);
+                       const auto status = sys::fstatat(directory, name);
+                       if (!status) return {};  // another command has just removed it
+                       images.emplace_back(status->st_ctim.tv_sec, status->st_ctim.tv_nsec, name);
                        return {};
                      }));
   std::sort(images.begin(), images.end());
-  while (images.size() > kMostImages) {
-    TRY(sys::unlinkat(directory, images.front().second.c_str(), 0));
-    images.erase(images.begin());
-  }
+  const std::size_t surplus = images.size() - std::min(images.size(), kMostImages);
+  for (std::size_t i = 0; i < surplus; ++i)
+    static_cast<void>(sys::unlinkat(directory, std::get<2>(images[i]).c_str(), 0));
   return {};
 }
 
-Result<void> keep(Fd copy) {
-  struct statx executable{};
-  if (::statx(AT_FDCWD, "/proc/self/exe", 0, STATX_BASIC_STATS, &executable) != 0)
-    return fail(errno, "stat the executable");
-  if (!has_settled(executable)) return {};
+// Whether the file still is what `before` says, as a copy made meanwhile then is, too.
+bool is_unchanged(const struct statx& before) {
+  struct statx now{};
+  return ::statx(AT_FDCWD, "/proc/self/exe", 0, STATX_BASIC_STATS, &now) == 0 &&
+         now.stx_ino == before.stx_ino && now.stx_size == before.stx_size &&
+         now.stx_ctime.tv_sec == before.stx_ctime.tv_sec &&
+         now.stx_ctime.tv_nsec == before.stx_ctime.tv_nsec;
+}
+
+Result<void> keep(Fd copy, const struct statx& executable) {
+  if (!has_settled(executable) || !is_unchanged(executable)) return {};
   std::array<char, kLongestImageName> name{};
   append_image_name(name.data(), executable);
   TRY_ASSIGN(const UniqueFd directory, open_directory());
@@ -105,6 +115,8 @@ Result<void> keep(Fd copy) {
 
 }  // namespace
 
-void keep_image(Fd copy) { [[maybe_unused]] const auto ignored = keep(copy); }
+void keep_image(Fd copy, const struct statx& executable) {
+  [[maybe_unused]] const auto ignored = keep(copy, executable);
+}
 
 }  // namespace ocirun::linux

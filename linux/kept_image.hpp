@@ -47,9 +47,17 @@ static inline bool is_image_directory(const struct statx& directory, unsigned us
          (directory.stx_mode & 07777) == kImageDirectoryMode;
 }
 
+/// Whether a directory may hold one of images: nobody else can put something else in its place.
+static inline bool may_hold_images(const struct statx& directory, unsigned user) {
+  constexpr unsigned kOthersMayWrite = 022;
+  return S_ISDIR(directory.stx_mode) && directory.stx_uid == user &&
+         (directory.stx_mode & kOthersMayWrite) == 0;
+}
+
 /// Keeps a copy of the running executable, and the newest few of others, for sealed_entry.cpp to
-/// execute. What fails is left out: the caller has a copy in memory. `copy` has the content.
-void keep_image(Fd copy);
+/// execute. What fails is left out: the caller has a copy in memory. `copy` has the content, and
+/// `executable` is what statx(2) said of the file before its content was read.
+void keep_image(Fd copy, const struct statx& executable);
 
 /// Whether sealed_entry.cpp looked for an image and did not come to run from it.
 extern "C" [[gnu::visibility("hidden")]] bool ocirun_image_is_missing;

@@ -20,7 +20,7 @@ Result<void> change_attributes(const Procfs& procfs, Fd mount, MountAttributes a
 Result<void> change_propagation(const Procfs& procfs, Fd mount, Propagation propagation,
                                 Recursion recursion);
 
-/// Takes a mount away that was just made; the error of what went wrong before is the one to tell.
+/// Takes a mount away that was just made.
 Result<void> unmount(const Procfs& procfs, Fd mount);
 
 /// A remount of the superblock (`remount` without `bind`).

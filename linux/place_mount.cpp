@@ -50,8 +50,8 @@ Result<void> set_all_by_mount2(const Procfs& procfs, Fd mount, const Placement& 
   return {};
 }
 
-/// The same for a bind that was just attached. Where it fails the bind goes: whoever tries again
-/// with a tree from elsewhere would mount that one on top.
+/// set_all_by_mount2() of a bind that was just attached. Where that fails, the bind is unmounted: a
+/// second attempt with a tree from elsewhere would be mounted on top of it.
 Result<void> set_all_or_unmount(const Procfs& procfs, Fd mount, const Placement& wanted) {
   auto set = set_all_by_mount2(procfs, mount, wanted);
   if (!set) static_cast<void>(legacy::unmount(procfs, mount));

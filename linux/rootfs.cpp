@@ -163,8 +163,8 @@ class Masks {
   Cover directory_;
 };
 
-/// Engines join lists. Letter by letter: of two ways to write a path one may lead through a
-/// symlink.
+/// Engines join lists of paths, so that a path may stand in one twice. Paths are compared letter by
+/// letter: of two ways to write a path, one may lead through a symlink.
 bool stands_before(std::span<const RootfsPath> paths, std::size_t index) {
   return std::ranges::find(paths.first(index), paths[index]) !=
          paths.begin() + static_cast<std::ptrdiff_t>(index);

@@ -151,7 +151,13 @@ long open_images(const char* runtime_directory) {
   const long above = system_call(SYS_openat, AT_FDCWD, address(runtime_directory),
                                  O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (above < 0) return above;
-  const long below = open_image_directory(above, kImageDirectoryName);
+  struct statx status;
+  long below = -1;
+  // With sudo the variable is another user's, whose file system may claim any owner.
+  if (system_call(SYS_statx, above, address(""), AT_EMPTY_PATH, STATX_BASIC_STATS,
+                  address(&status)) == 0 &&
+      may_hold_images(status, 0))
+    below = open_image_directory(above, kImageDirectoryName);
   system_call(SYS_close, above);
   return below;
 }

@@ -32,6 +32,12 @@ constexpr char kImageName[] = "ocirun";
 constexpr char kDirectoryVariable[] = "_OCIRUN_DIRECTORY";  // from before the sealing to after it
 constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 
+// Of the host's file, as the sealed image was told by what executed it.
+std::string& told_directory() {
+  static std::string directory;
+  return directory;
+}
+
 std::string link_of_executable() {
   std::array<char, PATH_MAX> path;
   const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
@@ -94,11 +100,18 @@ Result<void> reexec_sealed(char* const argv[]) {
   TRY_ASSIGN(const UniqueFd executable, sys::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
   if (is_sealed(executable)) {
     ::prctl(PR_SET_NAME, kImageName);  // a memory file's name says memfd, or is a number
+    // Hooks inherit our environment, and an ocirun that one of them runs would believe the
+    // variable.
+    if (const char* told = std::getenv(kDirectoryVariable)) told_directory() = told;
+    ::unsetenv(kDirectoryVariable);
     return {};
   }
   ::setenv(kDirectoryVariable, executable_directory().c_str(), 1);
+  struct statx status{};
+  const bool is_known =
+      ::statx(executable.get(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status) == 0;
   TRY_ASSIGN(const UniqueFd copy, copy_sealed(executable));
-  if (ocirun_image_is_missing) keep_image(copy);
+  if (ocirun_image_is_missing && is_known) keep_image(copy, status);
   ::fexecve(copy.get(), argv, environ);
   return fail(errno, "execute the sealed copy of the executable");
 }
@@ -107,10 +120,7 @@ std::string executable_directory() {
   // Only the sealed image believes the environment, which it has from us: a program is executed
   // from there.
   const auto executable = sys::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-  if (executable && is_sealed(*executable)) {
-    const char* told = std::getenv(kDirectoryVariable);
-    return told == nullptr ? "" : told;
-  }
+  if (executable && is_sealed(*executable)) return told_directory();
   const std::string path = link_of_executable();
   return path.substr(0, path.empty() ? 0 : path.rfind('/'));
 }

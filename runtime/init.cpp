@@ -32,7 +32,7 @@ void keep_only_own_descriptors(const InitPlan& plan, const linux::MessageSocket&
 }
 
 // The kernel keeps a signal from the first process of a pid namespace unless that process has a
-// handler, and a created container would only end by SIGKILL. execve takes the handlers away.
+// handler: without these, only SIGKILL would end a created container. execve takes them away.
 void end_on_termination_signals() {
   struct sigaction action{};
   action.sa_handler = [](int signal) { ::_exit(128 + signal); };

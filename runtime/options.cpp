@@ -22,7 +22,8 @@ bool is_host_root() {
   if (::geteuid() != 0) return false;
   const auto map = own_uids();
   if (!map) return true;  // a kernel without user namespaces
-  // Only the initial user namespace maps all ids: user_namespaces(7) takes at most 4294967294.
+  // The initial user namespace maps all ids in one line. A child that is given the same line passes
+  // for it.
   return std::ranges::count(*map, 0xFFFFFFFFU, &linux::IdMapping::size) != 0;
 }
 

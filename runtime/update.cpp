@@ -73,7 +73,8 @@ bool holds_nothing(const cgroups::Resources& resources) {
   return bundle::resources_text(resources) == bundle::resources_text({});
 }
 
-// Told of the option that was given: the limit that is too small for it was not.
+// The refusal names the option that was given, not memory.swap, which the update does not
+// change.
 Result<void> check_swap_that_stays(const cgroups::Memory& change, const cgroups::Memory& before) {
   const std::int64_t limit = change.limit.value_or(0), swap = before.swap.value_or(0);
   if (change.swap.value_or(0) != 0 || swap <= 0 || limit <= swap) return {};
@@ -94,6 +95,12 @@ void complete(cgroups::Memory& change, const cgroups::Memory& before) {
 
 Result<void> Update::read_state() {
   record_ = container_.record();
+  if (change_.pids_limit == 0) {
+    if (bundle::honours_pids_limit_of_zero(record_.oci_version))
+      log_.warn(bundle::kNoProcessAtAll);
+    else
+      change_.pids_limit.reset();
+  }
   const bool wants_cgroup = !holds_nothing(change_) || !request_.added_devices.empty() ||
                             !request_.removed_devices.empty();
   if (wants_cgroup && record_.cgroup_manager == CgroupManager::kDisabled)
@@ -101,12 +108,6 @@ Result<void> Update::read_state() {
   TRY_ASSIGN(config_, container_.config());
   TRY_ASSIGN(const auto updated, container_.directory().read_resources());
   before_ = updated ? *updated : config_.resources.value_or(cgroups::Resources());
-  if (change_.pids_limit == 0) {
-    if (bundle::honours_pids_limit_of_zero(config_.oci_version))
-      log_.warn(bundle::kNoProcessAtAll);
-    else
-      change_.pids_limit.reset();
-  }
   if (change_.memory && before_.memory) {
     TRY(check_swap_that_stays(*change_.memory, *before_.memory));
     complete(*change_.memory, *before_.memory);

@@ -26,10 +26,12 @@ struct Option {
 /// What followed a command on the command line.
 class Arguments {
  public:
+  /// For switches. Of an option with a value it tells that the option stands there, with "" too.
   bool has(std::string_view option) const { return values_.contains(option); }
   /// The last value given. An empty one means "not given", as with runc: scripts pass `--user
   /// "$U"`.
   std::optional<std::string> value(std::string_view option) const;
+  /// All values given, in their order, without empty ones.
   std::vector<std::string> all(std::string_view option) const;
   /// Errors: not a number from 0 to `most`.
   Result<int> number(std::string_view option, int otherwise, int most) const;

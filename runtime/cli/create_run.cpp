@@ -24,7 +24,7 @@ bool is_bundle(const std::string& path) {
 // As a person types it: `ocirun run ./web`. An argument with a slash, ".", or the name of a
 // directory with a config.json.
 bool names_a_bundle(const Arguments& arguments) {
-  if (arguments.has("bundle")) return false;
+  if (arguments.value("bundle")) return false;
   const std::string& word = arguments.positionals.front();
   return word.find('/') != std::string::npos || word == "." || word == ".." || is_bundle(word);
 }
@@ -52,7 +52,7 @@ Result<CreateRequest> read_request(const Invocation& invocation, TerminalKeeper 
                                    bool bundle_may_be_operand) {
   const Arguments& arguments = invocation.arguments;
   const bool by_bundle = bundle_may_be_operand && names_a_bundle(arguments);
-  if (bundle_may_be_operand && !by_bundle && !arguments.has("bundle") && !is_bundle("."))
+  if (bundle_may_be_operand && !by_bundle && !arguments.value("bundle") && !is_bundle("."))
     return refuse_without_bundle(arguments.positionals.front());
   const std::string word =
       by_bundle ? arguments.positionals.front() : arguments.value("bundle").value_or(".");
@@ -89,7 +89,7 @@ Result<int> run_create(const Invocation& invocation) {
 Result<int> run_run(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
   const bool detach = arguments.has("detach");
-  const bool keeps_terminal = !detach && !arguments.has("console-socket");
+  const bool keeps_terminal = !detach && !arguments.value("console-socket");
   TRY_ASSIGN(CreateRequest request,
              read_request(invocation,
                           keeps_terminal ? TerminalKeeper::kCaller : TerminalKeeper::kConsoleSocket,

@@ -117,7 +117,7 @@ Result<int> run_exec(const Invocation& invocation) {
       .console_socket = arguments.path("console-socket"),
       .announcement = {.pid_file = arguments.path("pid-file"),
                        .pidfd_socket = arguments.path("pidfd-socket")},
-      .terminal_keeper = !detach && !arguments.has("console-socket")
+      .terminal_keeper = !detach && !arguments.value("console-socket")
                              ? TerminalKeeper::kCaller
                              : TerminalKeeper::kConsoleSocket,
       .paused = arguments.has("ignore-paused") ? InPaused::kIsAllowed : InPaused::kIsAnError,

@@ -110,7 +110,6 @@ Result<Inheritance> prepare_to_clone(const Arguments& arguments, char** argv) {
                   inheritance.listening_sockets, inheritance.preserved_descriptors, fd);
   linux::close_descriptors_from(3 + inheritance.descriptors());
   TRY(linux::reexec_sealed(argv));
-  ::prctl(PR_SET_NAME, "ocirun");  // it was the image's: a number, or what stands before numbers
   // A container's process must not ptrace us or read our /proc. Without the host root's privileges
   // that would keep us from mapping init's ids: then init waits for that, and does it itself.
   if (is_host_root()) ::prctl(PR_SET_DUMPABLE, 0);

@@ -59,7 +59,8 @@ std::optional<std::string> Arguments::value(std::string_view option) const {
 std::vector<std::string> Arguments::all(std::string_view option) const {
   std::vector<std::string> found;
   const auto [begin, end] = values_.equal_range(option);
-  for (auto at = begin; at != end; ++at) found.push_back(at->second);
+  for (auto at = begin; at != end; ++at)
+    if (!at->second.empty()) found.push_back(at->second);
   return found;
 }
 
