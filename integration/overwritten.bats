@@ -173,6 +173,26 @@ image_of_init() { readlink "/proc/$(init_pid)/exe"; }
   done
 }
 
+@test "images below another user's XDG_RUNTIME_DIR are not run, nor below one that others may write to" {
+  local change
+  make_runtimes
+  keep_images
+  mkdir -m 700 "$TMP/session"
+  cp -a "$IMAGES" "$TMP/session/ocirun-image"
+  chmod 755 "$IMAGES" # not the caller's alone any more
+  program sleep 1000
+  XDG_RUNTIME_DIR=$TMP/session OCIRUN=$TMP/dd create
+  [[ $(image_of_init) =~ ^/ocirun-[0-9-]+$ ]]
+  ocirun delete --force "$ID"
+  for change in "chown 1000" "chmod 777"; do
+    chown 0 "$TMP/session"
+    $change "$TMP/session"
+    XDG_RUNTIME_DIR=$TMP/session OCIRUN=$TMP/dd create
+    equal "/memfd:ocirun (deleted)" "$(image_of_init)"
+    ocirun delete --force "$ID"
+  done
+}
+
 @test "no more than four images are kept" {
   local n
   program /bin/true
