@@ -13,8 +13,8 @@ namespace ocirun::linux {
 /// environment and does not return.
 Result<void> reexec_sealed(char* const argv[]);
 
-/// The directory that the host's executable lies in, also from the sealed copy, which has none; ""
-/// if unknown.
+/// The directory that the host's executable lies in; "" if unknown. In the sealed copy it is known
+/// after reexec_sealed().
 std::string executable_directory();
 
 }  // namespace ocirun::linux
