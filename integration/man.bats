@@ -29,7 +29,6 @@ same() { # PAGE ITS-LIST THE-PROGRAM'S
   local command
   [[ $(commands | wc -l) -ge 15 ]]
   for command in $(commands); do
-    [[ $command != completion ]] || continue # a line of ocirun(8) says it all
     [[ -f man/ocirun-$command.8 ]] || { echo "no man/ocirun-$command.8"; return 1; }
     same "ocirun-$command.8" "$(options_of_page "$command")" "$(options_of_help "$command")"
   done
@@ -42,18 +41,6 @@ same() { # PAGE ITS-LIST THE-PROGRAM'S
     commands | grep -qx "${command%.8}" || { echo "$page has no command"; return 1; }
   done
   same ocirun.8 "$(sed -n '/^\.Sh COMMANDS/,/^\.El/s/^\.It Cm \([a-z]*\).*/\1/p' man/ocirun.8)" "$(commands)"
-}
-
-@test "the bash completion offers each command and option" {
-  local script command option
-  script=$("$OCIRUN" completion bash)
-  bash -n <<<"$script"
-  for command in $(commands); do
-    grep -qE "^ +$command\) words=" <<<"$script" || { echo "$command is not completed"; return 1; }
-    for option in $(options_of_help "$command" | grep -oE -- '--[a-z0-9-]+'); do
-      grep -E "^ +$command\) words=" <<<"$script" | grep -q -- "$option " || { echo "$command $option"; return 1; }
-    done
-  done
 }
 
 @test "the pages have no fault that man can see" {

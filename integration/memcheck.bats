@@ -40,7 +40,8 @@ checked() {
   checked 0 --version
   checked 0 --help
   for command in create exec update events; do checked 0 "$command" --help; done
-  checked 0 completion bash
+  local shell
+  for shell in bash zsh fish; do checked 0 completion "$shell"; done
   checked 0 features
   cd "$TMP"
   checked 0 spec

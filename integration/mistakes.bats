@@ -174,8 +174,8 @@ valid_with() {
 }
 
 @test "no word is said twice" {
-  run "$OCIRUN" completion zsh
-  exits 1 "completion zsh: must be bash"
+  run "$OCIRUN" completion tcsh
+  exits 1 "completion tcsh: must be bash, zsh or fish"
   run "$OCIRUN" --log /nosuch/x list
   exits 1 "--log: open /nosuch/x: no such file or directory"
   never_mentions "open the log file"

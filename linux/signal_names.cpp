@@ -49,4 +49,12 @@ Result<int> parse_signal(std::string_view text) {
       text, SIGRTMAX);
 }
 
+std::vector<std::string_view> signal_names() {
+  std::vector<std::string_view> names;
+  for (int signal = 1; signal < 32; ++signal)
+    if (const char* abbreviation = ::sigabbrev_np(signal)) names.emplace_back(abbreviation);
+  names.insert(names.end(), {"RTMIN", "RTMAX"});
+  return names;
+}
+
 }  // namespace ocirun::linux

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -12,8 +14,23 @@
 #include "runtime/inheritance.hpp"
 #include "runtime/log.hpp"
 #include "runtime/options.hpp"
+#include "runtime/status.hpp"
 
 namespace ocirun::runtime::cli {
+
+/// What a shell offers for the value of an option or for an operand. kWords: the words between the
+/// bars of "table|json".
+enum class Completes : std::uint8_t {
+  kNothing,
+  kWords,
+  kFile,
+  kDirectory,
+  kCapability,
+  kContainer,
+  kSignal
+};
+/// How often an option is meant to be given.
+enum class Times : std::uint8_t { kOnce, kMany };
 
 /// One option as data: parsing, help and completion read it.
 struct Option {
@@ -21,6 +38,17 @@ struct Option {
   char letter = 0;              // 'p', or 0
   std::string_view value = {};  // "FILE"; empty: a switch
   std::string_view help = {};
+  Completes completes = Completes::kNothing;
+  Times times = Times::kOnce;
+};
+
+/// What a shell offers for an operand: of containers those whose status suits `wanted`, and once
+/// the switch `widened_by` is given those whose status suits `widened_to`. No function: any status.
+struct Operand {
+  Completes completes = Completes::kNothing;
+  bool (*wanted)(Status) = nullptr;
+  std::string_view widened_by = {};
+  bool (*widened_to)(Status) = nullptr;
 };
 
 /// What followed a command on the command line.
@@ -66,6 +94,7 @@ struct Command {
   OptionPlacement placement = OptionPlacement::kAnywhere;
   Executable executable = Executable::kPlain;
   int failure_status = 1;
+  std::array<Operand, 2> completed_operands = {};
 };
 
 std::span<const Command> all_commands();
@@ -80,7 +109,6 @@ Result<Arguments> parse_words(std::span<const std::string> words, std::span<cons
 std::string help_text();
 std::string help_text(const Command& command);
 std::string version_text();
-std::string bash_completion_text();
 
 /// The whole program: returns the exit status.
 int run_command_line(int argc, char** argv);

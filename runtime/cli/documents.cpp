@@ -14,6 +14,7 @@
 #include "linux/syscalls.hpp"
 #include "runtime/cli/absolute_path.hpp"
 #include "runtime/cli/commands.hpp"
+#include "runtime/cli/completion.hpp"
 
 namespace ocirun::runtime::cli {
 namespace {
@@ -93,8 +94,9 @@ Result<int> run_validate(const Invocation& invocation) {
 }
 
 Result<int> run_completion(const Invocation& invocation) {
-  if (invocation.arguments.positionals.front() != "bash") return refuse("must be bash");
-  TRY(print(bash_completion_text()));
+  const auto text = linux::value_of(kShells, invocation.arguments.positionals.front());
+  if (!text) return refuse("must be bash, zsh or fish");
+  TRY(print((*text)()));
   return 0;
 }
 

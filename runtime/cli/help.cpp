@@ -12,7 +12,8 @@ std::string option_line(const Option& option) {
                                          : fmt::format("    --{}", option.name);
   if (!option.value.empty()) names += fmt::format(" {}", option.value);
   if (names.size() > kColumn) names += fmt::format("\n  {:{}}", "", kColumn);
-  return fmt::format("  {:{}} {}\n", names, kColumn, option.help);
+  return fmt::format("  {:{}} {}{}\n", names, kColumn, option.help,
+                     option.times == Times::kMany ? "; repeatable" : "");
 }
 
 }  // namespace
@@ -43,34 +44,6 @@ std::string help_text(const Command& command) {
 std::string version_text() {
   return fmt::format("ocirun version {}\ncommit: {}\nspec: {}\nlibseccomp: {}\n", OCIRUN_VERSION,
                      OCIRUN_COMMIT, bundle::kNewestVersion, linux::libseccomp_version());
-}
-
-std::string bash_completion_text() {
-  std::string text =
-      "# bash completion for ocirun, made by `ocirun completion bash`\n_ocirun() {\n  local "
-      "word=${COMP_WORDS[COMP_CWORD]} command= w\n";
-  text +=
-      "  for w in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n    [ -z \"$command\" ] || break\n    "
-      "case $w in\n";
-  for (const Command& command : all_commands())
-    text += fmt::format("      {0}) command={0} ;;\n", command.name);
-  text += "    esac\n  done\n  local words\n  case $command in\n";
-  const auto words_of = [](std::span<const Option> options) {
-    std::string words;
-    for (const Option& option : options) words += fmt::format("--{} ", option.name);
-    return words;
-  };
-  for (const Command& command : all_commands()) {
-    const bool wants_id = command.operands.starts_with("ID");
-    text += fmt::format("    {}) words='{}--help'{} ;;\n", command.name, words_of(command.options),
-                        wants_id ? "; words+=\" $(ocirun list --quiet 2>/dev/null)\"" : "");
-  }
-  std::string names;
-  for (const Command& command : all_commands()) names += fmt::format("{} ", command.name);
-  text += fmt::format("    *) words='{}{}' ;;\n  esac\n", names, words_of(global_options()));
-  return text +
-         "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n}\ncomplete -o default "
-         "-F _ocirun ocirun\n";
 }
 
 }  // namespace ocirun::runtime::cli

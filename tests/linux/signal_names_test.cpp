@@ -1,5 +1,6 @@
 #include <csignal>
 #include <map>
+#include <set>
 
 #include "linux/signal_names.hpp"
 #include "tests/child_test.hpp"
@@ -30,6 +31,16 @@ BOOST_AUTO_TEST_CASE(each_name_means_its_number_with_and_without_sig_in_any_case
       BOOST_CHECK_MESSAGE(parsed && *parsed == number, text);
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(the_listed_names_are_those_of_different_signals) {
+  std::set<int> numbers;
+  for (const std::string_view name : ocirun::linux::signal_names()) {
+    const auto parsed = parse_signal(name);
+    BOOST_REQUIRE_MESSAGE(parsed, name);
+    BOOST_TEST(numbers.insert(*parsed).second, name);
+  }
+  BOOST_TEST(numbers.size() == 33U);  // 1 to 31, and the first and last of the real-time ones
 }
 
 BOOST_AUTO_TEST_CASE(numbers_are_taken_from_zero_to_the_last_signal) {

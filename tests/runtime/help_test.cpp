@@ -149,38 +149,6 @@ BOOST_AUTO_TEST_CASE(the_usage_has_no_blank_at_its_end_and_explanations_begin_in
   }
 }
 
-BOOST_AUTO_TEST_CASE(the_completion_offers_every_command_and_every_option) {
-  const std::string text = bash_completion_text();
-  const auto lines = lines_of(text);
-  const auto words_of = [&](const std::string& label) {
-    const auto line = std::ranges::find_if(lines, [&](const std::string& candidate) {
-      return candidate.starts_with("    " + label + ") words=");
-    });
-    BOOST_REQUIRE_MESSAGE(line != lines.end(), label);
-    return *line;
-  };
-  for (const Command& command : all_commands()) {
-    const std::string line = words_of(std::string(command.name));
-    for (const Option& option : command.options)
-      BOOST_CHECK_MESSAGE(has(line, "--" + std::string(option.name) + " "), option.name);
-    BOOST_CHECK_MESSAGE(has(words_of("*"), std::string(command.name) + " "), command.name);
-  }
-  for (const Option& option : global_options())
-    BOOST_CHECK_MESSAGE(has(words_of("*"), "--" + std::string(option.name) + " "), option.name);
-}
-
-BOOST_AUTO_TEST_CASE(the_completion_is_a_script_that_bash_can_read) {
-  if (::access("/bin/bash", X_OK) != 0) {
-    BOOST_TEST_MESSAGE("skipped: no bash");
-    return;
-  }
-  FILE* bash = ::popen("/bin/bash -n", "w");
-  BOOST_REQUIRE((bash != nullptr));
-  const std::string text = bash_completion_text();
-  std::fwrite(text.data(), 1, text.size(), bash);
-  BOOST_TEST(::pclose(bash) == 0);
-}
-
 // dockerd takes every line with "version" in it, go-runc wants the first to begin with the name.
 BOOST_AUTO_TEST_CASE(
     exactly_one_line_of_the_version_text_has_the_word_version) {  // as engines rely on

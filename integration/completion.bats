@@ -1,0 +1,160 @@
+# What bash, zsh and fish offer when one types at them. Each shell runs on a terminal and completes for itself
+# (lib/completion); of one that is not installed the tests are skipped.
+load lib/common
+
+setup() {
+  common_setup
+  PATH=$(dirname "$OCIRUN"):$PATH
+  TYPED=() EXPECTED=
+}
+
+# offered LINE [WORD…]: exactly these words, in any order, are to be offered for the last word of the line.
+offered() {
+  TYPED+=("$1")
+  EXPECTED+="$1: $(printf '%s\n' "${@:2}" | LC_ALL=C sort -u | paste -sd' ')"$'\n'
+}
+
+# all_by SHELL: the shell offers just that.
+all_by() {
+  local line index=0 found=
+  "$OCIRUN" completion "$1" >"$TMP/script"
+  LC_ALL=C "$LIB/completion" "$1" "$TMP/script" "${TYPED[@]}" >"$TMP/words"
+  while IFS= read -r line; do
+    found+="${TYPED[index]}: $line"$'\n'
+    index=$((index + 1))
+  done <"$TMP/words"
+  diff <(echo "$EXPECTED") <(echo "$found") || { echo "$1: < expected, > found"; return 1; }
+}
+
+needs_shell() { command -v "$1" >/dev/null || skip "$1 is not installed"; }
+
+# Long options of --help; their letters too where the shell offers these.
+options_of() { # SHELL [COMMAND]
+  local letters='^  ((-.), )? *(--[a-z0-9-]+).*'
+  "$OCIRUN" "${@:2}" --help | case $1 in
+    bash) sed -nE "s/$letters/\\3/p" ;;
+    *) sed -nE "s/$letters/\\2 \\3/p" ;;
+  esac | tr ' ' '\n' | grep .
+  [[ $# == 1 ]] || case $1 in bash) echo --help ;; *) printf '%s\n' --help -h ;; esac
+}
+commands() { "$OCIRUN" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'; }
+
+# completes_the_table SHELL: every command, and every option of each.
+completes_the_table() {
+  local shell=$1 command
+  needs_shell "$shell"
+  # shellcheck disable=SC2046 # a word each
+  offered "ocirun " $(commands)
+  # shellcheck disable=SC2046
+  offered "ocirun -" $(options_of "$shell")
+  for command in $(commands); do
+    # shellcheck disable=SC2046
+    offered "ocirun $command -" $(options_of "$shell" "$command")
+  done
+  all_by "$shell"
+}
+
+completes_values() {
+  local end
+  needs_shell "$1"
+  offered "ocirun --log-format " text json
+  offered "ocirun --log-format=j" json
+  offered "ocirun --debug --log-level " debug info warning error
+  offered "ocirun --rootless=" true false auto
+  offered "ocirun --log-format json --cgroup-manager s" systemd
+  offered "ocirun ps --format " table json
+  offered "ocirun exec -c CAP_SYS_A" CAP_SYS_ADMIN
+  offered "ocirun exec --cap CAP_CHOWN --cap CAP_NET_B" CAP_NET_BIND_SERVICE CAP_NET_BROADCAST
+  offered "ocirun kill web TE" TERM
+  offered "ocirun kill --all web SIGTE" SIGTERM
+  offered "ocirun kill web TERM K"
+  offered "ocirun completion " bash zsh fish
+  mkdir -p files/folder
+  touch files/file
+  cd files || return
+  offered "ocirun create --pid-file=$TMP/files/fi" "$TMP/files/file"
+  offered "ocirun update --resources fi" file
+  # zsh and fish end a folder with a slash.
+  if [[ $1 != bash ]]; then end=/; fi
+  offered "ocirun validate f" "folder${end:-}"
+  offered "ocirun run --bundle f" "folder${end:-}"
+  offered "ocirun exec --cwd f"
+  all_by "$1"
+}
+
+# Containers made, running, paused and stopped.
+make_containers() {
+  local name
+  for name in made running paused; do
+    ocirun create --bundle "$BUNDLE" "$ID-$name" </dev/null >"$TMP/output" 2>&1 3>&- 4>&-
+    config '.linux.cgroupsPath += "x"'
+  done
+  program true
+  ocirun create --bundle "$BUNDLE" "$ID-stopped" </dev/null >"$TMP/output" 2>&1 3>&- 4>&-
+  for name in running paused stopped; do ocirun start "$ID-$name"; done
+  ocirun pause "$ID-paused"
+  eventually stopped_is_stopped
+}
+stopped_is_stopped() { [[ $(ocirun state "$ID-stopped" | jq -r .status) == stopped ]]; }
+
+completes_ids() {
+  local typed="ocirun --root $ROOT"
+  local made=$ID-made running=$ID-running paused=$ID-paused stopped=$ID-stopped
+  needs_shell "$1"
+  make_containers
+  offered "$typed start " "$made"
+  offered "ocirun --root=$ROOT start $ID" "$made"
+  offered "$typed pause " "$made" "$running"
+  offered "$typed resume " "$paused"
+  offered "$typed exec --user 0:0 " "$made" "$running"
+  offered "$typed exec --ignore-paused " "$made" "$running" "$paused"
+  offered "$typed kill -- " "$made" "$running" "$paused"
+  offered "$typed kill -a " "$made" "$running" "$paused" "$stopped"
+  offered "$typed update --pids-limit 5 " "$made" "$running" "$paused"
+  offered "$typed delete " "$stopped"
+  offered "$typed delete --force " "$made" "$running" "$paused" "$stopped"
+  offered "$typed state " "$made" "$running" "$paused" "$stopped"
+  offered "$typed state $made $ID"
+  offered "$typed exec $running -"
+  offered "$typed exec $running s"
+  all_by "$1"
+}
+
+# A name that the shell would run, as a container of the state root and in the line that is typed.
+# shellcheck disable=SC2016 # nobody is to expand these
+runs_nothing() {
+  needs_shell "$1"
+  mkdir -m 711 strange
+  mkdir 'strange/$(touch evil)' 'strange/a;touch evil' 'strange/`touch evil`'
+  offered "ocirun --root $TMP/strange state "
+  offered 'ocirun --root $(touch${IFS}evil) state '
+  offered "ocirun --root '\`touch evil\`' state "
+  [[ $1 != fish ]] || offered 'ocirun --root (touch evil) state '
+  all_by "$1"
+  equal "" "$(find "$TMP" -name evil)"
+}
+
+@test "bash completes each command and option" { completes_the_table bash; }
+@test "zsh completes each command and option" { completes_the_table zsh; }
+@test "fish completes each command and option" { completes_the_table fish; }
+
+@test "bash completes values of options, signals, files and directories" { completes_values bash; }
+@test "zsh completes values of options, signals, files and directories" { completes_values zsh; }
+@test "fish completes values of options, signals, files and directories" { completes_values fish; }
+
+@test "bash completes ids of containers that the command takes" { completes_ids bash; }
+@test "zsh completes ids of containers that the command takes" { completes_ids zsh; }
+@test "fish completes ids of containers that the command takes" { completes_ids fish; }
+
+@test "what lies in the state root or in the line is never run by the completion of bash" { runs_nothing bash; }
+@test "what lies in the state root or in the line is never run by the completion of zsh" { runs_nothing zsh; }
+@test "what lies in the state root or in the line is never run by the completion of fish" { runs_nothing fish; }
+
+@test "the completion scripts have no fault that their shells or shellcheck can see" {
+  local shell
+  for shell in bash zsh fish; do
+    "$OCIRUN" completion "$shell" >"$TMP/script.$shell"
+    ! command -v "$shell" >/dev/null || "$shell" -n "$TMP/script.$shell"
+  done
+  ! command -v shellcheck >/dev/null || shellcheck -s bash "$TMP/script.bash"
+}
