@@ -351,10 +351,10 @@ EOF
     bundle ".hooks.createRuntime = [{path: \"/bin/false\"}]"
     refused "createRuntime hook" web
     gone ocirun-web.scope
-    config ".hooks.createRuntime = [{path: \"/bin/sleep\", args: [\"sleep\", \"1000\"]}]"
+    config ".hooks.createRuntime = [{path: \"/bin/sh\", args: [\"sh\", \"-c\", \"echo >$W/in-hook; exec sleep 1000\"]}]"
     "$OCIRUN" --root "$W/root" --systemd-cgroup create --bundle "$W/bundle" web </dev/null >"$W/log" 2>&1 &
-    for ((i = 0; i < 100; i++)); do [[ $(show ocirun-web.scope ActiveState) != active ]] || break; sleep 0.05; done
-    sleep 0.3
+    for ((i = 0; i < 400; i++)); do [[ ! -s $W/in-hook ]] || break; sleep 0.05; done
+    has ocirun-web.scope ActiveState active
     kill -KILL $!
     ocirun delete --force web
     gone ocirun-web.scope
