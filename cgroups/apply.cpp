@@ -41,19 +41,20 @@ bool not_supported(int number) {
   return number == ENOENT || number == EOPNOTSUPP || number == kEnotsupp || number == ENODEV;
 }
 
-Result<void> make_write(const Directory& directory, const Write& write, OpenFile& file) {
+enum class Outcome { kInForce, kDropped };
+
+Result<Outcome> make_write(const Directory& directory, const Write& write, OpenFile& file) {
   Result<void> result = file.write(directory, write.file, write.value);
   if (!result && result.error().number() == ENOENT && !write.other_file.empty())
     result = file.write(directory, write.other_file, write.other_value);
-  if (!result && write.if_missing == IfMissing::kPassOver && not_supported(result.error().number()))
-    return {};
-  if (!result || !write.verify) return result;
-  // The kernel rounds down to pages.
+  const bool is_missing = !result && not_supported(result.error().number());
+  if (!result && (!is_missing || write.if_missing == IfMissing::kError))
+    return std::unexpected(std::move(result).error());
+  if (write.if_missing != IfMissing::kDrop) return Outcome::kInForce;
+  // A limit in force is rounded down to pages; one that the kernel ignores reads as a number near
+  // 2^63.
   const std::string now = directory.read_or_empty(write.file);
-  if (now.size() > write.value.size())
-    return refuse("this kernel no longer has such a limit: {}/{} took {} but says {}",
-                  directory.path(), write.file, write.value, now);
-  return result;
+  return is_missing || now.size() > write.value.size() ? Outcome::kDropped : Outcome::kInForce;
 }
 
 Result<const Node*> node_of(std::span<const Node> nodes, const Write& write,
@@ -67,10 +68,17 @@ Result<const Node*> node_of(std::span<const Node> nodes, const Write& write,
   return unified;
 }
 
-/// All writes of one controller. `old_values`, if there is one, gets what each file held before.
+/// What the writes of a plan leave for the caller to know.
+struct Effects {
+  HandedDown& handed_down;
+  std::vector<std::string>* dropped = nullptr;  // the pointers of limits that the kernel gave up
+  Writes* old_values = nullptr;                 // what each file held before
+};
+
+/// All writes of one controller.
 Result<void> apply_group(std::span<const Node> nodes, std::span<const Write> group,
-                         HandedDown& handed_down, Writes* old_values) {
-  TRY_ASSIGN(const Node* node, node_of(nodes, group.front(), handed_down));
+                         const Effects& effects) {
+  TRY_ASSIGN(const Node* node, node_of(nodes, group.front(), effects.handed_down));
   TRY_ASSIGN(const Directory* directory, within(node->directory(), group.front().pointer));
   OpenFile file;
   const auto explained = [&](const Write& write, Error error) {
@@ -81,29 +89,31 @@ Result<void> apply_group(std::span<const Node> nodes, std::span<const Write> gro
 
   std::vector<const Write*> again;
   for (const Write& write : group) {
-    if (old_values != nullptr)
-      if (auto old = old_value(*directory, write)) old_values->push_back(*std::move(old));
-    Result<void> result = make_write(*directory, write, file);
+    if (effects.old_values != nullptr)
+      if (auto old = old_value(*directory, write)) effects.old_values->push_back(*std::move(old));
+    const Result<Outcome> result = make_write(*directory, write, file);
+    if (result && *result == Outcome::kDropped && effects.dropped != nullptr)
+      effects.dropped->push_back(write.pointer);
     if (!result && result.error().number() == EINVAL)
       again.push_back(&write);
     else if (!result)
-      return explained(write, std::move(result).error());
+      return explained(write, result.error());
   }
   for (const Write* write : again) {
     if (write->file == "cpu.rt_runtime_us") make_room_for_realtime(*node, write->value);
-    if (Result<void> result = make_write(*directory, *write, file); !result)
-      return explained(*write, std::move(result).error());
+    if (const auto result = make_write(*directory, *write, file); !result)
+      return explained(*write, result.error());
   }
   return {};
 }
 
 Result<void> apply_all(std::span<const Node> nodes, std::span<const Write> writes,
-                       HandedDown& handed_down, Writes* old_values) {
+                       const Effects& effects) {
   while (!writes.empty()) {
     const auto end = std::ranges::find_if(
         writes, [&](const Write& w) { return w.controller != writes.front().controller; });
     const auto size = static_cast<std::size_t>(end - writes.begin());
-    TRY(apply_group(nodes, writes.first(size), handed_down, old_values));
+    TRY(apply_group(nodes, writes.first(size), effects));
     writes = writes.subspan(size);
   }
   return {};
@@ -112,14 +122,15 @@ Result<void> apply_all(std::span<const Node> nodes, std::span<const Write> write
 }  // namespace
 
 Result<void> apply_writes(std::span<const Node> nodes, std::span<const Write> writes,
-                          HandedDown& handed_down) {
-  return apply_all(nodes, writes, handed_down, nullptr);
+                          HandedDown& handed_down, std::vector<std::string>* dropped) {
+  return apply_all(nodes, writes, {.handed_down = handed_down, .dropped = dropped});
 }
 
 Result<Writes> replace_values(std::span<const Node> nodes, std::span<const Write> writes,
-                              HandedDown& handed_down) {
+                              HandedDown& handed_down, std::vector<std::string>* dropped) {
   Writes old_values;
-  if (Result<void> applied = apply_all(nodes, writes, handed_down, &old_values); !applied) {
+  const Effects effects{.handed_down = handed_down, .dropped = dropped, .old_values = &old_values};
+  if (Result<void> applied = apply_all(nodes, writes, effects); !applied) {
     restore_values(nodes, old_values);
     return std::unexpected(std::move(applied).error());
   }

@@ -18,6 +18,7 @@ class DisabledCgroup final : public Cgroup {
   Result<JoinHandles> open_for_join(std::span<const std::string>) const override {
     return JoinHandles{};
   }
+  void on_dropped_limit(OnDroppedLimit) override {}
   Result<void> apply(const Resources&) override { return {}; }
   Result<Writes> update(const Resources&) override { return Writes(); }
   void restore(std::span<const Write>) override {}

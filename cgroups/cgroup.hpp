@@ -41,6 +41,10 @@ struct Stats;  // stats.hpp
 /// its answer is the outcome: nothing, to do without them.
 using OnRefusedDevices = std::function<Result<void>(const Error&)>;
 
+/// Gets the sentence about a limit that this kernel has given up (R-14: memory.kernel and kernelTCP
+/// on v1), which begins with the JSON pointer of the limit. Called once for each such limit.
+using OnDroppedLimit = std::function<void(const std::string& sentence)>;
+
 /// The cgroup of one container in every hierarchy of the host: v1 for the controllers that are
 /// mounted there, the unified hierarchy for those that are found in it (hybrid hosts mix both).
 class Cgroup {
@@ -49,6 +53,8 @@ class Cgroup {
 
   /// Without it such rules are an error of create() and restrict_devices().
   void on_refused_devices(OnRefusedDevices answer) { refused_devices_ = std::move(answer); }
+  /// Without it apply() and update() do without such limits in silence.
+  virtual void on_dropped_limit(OnDroppedLimit listener) = 0;
 
  protected:
   OnRefusedDevices refused_devices_;

@@ -1,5 +1,7 @@
 #include "cgroups/explain.hpp"
 
+#include <sys/utsname.h>
+
 #include <cerrno>
 
 #include "cgroups/read_stats.hpp"
@@ -125,6 +127,13 @@ constexpr Row kReasons[] = {
 };
 
 }  // namespace
+
+std::string explain_dropped(std::string_view pointer) {
+  struct utsname kernel{};
+  ::uname(&kernel);
+  return fmt::format("{}: Linux {} no longer has this limit, so the container runs without it",
+                     pointer, kernel.release);
+}
 
 std::string explain(const Directory& directory, const Write& write, int number) {
   for (const Row& row : kReasons)

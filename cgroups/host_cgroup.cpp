@@ -8,6 +8,7 @@
 #include "cgroups/apply.hpp"
 #include "cgroups/device_rules.hpp"
 #include "cgroups/devices_bpf.hpp"
+#include "cgroups/explain.hpp"
 #include "cgroups/freezer.hpp"
 #include "cgroups/join_paths.hpp"
 #include "cgroups/kill.hpp"
@@ -164,19 +165,31 @@ Result<std::vector<Write>> HostCgroup::plan_writes(const Resources& resources) c
   return plan(resources, host());
 }
 
+void HostCgroup::tell_dropped(const std::vector<std::string>& pointers) {
+  for (const std::string& pointer : pointers) {
+    if (!dropped_limit_ || contains(told_dropped_, pointer)) continue;
+    told_dropped_.push_back(pointer);
+    dropped_limit_(explain_dropped(pointer));
+  }
+}
+
 Result<void> HostCgroup::apply(const Resources& resources) {
   TRY_ASSIGN(const std::vector<Write> writes, plan_writes(resources));
   const std::size_t before = record_.handed_down.size();
-  Result<void> applied = apply_writes(nodes_, writes, record_.handed_down);
+  std::vector<std::string> dropped;
+  Result<void> applied = apply_writes(nodes_, writes, record_.handed_down, &dropped);
   note(std::span(record_.handed_down).subspan(before));
+  tell_dropped(dropped);
   return applied;
 }
 
 Result<Writes> HostCgroup::update(const Resources& resources) {
   TRY_ASSIGN(const std::vector<Write> writes, plan(resources, host()));
   const std::size_t before = record_.handed_down.size();
-  Result<Writes> old_values = replace_values(nodes_, writes, record_.handed_down);
+  std::vector<std::string> dropped;
+  Result<Writes> old_values = replace_values(nodes_, writes, record_.handed_down, &dropped);
   note(std::span(record_.handed_down).subspan(before));
+  tell_dropped(dropped);
   return old_values;
 }
 

@@ -21,6 +21,7 @@ class HostCgroup final : public Cgroup {
   /// What apply() would write.
   Result<std::vector<Write>> plan_writes(const Resources& resources) const;
 
+  void on_dropped_limit(OnDroppedLimit listener) override { dropped_limit_ = std::move(listener); }
   Result<void> create(std::span<const DeviceRule> devices) override;
   Result<JoinHandles> open_for_join() const override;
   Result<JoinHandles> open_for_join(std::span<const std::string> paths) const override;
@@ -49,10 +50,13 @@ class HostCgroup final : public Cgroup {
   Result<Made> create_node(const Node& node);
   Result<void> write_device_rules(std::span<const DeviceRule> devices);
   void remove_parents() const;
+  void tell_dropped(const std::vector<std::string>& pointers);
 
   Record record_;
   std::vector<Node> nodes_;
   int expected_ = 0;
+  OnDroppedLimit dropped_limit_;
+  std::vector<std::string> told_dropped_;
   std::optional<bool> is_left_over_;  // asked before the first node is made anew
   // create() failed and has undone what it made. What stands there belongs to somebody else: an
   // undo that destroys must not kill the container whose cgroup we were refused.

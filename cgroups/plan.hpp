@@ -15,6 +15,9 @@ namespace ocirun::cgroups {
 enum class IfMissing {
   kError,
   kPassOver,  // the value is "no limit", which a kernel without the file gives anyway
+  // The kernel has given such limits up: the container does without, and somebody is told.
+  // The value is read back, for some kernels take the write and do nothing.
+  kDrop,
 };
 
 /// One value for one file: what a field of linux.resources turns into.
@@ -26,8 +29,6 @@ struct Write {
   IfMissing if_missing = IfMissing::kError;
   // Written instead where `file` does not exist (bfq or not).
   std::string other_file = {}, other_value = {};
-  // The value is read back: kernels that gave a limit up still take writes to its file.
-  bool verify = false;
   friend bool operator==(const Write&, const Write&) = default;
 };
 

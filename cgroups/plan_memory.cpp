@@ -41,6 +41,12 @@ Result<void> plan_memory_v1(const Resources& resources, Writes& writes) {
   const auto bytes = [&](const char* file, std::optional<std::int64_t> value, const char* pointer) {
     if (given(value)) add(file, fmt::to_string(*value), pointer, unless_unlimited(*value));
   };
+  const auto obsolete = [&](const char* file, std::optional<std::int64_t> value,
+                            const char* pointer) {
+    if (given(value))
+      add(file, fmt::to_string(*value), pointer,
+          *value == kUnlimited ? IfMissing::kPassOver : IfMissing::kDrop);
+  };
 
   // The kernel refuses it once the cgroup has children, so it is first.
   if (memory.use_hierarchy)
@@ -51,14 +57,9 @@ Result<void> plan_memory_v1(const Resources& resources, Writes& writes) {
   bytes("memory.limit_in_bytes", memory.limit, kLimit);
   bytes("memory.memsw.limit_in_bytes", swap_asked(memory), kSwap);
   bytes("memory.soft_limit_in_bytes", memory.reservation, kReservation);
-  if (given(memory.kernel)) {
-    bytes("memory.kmem.limit_in_bytes", memory.kernel, "/linux/resources/memory/kernel");
-    writes.back().verify = *memory.kernel != kUnlimited;  // Linux 6.x takes it and does nothing
-  }
-  if (given(memory.kernel_tcp)) {
-    bytes("memory.kmem.tcp.limit_in_bytes", memory.kernel_tcp, "/linux/resources/memory/kernelTCP");
-    writes.back().verify = *memory.kernel_tcp != kUnlimited;
-  }
+  obsolete("memory.kmem.limit_in_bytes", memory.kernel, "/linux/resources/memory/kernel");
+  obsolete("memory.kmem.tcp.limit_in_bytes", memory.kernel_tcp,
+           "/linux/resources/memory/kernelTCP");
   if (memory.swappiness)
     add("memory.swappiness", fmt::to_string(*memory.swappiness),
         "/linux/resources/memory/swappiness", IfMissing::kError);

@@ -32,6 +32,9 @@ class SystemdCgroup final : public Cgroup {
   SystemdCgroup(Record record, std::string slice, ScopeRequest request,
                 std::vector<UnitProperty> annotated);
 
+  void on_dropped_limit(OnDroppedLimit listener) override {
+    host_.on_dropped_limit(std::move(listener));
+  }
   /// Errors besides those of every cgroup: D-Bus's, a unit of that name that is in use, an
   /// annotation that systemd refuses.
   Result<void> create(std::span<const DeviceRule> devices) override;

@@ -128,6 +128,23 @@ hand_down_nothing() {
   refused /linux/resources/memory/swappiness '.linux.resources.memory = {swappiness: 101}'
 }
 
+@test "R-14 a kernel memory limit that the kernel has given up is a warning with the kernel's release" {
+  needs_v1 "settings of v1"
+  resources '{memory: {limit: 67108864, kernel: 33554432, kernelTCP: 33554432}}'
+  ocirun create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/out" 2>&1 3>&- 4>&-
+  local at
+  at=$(cgroup memory)
+  equal 67108864 "$(cat "$at/memory.limit_in_bytes")"
+  if [[ $(cat "$at/memory.kmem.limit_in_bytes") == 33554432 ]]; then
+    ! grep -q "/linux/resources/memory/kernel:" "$TMP/out"
+  else
+    contains "$TMP/out" "warning: /linux/resources/memory/kernel: Linux $(uname -r) no longer has this limit"
+    run ocirun update --kernel-memory 16m "$ID"
+    succeeds
+    mentions "warning: --kernel-memory: Linux $(uname -r) no longer has this limit"
+  fi
+}
+
 @test "R-14 R-15 R-16 R-17 R-23 R-31 R-41 R-44 what v2 cannot express is refused by name, unless it asks for nothing" {
   needs_v2 "refusals of v2"
   refused /linux/resources/memory/kernel '.linux.resources.memory = {limit: 67108864, kernel: 1048576}'

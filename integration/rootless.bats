@@ -11,6 +11,13 @@ load lib/ordinary-user
   equal 12345 "$(stat -c %u "$HOME_DIR/xdg/ocirun")"
 }
 
+@test "a user's container without limits has nothing to be warned of" {
+  edit_as_user '.process.args = ["true"]'
+  run --separate-stderr user run --bundle "$BUNDLE" "$ID"
+  succeeds
+  [[ -z $stderr ]] || { echo "$stderr"; return 1; }
+}
+
 @test "an ordinary user creates, starts, asks, kills and deletes" {
   edit_as_user '.process.args = ["sleep", "1000"]'
   user create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || show_output

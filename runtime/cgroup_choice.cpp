@@ -75,27 +75,33 @@ std::vector<std::string> asked_limits(const std::optional<cgroups::Resources>& r
   const auto writes = cgroups::plan(*resources, anything);
   if (!writes) return {"/linux/resources"};
   for (const cgroups::Write& write : *writes)
-    if (write.if_missing == cgroups::IfMissing::kError &&
+    if (write.if_missing != cgroups::IfMissing::kPassOver &&
         std::ranges::find(pointers, write.pointer) == pointers.end())
       pointers.push_back(write.pointer);
   if (!resources->devices.empty()) pointers.emplace_back("/linux/resources/devices");
   return pointers;
 }
 
-Result<std::string> go_without_cgroup(const GlobalOptions& options,
-                                      const std::optional<cgroups::Resources>& resources,
-                                      Obstacle obstacle, Error cause) {
+Result<void> go_without_cgroup(const GlobalOptions& options,
+                               const std::optional<cgroups::Resources>& resources,
+                               Obstacle obstacle, Error cause, const Log& log) {
   const std::vector<std::string> asked = asked_limits(resources);
   const bool is_not_there = obstacle == Obstacle::kNoHierarchy || cause.number() == EROFS;
   const bool lenient = is_lenient(options) && (is_not_there || is_not_ours(cause));
   const bool loses_nothing = is_not_there && asked.empty() && options.rootless != Rootless::kNo;
-  if (lenient || loses_nothing)
-    return cause
-        .within(asked.empty() ? "the container has no cgroup of its own"
-                              : fmt::format("the container has no cgroup of its own, and these "
-                                            "have no effect: {}",
-                                            fmt::join(asked, ", ")))
-        .message();
+  if (lenient || loses_nothing) {
+    if (asked.empty() && !is_host_root())
+      log.debug(cause.within("the container has no cgroup of its own").message());
+    else if (asked.empty())
+      log.warn(cause.within("the container has no cgroup of its own").message());
+    else
+      log.warn(cause
+                   .within(fmt::format("the container has no cgroup of its own, and these have no "
+                                       "effect: {}",
+                                       fmt::join(asked, ", ")))
+                   .message());
+    return {};
+  }
   cause.within("make the cgroup");
   if (is_not_there && !asked.empty())
     cause.within(

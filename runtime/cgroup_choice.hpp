@@ -11,6 +11,7 @@
 #include "cgroups/placement.hpp"
 #include "cgroups/resources.hpp"
 #include "linux/error.hpp"
+#include "runtime/log.hpp"
 #include "runtime/options.hpp"
 
 namespace ocirun::runtime {
@@ -44,11 +45,12 @@ std::vector<std::string> asked_limits(const std::optional<cgroups::Resources>& r
 enum class Obstacle { kNoHierarchy, kRefused };
 
 /// The container gets no cgroup of its own because of `cause` (none may be made, the cgroup
-/// filesystem is read-only or not mounted). The text of a warning where it may run all the same:
-/// when is_lenient(), or when nothing is asked of a cgroup that is not there. Else the error, which
-/// names the field that would be lost.
-Result<std::string> go_without_cgroup(const GlobalOptions& options,
-                                      const std::optional<cgroups::Resources>& resources,
-                                      Obstacle obstacle, Error cause);
+/// filesystem is read-only or not mounted). Succeeds where the container may run all the same: when
+/// is_lenient(), or when nothing is asked of a cgroup that is not there. A warning names the limits
+/// that have no effect; an ordinary user who asked for no limit finds it in the debug log alone.
+/// Else the error names the field that would be lost.
+Result<void> go_without_cgroup(const GlobalOptions& options,
+                               const std::optional<cgroups::Resources>& resources,
+                               Obstacle obstacle, Error cause, const Log& log);
 
 }  // namespace ocirun::runtime

@@ -126,10 +126,8 @@ Result<void> Creation::choose_cgroup() {
   } else if (layout) {
     TRY_ASSIGN(cgroup_, plan_cgroup(options_, layout_, config_, request_.id.string()));
   } else {
-    TRY_ASSIGN(const std::string warning,
-               go_without_cgroup(options_, config_.resources, Obstacle::kNoHierarchy,
-                                 std::move(layout).error()));
-    log_.warn(warning);
+    TRY(go_without_cgroup(options_, config_.resources, Obstacle::kNoHierarchy,
+                          std::move(layout).error(), log_));
   }
   return {};
 }
@@ -197,16 +195,16 @@ Result<void> Creation::make_cgroup() {
   if (is_lenient(options_))
     cgroup_->on_refused_devices([this](const Error& refused) -> Result<void> {
       Error error = refused;
-      log_.warn(
-          error.within("device rules are left out: only the host's root may set them").message());
+      error.within("device rules are left out: only the host's root may set them");
+      const bool asked = config_.resources && !config_.resources->devices.empty();
+      asked ? log_.warn(error.message()) : log_.debug(error.message());
       return {};
     });
+  cgroup_->on_dropped_limit([this](const std::string& sentence) { log_.warn(sentence); });
   auto created = cgroup_->create(config_.resources ? config_.resources->devices : no_rules);
   if (!created) {
-    TRY_ASSIGN(const std::string warning,
-               go_without_cgroup(options_, config_.resources, Obstacle::kRefused,
-                                 std::move(created).error()));
-    log_.warn(warning);
+    TRY(go_without_cgroup(options_, config_.resources, Obstacle::kRefused,
+                          std::move(created).error(), log_));
     cgroup_ = cgroups::disabled_cgroup();
     record_.cgroup_manager = CgroupManager::kDisabled;
   }

@@ -34,8 +34,8 @@ class SignalsWait {
 /// One update. The members are what its steps have changed so far; `undo_` is the last of them.
 class Update {
  public:
-  Update(Container& container, const UpdateRequest& request, const Log& log)
-      : container_(container), request_(request), log_(log), change_(request.resources) {}
+  Update(Container& container, const UpdateRequest& request, const Warn& warn)
+      : container_(container), request_(request), warn_(warn), change_(request.resources) {}
 
   Result<void> run() {
     TRY(read_state());
@@ -59,7 +59,7 @@ class Update {
 
   Container& container_;
   const UpdateRequest& request_;
-  const Log& log_;
+  const Warn& warn_;
   cgroups::Resources change_;
   bundle::Config config_;
   bundle::ContainerRecord record_;  // as it will be
@@ -97,7 +97,7 @@ Result<void> Update::read_state() {
   record_ = container_.record();
   if (change_.pids_limit == 0) {
     if (bundle::honours_pids_limit_of_zero(record_.oci_version))
-      log_.warn(bundle::kNoProcessAtAll);
+      warn_(std::string(bundle::kNoProcessAtAll));
     else
       change_.pids_limit.reset();
   }
@@ -113,6 +113,7 @@ Result<void> Update::read_state() {
     complete(*change_.memory, *before_.memory);
   }
   TRY_ASSIGN(cgroup_, container_.cgroup());
+  cgroup_->on_dropped_limit(warn_);
   return {};
 }
 
@@ -122,7 +123,7 @@ Result<void> Update::change_nodes() {
   if (!begun) return std::unexpected(std::move(begun).error());
   nodes_.emplace(std::move(*begun));
   if (!nodes_->left_nodes().empty())
-    log_.warn(fmt::format(
+    warn_(fmt::format(
         "the container's {} stays, as it is no longer what was given; the device is denied",
         nodes_->left_nodes()));
   if (change_.devices.empty()) change_.devices = before_.devices;
@@ -192,13 +193,14 @@ Result<void> Update::write_state() {
 
 }  // namespace
 
-Result<void> update_container(Container& container, const UpdateRequest& request, const Log& log) {
+Result<void> update_container(Container& container, const UpdateRequest& request,
+                              const Warn& warn) {
   TRY(container.lock_and_reload());
   const Status status = container.status();
   if (!can_update(status)) return refuse("container not running");
   TRY(refuse_foreign(container.directory()));
   const SignalsWait wait;
-  return Update(container, request, log).run();
+  return Update(container, request, warn).run();
 }
 
 }  // namespace ocirun::runtime

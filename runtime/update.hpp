@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,7 +9,6 @@
 #include "linux/error.hpp"
 #include "linux/paths.hpp"
 #include "runtime/container.hpp"
-#include "runtime/log.hpp"
 
 namespace ocirun::runtime {
 
@@ -29,7 +29,9 @@ struct UpdateRequest {
 
 /// Changes a container that runs, was created or is paused, all or nothing: limits, device rules,
 /// device nodes, resctrl schemata, and what the state directory says of them. Errors: "container
-/// not running"; pointers into linux.resources; a container without a cgroup of its own.
-Result<void> update_container(Container& container, const UpdateRequest& request, const Log& log);
+/// not running"; pointers into linux.resources; a container without a cgroup of its own. `warn`
+/// gets sentences that name fields by their JSON pointers, as errors do.
+using Warn = std::function<void(const std::string& sentence)>;
+Result<void> update_container(Container& container, const UpdateRequest& request, const Warn& warn);
 
 }  // namespace ocirun::runtime

@@ -15,6 +15,7 @@
 #include "runtime/cli/absolute_path.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/completion.hpp"
+#include "runtime/cli/read_document.hpp"
 
 namespace ocirun::runtime::cli {
 namespace {
@@ -35,8 +36,7 @@ bool looks_like_systemd(std::string_view cgroups_path) {
 Result<int> run_spec(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
   if (const auto file = arguments.value("upgrade")) {
-    TRY_ASSIGN(const std::string text,
-               linux::read_file(Fd{AT_FDCWD}, *file, bundle::Document::kMaxSize));
+    TRY_ASSIGN(const std::string text, within(read_document(*file), "--upgrade"));
     TRY_ASSIGN(const std::string upgraded, within(bundle::upgrade_document(text), *file));
     TRY(print(upgraded));
     return 0;

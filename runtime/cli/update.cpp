@@ -11,6 +11,7 @@
 #include "cgroups/merge.hpp"
 #include "linux/syscalls.hpp"
 #include "runtime/cli/commands.hpp"
+#include "runtime/cli/read_document.hpp"
 #include "runtime/cli/size.hpp"
 #include "runtime/update.hpp"
 
@@ -83,28 +84,26 @@ Result<std::string> document_of_options(const Arguments& arguments) {
   return std::move(out).take();
 }
 
-/// "/linux/resources/memory/limit" and "/memory/limit" as the option that was given.
-Error in_terms_of_options(const Error& error, const Arguments& arguments) {
-  std::vector<std::string> frames = error.frames();
-  for (std::string& frame : frames)
-    for (const Row& row : kRows) {
-      if (!arguments.has(row.option)) continue;
-      const std::string pointer = fmt::format("/{}/{}", row.section, row.member);
-      for (const std::string& spelt : {"/linux/resources" + pointer, "resources: " + pointer})
-        if (const std::size_t at = frame.find(spelt);
-            at != std::string::npos &&
-            (at + spelt.size() == frame.size() ||
-             !std::isalnum(static_cast<unsigned char>(frame[at + spelt.size()]))))
-          frame.replace(at, spelt.size(), fmt::format("--{}", row.option));
-    }
-  return Error(error.number(), std::move(frames));
+/// `sentence` with the option that was given in the place of its JSON pointer
+/// ("/linux/resources/memory/limit", "resources: /memory/limit").
+std::string in_terms_of_options(std::string sentence, const Arguments& arguments) {
+  for (const Row& row : kRows) {
+    if (!arguments.has(row.option)) continue;
+    const std::string pointer = fmt::format("/{}/{}", row.section, row.member);
+    for (const std::string& spelt : {"/linux/resources" + pointer, "resources: " + pointer})
+      if (const std::size_t at = sentence.find(spelt);
+          at != std::string::npos &&
+          (at + spelt.size() == sentence.size() ||
+           !std::isalnum(static_cast<unsigned char>(sentence[at + spelt.size()]))))
+        sentence.replace(at, spelt.size(), fmt::format("--{}", row.option));
+  }
+  return sentence;
 }
 
-Result<std::string> read_document(const std::string& name) {
-  if (name == "-")
-    return within(linux::sys::read_all(Fd{STDIN_FILENO}, bundle::Document::kMaxSize), "stdin");
-  TRY_ASSIGN(const UniqueFd file, linux::sys::open(name.c_str(), O_RDONLY));
-  return within(linux::sys::read_all(file, bundle::Document::kMaxSize), name);
+Error in_terms_of_options(const Error& error, const Arguments& arguments) {
+  std::vector<std::string> frames = error.frames();
+  for (std::string& frame : frames) frame = in_terms_of_options(std::move(frame), arguments);
+  return Error(error.number(), std::move(frames));
 }
 
 /// "HOST[:PATH[:rwm]]", as engines write it.
@@ -161,7 +160,9 @@ Result<void> update(const Invocation& invocation) {
     return refuse("nothing to change is given; see ocirun update --help");
   TRY_ASSIGN(Container container, Container::load(invocation.options, id));
   TRY_ASSIGN(const UpdateRequest request, read_request(invocation));
-  return update_container(container, request, invocation.log);
+  return update_container(container, request, [&](const std::string& sentence) {
+    invocation.log.warn(in_terms_of_options(sentence, invocation.arguments));
+  });
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ inline constexpr std::array kUpdateOptions{
     Option{"memory", 0, "SIZE", "bytes, or with k, m, g; -1 is unlimited"},
     Option{"memory-reservation", 0, "SIZE", "what it keeps when the host runs short"},
     Option{"memory-swap", 0, "SIZE", "memory and swap together; -1 is unlimited"},
-    Option{"kernel-memory", 0, "SIZE", "obsolete: refused where the kernel has no such limit"},
+    Option{"kernel-memory", 0, "SIZE", "obsolete: a warning where the kernel has no such limit"},
     Option{"kernel-memory-tcp", 0, "SIZE", "the same for TCP buffers"},
     Option{"pids-limit", 0, "N", "processes and threads; -1 is unlimited"},
     Option{"l3-cache-schema", 0, "SCHEMA", "Intel RDT: \"L3:0=7f0;1=1f\""},

@@ -137,20 +137,30 @@ BOOST_AUTO_TEST_CASE(a_limit_below_the_usage_says_how_much_is_used, *needs("memo
   BOOST_TEST(message.ends_with("memory.limit_in_bytes: device or resource busy"));
 }
 
-BOOST_AUTO_TEST_CASE(a_limit_that_the_kernel_only_pretends_to_take_is_an_error,
+BOOST_AUTO_TEST_CASE(a_limit_that_the_kernel_has_given_up_is_told_once_and_done_without,
                      *needs("memory"))  // R-14
 {
   TestCgroup cgroup("kmem");
   cgroup.create();
+  std::vector<std::string> told;
+  cgroup->on_dropped_limit([&](const std::string& sentence) { told.push_back(sentence); });
   Memory memory;
+  memory.limit = 64 * kMiB;
   memory.kernel = 8 * kMiB;
-  const auto applied = cgroup->apply(with(memory));
-  if (applied)  // a kernel before 6.1 has it
-    BOOST_TEST(cgroup.read("memory", "memory.kmem.limit_in_bytes") == "8388608");
-  else
-    BOOST_TEST(applied.error().message().starts_with("/linux/resources/memory/kernel: "));
+  must(cgroup->apply(with(memory)));
+  static_cast<void>(must(cgroup->update(with(memory))));
+  BOOST_TEST(cgroup.read("memory", "memory.limit_in_bytes") == "67108864");
+  if (cgroup.read("memory", "memory.kmem.limit_in_bytes") == "8388608") {
+    BOOST_TEST(told.empty());  // a kernel before 5.16 has the limit
+  } else {
+    BOOST_REQUIRE(told.size() == 1);
+    BOOST_TEST(told[0].starts_with("/linux/resources/memory/kernel: Linux "));
+    BOOST_TEST(told[0].find(" no longer has this limit") != std::string::npos);
+  }
+  told.clear();
   memory.kernel = -1;
   must(cgroup->apply(with(memory)));
+  BOOST_TEST(told.empty());
 }
 
 BOOST_AUTO_TEST_CASE(cpu_limits_are_set_in_any_order, *needs("cpu"))  // R-20 R-21 R-22 R-25

@@ -1,0 +1,36 @@
+#include "runtime/cli/read_document.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <string_view>
+
+#include "bundle/json_document.hpp"
+#include "linux/syscalls.hpp"
+
+namespace ocirun::runtime::cli {
+
+std::optional<int> named_descriptor(const std::string& file) {
+  if (file == "-" || file == "/dev/stdin") return STDIN_FILENO;
+  for (const std::string_view directory : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!file.starts_with(directory)) continue;
+    const char* const begin = file.data() + directory.size();
+    const char* const end = file.data() + file.size();
+    int descriptor = -1;
+    const auto [stop, error] = std::from_chars(begin, end, descriptor);
+    if (error == std::errc{} && stop == end && descriptor >= 0) return descriptor;
+  }
+  return std::nullopt;
+}
+
+Result<std::string> read_document(const std::string& file) {
+  // The descriptor itself: a process that is not dumpable may not open its own /dev/fd/N.
+  if (const auto descriptor = named_descriptor(file))
+    return within(linux::sys::read_all(Fd{*descriptor}, bundle::Document::kMaxSize), file);
+  TRY_ASSIGN(const UniqueFd opened,
+             linux::sys::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  return within(linux::sys::read_all(opened, bundle::Document::kMaxSize), file);
+}
+
+}  // namespace ocirun::runtime::cli
