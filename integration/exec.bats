@@ -123,6 +123,39 @@ process() { jq ".process | $1" "$BUNDLE/config.json" >"$TMP/process.json"; }
   succeeds
 }
 
+@test "exec --process takes a pipe, an open descriptor, a FIFO, /dev/stdin and -, which the process does not get" {
+  create_and_start
+  process '.args = ["sh", "-c", "echo /proc/self/fd/*"]'
+  local name open='/proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2 /proc/self/fd/3' # 3: the shell's directory
+  run ocirun exec --process "$TMP/process.json" "$ID"
+  succeeds
+  [ "$(wc -w <<<"$output")" -le 4 ]
+  open=$output
+  for name in - /dev/stdin /dev/fd/0; do
+    run ocirun exec --process "$name" "$ID" < <(cat "$TMP/process.json")
+    succeeds "$open"
+  done
+  run ocirun exec --process <(cat "$TMP/process.json") "$ID"
+  succeeds "$open"
+  for name in /dev/fd/9 /proc/self/fd/9; do
+    run ocirun exec --process "$name" "$ID" 9<"$TMP/process.json"
+    succeeds "$open"
+  done
+  mkfifo "$TMP/fifo"
+  cat "$TMP/process.json" >"$TMP/fifo" &
+  run ocirun exec --process "$TMP/fifo" "$ID"
+  succeeds "$open"
+}
+
+@test "exec --process with a descriptor that is not open names it, and a signal ends the wait for a FIFO" {
+  create_and_start
+  run ocirun exec --process /dev/fd/77 "$ID"
+  exits 255 '--process: /dev/fd/77: read: bad file descriptor'
+  mkfifo "$TMP/fifo"
+  run timeout -k 5 0.3 "$OCIRUN" --root "$ROOT" exec --process "$TMP/fifo" "$ID"
+  exits 124 # by SIGTERM, not by the SIGKILL that would follow
+}
+
 @test "exec --process that is missing, malformed or invalid is refused with status 255" {
   create_and_start
   run ocirun exec --process /no/such "$ID"
@@ -212,6 +245,41 @@ process() { jq ".process | $1" "$BUNDLE/config.json" >"$TMP/process.json"; }
   run --separate-stderr ocirun exec --cap CAP_SYS_RESOURCE "$ID" echo fine
   succeeds fine
   [[ $stderr == *CAP_SYS_RESOURCE* ]]
+}
+
+@test "P-10 what create has warned of, exec does not warn of again, and one line names it for all sets" {
+  grep -q 'CapBnd.*fffeffffff' /proc/self/status || skip "this host lacks no capability that can be asked for"
+  local all='["CAP_KILL", "CAP_SYS_RESOURCE", "CAP_NET_RAW"]'
+  config ".process.capabilities = {bounding: $all, permitted: $all, effective: $all, inheritable: $all, ambient: $all}"
+  ocirun create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/out" 2>&1 3>&- 4>&-
+  equal 1 "$(grep -c CAP_SYS_RESOURCE "$TMP/out")"
+  ocirun start "$ID"
+  run --separate-stderr ocirun exec "$ID" echo fine
+  succeeds fine
+  [[ -z $stderr ]]
+}
+
+@test "P-10 P-12 exec --cap is ambient where the container's inheritable set has it, and an unknown one is a warning" {
+  config '.process.capabilities = {bounding: ["CAP_KILL"], permitted: [], effective: [], inheritable: ["CAP_KILL"], ambient: []}'
+  create_and_start
+  run ocirun exec --user 1000:1000 --cap CAP_KILL "$ID" grep CapAmb /proc/self/status
+  succeeds $'CapAmb:\t0000000000000020'
+  run ocirun exec --user 1000:1000 --cap CAP_NET_RAW "$ID" grep CapAmb /proc/self/status
+  succeeds $'CapAmb:\t0000000000000000'
+  run ocirun exec --cap net_raw "$ID" echo fine
+  succeeds
+  mentions '--cap net_raw: unknown capability: it is not granted'
+  mentions fine
+}
+
+@test "P-12 ambient capabilities without inheritable ones, as runc spec writes them, are no warning" {
+  config '.process.capabilities = {bounding: ["CAP_KILL"], permitted: ["CAP_KILL"], effective: ["CAP_KILL"], ambient: ["CAP_KILL"]}
+    | .process.args = ["grep", "CapAmb", "/proc/self/status"]'
+  run ocirun run --bundle "$BUNDLE" "$ID"
+  succeeds $'CapAmb:\t0000000000000000'
+  run ocirun --log "$TMP/log" --debug run --bundle "$BUNDLE" "$ID"
+  succeeds
+  contains "$TMP/log" "/process/capabilities/ambient: CAP_KILL not granted"
 }
 
 @test "exec makes a session keyring where create was to make one, and only there" {

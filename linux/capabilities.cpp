@@ -23,6 +23,10 @@ CapabilitySet both(CapabilitySet a, CapabilitySet b) {
   return CapabilitySet::from_bits(a.bits() & b.bits());
 }
 
+CapabilitySet either(CapabilitySet a, CapabilitySet b) {
+  return CapabilitySet::from_bits(a.bits() | b.bits());
+}
+
 std::string names(CapabilitySet set) {
   std::string text;
   for (unsigned c = 0; c < kCapabilityLimit; ++c)
@@ -30,14 +34,8 @@ std::string names(CapabilitySet set) {
   return text;
 }
 
-// `wanted` without what is not in `allowed`, which is told.
-CapabilitySet limit(const char* set, CapabilitySet wanted, CapabilitySet allowed,
-                    const char* reason, std::vector<std::string>& warnings) {
-  const auto lost = CapabilitySet::from_bits(wanted.bits() & ~allowed.bits());
-  if (!lost.empty())
-    warnings.push_back(
-        fmt::format("/process/capabilities/{}: {} not granted: {}", set, names(lost), reason));
-  return both(wanted, allowed);
+CapabilitySet without(CapabilitySet set, CapabilitySet taken) {
+  return CapabilitySet::from_bits(set.bits() & ~taken.bits());
 }
 
 std::string_view groups_advice(int error) {
@@ -65,21 +63,46 @@ Result<GrantableCapabilities> grantable_capabilities() {
 }
 
 CapabilitySets limit_to_grantable(const CapabilitySets& wanted,
-                                  const GrantableCapabilities& grantable,
-                                  std::vector<std::string>& warnings) {
-  constexpr const char* kRuntime = "the runtime itself does not have it";
+                                  const GrantableCapabilities& grantable) {
   CapabilitySets granted;
-  granted.bounding = limit("bounding", wanted.bounding, grantable.bounding, kRuntime, warnings);
-  granted.permitted = limit("permitted", wanted.permitted, grantable.permitted, kRuntime, warnings);
-  granted.effective =
-      limit("effective", wanted.effective, granted.permitted, "it must be permitted too", warnings);
+  granted.bounding = both(wanted.bounding, grantable.bounding);
+  granted.permitted = both(wanted.permitted, grantable.permitted);
+  granted.effective = both(wanted.effective, granted.permitted);
   // capset(2): what is inheritable must have been permitted and, since Linux 2.6.25, be bounding.
-  granted.inheritable =
-      limit("inheritable", wanted.inheritable, both(grantable.permitted, granted.bounding),
-            "it must be in the bounding set, and the runtime must have it", warnings);
-  granted.ambient = limit("ambient", wanted.ambient, both(granted.permitted, granted.inheritable),
-                          "it must be permitted and inheritable too", warnings);
+  granted.inheritable = both(wanted.inheritable, both(grantable.permitted, granted.bounding));
+  granted.ambient = both(wanted.ambient, both(granted.permitted, granted.inheritable));
   return granted;
+}
+
+UngrantedCapabilities find_ungranted(const CapabilitySets& wanted,
+                                     const GrantableCapabilities& grantable) {
+  const CapabilitySets granted = limit_to_grantable(wanted, grantable);
+  UngrantedCapabilities lost;
+  for (const CapabilitySet set :
+       {wanted.permitted, wanted.effective, wanted.inheritable, wanted.ambient})
+    lost.missing = either(lost.missing, without(set, grantable.permitted));
+  lost.missing = either(lost.missing, without(wanted.bounding, grantable.bounding));
+  lost.effective = without(without(wanted.effective, granted.effective), lost.missing);
+  lost.inheritable = without(without(wanted.inheritable, granted.inheritable), lost.missing);
+  lost.ambient = without(without(wanted.ambient, granted.ambient), lost.missing);
+  return lost;
+}
+
+std::vector<std::string> describe_ungranted(const UngrantedCapabilities& ungranted,
+                                            const UngrantedCapabilities& told) {
+  std::vector<std::string> sentences;
+  const auto describe = [&](CapabilitySet UngrantedCapabilities::* set, std::string_view pointer,
+                            std::string_view reason) {
+    const CapabilitySet untold = without(ungranted.*set, told.*set);
+    if (!untold.empty())
+      sentences.push_back(fmt::format("/process/capabilities{}: {} not granted: {}", pointer,
+                                      names(untold), reason));
+  };
+  describe(&UngrantedCapabilities::missing, "", "missing among the runtime's own capabilities");
+  describe(&UngrantedCapabilities::effective, "/effective", "must be permitted too");
+  describe(&UngrantedCapabilities::inheritable, "/inheritable", "must be in the bounding set too");
+  describe(&UngrantedCapabilities::ambient, "/ambient", "must be permitted and inheritable too");
+  return sentences;
 }
 
 Result<void> drop_bounding_set(CapabilitySet keep) {

@@ -47,12 +47,23 @@ struct GrantableCapabilities {
   CapabilitySet bounding{}, permitted{};
 };
 Result<GrantableCapabilities> grantable_capabilities();
-/// `wanted` less what the host cannot grant; `warnings` gets a sentence for each set that lost
-/// something (P-10: MUST warn, SHOULD NOT fail), and for ambient ones that are not inheritable and
-/// permitted (P-12).
+/// `wanted` less what the host cannot grant (P-10), and less what the kernel refuses to sets that
+/// contradict each other: effective ones that are not permitted, inheritable ones that are not
+/// bounding, ambient ones that are not permitted and inheritable (P-12).
 CapabilitySets limit_to_grantable(const CapabilitySets& wanted,
-                                  const GrantableCapabilities& grantable,
-                                  std::vector<std::string>& warnings);
+                                  const GrantableCapabilities& grantable);
+
+/// What limit_to_grantable() takes away, each capability with its first reason.
+struct UngrantedCapabilities {
+  CapabilitySet missing{};                              // the runtime itself does not have them
+  CapabilitySet effective{}, inheritable{}, ambient{};  // what another set of the document lacks
+};
+UngrantedCapabilities find_ungranted(const CapabilitySets& wanted,
+                                     const GrantableCapabilities& grantable);
+/// A sentence for each reason that takes something away, with the names. `told`: what the user was
+/// told of before, which is left out.
+std::vector<std::string> describe_ungranted(const UngrantedCapabilities& ungranted,
+                                            const UngrantedCapabilities& told = {});
 
 /// Drops the bounding set of the calling thread to `keep` (to cap_last_cap).
 Result<void> drop_bounding_set(CapabilitySet keep);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,8 +28,8 @@ class ExecArguments {
 void reset_signals();
 
 /// Closes every descriptor from `first` on: close_range(2), or before Linux 5.9 those that
-/// /proc/self/fd lists.
-void close_descriptors_from(int first);
+/// /proc/self/fd lists. `kept` stays open.
+void close_descriptors_from(int first, std::optional<int> kept = std::nullopt);
 /// Marks every descriptor from `first` on close-on-exec; before Linux 5.11 the next 1,024 of them.
 void close_descriptors_on_exec(int first);
 /// Closes every descriptor above 2 that `keep` does not name.

@@ -164,9 +164,9 @@ void ContainerProcess::own_standard_streams() const {
 
 Result<linux::CapabilitySets> ContainerProcess::drop_bounding_set() const {
   TRY_ASSIGN(const linux::GrantableCapabilities grantable, linux::grantable_capabilities());
-  std::vector<std::string> warned_of_already;  // by warn_of_capabilities() in the parent
+  // warn_of_capabilities() has told of the rest in the parent.
   const linux::CapabilitySets sets = linux::limit_to_grantable(
-      process_->capabilities.value_or(linux::CapabilitySets{}), grantable, warned_of_already);
+      process_->capabilities.value_or(linux::CapabilitySets{}), grantable);
   TRY(linux::drop_bounding_set(sets.bounding));
   return sets;
 }

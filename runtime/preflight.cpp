@@ -133,14 +133,25 @@ void warn_of_devices(const bundle::Config& config, const Log& log) {
   }
 }
 
-// In a user namespace the process has every capability; else it has at most ours.
 Result<void> warn_of_capabilities(const bundle::Process& process,
-                                  const linux::NamespaceSet& namespaces, const Log& log) {
+                                  const linux::NamespaceSet& namespaces, const Log& log,
+                                  const bundle::Process* told) {
+  // In a user namespace the process has every capability; else it has at most ours.
   if (!process.capabilities || namespaces.contains(NamespaceKind::kUser)) return {};
   TRY_ASSIGN(const linux::GrantableCapabilities grantable, linux::grantable_capabilities());
-  std::vector<std::string> warnings;
-  linux::limit_to_grantable(*process.capabilities, grantable, warnings);
-  for (const std::string& warning : warnings) log.warn(warning);
+  const linux::UngrantedCapabilities told_already =
+      told != nullptr && told->capabilities ? linux::find_ungranted(*told->capabilities, grantable)
+                                            : linux::UngrantedCapabilities{};
+  linux::UngrantedCapabilities lost = linux::find_ungranted(*process.capabilities, grantable);
+  const linux::UngrantedCapabilities ambient{.ambient = lost.ambient};
+  // `runc spec` and `crun spec` write ambient capabilities and no inheritable ones.
+  const bool is_customary = process.capabilities->inheritable.empty();
+  if (is_customary) lost.ambient = {};
+  for (const std::string& sentence : linux::describe_ungranted(lost, told_already))
+    log.warn(sentence);
+  if (is_customary)
+    for (const std::string& sentence : linux::describe_ungranted(ambient, told_already))
+      log.debug(sentence);
   return {};
 }
 

@@ -25,9 +25,12 @@ struct Preflight {
 Result<Preflight> check_host(const bundle::Config& config, const CreateRequest& request,
                              const Log& log);
 
-/// Warns of each capability that a process of the container cannot be granted (P-10).
+/// Warns of the capabilities that a process of the container cannot be granted (P-10), but for
+/// those that `told`, an earlier process, was not granted either. Ambient capabilities of a process
+/// that has no inheritable ones at all go to the debug log (P-12).
 Result<void> warn_of_capabilities(const bundle::Process& process,
-                                  const linux::NamespaceSet& namespaces, const Log& log);
+                                  const linux::NamespaceSet& namespaces, const Log& log,
+                                  const bundle::Process* told = nullptr);
 
 /// L-10: containerd and CRI-O give a user namespace's path and its mappings; they must be the same.
 Result<void> compare_joined_id_map(bundle::Config& config,

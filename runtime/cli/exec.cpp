@@ -24,17 +24,21 @@ Result<void> read_user(const std::string& text, bundle::User& user) {
   return {};
 }
 
-// Neither inheritable nor ambient: those would outlive an execve (runc CVE-2022-29162).
-Result<void> add_capability(const std::string& name, bundle::Process& process) {
+// Not inheritable: that would outlive an execve (runc CVE-2022-29162). Ambient only where the
+// document made the capability inheritable.
+void add_capability(const std::string& name, bundle::Process& process, const Log& log) {
   const auto number = linux::capability_number(name);
   if (!number)
-    return refuse("--cap {}: must be the name of a capability, such as CAP_NET_RAW", name);
+    return log.warn(
+        fmt::format("--cap {}: unknown capability: it is not granted (a name is written as in "
+                    "CAP_NET_RAW)",
+                    name));
   linux::CapabilitySets& sets =
       process.capabilities ? *process.capabilities : process.capabilities.emplace();
   sets.bounding.add(*number);
   sets.permitted.add(*number);
   sets.effective.add(*number);
-  return {};
+  if (sets.inheritable.has(*number)) sets.ambient.add(*number);
 }
 
 Result<void> read_groups(const Arguments& arguments, bundle::User& user) {
@@ -55,8 +59,9 @@ Result<void> read_environment(const Arguments& arguments, bundle::Process& proce
 }
 
 // The container's own process with what the options say instead.
-Result<bundle::Process> process_from_options(const Arguments& arguments,
+Result<bundle::Process> process_from_options(const Invocation& invocation,
                                              const bundle::Config& config) {
+  const Arguments& arguments = invocation.arguments;
   bundle::Process process = config.process.value_or(bundle::Process{});
   if (arguments.positionals.size() < 2)
     return refuse("the program to run is missing (or --process FILE)");
@@ -70,7 +75,8 @@ Result<bundle::Process> process_from_options(const Arguments& arguments,
   if (const auto user = arguments.value("user")) TRY(read_user(*user, process.user));
   TRY(read_groups(arguments, process.user));
   TRY(read_environment(arguments, process));
-  for (const std::string& name : arguments.all("cap")) TRY(add_capability(name, process));
+  for (const std::string& name : arguments.all("cap"))
+    add_capability(name, process, invocation.log);
   if (const auto label = arguments.value("process-label")) process.selinux_label = *label;
   if (const auto profile = arguments.value("apparmor")) process.apparmor_profile = *profile;
   if (arguments.has("no-new-privs")) process.no_new_privileges = true;
@@ -84,13 +90,14 @@ void inherit_labels(bundle::Process& process, const bundle::Config& config) {
   if (process.selinux_label.empty()) process.selinux_label = config.process->selinux_label;
 }
 
-Result<bundle::Process> process_from_file(const std::string& file, const Arguments& arguments,
-                                          const bundle::Config& config, const Log& log) {
-  TRY_ASSIGN(const std::string text,
-             within(linux::read_file(Fd{AT_FDCWD}, file, bundle::Document::kMaxSize), "--process"));
+Result<bundle::Process> process_from_file(const std::string& file, const Invocation& invocation,
+                                          const bundle::Config& config) {
+  const Arguments& arguments = invocation.arguments;
   std::vector<std::string> warnings;
-  TRY_ASSIGN(bundle::Process process, within(bundle::parse_process(text, warnings), file));
-  for (const std::string& warning : warnings) log.warn(warning);
+  TRY_ASSIGN(
+      bundle::Process process,
+      within(bundle::parse_process(invocation.inheritance.process_document, warnings), file));
+  for (const std::string& warning : warnings) invocation.log.warn(warning);
   if (arguments.has("tty")) process.terminal = true;  // podman gives both
   inherit_labels(process, config);
   return process;
@@ -106,11 +113,11 @@ Result<int> run_exec(const Invocation& invocation) {
   TRY_ASSIGN(const bundle::Config config, container.config());
 
   const auto file = arguments.value("process");
-  TRY_ASSIGN(bundle::Process process,
-             file ? process_from_file(*file, arguments, config, invocation.log)
-                  : process_from_options(arguments, config));
+  TRY_ASSIGN(bundle::Process process, file ? process_from_file(*file, invocation, config)
+                                           : process_from_options(invocation, config));
   TRY(linux::check_lsm(process.apparmor_profile, process.selinux_label));
-  TRY(warn_of_capabilities(process, config.namespaces, invocation.log));
+  TRY(warn_of_capabilities(process, config.namespaces, invocation.log,
+                           config.process ? &*config.process : nullptr));
   const bool detach = arguments.has("detach");
   const ExecRequest request{
       .process = std::move(process),

@@ -13,6 +13,7 @@
 #include "linux/sealed_exe.hpp"
 #include "linux/syscalls.hpp"
 #include "runtime/cli/commands.hpp"
+#include "runtime/cli/read_document.hpp"
 #include "runtime/signals.hpp"
 #include "runtime/supervisor.hpp"
 
@@ -108,11 +109,18 @@ Result<Inheritance> prepare_to_clone(const Arguments& arguments, char** argv) {
     if (::fcntl(fd, F_GETFD) < 0)
       return fail(errno, "LISTEN_FDS={}, --preserve-fds {}: descriptor {}",
                   inheritance.listening_sockets, inheritance.preserved_descriptors, fd);
-  linux::close_descriptors_from(3 + inheritance.descriptors());
+  const auto document = arguments.value("process");
+  const auto document_descriptor = document ? named_descriptor(*document) : std::nullopt;
+  linux::close_descriptors_from(3 + inheritance.descriptors(), document_descriptor);
   TRY(linux::reexec_sealed(argv));
   // A container's process must not ptrace us or read our /proc. Without the host root's privileges
   // that would keep us from mapping init's ids: then init waits for that, and does it itself.
   if (is_host_root()) ::prctl(PR_SET_DUMPABLE, 0);
+  if (document) {
+    // While a signal still ends us: the writer of a pipe may keep us waiting.
+    TRY_ASSIGN(inheritance.process_document, within(read_document(*document), "--process"));
+    if (document_descriptor >= 3 + inheritance.descriptors()) ::close(*document_descriptor);
+  }
   TRY(Signals::capture());
   inheritance.umask = ::umask(0);  // the one way to learn it
   // One that takes the owner's own rights would lock us out of what we make.

@@ -84,38 +84,64 @@ CHILD_TEST(what_is_grantable_is_what_the_process_has, 0) {
   BOOST_TEST((grantable.permitted == status_set("CapPrm")));
 }
 
-BOOST_AUTO_TEST_CASE(an_ungrantable_capability_is_a_warning_that_names_set_and_capability)  // P-10
+BOOST_AUTO_TEST_CASE(ungrantable_capabilities_of_all_sets_are_one_sentence_that_names_them)  // P-10
 {
   const auto wanted = set_of({CAP_KILL, CAP_SYS_RESOURCE});
+  const CapabilitySets all_five{.bounding = wanted,
+                                .effective = wanted,
+                                .inheritable = wanted,
+                                .permitted = wanted,
+                                .ambient = wanted};
   const GrantableCapabilities grantable{.bounding = set_of({CAP_KILL, CAP_CHOWN}),
                                         .permitted = set_of({CAP_KILL, CAP_CHOWN})};
-  std::vector<std::string> warnings;
-  const CapabilitySets granted = limit_to_grantable(
-      {.bounding = wanted, .effective = wanted, .permitted = wanted}, grantable, warnings);
   const CapabilitySet kill = set_of({CAP_KILL});
-  BOOST_TEST((granted == CapabilitySets{.bounding = kill, .effective = kill, .permitted = kill}));
-  BOOST_REQUIRE(warnings.size() == 3);
-  BOOST_TEST(warnings[0] ==
-             "/process/capabilities/bounding: CAP_SYS_RESOURCE not granted: the runtime itself does"
-             " not have it");
+  BOOST_TEST((limit_to_grantable(all_five, grantable) == CapabilitySets{.bounding = kill,
+                                                                        .effective = kill,
+                                                                        .inheritable = kill,
+                                                                        .permitted = kill,
+                                                                        .ambient = kill}));
+  const UngrantedCapabilities lost = find_ungranted(all_five, grantable);
+  const std::vector<std::string> sentences = describe_ungranted(lost);
+  BOOST_REQUIRE(sentences.size() == 1);
+  BOOST_TEST(sentences[0] ==
+             "/process/capabilities: CAP_SYS_RESOURCE not granted: missing among the runtime's own "
+             "capabilities");
+  BOOST_TEST(describe_ungranted(lost, lost).empty());
 }
 
-BOOST_AUTO_TEST_CASE(an_ambient_capability_that_is_not_inheritable_is_a_warning)  // P-12
+BOOST_AUTO_TEST_CASE(what_was_told_of_an_earlier_process_is_left_out)  // P-10
+{
+  const GrantableCapabilities none;
+  const UngrantedCapabilities told = find_ungranted({.bounding = set_of({CAP_SYS_RESOURCE})}, none);
+  const UngrantedCapabilities lost =
+      find_ungranted({.bounding = set_of({CAP_SYS_RESOURCE, CAP_SYS_TIME})}, none);
+  const std::vector<std::string> sentences = describe_ungranted(lost, told);
+  BOOST_REQUIRE(sentences.size() == 1);
+  BOOST_TEST(sentences[0].starts_with("/process/capabilities: CAP_SYS_TIME not granted"));
+}
+
+BOOST_AUTO_TEST_CASE(sets_that_contradict_each_other_are_told_by_the_set_that_loses)  // P-12
 {
   const CapabilitySet kill = set_of({CAP_KILL});
   const GrantableCapabilities all{.bounding = kill, .permitted = kill};
-  std::vector<std::string> warnings;
-  const CapabilitySets granted = limit_to_grantable(
-      {.bounding = kill, .effective = kill, .permitted = kill, .ambient = kill}, all, warnings);
-  BOOST_TEST(granted.ambient.empty());
-  BOOST_REQUIRE(warnings.size() == 1);
-  BOOST_TEST(warnings[0].find("/ambient: CAP_KILL") != std::string::npos);
+  const auto first_sentence = [&](const CapabilitySets& wanted) {
+    const auto sentences = describe_ungranted(find_ungranted(wanted, all));
+    return sentences.size() == 1 ? sentences[0] : "not one sentence";
+  };
+  const CapabilitySets not_inheritable{
+      .bounding = kill, .effective = kill, .permitted = kill, .ambient = kill};
+  BOOST_TEST(limit_to_grantable(not_inheritable, all).ambient.empty());
+  BOOST_TEST(
+      first_sentence(not_inheritable).starts_with("/process/capabilities/ambient: CAP_KILL"));
+  BOOST_TEST(first_sentence({.bounding = kill, .effective = kill})
+                 .starts_with("/process/capabilities/effective: CAP_KILL"));
+  BOOST_TEST(first_sentence({.inheritable = kill})
+                 .starts_with("/process/capabilities/inheritable: CAP_KILL"));
 
-  warnings.clear();
   const CapabilitySets complete{
       .bounding = kill, .effective = kill, .inheritable = kill, .permitted = kill, .ambient = kill};
-  BOOST_TEST((limit_to_grantable(complete, all, warnings) == complete));
-  BOOST_TEST(warnings.empty());
+  BOOST_TEST((limit_to_grantable(complete, all) == complete));
+  BOOST_TEST(describe_ungranted(find_ungranted(complete, all)).empty());
 }
 
 CHILD_TEST(dropping_the_bounding_set_leaves_exactly_what_is_kept, 0) {
