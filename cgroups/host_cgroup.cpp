@@ -16,11 +16,28 @@
 #include "cgroups/read_stats.hpp"
 #include "cgroups/stats.hpp"
 #include "cgroups/text.hpp"
+#include "linux/procfs.hpp"
 
 namespace ocirun::cgroups {
 namespace {
 
 constexpr std::chrono::milliseconds kFreezeTime{10'000};
+
+std::string name_process(int pid) {
+  const auto procfs = linux::Procfs::open(linux::Procfs::Subset::kProcesses);
+  auto name = procfs ? procfs->read(fmt::format("{}/comm", pid)) : Result<std::string>();
+  if (!name || name->empty()) return fmt::format("process {}", pid);
+  name->pop_back();  // the new line
+  return fmt::format("process {} ({})", pid, *name);
+}
+
+/// "process 12 (sleep) and 3 more"; a process of another pid namespace has the number 0.
+std::string describe(const std::vector<int>& pids) {
+  const int first = *std::ranges::max_element(pids);
+  std::string text = first == 0 ? "a process of another pid namespace" : name_process(first);
+  if (pids.size() > 1) text += fmt::format(" and {} more", pids.size() - 1);
+  return text;
+}
 
 /// a cgroup that was there before us must be empty, and none may be frozen: whoever joined it
 /// would never go on.
@@ -30,7 +47,12 @@ Result<void> check_fit(const Node& node, Made made, int expected) {
   if (made == Made::kNew) return {};
   TRY_ASSIGN(std::vector<int> pids, pids_below(node.path()));
   std::erase(pids, expected);
-  if (!pids.empty()) return refuse("container's cgroup is not empty");
+  if (!pids.empty())
+    return refuse(
+        "container's cgroup is not empty: {} in {}, as of a container with the same "
+        "/linux/cgroupsPath, or with the same id below another --root: choose another one, or "
+        "--cgroup-manager=disabled for no cgroup",
+        describe(pids), node.path());
   return {};
 }
 

@@ -370,7 +370,9 @@ time.sleep(1000)' "$OCIRUN" --root "$ROOT" create "$ID" "$BUNDLE"
   local first=$ID
   ID=$ID-b
   attempt create --bundle "$BUNDLE" "$ID"
-  exits 1 "container's cgroup is not empty"
+  exits 1 "container's cgroup is not empty: process $(ocirun state "$first" | jq .pid) (sleep)"
+  mentions "in /sys/fs/cgroup/"
+  mentions "--cgroup-manager=disabled"
   [[ ! -e $ROOT/$ID ]]
   ID=$first
   status_is running

@@ -29,12 +29,41 @@ valid_with() {
 
 @test "R-1 validate wonders about a cgroupsPath of systemd's form, unless it is told of systemd" {
   config '.process.user.umask = 18'
-  valid_with '/linux/cgroupsPath: looks like systemd' '.linux.cgroupsPath = "user.slice:ocirun:web1"' keep
+  valid_with '/linux/cgroupsPath: "user.slice:ocirun:web1" looks like systemd' '.linux.cgroupsPath = "user.slice:ocirun:web1"' keep
   run ocirun --systemd-cgroup validate "$BUNDLE"
   succeeds "config.json is valid"
   config '.linux.cgroupsPath = "/a:b:c"'
   run ocirun validate "$BUNDLE"
   succeeds "config.json is valid"
+}
+
+@test "R-1 create and run warn of a cgroupsPath of systemd's form without systemd" {
+  program echo fine
+  config '.linux.cgroupsPath = $p' --arg p "user.slice:ocirun:$ID"
+  run --separate-stderr ocirun run --bundle "$BUNDLE" "$ID"
+  succeeds fine
+  [[ $stderr == *"/linux/cgroupsPath: \"user.slice:ocirun:$ID\" looks like systemd's slice:prefix:name"*"--systemd-cgroup"* ]]
+  run --separate-stderr ocirun --cgroup-manager disabled run --bundle "$BUNDLE" "$ID"
+  succeeds fine
+  [[ $stderr != *looks* ]]
+}
+
+@test "a low ulimit -n is named, with the number that is needed" {
+  program echo fine
+  local number
+  for number in 6 12 20 28; do
+    (
+      # The descriptors of bats (3 and above) are leaks that ocirun closes, but they count until then.
+      ulimit -Sn "$number"
+      exec "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+    ) >"$TMP/out" 2>&1 </dev/null 3>&- 4>&- && continue
+    contains "$TMP/out" "too many open files (ulimit -n is $number: ocirun needs 64)"
+  done
+  (
+    ulimit -Sn 64
+    exec "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+  ) >"$TMP/out" 2>&1 </dev/null 3>&- 4>&-
+  equal fine "$(cat "$TMP/out")"
 }
 
 @test "P-20 validate notes once that a document without a umask keeps the caller's" {

@@ -34,6 +34,14 @@ load lib/ordinary-user
   user delete "$ID"
 }
 
+@test "root who executes something in a user's container is told how" {
+  edit_as_user '.process.args = ["sleep", "1000"]'
+  user create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || show_output
+  user start "$ID"
+  run ocirun exec "$ID" true
+  exits 255 "belongs to user 12345: only that user may do this: sudo -u '#12345' ocirun --root $ROOT"
+}
+
 # --- ids -------------------------------------------------------------------------------------------
 
 @test "L-9 subordinate ids are mapped by newuidmap and newgidmap, and groups can be had" {

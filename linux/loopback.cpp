@@ -20,6 +20,10 @@ Result<void> bring_loopback_up() {
     request.ifr_flags = static_cast<short>(request.ifr_flags | IFF_UP);
     if (::ioctl(socket.get(), SIOCSIFFLAGS, &request) == 0) return {};
   }
+  if (errno == EPERM)
+    return fail(errno,
+                "/linux/namespaces: set the loopback device of the new network namespace up, which "
+                "needs CAP_NET_ADMIN (run ocirun with it, or leave the network namespace out)");
   return fail(errno, "set the loopback device up");
 }
 

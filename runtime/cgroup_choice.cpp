@@ -65,6 +65,24 @@ Result<std::unique_ptr<cgroups::Cgroup>> plan_cgroup(const GlobalOptions& option
   return cgroups::make_cgroup(layout, placement);
 }
 
+std::optional<std::string> doubt_cgroups_path(const std::optional<std::string>& cgroups_path,
+                                              CgroupManager manager) {
+  if (!cgroups_path || manager != CgroupManager::kCgroupfs) return std::nullopt;
+  if (std::ranges::count(*cgroups_path, ':') != 2 || cgroups_path->contains('/') ||
+      cgroups_path->ends_with(':'))
+    return std::nullopt;
+  return fmt::format(
+      "/linux/cgroupsPath: \"{}\" looks like systemd's slice:prefix:name; without --systemd-cgroup "
+      "(or --cgroup-manager=systemd) it is a path below /ocirun",
+      *cgroups_path);
+}
+
+void warn_of_manager(CgroupManager manager, const bundle::Config& config, const Log& log) {
+  if (manager == CgroupManager::kDisabled && config.resources)
+    log.warn("/linux/resources: has no effect with --cgroup-manager disabled");
+  if (const auto doubt = doubt_cgroups_path(config.cgroups_path, manager)) log.warn(*doubt);
+}
+
 std::vector<std::string> asked_limits(const std::optional<cgroups::Resources>& resources) {
   std::vector<std::string> pointers;
   if (!resources) return pointers;
@@ -85,6 +103,7 @@ std::vector<std::string> asked_limits(const std::optional<cgroups::Resources>& r
 Result<void> go_without_cgroup(const GlobalOptions& options,
                                const std::optional<cgroups::Resources>& resources,
                                Obstacle obstacle, Error cause, const Log& log) {
+  if (is_shortage(cause.number())) return std::unexpected(cause.within("make the cgroup"));
   const std::vector<std::string> asked = asked_limits(resources);
   const bool is_not_there = obstacle == Obstacle::kNoHierarchy || cause.number() == EROFS;
   const bool lenient = is_lenient(options) && (is_not_there || is_not_ours(cause));

@@ -37,6 +37,15 @@ Result<std::unique_ptr<cgroups::Cgroup>> plan_cgroup(const GlobalOptions& option
                                                      const bundle::Config& config,
                                                      const std::string& id);
 
+/// The sentence about a cgroupsPath of systemd's form, slice:prefix:name, which `manager` takes for
+/// a path; nothing where it is one, or where systemd is the manager.
+std::optional<std::string> doubt_cgroups_path(const std::optional<std::string>& cgroups_path,
+                                              CgroupManager manager);
+
+/// Warns of what `manager` leaves out of the document (resources, with kDisabled) or may take
+/// otherwise than it was meant (doubt_cgroups_path()).
+void warn_of_manager(CgroupManager manager, const bundle::Config& config, const Log& log);
+
 /// The fields of /linux/resources that ask for something, as JSON pointers; values that mean "no
 /// limit" are left out.
 std::vector<std::string> asked_limits(const std::optional<cgroups::Resources>& resources);
@@ -48,7 +57,8 @@ enum class Obstacle { kNoHierarchy, kRefused };
 /// filesystem is read-only or not mounted). Succeeds where the container may run all the same: when
 /// is_lenient(), or when nothing is asked of a cgroup that is not there. A warning names the limits
 /// that have no effect; an ordinary user who asked for no limit finds it in the debug log alone.
-/// Else the error names the field that would be lost.
+/// Else the error names the field that would be lost. A shortage of the caller's (EMFILE) is an
+/// error, as it says nothing about cgroups.
 Result<void> go_without_cgroup(const GlobalOptions& options,
                                const std::optional<cgroups::Resources>& resources,
                                Obstacle obstacle, Error cause, const Log& log);

@@ -103,7 +103,13 @@ bundle::StateDocument Container::state() const {
 Result<void> refuse_foreign(const StateDirectory& directory) {
   TRY_ASSIGN(const std::uint32_t owner, directory.owner());
   if (owner == ::geteuid()) return {};
-  return refuse("the container belongs to user {}: only that user may do this", owner);
+  if (!is_host_root())
+    return refuse("the container belongs to user {}: only that user may do this", owner);
+  const std::string& path = directory.path().string();
+  return refuse(
+      "the container belongs to user {}: only that user may do this: sudo -u '#{}' ocirun --root "
+      "{}",
+      owner, owner, path.substr(0, path.rfind('/')));
 }
 
 bool is_callers(const StateDirectory& directory) { return directory.owner() == ::geteuid(); }

@@ -120,10 +120,9 @@ Result<void> Creation::choose_cgroup() {
   TRY_ASSIGN(procfs_, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   auto layout = cgroups::read_layout(*procfs_);
   if (layout) layout_ = std::move(*layout);
-  if (options_.cgroup_manager == CgroupManager::kDisabled) {
-    if (config_.resources)
-      log_.warn("/linux/resources: has no effect with --cgroup-manager disabled");
-  } else if (layout) {
+  warn_of_manager(options_.cgroup_manager, config_, log_);
+  if (options_.cgroup_manager == CgroupManager::kDisabled) return {};
+  if (layout) {
     TRY_ASSIGN(cgroup_, plan_cgroup(options_, layout_, config_, request_.id.string()));
   } else {
     TRY(go_without_cgroup(options_, config_.resources, Obstacle::kNoHierarchy,

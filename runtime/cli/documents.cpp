@@ -12,6 +12,7 @@
 #include "linux/procfs.hpp"
 #include "linux/subordinate_ids.hpp"
 #include "linux/syscalls.hpp"
+#include "runtime/cgroup_choice.hpp"
 #include "runtime/cli/absolute_path.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/completion.hpp"
@@ -24,11 +25,6 @@ bool is_pure_cgroup_v2() {
   const auto procfs = linux::Procfs::open(linux::Procfs::Subset::kProcesses);
   const auto layout = procfs ? cgroups::read_layout(*procfs) : Result<cgroups::Layout>();
   return layout && layout->pure_v2();
-}
-
-bool looks_like_systemd(std::string_view cgroups_path) {
-  return std::ranges::count(cgroups_path, ':') == 2 && !cgroups_path.contains('/') &&
-         !cgroups_path.ends_with(':');
 }
 
 }  // namespace
@@ -75,11 +71,10 @@ Result<int> run_validate(const Invocation& invocation) {
     report += fmt::format("create would refuse: {}\n", refusal);
   for (const std::string& warning : parsed.warnings)
     report += fmt::format("warning: {}\n", warning);
-  if (parsed.config && invocation.options.cgroup_manager != CgroupManager::kSystemd &&
-      looks_like_systemd(parsed.config->cgroups_path.value_or("")))
-    report +=
-        "warning: /linux/cgroupsPath: looks like systemd's slice:prefix:name; without "
-        "--systemd-cgroup it is a path below /ocirun\n";
+  if (parsed.config)
+    if (const auto doubt =
+            doubt_cgroups_path(parsed.config->cgroups_path, invocation.options.cgroup_manager))
+      report += fmt::format("warning: {}\n", *doubt);
   if (parsed.config && parsed.config->process && !parsed.config->process->user.umask)
     report +=
         "note: /process/user/umask: absent, so the process keeps the umask of whoever calls create "

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -136,6 +137,15 @@ int usage_error(const Error& error) {
   return 1;
 }
 
+// What can be done about an error that is the caller's doing and not the document's.
+std::string advice(const Error& error, const Inheritance& inheritance) {
+  constexpr int kOwnDescriptors = 64;  // twice what a `run` of a host with 13 hierarchies needs
+  struct rlimit limit{};
+  if (error.number() != EMFILE || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) return "";
+  return fmt::format(" (ulimit -n is {}: ocirun needs {})", limit.rlim_cur,
+                     kOwnDescriptors + inheritance.descriptors());
+}
+
 // Engines take the success of `checkpoint --help` as support: it has to fail.
 Error unknown_command(std::string_view word) {
   if (word == "checkpoint" || word == "restore")
@@ -199,7 +209,8 @@ int run_words(int argc, char** argv) {
   Error error = outcome.error();
   std::string what(command->name);
   if (arguments && !arguments->positionals.empty()) what += " " + arguments->positionals.front();
-  log->error(error.within(std::move(what)).message());
+  log->error(error.within(std::move(what)).message() +
+             advice(error, inheritance.value_or(Inheritance{})));
   // As a shell tells of a program that a signal ended.
   return Signals::ended_by() != 0 ? 128 + Signals::ended_by() : command->failure_status;
 }

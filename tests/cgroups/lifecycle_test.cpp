@@ -108,7 +108,11 @@ BOOST_AUTO_TEST_CASE(a_second_container_is_refused_while_the_first_lives)  // R-
   const auto second = must(open_cgroup(first->record()));
   {
     Member member(first);
-    BOOST_TEST(must_fail(second->create({})) == "container's cgroup is not empty");
+    const std::string message = must_fail(second->create({}));
+    BOOST_TEST(message.starts_with(
+        fmt::format("container's cgroup is not empty: process {} (", member.pid())));
+    BOOST_TEST(message.contains(") in /sys/fs/cgroup/"));
+    BOOST_TEST(message.contains("--cgroup-manager=disabled"));
     must(second->destroy());  // an undo must not harm the first
     BOOST_TEST(first.exists());
     BOOST_TEST(::kill(member.pid(), 0) == 0);
@@ -123,8 +127,8 @@ BOOST_AUTO_TEST_CASE(a_process_below_counts_too)  // R-5
   outer.create();
   inner.create();
   Member member(inner);
-  BOOST_TEST(must_fail(must(open_cgroup(outer->record()))->create({})) ==
-             "container's cgroup is not empty");
+  BOOST_TEST(must_fail(must(open_cgroup(outer->record()))->create({}))
+                 .starts_with("container's cgroup is not empty: process "));
 }
 
 BOOST_AUTO_TEST_CASE(a_frozen_cgroup_is_refused)

@@ -146,8 +146,11 @@ CHILD_TEST(the_loopback_device_of_a_new_namespace_works, CLONE_NEWNET)  // L-8
 
 CHILD_TEST(setting_lo_up_needs_a_capability, CLONE_NEWNET) {
   BOOST_REQUIRE(::setresuid(1000, 1000, 1000) == 0);
-  BOOST_TEST(must_fail(bring_loopback_up()) ==
-             "set the loopback device up: operation not permitted");
+  BOOST_TEST(
+      must_fail(bring_loopback_up()) ==
+      "/linux/namespaces: set the loopback device of the new network namespace up, which needs "
+      "CAP_NET_ADMIN (run ocirun with it, or leave the network namespace out): operation not "
+      "permitted");
 }
 
 CHILD_TEST(a_moved_device_has_its_new_name_its_addresses_and_is_up, CLONE_NEWNET)  // L-29
