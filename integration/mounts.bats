@@ -99,6 +99,54 @@ load lib/mounts
   umount "$TMP/owned/sub"
 }
 
+# below_earlier OPTIONS [MAPPINGS]: /b binds a directory that /a, the mount before it, has put below the root.
+below_earlier() {
+  config '.mounts |= .[:7]'
+  add_mount '{"destination": "/a", "source": "'"$TMP/data"'", "options": ["rbind", "rw"]}'
+  add_mount '{"destination": "/b", "source": "'"$BUNDLE/rootfs/a/sub"'", "options": ['"$1"']'"${2:-}"'}'
+}
+
+@test "M-3 M-8 a bind's source may lie below an earlier mount of the document" {
+  local options ids
+  mkdir -p "$TMP/data/sub"
+  echo there >"$TMP/data/sub/file"
+  for ids in host user; do
+    if [[ $ids == user ]]; then
+      user_namespace
+      chown -R 100000:100000 "$TMP/data"
+    fi
+    for options in '"bind"' '"bind", "ro"' '"rbind", "ro", "nosuid", "rslave"' '"rbind", "rshared"'; do
+      below_earlier "$options"
+      inside 'cat /b/file; grep " /b " /proc/self/mountinfo'
+      succeeds
+      mentions there
+      if [[ $options == *ro* ]]; then matches " /b ro,"; else matches " /b rw,"; fi
+    done
+    # An empty directory on the host, which the earlier mount covers, is not what is meant.
+    mkdir -p "$BUNDLE/rootfs/a/sub"
+    for options in '"bind", "ro"' '"rbind", "rslave"'; do
+      below_earlier "$options"
+      inside 'cat /b/file'
+      succeeds there
+    done
+    rm -r "$BUNDLE/rootfs/a"
+  done
+}
+
+@test "M-8 an id-mapped bind's source may lie below an earlier mount of the document" {
+  needs_idmapped_tmpfs
+  local map=', "uidMappings": [{"containerID": 0, "hostID": 4000, "size": 10}], "gidMappings": [{"containerID": 0, "hostID": 4000, "size": 10}]'
+  mkdir -p "$TMP/data/sub"
+  touch "$TMP/data/sub/file"
+  below_earlier '"bind", "idmap", "ro"' "$map"
+  inside 'stat -c %u /b/file; grep -o " /b ro" /proc/self/mountinfo'
+  succeeds $'4000\n /b ro'
+  user_namespace
+  below_earlier '"bind", "idmap"'
+  inside 'stat -c %u /b/file'
+  succeeds 0
+}
+
 @test "M-9 a mount on something in /proc is refused, lxcfs's files are not" {
   echo fake >"$TMP/file"
   refused /proc/self/attr '.mounts += [{destination: "/proc/self/attr", type: "tmpfs", source: "tmpfs"}]'

@@ -41,10 +41,13 @@ Result<UniqueFd> make_target(Fd workplace, Fd tree) {
   return sys::openat(workplace, kName, O_PATH | O_DIRECTORY);
 }
 
-Result<void> attach_complete(const Procfs& procfs, const LockedBind& wanted) {
-  TRY_ASSIGN(UniqueFd opened, wanted.id_map.value < 0
-                                  ? open_bind(wanted.mount)
-                                  : open_id_mapped_bind(wanted.mount, wanted.id_map));
+Result<UniqueFd> open_source(const BindForContainer& wanted) {
+  return wanted.id_map.value < 0 ? open_bind(wanted.mount)
+                                 : open_id_mapped_bind(wanted.mount, wanted.id_map);
+}
+
+Result<void> attach_complete(const Procfs& procfs, const BindForContainer& wanted) {
+  TRY_ASSIGN(UniqueFd opened, open_source(wanted));
   const DetachedMount tree(std::move(opened));
   TRY_ASSIGN(const UniqueFd workplace, enter_workplace());
   TRY_ASSIGN(const UniqueFd target, make_target(workplace, tree.fd()));
@@ -54,7 +57,7 @@ Result<void> attach_complete(const Procfs& procfs, const LockedBind& wanted) {
 
 }  // namespace
 
-Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const LockedBind& wanted) {
+Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const BindForContainer& wanted) {
   if (::unshare(CLONE_NEWNS) != 0)
     return fail(errno, "make a mount namespace to lock {} in", wanted.mount.source);
   // A tree that follows the host (rslave, rshared) has to stay its slave.
@@ -66,6 +69,14 @@ Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const LockedBind& wante
   if (::unshare(CLONE_NEWNS) != 0)  // the copy is what locks
     return fail(errno, "copy the mount namespace for the container's user namespace");
   return sys::open_tree(Fd{AT_FDCWD}, kName, OPEN_TREE_CLONE | unsigned{AT_RECURSIVE});
+}
+
+Result<UniqueFd> clone_bind_inside(const Procfs& procfs, const BindForContainer& wanted) {
+  if (::setns(wanted.mount_namespace.value, CLONE_NEWNS) != 0)
+    return fail(errno, "enter the container's mount namespace, which has {}", wanted.mount.source);
+  TRY_ASSIGN(UniqueFd tree, open_source(wanted));
+  TRY(set_attributes_of(procfs, tree, wanted.mount));
+  return tree;
 }
 
 Result<void> set_attributes_of(const Procfs& procfs, Fd tree, const Mount& mount) {

@@ -7,11 +7,12 @@
 
 namespace ocirun::linux {
 
-/// A bind mount for a container whose user namespace may not open the source itself.
-struct LockedBind {
+/// A bind mount whose tree somebody else than the container's init has to clone.
+struct BindForContainer {
   const Mount& mount;
-  Fd id_map;          // the user namespace that maps its ids, or -1
-  Fd user_namespace;  // the container's
+  Fd id_map;           // the user namespace that maps its ids, or -1
+  Fd user_namespace;   // the container's, or -1 where it has none of its own
+  Fd mount_namespace;  // the container's, where the source lies below one of its mounts; else -1
   Propagation rootfs_propagation = Propagation::kUnchanged;
 };
 
@@ -22,7 +23,13 @@ struct LockedBind {
 /// has to be a short-lived child. Its propagation is what isolate_mount_tree() would have left it.
 /// Errors: EPERM without CAP_SYS_ADMIN in the caller's user namespace; those of open_bind and
 /// open_id_mapped_bind.
-Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const LockedBind& wanted);
+Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const BindForContainer& wanted);
+
+/// Clones a source that only the container's mount namespace has, with all attributes of the mount.
+/// The tree is not locked: what it shows is a mount of the container's, not of the host's. The
+/// caller ends up in that mount namespace, and has to be a short-lived child. Errors: EPERM without
+/// CAP_SYS_ADMIN in the caller's user namespace; those of open_bind and open_id_mapped_bind.
+Result<UniqueFd> clone_bind_inside(const Procfs& procfs, const BindForContainer& wanted);
 
 /// The attributes of `mount`, on a tree or an attached mount: recursive ones first, so that what is
 /// asked of the top mount alone wins there.

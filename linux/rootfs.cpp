@@ -77,9 +77,8 @@ bool is_missing(const Error& error) {
 }
 
 Result<bool> is_root(const SafeDir& root, Fd found) {
-  TRY_ASSIGN(const struct stat a, sys::fstat(root.fd()));
-  TRY_ASSIGN(const struct stat b, sys::fstat(found));
-  if (a.st_dev != b.st_dev || a.st_ino != b.st_ino) return false;
+  TRY_ASSIGN(const bool same, sys::is_same_file(root.fd(), found));
+  if (!same) return false;
   TRY_ASSIGN(const std::uint64_t mount, sys::mount_id(root.fd()));
   TRY_ASSIGN(const std::uint64_t other, sys::mount_id(found));
   return mount == other;

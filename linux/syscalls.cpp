@@ -99,6 +99,12 @@ Result<std::string> readlinkat(Fd directory, const char* name) {
 
 Result<struct stat> fstat(Fd fd) { return stat_of(fd, "", AT_EMPTY_PATH); }
 
+Result<bool> is_same_file(Fd a, Fd b) {
+  TRY_ASSIGN(const struct stat first, fstat(a));
+  TRY_ASSIGN(const struct stat second, fstat(b));
+  return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
 Result<struct stat> fstatat(Fd directory, const char* name) {
   return stat_of(directory, name, AT_SYMLINK_NOFOLLOW);
 }

@@ -39,6 +39,8 @@ Result<std::string> readlinkat(Fd directory, const char* name);
 
 // Inodes.
 Result<struct stat> fstat(Fd fd);
+/// By device and inode: two mounts may show one file.
+Result<bool> is_same_file(Fd a, Fd b);
 Result<struct stat> fstatat(Fd directory, const char* name);         // never follows a symlink
 Result<void> fchown(Fd fd, uid_t uid, gid_t gid);                    // O_PATH descriptors too
 Result<void> fchmodat(Fd directory, const char* name, mode_t mode);  // follows symlinks

@@ -23,18 +23,19 @@ namespace {
 
 using linux::NamespaceKind;
 
-// Locking changes the namespaces of whoever does it: a child's, which ends with it.
-Result<UniqueFd> open_locked(const linux::Procfs& procfs, const linux::LockedBind& wanted,
-                             const OnSilence& on_silence) {
+// Both ways change the namespaces of whoever opens the tree: a child's, which ends with it.
+Result<UniqueFd> open_in_child(const linux::Procfs& procfs, const linux::BindForContainer& wanted,
+                               const OnSilence& on_silence) {
   TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
   TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
   if (child.pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     // Stuck in a filesystem it would keep our lock.
-    const std::array<Fd, 4> keep{ends.second.fd(), procfs.fd(), wanted.id_map,
-                                 wanted.user_namespace};
+    const std::array<Fd, 5> keep{ends.second.fd(), procfs.fd(), wanted.id_map,
+                                 wanted.user_namespace, wanted.mount_namespace};
     linux::close_descriptors_but(keep);
-    const auto tree = linux::clone_locked_bind(procfs, wanted);
+    const auto tree = wanted.mount_namespace.value >= 0 ? linux::clone_bind_inside(procfs, wanted)
+                                                        : linux::clone_locked_bind(procfs, wanted);
     const Fd fd = tree ? Fd(*tree) : Fd{};
     const auto told = tree ? tell(ends.second, Message::kMountTree, {}, std::span(&fd, 1))
                            : tell(ends.second, Message::kFailed, error_bytes(tree.error()));
@@ -46,7 +47,7 @@ Result<UniqueFd> open_locked(const linux::Procfs& procfs, const linux::LockedBin
   linux::kill_child(child);  // it has said all; a source that does not answer keeps it
   TRY(awaited);
   TRY_ASSIGN(linux::Packet packet, std::move(received));
-  if (packet.end_of_stream) return fail(EPIPE, "the process that locks the mount died");
+  if (packet.end_of_stream) return fail(EPIPE, "the process that opens the mount died");
   if (static_cast<Message>(packet.tag) == Message::kFailed)
     return std::unexpected(parse_error_bytes(packet.payload));
   if (packet.descriptors.size() != 1) return fail(EPROTO, "MountTree without a descriptor");
@@ -85,18 +86,42 @@ Result<UniqueFd> InitLink::open_user_namespace() const {
                             O_RDONLY | O_CLOEXEC);
 }
 
+// What init sees at the source when that lies below a mount which init has made (M-3), and which
+// the host does not see: init's mount namespace. Nothing when both see the same file, or init sees
+// none.
+Result<UniqueFd> InitLink::find_namespace_of(const linux::Mount& mount) const {
+  auto root = linux::sys::openat(context_.procfs.fd(), fmt::format("{}/root", pid()).c_str(),
+                                 O_PATH | O_DIRECTORY);
+  if (!root) return UniqueFd();
+  const auto inside = linux::SafeDir(*std::move(root)).open(RootfsPath(mount.source), O_PATH);
+  if (!inside) return UniqueFd();
+  const auto outside = linux::sys::open(mount.source.c_str(), O_PATH);
+  if (outside) {
+    TRY_ASSIGN(const bool same, linux::sys::is_same_file(*inside, *outside));
+    if (same) return UniqueFd();
+  }
+  return linux::sys::openat(context_.procfs.fd(), fmt::format("{}/ns/mnt", pid()).c_str(),
+                            O_RDONLY | O_CLOEXEC);
+}
+
 Result<UniqueFd> InitLink::open_tree(const linux::Mount& mount) {
   const linux::Propagation propagation = plan_.config.rootfs_propagation;
   TRY_ASSIGN(const UniqueFd id_map, open_id_map(mount));
-  if (!plan_.config.namespaces.contains(NamespaceKind::kUser))
+  TRY_ASSIGN(const UniqueFd mount_namespace, find_namespace_of(mount));
+  const bool in_user_namespace = plan_.config.namespaces.contains(NamespaceKind::kUser);
+  if (!in_user_namespace && !mount_namespace)
     return open_unlocked(context_.procfs, mount, id_map, propagation);
-  TRY_ASSIGN(const UniqueFd user_namespace, open_user_namespace());
-  return open_locked(context_.procfs,
-                     {.mount = mount,
-                      .id_map = id_map,
-                      .user_namespace = user_namespace,
-                      .rootfs_propagation = propagation},
-                     [&](auto so_far) { return hear_nothing(so_far); });
+  UniqueFd user_namespace;
+  if (in_user_namespace) {
+    TRY_ASSIGN(user_namespace, open_user_namespace());
+  }
+  return open_in_child(context_.procfs,
+                       {.mount = mount,
+                        .id_map = id_map,
+                        .user_namespace = user_namespace,
+                        .mount_namespace = mount_namespace,
+                        .rootfs_propagation = propagation},
+                       [&](auto so_far) { return hear_nothing(so_far); });
 }
 
 // Before it is attached: `delete --force` has to know it from then on.

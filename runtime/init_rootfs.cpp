@@ -30,6 +30,17 @@ bool is_out_of_reach(const bundle::Config& config, const Error& error) {
          (error.number() == EACCES || error.number() == EPERM);
 }
 
+bool is_missing(const Error& error) {
+  return error.number() == ENOENT || error.number() == ENOTDIR;
+}
+
+// Whether a mount that was made since has covered the source of `tree`.
+Result<bool> is_covered(const linux::Mount& mount, Fd tree) {
+  TRY_ASSIGN(const UniqueFd source, linux::sys::open(mount.source.c_str(), O_PATH));
+  TRY_ASSIGN(const bool same, linux::sys::is_same_file(source, tree));
+  return !same;
+}
+
 bool is_id_mapped(const linux::Mount& mount) {
   return mount.id_map_kind != linux::IdMapKind::kNone;
 }
@@ -97,8 +108,8 @@ Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocke
     if (linux::wants_early_open(config.mounts[index]) && !is_id_mapped(config.mounts[index])) {
       auto tree = linux::open_bind(config.mounts[index]);
       if (tree) early[index] = *std::move(tree);
-      // Else the parent is asked for it below, when its turn comes.
-      else if (!is_out_of_reach(config, tree.error()))
+      // Else the source is opened when its turn comes: by the parent, or below an earlier mount.
+      else if (!is_out_of_reach(config, tree.error()) && !is_missing(tree.error()))
         return within(Result<RootfsBuild>(std::unexpected(std::move(tree).error())),
                       fmt::format("/mounts/{}", index));
     }
@@ -143,6 +154,7 @@ Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::Messa
   for (std::size_t index = 0; index < config.mounts.size(); ++index) {
     plan.step.enter(InitStep::kMounts, static_cast<int>(index));
     const linux::Mount& mount = config.mounts[index];
+    if (early_[index] && is_covered(mount, early_[index]).value_or(false)) early_[index].reset();
     UniqueFd from_parent;
     const bool is_the_parents = is_id_mapped(mount) || wants_lock(config, mount);
     if (is_the_parents) {
