@@ -25,6 +25,8 @@ constexpr const char* kNote = "user.ocirun.handed_down";
 constexpr std::size_t kLongestNote = 1024;
 constexpr const char* kMark = "trusted.ocirun.container";
 constexpr const char* kOwnMark = "user.ocirun.container";  // of an ordinary user
+constexpr const char* kMade = "trusted.ocirun.parent";
+constexpr const char* kOwnMade = "user.ocirun.parent";  // of an ordinary user
 constexpr std::size_t kLongestMark = XATTR_SIZE_MAX;
 constexpr int kRegainTries = 20;
 constexpr int kDirectoryFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -183,6 +185,16 @@ Result<void> remove_directory(const std::string& path) {
   if (::unlinkat(AT_FDCWD, path.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT || errno == ENODEV)
     return {};
   return fail(errno, "remove cgroup {}", path);
+}
+
+void note_as_made(const std::string& path) {
+  if (::lsetxattr(path.c_str(), kMade, "", 0, 0) != 0 && errno == EPERM) [[maybe_unused]]
+    const int ignored = ::lsetxattr(path.c_str(), kOwnMade, "", 0, 0);
+}
+
+bool is_noted_as_made(const std::string& path) {
+  return ::lgetxattr(path.c_str(), kMade, nullptr, 0) >= 0 ||
+         ::lgetxattr(path.c_str(), kOwnMade, nullptr, 0) >= 0;
 }
 
 Result<std::optional<Found>> find_directory(const std::string& path) {

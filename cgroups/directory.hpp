@@ -68,6 +68,11 @@ Result<Made> make_directory(const std::string& path);
 /// rmdir(2); one that is missing is no error. EBUSY: processes or nested cgroups are in it.
 Result<void> remove_directory(const std::string& path);
 
+/// Notes on a directory that it was made to stand above a container's cgroup: with the last
+/// container below it, it goes. Where the kernel keeps no such attributes, it stays.
+void note_as_made(const std::string& path);
+bool is_noted_as_made(const std::string& path);
+
 /// What stands at a path of cgroupfs; nothing where nothing does. Errors: it is on another
 /// filesystem, or no directory.
 struct Found {

@@ -129,7 +129,10 @@ Result<void> HostCgroup::create(std::span<const DeviceRule> devices) {
   };
   Result<void> created = create_all();
   not_ours_ = !created;
-  if (created) return created;
+  if (created) {
+    if (!is_below_own_parent()) std::ranges::for_each(record_.created_parents, note_as_made);
+    return created;
+  }
   for (const Node* node : ours) static_cast<void>(remove_directory(node->path()));
   remove_parents();
   take_back(record_.handed_down);
@@ -234,19 +237,20 @@ Result<Stats> HostCgroup::stats() const { return read_stats(nodes_); }
 Result<OomWatch> HostCgroup::watch_oom() const { return OomWatch::open(nodes_); }
 std::uint64_t HostCgroup::oom_kills() const { return count_oom_kills(nodes_).value_or(0); }
 
+// What is below /ocirun is ours whoever of us made it, also after a crash.
+bool HostCgroup::is_below_own_parent() const {
+  return record_.path.starts_with(fmt::format("{}/", kOwnParent));
+}
+
+// A directory that others use stays: rmdir(2) refuses it.
 void HostCgroup::remove_parents() const {
   for (const std::string& parent : record_.created_parents)
-    static_cast<void>(remove_directory(parent));  // in use by others: stays
-  if (!record_.path.starts_with(fmt::format("{}/", kOwnParent))) return;
-  // What is below /ocirun is ours whoever of us made it, also after a crash.
-  for (const Node& node : nodes_) {
-    const std::size_t top = node.mount_point().size() + kOwnParent.size();
-    std::string parent = node.path();
-    do {
-      parent.resize(parent.rfind('/'));
-      if (!remove_directory(parent)) break;
-    } while (parent.size() > top);
-  }
+    static_cast<void>(remove_directory(parent));
+  // Those that another container of ours made, and left to the last one.
+  for (const Node& node : nodes_)
+    for (std::string parent = parent_of(node.path()); parent.size() > node.mount_point().size();
+         parent = parent_of(parent))
+      if (!(is_below_own_parent() || is_noted_as_made(parent)) || !remove_directory(parent)) break;
 }
 
 Result<void> HostCgroup::destroy() {

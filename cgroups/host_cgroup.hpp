@@ -49,6 +49,7 @@ class HostCgroup final : public Cgroup {
   bool is_left_over();
   Result<Made> create_node(const Node& node);
   Result<void> write_device_rules(std::span<const DeviceRule> devices);
+  bool is_below_own_parent() const;
   void remove_parents() const;
   void tell_dropped(const std::vector<std::string>& pointers);
 

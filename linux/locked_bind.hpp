@@ -10,9 +10,10 @@ namespace ocirun::linux {
 /// A bind mount whose tree somebody else than the container's init has to clone.
 struct BindForContainer {
   const Mount& mount;
-  Fd id_map;           // the user namespace that maps its ids, or -1
-  Fd user_namespace;   // the container's, or -1 where it has none of its own
-  Fd mount_namespace;  // the container's, where the source lies below one of its mounts; else -1
+  Fd id_map = {};          // the user namespace that maps its ids, or -1
+  Fd user_namespace = {};  // the container's, or -1 where it has none of its own
+  // The container's, where the source lies below one of its own mounts; else -1.
+  Fd mount_namespace = {};
   Propagation rootfs_propagation = Propagation::kUnchanged;
 };
 

@@ -72,6 +72,34 @@ BOOST_AUTO_TEST_CASE(a_parent_that_others_use_stays) {
   BOOST_TEST(first.exists());
 }
 
+BOOST_AUTO_TEST_CASE(a_parent_that_was_made_goes_with_the_last_container_whoever_made_it) {
+  {
+    TestCgroup second("shared/deep/two");
+    {
+      TestCgroup first("shared/deep/one");
+      first.create();
+      second.create();
+      BOOST_TEST(second->record().created_parents.empty());
+    }
+    BOOST_TEST(second.exists());
+    BOOST_TEST(parents_are_left());
+  }
+  BOOST_TEST(!parents_are_left());
+}
+
+BOOST_AUTO_TEST_CASE(a_parent_that_somebody_else_made_stays_empty) {
+  const std::string parent = "/ocirun-test-" + std::to_string(::getpid());
+  const auto layout = host_layout();
+  for (const Hierarchy& hierarchy : layout.hierarchies)
+    make(hierarchy.mount_point.string() + parent);
+  {
+    TestCgroup cgroup("child");
+    cgroup.create();
+  }
+  for (const Hierarchy& hierarchy : layout.hierarchies)
+    BOOST_TEST(::rmdir((hierarchy.mount_point.string() + parent).c_str()) == 0);
+}
+
 BOOST_AUTO_TEST_CASE(what_failed_leaves_nothing)  // ERR-1
 {
   {
