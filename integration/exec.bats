@@ -404,3 +404,17 @@ move_init_down() {
 }
 
 alone_in_container() { [[ $(ocirun ps --format json "$ID") == "[$(init_pid)]" ]]; }
+
+@test "exec reaches a container whose main thread has ended while another one lives" {
+  gcc -static -pthread -o "$BUNDLE/rootfs/bin/threads" -x c - <<<'#include <pthread.h>
+    #include <sys/syscall.h>
+    #include <unistd.h>
+    static void* live(void* unused) { for (;;) pause(); return unused; }
+    int main(void) { pthread_t thread; pthread_create(&thread, 0, live, 0); usleep(50000); syscall(SYS_exit, 0); }'
+  program /bin/threads
+  create_and_start
+  eventually eval '[[ $(awk "/^State/ {print \$2}" "/proc/$(state pid)/status") == Z ]]'
+  status_is running
+  run ocirun exec "$ID" sh -c 'echo inside; ls -d /bin/threads'
+  succeeds $'inside\n/bin/threads'
+}

@@ -459,3 +459,21 @@ reveal_source() { umount "$TMP/hidden/dir/below"; }
   refused net.ipv4.no_such_key '.linux.sysctl = {"net.ipv4.no_such_key": "1"}'
   refused '../' '.linux.sysctl = {"net/../vm/swappiness": "1"}'
 }
+
+@test "a root filesystem whose owner the user namespace does not map is named with owner, map and remedy" {
+  user_namespace
+  chown 0:0 "$BUNDLE/rootfs"
+  add_mount '{"destination": "/newdir", "type": "tmpfs", "source": "tmpfs"}'
+  attempt run --bundle "$BUNDLE" "$ID"
+  exits 1 "/root/path: $BUNDLE/rootfs belongs to user 0, whom /linux/uidMappings does not map (it maps the host's ids 100000 to 165535)"
+  mentions "chown -R 100000:100000 $BUNDLE/rootfs"
+  mentions "/mounts/7: mount /newdir: make directory: permission denied"
+  # Elsewhere permission denied has other reasons.
+  chown 100000:100000 "$BUNDLE/rootfs"
+  mkdir "$BUNDLE/rootfs/closed"
+  chmod 0 "$BUNDLE/rootfs/closed"
+  config '.mounts[7].destination = "/closed/newdir"'
+  attempt run --bundle "$BUNDLE" "$ID"
+  exits 1 "/mounts/7: mount /closed/newdir"
+  [[ $output != *belongs* ]]
+}

@@ -210,7 +210,7 @@ load lib/common
 }
 
 @test "P-12 an ambient capability that is not inheritable is a warning" {
-  config '.process.capabilities.ambient = ["CAP_KILL"]'
+  config '.process.capabilities |= (.inheritable = ["CAP_CHOWN"] | .bounding += ["CAP_CHOWN"] | .ambient = ["CAP_KILL"])'
   script 'grep CapAmb /proc/self/status'
   run --separate-stderr ocirun run --bundle "$BUNDLE" "$ID"
   succeeds $'CapAmb:\t0000000000000000'

@@ -63,3 +63,49 @@ in_directory() { run as_user env XDG_RUNTIME_DIR="$1" timeout --foreground 30 "$
     equal "" "$(pgrep -u 12345,$FIRST_UID)"
   done
 }
+
+@test "a /proc with hidepid: a mount that wants the container's user namespace says so too" {
+  edit_as_user '.mounts += [{destination: "/mnt", type: "bind", source: "/etc", options: ["rbind", "ro"]}]'
+  mount -o remount,hidepid=2 /proc
+  run_user
+  mount -o remount,hidepid=0 /proc
+  exits 1 "is there, but /proc does not show it: is procfs mounted, and without hidepid?"
+  [[ $output != *ns/user* ]]
+}
+
+# in_shared_root UID COMMAND…: of ocirun, as that user.
+in_shared_root() {
+  local as=$1
+  shift
+  setpriv --reuid "$as" --regid "$as" --clear-groups env -i PATH="$PATH" timeout --foreground 30 \
+    "$OCIRUN" --root "$TMP/shared" "$@"
+}
+
+@test "a state root of root's with mode 1777 is shared as /tmp is: ids of others are theirs" {
+  mkdir -m 1777 "$TMP/shared"
+  chmod 1777 "$TMP/shared"
+  edit_as_user '.process.args = ["sleep", "1000"]'
+  in_shared_root 12345 run --detach --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || show_output
+  equal 12345 "$(stat -c %u "$TMP/shared/$ID")"
+  run in_shared_root 12345 list --quiet
+  succeeds "$ID"
+  run in_shared_root 12346 list --quiet
+  succeeds ""
+  run in_shared_root 12346 state "$ID"
+  exits 1 "in the shared state root $TMP/shared is none of yours: it belongs to user 12345"
+  run in_shared_root 12346 kill "$ID" KILL
+  exits 1 "none of yours"
+  run in_shared_root 12346 delete --force "$ID"
+  exits 1 "none of yours"
+  run in_shared_root 12346 run --bundle "$BUNDLE" "$ID"
+  exits 1 "container with given ID already exists: $ID: it belongs to user 12345"
+  run "$OCIRUN" --root "$TMP/shared" run --bundle "$BUNDLE" "$ID"
+  exits 1 "container with given ID already exists: $ID: it belongs to user 12345"
+  run "$OCIRUN" --root "$TMP/shared" exec "$ID" true
+  exits 255 "belongs to user 12345"
+  run in_shared_root 12345 exec "$ID" echo inside
+  succeeds inside
+  run in_shared_root 12345 delete --force "$ID"
+  succeeds
+  equal "" "$(ls "$TMP/shared")"
+}

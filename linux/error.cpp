@@ -1,5 +1,6 @@
 #include "linux/error.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstring>
@@ -18,6 +19,17 @@ bool is_shortage(int number) {
   return number == ENOMEM || number == EMFILE || number == ENFILE || number == EINTR ||
          number == EIO;
 }
+
+namespace {
+
+// "/srv/x" of "open /srv/x" and of "/srv/x"; "" where the last word is no absolute path.
+std::string_view path_at_end(std::string_view frame) {
+  const std::size_t space = frame.rfind(' ');
+  const std::string_view word = space == std::string_view::npos ? frame : frame.substr(space + 1);
+  return word.starts_with('/') ? word : std::string_view();
+}
+
+}  // namespace
 
 struct Error::Body {
   int number;
@@ -47,9 +59,16 @@ Error& Error::within(std::string frame) {
 
 std::string Error::message() const {
   std::string text;
-  for (const std::string& frame : body_->frames) {
+  std::vector<std::string_view> named;  // the paths that frames so far have ended with
+  for (const std::string_view frame : body_->frames) {
+    const std::string_view path = path_at_end(frame);
+    const bool is_named = !path.empty() && std::ranges::find(named, path) != named.end();
+    if (!path.empty()) named.push_back(path);
+    std::string_view shown = frame.substr(0, frame.size() - (is_named ? path.size() : 0));
+    if (is_named && shown.ends_with(' ')) shown.remove_suffix(1);
+    if (shown.empty() && is_named) continue;
     if (!text.empty()) text += ": ";
-    text += frame;
+    text += shown;
   }
   if (number() != 0) text += ": " + errno_text(number());
   return text;

@@ -29,7 +29,8 @@ class Error {
   Error& within(std::string frame);
 
   /// "create web1: mount /data: open /srv/x: no such file or directory": frames joined by ": ",
-  /// the errno's text last, in lower case as the ecosystem greps it.
+  /// the errno's text last, in lower case as the ecosystem greps it. A path that ends a frame is
+  /// left out where it ends an earlier one: "mount /data: open: …".
   std::string message() const;
 
  private:

@@ -163,19 +163,19 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
                      .is_exiting = (*flags & kExiting) != 0};
 }
 
+Error explain_hidden_process(int pid, Error error) {
+  const int number = error.number();
+  const bool may_be_hidden = number == ENOENT || number == EPERM || number == EACCES;
+  if (!may_be_hidden || (::kill(pid, 0) != 0 && errno != EPERM)) return error;
+  return Error(0, fmt::format("process {} is there, but /proc does not show it: is procfs mounted, "
+                              "and without hidepid?",
+                              pid));
+}
+
 Result<ProcessStat> read_process_stat(int pid) {
   const std::string path = fmt::format("/proc/{}/stat", pid);
   const auto file = sys::open(path.c_str(), O_RDONLY | O_NOFOLLOW);
-  if (!file) {
-    const int number = file.error().number();
-    const bool may_be_hidden = number == ENOENT || number == EPERM || number == EACCES;
-    if (may_be_hidden && (::kill(pid, 0) == 0 || errno == EPERM))
-      return refuse(
-          "process {} is there, but /proc does not show it: is procfs mounted, and without "
-          "hidepid?",
-          pid);
-    return std::unexpected(file.error());
-  }
+  if (!file) return std::unexpected(explain_hidden_process(pid, file.error()));
   TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(*file));
   if (filesystem.magic != PROC_SUPER_MAGIC) return refuse("{}: not on a procfs", path);
   TRY_ASSIGN(const std::string text, within(sys::read_all(*file, kReadLimit), path));

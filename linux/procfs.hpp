@@ -71,6 +71,9 @@ struct ProcessStat {
 std::optional<ProcessStat> parse_process_stat(std::string_view text);
 /// Errors: ENOENT or ESRCH when there is no such process; one that hidepid hides is told.
 Result<ProcessStat> read_process_stat(int pid);
+/// For `error`, with which a file of /proc/PID could not be opened: a sentence about hidepid where
+/// the process is there all the same (ENOENT, EPERM, EACCES); else `error` itself.
+Error explain_hidden_process(int pid, Error error);
 /// Which file process `pid` executes, as "DEVICE:INODE"; the caller needs the right to trace it.
 Result<std::string> image_of(int pid);
 

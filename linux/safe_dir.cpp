@@ -68,8 +68,11 @@ class Walk {
     if (!found && found.error().number() == ENOENT && missing_ != Missing::kFail) {
       if (last && missing_ == Missing::kMakeFile) return make_file(name);
       if (auto made = sys::mkdirat(here(), name.c_str(), mode_);
-          !made && made.error().number() != EEXIST)
-        return std::unexpected(made.error().within(name));
+          !made && made.error().number() != EEXIST) {
+        const bool is_whole_path = last && passed_.empty();  // which walk() names
+        if (!is_whole_path) made.error().within(name);
+        return std::unexpected(std::move(made).error());
+      }
       found = sys::openat(here(), name.c_str(), O_PATH | O_NOFOLLOW | O_DIRECTORY);
     }
     if (!found) return found;

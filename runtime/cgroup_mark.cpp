@@ -32,7 +32,9 @@ bool another_names_it(const Store& store, const bundle::ContainerRecord& record)
     const auto other = ContainerId::parse(text);
     if (!other || text == record.id) return false;
     const auto directory = store.find(*other);
-    if (!directory) return false;
+    // Of a shared state root another user's is not believed.
+    if (!directory || directory->owner().value_or(record.owner_uid) != record.owner_uid)
+      return false;
     if (const auto its = directory->read_record()) return its->cgroup.path == record.cgroup.path;
     const auto intent = directory->read_intent();
     return intent && intent->record.cgroup.path == record.cgroup.path;

@@ -16,6 +16,7 @@
 #include "runtime/notifications.hpp"
 #include "runtime/preflight.hpp"
 #include "runtime/rollback.hpp"
+#include "runtime/unmapped_root.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -36,7 +37,8 @@ class Creation {
     TRY(prepare_plan());   // all that is opened from outside, namespaces first
     TRY(make_cgroup());
     if (auto born = give_birth(); !born)
-      return std::unexpected(name_limit(std::move(born).error(), *cgroup_, 0));
+      return std::unexpected(
+          explain_unmapped_root(name_limit(std::move(born).error(), *cgroup_, 0), config_));
     TRY(publish());  // from here on the container exists
     TRY(init_->detach());
     keep_net_devices();  // init lives without us now

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include "linux/directory_entries.hpp"
 #include "linux/syscalls.hpp"
 #include "runtime/init_namespaces.hpp"
 #include "runtime/join.hpp"
@@ -12,15 +13,46 @@ namespace ocirun::runtime {
 
 using linux::NamespaceKind;
 
+namespace {
+
+// "/proc/7/task/9": a thread that still has namespaces, where the main thread has ended and lost
+// its own. "" where there is none.
+std::string find_living_thread(int pid) {
+  const std::string tasks = fmt::format("/proc/{}/task", pid);
+  const auto directory = linux::sys::open(tasks.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  std::string found;
+  if (!directory) return found;
+  static_cast<void>(linux::for_each_entry(*directory, [&](const char* name, unsigned char) {
+    const std::string thread = fmt::format("{}/{}", tasks, name);
+    if (found.empty() && linux::sys::open((thread + "/ns/mnt").c_str(), O_RDONLY | O_CLOEXEC))
+      found = thread;
+    return Result<void>{};
+  }));
+  return found;
+}
+
+Result<UniqueFd> open_namespace(const std::string& thread, NamespaceKind kind) {
+  const std::string path = fmt::format("{}/ns/{}", thread, linux::proc_name(kind));
+  return linux::sys::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+}
+
+}  // namespace
+
 Result<std::vector<linux::PinnedNamespace>> pin_container_namespaces(
     const linux::ProcessIdentity& init, const bundle::Config& config,
     std::span<const NamespaceKind> kinds) {
   std::vector<linux::PinnedNamespace> pinned;
+  std::string thread = fmt::format("/proc/{}", init.pid);
   for (const NamespaceKind kind : kinds) {
     if (!config.namespaces.contains(kind)) continue;
-    const std::string path = fmt::format("/proc/{}/ns/{}", init.pid, linux::proc_name(kind));
-    TRY_ASSIGN(UniqueFd fd, linux::sys::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    pinned.push_back({kind, std::move(fd)});
+    auto fd = open_namespace(thread, kind);
+    if (!fd && fd.error().number() == ENOENT)
+      if (std::string living = find_living_thread(init.pid); !living.empty()) {
+        thread = std::move(living);
+        fd = open_namespace(thread, kind);
+      }
+    if (!fd) return std::unexpected(std::move(fd).error());
+    pinned.push_back({kind, *std::move(fd)});
   }
   // They are init's only if init is still there after they were opened.
   TRY_ASSIGN(const bool alive, linux::find_alive(init));

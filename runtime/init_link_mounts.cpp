@@ -82,8 +82,12 @@ Result<UniqueFd> InitLink::open_id_map(const linux::Mount& mount) const {
 }
 
 Result<UniqueFd> InitLink::open_user_namespace() const {
-  return linux::sys::openat(context_.procfs.fd(), fmt::format("{}/ns/user", pid()).c_str(),
-                            O_RDONLY | O_CLOEXEC);
+  auto opened = linux::sys::openat(context_.procfs.fd(), fmt::format("{}/ns/user", pid()).c_str(),
+                                   O_RDONLY | O_CLOEXEC);
+  // EACCES is the caller's to decide on: a rootless one may not look there without hidepid either.
+  if (!opened && opened.error().number() == ENOENT)
+    return std::unexpected(linux::explain_hidden_process(pid(), std::move(opened).error()));
+  return opened;
 }
 
 // What init sees at the source when that lies below a mount which init has made (M-3), and which

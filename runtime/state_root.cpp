@@ -50,7 +50,14 @@ Result<void> make_root(const std::string& path) {
   }
 }
 
-Result<void> check_root(Fd directory, const HostPath& path) {
+// As /tmp is. The owner of a filesystem in user space tells what owners they like.
+Result<bool> is_shared(Fd directory, const struct stat& status) {
+  if ((status.st_mode & S_ISVTX) == 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return false;
+  TRY_ASSIGN(const std::uint32_t owner, linux::owner_of(directory));
+  return owner == 0 && status.st_uid == 0;
+}
+
+Result<Sharing> check_root(Fd directory, const HostPath& path) {
   struct stat status{};
   if (::fstat(directory.value, &status) != 0)
     return fail(errno, "stat the state root {}", path.string());
@@ -58,25 +65,29 @@ Result<void> check_root(Fd directory, const HostPath& path) {
   if (::fstatat(AT_FDCWD, "/", &host_root, 0) == 0 && host_root.st_dev == status.st_dev &&
       host_root.st_ino == status.st_ino)
     return refuse("--root {}: the state root must be a directory of its own", path.string());
+  TRY_ASSIGN(const bool shared, is_shared(directory, status));
+  if (shared) return Sharing::kAllUsers;
   if (status.st_uid != ::geteuid() && ::geteuid() != 0)
     return refuse(
         "state root {}: belongs to user {}, must belong to you ({}); choose another with --root",
         path.string(), status.st_uid, ::geteuid());
-  // Sticky or not: who may make a directory there may make one with a state.json of their choice.
+  // Who may make a directory there may make one with a state.json of their choice.
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-    return refuse("state root {}: others may write there (mode {:o}); it must be yours alone",
-                  path.string(), status.st_mode & 07777);
-  return {};
+    return refuse(
+        "state root {}: others may write there (mode {:o}); it must be yours alone, or root's and "
+        "sticky (mode 1777)",
+        path.string(), status.st_mode & 07777);
+  return Sharing::kOneUser;
 }
 
 }  // namespace
 
-Result<UniqueFd> open_state_root(const HostPath& root, MissingRoot missing) {
+Result<StateRoot> open_state_root(const HostPath& root, MissingRoot missing) {
   if (root.string().find_first_not_of('/') == std::string::npos)
     return refuse("--root {}: the state root must be a directory of its own", root.string());
   auto directory = open_root(root.string(), O_RDONLY);
   if (!directory && directory.error().number() == ENOENT) {
-    if (missing == MissingRoot::kIsEmpty) return UniqueFd();
+    if (missing == MissingRoot::kIsEmpty) return StateRoot();
     if (missing == MissingRoot::kIsCreated) {
       TRY(make_root(root.string()));
       directory = open_root(root.string(), O_RDONLY);
@@ -84,9 +95,9 @@ Result<UniqueFd> open_state_root(const HostPath& root, MissingRoot missing) {
   }
   if (!directory && directory.error().number() != 0)
     return fail(directory.error().number(), "open the state root {} {}", root.string(), kAdvice);
-  if (!directory) return within(std::move(directory), "state root");
-  TRY(check_root(*directory, root));
-  return directory;
+  if (!directory) return std::unexpected(directory.error().within("state root"));
+  TRY_ASSIGN(const Sharing sharing, check_root(*directory, root));
+  return StateRoot{.directory = *std::move(directory), .sharing = sharing};
 }
 
 }  // namespace ocirun::runtime

@@ -98,21 +98,28 @@ inline constexpr std::chrono::milliseconds kLockPatience{10'000};
 /// another owner's root (Slurm does).
 class Store {
  public:
-  /// Errors: "/" itself, a root of somebody else, or one that others may write.
+  /// Errors: "/" itself, a root of somebody else, or one that others may write and that is not
+  /// shared (see state_root.hpp).
   static Result<Store> open(const HostPath& root, MissingRoot missing);
 
-  /// Errors: "container with given ID already exists".
+  /// Errors: "container with given ID already exists", with its owner where that is another user.
   Result<StateDirectory> create(const ContainerId& id) const;
-  /// Errors: "container does not exist".
+  /// Errors: "container does not exist"; in a shared root, one of another user's (root may look at
+  /// everybody's).
   Result<StateDirectory> find(const ContainerId& id) const;
-  /// All ids, sorted.
+  /// All ids, sorted; of a shared root the caller's own (root: everybody's).
   Result<std::vector<std::string>> ids() const;
 
  private:
-  Store(HostPath path, UniqueFd directory)
-      : path_(std::move(path)), directory_(std::move(directory)) {}
+  Store(HostPath path, StateRoot root)
+      : path_(std::move(path)),
+        directory_(std::move(root.directory)),
+        is_shared_(root.sharing == Sharing::kAllUsers) {}
+  bool may_look_at(const char* name) const;
+
   HostPath path_;
   UniqueFd directory_;  // empty: the root does not exist
+  bool is_shared_;
 };
 
 }  // namespace ocirun::runtime

@@ -18,6 +18,17 @@ BOOST_AUTO_TEST_CASE(frames_are_told_outermost_first_and_the_kernels_reason_last
   BOOST_TEST(error.frames().size() == 3u);
 }
 
+BOOST_AUTO_TEST_CASE(a_path_is_named_once) {
+  Error error(EACCES, "make directory");
+  error.within("/new dir")
+      .within("/new")
+      .within("open /new")
+      .within("mount /new")
+      .within("/mounts/7");
+  BOOST_TEST(error.message() ==
+             "/mounts/7: mount /new: open: /new dir: make directory: permission denied");
+}
+
 BOOST_AUTO_TEST_CASE(a_broken_rule_has_no_errno_and_no_kernel_text) {
   const Result<void> refused = refuse("{}: must be {}", "/root/path", "absolute");
   BOOST_TEST(refused.error().number() == 0);

@@ -95,8 +95,7 @@ BOOST_AUTO_TEST_CASE(a_root_that_others_may_write_is_refused) {
   const Scratch scratch;
   const std::string root = scratch / "root";
   BOOST_REQUIRE(::mkdir(root.c_str(), 0700) == 0);
-  for (const mode_t mode : {mode_t{0770}, mode_t{0707}, mode_t{0777}, mode_t{0720}, mode_t{0702},
-                            mode_t{01777}}) {  // as /tmp is
+  for (const mode_t mode : {mode_t{0770}, mode_t{0707}, mode_t{0777}, mode_t{0720}, mode_t{0702}}) {
     BOOST_REQUIRE(::chmod(root.c_str(), mode) == 0);
     const std::string text = must_fail(Store::open(HostPath(root), MissingRoot::kIsCreated));
     BOOST_TEST(text.find(root) != std::string::npos);
@@ -105,6 +104,41 @@ BOOST_AUTO_TEST_CASE(a_root_that_others_may_write_is_refused) {
     BOOST_REQUIRE(::chmod(root.c_str(), mode) == 0);
     must(Store::open(HostPath(root), MissingRoot::kIsAnError));
   }
+  if (!is_root()) return;
+  BOOST_REQUIRE(::chmod(root.c_str(), 01777) == 0);
+  BOOST_REQUIRE(::chown(root.c_str(), 12345, 12345) == 0);  // sticky, but not root's
+  must_fail(Store::open(HostPath(root), MissingRoot::kIsAnError));
+}
+
+BOOST_AUTO_TEST_CASE(a_sticky_root_of_roots_is_shared_and_each_user_sees_their_own_containers) {
+  if (!is_root()) return;
+  const Scratch scratch;
+  BOOST_REQUIRE(::chmod(scratch.path().c_str(), 0755) == 0);
+  const std::string root = scratch / "shared";
+  BOOST_REQUIRE(::mkdir(root.c_str(), 0700) == 0);
+  BOOST_REQUIRE(::chmod(root.c_str(), 01777) == 0);
+  const auto open = [&] { return must(Store::open(HostPath(root), MissingRoot::kIsAnError)); };
+  const auto id = [](const char* text) { return must(ContainerId::parse(text)); };
+  must(open().create(id("of-root")));
+  BOOST_TEST(run_in_child(0, [&] {
+               BOOST_REQUIRE(::setuid(12345) == 0);
+               must(open().create(id("of-user")));
+               BOOST_TEST(must_fail(open().create(id("of-root"))) ==
+                          "container with given ID already exists: of-root: it belongs to user 0");
+               BOOST_REQUIRE(::mkdir((root + "/open").c_str(), 0777) == 0);
+               BOOST_REQUIRE(::symlink("of-user", (root + "/link").c_str()) == 0);
+             }) == 0);
+  BOOST_TEST(run_in_child(0, [&] {
+               BOOST_REQUIRE(::setuid(12346) == 0);
+               BOOST_TEST(must(open().ids()).empty());
+               for (const char* name : {"of-user", "of-root", "open"}) {
+                 const std::string text = must_fail(open().find(id(name)));
+                 BOOST_TEST(text.find("is none of yours: it belongs to user") != std::string::npos);
+               }
+               BOOST_TEST(must_fail(open().find(id("missing"))) == "container does not exist");
+             }) == 0);
+  const std::vector<std::string> all{"of-root", "of-user", "open"};
+  BOOST_TEST(must(open().ids()) == all, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(a_root_of_somebody_else_is_refused_but_to_the_hosts_root) {
