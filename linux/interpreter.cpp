@@ -63,8 +63,7 @@ Result<std::string> read_at(Fd file, std::uint64_t offset, std::size_t size) {
   return bytes;
 }
 
-// --- scripts
-// -----------------------------------------------------------------------------------------
+// --- scripts ---
 
 // load_script(): a path that the end of the buffer might have cut off is not executed.
 std::string interpreter_of_script(std::string_view head) {
@@ -77,8 +76,7 @@ std::string interpreter_of_script(std::string_view head) {
   return std::string(line.substr(0, end));
 }
 
-// --- ELF
-// ---------------------------------------------------------------------------------------------
+// --- ELF ---
 
 // Numbers in the byte order of an ELF file. What lies beyond the end is 0.
 struct Fields {
@@ -129,8 +127,7 @@ Result<std::string> interpreter_of_elf(Fd file, const Fields& header, const Layo
   return std::string();
 }
 
-// --- explanations
-// ------------------------------------------------------------------------------------
+// --- explanations ---
 
 // Never waits, and makes no terminal the controlling one: by now anything may be in the file's
 // place.
