@@ -17,6 +17,7 @@
 #include "linux/clone.hpp"
 #include "linux/exec.hpp"
 #include "linux/file_io.hpp"
+#include "linux/interpreter.hpp"
 #include "linux/pipe.hpp"
 
 namespace ocirun::hooks {
@@ -40,7 +41,8 @@ Result<UniqueFd> make_stdin(std::string_view state) {
 enum class Step : int { kDirectory, kStreams, kConfine, kExecute };
 struct Failure {
   Step step;
-  int reason;  // errno
+  int reason;                               // errno
+  std::array<char, 1024> explanation = {};  // of kExecute: a text, cut off before its last NUL
 };
 
 bool enter_directory(const Surroundings& surroundings) {
@@ -60,7 +62,10 @@ Failure execute(const Hook& hook, const Surroundings& surroundings) {
     if (const auto confined = surroundings.confine(); !confined)
       return {Step::kConfine, confined.error().number()};
   ::execve(hook.path.c_str(), arguments.argv(), environment ? arguments.envp() : environ);
-  return {Step::kExecute, errno};
+  Failure failure{Step::kExecute, errno};
+  linux::explain_exec(hook.path.string(), failure.reason, surroundings.place)
+      .copy(failure.explanation.data(), failure.explanation.size() - 1);
+  return failure;
 }
 
 [[noreturn]] void give_up(Fd failure, const Failure& reason) {
@@ -98,7 +103,7 @@ std::string what_failed(const Failure& failure, const Hook& hook) {
     case Step::kExecute:
       break;
   }
-  return "exec " + hook.path.string();
+  return fmt::format("exec {}{}", hook.path.string(), failure.explanation.data());
 }
 
 // Reads what is there, at most the largest pipe full: a writer that never stops must not keep us

@@ -26,6 +26,8 @@ struct Surroundings {
   std::function<Result<void>()> confine = {};
   Fd interrupt = Fd{};  // readable when somebody may want the hook to end; -1: nobody
   std::function<Result<void>()> check_interrupt = {};  // asked then: an error ends the hook
+  /// Where the hook's path leads, as linux::explain_exec() takes it.
+  std::string_view place = "on the host";
 };
 
 /// Runs one hook in the caller's namespaces and waits for it: own session, no descriptor but 0, 1
@@ -33,7 +35,7 @@ struct Surroundings {
 /// killed; without one it may take as long as it likes, which `warn` hears every 10 s, beginning
 /// with `name`. An interrupt kills the group too. Errors: "exit status 3: <tail of its output>",
 /// "killed by signal 9", "timed out after 5 s", that of check_interrupt, or why it could not be
-/// executed.
+/// executed, a missing interpreter by its name.
 Result<void> run_hook(const Hook& hook, std::string_view name, const Surroundings& surroundings);
 
 }  // namespace ocirun::hooks

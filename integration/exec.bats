@@ -32,7 +32,7 @@ process() { jq ".process | $1" "$BUNDLE/config.json" >"$TMP/process.json"; }
   chmod +x "$BUNDLE/rootfs/run.sh"
   create_and_start
   run ocirun exec "$ID" /run.sh
-  exits 255 "exec /run.sh: no such file or directory"
+  exits 255 "exec /run.sh: its interpreter /no/interpreter does not exist in the container: no such file or directory"
   equal 1 "${#lines[@]}"
 }
 

@@ -60,6 +60,9 @@ struct SeccompProfile {
   HostPath listener_path;
   std::string listener_metadata;
   bool uses_notify() const;
+  /// Whether a call that is not allowed gets an errno at worst: no action ends the caller, or has
+  /// somebody else asked.
+  bool spares_caller() const;
 };
 
 std::optional<SeccompAction> seccomp_action(

@@ -249,6 +249,15 @@ bool SeccompProfile::uses_notify() const {
              rules, [](const SeccompRule& rule) { return rule.action == SeccompAction::kNotify; });
 }
 
+bool SeccompProfile::spares_caller() const {
+  const auto spares = [](SeccompAction action) {
+    return action == SeccompAction::kAllow || action == SeccompAction::kLog ||
+           action == SeccompAction::kErrno;
+  };
+  return spares(default_action) &&
+         std::ranges::all_of(rules, [&](const SeccompRule& rule) { return spares(rule.action); });
+}
+
 Result<SeccompFilter> compile_seccomp(const SeccompProfile& profile,
                                       std::vector<std::string>& warnings) {
   if (profile.default_action == SeccompAction::kNotify)

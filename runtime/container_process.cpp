@@ -11,6 +11,7 @@
 #include <climits>
 #include <cstring>
 
+#include "linux/interpreter.hpp"
 #include "linux/keyring.hpp"
 #include "linux/lsm.hpp"
 #include "linux/rlimits.hpp"
@@ -200,13 +201,18 @@ Result<void> ContainerProcess::load_late_filter() const {
   return {};
 }
 
+std::string_view ContainerProcess::place() const {
+  return config_.seccomp && !config_.seccomp->spares_caller() ? "" : "in the container";
+}
+
 Result<void> ContainerProcess::execute() {
   TRY(load_late_filter());
   ::execve(executable_.c_str(), arguments_->argv(), arguments_->envp());
   const int error = errno;
   const bool may_be_filter = config_.seccomp && (error == EPERM || error == EACCES);
-  return fail(error, "exec {}{}", executable_,
-              may_be_filter ? " (does /linux/seccomp allow execve?)" : "");
+  return fail(error, "exec {}{}{}", executable_,
+              may_be_filter ? " (does /linux/seccomp allow execve?)" : "",
+              linux::explain_exec(executable_, error, place()));
 }
 
 Result<void> join_keyring(const bundle::Process& process, const linux::Procfs& procfs) {

@@ -48,12 +48,16 @@ class ContainerProcess {
   /// execute().
   Result<void> load_late_filter() const;
 
-  /// load_late_filter(), then the program. Returns only an error.
+  /// Where the program and its hooks are looked for, as explain_exec() takes it: "in the
+  /// container"; "" where the filter could end a process that looks at files.
+  std::string_view place() const;
+
+  /// load_late_filter(), then the program. Returns only an error, with what explain_exec() adds.
   ///
-  /// System calls after the filter: with no_new_privs: execve. Without (CAP_SYS_ADMIN is needed to
-  /// load it, so it comes before the capabilities go) and with a listener: prctl, setresgid,
-  /// setresuid, capset, chdir, stat, access, sendmsg, recvmsg, poll, accept4, close, sendto,
-  /// execve, and what it takes to run startContainer hooks.
+  /// System calls after the filter, explain_exec()'s aside: with no_new_privs: execve. Without
+  /// (CAP_SYS_ADMIN is needed to load it, so it comes before the capabilities go) and with a
+  /// listener: prctl, setresgid, setresuid, capset, chdir, stat, access, sendmsg, recvmsg, poll,
+  /// accept4, close, sendto, execve, and what it takes to run startContainer hooks.
   Result<void> execute();
 
  private:

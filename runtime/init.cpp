@@ -113,7 +113,8 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
                             {.directory = HostPath("/"),
                              .default_env = process.environment(),
                              .warn = [&](auto text) { gate.report_lasting_hook(text); },
-                             .confine = [&] { return process.load_late_filter(); }}));
+                             .confine = [&] { return process.load_late_filter(); },
+                             .place = process.place()}));
     gate.announce_exec();
     return process.execute();  // comes back only when it failed
   }();

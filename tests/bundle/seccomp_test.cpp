@@ -41,6 +41,27 @@ BOOST_AUTO_TEST_CASE(a_whole_profile_arrives) {  // S-1 … S-9
   BOOST_TEST((trace.arguments[1].op == linux::SeccompOperator::kGreaterEqual));
 }
 
+BOOST_AUTO_TEST_CASE(a_profile_spares_its_caller_when_every_action_lets_it_go_on) {
+  const auto spares = [](std::string_view by_default, std::string_view action) {
+    return profile_of(fmt::format(R"({{"defaultAction": "SCMP_ACT_{}",
+             "syscalls": [{{"names": ["mkdir"], "action": "SCMP_ACT_{}"}}]}})",
+                                  by_default, action))
+        .spares_caller();
+  };
+  for (const char* action : {"ALLOW", "LOG", "ERRNO"}) {
+    BOOST_TEST(spares(action, "ALLOW"));
+    BOOST_TEST(spares("ALLOW", action));
+  }
+  for (const char* action : {"KILL", "KILL_PROCESS", "KILL_THREAD", "TRAP", "TRACE"}) {
+    BOOST_TEST(!spares(action, "ALLOW"));
+    BOOST_TEST(!spares("ALLOW", action));
+  }
+  const auto notifies = profile_of(R"({"defaultAction": "SCMP_ACT_ALLOW",
+    "listenerPath": "/run/agent.sock",
+    "syscalls": [{"names": ["mkdir"], "action": "SCMP_ACT_NOTIFY"}]})");
+  BOOST_TEST(!notifies.spares_caller());
+}
+
 BOOST_AUTO_TEST_CASE(every_name_of_the_specification_is_known) {  // S-1, S-3, S-4, S-9
   for (const char* action :
        {"KILL", "KILL_PROCESS", "KILL_THREAD", "TRAP", "ERRNO", "TRACE", "ALLOW", "LOG"})

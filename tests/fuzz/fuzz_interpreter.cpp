@@ -1,0 +1,25 @@
+// The first bytes of an executable of an image: whatever they are, an interpreter is a path that
+// execve(2) could take.
+#include "linux/interpreter.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <climits>
+
+#include "linux/file_io.hpp"
+#include "tests/fuzz/fuzz.hpp"
+
+using namespace ocirun;
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const UniqueFd file(::memfd_create("executable", MFD_CLOEXEC));
+  fuzz::require(::ftruncate(file.get(), 0) == 0 && ::lseek(file.get(), 0, SEEK_SET) == 0);
+  fuzz::require(linux::write_all(file, fuzz::text_of(data, size)).has_value());
+  const auto program = linux::read_program(file);
+  if (!program) return 0;
+  fuzz::require(program->interpreter.size() < PATH_MAX);
+  fuzz::require(program->interpreter.find('\0') == std::string::npos);
+  fuzz::require(program->machine.empty() == (program->kind != linux::Program::Kind::kElf));
+  return 0;
+}
