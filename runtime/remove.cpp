@@ -73,7 +73,8 @@ Result<void> lock_by_force(const Store& store, const ContainerId& id,
 Result<void> delete_by_force(const GlobalOptions& options, const ContainerId& id, const Log& log) {
   TRY_ASSIGN(const Store store, Store::open(options.root, MissingRoot::kIsEmpty));
   const auto directory = store.find(id);
-  if (!directory && is_shortage(directory.error().number()))
+  if (!directory &&
+      (is_shortage(directory.error().number()) || directory.error().number() == EPERM))
     return std::unexpected(directory.error());
   if (!directory) return {};  // containerd's shim asks for every container a second time
   TRY(lock_by_force(store, id, *directory));

@@ -104,8 +104,8 @@ class Store {
 
   /// Errors: "container with given ID already exists", with its owner where that is another user.
   Result<StateDirectory> create(const ContainerId& id) const;
-  /// Errors: "container does not exist"; in a shared root, one of another user's (root may look at
-  /// everybody's).
+  /// Errors: "container does not exist"; EPERM: in a shared root, one of another user's (root may
+  /// look at everybody's).
   Result<StateDirectory> find(const ContainerId& id) const;
   /// All ids, sorted; of a shared root the caller's own (root: everybody's).
   Result<std::vector<std::string>> ids() const;
