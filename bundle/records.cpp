@@ -82,6 +82,8 @@ constexpr auto kRecord = exact_fields<ContainerRecord>(
     field("rootfsMount", &ContainerRecord::rootfs_mount, whole_number),
     required("hasProcess", &ContainerRecord::has_process, flag),
     required("stopSignal", &ContainerRecord::stop_signal, text),
+    field("attendantPid", &ContainerRecord::attendant_pid, kPid),
+    field("attendantStartTime", &ContainerRecord::attendant_start_time, whole_number),
     field("resctrl", &ContainerRecord::resctrl, kResctrl),
     required("annotations", &ContainerRecord::annotations, read_annotations));
 
@@ -125,6 +127,9 @@ void write_record(JsonWriter& out, const ContainerRecord& record) {
   if (record.rootfs_mount) out.member("rootfsMount", *record.rootfs_mount);
   out.member("hasProcess", record.has_process);
   out.member("stopSignal", record.stop_signal);
+  if (record.attendant_pid != 0)
+    out.member("attendantPid", record.attendant_pid)
+        .member("attendantStartTime", record.attendant_start_time);
   if (record.resctrl)
     out.key("resctrl")
         .begin_object()

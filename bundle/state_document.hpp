@@ -64,6 +64,9 @@ struct ContainerRecord {
   std::optional<std::uint64_t> rootfs_mount;
   bool has_process = false;  // P-1: start refuses without
   std::string stop_signal;   // T-7, "" for SIGTERM
+  // The foreground `run` that removes the container at its end; 0: none was to.
+  int attendant_pid = 0;
+  unsigned long long attendant_start_time = 0;
   std::optional<linux::ResctrlGroups> resctrl;
   std::map<std::string, std::string> annotations;
 };

@@ -396,3 +396,20 @@ time.sleep(1000)' "$OCIRUN" --root "$ROOT" create "$ID" "$BUNDLE"
   [[ -e $TMP/below/root/$ID && $(ls below) == root ]]
   ocirun --root below/root delete --force "$ID"
 }
+
+@test "an id whose foreground run was killed says so, with the command that removes what is left" {
+  program sleep 1000
+  "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID" </dev/null >/dev/null 2>&1 3>&- 4>&- &
+  local attendant=$!
+  eventually status_is running
+  attempt run --bundle "$BUNDLE" "$ID"
+  exits 1 "container with given ID already exists: $ID"
+  [[ $output != *killed* ]]
+  kill -KILL "$attendant"
+  wait "$attendant" || true
+  attempt run --bundle "$BUNDLE" "$ID"
+  exits 1 "container with given ID already exists: $ID: the \`ocirun run\` that attended it, process $attendant, was killed"
+  mentions "ocirun delete --force $ID"
+  status_is running
+  ocirun delete --force "$ID"
+}

@@ -5,6 +5,7 @@
 #include "linux/pidfd.hpp"
 #include "linux/procfs.hpp"
 #include "linux/resctrl.hpp"
+#include "runtime/attendant.hpp"
 #include "runtime/cgroup_choice.hpp"
 #include "runtime/cgroup_mark.hpp"
 #include "runtime/delegation.hpp"
@@ -97,7 +98,10 @@ Result<void> Creation::read_config() {
 
 Result<void> Creation::claim_id() {
   TRY_ASSIGN(const Store store, Store::open(options_.root, MissingRoot::kIsCreated));
-  TRY_ASSIGN(directory_, store.create(request_.id));
+  auto claimed = store.create(request_.id);
+  if (!claimed)
+    return std::unexpected(explain_taken_id(store, request_.id, std::move(claimed).error()));
+  directory_ = *std::move(claimed);
   // Registered first and so the last to run: after all else is undone (H-11).
   undo_.add([this] {
     if (!directory_->exists()) return;  // who has deleted it has run the poststop hooks too
@@ -141,12 +145,9 @@ Result<void> Creation::record_intent() {
   if (!record_.cgroup.path.empty()) {
     TRY_ASSIGN(record_.cgroup_mark, directory_->identity());
   }
-  intent_.record = record_;
+  note_runtime(request_, record_, intent_);
   if (record_.cgroup.unit.empty())  // what is made above is known before it is
     intent_.record.cgroup.created_parents = cgroups::missing_parents(record_.cgroup);
-  intent_.runtime_pid = ::getpid();
-  if (const auto stat = linux::read_process_stat(intent_.runtime_pid))
-    intent_.runtime_start_time = stat->start_time;
   TRY(directory_->write_config(text_));  // first: the intent may promise poststop hooks
   return directory_->write_intent(intent_);
 }

@@ -32,7 +32,8 @@ struct CreateRequest {
   bool pivot = true;
   bool new_keyring = true;
   Inheritance inheritance = {};
-  bool notifies = false;  // a service manager waits for what the container tells NOTIFY_SOCKET
+  bool is_attended = false;  // by a foreground `run`, which removes the container at its end
+  bool notifies = false;     // a service manager waits for what the container tells NOTIFY_SOCKET
 };
 
 /// A container whose state is `created`.

@@ -45,4 +45,16 @@ Result<bundle::ContainerRecord> new_record(const CreateRequest& request,
   return record;
 }
 
+void note_runtime(const CreateRequest& request, bundle::ContainerRecord& record,
+                  bundle::IntentRecord& intent) {
+  intent.runtime_pid = ::getpid();
+  if (const auto stat = linux::read_process_stat(intent.runtime_pid))
+    intent.runtime_start_time = stat->start_time;
+  if (request.is_attended) {
+    record.attendant_pid = intent.runtime_pid;
+    record.attendant_start_time = intent.runtime_start_time;
+  }
+  intent.record = record;
+}
+
 }  // namespace ocirun::runtime

@@ -12,4 +12,9 @@ Result<bundle::ContainerRecord> new_record(const CreateRequest& request,
                                            const bundle::Config& config,
                                            const cgroups::Record& cgroup, CgroupManager manager);
 
+/// Begins the intent of `record` with the calling process, by which a later command tells whether
+/// the `create` still goes on; a foreground `run` is noted in the record too.
+void note_runtime(const CreateRequest& request, bundle::ContainerRecord& record,
+                  bundle::IntentRecord& intent);
+
 }  // namespace ocirun::runtime

@@ -96,6 +96,7 @@ Result<int> run_run(const Invocation& invocation) {
                           true));
   const std::optional<Supervisor> supervisor = find_supervisor(invocation.log);
   request.notifies = supervisor.has_value();
+  request.is_attended = !detach && !arguments.has("keep");
   TRY_ASSIGN(const CreatedContainer container,
              create_container(invocation.options, invocation.log, request));
 

@@ -35,6 +35,8 @@ ContainerRecord record() {
   record.rootfs_mount = 0xffffffff12345678;
   record.has_process = true;
   record.stop_signal = "SIGQUIT";
+  record.attendant_pid = 4710;
+  record.attendant_start_time = ~0ULL;
   record.resctrl = linux::ResctrlGroups{"/sys/fs/resctrl/web1", ""};
   record.annotations = {{"k", "v\n"}};
   return record;
