@@ -50,7 +50,8 @@ std::array<pollfd, Relay::kWatched> Relay::wanted() const {
     // One that hung up is reported even to those who ask for nothing.
     return pollfd{events == 0 ? -1 : fd.value, events, 0};
   };
-  return {watch(terminal_, shown_.empty(), !typed_.empty()), watch(input_, typed_.empty(), false),
+  return {watch(terminal_, shown_.empty(), !typed_.empty()),
+          watch(input_, typed_.empty() && !input_is_held_, false),
           watch(output_, false, !shown_.empty())};
 }
 
@@ -76,6 +77,15 @@ Relay::Side Relay::write_some(Fd to, Pending& pending) {
   return Side::kOpen;
 }
 
+void Relay::read_input() {
+  if (read_some(input_, typed_) == Side::kOpen) return;
+  // A terminal that is still our session's, and the foreground another job's: no end.
+  input_is_held_ = errno == EIO && ::tcgetpgrp(input_.value) >= 0;
+  if (input_is_held_) return;
+  input_ = Fd{};
+  input_has_ended_ = true;
+}
+
 void Relay::write_output() {
   if (write_some(output_, shown_) == Side::kClosed) output_ = Fd{};
 }
@@ -83,10 +93,7 @@ void Relay::write_output() {
 void Relay::carry(const std::array<pollfd, kWatched>& ready) {
   if (ready[kOutput].revents != 0) write_output();
   if (output_.value < 0) shown_.begin = shown_.end;
-  if (ready[kInput].revents != 0 && read_some(input_, typed_) == Side::kClosed) {
-    input_ = Fd{};
-    input_has_ended_ = true;
-  }
+  if (ready[kInput].revents != 0) read_input();
   const bool may_read = (ready[kTerminal].revents & ~POLLOUT) != 0 && shown_.empty();
   if (may_read && read_some(terminal_, shown_) == Side::kClosed) close_terminal();
   if (may_read) heard_ = Clock::now();
