@@ -285,6 +285,53 @@ runs_answers() {
   ends_shell
 }
 
+# taker COMMAND…: a parent that runs it in the foreground, takes the terminal without a signal at the first SIGUSR1; at the
+# second it reads a line and gives the terminal back.
+taker() {
+  cat >"$TMP/taker" <<'END'
+import os, signal, subprocess, sys, termios
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+settings = termios.tcgetattr(0)
+child = subprocess.Popen(sys.argv[1:], preexec_fn=os.setpgrp)
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+os.tcsetpgrp(0, child.pid)
+signal.sigwait([signal.SIGUSR1])
+os.tcsetpgrp(0, os.getpgrp())
+termios.tcsetattr(0, termios.TCSANOW, settings)
+print("taken", flush=True)
+signal.sigwait([signal.SIGUSR1])
+print("the parent read", input(), flush=True)
+os.tcsetpgrp(0, child.pid)
+child.wait()
+os.tcsetpgrp(0, os.getpgrp())
+END
+  echo "python3 $TMP/taker $*"
+}
+
+@test "a terminal that is taken without a signal is another's until it is given back" {
+  runs_answers
+  shell
+  types "$(taker "$(run_line)")"
+  eventually shows ready
+  eventually is_raw
+  local runner
+  runner=$(parent_of "$(init_pid)")
+  kill -USR1 "$(parent_of "$runner")"
+  eventually shows taken
+  settings_are_the_shells
+  types 'a line'
+  is_idle "$runner" # though there is something to read
+  kill -USR1 "$(parent_of "$runner")"
+  eventually shows 'the parent read a line'
+  eventually is_raw
+  types hello
+  eventually shows 'got <hello>'
+  types end
+  eventually settings_are_back
+  never_shows eof
+  ends_shell
+}
+
 @test "a job that no shell can bring to the front is not stopped, reads nothing and uses no time" {
   runs_answers
   shell

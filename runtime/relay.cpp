@@ -21,14 +21,22 @@ constexpr std::size_t kDrained = 256 * 1024;
 
 constexpr std::chrono::milliseconds kSilence{100};
 
-// A terminal takes part of a write and waits for the rest, whatever poll(2) said; O_NONBLOCK on the
-// caller's own description would reach its shell. So we open it once more.
-UniqueFd open_again(Fd output) {
+// O_NONBLOCK on the caller's own description would reach its shell. So we open it once more.
+UniqueFd open_again(Fd fd, int access) {
+  auto again = linux::sys::open(linux::host_fd_link(fd).c_str(), access | O_NONBLOCK | O_NOCTTY);
+  return again ? *std::move(again) : UniqueFd();
+}
+
+// What poll(2) saw on a terminal another process may read first.
+UniqueFd open_input(Fd input) {
+  return ::isatty(input.value) == 1 ? open_again(input, O_RDONLY) : UniqueFd();
+}
+
+// A terminal takes part of a write and waits for the rest, whatever poll(2) said.
+UniqueFd open_output(Fd output) {
   const auto info = linux::sys::fstat(output);
   if (!info || !(S_ISCHR(info->st_mode) || S_ISFIFO(info->st_mode))) return UniqueFd();
-  auto again =
-      linux::sys::open(linux::host_fd_link(output).c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY);
-  return again ? *std::move(again) : UniqueFd();
+  return open_again(output, O_WRONLY);
 }
 
 }  // namespace
@@ -40,7 +48,9 @@ Relay::Relay(Fd terminal, Fd input, Fd output)
     return;
   }
   ::fcntl(terminal.value, F_SETFL, ::fcntl(terminal.value, F_GETFL) | O_NONBLOCK);
-  own_output_ = open_again(output);
+  own_input_ = open_input(input);
+  if (own_input_) input_ = own_input_;
+  own_output_ = open_output(output);
   if (own_output_) output_ = own_output_;
 }
 

@@ -56,8 +56,8 @@ class Relay {
   void type_end_of_file();
   void close_terminal();
 
-  Fd terminal_, input_, output_;  // -1: closed
-  UniqueFd own_output_;           // the output opened again, non-blocking, where that can be done
+  Fd terminal_, input_, output_;     // -1: closed
+  UniqueFd own_input_, own_output_;  // opened again, non-blocking, where that can be done
   Pending typed_, shown_;
   bool input_is_held_ = false;
   bool input_has_ended_ = false;
