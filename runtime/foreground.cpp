@@ -1,51 +1,30 @@
 #include "runtime/foreground.hpp"
 
 #include <poll.h>
-#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <optional>
 
+#include "runtime/own_terminal.hpp"
 #include "runtime/relay.hpp"
 #include "runtime/signals.hpp"
 
 namespace ocirun::runtime {
 namespace {
 
-/// Our own terminal in raw mode, so that every key reaches the container's; restored by the
-/// destructor.
-class RawTerminal {
- public:
-  explicit RawTerminal(bool wanted) {
-    termios state{};
-    if (!wanted || ::tcgetattr(STDIN_FILENO, &state) != 0) return;
-    saved_ = state;
-    ::cfmakeraw(&state);
-    state.c_oflag |= OPOST;  // newlines still return the carriage: the container's pty does not
-    ::tcsetattr(STDIN_FILENO, TCSANOW, &state);
+// With a terminal what stops a job stops us and not the container, whose own terminal has its jobs.
+void receive(int signal, const linux::Child& child, Fd terminal, OwnTerminal& own) {
+  if (terminal.value >= 0) {
+    if (signal == SIGWINCH) return copy_window_size(terminal);
+    if (signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) return own.stop_by(signal);
+    if (signal == SIGCONT) own.look_afresh();
   }
-  ~RawTerminal() {
-    if (saved_) ::tcsetattr(STDIN_FILENO, TCSANOW, &*saved_);
-  }
-  RawTerminal(const RawTerminal&) = delete;
-  RawTerminal& operator=(const RawTerminal&) = delete;
-
- private:
-  std::optional<termios> saved_;
-};
-
-void copy_window_size(Fd terminal) {
-  winsize size{};
-  if (::ioctl(STDIN_FILENO, TIOCGWINSZ, &size) == 0) ::ioctl(terminal.value, TIOCSWINSZ, &size);
-}
-
-void forward(const linux::Child& child, Fd terminal, int signal) {
-  if (signal == SIGWINCH && terminal.value >= 0) return copy_window_size(terminal);
   // What the kernel tells us about our own children and sockets is not for the container.
   if (signal == SIGCHLD || signal == SIGPIPE || signal == SIGURG) return;
   ::kill(child.pid, signal);  // our child and not collected yet
@@ -60,6 +39,9 @@ std::optional<int> collect(int pid) {
     if (ended == pid) status_of_child = status;
   return status_of_child;
 }
+
+// Of two limits for poll(2): -1 is none.
+int earlier(int a, int b) { return a < 0 || b < 0 ? std::max(a, b) : std::min(a, b); }
 
 int exit_code(int status) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -76,10 +58,7 @@ void prepare_relay(Fd terminal) {
 }
 
 Result<int> attend(const linux::Child& child, Fd terminal, Notifications* notifications) {
-  const RawTerminal raw(terminal.value >= 0);
-  // A change of size that came while the container was made is one of those signals that were
-  // taken.
-  if (terminal.value >= 0) copy_window_size(terminal);
+  OwnTerminal own(terminal);
   Relay relay(terminal, Fd{STDIN_FILENO}, Fd{STDOUT_FILENO});
   for (;;) {
     if (const auto status = collect(child.pid)) {
@@ -90,20 +69,25 @@ Result<int> attend(const linux::Child& child, Fd terminal, Notifications* notifi
       if (notifications != nullptr) notifications->carry();  // its last words
       return exit_code(*status);
     }
+    own.look();
+    relay.hold_input(terminal.value >= 0 && !own.is_ours());
     const auto wanted = relay.wanted();
     const Fd notified = notifications != nullptr ? notifications->descriptor() : Fd{};
     std::array<pollfd, 2 + Relay::kWatched> watched{pollfd{Signals::descriptor().value, POLLIN, 0},
                                                     pollfd{notified.value, POLLIN, 0}, wanted[0],
                                                     wanted[1], wanted[2]};
-    if (::poll(watched.data(), watched.size(), relay.poll_limit()) < 0) {
+    if (::poll(watched.data(), watched.size(), earlier(relay.poll_limit(), own.poll_limit())) < 0) {
       if (errno == EINTR) continue;
       return fail(errno, "wait for the container");
     }
-    if (watched[0].revents != 0)
+    if (watched[0].revents != 0) {
       for (int signal = Signals::take_any(); signal != 0; signal = Signals::take_any())
-        forward(child, terminal, signal);
+        receive(signal, child, terminal, own);
+      watched[3].revents = 0;  // while we were stopped somebody else may have read what had come
+    }
     if (watched[1].revents != 0) notifications->carry();
     relay.carry({watched[2], watched[3], watched[4]});
+    if (own.is_ours() && relay.input_is_held()) own.lose();
   }
 }
 

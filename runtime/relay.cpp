@@ -21,14 +21,22 @@ constexpr std::size_t kDrained = 256 * 1024;
 
 constexpr std::chrono::milliseconds kSilence{100};
 
-// A terminal takes part of a write and waits for the rest, whatever poll(2) said; O_NONBLOCK on the
-// caller's own description would reach its shell. So we open it once more.
-UniqueFd open_again(Fd output) {
+// O_NONBLOCK on the caller's own description would reach its shell. So we open it once more.
+UniqueFd open_again(Fd fd, int access) {
+  auto again = linux::sys::open(linux::host_fd_link(fd).c_str(), access | O_NONBLOCK | O_NOCTTY);
+  return again ? *std::move(again) : UniqueFd();
+}
+
+// What poll(2) saw on a terminal another process may read first.
+UniqueFd open_input(Fd input) {
+  return ::isatty(input.value) == 1 ? open_again(input, O_RDONLY) : UniqueFd();
+}
+
+// A terminal takes part of a write and waits for the rest, whatever poll(2) said.
+UniqueFd open_output(Fd output) {
   const auto info = linux::sys::fstat(output);
   if (!info || !(S_ISCHR(info->st_mode) || S_ISFIFO(info->st_mode))) return UniqueFd();
-  auto again =
-      linux::sys::open(linux::host_fd_link(output).c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY);
-  return again ? *std::move(again) : UniqueFd();
+  return open_again(output, O_WRONLY);
 }
 
 }  // namespace
@@ -40,7 +48,9 @@ Relay::Relay(Fd terminal, Fd input, Fd output)
     return;
   }
   ::fcntl(terminal.value, F_SETFL, ::fcntl(terminal.value, F_GETFL) | O_NONBLOCK);
-  own_output_ = open_again(output);
+  own_input_ = open_input(input);
+  if (own_input_) input_ = own_input_;
+  own_output_ = open_output(output);
   if (own_output_) output_ = own_output_;
 }
 
@@ -50,7 +60,8 @@ std::array<pollfd, Relay::kWatched> Relay::wanted() const {
     // One that hung up is reported even to those who ask for nothing.
     return pollfd{events == 0 ? -1 : fd.value, events, 0};
   };
-  return {watch(terminal_, shown_.empty(), !typed_.empty()), watch(input_, typed_.empty(), false),
+  return {watch(terminal_, shown_.empty(), !typed_.empty()),
+          watch(input_, typed_.empty() && !input_is_held_, false),
           watch(output_, false, !shown_.empty())};
 }
 
@@ -76,6 +87,15 @@ Relay::Side Relay::write_some(Fd to, Pending& pending) {
   return Side::kOpen;
 }
 
+void Relay::read_input() {
+  if (read_some(input_, typed_) == Side::kOpen) return;
+  // A terminal that is still our session's, and the foreground another job's: no end.
+  input_is_held_ = errno == EIO && ::tcgetpgrp(input_.value) >= 0;
+  if (input_is_held_) return;
+  input_ = Fd{};
+  input_has_ended_ = true;
+}
+
 void Relay::write_output() {
   if (write_some(output_, shown_) == Side::kClosed) output_ = Fd{};
 }
@@ -83,10 +103,7 @@ void Relay::write_output() {
 void Relay::carry(const std::array<pollfd, kWatched>& ready) {
   if (ready[kOutput].revents != 0) write_output();
   if (output_.value < 0) shown_.begin = shown_.end;
-  if (ready[kInput].revents != 0 && read_some(input_, typed_) == Side::kClosed) {
-    input_ = Fd{};
-    input_has_ended_ = true;
-  }
+  if (ready[kInput].revents != 0) read_input();
   const bool may_read = (ready[kTerminal].revents & ~POLLOUT) != 0 && shown_.empty();
   if (may_read && read_some(terminal_, shown_) == Side::kClosed) close_terminal();
   if (may_read) heard_ = Clock::now();

@@ -24,6 +24,11 @@ class Relay {
   std::array<pollfd, kWatched> wanted() const;
   /// How long that poll(2) may wait at most, in ms; -1: without end.
   int poll_limit() const;
+  /// The input is another's for now: it is not read, nor polled for.
+  void hold_input(bool held) { input_is_held_ = held; }
+  /// Whether the last read was refused, as in the background of the input's terminal; the input is
+  /// held then.
+  bool input_is_held() const { return input_is_held_; }
   /// Copies what can be copied now; `ready` is wanted() after poll(2).
   void carry(const std::array<pollfd, kWatched>& ready);
   /// At the end: gives the output what the pty still holds, and no more even if somebody else goes
@@ -46,13 +51,15 @@ class Relay {
 
   static Side read_some(Fd from, Pending& pending);
   static Side write_some(Fd to, Pending& pending);
+  void read_input();
   void write_output();
   void type_end_of_file();
   void close_terminal();
 
-  Fd terminal_, input_, output_;  // -1: closed
-  UniqueFd own_output_;           // the output opened again, non-blocking, where that can be done
+  Fd terminal_, input_, output_;     // -1: closed
+  UniqueFd own_input_, own_output_;  // opened again, non-blocking, where that can be done
   Pending typed_, shown_;
+  bool input_is_held_ = false;
   bool input_has_ended_ = false;
   EndTyped end_typed_ = EndTyped::kNo;
   bool end_is_owed_ = false;  // to who reads keys, once it has been silent for a while

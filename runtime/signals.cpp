@@ -13,6 +13,13 @@ namespace {
 
 constexpr std::array kEnding{SIGHUP, SIGINT, SIGTERM, SIGQUIT};
 
+sigset_t set_of(int signal) {
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, signal);
+  return set;
+}
+
 // One process, one signal mask: it is global by nature.
 int signal_descriptor = -1;
 int ending_signal = 0;
@@ -45,6 +52,19 @@ int Signals::take() {
   for (int signal = take_any(); signal != 0; signal = take_any())
     if (std::ranges::find(kEnding, signal) != kEnding.end()) return signal;
   return 0;
+}
+
+void Signals::let_through(int signal) {
+  const sigset_t only = set_of(signal);
+  ::sigprocmask(SIG_UNBLOCK, &only, nullptr);
+}
+
+void Signals::obey(int signal) {
+  const sigset_t only = set_of(signal);
+  sigset_t before;
+  ::raise(signal);
+  ::sigprocmask(SIG_UNBLOCK, &only, &before);  // here it acts
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 
 Result<void> Signals::check() {

@@ -18,6 +18,11 @@ class Signals {
   static int take();
   /// The next signal of any number, or 0.
   static int take_any();
+  /// What the kernel sends of this signal then acts at once, and does not come to descriptor().
+  static void let_through(int signal);
+  /// Does to us what the signal, which was taken, does where it is not blocked: a stop lasts until
+  /// SIGCONT.
+  static void obey(int signal);
   /// Takes what has come. Errors: EINTR, "stopped by signal 15", when a signal asks us to end.
   static Result<void> check();
   /// Whether check() would find one; nothing is taken.

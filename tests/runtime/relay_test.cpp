@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -157,6 +158,36 @@ BOOST_AUTO_TEST_CASE(an_input_that_ends_or_a_terminal_that_closes_is_watched_no_
   scene.slave.reset();
   Scene::turn(relay, 3);
   for (const pollfd& watched : relay.wanted()) BOOST_TEST(watched.fd == -1);
+}
+
+// Our terminal is the session's, and its foreground another job's.
+BOOST_AUTO_TEST_CASE(a_read_that_is_refused_in_the_background_holds_the_input_and_is_no_end) {
+  BOOST_TEST(run_in_child(0, [] {
+               Scene scene, own;
+               BOOST_REQUIRE(::setsid() > 0);
+               BOOST_REQUIRE(::ioctl(own.slave.get(), TIOCSCTTY, 0) == 0);
+               BOOST_REQUIRE(Signals::capture());
+               const pid_t front = ::fork();
+               if (front == 0) {
+                 ::pause();
+                 ::_exit(0);
+               }
+               ::setpgid(front, front);
+               BOOST_REQUIRE(::tcsetpgrp(own.slave.get(), front) == 0);
+               Relay relay(scene.master, own.slave, scene.output);
+               BOOST_TEST(offer(own.master, "typed") == 5u);
+               Scene::turn(relay, 3);
+               BOOST_TEST(relay.input_is_held());
+               BOOST_TEST(relay.wanted()[1].fd == -1);
+               BOOST_TEST(take(scene.slave) == "");
+               BOOST_REQUIRE(::tcsetpgrp(own.slave.get(), ::getpgrp()) == 0);
+               relay.hold_input(false);
+               Scene::turn(relay, 3);
+               BOOST_TEST(!relay.input_is_held());
+               BOOST_TEST(take(scene.slave) == "typed");
+               ::kill(front, SIGKILL);
+               ::waitpid(front, nullptr, 0);
+             }) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(the_callers_descriptors_keep_their_flags) {
