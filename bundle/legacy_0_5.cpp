@@ -109,6 +109,18 @@ void name_to_names(Document& document, Node* rule, Report& report) {
   append(rule, list, "names");
 }
 
+/// SD-17: only 1.0 wanted a timeout above 0. A 0, which nothing could be done in, was none.
+void drop_zero_timeouts(Node* hooks) {
+  if (hooks == nullptr || !hooks->is_object()) return;
+  for (Node* list = hooks->first; list != nullptr; list = list->next) {
+    if (!list->is_array()) continue;
+    for (Node* hook = list->first; hook != nullptr; hook = hook->next)
+      if (const Node* timeout = member(hook, "timeout");
+          timeout != nullptr && timeout->kind == Kind::kNatural && timeout->number == 0)
+        unlink(hook, timeout);
+  }
+}
+
 /// SD-20: type "bind" alone made a bind mount.
 void add_bind_option(Document& document, Node* mount) {
   const Node* type = member(mount, "type");
@@ -219,6 +231,7 @@ void legacy_to_current(Document& document, Report& report) {
   if (Node* mounts = member(root, "mounts"); mounts && mounts->is_array())
     for (Node* mount = mounts->first; mount != nullptr; mount = mount->next)
       add_bind_option(document, mount);
+  drop_zero_timeouts(member(root, "hooks"));
   if (const Node* platform = member(root, "platform")) unlink(root, platform);
 }
 

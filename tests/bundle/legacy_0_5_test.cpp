@@ -151,6 +151,15 @@ BOOST_AUTO_TEST_CASE(zero_kernel_memory_is_no_limit) {  // SD-24
   BOOST_TEST(!config.resources->memory->kernel_tcp.has_value());
 }
 
+BOOST_AUTO_TEST_CASE(a_hook_timeout_of_zero_is_none) {  // SD-17
+  const Config config = legacy_config(
+      R"({"hooks": {"prestart": [{"path": "/a", "timeout": 0}, {"path": "/b", "timeout": 3}]}})");
+  const auto& hooks = config.hooks.of(hooks::Kind::kPrestart);
+  BOOST_REQUIRE(hooks.size() == 2);
+  BOOST_TEST(!hooks[0].timeout.has_value());
+  BOOST_TEST((hooks[1].timeout == std::chrono::seconds(3)));
+}
+
 BOOST_AUTO_TEST_CASE(an_upgrade_is_readable_and_upgrading_again_changes_nothing) {
   const auto upgraded = upgrade_document(legacy(R"({"process": {"capabilities": ["CAP_KILL"]},
     "mounts": [{"destination": "/a", "type": "bind", "source": "/b"}]})"));

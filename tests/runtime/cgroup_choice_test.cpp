@@ -1,6 +1,7 @@
 #include "runtime/cgroup_choice.hpp"
 
 #include "tests/child_test.hpp"
+#include "tests/scratch.hpp"
 
 using namespace ocirun;
 using namespace ocirun::runtime;
@@ -38,9 +39,13 @@ BOOST_AUTO_TEST_CASE(limits_are_what_asks_for_something) {  // R-46
 }
 
 BOOST_AUTO_TEST_CASE(who_may_do_without_a_cgroup) {
-  const auto ask = [](Rootless rootless, bool any_limit, Obstacle obstacle, int number) {
+  const Scratch scratch;
+  GlobalOptions logged;
+  logged.log = scratch / "log";
+  const Log log = must(Log::open(logged));
+  const auto ask = [&](Rootless rootless, bool any_limit, Obstacle obstacle, int number) {
     return go_without_cgroup(with(rootless), any_limit ? std::optional(limited()) : std::nullopt,
-                             obstacle, Error(number, "cause"));
+                             obstacle, Error(number, "cause"), log);
   };
   for (const bool any_limit : {false, true}) {
     BOOST_TEST(ask(Rootless::kYes, any_limit, Obstacle::kRefused, EACCES).has_value());
@@ -57,8 +62,11 @@ BOOST_AUTO_TEST_CASE(who_may_do_without_a_cgroup) {  // R-46
   }
   BOOST_TEST(must_fail(ask(Rootless::kNo, true, Obstacle::kNoHierarchy, 0))
                  .starts_with("/linux/resources/pids/limit: cannot be applied"));
-  BOOST_TEST(must(ask(Rootless::kYes, true, Obstacle::kNoHierarchy, 0))
-                 .find("have no effect: /linux/resources/pids/limit") != std::string::npos);
+  must(ask(Rootless::kYes, true, Obstacle::kNoHierarchy, 0));
+  BOOST_TEST(slurp(scratch / "log").find("have no effect: /linux/resources/pids/limit") !=
+             std::string::npos);
+  // A caller who lacks descriptors says nothing about cgroups.
+  BOOST_TEST(!ask(Rootless::kYes, false, Obstacle::kNoHierarchy, EMFILE).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(the_own_cgroup_is_sought_below_what_is_mounted) {
