@@ -44,6 +44,11 @@ ends_shell() {
 has_ended() { [[ ! -e /proc/$1 || $(<"/proc/$1/status") == *"State:	Z"* ]]; }
 state_of() { sed -n 's/^State:\t\(.\).*/\1/p' "/proc/$1/status"; }
 is_stopped() { [[ $(state_of "$1") == T ]]; }
+# stops SIGNAL PID: what is typed afterwards is not read by that process any more.
+stops() {
+  kill "-$1" "$2"
+  eventually is_stopped "$2"
+}
 parent_of() { sed -n 's/^PPid:\t//p' "/proc/$1/status"; }
 # cpu_time PID: in hundredths of a second.
 cpu_time() { sed 's/.*) //' "/proc/$1/stat" | awk '{print $12 + $13}'; }
@@ -130,8 +135,7 @@ runs_answers() {
   eventually is_raw
   local runner
   runner=$(parent_of "$(init_pid)")
-  kill -TSTP "$runner"
-  eventually is_stopped "$runner"
+  stops TSTP "$runner"
   at_the_prompt
   settings_are_the_shells
   shows Stopped
@@ -143,7 +147,7 @@ runs_answers() {
   eventually is_raw
   types again
   eventually shows 'got <again> in 33 44'
-  kill -TSTP "$runner"
+  stops TSTP "$runner"
   at_the_prompt
   settings_are_the_shells
   types fg
@@ -165,7 +169,7 @@ runs_answers() {
   local runner signal
   runner=$(parent_of "$(init_pid)")
   for signal in TTIN STOP; do
-    kill "-$signal" "$runner"
+    stops "$signal" "$runner"
     at_the_prompt
     settings_are_the_shells
     types bg
@@ -190,7 +194,7 @@ runs_answers() {
   types "$(run_line)"
   eventually shows ready
   eventually is_raw
-  kill -TSTP "$(parent_of "$(init_pid)")"
+  stops TSTP "$(parent_of "$(init_pid)")"
   at_the_prompt
   types bg
   at_the_prompt
@@ -250,7 +254,7 @@ runs_answers() {
   eventually is_raw
   types hello
   eventually shows 'got <hello> in 33 44'
-  kill -TSTP "$runner"
+  stops TSTP "$runner"
   at_the_prompt
   settings_are_the_shells
   types bg

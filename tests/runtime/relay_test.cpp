@@ -185,6 +185,7 @@ BOOST_AUTO_TEST_CASE(a_read_that_is_refused_in_the_background_holds_the_input_an
                Scene::turn(relay, 3);
                BOOST_TEST(!relay.input_is_held());
                BOOST_TEST(take(scene.slave) == "typed");
+               ::close(Signals::descriptor().value);
                ::kill(front, SIGKILL);
                ::waitpid(front, nullptr, 0);
              }) == 0);
