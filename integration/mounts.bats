@@ -133,6 +133,16 @@ below_earlier() {
   done
 }
 
+@test "M-3 a symlink in an earlier mount leads the parent nowhere else" {
+  mkdir "$TMP/data"
+  ln -s /etc "$TMP/data/sub"
+  user_namespace
+  below_earlier '"rbind", "ro"'
+  attempt run --bundle "$BUNDLE" "$ID"
+  exits 1 "/mounts/8: mount /b"
+  mentions "no such file or directory"
+}
+
 @test "M-8 an id-mapped bind's source may lie below an earlier mount of the document" {
   needs_idmapped_tmpfs
   local map=', "uidMappings": [{"containerID": 0, "hostID": 4000, "size": 10}], "gidMappings": [{"containerID": 0, "hostID": 4000, "size": 10}]'

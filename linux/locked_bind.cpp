@@ -42,8 +42,8 @@ Result<UniqueFd> make_target(Fd workplace, Fd tree) {
 }
 
 Result<UniqueFd> open_source(const BindForContainer& wanted) {
-  return wanted.id_map.value < 0 ? open_bind(wanted.mount)
-                                 : open_id_mapped_bind(wanted.mount, wanted.id_map);
+  return wanted.id_map.value < 0 ? open_bind(wanted.mount, wanted.source)
+                                 : open_id_mapped_bind(wanted.mount, wanted.id_map, wanted.source);
 }
 
 Result<void> attach_complete(const Procfs& procfs, const BindForContainer& wanted) {

@@ -12,8 +12,10 @@ struct BindForContainer {
   const Mount& mount;
   Fd id_map = {};          // the user namespace that maps its ids, or -1
   Fd user_namespace = {};  // the container's, or -1 where it has none of its own
-  // The container's, where the source lies below one of its own mounts; else -1.
+  // Both -1 unless the source lies below one of the container's own mounts: the container's mount
+  // namespace, and the source as found there.
   Fd mount_namespace = {};
+  Fd source = {};
   Propagation rootfs_propagation = Propagation::kUnchanged;
 };
 

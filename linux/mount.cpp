@@ -247,19 +247,23 @@ bool wants_early_open(const Mount& mount) {
          (mount.propagation == Propagation::kShared || mount.propagation == Propagation::kSlave);
 }
 
-Result<UniqueFd> open_bind(const Mount& mount) {
-  TRY_ASSIGN(const UniqueFd source, within(sys::open(mount.source.c_str(), O_PATH),
-                                           "mount " + mount.destination.string()));
+Result<UniqueFd> open_bind(const Mount& mount, Fd source) {
+  UniqueFd opened;
+  if (source.value < 0) {
+    TRY_ASSIGN(opened, within(sys::open(mount.source.c_str(), O_PATH),
+                              "mount " + mount.destination.string()));
+    source = opened;
+  }
   TRY_ASSIGN(DetachedMount tree,
              within(DetachedMount::clone_of(source, recursion_of(mount.recursive)),
                     fmt::format("mount {}: bind {}", mount.destination.string(), mount.source)));
   return std::move(tree).release();
 }
 
-Result<UniqueFd> open_id_mapped_bind(const Mount& mount, Fd user_namespace) {
+Result<UniqueFd> open_id_mapped_bind(const Mount& mount, Fd user_namespace, Fd source) {
   if (!mount.bind)
     return refuse("mount {}: only a bind mount can be id-mapped", mount.destination.string());
-  TRY_ASSIGN(UniqueFd tree, open_bind(mount));
+  TRY_ASSIGN(UniqueFd tree, open_bind(mount, source));
   mount_attr wanted{};
   wanted.attr_set = MOUNT_ATTR_IDMAP;
   wanted.userns_fd = static_cast<unsigned long long>(user_namespace.value);

@@ -51,7 +51,7 @@ class InitLink final : public ChildLink {
   Result<void> map_ids();
   Result<void> record_root_mount(const linux::Packet& packet);
   Result<void> open_mount(const linux::Packet& packet);
-  Result<UniqueFd> find_namespace_of(const linux::Mount& mount) const;
+  Result<UniqueFd> find_source_inside(const linux::Mount& mount) const;
   Result<UniqueFd> open_tree(const linux::Mount& mount);
   Result<UniqueFd> open_id_map(const linux::Mount& mount) const;
   Result<UniqueFd> open_user_namespace() const;

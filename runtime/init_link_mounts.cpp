@@ -31,8 +31,9 @@ Result<UniqueFd> open_in_child(const linux::Procfs& procfs, const linux::BindFor
   if (child.pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     // Stuck in a filesystem it would keep our lock.
-    const std::array<Fd, 5> keep{ends.second.fd(), procfs.fd(), wanted.id_map,
-                                 wanted.user_namespace, wanted.mount_namespace};
+    const std::array<Fd, 6> keep{ends.second.fd(),       procfs.fd(),
+                                 wanted.id_map,          wanted.user_namespace,
+                                 wanted.mount_namespace, wanted.source};
     linux::close_descriptors_but(keep);
     const auto tree = wanted.mount_namespace.value >= 0 ? linux::clone_bind_inside(procfs, wanted)
                                                         : linux::clone_locked_bind(procfs, wanted);
@@ -90,33 +91,38 @@ Result<UniqueFd> InitLink::open_user_namespace() const {
   return opened;
 }
 
-// What init sees at the source when that lies below a mount which init has made (M-3), and which
-// the host does not see: init's mount namespace. Nothing when both see the same file, or init sees
-// none.
-Result<UniqueFd> InitLink::find_namespace_of(const linux::Mount& mount) const {
+// A source below a mount that init has made (M-3): the host sees another file there, or none. Only
+// what lies below the container's root counts: elsewhere a symlink of the image's might lead.
+Result<UniqueFd> InitLink::find_source_inside(const linux::Mount& mount) const {
   auto root = linux::sys::openat(context_.procfs.fd(), fmt::format("{}/root", pid()).c_str(),
                                  O_PATH | O_DIRECTORY);
   if (!root) return UniqueFd();
-  const auto inside = linux::SafeDir(*std::move(root)).open(RootfsPath(mount.source), O_PATH);
-  if (!inside) return UniqueFd();
-  const auto outside = linux::sys::open(mount.source.c_str(), O_PATH);
-  if (outside) {
-    TRY_ASSIGN(const bool same, linux::sys::is_same_file(*inside, *outside));
+  const linux::SafeDir inside(*std::move(root));
+  auto source = inside.open(RootfsPath(mount.source), O_PATH);
+  const auto rootfs = inside.open(RootfsPath(plan_.config.root_path.string()), O_PATH);
+  if (!source || !rootfs) return UniqueFd();
+  if (const auto outside = linux::sys::open(mount.source.c_str(), O_PATH)) {
+    TRY_ASSIGN(const bool same, linux::sys::is_same_file(*source, *outside));
     if (same) return UniqueFd();
   }
-  return linux::sys::openat(context_.procfs.fd(), fmt::format("{}/ns/mnt", pid()).c_str(),
-                            O_RDONLY | O_CLOEXEC);
+  TRY_ASSIGN(const std::string path, context_.procfs.path_of(*source));
+  TRY_ASSIGN(const std::string top, context_.procfs.path_of(*rootfs));
+  return path.starts_with(top + "/") ? *std::move(source) : UniqueFd();
 }
 
 Result<UniqueFd> InitLink::open_tree(const linux::Mount& mount) {
   const linux::Propagation propagation = plan_.config.rootfs_propagation;
   TRY_ASSIGN(const UniqueFd id_map, open_id_map(mount));
-  TRY_ASSIGN(const UniqueFd mount_namespace, find_namespace_of(mount));
+  TRY_ASSIGN(const UniqueFd source, find_source_inside(mount));
   const bool in_user_namespace = plan_.config.namespaces.contains(NamespaceKind::kUser);
-  if (!in_user_namespace && !mount_namespace)
+  if (!in_user_namespace && !source)
     return open_unlocked(context_.procfs, mount, id_map, propagation);
-  UniqueFd user_namespace;
-  if (in_user_namespace) {
+  UniqueFd user_namespace, mount_namespace;
+  if (source) {
+    TRY_ASSIGN(mount_namespace,
+               linux::sys::openat(context_.procfs.fd(), fmt::format("{}/ns/mnt", pid()).c_str(),
+                                  O_RDONLY | O_CLOEXEC));
+  } else {
     TRY_ASSIGN(user_namespace, open_user_namespace());
   }
   return open_in_child(context_.procfs,
@@ -124,6 +130,7 @@ Result<UniqueFd> InitLink::open_tree(const linux::Mount& mount) {
                         .id_map = id_map,
                         .user_namespace = user_namespace,
                         .mount_namespace = mount_namespace,
+                        .source = source,
                         .rootfs_propagation = propagation},
                        [&](auto so_far) { return hear_nothing(so_far); });
 }
