@@ -194,15 +194,6 @@ BOOST_AUTO_TEST_CASE(a_limit_below_the_usage_is_refused_when_asked_to_check)  //
               Lines{"memory.max=1000"});
 }
 
-BOOST_AUTO_TEST_CASE(numbers_out_of_range_are_refused) {
-  Memory memory;
-  memory.limit = -2;
-  BOOST_TEST(on_v1(with(memory))[0].starts_with("error: /linux/resources/memory/limit: -2 "));
-  memory = {};
-  memory.swappiness = 101;
-  BOOST_TEST(on_v1(with(memory))[0].contains("between 0 and 100"));
-}
-
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(plan_cpu)
@@ -258,8 +249,6 @@ BOOST_AUTO_TEST_CASE(a_weight_is_set_while_the_cgroup_is_not_idle)  // R-25
   cpu.shares.reset();
   cpu.idle = 1;
   BOOST_CHECK(on_v1(with(cpu)) == Lines{"cpu.idle=1"});
-  cpu.idle = 2;
-  BOOST_TEST(on_v1(with(cpu))[0].contains("neither 0 nor 1"));
 }
 
 BOOST_AUTO_TEST_CASE(a_burst_above_the_quota_is_refused)
@@ -293,8 +282,6 @@ BOOST_AUTO_TEST_CASE(no_process_at_all_is_a_limit)  // R-26
     BOOST_CHECK(on_v1(resources) == Lines{value});
     BOOST_CHECK(on_v2(resources) == Lines{value});
   }
-  resources.pids_limit = -2;
-  BOOST_TEST(on_v1(resources)[0].starts_with("error: /linux/resources/pids/limit: -2 "));
 }
 
 BOOST_AUTO_TEST_CASE(block_weights)  // R-30 R-31 R-32
@@ -314,15 +301,6 @@ BOOST_AUTO_TEST_CASE(block_weights)  // R-30 R-31 R-32
   io.leaf_weight = 10;
   BOOST_CHECK(on_v1(with(io))[1] == "blkio.leaf_weight=10");
   BOOST_TEST(on_v2(with(io))[0].starts_with("error: /linux/resources/blockIO/leafWeight: "));
-
-  for (const auto weight : std::to_array<std::uint16_t>({9, 1001, 65535})) {
-    io.leaf_weight.reset();
-    io.weight = weight;
-    BOOST_TEST(on_v1(with(io))[0].contains("between 10 and 1000"));
-  }
-  io.weight = 10;
-  io.weight_devices = {{.major = 8, .minor = 0, .weight = {}, .leaf_weight = {}}};
-  BOOST_TEST(on_v1(with(io))[0].contains("/weightDevice/0: must have weight or leafWeight"));
 }
 
 BOOST_AUTO_TEST_CASE(throttles)
@@ -378,8 +356,6 @@ BOOST_AUTO_TEST_CASE(rdma)  // R-42
                                          "rdma.max=mlx5_1 hca_handle=3 hca_object=10000"}));
   BOOST_TEST(
       planned(resources, host(kHybridHomes))[0].contains("the rdma controller is neither mounted"));
-  resources.rdma["mlx4_0"] = {};
-  BOOST_TEST(on_v2(resources)[0].contains("must have hcaHandles or hcaObjects"));
 }
 
 BOOST_AUTO_TEST_CASE(a_missing_controller_is_an_error_unless_nothing_is_limited) {
