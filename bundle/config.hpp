@@ -56,10 +56,10 @@ struct Process {
 /// Which reading of the specification a document gets (D-10, SD-1).
 enum class Edition { kLegacy05, kCurrent };
 
-/// The warning for a `pids.limit` of 0 that is honoured.
-inline constexpr std::string_view kNoProcessAtAll =
-    "/linux/resources/pids/limit: 0 lets no process fork since specification 1.3; give -1 for "
-    "unlimited, or at least 1";
+/// takes a `pids.limit` of 0 for "not given" below specification 1.3, and gives the warning
+/// for one that is honoured: the container's processes cannot fork, which is hardly ever meant.
+std::optional<std::string> settle_pids_limit(cgroups::Resources& resources,
+                                             std::string_view oci_version);
 
 /// A whole config.json: what exists is valid.
 struct Config {

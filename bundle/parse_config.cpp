@@ -84,15 +84,6 @@ HostPath join(const HostPath& bundle, std::string_view path) {
   return HostPath(std::move(joined));
 }
 
-/// What 1.3 means with 0 is hardly ever meant: the container's processes cannot fork.
-void settle_pids_limit(Value root, Config& config) {
-  if (!config.resources || config.resources->pids_limit != 0) return;
-  if (honours_pids_limit_of_zero(config.oci_version))
-    root.report().warning(std::string(kNoProcessAtAll));
-  else
-    config.resources->pids_limit.reset();
-}
-
 void join_paths(Config& config, const HostPath& bundle) {
   config.root_path = join(bundle, config.root_path.string());  // T-2
   for (linux::Mount& mount : config.mounts)                    // M-3
@@ -146,7 +137,9 @@ Parsed parse_config(std::string_view text, const HostPath& bundle, UnknownNames 
       legacy_to_current(document, report);
     }
     kConfig(root, config);
-    settle_pids_limit(root, config);
+    if (config.resources)
+      if (auto warning = settle_pids_limit(*config.resources, config.oci_version))
+        root.report().warning(*std::move(warning));
     join_paths(config, bundle);
     if (root.node().is_object()) refusals = check_config(config, root);
   }

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "bundle/config.hpp"
 #include "bundle/json_writer.hpp"
+#include "bundle/oci_version.hpp"
 #include "bundle/sections.hpp"
 #include "cgroups/text.hpp"
 
@@ -230,6 +232,15 @@ void drop_zero(std::optional<Number>& value) {
 }
 
 }  // namespace
+
+std::optional<std::string> settle_pids_limit(Resources& resources, std::string_view oci_version) {
+  if (resources.pids_limit != 0) return std::nullopt;
+  if (honours_pids_limit_of_zero(oci_version))
+    return "/linux/resources/pids/limit: 0 lets no process fork since specification 1.3; give -1 "
+           "for unlimited, or at least 1";
+  resources.pids_limit.reset();
+  return std::nullopt;
+}
 
 bool read_resources(Value at, Resources& out) {
   const bool good = kResources(at, out);

@@ -357,6 +357,18 @@ deaf_host() {
   end_deaf_filesystem
 }
 
+@test "nor does the source of an id-mapped bind" {
+  deaf_host
+  add_mount '{"destination": "/data", "type": "bind", "source": "'"$TMP/deaf/file"'", "options": ["bind", "idmap"],
+    "uidMappings": [{"containerID": 0, "hostID": 4000, "size": 10}], "gidMappings": [{"containerID": 0, "hostID": 4000, "size": 10}]}'
+  "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- &
+  HELPERS+=("$!")
+  eventually contains "$TMP/helper.log" asked
+  kill -TERM "$!"
+  eventually has_ended "$!"
+  end_deaf_filesystem
+}
+
 @test "a stderr that nobody reads keeps create against no signal" {
   mkfifo "$TMP/full"
   exec 7<>"$TMP/full"

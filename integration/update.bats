@@ -73,6 +73,8 @@ setup() {
   fails "--memory: 268435456 bytes are more than the 134217728 bytes that memory and swap together may take: give --memory-swap too" \
     update --memory 256m "$ID"
   equal 67108864 "$(limit memory memory.limit_in_bytes memory.max)"
+  fails "--memory-swap: 33554432 bytes for memory and swap together are less than the 67108864 bytes that memory may take: give --memory too" \
+    update --memory-swap 32m "$ID"
   update --memory 256m --memory-swap 512m
   equal 268435456 "$(limit memory memory.limit_in_bytes memory.max)"
 }

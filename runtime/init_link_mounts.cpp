@@ -5,9 +5,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
+#include <functional>
+#include <vector>
 
 #include "linux/exec.hpp"
 #include "linux/locked_bind.hpp"
@@ -23,20 +24,19 @@ namespace {
 
 using linux::NamespaceKind;
 
-// Both ways change the namespaces of whoever opens the tree: a child's, which ends with it.
-Result<UniqueFd> open_in_child(const linux::Procfs& procfs, const linux::BindForContainer& wanted,
+// By a child, which ends with it: a source that does not answer must not keep us from signals, and
+// to lock a tree, or to clone one of the container's, changes the namespaces of whoever does it.
+// `open` finds the descriptors of `keep` there, and no other.
+Result<UniqueFd> open_in_child(const std::function<Result<UniqueFd>()>& open, std::vector<Fd> keep,
                                const OnSilence& on_silence) {
   TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
   TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
   if (child.pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     // Stuck in a filesystem it would keep our lock.
-    const std::array<Fd, 6> keep{ends.second.fd(),       procfs.fd(),
-                                 wanted.id_map,          wanted.user_namespace,
-                                 wanted.mount_namespace, wanted.source};
+    keep.push_back(ends.second.fd());
     linux::close_descriptors_but(keep);
-    const auto tree = wanted.mount_namespace.value >= 0 ? linux::clone_bind_inside(procfs, wanted)
-                                                        : linux::clone_locked_bind(procfs, wanted);
+    const auto tree = open();
     const Fd fd = tree ? Fd(*tree) : Fd{};
     const auto told = tree ? tell(ends.second, Message::kMountTree, {}, std::span(&fd, 1))
                            : tell(ends.second, Message::kFailed, error_bytes(tree.error()));
@@ -110,28 +110,33 @@ Result<UniqueFd> InitLink::find_source_inside(const linux::Mount& mount) const {
   return path.starts_with(top + "/") ? *std::move(source) : UniqueFd();
 }
 
-Result<UniqueFd> InitLink::open_tree(const linux::Mount& mount) {
-  const linux::Propagation propagation = plan_.config.rootfs_propagation;
-  TRY_ASSIGN(const UniqueFd id_map, open_id_map(mount));
-  TRY_ASSIGN(const UniqueFd source, find_source_inside(mount));
-  const bool in_user_namespace = plan_.config.namespaces.contains(NamespaceKind::kUser);
-  if (!in_user_namespace && !source)
-    return open_unlocked(context_.procfs, mount, id_map, propagation);
-  UniqueFd user_namespace, mount_namespace;
+Result<UniqueFd> InitLink::clone_source(const linux::BindForContainer& wanted) const {
+  TRY_ASSIGN(const UniqueFd source, find_source_inside(wanted.mount));
   if (source) {
-    TRY_ASSIGN(mount_namespace,
+    TRY_ASSIGN(const UniqueFd mount_namespace,
                linux::sys::openat(context_.procfs.fd(), fmt::format("{}/ns/mnt", pid()).c_str(),
                                   O_RDONLY | O_CLOEXEC));
-  } else {
+    linux::BindForContainer inside = wanted;
+    inside.mount_namespace = mount_namespace;
+    inside.source = source;
+    return linux::clone_bind_inside(context_.procfs, inside);
+  }
+  if (wanted.user_namespace.value >= 0) return linux::clone_locked_bind(context_.procfs, wanted);
+  return open_unlocked(context_.procfs, wanted.mount, wanted.id_map, wanted.rootfs_propagation);
+}
+
+Result<UniqueFd> InitLink::open_tree(const linux::Mount& mount) {
+  TRY_ASSIGN(const UniqueFd id_map, open_id_map(mount));
+  UniqueFd user_namespace;
+  if (plan_.config.namespaces.contains(NamespaceKind::kUser)) {
     TRY_ASSIGN(user_namespace, open_user_namespace());
   }
-  return open_in_child(context_.procfs,
-                       {.mount = mount,
-                        .id_map = id_map,
-                        .user_namespace = user_namespace,
-                        .mount_namespace = mount_namespace,
-                        .source = source,
-                        .rootfs_propagation = propagation},
+  const linux::BindForContainer wanted{.mount = mount,
+                                       .id_map = id_map,
+                                       .user_namespace = user_namespace,
+                                       .rootfs_propagation = plan_.config.rootfs_propagation};
+  return open_in_child([&] { return clone_source(wanted); },
+                       {context_.procfs.fd(), id_map, user_namespace},
                        [&](auto so_far) { return hear_nothing(so_far); });
 }
 

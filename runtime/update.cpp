@@ -4,7 +4,6 @@
 #include <csignal>
 
 #include "bundle/config.hpp"
-#include "bundle/oci_version.hpp"
 #include "cgroups/merge.hpp"
 #include "linux/resctrl.hpp"
 #include "linux/resctrl_schemata.hpp"
@@ -73,15 +72,22 @@ bool holds_nothing(const cgroups::Resources& resources) {
   return bundle::resources_text(resources) == bundle::resources_text({});
 }
 
-// The refusal names the option that was given, not memory.swap, which the update does not
-// change.
-Result<void> check_swap_that_stays(const cgroups::Memory& change, const cgroups::Memory& before) {
-  const std::int64_t limit = change.limit.value_or(0), swap = before.swap.value_or(0);
-  if (change.swap.value_or(0) != 0 || swap <= 0 || limit <= swap) return {};
+// The refusal names the option that was given, and the other one, which the update leaves.
+Result<void> check_limit_that_stays(const cgroups::Memory& change, const cgroups::Memory& before) {
+  const bool changes_limit = change.limit.value_or(0) != 0;
+  const bool changes_swap = change.swap.value_or(0) != 0;
+  const std::int64_t limit = (changes_limit ? change : before).limit.value_or(0);
+  const std::int64_t swap = (changes_swap ? change : before).swap.value_or(0);
+  if (swap <= 0 || limit <= swap || changes_limit == changes_swap) return {};
+  if (changes_limit)
+    return refuse(
+        "/linux/resources/memory/limit: {} bytes are more than the {} bytes that memory and swap "
+        "together may take: give --memory-swap too (memory.swap in a document)",
+        limit, swap);
   return refuse(
-      "/linux/resources/memory/limit: {} bytes are more than the {} bytes that memory and swap "
-      "together may take: give --memory-swap too (memory.swap in a document)",
-      limit, swap);
+      "/linux/resources/memory/swap: {} bytes for memory and swap together are less than the {} "
+      "bytes that memory may take: give --memory too (memory.limit in a document)",
+      swap, limit);
 }
 
 /// What a change of memory limits rests on, from what was asked for earlier.
@@ -95,12 +101,7 @@ void complete(cgroups::Memory& change, const cgroups::Memory& before) {
 
 Result<void> Update::read_state() {
   record_ = container_.record();
-  if (change_.pids_limit == 0) {
-    if (bundle::honours_pids_limit_of_zero(record_.oci_version))
-      warn_(std::string(bundle::kNoProcessAtAll));
-    else
-      change_.pids_limit.reset();
-  }
+  if (const auto warning = bundle::settle_pids_limit(change_, record_.oci_version)) warn_(*warning);
   const bool wants_cgroup = !holds_nothing(change_) || !request_.added_devices.empty() ||
                             !request_.removed_devices.empty();
   if (wants_cgroup && record_.cgroup_manager == CgroupManager::kDisabled)
@@ -109,7 +110,7 @@ Result<void> Update::read_state() {
   TRY_ASSIGN(const auto updated, container_.directory().read_resources());
   before_ = updated ? *updated : config_.resources.value_or(cgroups::Resources());
   if (change_.memory && before_.memory) {
-    TRY(check_swap_that_stays(*change_.memory, *before_.memory));
+    TRY(check_limit_that_stays(*change_.memory, *before_.memory));
     complete(*change_.memory, *before_.memory);
   }
   TRY_ASSIGN(cgroup_, container_.cgroup());
