@@ -46,13 +46,17 @@ Result<UniqueFd> open_source(const BindForContainer& wanted) {
                                  : open_id_mapped_bind(wanted.mount, wanted.id_map, wanted.source);
 }
 
-Result<void> attach_complete(const Procfs& procfs, const BindForContainer& wanted) {
-  TRY_ASSIGN(UniqueFd opened, open_source(wanted));
+/// Before Linux 5.12 only an attached mount can have its attributes changed.
+Result<void> attach_complete(const Procfs& procfs, const Mount& mount, UniqueFd opened) {
   const DetachedMount tree(std::move(opened));
   TRY_ASSIGN(const UniqueFd workplace, enter_workplace());
   TRY_ASSIGN(const UniqueFd target, make_target(workplace, tree.fd()));
   TRY(tree.attach(target));
-  return set_attributes_of(procfs, tree.fd(), wanted.mount);
+  return set_attributes_of(procfs, tree.fd(), mount);
+}
+
+Result<UniqueFd> clone_attached() {
+  return sys::open_tree(Fd{AT_FDCWD}, kName, OPEN_TREE_CLONE | unsigned{AT_RECURSIVE});
 }
 
 }  // namespace
@@ -63,20 +67,24 @@ Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const BindForContainer&
   // A tree that follows the host (rslave, rshared) has to stay its slave.
   TRY(isolate_mount_tree(wants_early_open(wanted.mount) ? Propagation::kSlave
                                                         : wanted.rootfs_propagation));
-  TRY(attach_complete(procfs, wanted));
+  TRY_ASSIGN(UniqueFd opened, open_source(wanted));
+  TRY(attach_complete(procfs, wanted.mount, std::move(opened)));
   if (::setns(wanted.user_namespace.value, CLONE_NEWUSER) != 0)
     return fail(errno, "enter the container's user namespace");
   if (::unshare(CLONE_NEWNS) != 0)  // the copy is what locks
     return fail(errno, "copy the mount namespace for the container's user namespace");
-  return sys::open_tree(Fd{AT_FDCWD}, kName, OPEN_TREE_CLONE | unsigned{AT_RECURSIVE});
+  return clone_attached();
 }
 
 Result<UniqueFd> clone_bind_inside(const Procfs& procfs, const BindForContainer& wanted) {
   if (::setns(wanted.mount_namespace.value, CLONE_NEWNS) != 0)
     return fail(errno, "enter the container's mount namespace, which has {}", wanted.mount.source);
-  TRY_ASSIGN(UniqueFd tree, open_source(wanted));
-  TRY(set_attributes_of(procfs, tree, wanted.mount));
-  return tree;
+  TRY_ASSIGN(UniqueFd opened, open_source(wanted));
+  if (::unshare(CLONE_NEWNS) != 0)
+    return fail(errno, "make a mount namespace to prepare {} in", wanted.mount.source);
+  TRY(isolate_mount_tree(Propagation::kPrivate));
+  TRY(attach_complete(procfs, wanted.mount, std::move(opened)));
+  return clone_attached();
 }
 
 Result<void> set_attributes_of(const Procfs& procfs, Fd tree, const Mount& mount) {

@@ -30,8 +30,9 @@ Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const BindForContainer&
 
 /// Clones a source that only the container's mount namespace has, with all attributes of the mount.
 /// The tree is not locked: what it shows is a mount of the container's, not of the host's. The
-/// caller ends up in that mount namespace, and has to be a short-lived child. Errors: EPERM without
-/// CAP_SYS_ADMIN in the caller's user namespace; those of open_bind and open_id_mapped_bind.
+/// caller ends up in a copy of that mount namespace, and has to be a short-lived child. Errors:
+/// EPERM without CAP_SYS_ADMIN in the caller's user namespace; those of open_bind and
+/// open_id_mapped_bind.
 Result<UniqueFd> clone_bind_inside(const Procfs& procfs, const BindForContainer& wanted);
 
 /// The attributes of `mount`, on a tree or an attached mount: recursive ones first, so that what is
