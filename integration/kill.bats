@@ -78,7 +78,8 @@ load lib/common
   helper "$OCIRUN" --root "$ROOT" start "$ID"
   eventually pgrep -fx "sleep 1007"
   ocirun kill "$ID" TERM
-  run wait "$HELPER"
+  status=0
+  wait "$HELPER" || status=$? # not by `run`: a subshell cannot wait for what is not its own child
   [[ $status == 1 ]]
   contains "$TMP/helper.log" "before it could execute the program"
   eventually no_process "sleep 1007"
