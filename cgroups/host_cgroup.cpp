@@ -247,10 +247,11 @@ void HostCgroup::remove_parents() const {
   for (const std::string& parent : record_.created_parents)
     static_cast<void>(remove_directory(parent));
   // Those that another container of ours made, and left to the last one.
+  const bool all_are_ours = is_below_own_parent();
   for (const Node& node : nodes_)
     for (std::string parent = parent_of(node.path()); parent.size() > node.mount_point().size();
          parent = parent_of(parent))
-      if (!(is_below_own_parent() || is_noted_as_made(parent)) || !remove_directory(parent)) break;
+      if (!(all_are_ours || is_noted_as_made(parent)) || !remove_directory(parent)) break;
 }
 
 Result<void> HostCgroup::destroy() {

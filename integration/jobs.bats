@@ -41,7 +41,6 @@ ends_shell() {
   eventually has_ended "$HELPER"
 }
 
-has_ended() { [[ ! -e /proc/$1 || $(<"/proc/$1/status") == *"State:	Z"* ]]; }
 state_of() { sed -n 's/^State:\t\(.\).*/\1/p' "/proc/$1/status"; }
 is_stopped() { [[ $(state_of "$1") == T ]]; }
 # stops SIGNAL PID: what is typed afterwards is not read by that process any more.
@@ -85,12 +84,23 @@ runs_answers() {
   answers
   program answers
 }
-
-@test "run & and Enter: the container goes on, nothing is read, the terminal is the shell's, and no time is used" {
+# in_background [BASH OPTION…], in_foreground: a shell whose job such a container is.
+in_background() {
   runs_answers
-  shell
+  shell "$@"
   types "$(run_line) &"
   eventually shows ready
+}
+in_foreground() {
+  runs_answers
+  shell
+  types "$(run_line)"
+  eventually shows ready
+  eventually is_raw
+}
+
+@test "run & and Enter: the container goes on, nothing is read, the terminal is the shell's, and no time is used" {
+  in_background
   local runner
   runner=$(job)
   types ''
@@ -108,10 +118,7 @@ runs_answers() {
 }
 
 @test "fg of a job that runs: raw mode, the window's size as it is by now, and what is typed arrives" {
-  runs_answers
-  shell
-  types "$(run_line) &"
-  eventually shows ready
+  in_background
   at_the_prompt
   stty -F "$TTY" rows 33 cols 44
   SETTINGS=$(stty -F "$TTY" -a)
@@ -128,11 +135,7 @@ runs_answers() {
 }
 
 @test "SIGTSTP stops the runtime and not the container: the settings come back, and fg goes on" {
-  runs_answers
-  shell
-  types "$(run_line)"
-  eventually shows ready
-  eventually is_raw
+  in_foreground
   local runner
   runner=$(parent_of "$(init_pid)")
   stops TSTP "$runner"
@@ -161,11 +164,7 @@ runs_answers() {
 }
 
 @test "SIGTTIN and a SIGSTOP stop it too: bg leaves the terminal alone, fg takes it again" {
-  runs_answers
-  shell
-  types "$(run_line)"
-  eventually shows ready
-  eventually is_raw
+  in_foreground
   local runner signal
   runner=$(parent_of "$(init_pid)")
   for signal in TTIN STOP; do
@@ -270,10 +269,7 @@ runs_answers() {
 }
 
 @test "a shell that edits its lines keeps its keys while the container runs beside it" {
-  runs_answers
-  shell --norc
-  types "$(run_line) &"
-  eventually shows ready
+  in_background --norc
   types ''
   keys 'echo left-$((20+20))\002\002\01772\r' # back by two characters, rub the one before out, 2 in its place
   eventually shows left-42
@@ -369,10 +365,7 @@ END
 }
 
 @test "a terminal that hangs up is the end of the input, in the background too" {
-  runs_answers
-  shell
-  types "$(run_line) &"
-  eventually shows ready
+  in_background
   local runner
   runner=$(job)
   types 'disown'

@@ -178,8 +178,6 @@ end_deaf_filesystem() {
   end_deaf_filesystem
 }
 
-has_ended() { ! kill -0 "$1" 2>/dev/null || [[ $(ps -o stat= -p "$1") == Z* ]]; }
-
 no_helper_is_left() { ! pgrep -x ocirun:update >/dev/null; }
 
 @test "a seccomp agent that takes the listener and answers nothing: create and start say so after ten seconds" {

@@ -207,8 +207,6 @@ matches_file() { grep -qE "$2" "$1" || { cat "$1"; return 1; }; }
   never_mentions "terminal changed"
 }
 
-has_ended() { [[ ! -e /proc/$1 || $(<"/proc/$1/status") == *"State:	Z"* ]]; }
-
 @test "P-2 run: signals reach a program that does not read what stdin brings" {
   terminal
   script 'trap "exit 3" TERM; echo ready; while :; do sleep 0.02; done'

@@ -20,6 +20,8 @@ bool is_shortage(int number) {
          number == EIO;
 }
 
+bool is_missing(int number) { return number == ENOENT || number == ENOTDIR; }
+
 namespace {
 
 // "/srv/x" of "open /srv/x" and of "/srv/x"; "" where the last word is no absolute path.

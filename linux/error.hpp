@@ -63,6 +63,8 @@ std::string errno_text(int number);
 /// Whether it is the caller or the machine that lacks something: such an error says nothing about
 /// what was looked at.
 bool is_shortage(int number);
+/// Whether nothing stands at a path, or on the way to it no directory.
+bool is_missing(int number);
 
 /// Adds a frame to the error of `result`, if it holds one.
 template <typename T>

@@ -72,10 +72,6 @@ Result<std::vector<std::string>> kernel_mounts_outside(const std::string& root,
   return found;
 }
 
-bool is_missing(const Error& error) {
-  return error.number() == ENOENT || error.number() == ENOTDIR;
-}
-
 Result<bool> is_root(const SafeDir& root, Fd found) {
   TRY_ASSIGN(const bool same, sys::is_same_file(root.fd(), found));
   if (!same) return false;
@@ -95,7 +91,7 @@ class Masks {
 
   Result<void> cover(const RootfsPath& path) {
     auto target = root_.open(path, O_PATH);
-    if (!target && is_missing(target.error())) return {};
+    if (!target && is_missing(target.error().number())) return {};
     if (!target) return std::unexpected(std::move(target).error());
     TRY_ASSIGN(const bool whole, is_root(root_, *target));
     if (whole) return refuse("the root itself cannot be masked");
@@ -171,7 +167,7 @@ bool stands_before(std::span<const RootfsPath> paths, std::size_t index) {
 
 Result<void> make_read_only(const SafeDir& root, const Procfs& procfs, const RootfsPath& path) {
   auto target = root.open(path, O_PATH);
-  if (!target && is_missing(target.error())) return {};
+  if (!target && is_missing(target.error().number())) return {};
   if (!target) return std::unexpected(std::move(target).error());
   // On the root a bind would have no effect: nobody is in it.
   TRY_ASSIGN(const bool whole, is_root(root, *target));

@@ -109,16 +109,12 @@ Result<void> go_without_cgroup(const GlobalOptions& options,
   const bool lenient = is_lenient(options) && (is_not_there || is_not_ours(cause));
   const bool loses_nothing = is_not_there && asked.empty() && options.rootless != Rootless::kNo;
   if (lenient || loses_nothing) {
-    if (asked.empty() && !is_host_root())
-      log.debug(cause.within("the container has no cgroup of its own").message());
-    else if (asked.empty())
-      log.warn(cause.within("the container has no cgroup of its own").message());
-    else
-      log.warn(cause
-                   .within(fmt::format("the container has no cgroup of its own, and these have no "
-                                       "effect: {}",
-                                       fmt::join(asked, ", ")))
-                   .message());
+    cause.within(asked.empty() ? "the container has no cgroup of its own"
+                               : fmt::format("the container has no cgroup of its own, and these "
+                                             "have no effect: {}",
+                                             fmt::join(asked, ", ")));
+    const bool is_news = !asked.empty() || is_host_root();
+    is_news ? log.warn(cause.message()) : log.debug(cause.message());
     return {};
   }
   cause.within("make the cgroup");

@@ -30,10 +30,6 @@ bool is_out_of_reach(const bundle::Config& config, const Error& error) {
          (error.number() == EACCES || error.number() == EPERM);
 }
 
-bool is_missing(const Error& error) {
-  return error.number() == ENOENT || error.number() == ENOTDIR;
-}
-
 // Whether a mount that was made since has covered the source of `tree`.
 Result<bool> is_covered(const linux::Mount& mount, Fd tree) {
   TRY_ASSIGN(const UniqueFd source, linux::sys::open(mount.source.c_str(), O_PATH));
@@ -109,7 +105,7 @@ Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocke
       auto tree = linux::open_bind(config.mounts[index]);
       if (tree) early[index] = *std::move(tree);
       // Else the source is opened when its turn comes: by the parent, or below an earlier mount.
-      else if (!is_out_of_reach(config, tree.error()) && !is_missing(tree.error()))
+      else if (!is_out_of_reach(config, tree.error()) && !is_missing(tree.error().number()))
         return within(Result<RootfsBuild>(std::unexpected(std::move(tree).error())),
                       fmt::format("/mounts/{}", index));
     }

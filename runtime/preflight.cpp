@@ -139,19 +139,17 @@ Result<void> warn_of_capabilities(const bundle::Process& process,
   // In a user namespace the process has every capability; else it has at most ours.
   if (!process.capabilities || namespaces.contains(NamespaceKind::kUser)) return {};
   TRY_ASSIGN(const linux::GrantableCapabilities grantable, linux::grantable_capabilities());
-  const linux::UngrantedCapabilities told_already =
-      told != nullptr && told->capabilities ? linux::find_ungranted(*told->capabilities, grantable)
-                                            : linux::UngrantedCapabilities{};
-  linux::UngrantedCapabilities lost = linux::find_ungranted(*process.capabilities, grantable);
-  const linux::UngrantedCapabilities ambient{.ambient = lost.ambient};
+  linux::UngrantedCapabilities known;
+  if (told != nullptr && told->capabilities)
+    known = linux::find_ungranted(*told->capabilities, grantable);
+  const linux::UngrantedCapabilities lost = linux::find_ungranted(*process.capabilities, grantable);
   // `runc spec` and `crun spec` write ambient capabilities and no inheritable ones.
-  const bool is_customary = process.capabilities->inheritable.empty();
-  if (is_customary) lost.ambient = {};
-  for (const std::string& sentence : linux::describe_ungranted(lost, told_already))
-    log.warn(sentence);
-  if (is_customary)
-    for (const std::string& sentence : linux::describe_ungranted(ambient, told_already))
+  if (process.capabilities->inheritable.empty()) {
+    for (const std::string& sentence : linux::describe_ungranted({.ambient = lost.ambient}, known))
       log.debug(sentence);
+    known.ambient = lost.ambient;
+  }
+  for (const std::string& sentence : linux::describe_ungranted(lost, known)) log.warn(sentence);
   return {};
 }
 

@@ -27,11 +27,12 @@ struct UpdateRequest {
   std::vector<DeviceGrant> removed_devices;  // a rule that denies it, and the node where it is one
 };
 
+/// Gets sentences that name fields by their JSON pointers, as errors do.
+using Warn = std::function<void(const std::string& sentence)>;
+
 /// Changes a container that runs, was created or is paused, all or nothing: limits, device rules,
 /// device nodes, resctrl schemata, and what the state directory says of them. Errors: "container
-/// not running"; pointers into linux.resources; a container without a cgroup of its own. `warn`
-/// gets sentences that name fields by their JSON pointers, as errors do.
-using Warn = std::function<void(const std::string& sentence)>;
+/// not running"; pointers into linux.resources; a container without a cgroup of its own.
 Result<void> update_container(Container& container, const UpdateRequest& request, const Warn& warn);
 
 }  // namespace ocirun::runtime

@@ -193,6 +193,9 @@ show_output() {
 
 # --- helpers that run beside a test ------------------------------------------------------------------
 
+# has_ended PID: also one that nobody has waited for yet.
+has_ended() { [[ ! -e /proc/$1 || $(<"/proc/$1/status") == *"State:	Z"* ]]; }
+
 # helper COMMAND…: in the background, killed in teardown at the latest; its pid is $HELPER.
 helper() {
   "$@" </dev/null >"$TMP/helper.log" 2>&1 3>&- 4>&- &

@@ -82,6 +82,7 @@ struct Invocation {
   const Log& log;
   const Arguments& arguments;
   Inheritance inheritance;
+  std::string process_document = {};  // the text that `exec --process` names
 };
 
 struct Command {

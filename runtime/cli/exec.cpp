@@ -94,9 +94,8 @@ Result<bundle::Process> process_from_file(const std::string& file, const Invocat
                                           const bundle::Config& config) {
   const Arguments& arguments = invocation.arguments;
   std::vector<std::string> warnings;
-  TRY_ASSIGN(
-      bundle::Process process,
-      within(bundle::parse_process(invocation.inheritance.process_document, warnings), file));
+  TRY_ASSIGN(bundle::Process process,
+             within(bundle::parse_process(invocation.process_document, warnings), file));
   for (const std::string& warning : warnings) invocation.log.warn(warning);
   if (arguments.has("tty")) process.terminal = true;  // podman gives both
   inherit_labels(process, config);

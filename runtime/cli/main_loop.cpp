@@ -99,10 +99,16 @@ Result<Arguments> read_arguments(const Command& command, std::span<const std::st
   return arguments;
 }
 
+struct Prepared {
+  Inheritance inheritance;
+  std::string process_document = {};
+};
+
 // Before anything is opened: what is open above the preserved descriptors then is a leak of the
 // caller's (a shim's socket).
-Result<Inheritance> prepare_to_clone(const Arguments& arguments, char** argv) {
-  Inheritance inheritance;
+Result<Prepared> prepare_to_clone(const Arguments& arguments, char** argv) {
+  Prepared prepared;
+  Inheritance& inheritance = prepared.inheritance;
   TRY_ASSIGN(inheritance.listening_sockets, count_listening_sockets());
   TRY_ASSIGN(inheritance.preserved_descriptors, arguments.number("preserve-fds", 0, 1'000'000));
   // One that is not open would be taken by a file of ours, and reach the container.
@@ -119,14 +125,14 @@ Result<Inheritance> prepare_to_clone(const Arguments& arguments, char** argv) {
   if (is_host_root()) ::prctl(PR_SET_DUMPABLE, 0);
   if (document) {
     // While a signal still ends us: the writer of a pipe may keep us waiting.
-    TRY_ASSIGN(inheritance.process_document, within(read_document(*document), "--process"));
+    TRY_ASSIGN(prepared.process_document, within(read_document(*document), "--process"));
     if (document_descriptor >= 3 + inheritance.descriptors()) ::close(*document_descriptor);
   }
   TRY(Signals::capture());
   inheritance.umask = ::umask(0);  // the one way to learn it
   // One that takes the owner's own rights would lock us out of what we make.
   ::umask(inheritance.umask & (S_IRWXG | S_IRWXO));
-  return inheritance;
+  return prepared;
 }
 
 int print_and_exit(std::string_view text) { return print(text) ? 0 : 1; }
@@ -191,26 +197,29 @@ int run_words(int argc, char** argv) {
   const auto options = read_globals(*globals);
   if (!options) return usage_error(options.error());
   auto arguments = read_arguments(*command, rest);
-  Result<Inheritance> inheritance = Inheritance{};
+  Result<Prepared> prepared = Prepared{};
   if (arguments && command->executable == Executable::kSealed)
-    inheritance = prepare_to_clone(*arguments, argv);
+    prepared = prepare_to_clone(*arguments, argv);
   // Not earlier: its descriptor would be closed with the leaks.
   auto log = Log::open(*options);
   if (!log) return usage_error(log.error());
 
   const auto outcome = linux::within_memory([&]() -> Result<int> {
     TRY(arguments);
-    TRY(inheritance);
+    TRY(prepared);
     log->debug(fmt::format("{} begins, state root {}", command->name, options->root.string()));
-    return command->run(
-        {.options = *options, .log = *log, .arguments = *arguments, .inheritance = *inheritance});
+    return command->run({.options = *options,
+                         .log = *log,
+                         .arguments = *arguments,
+                         .inheritance = prepared->inheritance,
+                         .process_document = prepared->process_document});
   });
   if (outcome) return *outcome;
   Error error = outcome.error();
   std::string what(command->name);
   if (arguments && !arguments->positionals.empty()) what += " " + arguments->positionals.front();
   log->error(error.within(std::move(what)).message() +
-             advice(error, inheritance.value_or(Inheritance{})));
+             advice(error, prepared.value_or(Prepared{}).inheritance));
   // As a shell tells of a program that a signal ended.
   return Signals::ended_by() != 0 ? 128 + Signals::ended_by() : command->failure_status;
 }
