@@ -372,7 +372,49 @@ move_init_down() {
   done
 }
 
+@test "R-26 exec needs room for one process, in a user namespace and with a terminal too" {
+  needs_controller pids
+  config '.linux.resources.pids.limit = 2'
+  create_and_start
+  run ocirun exec "$ID" echo fine
+  succeeds fine
+  run ocirun exec --tty "$ID" tty
+  succeeds
+  mentions /dev/pts/0
+  ocirun delete --force "$ID"
+  user_namespace
+  create_and_start
+  run ocirun exec "$ID" cat /proc/self/cgroup
+  succeeds
+  pure_v2 || mentions ":pids:/"
+}
+
+@test "R-26 exec heeds the limit on processes of a cgroup above the container's, and of one below" {
+  needs_controller pids
+  config '.linux.cgroupsPath = $p | .linux.resources.pids.limit = 100' --arg p "/$ID/box"
+  create_and_start
+  local above below
+  above=$(cgroup pids) below=$(cgroup pids "$ID/box")/sub
+  echo 1 >"$above/pids.max"
+  attempt exec "$ID" true
+  exits 255 "$above, whose pids.max is 1"
+  eventually alone_in_container
+  echo 2 >"$above/pids.max"
+  run ocirun exec "$ID" echo fine
+  succeeds fine
+  pure_v2 && return # a cgroup that hands the controller down takes no process
+  echo max >"$above/pids.max"
+  mkdir "$below"
+  echo 0 >"$below/pids.max"
+  attempt exec --cgroup pids:sub "$ID" true
+  exits 255 "$below, whose pids.max is 0"
+  echo 1 >"$below/pids.max"
+  run ocirun exec --cgroup pids:sub "$ID" echo fine
+  succeeds fine
+}
+
 @test "R-26 exec into a container that has all the processes it may have names the limit" {
+  needs_controller pids
   config '.linux.resources.pids.limit = 1'
   create_and_start
   attempt exec "$ID" true

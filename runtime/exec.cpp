@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include "cgroups/late_join.hpp"
 #include "linux/rlimits.hpp"
 #include "linux/terminal.hpp"
 #include "runtime/agent.hpp"
@@ -21,8 +22,8 @@ constexpr char kPaused[] = "cannot exec in a paused container (resume it, or giv
 
 class ExecLink final : public ChildLink {
  public:
-  ExecLink(const ExecPlan& plan, const cgroups::Cgroup& cgroup, Fd console,
-           bundle::StateDocument state, const Log& log)
+  ExecLink(ExecPlan& plan, const cgroups::Cgroup& cgroup, Fd console, bundle::StateDocument state,
+           const Log& log)
       : plan_(plan), cgroup_(cgroup), console_(console), state_(std::move(state)), log_(log) {}
 
   /// Makes the process, and answers it until Ready. `init`: the container's, which is followed
@@ -33,6 +34,8 @@ class ExecLink final : public ChildLink {
     if (!born) return std::unexpected(name_limit(std::move(born).error(), cgroup_, oom_kills_));
     return {};
   }
+  /// Whether the stage has cloned the process.
+  bool is_staged() const { return is_staged_; }
   UniqueFd take_terminal() { return std::move(terminal_); }
 
  private:
@@ -40,10 +43,11 @@ class ExecLink final : public ChildLink {
     TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
     auto child = clone();
     // It may move on between our look and our clone.
+    UniqueFd topmost;
     for (int tries = 0; tries < kMoves && !child && may_follow(child.error()); ++tries) {
-      TRY_ASSIGN(const UniqueFd followed,
-                 open_cgroup_of_init(plan_.cgroup.unified_directory, init));
-      child = linux::clone_process(0, followed, linux::Parentage::kMine);
+      if (!topmost) topmost = std::move(plan_.cgroup.unified_directory);
+      TRY_ASSIGN(plan_.cgroup.unified_directory, open_cgroup_of_init(topmost, init));
+      child = clone();
     }
     TRY_ASSIGN(child_, within(std::move(child), "join the container's cgroup"));
     if (child_.pid == 0) {
@@ -55,6 +59,9 @@ class ExecLink final : public ChildLink {
   }
   // Not earlier: a score written to the stage would miss the process that it has cloned already.
   Result<void> greet() override {
+    is_staged_ = true;
+    if (plan_.late_cgroup)
+      TRY(within(cgroups::join_late(*plan_.late_cgroup, pid()), "join the container's cgroup"));
     if (!plan_.request.process.oom_score_adj) return {};
     TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
     return within(procfs.write(fmt::format("{}/oom_score_adj", pid()),
@@ -99,12 +106,13 @@ class ExecLink final : public ChildLink {
            has_no_room_for_processes(error.number());
   }
 
-  const ExecPlan& plan_;
+  ExecPlan& plan_;
   const cgroups::Cgroup& cgroup_;
   const std::uint64_t oom_kills_ = cgroup_.oom_kills();  // before our process
   Fd console_;
   bundle::StateDocument state_;
   const Log& log_;
+  bool is_staged_ = false;
   bool agent_has_listener_ = false;  // what the process does from now on may be up to it
   UniqueFd terminal_;
 };
@@ -143,6 +151,7 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
                 .request = request,
                 .pinned = {},
                 .cgroup = {},
+                .late_cgroup = {},
                 .filter = {},
                 .host_root = {},
                 .new_keyring = container.record().new_keyring};
@@ -156,16 +165,27 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
     TRY_ASSIGN(plan.filter, parse_filter_bytes(bytes));
   }
 
-  ExecLink link(plan, *cgroup, console, container.state(), log);
+  std::optional<ExecLink> link;
   Rollback undo;  // after the link, which it needs to the last
-  undo.add([&] { link.kill(); });
-  TRY(link.give_birth(container.init().pid));
-  TRY(cgroup->adopt(link.pid()));
-  TRY(request.announcement.tell(link.child(), undo));
-  TRY(link.detach());
-  TRY(link.await_exec());
+  undo.add([&] { link->kill(); });
+  const auto give_birth = [&] {
+    link.emplace(plan, *cgroup, console, container.state(), log);
+    return link->give_birth(container.init().pid);
+  };
+  auto born = give_birth();
+  // A limit on processes has room for the process, perhaps, and not for a stage beside it.
+  if (!born && born.error().number() == EAGAIN && !link->is_staged()) {
+    link->kill();
+    plan.late_cgroup = std::exchange(plan.cgroup, {});
+    born = give_birth();
+  }
+  TRY(std::move(born));
+  TRY(cgroup->adopt(link->pid()));
+  TRY(request.announcement.tell(link->child(), undo));
+  TRY(link->detach());
+  TRY(link->await_exec());
   undo.commit();
-  return ExecutedProcess{.child = link.take_child(), .terminal = link.take_terminal()};
+  return ExecutedProcess{.child = link->take_child(), .terminal = link->take_terminal()};
 }
 
 }  // namespace

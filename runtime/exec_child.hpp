@@ -17,7 +17,9 @@ struct ExecPlan {
   const bundle::Config& config;
   const ExecRequest& request;
   std::vector<linux::PinnedNamespace> pinned;  // of the container's init
-  cgroups::Cgroup::JoinHandles cgroup;
+  cgroups::Cgroup::JoinHandles cgroup;         // which the stage joins
+  // Joined by the process alone, where there is no room for the stage beside it.
+  std::optional<cgroups::Cgroup::JoinHandles> late_cgroup;
   std::optional<linux::SeccompFilter> filter;
   std::optional<HostPath>
       host_root;  // the rootfs to change to, where the container has no mount namespace

@@ -14,7 +14,7 @@ std::string tell_oom(const cgroups::Cgroup& cgroup, std::uint64_t kills_before);
 
 /// The same around an error of which a want of memory may be the cause: the OOM killer came, or
 /// the kernel said ENOMEM to a process in the cgroup. Names the limit on processes, too, where the
-/// kernel said EAGAIN: it wants room for a stage and its process.
+/// kernel said EAGAIN.
 Error name_limit(Error error, const cgroups::Cgroup& cgroup, std::uint64_t kills_before);
 
 }  // namespace ocirun::runtime
