@@ -154,6 +154,25 @@ sys.exit(subprocess.call(sys.argv[1:]))' "$@"
   [[ ! -e $TMP/poststart ]]
 }
 
+@test "S-12 LC-6 a filter that kills a process at execve fails exec, with --detach too, and start where init is collected at once" {
+  local action privileges
+  for action in SCMP_ACT_KILL_PROCESS SCMP_ACT_KILL_THREAD SCMP_ACT_TRAP; do
+    for privileges in true false; do
+      config '.process.noNewPrivileges = $n' --argjson n "$privileges"
+      seccomp '{defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["execve"], action: "'$action'"}]}'
+      create
+      run ocirun exec "$ID" true
+      exits 255 "/linux/seccomp: the profile kills the process before it could execute the program: allow execve"
+      run ocirun exec --detach "$ID" true
+      exits 255 "/linux/seccomp: the profile kills"
+      run ocirun start "$ID"
+      exits 1 "/linux/seccomp: the profile kills"
+      status_is stopped
+      ocirun delete "$ID"
+    done
+  done
+}
+
 @test "S-13 an exec'd process is under the same filter" {
   seccomp '{defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["mkdir"], action: "SCMP_ACT_ERRNO"}]}'
   create_and_start

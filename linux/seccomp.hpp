@@ -101,6 +101,10 @@ struct SeccompFilter {
 Result<SeccompFilter> compile_seccomp(const SeccompProfile& profile,
                                       std::vector<std::string>& warnings);
 
+/// Whether the filter ends the process or thread that makes `call` (a number of the native
+/// architecture), whatever the call's arguments are: SCMP_ACT_KILL_PROCESS, _KILL_THREAD or _TRAP.
+bool ends_caller(const SeccompFilter& filter, int call);
+
 /// seccomp(SECCOMP_SET_MODE_FILTER); with `filter.notify` the listener's fd is returned, else an
 /// empty one. Wants no_new_privs or CAP_SYS_ADMIN. Errors: EACCES without them; EBUSY when another
 /// filter has a listener.

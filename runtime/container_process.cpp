@@ -59,7 +59,8 @@ ContainerProcess::ContainerProcess(const bundle::Config& config, const bundle::P
       process_(process),
       entrance_(entrance),
       inheritance_(inheritance),
-      filter_(std::move(filter)) {}
+      filter_(std::move(filter)),
+      is_ended_at_execve_(filter_ && linux::ends_caller(*filter_, SYS_execve)) {}
 
 Result<void> ContainerProcess::set_attributes(const linux::Procfs& procfs) {
   linux::reset_signals();
@@ -199,6 +200,13 @@ Result<void> ContainerProcess::restrict(const linux::MessageSocket& parent) {
 Result<void> ContainerProcess::load_late_filter() const {
   if (filter_) TRY(linux::load_seccomp(*filter_));
   return {};
+}
+
+Result<void> ContainerProcess::check_filter_allows_execve() const {
+  if (!is_ended_at_execve_) return {};
+  return refuse(
+      "/linux/seccomp: the profile kills the process before it could execute the program: allow "
+      "execve");
 }
 
 std::string_view ContainerProcess::place() const {

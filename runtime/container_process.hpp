@@ -39,6 +39,10 @@ class ContainerProcess {
   /// find_executable(), among others.
   Result<void> restrict(const linux::MessageSocket& parent);
 
+  /// An error where the filter ends the process at execve: nobody could report it afterwards, and
+  /// the end of a process that its parent has collected looks like that of a program (LC-6).
+  Result<void> check_filter_allows_execve() const;
+
   /// What the program will get: process.env, each name once, with HOME (P-5). Empty before
   /// set_attributes().
   const std::vector<std::string>& environment() const { return environment_; }
@@ -75,6 +79,7 @@ class ContainerProcess {
   Entrance entrance_;
   Inheritance inheritance_;
   std::optional<linux::SeccompFilter> filter_;
+  bool is_ended_at_execve_;
   bool retry_directory_ = false;
   std::vector<std::string> environment_;
   std::string executable_;

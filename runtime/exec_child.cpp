@@ -75,6 +75,7 @@ Result<void> run_process(const ExecPlan& plan, const linux::MessageSocket& paren
     if (plan.new_keyring) TRY(join_keyring(plan.request.process, procfs));
     TRY(process.set_attributes(procfs));
   }
+  TRY(process.check_filter_allows_execve());
   TRY(process.restrict(parent));
   TRY(report_ready(parent));
   return process.execute();

@@ -429,4 +429,48 @@ BOOST_AUTO_TEST_CASE(a_filter_longer_than_the_kernel_takes_is_refused) {
   BOOST_TEST(compile_error(wanted).find("the kernel takes at most 4096") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(whether_a_filter_ends_its_caller_is_known_before_it_is_loaded)  // S-12, LC-6
+{
+  for (const auto action :
+       {SeccompAction::kKillProcess, SeccompAction::kKillThread, SeccompAction::kTrap,
+        SeccompAction::kErrno, SeccompAction::kLog, SeccompAction::kNotify}) {
+    const bool ends = action == SeccompAction::kKillProcess ||
+                      action == SeccompAction::kKillThread || action == SeccompAction::kTrap;
+    SeccompProfile one = profile(SeccompAction::kAllow, {rule(action, {"execve", "mkdir"})});
+    for (const std::vector<std::uint32_t>& architectures :
+         {std::vector<std::uint32_t>{}, {SCMP_ARCH_X86, SCMP_ARCH_X86_64, SCMP_ARCH_X32}}) {
+      one.architectures = architectures;
+      const SeccompFilter filter = compile(one);
+      BOOST_TEST(ends_caller(filter, number("execve")) == ends);
+      BOOST_TEST(ends_caller(filter, number("mkdir")) == ends);
+      BOOST_TEST(!ends_caller(filter, number("rmdir")));
+    }
+  }
+  const SeccompFilter list = compile(
+      profile(SeccompAction::kKillProcess, {rule(SeccompAction::kAllow, {"read", "execve"})}));
+  BOOST_TEST(!ends_caller(list, number("execve")));
+  BOOST_TEST(ends_caller(list, number("mkdir")));
+  const SeccompFilter some = compile(profile(
+      SeccompAction::kAllow,
+      {rule(SeccompAction::kKillProcess, {"execve"}, {argument(1, SeccompOperator::kEqual, 0)})}));
+  BOOST_TEST(!ends_caller(some, number("execve")));  // up to the argument
+}
+
+// What ends_caller() says of each call without arguments is what the kernel would do.
+BOOST_AUTO_TEST_CASE(a_verdict_agrees_with_the_filter_for_every_call) {
+  SeccompProfile wanted = profile(SeccompAction::kKillProcess, {});
+  wanted.architectures = {SCMP_ARCH_X86, SCMP_ARCH_X86_64, SCMP_ARCH_X32};
+  for (int call = 0; call < 400; call += 3)
+    if (char* name = ::seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, call)) {
+      wanted.rules.push_back(rule(SeccompAction::kAllow, {name}));
+      std::free(name);
+    }
+  const SeccompFilter filter = compile(wanted);
+  for (int call = 0; call < 500; ++call) {
+    const bool ends = answer(filter, ::seccomp_arch_native(), static_cast<std::uint32_t>(call)) ==
+                      SECCOMP_RET_KILL_PROCESS;
+    BOOST_TEST_CONTEXT("call " << call) { BOOST_TEST(ends_caller(filter, call) == ends); }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
