@@ -8,30 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "cgroups/layout.hpp"
 #include "cgroups/oom_watch.hpp"
-#include "cgroups/placement.hpp"
 #include "cgroups/plan.hpp"
+#include "cgroups/record.hpp"
 #include "cgroups/resources.hpp"
 #include "linux/error.hpp"
-#include "linux/ids.hpp"
 #include "linux/unique_fd.hpp"
 
 namespace ocirun::cgroups {
-
-/// What has to be known to find a container's cgroup again: kept in intent and state.
-struct Record {
-  std::string path;  // the placement
-  std::vector<std::pair<std::string, std::string>>
-      directories;  // controllers ("cpu,cpuacct", "name=systemd", "" for unified), host directory
-  std::vector<std::string>
-      created_parents;  // directories that create() made above them, deepest first
-  std::vector<std::pair<std::string, std::string>> handed_down =
-      {};                 // controllers, directory: switched on there for us (unified hierarchy)
-  std::string unit = {};  // the scope that systemd made for it, "" without systemd
-  bool user_instance = false;  // by the systemd of an ordinary user
-  friend bool operator==(const Record&, const Record&) = default;
-};
 
 enum class FreezerState { kThawed, kFrozen };
 
@@ -116,20 +100,5 @@ class Cgroup {
   virtual Result<void> destroy() = 0;
   virtual const Record& record() const = 0;
 };
-
-/// v1, hybrid or v2, as the layout says (systemd's are made by systemd_cgroup.hpp). Nothing is made
-/// yet; record() is complete but for created_parents.
-Result<std::unique_ptr<Cgroup>> make_cgroup(const Layout& layout, const Placement& placement);
-/// The same from what a state file remembers: nothing of it is re-derived. Errors: a record that
-/// names anything but directories of cgroupfs, as a damaged or forged one does.
-Result<std::unique_ptr<Cgroup>> open_cgroup(Record record);
-/// The directories above those of `record` that are not there yet, deepest first.
-std::vector<std::string> missing_parents(const Record& record);
-/// For records that `owner` wrote and not we: its directories must be the ones that `layout` gives
-/// for its path, and those that exist must belong to `owner`. Returns only those: a missing one may
-/// be made by somebody else meanwhile, and what lies above them may be in use by others.
-Result<Record> check_record(Record record, const Layout& layout, Uid owner);
-/// `--cgroup-manager=disabled`: every operation does nothing; the process stays where it is.
-std::unique_ptr<Cgroup> disabled_cgroup();
 
 }  // namespace ocirun::cgroups

@@ -64,7 +64,4 @@ class HostCgroup final : public Cgroup {
   bool not_ours_ = false;
 };
 
-/// The record of a cgroup that is not made yet.
-Record planned_record(const Layout& layout, const Placement& placement);
-
 }  // namespace ocirun::cgroups

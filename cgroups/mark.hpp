@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "cgroups/cgroup.hpp"
 #include "cgroups/directory.hpp"
 #include "cgroups/layout.hpp"
+#include "cgroups/record.hpp"
 #include "linux/error.hpp"
 
 namespace ocirun::cgroups {

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "cgroups/directory.hpp"
+#include "cgroups/open_cgroup.hpp"
 #include "cgroups/plan.hpp"
 #include "cgroups/systemd_cgroup.hpp"
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "cgroups/host_cgroup.hpp"
 #include "cgroups/mark.hpp"
+#include "cgroups/record.hpp"
 #include "linux/patience.hpp"
 #include "linux/procfs.hpp"
 #include "runtime/container.hpp"
-#include "runtime/destroy.hpp"
 #include "runtime/options.hpp"
+#include "runtime/record.hpp"
 
 namespace ocirun::runtime {
 namespace {

@@ -5,7 +5,7 @@
 #include <cerrno>
 
 #include "linux/procfs.hpp"
-#include "runtime/destroy.hpp"
+#include "runtime/record.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -42,7 +42,7 @@ Result<void> check_ownership(const StateDirectory& directory, bundle::ContainerR
       !linux::belongs_to(record.init_pid, owner))
     return refuse("its state names process {}, which does not belong to user {}, the owner of {}",
                   record.init_pid, owner, directory.path().string());
-  if (record.cgroup_manager == CgroupManager::kDisabled || record.cgroup.path.empty()) return {};
+  if (is_without_cgroup(record)) return {};
   TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   TRY_ASSIGN(const cgroups::Layout layout, cgroups::read_layout(procfs));
   TRY_ASSIGN(const Uid uid, Uid::make(owner));

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "cgroups/open_cgroup.hpp"
 #include "linux/pidfd.hpp"
 #include "linux/procfs.hpp"
 #include "linux/resctrl.hpp"
@@ -16,6 +17,7 @@
 #include "runtime/new_record.hpp"
 #include "runtime/notifications.hpp"
 #include "runtime/preflight.hpp"
+#include "runtime/record.hpp"
 #include "runtime/rollback.hpp"
 #include "runtime/unmapped_root.hpp"
 

@@ -13,6 +13,7 @@
 #include "runtime/host_hooks.hpp"
 #include "runtime/net_devices.hpp"
 #include "runtime/processes.hpp"
+#include "runtime/record.hpp"
 #include "runtime/signals.hpp"
 #include "runtime/status.hpp"
 
@@ -20,10 +21,6 @@ namespace ocirun::runtime {
 namespace {
 
 constexpr std::chrono::seconds kKillPatience{10};
-
-bool is_without_cgroup(const bundle::ContainerRecord& record) {
-  return record.cgroup_manager == CgroupManager::kDisabled || record.cgroup.path.empty();
-}
 
 // A number, a start time and a cgroup's path mean nothing after a reboot: they may be another's.
 bundle::ContainerRecord of_this_boot(const bundle::ContainerRecord& record) {
@@ -61,24 +58,6 @@ Result<void> await_end_of_init(const bundle::ContainerRecord& record) {
 }
 
 }  // namespace
-
-bundle::StateDocument document_of(const bundle::ContainerRecord& record) {
-  return {.oci_version = record.oci_version,
-          .id = record.id,
-          .status = Status::kUnknown,
-          .pid = 0,
-          .bundle = record.bundle,
-          .rootfs = record.rootfs,
-          .created = record.created,
-          .owner = "",
-          .annotations = record.annotations};
-}
-
-Result<std::unique_ptr<cgroups::Cgroup>> cgroup_of(const bundle::ContainerRecord& record) {
-  // Empty: a crash before anything was planned.
-  if (is_without_cgroup(record)) return cgroups::disabled_cgroup();
-  return cgroups::open_cgroup(record.cgroup);
-}
 
 Result<HostRootfs> detach_host_rootfs(const bundle::ContainerRecord& record) {
   if (!record.rootfs_mount) return HostRootfs::kIsNotOurs;

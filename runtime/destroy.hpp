@@ -23,12 +23,6 @@ Result<void> destroy_container(const StateDirectory& directory,
 void run_poststop(const bundle::Config& config, const bundle::ContainerRecord& record,
                   const Log& log);
 
-/// The document that hooks and `state` show of a record.
-bundle::StateDocument document_of(const bundle::ContainerRecord& record);
-
-/// The cgroup that a record remembers, whatever manages it.
-Result<std::unique_ptr<cgroups::Cgroup>> cgroup_of(const bundle::ContainerRecord& record);
-
 enum class HostRootfs { kDetached, kIsNotOurs };
 /// Detaches the rootfs with all that was mounted below it in the caller's own mount namespace (L-4:
 /// no mount namespace). Another's mount that is seen there, an engine's own, stays.

@@ -22,9 +22,14 @@ constexpr char kPaused[] = "cannot exec in a paused container (resume it, or giv
 
 class ExecLink final : public ChildLink {
  public:
-  ExecLink(ExecPlan& plan, const cgroups::Cgroup& cgroup, Fd console, bundle::StateDocument state,
-           const Log& log)
-      : plan_(plan), cgroup_(cgroup), console_(console), state_(std::move(state)), log_(log) {}
+  ExecLink(ExecPlan& plan, const ExecRequest& request, const cgroups::Cgroup& cgroup, Fd console,
+           bundle::StateDocument state, const Log& log)
+      : plan_(plan),
+        request_(request),
+        cgroup_(cgroup),
+        console_(console),
+        state_(std::move(state)),
+        log_(log) {}
 
   /// Makes the process, and answers it until Ready. `init`: the container's, which is followed
   /// where its topmost cgroup takes no process. Errors name the limit that is exhausted.
@@ -62,10 +67,10 @@ class ExecLink final : public ChildLink {
     is_staged_ = true;
     if (plan_.late_cgroup)
       TRY(within(cgroups::join_late(*plan_.late_cgroup, pid()), "join the container's cgroup"));
-    if (!plan_.request.process.oom_score_adj) return {};
+    if (!request_.process.oom_score_adj) return {};
     TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
     return within(procfs.write(fmt::format("{}/oom_score_adj", pid()),
-                               fmt::format("{}", *plan_.request.process.oom_score_adj)),
+                               fmt::format("{}", *request_.process.oom_score_adj)),
                   "/oomScoreAdj");
   }
 
@@ -76,7 +81,7 @@ class ExecLink final : public ChildLink {
         return {};
       }
       case Message::kSetLimits:
-        return linux::set_rlimits(pid(), plan_.request.process.rlimits);
+        return linux::set_rlimits(pid(), request_.process.rlimits);
       case Message::kListener:
         TRY(send_listener(packet, child_, *plan_.config.seccomp, state_));
         agent_has_listener_ = true;
@@ -89,7 +94,7 @@ class ExecLink final : public ChildLink {
   Result<void> hear_nothing(std::chrono::seconds so_far) override {
     const auto frozen = cgroup_.freezer_state();
     const bool is_paused = frozen && *frozen == cgroups::FreezerState::kFrozen;
-    if (is_paused && plan_.request.paused == InPaused::kIsAnError) return refuse(kPaused);
+    if (is_paused && request_.paused == InPaused::kIsAnError) return refuse(kPaused);
     if (agent_has_listener_ && !is_paused) return no_answer_of_agent(*plan_.config.seccomp, so_far);
     log_.warn(fmt::format("still waiting after {} s, while {}{}", so_far.count(),
                           conversation().activity(), is_paused ? ": the container is paused" : ""));
@@ -102,11 +107,12 @@ class ExecLink final : public ChildLink {
   }
   // --cgroup says exactly where to; nothing else is as good.
   bool may_follow(const Error& error) const {
-    return plan_.cgroup.unified_directory && plan_.request.cgroups.empty() &&
+    return plan_.cgroup.unified_directory && request_.cgroups.empty() &&
            has_no_room_for_processes(error.number());
   }
 
   ExecPlan& plan_;
+  const ExecRequest& request_;
   const cgroups::Cgroup& cgroup_;
   const std::uint64_t oom_kills_ = cgroup_.oom_kills();  // before our process
   Fd console_;
@@ -148,7 +154,8 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
   TRY(check_status(container, request.paused));
   TRY_ASSIGN(const UniqueFd console, connect_console(request));
   ExecPlan plan{.config = config,
-                .request = request,
+                .process = request.process,
+                .inheritance = request.inheritance,
                 .pinned = {},
                 .cgroup = {},
                 .late_cgroup = {},
@@ -169,7 +176,7 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
   Rollback undo;  // after the link, which it needs to the last
   undo.add([&] { link->kill(); });
   const auto give_birth = [&] {
-    link.emplace(plan, *cgroup, console, container.state(), log);
+    link.emplace(plan, request, *cgroup, console, container.state(), log);
     return link->give_birth(container.init().pid);
   };
   auto born = give_birth();

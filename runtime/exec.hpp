@@ -9,7 +9,7 @@
 #include "linux/error.hpp"
 #include "runtime/announcement.hpp"
 #include "runtime/container.hpp"
-#include "runtime/create.hpp"
+#include "runtime/create_request.hpp"
 #include "runtime/inheritance.hpp"
 
 namespace ocirun::runtime {

@@ -26,7 +26,7 @@ void keep_only_own_descriptors(const ExecPlan& plan, const linux::MessageSocket&
   std::vector<Fd> keep{parent.fd()};
   for (const UniqueFd& tasks : plan.cgroup.tasks) keep.push_back(tasks);
   for (const linux::PinnedNamespace& pinned : plan.pinned) keep.push_back(pinned.fd);
-  for (int i = 0; i < plan.request.inheritance.descriptors(); ++i) keep.push_back(Fd{3 + i});
+  for (int i = 0; i < plan.inheritance.descriptors(); ++i) keep.push_back(Fd{3 + i});
   linux::close_descriptors_but(keep);
 }
 
@@ -40,7 +40,7 @@ Result<linux::Child> run_stage(const ExecPlan& plan, const linux::MessageSocket&
   keep_only_own_descriptors(plan, parent);
   TRY(die_with_parent(parent));
   // P-18: `initial` holds until the process is in its cgroup, `final` from then on.
-  if (const auto& initial = plan.request.process.initial_cpu_affinity; initial && !initial->empty())
+  if (const auto& initial = plan.process.initial_cpu_affinity; initial && !initial->empty())
     TRY(within(linux::set_cpu_affinity(*initial), "/process/execCPUAffinity/initial"));
   TRY(join_tasks(plan.cgroup));
   TRY(enter_container(plan.pinned, plan.config));
@@ -51,9 +51,9 @@ Result<linux::Child> run_stage(const ExecPlan& plan, const linux::MessageSocket&
 
 Result<void> open_own_terminal(const ExecPlan& plan, const linux::Procfs& procfs,
                                const linux::MessageSocket& parent) {
-  if (!plan.request.process.terminal) return {};
+  if (!plan.process.terminal) return {};
   TRY_ASSIGN(const linux::SafeDir root, linux::SafeDir::open_root(HostPath("/")));
-  const bundle::Process& process = plan.request.process;
+  const bundle::Process& process = plan.process;
   TRY_ASSIGN(const linux::Terminal terminal,
              linux::open_terminal(root, procfs, process.console_size, process.user.uid));
   const Fd master = terminal.master;
@@ -65,14 +65,14 @@ Result<void> run_process(const ExecPlan& plan, const linux::MessageSocket& paren
   TRY(await_go(parent));
   TRY(die_with_parent(parent));
   TRY(start_session());
-  ContainerProcess process(plan.config, &plan.request.process, Entrance::kExec,
-                           plan.request.inheritance, plan.filter);
+  ContainerProcess process(plan.config, &plan.process, Entrance::kExec, plan.inheritance,
+                           plan.filter);
   {
     // A procfs of our own: whatever the container has put on its /proc, a label lands where it
     // should.
     TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
     TRY(within(open_own_terminal(plan, procfs, parent), "terminal"));
-    if (plan.new_keyring) TRY(join_keyring(plan.request.process, procfs));
+    if (plan.new_keyring) TRY(join_keyring(plan.process, procfs));
     TRY(process.set_attributes(procfs));
   }
   TRY(process.check_filter_allows_execve());

@@ -8,9 +8,11 @@
 #include "linux/procfs.hpp"
 #include "linux/seccomp.hpp"
 #include "runtime/child_link.hpp"
-#include "runtime/create.hpp"
+#include "runtime/create_request.hpp"
+#include "runtime/log.hpp"
 #include "runtime/plan.hpp"
 #include "runtime/rollback.hpp"
+#include "runtime/store.hpp"
 
 namespace ocirun::runtime {
 

@@ -8,7 +8,6 @@
 #include "linux/mount_point.hpp"
 #include "linux/syscalls.hpp"
 #include "linux/terminal.hpp"
-#include "runtime/notifications.hpp"
 #include "runtime/protocol.hpp"
 
 namespace ocirun::runtime {

@@ -7,7 +7,7 @@
 #include "linux/procfs.hpp"
 #include "runtime/cgroup_choice.hpp"
 #include "runtime/cgroup_mark.hpp"
-#include "runtime/destroy.hpp"
+#include "runtime/record.hpp"
 
 namespace ocirun::runtime {
 namespace {

@@ -5,6 +5,7 @@
 #include "bundle/json_writer.hpp"
 #include "linux/pidfd.hpp"
 #include "linux/procfs.hpp"
+#include "runtime/log.hpp"
 
 namespace ocirun::runtime {
 namespace {

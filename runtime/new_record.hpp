@@ -2,7 +2,8 @@
 
 #include "bundle/config.hpp"
 #include "bundle/state_document.hpp"
-#include "runtime/create.hpp"
+#include "runtime/create_request.hpp"
+#include "runtime/options.hpp"
 
 namespace ocirun::runtime {
 

@@ -9,12 +9,10 @@
 #include "linux/error.hpp"
 #include "linux/unique_fd.hpp"
 #include "runtime/log.hpp"
+#include "runtime/plan.hpp"
 #include "runtime/supervisor.hpp"
 
 namespace ocirun::runtime {
-
-/// Where a container finds the socket, in its NOTIFY_SOCKET.
-inline constexpr char kNotifySocketInContainer[] = "/run/notify/notify.sock";
 
 /// Whether the container is to have a socket of ours: it has a process, and the document does not
 /// set NOTIFY_SOCKET itself.

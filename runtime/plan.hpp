@@ -13,6 +13,9 @@
 
 namespace ocirun::runtime {
 
+/// Where a container finds the socket for its service manager, in its NOTIFY_SOCKET.
+inline constexpr char kNotifySocketInContainer[] = "/run/notify/notify.sock";
+
 /// What a container's first process needs. The parent fills it in before the clone; init reads its
 /// own copy of the parent's memory, so nothing of this crosses a socket.
 struct InitPlan {

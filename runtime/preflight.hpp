@@ -8,7 +8,8 @@
 #include "cgroups/cgroup.hpp"
 #include "linux/mount.hpp"
 #include "linux/namespaces.hpp"
-#include "runtime/create.hpp"
+#include "runtime/create_request.hpp"
+#include "runtime/log.hpp"
 
 namespace ocirun::runtime {
 

@@ -8,6 +8,7 @@
 #include "runtime/destroy.hpp"
 #include "runtime/kill.hpp"
 #include "runtime/lost_record.hpp"
+#include "runtime/record.hpp"
 
 namespace ocirun::runtime {
 namespace {

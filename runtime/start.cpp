@@ -10,6 +10,7 @@
 #include "runtime/await.hpp"
 #include "runtime/destroy.hpp"
 #include "runtime/host_hooks.hpp"
+#include "runtime/record.hpp"
 #include "runtime/signals.hpp"
 #include "runtime/start_gate.hpp"
 

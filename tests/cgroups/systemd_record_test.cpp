@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "cgroups/cgroup.hpp"
+#include "cgroups/open_cgroup.hpp"
 
 using namespace ocirun::cgroups;
 

@@ -1,52 +1,21 @@
-#include "cgroups/cgroup.hpp"
+#include "cgroups/record.hpp"
 
 #include <algorithm>
 
 #include "cgroups/directory.hpp"
-#include "cgroups/host_cgroup.hpp"
-#include "cgroups/stats.hpp"
-#include "cgroups/systemd_cgroup.hpp"
+#include "cgroups/node.hpp"
+#include "cgroups/systemd_names.hpp"
 #include "cgroups/text.hpp"
 
 namespace ocirun::cgroups {
 namespace {
 
-class DisabledCgroup final : public Cgroup {
- public:
-  Result<void> create(std::span<const DeviceRule>) override { return {}; }
-  Result<JoinHandles> open_for_join() const override { return JoinHandles{}; }
-  Result<JoinHandles> open_for_join(std::span<const std::string>) const override {
-    return JoinHandles{};
-  }
-  void on_dropped_limit(OnDroppedLimit) override {}
-  Result<void> apply(const Resources&) override { return {}; }
-  Result<Writes> update(const Resources&) override { return Writes(); }
-  void restore(std::span<const Write>) override {}
-  Result<void> restrict_devices(std::span<const DeviceRule>) override { return {}; }
-  Result<void> change_devices(std::span<const DeviceRule>, std::span<const DeviceRule>) override {
-    return {};
-  }
-  Result<void> freeze(FreezerState) override { return {}; }
-  Result<FreezerState> freezer_state() const override { return FreezerState::kThawed; }
-  Result<void> signal_all(int) override { return {}; }
-  Result<std::vector<int>> pids() const override { return std::vector<int>(); }
-  Result<Stats> stats() const override { return Stats{}; }
-  Result<OomWatch> watch_oom() const override {
-    return refuse("the container has no cgroup of its own");
-  }
-  std::uint64_t oom_kills() const override { return 0; }
-  Result<void> destroy() override { return {}; }
-  const Record& record() const override { return record_; }
-
- private:
-  Record record_;
-};
-
 std::string joined(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ","));
 }
 
-/// The record's own shape: what it calls a parent is one.
+}  // namespace
+
 Result<void> check_shape(const Record& record) {
   if (record.directories.empty()) return refuse("the container's record names no cgroup");
   const auto is_normal = [](const std::string& path) {
@@ -83,8 +52,6 @@ Result<void> check_shape(const Record& record) {
   return {};
 }
 
-}  // namespace
-
 Record planned_record(const Layout& layout, const Placement& placement) {
   Record record{
       .path = placement.path, .directories = {}, .created_parents = {}, .handed_down = {}};
@@ -92,18 +59,6 @@ Record planned_record(const Layout& layout, const Placement& placement) {
     record.directories.emplace_back(joined(hierarchy.controllers),
                                     hierarchy.mount_point.string() + placement.path);
   return record;
-}
-
-Result<std::unique_ptr<Cgroup>> make_cgroup(const Layout& layout, const Placement& placement) {
-  return std::make_unique<HostCgroup>(planned_record(layout, placement));
-}
-
-Result<std::unique_ptr<Cgroup>> open_cgroup(Record record) {
-  TRY(check_shape(record));
-  for (const auto& [controllers, directory] : record.directories)
-    TRY(within(find_directory(directory), "the container's record"));
-  if (!record.unit.empty()) return std::make_unique<SystemdCgroup>(std::move(record));
-  return std::make_unique<HostCgroup>(std::move(record));
 }
 
 std::vector<std::string> missing_parents(const Record& record) {
@@ -139,7 +94,5 @@ Result<Record> check_record(Record record, const Layout& layout, Uid owner) {
   record.handed_down.clear();
   return record;
 }
-
-std::unique_ptr<Cgroup> disabled_cgroup() { return std::make_unique<DisabledCgroup>(); }
 
 }  // namespace ocirun::cgroups
