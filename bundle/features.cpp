@@ -6,11 +6,11 @@
 #include "bundle/json_writer.hpp"
 #include "bundle/oci_version.hpp"
 #include "hooks/hook.hpp"
-#include "linux/capabilities.hpp"
-#include "linux/mount.hpp"
-#include "linux/namespaces.hpp"
-#include "linux/scheduling.hpp"
-#include "linux/seccomp.hpp"
+#include "linux/mounts/mount.hpp"
+#include "linux/namespaces/namespaces.hpp"
+#include "linux/process/capabilities.hpp"
+#include "linux/process/scheduling.hpp"
+#include "linux/seccomp/filter.hpp"
 
 namespace ocirun::bundle {
 namespace {

@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "bundle/json_value.hpp"
-#include "linux/ids.hpp"
-#include "linux/number_set.hpp"
+#include "linux/base/ids.hpp"
+#include "linux/base/number_set.hpp"
 
 namespace ocirun::bundle {
 

@@ -9,7 +9,7 @@
 
 #include "bundle/json_document.hpp"
 #include "bundle/report.hpp"
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
 
 namespace ocirun::bundle {
 

@@ -10,9 +10,9 @@
 #include "bundle/oci_version.hpp"
 #include "bundle/sections.hpp"
 #include "bundle/validate.hpp"
-#include "linux/file_io.hpp"
-#include "linux/syscalls.hpp"
-#include "linux/text.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
 
 namespace ocirun::bundle {
 namespace {

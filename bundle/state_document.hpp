@@ -9,8 +9,8 @@
 #include "bundle/status.hpp"
 #include "cgroups/cgroup.hpp"
 #include "cgroups/manager.hpp"
-#include "linux/error.hpp"
-#include "linux/resctrl.hpp"
+#include "linux/base/error.hpp"
+#include "linux/resctrl/group.hpp"
 
 namespace ocirun::bundle {
 

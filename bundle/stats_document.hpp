@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "cgroups/stats.hpp"
-#include "linux/interface_stats.hpp"
-#include "linux/resctrl_stats.hpp"
+#include "linux/network/interface_stats.hpp"
+#include "linux/resctrl/stats.hpp"
 
 namespace ocirun::bundle {
 

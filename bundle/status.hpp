@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "linux/name_table.hpp"
+#include "linux/base/name_table.hpp"
 
 namespace ocirun::bundle {
 

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "bundle/json_writer.hpp"
-#include "linux/signal_names.hpp"
+#include "linux/base/signal_names.hpp"
 
 namespace ocirun::bundle {
 namespace {

@@ -8,7 +8,7 @@
 #include "cgroups/explain.hpp"
 #include "cgroups/old_value.hpp"
 #include "cgroups/realtime.hpp"
-#include "linux/syscalls.hpp"
+#include "linux/base/syscalls.hpp"
 
 namespace ocirun::cgroups {
 namespace {

@@ -12,8 +12,8 @@
 #include "cgroups/plan.hpp"
 #include "cgroups/record.hpp"
 #include "cgroups/resources.hpp"
-#include "linux/error.hpp"
-#include "linux/unique_fd.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
 
 namespace ocirun::cgroups {
 

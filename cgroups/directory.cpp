@@ -13,9 +13,9 @@
 #include <cerrno>
 #include <vector>
 
-#include "linux/directory_entries.hpp"
-#include "linux/procfs.hpp"
-#include "linux/syscalls.hpp"
+#include "linux/base/directory_entries.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/files/procfs.hpp"
 
 namespace ocirun::cgroups {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "linux/patience.hpp"
+#include "linux/base/patience.hpp"
 
 namespace ocirun::cgroups {
 namespace {

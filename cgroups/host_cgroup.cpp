@@ -16,7 +16,7 @@
 #include "cgroups/read_stats.hpp"
 #include "cgroups/stats.hpp"
 #include "cgroups/text.hpp"
-#include "linux/procfs.hpp"
+#include "linux/files/procfs.hpp"
 
 namespace ocirun::cgroups {
 namespace {

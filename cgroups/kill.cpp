@@ -8,7 +8,7 @@
 
 #include "cgroups/freezer.hpp"
 #include "cgroups/text.hpp"
-#include "linux/pidfd.hpp"
+#include "linux/process/pidfd.hpp"
 
 namespace ocirun::cgroups {
 namespace {

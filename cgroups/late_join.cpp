@@ -5,8 +5,8 @@
 #include "cgroups/directory.hpp"
 #include "cgroups/node.hpp"
 #include "cgroups/text.hpp"
-#include "linux/procfs.hpp"
-#include "linux/syscalls.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/files/procfs.hpp"
 
 namespace ocirun::cgroups {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cgroups/cgroup.hpp"
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
 
 namespace ocirun::cgroups {
 

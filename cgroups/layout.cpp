@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cgroups/text.hpp"
-#include "linux/mountinfo.hpp"
+#include "linux/files/mountinfo.hpp"
 
 namespace ocirun::cgroups {
 namespace {

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "linux/error.hpp"
-#include "linux/paths.hpp"
-#include "linux/procfs.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/paths.hpp"
+#include "linux/files/procfs.hpp"
 
 namespace ocirun::cgroups {
 

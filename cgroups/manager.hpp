@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "linux/name_table.hpp"
+#include "linux/base/name_table.hpp"
 
 namespace ocirun::cgroups {
 

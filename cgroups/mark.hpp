@@ -7,7 +7,7 @@
 #include "cgroups/directory.hpp"
 #include "cgroups/layout.hpp"
 #include "cgroups/record.hpp"
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
 
 namespace ocirun::cgroups {
 

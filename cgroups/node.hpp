@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cgroups/directory.hpp"
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
 
 namespace ocirun::cgroups {
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <span>
 
-#include "linux/error.hpp"
-#include "linux/unique_fd.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
 
 namespace ocirun::cgroups {
 

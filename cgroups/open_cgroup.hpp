@@ -6,7 +6,7 @@
 #include "cgroups/layout.hpp"
 #include "cgroups/placement.hpp"
 #include "cgroups/record.hpp"
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
 
 namespace ocirun::cgroups {
 

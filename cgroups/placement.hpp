@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "cgroups/layout.hpp"
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
 
 namespace ocirun::cgroups {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cgroups/resources.hpp"
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
 
 namespace ocirun::cgroups {
 

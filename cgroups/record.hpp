@@ -6,8 +6,8 @@
 
 #include "cgroups/layout.hpp"
 #include "cgroups/placement.hpp"
-#include "linux/error.hpp"
-#include "linux/ids.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/ids.hpp"
 
 namespace ocirun::cgroups {
 

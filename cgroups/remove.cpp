@@ -6,7 +6,7 @@
 
 #include "cgroups/kill.hpp"
 #include "cgroups/text.hpp"
-#include "linux/patience.hpp"
+#include "linux/base/patience.hpp"
 
 namespace ocirun::cgroups {
 namespace {

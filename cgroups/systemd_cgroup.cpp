@@ -11,7 +11,7 @@
 #include "cgroups/systemd_annotations.hpp"
 #include "cgroups/systemd_limits.hpp"
 #include "cgroups/text.hpp"
-#include "linux/procfs.hpp"
+#include "linux/files/procfs.hpp"
 
 namespace ocirun::cgroups {
 namespace {

@@ -14,9 +14,9 @@
 #include <utility>
 
 #include "cgroups/text.hpp"
-#include "linux/clone.hpp"
-#include "linux/exec.hpp"
-#include "linux/own_program.hpp"
+#include "linux/process/clone.hpp"
+#include "linux/process/exec.hpp"
+#include "linux/sealed/own_program.hpp"
 
 namespace ocirun::cgroups {
 namespace {

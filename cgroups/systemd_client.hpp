@@ -6,8 +6,8 @@
 
 #include "cgroups/systemd_names.hpp"
 #include "cgroups/systemd_property.hpp"
-#include "linux/error.hpp"
-#include "linux/unique_fd.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
 
 namespace ocirun::cgroups {
 

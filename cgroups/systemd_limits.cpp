@@ -5,7 +5,7 @@
 
 #include "cgroups/device_rules.hpp"
 #include "cgroups/text.hpp"
-#include "linux/number_set.hpp"
+#include "linux/base/number_set.hpp"
 
 namespace ocirun::cgroups {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "linux/text.hpp"
+#include "linux/base/text.hpp"
 
 namespace ocirun::cgroups {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "linux/error.hpp"
-#include "linux/paths.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/paths.hpp"
 
 namespace ocirun::hooks {
 

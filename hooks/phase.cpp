@@ -1,6 +1,6 @@
 #include "hooks/phase.hpp"
 
-#include "linux/name_table.hpp"
+#include "linux/base/name_table.hpp"
 
 namespace ocirun::hooks {
 

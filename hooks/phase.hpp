@@ -5,7 +5,7 @@
 
 #include "hooks/hook.hpp"
 #include "hooks/run_hook.hpp"
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
 
 namespace ocirun::hooks {
 

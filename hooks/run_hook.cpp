@@ -14,11 +14,11 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "linux/clone.hpp"
-#include "linux/exec.hpp"
-#include "linux/file_io.hpp"
-#include "linux/interpreter.hpp"
-#include "linux/pipe.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/base/pipe.hpp"
+#include "linux/process/clone.hpp"
+#include "linux/process/exec.hpp"
+#include "linux/process/interpreter.hpp"
 
 namespace ocirun::hooks {
 namespace {

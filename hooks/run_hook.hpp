@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "hooks/hook.hpp"
-#include "linux/error.hpp"
-#include "linux/unique_fd.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
 
 namespace ocirun::hooks {
 

@@ -7,8 +7,8 @@
 
 #include <cerrno>
 
-#include "linux/pidfd.hpp"
-#include "linux/terminal.hpp"
+#include "linux/mounts/terminal.hpp"
+#include "linux/process/pidfd.hpp"
 #include "runtime/foreground.hpp"
 #include "runtime/protocol.hpp"
 

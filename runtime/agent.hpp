@@ -3,9 +3,9 @@
 #include <chrono>
 
 #include "bundle/state_document.hpp"
-#include "linux/clone.hpp"
-#include "linux/message_socket.hpp"
-#include "linux/seccomp.hpp"
+#include "linux/base/message_socket.hpp"
+#include "linux/process/clone.hpp"
+#include "linux/seccomp/filter.hpp"
 
 namespace ocirun::runtime {
 

@@ -4,9 +4,9 @@
 
 #include <cerrno>
 
-#include "linux/file_io.hpp"
-#include "linux/syscalls.hpp"
-#include "linux/terminal.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/mounts/terminal.hpp"
 
 namespace ocirun::runtime {
 

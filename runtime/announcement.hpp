@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "linux/clone.hpp"
-#include "linux/paths.hpp"
+#include "linux/base/paths.hpp"
+#include "linux/process/clone.hpp"
 #include "runtime/rollback.hpp"
 
 namespace ocirun::runtime {

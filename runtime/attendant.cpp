@@ -1,6 +1,6 @@
 #include "runtime/attendant.hpp"
 
-#include "linux/pidfd.hpp"
+#include "linux/process/pidfd.hpp"
 #include "runtime/container.hpp"
 
 namespace ocirun::runtime {

@@ -3,8 +3,8 @@
 #include <chrono>
 #include <functional>
 
-#include "linux/error.hpp"
-#include "linux/unique_fd.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
 
 namespace ocirun::runtime {
 

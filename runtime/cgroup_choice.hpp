@@ -10,7 +10,7 @@
 #include "cgroups/layout.hpp"
 #include "cgroups/placement.hpp"
 #include "cgroups/resources.hpp"
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
 #include "runtime/log.hpp"
 #include "runtime/options.hpp"
 

@@ -5,8 +5,8 @@
 
 #include "cgroups/mark.hpp"
 #include "cgroups/record.hpp"
-#include "linux/patience.hpp"
-#include "linux/procfs.hpp"
+#include "linux/base/patience.hpp"
+#include "linux/files/procfs.hpp"
 #include "runtime/container.hpp"
 #include "runtime/options.hpp"
 #include "runtime/record.hpp"

@@ -3,9 +3,9 @@
 #include <chrono>
 #include <string_view>
 
-#include "linux/clone.hpp"
-#include "linux/error.hpp"
-#include "linux/message_socket.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/message_socket.hpp"
+#include "linux/process/clone.hpp"
 #include "runtime/protocol.hpp"
 
 namespace ocirun::runtime {

@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "linux/procfs.hpp"
+#include "linux/files/procfs.hpp"
 #include "runtime/record.hpp"
 
 namespace ocirun::runtime {

@@ -6,8 +6,8 @@
 
 #include "bundle/state_document.hpp"
 #include "cgroups/cgroup.hpp"
-#include "linux/error.hpp"
-#include "linux/pidfd.hpp"
+#include "linux/base/error.hpp"
+#include "linux/process/pidfd.hpp"
 #include "runtime/container_id.hpp"
 #include "runtime/log.hpp"
 #include "runtime/options.hpp"

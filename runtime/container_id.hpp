@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
 
 namespace ocirun::runtime {
 

@@ -11,11 +11,11 @@
 #include <climits>
 #include <cstring>
 
-#include "linux/interpreter.hpp"
-#include "linux/keyring.hpp"
-#include "linux/lsm.hpp"
-#include "linux/rlimits.hpp"
-#include "linux/scheduling.hpp"
+#include "linux/process/interpreter.hpp"
+#include "linux/process/keyring.hpp"
+#include "linux/process/lsm.hpp"
+#include "linux/process/rlimits.hpp"
+#include "linux/process/scheduling.hpp"
 #include "runtime/executable.hpp"
 #include "runtime/init_namespaces.hpp"
 #include "runtime/protocol.hpp"

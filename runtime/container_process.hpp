@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "bundle/config.hpp"
-#include "linux/exec.hpp"
-#include "linux/message_socket.hpp"
-#include "linux/procfs.hpp"
-#include "linux/seccomp.hpp"
+#include "linux/base/message_socket.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/process/exec.hpp"
+#include "linux/seccomp/filter.hpp"
 #include "runtime/inheritance.hpp"
 
 namespace ocirun::runtime {

@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include "cgroups/open_cgroup.hpp"
-#include "linux/pidfd.hpp"
-#include "linux/procfs.hpp"
-#include "linux/resctrl.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/process/pidfd.hpp"
+#include "linux/resctrl/group.hpp"
 #include "runtime/attendant.hpp"
 #include "runtime/cgroup_choice.hpp"
 #include "runtime/cgroup_mark.hpp"

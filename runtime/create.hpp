@@ -1,9 +1,9 @@
 #pragma once
 
 #include "bundle/state_document.hpp"
-#include "linux/clone.hpp"
-#include "linux/error.hpp"
-#include "linux/unique_fd.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
+#include "linux/process/clone.hpp"
 #include "runtime/create_request.hpp"
 #include "runtime/log.hpp"
 #include "runtime/options.hpp"

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "linux/paths.hpp"
+#include "linux/base/paths.hpp"
 #include "runtime/announcement.hpp"
 #include "runtime/container_id.hpp"
 #include "runtime/inheritance.hpp"

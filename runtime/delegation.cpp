@@ -10,7 +10,7 @@
 #include <optional>
 #include <string_view>
 
-#include "linux/syscalls.hpp"
+#include "linux/base/syscalls.hpp"
 
 namespace ocirun::runtime {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "bundle/config.hpp"
 #include "cgroups/layout.hpp"
-#include "linux/error.hpp"
-#include "linux/unique_fd.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
 
 namespace ocirun::runtime {
 

@@ -7,9 +7,9 @@
 #include <csignal>
 
 #include "hooks/phase.hpp"
-#include "linux/pidfd.hpp"
-#include "linux/procfs.hpp"
-#include "linux/syscalls.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/process/pidfd.hpp"
 #include "runtime/host_hooks.hpp"
 #include "runtime/net_devices.hpp"
 #include "runtime/processes.hpp"

@@ -5,7 +5,7 @@
 
 #include "bundle/config.hpp"
 #include "bundle/state_document.hpp"
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
 #include "runtime/log.hpp"
 #include "runtime/store.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <cerrno>
 
-#include "linux/directory_entries.hpp"
-#include "linux/syscalls.hpp"
+#include "linux/base/directory_entries.hpp"
+#include "linux/base/syscalls.hpp"
 #include "runtime/init_namespaces.hpp"
 #include "runtime/join.hpp"
 

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "bundle/config.hpp"
-#include "linux/error.hpp"
-#include "linux/namespaces.hpp"
-#include "linux/pidfd.hpp"
+#include "linux/base/error.hpp"
+#include "linux/namespaces/namespaces.hpp"
+#include "linux/process/pidfd.hpp"
 
 namespace ocirun::runtime {
 

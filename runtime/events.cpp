@@ -11,7 +11,7 @@
 
 #include "bundle/config.hpp"
 #include "cgroups/stats.hpp"
-#include "linux/resctrl.hpp"
+#include "linux/resctrl/group.hpp"
 
 namespace ocirun::runtime {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "bundle/stats_document.hpp"
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
 #include "runtime/container.hpp"
 #include "runtime/log.hpp"
 

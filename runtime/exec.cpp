@@ -3,8 +3,8 @@
 #include <cerrno>
 
 #include "cgroups/late_join.hpp"
-#include "linux/rlimits.hpp"
-#include "linux/terminal.hpp"
+#include "linux/mounts/terminal.hpp"
+#include "linux/process/rlimits.hpp"
 #include "runtime/agent.hpp"
 #include "runtime/child_link.hpp"
 #include "runtime/container_process.hpp"

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "bundle/config.hpp"
-#include "linux/clone.hpp"
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
+#include "linux/process/clone.hpp"
 #include "runtime/announcement.hpp"
 #include "runtime/container.hpp"
 #include "runtime/create_request.hpp"

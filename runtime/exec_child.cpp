@@ -6,14 +6,14 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "linux/clone.hpp"
-#include "linux/exec.hpp"
-#include "linux/keyring.hpp"
-#include "linux/lsm.hpp"
-#include "linux/memory_reserve.hpp"
-#include "linux/scheduling.hpp"
-#include "linux/syscalls.hpp"
-#include "linux/terminal.hpp"
+#include "linux/base/memory_reserve.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/mounts/terminal.hpp"
+#include "linux/process/clone.hpp"
+#include "linux/process/exec.hpp"
+#include "linux/process/keyring.hpp"
+#include "linux/process/lsm.hpp"
+#include "linux/process/scheduling.hpp"
 #include "runtime/container_process.hpp"
 #include "runtime/enter.hpp"
 #include "runtime/init_namespaces.hpp"

@@ -5,9 +5,9 @@
 
 #include "bundle/config.hpp"
 #include "cgroups/cgroup.hpp"
-#include "linux/namespaces.hpp"
-#include "linux/paths.hpp"
-#include "linux/seccomp.hpp"
+#include "linux/base/paths.hpp"
+#include "linux/namespaces/namespaces.hpp"
+#include "linux/seccomp/filter.hpp"
 #include "runtime/inheritance.hpp"
 
 namespace ocirun::runtime {

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <unordered_map>
 
-#include "linux/text.hpp"
+#include "linux/base/text.hpp"
 #include "runtime/passwd.hpp"
 
 namespace ocirun::runtime {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
 
 namespace ocirun::runtime {
 

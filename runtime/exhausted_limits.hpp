@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cgroups/cgroup.hpp"
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
 
 namespace ocirun::runtime {
 

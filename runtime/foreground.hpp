@@ -1,8 +1,8 @@
 #pragma once
 
-#include "linux/clone.hpp"
-#include "linux/error.hpp"
-#include "linux/unique_fd.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
+#include "linux/process/clone.hpp"
 #include "runtime/notifications.hpp"
 
 namespace ocirun::runtime {

@@ -2,7 +2,7 @@
 
 #include "bundle/state_document.hpp"
 #include "hooks/run_hook.hpp"
-#include "linux/paths.hpp"
+#include "linux/base/paths.hpp"
 #include "runtime/log.hpp"
 
 namespace ocirun::runtime {

@@ -7,11 +7,11 @@
 #include <csignal>
 #include <utility>
 
-#include "linux/exec.hpp"
-#include "linux/keyring.hpp"
-#include "linux/lsm.hpp"
-#include "linux/memory_reserve.hpp"
-#include "linux/netlink.hpp"
+#include "linux/base/memory_reserve.hpp"
+#include "linux/network/netlink.hpp"
+#include "linux/process/exec.hpp"
+#include "linux/process/keyring.hpp"
+#include "linux/process/lsm.hpp"
 #include "runtime/container_process.hpp"
 #include "runtime/init_namespaces.hpp"
 #include "runtime/init_rootfs.hpp"

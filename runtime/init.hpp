@@ -1,6 +1,6 @@
 #pragma once
 
-#include "linux/message_socket.hpp"
+#include "linux/base/message_socket.hpp"
 #include "runtime/plan.hpp"
 
 namespace ocirun::runtime {

@@ -6,9 +6,9 @@
 #include <cerrno>
 
 #include "cgroups/layout.hpp"
-#include "linux/procfs.hpp"
-#include "linux/safe_dir.hpp"
-#include "linux/syscalls.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/files/safe_dir.hpp"
 
 namespace ocirun::runtime {
 namespace {

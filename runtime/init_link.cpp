@@ -2,8 +2,8 @@
 
 #include <cerrno>
 
-#include "linux/rlimits.hpp"
-#include "linux/user_namespace.hpp"
+#include "linux/namespaces/user_namespace.hpp"
+#include "linux/process/rlimits.hpp"
 #include "runtime/agent.hpp"
 #include "runtime/await.hpp"
 #include "runtime/container_process.hpp"

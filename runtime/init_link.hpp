@@ -4,9 +4,9 @@
 #include <string>
 
 #include "cgroups/cgroup.hpp"
-#include "linux/locked_bind.hpp"
-#include "linux/procfs.hpp"
-#include "linux/seccomp.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/mounts/locked_bind.hpp"
+#include "linux/seccomp/filter.hpp"
 #include "runtime/child_link.hpp"
 #include "runtime/create_request.hpp"
 #include "runtime/log.hpp"

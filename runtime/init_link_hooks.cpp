@@ -4,8 +4,8 @@
 #include <fcntl.h>
 
 #include "hooks/phase.hpp"
-#include "linux/procfs.hpp"
-#include "linux/syscalls.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/files/procfs.hpp"
 #include "runtime/host_hooks.hpp"
 #include "runtime/init_link.hpp"
 #include "runtime/net_devices.hpp"

@@ -10,12 +10,12 @@
 #include <functional>
 #include <vector>
 
-#include "linux/exec.hpp"
-#include "linux/locked_bind.hpp"
-#include "linux/place_mount.hpp"
-#include "linux/rootfs.hpp"
-#include "linux/syscalls.hpp"
-#include "linux/text.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
+#include "linux/mounts/locked_bind.hpp"
+#include "linux/mounts/place.hpp"
+#include "linux/mounts/rootfs.hpp"
+#include "linux/process/exec.hpp"
 #include "runtime/await.hpp"
 #include "runtime/init_link.hpp"
 

@@ -12,9 +12,9 @@
 #include <csignal>
 
 #include "hooks/phase.hpp"
-#include "linux/credentials.hpp"
-#include "linux/syscalls.hpp"
-#include "linux/sysctl.hpp"
+#include "linux/base/credentials.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/namespaces/sysctl.hpp"
 #include "runtime/protocol.hpp"
 #include "runtime/status.hpp"
 

@@ -5,8 +5,8 @@
 
 #include "hooks/hook.hpp"
 #include "hooks/run_hook.hpp"
-#include "linux/error.hpp"
-#include "linux/message_socket.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/message_socket.hpp"
 #include "runtime/plan.hpp"
 
 namespace ocirun::runtime {

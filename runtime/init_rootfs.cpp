@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "linux/devices.hpp"
-#include "linux/lsm.hpp"
-#include "linux/mount_point.hpp"
-#include "linux/syscalls.hpp"
-#include "linux/terminal.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/mounts/devices.hpp"
+#include "linux/mounts/mount_point.hpp"
+#include "linux/mounts/terminal.hpp"
+#include "linux/process/lsm.hpp"
 #include "runtime/protocol.hpp"
 
 namespace ocirun::runtime {

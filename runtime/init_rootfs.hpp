@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "linux/message_socket.hpp"
-#include "linux/mount.hpp"
-#include "linux/procfs.hpp"
-#include "linux/rootfs.hpp"
-#include "linux/safe_dir.hpp"
+#include "linux/base/message_socket.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/files/safe_dir.hpp"
+#include "linux/mounts/mount.hpp"
+#include "linux/mounts/rootfs.hpp"
 #include "runtime/plan.hpp"
 
 namespace ocirun::runtime {

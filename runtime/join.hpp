@@ -3,8 +3,8 @@
 #include <functional>
 #include <span>
 
-#include "linux/error.hpp"
-#include "linux/namespaces.hpp"
+#include "linux/base/error.hpp"
+#include "linux/namespaces/namespaces.hpp"
 
 namespace ocirun::runtime {
 

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
 #include "runtime/container.hpp"
 
 namespace ocirun::runtime {

@@ -10,8 +10,8 @@
 #include <ctime>
 
 #include "bundle/state_document.hpp"
-#include "linux/file_io.hpp"
-#include "linux/syscalls.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
 #include "runtime/signals.hpp"
 
 namespace ocirun::runtime {

@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
-#include "linux/error.hpp"
-#include "linux/unique_fd.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
 #include "runtime/options.hpp"
 
 namespace ocirun::runtime {

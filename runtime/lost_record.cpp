@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "bundle/config.hpp"
-#include "linux/pidfd.hpp"
-#include "linux/procfs.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/process/pidfd.hpp"
 #include "runtime/cgroup_choice.hpp"
 #include "runtime/cgroup_mark.hpp"
 #include "runtime/record.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bundle/state_document.hpp"
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
 #include "runtime/container_id.hpp"
 #include "runtime/log.hpp"
 #include "runtime/options.hpp"

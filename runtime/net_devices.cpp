@@ -6,9 +6,9 @@
 
 #include <cerrno>
 
-#include "linux/net_device_program.hpp"
-#include "linux/procfs.hpp"
-#include "linux/syscalls.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/network/device_program.hpp"
 #include "runtime/net_pin.hpp"
 #include "runtime/signals.hpp"
 

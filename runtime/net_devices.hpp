@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include "linux/error.hpp"
-#include "linux/netlink.hpp"
-#include "linux/unique_fd.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
+#include "linux/network/netlink.hpp"
 #include "runtime/log.hpp"
 #include "runtime/store.hpp"
 

@@ -5,8 +5,8 @@
 
 #include <cerrno>
 
-#include "linux/procfs.hpp"
-#include "linux/syscalls.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/files/procfs.hpp"
 
 namespace ocirun::runtime {
 namespace {

@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include "bundle/json_writer.hpp"
-#include "linux/pidfd.hpp"
-#include "linux/procfs.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/process/pidfd.hpp"
 #include "runtime/log.hpp"
 
 namespace ocirun::runtime {

@@ -9,7 +9,7 @@
 #include <array>
 #include <cerrno>
 
-#include "linux/text.hpp"
+#include "linux/base/text.hpp"
 #include "runtime/executable.hpp"
 #include "runtime/log.hpp"
 #include "runtime/signals.hpp"

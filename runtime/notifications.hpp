@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "bundle/config.hpp"
-#include "linux/clone.hpp"
-#include "linux/error.hpp"
-#include "linux/unique_fd.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
+#include "linux/process/clone.hpp"
 #include "runtime/log.hpp"
 #include "runtime/plan.hpp"
 #include "runtime/supervisor.hpp"

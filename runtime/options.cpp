@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "linux/error.hpp"
-#include "linux/id_map.hpp"
-#include "linux/syscalls.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/namespaces/id_map.hpp"
 
 namespace ocirun::runtime {
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "cgroups/manager.hpp"
-#include "linux/name_table.hpp"
-#include "linux/paths.hpp"
+#include "linux/base/name_table.hpp"
+#include "linux/base/paths.hpp"
 
 namespace ocirun::runtime {
 

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <optional>
 
-#include "linux/unique_fd.hpp"
+#include "linux/base/unique_fd.hpp"
 
 namespace ocirun::runtime {
 

@@ -5,9 +5,9 @@
 #include <array>
 #include <string_view>
 
-#include "linux/file_io.hpp"
-#include "linux/ids.hpp"
-#include "linux/text.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/base/ids.hpp"
+#include "linux/base/text.hpp"
 
 namespace ocirun::runtime {
 namespace {

@@ -5,9 +5,9 @@
 #include "bundle/config.hpp"
 #include "bundle/state_document.hpp"
 #include "cgroups/cgroup.hpp"
-#include "linux/mount.hpp"
-#include "linux/namespaces.hpp"
-#include "linux/unique_fd.hpp"
+#include "linux/base/unique_fd.hpp"
+#include "linux/mounts/mount.hpp"
+#include "linux/namespaces/namespaces.hpp"
 #include "runtime/inheritance.hpp"
 #include "runtime/init_step.hpp"
 

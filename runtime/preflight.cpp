@@ -9,15 +9,15 @@
 #include <cerrno>
 #include <csignal>
 
-#include "linux/capabilities.hpp"
-#include "linux/clone.hpp"
-#include "linux/exec.hpp"
-#include "linux/file_io.hpp"
-#include "linux/lsm.hpp"
-#include "linux/pipe.hpp"
-#include "linux/resctrl.hpp"
-#include "linux/syscalls.hpp"
-#include "linux/terminal.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/base/pipe.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/mounts/terminal.hpp"
+#include "linux/process/capabilities.hpp"
+#include "linux/process/clone.hpp"
+#include "linux/process/exec.hpp"
+#include "linux/process/lsm.hpp"
+#include "linux/resctrl/group.hpp"
 #include "runtime/cgroup_choice.hpp"
 #include "runtime/init_rootfs.hpp"
 

@@ -6,8 +6,8 @@
 
 #include "bundle/config.hpp"
 #include "cgroups/cgroup.hpp"
-#include "linux/mount.hpp"
-#include "linux/namespaces.hpp"
+#include "linux/mounts/mount.hpp"
+#include "linux/namespaces/namespaces.hpp"
 #include "runtime/create_request.hpp"
 #include "runtime/log.hpp"
 

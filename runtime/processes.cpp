@@ -6,10 +6,10 @@
 #include <csignal>
 #include <string>
 
-#include "linux/directory_entries.hpp"
-#include "linux/procfs.hpp"
-#include "linux/syscalls.hpp"
-#include "linux/text.hpp"
+#include "linux/base/directory_entries.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
+#include "linux/files/procfs.hpp"
 
 namespace ocirun::runtime {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "linux/error.hpp"
-#include "linux/pidfd.hpp"
+#include "linux/base/error.hpp"
+#include "linux/process/pidfd.hpp"
 
 namespace ocirun::runtime {
 

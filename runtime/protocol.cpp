@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "linux/text.hpp"
+#include "linux/base/text.hpp"
 
 namespace ocirun::runtime {
 namespace {

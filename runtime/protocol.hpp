@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "linux/error.hpp"
-#include "linux/message_socket.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/message_socket.hpp"
 
 namespace ocirun::runtime {
 

@@ -4,7 +4,7 @@
 
 #include "bundle/state_document.hpp"
 #include "cgroups/cgroup.hpp"
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
 
 namespace ocirun::runtime {
 

@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "linux/procfs.hpp"
-#include "linux/syscalls.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/files/procfs.hpp"
 #include "runtime/signals.hpp"
 
 namespace ocirun::runtime {

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstddef>
 
-#include "linux/unique_fd.hpp"
+#include "linux/base/unique_fd.hpp"
 
 namespace ocirun::runtime {
 

@@ -2,7 +2,7 @@
 
 #include <csignal>
 
-#include "linux/procfs.hpp"
+#include "linux/files/procfs.hpp"
 #include "runtime/cgroup_mark.hpp"
 #include "runtime/container.hpp"
 #include "runtime/destroy.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
 #include "runtime/container_id.hpp"
 #include "runtime/log.hpp"
 #include "runtime/options.hpp"

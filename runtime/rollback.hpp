@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "linux/memory_reserve.hpp"
+#include "linux/base/memory_reserve.hpp"
 
 namespace ocirun::runtime {
 

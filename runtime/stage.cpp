@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "linux/clone.hpp"
-#include "linux/memory_reserve.hpp"
-#include "linux/user_namespace.hpp"
+#include "linux/base/memory_reserve.hpp"
+#include "linux/namespaces/user_namespace.hpp"
+#include "linux/process/clone.hpp"
 #include "runtime/init.hpp"
 #include "runtime/init_namespaces.hpp"
 #include "runtime/join.hpp"

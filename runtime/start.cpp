@@ -4,8 +4,8 @@
 #include <csignal>
 
 #include "hooks/phase.hpp"
-#include "linux/pidfd.hpp"
-#include "linux/procfs.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/process/pidfd.hpp"
 #include "runtime/agent.hpp"
 #include "runtime/await.hpp"
 #include "runtime/destroy.hpp"

@@ -4,8 +4,8 @@
 #include <functional>
 #include <string_view>
 
-#include "linux/error.hpp"
-#include "linux/unique_fd.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
 
 namespace ocirun::runtime {
 

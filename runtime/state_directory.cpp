@@ -17,10 +17,10 @@
 #include <cstring>
 
 #include "bundle/config.hpp"
-#include "linux/directory_entries.hpp"
-#include "linux/file_io.hpp"
-#include "linux/owner.hpp"
-#include "linux/syscalls.hpp"
+#include "linux/base/directory_entries.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/files/owner.hpp"
 #include "runtime/net_pin.hpp"
 
 namespace ocirun::runtime {

@@ -6,8 +6,8 @@
 
 #include <cerrno>
 
-#include "linux/owner.hpp"
-#include "linux/syscalls.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/files/owner.hpp"
 #include "runtime/options.hpp"
 
 namespace ocirun::runtime {

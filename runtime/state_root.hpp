@@ -1,8 +1,8 @@
 #pragma once
 
-#include "linux/error.hpp"
-#include "linux/paths.hpp"
-#include "linux/unique_fd.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/paths.hpp"
+#include "linux/base/unique_fd.hpp"
 
 namespace ocirun::runtime {
 

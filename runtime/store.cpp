@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "linux/directory_entries.hpp"
-#include "linux/syscalls.hpp"
+#include "linux/base/directory_entries.hpp"
+#include "linux/base/syscalls.hpp"
 
 namespace ocirun::runtime {
 namespace {

@@ -10,9 +10,9 @@
 #include "bundle/config.hpp"
 #include "bundle/state_document.hpp"
 #include "cgroups/resources.hpp"
-#include "linux/error.hpp"
-#include "linux/paths.hpp"
-#include "linux/unique_fd.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/paths.hpp"
+#include "linux/base/unique_fd.hpp"
 #include "runtime/container_id.hpp"
 #include "runtime/state_root.hpp"
 

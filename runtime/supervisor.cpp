@@ -11,9 +11,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "linux/pipe.hpp"
-#include "linux/terminal.hpp"
-#include "linux/text.hpp"
+#include "linux/base/pipe.hpp"
+#include "linux/base/text.hpp"
+#include "linux/mounts/terminal.hpp"
 
 namespace ocirun::runtime {
 namespace {

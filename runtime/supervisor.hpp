@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "linux/error.hpp"
-#include "linux/unique_fd.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
 
 namespace ocirun::runtime {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "linux/syscalls.hpp"
+#include "linux/base/syscalls.hpp"
 #include "runtime/options.hpp"
 
 namespace ocirun::runtime {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bundle/config.hpp"
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
 
 namespace ocirun::runtime {
 

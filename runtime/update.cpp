@@ -5,8 +5,8 @@
 
 #include "bundle/config.hpp"
 #include "cgroups/merge.hpp"
-#include "linux/resctrl.hpp"
-#include "linux/resctrl_schemata.hpp"
+#include "linux/resctrl/group.hpp"
+#include "linux/resctrl/schemata.hpp"
 #include "runtime/rollback.hpp"
 #include "runtime/update_devices.hpp"
 

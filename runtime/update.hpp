@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cgroups/resources.hpp"
-#include "linux/error.hpp"
-#include "linux/paths.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/paths.hpp"
 #include "runtime/container.hpp"
 
 namespace ocirun::runtime {

@@ -8,8 +8,8 @@
 #include <array>
 #include <cerrno>
 
-#include "linux/exec.hpp"
-#include "linux/memory_reserve.hpp"
+#include "linux/base/memory_reserve.hpp"
+#include "linux/process/exec.hpp"
 #include "runtime/enter.hpp"
 #include "runtime/protocol.hpp"
 

@@ -6,9 +6,9 @@
 
 #include "bundle/config.hpp"
 #include "cgroups/resources.hpp"
-#include "linux/clone.hpp"
-#include "linux/device_nodes.hpp"
-#include "linux/message_socket.hpp"
+#include "linux/base/message_socket.hpp"
+#include "linux/mounts/device_nodes.hpp"
+#include "linux/process/clone.hpp"
 #include "runtime/container.hpp"
 #include "runtime/update.hpp"
 

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
 
 namespace ocirun::test {
 

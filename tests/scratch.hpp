@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "linux/unique_fd.hpp"
+#include "linux/base/unique_fd.hpp"
 
 namespace ocirun::test {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "cgroups/systemd_names.hpp"
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
 
 namespace ocirun::cgroups {
 

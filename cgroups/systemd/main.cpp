@@ -14,8 +14,8 @@
 
 #include "cgroups/systemd/bus.hpp"
 #include "cgroups/systemd/unit.hpp"
-#include "linux/file_io.hpp"
-#include "linux/own_program.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/sealed/own_program.hpp"
 
 namespace {
 

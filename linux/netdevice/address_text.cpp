@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cstdint>
 
-#include "linux/text.hpp"
+#include "linux/base/text.hpp"
 
 namespace ocirun::linux {
 namespace {

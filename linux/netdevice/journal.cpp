@@ -9,10 +9,10 @@
 #include <iterator>
 #include <optional>
 
+#include "linux/base/patience.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
 #include "linux/netdevice/address_text.hpp"
-#include "linux/patience.hpp"
-#include "linux/syscalls.hpp"
-#include "linux/text.hpp"
 
 // leave HOST-NAME PASSING-NAME up|down KIND ADDRESS…
 // there PASSING-NAME INDEX

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
 #include "linux/netdevice/net_address.hpp"
-#include "linux/unique_fd.hpp"
 
 namespace ocirun::linux {
 

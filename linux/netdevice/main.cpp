@@ -11,10 +11,10 @@
 #include <string>
 #include <string_view>
 
-#include "linux/file_io.hpp"
-#include "linux/net_device_program.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/netdevice/net_device.hpp"
-#include "linux/own_program.hpp"
+#include "linux/network/device_program.hpp"
+#include "linux/sealed/own_program.hpp"
 
 namespace {
 

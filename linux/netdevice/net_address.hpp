@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
 #include "linux/netdevice/netlink_socket.hpp"
 
 namespace ocirun::linux {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
 #include "linux/netdevice/journal.hpp"
-#include "linux/netlink.hpp"
-#include "linux/unique_fd.hpp"
+#include "linux/network/netlink.hpp"
 
 namespace ocirun::linux {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
 #include "linux/netdevice/netlink_socket.hpp"
-#include "linux/unique_fd.hpp"
 
 namespace ocirun::linux {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "linux/error.hpp"
-#include "linux/unique_fd.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
 
 struct mnl_socket;
 

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <climits>
 
-#include "linux/text.hpp"
+#include "linux/base/text.hpp"
 
 namespace ocirun::runtime::cli {
 

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "linux/error.hpp"
-#include "linux/paths.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/paths.hpp"
 
 namespace ocirun::runtime::cli {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
 #include "runtime/container_id.hpp"
 #include "runtime/inheritance.hpp"
 #include "runtime/log.hpp"

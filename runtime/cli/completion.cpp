@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "linux/capabilities.hpp"
-#include "linux/signal_names.hpp"
-#include "linux/text.hpp"
+#include "linux/base/signal_names.hpp"
+#include "linux/base/text.hpp"
+#include "linux/process/capabilities.hpp"
 
 namespace ocirun::runtime::cli {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "linux/name_table.hpp"
+#include "linux/base/name_table.hpp"
 #include "runtime/cli/command.hpp"
 
 namespace ocirun::runtime::cli {

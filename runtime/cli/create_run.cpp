@@ -4,7 +4,7 @@
 #include <array>
 #include <climits>
 
-#include "linux/syscalls.hpp"
+#include "linux/base/syscalls.hpp"
 #include "runtime/cli/absolute_path.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/create.hpp"

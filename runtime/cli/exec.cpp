@@ -3,9 +3,9 @@
 #include <fcntl.h>
 
 #include "bundle/json_document.hpp"
-#include "linux/capabilities.hpp"
-#include "linux/file_io.hpp"
-#include "linux/lsm.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/process/capabilities.hpp"
+#include "linux/process/lsm.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/foreground.hpp"
 #include "runtime/preflight.hpp"

@@ -1,5 +1,5 @@
 #include "bundle/oci_version.hpp"
-#include "linux/seccomp.hpp"
+#include "linux/seccomp/filter.hpp"
 #include "runtime/cli/command.hpp"
 
 namespace ocirun::runtime::cli {

@@ -1,5 +1,5 @@
 #include "cgroups/cgroup.hpp"
-#include "linux/signal_names.hpp"
+#include "linux/base/signal_names.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/container.hpp"
 #include "runtime/kill.hpp"

@@ -8,11 +8,11 @@
 #include <csignal>
 
 #include "bundle/nearest.hpp"
-#include "linux/exec.hpp"
-#include "linux/file_io.hpp"
-#include "linux/memory_reserve.hpp"
-#include "linux/sealed_exe.hpp"
-#include "linux/syscalls.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/base/memory_reserve.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/process/exec.hpp"
+#include "linux/sealed/executable.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/read_document.hpp"
 #include "runtime/signals.hpp"

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "bundle/nearest.hpp"
-#include "linux/signal_names.hpp"
-#include "linux/text.hpp"
+#include "linux/base/signal_names.hpp"
+#include "linux/base/text.hpp"
 #include "runtime/cli/command.hpp"
 
 namespace ocirun::runtime::cli {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <array>
 
-#include "linux/clone.hpp"
-#include "linux/exec.hpp"
-#include "linux/pipe.hpp"
-#include "linux/text.hpp"
+#include "linux/base/pipe.hpp"
+#include "linux/base/text.hpp"
+#include "linux/process/clone.hpp"
+#include "linux/process/exec.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/container.hpp"
 #include "runtime/executable.hpp"

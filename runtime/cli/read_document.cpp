@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "bundle/json_document.hpp"
-#include "linux/syscalls.hpp"
+#include "linux/base/syscalls.hpp"
 
 namespace ocirun::runtime::cli {
 

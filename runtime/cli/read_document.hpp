@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
 
 namespace ocirun::runtime::cli {
 

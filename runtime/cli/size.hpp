@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "linux/error.hpp"
+#include "linux/base/error.hpp"
 
 namespace ocirun::runtime::cli {
 

@@ -9,7 +9,7 @@
 #include "bundle/json_document.hpp"
 #include "bundle/json_writer.hpp"
 #include "cgroups/merge.hpp"
-#include "linux/syscalls.hpp"
+#include "linux/base/syscalls.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/read_document.hpp"
 #include "runtime/cli/size.hpp"

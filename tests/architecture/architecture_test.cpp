@@ -39,14 +39,15 @@ const std::set<std::string> kForbiddenHeaders{"iostream", "filesystem", "regex",
 
 using Reasons = std::map<std::string, std::string_view>;
 
-/// Who may call what takes a path; linux/safe_dir.cpp itself goes through linux::sys.
+/// Who may call what takes a path; linux/files/safe_dir.cpp itself goes through linux::sys.
 /// Nobody here gets the path from an image or a container, but where it says so.
 const Reasons kRawPathCalls{
-    {"linux/syscalls.cpp", "the wrappers themselves"},
-    {"linux/sealed_exe.cpp", "readlink of our own /proc/self/exe"},
-    {"linux/kept_image.cpp", "statx of our own /proc/self/exe, and of a directory that is open"},
-    {"linux/file_io.cpp", "one component of a host directory that is open"},
-    {"linux/terminal.cpp", "connect(2) to the operator's console socket"},
+    {"linux/base/syscalls.cpp", "the wrappers themselves"},
+    {"linux/sealed/executable.cpp", "readlink of our own /proc/self/exe"},
+    {"linux/sealed/kept_image.cpp",
+     "statx of our own /proc/self/exe, and of a directory that is open"},
+    {"linux/base/file_io.cpp", "one component of a host directory that is open"},
+    {"linux/mounts/terminal.cpp", "connect(2) to the operator's console socket"},
     {"cgroups/directory.cpp", "the cgroup filesystem, O_NOFOLLOW beneath a verified mount"},
     {"hooks/run_hook.cpp", "chdir to the bundle or the container's root"},
     {"runtime/state_root.cpp", "the state root, one component at a time"},
@@ -64,18 +65,18 @@ const Reasons kRawPathCalls{
 
 /// Who may name a file of /proc or /dev.
 const Reasons kProcAndDevLiterals{
-    {"linux/procfs.cpp", "the verified procfs"},
-    {"linux/devices.cpp", "the devices that every container has"},
-    {"linux/sealed_exe.cpp", "/proc/self/exe, before any namespace"},
-    {"linux/kept_image.cpp", "/proc/self/exe, before any namespace"},
-    {"linux/syscalls.cpp", "/proc/self/fd, to name a file of our own before any namespace"},
-    {"linux/sealed_entry.cpp", "/proc/self/exe and /proc/self/fd, before any namespace"},
-    {"linux/sysctl.cpp", "own namespaces, compared before anything is mounted"},
-    {"linux/mount.cpp", "the host's own, bound where a user may not mount a new one"},
-    {"linux/lsm.cpp", "/proc/filesystems of the host"},
-    {"linux/namespaces.cpp", "the text of an error"},
-    {"linux/mountinfo.cpp", "the text of an error"},
-    {"linux/pidfd.cpp", "the boot id, of the host"},
+    {"linux/files/procfs.cpp", "the verified procfs"},
+    {"linux/mounts/devices.cpp", "the devices that every container has"},
+    {"linux/sealed/executable.cpp", "/proc/self/exe, before any namespace"},
+    {"linux/sealed/kept_image.cpp", "/proc/self/exe, before any namespace"},
+    {"linux/base/syscalls.cpp", "/proc/self/fd, to name a file of our own before any namespace"},
+    {"linux/sealed/entry.cpp", "/proc/self/exe and /proc/self/fd, before any namespace"},
+    {"linux/namespaces/sysctl.cpp", "own namespaces, compared before anything is mounted"},
+    {"linux/mounts/mount.cpp", "the host's own, bound where a user may not mount a new one"},
+    {"linux/process/lsm.cpp", "/proc/filesystems of the host"},
+    {"linux/namespaces/namespaces.cpp", "the text of an error"},
+    {"linux/files/mountinfo.cpp", "the text of an error"},
+    {"linux/process/pidfd.cpp", "the boot id, of the host"},
     {"cgroups/systemd_limits.cpp", "names of devices that systemd is told"},
     {"bundle/default_config.cpp", "text of the template"},
     {"runtime/options.cpp", "own uid_map, before any namespace"},
@@ -89,12 +90,12 @@ const Reasons kProcAndDevLiterals{
 };
 
 /// Makes its system calls itself, as libc has not started.
-constexpr char kBeforeLibc[] = "linux/sealed_entry.cpp";
+constexpr char kBeforeLibc[] = "linux/sealed/entry.cpp";
 
 constexpr std::size_t kMostLines = 500;
 
 struct Source {
-  std::string name;    // "linux/error.hpp"
+  std::string name;    // "linux/base/error.hpp"
   std::string folder;  // "linux"
   std::vector<std::string> lines;
 };
@@ -198,7 +199,7 @@ BOOST_AUTO_TEST_CASE(only_listed_files_name_files_by_path) {
   each_match(
       R"re(SYS_(?:open|openat|openat2|mkdir|mkdirat|mount|umount2|chroot|chdir|rename\w*|unlink\w*)\b)re",
       [](const Source& source, const std::string& where, const std::smatch& match) {
-        BOOST_CHECK_MESSAGE(source.name == "linux/syscalls.cpp" || source.name == kBeforeLibc,
+        BOOST_CHECK_MESSAGE(source.name == "linux/base/syscalls.cpp" || source.name == kBeforeLibc,
                             where << ": " << match.str());
       });
   each_match(
@@ -210,7 +211,7 @@ BOOST_AUTO_TEST_CASE(only_listed_files_name_files_by_path) {
 
 BOOST_AUTO_TEST_CASE(only_listed_files_name_proc_and_dev) {
   check_listed(R"re("/(?:proc|dev)(?:/[^"]*)?")re", kProcAndDevLiterals,
-               "use linux::Procfs or linux/devices.hpp, or list the file with its reason");
+               "use linux::Procfs or linux/mounts/devices.hpp, or list the file with its reason");
 }
 
 BOOST_AUTO_TEST_CASE(names_are_not_looked_up_by_what_loads_modules_into_us) {  // no NSS
@@ -226,7 +227,7 @@ BOOST_AUTO_TEST_CASE(exceptions_are_caught_in_the_json_reader_and_where_memory_e
   each_match(R"re(\bcatch\s*\()re",
              [](const Source& source, const std::string& where, const std::smatch&) {
                BOOST_CHECK_MESSAGE(source.name.starts_with("bundle/json_") ||
-                                       source.name == "linux/memory_reserve.hpp",
+                                       source.name == "linux/base/memory_reserve.hpp",
                                    where);
              });
 }

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "bundle/config.hpp"
-#include "linux/file_io.hpp"
+#include "linux/base/file_io.hpp"
 
 namespace ocirun::bundle {
 

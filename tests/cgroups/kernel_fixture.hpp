@@ -16,7 +16,7 @@
 #include "cgroups/cgroup.hpp"
 #include "cgroups/directory.hpp"
 #include "cgroups/open_cgroup.hpp"
-#include "linux/procfs.hpp"
+#include "linux/files/procfs.hpp"
 #include "tests/child_test.hpp"
 
 namespace ocirun::cgroups::test {

@@ -1,7 +1,7 @@
 // Lists of CPUs and memory nodes. What they hold, written plainly, is the same set.
 #include <string>
 
-#include "linux/number_set.hpp"
+#include "linux/base/number_set.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 using namespace ocirun;

@@ -1,6 +1,6 @@
 // The text of a uid_map: what passes the check maps no two ids to one, and the ends of each line
 // lie within it.
-#include "linux/id_map.hpp"
+#include "linux/namespaces/id_map.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 using namespace ocirun;

@@ -1,13 +1,13 @@
 // The first bytes of an executable of an image: whatever they are, an interpreter is a path that
 // execve(2) could take.
-#include "linux/interpreter.hpp"
+#include "linux/process/interpreter.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <climits>
 
-#include "linux/file_io.hpp"
+#include "linux/base/file_io.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 using namespace ocirun;

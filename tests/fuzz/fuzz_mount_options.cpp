@@ -1,5 +1,5 @@
 // Options of one mount, separated by commas.
-#include "linux/mount_options.hpp"
+#include "linux/mounts/options.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 using namespace ocirun;

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <string>
 
-#include "linux/safe_dir.hpp"
-#include "linux/syscalls.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/files/safe_dir.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 using namespace ocirun;

@@ -1,6 +1,6 @@
 // A profile as JSON: read, then compiled by libseccomp.
 #include "bundle/config.hpp"
-#include "linux/seccomp.hpp"
+#include "linux/seccomp/filter.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 using namespace ocirun;

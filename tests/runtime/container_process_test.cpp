@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
-#include "linux/message_socket.hpp"
+#include "linux/base/message_socket.hpp"
 #include "tests/child_test.hpp"
 
 using namespace ocirun;

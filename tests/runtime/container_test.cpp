@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "linux/procfs.hpp"
+#include "linux/files/procfs.hpp"
 #include "runtime/kill.hpp"
 #include "runtime/remove.hpp"
 #include "tests/child_test.hpp"

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "linux/syscalls.hpp"
+#include "linux/base/syscalls.hpp"
 #include "tests/child_test.hpp"
 #include "tests/scratch.hpp"
 

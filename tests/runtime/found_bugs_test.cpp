@@ -4,10 +4,10 @@
 #include <sys/wait.h>
 #include <csignal>
 #include "hooks/phase.hpp"
-#include "linux/file_io.hpp"
-#include "linux/id_map.hpp"
-#include "linux/message_socket.hpp"
-#include "linux/procfs.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/base/message_socket.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/namespaces/id_map.hpp"
 #include "runtime/container.hpp"
 #include "runtime/executable.hpp"
 #include "runtime/kill.hpp"
@@ -63,9 +63,9 @@ BOOST_AUTO_TEST_CASE(a_users_state_file_does_not_make_root_signal_somebody_elses
   ::waitpid(victim, nullptr, 0);
 }
 
-// 3 linux/id_map.cpp check_id_mappings: the kernel wants the whole text in less than one page
-// (map_write: count >= PAGE_SIZE is EINVAL): 340 realistic lines are accepted and then fail with
-// "write uid_map: invalid argument".
+// 3 linux/namespaces/id_map.cpp check_id_mappings: the kernel wants the whole text in less than one
+// page (map_write: count >= PAGE_SIZE is EINVAL): 340 realistic lines are accepted and then fail
+// with "write uid_map: invalid argument".
 BOOST_AUTO_TEST_CASE(maps_whose_text_does_not_fit_a_page_are_refused_with_a_sentence) {
   std::vector<linux::IdMapping> mappings;
   for (std::uint32_t i = 0; i < 340; ++i) mappings.push_back({i * 2, 1000000 + i * 2, 1});
@@ -91,16 +91,16 @@ BOOST_AUTO_TEST_CASE(an_empty_entry_at_the_end_of_path_is_the_working_directory)
              }) == 0);
 }
 
-// 6 linux/file_io.cpp replace_file: ".NAME.PID" is longer than NAME_MAX for a name of 248 bytes and
-// more.
+// 6 linux/base/file_io.cpp replace_file: ".NAME.PID" is longer than NAME_MAX for a name of 248
+// bytes and more.
 BOOST_AUTO_TEST_CASE(a_file_may_have_the_longest_name_there_is) {
   const Scratch scratch;
   const auto replaced = linux::replace_file(scratch.open(), std::string(255, 'n'), "x", 0600);
   BOOST_TEST(replaced.has_value());
 }
 
-// 7 linux/message_socket.cpp receive: "Errors: EBADMSG (an empty packet)", but one is told as the
-// end of the stream, and the descriptors that it carries stay open.
+// 7 linux/base/message_socket.cpp receive: "Errors: EBADMSG (an empty packet)", but one is told as
+// the end of the stream, and the descriptors that it carries stay open.
 BOOST_AUTO_TEST_CASE(an_empty_packet_leaks_no_descriptor) {
   auto pair = must(linux::MessageSocket::make_pair());
   msghdr header{};

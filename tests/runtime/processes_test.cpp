@@ -1,6 +1,6 @@
 #include "runtime/processes.hpp"
 
-#include "linux/procfs.hpp"
+#include "linux/files/procfs.hpp"
 #include "tests/child_test.hpp"
 
 using namespace ocirun;

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <functional>
+
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
+
+namespace ocirun::linux {
+
+/// Calls `visit` with the name and the type (DT_*) of each entry of `directory` but "." and "..",
+/// in the kernel's order; an error of it ends the walk. `directory` may be O_PATH and keeps its
+/// offset; nothing is kept in memory, however many entries there are.
+Result<void> for_each_entry(
+    Fd directory, const std::function<Result<void>(const char* name, unsigned char type)>& visit);
+
+}  // namespace ocirun::linux

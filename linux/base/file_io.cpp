@@ -1,0 +1,70 @@
+#include "linux/base/file_io.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "linux/base/syscalls.hpp"
+
+namespace ocirun::linux {
+
+Result<void> write_all(Fd fd, std::string_view data) {
+  while (!data.empty()) {
+    const ssize_t count = ::write(fd.value, data.data(), data.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail(errno, "write");
+    data.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
+Result<void> replace_file(Fd directory, const std::string& name, std::string_view content,
+                          mode_t mode) {
+  const std::string temporary = fmt::format(".{:.200}.{}", name, ::getpid());
+  auto written = [&]() -> Result<void> {
+    // The name can be guessed: whatever was prepared there (a link, a fifo, somebody's open file)
+    // is not written to.
+    ::unlinkat(directory.value, temporary.c_str(), 0);
+    const auto made =
+        sys::openat(directory, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (!made) return fail(made.error().number(), "make a file in its directory");
+    const UniqueFd& fd = *made;
+    TRY(write_all(fd, content));
+    // The umask of the caller must not decide who may read it.
+    if (::fchmod(fd.get(), mode) != 0) return fail(errno, "set the mode of {}", name);
+    if (::renameat(directory.value, temporary.c_str(), directory.value, name.c_str()) != 0)
+      return fail(errno, "rename to {}", name);
+    return {};
+  }();
+  if (!written) ::unlinkat(directory.value, temporary.c_str(), 0);
+  return within(std::move(written), fmt::format("write {}", name));
+}
+
+Result<UniqueFd> open_parent(const HostPath& path) {
+  const std::size_t slash = path.string().rfind('/');
+  const std::string directory =
+      slash == std::string::npos ? "." : path.string().substr(0, slash == 0 ? 1 : slash);
+  if (path.empty() || path.string().ends_with('/')) return fail(EISDIR, "write {}", path.string());
+  auto parent = sys::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (!parent) return fail(parent.error().number(), "write {}", path.string());
+  return parent;
+}
+
+Result<void> replace_file(const HostPath& path, std::string_view content, mode_t mode) {
+  TRY_ASSIGN(const UniqueFd parent, open_parent(path));
+  return replace_file(parent, path.string().substr(path.string().rfind('/') + 1), content, mode);
+}
+
+Result<std::string> read_file(Fd directory, const std::string& name, std::size_t limit, int flags) {
+  TRY_ASSIGN(const UniqueFd fd, sys::openat(directory, name.c_str(),
+                                            O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags));
+  struct stat status{};
+  if (::fstat(fd.get(), &status) != 0) return fail(errno, "stat {}", name);
+  if (!S_ISREG(status.st_mode)) return refuse("{}: must be a regular file", name);
+  return within(sys::read_all(fd, limit), fmt::format("read {}", name));
+}
+
+}  // namespace ocirun::linux

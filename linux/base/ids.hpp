@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+#include <string_view>
+
+#include "linux/base/error.hpp"
+
+namespace ocirun {
+
+/// A user or group id, 0 to 4294967294. 2^32-1 means "unchanged" to setresuid(2) and cannot be
+/// held.
+template <typename Tag>
+class Id {
+ public:
+  static constexpr std::uint32_t kUnchanged = 0xFFFFFFFF;
+
+  constexpr Id() = default;  // root
+  /// Errors: EINVAL for 2^32-1.
+  static Result<Id> make(std::uint64_t value) {
+    if (value >= kUnchanged)
+      return fail(EINVAL, "{} id {}: must be a number from 0 to 4294967294", Tag::kName, value);
+    Id id;
+    id.value_ = static_cast<std::uint32_t>(value);
+    return id;
+  }
+  /// Reads decimal digits only, the whole text: no sign, no space, no name (crun CVE-2026-30892).
+  static Result<Id> parse(std::string_view text);
+
+  constexpr std::uint32_t value() const { return value_; }
+  friend constexpr bool operator==(Id, Id) = default;
+
+ private:
+  std::uint32_t value_ = 0;
+};
+
+struct UidTag {
+  static constexpr const char* kName = "user";
+};
+struct GidTag {
+  static constexpr const char* kName = "group";
+};
+using Uid = Id<UidTag>;
+using Gid = Id<GidTag>;
+
+}  // namespace ocirun

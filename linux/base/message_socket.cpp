@@ -1,0 +1,90 @@
+#include "linux/base/message_socket.hpp"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+namespace ocirun::linux {
+
+Result<std::pair<MessageSocket, MessageSocket>> MessageSocket::make_pair() {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    return fail(errno, "make a socket pair");
+  return std::pair(MessageSocket(UniqueFd(ends[0])), MessageSocket(UniqueFd(ends[1])));
+}
+
+Result<void> MessageSocket::send(std::uint8_t tag, std::string_view payload,
+                                 std::span<const Fd> descriptors) const {
+  if (payload.size() > kMaxPayload || descriptors.size() > kMaxDescriptors)
+    return fail(EMSGSIZE, "send a message of {} bytes and {} descriptors", payload.size(),
+                descriptors.size());
+  // sendmsg(2) does not write through iov_base.
+  std::array parts{iovec{&tag, 1}, iovec{const_cast<char*>(payload.data()), payload.size()}};
+  msghdr header{};
+  header.msg_iov = parts.data();
+  header.msg_iovlen = parts.size();
+
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMaxDescriptors)> control;
+  if (!descriptors.empty()) {
+    const std::size_t bytes = descriptors.size() * sizeof(int);
+    header.msg_control = control.data();
+    header.msg_controllen = CMSG_SPACE(bytes);
+    cmsghdr* rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(bytes);
+    std::memcpy(CMSG_DATA(rights), descriptors.data(), bytes);
+  }
+  for (;;) {
+    if (::sendmsg(socket_.get(), &header, MSG_NOSIGNAL) >= 0) return {};
+    if (errno != EINTR) return fail(errno, "send a message");
+  }
+}
+
+Result<Packet> MessageSocket::receive() const {
+  Packet packet;
+  // Not initialised: the pages that a message does not fill are never touched, nor charged to a
+  // small container.
+  const auto buffer = std::make_unique_for_overwrite<char[]>(kMaxPayload + 1);
+  iovec part{buffer.get(), kMaxPayload + 1};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMaxDescriptors)> control;
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  header.msg_control = control.data();
+  header.msg_controllen = control.size();
+
+  ssize_t count = -1;
+  do {
+    count = ::recvmsg(socket_.get(), &header, MSG_CMSG_CLOEXEC);
+  } while (count < 0 && errno == EINTR);
+  if (count < 0 && errno != ECONNRESET) return fail(errno, "receive a message");
+
+  for (cmsghdr* entry = CMSG_FIRSTHDR(&header); count >= 0 && entry != nullptr;
+       entry = CMSG_NXTHDR(&header, entry)) {
+    if (entry->cmsg_level != SOL_SOCKET || entry->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t number = (entry->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < number; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(entry) + i * sizeof(int), sizeof(int));
+      packet.descriptors.emplace_back(fd);
+    }
+  }
+  if (count == 0 && !packet.descriptors.empty())
+    return fail(EBADMSG, "receive a message: it is empty");
+  if (count <= 0) {
+    packet.end_of_stream = true;
+    return packet;
+  }
+  if ((header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0)
+    return fail(EMSGSIZE, "receive a message: it arrived truncated");
+  packet.tag = static_cast<std::uint8_t>(buffer[0]);
+  packet.payload.assign(&buffer[1], static_cast<std::size_t>(count) - 1);
+  return packet;
+}
+
+}  // namespace ocirun::linux

@@ -1,0 +1,220 @@
+#include "linux/base/syscalls.hpp"
+
+#include <limits.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace ocirun::linux::sys {
+namespace {
+
+constexpr unsigned kStatxMountIdUnique = 0x4000;  // STATX_MNT_ID_UNIQUE
+
+/// Calls until the answer is not EINTR.
+template <typename Call>
+auto retry(Call call) {
+  decltype(call()) value;
+  do {
+    value = call();
+  } while (value < 0 && errno == EINTR);
+  return value;
+}
+
+Result<void> checked(long value, std::string_view what) {
+  if (value < 0) return last_error(what);
+  return {};
+}
+
+Result<UniqueFd> checked_fd(long value, std::string_view what) {
+  if (value < 0) return last_error(what);
+  return UniqueFd(static_cast<int>(value));
+}
+
+Result<struct stat> stat_of(Fd directory, const char* name, int flags) {
+  struct stat info{};
+  if (::fstatat(directory.value, name, &info, flags) < 0)
+    return *name != '\0' ? fail(errno, "stat {}", name) : last_error("look at an open file");
+  return info;
+}
+
+}  // namespace
+
+std::unexpected<Error> last_error(std::string_view what) {
+  return std::unexpected(Error(errno, std::string(what)));
+}
+
+Result<UniqueFd> open(const char* path, int flags, mode_t mode) {
+  return openat(Fd{AT_FDCWD}, path, flags, mode);
+}
+
+Result<UniqueFd> openat(Fd directory, const char* path, int flags, mode_t mode) {
+  const int fd = retry([&] { return ::openat(directory.value, path, flags | O_CLOEXEC, mode); });
+  if (fd < 0) return fail(errno, "open {}", path);
+  return UniqueFd(fd);
+}
+
+Result<UniqueFd> openat2(Fd directory, const char* path, int flags, std::uint64_t resolve) {
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(static_cast<unsigned>(flags | O_CLOEXEC));
+  how.resolve = resolve;
+  const long fd =
+      retry([&] { return ::syscall(SYS_openat2, directory.value, path, &how, sizeof how); });
+  if (fd < 0) return fail(errno, "open {}", path);
+  return UniqueFd(static_cast<int>(fd));
+}
+
+Result<void> mkdirat(Fd directory, const char* name, mode_t mode) {
+  return checked(::mkdirat(directory.value, name, mode), "make directory");
+}
+
+Result<void> mknodat(Fd directory, const char* name, mode_t mode, dev_t device) {
+  return checked(::mknodat(directory.value, name, mode, device), "make node");
+}
+
+Result<void> symlinkat(const char* target, Fd directory, const char* name) {
+  return checked(::symlinkat(target, directory.value, name), "make symlink");
+}
+
+Result<void> unlinkat(Fd directory, const char* name, int flags) {
+  return checked(::unlinkat(directory.value, name, flags), "remove");
+}
+
+// By the descriptor alone (AT_EMPTY_PATH) root of a user namespace may not before 6.10.
+Result<void> name_file(Fd file, Fd directory, const char* name) {
+  const std::string link = fmt::format("/proc/self/fd/{}", file.value);
+  return checked(::linkat(AT_FDCWD, link.c_str(), directory.value, name, AT_SYMLINK_FOLLOW),
+                 "name the file");
+}
+
+Result<std::string> readlinkat(Fd directory, const char* name) {
+  char target[PATH_MAX];
+  const ssize_t size = ::readlinkat(directory.value, name, target, sizeof target);
+  if (size < 0) return fail(errno, "read symlink {}", name);
+  if (size == static_cast<ssize_t>(sizeof target))
+    return fail(ENAMETOOLONG, "read symlink {}", name);
+  return std::string(target, static_cast<std::size_t>(size));
+}
+
+Result<struct stat> fstat(Fd fd) { return stat_of(fd, "", AT_EMPTY_PATH); }
+
+Result<bool> is_same_file(Fd a, Fd b) {
+  TRY_ASSIGN(const struct stat first, fstat(a));
+  TRY_ASSIGN(const struct stat second, fstat(b));
+  return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+Result<struct stat> fstatat(Fd directory, const char* name) {
+  return stat_of(directory, name, AT_SYMLINK_NOFOLLOW);
+}
+
+Result<void> fchown(Fd fd, uid_t uid, gid_t gid) {
+  return checked(::fchownat(fd.value, "", uid, gid, AT_EMPTY_PATH), "change owner");
+}
+
+Result<void> fchmodat(Fd directory, const char* name, mode_t mode) {
+  return checked(::fchmodat(directory.value, name, mode, 0), "change mode");
+}
+
+Result<std::uint64_t> mount_id(Fd directory, const char* name) {
+  struct statx info{};
+  const int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+  // Linux 6.8 has numbers that are never used again; before, the bit is passed over.
+  if (::statx(directory.value, name, flags, STATX_MNT_ID | kStatxMountIdUnique, &info) < 0)
+    return last_error("ask for the mount id");
+  return (info.stx_mask & (STATX_MNT_ID | kStatxMountIdUnique)) != 0
+             ? std::uint64_t{info.stx_mnt_id}
+             : std::uint64_t{0};
+}
+
+Result<FilesystemInfo> fstatfs(Fd fd) {
+  struct statfs info{};
+  if (retry([&] { return ::fstatfs(fd.value, &info); }) < 0)
+    return last_error("ask for the filesystem's kind");
+  return FilesystemInfo{static_cast<std::uint32_t>(info.f_type),
+                        static_cast<std::uint64_t>(info.f_flags)};
+}
+
+Result<UniqueFd> open_tree(Fd directory, const char* path, unsigned flags) {
+  const long fd =
+      ::syscall(SYS_open_tree, directory.value, path, flags | static_cast<unsigned>(O_CLOEXEC));
+  if (fd < 0) return *path != '\0' ? fail(errno, "open {}", path) : last_error("clone the mount");
+  return UniqueFd(static_cast<int>(fd));
+}
+
+Result<void> move_mount(Fd mount, Fd target) {
+  return checked(::syscall(SYS_move_mount, mount.value, "", target.value, "",
+                           MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH),
+                 "attach the mount");
+}
+
+Result<void> mount_setattr(Fd mount, unsigned flags, const mount_attr& attributes) {
+  return checked(
+      ::syscall(SYS_mount_setattr, mount.value, "", flags | static_cast<unsigned>(AT_EMPTY_PATH),
+                &attributes, sizeof attributes),
+      "set mount attributes");
+}
+
+Result<UniqueFd> fsopen(const char* type) {
+  return checked_fd(::syscall(SYS_fsopen, type, FSOPEN_CLOEXEC), "open the filesystem type");
+}
+
+Result<UniqueFd> fspick(Fd mount) {
+  return checked_fd(::syscall(SYS_fspick, mount.value, "", FSPICK_CLOEXEC | FSPICK_EMPTY_PATH),
+                    "pick the filesystem");
+}
+
+Result<void> fsconfig(Fd filesystem, unsigned command, const char* key, const char* value) {
+  return checked(::syscall(SYS_fsconfig, filesystem.value, command, key, value, 0),
+                 "configure the filesystem");
+}
+
+Result<UniqueFd> fsmount(Fd filesystem, std::uint64_t attributes) {
+  return checked_fd(::syscall(SYS_fsmount, filesystem.value, FSMOUNT_CLOEXEC, attributes),
+                    "mount the filesystem");
+}
+
+Result<void> mount(const char* source, const char* target, const char* type, unsigned long flags,
+                   const char* data) {
+  return checked(::syscall(SYS_mount, source, target, type, flags, data), "mount");
+}
+
+Result<void> unmount(const char* target, int flags) {
+  if (::syscall(SYS_umount2, target, flags) < 0) return fail(errno, "unmount {}", target);
+  return {};
+}
+
+Result<void> pivot_root(const char* new_root, const char* put_old) {
+  return checked(::syscall(SYS_pivot_root, new_root, put_old), "pivot_root");
+}
+
+Result<void> chroot(const char* path) { return checked(::chroot(path), "chroot"); }
+Result<void> chdir(const char* path) {
+  if (::chdir(path) < 0) return fail(errno, "chdir {}", path);
+  return {};
+}
+Result<void> fchdir(Fd directory) { return checked(::fchdir(directory.value), "change directory"); }
+
+Result<std::string> read_all(Fd fd, std::size_t limit) {
+  std::string text;
+  char block[4096];
+  for (;;) {
+    const ssize_t got = retry([&] { return ::read(fd.value, block, sizeof block); });
+    if (got < 0) return last_error("read");
+    if (got == 0) return text;
+    if (text.size() + static_cast<std::size_t>(got) > limit)
+      return fail(EFBIG, "read: more than {} bytes", limit);
+    text.append(block, static_cast<std::size_t>(got));
+  }
+}
+
+Result<void> write_once(Fd fd, std::string_view data) {
+  const ssize_t done = retry([&] { return ::write(fd.value, data.data(), data.size()); });
+  if (done < 0) return last_error("write");
+  if (static_cast<std::size_t>(done) != data.size())
+    return fail(EIO, "write: {} of {} bytes", done, data.size());
+  return {};
+}
+
+}  // namespace ocirun::linux::sys

@@ -1,0 +1,82 @@
+#pragma once
+
+// Thin wrappers: system calls and constants that glibc 2.36 or Linux 6.1's headers lack, and the
+// raw calls that take names. Each returns what the kernel returned as a Result; EINTR is retried
+// where that is safe. An error's frame names the call's object; callers add why they wanted it.
+//
+// <linux/mount.h> and glibc's <sys/mount.h> exclude each other; this house uses the kernel's.
+
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
+
+namespace ocirun::linux::sys {
+
+/// errno as an Error with one frame, `what`.
+std::unexpected<Error> last_error(std::string_view what);
+
+// Names. O_CLOEXEC is added to every open.
+Result<UniqueFd> open(const char* path, int flags, mode_t mode = 0);
+Result<UniqueFd> openat(Fd directory, const char* path, int flags, mode_t mode = 0);
+Result<UniqueFd> openat2(Fd directory, const char* path, int flags, std::uint64_t resolve);
+Result<void> mkdirat(Fd directory, const char* name, mode_t mode);
+Result<void> mknodat(Fd directory, const char* name, mode_t mode, dev_t device);
+Result<void> symlinkat(const char* target, Fd directory, const char* name);
+Result<void> unlinkat(Fd directory, const char* name, int flags);
+/// Gives a file of O_TMPFILE its name; EEXIST if there is one of that name.
+Result<void> name_file(Fd file, Fd directory, const char* name);
+/// `name` "" reads the symlink that the O_PATH descriptor itself is.
+Result<std::string> readlinkat(Fd directory, const char* name);
+
+// Inodes.
+Result<struct stat> fstat(Fd fd);
+/// By device and inode: two mounts may show one file.
+Result<bool> is_same_file(Fd a, Fd b);
+Result<struct stat> fstatat(Fd directory, const char* name);         // never follows a symlink
+Result<void> fchown(Fd fd, uid_t uid, gid_t gid);                    // O_PATH descriptors too
+Result<void> fchmodat(Fd directory, const char* name, mode_t mode);  // follows symlinks
+/// The mount that `name` ("": the descriptor itself) lies on, for telling two mounts apart; 0 where
+/// the kernel does not say (before 5.8). Until 6.8 the number of a mount that is gone may be used
+/// again. A trailing symlink is not followed.
+Result<std::uint64_t> mount_id(Fd directory, const char* name = "");
+/// statfs(2): the filesystem's magic number, and the mount's flags (ST_*).
+struct FilesystemInfo {
+  std::uint64_t magic = 0;
+  std::uint64_t flags = 0;
+};
+Result<FilesystemInfo> fstatfs(Fd fd);
+
+// The mount API of Linux 5.2 and mount_setattr(2) of 5.12.
+Result<UniqueFd> open_tree(Fd directory, const char* path, unsigned flags);
+Result<void> move_mount(Fd mount, Fd target);  // by descriptors alone, nothing is resolved
+Result<void> mount_setattr(Fd mount, unsigned flags, const mount_attr& attributes);
+Result<UniqueFd> fsopen(const char* type);
+Result<UniqueFd> fspick(Fd mount);
+Result<void> fsconfig(Fd filesystem, unsigned command, const char* key, const char* value);
+Result<UniqueFd> fsmount(Fd filesystem, std::uint64_t attributes);
+
+// The older calls. Paths are "/", "." or below a trusted procfs, never a container's.
+Result<void> mount(const char* source, const char* target, const char* type, unsigned long flags,
+                   const char* data);
+Result<void> unmount(const char* target, int flags);
+inline constexpr int kDetach = 2;  // MNT_DETACH of <sys/mount.h>
+Result<void> pivot_root(const char* new_root, const char* put_old);
+Result<void> chroot(const char* path);
+Result<void> chdir(const char* path);
+Result<void> fchdir(Fd directory);
+
+/// Reads a whole small file (to `limit` bytes; more is EFBIG).
+Result<std::string> read_all(Fd fd, std::size_t limit);
+/// One write(2) of everything; a short write is EIO.
+Result<void> write_once(Fd fd, std::string_view data);
+
+}  // namespace ocirun::linux::sys

@@ -1,0 +1,105 @@
+#include "linux/files/copy_up.hpp"
+
+#include <fcntl.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <string>
+
+#include "linux/base/directory_entries.hpp"
+#include "linux/base/syscalls.hpp"
+
+namespace ocirun::linux {
+namespace {
+
+constexpr int kMaxDepth = 128;  // three descriptors each
+constexpr std::size_t kChunk = 1 << 20;
+
+Result<void> copy_directory(Fd from, Fd to, int depth);
+
+Result<void> copy_content(Fd from, Fd to) {
+  for (;;) {
+    const ssize_t sent = ::sendfile(to.value, from.value, nullptr, kChunk);
+    if (sent == 0) return {};
+    if (sent < 0 && errno != EINTR) return sys::last_error("copy");
+  }
+}
+
+/// Owner first: a change of owner takes set-user-id bits away.
+Result<void> copy_ownership(Fd made, const struct stat& info, CopyUpKeeps keeps = {}) {
+  constexpr auto kUnchanged = static_cast<std::uint32_t>(-1);  // chown(2)
+  TRY(sys::fchown(made, keeps.uid ? kUnchanged : info.st_uid,
+                  keeps.gid ? kUnchanged : info.st_gid));
+  if (!keeps.mode && ::fchmod(made.value, info.st_mode & 07777) < 0)
+    return sys::last_error("change mode");
+  const timespec times[2] = {info.st_atim, info.st_mtim};
+  if (::futimens(made.value, times) < 0) return sys::last_error("set time");
+  return {};
+}
+
+Result<void> copy_file(Fd from, Fd to, const char* name) {
+  // O_NONBLOCK: what was a file a moment ago may be a fifo now.
+  TRY_ASSIGN(const UniqueFd source, sys::openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  TRY_ASSIGN(const struct stat info, sys::fstat(source));
+  if (!S_ISREG(info.st_mode)) return refuse("it changed while it was copied");
+  TRY_ASSIGN(const UniqueFd copy,
+             sys::openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+  TRY(copy_content(source, copy));
+  return copy_ownership(copy, info);
+}
+
+Result<void> copy_subdirectory(Fd from, Fd to, const char* name, int depth) {
+  if (depth == kMaxDepth) return refuse("more than {} directories deep", kMaxDepth);
+  TRY_ASSIGN(const UniqueFd source, sys::openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  TRY(sys::mkdirat(to, name, 0700));
+  TRY_ASSIGN(const UniqueFd copy, sys::openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  TRY(copy_directory(source, copy, depth + 1));
+  TRY_ASSIGN(const struct stat info, sys::fstat(source));
+  return copy_ownership(copy, info);
+}
+
+Result<void> copy_symlink(Fd from, Fd to, const char* name, const struct stat& info) {
+  TRY_ASSIGN(const std::string target, sys::readlinkat(from, name));
+  TRY(sys::symlinkat(target.c_str(), to, name));
+  TRY_ASSIGN(const UniqueFd made, sys::openat(to, name, O_PATH | O_NOFOLLOW));
+  return sys::fchown(made, info.st_uid, info.st_gid);
+}
+
+Result<void> copy_node(Fd to, const char* name, const struct stat& info) {
+  TRY(sys::mknodat(to, name, info.st_mode, info.st_rdev));
+  TRY_ASSIGN(const UniqueFd made, sys::openat(to, name, O_PATH | O_NOFOLLOW));
+  return sys::fchown(made, info.st_uid, info.st_gid);
+}
+
+Result<void> copy_entry(Fd from, Fd to, const char* name, int depth) {
+  TRY_ASSIGN(const struct stat info, sys::fstatat(from, name));
+  switch (info.st_mode & S_IFMT) {
+    case S_IFREG:
+      return copy_file(from, to, name);
+    case S_IFDIR:
+      return copy_subdirectory(from, to, name, depth);
+    case S_IFLNK:
+      return copy_symlink(from, to, name, info);
+    default:
+      return copy_node(to, name, info);
+  }
+}
+
+Result<void> copy_directory(Fd from, Fd to, int depth) {
+  return for_each_entry(from, [&](const char* name, unsigned char) {
+    return within(copy_entry(from, to, name, depth), name);
+  });
+}
+
+}  // namespace
+
+Result<void> copy_up(Fd from, Fd to, CopyUpKeeps keeps) {
+  TRY_ASSIGN(const UniqueFd copy, sys::openat(to, ".", O_RDONLY | O_DIRECTORY));
+  TRY(within(copy_directory(from, copy, 0), "tmpcopyup"));
+  TRY_ASSIGN(const struct stat info, sys::fstat(from));
+  return within(copy_ownership(copy, info, keeps), "tmpcopyup");
+}
+
+}  // namespace ocirun::linux

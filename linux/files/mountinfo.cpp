@@ -1,0 +1,53 @@
+#include "linux/files/mountinfo.hpp"
+
+#include <fcntl.h>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
+
+namespace ocirun::linux {
+
+std::optional<MountEntry> next_mount(std::string_view& rest) {
+  constexpr std::string_view kDash = " - ";  // after fields whose number varies
+  while (!rest.empty()) {
+    std::string_view mount = cut(rest, '\n');
+    const std::size_t dash = mount.find(kDash);
+    if (dash == std::string_view::npos) continue;
+    std::string_view filesystem = mount.substr(dash + kDash.size());
+    mount = mount.substr(0, dash);
+    for (int skipped = 0; skipped < 2; ++skipped) cut(mount, ' ');  // id, parent
+    MountEntry entry;
+    entry.device = cut(mount, ' ');
+    entry.root = cut(mount, ' ');
+    entry.mount_point = cut(mount, ' ');
+    entry.type = cut(filesystem, ' ');
+    cut(filesystem, ' ');
+    entry.options = cut(filesystem, ' ');
+    if (!entry.mount_point.empty() && !entry.type.empty()) return entry;
+  }
+  return std::nullopt;
+}
+
+std::string unescape_path(std::string_view written) {
+  const auto octal = [](char digit) { return digit >= '0' && digit <= '7'; };
+  std::string plain;
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    if (written[i] == '\\' && i + 3 < written.size() && octal(written[i + 1]) &&
+        octal(written[i + 2]) && octal(written[i + 3])) {
+      plain += static_cast<char>((written[i + 1] - '0') * 64 + (written[i + 2] - '0') * 8 +
+                                 (written[i + 3] - '0'));
+      i += 3;
+    } else {
+      plain += written[i];
+    }
+  }
+  return plain;
+}
+
+Result<std::string> read_mountinfo(const Procfs& procfs) {
+  constexpr std::size_t kLimit = std::size_t{64} << 20;
+  TRY_ASSIGN(const UniqueFd file, procfs.open_file("self/mountinfo", O_RDONLY));
+  return within(sys::read_all(file, kLimit), "/proc/self/mountinfo");
+}
+
+}  // namespace ocirun::linux

@@ -1,0 +1,194 @@
+#include "linux/files/procfs.hpp"
+
+#include <linux/magic.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
+
+namespace ocirun::linux {
+namespace {
+
+constexpr std::uint64_t kRootInode = 1;  // PROC_ROOT_INO of the kernel
+constexpr std::size_t kReadLimit = 1 << 20;
+constexpr const char* kHostProc = "/proc";
+
+/// A new procfs instance that no name leads to.
+Result<UniqueFd> mount_procfs(Procfs::Subset subset) {
+  TRY_ASSIGN(const UniqueFd filesystem, sys::fsopen("proc"));
+  if (subset == Procfs::Subset::kProcesses) {
+    // Both since Linux 5.8. An older kernel refuses them, and the handle is only less narrow.
+    (void)sys::fsconfig(filesystem, FSCONFIG_SET_STRING, "hidepid", "ptraceable");
+    (void)sys::fsconfig(filesystem, FSCONFIG_SET_STRING, "subset", "pid");
+  }
+  TRY(sys::fsconfig(filesystem, FSCONFIG_CMD_CREATE, nullptr, nullptr));
+  return sys::fsmount(filesystem, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+}
+
+/// Proves that `directory` is the root of a procfs, not a directory that somebody put there.
+Result<void> verify_root(Fd directory) {
+  TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(directory));
+  TRY_ASSIGN(const struct stat info, sys::fstat(directory));
+  if (filesystem.magic != PROC_SUPER_MAGIC || info.st_ino != kRootInode)
+    return refuse("/proc is not the root of a procfs: something is mounted over it");
+  return {};
+}
+
+Result<void> verify_same_mount(Fd directory, const char* name, std::uint64_t expected) {
+  TRY_ASSIGN(const std::uint64_t id, sys::mount_id(directory, name));
+  if (id != expected) return fail(EXDEV, "/proc: {:?} is covered by another mount", name);
+  return {};
+}
+
+}  // namespace
+
+Result<Procfs> Procfs::open(Subset subset) {
+  if (auto own = mount_procfs(subset)) {
+    TRY(verify_root(*own));
+    return Procfs(*std::move(own), Origin::kOwnMount);
+  }
+  // Refused in a user namespace that sees no complete /proc, and for a foreign pid namespace. A
+  // clone is recursive because the mounts below are locked there; what they cover is found out file
+  // by file.
+  auto host = sys::open_tree(Fd{AT_FDCWD}, kHostProc, OPEN_TREE_CLONE | unsigned{AT_RECURSIVE});
+  if (!host) host = sys::open(kHostProc, O_PATH | O_DIRECTORY);
+  if (!host) return std::unexpected(std::move(host).error());
+  TRY(verify_root(*host));
+  return Procfs(*std::move(host), Origin::kHost);
+}
+
+/// procfs knows the caller by a symlink, and a pid taken from getpid(2) would be of another
+/// namespace when the instance is of an outer one.
+Result<std::string> Procfs::without_self(std::string_view path) const {
+  const std::string_view first = path.substr(0, path.find('/'));
+  if (first != "self" && first != "thread-self") return std::string(path);
+  TRY_ASSIGN(std::string number, sys::readlinkat(root_, std::string(first).c_str()));
+  return std::move(number.append(path.substr(first.size())));
+}
+
+Result<UniqueFd> Procfs::open_file(std::string_view path, int flags) const {
+  TRY_ASSIGN(const std::string name, without_self(path));
+  auto file =
+      sys::openat2(root_, name.c_str(), flags | O_NOFOLLOW,
+                   RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+  if (!file && (file.error().number() == ENOSYS || file.error().number() == EPERM))
+    file = walk(name, flags);
+  if (!file) file.error().within("/proc");
+  return file;
+}
+
+/// Without openat2 (before Linux 5.6): one component at a time, each on the procfs it began on.
+Result<UniqueFd> Procfs::walk(const std::string& path, int flags) const {
+  TRY_ASSIGN(const std::uint64_t mount, sys::mount_id(root_));
+  UniqueFd directory;
+  std::size_t begin = 0;
+  for (;;) {
+    const std::size_t end = path.find('/', begin);
+    const std::string name = path.substr(begin, end - begin);
+    if (name.empty() || name == "." || name == "..") return fail(EINVAL, "open {}", path);
+    const Fd here = directory ? Fd(directory) : Fd(root_);
+    const bool last = end == std::string::npos;
+    TRY_ASSIGN(UniqueFd next,
+               sys::openat(here, name.c_str(), O_NOFOLLOW | (last ? flags : O_PATH | O_DIRECTORY)));
+    TRY(verify_same_mount(next, "", mount));
+    TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(next));
+    if (filesystem.magic != PROC_SUPER_MAGIC) return fail(EXDEV, "open {}: not on procfs", path);
+    if (last) return next;
+    directory = std::move(next);
+    begin = end + 1;
+  }
+}
+
+Result<void> Procfs::write(std::string_view path, std::string_view value) const {
+  TRY_ASSIGN(const UniqueFd file, open_file(path, O_WRONLY));
+  return within(sys::write_once(file, value), fmt::format("/proc/{}", path));
+}
+
+Result<std::string> Procfs::read(std::string_view path) const {
+  TRY_ASSIGN(const UniqueFd file, open_file(path, O_RDONLY));
+  return within(sys::read_all(file, kReadLimit), fmt::format("/proc/{}", path));
+}
+
+Result<UniqueFd> Procfs::reopen(Fd descriptor, int flags) const {
+  TRY_ASSIGN(const UniqueFd directory, open_file("self/fd", O_PATH | O_DIRECTORY));
+  const std::string name = std::to_string(descriptor.value);
+  if (origin_ == Origin::kHost) {  // nobody can cover a file of a mount of our own
+    TRY_ASSIGN(const std::uint64_t mount, sys::mount_id(directory));
+    TRY(verify_same_mount(directory, name.c_str(), mount));
+  }
+  return within(sys::openat(directory, name.c_str(), flags), "reopen");
+}
+
+Result<std::string> Procfs::path_of(Fd descriptor) const {
+  TRY_ASSIGN(const UniqueFd directory, open_file("self/fd", O_PATH | O_DIRECTORY));
+  return sys::readlinkat(directory, std::to_string(descriptor.value).c_str());
+}
+
+std::optional<std::string_view> name_in_proc(std::string_view path) {
+  constexpr std::string_view kDirectory = "/proc";
+  if (path == kDirectory) return "";
+  if (path.starts_with(kDirectory) && path[kDirectory.size()] == '/')
+    return path.substr(kDirectory.size() + 1);
+  return std::nullopt;
+}
+
+std::string fd_link(Fd descriptor) { return fmt::format("self/fd/{}", descriptor.value); }
+
+std::string host_fd_link(Fd descriptor) {
+  return fmt::format("/proc/self/fd/{}", descriptor.value);
+}
+
+std::optional<ProcessStat> parse_process_stat(std::string_view text) {
+  // "12 (a name) with spaces) S 1 …": the name ends at the last parenthesis; the state is field 3.
+  const std::size_t name_end = std::min(text.rfind(')'), text.size());
+  const std::vector<std::string_view> fields = words(text.substr(name_end));
+  const auto field = [&](std::size_t index) { return fields[index - 2]; };
+  if (fields.size() + 2 <= 22) return std::nullopt;
+  const auto parent = number<int>(field(4));
+  const auto flags = number(field(9));
+  const auto threads = number<int>(field(20));
+  const auto start_time = number<unsigned long long>(field(22));
+  if (!parent || !flags || !threads || !start_time) return std::nullopt;
+  constexpr std::uint64_t kExiting = 0x4;                // PF_EXITING of <linux/sched.h>
+  constexpr std::uint64_t kForkedButNotExecuted = 0x40;  // PF_FORKNOEXEC
+  return ProcessStat{.state = field(3).front(),
+                     .parent = *parent,
+                     .start_time = *start_time,
+                     .threads = *threads,
+                     .has_executed = (*flags & kForkedButNotExecuted) == 0,
+                     .is_exiting = (*flags & kExiting) != 0};
+}
+
+Error explain_hidden_process(int pid, Error error) {
+  const int number = error.number();
+  const bool may_be_hidden = number == ENOENT || number == EPERM || number == EACCES;
+  if (!may_be_hidden || (::kill(pid, 0) != 0 && errno != EPERM)) return error;
+  return Error(0, fmt::format("process {} is there, but /proc does not show it: is procfs mounted, "
+                              "and without hidepid?",
+                              pid));
+}
+
+Result<ProcessStat> read_process_stat(int pid) {
+  const std::string path = fmt::format("/proc/{}/stat", pid);
+  const auto file = sys::open(path.c_str(), O_RDONLY | O_NOFOLLOW);
+  if (!file) return std::unexpected(explain_hidden_process(pid, file.error()));
+  TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(*file));
+  if (filesystem.magic != PROC_SUPER_MAGIC) return refuse("{}: not on a procfs", path);
+  TRY_ASSIGN(const std::string text, within(sys::read_all(*file, kReadLimit), path));
+  const auto stat = parse_process_stat(text);
+  if (!stat) return refuse("{}: not understood", path);
+  return *stat;
+}
+
+Result<std::string> image_of(int pid) {
+  const std::string link = fmt::format("/proc/{}/exe", pid);
+  TRY_ASSIGN(const UniqueFd image, sys::open(link.c_str(), O_PATH));
+  TRY_ASSIGN(const struct stat status, sys::fstat(image));
+  return fmt::format("{}:{}", status.st_dev, status.st_ino);
+}
+
+}  // namespace ocirun::linux

@@ -1,0 +1,93 @@
+#include "linux/mounts/cgroup_mount.hpp"
+
+#include <cerrno>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
+#include "linux/mounts/place.hpp"
+
+namespace ocirun::linux {
+namespace {
+
+/// The attributes of one hierarchy's mount; a bind takes them off nothing.
+std::uint64_t attributes_of(const Mount& mount) {
+  return combine(mount.recursive_attributes, mount.attributes).set;
+}
+
+Result<UniqueFd> bind_own(const Mount& mount, const MountPoint& point,
+                          const CgroupHierarchy& hierarchy) {
+  TRY_ASSIGN(const UniqueFd own, sys::open(hierarchy.own_directory.c_str(), O_PATH | O_DIRECTORY));
+  Placement placement;
+  placement.attributes.set = attributes_of(mount);
+  // fsmount(2) and a cleared mode both mean relatime; the others are set only if they were asked.
+  if (placement.attributes.set & MOUNT_ATTR__ATIME) placement.attributes.clear = MOUNT_ATTR__ATIME;
+  return within(place_bind(point, own, placement), "bind " + hierarchy.own_directory.string());
+}
+
+/// A fresh mount shows the cgroup namespace's root. Without such a namespace that would be the
+/// host's: then, and where the kernel refuses, the container gets its own directory.
+Result<UniqueFd> place_hierarchy(const MountContext& context, const Mount& mount,
+                                 const MountPoint& point, const CgroupHierarchy& hierarchy) {
+  if (!context.own_cgroup_namespace) return bind_own(mount, point, hierarchy);
+  Filesystem filesystem;
+  filesystem.type = hierarchy.unified ? "cgroup2" : "cgroup";
+  filesystem.source = "cgroup";
+  const auto options = words(hierarchy.options, ',');
+  filesystem.data.assign(options.begin(), options.end());
+  auto made = place_filesystem(point, filesystem, attributes_of(mount));
+  if (!made && (made.error().number() == EPERM || made.error().number() == EBUSY))
+    return bind_own(mount, point, hierarchy);
+  return made;
+}
+
+/// "cpu,cpuacct" is also found as "cpu" and as "cpuacct".
+Result<void> link_controllers(Fd directory, const std::string& name) {
+  const auto controllers = words(name, ',');
+  if (controllers.size() < 2) return {};
+  for (const std::string_view controller : controllers)
+    TRY(sys::symlinkat(name.c_str(), directory, std::string(controller).c_str()));
+  return {};
+}
+
+/// Where the host mounts none there is nothing to show but an empty directory.
+Result<UniqueFd> place_all_hierarchies(const MountContext& context, const Mount& mount,
+                                       const MountPoint& point) {
+  Filesystem tmpfs;
+  tmpfs.type = "tmpfs";
+  tmpfs.source = "cgroup";
+  tmpfs.selinux_context = context.mount_label;
+  tmpfs.data = {"mode=755"};
+  const std::uint64_t wanted = attributes_of(mount);
+  TRY_ASSIGN(UniqueFd top,
+             place_filesystem(point, tmpfs, wanted & ~std::uint64_t{MOUNT_ATTR_RDONLY}));
+  for (const CgroupHierarchy& hierarchy : context.cgroups) {
+    const std::string& name = hierarchy.name;
+    TRY(within(sys::mkdirat(top, name.c_str(), 0755), name));
+    TRY_ASSIGN(UniqueFd target, sys::openat(top, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW));
+    const MountPoint below{context.root, context.procfs,
+                           RootfsPath(point.path.string() + "/" + name), std::move(target), true};
+    TRY(within(place_hierarchy(context, mount, below, hierarchy), name));
+    TRY(within(link_controllers(top, name), name));
+  }
+  if (wanted & MOUNT_ATTR_RDONLY)
+    TRY(change_attributes(context.procfs, top, {.set = MOUNT_ATTR_RDONLY}, Recursion::kTop));
+  return top;
+}
+
+}  // namespace
+
+Result<UniqueFd> place_cgroups(const MountContext& context, const Mount& mount,
+                               const MountPoint& point) {
+  if (!mount.data.empty())
+    return refuse("a mount of type {:?} takes no filesystem options: {}", mount.type,
+                  fmt::join(mount.data, ","));
+  const bool pure_v2 = context.cgroups.size() == 1 && context.cgroups.front().unified;
+  Result<UniqueFd> made = pure_v2 ? place_hierarchy(context, mount, point, context.cgroups.front())
+                                  : place_all_hierarchies(context, mount, point);
+  if (!made) return made;
+  TRY(change_propagation(context.procfs, *made, mount.propagation,
+                         mount.propagation_recursive ? Recursion::kTree : Recursion::kTop));
+  return made;
+}
+
+}  // namespace ocirun::linux

@@ -1,0 +1,98 @@
+#include "linux/mounts/locked_bind.hpp"
+
+#include <sched.h>
+
+#include <cerrno>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/mounts/place.hpp"
+#include "linux/mounts/rootfs.hpp"
+
+namespace ocirun::linux {
+namespace {
+
+constexpr const char* kName = "tree";
+
+/// A directory of our own that the container's user namespace may pass, as the working directory:
+/// of all that a process has open, the kernel moves its root and working directory alone along when
+/// it copies the mount namespace.
+Result<UniqueFd> enter_workplace() {
+  Filesystem filesystem;
+  filesystem.type = filesystem.source = "tmpfs";
+  filesystem.data = {"mode=0755"};
+  auto tmpfs = DetachedMount::of_filesystem(filesystem, 0);
+  if (!tmpfs && tmpfs.error().number() == ENOSYS) {  // no fsopen
+    TRY(sys::mount("tmpfs", "/", "tmpfs", 0, filesystem.data.front().c_str()));
+    TRY_ASSIGN(UniqueFd covering, sys::open("/..", O_PATH | O_DIRECTORY));
+    TRY(sys::fchdir(covering));
+    return covering;
+  }
+  if (!tmpfs) return std::unexpected(tmpfs.error());
+  TRY_ASSIGN(const UniqueFd top, sys::open("/", O_PATH | O_DIRECTORY));
+  TRY(tmpfs->attach(top));
+  TRY(sys::fchdir(tmpfs->fd()));
+  return std::move(*tmpfs).release();
+}
+
+Result<UniqueFd> make_target(Fd workplace, Fd tree) {
+  TRY_ASSIGN(const struct stat info, sys::fstat(tree));
+  if (!S_ISDIR(info.st_mode)) return sys::openat(workplace, kName, O_CREAT | O_EXCL, 0400);
+  TRY(sys::mkdirat(workplace, kName, 0700));
+  return sys::openat(workplace, kName, O_PATH | O_DIRECTORY);
+}
+
+Result<UniqueFd> open_source(const BindForContainer& wanted) {
+  return wanted.id_map.value < 0 ? open_bind(wanted.mount, wanted.source)
+                                 : open_id_mapped_bind(wanted.mount, wanted.id_map, wanted.source);
+}
+
+/// Before Linux 5.12 only an attached mount can have its attributes changed.
+Result<void> attach_complete(const Procfs& procfs, const Mount& mount, UniqueFd opened) {
+  const DetachedMount tree(std::move(opened));
+  TRY_ASSIGN(const UniqueFd workplace, enter_workplace());
+  TRY_ASSIGN(const UniqueFd target, make_target(workplace, tree.fd()));
+  TRY(tree.attach(target));
+  return set_attributes_of(procfs, tree.fd(), mount);
+}
+
+Result<UniqueFd> clone_attached() {
+  return sys::open_tree(Fd{AT_FDCWD}, kName, OPEN_TREE_CLONE | unsigned{AT_RECURSIVE});
+}
+
+}  // namespace
+
+Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const BindForContainer& wanted) {
+  if (::unshare(CLONE_NEWNS) != 0)
+    return fail(errno, "make a mount namespace to lock {} in", wanted.mount.source);
+  // A tree that follows the host (rslave, rshared) has to stay its slave.
+  TRY(isolate_mount_tree(wants_early_open(wanted.mount) ? Propagation::kSlave
+                                                        : wanted.rootfs_propagation));
+  TRY_ASSIGN(UniqueFd opened, open_source(wanted));
+  TRY(attach_complete(procfs, wanted.mount, std::move(opened)));
+  if (::setns(wanted.user_namespace.value, CLONE_NEWUSER) != 0)
+    return fail(errno, "enter the container's user namespace");
+  if (::unshare(CLONE_NEWNS) != 0)  // the copy is what locks
+    return fail(errno, "copy the mount namespace for the container's user namespace");
+  return clone_attached();
+}
+
+Result<UniqueFd> clone_bind_inside(const Procfs& procfs, const BindForContainer& wanted) {
+  if (::setns(wanted.mount_namespace.value, CLONE_NEWNS) != 0)
+    return fail(errno, "enter the container's mount namespace, which has {}", wanted.mount.source);
+  TRY_ASSIGN(UniqueFd opened, open_source(wanted));
+  if (::unshare(CLONE_NEWNS) != 0)
+    return fail(errno, "make a mount namespace to prepare {} in", wanted.mount.source);
+  TRY(isolate_mount_tree(Propagation::kPrivate));
+  TRY(attach_complete(procfs, wanted.mount, std::move(opened)));
+  return clone_attached();
+}
+
+Result<void> set_attributes_of(const Procfs& procfs, Fd tree, const Mount& mount) {
+  if (!mount.recursive_attributes.empty())
+    TRY(change_attributes(procfs, tree, mount.recursive_attributes, Recursion::kTree));
+  if (!mount.attributes.empty())
+    TRY(change_attributes(procfs, tree, mount.attributes, Recursion::kTop));
+  return {};
+}
+
+}  // namespace ocirun::linux

@@ -1,0 +1,279 @@
+#include "linux/mounts/mount.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/files/copy_up.hpp"
+#include "linux/mounts/cgroup_mount.hpp"
+#include "linux/mounts/devices.hpp"
+#include "linux/mounts/legacy.hpp"
+#include "linux/mounts/mount_point.hpp"
+#include "linux/mounts/place.hpp"
+#include "linux/process/lsm.hpp"
+
+namespace ocirun::linux {
+namespace {
+
+/// Filesystems whose files SELinux labels by itself; `context=` is an error there.
+constexpr std::array<std::string_view, 6> kSelfLabelled = {"cgroup", "cgroup2", "mqueue",
+                                                           "proc",   "sysfs",   "securityfs"};
+constexpr const char* kHostSysfs = "/sys";
+constexpr const char* kHostProc = "/proc";
+constexpr const char* kHostMqueue = "/dev/mqueue";
+
+Recursion recursion_of(bool recursive) { return recursive ? Recursion::kTree : Recursion::kTop; }
+
+Placement placement_of(const Mount& mount) {
+  return {.recursion = recursion_of(mount.recursive),
+          .attributes = mount.attributes,
+          .recursive_attributes = mount.recursive_attributes,
+          .propagation = mount.propagation,
+          .propagation_recursion = recursion_of(mount.propagation_recursive)};
+}
+
+bool has_option(const Mount& mount, std::string_view prefix) {
+  return std::ranges::any_of(mount.data,
+                             [&](const std::string& word) { return word.starts_with(prefix); });
+}
+
+Filesystem filesystem_of(const MountContext& context, const Mount& mount) {
+  Filesystem filesystem{.type = mount.type,
+                        .source = mount.source,
+                        .superblock_flags = mount.superblock_flags,
+                        .superblock_clear = mount.superblock_clear,
+                        .selinux_context = {},
+                        .data = mount.data};
+  // A device may be read-only itself, and its journal wants to be left alone; elsewhere a read-only
+  // superblock adds nothing to a read-only mount.
+  if ((mount.attributes.set & MOUNT_ATTR_RDONLY) && mount.source.starts_with('/'))
+    filesystem.superblock_flags |= MS_RDONLY;
+  // The kernel takes no second context, and no default next to one.
+  if (!has_option(mount, "context=") && !has_option(mount, "defcontext=") &&
+      std::ranges::find(kSelfLabelled, mount.type) == kSelfLabelled.end())
+    filesystem.selinux_context = context.mount_label;
+  return filesystem;
+}
+
+/// What no step below can do is said before anything is done.
+Result<void> check_request(const Mount& mount, bool opened) {
+  if (mount.destination.empty()) return refuse("the destination is empty");
+  if (mount.bind && !mount.remount && !mount.data.empty())
+    return refuse(
+        "bind mounts cannot have any filesystem-specific options applied: {} (unknown option?)",
+        fmt::join(mount.data, ","));
+  if (!mount.bind && !mount.remount && mount.type.empty())
+    return refuse("a mount that is no bind mount needs a type");
+  if (mount.copy_up && (mount.bind || mount.type != "tmpfs"))
+    return refuse("option \"tmpcopyup\" is for mounts of type \"tmpfs\" only");
+  if (mount.id_map_kind != IdMapKind::kNone && !opened)
+    return refuse("option \"{}\" needs mappings or a user namespace of the container",
+                  mount.id_map_kind == IdMapKind::kMount ? "idmap" : "ridmap");
+  return {};
+}
+
+/// M-14: a tmpfs looks like the directory that it covers.
+Result<void> inherit_mode(Filesystem& filesystem, const Mount& mount, const MountPoint& point) {
+  if (mount.type != "tmpfs" || point.created || has_option(mount, "mode=")) return {};
+  TRY_ASSIGN(const struct stat covered, sys::fstat(point.target));
+  filesystem.data.push_back(fmt::format("mode={:o}", covered.st_mode & 07777));
+  return {};
+}
+
+Fill fill_of(const Mount& mount) {
+  if (!mount.copy_up) return nullptr;
+  const CopyUpKeeps keeps{.mode = has_option(mount, "mode="),
+                          .uid = has_option(mount, "uid="),
+                          .gid = has_option(mount, "gid=")};
+  return [keeps](Fd covered, Fd filesystem) { return copy_up(covered, filesystem, keeps); };
+}
+
+/// L-34: an mqueue is older than its mount, too late for `context=`. One that is the host's is not
+/// ours to label.
+Result<void> label_root(const MountContext& context, const Mount& mount, Fd made) {
+  if (context.mount_label.empty() || mount.type != "mqueue" || context.shares_ipc) return {};
+  TRY_ASSIGN(const UniqueFd directory, context.procfs.reopen(made, O_RDONLY | O_DIRECTORY));
+  auto labelled = set_file_label(directory, context.mount_label);
+  // The mqueue of an ipc namespace that was joined may belong to an id that is not mapped here. It
+  // keeps the label that its maker gave it.
+  const bool is_anothers = context.in_user_namespace && !context.own_ipc;
+  if (!labelled && is_anothers && labelled.error().number() == EPERM) return {};
+  return labelled;
+}
+
+/// M-15, M-13: what the kernel's number means for somebody who wrote a config.json.
+Error with_hint(Error error, const MountContext& context, const Mount& mount) {
+  if (!context.in_user_namespace) return error;
+  if (error.number() == EINVAL && (has_option(mount, "gid=") || has_option(mount, "uid=")))
+    error.within(
+        "an id in uid= or gid= that the user namespace does not map is invalid: drop the option or "
+        "map the id (gid=5 is usual for devpts)");
+  if (error.number() == EPERM && mount.type == "proc")
+    error.within(
+        "in a user namespace a procfs is only granted where a complete, uncovered one is visible: "
+        "in an outer container, leave out its maskedPaths and readonlyPaths below /proc (podman "
+        "--security-opt unmask=ALL)");
+  if (error.number() == EPERM && (mount.type == "sysfs" || mount.type == "mqueue"))
+    error.within(
+        fmt::format("{} belongs to a namespace that is not the container's own", mount.type));
+  return error;
+}
+
+/// The host's own directory in place of a filesystem whose namespace the container shares, and that
+/// a user namespace therefore may not mount anew.
+struct HostDirectory {
+  const char* path;
+  bool read_only;
+};
+
+std::optional<HostDirectory> host_directory_for(const MountContext& context, const Mount& mount) {
+  // M-13; all of it read-only (runc CVE-2023-25809: its cgroup tree too).
+  if (mount.type == "sysfs" && context.shares_network) return HostDirectory{kHostSysfs, true};
+  if (mount.type == "proc" && context.shares_pids) return HostDirectory{kHostProc, false};
+  if (mount.type == "mqueue" && context.shares_ipc) return HostDirectory{kHostMqueue, false};
+  return std::nullopt;
+}
+
+Result<UniqueFd> place_host_directory(const Mount& mount, const MountPoint& point,
+                                      const HostDirectory& directory, Fd host) {
+  Placement placement = placement_of(mount);
+  placement.recursion = Recursion::kTree;
+  if (directory.read_only) {
+    placement.recursive_attributes.set |= MOUNT_ATTR_RDONLY;
+    placement.attributes.clear &= ~std::uint64_t{MOUNT_ATTR_RDONLY};
+  }
+  return within(place_bind(point, host, placement), fmt::format("bind {}", directory.path));
+}
+
+Result<UniqueFd> place_new_filesystem(const MountContext& context, const Mount& mount,
+                                      const MountPoint& point, std::uint64_t held_back) {
+  Filesystem filesystem = filesystem_of(context, mount);
+  TRY(inherit_mode(filesystem, mount, point));
+  const std::uint64_t attributes =
+      combine(mount.recursive_attributes, mount.attributes).set & ~held_back;
+  Result<UniqueFd> made = place_filesystem(point, filesystem, attributes, fill_of(mount));
+  if (!made && made.error().number() == EPERM)
+    if (const auto directory = host_directory_for(context, mount))
+      if (auto host = sys::open(directory->path, O_PATH | O_DIRECTORY))
+        return place_host_directory(mount, point, *directory, *host);
+  if (!made) return std::unexpected(with_hint(std::move(made).error(), context, mount));
+  TRY(label_root(context, mount, *made));
+  TRY(change_propagation(context.procfs, *made, mount.propagation,
+                         recursion_of(mount.propagation_recursive)));
+  return made;
+}
+
+/// `remount`: the attributes of a mount that is there already; its filesystem's options too where
+/// some are given without `bind`.
+Result<void> remount(const MountContext& context, const Mount& mount) {
+  TRY_ASSIGN(const UniqueFd target, context.root.open(mount.destination, O_PATH));
+  const Filesystem filesystem = {.type = mount.type,
+                                 .source = {},
+                                 .superblock_flags = mount.superblock_flags,
+                                 .superblock_clear = mount.superblock_clear,
+                                 .selinux_context = {},
+                                 .data = mount.data};
+  const bool new_options = !filesystem.data.empty() || filesystem.superblock_flags != 0 ||
+                           filesystem.superblock_clear != 0;
+  if (!mount.bind && new_options) {
+    auto done = reconfigure(target, filesystem);
+    if (!done && done.error().number() == ENOSYS)
+      done = legacy::reconfigure(context.procfs, target, filesystem);
+    TRY(std::move(done));
+  }
+  if (!mount.recursive_attributes.empty())
+    TRY(change_attributes(context.procfs, target, mount.recursive_attributes, Recursion::kTree));
+  if (!mount.attributes.empty()) {
+    auto done = change_attributes(context.procfs, target, mount.attributes, Recursion::kTop);
+    if (!done && done.error().number() == EINVAL) done.error().within("remount: no mount point?");
+    TRY(std::move(done));
+  }
+  return change_propagation(context.procfs, target, mount.propagation,
+                            recursion_of(mount.propagation_recursive));
+}
+
+/// Makes and attaches the mount; `held_back` are attributes that a new filesystem gets later.
+Result<UniqueFd> place(const MountContext& context, const Mount& mount, UniqueFd opened,
+                       std::uint64_t held_back) {
+  UniqueFd source;
+  if (mount.bind && !opened) {
+    TRY_ASSIGN(source, sys::open(mount.source.c_str(), O_PATH));
+  }
+  const Fd origin = opened ? Fd(opened) : Fd(source);
+  TRY_ASSIGN(const MountPoint point, open_mount_point(context.root, context.procfs, mount, origin));
+  if (opened) return place_tree(point, DetachedMount(std::move(opened)), placement_of(mount));
+  if (mount.bind)
+    return within(place_bind(point, source, placement_of(mount)), "bind " + mount.source);
+  if (mount.type == "cgroup" || mount.type == "cgroup2")
+    return place_cgroups(context, mount, point);
+  return place_new_filesystem(context, mount, point, held_back);
+}
+
+Result<std::optional<UnfinishedMount>> make(const MountContext& context, const Mount& mount,
+                                            UniqueFd opened) {
+  TRY(check_request(mount, static_cast<bool>(opened)));
+  if (mount.remount) {
+    TRY(remount(context, mount));
+    return std::nullopt;
+  }
+  const std::string path = clean_path(mount.destination.string());
+  const bool is_dev = is_dev_directory(path) && !mount.bind;
+  const std::uint64_t held_back = is_dev ? mount.attributes.set & MOUNT_ATTR_RDONLY : 0;
+  TRY_ASSIGN(UniqueFd made, place(context, mount, std::move(opened), held_back));
+  if (path == "/") {  // M-16: from here on the root is this mount
+    context.root = SafeDir(std::move(made));
+    return std::nullopt;
+  }
+  if (held_back == 0) return std::nullopt;
+  return UnfinishedMount{std::move(made), mount.destination};
+}
+
+}  // namespace
+
+Result<std::optional<UnfinishedMount>> make_mount(const MountContext& context, const Mount& mount,
+                                                  UniqueFd opened) {
+  return within(make(context, mount, std::move(opened)), "mount " + mount.destination.string());
+}
+
+Result<void> finish_mount(const Procfs& procfs, const UnfinishedMount& unfinished) {
+  return within(
+      change_attributes(procfs, unfinished.mount, {.set = MOUNT_ATTR_RDONLY}, Recursion::kTop),
+      fmt::format("make {} read-only", unfinished.destination.string()));
+}
+
+bool wants_early_open(const Mount& mount) {
+  return mount.bind && !mount.remount &&
+         (mount.propagation == Propagation::kShared || mount.propagation == Propagation::kSlave);
+}
+
+Result<UniqueFd> open_bind(const Mount& mount, Fd source) {
+  UniqueFd opened;
+  if (source.value < 0) {
+    TRY_ASSIGN(opened, within(sys::open(mount.source.c_str(), O_PATH),
+                              "mount " + mount.destination.string()));
+    source = opened;
+  }
+  TRY_ASSIGN(DetachedMount tree,
+             within(DetachedMount::clone_of(source, recursion_of(mount.recursive)),
+                    fmt::format("mount {}: bind {}", mount.destination.string(), mount.source)));
+  return std::move(tree).release();
+}
+
+Result<UniqueFd> open_id_mapped_bind(const Mount& mount, Fd user_namespace, Fd source) {
+  if (!mount.bind)
+    return refuse("mount {}: only a bind mount can be id-mapped", mount.destination.string());
+  TRY_ASSIGN(UniqueFd tree, open_bind(mount, source));
+  mount_attr wanted{};
+  wanted.attr_set = MOUNT_ATTR_IDMAP;
+  wanted.userns_fd = static_cast<unsigned long long>(user_namespace.value);
+  const bool whole_tree = mount.id_map_kind == IdMapKind::kRecursive;
+  auto mapped = sys::mount_setattr(tree, whole_tree ? unsigned{AT_RECURSIVE} : 0, wanted);
+  if (mapped) return tree;
+  std::string what = fmt::format("mount {}: id-map {}", mount.destination.string(), mount.source);
+  if (mapped.error().number() == EINVAL)
+    what += " (its filesystem has no id-mapped mounts, or one of its mounts is id-mapped already)";
+  return std::unexpected(std::move(mapped.error().within(std::move(what))));
+}
+
+}  // namespace ocirun::linux

@@ -1,0 +1,278 @@
+#include "linux/mounts/rootfs.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <vector>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/files/mountinfo.hpp"
+#include "linux/mounts/devices.hpp"
+#include "linux/mounts/legacy.hpp"
+#include "linux/mounts/mount_point.hpp"
+#include "linux/mounts/place.hpp"
+
+namespace ocirun::linux {
+namespace {
+
+/// Where to attach the root: on itself, or, where the user namespace cannot reach it, on "/", which
+/// leaves this namespace by the pivot anyway.
+Result<UniqueFd> open_attachment(const HostPath& rootfs, bool have_tree) {
+  auto directory = sys::open(rootfs.c_str(), O_PATH | O_DIRECTORY);
+  if (!directory && directory.error().number() == EACCES && have_tree)
+    return sys::open("/", O_PATH | O_DIRECTORY);
+  return directory;
+}
+
+/// mount(2) for kernels without detached mounts. The path is the operator's: it is opened again.
+Result<SafeDir> attach_by_mount2(const HostPath& rootfs, Fd directory, const Procfs& procfs,
+                                 const AnnounceMount& announce) {
+  TRY_ASSIGN(UniqueFd above, sys::open("/", O_PATH | O_DIRECTORY));
+  const SafeDir host_root(std::move(above));
+  TRY_ASSIGN(UniqueFd target, host_root.open(RootfsPath(rootfs.string()), O_PATH | O_DIRECTORY));
+  const MountPoint point{host_root, procfs, RootfsPath(rootfs.string()), std::move(target), false};
+  TRY_ASSIGN(UniqueFd made, legacy::place_bind(point, directory, Recursion::kTree));
+  if (announce) TRY(announce(made));
+  return SafeDir(std::move(made));
+}
+
+Result<SafeDir> attach_tree(const HostPath& rootfs, UniqueFd opened, const Procfs& procfs,
+                            Propagation isolation, const AnnounceMount& announce) {
+  const bool from_parent = static_cast<bool>(opened);
+  TRY_ASSIGN(const UniqueFd directory, open_attachment(rootfs, from_parent));
+  if (!from_parent) {
+    auto clone = DetachedMount::clone_of(directory, Recursion::kTree);
+    if (!clone && clone.error().number() == ENOSYS)
+      return attach_by_mount2(rootfs, directory, procfs, announce);
+    if (!clone) return std::unexpected(std::move(clone).error());
+    opened = std::move(*clone).release();
+  }
+  DetachedMount tree(std::move(opened));
+  if (from_parent) TRY(change_propagation(procfs, tree.fd(), isolation, Recursion::kTree));
+  if (announce) TRY(announce(tree.fd()));
+  if (auto done = tree.attach(directory); !done) {
+    if (done.error().number() == ENOSYS && !from_parent)
+      return attach_by_mount2(rootfs, directory, procfs, nullptr);
+    return std::unexpected(std::move(done).error());
+  }
+  return SafeDir(std::move(tree).release());
+}
+
+/// Mount points of the host's procfs and sysfs mounts, the last mounted first. `root` itself and
+/// what is below it is the container's.
+Result<std::vector<std::string>> kernel_mounts_outside(const std::string& root,
+                                                       const Procfs& procfs) {
+  TRY_ASSIGN(const std::string mountinfo, read_mountinfo(procfs));
+  std::vector<std::string> found;
+  for (std::string_view rest = mountinfo; const auto entry = next_mount(rest);) {
+    if (entry->type != "proc" && entry->type != "sysfs") continue;
+    std::string path = unescape_path(entry->mount_point);
+    if (!(path + "/").starts_with(root + "/")) found.insert(found.begin(), std::move(path));
+  }
+  return found;
+}
+
+Result<bool> is_root(const SafeDir& root, Fd found) {
+  TRY_ASSIGN(const bool same, sys::is_same_file(root.fd(), found));
+  if (!same) return false;
+  TRY_ASSIGN(const std::uint64_t mount, sys::mount_id(root.fd()));
+  TRY_ASSIGN(const std::uint64_t other, sys::mount_id(found));
+  return mount == other;
+}
+
+/// Masks of one container: each cover is attached once and cloned from where it lies afterwards,
+/// because a tree that is detached can be cloned since Linux 6.15 only.
+class Masks {
+ public:
+  Masks(const SafeDir& root, const Procfs& procfs, Fd null, std::string_view mount_label)
+      : root_(root), procfs_(procfs), mount_label_(mount_label) {
+    null_.first = null;
+  }
+
+  Result<void> cover(const RootfsPath& path) {
+    auto target = root_.open(path, O_PATH);
+    if (!target && is_missing(target.error().number())) return {};
+    if (!target) return std::unexpected(std::move(target).error());
+    TRY_ASSIGN(const bool whole, is_root(root_, *target));
+    if (whole) return refuse("the root itself cannot be masked");
+    TRY_ASSIGN(const struct stat info, sys::fstat(*target));
+    const MountPoint point{root_, procfs_, path, *std::move(target), false};
+    return S_ISDIR(info.st_mode) ? cover_directory(point) : cover_file(point);
+  }
+
+ private:
+  struct Cover {
+    UniqueFd owned;
+    Fd first;  // the mount to attach, then to clone
+    bool attached = false;
+  };
+
+  Result<void> attach(Cover& cover, const MountPoint& point) {
+    if (cover.attached) {
+      TRY(place_bind(point, cover.first, Placement()));
+      return {};
+    }
+    cover.attached = true;
+    return sys::move_mount(cover.first, point.target);
+  }
+
+  Result<void> cover_file(const MountPoint& point) {
+    if (null_.first.value >= 0) {
+      const bool first = !null_.attached;
+      auto done = attach(null_, point);
+      if (done && first) done = change_attributes(procfs_, null_.first, kHostNode, Recursion::kTop);
+      if (done || done.error().number() != ENOSYS) return done;
+    }
+    // No detached mounts: the container's own null, verified, by descriptor.
+    TRY_ASSIGN(null_.owned, root_.open(dev_path("null"), O_PATH | O_NOFOLLOW));
+    TRY(verify_null(null_.owned));
+    null_.first = null_.owned;
+    null_.attached = true;
+    return attach(null_, point);
+  }
+
+  /// A tmpfs that can hold nothing. Its root directory counts as an inode on some kernels.
+  Result<void> cover_directory(const MountPoint& point) {
+    if (directory_.attached) return attach(directory_, point);
+    Filesystem empty;
+    empty.type = "tmpfs";
+    empty.source = "tmpfs";
+    empty.selinux_context = mount_label_;
+    empty.data = {"nr_blocks=1", "nr_inodes=1"};
+    auto made = place_filesystem(point, empty, MOUNT_ATTR_RDONLY);
+    if (!made) {
+      empty.data = {"nr_blocks=1", "nr_inodes=2"};
+      made = place_filesystem(point, empty, MOUNT_ATTR_RDONLY);
+    }
+    if (!made) return std::unexpected(std::move(made).error());
+    directory_.owned = *std::move(made);
+    directory_.first = directory_.owned;
+    directory_.attached = true;
+    return {};
+  }
+
+  const SafeDir& root_;
+  const Procfs& procfs_;
+  std::string_view mount_label_;
+  Cover null_;
+  Cover directory_;
+};
+
+/// Engines join lists of paths, so that a path may stand in one twice. Paths are compared letter by
+/// letter: of two ways to write a path, one may lead through a symlink.
+bool stands_before(std::span<const RootfsPath> paths, std::size_t index) {
+  return std::ranges::find(paths.first(index), paths[index]) !=
+         paths.begin() + static_cast<std::ptrdiff_t>(index);
+}
+
+Result<void> make_read_only(const SafeDir& root, const Procfs& procfs, const RootfsPath& path) {
+  auto target = root.open(path, O_PATH);
+  if (!target && is_missing(target.error().number())) return {};
+  if (!target) return std::unexpected(std::move(target).error());
+  // On the root a bind would have no effect: nobody is in it.
+  TRY_ASSIGN(const bool whole, is_root(root, *target));
+  if (whole) return make_root_read_only(procfs);
+  const MountPoint point{root, procfs, path, *std::move(target), false};
+  Placement placement;
+  placement.recursion = Recursion::kTree;  // what is mounted below stays to be seen
+  placement.attributes.set = MOUNT_ATTR_RDONLY;
+  TRY(place_bind(point, point.target, placement));
+  return {};
+}
+
+}  // namespace
+
+// A slave still hears the host, as `shared` and `slave` want it.
+Propagation isolation_of(Propagation rootfs_propagation) {
+  const bool hears_host =
+      rootfs_propagation == Propagation::kShared || rootfs_propagation == Propagation::kSlave;
+  return hears_host ? Propagation::kSlave : Propagation::kPrivate;
+}
+
+Result<void> isolate_mount_tree(Propagation rootfs_propagation) {
+  const unsigned long flag = propagation_flag(isolation_of(rootfs_propagation));
+  return within(sys::mount("none", "/", nullptr, flag | MS_REC, nullptr),
+                "separate the mounts from the host's");
+}
+
+Result<SafeDir> attach_rootfs(const HostPath& rootfs, UniqueFd opened, const Procfs& procfs,
+                              Propagation rootfs_propagation, const AnnounceMount& announce) {
+  return within(
+      attach_tree(rootfs, std::move(opened), procfs, isolation_of(rootfs_propagation), announce),
+      "mount the rootfs " + rootfs.string());
+}
+
+Result<void> pivot_into(const SafeDir& root) {
+  TRY_ASSIGN(const UniqueFd old_root, sys::open("/", O_PATH | O_DIRECTORY));
+  TRY(sys::fchdir(root.fd()));
+  auto pivoted = sys::pivot_root(".", ".");
+  if (!pivoted && pivoted.error().number() == EINVAL)
+    pivoted.error().within("an initramfs cannot be left by pivot_root: use --no-pivot");
+  TRY(std::move(pivoted));
+  // The old root now lies on top of the new one.
+  TRY(sys::fchdir(old_root));
+  TRY(within(sys::unmount(".", sys::kDetach), "leave the host's root"));
+  return sys::chdir("/");
+}
+
+Result<void> move_into(const SafeDir& root, const Procfs& procfs) {
+  TRY_ASSIGN(const std::string path, procfs.path_of(root.fd()));
+  TRY_ASSIGN(const std::vector<std::string> mounts, kernel_mounts_outside(path, procfs));
+  for (const std::string& mount : mounts)
+    TRY(within(sys::unmount(mount.c_str(), sys::kDetach), "take " + mount + " away"));
+  TRY(sys::fchdir(root.fd()));
+  TRY(within(sys::mount(".", "/", nullptr, MS_MOVE, nullptr), "move the rootfs to /"));
+  TRY(sys::chroot("."));
+  return sys::chdir("/");
+}
+
+Result<void> chroot_into(const SafeDir& root) {
+  TRY(sys::fchdir(root.fd()));
+  TRY(sys::chroot("."));
+  return sys::chdir("/");
+}
+
+Result<void> set_root_propagation(Propagation propagation, Recursion recursion) {
+  if (propagation == Propagation::kUnchanged) return {};
+  const unsigned long flags =
+      propagation_flag(propagation) | (recursion == Recursion::kTree ? MS_REC : 0);
+  return within(sys::mount("none", "/", nullptr, flags, nullptr), "rootfsPropagation");
+}
+
+Result<void> make_root_read_only(const Procfs& procfs) {
+  TRY_ASSIGN(const UniqueFd root, sys::open("/", O_PATH | O_DIRECTORY));
+  return within(change_attributes(procfs, root, {.set = MOUNT_ATTR_RDONLY}, Recursion::kTop),
+                "make / read-only");
+}
+
+Result<void> mask_paths(const SafeDir& root, const Procfs& procfs,
+                        std::span<const RootfsPath> paths, Fd verified_null_mount,
+                        std::string_view mount_label) {
+  Masks masks(root, procfs, verified_null_mount, mount_label);
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    if (!stands_before(paths, i))
+      TRY(within(masks.cover(paths[i]),
+                 fmt::format("/linux/maskedPaths/{}: mask {}", i, paths[i].string())));
+  return {};
+}
+
+Result<void> make_paths_read_only(const SafeDir& root, const Procfs& procfs,
+                                  std::span<const RootfsPath> paths) {
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    if (!stands_before(paths, i))
+      TRY(within(make_read_only(root, procfs, paths[i]),
+                 fmt::format("/linux/readonlyPaths/{}: make {} read-only", i, paths[i].string())));
+  return {};
+}
+
+Result<UniqueFd> open_null_mount() {
+  TRY_ASSIGN(const UniqueFd null, open_verified_null());
+  auto mount = DetachedMount::clone_of(null, Recursion::kTop);
+  if (!mount && mount.error().number() == ENOSYS) return UniqueFd();
+  if (!mount) return std::unexpected(std::move(mount).error());
+  // Before anybody can reach it. Where that does not work, it is tried again once it is attached.
+  static_cast<void>(set_mount_attributes(mount->fd(), kHostNode, Recursion::kTop));
+  return std::move(*mount).release();
+}
+
+}  // namespace ocirun::linux

@@ -1,0 +1,243 @@
+#include "linux/namespaces/id_map.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdlib>
+
+#include "linux/base/pipe.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/namespaces/subordinate_ids.hpp"
+#include "linux/namespaces/user_namespace.hpp"
+#include "linux/process/await_program.hpp"
+#include "linux/process/clone.hpp"
+#include "linux/process/exec.hpp"
+
+namespace ocirun::linux {
+namespace {
+
+std::optional<std::uint32_t> map_id(const std::vector<IdMapping>& mappings, std::uint32_t id) {
+  for (const IdMapping& line : mappings)
+    if (id >= line.container_id && id - line.container_id < line.size)
+      return line.host_id + (id - line.container_id);
+  return std::nullopt;
+}
+
+// Sorted by `start`, two neighbours that touch each other's ids overlap.
+Result<void> check_overlaps(std::vector<IdMapping> mappings, std::uint32_t IdMapping::* start,
+                            std::string_view side) {
+  std::ranges::sort(mappings, {}, start);
+  for (std::size_t i = 1; i < mappings.size(); ++i) {
+    const std::uint64_t end = std::uint64_t{mappings[i - 1].*start} + mappings[i - 1].size;
+    if (end > mappings[i].*start)
+      return refuse("mappings overlap: {} id {} is mapped twice", side, mappings[i].*start);
+  }
+  return {};
+}
+
+std::string map_text(const std::vector<IdMapping>& mappings) {
+  std::string text;
+  for (const IdMapping& line : mappings)
+    text += fmt::format("{} {} {}\n", line.container_id, line.host_id, line.size);
+  return text;
+}
+
+// One write(2) takes the whole map; the kernel refuses a second one.
+Result<void> write_proc_file(Fd procfs, int pid, const char* name, std::string_view text) {
+  const std::string path = fmt::format("{}/{}", pid, name);
+  TRY_ASSIGN(const UniqueFd fd,
+             sys::openat(procfs, path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+  return within(sys::write_once(fd, text), fmt::format("write {}", name));
+}
+
+constexpr std::size_t kMostWords = 2048;  // of a map program, kept for the error
+
+// One line of what a program has said.
+std::string in_one_line(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+[[noreturn]] void become_map_program(const std::string& path, const ExecArguments& arguments,
+                                     Fd errors) {
+  ::dup2(errors.value, STDERR_FILENO);
+  ::execve(path.c_str(), arguments.argv(), arguments.envp());
+  ::_exit(127);
+}
+
+std::string why_not_permitted(IdKind kind) {
+  if (::geteuid() != 0) return why_user_namespace_is_powerless();
+  return kind == IdKind::kUser
+             ? "root needs CAP_SETUID here, and CAP_SETFCAP to map id 0 (since Linux 5.12)"
+             : "root needs CAP_SETGID here";
+}
+
+Result<void> run_map_program(IdKind kind, int pid, const std::vector<IdMapping>& mappings,
+                             std::uint32_t own_id) {
+  const std::string path = find_map_program(kind);
+  const std::string_view name = map_program_name(kind);
+  if (path.empty() && ::geteuid() == 0) return fail(EPERM, "{}", why_not_permitted(kind));
+  if (path.empty())
+    return refuse(
+        "{} is not installed: a user without privileges needs it to map more than the own id "
+        "(Debian: apt-get install uidmap)",
+        name);
+  std::vector<std::string> words{std::string(name), fmt::format("{}", pid)};
+  for (const IdMapping& line : mappings)
+    for (const std::uint32_t number : {line.container_id, line.host_id, line.size})
+      words.push_back(fmt::format("{}", number));
+  const ExecArguments arguments(std::move(words), {});
+  TRY_ASSIGN(Pipe ends, make_pipe());
+  TRY_ASSIGN(Child child, clone_process(0, Fd{}, Parentage::kMine));
+  if (child.pid == 0) become_map_program(path, arguments, ends.writer);
+  ends.writer.reset();
+  TRY_ASSIGN(ProgramEnd end, await_program(std::move(child), ends.reader, kMostWords, path));
+  const int status = end.status;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  const std::string reason = why_not_mapped(kind, mappings, own_id);
+  if (!reason.empty()) return refuse("{} refused the mapping: {}", name, reason);
+  return refuse("{} refused the mapping (exit status {}): {}", name,
+                WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+                in_one_line(std::move(end.output)));
+}
+
+// The kernel lets an unprivileged process map its own id alone, and then only with setgroups denied
+// (gid).
+bool is_own_id_only(const std::vector<IdMapping>& mappings, std::uint32_t own) {
+  return mappings.size() == 1 && mappings[0].size == 1 && mappings[0].host_id == own;
+}
+
+/// Ids that the user namespace we run in lacks itself cannot be handed on by anybody.
+Result<void> check_own_namespace(Fd procfs, IdKind kind, const std::vector<IdMapping>& mappings) {
+  const char* name = kind == IdKind::kUser ? "self/uid_map" : "self/gid_map";
+  const std::vector<IdMapping> own = read_id_map(procfs, name).value_or(std::vector<IdMapping>());
+  if (own.empty()) return {};
+  for (const IdMapping& line : mappings) {
+    std::uint64_t next = line.host_id;
+    const std::uint64_t end = next + line.size;
+    // Each round crosses one of our own lines.
+    for (bool moved = true; moved && next < end;) {
+      moved = false;
+      for (const IdMapping& held : own) {
+        if (next < held.container_id || next - held.container_id >= held.size) continue;
+        next = std::uint64_t{held.container_id} + held.size;
+        moved = true;
+      }
+    }
+    if (next < end)
+      return refuse(
+          "host id {} does not exist in the user namespace that ocirun itself runs in (see {} in "
+          "/proc)",
+          next, name);
+  }
+  return {};
+}
+
+/// The own id we map ourselves, without a program; everything else wants newuidmap or newgidmap.
+Result<void> write_unprivileged(Fd procfs, int pid, IdKind kind,
+                                const std::vector<IdMapping>& mappings) {
+  const bool users = kind == IdKind::kUser;
+  const std::uint32_t own_id = users ? ::geteuid() : ::getegid();
+  if (!is_own_id_only(mappings, own_id)) return run_map_program(kind, pid, mappings, own_id);
+  // user_namespaces(7), since Linux 3.19
+  if (!users) TRY(write_proc_file(procfs, pid, "setgroups", "deny"));
+  auto written = write_proc_file(procfs, pid, users ? "uid_map" : "gid_map", map_text(mappings));
+  if (!written && written.error().number() == EPERM)
+    if (std::string reason = why_not_permitted(kind); !reason.empty())
+      written.error().within(std::move(reason));
+  return written;
+}
+
+Result<void> write_id_map(Fd procfs, int pid, IdKind kind, const std::vector<IdMapping>& mappings) {
+  if (::geteuid() == 0) {
+    const char* name = kind == IdKind::kUser ? "uid_map" : "gid_map";
+    auto written = write_proc_file(procfs, pid, name, map_text(mappings));
+    if (written || written.error().number() != EPERM) return written;
+  }
+  // Also a root that lacks the ids themselves, or a capability.
+  TRY(check_own_namespace(procfs, kind, mappings));
+  return write_unprivileged(procfs, pid, kind, mappings);
+}
+
+std::optional<std::uint32_t> next_number(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_of("0123456789"), text.size()));
+  std::uint32_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{}) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return value;
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> IdMap::host_uid(Uid uid) const { return map_id(uids, uid.value()); }
+std::optional<std::uint32_t> IdMap::host_gid(Gid gid) const { return map_id(gids, gid.value()); }
+
+Result<void> check_id_mappings(const std::vector<IdMapping>& mappings) {
+  if (mappings.size() > kMaxIdMappings)
+    return refuse("{} mappings: the kernel takes at most {}", mappings.size(), kMaxIdMappings);
+  for (const IdMapping& line : mappings) {
+    if (line.size == 0)
+      return refuse("mapping of container id {}: size must be at least 1", line.container_id);
+    const std::uint64_t last =
+        std::uint64_t{std::max(line.container_id, line.host_id)} + line.size - 1;
+    if (last >= Uid::kUnchanged)
+      return refuse("mapping of container id {}: reaches id {}, the last one is 4294967294",
+                    line.container_id, last);
+  }
+  // user_namespaces(7): the text must be shorter than a page.
+  if (const std::size_t size = map_text(mappings).size(); size >= 4096)
+    return refuse("{} mappings take {} bytes of text: the kernel takes at most 4095; merge some",
+                  mappings.size(), size);
+  TRY(check_overlaps(mappings, &IdMapping::container_id, "container"));
+  return check_overlaps(mappings, &IdMapping::host_id, "host");
+}
+
+std::vector<IdMapping> parse_id_map(std::string_view text) {
+  std::vector<IdMapping> map;
+  while (const auto container_id = next_number(text)) {
+    const auto host_id = next_number(text), size = next_number(text);
+    if (!host_id || !size) break;
+    map.push_back({*container_id, *host_id, *size});
+  }
+  return map;
+}
+
+Result<std::vector<IdMapping>> read_id_map(Fd at, const std::string& path) {
+  constexpr std::size_t kMostBytes = 64 * 1024;  // kMaxIdMappings lines of 33 bytes, with room
+  TRY_ASSIGN(const UniqueFd file, sys::openat(at, path.c_str(), O_RDONLY | O_CLOEXEC));
+  TRY_ASSIGN(const std::string text, within(sys::read_all(file, kMostBytes), path));
+  return parse_id_map(text);
+}
+
+Result<void> write_id_maps(Fd procfs, int pid, const IdMap& map) {
+  TRY(within(write_id_map(procfs, pid, IdKind::kUser, map.uids), "/linux/uidMappings"));
+  return within(write_id_map(procfs, pid, IdKind::kGroup, map.gids), "/linux/gidMappings");
+}
+
+Result<UniqueFd> make_user_namespace(Fd procfs, const IdMap& map) {
+  TRY_ASSIGN(const Child child, clone_process(CLONE_NEWUSER, Fd{}, Parentage::kMine));
+  if (child.pid == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    close_descriptors_from(3);  // a lock among them would live as long as we do
+    for (;;) ::pause();         // only holds the namespace
+  }
+  const auto opened = [&]() -> Result<UniqueFd> {
+    TRY(write_id_maps(procfs, child.pid, map));
+    return sys::openat(procfs, fmt::format("{}/ns/user", child.pid).c_str(), O_RDONLY | O_CLOEXEC);
+  };
+  auto fd = opened();
+  ::kill(child.pid, SIGKILL);  // not waited for yet, so the number is still its own
+  TRY(wait_for_child(child.pid));
+  return within(std::move(fd), "make a user namespace for an id-mapped mount");
+}
+
+}  // namespace ocirun::linux

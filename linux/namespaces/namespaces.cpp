@@ -1,0 +1,126 @@
+#include "linux/namespaces/namespaces.hpp"
+
+#include <fcntl.h>
+#include <linux/nsfs.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "linux/base/syscalls.hpp"
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x00000080
+#endif
+
+namespace ocirun::linux {
+namespace {
+
+struct KindNames {
+  NamespaceKind kind;
+  std::string_view config;
+  std::string_view proc;
+  std::uint64_t flag;
+};
+
+constexpr std::array kNames{
+    KindNames{NamespaceKind::kUser, "user", "user", CLONE_NEWUSER},
+    KindNames{NamespaceKind::kCgroup, "cgroup", "cgroup", CLONE_NEWCGROUP},
+    KindNames{NamespaceKind::kIpc, "ipc", "ipc", CLONE_NEWIPC},
+    KindNames{NamespaceKind::kUts, "uts", "uts", CLONE_NEWUTS},
+    KindNames{NamespaceKind::kNetwork, "network", "net", CLONE_NEWNET},
+    KindNames{NamespaceKind::kPid, "pid", "pid", CLONE_NEWPID},
+    KindNames{NamespaceKind::kTime, "time", "time", CLONE_NEWTIME},
+    KindNames{NamespaceKind::kMount, "mount", "mnt", CLONE_NEWNS},
+};
+
+constexpr const KindNames& names_of(NamespaceKind kind) {
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace
+
+std::string_view config_name(NamespaceKind kind) { return names_of(kind).config; }
+std::string_view proc_name(NamespaceKind kind) { return names_of(kind).proc; }
+std::uint64_t clone_flag(NamespaceKind kind) { return names_of(kind).flag; }
+
+Result<void> NamespaceSet::add(Namespace entry) {
+  if (contains(entry.kind))
+    return refuse("namespace \"{}\" is listed twice", config_name(entry.kind));
+  entries_.push_back(std::move(entry));
+  return {};
+}
+
+const Namespace* NamespaceSet::find(NamespaceKind kind) const {
+  const auto found = std::ranges::find(entries_, kind, &Namespace::kind);
+  return found == entries_.end() ? nullptr : &*found;
+}
+
+bool NamespaceSet::creates(NamespaceKind kind) const {
+  const Namespace* entry = find(kind);
+  return entry != nullptr && !entry->path;
+}
+
+bool NamespaceSet::joins(NamespaceKind kind) const {
+  const Namespace* entry = find(kind);
+  return entry != nullptr && entry->path.has_value();
+}
+
+std::uint64_t NamespaceSet::new_flags() const {
+  std::uint64_t flags = 0;
+  for (const Namespace& entry : entries_)
+    if (!entry.path) flags |= clone_flag(entry.kind);
+  return flags;
+}
+
+namespace {
+
+// Whether `path` is the caller's own namespace under another name.
+bool is_own_namespace(NamespaceKind kind, const HostPath& path) {
+  const std::string own_path = fmt::format("/proc/self/ns/{}", proc_name(kind));
+  const auto own = sys::open(own_path.c_str(), O_PATH);
+  const auto other = sys::open(path.c_str(), O_PATH);  // a fifo would keep us waiting
+  if (!own || !other) return false;
+  const auto a = sys::fstat(*own);
+  const auto b = sys::fstat(*other);
+  return a && b && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+Result<PinnedNamespace> pin_namespace(NamespaceKind kind, const std::string& path) {
+  // O_NONBLOCK: a fifo in that place must not make us wait.
+  TRY_ASSIGN(UniqueFd fd, sys::open(path.c_str(), O_RDONLY | O_NONBLOCK));
+  const int type = ::ioctl(fd.get(), NS_GET_NSTYPE);
+  if (type < 0 || static_cast<std::uint64_t>(static_cast<unsigned>(type)) != clone_flag(kind))
+    return fail(EINVAL,
+                "{1} is not a {0} namespace; give the path of one, such as /proc/PID/ns/{2}",
+                config_name(kind), path, proc_name(kind));
+  return PinnedNamespace{kind, std::move(fd)};
+}
+
+}  // namespace
+
+std::optional<std::string> why_not_isolated(const Namespace& entry, std::string_view harm) {
+  if (!entry.path || !is_own_namespace(entry.kind, *entry.path)) return std::nullopt;
+  return fmt::format(
+      "{} is the {} namespace of the runtime itself, and {}; join another one, or leave the path "
+      "out to get a new one",
+      entry.path->string(), config_name(entry.kind), harm);
+}
+
+Result<std::vector<PinnedNamespace>> pin_namespaces(const NamespaceSet& set) {
+  std::vector<PinnedNamespace> pinned;
+  for (const NamespaceKind kind : kNamespaceKinds) {
+    const Namespace* entry = set.find(kind);
+    if (entry == nullptr || !entry->path) continue;
+    TRY_ASSIGN(PinnedNamespace one,
+               within(pin_namespace(kind, entry->path->string()),
+                      fmt::format("/linux/namespaces/{}/path: join the {} namespace",
+                                  entry - set.entries().data(), config_name(kind))));
+    pinned.push_back(std::move(one));
+  }
+  return pinned;
+}
+
+}  // namespace ocirun::linux

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "linux/base/error.hpp"
+#include "linux/base/paths.hpp"
+#include "linux/base/unique_fd.hpp"
+
+namespace ocirun::linux {
+
+/// config-linux.md#namespaces: the eight kinds (L-1), in the order in which they are joined.
+enum class NamespaceKind { kUser, kCgroup, kIpc, kUts, kNetwork, kPid, kTime, kMount };
+inline constexpr std::array kNamespaceKinds{
+    NamespaceKind::kUser,    NamespaceKind::kCgroup, NamespaceKind::kIpc,  NamespaceKind::kUts,
+    NamespaceKind::kNetwork, NamespaceKind::kPid,    NamespaceKind::kTime, NamespaceKind::kMount};
+
+/// The name in config.json: "network", "mount", …
+std::string_view config_name(NamespaceKind kind);
+/// The name in /proc/PID/ns: "net", "mnt", …
+std::string_view proc_name(NamespaceKind kind);
+/// The CLONE_NEW* flag. CLONE_NEWTIME is valid for unshare(2) and setns(2), not for clone(2).
+std::uint64_t clone_flag(NamespaceKind kind);
+
+/// One entry of linux.namespaces: a new namespace, or one to join by path (L-2, L-3).
+struct Namespace {
+  NamespaceKind kind;
+  std::optional<HostPath> path;
+};
+
+/// The namespaces a container asks for; a kind that is not listed is the runtime's own (L-4).
+class NamespaceSet {
+ public:
+  /// Errors: the kind is listed already (L-5).
+  Result<void> add(Namespace entry);
+  bool creates(NamespaceKind kind) const;
+  bool joins(NamespaceKind kind) const;
+  bool contains(NamespaceKind kind) const { return find(kind) != nullptr; }
+  const Namespace* find(NamespaceKind kind) const;
+  const std::vector<Namespace>& entries() const { return entries_; }
+  /// The CLONE_NEW* flags of all new namespaces.
+  std::uint64_t new_flags() const;
+
+ private:
+  std::vector<Namespace> entries_;
+};
+
+/// Why `entry` isolates nothing, as part of a sentence that ends with what to do: its path is the
+/// namespace that the caller is in, so that `harm` ("the host would be renamed") would follow.
+/// Nothing for other entries, and for a path that cannot be opened: pin_namespaces() reports that.
+std::optional<std::string> why_not_isolated(const Namespace& entry, std::string_view harm);
+
+/// A namespace opened and proven to be of its kind; nothing is joined before all are open (L-3).
+struct PinnedNamespace {
+  NamespaceKind kind;
+  UniqueFd fd;
+};
+
+/// Opens every namespace of `set` that has a path and checks its kind with NS_GET_NSTYPE.
+/// Errors name the entry: ENOENT …; EINVAL when the file is not a namespace of that kind.
+Result<std::vector<PinnedNamespace>> pin_namespaces(const NamespaceSet& set);
+
+/// linux.timeOffsets (L-12).
+struct TimeOffset {
+  enum class Clock { kMonotonic, kBoottime };
+  Clock clock;
+  std::int64_t seconds = 0;
+  std::uint32_t nanoseconds = 0;  // 0 … 999999999
+};
+
+}  // namespace ocirun::linux

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "linux/base/error.hpp"
+#include "linux/namespaces/namespaces.hpp"
+
+namespace ocirun::linux {
+
+/// One linux.sysctl entry (L-35): `path` is below /proc/sys with slashes ("net/ipv4/ip_forward").
+struct Sysctl {
+  std::string name;  // as written in config.json, for messages
+  std::string path;
+  std::string value;
+};
+
+/// Turns a key of either form ("net.ipv4.ip_forward", "net/ipv4/conf/eth0.1/…") into a Sysctl.
+/// Errors: not a namespaced sysctl, "..", empty parts.
+Result<Sysctl> parse_sysctl(std::string_view key, std::string value);
+
+/// Errors: the namespace that owns the sysctl is not listed, or is joined by path and the runtime's
+/// own; or it is kernel.hostname, which the field `hostname` owns.
+Result<void> check_sysctl(const Sysctl& sysctl, const NamespaceSet& namespaces);
+
+/// Whether the sysctl belongs to one network interface ("net/ipv4/conf/eth0/…", neigh): it may
+/// appear only once a hook has brought the interface.
+bool is_interface_sysctl(const Sysctl& sysctl);
+
+/// Writes them through a full procfs of our own that lives for this call only.
+Result<void> write_sysctls(std::span<const Sysctl> sysctls);
+
+/// The value of a sysctl of the host ("user.max_user_namespaces"), for the text of an error; ""
+/// where this kernel has none of that name.
+std::string read_sysctl(std::string_view name);
+
+}  // namespace ocirun::linux

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "linux/base/error.hpp"
+
+namespace ocirun::linux {
+
+/// Counters of a network interface.
+struct InterfaceStats {
+  std::string name;
+  std::uint64_t rx_bytes = 0, rx_packets = 0, rx_errors = 0, rx_dropped = 0;
+  std::uint64_t tx_bytes = 0, tx_packets = 0, tx_errors = 0, tx_dropped = 0;
+};
+
+/// Reads the text of /proc/PID/net/dev. The loopback interface, which leads nowhere, is left out.
+std::vector<InterfaceStats> parse_interface_stats(std::string_view text);
+
+/// Those of the network namespace that `pid` is in; none when it is the caller's own namespace,
+/// whose traffic is the host's. Errors: ESRCH, ENOENT.
+Result<std::vector<InterfaceStats>> read_interface_stats(int pid);
+
+}  // namespace ocirun::linux

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "linux/base/error.hpp"
+#include "linux/base/ids.hpp"
+
+namespace ocirun::linux {
+
+/// A set of capabilities, bit N is capability N of <linux/capability.h>.
+class CapabilitySet {
+ public:
+  void add(unsigned capability) { bits_ |= std::uint64_t{1} << capability; }
+  bool has(unsigned capability) const { return (bits_ >> capability) & 1U; }
+  bool empty() const { return bits_ == 0; }
+  std::uint64_t bits() const { return bits_; }
+  static CapabilitySet from_bits(std::uint64_t bits) {
+    CapabilitySet set;
+    set.bits_ = bits;
+    return set;
+  }
+  friend bool operator==(CapabilitySet, CapabilitySet) = default;
+
+ private:
+  std::uint64_t bits_ = 0;
+};
+
+/// process.capabilities (P-10); all empty when the field is absent (P-11).
+struct CapabilitySets {
+  CapabilitySet bounding{}, effective{}, inheritable{}, permitted{}, ambient{};
+  friend bool operator==(const CapabilitySets&, const CapabilitySets&) = default;
+};
+
+/// The number of "CAP_NET_ADMIN"; nothing for a name that this build does not know.
+std::optional<unsigned> capability_number(std::string_view name);
+std::string capability_name(unsigned capability);
+/// All names, by number: features' linux.capabilities (F-6).
+std::vector<std::string> capability_names();
+
+/// What the calling thread could grant: its bounding and permitted sets.
+struct GrantableCapabilities {
+  CapabilitySet bounding{}, permitted{};
+};
+Result<GrantableCapabilities> grantable_capabilities();
+/// `wanted` less what the host cannot grant (P-10), and less what the kernel refuses to sets that
+/// contradict each other: effective ones that are not permitted, inheritable ones that are not
+/// bounding, ambient ones that are not permitted and inheritable (P-12).
+CapabilitySets limit_to_grantable(const CapabilitySets& wanted,
+                                  const GrantableCapabilities& grantable);
+
+/// What limit_to_grantable() takes away, each capability with its first reason.
+struct UngrantedCapabilities {
+  CapabilitySet missing{};                              // the runtime itself does not have them
+  CapabilitySet effective{}, inheritable{}, ambient{};  // what another set of the document lacks
+};
+UngrantedCapabilities find_ungranted(const CapabilitySets& wanted,
+                                     const GrantableCapabilities& grantable);
+/// A sentence for each reason that takes something away, with the names. `told`: what the user was
+/// told of before, which is left out.
+std::vector<std::string> describe_ungranted(const UngrantedCapabilities& ungranted,
+                                            const UngrantedCapabilities& told = {});
+
+/// Drops the bounding set of the calling thread to `keep` (to cap_last_cap).
+Result<void> drop_bounding_set(CapabilitySet keep);
+/// The supplementary groups of the calling thread, exactly: none clears them (P-21). Errors: EPERM
+/// (a user namespace that denies it, or no CAP_SETGID), EINVAL (not mapped).
+Result<void> set_groups(std::span<const Gid> groups);
+/// setresgid, setresuid, which keep the permitted capabilities. Errors: EINVAL (not mapped), EPERM.
+Result<void> become_user(Uid uid, Gid gid);
+/// The exact sets of the calling thread, then the ambient ones.
+Result<void> set_capabilities(const CapabilitySets& sets);
+
+}  // namespace ocirun::linux

@@ -1,0 +1,140 @@
+#include "linux/process/clone.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "linux/base/patience.hpp"
+#include "linux/base/pipe.hpp"
+#include "linux/base/syscalls.hpp"
+
+#ifndef CLONE_INTO_CGROUP
+#define CLONE_INTO_CGROUP 0x200000000ULL
+#endif
+
+namespace ocirun::linux {
+namespace {
+
+constexpr std::chrono::milliseconds kPatienceWithTheKilled{2000};
+
+// <linux/sched.h> clashes with glibc's <sched.h>; this is clone_args as of Linux 5.7, its size told
+// to the kernel.
+struct CloneArguments {
+  std::uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid,
+      set_tid_size, cgroup;
+};
+
+Child child_of(long pid, int pidfd) {
+  if (pid == 0) return {};
+  return {.pid = static_cast<int>(pid), .pidfd = UniqueFd(pidfd)};
+}
+
+Result<void> move_to_cgroup(Fd cgroup, int pid) {
+  TRY_ASSIGN(const UniqueFd file, sys::openat(cgroup, "cgroup.procs", O_WRONLY));
+  return sys::write_once(file, fmt::format("{}", pid));
+}
+
+/// clone(2): Linux before 5.3, or a filter that answers ENOSYS.
+Result<Child> clone_plainly(std::uint64_t flags) {
+  int pidfd = -1;
+  const long pid = ::syscall(SYS_clone, flags | CLONE_PIDFD, nullptr, &pidfd, nullptr, nullptr);
+  if (pid < 0) return fail(errno, "clone");
+  return child_of(pid, pidfd);
+}
+
+/// The child does nothing before its parent has moved it, so it has never been elsewhere.
+Result<Child> clone_and_move(std::uint64_t flags, Fd cgroup) {
+  TRY_ASSIGN(Pipe gate, make_pipe());
+  TRY_ASSIGN(Child child, clone_plainly(flags));
+  if (child.pid == 0) {
+    gate.writer.reset();
+    const auto opened = sys::read_all(gate.reader, 1);
+    if (!opened || opened->empty()) ::_exit(1);
+    return child;
+  }
+  gate.reader.reset();
+  auto moved = move_to_cgroup(cgroup, child.pid);
+  if (!moved) {
+    gate.writer.reset();
+    TRY(wait_for_child(child.pid));
+    return std::unexpected(moved.error().within("move a process into its cgroup"));
+  }
+  // It may have been killed in there already: its end tells that.
+  [[maybe_unused]] const auto ignored = sys::write_once(gate.writer, "1");
+  return child;
+}
+
+bool has_ended(int pid) {
+  siginfo_t end{};
+  return ::waitid(P_PID, static_cast<id_t>(pid), &end, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 ||
+         end.si_pid != 0;
+}
+
+bool ends_within(const Child& child, std::chrono::milliseconds patience) {
+  if (child.pidfd) {
+    pollfd end{child.pidfd.get(), POLLIN, 0};
+    return ::poll(&end, 1, static_cast<int>(patience.count())) == 1;
+  }
+  Patience left(patience);
+  while (!has_ended(child.pid))
+    if (!left.wait()) return false;
+  return true;
+}
+
+}  // namespace
+
+Result<Child> clone_process(std::uint64_t flags, Fd cgroup, Parentage parentage) {
+  int pidfd = -1;
+  const bool sibling = parentage == Parentage::kOfMyParent;
+  CloneArguments arguments{};
+  arguments.flags = flags | CLONE_PIDFD;
+  arguments.pidfd = reinterpret_cast<std::uintptr_t>(&pidfd);
+  // With CLONE_PARENT the kernel takes the exit signal from the caller and wants 0 here.
+  if (sibling) {
+    arguments.flags |= CLONE_PARENT;
+  } else {
+    arguments.exit_signal = SIGCHLD;
+  }
+  if (cgroup.value >= 0) {
+    arguments.flags |= CLONE_INTO_CGROUP;
+    arguments.cgroup = static_cast<std::uint64_t>(cgroup.value);
+  }
+  const long pid = ::syscall(SYS_clone3, &arguments, sizeof(arguments));
+  if (pid >= 0) return child_of(pid, pidfd);
+  // A container's seccomp profile may know clone(2) only, and then a startContainer hook needs that
+  // one.
+  const bool refused = errno == EPERM && flags == 0 && cgroup.value < 0;
+  if (errno != ENOSYS && errno != E2BIG && !refused) return fail(errno, "clone");
+  const std::uint64_t legacy = flags | (sibling ? std::uint64_t{CLONE_PARENT} : SIGCHLD);
+  return cgroup.value < 0 ? clone_plainly(legacy) : clone_and_move(legacy, cgroup);
+}
+
+Result<int> wait_for_child(int pid) {
+  for (;;) {
+    int status = 0;
+    if (::waitpid(pid, &status, __WALL) == pid) return status;
+    if (errno != EINTR) return fail(errno, "wait for process {}", pid);
+  }
+}
+
+std::optional<int> collect_child(Child& child, std::chrono::milliseconds patience) {
+  if (!ends_within(child, patience)) return std::nullopt;
+  const auto status = wait_for_child(child.pid);
+  child.pid = 0;  // the number may be somebody else's from now on
+  return status.value_or(0);
+}
+
+void kill_child(Child& child) {
+  if (child.pid <= 0) return;  // none, or collected: 0 is our own process group
+  ::kill(child.pid, SIGKILL);  // ours and not collected yet: the number is its own
+  collect_child(child, kPatienceWithTheKilled);
+  child.pid = 0;
+}
+
+}  // namespace ocirun::linux

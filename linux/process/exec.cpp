@@ -1,0 +1,105 @@
+#include "linux/process/exec.hpp"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <csignal>
+
+#include "linux/base/directory_entries.hpp"
+#include "linux/base/text.hpp"
+#include "linux/files/procfs.hpp"
+
+namespace ocirun::linux {
+namespace {
+
+std::vector<char*> pointers_to(std::vector<std::string>& strings) {
+  std::vector<char*> pointers;
+  pointers.reserve(strings.size() + 1);
+  for (std::string& string : strings) pointers.push_back(string.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// Linux before 5.11, in a container whose /proc is not to be believed: what was open before is
+// closed by then, so that our own descriptors have low numbers.
+constexpr int kOwnDescriptors = 1024;
+
+// Linux before 5.9: the limit bounds the numbers.
+int descriptor_limit() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  return static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 65536));
+}
+
+Result<std::vector<int>> list_descriptors() {
+  std::vector<int> listed;
+  TRY_ASSIGN(const Procfs procfs, Procfs::open(Procfs::Subset::kProcesses));
+  TRY_ASSIGN(const UniqueFd directory, procfs.open_file("self/fd", O_RDONLY | O_DIRECTORY));
+  TRY(for_each_entry(directory, [&](const char* name, unsigned char) -> Result<void> {
+    if (const auto fd = number<int>(name)) listed.push_back(*fd);
+    return {};
+  }));
+  return listed;
+}
+
+// Before Linux 5.9: the listed ones, or else all that there may be.
+template <typename IsKept>
+void close_one_by_one(IsKept is_kept) {
+  const auto close_if_unkept = [&](int fd) {
+    if (!is_kept(fd)) ::close(fd);
+  };
+  if (const auto listed = list_descriptors())
+    std::ranges::for_each(*listed, close_if_unkept);
+  else
+    for (int fd = 0; fd <= descriptor_limit(); ++fd) close_if_unkept(fd);
+}
+
+bool close_span(int first, int last) {
+  return first > last ||
+         ::close_range(static_cast<unsigned>(first), static_cast<unsigned>(last), 0) == 0;
+}
+
+}  // namespace
+
+ExecArguments::ExecArguments(std::vector<std::string> arguments,
+                             std::vector<std::string> environment)
+    : arguments_(std::move(arguments)),
+      environment_(std::move(environment)),
+      argv_(pointers_to(arguments_)),
+      envp_(pointers_to(environment_)) {}
+
+void reset_signals() {
+  struct sigaction fresh{};
+  fresh.sa_handler = SIG_DFL;
+  for (int number = 1; number < NSIG; ++number) ::sigaction(number, &fresh, nullptr);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+void close_descriptors_from(int first, std::optional<int> kept) {
+  const int between = std::max(kept.value_or(first - 1), first - 1);
+  if (close_span(first, between - 1) && close_span(between + 1, INT_MAX)) return;
+  close_one_by_one([&](int fd) { return fd < first || fd == kept; });
+}
+
+void close_descriptors_on_exec(int first) {
+  if (::close_range(static_cast<unsigned>(first), INT_MAX, CLOSE_RANGE_CLOEXEC) == 0) return;
+  const int last = std::min(descriptor_limit(), first + kOwnDescriptors);
+  for (int fd = first; fd <= last; ++fd) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+void close_descriptors_but(std::span<const Fd> keep) {
+  std::vector<int> kept{0, 1, 2, INT_MAX};
+  for (const Fd fd : keep) kept.push_back(fd.value);
+  std::ranges::sort(kept);
+  for (std::size_t i = 1; i < kept.size(); ++i)
+    if (!close_span(kept[i - 1] + 1, kept[i] - 1))
+      return close_one_by_one([&](int fd) { return std::ranges::binary_search(kept, fd); });
+}
+
+}  // namespace ocirun::linux

@@ -1,0 +1,218 @@
+#include "linux/process/interpreter.hpp"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdint>
+
+#include "linux/base/name_table.hpp"
+#include "linux/base/syscalls.hpp"
+
+namespace ocirun::linux {
+namespace {
+
+constexpr std::size_t kHeadBytes = 256;                 // BINPRM_BUF_SIZE
+constexpr std::size_t kProgramHeaderBytes = 64 * 1024;  // load_elf_phdrs()
+constexpr int kMostScripts = 6;  // exec_binprm() gives up on the next one, with ELOOP
+constexpr std::string_view kItself = "it";
+
+constexpr Named<std::uint16_t> kMachines[] = {
+    {"alpha", 0x9026},     {"arm", EM_ARM},      {"aarch64", EM_AARCH64}, {"i386", EM_386},
+    {"ia64", EM_IA_64},    {"loongarch64", 258}, {"m68k", EM_68K},        {"mips", EM_MIPS},
+    {"parisc", EM_PARISC}, {"ppc", EM_PPC},      {"ppc64", EM_PPC64},     {"riscv", EM_RISCV},
+    {"s390x", EM_S390},    {"sh", EM_SH},        {"sparc", EM_SPARC},     {"sparc64", EM_SPARCV9},
+    {"x86_64", EM_X86_64},
+};
+
+#if defined(__x86_64__)
+constexpr std::string_view kOwnMachine = "x86_64";
+#elif defined(__aarch64__)
+constexpr std::string_view kOwnMachine = "aarch64";
+#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
+constexpr std::string_view kOwnMachine = "ppc64le";
+#elif defined(__s390x__)
+constexpr std::string_view kOwnMachine = "s390x";
+#elif defined(__riscv) && __riscv_xlen == 64
+constexpr std::string_view kOwnMachine = "riscv64";
+#elif defined(__i386__)
+constexpr std::string_view kOwnMachine = "i386";
+#elif defined(__arm__)
+constexpr std::string_view kOwnMachine = "arm";
+#else
+constexpr std::string_view kOwnMachine;
+#endif
+
+// What lies beyond the end of the file is missing.
+Result<std::string> read_at(Fd file, std::uint64_t offset, std::size_t size) {
+  std::string bytes(size, '\0');
+  std::size_t got = 0;
+  while (got < size) {
+    const ssize_t count =
+        ::pread(file.value, bytes.data() + got, size - got, static_cast<off_t>(offset + got));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno != EINVAL) return fail(errno, "read");
+    if (count <= 0) break;  // EINVAL: no file is as long as this offset
+    got += static_cast<std::size_t>(count);
+  }
+  bytes.resize(got);
+  return bytes;
+}
+
+// --- scripts ---
+
+// load_script(): a path that the end of the buffer might have cut off is not executed.
+std::string interpreter_of_script(std::string_view head) {
+  const std::size_t newline = head.find('\n');
+  const bool is_whole = newline != std::string_view::npos || head.size() < kHeadBytes;
+  std::string_view line = head.substr(0, newline).substr(2);
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  const std::size_t end = line.find_first_of(std::string_view(" \t\0", 3));
+  if (end == std::string_view::npos && !is_whole) return {};
+  return std::string(line.substr(0, end));
+}
+
+// --- ELF ---
+
+// Numbers in the byte order of an ELF file. What lies beyond the end is 0.
+struct Fields {
+  std::string_view bytes;
+  bool big_endian = false;
+
+  std::uint64_t at(std::size_t offset, std::size_t size) const {
+    if (offset > bytes.size() || size > bytes.size() - offset) return 0;
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      const std::size_t place = big_endian ? i : size - 1 - i;
+      value = value << 8 | static_cast<unsigned char>(bytes[offset + place]);
+    }
+    return value;
+  }
+};
+
+// Where Elf32_… and Elf64_… have what is read here.
+struct Layout {
+  std::size_t word, phoff, phentsize, phnum, entry_bytes, p_offset, p_filesz;
+};
+constexpr Layout kLayout32{4, 28, 42, 44, 32, 4, 16};
+constexpr Layout kLayout64{8, 32, 54, 56, 56, 8, 32};
+
+std::string machine_name(std::uint16_t number, bool is_64, bool big_endian) {
+  std::string name(name_of(kMachines, number));
+  if (number == EM_RISCV) name += is_64 ? "64" : "32";
+  if (number == EM_PPC64 && !big_endian) name += "le";
+  return name.empty() ? fmt::format("machine {}", number) : name;
+}
+
+Result<std::string> interpreter_of_elf(Fd file, const Fields& header, const Layout& layout) {
+  const std::uint64_t table_bytes = header.at(layout.phnum, 2) * layout.entry_bytes;
+  if (header.at(layout.phentsize, 2) != layout.entry_bytes || table_bytes > kProgramHeaderBytes)
+    return std::string();
+  TRY_ASSIGN(const std::string table,
+             read_at(file, header.at(layout.phoff, layout.word), table_bytes));
+  for (std::size_t entry = 0; entry < table.size(); entry += layout.entry_bytes) {
+    const Fields fields{table, header.big_endian};
+    if (fields.at(entry, 4) != PT_INTERP) continue;
+    const std::uint64_t size = fields.at(entry + layout.p_filesz, layout.word);
+    if (size < 2 || size > PATH_MAX) return std::string();
+    TRY_ASSIGN(const std::string path,
+               read_at(file, fields.at(entry + layout.p_offset, layout.word), size));
+    return path.size() == size && path.back() == '\0' ? path.substr(0, path.find('\0'))
+                                                      : std::string();
+  }
+  return std::string();
+}
+
+// --- explanations ---
+
+// Never waits, and makes no terminal the controlling one: by now anything may be in the file's
+// place.
+Result<Program> look_at(const std::string& path) {
+  TRY_ASSIGN(const UniqueFd file,
+             sys::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  TRY_ASSIGN(const struct stat status, sys::fstat(file));
+  if (!S_ISREG(status.st_mode)) return fail(EACCES, "{}", path);
+  return read_program(file);
+}
+
+bool is_missing(const Result<Program>& program) {
+  return !program && program.error().number() == ENOENT;
+}
+
+// Nobody sees the last character of an interpreter's name in a file that was written on Windows.
+std::string_view about_line_end(std::string_view interpreter) {
+  return interpreter.ends_with('\r') ? " (its #! line ends in CR LF)" : "";
+}
+
+// `place` is where ENOENT was met.
+std::string explain_elf(const Program& program, std::string_view subject, int number,
+                        std::string_view place) {
+  const bool is_own = program.machine == kOwnMachine;
+  if (number == ENOEXEC && is_own)
+    return fmt::format("{} is an ELF file that this kernel does not execute", subject);
+  if (number == ENOEXEC) return fmt::format("{} is a program for {}", subject, program.machine);
+  const std::string& loader = program.interpreter;
+  if (!loader.empty() && is_missing(look_at(loader)))
+    return subject == kItself
+               ? fmt::format("its loader {} does not exist {}", loader, place)
+               : fmt::format("the loader {} of {} does not exist {}", loader, subject, place);
+  if (is_own) return {};
+  // The kernel looks for no loader of a foreign program, but for what binfmt_misc names.
+  return fmt::format("{} is a program for {}, whose emulator does not exist {}", subject,
+                     program.machine, place);
+}
+
+std::string explain(const std::string& path, int number, std::string_view place) {
+  std::string file = path;
+  std::string subject(kItself);
+  for (int scripts = 0; scripts <= kMostScripts; ++scripts) {
+    const Result<Program> program = look_at(file);
+    if (number == ENOENT && is_missing(program) && scripts > 0)
+      return fmt::format("{} does not exist {}{}", subject, place, about_line_end(file));
+    if (!program) return {};
+    if (program->kind == Program::Kind::kElf) return explain_elf(*program, subject, number, place);
+    if (program->interpreter.empty()) {
+      if (number == ENOENT) return {};
+      return program->kind == Program::Kind::kScript
+                 ? fmt::format(
+                       "{} has no interpreter on its #! line, or one of more than 253 bytes",
+                       subject)
+                 : fmt::format(
+                       "{} is neither a program for this machine nor a script with a #! line",
+                       subject);
+    }
+    subject = scripts == 0 ? "its interpreter " + program->interpreter
+                           : fmt::format("the interpreter {} of {}", program->interpreter, file);
+    file = program->interpreter;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Program> read_program(Fd file) {
+  TRY_ASSIGN(const std::string head, read_at(file, 0, kHeadBytes));
+  if (head.starts_with("#!"))
+    return Program{.kind = Program::Kind::kScript, .interpreter = interpreter_of_script(head)};
+  if (!head.starts_with(ELFMAG) || head.size() <= EI_DATA) return Program{};
+  const bool is_64 = head[EI_CLASS] == ELFCLASS64;
+  const Fields header{head, head[EI_DATA] == ELFDATA2MSB};
+  TRY_ASSIGN(std::string interpreter,
+             interpreter_of_elf(file, header, is_64 ? kLayout64 : kLayout32));
+  const auto machine = static_cast<std::uint16_t>(header.at(offsetof(Elf64_Ehdr, e_machine), 2));
+  return Program{.kind = Program::Kind::kElf,
+                 .interpreter = std::move(interpreter),
+                 .machine = machine_name(machine, is_64, header.big_endian)};
+}
+
+std::string explain_exec(const std::string& path, int number, std::string_view place) {
+  if (place.empty() || (number != ENOENT && number != ENOEXEC)) return {};
+  const std::string text = explain(path, number, place);
+  return text.empty() ? text : ": " + text;
+}
+
+}  // namespace ocirun::linux

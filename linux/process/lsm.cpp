@@ -1,0 +1,128 @@
+#include "linux/process/lsm.hpp"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "linux/base/syscalls.hpp"
+
+namespace ocirun::linux {
+namespace {
+
+constexpr std::string_view kUnconfined = "unconfined";
+constexpr std::size_t kSmallFile = 64 * 1024;
+
+// "" for a file that is not there or cannot be read.
+std::string read_host_file(const char* path) {
+  const auto file = sys::open(path, O_RDONLY | O_CLOEXEC);
+  if (!file) return {};
+  return sys::read_all(*file, kSmallFile).value_or("");
+}
+
+// The kernel ends labels with a line feed or a NUL.
+std::string_view trim_label(std::string_view label) {
+  while (label.ends_with('\n') || label.ends_with('\0')) label.remove_suffix(1);
+  return label;
+}
+
+// attr/apparmor/exec since Linux 5.8: attr/exec may belong to another LSM on the same kernel.
+Result<std::string> apparmor_exec_file(const Procfs& procfs) {
+  constexpr const char* kOwn = "thread-self/attr/apparmor/exec";
+  const auto file = procfs.open_file(kOwn, O_WRONLY);
+  if (file) return std::string(kOwn);
+  if (file.error().number() == ENOENT) return std::string("thread-self/attr/exec");
+  return std::unexpected(file.error());
+}
+
+// Empty read back means that the write was lost, as it is in a file that only looks like procfs
+// (runc CVE-2019-16884).
+Result<void> write_label(const Procfs& procfs, const std::string& path, const std::string& value) {
+  TRY(procfs.write(path, value));
+  TRY_ASSIGN(const std::string set, procfs.read(path));
+  if (trim_label(set).empty())
+    return fail(EIO, "{} is empty after \"{}\" was written", path, value);
+  return {};
+}
+
+Result<void> write_selinux(const Procfs& procfs, const char* path, const std::string& label) {
+  if (label.empty()) return {};
+  auto written = write_label(procfs, path, label);
+  if (written) return {};
+  const bool is_invalid = written.error().number() == EINVAL;
+  return within(std::move(written),
+                fmt::format("/process/selinuxLabel: set \"{}\"{}", label,
+                            is_invalid ? " (the loaded policy does not know this label)" : ""));
+}
+
+}  // namespace
+
+bool apparmor_enabled() {
+  return read_host_file("/sys/module/apparmor/parameters/enabled").starts_with('Y');
+}
+
+bool selinux_enabled() {
+  const auto mount = sys::open("/sys/fs/selinux", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (mount)
+    if (const auto info = sys::fstatfs(*mount); info && info->magic == SELINUX_MAGIC) return true;
+  // Registered only if SELinux was not switched off at boot.
+  return read_host_file("/proc/filesystems").find("\tselinuxfs\n") != std::string::npos;
+}
+
+Result<void> check_lsm(const std::string& apparmor_profile, const std::string& selinux_label) {
+  if (!apparmor_profile.empty() && apparmor_profile != kUnconfined && !apparmor_enabled())
+    return refuse(
+        "/process/apparmorProfile: \"{}\" was asked for, but AppArmor is off on this"
+        " host; remove the field, or boot with AppArmor",
+        apparmor_profile);
+  if (!selinux_label.empty() && !selinux_enabled())
+    return refuse(
+        "/process/selinuxLabel: \"{}\" was asked for, but SELinux is off on this host;"
+        " remove the field, or boot with SELinux",
+        selinux_label);
+  return {};
+}
+
+Result<void> set_apparmor_on_exec(const Procfs& procfs, const std::string& profile) {
+  if (profile.empty()) return {};
+  const auto set = [&]() -> Result<void> {
+    TRY_ASSIGN(const std::string path, apparmor_exec_file(procfs));
+    return write_label(procfs, path, "exec " + profile);
+  };
+  auto done = set();
+  if (done) return {};
+  const int error = done.error().number();
+  // Without AppArmor nobody understands the request, and every process is unconfined.
+  if (profile == kUnconfined && (error == EINVAL || error == ENOENT)) return {};
+  const bool is_missing = error == ENOENT;
+  return within(
+      std::move(done),
+      fmt::format("/process/apparmorProfile: set \"{}\"{}", profile,
+                  is_missing ? " (the profile is not loaded: load it with apparmor_parser)" : ""));
+}
+
+Result<void> set_selinux_on_exec(const Procfs& procfs, const std::string& label) {
+  return write_selinux(procfs, "thread-self/attr/exec", label);
+}
+
+Result<void> set_selinux_key_label(const Procfs& procfs, const std::string& label) {
+  return write_selinux(procfs, "thread-self/attr/keycreate", label);
+}
+
+Result<void> check_mount_label(const std::string& label) {
+  const auto file = sys::open("/sys/fs/selinux/context", O_RDWR | O_CLOEXEC);
+  if (!file || ::write(file->get(), label.c_str(), label.size()) >= 0 || errno != EINVAL) return {};
+  return refuse(
+      "/linux/mountLabel: \"{}\" is not known to the loaded SELinux policy; correct it, or remove "
+      "the field",
+      label);
+}
+
+Result<void> set_file_label(Fd file, std::string_view label) {
+  if (::fsetxattr(file.value, "security.selinux", label.data(), label.size(), 0) == 0) return {};
+  return fail(errno, "/linux/mountLabel: set \"{}\"", label);
+}
+
+}  // namespace ocirun::linux

@@ -1,0 +1,140 @@
+#include "linux/process/pidfd.hpp"
+
+#include <fcntl.h>
+#include <linux/nsfs.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <optional>
+#include <utility>
+
+#include "linux/base/patience.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/files/procfs.hpp"
+
+namespace ocirun::linux {
+
+namespace {
+
+// Nothing where it has ended. Errors: what keeps us from knowing.
+Result<std::optional<ProcessStat>> stat_of_living(const ProcessIdentity& process) {
+  if (process.pid <= 0) return std::nullopt;
+  const auto stat = read_process_stat(process.pid);
+  if (stat) {
+    // The first thread may end before the others: a zombie that still runs.
+    const bool has_ended = (stat->state == 'Z' || stat->state == 'X') && stat->threads <= 1;
+    if (stat->start_time != process.start_time || has_ended) return std::nullopt;
+    return *stat;
+  }
+  // What cannot be read may still be known to be gone.
+  if (::kill(process.pid, 0) != 0 && errno == ESRCH) return std::nullopt;
+  return std::unexpected(stat.error());
+}
+
+}  // namespace
+
+Result<bool> find_alive(const ProcessIdentity& process) {
+  TRY_ASSIGN(const auto stat, stat_of_living(process));
+  return stat.has_value();
+}
+
+bool is_ending(const ProcessIdentity& process) {
+  const auto stat = stat_of_living(process);
+  return stat && (!*stat || (*stat)->is_exiting);
+}
+
+bool is_alive(const ProcessIdentity& process) { return find_alive(process).value_or(true); }
+
+bool belongs_to(int pid, std::uint32_t uid) {
+  const auto directory =
+      sys::open(fmt::format("/proc/{}", pid).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (!directory) return false;
+  const auto status = sys::fstat(*directory);
+  if (status && status->st_uid == uid) return true;
+  const auto space = sys::openat(*directory, "ns/user", O_RDONLY | O_CLOEXEC);
+  uid_t owner = 0;
+  return space && ::ioctl(space->get(), NS_GET_OWNER_UID, &owner) == 0 && owner == uid;
+}
+
+Result<std::string> read_boot_id() {
+  TRY_ASSIGN(const UniqueFd fd, sys::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  TRY_ASSIGN(std::string id, sys::read_all(fd, 128));
+  while (!id.empty() && id.back() == '\n') id.pop_back();
+  return id;
+}
+
+Result<UniqueFd> open_pidfd(const ProcessIdentity& process) {
+  UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
+  const int error = errno;  // ENOENT or EINVAL: the number is some thread's by now
+  TRY_ASSIGN(const bool alive, find_alive(process));
+  if (!alive) return fail(ESRCH, "process {}", process.pid);
+  if (!fd) return fail(error, "open process {}", process.pid);
+  return fd;
+}
+
+Result<ProcessEnd> ProcessEnd::watch(const ProcessIdentity& process) {
+  auto pidfd = open_pidfd(process);
+  if (pidfd) return ProcessEnd(process, std::move(*pidfd));
+  const int error = pidfd.error().number();
+  if (error == ESRCH || is_shortage(error)) return std::unexpected(std::move(pidfd).error());
+  return ProcessEnd(process, UniqueFd());  // before Linux 5.3, or a filter refuses it
+}
+
+bool ProcessEnd::comes_within(std::chrono::milliseconds limit) const {
+  if (pidfd_) {
+    pollfd end = wanted();
+    return ::poll(&end, 1, static_cast<int>(limit.count())) == 1;
+  }
+  Patience patience(limit);
+  while (is_alive(process_))
+    if (!patience.wait()) return false;
+  return true;
+}
+
+Result<void> send_signal(const ProcessIdentity& process, int signal) {
+  const auto pidfd = open_pidfd(process);
+  if (pidfd) {
+    if (::syscall(SYS_pidfd_send_signal, pidfd->get(), signal, nullptr, 0) == 0) return {};
+    return fail(errno, "send signal {} to process {}", signal, process.pid);
+  }
+  if (pidfd.error().number() != ENOSYS) return std::unexpected(pidfd.error());
+  if (::kill(process.pid, signal) == 0) return {};
+  return fail(errno, "send signal {} to process {}", signal, process.pid);
+}
+
+Result<void> signal_listed(std::span<const int> pids, int signal,
+                           const std::function<Result<std::vector<int>>()>& list) {
+  constexpr std::size_t kAtOnce = 64;
+  const auto checked = [&](bool sent, int pid) -> Result<void> {
+    if (sent || errno == ESRCH) return {};
+    return fail(errno, "signal {} to process {}", signal, pid);
+  };
+  for (std::vector<std::pair<int, UniqueFd>> held; !pids.empty(); held.clear()) {
+    const auto some = pids.first(std::min(kAtOnce, pids.size()));
+    pids = pids.subspan(some.size());
+    for (const int pid : some) {
+      UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+      if (process)
+        held.emplace_back(pid, std::move(process));
+      else if (errno != ESRCH && errno != ENOENT && errno != EINVAL)  // these two: it is a thread's
+        TRY(checked(::kill(pid, signal) == 0, pid));
+    }
+    TRY_ASSIGN(const std::vector<int> still, list());
+    for (const auto& [pid, process] : held)
+      if (std::ranges::find(still, pid) != still.end())
+        TRY(checked(::syscall(SYS_pidfd_send_signal, process.get(), signal, nullptr, 0) == 0, pid));
+  }
+  return {};
+}
+
+Result<UniqueFd> copy_descriptor(Fd pidfd, int number) {
+  UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_getfd, pidfd.value, number, 0)));
+  if (!fd) return fail(errno, "take descriptor {} from the container's process", number);
+  return fd;
+}
+
+}  // namespace ocirun::linux

@@ -1,0 +1,67 @@
+#include "linux/process/rlimits.hpp"
+
+#include <sys/resource.h>
+
+#include <cerrno>
+
+#include "linux/base/name_table.hpp"
+
+namespace ocirun::linux {
+namespace {
+
+constexpr Named<int> kResources[] = {
+    {"RLIMIT_AS", RLIMIT_AS},
+    {"RLIMIT_CORE", RLIMIT_CORE},
+    {"RLIMIT_CPU", RLIMIT_CPU},
+    {"RLIMIT_DATA", RLIMIT_DATA},
+    {"RLIMIT_FSIZE", RLIMIT_FSIZE},
+    {"RLIMIT_LOCKS", RLIMIT_LOCKS},
+    {"RLIMIT_MEMLOCK", RLIMIT_MEMLOCK},
+    {"RLIMIT_MSGQUEUE", RLIMIT_MSGQUEUE},
+    {"RLIMIT_NICE", RLIMIT_NICE},
+    {"RLIMIT_NOFILE", RLIMIT_NOFILE},
+    {"RLIMIT_NPROC", RLIMIT_NPROC},
+    {"RLIMIT_RSS", RLIMIT_RSS},
+    {"RLIMIT_RTPRIO", RLIMIT_RTPRIO},
+    {"RLIMIT_RTTIME", RLIMIT_RTTIME},
+    {"RLIMIT_SIGPENDING", RLIMIT_SIGPENDING},
+    {"RLIMIT_STACK", RLIMIT_STACK},
+};
+
+// What to do about it; the kernel says EPERM for two different reasons.
+std::string_view advice(int resource, int error) {
+  if (error == EINVAL) return " (the soft limit may not be above the hard limit)";
+  if (error == EPERM && resource == RLIMIT_NOFILE)
+    return " (ask for at most the hard limit of the process that starts the runtime, and the host's"
+           " sysctl fs.nr_open)";
+  if (error == EPERM)
+    return " (ask for at most the hard limit of the process that starts the runtime)";
+  return "";
+}
+
+std::string limit_text(std::uint64_t limit) {
+  return limit == RLIM64_INFINITY ? "unlimited" : fmt::format("{}", limit);
+}
+
+}  // namespace
+
+std::optional<int> rlimit_resource(std::string_view name) { return value_of(kResources, name); }
+std::string_view rlimit_name(int resource) { return name_of(kResources, resource); }
+std::vector<std::string_view> rlimit_names() { return names_of(kResources); }
+
+Result<void> set_rlimit(int pid, const Rlimit& limit) {
+  const rlimit64 wanted{.rlim_cur = limit.soft, .rlim_max = limit.hard};
+  if (::prlimit64(pid, static_cast<__rlimit_resource>(limit.resource), &wanted, nullptr) == 0)
+    return {};
+  const int error = errno;
+  return fail(error, "set {} to soft {}, hard {}{}", rlimit_name(limit.resource),
+              limit_text(limit.soft), limit_text(limit.hard), advice(limit.resource, error));
+}
+
+Result<void> set_rlimits(int pid, const std::vector<Rlimit>& limits) {
+  for (std::size_t i = 0; i < limits.size(); ++i)
+    TRY(within(set_rlimit(pid, limits[i]), fmt::format("/process/rlimits/{}", i)));
+  return {};
+}
+
+}  // namespace ocirun::linux

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "linux/base/error.hpp"
+
+namespace ocirun::linux {
+
+/// process.rlimits[] (P-8). RLIM_INFINITY is 2^64-1.
+struct Rlimit {
+  int resource = 0;  // RLIMIT_*
+  std::uint64_t soft = 0;
+  std::uint64_t hard = 0;
+};
+
+/// "RLIMIT_NOFILE" to RLIMIT_NOFILE; one of 16 names.
+std::optional<int> rlimit_resource(std::string_view name);
+std::string_view rlimit_name(int resource);
+std::vector<std::string_view> rlimit_names();
+
+/// prlimit(2) on `pid` (0: the caller). Errors name the limit, and how much may be asked for.
+Result<void> set_rlimit(int pid, const Rlimit& limit);
+/// All of `process.rlimits`. Errors begin with the pointer of the one that was refused.
+Result<void> set_rlimits(int pid, const std::vector<Rlimit>& limits);
+
+}  // namespace ocirun::linux

@@ -1,0 +1,133 @@
+#include "linux/process/scheduling.hpp"
+
+#include <linux/sched.h>
+#include <sys/personality.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "linux/base/name_table.hpp"
+
+namespace ocirun::linux {
+namespace {
+
+constexpr std::uint32_t kSchedIso = 4;  // reserved in <linux/sched.h>: no mainline kernel takes it
+
+constexpr Named<std::uint32_t> kPolicies[] = {
+    {"SCHED_OTHER", SCHED_NORMAL},      {"SCHED_FIFO", SCHED_FIFO}, {"SCHED_RR", SCHED_RR},
+    {"SCHED_BATCH", SCHED_BATCH},       {"SCHED_ISO", kSchedIso},   {"SCHED_IDLE", SCHED_IDLE},
+    {"SCHED_DEADLINE", SCHED_DEADLINE},
+};
+
+constexpr Named<std::uint64_t> kSchedulerFlags[] = {
+    {"SCHED_FLAG_RESET_ON_FORK", SCHED_FLAG_RESET_ON_FORK},
+    {"SCHED_FLAG_RECLAIM", SCHED_FLAG_RECLAIM},
+    {"SCHED_FLAG_DL_OVERRUN", SCHED_FLAG_DL_OVERRUN},
+    {"SCHED_FLAG_KEEP_POLICY", SCHED_FLAG_KEEP_POLICY},
+    {"SCHED_FLAG_KEEP_PARAMS", SCHED_FLAG_KEEP_PARAMS},
+    {"SCHED_FLAG_UTIL_CLAMP_MIN", SCHED_FLAG_UTIL_CLAMP_MIN},
+    {"SCHED_FLAG_UTIL_CLAMP_MAX", SCHED_FLAG_UTIL_CLAMP_MAX},
+};
+
+// Of <linux/ioprio.h>, which is no C++ since it has a function with a parameter called `class`.
+constexpr int kWhoProcess = 1;             // IOPRIO_WHO_PROCESS
+constexpr std::uint32_t kClassShift = 13;  // IOPRIO_CLASS_SHIFT
+constexpr Named<std::uint32_t> kIoPriorityClasses[] = {
+    {"IOPRIO_CLASS_RT", 1},
+    {"IOPRIO_CLASS_BE", 2},
+    {"IOPRIO_CLASS_IDLE", 3},
+};
+
+// struct sched_attr; <linux/sched/types.h> and glibc 2.36 exclude each other.
+struct SchedulerAttributes {
+  std::uint32_t size = sizeof(SchedulerAttributes);
+  std::uint32_t policy;
+  std::uint64_t flags;
+  std::int32_t nice;
+  std::uint32_t priority;
+  std::uint64_t runtime, deadline, period;
+  std::uint32_t utilization_min = 0, utilization_max = 0;  // Linux 5.3; zeros suit older ones too
+};
+static_assert(sizeof(SchedulerAttributes) == 56);
+
+std::string_view scheduler_advice(const Scheduler& scheduler, int error) {
+  if (error == EPERM && scheduler.policy == SCHED_DEADLINE)
+    return " (needs CAP_SYS_NICE, and a CPU affinity that covers the whole cpuset)";
+  if (error == EPERM)
+    return " (needs CAP_SYS_NICE, or RLIMIT_NICE and RLIMIT_RTPRIO that allow it)";
+  if (error == EBUSY) return " (the deadline bandwidth of the host's CPUs is used up)";
+  if (error == EINVAL && scheduler.policy == kSchedIso)
+    return " (no mainline kernel implements it)";
+  if (error == EINVAL) return " (nice, priority, runtime, deadline, period or a flag does not fit)";
+  if (error == EOPNOTSUPP) return " (the kernel was built without utilization clamping)";
+  return "";
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> scheduler_policy(std::string_view name) {
+  return value_of(kPolicies, name);
+}
+std::optional<std::uint64_t> scheduler_flag(std::string_view name) {
+  return value_of(kSchedulerFlags, name);
+}
+std::vector<std::string_view> scheduler_policies() { return names_of(kPolicies); }
+std::vector<std::string_view> scheduler_flags() { return names_of(kSchedulerFlags); }
+
+Result<void> set_scheduler(const Scheduler& scheduler) {
+  SchedulerAttributes attributes{.policy = scheduler.policy,
+                                 .flags = scheduler.flags,
+                                 .nice = scheduler.nice,
+                                 .priority = scheduler.priority,
+                                 .runtime = scheduler.runtime,
+                                 .deadline = scheduler.deadline,
+                                 .period = scheduler.period};
+  if (::syscall(SYS_sched_setattr, 0, &attributes, 0) == 0) return {};
+  const int error = errno;
+  return fail(error, "set scheduler {}{}", name_of(kPolicies, scheduler.policy),
+              scheduler_advice(scheduler, error));
+}
+
+std::optional<std::uint32_t> io_priority_class(std::string_view name) {
+  return value_of(kIoPriorityClasses, name);
+}
+std::vector<std::string_view> io_priority_classes() { return names_of(kIoPriorityClasses); }
+
+Result<void> set_io_priority(const IoPriority& priority) {
+  // The calling process alone: its children inherit it, and its process group may still be that of
+  // whoever called the runtime.
+  const auto value =
+      (priority.io_class << kClassShift) | static_cast<std::uint32_t>(priority.priority);
+  if (::syscall(SYS_ioprio_set, kWhoProcess, 0, value) == 0) return {};
+  const int error = errno;
+  return fail(error, "set I/O priority {} of class {}{}", priority.priority,
+              name_of(kIoPriorityClasses, priority.io_class),
+              error == EPERM ? " (needs CAP_SYS_NICE or CAP_SYS_ADMIN)" : "");
+}
+
+Result<void> set_cpu_affinity(const NumberSet& cpus) {
+  const auto& words = cpus.words();
+  if (::syscall(SYS_sched_setaffinity, 0, words.size() * sizeof(words[0]), words.data()) == 0)
+    return {};
+  const int error = errno;
+  return fail(error, "set CPU affinity{}",
+              error == EINVAL ? " (none of these CPUs is online and in the cpuset)" : "");
+}
+
+Result<void> reset_cpu_affinity() {
+  // More bits than the kernel has CPUs are cut off, and the cpuset limits what is left: 8192 is the
+  // greatest NR_CPUS of any architecture.
+  std::array<unsigned long, 8192 / (8 * sizeof(unsigned long))> all;
+  all.fill(~0UL);
+  if (::syscall(SYS_sched_setaffinity, 0, sizeof all, all.data()) == 0) return {};
+  return fail(errno, "reset CPU affinity");
+}
+
+Result<void> set_personality(unsigned long domain) {
+  if (::personality(domain) != -1) return {};
+  return fail(errno, "set personality {}", domain == PER_LINUX32 ? "LINUX32" : "LINUX");
+}
+
+}  // namespace ocirun::linux

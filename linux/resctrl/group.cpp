@@ -1,0 +1,211 @@
+#include "linux/resctrl/group.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/files/mountinfo.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/resctrl/schemata.hpp"
+
+namespace ocirun::linux {
+namespace {
+
+constexpr std::size_t kFileLimit = 1 << 20;
+constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+// A CLOS or a monitoring group.
+struct Group {
+  UniqueFd directory;
+  bool created = false;
+};
+
+std::string join(const std::string& directory, std::string_view name) {
+  return fmt::format("{}{}{}", directory, directory.ends_with('/') ? "" : "/", name);
+}
+
+Result<void> remove_group(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos || slash == 0) return {};  // "": nothing was made
+  const auto remove = [&]() -> Result<void> {
+    TRY_ASSIGN(const UniqueFd parent, sys::open(path.substr(0, slash).c_str(), kDirectory));
+    return sys::unlinkat(parent, path.c_str() + slash + 1, AT_REMOVEDIR);
+  };
+  auto removed = remove();
+  if (removed || removed.error().number() == ENOENT) return {};
+  return within(std::move(removed), fmt::format("remove the resctrl group {}", path));
+}
+
+// What resctrl has to say beside the errno; "" when it says nothing.
+std::string kernel_text(Fd root) {
+  const auto file = sys::openat(root, "info/last_cmd_status", O_RDONLY | O_CLOEXEC);
+  std::string text = file ? sys::read_all(*file, kFileLimit).value_or("") : "";
+  while (text.ends_with('\n')) text.pop_back();
+  return text.empty() || text == "ok" ? "" : fmt::format(" ({})", text);
+}
+
+// Each line is a write, and so a command, of its own.
+Result<void> write_lines(Fd root, Fd group, const char* name,
+                         const std::vector<std::string>& lines) {
+  TRY_ASSIGN(const UniqueFd file, sys::openat(group, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
+  for (const std::string& line : lines) {
+    auto written = sys::write_once(file, line + "\n");
+    if (!written)
+      return within(std::move(written),
+                    fmt::format("write \"{}\" to {}{}", line, name, kernel_text(root)));
+  }
+  return {};
+}
+
+// Takes back what a step that failed had made; its own error says less than that one.
+void discard(Fd parent, const std::string& name) {
+  static_cast<void>(sys::unlinkat(parent, name.c_str(), AT_REMOVEDIR));
+}
+
+Result<Group> make_group(Fd parent, const std::string& name, Fd root) {
+  auto made = sys::mkdirat(parent, name.c_str(), 0755);
+  const int error = made ? 0 : made.error().number();
+  if (error != 0 && error != EEXIST)
+    return fail(error, "make the resctrl group {}{}{}", name,
+                error == ENOSPC ? " (the processor has no more of them: remove unused ones)" : "",
+                kernel_text(root));
+  auto directory = sys::openat(parent, name.c_str(), kDirectory);
+  if (!directory && made) discard(parent, name);
+  TRY_ASSIGN(UniqueFd opened, std::move(directory));
+  return Group{std::move(opened), made.has_value()};
+}
+
+Result<void> compare(Fd group, const std::vector<std::string>& lines) {
+  TRY_ASSIGN(const UniqueFd file, sys::openat(group, "schemata", O_RDONLY | O_CLOEXEC));
+  TRY_ASSIGN(const std::string schemata, sys::read_all(file, kFileLimit));
+  for (const std::string& line : lines) {
+    TRY_ASSIGN(const bool agree, schemata_agree(line, schemata));
+    if (!agree)
+      return refuse(
+          "it exists with other schemata than \"{}\"; ask for what its file says,"
+          " leave the schemas out to use it as it is, or choose another closID",
+          line);
+  }
+  return {};
+}
+
+Result<Group> open_clos(Fd root, const IntelRdt& rdt, const std::string& name, bool has_schema) {
+  if (name == "/" || (rdt.clos_id && !has_schema)) {
+    auto directory = sys::openat(root, name == "/" ? "." : name.c_str(), kDirectory);
+    if (!directory && directory.error().number() == ENOENT)
+      return refuse("there is no such CLOS; make it first, or give it schemata (I-6)");
+    TRY_ASSIGN(UniqueFd opened, std::move(directory));
+    return Group{std::move(opened), false};
+  }
+  return make_group(root, name, root);
+}
+
+// A CLOS that a closID names and that exists is compared (I-5). What agrees needs no writing.
+Result<void> apply_schemata(Fd root, const Group& clos, const IntelRdt& rdt,
+                            const std::vector<std::string>& lines) {
+  if (lines.empty()) return {};
+  if (rdt.clos_id && !clos.created) return compare(clos.directory, lines);
+  return write_lines(root, clos.directory, "schemata", lines);
+}
+
+// A new group for the container alone (I-8): never one that exists.
+Result<void> monitor(Fd root, Fd clos, const std::string& id, const std::string& pid) {
+  TRY_ASSIGN(const UniqueFd groups, sys::openat(clos, "mon_groups", kDirectory));
+  TRY_ASSIGN(const Group group, make_group(groups, id, root));
+  if (!group.created) return fail(EEXIST, "mon_groups/{}", id);
+  auto joined = write_lines(root, group.directory, "tasks", {pid});
+  if (!joined) discard(groups, id);
+  return joined;
+}
+
+}  // namespace
+
+bool is_clos_name(std::string_view name) {
+  if (name == "/") return true;
+  return !name.empty() && name != "." && name != ".." && !name.contains('/') && name != "info" &&
+         name != "mon_groups" && name != "mon_data";
+}
+
+Result<void> check_resctrl(const IntelRdt& rdt) {
+  constexpr const char* kField = "/linux/intelRdt";
+  if (rdt.clos_id && !is_clos_name(*rdt.clos_id))
+    return refuse(
+        "{}/closID: \"{}\" must be \"/\" or one directory name, not \".\", \"..\","
+        " \"info\", \"mon_groups\" or \"mon_data\"",
+        kField, *rdt.clos_id);
+  if (rdt.mem_bw_schema && !rdt.mem_bw_schema->starts_with("MB:"))
+    return refuse("{}/memBwSchema: \"{}\" must start with \"MB:\"", kField, *rdt.mem_bw_schema);
+  if (rdt.mem_bw_schema && rdt.mem_bw_schema->find('\n') != std::string::npos)
+    return refuse("{}/memBwSchema: must be one line", kField);
+  for (std::size_t i = 0; rdt.schemata && i < rdt.schemata->size(); ++i)
+    if ((*rdt.schemata)[i].find('\n') != std::string::npos)
+      return refuse("{}/schemata/{}: must be one line", kField, i);
+  return {};
+}
+
+Result<HostPath> find_resctrl() {
+  TRY_ASSIGN(const Procfs procfs, Procfs::open(Procfs::Subset::kProcesses));
+  TRY_ASSIGN(const std::string mountinfo, read_mountinfo(procfs));
+  for (std::string_view rest = mountinfo; const auto entry = next_mount(rest);)
+    if (entry->type == "resctrl") return HostPath(unescape_path(entry->mount_point));
+  return fail(ENOENT,
+              "/linux/intelRdt: no resctrl file system is mounted; mount it with \"mount -t"
+              " resctrl resctrl /sys/fs/resctrl\", or remove the field");
+}
+
+Result<ResctrlGroups> apply_resctrl(const HostPath& root, const IntelRdt& rdt,
+                                    const std::string& container_id, int pid) {
+  const std::string name = rdt.clos_id.value_or(container_id);
+  if (!is_clos_name(name))
+    return refuse("/linux/intelRdt: \"{}\" cannot be the name of a CLOS: give a closID", name);
+  const std::string path = name == "/" ? root.string() : join(root.string(), name);
+  const std::vector<std::string> lines = schema_lines(rdt);
+  const std::string pid_text = fmt::format("{}", pid);
+
+  const auto apply = [&]() -> Result<ResctrlGroups> {
+    TRY_ASSIGN(const UniqueFd top, sys::open(root.c_str(), kDirectory));
+    TRY_ASSIGN(const Group clos, open_clos(top, rdt, name, !lines.empty()));
+    const auto set = [&]() -> Result<ResctrlGroups> {
+      ResctrlGroups groups;
+      TRY(apply_schemata(top, clos, rdt, lines));
+      TRY(write_lines(top, clos.directory, "tasks", {pid_text}));
+      if (clos.created && !rdt.clos_id) groups.clos_path = path;
+      if (!rdt.enable_monitoring) return groups;
+      TRY(within(monitor(top, clos.directory, container_id, pid_text), "enableMonitoring"));
+      groups.monitor_path = join(join(path, "mon_groups"), container_id);
+      return groups;
+    };
+    auto groups = set();
+    if (!groups && clos.created) discard(top, name);
+    return groups;
+  };
+  return within(apply(), fmt::format("/linux/intelRdt: CLOS {}", path));
+}
+
+Result<std::vector<std::string>> update_resctrl(const HostPath& root, const std::string& clos,
+                                                const std::vector<std::string>& lines) {
+  const auto update = [&]() -> Result<std::vector<std::string>> {
+    TRY_ASSIGN(const UniqueFd top, sys::open(root.c_str(), kDirectory));
+    TRY_ASSIGN(const UniqueFd group,
+               sys::openat(top, clos == "/" ? "." : clos.c_str(), kDirectory));
+    TRY_ASSIGN(const UniqueFd file, sys::openat(group, "schemata", O_RDONLY | O_CLOEXEC));
+    TRY_ASSIGN(const std::string schemata, sys::read_all(file, kFileLimit));
+    std::vector<std::string> old = schemata_of(schemata, lines);
+    auto written = write_lines(top, group, "schemata", lines);
+    if (!written) {  // those before the one that failed
+      static_cast<void>(write_lines(top, group, "schemata", old));
+      return std::unexpected(std::move(written).error());
+    }
+    return old;
+  };
+  return within(update(), fmt::format("/linux/intelRdt: CLOS {} of {}", clos, root.string()));
+}
+
+Result<void> remove_resctrl(const ResctrlGroups& groups) {
+  const Result<void> monitor = remove_group(groups.monitor_path);
+  TRY(remove_group(groups.clos_path));
+  return monitor;
+}
+
+}  // namespace ocirun::linux

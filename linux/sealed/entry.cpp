@@ -1,0 +1,212 @@
+// Where the static program begins, before libc does.
+//
+// create, run and exec must not run from the host's file (sealed_exe.hpp says why), so they execute
+// a sealed image of it. To do that from main() costs a whole start of libc and a copy of two
+// megabytes. Here it costs neither: the first command has kept a copy (kept_image.hpp), and an
+// overlay without an upper layer shows that copy, whose pages are shared, and can never be written,
+// not by the host's root either. The overlay does not show the host's file itself: who overwrites
+// that in place (cp) would change the code below every process that lives from it, because the
+// kernel's ETXTBSY guards the overlay's inode alone. Whatever goes wrong, main() begins as usual
+// and makes its copy in memory.
+//
+// No libc function may be called here: the program is not relocated yet and has no thread pointer
+// (CMake turns the stack protector off for this file). Raw system calls only, and no tables of
+// pointers.
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <cstddef>
+
+#include "linux/sealed/kept_image.hpp"
+
+using namespace ocirun::linux;
+
+namespace {
+
+#if defined(__x86_64__)
+asm(R"(
+  .text
+  .globl ocirun_entry
+  .type ocirun_entry, @function
+ocirun_entry:
+  endbr64
+  xor %ebp, %ebp
+  mov %rsp, %rbx
+  mov %rdx, %r12
+  mov %rsp, %rdi
+  call ocirun_execute_sealed_overlay
+  mov %rbx, %rsp
+  mov %r12, %rdx
+  jmp _start
+)");
+
+long system_call(long number, long a, long b = 0, long c = 0, long d = 0, long e = 0) {
+  register long r10 asm("r10") = d;
+  register long r8 asm("r8") = e;
+  long result;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
+               : "rcx", "r11", "memory");
+  return result;
+}
+#elif defined(__aarch64__)
+asm(R"(
+  .text
+  .globl ocirun_entry
+  .type ocirun_entry, %function
+ocirun_entry:
+  bti c
+  mov x29, #0
+  mov x30, #0
+  mov x19, sp
+  mov x20, x0
+  mov x0, sp
+  bl ocirun_execute_sealed_overlay
+  mov sp, x19
+  mov x0, x20
+  b _start
+)");
+
+long system_call(long number, long a, long b = 0, long c = 0, long d = 0, long e = 0) {
+  register long x8 asm("x8") = number;
+  register long x0 asm("x0") = a;
+  register long x1 asm("x1") = b;
+  register long x2 asm("x2") = c;
+  register long x3 asm("x3") = d;
+  register long x4 asm("x4") = e;
+  asm volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4) : "memory");
+  return x0;
+}
+#endif
+
+constexpr char kMarker[] = "_OCIRUN_DIRECTORY=";  // sealed_exe.cpp reads it
+constexpr std::size_t kLongestPath = 4096;
+constexpr std::size_t kMostVariables = 1024;
+
+long address(const void* pointer) { return reinterpret_cast<long>(pointer); }
+long address(const char* const* list) { return reinterpret_cast<long>(list); }
+
+bool starts_with(const char* text, const char* start) {
+  while (*start != '\0' && *text == *start) ++text, ++start;
+  return *start == '\0';
+}
+
+bool equal(const char* a, const char* b) {
+  while (*a != '\0' && *a == *b) ++a, ++b;
+  return *a == *b;
+}
+
+// Appends to a buffer that is known to be large enough; ends it with NUL.
+char* append(char* end, const char* text) {
+  while (*text != '\0') *end++ = *text++;
+  *end = '\0';
+  return end;
+}
+
+// Too often is only slow, too seldom is main()'s to make good.
+bool may_enter_a_namespace(const char* const* argv) {
+  for (; *argv != nullptr; ++argv)
+    if (equal(*argv, "create") || equal(*argv, "run") || equal(*argv, "exec")) return true;
+  return false;
+}
+
+// The mount, or a negative errno. Two layers are the least that the kernel takes without an upper
+// one; the second holds nothing of that name. By a descriptor: a path would need escapes.
+long mount_overlay(long directory) {
+  char layers[64];
+  append(append_number(append(layers, "/proc/self/fd/"), static_cast<unsigned long>(directory)),
+         ":/sys/kernel");
+  const long context = system_call(SYS_fsopen, address("overlay"), FSOPEN_CLOEXEC);
+  if (context < 0) return context;
+  long mount = -1;
+  if (system_call(SYS_fsconfig, context, FSCONFIG_SET_STRING, address("lowerdir"),
+                  address(layers)) == 0 &&
+      system_call(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, 0, 0) == 0)
+    mount = system_call(SYS_fsmount, context, FSMOUNT_CLOEXEC,
+                        MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+  system_call(SYS_close, context);
+  return mount;
+}
+
+// The directory of images if it is ours alone, else a negative number.
+long open_image_directory(long above, const char* name) {
+  const long directory =
+      system_call(SYS_openat, above, address(name), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (directory < 0) return directory;
+  struct statx status;
+  if (system_call(SYS_statx, directory, address(""), AT_EMPTY_PATH, STATX_BASIC_STATS,
+                  address(&status)) == 0 &&
+      is_image_directory(status, 0))
+    return directory;
+  system_call(SYS_close, directory);
+  return -1;
+}
+
+long open_images(const char* runtime_directory) {
+  const long directory = open_image_directory(AT_FDCWD, kImageDirectory);
+  if (directory >= 0 || runtime_directory == nullptr || *runtime_directory != '/') return directory;
+  const long above = system_call(SYS_openat, AT_FDCWD, address(runtime_directory),
+                                 O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (above < 0) return above;
+  struct statx status;
+  long below = -1;
+  // With sudo the variable is another user's, whose file system may claim any owner.
+  if (system_call(SYS_statx, above, address(""), AT_EMPTY_PATH, STATX_BASIC_STATS,
+                  address(&status)) == 0 &&
+      may_hold_images(status, 0))
+    below = open_image_directory(above, kImageDirectoryName);
+  system_call(SYS_close, above);
+  return below;
+}
+
+}  // namespace
+
+// `stack` is what the kernel put there: argc, argv, NULL, environment, NULL. Returns when there is
+// nothing to do or it cannot be done here.
+extern "C" [[gnu::used]] void ocirun_execute_sealed_overlay(const long* stack) {
+  const long argc = stack[0];
+  const auto* const argv = reinterpret_cast<const char* const*>(stack + 1);
+  const auto* const environment = argv + argc + 1;
+  if (!may_enter_a_namespace(argv)) return;
+
+  char marker[sizeof kMarker + kLongestPath];
+  const char* variables[kMostVariables + 2];
+  const char* runtime_directory = nullptr;
+  std::size_t count = 0;
+  for (; environment[count] != nullptr; ++count) {
+    if (count == kMostVariables || starts_with(environment[count], kMarker)) return;
+    if (starts_with(environment[count], kRuntimeDirectoryVariable))
+      runtime_directory = environment[count] + sizeof kRuntimeDirectoryVariable - 1;
+    variables[count] = environment[count];
+  }
+  variables[count] = marker;
+  variables[count + 1] = nullptr;
+
+  char* const path = append(marker, kMarker);
+  const long length =
+      system_call(SYS_readlinkat, AT_FDCWD, address("/proc/self/exe"), address(path), kLongestPath);
+  if (length <= 0 || length == static_cast<long>(kLongestPath)) return;
+  char* end = path + length;
+  while (end > path && *end != '/') --end;
+  *end = '\0';
+
+  struct statx executable;
+  char name[kLongestImageName];
+  if (system_call(SYS_geteuid, 0) != 0 ||  // who may mount nothing needs no image
+      system_call(SYS_statx, AT_FDCWD, address("/proc/self/exe"), 0, STATX_BASIC_STATS,
+                  address(&executable)) != 0)
+    return;
+  append_image_name(name, executable);
+  ocirun_image_is_missing = true;  // until it runs: then all this memory is gone
+  const long directory = open_images(runtime_directory);
+  if (directory < 0) return;
+  const long mount = mount_overlay(directory);
+  if (mount >= 0)
+    system_call(SYS_execveat, mount, address(name), address(argv), address(variables), 0);
+  // Left open, they would pass for descriptors that the caller wants preserved.
+  system_call(SYS_close, mount);
+  system_call(SYS_close, directory);
+}

@@ -1,0 +1,128 @@
+#include "linux/sealed/executable.hpp"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/sealed/kept_image.hpp"
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U
+#endif
+#ifndef F_SEAL_EXEC
+#define F_SEAL_EXEC 0x0020
+#endif
+
+namespace ocirun::linux {
+namespace {
+
+constexpr char kImageName[] = "ocirun";
+constexpr char kDirectoryVariable[] = "_OCIRUN_DIRECTORY";  // from before the sealing to after it
+constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+
+// Of the host's file, as the sealed image was told by what executed it.
+std::string& told_directory() {
+  static std::string directory;
+  return directory;
+}
+
+std::string link_of_executable() {
+  std::array<char, PATH_MAX> path;
+  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
+  return length <= 0 ? "" : std::string(path.data(), static_cast<std::size_t>(length));
+}
+
+// What sealed_entry.cpp executes: a file at the root of a read-only overlay that is mounted
+// nowhere.
+bool is_in_detached_overlay(Fd executable) {
+  struct statfs filesystem{};
+  if (::fstatfs(executable.value, &filesystem) != 0 || filesystem.f_type != OVERLAYFS_SUPER_MAGIC ||
+      (filesystem.f_flags & ST_RDONLY) == 0)
+    return false;
+  const std::string link = link_of_executable();
+  if (link.rfind('/') != 0) return false;
+  const auto ours = sys::fstat(executable);
+  const auto there = sys::open(link.c_str(), O_PATH);
+  if (!there) return true;
+  const auto seen = sys::fstat(*there);
+  return ours && seen && ours->st_dev != seen->st_dev;
+}
+
+bool is_sealed(Fd executable) {
+  const int seals = ::fcntl(executable.value, F_GET_SEALS);
+  if (seals >= 0) return (seals & kSeals) == kSeals;
+  return is_in_detached_overlay(executable);
+}
+
+// MFD_EXEC and F_SEAL_EXEC came with Linux 6.3; before that every memfd may be executed.
+Result<UniqueFd> make_memory_file() {
+  UniqueFd fd(::memfd_create(kImageName, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC));
+  if (!fd && errno == EINVAL) fd.reset(::memfd_create(kImageName, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd)
+    return fail(
+        errno,
+        "make a memory file for the sealed executable (sysctl vm.memfd_noexec must be below 2)");
+  return fd;
+}
+
+Result<UniqueFd> copy_sealed(Fd executable) {
+  struct stat status{};
+  if (::fstat(executable.value, &status) != 0) return fail(errno, "stat the executable");
+  TRY_ASSIGN(UniqueFd copy, make_memory_file());
+  off_t offset = 0;
+  while (offset < status.st_size) {
+    const ssize_t count = ::sendfile(copy.get(), executable.value, &offset,
+                                     static_cast<std::size_t>(status.st_size - offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return fail(count == 0 ? EIO : errno, "copy the executable");
+  }
+  if (::fcntl(copy.get(), F_ADD_SEALS, kSeals | F_SEAL_EXEC) != 0 &&
+      ::fcntl(copy.get(), F_ADD_SEALS, kSeals) != 0)
+    return fail(errno, "seal the executable");
+  return copy;
+}
+
+}  // namespace
+
+Result<void> reexec_sealed(char* const argv[]) {
+  TRY_ASSIGN(const UniqueFd executable, sys::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  if (is_sealed(executable)) {
+    ::prctl(PR_SET_NAME, kImageName);  // a memory file's name says memfd, or is a number
+    // Hooks inherit our environment, and an ocirun that one of them runs would believe the
+    // variable.
+    if (const char* told = std::getenv(kDirectoryVariable)) told_directory() = told;
+    ::unsetenv(kDirectoryVariable);
+    return {};
+  }
+  ::setenv(kDirectoryVariable, executable_directory().c_str(), 1);
+  struct statx status{};
+  const bool is_known =
+      ::statx(executable.get(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status) == 0;
+  TRY_ASSIGN(const UniqueFd copy, copy_sealed(executable));
+  if (ocirun_image_is_missing && is_known) keep_image(copy, status);
+  ::fexecve(copy.get(), argv, environ);
+  return fail(errno, "execute the sealed copy of the executable");
+}
+
+std::string executable_directory() {
+  // Only the sealed image believes the environment, which it has from us: a program is executed
+  // from there.
+  const auto executable = sys::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  if (executable && is_sealed(*executable)) return told_directory();
+  const std::string path = link_of_executable();
+  return path.substr(0, path.empty() ? 0 : path.rfind('/'));
+}
+
+}  // namespace ocirun::linux

@@ -1,0 +1,122 @@
+#include "linux/sealed/kept_image.hpp"
+
+#include <fcntl.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <ctime>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "linux/base/directory_entries.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/syscalls.hpp"
+
+namespace ocirun::linux {
+
+constinit bool ocirun_image_is_missing = false;
+
+namespace {
+
+constexpr std::size_t kMostImages = 4;  // two versions that are used by turns, and some to spare
+constexpr time_t kSettled = 2;          // s; the clock of a filesystem ticks every few ms
+
+// Two writes within one tick leave the same ctime, and the second could follow after the copy: a
+// file that was changed just now is not kept.
+bool has_settled(const struct statx& executable) {
+  return ::time(nullptr) - executable.stx_ctime.tv_sec >= kSettled;
+}
+
+Result<UniqueFd> open_or_make(const std::string& path) {
+  if (auto made = sys::mkdirat(Fd{AT_FDCWD}, path.c_str(), kImageDirectoryMode);
+      !made && made.error().number() != EEXIST)
+    return std::unexpected(std::move(made).error());
+  TRY_ASSIGN(UniqueFd directory,
+             sys::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct statx status{};
+  if (::statx(directory.get(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status) != 0)
+    return fail(errno, "stat {}", path);
+  if (!is_image_directory(status, ::geteuid())) return refuse("{}: not ours alone", path);
+  return directory;
+}
+
+Result<UniqueFd> open_directory() {
+  auto directory = open_or_make(kImageDirectory);
+  if (directory) return directory;
+  const char* const above = std::getenv("XDG_RUNTIME_DIR");
+  if (above == nullptr || *above != '/') return directory;
+  TRY_ASSIGN(const UniqueFd parent, sys::open(above, O_PATH | O_DIRECTORY));
+  struct statx status{};
+  // Nothing of root's own is left in another user's directory.
+  if (::statx(parent.get(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status) != 0 ||
+      !may_hold_images(status, ::geteuid()))
+    return directory;
+  return open_or_make(std::string(above) + "/" + kImageDirectoryName);
+}
+
+Result<void> write_image(Fd directory, const char* name, Fd copy, std::size_t size) {
+  TRY_ASSIGN(const UniqueFd file,
+             sys::openat(directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, S_IRUSR | S_IXUSR));
+  off_t offset = 0;
+  while (std::cmp_less(offset, size)) {
+    const ssize_t count = ::sendfile(file.get(), copy.value, &offset, size);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return fail(count == 0 ? EIO : errno, "write an image");
+  }
+  // A power cut after the name is on the disk must not find the content missing: an image is
+  // believed.
+  if (::fdatasync(file.get()) != 0) return fail(errno, "write an image to the disk");
+  TRY(sys::name_file(file, directory, name));  // EEXIST: another command was quicker
+  return {};
+}
+
+// Who runs from an image that is removed keeps it.
+Result<void> remove_oldest(Fd directory) {
+  std::vector<std::tuple<time_t, long, std::string>> images;
+  TRY(for_each_entry(directory,
+                     [&images, directory](const char* name, unsigned char) -> Result<void> {
+                       const auto status = sys::fstatat(directory, name);
+                       if (!status) return {};  // another command has just removed it
+                       images.emplace_back(status->st_ctim.tv_sec, status->st_ctim.tv_nsec, name);
+                       return {};
+                     }));
+  std::sort(images.begin(), images.end());
+  const std::size_t surplus = images.size() - std::min(images.size(), kMostImages);
+  for (std::size_t i = 0; i < surplus; ++i)
+    static_cast<void>(sys::unlinkat(directory, std::get<2>(images[i]).c_str(), 0));
+  return {};
+}
+
+// Whether the file still is what `before` says, as a copy made meanwhile then is, too.
+bool is_unchanged(const struct statx& before) {
+  struct statx now{};
+  return ::statx(AT_FDCWD, "/proc/self/exe", 0, STATX_BASIC_STATS, &now) == 0 &&
+         now.stx_ino == before.stx_ino && now.stx_size == before.stx_size &&
+         now.stx_ctime.tv_sec == before.stx_ctime.tv_sec &&
+         now.stx_ctime.tv_nsec == before.stx_ctime.tv_nsec;
+}
+
+Result<void> keep(Fd copy, const struct statx& executable) {
+  if (!has_settled(executable) || !is_unchanged(executable)) return {};
+  std::array<char, kLongestImageName> name{};
+  append_image_name(name.data(), executable);
+  TRY_ASSIGN(const UniqueFd directory, open_directory());
+  if (sys::fstatat(directory, name.data())) return {};
+  TRY(write_image(directory, name.data(), copy, executable.stx_size));
+  return remove_oldest(directory);
+}
+
+}  // namespace
+
+void keep_image(Fd copy, const struct statx& executable) {
+  [[maybe_unused]] const auto ignored = keep(copy, executable);
+}
+
+}  // namespace ocirun::linux

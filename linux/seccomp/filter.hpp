@@ -1,0 +1,113 @@
+#pragma once
+
+#include <linux/filter.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "linux/base/error.hpp"
+#include "linux/base/paths.hpp"
+#include "linux/base/unique_fd.hpp"
+
+namespace ocirun::linux {
+
+enum class SeccompAction : std::uint8_t {
+  kKillThread,
+  kKillProcess,
+  kTrap,
+  kErrno,
+  kTrace,
+  kAllow,
+  kLog,
+  kNotify
+};
+enum class SeccompOperator : std::uint8_t {
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kEqual,
+  kGreaterEqual,
+  kGreater,
+  kMaskedEqual
+};
+
+struct SeccompArgument {
+  std::uint32_t index = 0;  // 0 … 5
+  std::uint64_t value = 0;
+  std::uint64_t value_two = 0;
+  SeccompOperator op = SeccompOperator::kEqual;
+};
+
+struct SeccompRule {
+  std::vector<std::string> names;
+  SeccompAction action = SeccompAction::kAllow;
+  std::optional<std::uint32_t> errno_ret;  // only with kErrno, kTrace (S-2)
+  std::vector<SeccompArgument> arguments;
+};
+
+/// linux.seccomp (S-1 … S-14).
+struct SeccompProfile {
+  SeccompAction default_action = SeccompAction::kAllow;
+  std::optional<std::uint32_t> default_errno_ret;
+  std::vector<std::uint32_t>
+      architectures;  // libseccomp's SCMP_ARCH_* tokens; the native one is always in
+  std::optional<std::uint32_t>
+      flags;  // SECCOMP_FILTER_FLAG_*; absent: SPEC_ALLOW where the kernel has it
+  std::vector<SeccompRule> rules;
+  HostPath listener_path;
+  std::string listener_metadata;
+  bool uses_notify() const;
+  /// Whether a call that is not allowed gets an errno at worst: no action ends the caller, or has
+  /// somebody else asked.
+  bool spares_caller() const;
+};
+
+std::optional<SeccompAction> seccomp_action(
+    std::string_view name);  // "SCMP_ACT_ERRNO", "SCMP_ACT_KILL" …
+std::optional<SeccompOperator> seccomp_operator(std::string_view name);    // "SCMP_CMP_EQ" …
+std::optional<std::uint32_t> seccomp_architecture(std::string_view name);  // "SCMP_ARCH_X86_64" …
+std::optional<std::uint32_t> seccomp_flag(std::string_view name);  // "SECCOMP_FILTER_FLAG_LOG" …
+std::vector<std::string_view> seccomp_action_names();
+std::vector<std::string_view> seccomp_operator_names();
+std::vector<std::string_view> seccomp_architecture_names();
+std::vector<std::string_view> seccomp_flag_names();
+/// Whether libseccomp knows this name, of whatever architecture.
+bool is_system_call(const std::string& name);
+/// The greatest number that goes with ERRNO or TRACE; nothing for an action that takes none.
+std::optional<std::uint32_t> greatest_errno(SeccompAction action);
+/// Those flags that the running kernel takes.
+std::vector<std::string_view> supported_seccomp_flags();
+/// What a profile without `flags` gets: SPEC_ALLOW, where the kernel has it (S-4).
+std::uint32_t default_seccomp_flags();
+/// "2.5.4"
+std::string libseccomp_version();
+
+/// A compiled filter: what seccomp(2) takes, and the flags to load it with.
+struct SeccompFilter {
+  std::vector<sock_filter> program;
+  std::uint32_t flags = 0;
+  bool notify = false;
+};
+
+/// Compiles with libseccomp, in the parent. The native architecture is always in; those that this
+/// kernel cannot run are left out, since their system calls do not exist. Syscalls that libseccomp
+/// does not know are passed over, told in one `warnings` line; syscalls newer than the profile get
+/// ENOSYS instead of a default EPERM (S-11). Errors name the field: an errno with another action
+/// (S-2), NOTIFY by default or for write (S-5), a flag that the kernel lacks (S-4), rules that
+/// contradict each other, more than 4096 instructions.
+Result<SeccompFilter> compile_seccomp(const SeccompProfile& profile,
+                                      std::vector<std::string>& warnings);
+
+/// Whether the filter ends the process or thread that makes `call` (a number of the native
+/// architecture), whatever the call's arguments are: SCMP_ACT_KILL_PROCESS, _KILL_THREAD or _TRAP.
+bool ends_caller(const SeccompFilter& filter, int call);
+
+/// seccomp(SECCOMP_SET_MODE_FILTER); with `filter.notify` the listener's fd is returned, else an
+/// empty one. Wants no_new_privs or CAP_SYS_ADMIN. Errors: EACCES without them; EBUSY when another
+/// filter has a listener.
+Result<UniqueFd> load_seccomp(const SeccompFilter& filter);
+
+}  // namespace ocirun::linux
