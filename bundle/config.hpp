@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bundle/report.hpp"
-#include "cgroups/resources.hpp"
+#include "cgroups/plan/resources.hpp"
 #include "hooks/hook.hpp"
 #include "linux/base/error.hpp"
 #include "linux/mounts/devices.hpp"

@@ -7,7 +7,7 @@
 #include "bundle/json_writer.hpp"
 #include "bundle/oci_version.hpp"
 #include "bundle/sections.hpp"
-#include "cgroups/text.hpp"
+#include "cgroups/hierarchies/text.hpp"
 
 namespace ocirun::bundle {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "bundle/status.hpp"
-#include "cgroups/cgroup.hpp"
-#include "cgroups/manager.hpp"
+#include "cgroups/container/cgroup.hpp"
+#include "cgroups/hierarchies/manager.hpp"
 #include "linux/base/error.hpp"
 #include "linux/resctrl/group.hpp"
 
@@ -55,7 +55,7 @@ struct ContainerRecord {
   std::string boot_id;
   cgroups::Record cgroup;
   cgroups::Manager cgroup_manager = cgroups::Manager::kCgroupfs;
-  std::string cgroup_mark;  // how its mark begins (cgroups/mark.hpp), "" for none
+  std::string cgroup_mark;  // how its mark begins (cgroups/container/mark.hpp), "" for none
   bool has_poststart = false, has_poststop = false;
   bool own_pid_namespace = false;
   bool new_keyring = true;      // false: --no-new-keyring, which `exec` follows

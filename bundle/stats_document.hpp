@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cgroups/stats.hpp"
+#include "cgroups/statistics/stats.hpp"
 #include "linux/network/interface_stats.hpp"
 #include "linux/resctrl/stats.hpp"
 

@@ -1,9 +1,9 @@
 #include "cgroups/open_cgroup.hpp"
 
-#include "cgroups/directory.hpp"
-#include "cgroups/host_cgroup.hpp"
-#include "cgroups/stats.hpp"
-#include "cgroups/systemd_cgroup.hpp"
+#include "cgroups/container/host_cgroup.hpp"
+#include "cgroups/hierarchies/directory.hpp"
+#include "cgroups/statistics/stats.hpp"
+#include "cgroups/systemd/cgroup.hpp"
 
 namespace ocirun::cgroups {
 namespace {

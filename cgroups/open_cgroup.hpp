@@ -2,10 +2,10 @@
 
 #include <memory>
 
-#include "cgroups/cgroup.hpp"
-#include "cgroups/layout.hpp"
-#include "cgroups/placement.hpp"
-#include "cgroups/record.hpp"
+#include "cgroups/container/cgroup.hpp"
+#include "cgroups/container/record.hpp"
+#include "cgroups/hierarchies/layout.hpp"
+#include "cgroups/hierarchies/placement.hpp"
 #include "linux/base/error.hpp"
 
 namespace ocirun::cgroups {

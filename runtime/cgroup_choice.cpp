@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "cgroups/directory.hpp"
+#include "cgroups/hierarchies/directory.hpp"
 #include "cgroups/open_cgroup.hpp"
-#include "cgroups/plan.hpp"
-#include "cgroups/systemd_cgroup.hpp"
+#include "cgroups/plan/plan.hpp"
+#include "cgroups/systemd/cgroup.hpp"
 
 namespace ocirun::runtime {
 namespace {

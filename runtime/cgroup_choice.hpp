@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "bundle/config.hpp"
-#include "cgroups/cgroup.hpp"
-#include "cgroups/layout.hpp"
-#include "cgroups/placement.hpp"
-#include "cgroups/resources.hpp"
+#include "cgroups/container/cgroup.hpp"
+#include "cgroups/hierarchies/layout.hpp"
+#include "cgroups/hierarchies/placement.hpp"
+#include "cgroups/plan/resources.hpp"
 #include "linux/base/error.hpp"
 #include "runtime/log.hpp"
 #include "runtime/options.hpp"

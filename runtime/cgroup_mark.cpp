@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "cgroups/mark.hpp"
-#include "cgroups/record.hpp"
+#include "cgroups/container/mark.hpp"
+#include "cgroups/container/record.hpp"
 #include "linux/base/patience.hpp"
 #include "linux/files/procfs.hpp"
 #include "runtime/container.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "bundle/state_document.hpp"
-#include "cgroups/cgroup.hpp"
+#include "cgroups/container/cgroup.hpp"
 #include "linux/base/error.hpp"
 #include "linux/process/pidfd.hpp"
 #include "runtime/container_id.hpp"

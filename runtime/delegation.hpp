@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bundle/config.hpp"
-#include "cgroups/layout.hpp"
+#include "cgroups/hierarchies/layout.hpp"
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
 

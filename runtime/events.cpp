@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "bundle/config.hpp"
-#include "cgroups/stats.hpp"
+#include "cgroups/statistics/stats.hpp"
 #include "linux/resctrl/group.hpp"
 
 namespace ocirun::runtime {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bundle/config.hpp"
-#include "cgroups/cgroup.hpp"
+#include "cgroups/container/cgroup.hpp"
 #include "linux/base/paths.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "linux/seccomp/filter.hpp"

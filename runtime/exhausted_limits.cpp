@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "cgroups/stats.hpp"
+#include "cgroups/statistics/stats.hpp"
 
 namespace ocirun::runtime {
 namespace {

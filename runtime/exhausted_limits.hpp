@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cgroups/cgroup.hpp"
+#include "cgroups/container/cgroup.hpp"
 #include "linux/base/error.hpp"
 
 namespace ocirun::runtime {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "cgroups/layout.hpp"
+#include "cgroups/hierarchies/layout.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/files/safe_dir.hpp"

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "cgroups/cgroup.hpp"
+#include "cgroups/container/cgroup.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/mounts/locked_bind.hpp"
 #include "linux/seccomp/filter.hpp"

@@ -4,7 +4,7 @@
 
 #include "bundle/config.hpp"
 #include "bundle/state_document.hpp"
-#include "cgroups/cgroup.hpp"
+#include "cgroups/container/cgroup.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "linux/mounts/mount.hpp"
 #include "linux/namespaces/namespaces.hpp"

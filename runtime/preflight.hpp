@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bundle/config.hpp"
-#include "cgroups/cgroup.hpp"
+#include "cgroups/container/cgroup.hpp"
 #include "linux/mounts/mount.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "runtime/create_request.hpp"

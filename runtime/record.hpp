@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "bundle/state_document.hpp"
-#include "cgroups/cgroup.hpp"
+#include "cgroups/container/cgroup.hpp"
 #include "linux/base/error.hpp"
 
 namespace ocirun::runtime {

@@ -9,7 +9,7 @@
 
 #include "bundle/config.hpp"
 #include "bundle/state_document.hpp"
-#include "cgroups/resources.hpp"
+#include "cgroups/plan/resources.hpp"
 #include "linux/base/error.hpp"
 #include "linux/base/paths.hpp"
 #include "linux/base/unique_fd.hpp"

@@ -4,7 +4,7 @@
 #include <csignal>
 
 #include "bundle/config.hpp"
-#include "cgroups/merge.hpp"
+#include "cgroups/plan/merge.hpp"
 #include "linux/resctrl/group.hpp"
 #include "linux/resctrl/schemata.hpp"
 #include "runtime/rollback.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cgroups/resources.hpp"
+#include "cgroups/plan/resources.hpp"
 #include "linux/base/error.hpp"
 #include "linux/base/paths.hpp"
 #include "runtime/container.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bundle/config.hpp"
-#include "cgroups/resources.hpp"
+#include "cgroups/plan/resources.hpp"
 #include "linux/base/message_socket.hpp"
 #include "linux/mounts/device_nodes.hpp"
 #include "linux/process/clone.hpp"

@@ -7,7 +7,7 @@
 #include "bundle/config.hpp"
 #include "bundle/features.hpp"
 #include "bundle/json_document.hpp"
-#include "cgroups/layout.hpp"
+#include "cgroups/hierarchies/layout.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"

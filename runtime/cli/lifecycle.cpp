@@ -1,4 +1,4 @@
-#include "cgroups/cgroup.hpp"
+#include "cgroups/container/cgroup.hpp"
 #include "linux/base/signal_names.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/container.hpp"

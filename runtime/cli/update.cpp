@@ -8,7 +8,7 @@
 #include "bundle/config.hpp"
 #include "bundle/json_document.hpp"
 #include "bundle/json_writer.hpp"
-#include "cgroups/merge.hpp"
+#include "cgroups/plan/merge.hpp"
 #include "linux/base/syscalls.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/read_document.hpp"

@@ -1,0 +1,155 @@
+#include "cgroups/container/apply.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "cgroups/container/explain.hpp"
+#include "cgroups/container/old_value.hpp"
+#include "cgroups/container/realtime.hpp"
+#include "linux/base/syscalls.hpp"
+
+namespace ocirun::cgroups {
+namespace {
+
+/// A file that stays open for the writes that follow to it (device rules come by the dozen).
+class OpenFile {
+ public:
+  Result<void> write(const Directory& directory, const std::string& file, std::string_view value) {
+    if (directory_ != &directory || file != file_ || !fd_) {
+      directory_ = &directory;
+      file_ = file;
+      fd_.reset();
+      TRY_ASSIGN(fd_, directory.open_file(file, O_WRONLY));
+    }
+    if (auto done = linux::sys::write_once(fd_, value); !done)
+      return fail(done.error().number(), "write {} to {}/{}", value, directory.path(), file);
+    return {};
+  }
+
+ private:
+  const Directory* directory_ = nullptr;
+  std::string file_;
+  UniqueFd fd_;
+};
+
+/// What kernels say of a file or a value that they do not know. ENOTSUPP (524) is in no libc
+/// header.
+bool not_supported(int number) {
+  constexpr int kEnotsupp = 524;
+  return number == ENOENT || number == EOPNOTSUPP || number == kEnotsupp || number == ENODEV;
+}
+
+enum class Outcome { kInForce, kDropped };
+
+Result<Outcome> make_write(const Directory& directory, const Write& write, OpenFile& file) {
+  Result<void> result = file.write(directory, write.file, write.value);
+  if (!result && result.error().number() == ENOENT && !write.other_file.empty())
+    result = file.write(directory, write.other_file, write.other_value);
+  const bool is_missing = !result && not_supported(result.error().number());
+  if (!result && (!is_missing || write.if_missing == IfMissing::kError))
+    return std::unexpected(std::move(result).error());
+  if (write.if_missing != IfMissing::kDrop) return Outcome::kInForce;
+  // A limit in force is rounded down to pages; one that the kernel ignores reads as a number near
+  // 2^63.
+  const std::string now = directory.read_or_empty(write.file);
+  return is_missing || now.size() > write.value.size() ? Outcome::kDropped : Outcome::kInForce;
+}
+
+Result<const Node*> node_of(std::span<const Node> nodes, const Write& write,
+                            HandedDown& handed_down) {
+  if (const Node* v1 = find_v1(nodes, write.controller)) return v1;
+  const Node* unified = find_unified(nodes);
+  if (unified == nullptr)
+    return refuse("{}: this host has no {} controller", write.pointer, write.controller);
+  if (!write.controller.empty())
+    TRY(within(enable_controllers(*unified, {write.controller}, handed_down), write.pointer));
+  return unified;
+}
+
+/// What the writes of a plan leave for the caller to know.
+struct Effects {
+  HandedDown& handed_down;
+  std::vector<std::string>* dropped = nullptr;  // the pointers of limits that the kernel gave up
+  Writes* old_values = nullptr;                 // what each file held before
+};
+
+/// All writes of one controller.
+Result<void> apply_group(std::span<const Node> nodes, std::span<const Write> group,
+                         const Effects& effects) {
+  TRY_ASSIGN(const Node* node, node_of(nodes, group.front(), effects.handed_down));
+  TRY_ASSIGN(const Directory* directory, within(node->directory(), group.front().pointer));
+  OpenFile file;
+  const auto explained = [&](const Write& write, Error error) {
+    if (const std::string reason = explain(*directory, write, error.number()); !reason.empty())
+      error.within(reason);
+    return std::unexpected(error.within(write.pointer));
+  };
+
+  std::vector<const Write*> again;
+  for (const Write& write : group) {
+    if (effects.old_values != nullptr)
+      if (auto old = old_value(*directory, write)) effects.old_values->push_back(*std::move(old));
+    const Result<Outcome> result = make_write(*directory, write, file);
+    if (result && *result == Outcome::kDropped && effects.dropped != nullptr)
+      effects.dropped->push_back(write.pointer);
+    if (!result && result.error().number() == EINVAL)
+      again.push_back(&write);
+    else if (!result)
+      return explained(write, result.error());
+  }
+  for (const Write* write : again) {
+    if (write->file == "cpu.rt_runtime_us") make_room_for_realtime(*node, write->value);
+    if (const auto result = make_write(*directory, *write, file); !result)
+      return explained(*write, result.error());
+  }
+  return {};
+}
+
+Result<void> apply_all(std::span<const Node> nodes, std::span<const Write> writes,
+                       const Effects& effects) {
+  while (!writes.empty()) {
+    const auto end = std::ranges::find_if(
+        writes, [&](const Write& w) { return w.controller != writes.front().controller; });
+    const auto size = static_cast<std::size_t>(end - writes.begin());
+    TRY(apply_group(nodes, writes.first(size), effects));
+    writes = writes.subspan(size);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> apply_writes(std::span<const Node> nodes, std::span<const Write> writes,
+                          HandedDown& handed_down, std::vector<std::string>* dropped) {
+  return apply_all(nodes, writes, {.handed_down = handed_down, .dropped = dropped});
+}
+
+Result<Writes> replace_values(std::span<const Node> nodes, std::span<const Write> writes,
+                              HandedDown& handed_down, std::vector<std::string>* dropped) {
+  Writes old_values;
+  const Effects effects{.handed_down = handed_down, .dropped = dropped, .old_values = &old_values};
+  if (Result<void> applied = apply_all(nodes, writes, effects); !applied) {
+    restore_values(nodes, old_values);
+    return std::unexpected(std::move(applied).error());
+  }
+  return old_values;
+}
+
+void restore_values(std::span<const Node> nodes, std::span<const Write> old_values) {
+  constexpr int kRounds = 3;  // what depends on a later value is refused until that one is back
+  std::vector<const Write*> left;
+  for (const Write& write : old_values) left.insert(left.begin(), &write);
+  HandedDown none;
+  for (int round = 0; round < kRounds && !left.empty(); ++round)
+    std::erase_if(left, [&](const Write* write) {
+      const auto node = node_of(nodes, *write, none);
+      if (!node) return true;
+      const auto directory = (*node)->directory();
+      OpenFile file;
+      return !directory || make_write(**directory, *write, file).has_value();
+    });
+}
+
+}  // namespace ocirun::cgroups

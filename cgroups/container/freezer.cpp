@@ -1,0 +1,107 @@
+#include "cgroups/container/freezer.hpp"
+
+#include <cerrno>
+
+#include "linux/base/patience.hpp"
+
+namespace ocirun::cgroups {
+namespace {
+
+constexpr const char* kV1State = "freezer.state";
+constexpr const char* kUnifiedState = "cgroup.freeze";  // Linux 5.2
+
+bool events_say_frozen(const Directory& directory) {
+  return directory.read_or_empty("cgroup.events").contains("frozen 1");
+}
+
+std::unexpected<Error> not_stopped(const Directory& directory, std::chrono::milliseconds limit) {
+  return refuse("freeze {}: a process in it has not stopped for {} s", directory.path(),
+                limit.count() / 1000);
+}
+
+Result<void> freeze_v1(const Directory& directory, std::chrono::milliseconds limit) {
+  TRY(directory.write(kV1State, "FROZEN"));
+  linux::Patience patience(limit);
+  for (int round = 1; directory.read_or_empty(kV1State) != "FROZEN"; ++round) {
+    if (!patience.wait()) {
+      static_cast<void>(directory.write(kV1State, "THAWED"));
+      return not_stopped(directory, limit);
+    }
+    // The kernel looks at each task once; one that slipped through (fork, vfork) is caught by a
+    // second write, one that waits for a frozen one by a short thaw.
+    if (round % 16 == 0) TRY(directory.write(kV1State, "THAWED"));
+    TRY(directory.write(kV1State, "FROZEN"));
+  }
+  return {};
+}
+
+Result<void> freeze_unified(const Directory& directory, std::chrono::milliseconds limit) {
+  TRY(directory.write(kUnifiedState, "1"));
+  linux::Patience patience(limit);
+  while (!events_say_frozen(directory))
+    if (!patience.wait()) {
+      static_cast<void>(directory.write(kUnifiedState, "0"));
+      return not_stopped(directory, limit);
+    }
+  return {};
+}
+
+Result<void> thaw(const Node& node, std::chrono::milliseconds limit) {
+  if (!is_frozen(node)) return {};
+  TRY_ASSIGN(const Directory* directory, node.directory());
+  TRY(node.unified() ? directory->write(kUnifiedState, "0") : directory->write(kV1State, "THAWED"));
+  // v1 has thawed it when the write returns. An ancestor that is frozen keeps it so in both.
+  linux::Patience patience(node.unified() ? limit : std::chrono::milliseconds(0));
+  while (is_frozen(node))
+    if (!patience.wait()) return refuse("thaw {}: a cgroup above it is frozen", node.path());
+  return {};
+}
+
+}  // namespace
+
+bool is_frozen(const Node& node) {
+  const Result<const Directory*> directory = node.directory();
+  if (!directory) return false;
+  if (node.unified())
+    return (*directory)->read_or_empty(kUnifiedState) == "1" || events_say_frozen(**directory);
+  if (!node.has("freezer")) return false;
+  const std::string state = (*directory)->read_or_empty(kV1State);
+  return state == "FROZEN" || state == "FREEZING";
+}
+
+Result<void> set_freezer(std::span<const Node> nodes, FreezerState state,
+                         std::chrono::milliseconds limit) {
+  const Node* v1 = find_v1(nodes, "freezer");
+  const Node* unified = find_unified(nodes);
+  if (v1 == nullptr && unified == nullptr)
+    return refuse("this host has neither the freezer controller (v1) nor the unified hierarchy");
+  if (state == FreezerState::kThawed) {
+    if (v1 != nullptr) TRY(thaw(*v1, limit));
+    if (unified != nullptr) TRY(thaw(*unified, limit));
+    return {};
+  }
+  TRY_ASSIGN(const Directory* directory, (v1 != nullptr ? v1 : unified)->directory());
+  return v1 != nullptr ? freeze_v1(*directory, limit) : freeze_unified(*directory, limit);
+}
+
+Result<FreezerState> read_freezer(std::span<const Node> nodes) {
+  for (const Node* node : {find_v1(nodes, "freezer"), find_unified(nodes)})
+    if (node != nullptr) {
+      TRY(node->directory());
+      if (is_frozen(*node)) return FreezerState::kFrozen;
+    }
+  return FreezerState::kThawed;
+}
+
+Result<void> thaw_all(std::span<const Node> nodes) {
+  const Node* v1 = find_v1(nodes, "freezer");
+  if (v1 == nullptr) return {};  // v2 lets frozen processes die
+  return walk(v1->path(), [](const WalkEntry& entry) -> Result<void> {
+    const Result<void> thawed = write_in(entry, kV1State, "THAWED");
+    if (!thawed && thawed.error().number() != ENOENT && thawed.error().number() != ENODEV)
+      return thawed;
+    return {};
+  });
+}
+
+}  // namespace ocirun::cgroups

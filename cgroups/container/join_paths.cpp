@@ -1,0 +1,63 @@
+#include "cgroups/container/join_paths.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+
+#include "cgroups/hierarchies/placement.hpp"
+#include "cgroups/hierarchies/text.hpp"
+
+namespace ocirun::cgroups {
+namespace {
+
+/// One "path" or "controller[,controller]:path", put into the place of each node that it concerns.
+Result<void> read_path(std::span<const Node> nodes, std::string_view text,
+                       std::vector<std::string>& below) {
+  const std::size_t colon = text.find(':');
+  const bool all = colon == std::string_view::npos;
+  TRY_ASSIGN(std::string path, normal_path(all ? text : text.substr(colon + 1), "--cgroup"));
+  if (path == "/") path.clear();
+  if (all) {
+    std::ranges::fill(below, path);
+    return {};
+  }
+  const std::vector<std::string_view> controllers = words(text.substr(0, colon), ',');
+  if (controllers.empty())
+    return refuse("--cgroup \"{}\": names no controller before the colon", text);
+  for (const std::string_view controller : controllers) {
+    // Those that v1 does not have are all in the one unified hierarchy.
+    const Node* v1 = find_v1(nodes, controller);
+    const Node* unified = find_unified(nodes);
+    const Node* node = v1 != nullptr ? v1 : unified;
+    const bool known =
+        v1 != nullptr ||
+        (unified != nullptr && contains(unified_controllers(unified->mount_point()), controller));
+    if (!known) return refuse("--cgroup \"{}\": this host has no {} controller", text, controller);
+    below[static_cast<std::size_t>(node - nodes.data())] = path;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Cgroup::JoinHandles> open_join_handles(std::span<const Node> nodes,
+                                              std::span<const std::string> paths) {
+  std::vector<std::string> below(nodes.size());
+  for (const std::string& path : paths) TRY(read_path(nodes, path, below));
+
+  Cgroup::JoinHandles handles;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    TRY_ASSIGN(const Directory* directory, nodes[i].directory());
+    const std::string relative = below[i].empty() ? "" : below[i].substr(1) + "/";
+    if (nodes[i].unified()) {
+      TRY_ASSIGN(handles.unified_directory,
+                 directory->open_file(relative + ".", O_PATH | O_DIRECTORY));
+    } else {
+      TRY_ASSIGN(UniqueFd tasks, directory->open_file(relative + "tasks", O_WRONLY));
+      handles.tasks.push_back(std::move(tasks));
+    }
+  }
+  return handles;
+}
+
+}  // namespace ocirun::cgroups

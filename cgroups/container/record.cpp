@@ -1,0 +1,98 @@
+#include "cgroups/container/record.hpp"
+
+#include <algorithm>
+
+#include "cgroups/hierarchies/directory.hpp"
+#include "cgroups/hierarchies/node.hpp"
+#include "cgroups/hierarchies/text.hpp"
+#include "cgroups/hierarchies/unit_names.hpp"
+
+namespace ocirun::cgroups {
+namespace {
+
+std::string joined(const std::vector<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, ","));
+}
+
+}  // namespace
+
+Result<void> check_shape(const Record& record) {
+  if (record.directories.empty()) return refuse("the container's record names no cgroup");
+  const auto is_normal = [](const std::string& path) {
+    const Result<std::string> normal = normal_path(path, "the container's record");
+    return normal && *normal == path && path != "/";
+  };
+  if (!is_normal(record.path))
+    return refuse("the container's record: \"{}\" is no cgroup's path", record.path);
+  const std::string name = record.path.substr(record.path.rfind('/') + 1);
+  if (!record.unit.empty() && (record.unit != name || !is_scope_name(name)))
+    return refuse("the container's record: \"{}\" is not the unit of the cgroup {}", record.unit,
+                  record.path);
+  for (const auto& [controllers, directory] : record.directories)
+    if (!is_normal(directory) || !directory.ends_with(record.path))
+      return refuse("the container's record: \"{}\" is no place of the cgroup {}", directory,
+                    record.path);
+  for (const auto& [controller, directory] : record.handed_down) {
+    const bool is_above = std::ranges::any_of(record.directories, [&](const auto& entry) {
+      return entry.second.starts_with(directory + "/") &&
+             directory.size() >= entry.second.size() - record.path.size();
+    });
+    if (!is_above || controller.find_first_of(" /\n") != std::string::npos)
+      return refuse("the container's record: \"{}\" hands \"{}\" down to nobody", directory,
+                    controller);
+  }
+  for (const std::string& parent : record.created_parents) {
+    const bool is_parent = std::ranges::any_of(record.directories, [&](const auto& entry) {
+      return entry.second.starts_with(parent + "/") &&
+             parent.size() > entry.second.size() - record.path.size();
+    });
+    if (!is_normal(parent) || !is_parent)
+      return refuse("the container's record: \"{}\" is not above its cgroup", parent);
+  }
+  return {};
+}
+
+Record planned_record(const Layout& layout, const Placement& placement) {
+  Record record{
+      .path = placement.path, .directories = {}, .created_parents = {}, .handed_down = {}};
+  for (const Hierarchy& hierarchy : layout.hierarchies)
+    record.directories.emplace_back(joined(hierarchy.controllers),
+                                    hierarchy.mount_point.string() + placement.path);
+  return record;
+}
+
+std::vector<std::string> missing_parents(const Record& record) {
+  std::vector<std::string> missing;
+  for (const auto& [controllers, directory] : record.directories) {
+    const std::size_t mount_point = directory.size() - record.path.size();
+    for (std::string parent = parent_of(directory); parent.size() > mount_point;
+         parent = parent_of(parent)) {
+      if (const auto found = find_directory(parent); !found || *found) break;
+      missing.push_back(parent);
+    }
+  }
+  return missing;
+}
+
+Result<Record> check_record(Record record, const Layout& layout, Uid owner) {
+  TRY(check_shape(record));
+  const Record expected = planned_record(layout, {record.path});
+  decltype(record.directories) there;
+  for (auto& entry : record.directories) {
+    if (!contains(expected.directories, entry))
+      return refuse("the container's record: this host would not put the cgroup {} at {}",
+                    record.path, entry.second);
+    TRY_ASSIGN(const std::optional<Found> found, find_directory(entry.second));
+    if (found && found->owner != owner.value())
+      return refuse("the container's record: {} belongs to user {}, not to {}", entry.second,
+                    found->owner, owner.value());
+    if (found) there.push_back(std::move(entry));
+  }
+  if (there.empty()) return Record{};
+  record.directories = std::move(there);
+  record.created_parents.clear();
+  record.handed_down.clear();
+  return record;
+}
+
+}  // namespace ocirun::cgroups

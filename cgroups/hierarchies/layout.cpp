@@ -1,0 +1,95 @@
+#include "cgroups/hierarchies/layout.hpp"
+
+#include <algorithm>
+
+#include "cgroups/hierarchies/text.hpp"
+#include "linux/files/mountinfo.hpp"
+
+namespace ocirun::cgroups {
+namespace {
+
+struct CgroupMount {
+  std::string root, mount_point;
+  bool unified = false;
+  std::vector<std::string_view> options;  // of the superblock: v1's controllers are among them
+};
+
+bool is_below(std::string_view path, std::string_view directory) {
+  if (directory == "/") return path.starts_with('/');
+  return path.starts_with(directory) &&
+         (path.size() == directory.size() || path[directory.size()] == '/');
+}
+
+std::vector<CgroupMount> find_cgroup_mounts(std::string_view mountinfo) {
+  std::vector<CgroupMount> mounts;
+  while (const auto entry = linux::next_mount(mountinfo)) {
+    const std::string point = linux::unescape_path(entry->mount_point);
+    // A later mount at the same place or above covers what was there.
+    std::erase_if(mounts, [&](const CgroupMount& m) { return is_below(m.mount_point, point); });
+    if (entry->type != "cgroup" && entry->type != "cgroup2") continue;
+    mounts.push_back({.root = linux::unescape_path(entry->root),
+                      .mount_point = point,
+                      .unified = entry->type == "cgroup2",
+                      .options = split(entry->options, ',')});
+  }
+  return mounts;
+}
+
+/// Of two mounts of one hierarchy: the one with the shorter root, if our own cgroup is below it.
+bool shows_more(const CgroupMount& mount, const CgroupMount& other, std::string_view own_path) {
+  const bool ours = is_below(own_path, mount.root);
+  const bool theirs = is_below(own_path, other.root);
+  if (ours != theirs) return ours;
+  return mount.root.size() < other.root.size();
+}
+
+}  // namespace
+
+bool Layout::pure_v2() const {
+  return !hierarchies.empty() &&
+         std::ranges::all_of(hierarchies, [](const Hierarchy& h) { return h.unified; });
+}
+
+Result<Layout> parse_layout(std::string_view mountinfo, std::string_view own_cgroups) {
+  const std::vector<CgroupMount> mounts = find_cgroup_mounts(mountinfo);
+  Layout layout;
+  // "4:memory:/path", "9:name=systemd:/path", "0::/path" (cgroups(7)): one line a hierarchy. Its
+  // controllers tell which of a mount's options are controllers.
+  for (const std::string_view line : words(own_cgroups, '\n')) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = first == std::string_view::npos ? first : line.find(':', first + 1);
+    if (second == std::string_view::npos)
+      return refuse("the runtime's own cgroup: cannot read the line \"{}\"", line);
+    const auto controllers = words(line.substr(first + 1, second - first - 1), ',');
+    const std::string own_path(line.substr(second + 1));
+
+    const CgroupMount* best = nullptr;
+    for (const CgroupMount& mount : mounts) {
+      const bool matches = mount.unified
+                               ? controllers.empty()
+                               : std::ranges::any_of(mount.options, [&](std::string_view option) {
+                                   return contains(controllers, option);
+                                 });
+      if (matches && (best == nullptr || shows_more(mount, *best, own_path))) best = &mount;
+    }
+    if (best == nullptr) continue;  // known to the kernel, mounted nowhere
+    layout.hierarchies.push_back({.mount_point = HostPath(best->mount_point),
+                                  .root = best->root,
+                                  .controllers = {controllers.begin(), controllers.end()},
+                                  .unified = best->unified,
+                                  .own_path = own_path});
+  }
+  if (layout.hierarchies.empty())
+    return refuse(
+        "no cgroup hierarchy is mounted: mount cgroup2 at /sys/fs/cgroup, or run with "
+        "--cgroup-manager=disabled");
+  return layout;
+}
+
+Result<Layout> read_layout(const linux::Procfs& procfs) {
+  TRY_ASSIGN(const std::string mountinfo, linux::read_mountinfo(procfs));
+  TRY_ASSIGN(const std::string own_cgroups, procfs.read("self/cgroup"));
+  return parse_layout(mountinfo, own_cgroups);
+}
+
+}  // namespace ocirun::cgroups

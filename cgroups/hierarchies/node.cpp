@@ -1,0 +1,183 @@
+#include "cgroups/hierarchies/node.hpp"
+
+#include <ranges>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "cgroups/hierarchies/text.hpp"
+
+namespace ocirun::cgroups {
+namespace {
+
+constexpr int kMakeTries = 100;  // each lost to somebody who removed the empty parent
+
+/// Makes `path` below `mount_point`, parents first.
+Result<void> make_parents(const std::string& mount_point, const std::string& path,
+                          std::vector<std::string>& created) {
+  if (path.size() <= mount_point.size()) return {};
+  Result<Made> made = make_directory(path);
+  if (!made && made.error().number() == ENOENT) {
+    TRY(make_parents(mount_point, parent_of(path), created));
+    made = make_directory(path);
+  }
+  if (!made) return std::unexpected(std::move(made).error());
+  if (*made == Made::kNew && !contains(created, path)) created.insert(created.begin(), path);
+  return {};
+}
+
+/// `file` of a cpuset directory, taken over from its parent if it is empty.
+Result<void> inherit_file(const std::string& mount_point, const Directory& directory,
+                          const std::string& file) {
+  TRY_ASSIGN(const std::string own, directory.read(file));
+  if (own.find_first_not_of(" \n") != std::string::npos) return {};
+  TRY_ASSIGN(const Directory parent, Directory::open(parent_of(directory.path())));
+  std::string inherited = parent.read_or_empty(file);
+  if (inherited.empty() && parent.path().size() > mount_point.size()) {
+    TRY(inherit_file(mount_point, parent, file));
+    inherited = parent.read_or_empty(file);
+  }
+  return inherited.empty() ? Result<void>{} : directory.write(file, inherited);
+}
+
+/// The no-internal-process rule. The kernel lets a cgroup that holds processes hand cpu or pids
+/// down all the same, and makes a threaded domain of it, where no container can live: not asked for
+/// it. The hierarchy's own root, which has no cgroup.type, may hold processes.
+Result<void> hand_down(const Directory& ancestor, const std::string& controller) {
+  if (!ancestor.read_or_empty("cgroup.procs").empty() &&
+      !ancestor.read_or_empty("cgroup.type").empty())
+    return fail(EBUSY, "enable the {} controller", controller);
+  return ancestor.write("cgroup.subtree_control", "+" + controller);
+}
+
+}  // namespace
+
+std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+bool Node::has(std::string_view controller) const { return contains(controllers_, controller); }
+
+Result<const Directory*> Node::directory() const {
+  if (!directory_) {
+    TRY_ASSIGN(directory_, Directory::open(path_));
+  }
+  return &*directory_;
+}
+
+const Node* find_unified(std::span<const Node> nodes) {
+  const auto found = std::ranges::find_if(nodes, &Node::unified);
+  return found == nodes.end() ? nullptr : &*found;
+}
+
+const Node* find_v1(std::span<const Node> nodes, std::string_view controller) {
+  const auto found =
+      std::ranges::find_if(nodes, [&](const Node& node) { return node.has(controller); });
+  return found == nodes.end() ? nullptr : &*found;
+}
+
+Result<Made> make_node(const Node& node, std::vector<std::string>& created_parents) {
+  node.close();
+  Result<Made> made = make_directory(node.path());
+  for (int i = 0; i < kMakeTries && !made && made.error().number() == ENOENT; ++i) {
+    Result<void> parents =
+        make_parents(node.mount_point(), parent_of(node.path()), created_parents);
+    if (!parents && parents.error().number() != ENOENT)
+      return std::unexpected(std::move(parents).error());
+    made = make_directory(node.path());
+  }
+  return made;
+}
+
+Result<void> inherit_cpuset(const Node& node) {
+  TRY_ASSIGN(const Directory* directory, node.directory());
+  TRY(inherit_file(node.mount_point(), *directory, "cpuset.cpus"));
+  return inherit_file(node.mount_point(), *directory, "cpuset.mems");
+}
+
+Result<void> check_domain(const Node& node) {
+  TRY_ASSIGN(const Directory* directory, node.directory());
+  const std::string type = directory->read_or_empty("cgroup.type");
+  if (type == "threaded")
+    return refuse("cgroup {} is threaded: it takes threads of its domain only, no container",
+                  node.path());
+  if (type == "domain invalid")
+    return refuse(
+        "cgroup {} is in a threaded domain, where the kernel lets no process join it: choose a "
+        "cgroupsPath that is not below the cgroup whose cgroup.type is \"domain threaded\"",
+        node.path());
+  return {};
+}
+
+std::vector<std::string> unified_controllers(const std::string& mount_point) {
+  const Result<Directory> top = Directory::open(mount_point);
+  if (!top) return {};
+  const std::string text = top->read_or_empty("cgroup.controllers");
+  const auto names = words(text);
+  return {names.begin(), names.end()};
+}
+
+Result<void> enable_controllers(const Node& node, const std::vector<std::string>& controllers,
+                                HandedDown& handed_down) {
+  const auto missing_in = [&](const std::string& text) {
+    std::vector<std::string> missing;
+    for (const std::string& controller : controllers)
+      if (!contains(words(text), controller)) missing.push_back(controller);
+    return missing;
+  };
+  TRY_ASSIGN(const Directory* directory, node.directory());
+  const auto missing = missing_in(directory->read_or_empty("cgroup.controllers"));
+  if (missing.empty()) return {};
+
+  std::optional<Error> first_error;  // one that cannot be enabled does not keep the others off
+  std::size_t end = node.mount_point().size();
+  while (true) {
+    TRY_ASSIGN(const Directory ancestor, Directory::open(node.path().substr(0, end)));
+    for (const std::string& controller :
+         missing_in(ancestor.read_or_empty("cgroup.subtree_control"))) {
+      Result<void> enabled = hand_down(ancestor, controller);
+      if (enabled) handed_down.emplace_back(controller, ancestor.path());
+      if (enabled || first_error) continue;
+      if (enabled.error().number() == EBUSY)
+        enabled.error().within(
+            fmt::format("cgroup {} holds processes itself, so it cannot hand controllers down",
+                        ancestor.path()));
+      first_error = std::move(enabled).error();
+    }
+    end = node.path().find('/', end + 1);
+    if (end == std::string::npos) break;
+  }
+  if (first_error) return std::unexpected(*std::move(first_error));
+  return {};
+}
+
+void take_back(const HandedDown& handed_down) {
+  for (const auto& [controller, directory] : std::views::reverse(handed_down)) {
+    const Result<Directory> ancestor = Directory::open(directory);
+    if (ancestor && !ancestor->has_children())
+      static_cast<void>(ancestor->write("cgroup.subtree_control", "-" + controller));
+  }
+}
+
+void note(std::span<const HandedDown::value_type> handed_down) {
+  for (const auto& [controller, directory] : handed_down) {
+    const Result<Directory> ancestor = Directory::open(directory);
+    if (!ancestor) continue;
+    const std::string noted = ancestor->note();
+    if (!contains(words(noted), controller))
+      static_cast<void>(ancestor->write_note(fmt::format("{} {}", noted, controller)));
+  }
+}
+
+void take_back_noted(const Node& node) {
+  for (std::string path = node.path(); path.size() > node.mount_point().size();) {
+    path = parent_of(path);
+    const Result<Directory> ancestor = Directory::open(path);
+    if (!ancestor) continue;               // was made for the container, and went with it
+    if (ancestor->has_children()) return;  // so has each one above
+    const std::string noted = ancestor->note();
+    for (const std::string_view controller : words(noted))
+      static_cast<void>(ancestor->write("cgroup.subtree_control", fmt::format("-{}", controller)));
+    if (!noted.empty()) static_cast<void>(ancestor->write_note(""));
+  }
+}
+
+}  // namespace ocirun::cgroups

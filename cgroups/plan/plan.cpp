@@ -1,0 +1,146 @@
+#include "cgroups/plan/plan.hpp"
+
+#include <algorithm>
+
+#include "cgroups/plan/conversion.hpp"
+
+namespace ocirun::cgroups {
+namespace {
+
+Result<void> plan_cpuset(const Resources& resources, Writes& writes) {
+  if (!resources.cpu) return {};
+  const auto list = [&](const std::optional<std::string>& value, const char* field) {
+    if (value && !value->empty())  // "" leaves alone what was inherited
+      writes.push_back({.controller = "cpuset",
+                        .file = fmt::format("cpuset.{}", field),
+                        .value = *value,
+                        .pointer = fmt::format("/linux/resources/cpu/{}", field)});
+  };
+  list(resources.cpu->cpus, "cpus");
+  list(resources.cpu->mems, "mems");
+  return {};
+}
+
+Result<void> plan_pids(const Resources& resources, Writes& writes) {
+  if (resources.pids_limit)  // 0 is a limit: nothing may be forked
+    writes.push_back(
+        {.controller = "pids",
+         .file = "pids.max",
+         .value = or_max(*resources.pids_limit),
+         .pointer = "/linux/resources/pids/limit",
+         .if_missing = *resources.pids_limit == -1 ? IfMissing::kPassOver : IfMissing::kError});
+  return {};
+}
+
+/// the limit on faults, and on reservations where the kernel has it (5.7): a process that
+/// reserved more than it may fault in dies by SIGBUS.
+Result<void> plan_hugetlb(const Resources& resources, Writes& writes, std::string_view suffix) {
+  for (std::size_t i = 0; i < resources.hugepage_limits.size(); ++i) {
+    const auto& [page_size, limit] = resources.hugepage_limits[i];
+    const std::string value = fmt::to_string(limit);
+    const std::string pointer = fmt::format("/linux/resources/hugepageLimits/{}", i);
+    writes.push_back({.controller = "hugetlb",
+                      .file = fmt::format("hugetlb.{}.{}", page_size, suffix),
+                      .value = value,
+                      .pointer = pointer});
+    writes.push_back({.controller = "hugetlb",
+                      .file = fmt::format("hugetlb.{}.rsvd.{}", page_size, suffix),
+                      .value = value,
+                      .pointer = pointer,
+                      .if_missing = IfMissing::kPassOver});
+  }
+  return {};
+}
+Result<void> plan_hugetlb_v1(const Resources& resources, Writes& writes) {
+  return plan_hugetlb(resources, writes, "limit_in_bytes");
+}
+Result<void> plan_hugetlb_v2(const Resources& resources, const Host&, Writes& writes) {
+  return plan_hugetlb(resources, writes, "max");
+}
+
+Result<void> plan_rdma(const Resources& resources, Writes& writes) {
+  for (const auto& [device, limits] : resources.rdma) {
+    std::string value = device;
+    if (limits.hca_handles) value += fmt::format(" hca_handle={}", *limits.hca_handles);
+    if (limits.hca_objects) value += fmt::format(" hca_object={}", *limits.hca_objects);
+    writes.push_back({.controller = "rdma",
+                      .file = "rdma.max",
+                      .value = value,
+                      .pointer = fmt::format("/linux/resources/rdma/{}", device)});
+  }
+  return {};
+}
+
+using PlanV1 = Result<void> (*)(const Resources&, Writes&);
+using PlanV2 = Result<void> (*)(const Resources&, const Host&, Writes&);
+
+template <PlanV1 kPlan>
+Result<void> same_in_v2(const Resources& resources, const Host&, Writes& writes) {
+  return kPlan(resources, writes);
+}
+
+/// What cgroup v2 has no controller for: any real wish is an error.
+template <PlanV1 kPlan>
+Result<void> absent_in_v2(const Resources& resources, const Host&, Writes& writes) {
+  const std::size_t before = writes.size();
+  TRY(kPlan(resources, writes));
+  std::erase_if(writes, [](const Write& w) { return w.if_missing == IfMissing::kPassOver; });
+  if (writes.size() > before)
+    return refuse("{}: cgroup v2 has no {} controller, and this host does not mount it as v1",
+                  writes[before].pointer, writes[before].controller);
+  return {};
+}
+
+struct Section {
+  std::string_view v1, v2;  // what the controller is called
+  PlanV1 plan_v1;
+  PlanV2 plan_v2;
+};
+
+constexpr Section kSections[] = {
+    {"cpuset", "cpuset", plan_cpuset, same_in_v2<plan_cpuset>},
+    {"cpu", "cpu", plan_cpu_v1, plan_cpu_v2},
+    {"memory", "memory", plan_memory_v1, plan_memory_v2},
+    {"pids", "pids", plan_pids, same_in_v2<plan_pids>},
+    {"blkio", "io", plan_block_io_v1,
+     [](const Resources& r, const Host&, Writes& w) { return plan_block_io_v2(r, w); }},
+    {"hugetlb", "hugetlb", plan_hugetlb_v1, plan_hugetlb_v2},
+    {"net_cls", "", plan_network, absent_in_v2<plan_network>},
+    {"rdma", "rdma", plan_rdma, same_in_v2<plan_rdma>},
+};
+
+/// Whole sections that this host has no controller for end here.
+Result<void> keep_what_the_host_has(const Host& host, Writes& writes) {
+  for (const Write& write : writes)
+    if (write.if_missing == IfMissing::kError && host.home(write.controller) == Home::kNowhere)
+      return refuse(
+          "{}: the {} controller is neither mounted as cgroup v1 nor available in the unified "
+          "hierarchy of this host",
+          write.pointer, write.controller);
+  std::erase_if(writes, [&](const Write& write) {
+    return !write.controller.empty() && host.home(write.controller) == Home::kNowhere;
+  });
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Write>> plan(const Resources& resources, const Host& host) {
+  TRY(check_resources(resources));
+  Writes all;
+  for (const Section& section : kSections) {
+    Writes writes;
+    const bool as_v2 = host.home(section.v1) != Home::kV1 &&
+                       (!host.has_v1 || host.home(section.v2) == Home::kUnified);
+    if (as_v2)
+      TRY(section.plan_v2(resources, host, writes));
+    else
+      TRY(section.plan_v1(resources, writes));
+    TRY(keep_what_the_host_has(host, writes));
+    std::ranges::move(writes, std::back_inserter(all));
+  }
+  TRY(plan_unified(resources, host, all));  // last: it wins over converted fields
+  return all;
+}
+
+}  // namespace ocirun::cgroups

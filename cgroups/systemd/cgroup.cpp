@@ -1,0 +1,239 @@
+#include "cgroups/systemd/cgroup.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include "cgroups/hierarchies/directory.hpp"
+#include "cgroups/hierarchies/text.hpp"
+#include "cgroups/statistics/stats.hpp"
+#include "cgroups/systemd/annotations.hpp"
+#include "cgroups/systemd/limits.hpp"
+#include "linux/files/procfs.hpp"
+
+namespace ocirun::cgroups {
+namespace {
+
+constexpr std::uint64_t kDefaultPeriod = 100'000;  // microseconds
+
+/// A bus that has just not answered is not waited for once more; one that is slow has the message.
+constexpr std::chrono::milliseconds kPatienceAfterFailure{1000};
+
+/// The period that a v1 quota is counted in.
+std::uint64_t cpu_period(const Record& record) {
+  for (const auto& [controllers, path] : record.directories) {
+    if (!contains(words(controllers, ','), std::string_view("cpu"))) continue;
+    const Result<Directory> directory = Directory::open(path);
+    if (directory)
+      return number(directory->read_or_empty("cpu.cfs_period_us")).value_or(kDefaultPeriod);
+  }
+  return kDefaultPeriod;
+}
+
+/// The holder of the scope, a stage and init are there together for a moment.
+bool leaves_no_room(const UnitProperty& property) {
+  constexpr std::uint64_t kTogether = 3;
+  return property.name == "TasksMax" &&
+         number(property.values.front()).value_or(kTogether) < kTogether;
+}
+
+/// cgroups(7): who moves a process must be able to write cgroup.procs of the common ancestor of
+/// both places. An ordinary user who has logged in is in a session's scope, beside what user
+/// systemd was given.
+bool may_move_into(const Record& record) {
+  const auto procfs = linux::Procfs::open(linux::Procfs::Subset::kProcesses);
+  if (!procfs) return true;
+  const auto layout = read_layout(*procfs);
+  if (!layout || layout->hierarchies.empty()) return true;
+  const Hierarchy& unified = layout->hierarchies.front();
+  const auto own = words(unified.own_path, '/');
+  const auto theirs = words(record.path, '/');
+  std::string common = unified.mount_point.string();
+  for (std::size_t i = 0; i < std::min(own.size(), theirs.size()) && own[i] == theirs[i]; ++i)
+    common += fmt::format("/{}", own[i]);
+  const Result<Directory> directory = Directory::open(common);
+  return directory && directory->open_file("cgroup.procs", O_WRONLY).has_value();
+}
+
+}  // namespace
+
+SystemdCgroup::SystemdCgroup(Record record) : host_(std::move(record)) {}
+
+SystemdCgroup::SystemdCgroup(Record record, std::string slice, ScopeRequest request,
+                             std::vector<UnitProperty> annotated)
+    : host_(std::move(record)),
+      slice_(std::move(slice)),
+      request_(std::move(request)),
+      annotated_(std::move(annotated)) {}
+
+SystemdInstance SystemdCgroup::instance() const {
+  return record().user_instance ? SystemdInstance::kUser : SystemdInstance::kSystem;
+}
+
+CgroupVersion SystemdCgroup::version() const {
+  const bool pure_v2 =
+      record().directories.size() == 1 && record().directories.front().first.empty();
+  return pure_v2 ? CgroupVersion::kV2 : CgroupVersion::kV1;
+}
+
+Result<std::vector<UnitProperty>> SystemdCgroup::properties_of(const Resources& resources) const {
+  TRY_ASSIGN(const std::vector<Write> writes, host_.plan_writes(resources));
+  return limit_properties(writes, version(), cpu_period(record()));
+}
+
+/// systemd's sentence names a property that it does not know, but none whose value it does not
+/// take; the reader of config.json knows annotations.
+Error SystemdCgroup::name_annotation(Error error) const {
+  const std::string text = error.message();
+  if (!text.contains("systemd refuses")) return error;
+  std::vector<std::string> suspects;
+  for (const UnitProperty& property : annotated_) {
+    std::string key = fmt::format("/annotations/{}{}", kPropertyAnnotation, property.name);
+    if (!request_.annotations.contains(key.substr(sizeof("/annotations"))))  // "Sec" in config.json
+      key.replace(key.size() - 4, 4, "Sec");
+    if (text.contains(property.name)) return error.within(std::move(key));
+    suspects.push_back(std::move(key));
+  }
+  if (!suspects.empty()) error.within(fmt::format("{}", fmt::join(suspects, " or ")));
+  return error;
+}
+
+Result<void> SystemdCgroup::start(std::span<const DeviceRule> devices) {
+  std::vector<UnitProperty> properties = scope_properties(slice_, request_.id, version());
+  TRY_ASSIGN(const std::vector<UnitProperty> limits, properties_of(request_.resources));
+  std::ranges::partition_copy(limits, std::back_inserter(later_), std::back_inserter(properties),
+                              leaves_no_room);
+  if (version() == CgroupVersion::kV1) {
+    TRY_ASSIGN(const std::vector<UnitProperty> rules, device_properties(devices));
+    std::ranges::copy(rules, std::back_inserter(properties));
+  }
+  std::ranges::copy(annotated_, std::back_inserter(properties));  // last, so that they win
+  auto held = HeldScope::start(instance(), record().unit, properties);
+  if (!held) return std::unexpected(name_annotation(std::move(held).error()));
+  held_.emplace(*std::move(held));
+  return {};
+}
+
+Result<void> SystemdCgroup::create(std::span<const DeviceRule> devices) {
+  not_ours_ = true;
+  TRY(start(devices));
+  const auto complete = [&]() -> Result<void> {
+    if (held_->control_group() != record().path)
+      return refuse("systemd made the cgroup {} of {}, where {} was expected",
+                    held_->control_group(), record().unit, record().path);
+    host_.expect(held_->holder());
+    host_.on_refused_devices(refused_devices_);
+    return host_.create(devices);
+  };
+  Result<void> completed = complete();
+  not_ours_ = !completed;
+  if (completed) return completed;
+  held_.reset();
+  static_cast<void>(stop_unit(instance(), record().unit));
+  return completed;
+}
+
+Result<Cgroup::JoinHandles> SystemdCgroup::open_for_join() const { return open_for_join({}); }
+
+Result<Cgroup::JoinHandles> SystemdCgroup::open_for_join(std::span<const std::string> paths) const {
+  TRY_ASSIGN(JoinHandles handles, host_.open_for_join(paths));
+  by_bus_ = record().user_instance && !may_move_into(record());
+  if (by_bus_) handles.unified_directory.reset();
+  return handles;
+}
+
+Result<void> SystemdCgroup::adopt(int pid) {
+  if (by_bus_) TRY(attach_to_unit(instance(), record().unit, pid));
+  if (!held_) return {};
+  // systemd watches this hierarchy, which init joins only later by itself.
+  for (const auto& [controllers, path] : record().directories) {
+    if (controllers != "name=systemd") continue;
+    TRY_ASSIGN(const Directory directory, Directory::open(path));
+    TRY(directory.write("cgroup.procs", fmt::to_string(pid)));
+  }
+  held_.reset();
+  return {};
+}
+
+Result<void> SystemdCgroup::tell(const std::vector<UnitProperty>& properties,
+                                 std::chrono::milliseconds patience) const {
+  return properties.empty() ? Result<void>{}
+                            : set_properties(instance(), record().unit, properties, patience);
+}
+
+Result<void> SystemdCgroup::apply(const Resources& resources) {
+  TRY(tell(std::exchange(later_, {})));
+  return host_.apply(resources);
+}
+
+Result<Writes> SystemdCgroup::update(const Resources& resources) {
+  TRY_ASSIGN(const std::vector<UnitProperty> properties, properties_of(resources));
+  TRY_ASSIGN(Writes old_values, host_.update(resources));
+  Result<void> told = tell(properties);
+  // systemd has written its own values, some of them rounded.
+  if (told && !properties.empty()) told = host_.apply(resources);
+  if (told) return old_values;
+  restore(old_values, kPatienceAfterFailure);
+  return std::unexpected(std::move(told).error());
+}
+
+void SystemdCgroup::restore(std::span<const Write> old_values) {
+  restore(old_values, kBusPatience);
+}
+
+void SystemdCgroup::restore(std::span<const Write> old_values, std::chrono::milliseconds patience) {
+  static_cast<void>(tell(limit_properties(old_values, version(), cpu_period(record())), patience));
+  host_.restore(old_values);
+}
+
+Result<void> SystemdCgroup::change_devices(std::span<const DeviceRule> old,
+                                           std::span<const DeviceRule> devices) {
+  if (version() == CgroupVersion::kV2) return host_.change_devices(old, devices);
+  TRY_ASSIGN(const std::vector<UnitProperty> rules, device_properties(devices));
+  TRY(host_.change_devices(old, devices));
+  Result<void> told = tell_unseen(rules);
+  if (!told) static_cast<void>(host_.change_devices(devices, old));
+  return told;
+}
+
+/// systemd denies all before it allows: nobody may be about to open anything.
+Result<void> SystemdCgroup::tell_unseen(const std::vector<UnitProperty>& rules) {
+  TRY_ASSIGN(const FreezerState before, host_.freezer_state());
+  TRY(host_.freeze(FreezerState::kFrozen));
+  Result<void> told = tell(rules);
+  if (before == FreezerState::kFrozen) return told;
+  Result<void> thawed = host_.freeze(FreezerState::kThawed);
+  return told ? thawed : told;
+}
+
+Result<Stats> SystemdCgroup::stats() const { return host_.stats(); }
+
+Result<void> SystemdCgroup::destroy() {
+  if (not_ours_) return {};
+  held_.reset();
+  // Nobody is left to be asked by SIGTERM, for which systemd would give 90 seconds.
+  static_cast<void>(host_.signal_all(SIGKILL));
+  const Result<void> stopped = stop_unit(instance(), record().unit);
+  return stopped ? host_.destroy() : host_.leave_to_systemd();
+}
+
+Result<std::unique_ptr<Cgroup>> make_systemd_cgroup(const Layout& layout, ScopeRequest request) {
+  TRY_ASSIGN(ScopeName scope, name_scope(request.cgroups_path, request.id, request.instance));
+  TRY_ASSIGN(const std::string slices, expand_slice(scope.slice));
+  TRY_ASSIGN(std::vector<UnitProperty> annotated, annotated_properties(request.annotations));
+  if (request.instance == SystemdInstance::kUser && !layout.pure_v2())
+    return refuse(
+        "the systemd cgroup manager: an ordinary user's systemd manages cgroups on hosts with "
+        "cgroup v2 alone, and this one mounts v1: use --cgroup-manager=cgroupfs or disabled");
+  TRY_ASSIGN(const SystemdManager manager, find_systemd(request.instance));
+  Record record =
+      planned_record(layout, {fmt::format("{}{}/{}", manager.control_group, slices, scope.unit)});
+  record.unit = scope.unit;
+  record.user_instance = request.instance == SystemdInstance::kUser;
+  return std::make_unique<SystemdCgroup>(std::move(record), std::move(scope.slice),
+                                         std::move(request), std::move(annotated));
+}
+
+}  // namespace ocirun::cgroups

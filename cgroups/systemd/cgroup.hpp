@@ -1,0 +1,89 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cgroups/container/host_cgroup.hpp"
+#include "cgroups/hierarchies/unit_names.hpp"
+#include "cgroups/systemd/client.hpp"
+#include "cgroups/systemd/limits.hpp"
+
+namespace ocirun::cgroups {
+
+/// What a scope is made from.
+struct ScopeRequest {
+  SystemdInstance instance = SystemdInstance::kSystem;
+  std::optional<std::string> cgroups_path;  // slice:prefix:name
+  std::string id;
+  Resources resources;
+  std::map<std::string, std::string> annotations;
+};
+
+/// A cgroup that systemd makes, as a transient scope of its own with Delegate=yes, and
+/// in which ocirun then works as in any other: what systemd does not manage, and what it would
+/// round or not know, is written to the files. Limits are told to systemd as well, by create() and
+/// update(): a `daemon-reload` writes what systemd knows over what is in the files.
+class SystemdCgroup final : public Cgroup {
+ public:
+  explicit SystemdCgroup(Record record);
+  SystemdCgroup(Record record, std::string slice, ScopeRequest request,
+                std::vector<UnitProperty> annotated);
+
+  void on_dropped_limit(OnDroppedLimit listener) override {
+    host_.on_dropped_limit(std::move(listener));
+  }
+  /// Errors besides those of every cgroup: D-Bus's, a unit of that name that is in use, an
+  /// annotation that systemd refuses.
+  Result<void> create(std::span<const DeviceRule> devices) override;
+  Result<JoinHandles> open_for_join() const override;
+  Result<JoinHandles> open_for_join(std::span<const std::string> paths) const override;
+  Result<void> adopt(int pid) override;
+  /// create() has told systemd already, but for what would have kept the first process out.
+  Result<void> apply(const Resources& resources) override;
+  Result<Writes> update(const Resources& resources) override;
+  void restore(std::span<const Write> old_values) override;
+  Result<void> restrict_devices(std::span<const DeviceRule> devices) override {
+    return host_.restrict_devices(devices);
+  }
+  Result<void> change_devices(std::span<const DeviceRule> old,
+                              std::span<const DeviceRule> devices) override;
+  Result<void> freeze(FreezerState state) override { return host_.freeze(state); }
+  Result<FreezerState> freezer_state() const override { return host_.freezer_state(); }
+  Result<void> signal_all(int signal) override { return host_.signal_all(signal); }
+  Result<std::vector<int>> pids() const override { return host_.pids(); }
+  Result<Stats> stats() const override;
+  Result<OomWatch> watch_oom() const override { return host_.watch_oom(); }
+  std::uint64_t oom_kills() const override { return host_.oom_kills(); }
+  /// Also when the bus does not answer: systemd ends a scope that is empty by itself.
+  Result<void> destroy() override;
+  const Record& record() const override { return host_.record(); }
+
+ private:
+  SystemdInstance instance() const;
+  CgroupVersion version() const;
+  Result<std::vector<UnitProperty>> properties_of(const Resources& resources) const;
+  Result<void> tell(const std::vector<UnitProperty>& properties,
+                    std::chrono::milliseconds patience = kBusPatience) const;
+  Result<void> tell_unseen(const std::vector<UnitProperty>& rules);
+  void restore(std::span<const Write> old_values, std::chrono::milliseconds patience);
+  Result<void> start(std::span<const DeviceRule> devices);
+  Error name_annotation(Error error) const;
+
+  HostCgroup host_;
+  std::string slice_;
+  ScopeRequest request_;
+  std::vector<UnitProperty> annotated_;
+  std::vector<UnitProperty> later_;  // for apply()
+  std::optional<HeldScope> held_;
+  bool not_ours_ = false;        // create() failed
+  mutable bool by_bus_ = false;  // systemd has to move processes in: we may not
+};
+
+/// Nothing is made yet; systemd is asked where its slices are. Errors: cgroups_path, annotations,
+/// no systemd; an ordinary user on cgroup v1, where no controller can be delegated.
+Result<std::unique_ptr<Cgroup>> make_systemd_cgroup(const Layout& layout, ScopeRequest request);
+
+}  // namespace ocirun::cgroups

@@ -1,0 +1,219 @@
+#include "cgroups/systemd/limits.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "cgroups/hierarchies/text.hpp"
+#include "cgroups/plan/device_rules.hpp"
+#include "linux/base/number_set.hpp"
+
+namespace ocirun::cgroups {
+namespace {
+
+constexpr std::uint64_t kInfinity = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kSecond = 1'000'000;  // in microseconds
+constexpr std::uint64_t kPercent = kSecond / 100;
+
+/// What the value of a file looks like.
+enum class Form {
+  kLimit,  // a number; "max" or "-1": none
+  kTasks,
+  kSet,  // "0-3,7"
+  kIdle,
+  kWeights,  // "N", "default N", or "MAJOR:MINOR N"
+  kRates,    // "MAJOR:MINOR rbps=N …"
+  kQuotaAndPeriod,
+  kQuota,
+  kPeriod,
+};
+
+struct Row {
+  std::string_view file, property;
+  Form form;
+  unsigned since;  // what is older than 230 is taken for granted
+  CgroupVersion version;
+};
+constexpr CgroupVersion kV1 = CgroupVersion::kV1, kV2 = CgroupVersion::kV2;
+constexpr Row kRows[] = {
+    {"memory.max", "MemoryMax", Form::kLimit, 231, kV2},
+    {"memory.high", "MemoryHigh", Form::kLimit, 231, kV2},
+    {"memory.low", "MemoryLow", Form::kLimit, 231, kV2},
+    {"memory.min", "MemoryMin", Form::kLimit, 240, kV2},
+    {"memory.swap.max", "MemorySwapMax", Form::kLimit, 232, kV2},
+    {"cpu.weight", "CPUWeight", Form::kLimit, 232, kV2},
+    {"cpu.idle", "CPUWeight", Form::kIdle, 252, kV2},
+    {"cpu.max", "CPUQuotaPerSecUSec", Form::kQuotaAndPeriod, 0, kV2},
+    {"cpuset.cpus", "AllowedCPUs", Form::kSet, 244, kV2},
+    {"cpuset.mems", "AllowedMemoryNodes", Form::kSet, 244, kV2},
+    {"io.weight", "IOWeight", Form::kWeights, 230, kV2},
+    {"io.max", "", Form::kRates, 230, kV2},
+    {"pids.max", "TasksMax", Form::kTasks, 0, kV2},
+    {"memory.limit_in_bytes", "MemoryLimit", Form::kLimit, 0, kV1},
+    {"cpu.shares", "CPUShares", Form::kLimit, 0, kV1},
+    {"cpu.cfs_quota_us", "CPUQuotaPerSecUSec", Form::kQuota, 0, kV1},
+    {"cpu.cfs_period_us", "CPUQuotaPeriodUSec", Form::kPeriod, 242, kV1},
+    {"blkio.weight", "BlockIOWeight", Form::kLimit, 0, kV1},
+    {"pids.max", "TasksMax", Form::kTasks, 0, kV1},
+};
+
+constexpr std::pair<std::string_view, std::string_view> kRateKeys[] = {
+    {"rbps=", "IOReadBandwidthMax"},
+    {"wbps=", "IOWriteBandwidthMax"},
+    {"riops=", "IOReadIOPSMax"},
+    {"wiops=", "IOWriteIOPSMax"}};
+
+std::uint64_t limit_of(std::string_view text) { return number(text).value_or(kInfinity); }
+
+/// systemd keeps whole percents: rounded up, or it would cut what the kernel was told.
+std::uint64_t quota_per_second(std::uint64_t quota, std::uint64_t period) {
+  if (quota == kInfinity || period == 0 || quota > kInfinity / kSecond) return kInfinity;
+  const std::uint64_t exact = quota * kSecond / period;
+  return (exact + kPercent - 1) / kPercent * kPercent;
+}
+
+std::string device_path(std::string_view numbers) { return fmt::format("/dev/block/{}", numbers); }
+
+/// Bit N of byte N / 8, as systemd wants sets of CPUs and memory nodes.
+std::vector<std::string> bytes_of(const linux::NumberSet& set) {
+  std::vector<std::string> bytes;
+  for (const unsigned long word : set.words())
+    for (unsigned shift = 0; shift < 64; shift += 8)
+      bytes.push_back(fmt::to_string((word >> shift) & 0xff));
+  while (!bytes.empty() && bytes.back() == "0") bytes.pop_back();
+  return bytes;
+}
+
+class Collector {
+ public:
+  Collector(CgroupVersion version, std::uint64_t period) : version_(version), period_(period) {}
+
+  void add(std::string_view file, std::string_view value) {
+    const auto row = std::ranges::find_if(
+        kRows, [&](const Row& r) { return r.file == file && r.version == version_; });
+    if (row != std::end(kRows)) add(*row, value);
+  }
+
+  std::vector<UnitProperty> take() {
+    if (quota_) set("CPUQuotaPerSecUSec", 0, quota_per_second(*quota_, period_));
+    return std::move(properties_);
+  }
+
+ private:
+  void add(const Row& row, std::string_view value) {
+    const auto parts = words(value);
+    if (parts.empty()) return;
+    switch (row.form) {
+      case Form::kLimit:
+        return set(row.property, row.since, limit_of(parts.front()));
+      case Form::kTasks:
+        return set(row.property, row.since, std::max<std::uint64_t>(1, limit_of(parts.front())));
+      case Form::kIdle:  // 0 is systemd's word for idle; infinity takes a weight back
+        return set(row.property, row.since, parts.front() == "1" ? 0 : kInfinity);
+      case Form::kSet:
+        if (const auto numbers = linux::NumberSet::parse(value))
+          put({std::string(row.property), "ay", bytes_of(*numbers), row.since});
+        return;
+      case Form::kWeights:
+        if (parts.size() == 1 || parts.front() == "default")
+          return set(row.property, row.since, limit_of(parts.back()));
+        return add_device("IODeviceWeight", parts.front(), limit_of(parts.back()));
+      case Form::kRates:
+        for (const std::string_view part : std::span(parts).subspan(1))
+          for (const auto& [key, property] : kRateKeys)
+            if (part.starts_with(key))
+              add_device(property, parts.front(), limit_of(part.substr(key.size())));
+        return;
+      case Form::kQuotaAndPeriod:
+        quota_ = limit_of(parts.front());
+        if (parts.size() == 1) return;
+        [[fallthrough]];
+      case Form::kPeriod:
+        period_ = limit_of(parts.back());
+        return set("CPUQuotaPeriodUSec", 242, period_);
+      case Form::kQuota:
+        quota_ = limit_of(parts.front());
+        return;
+    }
+  }
+
+  void set(std::string_view name, unsigned since, std::uint64_t value) {
+    put({std::string(name), "t", {fmt::to_string(value)}, since});
+  }
+  /// The last value of a property is the one that holds.
+  void put(UnitProperty property) {
+    std::erase_if(properties_, [&](const UnitProperty& p) { return p.name == property.name; });
+    properties_.push_back(std::move(property));
+  }
+  void add_device(std::string_view name, std::string_view numbers, std::uint64_t value) {
+    auto property = std::ranges::find(properties_, name, &UnitProperty::name);
+    if (property == properties_.end())
+      property = properties_.insert(property, {std::string(name), "a(st)", {}, 230});
+    property->values.push_back(device_path(numbers));
+    property->values.push_back(fmt::to_string(value));
+  }
+
+  CgroupVersion version_;
+  std::uint64_t period_;
+  std::optional<std::uint64_t> quota_;
+  std::vector<UnitProperty> properties_;
+};
+
+/// "c 1:3 rwm" as a path of the kernel's own naming, "char-136" or "char-*".
+Result<std::string> device_name(std::string_view rule) {
+  const auto parts = words(rule);
+  const auto numbers = split(parts[1], ':');
+  const bool block = parts[0] == "b";
+  if (numbers[1] != "*" && numbers[0] != "*")
+    return fmt::format("/dev/{}/{}", block ? "block" : "char", parts[1]);
+  if (numbers[1] == "*") return fmt::format("{}-{}", block ? "block" : "char", numbers[0]);
+  return refuse(
+      "/linux/resources/devices: systemd cannot allow \"{}\" on cgroup v1: name the major number",
+      rule);
+}
+
+}  // namespace
+
+std::vector<UnitProperty> limit_properties(std::span<const Write> writes, CgroupVersion version,
+                                           std::uint64_t period) {
+  Collector collector(version, period);
+  for (const Write& write : writes) {
+    collector.add(write.file, write.value);
+    if (!write.other_file.empty()) collector.add(write.other_file, write.other_value);
+  }
+  return collector.take();
+}
+
+Result<std::vector<UnitProperty>> device_properties(std::span<const DeviceRule> rules) {
+  TRY_ASSIGN(const std::vector<Write> writes, plan_device_rules_v1(rules));
+  const bool allow_all = writes.front().file == "devices.allow";
+  if (allow_all && writes.size() > 1)
+    return refuse(
+        "/linux/resources/devices: systemd cannot deny single devices on cgroup v1: deny all and "
+        "allow the rest, or use --cgroup-manager=cgroupfs");
+  UnitProperty allowed{"DeviceAllow", "a(ss)", {}, 0};
+  for (const Write& write : std::span(writes).subspan(1)) {
+    TRY_ASSIGN(std::string name, device_name(write.value));
+    allowed.values.push_back(std::move(name));
+    allowed.values.emplace_back(words(write.value).back());
+  }
+  // An empty list takes back what an update no longer names.
+  return std::vector<UnitProperty>{{"DevicePolicy", "s", {allow_all ? "auto" : "strict"}, 0},
+                                   {"DeviceAllow", "a(ss)", {}, 0},
+                                   std::move(allowed)};
+}
+
+std::vector<UnitProperty> scope_properties(const std::string& slice, const std::string& id,
+                                           CgroupVersion version) {
+  std::vector<UnitProperty> properties{{"Description", "s", {"ocirun container " + id}, 0},
+                                       {"Slice", "s", {slice}, 0},
+                                       {"Delegate", "b", {"true"}, 0},
+                                       // Or the scope would go before its containers' engines do.
+                                       {"DefaultDependencies", "b", {"false"}, 0}};
+  for (const std::string_view name :
+       {"CPUAccounting", "MemoryAccounting", "TasksAccounting",
+        version == CgroupVersion::kV2 ? "IOAccounting" : "BlockIOAccounting"})
+    properties.push_back({std::string(name), "b", {"true"}, 0});
+  return properties;
+}
+
+}  // namespace ocirun::cgroups

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <systemd/sd-bus.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "cgroups/hierarchies/unit_names.hpp"
+#include "linux/base/error.hpp"
+
+namespace ocirun::cgroups {
+
+/// The next field of a message, of type 's' or 'o'; it lives as long as the message. As
+/// sd_bus_message_read_basic(3), which takes a pointer to anything.
+inline int read_text(sd_bus_message* message, char type, const char*& text) {
+  return sd_bus_message_read_basic(message, type, static_cast<void*>(&text));
+}
+
+struct FreeMessage {
+  void operator()(sd_bus_message* message) const { sd_bus_message_unref(message); }
+};
+using Message = std::unique_ptr<sd_bus_message, FreeMessage>;
+
+/// What a method call came to: an answer, or the D-Bus name and the text of an error.
+struct Reply {
+  Message message;
+  std::string error_name, error_text;
+  bool good() const { return error_name.empty(); }
+};
+
+/// A connection to systemd over the host's or the user's bus. All that it does together ends after
+/// kPatience, whatever the bus does.
+class Bus {
+ public:
+  /// Errors: there is no such bus, it does not answer, it refuses us.
+  static Result<Bus> connect(SystemdInstance instance);
+
+  /// A call of systemd's manager object, to be filled in.
+  Result<Message> new_call(const char* method) const;
+  Result<Reply> call(const Message& message) const;
+  /// A property of an object of systemd, as text.
+  Result<std::string> text_property(const std::string& path, const char* interface,
+                                    const char* name) const;
+  sd_bus* get() const { return bus_.get(); }
+  /// Lets signals in until there was one, or until `limit`. Errors: the time is over.
+  Result<void> wait(std::chrono::milliseconds limit = kPatience) const;
+
+  static constexpr std::chrono::milliseconds kPatience{10'000};
+
+ private:
+  struct Close {
+    void operator()(sd_bus* bus) const { sd_bus_close_unref(bus); }
+  };
+  explicit Bus(sd_bus* bus) : bus_(bus), deadline_(std::chrono::steady_clock::now() + kPatience) {}
+  std::uint64_t microseconds_left() const;
+
+  std::unique_ptr<sd_bus, Close> bus_;
+  std::chrono::steady_clock::time_point deadline_;
+};
+
+inline constexpr char kManagerInterface[] = "org.freedesktop.systemd1.Manager";
+inline constexpr char kManagerPath[] = "/org/freedesktop/systemd1";
+
+/// A sentence of it, told apart from the kernel's errors.
+std::unexpected<Error> refusal(const Reply& reply, std::string_view what);
+
+}  // namespace ocirun::cgroups

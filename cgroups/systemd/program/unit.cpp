@@ -1,0 +1,222 @@
+#include "cgroups/systemd/program/unit.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <vector>
+
+#include "cgroups/systemd/program/message.hpp"
+
+namespace ocirun::cgroups {
+namespace {
+
+constexpr char kUnitInterface[] = "org.freedesktop.systemd1.Unit";
+constexpr char kScopeInterface[] = "org.freedesktop.systemd1.Scope";
+constexpr char kNoSuchUnit[] = "org.freedesktop.systemd1.NoSuchUnit";
+constexpr char kNotLoaded[] = "org.freedesktop.systemd1.UnitNotLoaded";
+constexpr char kUnitExists[] = "org.freedesktop.systemd1.UnitExists";
+constexpr std::chrono::milliseconds kPause{5};
+
+/// Hears of every job that ends: the one that is awaited may end before its number is known.
+class Jobs {
+ public:
+  explicit Jobs(const Bus& bus) : bus_(bus) {}
+  Jobs(const Jobs&) = delete;
+  Jobs& operator=(const Jobs&) = delete;
+  ~Jobs() { sd_bus_slot_unref(slot_); }
+
+  Result<void> listen() {
+    const int matched =
+        sd_bus_match_signal(bus_.get(), &slot_, "org.freedesktop.systemd1", kManagerPath,
+                            kManagerInterface, "JobRemoved", &Jobs::hear, this);
+    if (matched < 0) return fail(-matched, "listen to systemd");
+    TRY_ASSIGN(const Message call, bus_.new_call("Subscribe"));
+    TRY_ASSIGN(const Reply reply, bus_.call(call));
+    return reply.good() ? Result<void>{} : refusal(reply, "listen to systemd");
+  }
+
+  /// The result of the job that `answer` names: "done", "failed", "canceled" …
+  Result<std::string> await(const Message& answer) {
+    const char* path = nullptr;
+    if (const int done = read_text(answer.get(), 'o', path); done < 0)
+      return fail(-done, "read systemd's answer");
+    const std::string job = path;
+    for (;;) {
+      const auto found = std::ranges::find(ended_, job, &Ended::job);
+      if (found != ended_.end()) return found->result;
+      const int done = sd_bus_process(bus_.get(), nullptr);
+      if (done < 0) return fail(-done, "listen to systemd");
+      if (done == 0) TRY(bus_.wait());
+    }
+  }
+
+ private:
+  struct Ended {
+    std::string job, result;
+  };
+  static int hear(sd_bus_message* message, void* self, sd_bus_error*) {
+    std::uint32_t id = 0;
+    const char *job = nullptr, *unit = nullptr, *result = nullptr;
+    if (sd_bus_message_read_basic(message, 'u', &id) >= 0 && read_text(message, 'o', job) >= 0 &&
+        read_text(message, 's', unit) >= 0 && read_text(message, 's', result) >= 0)
+      static_cast<Jobs*>(self)->ended_.push_back({job, result});
+    return 0;
+  }
+
+  const Bus& bus_;
+  sd_bus_slot* slot_ = nullptr;
+  std::vector<Ended> ended_;
+};
+
+Result<unsigned> version_of(const Bus& bus) {
+  TRY_ASSIGN(const std::string text, bus.text_property(kManagerPath, kManagerInterface, "Version"));
+  unsigned version = 0;  // "252.39-1~deb12u1", "v252"
+  const std::size_t digits = std::min(text.find_first_of("0123456789"), text.size());
+  std::from_chars(text.data() + digits, text.data() + text.size(), version);
+  return version;
+}
+
+Result<void> append_texts(const Message& message, std::span<const char* const> texts) {
+  for (const char* text : texts)
+    if (const int done = sd_bus_message_append_basic(message.get(), 's', text); done < 0)
+      return fail(-done, "make a message");
+  return {};
+}
+
+/// The unit's object, "" where systemd has none of that name.
+Result<std::string> find_unit(const Bus& bus, const std::string& unit) {
+  TRY_ASSIGN(const Message message, bus.new_call("GetUnit"));
+  TRY(append_texts(message, std::vector{unit.c_str()}));
+  TRY_ASSIGN(const Reply reply, bus.call(message));
+  if (reply.error_name == kNoSuchUnit) return std::string();
+  if (!reply.good()) return refusal(reply, "find " + unit);
+  const char* path = nullptr;
+  if (const int done = read_text(reply.message.get(), 'o', path); done < 0)
+    return fail(-done, "find {}", unit);
+  return std::string(path);
+}
+
+Result<void> reset_failed(const Bus& bus, const std::string& unit) {
+  TRY_ASSIGN(const Message message, bus.new_call("ResetFailedUnit"));
+  TRY(append_texts(message, std::vector{unit.c_str()}));
+  TRY_ASSIGN(const Reply reply, bus.call(message));
+  if (reply.good() || reply.error_name == kNoSuchUnit || reply.error_name == kNotLoaded) return {};
+  return refusal(reply, "reset " + unit);
+}
+
+/// systemd forgets a unit that is no longer of use a little later. Not an error if it keeps it.
+Result<void> await_absence(const Bus& bus, const std::string& unit) {
+  constexpr int kTries = 200;
+  for (int i = 0; i < kTries; ++i) {
+    TRY_ASSIGN(const std::string path, find_unit(bus, unit));
+    if (path.empty()) return {};
+    TRY(bus.wait(kPause));
+    while (sd_bus_process(bus.get(), nullptr) > 0) {
+    }
+  }
+  return {};
+}
+
+Result<Reply> ask_for_scope(const Bus& bus, const std::string& unit,
+                            std::span<const UnitProperty> properties, unsigned version) {
+  TRY_ASSIGN(const Message message, bus.new_call("StartTransientUnit"));
+  TRY(append_texts(message, std::vector{unit.c_str(), "fail"}));
+  TRY(append_properties(message, properties, version));
+  int done = sd_bus_message_open_container(message.get(), 'a', "(sa(sv))");  // no other units
+  if (done >= 0) done = sd_bus_message_close_container(message.get());
+  if (done < 0) return fail(-done, "make a message");
+  return bus.call(message);
+}
+
+/// What stands in the way of a new unit: one that has failed or ends goes, an active one is an
+/// error.
+Result<void> clear_the_way(const Bus& bus, const std::string& unit) {
+  TRY_ASSIGN(const std::string path, find_unit(bus, unit));
+  if (path.empty()) return {};
+  TRY_ASSIGN(const std::string state, bus.text_property(path, kUnitInterface, "ActiveState"));
+  if (state != "failed" && state != "inactive" && state != "deactivating") {
+    TRY_ASSIGN(const std::string description,
+               bus.text_property(path, kUnitInterface, "Description"));
+    return fail(EEXIST,
+                "systemd has a unit {} already, which is {} ({}): give /linux/cgroupsPath another "
+                "name, or stop that one",
+                unit, state, description);
+  }
+  TRY(reset_failed(bus, unit));
+  return await_absence(bus, unit);
+}
+
+}  // namespace
+
+Result<std::string> describe_manager(const Bus& bus) {
+  TRY_ASSIGN(const unsigned version, version_of(bus));
+  TRY_ASSIGN(const std::string group,
+             bus.text_property(kManagerPath, kManagerInterface, "ControlGroup"));
+  return fmt::format("{} {}", version, group);
+}
+
+Result<std::string> start_scope(const Bus& bus, const std::string& unit,
+                                std::span<const UnitProperty> properties, int pid) {
+  std::vector<UnitProperty> all(properties.begin(), properties.end());
+  all.push_back({.name = "PIDs", .signature = "au", .values = {fmt::to_string(pid)}});
+  TRY_ASSIGN(const unsigned version, version_of(bus));
+  Jobs jobs(bus);
+  TRY(jobs.listen());
+  TRY_ASSIGN(Reply reply, ask_for_scope(bus, unit, all, version));
+  if (reply.error_name == kUnitExists) {
+    TRY(clear_the_way(bus, unit));
+    TRY_ASSIGN(reply, ask_for_scope(bus, unit, all, version));
+  }
+  if (!reply.good()) return refusal(reply, "start " + unit);
+  TRY_ASSIGN(const std::string result, jobs.await(reply.message));
+  if (result != "done")
+    return refuse("start {}: systemd's job ended as \"{}\" (see systemctl status {})", unit, result,
+                  unit);
+  TRY_ASSIGN(const std::string path, find_unit(bus, unit));
+  if (path.empty()) return refuse("start {}: it ended at once", unit);
+  return bus.text_property(path, kScopeInterface, "ControlGroup");
+}
+
+Result<void> set_unit_properties(const Bus& bus, const std::string& unit,
+                                 std::span<const UnitProperty> properties) {
+  TRY_ASSIGN(const unsigned version, version_of(bus));
+  TRY_ASSIGN(const Message message, bus.new_call("SetUnitProperties"));
+  TRY(append_texts(message, std::vector{unit.c_str()}));
+  const int runtime = 1;  // not beyond the unit's life
+  if (const int done = sd_bus_message_append_basic(message.get(), 'b', &runtime); done < 0)
+    return fail(-done, "make a message");
+  TRY(append_properties(message, properties, version));
+  TRY_ASSIGN(const Reply reply, bus.call(message));
+  return reply.good() ? Result<void>{} : refusal(reply, "set properties of " + unit);
+}
+
+Result<void> attach_process(const Bus& bus, const std::string& unit, int pid) {
+  TRY_ASSIGN(const Message message, bus.new_call("AttachProcessesToUnit"));
+  TRY(append_texts(message, std::vector{unit.c_str(), ""}));
+  const auto number = static_cast<std::uint32_t>(pid);
+  if (const int done = sd_bus_message_append_array(message.get(), 'u', &number, sizeof(number));
+      done < 0)
+    return fail(-done, "make a message");
+  TRY_ASSIGN(const Reply reply, bus.call(message));
+  return reply.good() ? Result<void>{}
+                      : refusal(reply, fmt::format("move process {} into {}", pid, unit));
+}
+
+Result<void> remove_unit(const Bus& bus, const std::string& unit) {
+  Jobs jobs(bus);
+  TRY(jobs.listen());
+  TRY_ASSIGN(const Message message, bus.new_call("StopUnit"));
+  TRY(append_texts(message, std::vector{unit.c_str(), "replace"}));
+  TRY_ASSIGN(const Reply reply, bus.call(message));
+  if (reply.error_name == kNoSuchUnit || reply.error_name == kNotLoaded) return {};
+  if (!reply.good()) return refusal(reply, "stop " + unit);
+  TRY_ASSIGN(const std::string result, jobs.await(reply.message));
+  if (result != "done")
+    return refuse("stop {}: systemd's job ended as \"{}\" (see systemctl status {})", unit, result,
+                  unit);
+  TRY(reset_failed(bus, unit));
+  return await_absence(bus, unit);
+}
+
+}  // namespace ocirun::cgroups
