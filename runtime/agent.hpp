@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "bundle/state_document.hpp"
+#include "bundle/documents/state.hpp"
 #include "linux/base/message_socket.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/seccomp/filter.hpp"

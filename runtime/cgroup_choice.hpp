@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bundle/config.hpp"
+#include "bundle/config/config.hpp"
 #include "cgroups/container/cgroup.hpp"
 #include "cgroups/hierarchies/layout.hpp"
 #include "cgroups/hierarchies/placement.hpp"

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "bundle/state_document.hpp"
+#include "bundle/documents/state.hpp"
 #include "runtime/store.hpp"
 
 namespace ocirun::runtime {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "bundle/state_document.hpp"
+#include "bundle/documents/state.hpp"
 #include "cgroups/container/cgroup.hpp"
 #include "linux/base/error.hpp"
 #include "linux/process/pidfd.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bundle/config.hpp"
+#include "bundle/config/config.hpp"
 #include "linux/base/message_socket.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/process/exec.hpp"

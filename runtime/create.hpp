@@ -1,6 +1,6 @@
 #pragma once
 
-#include "bundle/state_document.hpp"
+#include "bundle/documents/state.hpp"
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "linux/process/clone.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "bundle/config.hpp"
+#include "bundle/config/config.hpp"
 #include "cgroups/hierarchies/layout.hpp"
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"

@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "bundle/config.hpp"
-#include "bundle/state_document.hpp"
+#include "bundle/config/config.hpp"
+#include "bundle/documents/state.hpp"
 #include "linux/base/error.hpp"
 #include "runtime/log.hpp"
 #include "runtime/store.hpp"

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "bundle/config.hpp"
+#include "bundle/config/config.hpp"
 #include "linux/base/error.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "linux/process/pidfd.hpp"

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <optional>
 
-#include "bundle/config.hpp"
+#include "bundle/config/config.hpp"
 #include "cgroups/statistics/stats.hpp"
 #include "linux/resctrl/group.hpp"
 

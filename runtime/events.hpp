@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "bundle/stats_document.hpp"
+#include "bundle/documents/stats.hpp"
 #include "linux/base/error.hpp"
 #include "runtime/container.hpp"
 #include "runtime/log.hpp"

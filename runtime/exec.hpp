@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "bundle/config.hpp"
+#include "bundle/config/config.hpp"
 #include "linux/base/error.hpp"
 #include "linux/process/clone.hpp"
 #include "runtime/announcement.hpp"

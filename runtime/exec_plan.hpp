@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "bundle/config.hpp"
+#include "bundle/config/config.hpp"
 #include "cgroups/container/cgroup.hpp"
 #include "linux/base/paths.hpp"
 #include "linux/namespaces/namespaces.hpp"

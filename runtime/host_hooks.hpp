@@ -1,6 +1,6 @@
 #pragma once
 
-#include "bundle/state_document.hpp"
+#include "bundle/documents/state.hpp"
 #include "hooks/run_hook.hpp"
 #include "linux/base/paths.hpp"
 #include "runtime/log.hpp"

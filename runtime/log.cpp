@@ -9,7 +9,7 @@
 #include <csignal>
 #include <ctime>
 
-#include "bundle/state_document.hpp"
+#include "bundle/documents/state.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "runtime/signals.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "bundle/config.hpp"
+#include "bundle/config/config.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/process/pidfd.hpp"
 #include "runtime/cgroup_choice.hpp"

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "bundle/json_writer.hpp"
+#include "bundle/json/writer.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/process/pidfd.hpp"
 #include "runtime/log.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "bundle/config.hpp"
-#include "bundle/state_document.hpp"
+#include "bundle/config/config.hpp"
+#include "bundle/documents/state.hpp"
 #include "runtime/create_request.hpp"
 #include "runtime/options.hpp"
 

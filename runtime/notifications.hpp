@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "bundle/config.hpp"
+#include "bundle/config/config.hpp"
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "linux/process/clone.hpp"

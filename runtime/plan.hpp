@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "bundle/config.hpp"
-#include "bundle/state_document.hpp"
+#include "bundle/config/config.hpp"
+#include "bundle/documents/state.hpp"
 #include "cgroups/container/cgroup.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "linux/mounts/mount.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "bundle/config.hpp"
+#include "bundle/config/config.hpp"
 #include "cgroups/container/cgroup.hpp"
 #include "linux/mounts/mount.hpp"
 #include "linux/namespaces/namespaces.hpp"

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "bundle/state_document.hpp"
+#include "bundle/documents/state.hpp"
 #include "cgroups/container/cgroup.hpp"
 #include "linux/base/error.hpp"
 

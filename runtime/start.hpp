@@ -1,6 +1,6 @@
 #pragma once
 
-#include "bundle/config.hpp"
+#include "bundle/config/config.hpp"
 #include "linux/base/error.hpp"
 #include "runtime/container.hpp"
 #include "runtime/status.hpp"

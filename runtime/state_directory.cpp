@@ -16,7 +16,7 @@
 #include <climits>
 #include <cstring>
 
-#include "bundle/config.hpp"
+#include "bundle/config/config.hpp"
 #include "linux/base/directory_entries.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "bundle/status.hpp"
+#include "bundle/documents/status.hpp"
 
 namespace ocirun::runtime {
 

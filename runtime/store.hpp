@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "bundle/config.hpp"
-#include "bundle/state_document.hpp"
+#include "bundle/config/config.hpp"
+#include "bundle/documents/state.hpp"
 #include "cgroups/plan/resources.hpp"
 #include "linux/base/error.hpp"
 #include "linux/base/paths.hpp"

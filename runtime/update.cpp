@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <csignal>
 
-#include "bundle/config.hpp"
+#include "bundle/config/config.hpp"
 #include "cgroups/plan/merge.hpp"
 #include "linux/resctrl/group.hpp"
 #include "linux/resctrl/schemata.hpp"

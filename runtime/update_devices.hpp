@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "bundle/config.hpp"
+#include "bundle/config/config.hpp"
 #include "cgroups/plan/resources.hpp"
 #include "linux/base/message_socket.hpp"
 #include "linux/mounts/device_nodes.hpp"

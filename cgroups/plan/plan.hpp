@@ -65,7 +65,7 @@ Result<void> plan_unified(const Resources& resources, const Host& host, Writes& 
 
 /// The rules that hold on every kernel and between values: swap against limit, burst against quota,
 /// which a merge of two documents may break; and that what becomes part of a file's name or of a
-/// line is one word. Ranges of single numbers are the reader's (bundle/parse_resources.cpp).
+/// line is one word. Ranges of single numbers are the reader's (bundle/config/parse_resources.cpp).
 Result<void> check_resources(const Resources& resources);
 
 }  // namespace ocirun::cgroups

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "bundle/config.hpp"
-#include "bundle/features.hpp"
-#include "bundle/json_document.hpp"
+#include "bundle/config/config.hpp"
+#include "bundle/documents/features.hpp"
+#include "bundle/json/document.hpp"
 #include "cgroups/hierarchies/layout.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"

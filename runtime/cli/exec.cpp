@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 
-#include "bundle/json_document.hpp"
+#include "bundle/json/document.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/process/capabilities.hpp"
 #include "linux/process/lsm.hpp"

@@ -1,4 +1,4 @@
-#include "bundle/oci_version.hpp"
+#include "bundle/config/oci_version.hpp"
 #include "linux/seccomp/filter.hpp"
 #include "runtime/cli/command.hpp"
 

@@ -7,7 +7,7 @@
 
 #include <csignal>
 
-#include "bundle/nearest.hpp"
+#include "bundle/json/nearest.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/memory_reserve.hpp"
 #include "linux/base/syscalls.hpp"

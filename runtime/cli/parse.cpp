@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "bundle/nearest.hpp"
+#include "bundle/json/nearest.hpp"
 #include "linux/base/signal_names.hpp"
 #include "linux/base/text.hpp"
 #include "runtime/cli/command.hpp"

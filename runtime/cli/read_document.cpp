@@ -6,7 +6,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "bundle/json_document.hpp"
+#include "bundle/json/document.hpp"
 #include "linux/base/syscalls.hpp"
 
 namespace ocirun::runtime::cli {

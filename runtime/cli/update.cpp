@@ -5,9 +5,9 @@
 #include <cerrno>
 #include <charconv>
 
-#include "bundle/config.hpp"
-#include "bundle/json_document.hpp"
-#include "bundle/json_writer.hpp"
+#include "bundle/config/config.hpp"
+#include "bundle/json/document.hpp"
+#include "bundle/json/writer.hpp"
 #include "cgroups/plan/merge.hpp"
 #include "linux/base/syscalls.hpp"
 #include "runtime/cli/commands.hpp"

@@ -79,7 +79,7 @@ const Reasons kProcAndDevLiterals{
     {"linux/files/mountinfo.cpp", "the text of an error"},
     {"linux/process/pidfd.cpp", "the boot id, of the host"},
     {"cgroups/systemd/limits.cpp", "names of devices that systemd is told"},
-    {"bundle/default_config.cpp", "text of the template"},
+    {"bundle/config/default_config.cpp", "text of the template"},
     {"runtime/options.cpp", "own uid_map, before any namespace"},
     {"runtime/enter.cpp", "namespaces of a container's init, on the host"},
     {"runtime/preflight.cpp", "id maps of a namespace to be joined, on the host"},
@@ -227,7 +227,7 @@ BOOST_AUTO_TEST_CASE(names_are_not_looked_up_by_what_loads_modules_into_us) {  /
 BOOST_AUTO_TEST_CASE(exceptions_are_caught_in_the_json_reader_and_where_memory_ends) {
   each_match(R"re(\bcatch\s*\()re",
              [](const Source& source, const std::string& where, const std::smatch&) {
-               BOOST_CHECK_MESSAGE(source.name.starts_with("bundle/json_") ||
+               BOOST_CHECK_MESSAGE(source.name.starts_with("bundle/json/") ||
                                        source.name == "linux/base/memory_reserve.hpp",
                                    where);
              });

@@ -1,5 +1,5 @@
 // Bytes, JSON, Config, rules: whatever config.json holds.
-#include "bundle/config.hpp"
+#include "bundle/config/config.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 using namespace ocirun;

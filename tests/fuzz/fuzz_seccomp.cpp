@@ -1,5 +1,5 @@
 // A profile as JSON: read, then compiled by libseccomp.
-#include "bundle/config.hpp"
+#include "bundle/config/config.hpp"
 #include "linux/seccomp/filter.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

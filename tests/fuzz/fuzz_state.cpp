@@ -1,6 +1,6 @@
 // state.json and intent.json, as somebody may have left them. What is accepted is written as it was
 // read.
-#include "bundle/state_document.hpp"
+#include "bundle/documents/state.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 using namespace ocirun;

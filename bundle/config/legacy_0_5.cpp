@@ -1,0 +1,238 @@
+#include "bundle/config/legacy_0_5.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "bundle/json/value.hpp"
+#include "bundle/json/writer.hpp"
+
+namespace ocirun::bundle {
+namespace {
+
+using Kind = Node::Kind;
+
+/// The member whatever it holds: unlike Node::find, null counts.
+Node* member(Node* object, std::string_view name) {
+  if (object == nullptr || !object->is_object()) return nullptr;
+  for (Node* node = object->first; node != nullptr; node = node->next)
+    if (node->key == name) return node;
+  return nullptr;
+}
+
+Node* path(Node* node, std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) node = member(node, name);
+  return node;
+}
+
+void unlink(Node* object, const Node* node) {
+  Node** link = &object->first;
+  while (*link != node) link = &(*link)->next;
+  *link = node->next;
+}
+
+/// Appends `node` under a new name. Its parent stays the object that it was written in: messages
+/// point there.
+void append(Node* object, Node* node, std::string_view name) {
+  node->key = name;
+  node->next = nullptr;
+  Node** link = &object->first;
+  while (*link != nullptr) link = &(*link)->next;
+  *link = node;
+}
+
+void refuse_mixture(const Node& old_form, const Node& new_form, Report& report) {
+  report.problem(
+      fmt::format("{}: given together with {}, which is its newer name; keep one of them",
+                  pointer_to(old_form), pointer_to(new_form)));
+}
+
+void rename(Node* object, const char* old_name, std::string_view new_name, Report& report) {
+  Node* node = member(object, old_name);
+  if (node == nullptr) return;
+  if (const Node* newer = member(object, new_name)) return refuse_mixture(*node, *newer, report);
+  node->key = new_name;
+  node->written_key = old_name;
+}
+
+bool same_value(const Node& a, const Node& b) {
+  return a.kind == b.kind && a.boolean == b.boolean && a.number == b.number && a.text == b.text &&
+         !a.is_array() && !a.is_object();
+}
+
+/// Moves `from`/`name` to `to`; equal values in both places are no contradiction (SD-8, SD-9).
+void move(Node* from, const char* name, Node* to, Report& report) {
+  Node* node = member(from, name);
+  if (node == nullptr || to == nullptr || !to->is_object()) return;
+  const Node* newer = member(to, name);
+  if (newer != nullptr && newer->kind != Kind::kNull) {
+    if (!same_value(*node, *newer)) return refuse_mixture(*node, *newer, report);
+    return unlink(from, node);
+  }
+  if (newer != nullptr) unlink(to, newer);
+  unlink(from, node);
+  append(to, node, name);
+}
+
+/// SD-5: the list is the bounding, effective and permitted set. Inheritable and ambient stay empty:
+/// non-empty inheritable sets are CVE-2022-24769.
+void split_capabilities(Document& document, Node* process) {
+  Node* list = member(process, "capabilities");
+  if (list == nullptr || !list->is_array()) return;
+  Node* sets = document.make(Kind::kObject);
+  sets->key = list->key;
+  sets->parent = process;
+  sets->next = list->next;
+  Node** link = &process->first;
+  while (*link != list) link = &(*link)->next;
+  *link = sets;
+  for (const char* name : {"bounding", "effective", "permitted"}) {
+    Node* copy = document.make(Kind::kArray);
+    *copy = *list;  // the elements are shared: nobody changes them any more
+    append(sets, copy, name);
+    copy->written_key = "capabilities";
+  }
+}
+
+/// SD-11: `name` of a rule is `names` with one element.
+void name_to_names(Document& document, Node* rule, Report& report) {
+  Node* name = member(rule, "name");
+  if (name == nullptr) return;
+  if (const Node* names = member(rule, "names")) return refuse_mixture(*name, *names, report);
+  Node* list = document.make(Kind::kArray);
+  list->parent = rule;
+  list->written_key = "name";
+  list->first = name;
+  unlink(rule, name);
+  name->next = nullptr;
+  append(rule, list, "names");
+}
+
+/// SD-17: only 1.0 wanted a timeout above 0. A 0, which nothing could be done in, was none.
+void drop_zero_timeouts(Node* hooks) {
+  if (hooks == nullptr || !hooks->is_object()) return;
+  for (Node* list = hooks->first; list != nullptr; list = list->next) {
+    if (!list->is_array()) continue;
+    for (Node* hook = list->first; hook != nullptr; hook = hook->next)
+      if (const Node* timeout = member(hook, "timeout");
+          timeout != nullptr && timeout->kind == Kind::kNatural && timeout->number == 0)
+        unlink(hook, timeout);
+  }
+}
+
+/// SD-20: type "bind" alone made a bind mount.
+void add_bind_option(Document& document, Node* mount) {
+  const Node* type = member(mount, "type");
+  if (type == nullptr || !type->is_string() || type->text != "bind") return;
+  Node* options = member(mount, "options");
+  if (options == nullptr || options->kind == Kind::kNull) {
+    if (options != nullptr) unlink(mount, options);
+    options = document.make(Kind::kArray);
+    options->parent = mount;
+    append(mount, options, "options");
+  }
+  if (!options->is_array()) return;
+  std::uint32_t size = 0;
+  for (const Node* item = options->first; item != nullptr; item = item->next, ++size)
+    if (item->is_string() && (item->text == "bind" || item->text == "rbind")) return;
+  Node* bind = document.make(Kind::kString);
+  bind->parent = options;
+  bind->index = size;
+  bind->text = "bind";
+  append(options, bind, {});
+}
+
+/// SD-9, SD-10, and half of SD-8.
+void rewrite_resources(Document& document, Node* resources, Node* process, Report& report) {
+  if (resources == nullptr || !resources->is_object()) return;
+  move(resources, "oomScoreAdj", process, report);
+  const Node* flag = member(resources, "disableOOMKiller");
+  if (flag != nullptr && resources->find("memory") == nullptr) {
+    if (const Node* null = member(resources, "memory")) unlink(resources, null);
+    Node* memory = document.make(Kind::kObject);
+    memory->parent = resources;
+    append(resources, memory, "memory");
+  }
+  move(resources, "disableOOMKiller", member(resources, "memory"), report);
+
+  struct Renamed {
+    const char* old_name;
+    std::string_view new_name;
+  };
+  static constexpr std::array kBlockIo{
+      Renamed{"blkioWeight", "weight"},
+      Renamed{"blkioLeafWeight", "leafWeight"},
+      Renamed{"blkioWeightDevice", "weightDevice"},
+      Renamed{"blkioThrottleReadBpsDevice", "throttleReadBpsDevice"},
+      Renamed{"blkioThrottleWriteBpsDevice", "throttleWriteBpsDevice"},
+      Renamed{"blkioThrottleReadIOPSDevice", "throttleReadIOPSDevice"},
+      Renamed{"blkioThrottleWriteIOPSDevice", "throttleWriteIOPSDevice"}};
+  for (const Renamed& row : kBlockIo)
+    rename(member(resources, "blockIO"), row.old_name, row.new_name, report);
+}
+
+#if defined(__x86_64__)
+constexpr std::array<std::string_view, 2> kArchitectures{"amd64", "386"};
+#elif defined(__aarch64__)
+constexpr std::array<std::string_view, 2> kArchitectures{"arm64", "arm"};
+#elif defined(__riscv)
+constexpr std::array<std::string_view, 1> kArchitectures{"riscv64"};
+#elif defined(__powerpc64__)
+constexpr std::array<std::string_view, 1> kArchitectures{"ppc64le"};
+#elif defined(__s390x__)
+constexpr std::array<std::string_view, 2> kArchitectures{"s390x", "s390"};
+#else
+constexpr std::array<std::string_view, 1> kArchitectures{"unknown"};
+#endif
+
+void check_platform(const Node& platform, Report& report) {  // SD-2
+  if (!platform.is_object()) return;
+  if (const Node* os = platform.find("os"); os != nullptr && os->text != "linux")
+    report.problem(fmt::format("{}: {} is not supported (supported: linux)", pointer_to(*os),
+                               in_quotes(os->text)));
+  const Node* architecture = platform.find("arch");
+  if (architecture == nullptr) return;
+  if (std::ranges::find(kArchitectures, architecture->text) == kArchitectures.end())
+    report.problem(fmt::format("{}: {} is not supported on this host (supported: {})",
+                               pointer_to(*architecture), in_quotes(architecture->text),
+                               comma_list(kArchitectures)));
+}
+
+bool is_name_letter(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+}  // namespace
+
+void check_legacy_rules(const Node& root, Report& report) {
+  if (const Node* platform = root.find("platform")) check_platform(*platform, report);
+  const Node* process = root.find("process");
+  const Node* env = process == nullptr ? nullptr : process->find("env");
+  if (env == nullptr || !env->is_array()) return;
+  for (const Node* entry = env->first; entry != nullptr; entry = entry->next) {  // SD-7
+    const std::string_view name = entry->text.substr(0, entry->text.find('='));
+    if (!std::ranges::all_of(name, is_name_letter))
+      report.problem(
+          fmt::format("{}: {}: in a 0.5 document the name of an environment variable"
+                      " consists of letters, digits and underscores",
+                      pointer_to(*entry), in_quotes(name)));
+  }
+}
+
+void legacy_to_current(Document& document, Report& report) {
+  Node* root = document.root();
+  Node* process = member(root, "process");
+  split_capabilities(document, process);
+  rewrite_resources(document, path(root, {"linux", "resources"}), process, report);
+  if (Node* rules = path(root, {"linux", "seccomp", "syscalls"}); rules && rules->is_array())
+    for (Node* rule = rules->first; rule != nullptr; rule = rule->next)
+      name_to_names(document, rule, report);
+  if (Node* mounts = member(root, "mounts"); mounts && mounts->is_array())
+    for (Node* mount = mounts->first; mount != nullptr; mount = mount->next)
+      add_bind_option(document, mount);
+  drop_zero_timeouts(member(root, "hooks"));
+  if (const Node* platform = member(root, "platform")) unlink(root, platform);
+}
+
+}  // namespace ocirun::bundle

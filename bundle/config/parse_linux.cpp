@@ -1,0 +1,185 @@
+// `linux`, what has no file of its own (matrix L-30 … L-37, R-1, I-1 … I-7).
+
+#include <sys/personality.h>
+
+#include <algorithm>
+#include <array>
+
+#include "bundle/config/sections.hpp"
+#include "bundle/json/writer.hpp"
+
+namespace ocirun::bundle {
+namespace {
+
+using linux::IntelRdt;
+using linux::MemoryPolicy;
+using linux::Propagation;
+
+/// L-30, with the r* forms that clients of runc send. "" is the same as absent.
+bool read_propagation(Value at, Config& out) {
+  struct Row {
+    std::string_view name;
+    Propagation propagation;
+  };
+  constexpr std::array kRows{Row{"shared", Propagation::kShared}, Row{"slave", Propagation::kSlave},
+                             Row{"private", Propagation::kPrivate},
+                             Row{"unbindable", Propagation::kUnbindable}};
+  std::string name;
+  if (!text(at, name)) return false;
+  if (name.empty()) return true;
+  out.rootfs_propagation_recursive = name.starts_with('r');
+  const auto* row = std::ranges::find(
+      kRows, std::string_view(name).substr(out.rootfs_propagation_recursive ? 1 : 0), &Row::name);
+  if (row == kRows.end()) {
+    constexpr std::array<std::string_view, 4> kNames{"shared", "slave", "private", "unbindable"};
+    unknown_word(at, "propagation", kNames);
+    return false;
+  }
+  out.rootfs_propagation = row->propagation;
+  return true;
+}
+
+/// nobody climbs out of the cgroup hierarchy. "" is the same as absent.
+bool read_cgroups_path(Value at, Config& out) {
+  std::string path;
+  if (!text(at, path)) return false;
+  if (path.empty()) return true;
+  const std::string slashes = fmt::format("/{}/", path);
+  if (slashes.contains("/../")) {
+    at.problem("must not contain \"..\": {}", found(at));
+    return false;
+  }
+  out.cgroups_path = std::move(path);
+  return true;
+}
+
+/// L-35.
+bool read_sysctls(Value at, std::vector<linux::Sysctl>& out) {
+  if (!at.expect_object()) return false;
+  bool good = true;
+  for (const Value item : at) {
+    std::string value;
+    if (!text(item, value)) {
+      good = false;
+      continue;
+    }
+    auto sysctl = linux::parse_sysctl(item.key(), std::move(value));
+    if (sysctl) {
+      out.push_back(*std::move(sysctl));
+    } else {
+      item.problem("{}", reason(sysctl.error()));
+      good = false;
+    }
+  }
+  return good;
+}
+
+/// L-36: the domain; no flag is defined.
+std::optional<unsigned long> personality_domain(std::string_view name) {
+  if (name == "LINUX") return PER_LINUX;
+  if (name == "LINUX32") return PER_LINUX32;
+  return {};
+}
+std::vector<std::string_view> personality_domains() { return {"LINUX", "LINUX32"}; }
+
+constexpr auto kPersonality =
+    fields<Config>(required("domain", &Config::personality,
+                            word("domain", personality_domain, personality_domains)),
+                   part("flags", [](Value at, Config&) {
+                     if (!at.expect_list()) return false;
+                     for (const Value item : at)
+                       item.problem("unknown flag {}: none is defined", found(item));
+                     return at.begin() == at.end();
+                   }));
+
+/// L-37: which modes of set_mempolicy(2) want nodes.
+void check_memory_policy(Value at, const MemoryPolicy& policy) {
+  const auto is = [&](std::string_view name) {
+    return linux::memory_policy_mode(name) == policy.mode;
+  };
+  if (is("MPOL_DEFAULT") || is("MPOL_LOCAL")) {
+    if (!policy.nodes.empty()) at.problem_at("nodes", "must be empty with this mode");
+  } else if (!is("MPOL_PREFERRED") && policy.nodes.empty()) {
+    at.problem_at("nodes", "is missing: this mode needs a list such as \"0-1\"");
+  }
+  const unsigned fixed = *linux::memory_policy_flag("MPOL_F_STATIC_NODES");
+  const unsigned relative = *linux::memory_policy_flag("MPOL_F_RELATIVE_NODES");
+  if ((policy.flags & fixed) != 0 && (policy.flags & relative) != 0)
+    at.problem_at("flags", "MPOL_F_STATIC_NODES and MPOL_F_RELATIVE_NODES exclude each other");
+}
+
+constexpr auto kMemoryPolicy = checked(
+    fields<MemoryPolicy>(
+        required("mode", &MemoryPolicy::mode,
+                 word("mode", linux::memory_policy_mode, linux::memory_policy_modes)),
+        field("nodes", &MemoryPolicy::nodes, number_set),
+        field("flags", &MemoryPolicy::flags,
+              flags_of(word("flag", linux::memory_policy_flag, linux::memory_policy_flags)))),
+    check_memory_policy);
+
+/// I-3: a directory of resctrl, or "/" for its root.
+bool clos_id(Value at, IntelRdt& out) {
+  std::string name;
+  if (!text(at, name)) return false;
+  if (name.empty()) return true;  // the same as absent
+  if (!linux::is_clos_name(name)) {
+    at.problem("must be one directory name, not resctrl's own, or \"/\": not {}", found(at));
+    return false;
+  }
+  out.clos_id = std::move(name);
+  return true;
+}
+
+/// I-7: a line of a schemata file.
+bool schema_line(Value at, std::string& out) {
+  if (!text(at, out)) return false;
+  if (!out.contains('\n')) return true;
+  at.problem("must be one line, not {}", found(at));
+  return false;
+}
+
+bool memory_schema(Value at, std::string& out) {
+  if (!schema_line(at, out)) return false;
+  if (out.starts_with("MB:")) return true;
+  at.problem("must begin with \"MB:\", not {}", found(at));
+  return false;
+}
+
+bool cache_schema(Value at, std::string& out) {
+  if (!text(at, out)) return false;
+  if (!out.starts_with("L3:") && !out.starts_with("L3CODE:") && !out.starts_with("L3DATA:"))
+    at.warning("should begin with \"L3:\", not {}", found(at));
+  return true;
+}
+
+constexpr auto kIntelRdt = fields<IntelRdt>(
+    part("closID", clos_id), field("l3CacheSchema", &IntelRdt::l3_cache_schema, cache_schema),
+    field("memBwSchema", &IntelRdt::mem_bw_schema, memory_schema),
+    field("schemata", &IntelRdt::schemata, list_of(schema_line)),
+    field("enableMonitoring", &IntelRdt::enable_monitoring, flag), without_effect("enableCMT"),
+    without_effect("enableMBM"));  // I-10: of 1.1 and 1.2
+
+constexpr auto kLinux = fields<Config>(
+    field("namespaces", &Config::namespaces, read_namespaces),
+    part("uidMappings",
+         [](Value at, Config& out) { return read_id_mappings(at, out.id_map.uids); }),
+    part("gidMappings",
+         [](Value at, Config& out) { return read_id_mappings(at, out.id_map.gids); }),
+    field("timeOffsets", &Config::time_offsets, read_time_offsets),
+    field("devices", &Config::devices, list_of(read_device)),
+    field("netDevices", &Config::net_devices, read_net_devices),
+    part("cgroupsPath", read_cgroups_path), field("resources", &Config::resources, read_resources),
+    field("intelRdt", &Config::intel_rdt, kIntelRdt),
+    field("seccomp", &Config::seccomp, read_seccomp), part("rootfsPropagation", read_propagation),
+    field("maskedPaths", &Config::masked_paths, list_of(absolute_path)),      // L-31
+    field("readonlyPaths", &Config::readonly_paths, list_of(absolute_path)),  // L-32
+    field("sysctl", &Config::sysctls, read_sysctls),
+    field("mountLabel", &Config::mount_label, text),  // L-34
+    part("personality", kPersonality),
+    field("memoryPolicy", &Config::memory_policy, kMemoryPolicy));
+
+}  // namespace
+
+bool read_linux(Value at, Config& out) { return kLinux(at, out); }
+
+}  // namespace ocirun::bundle

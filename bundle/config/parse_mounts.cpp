@@ -1,0 +1,96 @@
+// `mounts` (matrix M-1 … M-8).
+
+#include "bundle/config/sections.hpp"
+#include "bundle/json/writer.hpp"
+
+namespace ocirun::bundle {
+namespace {
+
+/// The entry as it is written; its words get their meaning in read_mount.
+struct WrittenMount {
+  std::string destination, type, source;
+  std::vector<std::string> options;
+  std::optional<std::vector<linux::IdMapping>> uids, gids;
+};
+
+constexpr auto kMountFields =
+    fields<WrittenMount>(required("destination", &WrittenMount::destination, nonempty_text),  // M-2
+                         field("type", &WrittenMount::type, text),                            //
+                         field("source", &WrittenMount::source, text),                        //
+                         field("options", &WrittenMount::options, texts),                     //
+                         field("uidMappings", &WrittenMount::uids, read_id_mappings),         // M-8
+                         field("gidMappings", &WrittenMount::gids, read_id_mappings));
+
+/// The pointer of element `index` of the options, for messages.
+std::string option_at(Value at, std::size_t index) {
+  return pointer_below(at.node(), "options") + fmt::format("/{}", index);
+}
+
+void apply_options(Value at, const WrittenMount& written, linux::Mount& out) {
+  std::optional<std::size_t> first_data;
+  for (std::size_t i = 0; i < written.options.size(); ++i) {
+    const std::string& option = written.options[i];
+    if (option.empty()) continue;
+    if (linux::apply_mount_option(out, option) == linux::MountOptionUse::kFilesystemData &&
+        !first_data)
+      first_data = i;
+  }
+  if (out.bind && first_data)  // M-7: the kernel would take it and do nothing
+    at.report().problem(
+        fmt::format("{}: a bind mount takes no filesystem-specific option, and {} is none of the "
+                    "known mount options",
+                    option_at(at, *first_data), in_quotes(written.options[*first_data])));
+}
+
+void check_kind(Value at, const WrittenMount& written, const linux::Mount& out) {
+  if (out.bind) {
+    if (written.source.empty() && !out.remount)
+      at.problem_at("source", "is missing: a bind mount needs the path that it binds");
+    return;
+  }
+  if (written.type == "bind")  // M-4
+    at.problem_at("type", "type \"bind\" needs option \"bind\" or \"rbind\" in options");
+  else if (written.type.empty() && !out.remount)  // M-5
+    at.problem_at("type",
+                  "is missing: only a bind mount (option \"bind\" or \"rbind\") goes without");
+  if (out.copy_up && written.type != "tmpfs")
+    at.problem_at("options", "option tmpcopyup needs type \"tmpfs\", not {}",
+                  in_quotes(written.type));
+}
+
+void check_mappings(Value at, const WrittenMount& written, linux::Mount& out) {  // M-8
+  if (written.uids.has_value() != written.gids.has_value())
+    return at.problem_at(
+        written.uids ? "gidMappings" : "uidMappings",
+        "is missing: uidMappings and gidMappings are given together or not at all");
+  if (!written.uids || (written.uids->empty() && written.gids->empty())) return;
+  if (written.uids->empty() || written.gids->empty())
+    return at.problem_at(written.uids->empty() ? "uidMappings" : "gidMappings",
+                         "must hold a mapping, because the other list does");
+  out.id_map = {*written.uids, *written.gids};
+  if (out.id_map_kind == linux::IdMapKind::kNone) out.id_map_kind = linux::IdMapKind::kMount;
+}
+
+}  // namespace
+
+bool read_mount(Value at, linux::Mount& out) {
+  WrittenMount written;
+  const std::size_t before = at.report().problem_count();
+  const bool whole = kMountFields(at, written);
+  apply_options(at, written, out);
+  if (whole) {
+    check_kind(at, written, out);
+    check_mappings(at, written, out);
+  }
+  if (!written.destination.empty() && !written.destination.starts_with('/')) {  // M-2
+    at.warning("destination {} is relative: it is read relative to \"/\" (deprecated)",
+               in_quotes(written.destination));
+    written.destination.insert(0, "/");
+  }
+  out.destination = RootfsPath(std::move(written.destination));
+  out.source = std::move(written.source);
+  out.type = out.bind ? std::string() : std::move(written.type);
+  return at.report().problem_count() == before;
+}
+
+}  // namespace ocirun::bundle

@@ -1,0 +1,86 @@
+#include "bundle/documents/state.hpp"
+
+#include "bundle/json/writer.hpp"
+
+namespace ocirun::bundle {
+namespace {
+
+using Layout = JsonWriter::Layout;
+
+/// Only what runtime.md#state defines. `pid` is for containers that have a process.
+void write_spec_state(JsonWriter& out, const StateDocument& state) {
+  out.begin_object();
+  out.member("ociVersion", state.oci_version);
+  out.member("id", state.id);
+  out.member("status", status_name(state.status));
+  if (state.pid != 0) out.member("pid", state.pid);
+  out.member("bundle", state.bundle);
+  if (!state.annotations.empty()) out.member("annotations", state.annotations);
+  out.end_object();
+}
+
+/// What clients of runc read, in its order.
+void write_full_state(JsonWriter& out, const StateDocument& state) {
+  out.begin_object();
+  out.member("ociVersion", state.oci_version);
+  out.member("id", state.id);
+  out.member("pid", state.pid);
+  out.member("status", status_name(state.status));
+  out.member("bundle", state.bundle);
+  out.member("rootfs", state.rootfs);
+  out.member("created", state.created);
+  if (!state.annotations.empty()) out.member("annotations", state.annotations);
+  out.member("owner", state.owner);
+  out.end_object();
+}
+
+}  // namespace
+
+std::string hook_state(const StateDocument& state) {
+  JsonWriter out(Layout::kOneLine);
+  write_spec_state(out, state);
+  return std::move(out).take();
+}
+
+std::string state_text(const StateDocument& state) {
+  JsonWriter out(Layout::kIndented);
+  write_full_state(out, state);
+  return std::move(out).take() + "\n";
+}
+
+std::string list_text(const std::vector<StateDocument>& states) {
+  JsonWriter out(Layout::kOneLine);
+  out.begin_array();
+  for (const StateDocument& state : states) write_full_state(out, state);
+  out.end_array();
+  return std::move(out).take() + "\n";
+}
+
+std::string pids_text(const std::vector<int>& pids) {
+  JsonWriter out(Layout::kOneLine);
+  out.value(pids);
+  return std::move(out).take() + "\n";
+}
+
+std::string seccomp_state(const StateDocument& state, int pid, std::string_view metadata) {
+  JsonWriter out(Layout::kOneLine);
+  out.begin_object();
+  out.member("ociVersion", state.oci_version);
+  out.key("fds").begin_array().value("seccompFd").end_array();
+  out.member("pid", pid);
+  if (!metadata.empty()) out.member("metadata", metadata);
+  out.key("state");
+  write_spec_state(out, state);
+  out.end_object();
+  return std::move(out).take();
+}
+
+std::string log_line(std::string_view level, std::string_view message, std::string_view time) {
+  JsonWriter out(Layout::kOneLine);
+  out.begin_object();
+  out.member("level", level).member("msg", message).member("time", time);
+  out.end_object();
+  return std::move(out).take();
+}
+
+}  // namespace ocirun::bundle

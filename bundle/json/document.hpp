@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <string>
+#include <string_view>
+
+#include "bundle/json/report.hpp"
+
+namespace ocirun::bundle {
+
+/// One value of a JSON document. Members and elements keep the document's order.
+struct Node {
+  enum class Kind : std::uint8_t {
+    kNull,
+    kBoolean,
+    kNegative,  // an integer below 0 that fits 64 bits
+    kNatural,   // an integer from 0 to 2^64-1
+    kOther,  // a fraction, an exponent, or an integer that 64 bits cannot hold: `text` as written
+    kString,
+    kArray,
+    kObject
+  };
+  Kind kind = Kind::kNull;
+  bool boolean = false;
+  std::uint32_t index = 0;       // in its array
+  std::string_view key;          // in its object
+  std::string_view text;         // of kString and kOther
+  std::uint64_t number = 0;      // of kNatural; of kNegative in two's complement
+  const Node* parent = nullptr;  // nullptr for the root
+  Node* first = nullptr;         // of kArray, kObject
+  Node* next = nullptr;
+  const char* written_key = nullptr;  // what legacy_0_5 renamed: messages name what the user wrote
+
+  bool is_object() const { return kind == Kind::kObject; }
+  bool is_array() const { return kind == Kind::kArray; }
+  bool is_string() const { return kind == Kind::kString; }
+  /// The member `name`, nullptr when it is absent or null (D-6). For a few look-ups only: linear.
+  Node* find(std::string_view name) const;
+};
+
+/// RFC 6901, with control characters escaped and long names cut, for messages. "/process/args/0".
+std::string pointer_to(const Node& node);
+/// `parent`'s pointer with one more name.
+std::string pointer_below(const Node& parent, std::string_view name);
+/// One name of a pointer: "/" becomes "~1".
+std::string pointer_token(std::string_view name);
+
+/// A parsed document, as written: nothing in it is converted or lost. All of it lives in one arena.
+class Document {
+ public:
+  static constexpr std::size_t kMaxSize = std::size_t{16} << 20;  // bytes
+  static constexpr std::size_t kMaxDepth = 64;                    // nested arrays and objects
+
+  Document() = default;
+  Document(const Document&) = delete;
+  Document& operator=(const Document&) = delete;
+
+  /// Parses UTF-8 JSON. Reported: bad syntax or encoding (with line and column), a name that occurs
+  /// twice in one object (D-3), more than kMaxDepth levels, more than kMaxSize bytes. Returns false
+  /// when there is no tree to look at.
+  bool parse(std::string_view text, Report& report);
+
+  Node* root() { return root_; }
+  Node* make(Node::Kind kind);
+  std::string_view keep(std::string_view text);
+
+ private:
+  std::pmr::monotonic_buffer_resource arena_;
+  Node* root_ = nullptr;
+};
+
+}  // namespace ocirun::bundle

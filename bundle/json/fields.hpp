@@ -1,0 +1,135 @@
+#pragma once
+
+// Dispatch tables: each row is a key, a member and a reader with its bounds.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <tuple>
+
+#include "bundle/json/reader.hpp"
+
+namespace ocirun::bundle {
+
+template <typename T>
+inline constexpr bool kIsOptional = false;
+template <typename T>
+inline constexpr bool kIsOptional<std::optional<T>> = true;
+
+enum class Presence : std::uint8_t { kOptional, kRequired };
+
+/// One row: the member `key` is read into a member of the struct. std::optional members stay empty
+/// when the key is absent or null.
+template <typename Struct, typename Member, typename Reader>
+struct Field {
+  std::string_view key;
+  Member Struct::* member;
+  Reader reader;
+  Presence presence;
+  void read(Value at, Struct& out) const {
+    if constexpr (kIsOptional<Member>)
+      reader(at, (out.*member).emplace());
+    else
+      reader(at, out.*member);
+  }
+};
+template <typename Struct, typename Member, typename Reader>
+constexpr auto field(std::string_view key, Member Struct::* member, Reader reader) {
+  return Field<Struct, Member, Reader>{key, member, reader, Presence::kOptional};
+}
+template <typename Struct, typename Member, typename Reader>
+constexpr auto required(std::string_view key, Member Struct::* member, Reader reader) {
+  return Field<Struct, Member, Reader>{key, member, reader, Presence::kRequired};
+}
+/// A row whose reader gets the whole struct.
+template <typename Reader>
+struct Part {
+  std::string_view key;
+  Reader reader;
+  Presence presence;
+  void read(Value at, auto& out) const { reader(at, out); }
+};
+template <typename Reader>
+constexpr auto part(std::string_view key, Reader reader) {
+  return Part<Reader>{key, reader, Presence::kOptional};
+}
+template <typename Reader>
+constexpr auto required_part(std::string_view key, Reader reader) {
+  return Part<Reader>{key, reader, Presence::kRequired};
+}
+
+/// A row for a name that other platforms or older editions give a meaning, and Linux none.
+constexpr auto without_effect(std::string_view key) {
+  return part(key, [](Value, auto&) { return true; });
+}
+
+/// A dispatch table; as a reader it reads an object. Unknown names are passed over (D-4), told of
+/// where the report asks for that, or refused in documents of our own.
+enum class Unknown : std::uint8_t { kIgnored, kRefused };
+template <typename Struct, typename... Rows>
+class Fields {
+ public:
+  constexpr explicit Fields(Unknown unknown, Rows... rows) : rows_(rows...), unknown_(unknown) {}
+
+  bool operator()(Value at, Struct& out) const {
+    if (!at.expect_object()) return false;
+    const std::size_t before = at.report().problem_count();
+    std::uint64_t seen = 0;
+    for (const Value member : at) {
+      if (member.is_null()) continue;  // D-6
+      const bool known = std::apply(
+          [&](const auto&... rows) {
+            std::uint64_t bit = 1;
+            return ((rows.key == member.key() ? (rows.read(member, out), seen |= bit, true)
+                                              : (bit <<= 1, false)) ||
+                    ...);
+          },
+          rows_);
+      if (known) continue;
+      if (unknown_ == Unknown::kRefused) member.problem("is not a known member");
+      if (at.report().tells_unknown_names()) unknown_name(member, keys());
+    }
+    std::apply(
+        [&](const auto&... rows) {
+          std::uint64_t bit = 1;
+          ((rows.presence == Presence::kRequired && (seen & bit) == 0
+                ? at.problem_at(rows.key, "is missing, it is required")
+                : void(),
+            bit <<= 1),
+           ...);
+        },
+        rows_);
+    return at.report().problem_count() == before;
+  }
+
+ private:
+  static_assert(sizeof...(Rows) <= 64);
+  std::array<std::string_view, sizeof...(Rows)> keys() const {
+    return std::apply([](const auto&... rows) { return std::array{rows.key...}; }, rows_);
+  }
+
+  std::tuple<Rows...> rows_;
+  Unknown unknown_;
+};
+template <typename Struct, typename... Rows>
+constexpr auto fields(Rows... rows) {
+  return Fields<Struct, Rows...>(Unknown::kIgnored, rows...);
+}
+template <typename Struct, typename... Rows>
+constexpr auto exact_fields(Rows... rows) {
+  return Fields<Struct, Rows...>(Unknown::kRefused, rows...);
+}
+
+/// A reader and a rule over what it read: (Value, const T&), run when every member was right.
+template <typename Reader, typename Rule>
+constexpr auto checked(Reader reader, Rule rule) {
+  return [=](Value at, auto& out) {
+    if (!reader(at, out)) return false;
+    const std::size_t before = at.report().problem_count();
+    rule(at, out);
+    return at.report().problem_count() == before;
+  };
+}
+
+}  // namespace ocirun::bundle
