@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "linux/base/error.hpp"
-#include "runtime/container_id.hpp"
-#include "runtime/inheritance.hpp"
-#include "runtime/log.hpp"
-#include "runtime/options.hpp"
-#include "runtime/status.hpp"
+#include "runtime/base/inheritance.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/base/options.hpp"
+#include "runtime/state/container_id.hpp"
+#include "runtime/state/status.hpp"
 
 namespace ocirun::runtime::cli {
 

@@ -7,12 +7,12 @@
 #include "linux/base/syscalls.hpp"
 #include "runtime/cli/absolute_path.hpp"
 #include "runtime/cli/commands.hpp"
-#include "runtime/create.hpp"
-#include "runtime/destroy.hpp"
-#include "runtime/foreground.hpp"
-#include "runtime/notifications.hpp"
-#include "runtime/start.hpp"
-#include "runtime/supervisor.hpp"
+#include "runtime/commands/create.hpp"
+#include "runtime/commands/destroy.hpp"
+#include "runtime/commands/start.hpp"
+#include "runtime/parent/foreground.hpp"
+#include "runtime/parent/notifications.hpp"
+#include "runtime/parent/supervisor.hpp"
 
 namespace ocirun::runtime::cli {
 namespace {

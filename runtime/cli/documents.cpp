@@ -12,11 +12,11 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/namespaces/subordinate_ids.hpp"
-#include "runtime/cgroup_choice.hpp"
 #include "runtime/cli/absolute_path.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/completion.hpp"
 #include "runtime/cli/read_document.hpp"
+#include "runtime/parent/cgroup_choice.hpp"
 
 namespace ocirun::runtime::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/events.hpp"
+#include "runtime/commands/events.hpp"
 
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/size.hpp"

@@ -1,4 +1,4 @@
-#include "runtime/exec.hpp"
+#include "runtime/commands/exec.hpp"
 
 #include <fcntl.h>
 
@@ -7,8 +7,8 @@
 #include "linux/process/capabilities.hpp"
 #include "linux/process/lsm.hpp"
 #include "runtime/cli/commands.hpp"
-#include "runtime/foreground.hpp"
-#include "runtime/preflight.hpp"
+#include "runtime/parent/foreground.hpp"
+#include "runtime/parent/preflight.hpp"
 
 namespace ocirun::runtime::cli {
 namespace {

@@ -1,10 +1,10 @@
 #include "cgroups/container/cgroup.hpp"
 #include "linux/base/signal_names.hpp"
 #include "runtime/cli/commands.hpp"
-#include "runtime/container.hpp"
-#include "runtime/kill.hpp"
-#include "runtime/remove.hpp"
-#include "runtime/start.hpp"
+#include "runtime/commands/kill.hpp"
+#include "runtime/commands/remove.hpp"
+#include "runtime/commands/start.hpp"
+#include "runtime/state/container.hpp"
 
 namespace ocirun::runtime::cli {
 

@@ -13,10 +13,10 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/sealed/executable.hpp"
+#include "runtime/base/signals.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/read_document.hpp"
-#include "runtime/signals.hpp"
-#include "runtime/supervisor.hpp"
+#include "runtime/parent/supervisor.hpp"
 
 namespace ocirun::runtime::cli {
 namespace {

@@ -9,9 +9,9 @@
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"
 #include "runtime/cli/commands.hpp"
-#include "runtime/container.hpp"
-#include "runtime/executable.hpp"
-#include "runtime/processes.hpp"
+#include "runtime/commands/processes.hpp"
+#include "runtime/init/executable.hpp"
+#include "runtime/state/container.hpp"
 
 namespace ocirun::runtime::cli {
 namespace {

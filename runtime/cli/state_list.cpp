@@ -3,10 +3,10 @@
 #include <array>
 #include <map>
 
+#include "runtime/base/log.hpp"
 #include "runtime/cli/commands.hpp"
-#include "runtime/container.hpp"
-#include "runtime/log.hpp"
-#include "runtime/passwd.hpp"
+#include "runtime/init/passwd.hpp"
+#include "runtime/state/container.hpp"
 
 namespace ocirun::runtime::cli {
 namespace {

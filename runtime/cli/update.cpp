@@ -13,7 +13,7 @@
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/read_document.hpp"
 #include "runtime/cli/size.hpp"
-#include "runtime/update.hpp"
+#include "runtime/commands/update.hpp"
 
 namespace ocirun::runtime::cli {
 namespace {

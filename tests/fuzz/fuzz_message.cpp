@@ -1,5 +1,5 @@
 // What a child says to its parent: the first byte is a message, the rest its payload.
-#include "runtime/protocol.hpp"
+#include "runtime/protocol/protocol.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 using namespace ocirun;

@@ -8,11 +8,11 @@
 #include "linux/base/message_socket.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/namespaces/id_map.hpp"
-#include "runtime/container.hpp"
-#include "runtime/executable.hpp"
-#include "runtime/kill.hpp"
-#include "runtime/protocol.hpp"
-#include "runtime/store.hpp"
+#include "runtime/commands/kill.hpp"
+#include "runtime/init/executable.hpp"
+#include "runtime/protocol/protocol.hpp"
+#include "runtime/state/container.hpp"
+#include "runtime/state/store.hpp"
 #include "tests/child_test.hpp"
 #include "tests/descriptors.hpp"
 #include "tests/scratch.hpp"
@@ -23,13 +23,13 @@ using namespace ocirun::test;
 
 BOOST_AUTO_TEST_SUITE(found_by_a_fresh_reader)
 
-// 1 runtime/store.cpp Store::open: only the spelling "/" is refused.
+// 1 runtime/state/store.cpp Store::open: only the spelling "/" is refused.
 BOOST_AUTO_TEST_CASE(the_root_of_the_host_is_no_state_root_however_it_is_spelled) {
   for (const char* path : {"/.", "/..", "/tmp/..", "//."})
     BOOST_CHECK_MESSAGE(!Store::open(HostPath(path), MissingRoot::kIsAnError), path);
 }
 
-// 2 runtime/kill.cpp + container.cpp: "euid 0 may work on another owner's root, if
+// 2 runtime/commands/kill.cpp + container.cpp: "euid 0 may work on another owner's root, if
 // then pid and cgroups belong to that owner".
 BOOST_AUTO_TEST_CASE(a_users_state_file_does_not_make_root_signal_somebody_elses_process) {
   const Scratch scratch;
@@ -72,16 +72,16 @@ BOOST_AUTO_TEST_CASE(maps_whose_text_does_not_fit_a_page_are_refused_with_a_sent
   BOOST_TEST(!linux::check_id_mappings(mappings));
 }
 
-// 4 runtime/protocol.cpp error_bytes: "An error longer than a packet keeps its beginning": of a
-// hook that said 64 KiB in a container, the end (which run_hook kept on purpose) is lost.
+// 4 runtime/protocol/protocol.cpp error_bytes: "An error longer than a packet keeps its beginning":
+// of a hook that said 64 KiB in a container, the end (which run_hook kept on purpose) is lost.
 BOOST_AUTO_TEST_CASE(the_last_words_of_a_talkative_hook_survive_the_socket) {
   const Error error(0, "error running createContainer hook #0 (/h): exit status 1: " +
                            std::string(64 * 1024 - 8, 'x') + "\nreason");
   BOOST_TEST(parse_error_bytes(error_bytes(error)).message().ends_with("reason"));
 }
 
-// 5 runtime/executable.cpp next_field: an empty entry at the end of PATH is the working directory
-// for execvp(3), as it is at the beginning and in the middle.
+// 5 runtime/init/executable.cpp next_field: an empty entry at the end of PATH is the working
+// directory for execvp(3), as it is at the beginning and in the middle.
 BOOST_AUTO_TEST_CASE(an_empty_entry_at_the_end_of_path_is_the_working_directory) {
   const Scratch scratch;
   scratch.script("tool", "exit 0");

@@ -1,0 +1,138 @@
+#include "runtime/base/log.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <csignal>
+#include <ctime>
+
+#include "bundle/documents/state.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
+#include "runtime/base/signals.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+std::string text_line(std::string_view level, std::string_view message, std::string_view time) {
+  std::string quoted;
+  for (const char c : message) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    if (c == '\n') {
+      quoted += "\\n";
+    } else {
+      quoted += c;
+    }
+  }
+  return fmt::format("time=\"{}\" level={} msg=\"{}\"", time, level, quoted);
+}
+
+// A pipe that nobody reads is waited for, but not against a signal that asks us to end.
+bool has_room(Fd stream) {
+  constexpr int kPauseMs = 100;
+  pollfd room{stream.value, POLLOUT, 0};
+  while (::poll(&room, 1, kPauseMs) <= 0)
+    if (Signals::ended_by() != 0 || Signals::is_pending()) return false;
+  return true;
+}
+
+// What nobody reads any more is no reason to die in the middle of a change.
+class BrokenPipesAreErrors {
+ public:
+  BrokenPipesAreErrors() {
+    ::sigemptyset(&pipe_);
+    ::sigaddset(&pipe_, SIGPIPE);
+    ::sigprocmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  BrokenPipesAreErrors(const BrokenPipesAreErrors&) = delete;
+  BrokenPipesAreErrors& operator=(const BrokenPipesAreErrors&) = delete;
+  ~BrokenPipesAreErrors() {
+    if (::sigismember(&before_, SIGPIPE) == 1) return;
+    const timespec at_once{};
+    ::sigtimedwait(&pipe_, nullptr, &at_once);
+    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t pipe_;
+  sigset_t before_;
+};
+
+// In parts that fit wherever there is room.
+void write_to_stderr(std::string_view line) {
+  constexpr Fd kStream{STDERR_FILENO};
+  for (; !line.empty() && has_room(kStream);
+       line.remove_prefix(std::min<std::size_t>(line.size(), PIPE_BUF)))
+    if (!linux::write_all(kStream, line.substr(0, PIPE_BUF))) return;
+}
+
+}  // namespace
+
+std::string without_controls(std::string_view text) {
+  std::string shown;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0U;
+    if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f) {
+      shown += fmt::format("\\x{:02x}", byte);
+    } else if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {
+      shown += fmt::format("\\x{:02x}", next);
+      ++i;
+    } else {
+      shown += text[i];
+    }
+  }
+  return shown;
+}
+
+std::string rfc3339_now(int digits) {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  tm broken_down{};
+  ::gmtime_r(&now.tv_sec, &broken_down);  // not localtime: that reads /etc/localtime at every start
+  std::string text = fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", broken_down.tm_year + 1900,
+                                 broken_down.tm_mon + 1, broken_down.tm_mday, broken_down.tm_hour,
+                                 broken_down.tm_min, broken_down.tm_sec);
+  if (digits > 0) text += fmt::format(".{:09}", now.tv_nsec);
+  return text + "Z";
+}
+
+Result<Log> Log::open(const GlobalOptions& options) {
+  Log log;
+  log.format_ = options.log_format;
+  log.level_ = options.log_level;
+  if (options.log.empty()) return log;
+  // A fifo is not waited for, neither for its reader nor for room.
+  constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+  auto file = linux::sys::open(options.log.c_str(), kFlags, 0644);
+  if (!file && file.error().number() == ENXIO)
+    return fail(ENXIO, "--log: nobody reads from {}", options.log);
+  TRY_ASSIGN(log.file_, within(std::move(file), "--log"));
+  return log;
+}
+
+void Log::write(LogLevel level, std::string_view message) const {
+  if (level < level_) return;
+  const BrokenPipesAreErrors held;
+  const std::string shown = without_controls(message);
+  const std::string time = rfc3339_now(0);
+  const std::string_view level_name = name_of(kLogLevelNames, level);
+  if (file_) {
+    const std::string line = format_ == LogFormat::kJson ? bundle::log_line(level_name, shown, time)
+                                                         : text_line(level_name, shown, time);
+    // One write a line: several commands append to the same file. A full disk must not fail the
+    // command.
+    [[maybe_unused]] const auto ignored = linux::write_all(file_, line + "\n");
+  }
+  if (!file_ && format_ == LogFormat::kJson)
+    write_to_stderr(bundle::log_line(level_name, shown, time) + "\n");
+  else if (level == LogLevel::kError)
+    write_to_stderr(fmt::format("ocirun: {}\n", shown));
+  else if (!file_)
+    write_to_stderr(fmt::format("ocirun: {}: {}\n", level_name, shown));
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
+#include "runtime/base/options.hpp"
+
+namespace ocirun::runtime {
+
+/// What an image or another user named may hold what a terminal obeys: that is shown as "\x1b".
+/// Lines and tabs stay; C1 controls are two bytes in UTF-8.
+std::string without_controls(std::string_view text);
+
+/// Where ocirun tells what happens: the file that --log names, as text or as one JSON object a
+/// line; without --log, stderr. Errors always go to stderr too, where conmon and go-runc look for
+/// them.
+class Log {
+ public:
+  /// Opens the file for appending (mode 0644). Errors: the file cannot be opened.
+  static Result<Log> open(const GlobalOptions& options);
+
+  void debug(std::string_view message) const { write(LogLevel::kDebug, message); }
+  void info(std::string_view message) const { write(LogLevel::kInfo, message); }
+  void warn(std::string_view message) const { write(LogLevel::kWarning, message); }
+  void error(std::string_view message) const { write(LogLevel::kError, message); }
+
+ private:
+  void write(LogLevel level, std::string_view message) const;
+
+  UniqueFd file_;
+  LogFormat format_ = LogFormat::kText;
+  LogLevel level_ = LogLevel::kInfo;
+};
+
+/// Now, as RFC 3339 in UTC with `digits` digits of a second's fraction (0 or 9).
+std::string rfc3339_now(int digits);
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,60 @@
+#include "runtime/base/options.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "linux/base/error.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/namespaces/id_map.hpp"
+
+namespace ocirun::runtime {
+
+namespace {
+Result<std::vector<linux::IdMapping>> own_uids() {
+  return linux::read_id_map(Fd{AT_FDCWD}, "/proc/self/uid_map");
+}
+}  // namespace
+
+bool is_host_root() {
+  if (::geteuid() != 0) return false;
+  const auto map = own_uids();
+  if (!map) return true;  // a kernel without user namespaces
+  // The initial user namespace maps all ids in one line. A child that is given the same line passes
+  // for it.
+  return std::ranges::count(*map, 0xFFFFFFFFU, &linux::IdMapping::size) != 0;
+}
+
+std::string state_root_for(const Caller& caller) {
+  constexpr std::string_view kOfRoot = "/run/ocirun";
+  if (caller.host_root) return std::string(kOfRoot);
+  if (caller.runtime_directory.starts_with('/')) return caller.runtime_directory + "/ocirun";
+  if (!caller.user_directory_exists && caller.namespace_root) return std::string(kOfRoot);
+  return user_directory(caller.user) + "/ocirun";
+}
+
+std::string user_directory(std::uint32_t user) { return fmt::format("/run/user/{}", user); }
+
+Caller read_caller() {
+  Caller caller;
+  caller.host_root = is_host_root();
+  const char* directory = std::getenv("XDG_RUNTIME_DIR");
+  if (caller.host_root) return caller;
+  if (directory != nullptr) caller.runtime_directory = directory;
+  caller.user = ::geteuid();
+  caller.namespace_root = caller.user == 0;
+  if (caller.namespace_root) {
+    const linux::IdMap own{.uids = own_uids().value_or(std::vector<linux::IdMapping>()),
+                           .gids = {}};
+    caller.user = own.host_uid(Uid{}).value_or(0);
+  }
+  caller.user_directory_exists =
+      linux::sys::open(user_directory(caller.user).c_str(), O_PATH | O_DIRECTORY).has_value();
+  return caller;
+}
+
+HostPath default_state_root() { return HostPath(state_root_for(read_caller())); }
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,86 @@
+#include "runtime/base/signals.hpp"
+
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+namespace ocirun::runtime {
+namespace {
+
+constexpr std::array kEnding{SIGHUP, SIGINT, SIGTERM, SIGQUIT};
+
+sigset_t set_of(int signal) {
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, signal);
+  return set;
+}
+
+// One process, one signal mask: it is global by nature.
+int signal_descriptor = -1;
+int ending_signal = 0;
+
+}  // namespace
+
+Result<void> Signals::capture() {
+  sigset_t mask;
+  ::sigfillset(&mask);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
+    ::sigdelset(&mask, fault);
+  struct sigaction hangup{};
+  if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler == SIG_IGN)
+    ::sigdelset(&mask, SIGHUP);  // nohup(1): a signal that is blocked would not be ignored
+  if (::sigprocmask(SIG_SETMASK, &mask, nullptr) != 0) return fail(errno, "block signals");
+  signal_descriptor = ::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (signal_descriptor < 0) return fail(errno, "make a signal descriptor");
+  return {};
+}
+
+Fd Signals::descriptor() { return Fd{signal_descriptor}; }
+
+int Signals::take_any() {
+  signalfd_siginfo information{};
+  if (::read(signal_descriptor, &information, sizeof(information)) != sizeof(information)) return 0;
+  return static_cast<int>(information.ssi_signo);
+}
+
+int Signals::take() {
+  for (int signal = take_any(); signal != 0; signal = take_any())
+    if (std::ranges::find(kEnding, signal) != kEnding.end()) return signal;
+  return 0;
+}
+
+void Signals::let_through(int signal) {
+  const sigset_t only = set_of(signal);
+  ::sigprocmask(SIG_UNBLOCK, &only, nullptr);
+}
+
+void Signals::obey(int signal) {
+  const sigset_t only = set_of(signal);
+  sigset_t before;
+  ::raise(signal);
+  ::sigprocmask(SIG_UNBLOCK, &only, &before);  // here it acts
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+}
+
+Result<void> Signals::check() {
+  const int signal = take();
+  if (signal == 0) return {};
+  if (ending_signal == 0) ending_signal = signal;
+  return fail(EINTR, "stopped by signal {}", signal);
+}
+
+bool Signals::is_pending() {
+  sigset_t pending;
+  ::sigpending(&pending);
+  return std::ranges::any_of(kEnding,
+                             [&](int signal) { return ::sigismember(&pending, signal) == 1; });
+}
+
+int Signals::ended_by() { return ending_signal; }
+
+}  // namespace ocirun::runtime

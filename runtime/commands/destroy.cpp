@@ -1,0 +1,125 @@
+#include "runtime/commands/destroy.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "hooks/phase.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/process/pidfd.hpp"
+#include "runtime/base/signals.hpp"
+#include "runtime/commands/processes.hpp"
+#include "runtime/parent/host_hooks.hpp"
+#include "runtime/parent/net_devices.hpp"
+#include "runtime/state/record.hpp"
+#include "runtime/state/status.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+constexpr std::chrono::seconds kKillPatience{10};
+
+// A number, a start time and a cgroup's path mean nothing after a reboot: they may be another's.
+bundle::ContainerRecord of_this_boot(const bundle::ContainerRecord& record) {
+  bundle::ContainerRecord now = record;
+  const auto boot = linux::read_boot_id();
+  if (boot && *boot != record.boot_id) {
+    now.init_pid = 0;
+    now.cgroup = {};
+    now.boot_id = *boot;
+  }
+  return now;
+}
+
+// Where the cgroup does not hold it (none, or it was moved elsewhere): init by its identity. With a
+// pid namespace the rest dies with it. A frozen process dies when its cgroup is removed, which
+// thaws it: hence two halves.
+Result<void> signal_init(const bundle::ContainerRecord& record, bool is_ours) {
+  const linux::ProcessIdentity init{record.init_pid, record.init_start_time};
+  TRY_ASSIGN(const bool alive, linux::find_alive(init));
+  if (!alive) return {};
+  if (is_ours && is_without_cgroup(record) && !record.own_pid_namespace)
+    TRY(signal_without_cgroup(init, false, SIGKILL));
+  auto sent = linux::send_signal(init, SIGKILL);
+  return !sent && sent.error().number() == ESRCH ? Result<void>{} : sent;
+}
+
+Result<void> await_end_of_init(const bundle::ContainerRecord& record) {
+  if (record.init_pid == 0) return {};
+  const auto end = linux::ProcessEnd::watch({record.init_pid, record.init_start_time});
+  if (!end && end.error().number() == ESRCH) return {};
+  if (!end) return std::unexpected(end.error());
+  if (end->comes_within(kKillPatience)) return {};
+  return refuse("process {} did not die within {} s of SIGKILL", record.init_pid,
+                kKillPatience.count());
+}
+
+}  // namespace
+
+Result<HostRootfs> detach_host_rootfs(const bundle::ContainerRecord& record) {
+  if (!record.rootfs_mount) return HostRootfs::kIsNotOurs;
+  const auto boot = linux::read_boot_id();
+  if (boot && *boot != record.boot_id) return HostRootfs::kIsNotOurs;  // it went with that boot
+  const auto top = linux::sys::open(record.rootfs.c_str(), O_PATH | O_DIRECTORY);
+  if (!top) return HostRootfs::kIsNotOurs;
+  TRY_ASSIGN(const std::uint64_t mount, linux::sys::mount_id(*top));
+  // 0: a kernel before 5.8, which has no numbers.
+  if (mount == 0 || mount != *record.rootfs_mount) return HostRootfs::kIsNotOurs;
+  // By the descriptor: that mount and no other, whatever is mounted there meanwhile.
+  TRY(within(linux::sys::unmount(linux::host_fd_link(*top).c_str(), linux::sys::kDetach),
+             "unmount " + record.rootfs));
+  return HostRootfs::kDetached;
+}
+
+void run_poststop(const bundle::Config& config, const bundle::ContainerRecord& record,
+                  const Log& log) {
+  bundle::StateDocument state = document_of(record);
+  state.status = Status::kStopped;
+  const hooks::Surroundings surroundings = on_host(state, HostPath(record.bundle), log);
+  [[maybe_unused]] const auto always_succeeds =
+      hooks::run_phase(config.hooks, hooks::Kind::kPoststop,
+                       hooks::failure_rule(hooks::Kind::kPoststop), surroundings);
+}
+
+Result<void> destroy_container(const StateDirectory& directory,
+                               const bundle::ContainerRecord& record, const Log& log) {
+  // A record that another user wrote: nothing of it makes root act on the host (hooks, mounts,
+  // resctrl).
+  TRY_ASSIGN(const std::uint32_t owner, directory.owner());
+  const bool is_ours = owner == ::geteuid();
+  if (!is_ours && (record.has_poststop || record.resctrl || record.mounts_on_host))
+    log.warn(
+        "the state belongs to another user: poststop hooks, resctrl groups and mounts are left "
+        "alone");
+  bundle::ContainerRecord reachable = of_this_boot(record);
+  TRY(signal_init(reachable, is_ours));
+  if (!is_ours) reachable.cgroup.unit.clear();  // nobody else's systemd is told anything by us
+  TRY_ASSIGN(const auto cgroup, cgroup_of(reachable));
+  TRY(within(cgroup->destroy(), "remove the cgroup"));
+  TRY(await_end_of_init(reachable));
+  // Namespaces, and with them the devices of containers, do not outlive a boot.
+  if (is_ours && reachable.boot_id != record.boot_id) TRY(forget_net_devices(directory));
+  if (is_ours) TRY(return_devices_of_unstarted(directory, log));
+  if (is_ours && record.resctrl) TRY(linux::remove_resctrl(*record.resctrl));
+  if (is_ours && record.rootfs_mount) {
+    TRY_ASSIGN(const HostRootfs rootfs, detach_host_rootfs(record));
+    if (rootfs == HostRootfs::kIsNotOurs)
+      log.warn(fmt::format("{}: the container's own mount is not what is seen there: left alone",
+                           record.rootfs));
+  }
+
+  std::optional<bundle::Config> config;  // read before its directory goes
+  if (is_ours && record.has_poststop) {
+    auto snapshot = directory.read_snapshot(record.bundle);
+    if (!snapshot) log.warn("poststop hooks do not run: " + snapshot.error().message());
+    if (snapshot) config = std::move(*snapshot);
+  }
+  TRY(directory.remove());
+  if (config) run_poststop(*config, record, log);
+  return {};
+}
+
+}  // namespace ocirun::runtime

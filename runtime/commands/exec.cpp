@@ -1,0 +1,208 @@
+#include "runtime/commands/exec.hpp"
+
+#include <cerrno>
+
+#include "cgroups/container/late_join.hpp"
+#include "linux/mounts/terminal.hpp"
+#include "linux/process/rlimits.hpp"
+#include "runtime/base/rollback.hpp"
+#include "runtime/init/enter.hpp"
+#include "runtime/init/exec_child.hpp"
+#include "runtime/init/process.hpp"
+#include "runtime/parent/agent.hpp"
+#include "runtime/parent/child_link.hpp"
+#include "runtime/parent/exhausted_limits.hpp"
+#include "runtime/parent/init_cgroup.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+constexpr int kMoves = 5;
+constexpr char kPaused[] = "cannot exec in a paused container (resume it, or give --ignore-paused)";
+
+class ExecLink final : public ChildLink {
+ public:
+  ExecLink(ExecPlan& plan, const ExecRequest& request, const cgroups::Cgroup& cgroup, Fd console,
+           bundle::StateDocument state, const Log& log)
+      : plan_(plan),
+        request_(request),
+        cgroup_(cgroup),
+        console_(console),
+        state_(std::move(state)),
+        log_(log) {}
+
+  /// Makes the process, and answers it until Ready. `init`: the container's, which is followed
+  /// where its topmost cgroup takes no process. Errors name the limit that is exhausted.
+  Result<void> give_birth(int init) {
+    auto born = spawn(init);
+    if (born) born = serve();
+    if (!born) return std::unexpected(name_limit(std::move(born).error(), cgroup_, oom_kills_));
+    return {};
+  }
+  /// Whether the stage has cloned the process.
+  bool is_staged() const { return is_staged_; }
+  UniqueFd take_terminal() { return std::move(terminal_); }
+
+ private:
+  Result<void> spawn(int init) {
+    TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
+    auto child = clone();
+    // It may move on between our look and our clone.
+    UniqueFd topmost;
+    for (int tries = 0; tries < kMoves && !child && may_follow(child.error()); ++tries) {
+      if (!topmost) topmost = std::move(plan_.cgroup.unified_directory);
+      TRY_ASSIGN(plan_.cgroup.unified_directory, open_cgroup_of_init(topmost, init));
+      child = clone();
+    }
+    TRY_ASSIGN(child_, within(std::move(child), "join the container's cgroup"));
+    if (child_.pid == 0) {
+      ends.first.close();
+      exec_stage_main(plan_, std::move(ends.second));
+    }
+    socket_ = std::move(ends.first);
+    return {};
+  }
+  // Not earlier: a score written to the stage would miss the process that it has cloned already.
+  Result<void> greet() override {
+    is_staged_ = true;
+    if (plan_.late_cgroup)
+      TRY(within(cgroups::join_late(*plan_.late_cgroup, pid()), "join the container's cgroup"));
+    if (!request_.process.oom_score_adj) return {};
+    TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+    return within(procfs.write(fmt::format("{}/oom_score_adj", pid()),
+                               fmt::format("{}", *request_.process.oom_score_adj)),
+                  "/oomScoreAdj");
+  }
+
+  Result<void> answer(const linux::Packet& packet) override {
+    switch (static_cast<Message>(packet.tag)) {
+      case Message::kTerminal: {
+        TRY_ASSIGN(terminal_, receive_terminal(packet, console_));
+        return {};
+      }
+      case Message::kSetLimits:
+        return linux::set_rlimits(pid(), request_.process.rlimits);
+      case Message::kListener:
+        TRY(send_listener(packet, child_, *plan_.config.seccomp, state_));
+        agent_has_listener_ = true;
+        return {};
+      default:
+        return fail(EPROTO, "unexpected {}", message_name(static_cast<Message>(packet.tag)));
+    }
+  }
+
+  Result<void> hear_nothing(std::chrono::seconds so_far) override {
+    const auto frozen = cgroup_.freezer_state();
+    const bool is_paused = frozen && *frozen == cgroups::FreezerState::kFrozen;
+    if (is_paused && request_.paused == InPaused::kIsAnError) return refuse(kPaused);
+    if (agent_has_listener_ && !is_paused) return no_answer_of_agent(*plan_.config.seccomp, so_far);
+    log_.warn(fmt::format("still waiting after {} s, while {}{}", so_far.count(),
+                          conversation().activity(), is_paused ? ": the container is paused" : ""));
+    return {};
+  }
+  std::string cause_of_death() const override { return tell_oom(cgroup_, oom_kills_); }
+
+  Result<linux::Child> clone() const {
+    return linux::clone_process(0, plan_.cgroup.unified_directory, linux::Parentage::kMine);
+  }
+  // --cgroup says exactly where to; nothing else is as good.
+  bool may_follow(const Error& error) const {
+    return plan_.cgroup.unified_directory && request_.cgroups.empty() &&
+           has_no_room_for_processes(error.number());
+  }
+
+  ExecPlan& plan_;
+  const ExecRequest& request_;
+  const cgroups::Cgroup& cgroup_;
+  const std::uint64_t oom_kills_ = cgroup_.oom_kills();  // before our process
+  Fd console_;
+  bundle::StateDocument state_;
+  const Log& log_;
+  bool is_staged_ = false;
+  bool agent_has_listener_ = false;  // what the process does from now on may be up to it
+  UniqueFd terminal_;
+};
+
+Result<void> check_status(const Container& container, InPaused paused) {
+  const Status status = container.status();
+  if (can_exec(status)) return {};
+  if (status == Status::kPaused) {
+    if (paused == InPaused::kIsAllowed) return {};
+    return refuse(kPaused);
+  }
+  return refuse("cannot exec in a {} container", status_name(status));
+}
+
+Result<UniqueFd> connect_console(const ExecRequest& request) {
+  if (request.terminal_keeper == TerminalKeeper::kCaller) return UniqueFd();
+  if (request.process.terminal && !request.console_socket)
+    return refuse("--tty with --detach wants --console-socket, where the terminal is sent to");
+  if (!request.process.terminal && request.console_socket)
+    return refuse(
+        "--console-socket: wants a terminal (--tty, or \"terminal\": true in the process file)");
+  if (!request.console_socket) return UniqueFd();
+  return within(linux::connect_unix(*request.console_socket), "--console-socket");
+}
+
+// What system calls say of a process that has ended, of its cgroup or of its pid namespace.
+bool may_be_its_end(int error) {
+  return error == ENOENT || error == ESRCH || error == ENODEV || error == ENOMEM;
+}
+
+Result<ExecutedProcess> enter(const Container& container, const bundle::Config& config,
+                              const ExecRequest& request, const Log& log) {
+  TRY(check_status(container, request.paused));
+  TRY_ASSIGN(const UniqueFd console, connect_console(request));
+  ExecPlan plan{.config = config,
+                .process = request.process,
+                .inheritance = request.inheritance,
+                .pinned = {},
+                .cgroup = {},
+                .late_cgroup = {},
+                .filter = {},
+                .host_root = {},
+                .new_keyring = container.record().new_keyring};
+  TRY_ASSIGN(plan.pinned,
+             pin_container_namespaces(container.init(), config, linux::kNamespaceKinds));
+  TRY_ASSIGN(const auto cgroup, container.cgroup());
+  TRY_ASSIGN(plan.cgroup, cgroup->open_for_join(request.cgroups));
+  if (container.record().mounts_on_host) plan.host_root = HostPath(container.record().rootfs);
+  if (config.seccomp) {  // S-13
+    TRY_ASSIGN(const std::string bytes, container.filter_bytes());
+    TRY_ASSIGN(plan.filter, parse_filter_bytes(bytes));
+  }
+
+  std::optional<ExecLink> link;
+  Rollback undo;  // after the link, which it needs to the last
+  undo.add([&] { link->kill(); });
+  const auto give_birth = [&] {
+    link.emplace(plan, request, *cgroup, console, container.state(), log);
+    return link->give_birth(container.init().pid);
+  };
+  auto born = give_birth();
+  // A limit on processes has room for the process, perhaps, and not for a stage beside it.
+  if (!born && born.error().number() == EAGAIN && !link->is_staged()) {
+    link->kill();
+    plan.late_cgroup = std::exchange(plan.cgroup, {});
+    born = give_birth();
+  }
+  TRY(std::move(born));
+  TRY(cgroup->adopt(link->pid()));
+  TRY(request.announcement.tell(link->child(), undo));
+  TRY(link->detach());
+  TRY(link->await_exec());
+  undo.commit();
+  return ExecutedProcess{.child = link->take_child(), .terminal = link->take_terminal()};
+}
+
+}  // namespace
+
+Result<ExecutedProcess> exec_process(const Container& container, const bundle::Config& config,
+                                     const ExecRequest& request, const Log& log) {
+  auto executed = enter(container, config, request, log);
+  if (!executed && may_be_its_end(executed.error().number()) && linux::is_ending(container.init()))
+    return refuse("cannot exec in a stopped container");
+  return executed;
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,70 @@
+#include "runtime/commands/kill.hpp"
+
+#include <cerrno>
+#include <csignal>
+
+#include "runtime/commands/processes.hpp"
+#include "runtime/state/cgroup_mark.hpp"
+
+namespace ocirun::runtime {
+
+namespace {
+
+// How many processes outlive init in the container's cgroup. With a pid namespace of its own all
+// have ended, and who is in the cgroup by now is not the container's.
+std::size_t count_left(const Container& container) {
+  const bundle::ContainerRecord& record = container.record();
+  if (record.own_pid_namespace || record.cgroup_manager == CgroupManager::kDisabled) return 0;
+  const auto is_anothers = was_made_anew(record);
+  if (!is_anothers || *is_anothers) return 0;
+  const auto cgroup = container.cgroup();
+  const auto pids = cgroup ? (*cgroup)->pids() : Result<std::vector<int>>{};
+  return pids ? pids->size() : 0;
+}
+
+std::unexpected<Error> refuse_stopped(const Container& container) {
+  const std::size_t left = count_left(container);
+  if (left == 0) return refuse("container not running");
+  return refuse(
+      "container not running: its init has ended, but {} process{} left in its cgroup; end {} with "
+      "kill --all {} KILL, or with delete --force {}",
+      left, left == 1 ? " is" : "es are", left == 1 ? "it" : "them", container.record().id,
+      container.record().id);
+}
+
+}  // namespace
+
+Result<std::size_t> kill_container(const Container& container, int signal, KillScope scope) {
+  const bool everybody =
+      scope == KillScope::kAll || (signal == SIGKILL && !container.record().own_pid_namespace);
+  const Status status = container.status();
+  std::size_t left = 0;
+  if (scope == KillScope::kAll && status == Status::kStopped) {
+    // With its pid namespace all have ended; who is in that cgroup by now is not the container's.
+    if (container.record().own_pid_namespace) return 0;
+    TRY_ASSIGN(const bool is_anothers, was_made_anew(container.record()));
+    if (is_anothers) return 0;
+    left = count_left(container);
+  }
+  if (everybody && (can_kill(status) || scope == KillScope::kAll)) {
+    if (container.record().cgroup_manager != CgroupManager::kDisabled) {
+      TRY_ASSIGN(const auto cgroup, container.cgroup());
+      TRY(cgroup->signal_all(signal));
+      return left;
+    }
+    // Of another user's container only init is signalled, which is checked to be that user's.
+    if (can_kill(status) && is_callers(container.directory()))
+      TRY(signal_without_cgroup(container.init(), container.record().own_pid_namespace, signal));
+  }
+  if (!can_kill(status)) return refuse_stopped(container);
+  auto sent = linux::send_signal(container.init(), signal);
+  if (!sent && sent.error().number() == ESRCH) return refuse_stopped(container);
+  TRY(sent);
+  if (signal == SIGKILL && status == Status::kPaused) {  // a frozen process dies when it is thawed
+    TRY_ASSIGN(const auto cgroup, container.cgroup());
+    TRY(cgroup->freeze(cgroups::FreezerState::kThawed));
+  }
+  return 0;
+}
+
+}  // namespace ocirun::runtime

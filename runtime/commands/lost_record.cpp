@@ -1,0 +1,68 @@
+#include "runtime/commands/lost_record.hpp"
+
+#include <algorithm>
+
+#include "bundle/config/config.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/process/pidfd.hpp"
+#include "runtime/parent/cgroup_choice.hpp"
+#include "runtime/state/cgroup_mark.hpp"
+#include "runtime/state/record.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+// Where `create` would put it: by the snapshot of config.json, or if that is damaged too, by its
+// id. An empty record where that cannot be told.
+cgroups::Record probable_cgroup(GlobalOptions options, const StateDirectory& directory,
+                                const ContainerId& id) {
+  const auto procfs = linux::Procfs::open(linux::Procfs::Subset::kProcesses);
+  const auto layout = procfs ? cgroups::read_layout(*procfs) : Result<cgroups::Layout>();
+  if (!layout || options.cgroup_manager == CgroupManager::kDisabled) return {};
+  const bundle::Config config = directory.read_snapshot("/").value_or(bundle::Config());
+  if (config.cgroups_path)
+    options.cgroup_manager = std::ranges::count(*config.cgroups_path, ':') == 2
+                                 ? CgroupManager::kSystemd
+                                 : CgroupManager::kCgroupfs;
+  const auto cgroup = plan_cgroup(options, *layout, config, id.string());
+  return cgroup ? (*cgroup)->record() : cgroups::Record{};
+}
+
+// A container of an ordinary user can take its mark away, and what an older kernel let it make has
+// none: nothing tells whose these processes are. Errors: there are some.
+Result<void> check_nobody_is_left(const bundle::ContainerRecord& probable) {
+  const auto cgroup = cgroup_of(probable);
+  const auto pids = cgroup ? (*cgroup)->pids() : Result<std::vector<int>>{};
+  if (!pids || pids->empty() || bears_mark_of_another(probable)) return {};
+  return refuse(
+      "state.json and intent.json are damaged or gone, and the processes in the cgroup {} need not "
+      "be this container's: end them, then delete it again",
+      probable.cgroup.path);
+}
+
+}  // namespace
+
+Result<bundle::ContainerRecord> record_without_files(const GlobalOptions& options,
+                                                     const StateDirectory& directory,
+                                                     const ContainerId& id, const Log& log) {
+  TRY(directory.check_is_state());  // else a wrong --root would have us remove what lies there
+  bundle::ContainerRecord guess;
+  guess.id = id.string();
+  TRY_ASSIGN(guess.cgroup_mark, directory.identity());
+  TRY_ASSIGN(guess.boot_id, linux::read_boot_id());
+  TRY_ASSIGN(const auto marked, within(find_cgroup_of(directory), "look for its cgroup"));
+  if (!marked || !marked->is_proven) {
+    bundle::ContainerRecord probable = guess;
+    probable.cgroup = probable_cgroup(options, directory, id);
+    if (!marked || marked->record.path != probable.cgroup.path) TRY(check_nobody_is_left(probable));
+  }
+  if (marked) guess.cgroup = marked->record;
+  log.warn(fmt::format(
+      "state.json and intent.json are damaged or gone: {}; not known are poststop hooks, a resctrl "
+      "group, a rootfs mounted on the host and processes outside of a cgroup of its own",
+      marked ? fmt::format("the cgroup {} is removed, which bears its mark", marked->record.path)
+             : "no cgroup bears its mark, so none is removed"));
+  return guess;
+}
+
+}  // namespace ocirun::runtime

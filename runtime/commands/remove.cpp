@@ -1,0 +1,107 @@
+#include "runtime/commands/remove.hpp"
+
+#include <csignal>
+
+#include "linux/files/procfs.hpp"
+#include "runtime/commands/destroy.hpp"
+#include "runtime/commands/kill.hpp"
+#include "runtime/commands/lost_record.hpp"
+#include "runtime/state/cgroup_mark.hpp"
+#include "runtime/state/container.hpp"
+#include "runtime/state/record.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+// What the container's record names may be another's cgroup: nobody in it is touched then.
+Result<void> forget_taken_cgroup(const Store& store, const StateDirectory& directory,
+                                 bundle::ContainerRecord& record, const Log& log) {
+  if (linux::is_alive({record.init_pid, record.init_start_time})) return {};
+  TRY_ASSIGN(const bool is_taken, is_of_another(store, directory, record));
+  if (!is_taken) return {};
+  log.warn(fmt::format("the cgroup {} is not this container's, or no longer: left alone",
+                       record.cgroup.path));
+  record.cgroup = {};
+  return {};
+}
+
+// What can be known of a container: the state file, else the intent, else its cgroup. Errors: a
+// file that could not be read for want of something is no damaged file.
+Result<bundle::ContainerRecord> best_record(const GlobalOptions& options,
+                                            const StateDirectory& directory, const ContainerId& id,
+                                            const Log& log) {
+  auto record = directory.read_record();
+  if (record || is_shortage(record.error().number())) return record;
+  auto intent = directory.read_intent();
+  if (intent) return std::move(intent->record);
+  if (is_shortage(intent.error().number())) return std::unexpected(std::move(intent).error());
+  return record_without_files(options, directory, id, log);
+}
+
+constexpr std::chrono::milliseconds kBriefPatience{1000};
+
+// The first process of a container whose create waits for it: recorded, or the creator's child in
+// its cgroup. Of whoever else is there nothing is known.
+void kill_unborn(const bundle::IntentRecord& intent) {
+  const linux::ProcessIdentity init{intent.record.init_pid, intent.record.init_start_time};
+  if (init.pid != 0) {
+    [[maybe_unused]] const auto ignored = linux::send_signal(init, SIGKILL);
+    return;
+  }
+  if (!linux::is_alive({intent.runtime_pid, intent.runtime_start_time})) return;
+  const auto cgroup = cgroup_of(intent.record);
+  const auto pids = cgroup ? (*cgroup)->pids() : Result<std::vector<int>>{};
+  if (!pids) return;
+  for (const int pid : *pids)
+    if (const auto stat = linux::read_process_stat(pid); stat && stat->parent == intent.runtime_pid)
+        [[maybe_unused]]
+      const auto ignored = linux::send_signal({pid, stat->start_time}, SIGKILL);
+}
+
+// Who holds the lock may wait for the container itself, which need not ever let it go: `start`, for
+// a startContainer hook, say. Its death does.
+Result<void> lock_by_force(const Store& store, const ContainerId& id,
+                           const StateDirectory& directory) {
+  if (directory.lock(kBriefPatience)) return {};
+  if (const auto container = Container::load(store, id)) {
+    [[maybe_unused]] const auto ignored = kill_container(*container, SIGKILL, KillScope::kInit);
+  } else if (const auto intent = directory.read_intent(); intent && is_callers(directory)) {
+    kill_unborn(*intent);
+  }
+  return directory.lock(kLockPatience);
+}
+
+Result<void> delete_by_force(const GlobalOptions& options, const ContainerId& id, const Log& log) {
+  TRY_ASSIGN(const Store store, Store::open(options.root, MissingRoot::kIsEmpty));
+  const auto directory = store.find(id);
+  if (!directory &&
+      (is_shortage(directory.error().number()) || directory.error().number() == EPERM))
+    return std::unexpected(directory.error());
+  if (!directory) return {};  // containerd's shim asks for every container a second time
+  TRY(lock_by_force(store, id, *directory));
+  if (!directory->exists()) return {};  // a create that we ended has taken all back
+  TRY_ASSIGN(bundle::ContainerRecord record, best_record(options, *directory, id, log));
+  TRY(check_ownership(*directory, record));
+  TRY(forget_taken_cgroup(store, *directory, record, log));
+  return destroy_container(*directory, record, log);
+}
+
+}  // namespace
+
+Result<void> delete_container(const GlobalOptions& options, const ContainerId& id, Force force,
+                              const Log& log) {
+  if (force == Force::kYes) return delete_by_force(options, id, log);
+  TRY_ASSIGN(const Store store, Store::open(options.root, MissingRoot::kIsEmpty));
+  TRY_ASSIGN(Container container, Container::load(store, id));
+  TRY(container.lock_and_reload());
+  const Status status = container.status();
+  if (!can_delete(status))
+    return refuse(
+        "cannot delete container {} that is not stopped: {}; kill it first, or give --force",
+        id.string(), status_name(status));
+  bundle::ContainerRecord record = container.record();
+  TRY(forget_taken_cgroup(store, container.directory(), record, log));
+  return destroy_container(container.directory(), record, log);
+}
+
+}  // namespace ocirun::runtime

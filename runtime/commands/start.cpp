@@ -1,0 +1,117 @@
+#include "runtime/commands/start.hpp"
+
+#include <cerrno>
+#include <csignal>
+
+#include "hooks/phase.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/process/pidfd.hpp"
+#include "runtime/base/await.hpp"
+#include "runtime/base/signals.hpp"
+#include "runtime/commands/destroy.hpp"
+#include "runtime/parent/agent.hpp"
+#include "runtime/parent/host_hooks.hpp"
+#include "runtime/protocol/start_gate.hpp"
+#include "runtime/state/record.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+constexpr char kGoesOnAlready[] = "it does not wait for start any more: it is running, or about to";
+
+Result<void> run_poststart(const StateDirectory& directory, const bundle::ContainerRecord& record,
+                           const Log& log) {
+  if (!record.has_poststart) return {};
+  TRY_ASSIGN(const bundle::Config config, directory.read_snapshot(record.bundle));
+  bundle::StateDocument state = document_of(record);
+  state.status = Status::kRunning;
+  state.pid = record.init_pid;
+  const hooks::Surroundings surroundings = on_host(state, HostPath(record.bundle), log);
+  const hooks::FailureRule rule = config.edition == bundle::Edition::kLegacy05
+                                      ? hooks::FailureRule::kContinue
+                                      : hooks::failure_rule(hooks::Kind::kPoststart);
+  directory.unlock();  // a hook may ask for the container's state
+  auto outcome = hooks::run_phase(config.hooks, hooks::Kind::kPoststart, rule, surroundings);
+  TRY(directory.lock(kLockPatience));
+  if (!directory.exists()) return refuse("the container was deleted while its poststart hooks ran");
+  return outcome;
+}
+
+// The channel ends at execve and at death alike. Init that nobody has waited for yet tells which it
+// was; else it has ended in any case, and nothing is lost.
+Result<void> check_executed(const bundle::ContainerRecord& record) {
+  const auto stat = linux::read_process_stat(record.init_pid);
+  if (!stat || stat->start_time != record.init_start_time || stat->has_executed) return {};
+  return refuse("{}", kEndedBeforeExec);
+}
+
+// An agent that has init's call holds it asleep; neither a signal, nor the freezer, nor a disk.
+bool may_wait_for_agent(const bundle::ContainerRecord& record) {
+  const auto stat = linux::read_process_stat(record.init_pid);
+  const auto cgroup = cgroup_of(record);
+  const auto frozen = cgroup ? (*cgroup)->freezer_state() : Result<cgroups::FreezerState>();
+  return stat && stat->state == 'S' && (!frozen || *frozen == cgroups::FreezerState::kThawed);
+}
+
+// Each ten seconds in which init says nothing. What waits for an agent does not come by itself.
+Result<void> hear_nothing(const StateDirectory& directory, const bundle::ContainerRecord& record,
+                          const Log& log, std::chrono::seconds so_far, bool executing) {
+  const auto config = directory.read_snapshot(record.bundle);
+  const bool may_be_hook =
+      !executing && config && !config->hooks.of(hooks::Kind::kStartContainer).empty();
+  const bool has_agent = config && config->seccomp && !config->seccomp->listener_path.empty();
+  if (has_agent && !may_be_hook && may_wait_for_agent(record)) {
+    [[maybe_unused]] const auto ignored =
+        linux::send_signal({record.init_pid, record.init_start_time}, SIGKILL);
+    return no_answer_of_agent(*config->seccomp, so_far);
+  }
+  if (is_ours_to_tell(may_be_hook, so_far))
+    log.warn(fmt::format("still waiting after {} s for the container's process, which {}",
+                         so_far.count(), executing ? "executes its program" : "was told to start"));
+  return {};
+}
+
+}  // namespace
+
+std::unexpected<Error> refuse_start(Status status) {
+  return refuse("cannot start a container that is {}: it must be created", status_name(status));
+}
+
+Result<void> start_container(const StateDirectory& directory, const bundle::ContainerRecord& record,
+                             const Log& log) {
+  if (!record.has_process)
+    return refuse("/process: must be given in config.json to start a container");
+  const linux::ProcessIdentity init{record.init_pid, record.init_start_time};
+  auto gate = directory.connect_to_start();
+  if (!gate && gate.error().number() == ECONNREFUSED) {
+    if (linux::is_ending(init))  // killed after the look at it
+      return refuse_start(Status::kStopped);
+    // A `start` that was killed has let init go, which has not come to its program yet.
+    Error error = std::move(gate).error();
+    return std::unexpected(error.within(kGoesOnAlready));
+  }
+  if (!gate) return std::unexpected(gate.error());
+  auto outcome =
+      await_exec(*gate, {.warn = [&](std::string_view text) { log.warn(text); },
+                         .on_silence =
+                             [&](auto so_far, bool executing) {
+                               return hear_nothing(directory, record, log, so_far, executing);
+                             }});
+  // Init takes one connection, and closes the others: a `start` that was killed came first.
+  if (!outcome && outcome.error().number() == ECONNRESET && !linux::is_ending(init))
+    return refuse("{}", kGoesOnAlready);
+  if (outcome) outcome = check_executed(record);
+  directory.forget_start();
+  if (outcome)
+    outcome = run_poststart(directory, record, log);
+  else if (!hooks::is_hook_failure(outcome.error()))
+    return outcome;  // stopped, for the caller to look at and delete
+  // Deleted, or locked by another command after the hooks: it is not ours to take down any more.
+  if (!outcome && directory.exists() && outcome.error().number() != EBUSY) {
+    const auto destroyed = destroy_container(directory, record, log);
+    if (!destroyed) log.warn(destroyed.error().message());
+  }
+  return outcome;
+}
+
+}  // namespace ocirun::runtime

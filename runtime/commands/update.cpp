@@ -1,0 +1,207 @@
+#include "runtime/commands/update.hpp"
+
+#include <algorithm>
+#include <csignal>
+
+#include "bundle/config/config.hpp"
+#include "cgroups/plan/merge.hpp"
+#include "linux/resctrl/group.hpp"
+#include "linux/resctrl/schemata.hpp"
+#include "runtime/base/rollback.hpp"
+#include "runtime/commands/update_devices.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+/// Signals that would end us between two changes wait until all are made or undone.
+class SignalsWait {
+ public:
+  SignalsWait() {
+    sigset_t ours;
+    ::sigemptyset(&ours);
+    for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) ::sigaddset(&ours, signal);
+    ::sigprocmask(SIG_BLOCK, &ours, &before_);
+  }
+  SignalsWait(const SignalsWait&) = delete;
+  SignalsWait& operator=(const SignalsWait&) = delete;
+  ~SignalsWait() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
+/// One update. The members are what its steps have changed so far; `undo_` is the last of them.
+class Update {
+ public:
+  Update(Container& container, const UpdateRequest& request, const Warn& warn)
+      : container_(container), request_(request), warn_(warn), change_(request.resources) {}
+
+  Result<void> run() {
+    TRY(read_state());
+    TRY(change_nodes());  // first: what is removed tells which rules go
+    TRY(change_limits());
+    TRY(change_device_rules());
+    TRY(change_schemata());
+    TRY(write_state());
+    undo_.commit();
+    if (nodes_) nodes_->keep();
+    return {};
+  }
+
+ private:
+  Result<void> read_state();
+  Result<void> change_nodes();
+  Result<void> change_limits();
+  Result<void> change_device_rules();
+  Result<void> change_schemata();
+  Result<void> write_state();
+
+  Container& container_;
+  const UpdateRequest& request_;
+  const Warn& warn_;
+  cgroups::Resources change_;
+  bundle::Config config_;
+  bundle::ContainerRecord record_;  // as it will be
+  cgroups::Resources before_;       // what holds so far
+  std::unique_ptr<cgroups::Cgroup> cgroup_;
+  std::optional<DeviceUpdate> nodes_;
+  Rollback undo_;
+};
+
+bool holds_nothing(const cgroups::Resources& resources) {
+  return bundle::resources_text(resources) == bundle::resources_text({});
+}
+
+// The refusal names the option that was given, and the other one, which the update leaves.
+Result<void> check_limit_that_stays(const cgroups::Memory& change, const cgroups::Memory& before) {
+  const bool changes_limit = change.limit.value_or(0) != 0;
+  const bool changes_swap = change.swap.value_or(0) != 0;
+  const std::int64_t limit = (changes_limit ? change : before).limit.value_or(0);
+  const std::int64_t swap = (changes_swap ? change : before).swap.value_or(0);
+  if (swap <= 0 || limit <= swap || changes_limit == changes_swap) return {};
+  if (changes_limit)
+    return refuse(
+        "/linux/resources/memory/limit: {} bytes are more than the {} bytes that memory and swap "
+        "together may take: give --memory-swap too (memory.swap in a document)",
+        limit, swap);
+  return refuse(
+      "/linux/resources/memory/swap: {} bytes for memory and swap together are less than the {} "
+      "bytes that memory may take: give --memory too (memory.limit in a document)",
+      swap, limit);
+}
+
+/// What a change of memory limits rests on, from what was asked for earlier.
+void complete(cgroups::Memory& change, const cgroups::Memory& before) {
+  // R-18 is a property of the container, not of one update.
+  if (!change.check_before_update) change.check_before_update = before.check_before_update;
+  // The limit on memory and swap together stays: v2 has one on swap alone, which moves then.
+  if (change.limit.value_or(0) > 0 && change.swap.value_or(0) == 0) change.swap = before.swap;
+  if (change.limit == -1 && change.swap.value_or(0) == 0) change.swap = -1;  // lifted too
+}
+
+Result<void> Update::read_state() {
+  record_ = container_.record();
+  if (const auto warning = bundle::settle_pids_limit(change_, record_.oci_version)) warn_(*warning);
+  const bool wants_cgroup = !holds_nothing(change_) || !request_.added_devices.empty() ||
+                            !request_.removed_devices.empty();
+  if (wants_cgroup && record_.cgroup_manager == CgroupManager::kDisabled)
+    return refuse("the container has no cgroup of its own, so no limits and no device rules");
+  TRY_ASSIGN(config_, container_.config());
+  TRY_ASSIGN(const auto updated, container_.directory().read_resources());
+  before_ = updated ? *updated : config_.resources.value_or(cgroups::Resources());
+  if (change_.memory && before_.memory) {
+    TRY(check_limit_that_stays(*change_.memory, *before_.memory));
+    complete(*change_.memory, *before_.memory);
+  }
+  TRY_ASSIGN(cgroup_, container_.cgroup());
+  cgroup_->on_dropped_limit(warn_);
+  return {};
+}
+
+Result<void> Update::change_nodes() {
+  if (request_.added_devices.empty() && request_.removed_devices.empty()) return {};
+  auto begun = DeviceUpdate::begin(container_, config_, request_);
+  if (!begun) return std::unexpected(std::move(begun).error());
+  nodes_.emplace(std::move(*begun));
+  if (!nodes_->left_nodes().empty())
+    warn_(fmt::format(
+        "the container's {} stays, as it is no longer what was given; the device is denied",
+        nodes_->left_nodes()));
+  if (change_.devices.empty()) change_.devices = before_.devices;
+  // The last rule that matches decides.
+  for (const cgroups::DeviceRule& rule : nodes_->rules()) {
+    std::erase(change_.devices, rule);
+    change_.devices.push_back(rule);
+  }
+  return {};
+}
+
+Result<void> Update::change_limits() {
+  auto old_values = cgroup_->update(change_);
+  if (record_.cgroup != cgroup_->record()) {
+    // Controllers that were switched on for us stay so: `delete` has to know of them.
+    record_.cgroup = cgroup_->record();
+    TRY(container_.directory().commit(record_));
+  }
+  TRY(old_values);
+  undo_.add([this, values = std::move(*old_values)] { cgroup_->restore(values); });
+  return {};
+}
+
+Result<void> Update::change_device_rules() {
+  if (change_.devices.empty()) return {};
+  TRY(cgroup_->change_devices(before_.devices, change_.devices));
+  undo_.add(
+      [this] { static_cast<void>(cgroup_->change_devices(change_.devices, before_.devices)); });
+  return {};
+}
+
+Result<void> Update::change_schemata() {
+  linux::IntelRdt rdt;
+  rdt.l3_cache_schema = request_.l3_cache_schema;
+  rdt.mem_bw_schema = request_.mem_bw_schema;
+  const std::vector<std::string> lines = linux::schema_lines(rdt);
+  if (lines.empty()) return {};
+  TRY(linux::check_resctrl(rdt));
+  TRY_ASSIGN(const HostPath root, linux::find_resctrl());
+  if (config_.intel_rdt || record_.resctrl) {
+    const std::string clos =
+        config_.intel_rdt && config_.intel_rdt->clos_id ? *config_.intel_rdt->clos_id : record_.id;
+    TRY_ASSIGN(auto old_lines, linux::update_resctrl(root, clos, lines));
+    undo_.add([root, clos, old = std::move(old_lines)] {
+      static_cast<void>(linux::update_resctrl(root, clos, old));
+    });
+    return {};
+  }
+  // The first that anybody asks of resctrl for this container.
+  TRY_ASSIGN(record_.resctrl, linux::apply_resctrl(root, rdt, record_.id, record_.init_pid));
+  undo_.add([this] { static_cast<void>(linux::remove_resctrl(*record_.resctrl)); });
+  return {};
+}
+
+Result<void> Update::write_state() {
+  const StateDirectory& directory = container_.directory();
+  if (record_.resctrl && !container_.record().resctrl) {
+    TRY(directory.commit(record_));
+    undo_.add([this] {
+      bundle::ContainerRecord old = record_;
+      old.resctrl.reset();
+      static_cast<void>(container_.directory().commit(old));
+    });
+  }
+  return directory.write_resources(cgroups::merge(before_, change_));
+}
+
+}  // namespace
+
+Result<void> update_container(Container& container, const UpdateRequest& request,
+                              const Warn& warn) {
+  TRY(container.lock_and_reload());
+  const Status status = container.status();
+  if (!can_update(status)) return refuse("container not running");
+  TRY(refuse_foreign(container.directory()));
+  const SignalsWait wait;
+  return Update(container, request, warn).run();
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,104 @@
+#include "runtime/init/exec_child.hpp"
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "linux/base/memory_reserve.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/mounts/terminal.hpp"
+#include "linux/process/clone.hpp"
+#include "linux/process/exec.hpp"
+#include "linux/process/keyring.hpp"
+#include "linux/process/lsm.hpp"
+#include "linux/process/scheduling.hpp"
+#include "runtime/init/enter.hpp"
+#include "runtime/init/namespaces.hpp"
+#include "runtime/init/process.hpp"
+#include "runtime/protocol/protocol.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+void keep_only_own_descriptors(const ExecPlan& plan, const linux::MessageSocket& parent) {
+  std::vector<Fd> keep{parent.fd()};
+  for (const UniqueFd& tasks : plan.cgroup.tasks) keep.push_back(tasks);
+  for (const linux::PinnedNamespace& pinned : plan.pinned) keep.push_back(pinned.fd);
+  for (int i = 0; i < plan.inheritance.descriptors(); ++i) keep.push_back(Fd{3 + i});
+  linux::close_descriptors_but(keep);
+}
+
+Result<void> enter_host_root(const HostPath& root) {
+  if (::chdir(root.c_str()) != 0 || ::chroot(".") != 0)
+    return fail(errno, "change root to {}", root.string());
+  return {};
+}
+
+Result<linux::Child> run_stage(const ExecPlan& plan, const linux::MessageSocket& parent) {
+  keep_only_own_descriptors(plan, parent);
+  TRY(die_with_parent(parent));
+  // P-18: `initial` holds until the process is in its cgroup, `final` from then on.
+  if (const auto& initial = plan.process.initial_cpu_affinity; initial && !initial->empty())
+    TRY(within(linux::set_cpu_affinity(*initial), "/process/execCPUAffinity/initial"));
+  TRY(join_tasks(plan.cgroup));
+  TRY(enter_container(plan.pinned, plan.config));
+  if (plan.host_root) TRY(enter_host_root(*plan.host_root));
+  ::prctl(PR_SET_DUMPABLE, 0);  // the container's processes see our child (CVE-2016-9962)
+  return linux::clone_process(0, Fd{}, linux::Parentage::kOfMyParent);
+}
+
+Result<void> open_own_terminal(const ExecPlan& plan, const linux::Procfs& procfs,
+                               const linux::MessageSocket& parent) {
+  if (!plan.process.terminal) return {};
+  TRY_ASSIGN(const linux::SafeDir root, linux::SafeDir::open_root(HostPath("/")));
+  const bundle::Process& process = plan.process;
+  TRY_ASSIGN(const linux::Terminal terminal,
+             linux::open_terminal(root, procfs, process.console_size, process.user.uid));
+  const Fd master = terminal.master;
+  TRY(tell(parent, Message::kTerminal, {}, std::span(&master, 1)));
+  return linux::become_controlling_terminal(terminal.slave);
+}
+
+Result<void> run_process(const ExecPlan& plan, const linux::MessageSocket& parent) {
+  TRY(await_go(parent));
+  TRY(die_with_parent(parent));
+  TRY(start_session());
+  ContainerProcess process(plan.config, &plan.process, Entrance::kExec, plan.inheritance,
+                           plan.filter);
+  {
+    // A procfs of our own: whatever the container has put on its /proc, a label lands where it
+    // should.
+    TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+    TRY(within(open_own_terminal(plan, procfs, parent), "terminal"));
+    if (plan.new_keyring) TRY(join_keyring(plan.process, procfs));
+    TRY(process.set_attributes(procfs));
+  }
+  TRY(process.check_filter_allows_execve());
+  TRY(process.restrict(parent));
+  TRY(report_ready(parent));
+  return process.execute();
+}
+
+[[noreturn]] void fail_and_exit(const linux::MessageSocket& parent, const Error& error) {
+  [[maybe_unused]] const auto ignored = tell(parent, Message::kFailed, error_bytes(error));
+  ::_exit(255);
+}
+
+}  // namespace
+
+void exec_stage_main(const ExecPlan& plan, linux::MessageSocket parent) noexcept {
+  ::prctl(PR_SET_NAME, "ocirun:exec");
+  const Result<linux::Child> process =
+      linux::within_memory([&] { return run_stage(plan, parent); });
+  if (!process) fail_and_exit(parent, process.error());
+  if (process->pid != 0) {
+    report_forked(parent, process->pid);
+    ::_exit(0);
+  }
+  const Result<void> outcome = linux::within_memory([&] { return run_process(plan, parent); });
+  fail_and_exit(parent, outcome.error());
+}
+
+}  // namespace ocirun::runtime

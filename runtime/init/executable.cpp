@@ -1,0 +1,101 @@
+#include "runtime/init/executable.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <unordered_map>
+
+#include "linux/base/text.hpp"
+#include "runtime/init/passwd.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+constexpr std::string_view kDefaultPath = "/bin:/usr/bin";  // confstr(3) _CS_PATH
+
+// 0, or why execve(2) would refuse it. faccessat(2) comes first, as older seccomp profiles refuse
+// faccessat2 with EPERM or worse. faccessat leaves the capabilities of a user other than root out
+// (CAP_DAC_OVERRIDE lets execve pass); faccessat2 with AT_EACCESS (Linux 5.8) asks as execve does.
+int why_not_executable(const std::string& path) {
+  struct stat status{};
+  if (::fstatat(AT_FDCWD, path.c_str(), &status, 0) != 0) return errno;
+  if (S_ISDIR(status.st_mode)) return EISDIR;
+  if (::syscall(SYS_faccessat, AT_FDCWD, path.c_str(), X_OK) == 0) return 0;
+  if (errno != EACCES) return errno;
+  return ::syscall(SYS_faccessat2, AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0 ? 0 : EACCES;
+}
+
+// Whether a file is seen at all: a directory of PATH that the user may not search hides it.
+bool is_there(const std::string& path) {
+  struct stat status{};
+  return ::fstatat(AT_FDCWD, path.c_str(), &status, 0) == 0;
+}
+
+}  // namespace
+
+const char* find_variable(const std::vector<std::string>& environment, std::string_view name) {
+  const char* value = nullptr;
+  for (const std::string& entry : environment)
+    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=')
+      value = entry.c_str() + name.size() + 1;
+  return value;
+}
+
+std::vector<std::string> normalize_environment(const std::vector<std::string>& environment,
+                                               const std::string& home) {
+  std::vector<std::string> result;
+  std::unordered_map<std::string_view, std::size_t> places;  // an image may bring thousands
+  for (const std::string& entry : environment) {
+    const std::string_view name = std::string_view(entry).substr(0, entry.find('='));
+    const auto [place, is_new] = places.try_emplace(name, result.size());
+    if (is_new) {
+      result.push_back(entry);
+    } else {
+      result[place->second] = entry;
+    }
+  }
+  const char* value = find_variable(result, "HOME");
+  if (value == nullptr) {
+    result.push_back("HOME=" + home);
+  } else if (*value == '\0') {
+    std::ranges::replace(result, std::string("HOME="), "HOME=" + home);
+  }
+  return result;
+}
+
+std::string find_home(std::uint32_t uid) {
+  for (const PasswdEntry& entry : find_in_passwd(uid))
+    if (entry.home.starts_with('/')) return entry.home;
+  return "/";
+}
+
+Result<std::string> find_executable(const std::string& name,
+                                    const std::vector<std::string>& environment) {
+  if (name.find('/') != std::string::npos) {
+    const int reason = why_not_executable(name);
+    if (reason == 0) return name;
+    if (reason == EISDIR || reason == EACCES) return fail(EACCES, "exec: \"{}\"", name);
+    return fail(reason, "exec: \"{}\": stat {}", name, name);
+  }
+  const char* path = find_variable(environment, "PATH");
+  std::string_view rest = path == nullptr ? kDefaultPath : std::string_view(path);
+  std::string forbidden;  // the first one that is there and may not be executed
+  for (bool more = !name.empty() && !rest.empty(); more;) {
+    more = rest.find(':') != std::string_view::npos;
+    const std::string_view directory = linux::cut(rest, ':');
+    std::string candidate = directory.empty() ? "./" + name : fmt::format("{}/{}", directory, name);
+    const int reason = why_not_executable(candidate);
+    if (reason == 0) return candidate;
+    if (reason == EACCES && forbidden.empty() && is_there(candidate)) forbidden = candidate;
+    // The machine's trouble is no answer: a name that is there would be told as missing.
+    if (is_shortage(reason)) return fail(reason, "exec: \"{}\": look at {}", name, candidate);
+  }
+  if (!forbidden.empty()) return fail(EACCES, "exec: \"{}\": {}", name, forbidden);
+  return refuse("exec: \"{}\": executable file not found in $PATH", name);
+}
+
+}  // namespace ocirun::runtime

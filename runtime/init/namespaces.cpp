@@ -1,0 +1,158 @@
+#include "runtime/init/namespaces.hpp"
+
+#include <poll.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+#include "hooks/phase.hpp"
+#include "linux/base/credentials.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/namespaces/sysctl.hpp"
+#include "runtime/protocol/protocol.hpp"
+#include "runtime/state/status.hpp"
+
+namespace ocirun::runtime {
+
+using linux::NamespaceKind;
+
+Result<void> die_with_parent(const linux::MessageSocket& parent) {
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return fail(errno, "set the parent-death signal");
+  // A parent that died before that call sends no signal any more; getppid() is 0 in a new pid
+  // namespace and tells nothing.
+  pollfd end{parent.fd().value, 0, 0};
+  if (::poll(&end, 1, 0) == 1 && (end.revents & POLLHUP) != 0)
+    return fail(EPIPE, "the runtime died");
+  return {};
+}
+
+Result<void> become_namespace_root(const bundle::Config& config) {
+  // EPERM: setgroups is denied where an unprivileged user made the map.
+  if (linux::sys::setgroups(0, nullptr) != 0 && errno != EPERM)
+    return fail(errno, "clear the groups");
+  // EINVAL: the map has no root, and the process's own ids must do.
+  const auto is_unmapped = [&](long done) {
+    return done != 0 && errno == EINVAL && config.process;
+  };
+  long done = linux::sys::setresgid(0);
+  if (is_unmapped(done)) done = linux::sys::setresgid(config.process->user.gid.value());
+  if (done != 0) return fail(errno, "become a group of the user namespace");
+  done = linux::sys::setresuid(0);
+  if (is_unmapped(done)) done = linux::sys::setresuid(config.process->user.uid.value());
+  if (done != 0) return fail(errno, "become a user of the user namespace");
+  ::prctl(PR_SET_DUMPABLE, 0);  // changing ids may have set it
+  return {};
+}
+
+Result<void> map_ids(const InitPlan& plan, const linux::MessageSocket& parent) {
+  TRY(ask(parent, Message::kMapIds));
+  if (plan.config.namespaces.creates(NamespaceKind::kUser))
+    return become_namespace_root(plan.config);
+  return {};
+}
+
+Result<void> enter_namespaces(const InitPlan& plan, const linux::MessageSocket& parent) {
+  if (plan.config.namespaces.creates(NamespaceKind::kUser)) TRY(map_ids(plan, parent));
+  for (const linux::PinnedNamespace& pinned : plan.pinned)
+    if (::setns(pinned.fd.get(), static_cast<int>(linux::clone_flag(pinned.kind))) != 0)
+      return fail(errno, "join the {} namespace", linux::config_name(pinned.kind));
+  return {};
+}
+
+Result<void> join_tasks(const cgroups::Cgroup::JoinHandles& cgroup) {
+  // "0" in `tasks` moves one thread and skips the RCU wait that cgroup.procs pays (~10 ms on v1).
+  // We are one thread.
+  for (const UniqueFd& tasks : cgroup.tasks)
+    if (::write(tasks.get(), "0", 1) != 1) return fail(errno, "join the container's cgroup");
+  return {};
+}
+
+Result<void> join_cgroups(InitPlan& plan) {
+  TRY(join_tasks(plan.cgroup));
+  plan.cgroup = {};
+  if (plan.config.namespaces.creates(NamespaceKind::kCgroup) && ::unshare(CLONE_NEWCGROUP) != 0)
+    return fail(errno, "make the cgroup namespace");
+  return {};
+}
+
+Result<void> start_session() {
+  // EPERM: we lead a process group already, which a pid namespace's first process may.
+  if (::setsid() < 0 && errno != EPERM) return fail(errno, "start a session");
+  return {};
+}
+
+Result<void> set_names(const bundle::Config& config) {
+  if (!config.hostname.empty() &&
+      ::sethostname(config.hostname.data(), config.hostname.size()) != 0)
+    return fail(errno, "/hostname: set \"{}\"", config.hostname);
+  if (!config.domainname.empty() &&
+      ::setdomainname(config.domainname.data(), config.domainname.size()) != 0)
+    return fail(errno, "/domainname: set \"{}\"", config.domainname);
+  return {};
+}
+
+namespace {
+
+Result<void> write_sysctls_where(const bundle::Config& config, bool of_interfaces) {
+  std::vector<linux::Sysctl> selected;
+  for (const linux::Sysctl& sysctl : config.sysctls)
+    if (linux::is_interface_sysctl(sysctl) == of_interfaces) selected.push_back(sysctl);
+  return selected.empty() ? Result<void>{} : linux::write_sysctls(selected);
+}
+
+}  // namespace
+
+Result<void> write_early_sysctls(const bundle::Config& config) {
+  return write_sysctls_where(config, false);
+}
+Result<void> write_late_sysctls(const bundle::Config& config) {
+  return write_sysctls_where(config, true);
+}
+
+Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind,
+                                 hooks::Surroundings surroundings) {
+  if (plan.config.hooks.of(kind).empty()) return {};
+  bundle::StateDocument state = plan.state;
+  state.status = Status::kCreated;
+  state.pid = ::getpid();  // as seen in the container (H-8)
+  surroundings.state = bundle::hook_state(state);
+  const mode_t own = ::umask(plan.inheritance.umask);  // hooks have the caller's
+  auto outcome = hooks::run_phase(plan.config.hooks, kind, hooks::failure_rule(kind), surroundings);
+  ::umask(own);
+  return outcome;
+}
+
+Result<void> ask_for_hooks(const InitPlan& plan, const linux::MessageSocket& parent) {
+  const hooks::Hooks& all = plan.config.hooks;
+  // Net devices arrive with the same exchange; and the parent has to know that hooks begin (H-11).
+  const bool any_hook =
+      std::ranges::any_of(std::array{hooks::Kind::kPrestart, hooks::Kind::kCreateRuntime,
+                                     hooks::Kind::kCreateContainer},
+                          [&](hooks::Kind kind) { return !all.of(kind).empty(); });
+  if (!any_hook && plan.config.net_devices.empty()) return {};
+  TRY(ask(parent, Message::kRunHooks));
+  return {};
+}
+
+void report_lasting_hook(const linux::MessageSocket& parent, std::string_view text) {
+  [[maybe_unused]] const auto told = tell(parent, Message::kHookLasts, text);
+}
+
+void report_forked(const linux::MessageSocket& parent, int pid) {
+  if (!tell(parent, Message::kForked, fmt::format("{}", pid))) ::kill(pid, SIGKILL);
+}
+
+Result<void> report_ready(const linux::MessageSocket& parent) {
+  TRY(ask(parent, Message::kReady));
+  // Clearing it first and saying so after lets the parent exit without killing us.
+  if (::prctl(PR_SET_PDEATHSIG, 0) != 0) return fail(errno, "clear the parent-death signal");
+  return tell(parent, Message::kDetached);
+}
+
+}  // namespace ocirun::runtime

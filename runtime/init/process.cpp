@@ -1,0 +1,260 @@
+#include "runtime/init/process.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+
+#include "linux/process/interpreter.hpp"
+#include "linux/process/keyring.hpp"
+#include "linux/process/lsm.hpp"
+#include "linux/process/rlimits.hpp"
+#include "linux/process/scheduling.hpp"
+#include "runtime/init/executable.hpp"
+#include "runtime/init/namespaces.hpp"
+#include "runtime/protocol/protocol.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+// CVE-2024-21626: a working directory reached through a leaked descriptor lies outside the root,
+// and the kernel then says "(unreachable)…". The raw call: glibc turns that into ENOENT.
+Result<void> check_working_directory(const std::string& wanted) {
+  std::array<char, PATH_MAX> path;
+  const long length = ::syscall(SYS_getcwd, path.data(), path.size());
+  if (length > 0 && path[0] == '/') return {};
+  return refuse("/process/cwd: {}: is outside of the container's root", wanted);
+}
+
+// Loading would take this number: the parent has to know it before a filter can hold up our
+// message.
+Result<int> next_descriptor() {
+  const int number = ::fcntl(0, F_DUPFD_CLOEXEC, 0);
+  if (number < 0) return fail(errno, "find a descriptor for the seccomp listener");
+  ::close(number);
+  return number;
+}
+
+// Who owns a file may write to it and change its mode, however it was opened: what the caller gave
+// for reading only stays the caller's. The host's devices are nobody's to give away, nor is the
+// caller's terminal: its owner reads what is typed there next. The container's own has its owner.
+bool is_given_away(int fd, const struct stat& status) {
+  if (S_ISCHR(status.st_mode)) return false;
+  if (S_ISREG(status.st_mode)) return (::fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
+  return !S_ISBLK(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+}  // namespace
+
+ContainerProcess::ContainerProcess(const bundle::Config& config, const bundle::Process* process,
+                                   Entrance entrance, const Inheritance& inheritance,
+                                   std::optional<linux::SeccompFilter> filter)
+    : config_(config),
+      process_(process),
+      entrance_(entrance),
+      inheritance_(inheritance),
+      filter_(std::move(filter)),
+      is_ended_at_execve_(filter_ && linux::ends_caller(*filter_, SYS_execve)) {}
+
+Result<void> ContainerProcess::set_attributes(const linux::Procfs& procfs) {
+  linux::reset_signals();
+  // The caller's affinity is not the container's; what the cpuset allows is.
+  const auto& affinity = process_->final_cpu_affinity;
+  if (entrance_ == Entrance::kExec && affinity && !affinity->empty()) {
+    TRY(within(linux::set_cpu_affinity(*affinity), "/process/execCPUAffinity/final"));
+  } else if (entrance_ == Entrance::kInit || !process_->initial_cpu_affinity) {
+    TRY(linux::reset_cpu_affinity());
+  }
+  if (process_->scheduler)
+    TRY(within(linux::set_scheduler(*process_->scheduler), "/process/scheduler"));
+  if (process_->io_priority)
+    TRY(within(linux::set_io_priority(*process_->io_priority), "/process/ioPriority"));
+  if (config_.personality)
+    TRY(within(linux::set_personality(*config_.personality), "/linux/personality"));
+  if (config_.memory_policy)
+    TRY(within(linux::set_memory_policy(*config_.memory_policy), "/linux/memoryPolicy"));
+  if (!process_->apparmor_profile.empty())
+    TRY(linux::set_apparmor_on_exec(procfs, process_->apparmor_profile));
+  if (!process_->selinux_label.empty())
+    TRY(linux::set_selinux_on_exec(procfs, process_->selinux_label));
+  TRY(set_groups(procfs));
+  environment_ = build_environment();
+  return enter_working_directory();
+}
+
+std::vector<std::string> ContainerProcess::build_environment() const {
+  std::vector<std::string> entries = process_->env;
+  if (inheritance_.listening_sockets > 0) {  // LG-2; the number that we have in there
+    entries.push_back(fmt::format("LISTEN_FDS={}", inheritance_.listening_sockets));
+    entries.push_back(fmt::format("LISTEN_PID={}", ::getpid()));
+  }
+  const char* home = find_variable(entries, "HOME");
+  const bool lacks_home = home == nullptr || *home == '\0';
+  return normalize_environment(
+      entries, lacks_home ? find_home(process_->user.uid.value()) : std::string("/"));
+}
+
+// Here, not with the other ids: a filter that refuses setgroups would let the caller's groups come
+// along.
+Result<void> ContainerProcess::set_groups(const linux::Procfs& procfs) const {
+  const std::vector<Gid>& groups = process_->user.additional_gids;
+  auto set = linux::set_groups(groups);
+  if (set || !groups.empty()) return set;
+  if (::getgroups(0, nullptr) == 0) return {};
+  // In an unprivileged user's namespace nobody can change them, and they are that user's own.
+  const auto rule = procfs.read("self/setgroups");
+  return rule && rule->starts_with("deny") ? Result<void>{} : set;
+}
+
+Result<void> ContainerProcess::enter_working_directory() {
+  if (::chdir(process_->cwd.c_str()) != 0) {
+    // root_squash and 0700 directories: the process's own user may be let in where root is not
+    // (P-4).
+    if (errno == EACCES && !retry_directory_) {
+      retry_directory_ = true;
+      return {};
+    }
+    return fail(errno, "/process/cwd: change to {}", process_->cwd);
+  }
+  retry_directory_ = false;
+  return check_working_directory(process_->cwd);
+}
+
+Result<void> ContainerProcess::set_limits(const linux::MessageSocket& parent) {
+  auto set = linux::set_rlimits(0, process_->rlimits);
+  const bool may_ask = !set && set.error().number() == EPERM &&
+                       config_.namespaces.contains(linux::NamespaceKind::kUser);
+  if (!may_ask) return set;
+  // Raising wants CAP_SYS_RESOURCE of the host, which the parent may have: it sets them all.
+  TRY(ask(parent, Message::kSetLimits));
+  return {};
+}
+
+Result<void> ContainerProcess::load_filter(const linux::MessageSocket& parent) {
+  if (!filter_->notify) {
+    TRY(linux::load_seccomp(*filter_));
+  } else {
+    // The parent polls for that descriptor: were it told afterwards, a profile that notifies
+    // sendmsg would deadlock.
+    TRY_ASSIGN(const int number, next_descriptor());
+    TRY(tell(parent, Message::kListener, fmt::format("{}", number)));
+    TRY_ASSIGN(const UniqueFd listener, linux::load_seccomp(*filter_));
+    if (listener.get() != number)
+      return fail(EPROTO, "the seccomp listener is descriptor {}, not {}", listener.get(), number);
+    TRY(await_go(parent));
+  }
+  filter_.reset();
+  return {};
+}
+
+void ContainerProcess::own_standard_streams() const {
+  // /proc/self/fd/1 is opened again by programs that log to /dev/stdout: the user must own the pipe
+  // behind it. Best effort: a read-only or foreign file stays as it is.
+  for (const int fd : {0, 1, 2}) {
+    struct stat status{};
+    if (::fstat(fd, &status) != 0 || status.st_uid == process_->user.uid.value()) continue;
+    if (is_given_away(fd, status)) [[maybe_unused]]
+      const int ignored = ::fchown(fd, process_->user.uid.value(), static_cast<gid_t>(-1));
+  }
+}
+
+Result<linux::CapabilitySets> ContainerProcess::drop_bounding_set() const {
+  TRY_ASSIGN(const linux::GrantableCapabilities grantable, linux::grantable_capabilities());
+  // warn_of_capabilities() has told of the rest in the parent.
+  const linux::CapabilitySets sets = linux::limit_to_grantable(
+      process_->capabilities.value_or(linux::CapabilitySets{}), grantable);
+  TRY(linux::drop_bounding_set(sets.bounding));
+  return sets;
+}
+
+Result<void> ContainerProcess::change_identity(const linux::CapabilitySets& sets) const {
+  TRY(linux::become_user(process_->user.uid, process_->user.gid));
+  ::prctl(PR_SET_DUMPABLE, 0);  // changing ids has set it where fs.suid_dumpable is 1
+  return linux::set_capabilities(sets);
+}
+
+Result<void> ContainerProcess::restrict(const linux::MessageSocket& parent) {
+  linux::close_descriptors_on_exec(3 + inheritance_.descriptors());
+  own_standard_streams();
+  if (process_->no_new_privileges && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+    return fail(errno, "/process/noNewPrivileges: set");
+  TRY(set_limits(parent));
+  TRY_ASSIGN(const linux::CapabilitySets sets, drop_bounding_set());
+  ::umask(process_->user.umask.value_or(inheritance_.umask));
+  if (filter_ && !process_->no_new_privileges) TRY(load_filter(parent));
+  TRY(change_identity(sets));
+  TRY(die_with_parent(parent));  // the kernel forgot it when the ids changed
+  if (filter_ && filter_->notify) TRY(load_filter(parent));
+  if (retry_directory_) TRY(enter_working_directory());
+  TRY_ASSIGN(executable_, find_executable(process_->args.front(), environment_));
+  arguments_ = std::make_unique<linux::ExecArguments>(process_->args, environment_);
+  return {};
+}
+
+Result<void> ContainerProcess::load_late_filter() const {
+  if (filter_) TRY(linux::load_seccomp(*filter_));
+  return {};
+}
+
+Result<void> ContainerProcess::check_filter_allows_execve() const {
+  if (!is_ended_at_execve_) return {};
+  return refuse(
+      "/linux/seccomp: the profile kills the process before it could execute the program: allow "
+      "execve");
+}
+
+std::string_view ContainerProcess::place() const {
+  return config_.seccomp && !config_.seccomp->spares_caller() ? "" : "in the container";
+}
+
+Result<void> ContainerProcess::execute() {
+  TRY(load_late_filter());
+  ::execve(executable_.c_str(), arguments_->argv(), arguments_->envp());
+  const int error = errno;
+  const bool may_be_filter = config_.seccomp && (error == EPERM || error == EACCES);
+  return fail(error, "exec {}{}{}", executable_,
+              may_be_filter ? " (does /linux/seccomp allow execve?)" : "",
+              linux::explain_exec(executable_, error, place()));
+}
+
+Result<void> join_keyring(const bundle::Process& process, const linux::Procfs& procfs) {
+  TRY(linux::set_selinux_key_label(procfs, process.selinux_label));
+  return linux::join_session_keyring();
+}
+
+std::string filter_bytes(const linux::SeccompFilter& filter) {
+  std::string bytes(sizeof(filter.flags) + 1 + filter.program.size() * sizeof(sock_filter), '\0');
+  std::memcpy(bytes.data(), &filter.flags, sizeof(filter.flags));
+  bytes[sizeof(filter.flags)] = filter.notify ? 1 : 0;
+  std::memcpy(bytes.data() + sizeof(filter.flags) + 1, filter.program.data(),
+              filter.program.size() * sizeof(sock_filter));
+  return bytes;
+}
+
+Result<linux::SeccompFilter> parse_filter_bytes(std::string_view bytes) {
+  linux::SeccompFilter filter;
+  constexpr std::size_t kHeader = sizeof(filter.flags) + 1;
+  if (bytes.size() < kHeader || (bytes.size() - kHeader) % sizeof(sock_filter) != 0)
+    return fail(EPROTO, "the compiled seccomp filter is damaged");
+  std::memcpy(&filter.flags, bytes.data(), sizeof(filter.flags));
+  filter.notify = bytes[sizeof(filter.flags)] != 0;
+  filter.program.resize((bytes.size() - kHeader) / sizeof(sock_filter));
+  std::memcpy(filter.program.data(), bytes.data() + kHeader, bytes.size() - kHeader);
+  return filter;
+}
+
+Result<std::optional<linux::SeccompFilter>> receive_filter(const bundle::Config& config,
+                                                           const linux::MessageSocket& parent) {
+  if (!config.seccomp || !config.process) return std::nullopt;
+  TRY_ASSIGN(const linux::Packet packet, ask(parent, Message::kWantFilter));
+  TRY_ASSIGN(linux::SeccompFilter filter, parse_filter_bytes(packet.payload));
+  return filter;
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,237 @@
+#include "runtime/init/rootfs.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/mounts/devices.hpp"
+#include "linux/mounts/mount_point.hpp"
+#include "linux/mounts/terminal.hpp"
+#include "linux/process/lsm.hpp"
+#include "runtime/protocol/protocol.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+using linux::NamespaceKind;
+
+// Empty: the parent may not open it either.
+Result<UniqueFd> ask_for_tree(const linux::MessageSocket& parent, int index) {
+  TRY_ASSIGN(linux::Packet packet, ask(parent, Message::kOpenMount, fmt::format("{}", index)));
+  if (packet.descriptors.empty()) return UniqueFd();
+  return std::move(packet.descriptors.front());
+}
+
+// In a user namespace init has lost the host root's way through other users' directories; the
+// parent has not.
+bool is_out_of_reach(const bundle::Config& config, const Error& error) {
+  return config.namespaces.contains(NamespaceKind::kUser) &&
+         (error.number() == EACCES || error.number() == EPERM);
+}
+
+// Whether a mount that was made since has covered the source of `tree`.
+Result<bool> is_covered(const linux::Mount& mount, Fd tree) {
+  TRY_ASSIGN(const UniqueFd source, linux::sys::open(mount.source.c_str(), O_PATH));
+  TRY_ASSIGN(const bool same, linux::sys::is_same_file(source, tree));
+  return !same;
+}
+
+bool is_id_mapped(const linux::Mount& mount) {
+  return mount.id_map_kind != linux::IdMapKind::kNone;
+}
+
+// The one that config.json does not list is ours.
+std::string name_of(const linux::Mount& mount, std::size_t index) {
+  if (mount.destination.string() == kNotifySocketInContainer) return "NOTIFY_SOCKET";
+  return fmt::format("/mounts/{}", index);
+}
+
+// What protects a bind's content from a program with CAP_SYS_ADMIN in the container's user
+// namespace, who could clear it were the mount made inside: the parent locks it, if it may.
+bool wants_lock(const bundle::Config& config, const linux::Mount& mount) {
+  constexpr std::uint64_t kProtection =
+      MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
+  const std::uint64_t set = mount.attributes.set | mount.recursive_attributes.set;
+  return config.namespaces.contains(NamespaceKind::kUser) && mount.bind && !mount.remount &&
+         !linux::is_dev_directory(linux::clean_path(mount.destination.string())) &&
+         (set & kProtection) != 0;
+}
+
+// A tree of the parent's has them already, and locked.
+linux::Mount without_attributes(linux::Mount mount) {
+  mount.attributes = mount.recursive_attributes = {};
+  return mount;
+}
+
+bool covers_dev(const linux::Mount& mount) {
+  return mount.bind && linux::is_dev_directory(linux::clean_path(mount.destination.string()));
+}
+
+// On the host: what is taken away at the end is our mount of the rootfs, and with it all that it
+// carries. One on top of it would stay, and hide it.
+Result<void> refuse_mount_on_root(const bundle::Config& config) {
+  for (std::size_t index = 0; index < config.mounts.size(); ++index) {
+    const linux::Mount& mount = config.mounts[index];
+    if (!mount.remount && linux::clean_path(mount.destination.string()) == "/")
+      return refuse(
+          "/mounts/{}: a mount on / wants a mount namespace of the container's own: add "
+          "{{\"type\": \"mount\"}} to /linux/namespaces",
+          index);
+  }
+  return {};
+}
+
+}  // namespace
+
+bool brings_own_dev(const bundle::Config& config) {
+  return std::ranges::any_of(config.mounts, covers_dev);
+}
+
+Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocket& parent) {
+  const bundle::Config& config = plan.config;
+  linux::AnnounceMount announce;  // a mount that stays on the host when we die
+  if (!plan.has_own_mount_tree()) {
+    TRY(refuse_mount_on_root(config));
+    announce = [&parent](Fd mount) -> Result<void> {
+      TRY_ASSIGN(const std::uint64_t id, linux::sys::mount_id(mount));
+      TRY(ask(parent, Message::kRootMount, fmt::format("{}", id)));
+      return {};
+    };
+  }
+  std::vector<UniqueFd> early(config.mounts.size());
+  for (std::size_t index = 0; index < config.mounts.size(); ++index)
+    if (linux::wants_early_open(config.mounts[index]) && !is_id_mapped(config.mounts[index])) {
+      auto tree = linux::open_bind(config.mounts[index]);
+      if (tree) early[index] = *std::move(tree);
+      // Else the source is opened when its turn comes: by the parent, or below an earlier mount.
+      else if (!is_out_of_reach(config, tree.error()) && !is_missing(tree.error().number()))
+        return within(Result<RootfsBuild>(std::unexpected(std::move(tree).error())),
+                      fmt::format("/mounts/{}", index));
+    }
+
+  TRY_ASSIGN(linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  // Without a mount namespace of its own the host's tree stays as it is (L-4).
+  if (plan.has_own_mount_tree()) TRY(linux::isolate_mount_tree(config.rootfs_propagation));
+  auto root = linux::attach_rootfs(config.root_path, UniqueFd(), procfs, config.rootfs_propagation,
+                                   announce);
+  if (!root && is_out_of_reach(config, root.error())) {
+    TRY_ASSIGN(UniqueFd tree, ask_for_tree(parent, kRootfsIndex));
+    if (tree)
+      root = linux::attach_rootfs(config.root_path, std::move(tree), procfs,
+                                  config.rootfs_propagation);
+  }
+  if (!root)
+    return within(Result<RootfsBuild>(std::unexpected(root.error())),
+                  "/root/path: " + config.root_path.string());
+  RootfsBuild build(std::move(*root), std::move(procfs));
+  build.early_ = std::move(early);
+  if (!config.mount_label.empty() && linux::selinux_enabled())
+    build.mount_label_ = config.mount_label;
+  if (!config.masked_paths.empty()) {
+    TRY_ASSIGN(build.null_mount_, linux::open_null_mount());
+  }
+  return build;
+}
+
+Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::MessageSocket& parent) {
+  const bundle::Config& config = plan.config;
+  const linux::MountContext context{
+      .root = *root_,
+      .procfs = *procfs_,
+      .mount_label = mount_label_,
+      .in_user_namespace = config.namespaces.contains(NamespaceKind::kUser),
+      .own_cgroup_namespace = config.namespaces.creates(NamespaceKind::kCgroup),
+      .shares_network = !config.namespaces.creates(NamespaceKind::kNetwork),
+      .shares_pids = !config.namespaces.contains(NamespaceKind::kPid),
+      .shares_ipc = !config.namespaces.contains(NamespaceKind::kIpc),
+      .own_ipc = config.namespaces.creates(NamespaceKind::kIpc),
+      .cgroups = plan.cgroup_hierarchies};
+  for (std::size_t index = 0; index < config.mounts.size(); ++index) {
+    plan.step.enter(InitStep::kMounts, static_cast<int>(index));
+    const linux::Mount& mount = config.mounts[index];
+    if (early_[index] && is_covered(mount, early_[index]).value_or(false)) early_[index].reset();
+    UniqueFd from_parent;
+    const bool is_the_parents = is_id_mapped(mount) || wants_lock(config, mount);
+    if (is_the_parents) {
+      TRY_ASSIGN(from_parent, ask_for_tree(parent, static_cast<int>(index)));
+    }
+    auto made = from_parent
+                    ? linux::make_mount(context, without_attributes(mount), std::move(from_parent))
+                    : linux::make_mount(context, mount, std::move(early_[index]));
+    if (!made && mount.bind && !is_the_parents && is_out_of_reach(config, made.error())) {
+      TRY_ASSIGN(from_parent, ask_for_tree(parent, static_cast<int>(index)));
+      if (from_parent)
+        made = linux::make_mount(context, without_attributes(mount), std::move(from_parent));
+    }
+    if (!made) return within(Result<void>(std::unexpected(made.error())), name_of(mount, index));
+    if (*made) unfinished_.push_back(std::move(**made));
+  }
+  early_.clear();
+  return {};
+}
+
+Result<void> RootfsBuild::make_devices(const bundle::Config& config) {
+  // A working directory that is missing is made, as engines expect; where that fails, entering it
+  // will say why.
+  if (config.process) [[maybe_unused]]
+    const auto ignored = root_->make_directories(RootfsPath(config.process->cwd));
+  if (brings_own_dev(config)) return {};
+  const linux::NodeSource source = config.namespaces.contains(NamespaceKind::kUser)
+                                       ? linux::NodeSource::kBindHostNode
+                                       : linux::NodeSource::kMakeNode;
+  for (const linux::Device& device : linux::default_devices())
+    if (std::ranges::find(config.devices, device.path, &linux::Device::path) ==
+        config.devices.end())
+      TRY(linux::make_device(*root_, *procfs_, device, source));
+  for (std::size_t index = 0; index < config.devices.size(); ++index)
+    TRY(within(linux::make_device(*root_, *procfs_, config.devices[index], source),
+               fmt::format("/linux/devices/{}", index)));
+  return linux::make_device_links(*root_);
+}
+
+Result<void> RootfsBuild::open_terminal(const bundle::Config& config,
+                                        const linux::MessageSocket& parent) {
+  if (!config.process || !config.process->terminal) return {};
+  TRY_ASSIGN(const linux::Terminal terminal,
+             within(linux::open_terminal(*root_, *procfs_, config.process->console_size,
+                                         config.process->user.uid),
+                    "/process/terminal"));
+  const Fd master = terminal.master;
+  TRY(tell(parent, Message::kTerminal, {}, std::span(&master, 1)));
+  TRY(within(linux::attach_console(*root_, *procfs_, terminal.slave), "/process/terminal"));
+  return linux::become_controlling_terminal(terminal.slave);
+}
+
+Result<void> RootfsBuild::finish_mounts() {
+  for (const linux::UnfinishedMount& unfinished : unfinished_)
+    TRY(linux::finish_mount(*procfs_, unfinished));
+  unfinished_.clear();
+  return {};
+}
+
+Result<void> RootfsBuild::change_root(const InitPlan& plan) {
+  if (!plan.has_own_mount_tree()) return linux::chroot_into(*root_);
+  return plan.pivot ? linux::pivot_into(*root_) : linux::move_into(*root_, *procfs_);
+}
+
+Result<void> RootfsBuild::restrict_paths(const InitPlan& plan) {
+  const bundle::Config& config = plan.config;
+  if (config.root_readonly) TRY(linux::make_root_read_only(*procfs_));
+  if (!config.readonly_paths.empty())
+    TRY(linux::make_paths_read_only(*root_, *procfs_, config.readonly_paths));
+  if (!config.masked_paths.empty())
+    TRY(linux::mask_paths(*root_, *procfs_, config.masked_paths, null_mount_, mount_label_));
+  if (!plan.has_own_mount_tree()) return {};
+  // The last of all: nothing can be cloned from an unbindable root any more.
+  return linux::set_root_propagation(config.rootfs_propagation, config.rootfs_propagation_recursive
+                                                                    ? linux::Recursion::kTree
+                                                                    : linux::Recursion::kTop);
+}
+
+void RootfsBuild::close() {
+  root_.reset();
+  procfs_.reset();
+  null_mount_.reset();
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "linux/base/message_socket.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/files/safe_dir.hpp"
+#include "linux/mounts/mount.hpp"
+#include "linux/mounts/rootfs.hpp"
+#include "runtime/protocol/init_plan.hpp"
+
+namespace ocirun::runtime {
+
+/// The container's file system while init builds it. The steps are called in the order of their
+/// declaration.
+class RootfsBuild {
+ public:
+  RootfsBuild(linux::SafeDir root, linux::Procfs procfs)
+      : root_(std::move(root)), procfs_(std::move(procfs)) {}
+
+  Result<void> attach_mounts(const InitPlan& plan, const linux::MessageSocket& parent);
+  Result<void> make_devices(const bundle::Config& config);
+  Result<void> open_terminal(const bundle::Config& config, const linux::MessageSocket& parent);
+  Result<void> finish_mounts();
+  Result<void> change_root(const InitPlan& plan);
+  Result<void> restrict_paths(const InitPlan& plan);
+
+  const linux::Procfs& procfs() const { return *procfs_; }
+  /// The container's root directory; valid until close().
+  Fd directory() const { return root_->fd(); }
+  /// Lets go of every descriptor.
+  void close();
+
+ private:
+  friend Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocket& parent);
+
+  std::optional<linux::SafeDir> root_;
+  std::optional<linux::Procfs> procfs_;
+  std::vector<UniqueFd> early_;  // by index: binds that were cloned before the tree was isolated
+  std::string mount_label_;      // "" where SELinux is off
+  UniqueFd null_mount_;          // the verified /dev/null, to cover masked files
+  std::vector<linux::UnfinishedMount> unfinished_;
+};
+
+/// Whether a mount brings a /dev with nodes of its own: none are made in it then (L-27).
+bool brings_own_dev(const bundle::Config& config);
+
+/// Isolates the mount tree, attaches the rootfs as a mount of its own and opens a procfs that
+/// nothing can cover.
+Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocket& parent);
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,90 @@
+#include <sched.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "linux/base/memory_reserve.hpp"
+#include "linux/namespaces/user_namespace.hpp"
+#include "linux/process/clone.hpp"
+#include "runtime/init/init.hpp"
+#include "runtime/init/join.hpp"
+#include "runtime/init/namespaces.hpp"
+#include "runtime/protocol/protocol.hpp"
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x00000080
+#endif
+
+namespace ocirun::runtime {
+namespace {
+
+using linux::NamespaceKind;
+
+Result<void> enter_user(const InitPlan& plan, const linux::MessageSocket& parent) {
+  const linux::NamespaceSet& wanted = plan.config.namespaces;
+  if (wanted.joins(NamespaceKind::kUser)) {
+    TRY(join_user_namespace(plan.pinned));
+    TRY(become_namespace_root(plan.config));
+  }
+  int flags = 0;
+  if (wanted.creates(NamespaceKind::kUser)) flags |= CLONE_NEWUSER;
+  if (wanted.creates(NamespaceKind::kTime))
+    flags |= CLONE_NEWTIME;  // not a flag of clone3: it is for children
+  if (flags == 0) return {};
+  if (::unshare(flags) != 0) {
+    const int error = errno;
+    const std::string reason =
+        linux::why_namespaces_are_refused(error, static_cast<std::uint64_t>(flags));
+    return fail(error, "make the user or time namespace{}{}", reason.empty() ? "" : ": ", reason);
+  }
+  return map_ids(plan, parent);  // the parent writes the time offsets too
+}
+
+Result<linux::Child> run_stage(const InitPlan& plan, const linux::MessageSocket& parent) {
+  TRY(die_with_parent(parent));
+  TRY(join_namespaces(plan.pinned, plan.config.namespaces.contains(NamespaceKind::kUser),
+                      [&] { return enter_user(plan, parent); }));
+  ::prctl(PR_SET_DUMPABLE, 0);  // a joined pid namespace's processes see init from its first moment
+  // user and time are made already; the cgroup namespace waits until init has joined its cgroups.
+  const std::uint64_t flags = plan.config.namespaces.new_flags() &
+                              ~std::uint64_t{CLONE_NEWUSER | CLONE_NEWTIME | CLONE_NEWCGROUP};
+  auto init = linux::clone_process(flags, Fd{}, linux::Parentage::kOfMyParent);
+  if (!init)
+    if (std::string reason = linux::why_namespaces_are_refused(init.error().number(), flags);
+        !reason.empty() && flags != 0)
+      init.error().within(std::move(reason));
+  return within(std::move(init), "make the container's namespaces");
+}
+
+}  // namespace
+
+bool needs_stage(const bundle::Config& config) {
+  const linux::NamespaceSet& wanted = config.namespaces;
+  // L-34: an mqueue belongs to who made its namespace, and only the owner may label it: that has to
+  // be the root of the user namespace, and no host id that it does not map.
+  if (!config.mount_label.empty() && wanted.creates(NamespaceKind::kUser) &&
+      wanted.creates(NamespaceKind::kIpc))
+    return true;
+  if (wanted.contains(NamespaceKind::kTime) || wanted.joins(NamespaceKind::kUser) ||
+      wanted.joins(NamespaceKind::kPid))
+    return true;
+  const bool joins_any = std::ranges::any_of(
+      wanted.entries(), [](const auto& entry) { return entry.path.has_value(); });
+  return wanted.creates(NamespaceKind::kUser) && joins_any;
+}
+
+void stage_main(InitPlan& plan, linux::MessageSocket parent) noexcept {
+  ::prctl(PR_SET_NAME, "ocirun:stage");
+  const Result<linux::Child> init = linux::within_memory([&] { return run_stage(plan, parent); });
+  if (init && init->pid == 0) init_main(plan, std::move(parent));
+  if (init) {
+    report_forked(parent, init->pid);
+    ::_exit(0);
+  }
+  [[maybe_unused]] const auto ignored = tell(parent, Message::kFailed, error_bytes(init.error()));
+  ::_exit(1);
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,130 @@
+#include "runtime/parent/cgroup_choice.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "cgroups/hierarchies/directory.hpp"
+#include "cgroups/open_cgroup.hpp"
+#include "cgroups/plan/plan.hpp"
+#include "cgroups/systemd/cgroup.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+bool is_delegated(const std::string& directory) {
+  const auto found = cgroups::find_directory(directory);
+  return found && *found && (*found)->owner == ::geteuid();
+}
+
+/// cgroups(7), "delegation": EACCES and EPERM say that it is not ours.
+bool is_not_ours(const Error& error) { return error.number() == EACCES || error.number() == EPERM; }
+
+}  // namespace
+
+std::string shown_path(const cgroups::Hierarchy& hierarchy) {
+  std::string path = hierarchy.own_path;
+  if (hierarchy.root != "/" && path.starts_with(hierarchy.root))
+    path.erase(0, hierarchy.root.size());
+  return path == "/" ? "" : path;
+}
+
+bool is_lenient(const GlobalOptions& options) {
+  return options.rootless == Rootless::kYes ||
+         (options.rootless == Rootless::kAuto && !is_host_root());
+}
+
+Result<cgroups::Placement> choose_placement(const cgroups::Layout& layout,
+                                            const std::optional<std::string>& cgroups_path,
+                                            const std::string& id) {
+  TRY_ASSIGN(cgroups::Placement placement, cgroups::place(cgroups_path, id));
+  const bool absolute = cgroups_path && cgroups_path->starts_with('/');
+  if (absolute || !layout.pure_v2() || is_host_root()) return placement;
+  const cgroups::Hierarchy& unified = layout.hierarchies.front();
+  const std::string own = shown_path(unified);
+  // Our own one holds us, so it can hand no controllers down: its parent is better.
+  for (const std::string& base : {own.substr(0, std::min(own.rfind('/'), own.size())), own})
+    if (!base.empty() && is_delegated(unified.mount_point.string() + base))
+      return cgroups::Placement{base + placement.path};
+  return placement;
+}
+
+Result<std::unique_ptr<cgroups::Cgroup>> plan_cgroup(const GlobalOptions& options,
+                                                     const cgroups::Layout& layout,
+                                                     const bundle::Config& config,
+                                                     const std::string& id) {
+  if (options.cgroup_manager == CgroupManager::kSystemd)
+    return cgroups::make_systemd_cgroup(
+        layout, {.instance = is_host_root() ? cgroups::SystemdInstance::kSystem
+                                            : cgroups::SystemdInstance::kUser,
+                 .cgroups_path = config.cgroups_path,
+                 .id = id,
+                 .resources = config.resources.value_or(cgroups::Resources{}),
+                 .annotations = config.annotations});
+  TRY_ASSIGN(const cgroups::Placement placement, choose_placement(layout, config.cgroups_path, id));
+  return cgroups::make_cgroup(layout, placement);
+}
+
+std::optional<std::string> doubt_cgroups_path(const std::optional<std::string>& cgroups_path,
+                                              CgroupManager manager) {
+  if (!cgroups_path || manager != CgroupManager::kCgroupfs) return std::nullopt;
+  if (std::ranges::count(*cgroups_path, ':') != 2 || cgroups_path->contains('/') ||
+      cgroups_path->ends_with(':'))
+    return std::nullopt;
+  return fmt::format(
+      "/linux/cgroupsPath: \"{}\" looks like systemd's slice:prefix:name; without --systemd-cgroup "
+      "(or --cgroup-manager=systemd) it is a path below /ocirun",
+      *cgroups_path);
+}
+
+void warn_of_manager(CgroupManager manager, const bundle::Config& config, const Log& log) {
+  if (manager == CgroupManager::kDisabled && config.resources)
+    log.warn("/linux/resources: has no effect with --cgroup-manager disabled");
+  if (const auto doubt = doubt_cgroups_path(config.cgroups_path, manager)) log.warn(*doubt);
+}
+
+std::vector<std::string> asked_limits(const std::optional<cgroups::Resources>& resources) {
+  std::vector<std::string> pointers;
+  if (!resources) return pointers;
+  const cgroups::Host anything{.home = [](std::string_view) { return cgroups::Home::kV1; },
+                               .has_v1 = true,
+                               .has_unified = true,
+                               .current = [](const std::string&) { return std::string(); }};
+  const auto writes = cgroups::plan(*resources, anything);
+  if (!writes) return {"/linux/resources"};
+  for (const cgroups::Write& write : *writes)
+    if (write.if_missing != cgroups::IfMissing::kPassOver &&
+        std::ranges::find(pointers, write.pointer) == pointers.end())
+      pointers.push_back(write.pointer);
+  if (!resources->devices.empty()) pointers.emplace_back("/linux/resources/devices");
+  return pointers;
+}
+
+Result<void> go_without_cgroup(const GlobalOptions& options,
+                               const std::optional<cgroups::Resources>& resources,
+                               Obstacle obstacle, Error cause, const Log& log) {
+  if (is_shortage(cause.number())) return std::unexpected(cause.within("make the cgroup"));
+  const std::vector<std::string> asked = asked_limits(resources);
+  const bool is_not_there = obstacle == Obstacle::kNoHierarchy || cause.number() == EROFS;
+  const bool lenient = is_lenient(options) && (is_not_there || is_not_ours(cause));
+  const bool loses_nothing = is_not_there && asked.empty() && options.rootless != Rootless::kNo;
+  if (lenient || loses_nothing) {
+    cause.within(asked.empty() ? "the container has no cgroup of its own"
+                               : fmt::format("the container has no cgroup of its own, and these "
+                                             "have no effect: {}",
+                                             fmt::join(asked, ", ")));
+    const bool is_news = !asked.empty() || is_host_root();
+    is_news ? log.warn(cause.message()) : log.debug(cause.message());
+    return {};
+  }
+  cause.within("make the cgroup");
+  if (is_not_there && !asked.empty())
+    cause.within(
+        fmt::format("{}: cannot be applied (--cgroup-manager=disabled runs the container "
+                    "without limits)",
+                    asked.front()));
+  return std::unexpected(std::move(cause));
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+
+#include "linux/base/paths.hpp"
+#include "runtime/base/inheritance.hpp"
+#include "runtime/parent/announcement.hpp"
+#include "runtime/state/container_id.hpp"
+
+namespace ocirun::runtime {
+
+/// Who gets the pty's master: `run` in the foreground keeps it, everybody else hands it to a
+/// console socket.
+enum class TerminalKeeper { kConsoleSocket, kCaller };
+
+/// What `create` and `run` are asked for.
+struct CreateRequest {
+  ContainerId id;
+  HostPath bundle;  // absolute
+  std::optional<HostPath> console_socket;
+  Announcement announcement;
+  TerminalKeeper terminal_keeper = TerminalKeeper::kConsoleSocket;
+  bool pivot = true;
+  bool new_keyring = true;
+  Inheritance inheritance = {};
+  bool is_attended = false;  // by a foreground `run`, which removes the container at its end
+  bool notifies = false;     // a service manager waits for what the container tells NOTIFY_SOCKET
+};
+
+}  // namespace ocirun::runtime

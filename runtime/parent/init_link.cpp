@@ -1,0 +1,147 @@
+#include "runtime/parent/init_link.hpp"
+
+#include <cerrno>
+
+#include "linux/namespaces/user_namespace.hpp"
+#include "linux/process/rlimits.hpp"
+#include "runtime/base/await.hpp"
+#include "runtime/init/init.hpp"
+#include "runtime/init/process.hpp"
+#include "runtime/parent/agent.hpp"
+#include "runtime/parent/exhausted_limits.hpp"
+#include "runtime/state/status.hpp"
+
+namespace ocirun::runtime {
+
+using linux::NamespaceKind;
+
+Result<void> InitLink::spawn() {
+  TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
+  const bool staged = needs_stage(plan_.config);
+  // The cgroup namespace waits until init has joined its v1 hierarchies.
+  const std::uint64_t flags =
+      staged ? 0 : plan_.config.namespaces.new_flags() & ~linux::clone_flag(NamespaceKind::kCgroup);
+  auto child = linux::clone_process(flags, plan_.cgroup.unified_directory, linux::Parentage::kMine);
+  if (!child) {
+    Error error = std::move(child).error();
+    std::string reason = flags == 0 ? "" : linux::why_namespaces_are_refused(error.number(), flags);
+    // cgroups(7): moving wants cgroup.procs of the common ancestor, too.
+    if (plan_.cgroup.unified_directory && error.number() == EACCES)
+      reason =
+          "the container's cgroup may not be entered from here: without privileges ocirun itself "
+          "must run inside of the part of the unified hierarchy that was delegated";
+    if (!reason.empty()) error.within(std::move(reason));
+    return std::unexpected(error.within("make the container's namespaces"));
+  }
+  if (child->pid == 0) {
+    ends.first.close();
+    if (staged) stage_main(plan_, std::move(ends.second));
+    init_main(plan_, std::move(ends.second));
+  }
+  child_ = std::move(*child);
+  socket_ = std::move(ends.first);
+  context_.undo.add([this] { kill(); });
+  return staged ? Result<void>{} : greet();
+}
+
+Result<void> InitLink::greet() {
+  TRY(context_.cgroup.adopt(pid()));
+  // Without a cgroup nothing else finds it, should we die.
+  return context_.intent.record.cgroup_manager == CgroupManager::kDisabled ? record_init()
+                                                                           : Result<void>{};
+}
+
+// What `state` tells a hook that asks, too.
+Result<void> InitLink::record_init() {
+  TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(pid()));
+  context_.intent.record.init_pid = pid();
+  context_.intent.record.init_start_time = stat.start_time;
+  return context_.directory.write_intent(context_.intent);
+}
+
+Result<void> InitLink::apply_resources() const {
+  return plan_.config.resources ? context_.cgroup.apply(*plan_.config.resources) : Result<void>{};
+}
+
+Result<void> InitLink::compile_filter() {
+  if (!plan_.config.seccomp) return {};
+  std::vector<std::string> warnings;
+  TRY_ASSIGN(filter_, linux::compile_seccomp(*plan_.config.seccomp, warnings));
+  for (const std::string& warning : warnings) context_.log.debug(warning);
+  return context_.directory.write_filter(filter_bytes(*filter_));
+}
+
+Result<void> InitLink::hear_nothing(std::chrono::seconds so_far) {
+  if (agent_has_listener_) return no_answer_of_agent(*plan_.config.seccomp, so_far);
+  const bool has_hooks = !plan_.config.hooks.of(hooks::Kind::kCreateContainer).empty();
+  if (is_ours_to_tell(has_hooks, so_far))
+    context_.log.warn(
+        fmt::format("still waiting after {} s, while {}", so_far.count(), activity()));
+  return {};
+}
+
+std::string InitLink::activity() const {
+  std::string step = plan_.step.activity();
+  return step.empty() ? ChildLink::activity() : step;
+}
+
+std::string InitLink::cause_of_death() const { return tell_oom(context_.cgroup, 0); }
+
+Result<void> InitLink::answer(const linux::Packet& packet) {
+  switch (static_cast<Message>(packet.tag)) {
+    case Message::kMapIds:
+      return map_ids();
+    case Message::kRootMount:
+      return record_root_mount(packet);
+    case Message::kOpenMount:
+      return open_mount(packet);
+    case Message::kRunHooks:
+      return run_hooks();
+    case Message::kHookLasts:
+      context_.log.warn(packet.payload);
+      return {};
+    case Message::kTerminal:
+      return keep_terminal(packet);
+    case Message::kWantFilter:
+      return say(Message::kFilter, filter_bytes(*filter_));
+    case Message::kSetLimits:
+      return set_limits();
+    case Message::kListener:
+      return forward_listener(packet);
+    default:
+      return fail(EPROTO, "unexpected {}", message_name(static_cast<Message>(packet.tag)));
+  }
+}
+
+Result<void> InitLink::map_ids() {
+  if (plan_.config.namespaces.creates(NamespaceKind::kUser))
+    TRY(linux::write_id_maps(context_.procfs.fd(), pid(), plan_.config.id_map));
+  for (const linux::TimeOffset& offset : plan_.config.time_offsets) {
+    const std::string_view clock =
+        offset.clock == linux::TimeOffset::Clock::kMonotonic ? "monotonic" : "boottime";
+    const std::string line = fmt::format("{} {} {}", clock, offset.seconds, offset.nanoseconds);
+    TRY(within(context_.procfs.write(fmt::format("{}/timens_offsets", pid()), line),
+               fmt::format("/linux/timeOffsets/{}", clock)));
+  }
+  return {};
+}
+
+Result<void> InitLink::keep_terminal(const linux::Packet& packet) {
+  TRY_ASSIGN(terminal_, receive_terminal(packet, context_.console));
+  return {};
+}
+
+Result<void> InitLink::set_limits() {
+  return linux::set_rlimits(pid(), plan_.config.process->rlimits);
+}
+
+Result<void> InitLink::forward_listener(const linux::Packet& packet) {
+  bundle::StateDocument state = plan_.state;
+  state.status = Status::kCreating;
+  state.pid = pid();
+  TRY(send_listener(packet, child_, *plan_.config.seccomp, state));
+  agent_has_listener_ = true;
+  return {};
+}
+
+}  // namespace ocirun::runtime

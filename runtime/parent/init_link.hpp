@@ -1,0 +1,76 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cgroups/container/cgroup.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/mounts/locked_bind.hpp"
+#include "linux/seccomp/filter.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/base/rollback.hpp"
+#include "runtime/parent/child_link.hpp"
+#include "runtime/parent/create_request.hpp"
+#include "runtime/protocol/init_plan.hpp"
+#include "runtime/state/store.hpp"
+
+namespace ocirun::runtime {
+
+/// What the parent has at hand while it brings a container's first process into the world.
+struct BirthContext {
+  const CreateRequest& request;
+  const Log& log;
+  const StateDirectory& directory;
+  cgroups::Cgroup& cgroup;
+  const linux::Procfs& procfs;
+  bundle::IntentRecord& intent;
+  Fd console;                   // the console socket, or -1
+  UniqueFd& network_namespace;  // of the container, once devices move there
+  Rollback& undo;
+};
+
+/// The parent's side of a birth: clones init and answers it until it is ready.
+class InitLink final : public ChildLink {
+ public:
+  InitLink(InitPlan& plan, const BirthContext& context) : plan_(plan), context_(context) {}
+
+  /// Clones init, or the stage that clones it, straight into the unified cgroup.
+  Result<void> spawn();
+  /// Work that needs no answer of init's and overlaps with its mounting.
+  Result<void> apply_resources() const;
+  Result<void> compile_filter();
+
+  bool hooks_have_begun() const { return hooks_have_begun_; }
+  UniqueFd take_terminal() { return std::move(terminal_); }
+
+ private:
+  Result<void> greet() override;
+  Result<void> answer(const linux::Packet& packet) override;
+  Result<void> hear_nothing(std::chrono::seconds so_far) override;
+  std::string cause_of_death() const override;
+  std::string activity() const override;
+
+  Result<void> record_init();
+  Result<void> map_ids();
+  Result<void> record_root_mount(const linux::Packet& packet);
+  Result<void> open_mount(const linux::Packet& packet);
+  Result<UniqueFd> find_source_inside(const linux::Mount& mount) const;
+  Result<UniqueFd> clone_source(const linux::BindForContainer& wanted) const;
+  Result<UniqueFd> open_tree(const linux::Mount& mount);
+  Result<UniqueFd> open_id_map(const linux::Mount& mount) const;
+  Result<UniqueFd> open_user_namespace() const;
+  Result<void> run_hooks();
+  Result<void> move_net_devices();
+  Result<void> keep_terminal(const linux::Packet& packet);
+  Result<void> set_limits();
+  Result<void> forward_listener(const linux::Packet& packet);
+
+  InitPlan& plan_;  // init uses its copy of it up
+  BirthContext context_;
+  bool hooks_have_begun_ = false;
+  bool agent_has_listener_ = false;  // what init does from now on may be up to the seccomp agent
+  std::optional<linux::SeccompFilter> filter_;
+  UniqueFd terminal_;
+};
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,168 @@
+// What the parent opens for init: sources that the container's user namespace may not reach, and
+// id-mapped ones, which want privileges over their filesystem.
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <functional>
+#include <vector>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
+#include "linux/mounts/locked_bind.hpp"
+#include "linux/mounts/place.hpp"
+#include "linux/mounts/rootfs.hpp"
+#include "linux/process/exec.hpp"
+#include "runtime/base/await.hpp"
+#include "runtime/parent/init_link.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+using linux::NamespaceKind;
+
+// By a child, which ends with it: a source that does not answer must not keep us from signals, and
+// to lock a tree, or to clone one of the container's, changes the namespaces of whoever does it.
+// `open` finds the descriptors of `keep` there, and no other.
+Result<UniqueFd> open_in_child(const std::function<Result<UniqueFd>()>& open, std::vector<Fd> keep,
+                               const OnSilence& on_silence) {
+  TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
+  TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
+  if (child.pid == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    // Stuck in a filesystem it would keep our lock.
+    keep.push_back(ends.second.fd());
+    linux::close_descriptors_but(keep);
+    const auto tree = open();
+    const Fd fd = tree ? Fd(*tree) : Fd{};
+    const auto told = tree ? tell(ends.second, Message::kMountTree, {}, std::span(&fd, 1))
+                           : tell(ends.second, Message::kFailed, error_bytes(tree.error()));
+    ::_exit(told ? 0 : 1);
+  }
+  ends.second.close();
+  const auto awaited = await_word(ends.first.fd(), Fd{}, on_silence);
+  auto received = awaited ? ends.first.receive() : Result<linux::Packet>();
+  linux::kill_child(child);  // it has said all; a source that does not answer keeps it
+  TRY(awaited);
+  TRY_ASSIGN(linux::Packet packet, std::move(received));
+  if (packet.end_of_stream) return fail(EPIPE, "the process that opens the mount died");
+  if (static_cast<Message>(packet.tag) == Message::kFailed)
+    return std::unexpected(parse_error_bytes(packet.payload));
+  if (packet.descriptors.size() != 1) return fail(EPROTO, "MountTree without a descriptor");
+  return std::move(packet.descriptors.front());
+}
+
+// In the host's user namespace there is nothing to lock. Init's own clones are cut off from the
+// host's mount events; so is this one.
+Result<UniqueFd> open_unlocked(const linux::Procfs& procfs, const linux::Mount& mount, Fd id_map,
+                               linux::Propagation rootfs_propagation) {
+  TRY_ASSIGN(UniqueFd tree, linux::open_id_mapped_bind(mount, id_map));
+  if (!linux::wants_early_open(mount))
+    TRY(linux::change_propagation(procfs, tree, linux::isolation_of(rootfs_propagation),
+                                  linux::Recursion::kTree));
+  TRY(linux::set_attributes_of(procfs, tree, mount));
+  return tree;
+}
+
+linux::Mount bind_of_rootfs(const bundle::Config& config) {
+  linux::Mount root;
+  root.source = config.root_path.string();
+  root.bind = root.recursive = true;
+  return root;
+}
+
+}  // namespace
+
+Result<UniqueFd> InitLink::open_id_map(const linux::Mount& mount) const {
+  if (mount.id_map_kind == linux::IdMapKind::kNone) return UniqueFd();
+  return mount.id_map.empty() ? open_user_namespace()
+                              : linux::make_user_namespace(context_.procfs.fd(), mount.id_map);
+}
+
+Result<UniqueFd> InitLink::open_user_namespace() const {
+  auto opened = linux::sys::openat(context_.procfs.fd(), fmt::format("{}/ns/user", pid()).c_str(),
+                                   O_RDONLY | O_CLOEXEC);
+  // EACCES is the caller's to decide on: a rootless one may not look there without hidepid either.
+  if (!opened && opened.error().number() == ENOENT)
+    return std::unexpected(linux::explain_hidden_process(pid(), std::move(opened).error()));
+  return opened;
+}
+
+// A source below a mount that init has made (M-3): the host sees another file there, or none. Only
+// what lies below the container's root counts: elsewhere a symlink of the image's might lead.
+Result<UniqueFd> InitLink::find_source_inside(const linux::Mount& mount) const {
+  auto root = linux::sys::openat(context_.procfs.fd(), fmt::format("{}/root", pid()).c_str(),
+                                 O_PATH | O_DIRECTORY);
+  if (!root) return UniqueFd();
+  const linux::SafeDir inside(*std::move(root));
+  auto source = inside.open(RootfsPath(mount.source), O_PATH);
+  const auto rootfs = inside.open(RootfsPath(plan_.config.root_path.string()), O_PATH);
+  if (!source || !rootfs) return UniqueFd();
+  if (const auto outside = linux::sys::open(mount.source.c_str(), O_PATH)) {
+    TRY_ASSIGN(const bool same, linux::sys::is_same_file(*source, *outside));
+    if (same) return UniqueFd();
+  }
+  TRY_ASSIGN(const std::string path, context_.procfs.path_of(*source));
+  TRY_ASSIGN(const std::string top, context_.procfs.path_of(*rootfs));
+  return path.starts_with(top + "/") ? *std::move(source) : UniqueFd();
+}
+
+Result<UniqueFd> InitLink::clone_source(const linux::BindForContainer& wanted) const {
+  TRY_ASSIGN(const UniqueFd source, find_source_inside(wanted.mount));
+  if (source) {
+    TRY_ASSIGN(const UniqueFd mount_namespace,
+               linux::sys::openat(context_.procfs.fd(), fmt::format("{}/ns/mnt", pid()).c_str(),
+                                  O_RDONLY | O_CLOEXEC));
+    linux::BindForContainer inside = wanted;
+    inside.mount_namespace = mount_namespace;
+    inside.source = source;
+    return linux::clone_bind_inside(context_.procfs, inside);
+  }
+  if (wanted.user_namespace.value >= 0) return linux::clone_locked_bind(context_.procfs, wanted);
+  return open_unlocked(context_.procfs, wanted.mount, wanted.id_map, wanted.rootfs_propagation);
+}
+
+Result<UniqueFd> InitLink::open_tree(const linux::Mount& mount) {
+  TRY_ASSIGN(const UniqueFd id_map, open_id_map(mount));
+  UniqueFd user_namespace;
+  if (plan_.config.namespaces.contains(NamespaceKind::kUser)) {
+    TRY_ASSIGN(user_namespace, open_user_namespace());
+  }
+  const linux::BindForContainer wanted{.mount = mount,
+                                       .id_map = id_map,
+                                       .user_namespace = user_namespace,
+                                       .rootfs_propagation = plan_.config.rootfs_propagation};
+  return open_in_child([&] { return clone_source(wanted); },
+                       {context_.procfs.fd(), id_map, user_namespace},
+                       [&](auto so_far) { return hear_nothing(so_far); });
+}
+
+// Before it is attached: `delete --force` has to know it from then on.
+Result<void> InitLink::record_root_mount(const linux::Packet& packet) {
+  const auto mount = linux::number<std::uint64_t>(packet.payload);
+  if (!mount) return fail(EPROTO, "RootMount {}", packet.payload);
+  context_.intent.record.rootfs_mount = mount;
+  return context_.directory.write_intent(context_.intent);
+}
+
+Result<void> InitLink::open_mount(const linux::Packet& packet) {
+  TRY_ASSIGN(const int index, parse_number(packet.payload));
+  const bool is_rootfs = index == kRootfsIndex;
+  if (!is_rootfs && (index < 0 || static_cast<std::size_t>(index) >= plan_.config.mounts.size()))
+    return fail(EPROTO, "OpenMount {}", packet.payload);
+  const linux::Mount mount = is_rootfs ? bind_of_rootfs(plan_.config)
+                                       : plan_.config.mounts[static_cast<std::size_t>(index)];
+  auto tree = open_tree(mount);
+  if (tree) return send_tree(*tree);
+  // We may not (either): init tries it by itself, or the error that made it ask says more.
+  const int error = tree.error().number();
+  if (mount.id_map_kind == linux::IdMapKind::kNone && (error == EPERM || error == EACCES))
+    return say(Message::kMountTree);
+  return std::unexpected(
+      tree.error().within(is_rootfs ? "/root/path" : fmt::format("/mounts/{}", index)));
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,61 @@
+#include "runtime/parent/new_record.hpp"
+
+#include <unistd.h>
+
+#include "bundle/json/writer.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/process/pidfd.hpp"
+#include "runtime/base/log.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+using linux::NamespaceKind;
+
+// Read again it would be another path, where something else may be.
+Result<std::string> recordable(const HostPath& path) {
+  if (bundle::is_utf8(path.string())) return path.string();
+  return refuse("{}: must be UTF-8, as the container's state is JSON: rename it", path.string());
+}
+
+}  // namespace
+
+Result<bundle::ContainerRecord> new_record(const CreateRequest& request,
+                                           const bundle::Config& config,
+                                           const cgroups::Record& cgroup, CgroupManager manager) {
+  bundle::ContainerRecord record;
+  record.id = request.id.string();
+  record.oci_version = config.oci_version;
+  TRY_ASSIGN(record.bundle, recordable(request.bundle));
+  TRY_ASSIGN(record.rootfs, recordable(config.root_path));
+  record.created = rfc3339_now(9);
+  record.owner_uid = ::geteuid();
+  TRY_ASSIGN(record.boot_id, linux::read_boot_id());
+  record.cgroup = cgroup;
+  record.cgroup_manager = manager;
+  record.has_poststart = !config.hooks.of(hooks::Kind::kPoststart).empty();
+  record.has_poststop = !config.hooks.of(hooks::Kind::kPoststop).empty();
+  record.own_pid_namespace = config.namespaces.creates(NamespaceKind::kPid);
+  record.new_keyring = request.new_keyring;
+  record.mounts_on_host = !config.namespaces.contains(NamespaceKind::kMount);
+  record.has_process = config.process.has_value();
+  if (const auto stop = config.annotations.find("org.opencontainers.image.stopSignal");
+      stop != config.annotations.end())
+    record.stop_signal = stop->second;
+  record.annotations = config.annotations;
+  return record;
+}
+
+void note_runtime(const CreateRequest& request, bundle::ContainerRecord& record,
+                  bundle::IntentRecord& intent) {
+  intent.runtime_pid = ::getpid();
+  if (const auto stat = linux::read_process_stat(intent.runtime_pid))
+    intent.runtime_start_time = stat->start_time;
+  if (request.is_attended) {
+    record.attendant_pid = intent.runtime_pid;
+    record.attendant_start_time = intent.runtime_start_time;
+  }
+  intent.record = record;
+}
+
+}  // namespace ocirun::runtime

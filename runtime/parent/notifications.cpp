@@ -1,0 +1,136 @@
+#include "runtime/parent/notifications.hpp"
+
+#include <linux/mount.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "linux/base/text.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/base/signals.hpp"
+#include "runtime/init/executable.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+constexpr std::size_t kMostStatus = 512;
+constexpr std::size_t kMostDigits = 20;  // of a 64-bit number
+constexpr int kAtOnce = 16;              // a socket's queue holds about ten
+constexpr int kMostPerSecond = 32;
+
+bool is_plain_text(std::string_view text) {
+  return text.find_first_of("\n\t") == std::string_view::npos && without_controls(text) == text;
+}
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && text.size() <= kMostDigits &&
+         std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool may_pass(std::string_view name, std::string_view value) {
+  if (name == "READY" || name == "RELOADING" || name == "STOPPING" || name == "WATCHDOG")
+    return value == "1";
+  if (name == "MONOTONIC_USEC") return is_digits(value);
+  return name == "STATUS" && value.size() <= kMostStatus && is_plain_text(value);
+}
+
+bool has_line(std::string_view lines, std::string_view wanted) {
+  return ("\n" + std::string(lines) + "\n").find("\n" + std::string(wanted)) != std::string::npos;
+}
+
+// It is left for others to collect.
+bool has_ended(int pid) {
+  siginfo_t information{};
+  return ::waitid(P_PID, static_cast<id_t>(pid), &information,
+                  WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 &&
+         information.si_pid == pid;
+}
+
+}  // namespace
+
+bool wants_notify_socket(const bundle::Config& config) {
+  return config.process && find_variable(config.process->env, "NOTIFY_SOCKET") == nullptr;
+}
+
+void add_notify_socket(bundle::Config& config, const std::string& socket) {
+  linux::Mount mount;
+  mount.destination = RootfsPath(kNotifySocketInContainer);
+  mount.source = socket;
+  mount.bind = true;
+  mount.attributes.set =
+      MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
+  config.mounts.push_back(std::move(mount));
+  config.process->env.push_back(std::string("NOTIFY_SOCKET=") + kNotifySocketInContainer);
+}
+
+std::string forwardable_lines(std::string_view datagram) {
+  std::string lines;
+  while (!datagram.empty()) {
+    const std::string_view line = linux::cut(datagram, '\n');
+    const std::size_t equals = line.find('=');
+    if (equals == std::string_view::npos ||
+        !may_pass(line.substr(0, equals), line.substr(equals + 1)) ||
+        has_line(lines, line.substr(0, equals + 1)))
+      continue;
+    if (!lines.empty()) lines += '\n';
+    lines += line;
+  }
+  return lines;
+}
+
+// Each one makes the host's first process work.
+bool Notifications::is_too_much() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - second_begins_ >= std::chrono::seconds(1)) {
+    second_begins_ = now;
+    in_this_second_ = 0;
+  }
+  return ++in_this_second_ > kMostPerSecond;
+}
+
+void Notifications::carry() {
+  std::array<char, 4096> datagram;
+  for (int count = 0; count < kAtOnce; ++count) {
+    // Without room for control data: descriptors that came along are closed by the kernel.
+    const ssize_t size =
+        ::recv(socket_.value, datagram.data(), datagram.size(), MSG_DONTWAIT | MSG_TRUNC);
+    if (size < 0) return;
+    if (static_cast<std::size_t>(size) > datagram.size()) continue;
+    std::string lines =
+        forwardable_lines(std::string_view(datagram.data(), static_cast<std::size_t>(size)));
+    const bool says_ready = has_line(lines, "READY=1");
+    if (lines.empty() || (is_too_much() && (ready_ || !says_ready))) continue;  // not lost, once
+    if (says_ready) {
+      ready_ = true;
+      lines += fmt::format("\nMAINPID={}", main_pid_);
+    }
+    if (const auto told = supervisor_.tell(lines); !told) {
+      log_.warn(told.error().message());
+      return;  // it does not read: the next one would make us wait again
+    }
+  }
+}
+
+Result<void> await_ready(const linux::Child& child, Notifications& notifications,
+                         const Supervisor& supervisor, const Log& log) {
+  for (;;) {
+    const bool ended = has_ended(child.pid);  // asked first: its last words come before its end
+    notifications.carry();
+    if (notifications.ready()) {
+      if (const auto read = supervisor.wait_until_read(); !read) log.warn(read.error().message());
+      return {};
+    }
+    if (ended) return refuse("the program ended before it told NOTIFY_SOCKET that it is ready");
+    std::array<pollfd, 2> watched{pollfd{notifications.descriptor().value, POLLIN, 0},
+                                  pollfd{Signals::descriptor().value, POLLIN, 0}};
+    if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR)
+      return fail(errno, "wait for the container to be ready");
+    TRY(Signals::check());  // takes SIGCHLD too
+  }
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,208 @@
+#include "runtime/parent/preflight.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+
+#include "linux/base/file_io.hpp"
+#include "linux/base/pipe.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/mounts/terminal.hpp"
+#include "linux/process/capabilities.hpp"
+#include "linux/process/clone.hpp"
+#include "linux/process/exec.hpp"
+#include "linux/process/lsm.hpp"
+#include "linux/resctrl/group.hpp"
+#include "runtime/init/rootfs.hpp"
+#include "runtime/parent/cgroup_choice.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+using linux::NamespaceKind;
+
+Result<UniqueFd> connect_console(const bundle::Config& config, const CreateRequest& request) {
+  const bool terminal = config.process && config.process->terminal;
+  if (request.terminal_keeper == TerminalKeeper::kCaller) return UniqueFd();
+  if (terminal && !request.console_socket)
+    return refuse(
+        "/process/terminal: true wants --console-socket, where the terminal is sent to (or `run` "
+        "without --detach)");
+  if (!terminal && request.console_socket)
+    return refuse(
+        "--console-socket: /process/terminal must be true in config.json, or leave the option out");
+  if (!terminal) return UniqueFd();
+  return within(linux::connect_unix(*request.console_socket), "--console-socket");
+}
+
+Result<void> check_root(const bundle::Config& config) {
+  const std::string& path = config.root_path.string();
+  const auto fd = linux::sys::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (fd) return {};
+  return fail(fd.error().number(), "/root/path: open {} as the root directory", path);
+}
+
+// Written when the container exists; better to know before hooks have run.
+Result<void> check_pid_file(const std::optional<HostPath>& file) {
+  if (file) TRY(within(linux::open_parent(*file), "--pid-file"));
+  return {};
+}
+
+Result<void> check_security_modules(const bundle::Config& config, const Log& log) {
+  if (!config.mount_label.empty()) {
+    if (linux::selinux_enabled())
+      TRY(linux::check_mount_label(config.mount_label));
+    else
+      log.warn("/linux/mountLabel: SELinux is not enabled on this host, the label is left out");
+  }
+  if (!config.process) return {};
+  const bundle::Process& process = *config.process;
+  return linux::check_lsm(process.apparmor_profile, process.selinux_label);
+}
+
+Result<linux::IdMap> read_maps_of(int pid) {
+  linux::IdMap map;
+  TRY_ASSIGN(map.uids, linux::read_id_map(Fd{AT_FDCWD}, fmt::format("/proc/{}/uid_map", pid)));
+  TRY_ASSIGN(map.gids, linux::read_id_map(Fd{AT_FDCWD}, fmt::format("/proc/{}/gid_map", pid)));
+  return map;
+}
+
+// Only a process inside has that namespace's map in its /proc; a short-lived child goes there, and
+// we read it from outside.
+Result<linux::IdMap> read_id_map_of(Fd user_namespace) {
+  TRY_ASSIGN(linux::Pipe ready, linux::make_pipe());
+  TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
+  if (child.pid == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::setns(user_namespace.value, CLONE_NEWUSER) != 0) ::_exit(1);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a change of credentials clears it
+    [[maybe_unused]] const auto told = ::write(ready.writer.get(), "x", 1);
+    linux::close_descriptors_from(3);
+    for (;;) ::pause();
+  }
+  ready.writer.reset();
+  char byte = 0;
+  const bool inside = ::read(ready.reader.get(), &byte, 1) == 1;
+  Result<linux::IdMap> map = inside ? read_maps_of(child.pid)
+                                    : fail(EPERM, "enter the user namespace to read its mappings");
+  ::kill(child.pid, SIGKILL);
+  TRY(linux::wait_for_child(child.pid));
+  return map;
+}
+
+// Like the check of its ids, this takes 0:0 for "not given": engines write it into every device.
+bool is_given_owner(const linux::Device& device) {
+  return device.uid != Uid{} || device.gid != Gid{};
+}
+
+std::string refused_attributes(const linux::Device& device, const linux::IdMap& map,
+                               const struct stat& node) {
+  std::string refused;
+  if (device.mode && *device.mode != (node.st_mode & mode_t{0777}))
+    refused = fmt::format("mode {:04o}", *device.mode);
+  if (is_given_owner(device) &&
+      (map.host_uid(device.uid) != node.st_uid || map.host_gid(device.gid) != node.st_gid))
+    refused += fmt::format("{}owner {}:{}", refused.empty() ? "" : " and ", device.uid.value(),
+                           device.gid.value());
+  return refused;
+}
+
+}  // namespace
+
+void warn_of_devices(const bundle::Config& config, const Log& log) {
+  if (!config.namespaces.contains(NamespaceKind::kUser) || brings_own_dev(config)) return;
+  for (std::size_t index = 0; index < config.devices.size(); ++index) {
+    const linux::Device& device = config.devices[index];
+    if (device.kind == linux::Device::Kind::kFifo) continue;
+    const auto host = linux::open_host_node(device);
+    if (!host) continue;  // an error, when it is to be bound
+    const auto node = linux::sys::fstat(*host);
+    if (!node) continue;
+    if (const std::string refused = refused_attributes(device, config.id_map, *node);
+        !refused.empty())
+      log.warn(
+          fmt::format("/linux/devices/{}: {} cannot be given in a user namespace: {} is the host's "
+                      "node, bound, and keeps its mode {:04o} and its owner, the host's {}:{}",
+                      index, refused, device.path.string(), node->st_mode & mode_t{0777},
+                      node->st_uid, node->st_gid));
+  }
+}
+
+Result<void> warn_of_capabilities(const bundle::Process& process,
+                                  const linux::NamespaceSet& namespaces, const Log& log,
+                                  const bundle::Process* told) {
+  // In a user namespace the process has every capability; else it has at most ours.
+  if (!process.capabilities || namespaces.contains(NamespaceKind::kUser)) return {};
+  TRY_ASSIGN(const linux::GrantableCapabilities grantable, linux::grantable_capabilities());
+  linux::UngrantedCapabilities known;
+  if (told != nullptr && told->capabilities)
+    known = linux::find_ungranted(*told->capabilities, grantable);
+  const linux::UngrantedCapabilities lost = linux::find_ungranted(*process.capabilities, grantable);
+  // `runc spec` and `crun spec` write ambient capabilities and no inheritable ones.
+  if (process.capabilities->inheritable.empty()) {
+    for (const std::string& sentence : linux::describe_ungranted({.ambient = lost.ambient}, known))
+      log.debug(sentence);
+    known.ambient = lost.ambient;
+  }
+  for (const std::string& sentence : linux::describe_ungranted(lost, known)) log.warn(sentence);
+  return {};
+}
+
+Result<Preflight> check_host(const bundle::Config& config, const CreateRequest& request,
+                             const Log& log) {
+  Preflight host;
+  TRY(check_root(config));
+  TRY(check_pid_file(request.announcement.pid_file));
+  TRY(check_security_modules(config, log));
+  if (config.process) TRY(warn_of_capabilities(*config.process, config.namespaces, log));
+  if (config.intel_rdt) {
+    TRY_ASSIGN(host.resctrl, linux::find_resctrl());
+  }
+  TRY_ASSIGN(host.console, connect_console(config, request));
+  return host;
+}
+
+Result<void> compare_joined_id_map(bundle::Config& config,
+                                   const std::vector<linux::PinnedNamespace>& pinned) {
+  const auto user = std::ranges::find(pinned, NamespaceKind::kUser, &linux::PinnedNamespace::kind);
+  if (user == pinned.end()) return {};
+  TRY_ASSIGN(const linux::IdMap actual, read_id_map_of(user->fd));
+  if (!config.id_map.empty() && config.id_map != actual)
+    return refuse(
+        "/linux/uidMappings: the user namespace {} has other mappings; leave them out or give the "
+        "same",
+        config.namespaces.find(NamespaceKind::kUser)->path->string());
+  config.id_map = actual;
+  return {};
+}
+
+std::vector<linux::CgroupHierarchy> describe_hierarchies(const cgroups::Layout& layout,
+                                                         const cgroups::Record& record) {
+  std::vector<linux::CgroupHierarchy> hierarchies;
+  for (const cgroups::Hierarchy& hierarchy : layout.hierarchies) {
+    std::string controllers;
+    for (const std::string& controller : hierarchy.controllers)
+      controllers += (controllers.empty() ? "" : ",") + controller;
+    const auto own = std::ranges::find(record.directories, controllers,
+                                       &std::pair<std::string, std::string>::first);
+    const bool named = controllers.starts_with("name=");
+    hierarchies.push_back(
+        {.name = hierarchy.unified ? "unified"
+                 : named           ? controllers.substr(5)
+                                   : controllers,
+         .options = named ? "none," + controllers : controllers,
+         .unified = hierarchy.unified,
+         // Without a cgroup of its own the container stays in ours.
+         .own_directory = HostPath(own == record.directories.end()
+                                       ? hierarchy.mount_point.string() + shown_path(hierarchy)
+                                       : own->second)});
+  }
+  return hierarchies;
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,159 @@
+#include "runtime/parent/relay.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/files/procfs.hpp"
+#include "runtime/base/signals.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+// More than a pty's buffers hold (64 KiB in the kernel's, 4 in the line discipline's).
+constexpr std::size_t kDrained = 256 * 1024;
+
+constexpr std::chrono::milliseconds kSilence{100};
+
+// O_NONBLOCK on the caller's own description would reach its shell. So we open it once more.
+UniqueFd open_again(Fd fd, int access) {
+  auto again = linux::sys::open(linux::host_fd_link(fd).c_str(), access | O_NONBLOCK | O_NOCTTY);
+  return again ? *std::move(again) : UniqueFd();
+}
+
+// What poll(2) saw on a terminal another process may read first.
+UniqueFd open_input(Fd input) {
+  return ::isatty(input.value) == 1 ? open_again(input, O_RDONLY) : UniqueFd();
+}
+
+// A terminal takes part of a write and waits for the rest, whatever poll(2) said.
+UniqueFd open_output(Fd output) {
+  const auto info = linux::sys::fstat(output);
+  if (!info || !(S_ISCHR(info->st_mode) || S_ISFIFO(info->st_mode))) return UniqueFd();
+  return open_again(output, O_WRONLY);
+}
+
+}  // namespace
+
+Relay::Relay(Fd terminal, Fd input, Fd output)
+    : terminal_(terminal), input_(input), output_(output) {
+  if (terminal.value < 0) {
+    input_ = output_ = Fd{};
+    return;
+  }
+  ::fcntl(terminal.value, F_SETFL, ::fcntl(terminal.value, F_GETFL) | O_NONBLOCK);
+  own_input_ = open_input(input);
+  if (own_input_) input_ = own_input_;
+  own_output_ = open_output(output);
+  if (own_output_) output_ = own_output_;
+}
+
+std::array<pollfd, Relay::kWatched> Relay::wanted() const {
+  const auto watch = [](Fd fd, bool reads, bool writes) {
+    const short events = static_cast<short>((reads ? POLLIN : 0) | (writes ? POLLOUT : 0));
+    // One that hung up is reported even to those who ask for nothing.
+    return pollfd{events == 0 ? -1 : fd.value, events, 0};
+  };
+  return {watch(terminal_, shown_.empty(), !typed_.empty()),
+          watch(input_, typed_.empty() && !input_is_held_, false),
+          watch(output_, false, !shown_.empty())};
+}
+
+int Relay::poll_limit() const { return end_is_owed_ ? static_cast<int>(kSilence.count()) : -1; }
+
+Relay::Side Relay::read_some(Fd from, Pending& pending) {
+  const ssize_t count = ::read(from.value, pending.bytes.data(), pending.bytes.size());
+  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return Side::kOpen;
+  if (count <= 0) return Side::kClosed;  // EIO: the last process has closed the pty
+  pending.begin = 0;
+  pending.end = static_cast<std::size_t>(count);
+  return Side::kOpen;
+}
+
+Relay::Side Relay::write_some(Fd to, Pending& pending) {
+  const char* from = pending.bytes.data() + pending.begin;
+  const std::size_t size = pending.end - pending.begin;
+  ssize_t count = ::send(to.value, from, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (count < 0 && errno == ENOTSOCK) count = ::write(to.value, from, size);
+  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return Side::kOpen;
+  if (count < 0) return Side::kClosed;
+  pending.begin += static_cast<std::size_t>(count);
+  return Side::kOpen;
+}
+
+void Relay::read_input() {
+  if (read_some(input_, typed_) == Side::kOpen) return;
+  // A terminal that is still our session's, and the foreground another job's: no end.
+  input_is_held_ = errno == EIO && ::tcgetpgrp(input_.value) >= 0;
+  if (input_is_held_) return;
+  input_ = Fd{};
+  input_has_ended_ = true;
+}
+
+void Relay::write_output() {
+  if (write_some(output_, shown_) == Side::kClosed) output_ = Fd{};
+}
+
+void Relay::carry(const std::array<pollfd, kWatched>& ready) {
+  if (ready[kOutput].revents != 0) write_output();
+  if (output_.value < 0) shown_.begin = shown_.end;
+  if (ready[kInput].revents != 0) read_input();
+  const bool may_read = (ready[kTerminal].revents & ~POLLOUT) != 0 && shown_.empty();
+  if (may_read && read_some(terminal_, shown_) == Side::kClosed) close_terminal();
+  if (may_read) heard_ = Clock::now();
+  // After it was read: what turns to keys does so before it asks for one.
+  const bool may_have_turned = end_typed_ == EndTyped::kNo || end_is_owed_ || may_read;
+  if (input_has_ended_ && typed_.empty() && may_have_turned) type_end_of_file();
+  if (!typed_.empty() && write_some(terminal_, typed_) == Side::kClosed) close_terminal();
+}
+
+// A pipe or /dev/null ends; a terminal is told so by a character. Twice ends a line that is not
+// complete. A shell that edits its lines reads single keys, and takes the same character for the
+// end; but it turns to lines for each command, and what is typed while it turns is lost to it. Who
+// reads keys and is silent waits for one. Each turn wants the end again.
+void Relay::type_end_of_file() {
+  termios state{};
+  end_is_owed_ = false;
+  if (::tcgetattr(terminal_.value, &state) != 0) return;
+  const EndTyped now = (state.c_lflag & ICANON) != 0 ? EndTyped::kForLines : EndTyped::kForKeys;
+  if (end_typed_ == now) return;
+  if (now == EndTyped::kForKeys && Clock::now() < heard_ + kSilence) {
+    end_is_owed_ = true;
+    return;
+  }
+  end_typed_ = now;
+  const auto end_of_file = static_cast<char>(state.c_cc[VEOF]);
+  const char last = typed_.end == 0 ? '\n' : typed_.bytes[typed_.end - 1];
+  const bool at_line_begin = last == '\n' || last == end_of_file;
+  typed_.bytes.fill(end_of_file);
+  typed_.begin = 0;
+  typed_.end = at_line_begin || now == EndTyped::kForKeys ? 1 : 2;
+}
+
+void Relay::close_terminal() {
+  terminal_ = input_ = Fd{};
+  typed_.begin = typed_.end;
+}
+
+void Relay::drain() {
+  for (std::size_t left = kDrained; output_.value >= 0;) {
+    if (shown_.empty()) {
+      if (terminal_.value < 0 || left == 0) return;
+      if (read_some(terminal_, shown_) == Side::kClosed || shown_.empty()) return;
+      left -= std::min(left, shown_.end);
+    }
+    std::array<pollfd, 2> watched{pollfd{output_.value, POLLOUT, 0},
+                                  pollfd{Signals::descriptor().value, POLLIN, 0}};
+    if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) return;
+    if (watched[1].revents != 0 && !Signals::check()) return;
+    if (watched[0].revents != 0) write_output();
+  }
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <vector>
+
+#include "bundle/config/config.hpp"
+#include "bundle/documents/state.hpp"
+#include "cgroups/container/cgroup.hpp"
+#include "linux/base/unique_fd.hpp"
+#include "linux/mounts/mount.hpp"
+#include "linux/namespaces/namespaces.hpp"
+#include "runtime/base/inheritance.hpp"
+#include "runtime/protocol/step.hpp"
+
+namespace ocirun::runtime {
+
+/// Where a container finds the socket for its service manager, in its NOTIFY_SOCKET.
+inline constexpr char kNotifySocketInContainer[] = "/run/notify/notify.sock";
+
+/// What a container's first process needs. The parent fills it in before the clone; init reads its
+/// own copy of the parent's memory, so nothing of this crosses a socket.
+struct InitPlan {
+  const bundle::Config& config;
+  bundle::StateDocument state;                 // what hooks in the container's namespaces are told
+  std::vector<linux::PinnedNamespace> pinned;  // to be joined
+  cgroups::Cgroup::JoinHandles cgroup;
+  std::vector<linux::CgroupHierarchy> cgroup_hierarchies;  // for mounts of type cgroup
+  UniqueFd start_socket;
+  Inheritance inheritance;
+  bool pivot = true;  // false: --no-pivot
+  bool new_keyring = true;
+  StepBoard step = {};  // init writes, the parent reads
+
+  bool has_own_mount_tree() const {
+    return config.namespaces.contains(linux::NamespaceKind::kMount);
+  }
+};
+
+/// Whether init cannot be made by one clone3: it joins a user, pid or time namespace, sets time
+/// offsets, or joins anything on its way into a user namespace; or an ipc namespace must belong to
+/// the root of a new user namespace.
+bool needs_stage(const bundle::Config& config);
+
+}  // namespace ocirun::runtime

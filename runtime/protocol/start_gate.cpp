@@ -1,0 +1,70 @@
+#include "runtime/protocol/start_gate.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+#include <memory>
+
+#include "runtime/base/await.hpp"
+#include "runtime/protocol/protocol.hpp"
+
+namespace ocirun::runtime {
+
+namespace {
+
+constexpr int kMostTries = 100;
+constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 100'000'000};
+
+}  // namespace
+
+// `create` has said that the container is there: what the host is short of for a moment (ENFILE,
+// ENOMEM, ENOBUFS) does not end it.
+Result<void> StartGate::wait() {
+  for (int tries = 0;;) {
+    connection_.reset(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (connection_) break;
+    if (errno == EINTR || errno == ECONNABORTED) continue;
+    if (++tries == kMostTries) return fail(errno, "wait for start");
+    ::nanosleep(&kPause, nullptr);
+  }
+  listener_.reset();
+  return {};
+}
+
+// Nobody is held up by a `start` that does not read.
+void StartGate::report_lasting_hook(std::string_view text) const {
+  const std::string record = kGateHookLasts + std::string(text);
+  ::send(connection_.get(), record.data(), record.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void StartGate::announce_exec() const { ::send(connection_.get(), &kGateExec, 1, MSG_NOSIGNAL); }
+
+void StartGate::refuse(const Error& error) const {
+  const std::string record = kGateFailed + error_bytes(error);
+  ::send(connection_.get(), record.data(), record.size(), MSG_NOSIGNAL);
+}
+
+Result<void> await_exec(Fd connection, const GateListener& listener) {
+  constexpr std::size_t kMaxRecord = 64 * 1024;
+  const auto record = std::make_unique_for_overwrite<char[]>(kMaxRecord);
+  for (bool executing = false;;) {
+    // A startContainer hook is the image's, and may take as long as it likes: a signal ends that.
+    TRY(await_word(connection, Fd{},
+                   [&](auto so_far) { return listener.on_silence(so_far, executing); }));
+    const ssize_t count = ::recv(connection.value, record.get(), kMaxRecord, 0);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail(errno, "{}", kEndedBeforeExec);
+    if (count == 0) {
+      if (executing) return {};
+      return refuse("{}", kEndedBeforeExec);
+    }
+    const std::string_view text(record.get(), static_cast<std::size_t>(count));
+    if (text.front() == kGateFailed) return std::unexpected(parse_error_bytes(text.substr(1)));
+    if (text.front() == kGateHookLasts) listener.warn(text.substr(1));
+    executing = text.front() == kGateExec;
+  }
+}
+
+}  // namespace ocirun::runtime

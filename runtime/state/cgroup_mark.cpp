@@ -1,0 +1,119 @@
+#include "runtime/state/cgroup_mark.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "cgroups/container/mark.hpp"
+#include "cgroups/container/record.hpp"
+#include "linux/base/patience.hpp"
+#include "linux/files/procfs.hpp"
+#include "runtime/base/options.hpp"
+#include "runtime/state/container.hpp"
+#include "runtime/state/record.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+// What holds the scope of a create that was killed dies a moment after it.
+constexpr std::chrono::milliseconds kHolderPatience{1000};
+
+bool is_populated(const bundle::ContainerRecord& record) {
+  const auto cgroup = cgroup_of(record);
+  const auto pids = cgroup ? (*cgroup)->pids() : Result<std::vector<int>>{};
+  return pids && !pids->empty();
+}
+
+// Two containers may name one cgroupsPath. The second one's create fails while the first one has
+// processes, but leaves its intent when it is killed; once the first has ended, it works.
+bool another_names_it(const Store& store, const bundle::ContainerRecord& record) {
+  const auto ids = store.ids();
+  if (!ids) return false;
+  return std::ranges::any_of(*ids, [&](const std::string& text) {
+    const auto other = ContainerId::parse(text);
+    if (!other || text == record.id) return false;
+    const auto directory = store.find(*other);
+    // Of a shared state root another user's is not believed.
+    if (!directory || directory->owner().value_or(record.owner_uid) != record.owner_uid)
+      return false;
+    if (const auto its = directory->read_record()) return its->cgroup.path == record.cgroup.path;
+    const auto intent = directory->read_intent();
+    return intent && intent->record.cgroup.path == record.cgroup.path;
+  });
+}
+
+bool is_ours(const cgroups::Mark& mark, const bundle::ContainerRecord& record) {
+  return !record.cgroup_mark.empty() && mark.text.starts_with(record.cgroup_mark);
+}
+
+// Of a container that has ended: with its pid namespace everybody in it has.
+bool cannot_change_mark(const bundle::ContainerRecord& record) {
+  return record.own_pid_namespace || (is_host_root() && record.owner_uid == 0);
+}
+
+// Nobody but its creator was in it with a chance to change the mark.
+bool was_made(const bundle::ContainerRecord& record) {
+  for (linux::Patience patience(kHolderPatience);;) {
+    const auto mark = cgroups::read_mark(record.cgroup);
+    if (mark && is_ours(*mark, record)) return true;
+    if (!is_populated(record) || !patience.wait()) return false;
+  }
+}
+
+}  // namespace
+
+Result<void> mark_cgroup(const bundle::ContainerRecord& record) {
+  cgroups::Record told = record.cgroup;
+  told.directories.clear();  // follow from the path, on each host
+  return cgroups::write_mark(record.cgroup, record.cgroup_mark + bundle::cgroup_text(told));
+}
+
+bool bears_mark_of_another(const bundle::ContainerRecord& record) {
+  const auto mark = cgroups::read_mark(record.cgroup);
+  return mark && mark->is_roots && !is_ours(*mark, record);
+}
+
+Result<bool> is_of_another(const Store& store, const StateDirectory& directory,
+                           const bundle::ContainerRecord& record) {
+  TRY_ASSIGN(const cgroups::Mark mark, cgroups::read_mark(record.cgroup));
+  if (is_ours(mark, record)) return false;
+  if (mark.is_roots) return true;  // also while nobody is in it yet
+  if (!is_populated(record)) return false;
+  if (record.cgroup_mark.empty()) return another_names_it(store, record);
+  if (!directory.is_committed()) return !was_made(record);
+  // A container without a pid namespace, of an ordinary user, may have changed its mark.
+  return cannot_change_mark(record) || another_names_it(store, record);
+}
+
+Result<bool> was_made_anew(const bundle::ContainerRecord& record) {
+  TRY_ASSIGN(const cgroups::Mark mark, cgroups::read_mark(record.cgroup));
+  if (is_ours(mark, record)) return false;
+  return mark.is_roots || (!record.cgroup_mark.empty() && cannot_change_mark(record));
+}
+
+Result<std::optional<MarkedCgroup>> find_cgroup_of(const StateDirectory& directory) {
+  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  const auto layout = cgroups::read_layout(procfs);
+  if (!layout && layout.error().number() == 0) return std::nullopt;  // no cgroups are mounted
+  TRY(layout);
+  TRY_ASSIGN(const std::string identity, directory.identity());
+  TRY_ASSIGN(const auto marked, cgroups::find_marks(procfs, *layout, identity));
+  const bool only_roots = is_host_root() && is_callers(directory);
+  std::optional<MarkedCgroup> found;
+  for (const auto& [path, mark] : marked) {
+    if (only_roots && !mark.is_roots) continue;
+    // Below its own, and as an ordinary user's elsewhere, a container may make more.
+    if (found && std::pair(!mark.is_roots, path.size()) >=
+                     std::pair(!found->is_proven, found->record.path.size()))
+      continue;
+    found = {.record = cgroups::planned_record(*layout, {path}), .is_proven = mark.is_roots};
+    const auto told = bundle::parse_cgroup(std::string_view(mark.text).substr(identity.size()));
+    if (!mark.is_roots || !told || told->path != path) continue;
+    found->record.created_parents = told->created_parents;
+    found->record.handed_down = told->handed_down;
+    found->record.unit = told->unit;
+    found->record.user_instance = told->user_instance;
+  }
+  return found;
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,138 @@
+#include "runtime/state/container.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "linux/files/procfs.hpp"
+#include "runtime/state/record.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+// `start` that died after init had gone on leaves start.sock behind: then init's program tells.
+// Unreadable: not started.
+bool has_left_our_image(const bundle::ContainerRecord& record) {
+  const auto image = linux::image_of(record.init_pid);
+  return image && *image != record.init_image;
+}
+
+Error damaged(Error cause, std::string_view id) {
+  return cause.within(
+      fmt::format("its state cannot be used; remove the container with delete --force {}", id));
+}
+
+Error unusable(const ContainerId& id, const Error& cause) {
+  if (cause.number() == ENOENT)
+    return Error(0, fmt::format("container is incomplete (its create has not ended, or was "
+                                "killed): wait for it, or remove it "
+                                "with delete --force {}",
+                                id.string()));
+  Error error = cause;
+  if (is_shortage(cause.number())) return error.within("its state cannot be read now");
+  return damaged(std::move(error), id.string());
+}
+
+}  // namespace
+
+Result<void> check_ownership(const StateDirectory& directory, bundle::ContainerRecord& record) {
+  TRY_ASSIGN(const std::uint32_t owner, directory.owner());
+  if (owner == ::geteuid()) return {};
+  if (linux::is_alive({record.init_pid, record.init_start_time}) &&
+      !linux::belongs_to(record.init_pid, owner))
+    return refuse("its state names process {}, which does not belong to user {}, the owner of {}",
+                  record.init_pid, owner, directory.path().string());
+  if (is_without_cgroup(record)) return {};
+  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  TRY_ASSIGN(const cgroups::Layout layout, cgroups::read_layout(procfs));
+  TRY_ASSIGN(const Uid uid, Uid::make(owner));
+  TRY_ASSIGN(record.cgroup, cgroups::check_record(std::move(record.cgroup), layout, uid));
+  if (record.cgroup.path.empty()) record.cgroup_manager = CgroupManager::kDisabled;
+  return {};
+}
+
+Result<Container> Container::load(const GlobalOptions& options, const ContainerId& id) {
+  TRY_ASSIGN(const Store store, Store::open(options.root, MissingRoot::kIsEmpty));
+  return load(store, id);
+}
+
+Result<Container> Container::load(const Store& store, const ContainerId& id) {
+  TRY_ASSIGN(StateDirectory directory, store.find(id));
+  auto record = directory.read_record();
+  if (!record) return std::unexpected(unusable(id, record.error()));
+  TRY(check_ownership(directory, *record));
+  return Container(std::move(directory), std::move(*record));
+}
+
+Result<void> Container::lock_and_reload() {
+  TRY(directory_.lock(kLockPatience));
+  auto record = directory_.read_record();
+  if (!record) return refuse("container does not exist");  // deleted while we waited
+  TRY(check_ownership(directory_, *record));  // its owner may have swapped it while we waited
+  record_ = std::move(*record);
+  return {};
+}
+
+Error Container::lost_snapshot(Error cause) const {
+  if (!directory_.is_committed()) return Error(0, "container does not exist");
+  return damaged(std::move(cause), record_.id);
+}
+
+Status Container::status() const {
+  const auto boot = linux::read_boot_id();
+  if (!linux::is_alive(init()) || (boot && *boot != record_.boot_id)) return Status::kStopped;
+  // First: a created container can be paused too, and would otherwise never be resumed.
+  const auto group = cgroup();
+  if (group) {
+    const auto freezer = (*group)->freezer_state();
+    if (freezer && *freezer == cgroups::FreezerState::kFrozen) return Status::kPaused;
+  }
+  if (directory_.awaits_start() && !has_left_our_image(record_)) return Status::kCreated;
+  return Status::kRunning;
+}
+
+Result<std::unique_ptr<cgroups::Cgroup>> Container::cgroup() const { return cgroup_of(record_); }
+
+bundle::StateDocument Container::state() const {
+  bundle::StateDocument document = document_of(record_);
+  document.status = status();
+  document.pid = document.status == Status::kStopped ? 0 : record_.init_pid;
+  return document;
+}
+
+Result<void> refuse_foreign(const StateDirectory& directory) {
+  TRY_ASSIGN(const std::uint32_t owner, directory.owner());
+  if (owner == ::geteuid()) return {};
+  if (!is_host_root())
+    return refuse("the container belongs to user {}: only that user may do this", owner);
+  const std::string& path = directory.path().string();
+  return refuse(
+      "the container belongs to user {}: only that user may do this: sudo -u '#{}' ocirun --root "
+      "{}",
+      owner, owner, path.substr(0, path.rfind('/')));
+}
+
+bool is_callers(const StateDirectory& directory) { return directory.owner() == ::geteuid(); }
+
+bundle::StateDocument state_of_unfinished(const StateDirectory& directory, const ContainerId& id) {
+  bundle::StateDocument document;
+  document.id = id.string();
+  document.status = Status::kUnknown;
+  const auto intent = directory.read_intent();
+  if (!intent) return document;
+  document = document_of(intent->record);
+  document.status = Status::kUnknown;
+  const linux::ProcessIdentity creator{intent->runtime_pid, intent->runtime_start_time};
+  const auto record = directory.read_record();
+  const bool is_being_created =
+      !record && record.error().number() == ENOENT && linux::is_alive(creator);
+  if (!is_being_created) return document;
+  // A hook of `create` that asks is told what it has on its stdin.
+  const linux::ProcessIdentity init{intent->record.init_pid, intent->record.init_start_time};
+  const bool hooks_run = init.pid != 0 && linux::is_alive(init);
+  document.status = hooks_run ? Status::kCreated : Status::kCreating;
+  document.pid = hooks_run ? init.pid : 0;
+  return document;
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,27 @@
+#include "runtime/state/container_id.hpp"
+
+#include <algorithm>
+
+namespace ocirun::runtime {
+namespace {
+
+constexpr std::size_t kMaxLength = 255;  // NAME_MAX
+
+bool is_allowed(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '+' || c == '-' || c == '.';
+}
+
+}  // namespace
+
+Result<ContainerId> ContainerId::parse(std::string_view text) {
+  if (text.empty() || text.size() > kMaxLength || text.front() == '.' ||
+      !std::ranges::all_of(text, is_allowed))
+    return refuse(
+        "invalid container id \"{}\": must be 1 to {} of the characters A-Z a-z 0-9 _ + - . and "
+        "not begin with a dot",
+        text.substr(0, kMaxLength), kMaxLength);
+  return ContainerId(std::string(text));
+}
+
+}  // namespace ocirun::runtime

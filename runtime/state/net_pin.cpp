@@ -1,0 +1,80 @@
+#include "runtime/state/net_pin.hpp"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+
+#include <cerrno>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/files/procfs.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+// What is there, as a mere handle (O_PATH): another kind of file is opened no further. Empty where
+// nothing is.
+Result<UniqueFd> find_pin(Fd directory) {
+  auto file = linux::sys::openat(directory, kNetworkPin, O_PATH | O_NOFOLLOW);
+  if (!file && file.error().number() == ENOENT) return UniqueFd();
+  return file;
+}
+
+// Whether a namespace is mounted there, and not merely its file is seen.
+Result<bool> is_mounted(Fd pin) {
+  TRY_ASSIGN(const auto filesystem, linux::sys::fstatfs(pin));
+  return filesystem.magic == NSFS_MAGIC;
+}
+
+// A directory in its place goes with the state.
+Result<void> remove_file(Fd directory) {
+  auto removed = linux::sys::unlinkat(directory, kNetworkPin, 0);
+  if (!removed && (removed.error().number() == ENOENT || removed.error().number() == EISDIR))
+    return {};
+  return removed;
+}
+
+}  // namespace
+
+Result<PinOutcome> pin_network(Fd directory, Fd network_namespace) {
+  const auto pin = [&]() -> Result<PinOutcome> {
+    TRY_ASSIGN(
+        const UniqueFd file,
+        linux::sys::openat(directory, kNetworkPin, O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+    const auto mounted =
+        linux::sys::mount(linux::host_fd_link(network_namespace).c_str(),
+                          linux::host_fd_link(file).c_str(), nullptr, MS_BIND, nullptr);
+    if (mounted) return PinOutcome::kPinned;
+    TRY(remove_file(directory));
+    if (mounted.error().number() == EPERM || mounted.error().number() == EACCES)
+      return PinOutcome::kNotPermitted;
+    return std::unexpected(mounted.error());
+  };
+  return within(pin(), "keep the container's network namespace");
+}
+
+Result<UniqueFd> pinned_network(Fd directory) {
+  TRY_ASSIGN(const UniqueFd pin, find_pin(directory));
+  if (!pin) return UniqueFd();
+  TRY_ASSIGN(const bool is_namespace, is_mounted(pin));
+  if (!is_namespace)
+    return refuse(
+        "{} is no network namespace in this mount namespace: the container's was kept there in "
+        "another one; give delete --force there, or remove that file, and the network devices are "
+        "lost",
+        kNetworkPin);
+  return linux::sys::open(linux::host_fd_link(pin).c_str(), O_RDONLY);
+}
+
+Result<void> unpin_network(Fd directory) {
+  const auto unpin = [&]() -> Result<void> {
+    TRY_ASSIGN(const UniqueFd pin, find_pin(directory));
+    if (!pin) return {};
+    TRY_ASSIGN(const bool is_namespace, is_mounted(pin));
+    if (is_namespace)
+      TRY(linux::sys::unmount(linux::host_fd_link(pin).c_str(), linux::sys::kDetach));
+    return remove_file(directory);
+  };
+  return within(unpin(), "let go of the container's network namespace");
+}
+
+}  // namespace ocirun::runtime

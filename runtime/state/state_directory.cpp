@@ -1,0 +1,247 @@
+// What a container's state directory holds, and how it is written, read and removed.
+
+#include "runtime/state/store.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+
+#include "bundle/config/config.hpp"
+#include "linux/base/directory_entries.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/files/owner.hpp"
+#include "runtime/state/net_pin.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+constexpr char kIntent[] = "intent.json";
+constexpr char kConfig[] = "config.json";
+constexpr char kState[] = "state.json";
+constexpr char kResources[] = "resources.json";
+constexpr char kFilter[] = "seccomp.bpf";
+constexpr char kStartSocket[] = "start.sock";
+constexpr char kNotifySocket[] = "notify.sock";
+// In the order of their removal: without state.json, the container is no more.
+constexpr std::array kFiles{kIntent, kState,       kConfig,      kResources,
+                            kFilter, kStartSocket, kNotifySocket};
+// Gone already, but after a create that was killed; a mount may lie there.
+constexpr std::array kFilesOfDevices{kDeviceJournal, kNetworkPin};
+constexpr std::size_t kMaxFile = 16 * 1024 * 1024;
+constexpr std::size_t kMaxIntent = kMaxFile - 1024 * 1024;  // state.json grows by a few paths
+constexpr int kRemoveTries = 20;
+constexpr timeval kInitPatience{.tv_sec = 10, .tv_usec = 0};
+
+// A state root may be longer than sun_path: the directory's descriptor stands for it.
+sockaddr_un address_in(Fd directory, const char* name) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = fmt::format("/proc/self/fd/{}/{}", directory.value, name);
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  return address;
+}
+
+Result<UniqueFd> make_start_socket() {
+  UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  if (!socket) return fail(errno, "make the start socket");
+  return socket;
+}
+
+// Never a link: where it leads, another user may have chosen, and an open alone may do something.
+Result<std::string> read_own_file(Fd directory, const char* name) {
+  return linux::read_file(directory, name, kMaxFile, O_NOFOLLOW);
+}
+
+// What we make in a state directory, and replace_file's temporary names.
+bool is_ours(std::string_view name) {
+  const auto is_it = [name](std::string_view own) {
+    return name == own || name.starts_with(fmt::format(".{}.", own));
+  };
+  return std::ranges::any_of(kFiles, is_it) || std::ranges::any_of(kFilesOfDevices, is_it);
+}
+
+// Directories are nothing that we make there, but whoever damages a state shall not keep it.
+Result<void> remove_entries(Fd directory) {
+  return linux::for_each_entry(
+      directory, [directory](const char* name, unsigned char) -> Result<void> {
+        if (::unlinkat(directory.value, name, 0) == 0) return {};
+        if (errno == EBUSY && name == std::string_view(kNetworkPin))
+          return unpin_network(directory);
+        if (errno != EISDIR) return {};
+        TRY_ASSIGN(const UniqueFd below,
+                   linux::sys::openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+        TRY(remove_entries(below));
+        ::unlinkat(directory.value, name, AT_REMOVEDIR);
+        return {};
+      });
+}
+
+}  // namespace
+
+Result<void> StateDirectory::lock(std::chrono::milliseconds patience) const {
+  const auto until = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    if (::flock(directory_.get(), LOCK_EX | LOCK_NB) == 0) return {};
+    if (errno != EWOULDBLOCK && errno != EINTR) return fail(errno, "lock {}", path_.string());
+    if (std::chrono::steady_clock::now() >= until)
+      return fail(EBUSY, "another command works on this container (waited {} s for its lock)",
+                  std::chrono::duration<double>(patience).count());
+    ::usleep(2000);
+  }
+}
+
+void StateDirectory::unlock() const { ::flock(directory_.get(), LOCK_UN); }
+
+Result<void> StateDirectory::write_intent(const bundle::IntentRecord& intent) const {
+  const std::string text = bundle::intent_text(intent);
+  if (text.size() > kMaxIntent)
+    return refuse(
+        "/annotations: the container's record would have {} bytes, at most {} are possible",
+        text.size(), kMaxIntent);
+  return linux::replace_file(directory_, kIntent, text, 0600);
+}
+Result<void> StateDirectory::write_config(std::string_view text) const {
+  return linux::replace_file(directory_, kConfig, text, 0600);
+}
+Result<void> StateDirectory::commit(const bundle::ContainerRecord& record) const {
+  return linux::replace_file(directory_, kState, bundle::record_text(record), 0600);
+}
+
+Result<bundle::IntentRecord> StateDirectory::read_intent() const {
+  TRY_ASSIGN(const std::string text, read_own_file(directory_, kIntent));
+  return bundle::parse_intent(text);
+}
+Result<std::string> StateDirectory::read_config() const {
+  return read_own_file(directory_, kConfig);
+}
+Result<bundle::Config> StateDirectory::read_snapshot(const std::string& bundle) const {
+  TRY_ASSIGN(const std::string text, read_config());
+  return bundle::parse_config(text, HostPath(bundle)).take();
+}
+Result<void> StateDirectory::write_resources(const cgroups::Resources& resources) const {
+  return linux::replace_file(directory_, kResources, bundle::resources_text(resources), 0600);
+}
+Result<std::optional<cgroups::Resources>> StateDirectory::read_resources() const {
+  const auto text = read_own_file(directory_, kResources);
+  if (!text && text.error().number() == ENOENT) return std::nullopt;
+  TRY(text);
+  std::vector<std::string> warnings;
+  return within(bundle::parse_resources(*text, warnings), path_.string() + "/" + kResources);
+}
+Result<void> StateDirectory::write_filter(std::string_view bytes) const {
+  return linux::replace_file(directory_, kFilter, bytes, 0600);
+}
+Result<std::string> StateDirectory::read_filter() const {
+  return read_own_file(directory_, kFilter);
+}
+Result<bundle::ContainerRecord> StateDirectory::read_record() const {
+  TRY_ASSIGN(const std::string text, read_own_file(directory_, kState));
+  return within(bundle::parse_record(text), path_.string() + "/" + kState);
+}
+
+Result<UniqueFd> StateDirectory::listen_for_start() const {
+  TRY_ASSIGN(UniqueFd socket, make_start_socket());
+  const sockaddr_un address = address_in(directory_, kStartSocket);
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
+      ::listen(socket.get(), 1) != 0)
+    return fail(errno, "listen on {}/{}", path_.string(), kStartSocket);
+  return socket;
+}
+
+Result<UniqueFd> StateDirectory::connect_to_start() const {
+  TRY_ASSIGN(UniqueFd socket, make_start_socket());
+  // For connect(2): a `start` that was killed stays in the backlog until init accepts.
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kInitPatience, sizeof(kInitPatience));
+  const sockaddr_un address = address_in(directory_, kStartSocket);
+  int done = 0;
+  do {
+    done = ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  } while (done != 0 && errno == EINTR);
+  if (done != 0 && errno == EAGAIN)
+    return refuse("connect to {}/{}: init has not accepted for {} s; has a signal stopped it?",
+                  path_.string(), kStartSocket, kInitPatience.tv_sec);
+  if (done != 0) return fail(errno, "connect to {}/{}", path_.string(), kStartSocket);
+  return socket;
+}
+
+Result<UniqueFd> StateDirectory::listen_for_notifications() const {
+  UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const sockaddr_un address = address_in(directory_, kNotifySocket);
+  if (!socket ||
+      ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
+      ::fchmodat(directory_.get(), kNotifySocket, 0666, 0) != 0)  // any user of the container's
+    return fail(errno, "listen on {}/{}", path_.string(), kNotifySocket);
+  return socket;
+}
+
+Result<std::string> StateDirectory::notify_socket() const {
+  std::array<char, PATH_MAX> path{};  // --root may be relative
+  if (::realpath(path_.c_str(), path.data()) == nullptr) return fail(errno, "{}", path_.string());
+  return std::string(path.data()) + "/" + kNotifySocket;
+}
+
+bool StateDirectory::holds(const char* name) const {
+  struct stat status{};
+  return ::fstatat(directory_.get(), name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+bool StateDirectory::is_committed() const { return holds(kState); }
+bool StateDirectory::awaits_start() const { return holds(kStartSocket); }
+
+void StateDirectory::forget_start() const { ::unlinkat(directory_.get(), kStartSocket, 0); }
+
+Result<std::uint32_t> StateDirectory::owner() const {
+  return within(linux::owner_of(directory_), path_.string());
+}
+
+Result<std::string> StateDirectory::identity() const {
+  struct statx status{};
+  if (::statx(directory_.get(), "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &status) != 0)
+    return fail(errno, "{}", path_.string());
+  const std::string name = path_.string().substr(path_.string().rfind('/') + 1);
+  return fmt::format("{} {}:{} {} {}.{:09} ", name, status.stx_dev_major, status.stx_dev_minor,
+                     status.stx_ino, status.stx_btime.tv_sec, status.stx_btime.tv_nsec);
+}
+
+bool StateDirectory::exists() const {
+  struct stat status{};
+  return ::fstat(directory_.get(), &status) == 0 && status.st_nlink > 0;
+}
+
+Result<void> StateDirectory::check_is_state() const {
+  return linux::for_each_entry(directory_, [this](const char* name, unsigned char) -> Result<void> {
+    if (is_ours(name)) return {};
+    return refuse(
+        "{} is no container's state: it holds {:?}, which ocirun did not put there; is --root "
+        "right? Nothing was removed",
+        path_.string(), name);
+  });
+}
+
+Result<void> StateDirectory::remove() const {
+  // By name first: without a descriptor to spare, nothing else could be done.
+  for (const char* name : kFiles) ::unlinkat(directory_.get(), name, 0);
+  // From where it is: the path may lead elsewhere by now.
+  const std::string beside = "../" + path_.string().substr(path_.string().rfind('/') + 1);
+  // A create that is being taken away may still write into it, a few files at most.
+  for (int tries = 0; tries < kRemoveTries; ++tries) {
+    if (tries > 0) TRY(within(remove_entries(directory_), path_.string()));
+    if (!exists()) return {};  // another delete was quicker: the name may be a newcomer's
+    if (::unlinkat(directory_.get(), beside.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT)
+      return {};
+    if (errno != ENOTEMPTY) return fail(errno, "remove {}", path_.string());
+  }
+  return fail(ENOTEMPTY, "remove {}", path_.string());
+}
+
+}  // namespace ocirun::runtime

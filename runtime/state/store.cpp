@@ -1,0 +1,87 @@
+#include "runtime/state/store.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "linux/base/directory_entries.hpp"
+#include "linux/base/syscalls.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+// ": it belongs to user 1000", or "".
+std::string owner_unless_caller(Fd root, const char* name) {
+  struct stat status{};
+  if (::fstatat(root.value, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+      status.st_uid == ::geteuid())
+    return "";
+  return fmt::format(": it belongs to user {}", status.st_uid);
+}
+
+}  // namespace
+
+Result<Store> Store::open(const HostPath& root, MissingRoot missing) {
+  TRY_ASSIGN(StateRoot opened, open_state_root(root, missing));
+  return Store(root, std::move(opened));
+}
+
+// Of a shared root others' directories are neither believed nor touched. Root's commands know how
+// far they believe another user's (refuse_foreign(), check_record()).
+bool Store::may_look_at(const char* name) const {
+  if (!is_shared_) return true;
+  struct stat status{};
+  if (::fstatat(directory_.get(), name, &status, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT;
+  return S_ISDIR(status.st_mode) && (::geteuid() == 0 || status.st_uid == ::geteuid());
+}
+
+Result<StateDirectory> Store::create(const ContainerId& id) const {
+  const char* name = id.string().c_str();
+  HostPath path(path_.string() + "/" + id.string());
+  if (::mkdirat(directory_.get(), name, 0700) != 0) {
+    if (errno == EEXIST)
+      return refuse("container with given ID already exists: {}{}", id.string(),
+                    owner_unless_caller(directory_, name));
+    return fail(errno, "make {}", path.string());
+  }
+  auto directory =
+      linux::sys::openat(directory_, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  if (!directory && directory.error().number() == ENOENT)
+    return refuse("the container was deleted while it was made");
+  if (!directory) return std::unexpected(directory.error());
+  return StateDirectory(std::move(path), std::move(*directory));
+}
+
+Result<StateDirectory> Store::find(const ContainerId& id) const {
+  if (!directory_) return refuse("container does not exist");
+  const char* name = id.string().c_str();
+  if (!may_look_at(name))
+    return fail(EPERM, "{} in the shared state root {} is none of yours{}", id.string(),
+                path_.string(), owner_unless_caller(directory_, name));
+  auto directory =
+      linux::sys::openat(directory_, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  if (!directory) {
+    if (directory.error().number() == ENOENT) return refuse("container does not exist");
+    return std::unexpected(directory.error());
+  }
+  return StateDirectory(HostPath(path_.string() + "/" + id.string()), std::move(*directory));
+}
+
+Result<std::vector<std::string>> Store::ids() const {
+  std::vector<std::string> ids;
+  if (!directory_) return ids;
+  TRY(within(linux::for_each_entry(directory_,
+                                   [&](const char* name, unsigned char) -> Result<void> {
+                                     if (ContainerId::parse(name) && may_look_at(name))
+                                       ids.emplace_back(name);
+                                     return {};
+                                   }),
+             fmt::format("read the state root {}", path_.string())));
+  std::ranges::sort(ids);
+  return ids;
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,66 @@
+#include "runtime/init/process.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+
+#include "linux/base/message_socket.hpp"
+#include "tests/child_test.hpp"
+
+using namespace ocirun;
+using namespace ocirun::runtime;
+using namespace ocirun::test;
+
+namespace {
+
+/// Becomes `process` without what comes before restrict(). Returns only where that fails.
+int become(const bundle::Process& process, const Inheritance& inheritance) {
+  const bundle::Config config;
+  ContainerProcess mine(config, &process, Entrance::kInit, inheritance, std::nullopt);
+  const auto ends = must(linux::MessageSocket::make_pair());
+  if (!mine.restrict(ends.second)) return 90;
+  return mine.execute() ? 0 : 91;
+}
+
+/// Runs the text with the descriptors `numbers` open, none of them close-on-exec.
+int status_with(std::initializer_list<int> numbers, const Inheritance& inheritance,
+                const std::string& text) {
+  bundle::Process process;
+  process.cwd = "/";
+  process.args = {"/bin/sh", "-c", text};
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    for (const int number : {0, 1, 2}) ::dup2(null.get(), number);  // they would get an owner
+    for (const int number : numbers) ::dup2(null.get(), number);
+    ::_exit(become(process, inheritance));
+  }
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::string open_in_shell(int number) {
+  return "[ -e /proc/$$/fd/" + std::to_string(number) + " ]";
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(container_process)
+
+// Init has closed what it found when it began; a library or the kernel may bring another one since.
+CHILD_TEST(a_descriptor_that_nobody_named_does_not_reach_the_program, 0) {
+  for (const int number : {50, 700}) {
+    BOOST_TEST(status_with({number}, {}, "! " + open_in_shell(number)) == 0);
+    // It was there: as one of the preserved, the program has it.
+    const Inheritance all{.preserved_descriptors = number - 2};
+    BOOST_TEST(status_with({number}, all, open_in_shell(number)) == 0);
+  }
+}
+
+CHILD_TEST(the_program_has_the_preserved_descriptors_and_not_the_next_one, 0) {
+  const Inheritance inheritance{.listening_sockets = 40, .preserved_descriptors = 8};
+  BOOST_TEST(status_with({50, 51}, inheritance, open_in_shell(50) + " && ! " + open_in_shell(51)) ==
+             0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

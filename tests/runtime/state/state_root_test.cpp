@@ -1,0 +1,73 @@
+#include <sched.h>
+
+#include <cstdlib>
+
+#include "runtime/base/options.hpp"
+#include "tests/child_test.hpp"
+
+using namespace ocirun;
+using namespace ocirun::runtime;
+using namespace ocirun::test;
+
+BOOST_AUTO_TEST_SUITE(state_root)
+
+BOOST_AUTO_TEST_CASE(the_hosts_root_has_one_place_whatever_the_environment_says) {
+  if (!is_root()) return;
+  BOOST_TEST(is_host_root());
+  for (const char* value : {"", "/run/user/0", "relative"}) {
+    ::setenv("XDG_RUNTIME_DIR", value, 1);
+    BOOST_TEST(default_state_root().string() == "/run/ocirun");
+  }
+  ::unsetenv("XDG_RUNTIME_DIR");
+  BOOST_TEST(default_state_root().string() == "/run/ocirun");
+}
+
+// podman rootless: uid 0 of a user namespace, and XDG_RUNTIME_DIR is the user's.
+BOOST_AUTO_TEST_CASE(root_of_a_user_namespace_is_a_user) {
+  if (!is_root()) return;
+  BOOST_TEST(run_in_child(CLONE_NEWUSER, [] {
+               BOOST_TEST(::geteuid() == 0u);
+               BOOST_TEST(!is_host_root());
+               ::setenv("XDG_RUNTIME_DIR", "/run/user/1000", 1);
+               BOOST_TEST(default_state_root().string() == "/run/user/1000/ocirun");
+             }) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_variable_counts_as_unset) {
+  if (!is_root()) return;
+  BOOST_TEST(run_in_child(0, [] {
+               BOOST_REQUIRE(::setuid(12345) == 0);
+               BOOST_TEST(!is_host_root());
+               ::setenv("XDG_RUNTIME_DIR", "", 1);
+               const std::string empty = default_state_root().string();
+               ::unsetenv("XDG_RUNTIME_DIR");
+               BOOST_TEST(default_state_root().string() == empty);
+               BOOST_TEST(empty == "/run/user/12345/ocirun");
+             }) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(every_caller_has_one_place) {  // as engines rely on
+  struct Case {
+    Caller caller;
+    std::string_view root;
+  };
+  const Case cases[] = {
+      {{.host_root = true, .runtime_directory = "/run/user/0"}, "/run/ocirun"},
+      {{.user = 1001, .runtime_directory = "/somewhere"}, "/somewhere/ocirun"},
+      {{.user = 1001, .runtime_directory = "relative"}, "/run/user/1001/ocirun"},
+      {{.user = 1001, .runtime_directory = ""}, "/run/user/1001/ocirun"},
+      // podman: root of the user's own namespace, and the user outside of it
+      {{.namespace_root = true, .user = 1001, .runtime_directory = "/run/user/1001"},
+       "/run/user/1001/ocirun"},
+      {{.namespace_root = true,
+        .user = 1001,
+        .runtime_directory = "",
+        .user_directory_exists = true},
+       "/run/user/1001/ocirun"},
+      // an outer container, which has no such directory
+      {{.namespace_root = true, .user = 100000, .runtime_directory = ""}, "/run/ocirun"},
+  };
+  for (const Case& one : cases) BOOST_TEST(state_root_for(one.caller) == one.root);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
