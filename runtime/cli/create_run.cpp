@@ -10,9 +10,9 @@
 #include "runtime/commands/create.hpp"
 #include "runtime/commands/destroy.hpp"
 #include "runtime/commands/start.hpp"
-#include "runtime/parent/foreground.hpp"
-#include "runtime/parent/notifications.hpp"
-#include "runtime/parent/supervisor.hpp"
+#include "runtime/foreground/attend.hpp"
+#include "runtime/foreground/notifications.hpp"
+#include "runtime/foreground/supervisor.hpp"
 
 namespace ocirun::runtime::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "linux/process/capabilities.hpp"
 #include "linux/process/lsm.hpp"
 #include "runtime/cli/commands.hpp"
-#include "runtime/parent/foreground.hpp"
+#include "runtime/foreground/attend.hpp"
 #include "runtime/parent/preflight.hpp"
 
 namespace ocirun::runtime::cli {

@@ -16,7 +16,7 @@
 #include "runtime/base/signals.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/read_document.hpp"
-#include "runtime/parent/supervisor.hpp"
+#include "runtime/foreground/supervisor.hpp"
 
 namespace ocirun::runtime::cli {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "linux/mounts/terminal.hpp"
 #include "linux/process/pidfd.hpp"
-#include "runtime/parent/foreground.hpp"
+#include "runtime/foreground/attend.hpp"
 #include "runtime/protocol/protocol.hpp"
 
 namespace ocirun::runtime {

@@ -3,7 +3,7 @@
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "linux/process/clone.hpp"
-#include "runtime/parent/notifications.hpp"
+#include "runtime/foreground/notifications.hpp"
 
 namespace ocirun::runtime {
 

@@ -1,4 +1,4 @@
-#include "runtime/parent/foreground.hpp"
+#include "runtime/foreground/attend.hpp"
 
 #include <poll.h>
 #include <sys/wait.h>
@@ -12,8 +12,8 @@
 #include <optional>
 
 #include "runtime/base/signals.hpp"
-#include "runtime/parent/own_terminal.hpp"
-#include "runtime/parent/relay.hpp"
+#include "runtime/foreground/own_terminal.hpp"
+#include "runtime/foreground/relay.hpp"
 
 namespace ocirun::runtime {
 namespace {

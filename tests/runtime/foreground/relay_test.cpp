@@ -1,4 +1,4 @@
-#include "runtime/parent/relay.hpp"
+#include "runtime/foreground/relay.hpp"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "runtime/parent/supervisor.hpp"
+#include "runtime/foreground/supervisor.hpp"
 
 #include <poll.h>
 #include <sys/socket.h>

@@ -9,7 +9,7 @@
 #include "linux/base/unique_fd.hpp"
 #include "linux/process/clone.hpp"
 #include "runtime/base/log.hpp"
-#include "runtime/parent/supervisor.hpp"
+#include "runtime/foreground/supervisor.hpp"
 #include "runtime/protocol/init_plan.hpp"
 
 namespace ocirun::runtime {

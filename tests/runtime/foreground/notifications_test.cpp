@@ -1,6 +1,6 @@
 // What of a container's words to NOTIFY_SOCKET may reach the service manager.
 
-#include "runtime/parent/notifications.hpp"
+#include "runtime/foreground/notifications.hpp"
 #include "tests/child_test.hpp"
 
 using namespace ocirun;

@@ -1,4 +1,4 @@
-#include "runtime/parent/notifications.hpp"
+#include "runtime/foreground/notifications.hpp"
 
 #include <linux/mount.h>
 #include <poll.h>

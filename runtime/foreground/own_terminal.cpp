@@ -1,4 +1,4 @@
-#include "runtime/parent/own_terminal.hpp"
+#include "runtime/foreground/own_terminal.hpp"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
