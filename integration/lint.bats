@@ -39,6 +39,14 @@ none() {
   none 'std::(i|o)?fstream|std::filesystem|\bfopen\(' linux cgroups hooks bundle runtime
 }
 
+@test "the files that documents name are there" {
+  local file missing=0
+  while IFS=: read -r document file; do
+    [[ -e $file || -e $(dirname "$document")/$file || -e integration/$file ]] || { echo "$document names $file, which is not there"; missing=1; }
+  done < <(git grep -oE '`[a-z0-9_/]+\.(cpp|hpp|bats|bash|in)`' -- '*.md' | tr -d '`' | sort -u)
+  equal 0 "$missing"
+}
+
 @test "files have at most 500 lines, headers at most 200" {
   local file lines failed=0
   while read -r file; do

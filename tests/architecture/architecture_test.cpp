@@ -27,6 +27,44 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
     {"runtime", {"runtime", "bundle", "cgroups", "hooks", "linux"}},
 };
 
+/// The rooms as the README's picture has them, from the top: "runtime/cli", …, "hooks", …. What
+/// lies in a floor's own folder belongs to the floor's top room.
+std::vector<std::string> read_rooms() {
+  std::ifstream readme(fs::path(OCIRUN_SOURCE_DIR) / "README.md");
+  const std::regex row(R"re(^(?:([a-z]+)/|   ) +([a-z]+)?   +\S.*$)re");
+  std::vector<std::string> rooms;
+  std::string floor;
+  bool in_picture = false;
+  for (std::string line; std::getline(readme, line);) {
+    if (line == "```") {
+      if (!rooms.empty()) break;
+      continue;
+    }
+    in_picture = in_picture || line.starts_with("runtime/   cli ");
+    std::smatch match;
+    if (!in_picture || !std::regex_match(line, match, row)) continue;
+    if (match[1].matched) floor = match[1];
+    rooms.push_back(match[2].matched ? floor + "/" + match[2].str() : floor);
+  }
+  return rooms;
+}
+
+/// Where a file or an included header stands in `rooms`; their size where it stands nowhere.
+std::size_t height(const std::vector<std::string>& rooms, const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  const auto deepest = [&](const fs::path& name) {
+    return static_cast<std::size_t>(std::ranges::find(rooms, name.string()) - rooms.begin());
+  };
+  std::size_t found = deepest(folder);
+  if (found == rooms.size() && folder.has_parent_path()) found = deepest(folder.parent_path());
+  if (found == rooms.size() && !folder.has_parent_path())  // the floor's own folder
+    found = static_cast<std::size_t>(
+        std::ranges::find_if(
+            rooms, [&](const auto& room) { return room.starts_with(folder.string() + "/"); }) -
+        rooms.begin());
+  return found;
+}
+
 /// Libraries that one folder alone may see.
 const std::map<std::string, std::string> kLibraryHome{{"nlohmann/", "bundle"},
                                                       {"seccomp.h", "linux"},
@@ -55,7 +93,7 @@ const Reasons kRawPathCalls{
     {"runtime/state/store.cpp", "single names below the state root's descriptor"},
     {"runtime/state/state_directory.cpp",
      "realpath of the state root, for a name that a container is told"},
-    {"runtime/parent/supervisor.cpp", "connect(2) to the operator's NOTIFY_SOCKET"},
+    {"runtime/foreground/supervisor.cpp", "connect(2) to the operator's NOTIFY_SOCKET"},
     {"runtime/parent/delegation.cpp",
      "files of the container's cgroup, AT_SYMLINK_NOFOLLOW beneath it"},
     {"runtime/init/exec_child.cpp",
@@ -180,6 +218,23 @@ BOOST_AUTO_TEST_CASE(a_folder_includes_only_from_the_floors_below_it) {
                                    where << ": " << source.folder << " includes " << included);
                BOOST_CHECK_MESSAGE(fs::exists(fs::path(OCIRUN_SOURCE_DIR) / included),
                                    where << ": " << included << " is not a path from the root");
+             });
+}
+
+BOOST_AUTO_TEST_CASE(a_room_includes_only_from_the_rooms_below_it_in_the_picture_of_the_readme) {
+  const std::vector<std::string> rooms = read_rooms();
+  BOOST_REQUIRE(rooms.size() > 20);
+  for (const std::string& room : rooms)
+    BOOST_CHECK_MESSAGE(fs::is_directory(fs::path(OCIRUN_SOURCE_DIR) / room), room);
+  for (const Source& source : sources())
+    BOOST_CHECK_MESSAGE(height(rooms, source.name) < rooms.size(),
+                        source.name << " is in no room of the README's picture");
+  each_match(R"re(^\s*#\s*include\s+"([^"]+)")re",
+             [&](const Source& source, const std::string& where, const std::smatch& match) {
+               const std::string included = match[1];
+               if (!included.starts_with(source.folder + "/")) return;
+               BOOST_CHECK_MESSAGE(height(rooms, source.name) <= height(rooms, included),
+                                   where << ": " << included << " is in a room above");
              });
 }
 
