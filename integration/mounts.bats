@@ -133,14 +133,25 @@ below_earlier() {
   done
 }
 
-@test "M-3 a symlink in an earlier mount leads the parent nowhere else" {
+@test "M-3 a source below the root filesystem is no file that a symlink of a volume or of the image leads to" {
+  local options ids
   mkdir "$TMP/data"
   ln -s /etc "$TMP/data/sub"
-  user_namespace
-  below_earlier '"rbind", "ro"'
-  attempt run --bundle "$BUNDLE" "$ID"
-  exits 1 "/mounts/8: mount /b"
-  mentions "no such file or directory"
+  ln -s /etc "$BUNDLE/rootfs/escape"
+  for ids in host user; do
+    [[ $ids == host ]] || user_namespace
+    for options in '"bind"' '"rbind", "ro"' '"rbind", "rslave"' '"rbind", "rslave", "ro"'; do
+      below_earlier "$options"
+      attempt run --bundle "$BUNDLE" "$ID"
+      exits 1 "/mounts/8: mount /b"
+      mentions "no such file or directory"
+      config '.mounts[8].source = $s | .mounts[7] = {destination: "/a", type: "tmpfs", source: "tmpfs"}' \
+        --arg s "$BUNDLE/rootfs/escape/hostname"
+      attempt run --bundle "$BUNDLE" "$ID"
+      exits 1 "a symlink on this path leads out of the root filesystem $BUNDLE/rootfs"
+      config 'del(.mounts[7:])'
+    done
+  done
 }
 
 @test "M-8 an id-mapped bind's source may lie below an earlier mount of the document" {

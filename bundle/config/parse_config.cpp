@@ -86,9 +86,12 @@ HostPath join(const HostPath& bundle, std::string_view path) {
 
 void join_paths(Config& config, const HostPath& bundle) {
   config.root_path = join(bundle, config.root_path.string());  // T-2
-  for (linux::Mount& mount : config.mounts)                    // M-3
-    if (mount.bind && !mount.source.empty() && !mount.source.starts_with('/'))
-      mount.source = join(bundle, mount.source).string();
+  const std::string& root = config.root_path.string();
+  for (linux::Mount& mount : config.mounts) {  // M-3
+    if (!mount.bind || mount.source.empty()) continue;
+    if (!mount.source.starts_with('/')) mount.source = join(bundle, mount.source).string();
+    if (join(bundle, mount.source).string().starts_with(root + "/")) mount.source_root = root;
+  }
   if (config.seccomp && !config.seccomp->listener_path.empty() &&
       !config.seccomp->listener_path.is_absolute())
     config.seccomp->listener_path = join(bundle, config.seccomp->listener_path.string());

@@ -41,9 +41,10 @@ Result<UniqueFd> make_target(Fd workplace, Fd tree) {
   return sys::openat(workplace, kName, O_PATH | O_DIRECTORY);
 }
 
-Result<UniqueFd> open_source(const BindForContainer& wanted) {
-  return wanted.id_map.value < 0 ? open_bind(wanted.mount, wanted.source)
-                                 : open_id_mapped_bind(wanted.mount, wanted.id_map, wanted.source);
+Result<UniqueFd> open_source(const Procfs& procfs, const BindForContainer& wanted) {
+  return wanted.id_map.value < 0
+             ? open_bind(procfs, wanted.mount, wanted.source)
+             : open_id_mapped_bind(procfs, wanted.mount, wanted.id_map, wanted.source);
 }
 
 /// Before Linux 5.12 only an attached mount can have its attributes changed.
@@ -67,7 +68,7 @@ Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const BindForContainer&
   // A tree that follows the host (rslave, rshared) has to stay its slave.
   TRY(isolate_mount_tree(wants_early_open(wanted.mount) ? Propagation::kSlave
                                                         : wanted.rootfs_propagation));
-  TRY_ASSIGN(UniqueFd opened, open_source(wanted));
+  TRY_ASSIGN(UniqueFd opened, open_source(procfs, wanted));
   TRY(attach_complete(procfs, wanted.mount, std::move(opened)));
   if (::setns(wanted.user_namespace.value, CLONE_NEWUSER) != 0)
     return fail(errno, "enter the container's user namespace");
@@ -79,7 +80,7 @@ Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const BindForContainer&
 Result<UniqueFd> clone_bind_inside(const Procfs& procfs, const BindForContainer& wanted) {
   if (::setns(wanted.mount_namespace.value, CLONE_NEWNS) != 0)
     return fail(errno, "enter the container's mount namespace, which has {}", wanted.mount.source);
-  TRY_ASSIGN(UniqueFd opened, open_source(wanted));
+  TRY_ASSIGN(UniqueFd opened, open_source(procfs, wanted));
   if (::unshare(CLONE_NEWNS) != 0)
     return fail(errno, "make a mount namespace to prepare {} in", wanted.mount.source);
   TRY(isolate_mount_tree(Propagation::kPrivate));

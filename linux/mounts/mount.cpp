@@ -6,6 +6,7 @@
 
 #include "linux/base/syscalls.hpp"
 #include "linux/files/copy_up.hpp"
+#include "linux/mounts/bind_source.hpp"
 #include "linux/mounts/cgroup_mount.hpp"
 #include "linux/mounts/devices.hpp"
 #include "linux/mounts/legacy.hpp"
@@ -198,7 +199,7 @@ Result<UniqueFd> place(const MountContext& context, const Mount& mount, UniqueFd
                        std::uint64_t held_back) {
   UniqueFd source;
   if (mount.bind && !opened) {
-    TRY_ASSIGN(source, sys::open(mount.source.c_str(), O_PATH));
+    TRY_ASSIGN(source, open_bind_source(context.procfs, mount));
   }
   const Fd origin = opened ? Fd(opened) : Fd(source);
   TRY_ASSIGN(const MountPoint point, open_mount_point(context.root, context.procfs, mount, origin));
@@ -247,11 +248,11 @@ bool wants_early_open(const Mount& mount) {
          (mount.propagation == Propagation::kShared || mount.propagation == Propagation::kSlave);
 }
 
-Result<UniqueFd> open_bind(const Mount& mount, Fd source) {
+Result<UniqueFd> open_bind(const Procfs& procfs, const Mount& mount, Fd source) {
   UniqueFd opened;
   if (source.value < 0) {
-    TRY_ASSIGN(opened, within(sys::open(mount.source.c_str(), O_PATH),
-                              "mount " + mount.destination.string()));
+    TRY_ASSIGN(opened,
+               within(open_bind_source(procfs, mount), "mount " + mount.destination.string()));
     source = opened;
   }
   TRY_ASSIGN(DetachedMount tree,
@@ -260,10 +261,11 @@ Result<UniqueFd> open_bind(const Mount& mount, Fd source) {
   return std::move(tree).release();
 }
 
-Result<UniqueFd> open_id_mapped_bind(const Mount& mount, Fd user_namespace, Fd source) {
+Result<UniqueFd> open_id_mapped_bind(const Procfs& procfs, const Mount& mount, Fd user_namespace,
+                                     Fd source) {
   if (!mount.bind)
     return refuse("mount {}: only a bind mount can be id-mapped", mount.destination.string());
-  TRY_ASSIGN(UniqueFd tree, open_bind(mount, source));
+  TRY_ASSIGN(UniqueFd tree, open_bind(procfs, mount, source));
   mount_attr wanted{};
   wanted.attr_set = MOUNT_ATTR_IDMAP;
   wanted.userns_fd = static_cast<unsigned long long>(user_namespace.value);

@@ -62,11 +62,12 @@ bool wants_early_open(const Mount& mount);
 /// Clones a bind mount's source from the caller's mount namespace; attributes are left to
 /// make_mount. `source` is the source where that is open already. Errors: ENOENT … for the source
 /// (M-3); ENOSYS: pass no `opened` then.
-Result<UniqueFd> open_bind(const Mount& mount, Fd source = {});
+Result<UniqueFd> open_bind(const Procfs& procfs, const Mount& mount, Fd source = {});
 
 /// The same, id-mapped by `user_namespace` (idmap, ridmap: M-8); for the parent, because the kernel
 /// asks for privileges over the filesystem. It is not locked in the container's user namespace.
 /// Errors: no bind mount, EINVAL with a hint when the filesystem cannot be id-mapped.
-Result<UniqueFd> open_id_mapped_bind(const Mount& mount, Fd user_namespace, Fd source = {});
+Result<UniqueFd> open_id_mapped_bind(const Procfs& procfs, const Mount& mount, Fd user_namespace,
+                                     Fd source = {});
 
 }  // namespace ocirun::linux

@@ -30,6 +30,8 @@ struct Mount {
   RootfsPath destination;
   std::string type;    // "" for a bind mount
   std::string source;  // a bind's source is absolute already (relative: joined to the bundle)
+  // root.path, where the path of a bind's source lies below it; "" elsewhere.
+  std::string source_root;
   bool bind = false;
   bool recursive = false;  // rbind
   bool remount = false;

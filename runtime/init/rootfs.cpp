@@ -29,10 +29,14 @@ bool is_out_of_reach(const bundle::Config& config, const Error& error) {
          (error.number() == EACCES || error.number() == EPERM);
 }
 
-// Whether a mount that was made since has covered the source of `tree`.
-Result<bool> is_covered(const linux::Mount& mount, Fd tree) {
-  TRY_ASSIGN(const UniqueFd source, linux::sys::open(mount.source.c_str(), O_PATH));
-  TRY_ASSIGN(const bool same, linux::sys::is_same_file(source, tree));
+// Whether a mount that was made since has covered the source of `tree`. One that is out of reach
+// from the user namespace is taken as it was opened.
+Result<bool> is_covered(const bundle::Config& config, const linux::Mount& mount, Fd tree) {
+  const auto source = linux::sys::open(mount.source.c_str(), O_PATH);
+  if (!source && is_missing(source.error().number())) return true;
+  if (!source && is_out_of_reach(config, source.error())) return false;
+  if (!source) return std::unexpected(source.error());
+  TRY_ASSIGN(const bool same, linux::sys::is_same_file(*source, tree));
   return !same;
 }
 
@@ -98,10 +102,11 @@ Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocke
       return {};
     };
   }
+  TRY_ASSIGN(linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   std::vector<UniqueFd> early(config.mounts.size());
   for (std::size_t index = 0; index < config.mounts.size(); ++index)
     if (linux::wants_early_open(config.mounts[index]) && !is_id_mapped(config.mounts[index])) {
-      auto tree = linux::open_bind(config.mounts[index]);
+      auto tree = linux::open_bind(procfs, config.mounts[index]);
       if (tree) early[index] = *std::move(tree);
       // Else the source is opened when its turn comes: by the parent, or below an earlier mount.
       else if (!is_out_of_reach(config, tree.error()) && !is_missing(tree.error().number()))
@@ -109,7 +114,6 @@ Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocke
                       fmt::format("/mounts/{}", index));
     }
 
-  TRY_ASSIGN(linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   // Without a mount namespace of its own the host's tree stays as it is (L-4).
   if (plan.has_own_mount_tree()) TRY(linux::isolate_mount_tree(config.rootfs_propagation));
   auto root = linux::attach_rootfs(config.root_path, UniqueFd(), procfs, config.rootfs_propagation,
@@ -149,7 +153,11 @@ Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::Messa
   for (std::size_t index = 0; index < config.mounts.size(); ++index) {
     plan.step.enter(InitStep::kMounts, static_cast<int>(index));
     const linux::Mount& mount = config.mounts[index];
-    if (early_[index] && is_covered(mount, early_[index]).value_or(false)) early_[index].reset();
+    if (early_[index]) {
+      TRY_ASSIGN(const bool covered,
+                 within(is_covered(config, mount, early_[index]), name_of(mount, index)));
+      if (covered) early_[index].reset();
+    }
     UniqueFd from_parent;
     const bool is_the_parents = is_id_mapped(mount) || wants_lock(config, mount);
     if (is_the_parents) {

@@ -12,6 +12,7 @@
 
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
+#include "linux/mounts/bind_source.hpp"
 #include "linux/mounts/locked_bind.hpp"
 #include "linux/mounts/place.hpp"
 #include "linux/mounts/rootfs.hpp"
@@ -59,7 +60,7 @@ Result<UniqueFd> open_in_child(const std::function<Result<UniqueFd>()>& open, st
 // host's mount events; so is this one.
 Result<UniqueFd> open_unlocked(const linux::Procfs& procfs, const linux::Mount& mount, Fd id_map,
                                linux::Propagation rootfs_propagation) {
-  TRY_ASSIGN(UniqueFd tree, linux::open_id_mapped_bind(mount, id_map));
+  TRY_ASSIGN(UniqueFd tree, linux::open_id_mapped_bind(procfs, mount, id_map));
   if (!linux::wants_early_open(mount))
     TRY(linux::change_propagation(procfs, tree, linux::isolation_of(rootfs_propagation),
                                   linux::Recursion::kTree));
@@ -94,20 +95,26 @@ Result<UniqueFd> InitLink::open_user_namespace() const {
 // A source below a mount that init has made (M-3): the host sees another file there, or none. Only
 // what lies below the container's root counts: elsewhere a symlink of the image's might lead.
 Result<UniqueFd> InitLink::find_source_inside(const linux::Mount& mount) const {
-  auto root = linux::sys::openat(context_.procfs.fd(), fmt::format("{}/root", pid()).c_str(),
-                                 O_PATH | O_DIRECTORY);
-  if (!root) return UniqueFd();
-  const linux::SafeDir inside(*std::move(root));
+  const auto nothing_if = [](bool is_expected, Error& error) -> Result<UniqueFd> {
+    if (is_expected) return UniqueFd();
+    return std::unexpected(std::move(error));
+  };
+  auto found = linux::sys::openat(context_.procfs.fd(), fmt::format("{}/root", pid()).c_str(),
+                                  O_PATH | O_DIRECTORY);
+  if (!found)  // not ours to look into, or hidden
+    return nothing_if(!is_shortage(found.error().number()), found.error());
+  const linux::SafeDir inside(*std::move(found));
   auto source = inside.open(RootfsPath(mount.source), O_PATH);
-  const auto rootfs = inside.open(RootfsPath(plan_.config.root_path.string()), O_PATH);
-  if (!source || !rootfs) return UniqueFd();
+  if (!source) return nothing_if(is_missing(source.error().number()), source.error());
+  auto rootfs = inside.open(RootfsPath(plan_.config.root_path.string()), O_PATH);
+  if (!rootfs) return nothing_if(is_missing(rootfs.error().number()), rootfs.error());
+  TRY_ASSIGN(const bool below, linux::lies_below(context_.procfs, *source, *rootfs));
+  if (!below) return UniqueFd();
   if (const auto outside = linux::sys::open(mount.source.c_str(), O_PATH)) {
     TRY_ASSIGN(const bool same, linux::sys::is_same_file(*source, *outside));
     if (same) return UniqueFd();
   }
-  TRY_ASSIGN(const std::string path, context_.procfs.path_of(*source));
-  TRY_ASSIGN(const std::string top, context_.procfs.path_of(*rootfs));
-  return path.starts_with(top + "/") ? *std::move(source) : UniqueFd();
+  return *std::move(source);
 }
 
 Result<UniqueFd> InitLink::clone_source(const linux::BindForContainer& wanted) const {

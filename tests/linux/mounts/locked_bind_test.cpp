@@ -71,7 +71,7 @@ CHILD_TEST(a_tree_that_was_only_handed_over_can_be_changed, CLONE_NEWNS) {  // t
   make_source();
   const UniqueFd user_namespace = shifted_user_namespace();
   const Mount mount = bind_of("/data", "/tmp/host", "rbind,ro");
-  const UniqueFd loose = must(open_bind(mount));
+  const UniqueFd loose = must(open_bind(*scene.procfs, mount));
   must(set_attributes_of(*scene.procfs, loose, mount));
   must(clone_locked_bind(*scene.procfs,
                          {.mount = mount, .id_map = {}, .user_namespace = user_namespace}));
@@ -85,7 +85,7 @@ CHILD_TEST(an_id_mapped_tree_is_locked_too, CLONE_NEWNS) {  // M-8
   make_source();
   const UniqueFd user_namespace = shifted_user_namespace();
   const Mount mount = bind_of("/data", "/tmp/host", "rbind,ro,idmap");
-  if (const auto tree = open_id_mapped_bind(mount, user_namespace);
+  if (const auto tree = open_id_mapped_bind(*scene.procfs, mount, user_namespace);
       !tree && tree.error().number() == EINVAL) {
     BOOST_TEST_MESSAGE("skipped: tmpfs has id-mapped mounts since Linux 6.3");
     return;

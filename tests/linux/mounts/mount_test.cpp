@@ -209,8 +209,9 @@ CHILD_TEST(a_bind_opened_early_hears_the_host_and_a_shared_one_is_heard, CLONE_N
     const Mount shared = bind_of("/shared", "/mnt", "rbind,rshared");
     const Mount slave = bind_of("/slave", "/mnt", "rbind,rslave");
     if (!wants_early_open(shared) || !wants_early_open(slave)) return 1;
-    UniqueFd early_shared = must(open_bind(shared));
-    UniqueFd early_slave = must(open_bind(slave));
+    const Procfs procfs = must(Procfs::open(Procfs::Subset::kProcesses));
+    UniqueFd early_shared = must(open_bind(procfs, shared));
+    UniqueFd early_slave = must(open_bind(procfs, slave));
     must(isolate_mount_tree(Propagation::kPrivate));
     Scene scene;
     must(make_mount(scene.context(), shared, std::move(early_shared)));

@@ -159,18 +159,21 @@ CHILD_TEST(ids_of_a_bind_mount_are_mapped, CLONE_NEWNS) {  // M-8
   must(sys::mount("tmpfs", "/tmp/host/below", "tmpfs", 0, nullptr));
   Scene::write("/tmp/host/below/file", "x");
   const Mount top = bind_of("/top", "/tmp/host", "rbind,idmap,ro");
-  must(make_mount(scene.context(), top, must(open_id_mapped_bind(top, user_namespace))));
+  must(make_mount(scene.context(), top,
+                  must(open_id_mapped_bind(*scene.procfs, top, user_namespace))));
   BOOST_TEST(owner_of("/tmp/rootfs/top/file") == 100000u);
   BOOST_TEST(owner_of("/tmp/rootfs/top/below/file") == 0u);
   BOOST_TEST(mount_at("/tmp/rootfs/top").has("ro"));
   const Mount all = bind_of("/all", "/tmp/host", "rbind,ridmap");
-  must(make_mount(scene.context(), all, must(open_id_mapped_bind(all, user_namespace))));
+  must(make_mount(scene.context(), all,
+                  must(open_id_mapped_bind(*scene.procfs, all, user_namespace))));
   BOOST_TEST(owner_of("/tmp/rootfs/all/below/file") == 100000u);
   const Mount proc = bind_of("/p", "/proc", "bind,idmap");
-  check_text(must_fail(open_id_mapped_bind(proc, user_namespace)), "has no id-mapped mounts");
-  check_text(
-      must_fail(open_id_mapped_bind(mount_of("/t", "tmpfs", "tmpfs", "idmap"), user_namespace)),
-      "only a bind mount");
+  check_text(must_fail(open_id_mapped_bind(*scene.procfs, proc, user_namespace)),
+             "has no id-mapped mounts");
+  check_text(must_fail(open_id_mapped_bind(*scene.procfs, mount_of("/t", "tmpfs", "tmpfs", "idmap"),
+                                           user_namespace)),
+             "only a bind mount");
 }
 
 CHILD_TEST(an_id_mapped_tree_of_the_parent_is_attached_in_a_user_namespace, CLONE_NEWNS) {  // M-8
@@ -178,7 +181,8 @@ CHILD_TEST(an_id_mapped_tree_of_the_parent_is_attached_in_a_user_namespace, CLON
   Scene::write("/mnt/file", "x");
   const Mount mount = bind_of("/data", "/mnt", "rbind,idmap,ro,nosuid,rprivate");
   const UniqueFd user_namespace = shifted_user_namespace();
-  const UniqueFd tree = must(open_id_mapped_bind(mount, user_namespace));
+  const Procfs procfs = must(Procfs::open(Procfs::Subset::kProcesses));
+  const UniqueFd tree = must(open_id_mapped_bind(procfs, mount, user_namespace));
   BOOST_TEST(run_in_child(
                  CLONE_NEWNS | CLONE_NEWUSER,
                  [&] {
