@@ -109,3 +109,61 @@ in_shared_root() {
   succeeds
   equal "" "$(ls "$TMP/shared")"
 }
+
+# forged NAME FILTER [JQ_OPTION…]: user 12345's directory of that name in the shared root, with the state of container $ID changed.
+forged() {
+  local name=$1 filter=$2
+  shift 2
+  mkdir -p "$TMP/shared/$name"
+  jq "$@" ".initPid = 0 | .cgroupManager = \"disabled\" | $filter" "$ROOT/$ID/state.json" >"$TMP/shared/$name/state.json"
+  cp "$ROOT/$ID/config.json" "$TMP/shared/$name/"
+  chown -R 12345:12345 "$TMP/shared/$name"
+}
+
+@test "what another user writes into a shared state root names no other container, no other owner, and draws nothing" {
+  mkdir -m 1777 "$TMP/shared"
+  chmod 1777 "$TMP/shared"
+  create
+  forged evil '.id = "web\u001b[2J" | .ownerUid = 0'
+  forged twin ".id = \"$ID\""
+  forged rows '.id = "rows" | .bundle = "/x\nroot-ctr   1   running" | .ownerUid = 0'
+  run "$OCIRUN" --root "$TMP/shared" list
+  succeeds
+  equal 4 "$(wc -l <<<"$output")"
+  local owner
+  owner=$(id -un 12345 2>/dev/null) || owner=#12345
+  grep -qE "^evil .* $owner\$" <<<"$output"
+  grep -qE "^twin .* $owner\$" <<<"$output"
+  grep -qE "^rows .*x0aroot-ctr.* $owner\$" <<<"$output"
+  [[ $output != *$'\e'* ]]
+  run "$OCIRUN" --root "$TMP/shared" state twin
+  exits 1 "its files are those of another container"
+  run "$OCIRUN" --root "$TMP/shared" delete --force twin
+  succeeds
+  status_is created
+}
+
+@test "a foreign state that is large, deep or locked for ever keeps root's commands for a moment at most" {
+  mkdir -m 1777 "$TMP/shared"
+  chmod 1777 "$TMP/shared"
+  create
+  forged large '.id = "large"'
+  head -c 8M /dev/zero | tr '\0' ' ' >>"$TMP/shared/large/state.json"
+  run "$OCIRUN" --root "$TMP/shared" state large
+  exits 1 "file too large"
+  forged deep '.id = "deep"'
+  python3 -c 'import os, sys
+os.chdir(sys.argv[1])
+for level in range(3000): os.mkdir("d"); os.chdir("d")' "$TMP/shared/deep"
+  run bash -c 'ulimit -s 512; "$0" --root "$1" delete --force deep' "$OCIRUN" "$TMP/shared"
+  exits 1 "lie more than 8 deep"
+  forged locked '.id = "locked"'
+  helper flock "$TMP/shared/locked" sh -c 'echo held; exec sleep 1000'
+  eventually contains "$TMP/helper.log" held
+  run timeout 8 "$OCIRUN" --root "$TMP/shared" delete --force locked
+  exits 1 "another command works on this container"
+  python3 -c 'import os, sys
+os.chdir(sys.argv[1])
+for level in range(3000): os.chdir("d")
+for level in range(3000): os.chdir(".."); os.rmdir("d")' "$TMP/shared/deep"
+}

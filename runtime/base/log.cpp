@@ -69,21 +69,44 @@ void write_to_stderr(std::string_view line) {
     if (!linux::write_all(kStream, line.substr(0, PIPE_BUF))) return;
 }
 
+// Of a character in UTF-8 that begins with `first`.
+int following_bytes(unsigned char first) {
+  if (first >= 0xf0) return 3;
+  if (first >= 0xe0) return 2;
+  return first >= 0xc2 ? 1 : 0;
+}
+
 }  // namespace
 
 std::string without_controls(std::string_view text) {
   std::string shown;
+  int following = 0;  // bytes that still belong to a character of several bytes
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0U;
-    if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f) {
+    const bool belongs = following > 0 && byte >= 0x80 && byte < 0xc0;
+    following = belongs ? following - 1 : following_bytes(byte);
+    if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f ||
+        (byte >= 0x80 && byte < 0xc0 && !belongs)) {
       shown += fmt::format("\\x{:02x}", byte);
     } else if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {
       shown += fmt::format("\\x{:02x}", next);
+      following = 0;
       ++i;
     } else {
       shown += text[i];
     }
+  }
+  return shown;
+}
+
+std::string in_one_line(std::string_view text) {
+  std::string shown;
+  for (const char byte : without_controls(text)) {
+    if (byte == '\n' || byte == '\t')
+      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+    else
+      shown += byte;
   }
   return shown;
 }

@@ -10,8 +10,10 @@
 namespace ocirun::runtime {
 
 /// What an image or another user named may hold what a terminal obeys: that is shown as "\x1b".
-/// Lines and tabs stay; C1 controls are two bytes in UTF-8.
+/// Lines and tabs stay. C1 controls are two bytes in UTF-8, and one on a terminal without it.
 std::string without_controls(std::string_view text);
+/// The same, with lines and tabs shown as "\x0a" and "\x09" too: for a cell of a table.
+std::string in_one_line(std::string_view text);
 
 /// Where ocirun tells what happens: the file that --log names, as text or as one JSON object a
 /// line; without --log, stderr. Errors always go to stderr too, where conmon and go-runc look for

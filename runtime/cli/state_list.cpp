@@ -34,7 +34,7 @@ std::string table_text(const std::vector<bundle::StateDocument>& states) {
   std::vector<Row> rows{{"ID", "PID", "STATUS", "BUNDLE", "CREATED", "OWNER"}};
   for (const bundle::StateDocument& state : states)
     rows.push_back({state.id, fmt::format("{}", state.pid), std::string(status_name(state.status)),
-                    without_controls(state.bundle), without_controls(state.created), state.owner});
+                    in_one_line(state.bundle), in_one_line(state.created), state.owner});
   Row::size_type column = 0;
   std::array<std::size_t, 6> widths{};
   for (std::size_t& width : widths) {
@@ -88,11 +88,13 @@ Result<int> run_list(const Invocation& invocation) {
     const auto directory = store.find(id);
     if (!directory) continue;  // deleted meanwhile
     const auto container = Container::load(invocation.options, id);
-    if (!container && is_shortage(container.error().number()))
+    // A file of another user's may give any error.
+    if (!container && is_shortage(container.error().number()) && is_callers(*directory))
       return fail(container.error().number(), "read the state of {}", text);
     states.push_back(container ? container->state() : state_of_unfinished(*directory, id));
-    states.back().owner = names.of(container ? container->record().owner_uid
-                                             : directory->owner().value_or(::geteuid()));
+    const bool is_believed = container && is_callers(*directory);
+    states.back().owner = names.of(is_believed ? container->record().owner_uid
+                                               : directory->owner().value_or(::geteuid()));
   }
   if (arguments.has("quiet"))
     TRY(print(quiet));

@@ -68,7 +68,7 @@ Result<void> lock_by_force(const Store& store, const ContainerId& id,
   } else if (const auto intent = directory.read_intent(); intent && is_callers(directory)) {
     kill_unborn(*intent);
   }
-  return directory.lock(kLockPatience);
+  return directory.lock(lock_patience(directory));
 }
 
 Result<void> delete_by_force(const GlobalOptions& options, const ContainerId& id, const Log& log) {

@@ -38,8 +38,10 @@ Error unusable(const ContainerId& id, const Error& cause) {
 Result<void> check_ownership(const StateDirectory& directory, bundle::ContainerRecord& record) {
   TRY_ASSIGN(const std::uint32_t owner, directory.owner());
   if (owner == ::geteuid()) return {};
-  if (linux::is_alive({record.init_pid, record.init_start_time}) &&
-      !linux::belongs_to(record.init_pid, owner))
+  // A number that is nobody's now may be a process of somebody else's by the time of a signal.
+  if (!linux::is_alive({record.init_pid, record.init_start_time}))
+    record.init_pid = 0;
+  else if (!linux::belongs_to(record.init_pid, owner))
     return refuse("its state names process {}, which does not belong to user {}, the owner of {}",
                   record.init_pid, owner, directory.path().string());
   if (is_without_cgroup(record)) return {};
@@ -65,7 +67,7 @@ Result<Container> Container::load(const Store& store, const ContainerId& id) {
 }
 
 Result<void> Container::lock_and_reload() {
-  TRY(directory_.lock(kLockPatience));
+  TRY(directory_.lock(lock_patience(directory_)));
   auto record = directory_.read_record();
   if (!record) return refuse("container does not exist");  // deleted while we waited
   TRY(check_ownership(directory_, *record));  // its owner may have swapped it while we waited
@@ -113,6 +115,10 @@ Result<void> refuse_foreign(const StateDirectory& directory) {
 }
 
 bool is_callers(const StateDirectory& directory) { return directory.owner() == ::geteuid(); }
+
+std::chrono::milliseconds lock_patience(const StateDirectory& directory) {
+  return is_callers(directory) ? kLockPatience : std::chrono::milliseconds{1000};
+}
 
 bundle::StateDocument state_of_unfinished(const StateDirectory& directory, const ContainerId& id) {
   bundle::StateDocument document;

@@ -66,6 +66,9 @@ Result<void> check_ownership(const StateDirectory& directory, bundle::ContainerR
 Result<void> refuse_foreign(const StateDirectory& directory);
 /// Whether it is the caller's; not where its owner cannot be told.
 bool is_callers(const StateDirectory& directory);
+/// How long to wait for its lock: kLockPatience, and a second for another user's, who may hold it
+/// for ever.
+std::chrono::milliseconds lock_patience(const StateDirectory& directory);
 
 /// The state of a container that is being created, or whose state file is damaged; for `state` and
 /// `list`.

@@ -39,6 +39,8 @@ constexpr std::array kFiles{kIntent, kState,       kConfig,      kResources,
 // Gone already, but after a create that was killed; a mount may lie there.
 constexpr std::array kFilesOfDevices{kDeviceJournal, kNetworkPin};
 constexpr std::size_t kMaxFile = 16 * 1024 * 1024;
+constexpr std::size_t kMaxForeignFile = 1024 * 1024;  // what to read it takes is root's to pay
+constexpr int kMostLevels = 8;                        // of directories in a damaged state
 constexpr std::size_t kMaxIntent = kMaxFile - 1024 * 1024;  // state.json grows by a few paths
 constexpr int kRemoveTries = 20;
 constexpr timeval kInitPatience{.tv_sec = 10, .tv_usec = 0};
@@ -60,7 +62,9 @@ Result<UniqueFd> make_start_socket() {
 
 // Never a link: where it leads, another user may have chosen, and an open alone may do something.
 Result<std::string> read_own_file(Fd directory, const char* name) {
-  return linux::read_file(directory, name, kMaxFile, O_NOFOLLOW);
+  TRY_ASSIGN(const struct stat status, linux::sys::fstat(directory));
+  const bool is_own = status.st_uid == ::geteuid();
+  return linux::read_file(directory, name, is_own ? kMaxFile : kMaxForeignFile, O_NOFOLLOW);
 }
 
 // What we make in a state directory, and replace_file's temporary names.
@@ -72,19 +76,19 @@ bool is_ours(std::string_view name) {
 }
 
 // Directories are nothing that we make there, but whoever damages a state shall not keep it.
-Result<void> remove_entries(Fd directory) {
-  return linux::for_each_entry(
-      directory, [directory](const char* name, unsigned char) -> Result<void> {
-        if (::unlinkat(directory.value, name, 0) == 0) return {};
-        if (errno == EBUSY && name == std::string_view(kNetworkPin))
-          return unpin_network(directory);
-        if (errno != EISDIR) return {};
-        TRY_ASSIGN(const UniqueFd below,
-                   linux::sys::openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-        TRY(remove_entries(below));
-        ::unlinkat(directory.value, name, AT_REMOVEDIR);
-        return {};
-      });
+Result<void> remove_entries(Fd directory, int level = 0) {
+  if (level == kMostLevels)
+    return refuse("directories that ocirun has not made there lie more than {} deep", kMostLevels);
+  return linux::for_each_entry(directory, [=](const char* name, unsigned char) -> Result<void> {
+    if (::unlinkat(directory.value, name, 0) == 0) return {};
+    if (errno == EBUSY && name == std::string_view(kNetworkPin)) return unpin_network(directory);
+    if (errno != EISDIR) return {};
+    TRY_ASSIGN(const UniqueFd below,
+               linux::sys::openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    TRY(remove_entries(below, level + 1));
+    ::unlinkat(directory.value, name, AT_REMOVEDIR);
+    return {};
+  });
 }
 
 }  // namespace
@@ -118,9 +122,18 @@ Result<void> StateDirectory::commit(const bundle::ContainerRecord& record) const
   return linux::replace_file(directory_, kState, bundle::record_text(record), 0600);
 }
 
+// Another user's record could name a container of somebody else's.
+Result<void> StateDirectory::check_id(std::string_view id) const {
+  const std::string& path = path_.string();
+  if (id == std::string_view(path).substr(path.rfind('/') + 1)) return {};
+  return refuse("{}: its files are those of another container, {:?}", path, id);
+}
+
 Result<bundle::IntentRecord> StateDirectory::read_intent() const {
   TRY_ASSIGN(const std::string text, read_own_file(directory_, kIntent));
-  return bundle::parse_intent(text);
+  auto intent = bundle::parse_intent(text);
+  if (intent) TRY(check_id(intent->record.id));
+  return intent;
 }
 Result<std::string> StateDirectory::read_config() const {
   return read_own_file(directory_, kConfig);
@@ -147,7 +160,9 @@ Result<std::string> StateDirectory::read_filter() const {
 }
 Result<bundle::ContainerRecord> StateDirectory::read_record() const {
   TRY_ASSIGN(const std::string text, read_own_file(directory_, kState));
-  return within(bundle::parse_record(text), path_.string() + "/" + kState);
+  auto record = within(bundle::parse_record(text), path_.string() + "/" + kState);
+  if (record) TRY(check_id(record->id));
+  return record;
 }
 
 Result<UniqueFd> StateDirectory::listen_for_start() const {

@@ -52,6 +52,11 @@ Result<StateDirectory> Store::create(const ContainerId& id) const {
   if (!directory && directory.error().number() == ENOENT)
     return refuse("the container was deleted while it was made");
   if (!directory) return std::unexpected(directory.error());
+  // A shared root: deleted meanwhile, and made anew by another user.
+  TRY_ASSIGN(const struct stat status, linux::sys::fstat(*directory));
+  if (status.st_uid != ::geteuid())
+    return refuse("the container was deleted while it was made: {} belongs to user {} now",
+                  path.string(), status.st_uid);
   return StateDirectory(std::move(path), std::move(*directory));
 }
 

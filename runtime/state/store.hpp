@@ -84,6 +84,7 @@ class StateDirectory {
   Result<std::uint32_t> owner() const;
 
  private:
+  Result<void> check_id(std::string_view id) const;
   bool holds(const char* name) const;
   HostPath path_;
   UniqueFd directory_;

@@ -122,6 +122,21 @@ BOOST_AUTO_TEST_CASE(a_process_with_that_number_but_another_start_or_boot_is_not
   BOOST_TEST(init.is_alive());
 }
 
+// Between the look at a process and a signal to it, the number may become a process of root's.
+BOOST_AUTO_TEST_CASE(a_dead_init_of_another_users_record_has_no_number_that_a_signal_could_use) {
+  if (!is_root()) return;
+  const Init init;
+  const Root root(init);
+  const std::string directory = root.scratch / "web1";
+  BOOST_REQUIRE(::chown(directory.c_str(), 12345, 12345) == 0);
+  BOOST_TEST(
+      must_fail(Container::load(root.options, kId)).contains("does not belong to user 12345"));
+  init.die_and_stay_a_zombie();
+  BOOST_TEST(root.load().record().init_pid == 0);
+  BOOST_REQUIRE(::chown(directory.c_str(), 0, 0) == 0);
+  BOOST_TEST(root.load().record().init_pid == init.pid());
+}
+
 // `start` was killed after it had let init go: the socket is still there, but the program runs.
 BOOST_AUTO_TEST_CASE(a_start_socket_that_was_left_behind_does_not_hide_a_running_program) {
   const Init init;
