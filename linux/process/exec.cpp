@@ -83,7 +83,8 @@ void reset_signals() {
 
 void close_descriptors_from(int first, std::optional<int> kept) {
   const int between = std::max(kept.value_or(first - 1), first - 1);
-  if (close_span(first, between - 1) && close_span(between + 1, INT_MAX)) return;
+  if (between < INT_MAX && close_span(first, between - 1) && close_span(between + 1, INT_MAX))
+    return;
   close_one_by_one([&](int fd) { return fd < first || fd == kept; });
 }
 

@@ -121,8 +121,9 @@ Result<std::string> interpreter_of_elf(Fd file, const Fields& header, const Layo
     if (size < 2 || size > PATH_MAX) return std::string();
     TRY_ASSIGN(const std::string path,
                read_at(file, fields.at(entry + layout.p_offset, layout.word), size));
-    return path.size() == size && path.back() == '\0' ? path.substr(0, path.find('\0'))
-                                                      : std::string();
+    const bool is_path = path.size() == size && path.back() == '\0';
+    // One that could pass for another line of a log is not told.
+    return is_path && !path.contains('\n') ? path.substr(0, path.find('\0')) : std::string();
   }
   return std::string();
 }

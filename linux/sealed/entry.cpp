@@ -16,6 +16,7 @@
 #include <linux/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 
 #include <cstddef>
 
@@ -152,10 +153,13 @@ long open_images(const char* runtime_directory) {
                                  O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (above < 0) return above;
   struct statx status;
+  struct statfs filesystem;
   long below = -1;
   // With sudo the variable is another user's, whose file system may claim any owner.
   if (system_call(SYS_statx, above, address(""), AT_EMPTY_PATH, STATX_BASIC_STATS,
                   address(&status)) == 0 &&
+      system_call(SYS_fstatfs, above, address(&filesystem)) == 0 &&
+      !may_forge_owners(static_cast<unsigned long>(filesystem.f_type)) &&
       may_hold_images(status, 0))
     below = open_image_directory(above, kImageDirectoryName);
   system_call(SYS_close, above);

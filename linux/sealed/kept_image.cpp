@@ -54,8 +54,10 @@ Result<UniqueFd> open_directory() {
   if (above == nullptr || *above != '/') return directory;
   TRY_ASSIGN(const UniqueFd parent, sys::open(above, O_PATH | O_DIRECTORY));
   struct statx status{};
+  TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(parent));
   // Nothing of root's own is left in another user's directory.
-  if (::statx(parent.get(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status) != 0 ||
+  if (may_forge_owners(filesystem.magic) ||
+      ::statx(parent.get(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status) != 0 ||
       !may_hold_images(status, ::geteuid()))
     return directory;
   return open_or_make(std::string(above) + "/" + kImageDirectoryName);

@@ -54,6 +54,24 @@ static inline bool may_hold_images(const struct statx& directory, unsigned user)
          (directory.stx_mode & kOthersMayWrite) == 0;
 }
 
+/// Whether whoever serves this kind of filesystem (statfs(2)'s f_type) tells what owners they like:
+/// FUSE, NFS, SMB, CIFS, 9P, Ceph, AFS.
+static inline bool may_forge_owners(unsigned long type) {
+  switch (type) {
+    case 0x65735546:
+    case 0x6969:
+    case 0xfe534d42:
+    case 0xff534d42:
+    case 0x01021997:
+    case 0x00c36400:
+    case 0x5346414f:
+    case 0x6b414653:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// Keeps a copy of the running executable, and the newest few of others, for sealed_entry.cpp to
 /// execute. What fails is left out: the caller has a copy in memory. `copy` has the content, and
 /// `executable` is what statx(2) said of the file before its content was read.

@@ -59,6 +59,11 @@ void Signals::let_through(int signal) {
   ::sigprocmask(SIG_UNBLOCK, &only, nullptr);
 }
 
+void Signals::hold_back(int signal) {
+  const sigset_t only = set_of(signal);
+  ::sigprocmask(SIG_BLOCK, &only, nullptr);
+}
+
 void Signals::obey(int signal) {
   const sigset_t only = set_of(signal);
   sigset_t before;

@@ -20,6 +20,8 @@ class Signals {
   static int take_any();
   /// What the kernel sends of this signal then acts at once, and does not come to descriptor().
   static void let_through(int signal);
+  /// Ends let_through().
+  static void hold_back(int signal);
   /// Does to us what the signal, which was taken, does where it is not blocked: a stop lasts until
   /// SIGCONT.
   static void obey(int signal);

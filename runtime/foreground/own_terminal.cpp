@@ -44,6 +44,12 @@ OwnTerminal::OwnTerminal(Fd container) : container_(container) {
   look();
 }
 
+// What is said afterwards stops nobody: the container has to be removed still.
+OwnTerminal::~OwnTerminal() {
+  give_back();
+  if (container_.value >= 0) Signals::hold_back(SIGTTOU);
+}
+
 void OwnTerminal::look() {
   if (container_.value < 0 || is_ours_ || Clock::now() < next_look_) return;
   next_look_ = Clock::now() + kBetweenLooks;

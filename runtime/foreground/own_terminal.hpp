@@ -20,7 +20,7 @@ class OwnTerminal {
  public:
   /// -1: no keys are wanted, and the terminal is never touched.
   explicit OwnTerminal(Fd container);
-  ~OwnTerminal() { give_back(); }
+  ~OwnTerminal();
   OwnTerminal(const OwnTerminal&) = delete;
   OwnTerminal& operator=(const OwnTerminal&) = delete;
 

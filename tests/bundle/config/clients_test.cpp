@@ -1,6 +1,6 @@
 // Documents as engines write them: tests/data.
 
-#include "documents.hpp"
+#include "tests/bundle/config/documents.hpp"
 
 namespace ocirun::bundle {
 

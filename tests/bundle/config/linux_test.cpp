@@ -1,6 +1,6 @@
 #include <sys/personality.h>
 
-#include "documents.hpp"
+#include "tests/bundle/config/documents.hpp"
 
 namespace ocirun::bundle {
 

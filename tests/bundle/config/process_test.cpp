@@ -1,7 +1,7 @@
 #include <linux/sched.h>
 #include <sys/resource.h>
 
-#include "documents.hpp"
+#include "tests/bundle/config/documents.hpp"
 
 namespace ocirun::bundle {
 

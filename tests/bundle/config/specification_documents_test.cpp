@@ -2,7 +2,7 @@
 
 #include <dirent.h>
 
-#include "documents.hpp"
+#include "tests/bundle/config/documents.hpp"
 
 namespace ocirun::bundle {
 

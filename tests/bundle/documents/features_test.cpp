@@ -1,6 +1,6 @@
 #include "bundle/documents/features.hpp"
 
-#include "documents.hpp"
+#include "tests/bundle/config/documents.hpp"
 
 namespace ocirun::bundle {
 

@@ -1,5 +1,5 @@
 #include "bundle/documents/state.hpp"
-#include "documents.hpp"
+#include "tests/bundle/config/documents.hpp"
 
 namespace ocirun::bundle {
 

@@ -1,6 +1,6 @@
 #include "bundle/documents/state.hpp"
 
-#include "documents.hpp"
+#include "tests/bundle/config/documents.hpp"
 
 namespace ocirun::bundle {
 
