@@ -402,8 +402,8 @@ inner() { if pure_v2; then echo /sys/fs/cgroup; else echo "/sys/fs/cgroup/$1"; f
   touch "$BUNDLE/rootfs/password"
   config '.linux.maskedPaths = ["/secret", "/password", "/secret", "/password", "/password"]
     | .linux.readonlyPaths = ["/fixed", "/fixed", "/proc/sys", "/fixed"]'
-  inside 'cut -d" " -f5 /proc/self/mountinfo | grep -xE "/secret|/password|/fixed" | sort; touch /fixed/x /secret/x'
-  mentions $'/fixed\n/password\n/secret\ntouch: /fixed/x: Read-only file system\ntouch: /secret/x: Read-only file system'
+  inside 'cut -d" " -f5 /proc/self/mountinfo | grep -xE "/secret|/password|/fixed|/proc/sys" | sort; touch /fixed/x /secret/x'
+  mentions $'/fixed\n/password\n/proc/sys\n/secret\ntouch: /fixed/x: Read-only file system\ntouch: /secret/x: Read-only file system'
 }
 
 @test "L-31 L-32 relative masked and read-only paths are refused" {
