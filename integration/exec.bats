@@ -123,6 +123,16 @@ process() { jq ".process | $1" "$BUNDLE/config.json" >"$TMP/process.json"; }
   succeeds
 }
 
+@test "exec --process says what of the file and of the command line has no effect" {
+  create_and_start
+  process '.args = ["echo", "from the file"] | .envv = []'
+  run ocirun exec --process "$TMP/process.json" "$ID" echo no
+  succeeds
+  mentions "from the file"
+  mentions '/envv: unknown name, ignored (did you mean env?)'
+  mentions '"echo" on the command line is ignored'
+}
+
 @test "exec --process takes a pipe, an open descriptor, a FIFO, /dev/stdin and -, which the process does not get" {
   create_and_start
   process '.args = ["sh", "-c", "echo /proc/self/fd/*"]'

@@ -409,7 +409,7 @@ time.sleep(1000)' "$OCIRUN" --root "$ROOT" create "$ID" "$BUNDLE"
   wait "$attendant" || true
   attempt run --bundle "$BUNDLE" "$ID"
   exits 1 "container with given ID already exists: $ID: the \`ocirun run\` that attended it, process $attendant, was killed"
-  mentions "ocirun delete --force $ID"
+  mentions "ocirun --root $ROOT delete --force $ID"
   status_is running
   ocirun delete --force "$ID"
 }

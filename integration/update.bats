@@ -158,6 +158,14 @@ changed_by() {
 }
 
 # Two containers that begin alike: one is given the options, the other the fields, each on top of those before.
+@test "update --resources says which names it does not know" {
+  create_and_start
+  run update_with '{"memory": {"limt": 1}, "linux": {}}'
+  succeeds
+  mentions '/memory/limt: unknown name, ignored (did you mean limit?)'
+  mentions '/linux: unknown name, ignored'
+}
+
 @test "update: each option and its field of --resources do the same, and change their own files alone" {
   needs_controller memory
   needs_controller cpu

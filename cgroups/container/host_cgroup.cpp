@@ -50,7 +50,8 @@ Result<void> check_fit(const Node& node, Made made, int expected) {
   if (!pids.empty())
     return refuse(
         "container's cgroup is not empty: {} in {}, as of a container with the same "
-        "/linux/cgroupsPath, or with the same id below another --root: choose another one, or "
+        "/linux/cgroupsPath, or with the same id below another --root: choose another id or "
+        "cgroupsPath, or "
         "--cgroup-manager=disabled for no cgroup",
         describe(pids), node.path());
   return {};

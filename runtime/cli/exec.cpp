@@ -98,6 +98,10 @@ Result<bundle::Process> process_from_file(const std::string& file, const Invocat
              within(bundle::parse_process(invocation.process_document, warnings), file));
   for (const std::string& warning : warnings) invocation.log.warn(warning);
   if (arguments.has("tty")) process.terminal = true;  // podman gives both
+  if (arguments.positionals.size() > 1)
+    invocation.log.warn(fmt::format(
+        "--process {}: says which program is executed; {:?} on the command line is ignored", file,
+        arguments.positionals[1]));
   inherit_labels(process, config);
   return process;
 }

@@ -28,8 +28,9 @@ Error name_limit(Error error, const cgroups::Cgroup& cgroup, std::uint64_t kills
   if (error.message().contains("out of memory: ")) return error;
   const auto stats = cgroup.stats();
   if (stats && stats->pids && stats->pids->limit && error.number() == EAGAIN)
-    error.within(fmt::format("does {}, which is {}, leave room for another process?", kPidsPointer,
-                             *stats->pids->limit));
+    error.within(fmt::format(
+        "does {}, which is {}, leave room for another process? (update --pids-limit raises it)",
+        kPidsPointer, *stats->pids->limit));
   if (!stats || !stats->memory) return error;
   const cgroups::MemoryStats& memory = *stats->memory;
   if (memory.oom_kills > kills_before || (error.number() == ENOMEM && memory.memory.fail_count > 0))

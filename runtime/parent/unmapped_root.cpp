@@ -26,14 +26,18 @@ std::string host_ids(const std::vector<linux::IdMapping>& mappings) {
   return text;
 }
 
-std::string remedy(const bundle::Config& config) {
+std::string remedy(const bundle::Config& config, uid_t owner) {
   const std::string& path = config.root_path.string();
   const auto uid = config.id_map.host_uid(Uid{});
   const auto gid = config.id_map.host_gid(Gid{});
-  if (!is_host_root() || !uid || !gid)
+  if (is_host_root() && uid && gid)
+    return fmt::format(
+        "chown -R {}:{} {} gives every file in it to the container's root; an id-mapped mount of "
+        "it as /root/path keeps the owners",
+        *uid, *gid, path);
+  if (owner == ::geteuid())
     return fmt::format("give it to a mapped id (podman unshare chown -R 0:0 {})", path);
-  return fmt::format("chown -R {}:{} {}, or give an id-mapped mount of it as /root/path", *uid,
-                     *gid, path);
+  return fmt::format("copy {} as the user who runs the container, or map user {}", path, owner);
 }
 
 }  // namespace
@@ -48,7 +52,8 @@ Error explain_unmapped_root(Error error, const bundle::Config& config) {
   return error.within(fmt::format(
       "/root/path: {} belongs to user {}, whom /linux/uidMappings does not map (it maps the host's "
       "ids {}), so the container may make nothing in it: {}",
-      config.root_path.string(), status->st_uid, host_ids(config.id_map.uids), remedy(config)));
+      config.root_path.string(), status->st_uid, host_ids(config.id_map.uids),
+      remedy(config, status->st_uid)));
 }
 
 }  // namespace ocirun::runtime

@@ -13,11 +13,14 @@ Error explain_taken_id(const Store& store, const ContainerId& id, Error error) {
   if (!record || record->attendant_pid == 0 ||
       linux::is_alive({record->attendant_pid, record->attendant_start_time}))
     return error;
+  const std::string& path = directory->path().string();
+  const std::string root = path.substr(0, path.rfind('/'));
+  const std::string option = root == default_state_root().string() ? "" : "--root " + root + " ";
   return Error(error.number(),
                fmt::format("{}: the `ocirun run` that attended it, process {}, was killed and left "
-                           "it: `ocirun delete --force {}` removes it (as ExecStopPost= in a unit "
-                           "of systemd's)",
-                           error.message(), record->attendant_pid, id.string()));
+                           "it, perhaps running: `ocirun {}delete --force {}` ends and removes it "
+                           "(as ExecStopPost= in a unit of systemd's)",
+                           error.message(), record->attendant_pid, option, id.string()));
 }
 
 }  // namespace ocirun::runtime
