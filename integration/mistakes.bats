@@ -118,6 +118,10 @@ valid_with() {
 @test "a command or an option with a typing mistake is told what was meant" {
   run "$OCIRUN" craete --bundle "$BUNDLE" "$ID"
   exits 1 'unknown command "craete" (did you mean create?)'
+  run "$OCIRUN" rm "$ID"
+  exits 1 'unknown command "rm" (did you mean delete?)'
+  run "$OCIRUN" foo
+  exits 1 'unknown command "foo"; see'
   run "$OCIRUN" --rot "$ROOT" list
   exits 1 "unknown option --rot (did you mean --root?)"
   attempt create --bunlde "$BUNDLE" "$ID"

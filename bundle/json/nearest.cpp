@@ -40,7 +40,9 @@ std::string upper(std::string_view word) {
 std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
   const std::string typed = upper(word);  // a wrong case alone is no distance
   std::string_view best;
-  std::size_t least = std::max<std::size_t>(2, word.size() / 4) + 1;  // more would be a guess
+  // More would be a guess.
+  const std::size_t most = word.size() < 4 ? 1 : std::max<std::size_t>(2, word.size() / 4);
+  std::size_t least = most + 1;
   for (const std::string_view candidate : known) {
     const std::size_t distance = edit_distance(typed, upper(candidate));
     if (distance >= least || distance >= candidate.size()) continue;

@@ -153,12 +153,25 @@ std::string advice(const Error& error, const Inheritance& inheritance) {
 }
 
 // Engines take the success of `checkpoint --help` as support: it has to fail.
+/// What engines call the commands that are here.
+constexpr std::pair<std::string_view, std::string_view> kEnginesWords[] = {
+    {"inspect", "state"},     {"ls", "list"}, {"remove", "delete"},  {"rm", "delete"},
+    {"stop", "kill"},         {"top", "ps"},  {"unpause", "resume"}, {"stats", "events --stats"},
+    {"version", "--version"},
+};
+
+std::string_view meant_by(std::string_view word) {
+  for (const auto& [engines, ours] : kEnginesWords)
+    if (engines == word) return ours;
+  std::vector<std::string_view> names;
+  for (const Command& command : all_commands()) names.push_back(command.name);
+  return bundle::nearest(word, names);
+}
+
 Error unknown_command(std::string_view word) {
   if (word == "checkpoint" || word == "restore")
     return Error(0, fmt::format("{} is not part of this version", word));
-  std::vector<std::string_view> names;
-  for (const Command& command : all_commands()) names.push_back(command.name);
-  const std::string_view near = bundle::nearest(word, names);
+  const std::string_view near = meant_by(word);
   const std::string hint = near.empty() ? "" : fmt::format(" (did you mean {}?)", near);
   return Error(0, fmt::format("unknown command \"{}\"{}; see ocirun --help", word, hint));
 }
