@@ -19,6 +19,9 @@ shell() {
 types() { keys "$1\r"; }
 keys() { printf '%b' "$1" >"$TMP/shell/keys"; }
 
+# What the person at the terminal sees, and how the shell fares.
+show_why() { cat "$TMP/shell/screen" "$TMP/helper.log" 2>/dev/null || true; }
+
 shows() { contains "$TMP/shell/screen" "$1"; }
 never_shows() { ! shows "$1" || { cat "$TMP/shell/screen"; return 1; }; }
 
@@ -26,7 +29,7 @@ never_shows() { ! shows "$1" || { cat "$TMP/shell/screen"; return 1; }; }
 at_the_prompt() {
   PROMPTS=$((${PROMPTS:-0} + 1))
   types "echo prompt-\$((1000+$PROMPTS))"
-  eventually shows "prompt-$((1000 + PROMPTS))" || { cat "$TMP/shell/screen"; return 1; }
+  eventually shows "prompt-$((1000 + PROMPTS))"
 }
 
 is_raw() { [[ " $(stty -F "$TTY" -a) " == *" -icanon "*" -echo "* ]]; }

@@ -215,10 +215,15 @@ stop_helpers() {
 # eventually COMMAND…: true within ten seconds.
 eventually() { untraced wait_for "$@"; }
 
+# The deadline is for what hangs, not for a busy machine. A file may have a show_why of its own.
 wait_for() {
-  local deadline=$((SECONDS + 10))
+  local deadline=$((SECONDS + 40))
   until "$@"; do
-    [[ $SECONDS -lt $deadline ]] || { echo "never became true: $*"; return 1; }
+    if [[ $SECONDS -ge $deadline ]]; then
+      echo "never became true: $*"
+      if declare -F show_why >/dev/null; then show_why; fi
+      return 1
+    fi
     sleep 0.02
   done
 }
