@@ -28,8 +28,7 @@ Result<std::vector<Write>> plan_device_rules_v1(std::span<const DeviceRule> rule
 /// lists allow is never refused.
 struct DeviceChange {
   Writes writes;
-  bool passes_through_nothing =
-      false;  // the default changes: v1 clears all exceptions for a moment
+  bool passes_through_nothing = false;  // the default changes: v1 clears all exceptions
 };
 Result<DeviceChange> plan_device_change_v1(std::span<const DeviceRule> old,
                                            std::span<const DeviceRule> now);
