@@ -79,9 +79,8 @@ class SystemdCgroup final : public Cgroup {
   std::vector<UnitProperty> annotated_;
   std::vector<UnitProperty> later_;  // properties that create() leaves to apply()
   std::optional<HeldScope> held_;
-  bool not_ours_ = false;  // create() failed: an existing scope is another container's
-  mutable bool by_bus_ =
-      false;  // this process may not move processes into the scope, so systemd does
+  bool not_ours_ = false;        // create() failed: an existing scope is another container's
+  mutable bool by_bus_ = false;  // systemd moves processes in: we may not
 };
 
 /// Makes nothing on the host yet, but asks systemd which cgroup its slices are in. Errors: an
