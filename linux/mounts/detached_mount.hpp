@@ -25,8 +25,8 @@ struct Filesystem {
   std::vector<std::string> data;       // "key=value" or "key", in order
 };
 
-/// The label of one of SELinux' options, such as "context=a:b:c:s0:c1,c2", without the quotes that
-/// protect its commas where options are one text; "" for any other option.
+/// The SELinux label in a mount option such as "context=a:b:c:s0:c1,c2", without quotes (in a text
+/// of several options, quotes protect the label's commas). "" for any other option.
 std::string_view label_of(std::string_view option);
 
 /// A mount that is not yet attached to a mount namespace, so it gets all its attributes before any
@@ -35,8 +35,9 @@ class DetachedMount {
  public:
   explicit DetachedMount(UniqueFd fd) : fd_(std::move(fd)) {}
 
-  /// fsopen, fsconfig, fsmount with MOUNT_ATTR_* `attributes`. The error has the filesystem's own
-  /// messages. ENOSYS: before Linux 5.2; EINVAL: maybe an option that only mount(2) takes.
+  /// Makes a filesystem with fsopen, fsconfig and fsmount, and MOUNT_ATTR_* `attributes`. The error
+  /// contains the filesystem's own messages. ENOSYS: before Linux 5.2. EINVAL: possibly an option
+  /// that only mount(2) accepts.
   static Result<DetachedMount> of_filesystem(const Filesystem& filesystem,
                                              std::uint64_t attributes);
   /// Clones the mount at `origin` (any descriptor, O_PATH too), from that directory down. ENOSYS:

@@ -56,8 +56,9 @@ Result<std::optional<UnfinishedMount>> make_mount(const MountContext& context, c
                                                   UniqueFd opened);
 Result<void> finish_mount(const Procfs& procfs, const UnfinishedMount& unfinished);
 
-/// A bind whose events reach the host, or come from it: its tree is to be cloned (open_bind, in the
-/// container's mount namespace) before isolate_mount_tree() cuts the connection.
+/// Whether a bind shares mount events with the host in either direction. Its tree must then be
+/// cloned (open_bind, in the container's mount namespace) before isolate_mount_tree() ends the
+/// propagation.
 bool wants_early_open(const Mount& mount);
 
 /// Clones a bind mount's source from the caller's mount namespace. make_mount() sets the

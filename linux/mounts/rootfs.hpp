@@ -33,7 +33,8 @@ Result<SafeDir> attach_rootfs(const HostPath& rootfs, UniqueFd opened, const Pro
                               Propagation rootfs_propagation,
                               const AnnounceMount& announce = nullptr);
 
-/// pivot_root(".", ".") and detaching of the old root by fd; cwd is "/" afterwards.
+/// pivot_root(".", "."), then detaches the old root through its descriptor. The working directory
+/// is "/" afterwards.
 Result<void> pivot_into(const SafeDir& root);
 /// `--no-pivot`: MS_MOVE onto "/" and chroot, for an initramfs as root. The host's procfs and sysfs
 /// mounts are removed from the namespace first: otherwise a user namespace in the container could
@@ -42,8 +43,9 @@ Result<void> move_into(const SafeDir& root, const Procfs& procfs);
 /// chroot alone, for a container without a mount namespace of its own.
 Result<void> chroot_into(const SafeDir& root);
 
-/// Applies the propagation that `linux.rootfsPropagation` names to "/", after the pivot (L-30), and
-/// after masks and read-only paths: what is unbindable cannot be cloned for them any more.
+/// Sets the propagation of `linux.rootfsPropagation` on "/". Called after the pivot (L-30), and
+/// after the masks and read-only paths, which need to clone mounts: an unbindable mount cannot be
+/// cloned.
 Result<void> set_root_propagation(Propagation propagation, Recursion recursion);
 
 /// Remounts "/" read-only, keeping its locked flags (T-3).
