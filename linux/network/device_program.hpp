@@ -25,11 +25,12 @@ inline constexpr char kSignOfLife = '\n';
 inline constexpr int kNetworkNamespaceDescriptor = 3;
 inline constexpr int kJournalDescriptor = 4;
 
-/// Has ocirun-netdevice move one device of the caller's network namespace into `target` (L-29):
-/// renamed, with its permanent global addresses, up. Returns the name it got. `journal`, a file
-/// open for reading and appending, is closed here: the program alone locks it. Errors: the device
-/// is wherever it was when a step failed or the program was killed (after kProgramSilence, or by
-/// `interrupt`); request_device_return brings it back.
+/// Has ocirun-netdevice move one device of the caller's network namespace into `target` (L-29),
+/// rename it, give it its permanent global addresses, and set it up. Returns the new name.
+/// `journal`, a file open for reading and appending, is closed here, so that only the program holds
+/// its lock. Errors: a step failed or the program was killed (after kProgramSilence, or by
+/// `interrupt`). The device is then wherever that step left it; request_device_return() brings it
+/// back.
 Result<std::string> request_device_move(const NetDevice& device, Fd target, UniqueFd journal,
                                         const Interrupt& interrupt);
 /// Has ocirun-netdevice bring back all devices in `journal` from `source` (-1: the namespace is
