@@ -112,7 +112,7 @@ Result<void> SystemdCgroup::start(std::span<const DeviceRule> devices) {
     std::ranges::copy(rules, std::back_inserter(properties));
   }
   std::ranges::copy(annotated_,
-                    std::back_inserter(properties));  // last, so annotations win
+                    std::back_inserter(properties));  // last: annotations win
   auto held = HeldScope::start(instance(), record().unit, properties);
   if (!held) return std::unexpected(name_annotation(std::move(held).error()));
   held_.emplace(*std::move(held));
