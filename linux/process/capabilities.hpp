@@ -65,14 +65,16 @@ UngrantedCapabilities find_ungranted(const CapabilitySets& wanted,
 std::vector<std::string> describe_ungranted(const UngrantedCapabilities& ungranted,
                                             const UngrantedCapabilities& told = {});
 
-/// Drops the bounding set of the calling thread to `keep` (to cap_last_cap).
+/// Drops every capability that is not in `keep` from the calling thread's bounding set (up to
+/// cap_last_cap).
 Result<void> drop_bounding_set(CapabilitySet keep);
-/// The supplementary groups of the calling thread, exactly: none clears them (P-21). Errors: EPERM
-/// (a user namespace that denies it, or no CAP_SETGID), EINVAL (not mapped).
+/// Sets the supplementary groups of the calling thread to exactly `groups`; an empty list clears
+/// them (P-21). Errors: EPERM (the user namespace denies setgroups, or no CAP_SETGID), EINVAL (not
+/// mapped).
 Result<void> set_groups(std::span<const Gid> groups);
-/// setresgid, setresuid, which keep the permitted capabilities. Errors: EINVAL (not mapped), EPERM.
+/// setresgid and setresuid, keeping the permitted capabilities. Errors: EINVAL (not mapped), EPERM.
 Result<void> become_user(Uid uid, Gid gid);
-/// The exact sets of the calling thread, then the ambient ones.
+/// Sets exactly these sets on the calling thread, the ambient set last.
 Result<void> set_capabilities(const CapabilitySets& sets);
 
 }  // namespace ocirun::linux
