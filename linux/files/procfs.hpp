@@ -58,23 +58,24 @@ std::string fd_link(Fd descriptor);
 /// container.
 std::string host_fd_link(Fd descriptor);
 
-/// Of /proc/PID/stat, read from the host's procfs; a zombie has them too.
+/// The fields of /proc/PID/stat that ocirun uses. A zombie has them too.
 struct ProcessStat {
   char state = '?';
-  int parent = 0;                     // 0 where it is not visible
+  int parent = 0;                     // 0 where the parent is not visible
   unsigned long long start_time = 0;  // clock ticks since boot
   int threads = 0;
-  bool has_executed = false;  // execve(2) since it was cloned
-  bool is_exiting = false;    // its first thread gives back memory, descriptors, namespaces
+  bool has_executed = false;  // has called execve(2) since it was cloned
+  bool is_exiting = false;    // its first thread releases memory, descriptors, namespaces
 };
-/// Nothing for what is no such text.
+/// Nothing for a text that is no /proc/PID/stat.
 std::optional<ProcessStat> parse_process_stat(std::string_view text);
-/// Errors: ENOENT or ESRCH when there is no such process; one that hidepid hides is told.
+/// Reads the host's procfs. Errors: ENOENT or ESRCH when there is no such process. An error says so
+/// if hidepid hides the process.
 Result<ProcessStat> read_process_stat(int pid);
-/// For `error`, with which a file of /proc/PID could not be opened: a sentence about hidepid where
-/// the process is there all the same (ENOENT, EPERM, EACCES); else `error` itself.
+/// For an `error` from opening a file of /proc/PID: if the process exists all the same (ENOENT,
+/// EPERM, EACCES), returns an error about hidepid; otherwise `error` itself.
 Error explain_hidden_process(int pid, Error error);
-/// Which file process `pid` executes, as "DEVICE:INODE"; the caller needs the right to trace it.
+/// Which file process `pid` executes, as "DEVICE:INODE". Needs permission to trace the process.
 Result<std::string> image_of(int pid);
 
 }  // namespace ocirun::linux
