@@ -13,7 +13,8 @@
 namespace ocirun::cgroups {
 namespace {
 
-/// A file that stays open for the writes that follow to it (device rules come by the dozen).
+/// Keeps the last file open while the next writes go to the same file (device rules come by the
+/// dozen).
 class OpenFile {
  public:
   Result<void> write(const Directory& directory, const std::string& file, std::string_view value) {
@@ -34,7 +35,7 @@ class OpenFile {
   UniqueFd fd_;
 };
 
-/// What kernels say of a file or a value that they do not know. ENOTSUPP (524) is in no libc
+/// Errors of kernels that do not have a file, or do not know a value. ENOTSUPP (524) is in no libc
 /// header.
 bool not_supported(int number) {
   constexpr int kEnotsupp = 524;
@@ -51,7 +52,7 @@ Result<Outcome> make_write(const Directory& directory, const Write& write, OpenF
   if (!result && (!is_missing || write.if_missing == IfMissing::kError))
     return std::unexpected(std::move(result).error());
   if (write.if_missing != IfMissing::kDrop) return Outcome::kInForce;
-  // A limit in force is rounded down to pages; one that the kernel ignores reads as a number near
+  // The kernel rounds an effective limit down to pages. An ignored limit reads as a number near
   // 2^63.
   const std::string now = directory.read_or_empty(write.file);
   return is_missing || now.size() > write.value.size() ? Outcome::kDropped : Outcome::kInForce;
@@ -68,14 +69,14 @@ Result<const Node*> node_of(std::span<const Node> nodes, const Write& write,
   return unified;
 }
 
-/// What the writes of a plan leave for the caller to know.
+/// What apply_group() reports besides its result.
 struct Effects {
   HandedDown& handed_down;
-  std::vector<std::string>* dropped = nullptr;  // the pointers of limits that the kernel gave up
-  Writes* old_values = nullptr;                 // what each file held before
+  std::vector<std::string>* dropped = nullptr;  // JSON pointers of limits that the kernel lacks
+  Writes* old_values = nullptr;                 // what restores the old content of each file
 };
 
-/// All writes of one controller.
+/// Makes all writes of one controller.
 Result<void> apply_group(std::span<const Node> nodes, std::span<const Write> group,
                          const Effects& effects) {
   TRY_ASSIGN(const Node* node, node_of(nodes, group.front(), effects.handed_down));
@@ -138,7 +139,7 @@ Result<Writes> replace_values(std::span<const Node> nodes, std::span<const Write
 }
 
 void restore_values(std::span<const Node> nodes, std::span<const Write> old_values) {
-  constexpr int kRounds = 3;  // what depends on a later value is refused until that one is back
+  constexpr int kRounds = 3;  // a value may be refused until another one is restored
   std::vector<const Write*> left;
   for (const Write& write : old_values) left.insert(left.begin(), &write);
   HandedDown none;

@@ -9,20 +9,21 @@
 
 namespace ocirun::cgroups {
 
-/// Makes the writes of a plan, in order. One that is refused with EINVAL comes again after the
-/// other writes of its controller: limits that depend on each other (memory and swap, quota and
-/// period) have no order that is right for raising and for lowering. `dropped` gets the pointers of
-/// limits that this kernel has given up (IfMissing::kDrop). Errors: pointer, reason where the
-/// kernel's state tells one, file and value.
+/// Makes the writes of a plan, in order. A write that the kernel refuses with EINVAL is tried again
+/// after the other writes of the same controller: limits that depend on each other (memory and
+/// swap, quota and period) have no order that is right both for raising and for lowering. `dropped`
+/// receives the JSON pointers of limits that this kernel no longer has (IfMissing::kDrop). An error
+/// names the JSON pointer, the file, the value and, where the cgroup's files tell it, the reason.
 Result<void> apply_writes(std::span<const Node> nodes, std::span<const Write> writes,
                           HandedDown& handed_down, std::vector<std::string>* dropped = nullptr);
 
-/// The same on files that hold something already, all or nothing: when a write fails, those before
-/// it are taken back. Yields the writes that take all of it back.
+/// Like apply_writes(), but all or nothing, for files that already hold values: when a write fails,
+/// the earlier ones are undone. Returns the writes that restore every old value.
 Result<Writes> replace_values(std::span<const Node> nodes, std::span<const Write> writes,
                               HandedDown& handed_down, std::vector<std::string>* dropped = nullptr);
 
-/// Makes writes that replace_values() gave, the last one first, as far as the kernel lets them.
+/// Makes the writes that replace_values() returned, the last one first. Writes that the kernel
+/// refuses are skipped.
 void restore_values(std::span<const Node> nodes, std::span<const Write> old_values);
 
 }  // namespace ocirun::cgroups

@@ -21,12 +21,14 @@ enum class FreezerState { kThawed, kFrozen };
 
 struct Stats;  // stats.hpp
 
-/// Told of device rules that the kernel refuses to whoever is not the host's root (EPERM, EACCES);
-/// its answer is the outcome: nothing, to do without them.
+/// Called when the kernel refuses the device rules because the caller is not root of the host
+/// (EPERM, EACCES). Success means: go on without device rules. An error becomes the error of the
+/// caller.
 using OnRefusedDevices = std::function<Result<void>(const Error&)>;
 
-/// Gets the sentence about a limit that this kernel has given up (R-14: memory.kernel and kernelTCP
-/// on v1), which begins with the JSON pointer of the limit. Called once for each such limit.
+/// Receives a sentence about a limit that this kernel no longer has (R-14: memory.kernel and
+/// kernelTCP on v1). The sentence begins with the limit's JSON pointer. Called once for each such
+/// limit.
 using OnDroppedLimit = std::function<void(const std::string& sentence)>;
 
 /// The cgroup of one container in every hierarchy of the host: v1 for the controllers that are
@@ -35,68 +37,73 @@ class Cgroup {
  public:
   virtual ~Cgroup() = default;
 
-  /// Without it such rules are an error of create() and restrict_devices().
+  /// Without `answer`, refused device rules are an error of create() and restrict_devices().
   void on_refused_devices(OnRefusedDevices answer) { refused_devices_ = std::move(answer); }
-  /// Without it apply() and update() do without such limits in silence.
+  /// Without a listener, apply() and update() ignore such limits silently.
   virtual void on_dropped_limit(OnDroppedLimit listener) = 0;
 
  protected:
   OnRefusedDevices refused_devices_;
 
  public:
-  /// Makes the directories, fit for a process to join: cpuset inherited (v1), controllers enabled
-  /// (pure v2), only `devices` and the default devices allowed (L-27, R-10; an empty list allows
-  /// the default ones alone). Device rules are set here because on v1 there is a moment in which
-  /// nothing is allowed: nobody may be inside. One that bears a container's mark is made anew, so
-  /// that no limit of that container is left. Errors: the cgroup holds processes or is frozen
-  /// (R-5): "container's cgroup is not empty", "container's cgroup unexpectedly frozen". What it
-  /// made is undone on error.
+  /// Makes the directories so that a process can join them: cpuset inherited (v1), controllers
+  /// enabled (pure v2), only `devices` and the default devices allowed (L-27, R-10; an empty list
+  /// allows the default devices alone). The device rules are set here because on v1 there is a
+  /// moment in which no device is allowed: no process may be in the cgroup then. An existing empty
+  /// cgroup that bears a container's mark (mark.hpp) is removed and made anew, so that no limit of
+  /// the old container remains. Errors: the cgroup holds processes or is frozen (R-5): "container's
+  /// cgroup is not empty", "container's cgroup unexpectedly frozen". On error, everything that
+  /// create() made is removed.
   virtual Result<void> create(std::span<const DeviceRule> devices) = 0;
-  /// Descriptors for the process that joins: v1: each hierarchy's `tasks` (the joiner, which has a
-  /// single thread, writes "0": no RCU wait); v2: the directory for CLONE_INTO_CGROUP.
+  /// Descriptors through which a process joins the cgroup. v1: the `tasks` file of each hierarchy,
+  /// into which the joining process, which has a single thread, writes "0" (this needs no RCU
+  /// wait). v2: the directory, for CLONE_INTO_CGROUP.
   struct JoinHandles {
     std::vector<UniqueFd> tasks;
-    UniqueFd unified_directory;  // empty where the unified hierarchy is not mounted
+    UniqueFd unified_directory;  // empty where the unified hierarchy is not mounted or systemd has
+                                 // to move the process
   };
   virtual Result<JoinHandles> open_for_join() const = 0;
-  /// The same for a cgroup below this one (`exec --cgroup`), which has to exist. Each of `paths` is
-  /// "path" (all hierarchies) or "controller[,controller]:path". Errors: "..", unknown controller.
+  /// Opens an existing cgroup below this one instead (`exec --cgroup`). Each of `paths` is "path"
+  /// (all hierarchies) or "controller[,controller]:path". Errors: "..", unknown controller.
   virtual Result<JoinHandles> open_for_join(std::span<const std::string> paths) const = 0;
-  /// A process that is to live in it was cloned: what has kept the cgroup without one lets go, and
-  /// a process that could not be cloned into it is moved in by who may.
+  /// Called when the first process of the container, or a process of `exec`, has been cloned.
+  /// Releases the process that kept a systemd scope alive while it was empty. Moves `pid` into the
+  /// cgroup if open_for_join() left that to systemd.
   virtual Result<void> adopt(int) { return {}; }
-  /// Applies what `resources` holds except its devices, in the order the kernel wants; a number 0
-  /// leaves the kernel's value alone (clients' updates send it) but for pids_limit. Errors name
-  /// /linux/resources/… and the file; a controller that the host lacks is one, unless the value
-  /// means "no limit". May be called before or after the first process joined.
+  /// Applies `resources` except its devices, in the order that the kernel needs. A number 0 leaves
+  /// the kernel's value alone (clients' updates send zeros), except for pids_limit. Errors name
+  /// /linux/resources/… and the file. A controller that the host lacks is an error, unless the
+  /// value means "no limit". May be called before or after the first process joins.
   virtual Result<void> apply(const Resources& resources) = 0;
-  /// The same on a container that runs, all or nothing: an error leaves every file as it was. With
-  /// systemd this (and restore(), and change_devices()) also sets the properties of its scope.
-  /// Yields what restore() takes to undo it, when a later step of the caller's fails.
+  /// Like apply(), for a running container, all or nothing: on error every file has its old value.
+  /// update(), restore() and change_devices() of a systemd cgroup also set the properties of its
+  /// scope. Returns the writes that restore() takes to undo the update when a later step of the
+  /// caller fails.
   virtual Result<Writes> update(const Resources& resources) = 0;
   virtual void restore(std::span<const Write> old_values) = 0;
-  /// Sets the device rules of a cgroup that nobody is in (see create()).
+  /// Sets the device rules of a cgroup without processes (see create()).
   virtual Result<void> restrict_devices(std::span<const DeviceRule> devices) = 0;
-  /// Replaces the rules `old` of a cgroup in use: what both allow is allowed all the time.
+  /// Replaces the rules `old` of a cgroup in use. What both lists allow stays allowed all the time.
   virtual Result<void> change_devices(std::span<const DeviceRule> old,
                                       std::span<const DeviceRule> devices) = 0;
   virtual Result<void> freeze(FreezerState state) = 0;  // waits a bounded time (10 s)
   virtual Result<FreezerState> freezer_state() const = 0;
-  /// Signals every process in it and below, in a loop for SIGKILL until none is new; frozen ones
-  /// are thawed after SIGKILL. Never signals the caller.
+  /// Signals every process in the cgroup and below. SIGKILL is repeated until no new process
+  /// appears, and frozen processes are thawed after it. Never signals the caller.
   virtual Result<void> signal_all(int signal) = 0;
-  /// All pids in it and below, ascending, as the caller's pid namespace sees them.
+  /// All pids in the cgroup and below, ascending, as the caller's pid namespace sees them.
   virtual Result<std::vector<int>> pids() const = 0;
   virtual Result<Stats> stats() const = 0;
-  /// What tells when the kernel runs out of the container's memory. Errors: no memory controller.
+  /// A watch for the cgroup's out-of-memory events. Errors: no memory controller.
   virtual Result<OomWatch> watch_oom() const = 0;
-  /// How many of its processes the kernel has killed for want of memory so far; 0 where nobody
-  /// counts.
+  /// How many of the cgroup's processes the OOM killer has killed so far; 0 where the kernel does
+  /// not count them.
   virtual std::uint64_t oom_kills() const = 0;
-  /// Removes it with all nested cgroups, killing what is left in them, retried for a bounded time
-  /// (10 s) while the kernel says EBUSY; then the parents that create() made, and /ocirun, where
-  /// empty. Missing is no error. After a create() that failed it does nothing: what stands there is
-  /// another container's.
+  /// Kills the remaining processes and removes the cgroup with all nested cgroups; while the kernel
+  /// says EBUSY, tries again for at most 10 s. Then removes the parents that create() made, and
+  /// /ocirun, where they are empty. A missing cgroup is no error. After a failed create() this does
+  /// nothing, because an existing cgroup is then another container's.
   virtual Result<void> destroy() = 0;
   virtual const Record& record() const = 0;
 };

@@ -15,7 +15,7 @@
 namespace ocirun::cgroups {
 namespace {
 
-// Registers: what is asked for, and what is still undecided of it.
+// BPF registers. kUndecided holds the requested accesses that no rule has decided yet.
 constexpr std::uint8_t kResult = BPF_REG_0, kContext = BPF_REG_1, kType = BPF_REG_2,
                        kUndecided = BPF_REG_3, kMajor = BPF_REG_4, kMinor = BPF_REG_5;
 constexpr std::int32_t kFullAccess = BPF_DEVCG_ACC_READ | BPF_DEVCG_ACC_WRITE | BPF_DEVCG_ACC_MKNOD;
@@ -62,10 +62,11 @@ bool is_number_of_a_device(std::optional<std::int64_t> number) {
   return !number || *number <= std::numeric_limits<std::uint32_t>::max();
 }
 
-/// What a rule does with a request that it matches; falls through when bits stay undecided.
+/// The instructions for a request that the rule matches. They fall through to the next rule while
+/// some accesses are undecided.
 std::vector<bpf_insn> decision(const DeviceRule& rule) {
   const std::int32_t access = access_of(rule);
-  // Without going on, so that the verifier need not follow a path of its own through what is left.
+  // A rule for all accesses decides at once, so that the verifier has fewer paths to follow.
   if (access == kFullAccess) return {set(kResult, rule.allow ? 1 : 0), leave()};
   if (rule.allow)
     return {mask(kUndecided, ~access), jump_over(BPF_JNE, kUndecided, 0, 2), set(kResult, 1),
@@ -103,13 +104,13 @@ Result<UniqueFd> load_program(const std::vector<bpf_insn>& program) {
   attributes.expected_attach_type = BPF_CGROUP_DEVICE;
   attributes.insns = address_of(program.data());
   attributes.insn_cnt = static_cast<std::uint32_t>(program.size());
-  attributes.license = address_of("Apache-2.0");  // no helper that asks for the GPL
+  attributes.license = address_of("Apache-2.0");  // no called helper needs the GPL
   std::memcpy(attributes.prog_name, "ocirun_devices", sizeof "ocirun_devices");
   TRY_ASSIGN(const int fd, bpf(BPF_PROG_LOAD, attributes, "load the device program"));
   return UniqueFd(fd);
 }
 
-/// The programs that are attached to this cgroup itself.
+/// The programs that are attached to this cgroup itself, not to its ancestors.
 Result<std::vector<UniqueFd>> attached_programs(Fd cgroup) {
   std::array<std::uint32_t, 64> ids{};  // the kernel's limit for one cgroup
   bpf_attr query{};
@@ -140,7 +141,8 @@ Result<void> attach_program(Fd cgroup, Fd program) {
     attributes.replace_bpf_fd = static_cast<std::uint32_t>(old.front().get());
   }
   TRY(bpf(BPF_PROG_ATTACH, attributes, "attach the device program"));
-  // All attached programs have to agree, so what several allowed is narrowed before it is widened.
+  // Of several attached programs, all must allow an access. The old ones are detached only
+  // after the new one was attached: in between, only what old and new ones allow is allowed.
   for (std::size_t i = 0; old.size() > 1 && i < old.size(); ++i) {
     bpf_attr detach{};
     detach.target_fd = static_cast<std::uint32_t>(cgroup.value);
@@ -156,7 +158,7 @@ Result<void> attach_program(Fd cgroup, Fd program) {
 std::vector<bpf_insn> device_program(std::span<const DeviceRule> rules) {
   const std::vector<DeviceRule> complete = complete_rules(rules);
   std::vector<bpf_insn> program = {
-      // access_type holds the device's type below and the access above.
+      // access_type has the device's type in its low 16 bits and the access in its high 16 bits.
       load(kType, offsetof(bpf_cgroup_dev_ctx, access_type)),
       copy(kUndecided, kType),
       mask(kType, 0xffff),

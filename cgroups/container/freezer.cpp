@@ -27,8 +27,8 @@ Result<void> freeze_v1(const Directory& directory, std::chrono::milliseconds lim
       static_cast<void>(directory.write(kV1State, "THAWED"));
       return not_stopped(directory, limit);
     }
-    // The kernel looks at each task once; one that slipped through (fork, vfork) is caught by a
-    // second write, one that waits for a frozen one by a short thaw.
+    // The kernel looks at each task once. A task that slipped through (fork, vfork) is frozen by a
+    // second write. A task that waits for a frozen one is frozen only after a short thaw.
     if (round % 16 == 0) TRY(directory.write(kV1State, "THAWED"));
     TRY(directory.write(kV1State, "FROZEN"));
   }
@@ -50,7 +50,8 @@ Result<void> thaw(const Node& node, std::chrono::milliseconds limit) {
   if (!is_frozen(node)) return {};
   TRY_ASSIGN(const Directory* directory, node.directory());
   TRY(node.unified() ? directory->write(kUnifiedState, "0") : directory->write(kV1State, "THAWED"));
-  // v1 has thawed it when the write returns. An ancestor that is frozen keeps it so in both.
+  // On v1 the cgroup is thawed when the write returns. In both versions it stays frozen while an
+  // ancestor is.
   linux::Patience patience(node.unified() ? limit : std::chrono::milliseconds(0));
   while (is_frozen(node))
     if (!patience.wait()) return refuse("thaw {}: a cgroup above it is frozen", node.path());

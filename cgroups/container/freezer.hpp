@@ -8,15 +8,17 @@
 
 namespace ocirun::cgroups {
 
-/// Freezes or thaws: v1's freezer where it is mounted, else the unified hierarchy's; thawing ends
-/// both. Returns when the kernel says that all of it is done; a cgroup that does not freeze in time
-/// is thawed again. Errors: it did not stop in time, neither is there.
+/// Freezes or thaws the cgroup through v1's freezer where it is mounted, else through the unified
+/// hierarchy; thawing uses both. Returns when the kernel reports that all processes have changed
+/// state. A cgroup that does not freeze within `limit` is thawed again. Errors: `limit` has passed;
+/// the host has no freezer in either hierarchy.
 Result<void> set_freezer(std::span<const Node> nodes, FreezerState state,
                          std::chrono::milliseconds limit);
-/// Frozen by its own or by an ancestor's state, in either hierarchy; "freezing" counts.
+/// Frozen means: by its own state or by an ancestor's, in either hierarchy. v1's "FREEZING" counts
+/// as frozen.
 Result<FreezerState> read_freezer(std::span<const Node> nodes);
 bool is_frozen(const Node& node);
-/// Thaws every cgroup below too: what a container froze itself could not die.
+/// Thaws every nested cgroup too: processes that the container froze itself could not die.
 Result<void> thaw_all(std::span<const Node> nodes);
 
 }  // namespace ocirun::cgroups

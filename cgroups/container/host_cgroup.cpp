@@ -27,7 +27,7 @@ std::string name_process(int pid) {
   const auto procfs = linux::Procfs::open(linux::Procfs::Subset::kProcesses);
   auto name = procfs ? procfs->read(fmt::format("{}/comm", pid)) : Result<std::string>();
   if (!name || name->empty()) return fmt::format("process {}", pid);
-  name->pop_back();  // the new line
+  name->pop_back();  // remove the newline
   return fmt::format("process {} ({})", pid, *name);
 }
 
@@ -39,8 +39,8 @@ std::string describe(const std::vector<int>& pids) {
   return text;
 }
 
-/// a cgroup that was there before us must be empty, and none may be frozen: whoever joined it
-/// would never go on.
+/// an existing cgroup must be empty, and no cgroup may be frozen: a process that joins a
+/// frozen one stops for ever.
 Result<void> check_fit(const Node& node, Made made, int expected) {
   if (is_frozen(node)) return refuse("container's cgroup unexpectedly frozen");
   if (node.unified()) TRY(check_domain(node));
@@ -88,8 +88,9 @@ Host HostCgroup::host() const {
               }};
 }
 
-// Of a container that has ended: with limits of its own, and with a past, for after cgroup.kill
-// some kernels kill whoever is cloned into it later.
+// Whether the existing cgroup is left over from a container that has ended. It still has that
+// container's limits, and after a use of cgroup.kill some kernels kill processes that are cloned
+// into the cgroup later.
 bool HostCgroup::is_left_over() {
   if (!is_left_over_) is_left_over_ = !read_mark(record_).value_or(Mark{}).text.empty();
   return *is_left_over_;
@@ -100,7 +101,7 @@ Result<Made> HostCgroup::create_node(const Node& node) {
   const auto prepare = [&]() -> Result<void> {
     TRY(check_fit(node, made, expected_));
     if (made == Made::kExisted && expected_ == 0 && is_left_over()) {
-      TRY(walk(node.path(), remove_entry));  // EBUSY: somebody has joined it
+      TRY(walk(node.path(), remove_entry));  // EBUSY: a process has joined it meanwhile
       TRY_ASSIGN(made, make_node(node, record_.created_parents));
     }
     if (node.has("cpuset")) TRY(inherit_cpuset(node));
@@ -114,15 +115,16 @@ Result<Made> HostCgroup::create_node(const Node& node) {
 }
 
 Result<void> HostCgroup::create(std::span<const DeviceRule> devices) {
-  std::vector<const Node*> ours;  // those that were not there before, for undoing
+  std::vector<const Node*> ours;  // nodes that create() made, for undoing
   const auto create_all = [&]() -> Result<void> {
     for (const Node& node : nodes_) {
       TRY_ASSIGN(const Made made, create_node(node));
       if (made == Made::kNew) ours.push_back(&node);
     }
-    // On a hybrid host the unified hierarchy's controllers wait until a limit asks for one.
+    // On a hybrid host, controllers of the unified hierarchy are enabled only when a limit needs
+    // them.
     if (record_.directories.size() == 1 && nodes_.front().unified()) {
-      // A controller that an ancestor keeps to itself is missed when a limit needs it.
+      // A controller that cannot be enabled is an error only when a limit needs it.
       static_cast<void>(enable_controllers(
           nodes_.front(), unified_controllers(nodes_.front().mount_point()), record_.handed_down));
     }
@@ -165,7 +167,7 @@ Result<void> HostCgroup::change_devices(std::span<const DeviceRule> old,
   if (find_v1(nodes_, "devices") == nullptr)
     return restrict_devices(devices);  // replaced in one step
   TRY_ASSIGN(const DeviceChange change, plan_device_change_v1(old, devices));
-  // v1 forgets all exceptions with the old default: nobody may look meanwhile.
+  // v1 clears all exceptions when the default changes, so the processes are frozen meanwhile.
   const bool freeze = change.passes_through_nothing &&
                       read_freezer(nodes_).value_or(FreezerState::kFrozen) == FreezerState::kThawed;
   if (freeze) TRY(set_freezer(nodes_, FreezerState::kFrozen, kFreezeTime));
@@ -238,16 +240,17 @@ Result<Stats> HostCgroup::stats() const { return read_stats(nodes_); }
 Result<OomWatch> HostCgroup::watch_oom() const { return OomWatch::open(nodes_); }
 std::uint64_t HostCgroup::oom_kills() const { return count_oom_kills(nodes_).value_or(0); }
 
-// What is below /ocirun is ours whoever of us made it, also after a crash.
+// Directories below /ocirun belong to ocirun, whichever container made them; so they are removed
+// also after a crash.
 bool HostCgroup::is_below_own_parent() const {
   return record_.path.starts_with(fmt::format("{}/", kOwnParent));
 }
 
-// A directory that others use stays: rmdir(2) refuses it.
+// rmdir(2) refuses to remove a directory that other containers use, so it stays.
 void HostCgroup::remove_parents() const {
   for (const std::string& parent : record_.created_parents)
     static_cast<void>(remove_directory(parent));
-  // Those that another container of ours made, and left to the last one.
+  // Parents that another container of ours made and that are now empty.
   const bool all_are_ours = is_below_own_parent();
   for (const Node& node : nodes_)
     for (std::string parent = parent_of(node.path()); parent.size() > node.mount_point().size();
@@ -260,7 +263,8 @@ Result<void> HostCgroup::destroy() {
   TRY(remove_nodes(nodes_));
   remove_parents();
   take_back(record_.handed_down);
-  // On a hybrid host another container may have handed down what nobody uses any more.
+  // On a hybrid host, a container that is gone may have enabled controllers that nobody uses any
+  // more.
   if (const Node* v2 = find_unified(nodes_); v2 != nullptr && nodes_.size() > 1)
     take_back_noted(*v2);
   return {};

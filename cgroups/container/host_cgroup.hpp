@@ -16,9 +16,9 @@ class HostCgroup final : public Cgroup {
  public:
   explicit HostCgroup(Record record);
 
-  /// A process that was put into it for create() to find, and that does not count.
+  /// Tells create() that the existing cgroup may hold process `pid`: the holder of a systemd scope.
   void expect(int pid) { expected_ = pid; }
-  /// What apply() would write.
+  /// The writes that apply() would make.
   Result<std::vector<Write>> plan_writes(const Resources& resources) const;
 
   void on_dropped_limit(OnDroppedLimit listener) override { dropped_limit_ = std::move(listener); }
@@ -39,8 +39,9 @@ class HostCgroup final : public Cgroup {
   Result<OomWatch> watch_oom() const override;
   std::uint64_t oom_kills() const override;
   Result<void> destroy() override;
-  /// destroy() for a scope whose end could not be told to systemd. The cgroup stays, empty: that is
-  /// how systemd notices. Were it gone, systemd would take the scope for running for ever.
+  /// Replaces destroy() for a systemd scope when systemd could not be told to stop it. Kills the
+  /// processes and leaves the empty cgroup, because its emptiness is how systemd notices the end.
+  /// If the cgroup were removed, systemd would believe for ever that the scope is running.
   Result<void> leave_to_systemd();
   const Record& record() const override { return record_; }
 
@@ -58,9 +59,9 @@ class HostCgroup final : public Cgroup {
   int expected_ = 0;
   OnDroppedLimit dropped_limit_;
   std::vector<std::string> told_dropped_;
-  std::optional<bool> is_left_over_;  // asked before the first node is made anew
-  // create() failed and has undone what it made. What stands there belongs to somebody else: an
-  // undo that destroys must not kill the container whose cgroup we were refused.
+  std::optional<bool> is_left_over_;  // read before create() removes and makes the first node
+  // create() failed and has removed what it made. An existing cgroup then belongs to another
+  // container, whose processes destroy() must not kill.
   bool not_ours_ = false;
 };
 

@@ -10,7 +10,8 @@
 namespace ocirun::cgroups {
 namespace {
 
-/// One "path" or "controller[,controller]:path", put into the place of each node that it concerns.
+/// Parses one "path" or "controller[,controller]:path" and stores the path for each node that it
+/// concerns.
 Result<void> read_path(std::span<const Node> nodes, std::string_view text,
                        std::vector<std::string>& below) {
   const std::size_t colon = text.find(':');
@@ -25,7 +26,7 @@ Result<void> read_path(std::span<const Node> nodes, std::string_view text,
   if (controllers.empty())
     return refuse("--cgroup \"{}\": names no controller before the colon", text);
   for (const std::string_view controller : controllers) {
-    // Those that v1 does not have are all in the one unified hierarchy.
+    // Controllers that v1 does not have are all in the unified hierarchy.
     const Node* v1 = find_v1(nodes, controller);
     const Node* unified = find_unified(nodes);
     const Node* node = v1 != nullptr ? v1 : unified;

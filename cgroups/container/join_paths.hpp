@@ -8,8 +8,8 @@
 
 namespace ocirun::cgroups {
 
-/// Opens what a joining process writes to, below each node where `paths` say so (see
-/// Cgroup::open_for_join).
+/// Opens the descriptors through which a process joins `nodes`, or the cgroups below them that
+/// `paths` name (see Cgroup::open_for_join).
 Result<Cgroup::JoinHandles> open_join_handles(std::span<const Node> nodes,
                                               std::span<const std::string> paths);
 

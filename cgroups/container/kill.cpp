@@ -16,7 +16,8 @@ namespace {
 constexpr std::chrono::milliseconds kFreezeToSignal{1000};
 constexpr int kKillRounds = 100;
 
-/// One write kills all, forks in flight included (Linux 5.14). False: the kernel has no such file.
+/// Kills all processes by one write to cgroup.kill (Linux 5.14), forks in flight included. False:
+/// the kernel has no such file.
 Result<bool> kill_by_file(const Node& node) {
   if (!node.unified()) return false;
   TRY_ASSIGN(const Directory* directory, node.directory());
@@ -33,18 +34,19 @@ Result<void> signal_once(const Node& node, int signal) {
 
 Result<void> kill_all(std::span<const Node> nodes, const Node& primary, bool may_freeze) {
   bool killed = false;
-  if (may_freeze) {  // else the caller is inside and would die too
+  if (may_freeze) {  // else the caller is in the cgroup and would die too
     TRY_ASSIGN(killed, kill_by_file(primary));
   }
   if (killed) return thaw_all(nodes);
   if (may_freeze)
-    // Nobody forks and no pid is reused between reading and signalling. Going on without is fine.
+    // While the cgroup is frozen, no process forks and no pid is reused. Freezing may fail; killing
+    // goes on without it.
     static_cast<void>(set_freezer(nodes, FreezerState::kFrozen, kFreezeToSignal));
   std::vector<int> seen;
   for (int round = 0; round < kKillRounds; ++round) {
     TRY_ASSIGN(std::vector<int> pids, pids_below(primary.path()));
     TRY(signal_pids(primary.path(), pids, SIGKILL));
-    if (std::ranges::includes(seen, pids)) break;  // none is new
+    if (std::ranges::includes(seen, pids)) break;  // no process is new
     seen = std::move(pids);
   }
   return thaw_all(nodes);
@@ -57,7 +59,7 @@ Result<std::vector<int>> pids_below(const std::string& path) {
   TRY(walk(path, [&](const WalkEntry& entry) -> Result<void> {
     const Result<std::string> text = read_in(entry, "cgroup.procs");
     if (!text) {
-      // Gone meanwhile, or a threaded cgroup, whose processes are listed in its domain.
+      // The cgroup has vanished, or is threaded: then its processes are listed in its domain.
       const int number = text.error().number();
       if (number == ENOENT || number == ENODEV || number == EOPNOTSUPP) return {};
       return std::unexpected(text.error());
@@ -91,7 +93,7 @@ Result<void> signal_processes(std::span<const Node> nodes, int signal) {
 
   TRY_ASSIGN(const FreezerState state, read_freezer(nodes));
   const bool freeze = state == FreezerState::kThawed && !caller_inside;
-  // Nobody forks while the list is worked through. Going on without is fine.
+  // While the cgroup is frozen, no process forks. Freezing may fail; signalling goes on without it.
   if (freeze) static_cast<void>(set_freezer(nodes, FreezerState::kFrozen, kFreezeToSignal));
   Result<void> signalled = signal_once(primary, signal);
   if (!freeze) return signalled;

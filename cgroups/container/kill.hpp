@@ -8,24 +8,27 @@
 
 namespace ocirun::cgroups {
 
-/// The pids in the cgroup `path` and below it, ascending; processes of other pid namespaces have no
-/// number here and are left out. Missing is no error.
+/// The pids in the cgroup `path` and below it, ascending. Processes of other pid namespaces have no
+/// number here and are left out. A missing cgroup is no error.
 Result<std::vector<int>> pids_below(const std::string& path);
 
-/// Signals those of `pids` but the caller that the cgroup `path`, or one below it, still lists once
-/// they are held by pidfds.
+/// Signals the processes `pids`, except the caller. Each one is held by a pidfd first and is
+/// signalled only if the cgroup `path`, or one below it, still lists it then, so that a reused pid
+/// is never hit.
 Result<void> signal_pids(const std::string& path, std::vector<int> pids, int signal);
 
-/// The node that tells who belongs to the container: unified, else the freezer's, else the first.
+/// The node whose processes are taken as the container's: the unified one, else the freezer's, else
+/// the first.
 const Node& primary_node(std::span<const Node> nodes);
 
 /// Signals every process; see Cgroup::signal_all.
 Result<void> signal_processes(std::span<const Node> nodes, int signal);
 
-/// Removes all nodes with what is nested in them, killing what is left; see Cgroup::destroy.
+/// Kills the remaining processes and removes all nodes with the cgroups nested in them; see
+/// Cgroup::destroy.
 Result<void> remove_nodes(std::span<const Node> nodes);
 
-/// Kills what is left in them and below; the directories stay.
+/// Kills the processes in `nodes` and below. The directories stay.
 Result<void> empty_nodes(std::span<const Node> nodes);
 
 }  // namespace ocirun::cgroups

@@ -11,7 +11,8 @@
 namespace ocirun::cgroups {
 namespace {
 
-// The kernel compares with pids.max when a process is cloned, and not when a process is moved.
+// The kernel checks pids.max when a process is cloned, but not when a process is moved into the
+// cgroup.
 Result<void> check_pids_limits(std::string path) {
   for (; path.size() > 1; path = parent_of(path)) {
     TRY_ASSIGN(const Directory directory, Directory::open(path));

@@ -5,7 +5,7 @@
 namespace ocirun::cgroups {
 namespace {
 
-/// Not there, not to be looked into, or deeper than a path can tell.
+/// The cgroup does not exist, may not be read, or is nested deeper than PATH_MAX.
 bool is_passed_over(const Error& error) {
   return error.number() == ENOENT || error.number() == ENODEV || error.number() == EACCES ||
          error.number() == ENAMETOOLONG;

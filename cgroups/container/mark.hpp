@@ -11,22 +11,24 @@
 
 namespace ocirun::cgroups {
 
-// A container's cgroup says itself whose it is: to a `delete` that finds somebody in a cgroup of
-// that name, and to one that has no file left to tell it where the cgroup is. The mark lies in the
-// first hierarchy of the record, as an extended attribute that the host's root alone can write; or,
-// of who is not, as one (Linux 5.7) that the container may write too.
+// A container's cgroup carries a mark that says which container it belongs to. `delete` needs it in
+// two cases: when it finds processes in a cgroup of the recorded name, and when no state file is
+// left that says where the cgroup is. The mark is an extended attribute in the first hierarchy of
+// the record. Written by root of the host, it is a trusted.* attribute, which only root of the host
+// can write. Written by any other user, it is a user.* attribute (Linux 5.7), which the container
+// can write as well.
 
-/// Errors: the kernel has no such attributes, or the text is too long for one (64 KiB).
+/// Errors: the kernel has no such attributes, or `text` is too long for one (64 KiB).
 Result<void> write_mark(const Record& cgroup, const std::string& text);
-/// Without text: it has none, or is not there.
+/// The text is empty if the cgroup has no mark or does not exist.
 Result<Mark> read_mark(const Record& cgroup);
 
 struct Marked {
   std::string path;  // below the mount point, as in a Record
   Mark mark;
 };
-/// All cgroups whose marks begin so, in whatever hierarchy. What may not be looked into is passed
-/// over.
+/// All cgroups, in every hierarchy, whose marks begin with `beginning`. Cgroups that the caller may
+/// not read are skipped.
 Result<std::vector<Marked>> find_marks(const linux::Procfs& procfs, const Layout& layout,
                                        std::string_view beginning);
 

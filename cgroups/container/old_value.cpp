@@ -5,7 +5,7 @@
 namespace ocirun::cgroups {
 namespace {
 
-/// Files with a line for each device, and what a line is when a device has none.
+/// Files with one line for each device, and the value that clears a device's line.
 struct Keyed {
   std::string_view file;  // or its beginning
   std::string_view cleared;
@@ -36,7 +36,7 @@ std::string_view line_of(std::string_view text, std::string_view key) {
 }  // namespace
 
 std::string restoring_value(std::string_view file, std::string_view text, std::string_view value) {
-  // "oom_kill_disable 1", and counters after it.
+  // The text is "oom_kill_disable 1" and then lines of counters.
   if (file == "memory.oom_control")
     return std::string(text.substr(text.find_last_of(' ', text.find('\n')) + 1, 1));
   const auto row = std::ranges::find_if(

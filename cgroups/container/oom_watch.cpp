@@ -14,8 +14,8 @@
 namespace ocirun::cgroups {
 namespace {
 
-/// The line "oom_kill N" of memory.events and, since Linux 4.13, of memory.oom_control. Reading
-/// from the start is also what rearms poll(2).
+/// Reads the line "oom_kill N" of memory.events or, since Linux 4.13, of memory.oom_control.
+/// Reading from the start also rearms poll(2).
 std::optional<std::uint64_t> read_kills(Fd file) {
   std::array<char, 512> buffer{};
   const ssize_t count = ::pread(file.value, buffer.data(), buffer.size(), 0);
@@ -77,7 +77,7 @@ bool OomWatch::happened() {
   }
   std::uint64_t count = 0;
   if (::read(fd_.get(), &count, sizeof count) != sizeof count) return false;
-  return read_kills(control_).has_value();  // nothing: the removal woke us
+  return read_kills(control_).has_value();  // nothing: the wakeup came from the removal
 }
 
 }  // namespace ocirun::cgroups

@@ -11,8 +11,9 @@ namespace ocirun::cgroups {
 
 class Node;
 
-/// Tells when the kernel runs out of a cgroup's memory: v1 by an eventfd on memory.oom_control, v2
-/// by a poll of memory.events. A descriptor to wait for, and a question to ask then.
+/// Reports when the kernel runs out of a cgroup's memory: on v1 by an eventfd on
+/// memory.oom_control, on v2 by polling memory.events. The caller polls fd() and then calls
+/// happened().
 class OomWatch {
  public:
   /// Errors: the host has no memory controller, in neither hierarchy; the cgroup is gone.
@@ -20,8 +21,8 @@ class OomWatch {
 
   Fd fd() const { return fd_; }
   short poll_events() const;  // POLLIN or POLLPRI
-  /// Whether it happened since the last call; a cgroup that is removed wakes the waiter for
-  /// nothing.
+  /// Whether an out-of-memory event has happened since the last call. False after the wakeup that
+  /// the removal of a cgroup causes.
   bool happened();
 
  private:
@@ -30,8 +31,8 @@ class OomWatch {
   std::uint64_t kills_ = 0;
 };
 
-/// How many processes of a cgroup the OOM killer has ended so far; nothing where nobody counts them
-/// (no memory controller, v1 before Linux 4.13).
+/// How many processes of a cgroup the OOM killer has killed so far. Nothing where the kernel does
+/// not count them (no memory controller, v1 before Linux 4.13).
 std::optional<std::uint64_t> count_oom_kills(std::span<const Node> nodes);
 
 }  // namespace ocirun::cgroups

@@ -28,10 +28,10 @@ void make_room_for_realtime(const Node& node, std::string_view runtime) {
     const auto now = number(parent->read_or_empty(kRuntime));
     const auto parent_period = number(parent->read_or_empty(kPeriod));
     if (!now || !parent_period) return;
-    // The same share of the parent's period, rounded up.
+    // The container's share of its period, applied to the parent's period and rounded up.
     const double share = static_cast<double>(*asked) / static_cast<double>(*period);
     const auto more = static_cast<std::uint64_t>(share * static_cast<double>(*parent_period)) + 1;
-    // What does not fit is told by the write that follows, to the container's own file.
+    // If the parent refuses, the later write to the container's own file reports the error.
     if (!parent->write(kRuntime, fmt::to_string(*now + more))) return;
   }
 }

@@ -11,30 +11,32 @@
 
 namespace ocirun::cgroups {
 
-/// What has to be known to find a container's cgroup again: kept in intent and state.
+/// What is needed to find a container's cgroup again. Kept in the container's intent and state
+/// files.
 struct Record {
-  std::string path;  // the placement
+  std::string path;  // the cgroup's path below each mount point (Placement)
   std::vector<std::pair<std::string, std::string>>
       directories;  // controllers ("cpu,cpuacct", "name=systemd", "" for unified), host directory
   std::vector<std::string>
-      created_parents;  // directories that create() made above them, deepest first
+      created_parents;  // directories that create() made above `directories`, deepest first
   std::vector<std::pair<std::string, std::string>> handed_down =
-      {};                 // controllers, directory: switched on there for us (unified hierarchy)
-  std::string unit = {};  // the scope that systemd made for it, "" without systemd
-  bool user_instance = false;  // by the systemd of an ordinary user
+      {};  // controller and directory: those that we enabled there (unified hierarchy)
+  std::string unit = {};       // the scope that systemd made for the cgroup, "" without systemd
+  bool user_instance = false;  // the scope is of an ordinary user's systemd
   friend bool operator==(const Record&, const Record&) = default;
 };
 
-/// The record of a cgroup that is not made yet.
+/// The record of a cgroup that does not exist yet.
 Record planned_record(const Layout& layout, const Placement& placement);
 
-/// Errors: `record` names anything but directories of cgroupfs, as a damaged or forged one does.
+/// Errors: `record` names anything but directories of cgroupfs, as a damaged or forged record does.
 Result<void> check_shape(const Record& record);
-/// The directories above those of `record` that are not there yet, deepest first.
+/// The directories above those of `record` that do not exist yet, deepest first.
 std::vector<std::string> missing_parents(const Record& record);
-/// For records that `owner` wrote and not we: its directories must be the ones that `layout` gives
-/// for its path, and those that exist must belong to `owner`. Returns only those: a missing one may
-/// be made by somebody else meanwhile, and what lies above them may be in use by others.
+/// Checks a record that another user, `owner`, wrote. Its directories must be the ones that
+/// `layout` gives for its path, and the existing ones must belong to `owner`. Returns only the
+/// existing ones: somebody else may make a missing one meanwhile. The returned record names no
+/// parents, because others may be using them.
 Result<Record> check_record(Record record, const Layout& layout, Uid owner);
 
 }  // namespace ocirun::cgroups

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kRemoveTime{10'000};
 
-/// Kills whoever is in one node, which need not be in the others (a container may move its
-/// processes below what it was given). How many there were.
+/// Kills the processes in one node. They need not be in the other nodes, because a container may
+/// move its processes within the cgroups that it was given. Returns how many there were.
 Result<std::size_t> kill_in(const Node& node) {
   TRY_ASSIGN(const std::vector<int> pids, pids_below(node.path()));
   if (contains(pids, ::getpid()))
@@ -24,19 +24,21 @@ Result<std::size_t> kill_in(const Node& node) {
   return pids.size();
 }
 
-/// Kills all that is in `some` of the nodes once. How many there were: each is in every hierarchy.
+/// Kills the processes in `some` of the nodes once. Returns the greatest number found in one node,
+/// because each process is in every hierarchy.
 Result<std::size_t> kill_round(int round, std::span<const Node* const> some,
                                std::span<const Node> nodes) {
   std::size_t processes = 0;
   for (const Node* node : some) {
     TRY_ASSIGN(const std::size_t killed, kill_in(*node));
     processes = std::max(processes, killed);
-    // v1 kills one by one: a fork bomb that outran two rounds is not let fork any longer.
+    // v1 kills processes one by one: a fork bomb that survives two rounds is stopped by pids.max.
     if (round == 2 && node->has("pids"))
       if (const Result<const Directory*> directory = node->directory())
         static_cast<void>((*directory)->write("pids.max", "0"));
   }
-  // All at once where the kernel can, and thawed: v1 keeps frozen processes alive.
+  // Kills all at once where the kernel can (cgroup.kill), and thaws: v1 does not let frozen
+  // processes die.
   if (processes > 0) TRY(signal_processes(nodes, SIGKILL));
   return processes;
 }
@@ -46,7 +48,7 @@ std::unexpected<Error> undying(std::string_view step, const Node& node, std::siz
               node.path(), processes);
 }
 
-/// True when nothing of it is left.
+/// True when the node and all nested cgroups are removed.
 Result<bool> remove_tree(const Node& node) {
   bool busy = false;
   TRY(walk(node.path(), [&](const WalkEntry& entry) -> Result<void> {
@@ -61,7 +63,8 @@ Result<bool> remove_tree(const Node& node) {
 }  // namespace
 
 Result<void> remove_nodes(std::span<const Node> nodes) {
-  // The usual case: the container has exited and left nothing. No look inside is worth its time.
+  // The usual case: the container has exited, and its cgroups are empty. So they are not searched
+  // first.
   std::vector<const Node*> left;
   for (const Node& node : nodes) {
     const Result<void> removed = remove_directory(node.path());

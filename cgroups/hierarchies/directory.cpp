@@ -24,9 +24,9 @@ constexpr std::size_t kLargestFile = std::size_t{16} << 20;
 constexpr const char* kNote = "user.ocirun.handed_down";
 constexpr std::size_t kLongestNote = 1024;
 constexpr const char* kMark = "trusted.ocirun.container";
-constexpr const char* kOwnMark = "user.ocirun.container";  // of an ordinary user
+constexpr const char* kOwnMark = "user.ocirun.container";  // written by an ordinary user
 constexpr const char* kMade = "trusted.ocirun.parent";
-constexpr const char* kOwnMade = "user.ocirun.parent";  // of an ordinary user
+constexpr const char* kOwnMade = "user.ocirun.parent";  // written by an ordinary user
 constexpr std::size_t kLongestMark = XATTR_SIZE_MAX;
 constexpr int kRegainTries = 20;
 constexpr int kDirectoryFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -37,14 +37,14 @@ Result<UniqueFd> open_at(int parent, const std::string& name, int flags) {
   return fd;
 }
 
-/// An ordinary user's cgroups belong to the container's root as well, who may have taken all
-/// permissions away. True: their owner has more of them again, and may try once more.
+/// An ordinary user's cgroups belong to the container's root as well, who may have removed all
+/// permissions. True: a permission has been restored, and the caller may try again.
 bool regain(Fd directory) {
   return ::fchmodat(AT_FDCWD, linux::host_fd_link(directory).c_str(), 0755, 0) == 0;
 }
 
-/// Opens a file of a cgroup, itself (".") or a cgroup in it (flags with O_DIRECTORY), against
-/// somebody who goes on taking permissions away.
+/// Opens a file of a cgroup, the cgroup itself (".") or a nested cgroup (flags with O_DIRECTORY).
+/// Tries again while somebody keeps removing the permissions.
 Result<UniqueFd> open_in(Fd directory, const std::string& name, int flags) {
   auto opened = open_at(directory.value, name, flags);
   for (int tries = 0; tries < kRegainTries; ++tries) {
@@ -89,7 +89,7 @@ Result<std::vector<std::string>> list(Fd directory, unsigned char type) {
   return names;
 }
 
-/// Empty where there is none.
+/// Empty where the attribute does not exist.
 Result<std::string> attribute(Fd fd, const char* name, std::size_t longest) {
   std::string text(longest, '\0');
   const ssize_t size = ::fgetxattr(fd.value, name, text.data(), text.size());

@@ -11,7 +11,7 @@ namespace {
 struct CgroupMount {
   std::string root, mount_point;
   bool unified = false;
-  std::vector<std::string_view> options;  // of the superblock: v1's controllers are among them
+  std::vector<std::string_view> options;  // of the superblock; on v1 these include the controllers
 };
 
 bool is_below(std::string_view path, std::string_view directory) {
@@ -24,7 +24,7 @@ std::vector<CgroupMount> find_cgroup_mounts(std::string_view mountinfo) {
   std::vector<CgroupMount> mounts;
   while (const auto entry = linux::next_mount(mountinfo)) {
     const std::string point = linux::unescape_path(entry->mount_point);
-    // A later mount at the same place or above covers what was there.
+    // A later mount at the same place or above it covers the earlier mount.
     std::erase_if(mounts, [&](const CgroupMount& m) { return is_below(m.mount_point, point); });
     if (entry->type != "cgroup" && entry->type != "cgroup2") continue;
     mounts.push_back({.root = linux::unescape_path(entry->root),
@@ -35,7 +35,8 @@ std::vector<CgroupMount> find_cgroup_mounts(std::string_view mountinfo) {
   return mounts;
 }
 
-/// Of two mounts of one hierarchy: the one with the shorter root, if our own cgroup is below it.
+/// Whether `mount` is the better one of two mounts of one hierarchy: it contains our own cgroup, or
+/// else has the shorter root.
 bool shows_more(const CgroupMount& mount, const CgroupMount& other, std::string_view own_path) {
   const bool ours = is_below(own_path, mount.root);
   const bool theirs = is_below(own_path, other.root);
@@ -53,8 +54,8 @@ bool Layout::pure_v2() const {
 Result<Layout> parse_layout(std::string_view mountinfo, std::string_view own_cgroups) {
   const std::vector<CgroupMount> mounts = find_cgroup_mounts(mountinfo);
   Layout layout;
-  // "4:memory:/path", "9:name=systemd:/path", "0::/path" (cgroups(7)): one line a hierarchy. Its
-  // controllers tell which of a mount's options are controllers.
+  // Each line describes one hierarchy: "4:memory:/path", "9:name=systemd:/path", "0::/path"
+  // (cgroups(7)). The controllers in the line tell which options of a mount are controllers.
   for (const std::string_view line : words(own_cgroups, '\n')) {
     const std::size_t first = line.find(':');
     const std::size_t second = first == std::string_view::npos ? first : line.find(':', first + 1);
@@ -72,7 +73,7 @@ Result<Layout> parse_layout(std::string_view mountinfo, std::string_view own_cgr
                                  });
       if (matches && (best == nullptr || shows_more(mount, *best, own_path))) best = &mount;
     }
-    if (best == nullptr) continue;  // known to the kernel, mounted nowhere
+    if (best == nullptr) continue;  // the hierarchy exists but is not mounted
     layout.hierarchies.push_back({.mount_point = HostPath(best->mount_point),
                                   .root = best->root,
                                   .controllers = {controllers.begin(), controllers.end()},

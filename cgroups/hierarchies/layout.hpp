@@ -10,11 +10,12 @@
 
 namespace ocirun::cgroups {
 
-/// How this host mounts cgroups; read from mountinfo, never from a directory listing (tools leave
-/// stray directories in the tmpfs at /sys/fs/cgroup).
+/// Where this host mounts one cgroup hierarchy. Read from mountinfo, never from a directory listing
+/// (tools leave stray directories in the tmpfs at /sys/fs/cgroup).
 struct Hierarchy {
   HostPath mount_point;  // where the hierarchy is mounted
-  std::string root;      // the part of it that is mounted there ("/" or a namespace's "/..")
+  std::string root;  // the hierarchy's directory that is mounted there ("/", or "/.." in a cgroup
+                     // namespace)
   std::vector<std::string>
       controllers;  // v1: "cpu", "cpuacct"; "name=systemd"; empty for the unified one
   bool unified = false;
@@ -27,9 +28,9 @@ struct Layout {
 
 /// The layout of the calling process's mount namespace.
 Result<Layout> read_layout(const linux::Procfs& procfs);
-/// The same from the texts of /proc/self/mountinfo and /proc/self/cgroup. Of several mounts of one
-/// hierarchy the one that shows most of it is taken; covered mounts are passed over. Errors: no
-/// cgroup is mounted.
+/// Parses the texts of /proc/self/mountinfo and /proc/self/cgroup. Of several mounts of one
+/// hierarchy, takes the one that shows most of it. Mounts that another mount covers are skipped.
+/// Errors: no cgroup hierarchy is mounted.
 Result<Layout> parse_layout(std::string_view mountinfo, std::string_view own_cgroups);
 
 }  // namespace ocirun::cgroups

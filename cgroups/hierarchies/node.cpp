@@ -10,7 +10,7 @@
 namespace ocirun::cgroups {
 namespace {
 
-constexpr int kMakeTries = 100;  // each lost to somebody who removed the empty parent
+constexpr int kMakeTries = 100;  // each try lost to somebody who removed the empty parent
 
 /// Makes `path` below `mount_point`, parents first.
 Result<void> make_parents(const std::string& mount_point, const std::string& path,
@@ -26,7 +26,7 @@ Result<void> make_parents(const std::string& mount_point, const std::string& pat
   return {};
 }
 
-/// `file` of a cpuset directory, taken over from its parent if it is empty.
+/// Fills `file` of a cpuset directory from its parent if it is empty.
 Result<void> inherit_file(const std::string& mount_point, const Directory& directory,
                           const std::string& file) {
   TRY_ASSIGN(const std::string own, directory.read(file));
@@ -40,9 +40,10 @@ Result<void> inherit_file(const std::string& mount_point, const Directory& direc
   return inherited.empty() ? Result<void>{} : directory.write(file, inherited);
 }
 
-/// The no-internal-process rule. The kernel lets a cgroup that holds processes hand cpu or pids
-/// down all the same, and makes a threaded domain of it, where no container can live: not asked for
-/// it. The hierarchy's own root, which has no cgroup.type, may hold processes.
+/// The no-internal-process rule: a cgroup that holds processes cannot enable controllers for its
+/// children. For cpu and pids the kernel allows it all the same, but turns the cgroup into a
+/// threaded domain, where no container can live: ocirun does not try. The hierarchy's own root,
+/// which has no cgroup.type, may hold processes.
 Result<void> hand_down(const Directory& ancestor, const std::string& controller) {
   if (!ancestor.read_or_empty("cgroup.procs").empty() &&
       !ancestor.read_or_empty("cgroup.type").empty())
@@ -127,7 +128,7 @@ Result<void> enable_controllers(const Node& node, const std::vector<std::string>
   const auto missing = missing_in(directory->read_or_empty("cgroup.controllers"));
   if (missing.empty()) return {};
 
-  std::optional<Error> first_error;  // one that cannot be enabled does not keep the others off
+  std::optional<Error> first_error;  // a controller that cannot be enabled does not stop the others
   std::size_t end = node.mount_point().size();
   while (true) {
     TRY_ASSIGN(const Directory ancestor, Directory::open(node.path().substr(0, end)));
@@ -171,8 +172,8 @@ void take_back_noted(const Node& node) {
   for (std::string path = node.path(); path.size() > node.mount_point().size();) {
     path = parent_of(path);
     const Result<Directory> ancestor = Directory::open(path);
-    if (!ancestor) continue;               // was made for the container, and went with it
-    if (ancestor->has_children()) return;  // so has each one above
+    if (!ancestor) continue;               // it was made for the container, and removed with it
+    if (ancestor->has_children()) return;  // then every ancestor above has children too
     const std::string noted = ancestor->note();
     for (const std::string_view controller : words(noted))
       static_cast<void>(ancestor->write("cgroup.subtree_control", fmt::format("-{}", controller)));

@@ -15,7 +15,8 @@ namespace ocirun::cgroups {
 /// A container's cgroup in one hierarchy.
 class Node {
  public:
-  /// `path` is `mount_point` followed by the placement; no controllers: the unified hierarchy.
+  /// `path` is `mount_point` followed by the placement. Empty `controllers` mean the unified
+  /// hierarchy.
   Node(std::vector<std::string> controllers, std::string mount_point, std::string path)
       : controllers_(std::move(controllers)),
         mount_point_(std::move(mount_point)),
@@ -25,9 +26,10 @@ class Node {
   bool has(std::string_view controller) const;
   const std::string& mount_point() const { return mount_point_; }
   const std::string& path() const { return path_; }
-  /// Opened at first use. Errors: it does not exist.
+  /// Opens the directory at the first call. Errors: it does not exist.
   Result<const Directory*> directory() const;
-  /// Forgets an open directory: one that is made anew is another.
+  /// Closes the directory, so that the next directory() opens the path again: a directory that is
+  /// removed and made anew is another inode.
   void close() const { directory_.reset(); }
 
  private:
@@ -36,38 +38,44 @@ class Node {
   mutable std::optional<Directory> directory_;
 };
 
-/// A container's node in the unified hierarchy; null on a host without one.
+/// The container's node in the unified hierarchy; null on a host without that hierarchy.
 const Node* find_unified(std::span<const Node> nodes);
-/// The v1 node that has the controller; null where none has, and the unified one may.
+/// The v1 node that has the controller; null where no v1 hierarchy has it (the unified one may).
 const Node* find_v1(std::span<const Node> nodes, std::string_view controller);
 
 /// The directory above `path`.
 std::string parent_of(const std::string& path);
 
-/// Makes the node's directory, and its missing parents, whose names `created_parents` gets, deepest
-/// first. Others may remove an empty parent meanwhile: retried a bounded number of times.
+/// Makes the node's directory and its missing parents. The paths of the new parents are added to
+/// `created_parents`, deepest first. Other processes may remove an empty parent meanwhile: retried
+/// a bounded number of times.
 Result<Made> make_node(const Node& node, std::vector<std::string>& created_parents);
 
-/// v1: a new cpuset has no CPU and no memory node, and no process can join it: gives it, and
-/// parents that somebody left so, what their parents have.
+/// v1: a new cpuset has no CPU and no memory node, and no process can join it. Copies both from the
+/// parent, first into parents that somebody left without them.
 Result<void> inherit_cpuset(const Node& node);
 
-/// Unified: whether a process may join at all. Errors: it is threaded, or in a threaded domain.
+/// Unified hierarchy: whether processes may join the cgroup. Errors: it is threaded, or in a
+/// threaded domain.
 Result<void> check_domain(const Node& node);
 
-/// The controllers that the unified hierarchy has at its mount point.
+/// The controllers that are available at the mount point of the unified hierarchy.
 std::vector<std::string> unified_controllers(const std::string& mount_point);
-/// Controllers and the cgroup that was made to hand them down.
+/// Pairs of a controller and the cgroup whose cgroup.subtree_control it was added to.
 using HandedDown = std::vector<std::pair<std::string, std::string>>;
-/// Switches them on for `node` in each of its ancestors; `handed_down` gets what was not so before.
-/// Errors name the ancestor that refuses (it holds processes: EBUSY).
+/// Enables `controllers` for `node` in cgroup.subtree_control of each of its ancestors.
+/// `handed_down` receives those that were not enabled before. Errors name the ancestor that refuses
+/// (it holds processes: EBUSY).
 Result<void> enable_controllers(const Node& node, const std::vector<std::string>& controllers,
                                 HandedDown& handed_down);
-/// Takes that back where nobody else can be using it: the ancestor has no other child.
+/// Disables the controllers of `handed_down` again, except in ancestors that have another child,
+/// which may be using them.
 void take_back(const HandedDown& handed_down);
-/// Writes it on those cgroups for whoever is the last there, as others may outlive `node`.
+/// Notes `handed_down` on those cgroups (Directory::write_note) for the last container to disable,
+/// as other containers may outlive `node`.
 void note(std::span<const HandedDown::value_type> handed_down);
-/// The same as take_back() with what is written on the ancestors of `node`, whoever wrote it.
+/// Like take_back(), for the controllers that are noted on the ancestors of `node`, whichever
+/// container noted them.
 void take_back_noted(const Node& node);
 
 }  // namespace ocirun::cgroups

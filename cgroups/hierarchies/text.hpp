@@ -7,7 +7,7 @@
 
 namespace ocirun::cgroups {
 
-// What reads the kernel's files in every line speaks these without a prefix.
+// Short names for the helpers of linux/base/text.hpp, for code that parses cgroup files.
 using linux::number;
 using linux::split;
 using linux::words;
@@ -17,7 +17,8 @@ bool contains(const Range& range, const Value& value) {
   return std::ranges::find(range, value) != std::ranges::end(range);
 }
 
-/// A name in a line "NAME VALUE": a blank in it would change the line's meaning.
+/// Whether `name` can stand in a line "NAME VALUE", where a blank or a newline would change the
+/// meaning.
 inline bool is_one_word(std::string_view name) {
   return !name.empty() && std::ranges::none_of(name, [](char c) { return c >= 0 && c <= ' '; });
 }

@@ -8,7 +8,7 @@
 
 namespace ocirun::cgroups {
 
-/// Which systemd: the host's, or the one of an ordinary user.
+/// Which systemd: the host's (system), or an ordinary user's (user).
 enum class SystemdInstance { kSystem, kUser };
 
 /// A container's scope as `slice:prefix:name` names it.
@@ -18,17 +18,19 @@ struct ScopeName {
   friend bool operator==(const ScopeName&, const ScopeName&) = default;
 };
 
-/// `slice` empty: system.slice, or user.slice of a user's instance; "-" is the root slice; `prefix`
-/// empty: NAME.scope. Absent: the default slice, "ocirun" and the id, whose "+" is escaped as
-/// systemd-escape(1) does. Errors: another shape, what systemd takes for no slice or no unit name.
+/// Parses `cgroups_path`, "slice:prefix:name". Empty slice: system.slice, or user.slice for a
+/// user's instance; "-" is the root slice. Empty prefix: the unit is NAME.scope. An absent
+/// `cgroups_path` means the default slice, the prefix "ocirun" and the id, whose "+" is escaped as
+/// systemd-escape(1) does. Errors: another shape; a slice or a unit name that systemd does not
+/// accept.
 Result<ScopeName> name_scope(const std::optional<std::string>& cgroups_path, const std::string& id,
                              SystemdInstance instance);
 
-/// Where a slice's cgroup is: "a-b.slice" at "/a.slice/a-b.slice", "-.slice" at "". Errors: no
-/// slice's name.
+/// The path of a slice's cgroup: "/a.slice/a-b.slice" for "a-b.slice", "" for "-.slice". Errors:
+/// not the name of a slice.
 Result<std::string> expand_slice(std::string_view slice);
 
-/// Whether systemd could have a scope of that name.
+/// Whether systemd accepts `unit` as the name of a scope.
 bool is_scope_name(std::string_view unit);
 
 }  // namespace ocirun::cgroups

@@ -10,7 +10,7 @@ struct Throttle {
   std::vector<ThrottleDevice> BlockIo::* devices;
   const char* field;
   const char* v1_file;
-  const char* v2_key;  // of io.max
+  const char* v2_key;  // in io.max
 };
 constexpr Throttle kThrottles[] = {
     {&BlockIo::read_bps, "throttleReadBpsDevice", "blkio.throttle.read_bps_device", "rbps"},
@@ -24,7 +24,8 @@ constexpr Throttle kThrottles[] = {
 Result<void> plan_block_io_v1(const Resources& resources, Writes& writes) {
   if (!resources.block_io) return {};
   const BlockIo& io = *resources.block_io;
-  // `weight` was CFQ's (until 5.0), the bfq files have its place since; leaf weights have none.
+  // `weight` belonged to CFQ (until Linux 5.0); today the files of BFQ replace it. Leaf weights
+  // have no replacement.
   const auto weight = [&](std::string value, std::string pointer, const char* file,
                           std::string bfq_file) {
     writes.push_back({.controller = "blkio",
@@ -70,7 +71,7 @@ Result<void> plan_block_io_v2(const Resources& resources, Writes& writes) {
   const auto refuse_leaf = [](const std::string& pointer) {
     return refuse("{}: cgroup v2 has no leaf weights; leave it out or give 0", pointer);
   };
-  // BFQ takes v1's range; io.weight (io.cost) its own.
+  // BFQ's file takes v1's range; io.weight (io.cost) has its own range.
   const auto weight = [&](const std::string& device, std::uint16_t value, std::string pointer) {
     writes.push_back({.controller = "io",
                       .file = "io.bfq.weight",
@@ -89,7 +90,7 @@ Result<void> plan_block_io_v2(const Resources& resources, Writes& writes) {
       weight(fmt::format("{}:{} ", device.major, device.minor), *device.weight,
              pointer + "/weight");
   }
-  // io.max keeps what a line does not mention, so each rate is a line of its own.
+  // A write to io.max changes only the rates that it mentions, so each rate is a write of its own.
   for (const Throttle& throttle : kThrottles) {
     const std::vector<ThrottleDevice>& devices = io.*throttle.devices;
     for (std::size_t i = 0; i < devices.size(); ++i)

@@ -29,7 +29,7 @@ Result<void> check_cpu(const Cpu& cpu) {
   return {};
 }
 
-/// ^[1-9][0-9]*[KMG]B$: it becomes part of a file's name.
+/// ^[1-9][0-9]*[KMG]B$: the text becomes part of a file name.
 bool is_page_size(std::string_view text) {
   if (text.size() < 3 || !text.ends_with('B') ||
       std::string_view("KMG").find(text[text.size() - 2]) == std::string_view::npos)

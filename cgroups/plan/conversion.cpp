@@ -7,7 +7,7 @@
 namespace ocirun::cgroups {
 namespace {
 
-// <cmath> would bring libm's tables into the program, for this one formula.
+// No <cmath>: it would add libm's tables to the program for this single formula.
 
 // atanh(t) = t + t³/3 + t⁵/5 …, to the last bit of a double for t <= 1/3.
 constexpr double atanh_series(double t) {
@@ -46,8 +46,8 @@ std::uint64_t cpu_weight(std::uint64_t shares) {
   if (shares <= 2) return 1;
   if (shares >= 262144) return 10000;
   const double l = log2_of(shares);
-  // (l² + 125 l) / 612 - 7 / 34 with one division: exact at 1024, where rounding must not slip to
-  // 101.
+  // (l² + 125 l) / 612 - 7 / 34, written with one division: exact at 1024, where an error would
+  // round up to 101.
   const double exponent = (l * l + 125 * l - 126) / 612;
   return round_up(power_of_ten(exponent));
 }

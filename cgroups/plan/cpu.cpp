@@ -10,8 +10,8 @@ constexpr const char* kQuota = "/linux/resources/cpu/quota";
 constexpr const char* kPeriod = "/linux/resources/cpu/period";
 constexpr const char* kBurst = "/linux/resources/cpu/burst";
 
-/// An idle group refuses a weight (EINVAL), and a weight is what comes back when it is idle no
-/// longer: so the weight is set while the group is not idle.
+/// An idle cgroup refuses a weight (EINVAL), and gets its weight back when it stops being idle. So
+/// the weight is written while the cgroup is not idle.
 void plan_weight(const Cpu& cpu, const char* file, const std::string& weight, Writes& writes) {
   const bool has_weight = !weight.empty();
   if (cpu.idle && (*cpu.idle == 0 || has_weight))
@@ -83,7 +83,7 @@ Result<void> plan_cpu_v2(const Resources& resources, const Host& host, Writes& w
   const auto quota = unless_zero(cpu.quota);
   const auto period = unless_zero(cpu.period);
   if (!quota && !period) return {};
-  // One file holds both: "QUOTA PERIOD". What is not given stays as it is.
+  // cpu.max holds both values: "QUOTA PERIOD". A value that is not given keeps what the file has.
   const std::string now = host.current("cpu.max");
   const std::size_t blank = now.find(' ');
   const std::string quota_now = now.empty() ? "max" : now.substr(0, blank);

@@ -30,7 +30,7 @@ constexpr DeviceRule kDefaultRules[] = {
     character_device(136, std::nullopt),  // /dev/pts/*
 };
 
-using Access = unsigned;  // bits
+using Access = unsigned;  // bits kRead, kWrite, kMknod
 constexpr Access kRead = 1, kWrite = 2, kMknod = 4, kFull = 7;
 
 Access access_of(const DeviceRule& rule) {
@@ -64,7 +64,7 @@ std::string text_of(const Exception& e) {
                      e.access & kMknod ? "m" : "");
 }
 
-/// What v1 keeps of a list: a default and exceptions from it.
+/// What v1 stores for a list of rules: a default and exceptions from it.
 struct Verdict {
   bool allow_by_default = false;
   std::vector<Exception> exceptions;
@@ -126,9 +126,9 @@ std::vector<DeviceRule> complete_rules(std::span<const DeviceRule> rules) {
     if (rule.type != 'a') {
       complete.push_back(rule);
     } else if (everything) {
-      complete.assign(1, rule);  // nothing before it counts
+      complete.assign(1, rule);  // this rule decides all, so earlier ones do not count
     } else {
-      // v1 would take an "a" as everything, whatever numbers and letters follow.
+      // v1 reads any rule of type "a" as everything and ignores its numbers and letters.
       for (const char type : {'c', 'b'}) {
         rule.type = type;
         complete.push_back(rule);
@@ -158,7 +158,7 @@ void add_write(Writes& writes, const char* file, std::string value) {
                     .pointer = "/linux/resources/devices"});
 }
 
-/// The exceptions of `from` that `other` has not, for `file`.
+/// Adds a write to `file` for each exception of `from` that `other` does not have.
 void add_missing(Writes& writes, const char* file, const Verdict& from, const Verdict& other) {
   for (Exception exception : from.exceptions) {
     for (const Exception& present : other.exceptions)
@@ -189,7 +189,7 @@ Result<DeviceChange> plan_device_change_v1(std::span<const DeviceRule> old,
     change.passes_through_nothing = true;
     return change;
   }
-  // Allowing comes first, whichever of the two an exception means.
+  // Allowing writes come first. Depending on the default, an exception allows or denies.
   const Verdict& allows = after.allow_by_default ? before : after;
   const Verdict& denies = after.allow_by_default ? after : before;
   add_missing(change.writes, kAllow, allows, after.allow_by_default ? after : before);

@@ -10,12 +10,13 @@ constexpr const char* kReservation = "/linux/resources/memory/reservation";
 constexpr const char* kSwap = "/linux/resources/memory/swap";
 constexpr std::int64_t kUnlimited = -1;
 
-/// 0 leaves alone: clients' updates send it for what they do not mean to change.
+/// 0 means "leave alone": clients' updates send 0 for limits that they do not want to change.
 std::optional<std::int64_t> given(std::optional<std::int64_t> bytes) {
   return bytes == 0 ? std::nullopt : bytes;
 }
 
-/// What memory.swap asks for: unlimited memory without a word on swap lifts that limit too.
+/// The requested memory.swap. Unlimited memory without a value for swap makes swap unlimited too
+///
 std::optional<std::int64_t> swap_asked(const Memory& memory) {
   if (given(memory.swap)) return memory.swap;
   return memory.limit == kUnlimited ? memory.limit : std::nullopt;
@@ -48,12 +49,13 @@ Result<void> plan_memory_v1(const Resources& resources, Writes& writes) {
           *value == kUnlimited ? IfMissing::kPassOver : IfMissing::kDrop);
   };
 
-  // The kernel refuses it once the cgroup has children, so it is first.
+  // First, because the kernel refuses this write once the cgroup has children.
   if (memory.use_hierarchy)
     add("memory.use_hierarchy", *memory.use_hierarchy ? "1" : "0",
         "/linux/resources/memory/useHierarchy",
         *memory.use_hierarchy ? IfMissing::kPassOver : IfMissing::kError);
-  // Raising wants memory+swap first, lowering wants memory first: EINVAL is tried again.
+  // Raising limits needs memory+swap first, lowering them needs memory first; the write refused
+  // with EINVAL is retried.
   bytes("memory.limit_in_bytes", memory.limit, kLimit);
   bytes("memory.memsw.limit_in_bytes", swap_asked(memory), kSwap);
   bytes("memory.soft_limit_in_bytes", memory.reservation, kReservation);
@@ -72,7 +74,7 @@ Result<void> plan_memory_v1(const Resources& resources, Writes& writes) {
 
 namespace {
 
-/// R-14 … R-17: what v2 cannot express is refused unless it asks for nothing.
+/// R-14 … R-17: a setting that v2 cannot express is refused, unless its value means "no limit".
 Result<void> refuse_v1_only(const Memory& memory) {
   const auto no = [](const char* field, const char* instead) {
     return refuse("/linux/resources/memory/{}: cgroup v2 has no such setting; {}", field, instead);
@@ -88,11 +90,11 @@ Result<void> refuse_v1_only(const Memory& memory) {
   return {};
 }
 
-/// v1 limits memory and swap together, v2 swap alone.
+/// Converts v1's limit of memory plus swap to v2's limit of swap alone.
 Result<std::string> swap_alone(const Memory& memory, std::int64_t swap, const Host& host) {
   if (swap == kUnlimited) return "max";
   std::optional<std::int64_t> limit = given(memory.limit);
-  if (!limit)  // an update of swap alone: the limit is what the kernel has now
+  if (!limit)  // an update of swap only: use the kernel's present limit
     if (const auto now = number(host.current("memory.max")))
       limit = static_cast<std::int64_t>(*now);
   if (!limit || *limit == kUnlimited)

@@ -4,9 +4,9 @@
 
 namespace ocirun::cgroups {
 
-/// `now` after `change`: what `change` does not give stays. Lists are joined by what an entry is
-/// about (device, page size, interface, file), but for the device rules, whose order has a meaning:
-/// a list that is not empty takes the place of the old one.
+/// `now` updated by `change`: what `change` leaves out stays. Lists are merged entry by entry, by
+/// device, page size, interface or file. The device rules are the exception, because their order
+/// has a meaning: a list that is not empty replaces the old one.
 Resources merge(Resources now, const Resources& change);
 
 }  // namespace ocirun::cgroups

@@ -26,7 +26,8 @@ Result<void> plan_network(const Resources& resources, Writes& writes) {
 }
 
 Result<void> plan_unified(const Resources& resources, const Host& host, Writes& writes) {
-  // What belongs to the runtime: a frozen or killed container would never start.
+  // These files belong to the runtime: a container that is frozen or killed by them would never
+  // start.
   constexpr std::string_view kOurs[] = {"cgroup.procs", "cgroup.threads", "cgroup.freeze",
                                         "cgroup.kill"};
   for (const auto& [file, value] : resources.unified) {

@@ -10,7 +10,7 @@ namespace {
 Result<void> plan_cpuset(const Resources& resources, Writes& writes) {
   if (!resources.cpu) return {};
   const auto list = [&](const std::optional<std::string>& value, const char* field) {
-    if (value && !value->empty())  // "" leaves alone what was inherited
+    if (value && !value->empty())  // "" keeps the inherited value
       writes.push_back({.controller = "cpuset",
                         .file = fmt::format("cpuset.{}", field),
                         .value = *value,
@@ -22,7 +22,7 @@ Result<void> plan_cpuset(const Resources& resources, Writes& writes) {
 }
 
 Result<void> plan_pids(const Resources& resources, Writes& writes) {
-  if (resources.pids_limit)  // 0 is a limit: nothing may be forked
+  if (resources.pids_limit)  // 0 is a valid limit: no process may fork
     writes.push_back(
         {.controller = "pids",
          .file = "pids.max",
@@ -32,8 +32,8 @@ Result<void> plan_pids(const Resources& resources, Writes& writes) {
   return {};
 }
 
-/// the limit on faults, and on reservations where the kernel has it (5.7): a process that
-/// reserved more than it may fault in dies by SIGBUS.
+/// limits page faults and, where the kernel can (5.7), reservations. Without a limit on
+/// reservations, a process that reserves more than it may fault in dies by SIGBUS.
 Result<void> plan_hugetlb(const Resources& resources, Writes& writes, std::string_view suffix) {
   for (std::size_t i = 0; i < resources.hugepage_limits.size(); ++i) {
     const auto& [page_size, limit] = resources.hugepage_limits[i];
@@ -79,7 +79,7 @@ Result<void> same_in_v2(const Resources& resources, const Host&, Writes& writes)
   return kPlan(resources, writes);
 }
 
-/// What cgroup v2 has no controller for: any real wish is an error.
+/// Sections without a controller in cgroup v2: any limit in them is an error.
 template <PlanV1 kPlan>
 Result<void> absent_in_v2(const Resources& resources, const Host&, Writes& writes) {
   const std::size_t before = writes.size();
@@ -92,7 +92,7 @@ Result<void> absent_in_v2(const Resources& resources, const Host&, Writes& write
 }
 
 struct Section {
-  std::string_view v1, v2;  // what the controller is called
+  std::string_view v1, v2;  // the controller's name
   PlanV1 plan_v1;
   PlanV2 plan_v2;
 };
@@ -109,7 +109,7 @@ constexpr Section kSections[] = {
     {"rdma", "rdma", plan_rdma, same_in_v2<plan_rdma>},
 };
 
-/// Whole sections that this host has no controller for end here.
+/// Removes or refuses writes of sections for which this host has no controller.
 Result<void> keep_what_the_host_has(const Host& host, Writes& writes) {
   for (const Write& write : writes)
     if (write.if_missing == IfMissing::kError && host.home(write.controller) == Home::kNowhere)
@@ -139,7 +139,7 @@ Result<std::vector<Write>> plan(const Resources& resources, const Host& host) {
     TRY(keep_what_the_host_has(host, writes));
     std::ranges::move(writes, std::back_inserter(all));
   }
-  TRY(plan_unified(resources, host, all));  // last: it wins over converted fields
+  TRY(plan_unified(resources, host, all));  // last: overrides the converted fields
   return all;
 }
 

@@ -15,43 +15,44 @@ namespace ocirun::cgroups {
 enum class IfMissing {
   kError,
   kPassOver,  // the value is "no limit", which a kernel without the file gives anyway
-  // The kernel has given such limits up: the container does without, and somebody is told.
-  // The value is read back, for some kernels take the write and do nothing.
+  // The kernel no longer has this limit: the container runs without it, and the caller is
+  // told (OnDroppedLimit). The value is read back after the write, because some kernels accept the
+  // write and ignore it.
   kDrop,
 };
 
 /// One value for one file: what a field of linux.resources turns into.
 struct Write {
-  std::string controller;  // whose directory; "" for the unified hierarchy's own files
+  std::string controller;  // whose hierarchy; "" for the unified hierarchy's own files
   std::string file;
   std::string value;
   std::string pointer;  // of the field, "/linux/resources/memory/limit"
   IfMissing if_missing = IfMissing::kError;
-  // Written instead where `file` does not exist (bfq or not).
+  // Written instead where `file` does not exist, as for weights with and without the bfq scheduler.
   std::string other_file = {}, other_value = {};
   friend bool operator==(const Write&, const Write&) = default;
 };
 
-/// Where a controller is to be found.
+/// In which kind of hierarchy a controller is available.
 enum class Home { kNowhere, kV1, kUnified };
 
-/// What planning has to know of the host.
+/// What plan() has to know about the host.
 struct Host {
   std::function<Home(std::string_view controller)> home;
-  bool has_v1 = false;       // any hierarchy is v1: messages speak of it
-  bool has_unified = false;  // R-43 wants it
-  /// What a file of the unified cgroup holds now, "" if nothing: for values that share a file with
-  /// one that is left alone ("cpu.max" holds quota and period).
+  bool has_v1 = false;       // at least one v1 hierarchy is mounted: error messages mention v1 then
+  bool has_unified = false;  // the unified hierarchy is mounted, which `unified` needs
+  /// What a file of the unified cgroup holds now, "" if nothing. Needed where two values share a
+  /// file and only one of them changes ("cpu.max" holds quota and period).
   std::function<std::string(const std::string& file)> current;
 };
 
-/// The writes that apply `resources` (devices apart), each in its place, in order; a write that the
-/// kernel refuses with EINVAL because a sibling still has its old value is to be tried again after
-/// them. Pure: tested without a kernel. Errors: values that contradict each other, limits that have
-/// no counterpart in v2, controllers that the host lacks, each by its JSON pointer.
+/// The writes that apply `resources` (devices apart), in order. The kernel may refuse a write with
+/// EINVAL because another limit still has its old value; apply_writes() then tries it again later.
+/// Pure: tested without a kernel. Errors, each with its JSON pointer: values that contradict each
+/// other, limits that have no counterpart in v2, controllers that the host lacks.
 Result<std::vector<Write>> plan(const Resources& resources, const Host& host);
 
-/// The sections that plan() is made of, one controller each (plan_cpu.cpp, plan_memory.cpp …).
+/// The sections of plan(), one for each controller (cpu.cpp, memory.cpp …).
 using Writes = std::vector<Write>;
 Result<void> plan_cpu_v1(const Resources& resources, Writes& writes);
 Result<void> plan_cpu_v2(const Resources& resources, const Host& host, Writes& writes);
@@ -60,12 +61,14 @@ Result<void> plan_memory_v2(const Resources& resources, const Host& host, Writes
 Result<void> plan_block_io_v1(const Resources& resources, Writes& writes);
 Result<void> plan_block_io_v2(const Resources& resources, Writes& writes);
 Result<void> plan_network(const Resources& resources, Writes& writes);
-/// `unified`: keys checked, multi-line values split.
+/// /linux/resources/unified: checks the keys and splits values of several lines into one write
+/// each.
 Result<void> plan_unified(const Resources& resources, const Host& host, Writes& writes);
 
-/// The rules that hold on every kernel and between values: swap against limit, burst against quota,
-/// which a merge of two documents may break; and that what becomes part of a file's name or of a
-/// line is one word. Ranges of single numbers are the reader's (bundle/config/parse_resources.cpp).
+/// Checks the rules between values, which hold on every kernel: swap against limit, burst against
+/// quota. A merge of two valid documents can break these. Also checks that every text that becomes
+/// a part of a file name or of a line is one word. The ranges of single numbers are checked when
+/// config.json is read (bundle/config/parse_resources.cpp).
 Result<void> check_resources(const Resources& resources);
 
 }  // namespace ocirun::cgroups

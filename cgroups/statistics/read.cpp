@@ -10,7 +10,7 @@ namespace ocirun::cgroups {
 std::vector<std::string> hugetlb_page_sizes(const Directory& directory) {
   std::vector<std::string> sizes;
   for (const std::string& file : directory.files()) {
-    const auto parts = split(file, '.');  // hugetlb.2MB.max; hugetlb.2MB.rsvd.max has four
+    const auto parts = split(file, '.');  // hugetlb.2MB.max; hugetlb.2MB.rsvd.max has 4 parts
     if (parts.size() == 3 && parts[0] == "hugetlb" &&
         (parts[2] == "max" || parts[2] == "limit_in_bytes"))
       sizes.emplace_back(parts[1]);
@@ -28,7 +28,7 @@ std::optional<std::uint64_t> read_number(const Directory& directory, const std::
 std::optional<PidsStats> read_pids(const Directory& directory) {
   const auto current = read_number(directory, "pids.current");
   if (!current) return std::nullopt;
-  const auto limit = number(directory.read_or_empty("pids.max"));  // "max" is no number
+  const auto limit = number(directory.read_or_empty("pids.max"));  // nothing for "max"
   return PidsStats{.current = *current, .limit = limit};
 }
 
@@ -48,7 +48,7 @@ std::vector<std::uint16_t> read_number_list(const Directory& directory, const st
 std::map<std::string, RdmaStats> read_rdma(const Directory& directory) {
   constexpr std::uint32_t kUnlimited = std::numeric_limits<std::uint32_t>::max();
   std::map<std::string, RdmaStats> devices;
-  // Lines "mlx4_0 hca_handle=2 hca_object=2000"; "max" is no limit.
+  // Lines "mlx4_0 hca_handle=2 hca_object=2000"; "max" means unlimited.
   const auto read = [&](const char* file, std::uint32_t RdmaStats::* handles,
                         std::uint32_t RdmaStats::* objects) {
     const std::string text = directory.read_or_empty(file);

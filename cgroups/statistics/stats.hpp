@@ -8,9 +8,10 @@
 
 namespace ocirun::cgroups {
 
-/// Readings of one container's cgroup; what the host's kernel does not give is absent.
+/// The statistics of one container's cgroup. What the host's kernel does not provide is absent.
 
-/// Pressure stall information: shares of time, in hundredths of a percent, and microseconds.
+/// Pressure stall information. The averages are in hundredths of a percent, the total in
+/// microseconds.
 struct PressureLine {
   std::uint64_t avg10 = 0, avg60 = 0, avg300 = 0, total_us = 0;
 };
@@ -24,16 +25,16 @@ struct CpuStats {
   std::uint64_t periods = 0, throttled_periods = 0, throttled_ns = 0;
 };
 struct CpusetStats {
-  std::vector<std::uint16_t> cpus, mems;  // what its processes may use
-  // v1's own flags and numbers by the names of their files, "cpu_exclusive"; v2 has none.
+  std::vector<std::uint16_t> cpus, mems;  // the CPUs and memory nodes that the processes may use
+  // v1's own flags and numbers, by file name without "cpuset." ("cpu_exclusive"). v2 has none.
   std::map<std::string, std::int64_t> settings;
 };
 struct MemoryUsage {
   std::uint64_t usage = 0, max_usage = 0, fail_count = 0,
                 limit = 0;  // bytes
 };
-/// Whether a limit of MemoryUsage is none: v1 says the largest number of whole pages below 2^63
-/// then, v2 "max", which is read as 2^64-1.
+/// Whether a limit of MemoryUsage means "unlimited": v1 then reports the largest number of whole
+/// pages below 2^63, v2 "max", which is read as 2^64-1.
 constexpr bool is_unlimited(std::uint64_t bytes) { return bytes > std::uint64_t{1} << 62; }
 struct MemoryStats {
   MemoryUsage memory;
@@ -64,7 +65,7 @@ struct Stats {
   std::optional<MemoryStats> memory;
   std::optional<PidsStats> pids;
   std::map<std::string, std::vector<BlockIoEntry>>
-      block_io;                                 // by runc's name: "ioServiceBytesRecursive" …
+      block_io;                                 // by runc's names: "ioServiceBytesRecursive" …
   std::map<std::string, HugetlbStats> hugetlb;  // by page size
   std::map<std::string, RdmaStats> rdma;        // by device
   std::optional<Pressure> cpu_pressure, memory_pressure, io_pressure;

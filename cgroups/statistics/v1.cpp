@@ -93,7 +93,7 @@ std::vector<BlockIoEntry> read_block_io_file(const Directory& directory, const s
 }
 
 struct BlockIoRow {
-  const char* name;  // runc's
+  const char* name;  // runc's name
   const char* file;  // after "blkio." and the scheduler's name
 };
 constexpr BlockIoRow kBlockIoRows[] = {
@@ -109,7 +109,8 @@ constexpr BlockIoRow kBlockIoRows[] = {
 
 void read_block_io(const Directory& directory, Stats& stats) {
   for (const BlockIoRow& row : kBlockIoRows)
-    // BFQ counts what goes through it, CFQ (until 5.0) likewise, throttling everything.
+    // bfq files count the I/O that goes through BFQ, those without prefix CFQ's (until 5.0),
+    // throttle files all I/O.
     for (const char* scheduler : {"bfq.", "", "throttle."}) {
       auto entries = read_block_io_file(directory, fmt::format("blkio.{}{}", scheduler, row.file));
       if (entries.empty()) continue;
@@ -141,7 +142,7 @@ void read_cpuset(const Directory& directory, Stats& stats) {
     const std::string text = directory.read_or_empty(fmt::format("cpuset.{}", name));
     if (const auto value = number(text))
       cpuset.settings[name] = static_cast<std::int64_t>(*value);
-    else if (text == "-1")  // sched_relax_domain_level's "as the kernel likes"
+    else if (text == "-1")  // sched_relax_domain_level: -1 is the system's default
       cpuset.settings[name] = -1;
   }
 }

@@ -37,7 +37,7 @@ void read_memory(const Directory& directory, Stats& stats) {
   if (const auto kernel = memory.raw.find("kernel"); kernel != memory.raw.end())
     memory.kernel = {.usage = kernel->second, .limit = kUnlimited};
   if (const auto swap = read_number(directory, "memory.swap.current")) {
-    // As v1 says it, and as clients read it: memory and swap together.
+    // Reported as on v1, because clients expect it: memory and swap together.
     const std::uint64_t limit = read_number(directory, "memory.swap.max").value_or(kUnlimited);
     const bool unlimited = limit == kUnlimited || memory.memory.limit == kUnlimited;
     memory.swap = {.usage = *usage + *swap,
@@ -108,7 +108,7 @@ void read_stats_v2(const Directory& directory, Stats& stats) {
   if (stats.hugetlb.empty()) read_hugetlb(directory, stats);
   if (!stats.cpuset) read_cpuset(directory, stats);
   if (stats.rdma.empty()) stats.rdma = read_rdma(directory);
-  // Counted in the unified hierarchy alone, on hybrid hosts too.
+  // Pressure is counted only in the unified hierarchy, on hybrid hosts too.
   stats.cpu_pressure = read_pressure(directory, "cpu.pressure");
   stats.memory_pressure = read_pressure(directory, "memory.pressure");
   stats.io_pressure = read_pressure(directory, "io.pressure");

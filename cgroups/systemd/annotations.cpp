@@ -10,7 +10,7 @@
 namespace ocirun::cgroups {
 namespace {
 
-/// D-Bus's whole numbers: the word before a value, its type, its range.
+/// The integer types of D-Bus: GVariant's keyword, type letter, range.
 struct Whole {
   std::string_view word, type;
   std::int64_t least;
@@ -42,7 +42,7 @@ bool fits(std::string_view text, const Whole& whole) {
   return is_number(text, large) && large <= whole.most;
 }
 
-/// Reads one value from the front of a text; nothing where none is.
+/// Parses one GVariant value from the front of a text; fails where there is none.
 class Reader {
  public:
   explicit Reader(std::string_view text) : rest_(text) {}
@@ -76,12 +76,12 @@ class Reader {
       type = element.signature;
       array.values.push_back(std::move(element.values.front()));
     }
-    if (type.empty()) return true;  // "@as []" alone may be empty
+    if (type.empty()) return true;  // only "@as []" may be empty
     array.signature = "a" + type;
     return contains(kSignatures, array.signature);
   }
 
-  /// `type` is that of the elements before it: "[uint32 1, 2]".
+  /// `type` is the type of the preceding elements, which applies to this one too: "[uint32 1, 2]".
   bool read_scalar(UnitProperty& scalar, std::string_view type = {}) {
     const std::string word = is_letter(rest_.empty() ? '\0' : rest_.front())
                                  ? take([](char c) { return is_letter(c) || is_digit(c); })
@@ -159,7 +159,8 @@ class Reader {
   std::string_view rest_;
 };
 
-/// Seconds, whole or not, to the microseconds that D-Bus properties hold.
+/// Converts seconds, also fractions, to the microseconds of D-Bus properties, and "…Sec" to
+/// "…USec".
 bool rename_seconds(UnitProperty& property) {
   constexpr double kMicroseconds = 1e6, kLongest = 1e12;
   double seconds = 0;
@@ -176,7 +177,7 @@ bool rename_seconds(UnitProperty& property) {
   return true;
 }
 
-// Engines copy annotations of images: an image's may not start or stop units of the host.
+// Engines copy annotations from images, and an image must not start or stop units of the host.
 bool reaches_beyond_the_unit(std::string_view name) {
   constexpr std::string_view kBarred[] = {"BPFProgram",
                                           "BindsTo",

@@ -10,10 +10,10 @@ namespace ocirun::cgroups {
 
 inline constexpr std::string_view kPropertyAnnotation = "org.systemd.property.";
 
-/// The annotations `org.systemd.property.NAME` as properties. The value is a GVariant's
-/// text: true, 'text', "text", 12, 1.5, uint64 12, ['a', 'b'], @as []. A time in `…Sec` becomes
-/// `…USec`, which is what D-Bus knows. Others are passed over. Errors name the annotation: a name
-/// that is none, one that ocirun sets itself, a value that is none.
+/// The annotations `org.systemd.property.NAME` as unit properties. The value is the text of
+/// a GVariant: true, 'text', "text", 12, 1.5, uint64 12, ['a', 'b'], @as []. A time `…Sec` becomes
+/// `…USec`, the name that D-Bus knows. Annotations without this prefix are ignored. Errors name the
+/// annotation: NAME is no property's name, ocirun sets NAME itself, the value is no GVariant.
 Result<std::vector<UnitProperty>> annotated_properties(
     const std::map<std::string, std::string>& annotations);
 

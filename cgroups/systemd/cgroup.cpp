@@ -18,10 +18,10 @@ namespace {
 
 constexpr std::uint64_t kDefaultPeriod = 100'000;  // microseconds
 
-/// A bus that has just not answered is not waited for once more; one that is slow has the message.
+/// How long to wait for a bus that has just failed to answer. A slow bus has the message already.
 constexpr std::chrono::milliseconds kPatienceAfterFailure{1000};
 
-/// The period that a v1 quota is counted in.
+/// The period in microseconds that a v1 quota refers to.
 std::uint64_t cpu_period(const Record& record) {
   for (const auto& [controllers, path] : record.directories) {
     if (!contains(words(controllers, ','), std::string_view("cpu"))) continue;
@@ -32,16 +32,17 @@ std::uint64_t cpu_period(const Record& record) {
   return kDefaultPeriod;
 }
 
-/// The holder of the scope, a stage and init are there together for a moment.
+/// Whether TasksMax is too small to start the container: the scope's holder, a stage and init are
+/// in the scope at the same time for a moment.
 bool leaves_no_room(const UnitProperty& property) {
   constexpr std::uint64_t kTogether = 3;
   return property.name == "TasksMax" &&
          number(property.values.front()).value_or(kTogether) < kTogether;
 }
 
-/// cgroups(7): who moves a process must be able to write cgroup.procs of the common ancestor of
-/// both places. An ordinary user who has logged in is in a session's scope, beside what user
-/// systemd was given.
+/// cgroups(7): a process that moves another one must be able to write cgroup.procs of the common
+/// ancestor of both cgroups. An ordinary user who has logged in is in the scope of a session,
+/// outside the cgroup that the user's systemd was given.
 bool may_move_into(const Record& record) {
   const auto procfs = linux::Procfs::open(linux::Procfs::Subset::kProcesses);
   if (!procfs) return true;
@@ -83,8 +84,9 @@ Result<std::vector<UnitProperty>> SystemdCgroup::properties_of(const Resources& 
   return limit_properties(writes, version(), cpu_period(record()));
 }
 
-/// systemd's sentence names a property that it does not know, but none whose value it does not
-/// take; the reader of config.json knows annotations.
+/// Adds the annotation to systemd's error where an annotation caused it. systemd names a property
+/// that it does not know, but not a property whose value it refuses. A user knows annotations, not
+/// properties.
 Error SystemdCgroup::name_annotation(Error error) const {
   const std::string text = error.message();
   if (!text.contains("systemd refuses")) return error;
@@ -109,7 +111,8 @@ Result<void> SystemdCgroup::start(std::span<const DeviceRule> devices) {
     TRY_ASSIGN(const std::vector<UnitProperty> rules, device_properties(devices));
     std::ranges::copy(rules, std::back_inserter(properties));
   }
-  std::ranges::copy(annotated_, std::back_inserter(properties));  // last, so that they win
+  std::ranges::copy(annotated_,
+                    std::back_inserter(properties));  // last: annotations win
   auto held = HeldScope::start(instance(), record().unit, properties);
   if (!held) return std::unexpected(name_annotation(std::move(held).error()));
   held_.emplace(*std::move(held));
@@ -147,7 +150,7 @@ Result<Cgroup::JoinHandles> SystemdCgroup::open_for_join(std::span<const std::st
 Result<void> SystemdCgroup::adopt(int pid) {
   if (by_bus_) TRY(attach_to_unit(instance(), record().unit, pid));
   if (!held_) return {};
-  // systemd watches this hierarchy, which init joins only later by itself.
+  // systemd watches the name=systemd hierarchy (v1), which init would join by itself only later.
   for (const auto& [controllers, path] : record().directories) {
     if (controllers != "name=systemd") continue;
     TRY_ASSIGN(const Directory directory, Directory::open(path));
@@ -172,7 +175,7 @@ Result<Writes> SystemdCgroup::update(const Resources& resources) {
   TRY_ASSIGN(const std::vector<UnitProperty> properties, properties_of(resources));
   TRY_ASSIGN(Writes old_values, host_.update(resources));
   Result<void> told = tell(properties);
-  // systemd has written its own values, some of them rounded.
+  // systemd has written its own values to the files, some of them rounded.
   if (told && !properties.empty()) told = host_.apply(resources);
   if (told) return old_values;
   restore(old_values, kPatienceAfterFailure);
@@ -198,7 +201,8 @@ Result<void> SystemdCgroup::change_devices(std::span<const DeviceRule> old,
   return told;
 }
 
-/// systemd denies all before it allows: nobody may be about to open anything.
+/// systemd denies all devices before it allows some, so the container is frozen meanwhile: none of
+/// its processes must try to open a device then.
 Result<void> SystemdCgroup::tell_unseen(const std::vector<UnitProperty>& rules) {
   TRY_ASSIGN(const FreezerState before, host_.freezer_state());
   TRY(host_.freeze(FreezerState::kFrozen));
@@ -213,7 +217,7 @@ Result<Stats> SystemdCgroup::stats() const { return host_.stats(); }
 Result<void> SystemdCgroup::destroy() {
   if (not_ours_) return {};
   held_.reset();
-  // Nobody is left to be asked by SIGTERM, for which systemd would give 90 seconds.
+  // SIGKILL at once: systemd would send SIGTERM and wait 90 seconds.
   static_cast<void>(host_.signal_all(SIGKILL));
   const Result<void> stopped = stop_unit(instance(), record().unit);
   return stopped ? host_.destroy() : host_.leave_to_systemd();

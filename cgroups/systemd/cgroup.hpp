@@ -13,7 +13,7 @@
 
 namespace ocirun::cgroups {
 
-/// What a scope is made from.
+/// What a systemd scope is made from.
 struct ScopeRequest {
   SystemdInstance instance = SystemdInstance::kSystem;
   std::optional<std::string> cgroups_path;  // slice:prefix:name
@@ -22,10 +22,10 @@ struct ScopeRequest {
   std::map<std::string, std::string> annotations;
 };
 
-/// A cgroup that systemd makes, as a transient scope of its own with Delegate=yes, and
-/// in which ocirun then works as in any other: what systemd does not manage, and what it would
-/// round or not know, is written to the files. Limits are told to systemd as well, by create() and
-/// update(): a `daemon-reload` writes what systemd knows over what is in the files.
+/// A cgroup that systemd makes, as a transient scope with Delegate=yes. Within it
+/// ocirun works as in any other cgroup: it writes to the files what systemd does not manage, would
+/// round, or does not know. create() and update() also set the limits as properties of the scope,
+/// because a `daemon-reload` overwrites the files with systemd's properties.
 class SystemdCgroup final : public Cgroup {
  public:
   explicit SystemdCgroup(Record record);
@@ -35,13 +35,14 @@ class SystemdCgroup final : public Cgroup {
   void on_dropped_limit(OnDroppedLimit listener) override {
     host_.on_dropped_limit(std::move(listener));
   }
-  /// Errors besides those of every cgroup: D-Bus's, a unit of that name that is in use, an
-  /// annotation that systemd refuses.
+  /// Additional errors: those of D-Bus, a unit of that name that is in use, an annotation that
+  /// systemd refuses.
   Result<void> create(std::span<const DeviceRule> devices) override;
   Result<JoinHandles> open_for_join() const override;
   Result<JoinHandles> open_for_join(std::span<const std::string> paths) const override;
   Result<void> adopt(int pid) override;
-  /// create() has told systemd already, but for what would have kept the first process out.
+  /// create() has already set the limits as properties, except a TasksMax too small for the
+  /// processes that start the container: apply() sets that one.
   Result<void> apply(const Resources& resources) override;
   Result<Writes> update(const Resources& resources) override;
   void restore(std::span<const Write> old_values) override;
@@ -57,7 +58,7 @@ class SystemdCgroup final : public Cgroup {
   Result<Stats> stats() const override;
   Result<OomWatch> watch_oom() const override { return host_.watch_oom(); }
   std::uint64_t oom_kills() const override { return host_.oom_kills(); }
-  /// Also when the bus does not answer: systemd ends a scope that is empty by itself.
+  /// Succeeds also when the bus does not answer: systemd ends an empty scope by itself.
   Result<void> destroy() override;
   const Record& record() const override { return host_.record(); }
 
@@ -76,14 +77,15 @@ class SystemdCgroup final : public Cgroup {
   std::string slice_;
   ScopeRequest request_;
   std::vector<UnitProperty> annotated_;
-  std::vector<UnitProperty> later_;  // for apply()
+  std::vector<UnitProperty> later_;  // properties that create() leaves to apply()
   std::optional<HeldScope> held_;
-  bool not_ours_ = false;        // create() failed
-  mutable bool by_bus_ = false;  // systemd has to move processes in: we may not
+  bool not_ours_ = false;        // create() failed: an existing scope is another container's
+  mutable bool by_bus_ = false;  // systemd moves processes in: we may not
 };
 
-/// Nothing is made yet; systemd is asked where its slices are. Errors: cgroups_path, annotations,
-/// no systemd; an ordinary user on cgroup v1, where no controller can be delegated.
+/// Makes nothing on the host yet, but asks systemd which cgroup its slices are in. Errors: an
+/// invalid cgroups_path or annotation; no systemd; an ordinary user on cgroup v1, where no
+/// controller can be delegated.
 Result<std::unique_ptr<Cgroup>> make_systemd_cgroup(const Layout& layout, ScopeRequest request);
 
 }  // namespace ocirun::cgroups

@@ -31,7 +31,8 @@ std::string instance_name(SystemdInstance instance) {
   return std::string(instance == SystemdInstance::kUser ? kUserInstance : kSystemInstance);
 }
 
-/// Where the buses are; nothing else of the caller's environment matters.
+/// The variables that tell where the buses are. The rest of the caller's environment is not passed
+/// on.
 std::vector<std::string> bus_environment() {
   std::vector<std::string> environment;
   for (const char* name :
@@ -51,7 +52,7 @@ std::vector<std::string> bus_environment() {
   ::_exit(127);
 }
 
-/// A conversation with one ocirun-systemd, which ends with this object.
+/// A conversation with one ocirun-systemd process. The destructor ends it.
 class Conversation {
  public:
   static Result<Conversation> spawn(std::vector<std::string> words) {
@@ -78,7 +79,8 @@ class Conversation {
 
   Result<std::string> ask(const std::vector<UnitProperty>& properties, milliseconds patience) {
     const std::string lines = property_lines(properties);
-    // Whoever does not read is not waited for: what systemd takes fits into the socket.
+    // Does not wait for a peer that does not read: the properties of one request fit into the
+    // socket buffer.
     const ssize_t sent =
         ::send(socket_.get(), lines.data(), lines.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0) return fail(errno, "write to {}", kName);

@@ -11,26 +11,26 @@
 
 namespace ocirun::cgroups {
 
-// What is asked of systemd, through ocirun-systemd, which alone speaks D-Bus. Errors are sentences
-// of what systemd or the bus said; a bus that does not answer is one after at most kBusPatience
-// (ETIMEDOUT).
+// Requests to systemd. They go through the program ocirun-systemd, which alone speaks D-Bus. The
+// errors are the sentences of systemd or of the bus. A bus that does not answer is an error
+// (ETIMEDOUT) after at most kBusPatience.
 
-/// More than ocirun-systemd has for its sentences.
+/// Longer than ocirun-systemd's own limit for a conversation (Bus::kPatience).
 inline constexpr std::chrono::milliseconds kBusPatience{15'000};
 
-/// systemd itself: its version, and the cgroup that its slices are in ("" for the root).
+/// systemd's version, and the cgroup that its slices are in ("" for the root).
 struct SystemdManager {
   unsigned version = 0;
   std::string control_group;
 };
 Result<SystemdManager> find_systemd(SystemdInstance instance);
 
-/// A new scope, and the process that keeps it from ending while it has no other: killed and waited
-/// for at the end of this object's life.
+/// A new scope and its holder: a process that keeps the scope from ending while it has no other
+/// process. The destructor kills the holder and waits for it.
 class HeldScope {
  public:
-  /// `StartTransientUnit`, awaited. A unit of that name that has failed or ended is reset first.
-  /// Errors: one that is active; a property that systemd does not take.
+  /// `StartTransientUnit`; returns when the scope runs. A unit of that name that has failed or
+  /// ended is reset first. Errors: a unit of that name is active; systemd refuses a property.
   static Result<HeldScope> start(SystemdInstance instance, const std::string& unit,
                                  const std::vector<UnitProperty>& properties);
   HeldScope(HeldScope&& other) noexcept;
@@ -47,13 +47,14 @@ class HeldScope {
   std::string control_group_;
 };
 
-/// `SetUnitProperties`, until the unit is gone.
+/// `SetUnitProperties`. The properties last as long as the unit (they are not written to disk).
 Result<void> set_properties(SystemdInstance instance, const std::string& unit,
                             const std::vector<UnitProperty>& properties,
                             std::chrono::milliseconds patience = kBusPatience);
-/// `AttachProcessesToUnit`: for a caller that may not move a process there itself.
+/// `AttachProcessesToUnit`: for a caller that may not move process `pid` into the cgroup itself.
 Result<void> attach_to_unit(SystemdInstance instance, const std::string& unit, int pid);
-/// `StopUnit`, `ResetFailedUnit`, and waits until it is gone. One that does not exist is no error.
+/// `StopUnit` and `ResetFailedUnit`; returns when the unit is gone. A unit that does not exist is
+/// no error.
 Result<void> stop_unit(SystemdInstance instance, const std::string& unit);
 
 }  // namespace ocirun::cgroups

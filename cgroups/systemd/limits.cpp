@@ -14,9 +14,9 @@ constexpr std::uint64_t kInfinity = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kSecond = 1'000'000;  // in microseconds
 constexpr std::uint64_t kPercent = kSecond / 100;
 
-/// What the value of a file looks like.
+/// The format of a file's value.
 enum class Form {
-  kLimit,  // a number; "max" or "-1": none
+  kLimit,  // a number; "max" or "-1": unlimited
   kTasks,
   kSet,  // "0-3,7"
   kIdle,
@@ -30,7 +30,7 @@ enum class Form {
 struct Row {
   std::string_view file, property;
   Form form;
-  unsigned since;  // what is older than 230 is taken for granted
+  unsigned since;  // systemd versions below 230 are not distinguished
   CgroupVersion version;
 };
 constexpr CgroupVersion kV1 = CgroupVersion::kV1, kV2 = CgroupVersion::kV2;
@@ -64,7 +64,8 @@ constexpr std::pair<std::string_view, std::string_view> kRateKeys[] = {
 
 std::uint64_t limit_of(std::string_view text) { return number(text).value_or(kInfinity); }
 
-/// systemd keeps whole percents: rounded up, or it would cut what the kernel was told.
+/// systemd rounds CPUQuotaPerSecUSec to whole percents. Rounded up here, so that systemd does not
+/// lower the kernel's quota.
 std::uint64_t quota_per_second(std::uint64_t quota, std::uint64_t period) {
   if (quota == kInfinity || period == 0 || quota > kInfinity / kSecond) return kInfinity;
   const std::uint64_t exact = quota * kSecond / period;
@@ -73,7 +74,7 @@ std::uint64_t quota_per_second(std::uint64_t quota, std::uint64_t period) {
 
 std::string device_path(std::string_view numbers) { return fmt::format("/dev/block/{}", numbers); }
 
-/// Bit N of byte N / 8, as systemd wants sets of CPUs and memory nodes.
+/// The set as bytes: bit N % 8 of byte N / 8, as systemd expects sets of CPUs and memory nodes.
 std::vector<std::string> bytes_of(const linux::NumberSet& set) {
   std::vector<std::string> bytes;
   for (const unsigned long word : set.words())
@@ -107,7 +108,7 @@ class Collector {
         return set(row.property, row.since, limit_of(parts.front()));
       case Form::kTasks:
         return set(row.property, row.since, std::max<std::uint64_t>(1, limit_of(parts.front())));
-      case Form::kIdle:  // 0 is systemd's word for idle; infinity takes a weight back
+      case Form::kIdle:  // systemd: 0 is idle, infinity resets a weight
         return set(row.property, row.since, parts.front() == "1" ? 0 : kInfinity);
       case Form::kSet:
         if (const auto numbers = linux::NumberSet::parse(value))
@@ -139,7 +140,7 @@ class Collector {
   void set(std::string_view name, unsigned since, std::uint64_t value) {
     put({std::string(name), "t", {fmt::to_string(value)}, since});
   }
-  /// The last value of a property is the one that holds.
+  /// Sets a property; a later value replaces an earlier one of the same name.
   void put(UnitProperty property) {
     std::erase_if(properties_, [&](const UnitProperty& p) { return p.name == property.name; });
     properties_.push_back(std::move(property));
@@ -158,7 +159,8 @@ class Collector {
   std::vector<UnitProperty> properties_;
 };
 
-/// "c 1:3 rwm" as a path of the kernel's own naming, "char-136" or "char-*".
+/// Converts "c 1:3 rwm" to a device name of the kernel such as "char-136" or "char-*", or to a
+/// path.
 Result<std::string> device_name(std::string_view rule) {
   const auto parts = words(rule);
   const auto numbers = split(parts[1], ':');
@@ -196,7 +198,7 @@ Result<std::vector<UnitProperty>> device_properties(std::span<const DeviceRule> 
     allowed.values.push_back(std::move(name));
     allowed.values.emplace_back(words(write.value).back());
   }
-  // An empty list takes back what an update no longer names.
+  // An empty list first clears the devices of an earlier request.
   return std::vector<UnitProperty>{{"DevicePolicy", "s", {allow_all ? "auto" : "strict"}, 0},
                                    {"DeviceAllow", "a(ss)", {}, 0},
                                    std::move(allowed)};
@@ -207,7 +209,8 @@ std::vector<UnitProperty> scope_properties(const std::string& slice, const std::
   std::vector<UnitProperty> properties{{"Description", "s", {"ocirun container " + id}, 0},
                                        {"Slice", "s", {slice}, 0},
                                        {"Delegate", "b", {"true"}, 0},
-                                       // Or the scope would go before its containers' engines do.
+                                       // Otherwise systemd would stop the scope at shutdown before
+                                       // the engines that manage it.
                                        {"DefaultDependencies", "b", {"false"}, 0}};
   for (const std::string_view name :
        {"CPUAccounting", "MemoryAccounting", "TasksAccounting",

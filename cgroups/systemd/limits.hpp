@@ -10,21 +10,24 @@
 
 namespace ocirun::cgroups {
 
-/// Which of its two sets of properties systemd heeds.
+/// v1 and v2 limits have different unit properties; systemd applies only those of the version in
+/// use.
 enum class CgroupVersion { kV1, kV2 };
 
-/// The planned writes as properties of the scope (R-45), so that systemd, which writes its own
-/// values again at `daemon-reload`, writes the same. Files that it does not manage have none.
-/// `period` holds the cgroup's cpu.cfs_period_us for a v1 quota that comes without one.
-/// TasksMax is 1 for a limit of 0, which systemd does not know (R-26).
+/// The planned writes as properties of the scope (R-45). At `daemon-reload` systemd writes its
+/// properties to the files again, so they must agree with what ocirun wrote. Files that systemd
+/// does not manage have no property. `period` is the cgroup's cpu.cfs_period_us, for a v1 quota
+/// that comes without a period. A pids limit of 0 becomes TasksMax=1, because systemd has no
+/// TasksMax=0 (R-26).
 std::vector<UnitProperty> limit_properties(std::span<const Write> writes, CgroupVersion version,
                                            std::uint64_t period = 100'000);
 
-/// v1: the device rules, which systemd would undo at daemon-reload. Errors: denials after "allow
-/// all", and a major number left open beside a minor one: systemd cannot say these.
+/// v1: the device rules as properties, because systemd would undo ocirun's rules at daemon-reload.
+/// Errors: rules that systemd cannot express: denials after "allow all", and any major number with
+/// a given minor number.
 Result<std::vector<UnitProperty>> device_properties(std::span<const DeviceRule> rules);
 
-/// What every scope has: its slice, delegation, accounting, no dependencies of its own.
+/// The properties that every scope has: its slice, delegation, accounting, no default dependencies.
 std::vector<UnitProperty> scope_properties(const std::string& slice, const std::string& id,
                                            CgroupVersion version);
 

@@ -17,7 +17,7 @@ Result<void> for_each_entry(
   const std::unique_ptr<DIR, decltype([](DIR* stream) { ::closedir(stream); })> stream(
       ::fdopendir(listing.get()));
   if (!stream) return sys::last_error("list directory");
-  static_cast<void>(listing.release());  // closedir's now
+  static_cast<void>(listing.release());  // closedir(3) closes it
   for (;;) {
     errno = 0;
     const dirent* entry = ::readdir(stream.get());

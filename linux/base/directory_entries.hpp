@@ -7,9 +7,9 @@
 
 namespace ocirun::linux {
 
-/// Calls `visit` with the name and the type (DT_*) of each entry of `directory` but "." and "..",
-/// in the kernel's order; an error of it ends the walk. `directory` may be O_PATH and keeps its
-/// offset; nothing is kept in memory, however many entries there are.
+/// Calls `visit` with the name and the type (DT_*) of each entry of `directory` except "." and
+/// "..", in the kernel's order. An error of `visit` ends the walk. `directory` may be O_PATH, and
+/// its offset does not change. The entries are not collected in memory, however many there are.
 Result<void> for_each_entry(
     Fd directory, const std::function<Result<void>(const char* name, unsigned char type)>& visit);
 

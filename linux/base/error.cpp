@@ -24,7 +24,8 @@ bool is_missing(int number) { return number == ENOENT || number == ENOTDIR; }
 
 namespace {
 
-// "/srv/x" of "open /srv/x" and of "/srv/x"; "" where the last word is no absolute path.
+// The path at the end of a frame: "/srv/x" in "open /srv/x" and in "/srv/x". "" where the last word
+// is not an absolute path.
 std::string_view path_at_end(std::string_view frame) {
   const std::size_t space = frame.rfind(' ');
   const std::string_view word = space == std::string_view::npos ? frame : frame.substr(space + 1);
@@ -61,7 +62,7 @@ Error& Error::within(std::string frame) {
 
 std::string Error::message() const {
   std::string text;
-  std::vector<std::string_view> named;  // the paths that frames so far have ended with
+  std::vector<std::string_view> named;  // paths at the ends of the frames so far
   for (const std::string_view frame : body_->frames) {
     const std::string_view path = path_at_end(frame);
     const bool is_named = !path.empty() && std::ranges::find(named, path) != named.end();

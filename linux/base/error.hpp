@@ -10,9 +10,9 @@
 
 namespace ocirun {
 
-/// What went wrong: an errno (0 when the kernel had no part in it) and a sentence told in frames,
-/// outermost first. Context is added where the meaning is known; the whole is printed once.
-/// One pointer wide: every Result carries room for it, and the way without errors should not pay.
+/// An error: an errno (0 when it does not come from the kernel) and a sentence in frames, outermost
+/// first. Callers add context as frames; the whole is printed once. The object has the size of one
+/// pointer, because every Result has room for an Error and success should not pay for it.
 class Error {
  public:
   Error(int number, std::string frame);
@@ -28,9 +28,10 @@ class Error {
   /// Adds an outer frame: "mount /data" in front of "open /srv/x".
   Error& within(std::string frame);
 
-  /// "create web1: mount /data: open /srv/x: no such file or directory": frames joined by ": ",
-  /// the errno's text last, in lower case as the ecosystem greps it. A path that ends a frame is
-  /// left out where it ends an earlier one: "mount /data: open: …".
+  /// "create web1: mount /data: open /srv/x: no such file or directory": the frames joined by ": ",
+  /// with the errno's text last, in lower case, because tools of the ecosystem search for it so. A
+  /// path at the end of a frame is left out if an earlier frame ends with the same path: "mount
+  /// /data: open: …".
   std::string message() const;
 
  private:
@@ -45,13 +46,13 @@ namespace detail {
 std::unexpected<Error> vfail(int number, fmt::string_view format, fmt::format_args args);
 }  // namespace detail
 
-/// An error with the kernel's reason: `fail(ENOENT, "open {}", path)`.
+/// An error of the kernel: `fail(ENOENT, "open {}", path)`.
 template <typename... Args>
 std::unexpected<Error> fail(int number, fmt::format_string<Args...> format, Args&&... args) {
   return detail::vfail(number, format, fmt::make_format_args(args...));
 }
 
-/// An error that the errno says nothing about: a rule of ours or of the specification is broken.
+/// An error without an errno: a rule of ocirun's or of the specification is broken.
 template <typename... Args>
 std::unexpected<Error> refuse(fmt::format_string<Args...> format, Args&&... args) {
   return detail::vfail(0, format, fmt::make_format_args(args...));
@@ -60,10 +61,10 @@ std::unexpected<Error> refuse(fmt::format_string<Args...> format, Args&&... args
 /// The kernel's text for `number`, first letter in lower case ("no such file or directory").
 std::string errno_text(int number);
 
-/// Whether it is the caller or the machine that lacks something: such an error says nothing about
-/// what was looked at.
+/// Whether the errno means that the process or the machine lacks a resource. Such an error says
+/// nothing about the file that was looked at.
 bool is_shortage(int number);
-/// Whether nothing stands at a path, or on the way to it no directory.
+/// Whether the errno means that a path does not exist, or that a part of it is not a directory.
 bool is_missing(int number);
 
 /// Adds a frame to the error of `result`, if it holds one.
@@ -83,13 +84,13 @@ Result<T> within(Result<T> result, std::string frame) {
     return std::unexpected(std::move(temporary).error()); \
   declaration = *std::move(temporary)
 
-/// Runs a step; its error ends the calling function.
+/// Evaluates a Result; an error is returned from the calling function.
 #define TRY(...)                                                   \
   do {                                                             \
     if (auto try_result = (__VA_ARGS__); !try_result) [[unlikely]] \
       return std::unexpected(std::move(try_result).error());       \
   } while (false)
 
-/// TRY_ASSIGN(const UniqueFd fd, open_it()): the same for a step that yields a value.
+/// TRY_ASSIGN(const UniqueFd fd, open_it()): like TRY, and assigns the value of the Result.
 #define TRY_ASSIGN(declaration, ...) \
   OCIRUN_TRY_ASSIGN_(OCIRUN_JOIN(try_result_, __COUNTER__), declaration, __VA_ARGS__)

@@ -25,15 +25,15 @@ Result<void> replace_file(Fd directory, const std::string& name, std::string_vie
                           mode_t mode) {
   const std::string temporary = fmt::format(".{:.200}.{}", name, ::getpid());
   auto written = [&]() -> Result<void> {
-    // The name can be guessed: whatever was prepared there (a link, a fifo, somebody's open file)
-    // is not written to.
+    // The temporary name can be guessed. A file that somebody has put there (a symlink, a fifo, an
+    // open file) must not be written to, so it is removed.
     ::unlinkat(directory.value, temporary.c_str(), 0);
     const auto made =
         sys::openat(directory, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (!made) return fail(made.error().number(), "make a file in its directory");
     const UniqueFd& fd = *made;
     TRY(write_all(fd, content));
-    // The umask of the caller must not decide who may read it.
+    // The umask of the caller must not decide who may read the file.
     if (::fchmod(fd.get(), mode) != 0) return fail(errno, "set the mode of {}", name);
     if (::renameat(directory.value, temporary.c_str(), directory.value, name.c_str()) != 0)
       return fail(errno, "rename to {}", name);

@@ -11,21 +11,21 @@
 
 namespace ocirun::linux {
 
-/// Replaces `name` in `directory` as one step: readers see the old file or the new one, whole.
-/// Every write is checked; on an error the old file stays and nothing new is left.
+/// Replaces the file `name` in `directory` atomically: readers see the whole old file or the whole
+/// new one. Every write is checked. On error the old file stays, and no temporary file is left.
 Result<void> replace_file(Fd directory, const std::string& name, std::string_view content,
                           mode_t mode);
-/// The directory that `path` is in. Errors: EISDIR when it names no file.
+/// Opens the directory of the file `path`. Errors: EISDIR when `path` names no file.
 Result<UniqueFd> open_parent(const HostPath& path);
-/// The same by path; a relative one is relative to the caller's working directory.
+/// Like the other replace_file(). A relative path is relative to the working directory.
 Result<void> replace_file(const HostPath& path, std::string_view content, mode_t mode);
 
-/// Reads a regular file of at most `limit` bytes; anything else in its place is an error, never a
-/// wait. `flags`: more of open(2)'s, such as O_NOFOLLOW.
+/// Reads a regular file of at most `limit` bytes. Any other kind of file is an error and never
+/// makes the call wait. `flags`: additional flags for open(2), such as O_NOFOLLOW.
 Result<std::string> read_file(Fd directory, const std::string& name, std::size_t limit,
                               int flags = 0);
 
-/// Writes everything to a descriptor, however many write(2) it takes.
+/// Writes all of `data`, in as many write(2) calls as needed.
 Result<void> write_all(Fd fd, std::string_view data);
 
 }  // namespace ocirun::linux

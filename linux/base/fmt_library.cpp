@@ -1,5 +1,5 @@
-// Debian ships fmt as a shared library only, which a static program cannot use. This is the one
-// file that compiles its out-of-line part, so that other files compile fast.
+// Debian ships fmt only as a shared library, which a static program cannot use. Only this file
+// compiles the out-of-line part of fmt, so that the other files compile fast.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

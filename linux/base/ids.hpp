@@ -8,8 +8,8 @@
 
 namespace ocirun {
 
-/// A user or group id, 0 to 4294967294. 2^32-1 means "unchanged" to setresuid(2) and cannot be
-/// held.
+/// A user or group id, 0 to 4294967294. An Id cannot hold 2^32-1, which means "unchanged" to
+/// setresuid(2).
 template <typename Tag>
 class Id {
  public:
@@ -24,7 +24,7 @@ class Id {
     id.value_ = static_cast<std::uint32_t>(value);
     return id;
   }
-  /// Reads decimal digits only, the whole text: no sign, no space, no name (crun CVE-2026-30892).
+  /// The whole text has to be decimal digits: no sign, no space, no name (crun CVE-2026-30892).
   static Result<Id> parse(std::string_view text);
 
   constexpr std::uint32_t value() const { return value_; }

@@ -5,11 +5,12 @@
 namespace ocirun::linux {
 namespace {
 
-// For undoing a create: paths, cgroups, a message, the error and its frames. More than malloc(3)
-// takes from its heap, so that it goes back to the kernel; untouched pages cost nothing.
+// Enough to undo a create: paths, cgroups, a message, the error and its frames. Larger than what
+// malloc(3) takes from its heap, so that freeing the reserve returns it to the kernel. Pages that
+// are never touched cost nothing.
 constexpr std::size_t kReserve = 256 * 1024;
 
-// The allocator is global by nature.
+// Global, because the allocator that uses it is global.
 std::unique_ptr<char[]> reserve;
 
 void give_reserve_back() {

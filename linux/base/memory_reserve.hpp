@@ -7,11 +7,11 @@
 
 namespace ocirun::linux {
 
-/// Lays some memory by. When there is no more to be had it is given back, so that what was begun
-/// can still be undone and told, and std::bad_alloc is thrown.
+/// Reserves some memory. When an allocation fails, the reserve is freed and std::bad_alloc is
+/// thrown, so that there is memory to undo what was begun and to report the error.
 void reserve_memory();
 
-/// Runs a step that returns a Result. Errors: also ENOMEM, when memory is short (RLIMIT_AS,
+/// Runs a step that returns a Result. Additional error: ENOMEM, when memory is short (RLIMIT_AS,
 /// RLIMIT_DATA, no overcommit).
 template <typename Step>
 auto within_memory(Step step) -> decltype(step()) {

@@ -22,7 +22,7 @@ Result<void> MessageSocket::send(std::uint8_t tag, std::string_view payload,
   if (payload.size() > kMaxPayload || descriptors.size() > kMaxDescriptors)
     return fail(EMSGSIZE, "send a message of {} bytes and {} descriptors", payload.size(),
                 descriptors.size());
-  // sendmsg(2) does not write through iov_base.
+  // The const_cast is safe: sendmsg(2) does not write through iov_base.
   std::array parts{iovec{&tag, 1}, iovec{const_cast<char*>(payload.data()), payload.size()}};
   msghdr header{};
   header.msg_iov = parts.data();
@@ -47,8 +47,8 @@ Result<void> MessageSocket::send(std::uint8_t tag, std::string_view payload,
 
 Result<Packet> MessageSocket::receive() const {
   Packet packet;
-  // Not initialised: the pages that a message does not fill are never touched, nor charged to a
-  // small container.
+  // Not initialized, so that pages which the message does not fill are never touched, nor charged
+  // to the memory limit of a small container.
   const auto buffer = std::make_unique_for_overwrite<char[]>(kMaxPayload + 1);
   iovec part{buffer.get(), kMaxPayload + 1};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMaxDescriptors)> control;

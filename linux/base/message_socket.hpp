@@ -12,16 +12,17 @@
 
 namespace ocirun::linux {
 
-/// A packet between two processes of ours: a tag, bytes, descriptors.
+/// A packet between two processes of ocirun: a tag, bytes, descriptors.
 struct Packet {
   std::uint8_t tag = 0;
   std::string payload;
   std::vector<UniqueFd> descriptors;
-  bool end_of_stream = false;  // the other side is gone
+  bool end_of_stream = false;  // the other side has closed its end
 };
 
-/// One end of a SOCK_SEQPACKET pair. A packet has at most kMaxPayload bytes and kMaxDescriptors
-/// descriptors; one that arrives truncated is an error, never a shorter packet.
+/// One end of a SOCK_SEQPACKET socket pair. A packet has at most kMaxPayload bytes and
+/// kMaxDescriptors descriptors. Receiving a truncated packet is an error: its rest is never
+/// silently lost.
 class MessageSocket {
  public:
   static constexpr std::size_t kMaxPayload = 60 * 1024;
@@ -31,7 +32,7 @@ class MessageSocket {
   MessageSocket() = default;
   explicit MessageSocket(UniqueFd socket) : socket_(std::move(socket)) {}
 
-  /// Errors: EPIPE when the other side is gone (no SIGPIPE), EMSGSIZE.
+  /// Errors: EPIPE when the other side has closed its end (no SIGPIPE), EMSGSIZE.
   Result<void> send(std::uint8_t tag, std::string_view payload = {},
                     std::span<const Fd> descriptors = {}) const;
   /// Waits for one packet. Errors: EMSGSIZE, EBADMSG (descriptors without a byte).

@@ -7,7 +7,7 @@
 
 namespace ocirun::linux {
 
-/// One row of a table that gives the kernel's numbers the names of config.json. The tables are
+/// One row of a table that maps names in config.json to the kernel's numbers. The tables are
 /// constexpr arrays, so that no constructor runs at start-up.
 template <typename T>
 struct Named {

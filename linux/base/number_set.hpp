@@ -8,11 +8,11 @@
 
 namespace ocirun::linux {
 
-/// A list of CPUs or memory nodes, "0-3,7"; sized by what it holds.
+/// A set of CPUs or memory nodes, "0-3,7". Its size depends on the largest number.
 class NumberSet {
  public:
-  /// Numbers and ranges separated by commas, blanks around them allowed; numbers below 1048576. A
-  /// text of blanks alone is the empty set. Errors name the text.
+  /// Numbers and ranges separated by commas, with blanks allowed around them; numbers below
+  /// 1048576. A text of blanks is the empty set. Errors name the text.
   static Result<NumberSet> parse(std::string_view text);
   bool empty() const { return words_.empty(); }
   bool contains(std::size_t number) const;

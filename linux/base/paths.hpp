@@ -5,8 +5,8 @@
 
 namespace ocirun {
 
-/// A path that the operator gave: it is resolved in the runtime's own mount namespace and root.
-/// Never made from what an image or a container says. Does not convert to or from RootfsPath.
+/// A path that the operator gave. It is resolved in the runtime's own mount namespace and root.
+/// Never made from text of an image or a container. Does not convert to or from RootfsPath.
 class HostPath {
  public:
   HostPath() = default;
@@ -21,8 +21,8 @@ class HostPath {
   std::string path_;
 };
 
-/// A path below a container's root ("/etc/passwd" and "etc/passwd" are the same). The kernel sees
-/// it only through SafeDir, which keeps every symlink in it below that root.
+/// A path below a container's root ("/etc/passwd" and "etc/passwd" are the same). It is opened only
+/// through SafeDir, which resolves every symlink in it below that root.
 class RootfsPath {
  public:
   RootfsPath() = default;

@@ -4,11 +4,11 @@
 
 namespace ocirun::linux {
 
-/// Pauses of a bounded wait: 1 ms first, then longer ones, 50 ms at most.
+/// Polls with a time limit: each wait() sleeps longer, from 1 ms up to 50 ms.
 class Patience {
  public:
   explicit Patience(std::chrono::milliseconds limit);
-  /// Sleeps; false when the time is over.
+  /// Sleeps and returns true; returns false when the time limit is over.
   bool wait();
 
  private:

@@ -15,7 +15,7 @@ struct Pipe {
   UniqueFd reader, writer;
 };
 
-/// Both ends close on execve.
+/// A pipe whose ends are both closed on execve.
 inline Result<Pipe> make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail(errno, "make a pipe");

@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned kStatxMountIdUnique = 0x4000;  // STATX_MNT_ID_UNIQUE
 
-/// Calls until the answer is not EINTR.
+/// Repeats the call while it fails with EINTR.
 template <typename Call>
 auto retry(Call call) {
   decltype(call()) value;
@@ -81,7 +81,8 @@ Result<void> unlinkat(Fd directory, const char* name, int flags) {
   return checked(::unlinkat(directory.value, name, flags), "remove");
 }
 
-// By the descriptor alone (AT_EMPTY_PATH) root of a user namespace may not before 6.10.
+// Links through /proc/self/fd, because root of a user namespace may link a bare descriptor
+// (AT_EMPTY_PATH) only since Linux 6.10.
 Result<void> name_file(Fd file, Fd directory, const char* name) {
   const std::string link = fmt::format("/proc/self/fd/{}", file.value);
   return checked(::linkat(AT_FDCWD, link.c_str(), directory.value, name, AT_SYMLINK_FOLLOW),
@@ -120,7 +121,7 @@ Result<void> fchmodat(Fd directory, const char* name, mode_t mode) {
 Result<std::uint64_t> mount_id(Fd directory, const char* name) {
   struct statx info{};
   const int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
-  // Linux 6.8 has numbers that are never used again; before, the bit is passed over.
+  // Linux 6.8 has mount ids that are never reused. An older kernel ignores this bit.
   if (::statx(directory.value, name, flags, STATX_MNT_ID | kStatxMountIdUnique, &info) < 0)
     return last_error("ask for the mount id");
   return (info.stx_mask & (STATX_MNT_ID | kStatxMountIdUnique)) != 0

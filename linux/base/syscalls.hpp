@@ -1,10 +1,11 @@
 #pragma once
 
-// Thin wrappers: system calls and constants that glibc 2.36 or Linux 6.1's headers lack, and the
-// raw calls that take names. Each returns what the kernel returned as a Result; EINTR is retried
-// where that is safe. An error's frame names the call's object; callers add why they wanted it.
+// Thin wrappers for system calls and constants that glibc 2.36 or the headers of Linux 6.1 lack,
+// and for the raw calls that take names. Each returns the kernel's result as a Result; EINTR is
+// retried where that is safe. The frame of an error names the object of the call; callers add the
+// purpose.
 //
-// <linux/mount.h> and glibc's <sys/mount.h> exclude each other; this house uses the kernel's.
+// <linux/mount.h> and glibc's <sys/mount.h> cannot be included together; ocirun uses the kernel's.
 
 #include <fcntl.h>
 #include <linux/mount.h>
@@ -24,7 +25,7 @@ namespace ocirun::linux::sys {
 /// errno as an Error with one frame, `what`.
 std::unexpected<Error> last_error(std::string_view what);
 
-// Names. O_CLOEXEC is added to every open.
+// Calls that take names. O_CLOEXEC is added to every open.
 Result<UniqueFd> open(const char* path, int flags, mode_t mode = 0);
 Result<UniqueFd> openat(Fd directory, const char* path, int flags, mode_t mode = 0);
 Result<UniqueFd> openat2(Fd directory, const char* path, int flags, std::uint64_t resolve);
@@ -32,21 +33,21 @@ Result<void> mkdirat(Fd directory, const char* name, mode_t mode);
 Result<void> mknodat(Fd directory, const char* name, mode_t mode, dev_t device);
 Result<void> symlinkat(const char* target, Fd directory, const char* name);
 Result<void> unlinkat(Fd directory, const char* name, int flags);
-/// Gives a file of O_TMPFILE its name; EEXIST if there is one of that name.
+/// Links a file that was opened with O_TMPFILE as `name`. EEXIST: the name is taken.
 Result<void> name_file(Fd file, Fd directory, const char* name);
 /// `name` "" reads the symlink that the O_PATH descriptor itself is.
 Result<std::string> readlinkat(Fd directory, const char* name);
 
 // Inodes.
 Result<struct stat> fstat(Fd fd);
-/// By device and inode: two mounts may show one file.
+/// Compares device and inode, because two mounts may show the same file.
 Result<bool> is_same_file(Fd a, Fd b);
 Result<struct stat> fstatat(Fd directory, const char* name);         // never follows a symlink
 Result<void> fchown(Fd fd, uid_t uid, gid_t gid);                    // O_PATH descriptors too
 Result<void> fchmodat(Fd directory, const char* name, mode_t mode);  // follows symlinks
-/// The mount that `name` ("": the descriptor itself) lies on, for telling two mounts apart; 0 where
-/// the kernel does not say (before 5.8). Until 6.8 the number of a mount that is gone may be used
-/// again. A trailing symlink is not followed.
+/// The id of the mount that `name` ("": the descriptor itself) lies on, for telling two mounts
+/// apart; 0 where the kernel does not report it (before 5.8). Before 6.8 the id of a removed mount
+/// may be reused. A trailing symlink is not followed.
 Result<std::uint64_t> mount_id(Fd directory, const char* name = "");
 /// statfs(2): the filesystem's magic number, and the mount's flags (ST_*).
 struct FilesystemInfo {
@@ -57,14 +58,15 @@ Result<FilesystemInfo> fstatfs(Fd fd);
 
 // The mount API of Linux 5.2 and mount_setattr(2) of 5.12.
 Result<UniqueFd> open_tree(Fd directory, const char* path, unsigned flags);
-Result<void> move_mount(Fd mount, Fd target);  // by descriptors alone, nothing is resolved
+Result<void> move_mount(Fd mount, Fd target);  // by descriptors only, no path is resolved
 Result<void> mount_setattr(Fd mount, unsigned flags, const mount_attr& attributes);
 Result<UniqueFd> fsopen(const char* type);
 Result<UniqueFd> fspick(Fd mount);
 Result<void> fsconfig(Fd filesystem, unsigned command, const char* key, const char* value);
 Result<UniqueFd> fsmount(Fd filesystem, std::uint64_t attributes);
 
-// The older calls. Paths are "/", "." or below a trusted procfs, never a container's.
+// Calls that are older than the mount API. Paths are "/", "." or below a trusted procfs, never a
+// container's.
 Result<void> mount(const char* source, const char* target, const char* type, unsigned long flags,
                    const char* data);
 Result<void> unmount(const char* target, int flags);
@@ -74,9 +76,9 @@ Result<void> chroot(const char* path);
 Result<void> chdir(const char* path);
 Result<void> fchdir(Fd directory);
 
-/// Reads a whole small file (to `limit` bytes; more is EFBIG).
+/// Reads a whole file of at most `limit` bytes; a larger one is EFBIG.
 Result<std::string> read_all(Fd fd, std::size_t limit);
-/// One write(2) of everything; a short write is EIO.
+/// Writes `data` with a single write(2); a short write is EIO.
 Result<void> write_once(Fd fd, std::string_view data);
 
 }  // namespace ocirun::linux::sys

@@ -9,14 +9,15 @@
 
 namespace ocirun::linux {
 
-/// Takes from `rest` what is before the first `separator`, which goes too, or all of it.
+/// Removes from `rest` the part before the first `separator`, and the separator, and returns that
+/// part. Without a separator, the part is all of `rest`.
 inline std::string_view cut(std::string_view& rest, char separator) {
   const std::string_view part = rest.substr(0, rest.find(separator));
   rest.remove_prefix(std::min(part.size() + 1, rest.size()));
   return part;
 }
 
-/// Pieces of `text` between `separator`s; empty ones are kept. Views into `text`.
+/// The pieces of `text` between `separator`s, including empty ones. Views into `text`.
 inline std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> pieces;
   while (true) {
@@ -27,14 +28,14 @@ inline std::vector<std::string_view> split(std::string_view text, char separator
   }
 }
 
-/// The same without empty ones: words between blanks, lines that say something.
+/// Like split(), without the empty pieces: words between blanks, lines that are not empty.
 inline std::vector<std::string_view> words(std::string_view text, char separator = ' ') {
   std::vector<std::string_view> pieces = split(text, separator);
   std::erase_if(pieces, [](std::string_view piece) { return piece.empty(); });
   return pieces;
 }
 
-/// Decimal digits, the whole text; a minus in front only where T has one.
+/// Parses decimal digits; the whole text must match. A minus sign is accepted only if T is signed.
 template <typename T = std::uint64_t>
 std::optional<T> number(std::string_view text) {
   T value = 0;

@@ -6,12 +6,12 @@
 
 namespace ocirun {
 
-/// A file descriptor that somebody else owns. Parameters are of this type.
+/// A file descriptor that another object owns. Used for parameters.
 struct Fd {
   int value = -1;
 };
 
-/// Owns a file descriptor and closes it. Members and return values are of this type.
+/// Owns a file descriptor and closes it. Used for members and return values.
 class UniqueFd {
  public:
   UniqueFd() = default;

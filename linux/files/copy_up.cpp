@@ -27,7 +27,7 @@ Result<void> copy_content(Fd from, Fd to) {
   }
 }
 
-/// Owner first: a change of owner takes set-user-id bits away.
+/// The owner is set first, because chown clears set-user-id bits.
 Result<void> copy_ownership(Fd made, const struct stat& info, CopyUpKeeps keeps = {}) {
   constexpr auto kUnchanged = static_cast<std::uint32_t>(-1);  // chown(2)
   TRY(sys::fchown(made, keeps.uid ? kUnchanged : info.st_uid,
@@ -40,7 +40,7 @@ Result<void> copy_ownership(Fd made, const struct stat& info, CopyUpKeeps keeps 
 }
 
 Result<void> copy_file(Fd from, Fd to, const char* name) {
-  // O_NONBLOCK: what was a file a moment ago may be a fifo now.
+  // O_NONBLOCK: the name may refer to a fifo by now.
   TRY_ASSIGN(const UniqueFd source, sys::openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   TRY_ASSIGN(const struct stat info, sys::fstat(source));
   if (!S_ISREG(info.st_mode)) return refuse("it changed while it was copied");

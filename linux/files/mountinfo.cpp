@@ -8,7 +8,7 @@
 namespace ocirun::linux {
 
 std::optional<MountEntry> next_mount(std::string_view& rest) {
-  constexpr std::string_view kDash = " - ";  // after fields whose number varies
+  constexpr std::string_view kDash = " - ";  // after a variable number of fields
   while (!rest.empty()) {
     std::string_view mount = cut(rest, '\n');
     const std::size_t dash = mount.find(kDash);

@@ -9,8 +9,8 @@
 
 namespace ocirun::linux {
 
-/// A line of /proc/PID/mountinfo (proc_pid_mountinfo(5)), "36 31 0:33 ROOT MOUNT_POINT rw … - TYPE
-/// SOURCE OPTIONS". Views into the text; root and mount_point as they are written there.
+/// A line of /proc/PID/mountinfo (proc_pid_mountinfo(5)): "36 31 0:33 ROOT MOUNT_POINT rw … - TYPE
+/// SOURCE OPTIONS". The members are views into that text, with root and mount_point still escaped.
 struct MountEntry {
   std::string_view device;  // "0:33"
   std::string_view root, mount_point;
@@ -18,13 +18,13 @@ struct MountEntry {
   std::string_view options;  // of the superblock, separated by commas
 };
 
-/// The next mount of `rest`, which keeps what follows; lines of another form are passed over.
+/// Removes the next mount from `rest` and returns it. Malformed lines are skipped.
 std::optional<MountEntry> next_mount(std::string_view& rest);
 
-/// The path itself: mountinfo writes blank, tab, newline and backslash as "\040" and so on.
+/// Unescapes a path: mountinfo writes blank, tab, newline and backslash as "\040" and so on.
 std::string unescape_path(std::string_view written);
 
-/// The caller's mounts. A host of many containers has a long list: up to 64 MiB.
+/// The text of the caller's mountinfo, at most 64 MiB: a host of many containers has many mounts.
 Result<std::string> read_mountinfo(const Procfs& procfs);
 
 }  // namespace ocirun::linux

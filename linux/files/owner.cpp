@@ -16,9 +16,9 @@
 namespace ocirun::linux {
 namespace {
 
-constexpr int kMostLinks = 40;  // as the kernel has it
+constexpr int kMostLinks = 40;  // like the kernel
 
-/// One component after the other, each link looked at before it is followed.
+/// Resolves a path one component after the other, and checks each symlink before following it.
 class Walk {
  public:
   explicit Walk(const std::string& path) : path_(path) { push(path); }
@@ -39,7 +39,7 @@ class Walk {
   }
 
  private:
-  // The last component is the first to come.
+  // Pushes the components in reverse, so that the next one is at the end of `left_`.
   void push(std::string_view path) {
     std::vector<std::string_view> names = split(path, '/');
     for (; !names.empty(); names.pop_back())
@@ -65,7 +65,7 @@ class Walk {
   int links_ = 0;
 };
 
-/// "user_id=" of the FUSE filesystem with that device.
+/// The "user_id=" option of the FUSE filesystem with that device number.
 std::optional<std::uint32_t> server_of(dev_t device) {
   constexpr std::string_view kOption = "user_id=";
   const auto procfs = Procfs::open(Procfs::Subset::kProcesses);

@@ -8,12 +8,13 @@
 
 namespace ocirun::linux {
 
-/// Opens a directory (O_RDONLY) through no symbolic link but root's and the caller's: whoever owns
-/// a link chooses where it leads. Errors: open(2)'s; another's link is named with its owner.
+/// Opens a directory (O_RDONLY), following only symlinks that belong to root or to the caller,
+/// because the owner of a symlink chooses where it leads. Errors: those of open(2); a symlink of
+/// another user, named with its owner.
 Result<UniqueFd> open_by_own_links(const std::string& path);
 
-/// Who can choose what is in it: its owner, or of a FUSE filesystem the user who serves it, who
-/// tells what owners they like.
+/// The user who controls the content of `directory`: its owner, or on a FUSE filesystem the user
+/// who serves it, because that user can report any owner.
 Result<std::uint32_t> owner_of(Fd directory);
 
 }  // namespace ocirun::linux

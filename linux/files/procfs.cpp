@@ -17,11 +17,11 @@ constexpr std::uint64_t kRootInode = 1;  // PROC_ROOT_INO of the kernel
 constexpr std::size_t kReadLimit = 1 << 20;
 constexpr const char* kHostProc = "/proc";
 
-/// A new procfs instance that no name leads to.
+/// Makes a new procfs mount that is attached nowhere.
 Result<UniqueFd> mount_procfs(Procfs::Subset subset) {
   TRY_ASSIGN(const UniqueFd filesystem, sys::fsopen("proc"));
   if (subset == Procfs::Subset::kProcesses) {
-    // Both since Linux 5.8. An older kernel refuses them, and the handle is only less narrow.
+    // Both options exist since Linux 5.8. On an older kernel the mount merely shows more files.
     (void)sys::fsconfig(filesystem, FSCONFIG_SET_STRING, "hidepid", "ptraceable");
     (void)sys::fsconfig(filesystem, FSCONFIG_SET_STRING, "subset", "pid");
   }
@@ -29,7 +29,7 @@ Result<UniqueFd> mount_procfs(Procfs::Subset subset) {
   return sys::fsmount(filesystem, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 }
 
-/// Proves that `directory` is the root of a procfs, not a directory that somebody put there.
+/// Verifies that `directory` is the root of a procfs, and not a directory that somebody put there.
 Result<void> verify_root(Fd directory) {
   TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(directory));
   TRY_ASSIGN(const struct stat info, sys::fstat(directory));
@@ -51,9 +51,9 @@ Result<Procfs> Procfs::open(Subset subset) {
     TRY(verify_root(*own));
     return Procfs(*std::move(own), Origin::kOwnMount);
   }
-  // Refused in a user namespace that sees no complete /proc, and for a foreign pid namespace. A
-  // clone is recursive because the mounts below are locked there; what they cover is found out file
-  // by file.
+  // The kernel refuses a new mount in a user namespace that sees no complete /proc, and for a
+  // foreign pid namespace. The clone has to be recursive, because the mounts below /proc are locked
+  // in it. Whether such a mount covers a file is checked for each file.
   auto host = sys::open_tree(Fd{AT_FDCWD}, kHostProc, OPEN_TREE_CLONE | unsigned{AT_RECURSIVE});
   if (!host) host = sys::open(kHostProc, O_PATH | O_DIRECTORY);
   if (!host) return std::unexpected(std::move(host).error());
@@ -61,8 +61,8 @@ Result<Procfs> Procfs::open(Subset subset) {
   return Procfs(*std::move(host), Origin::kHost);
 }
 
-/// procfs knows the caller by a symlink, and a pid taken from getpid(2) would be of another
-/// namespace when the instance is of an outer one.
+/// Replaces "self" by the number in procfs's own symlink: getpid(2) would give the pid of another
+/// pid namespace if this procfs belongs to an outer one.
 Result<std::string> Procfs::without_self(std::string_view path) const {
   const std::string_view first = path.substr(0, path.find('/'));
   if (first != "self" && first != "thread-self") return std::string(path);
@@ -81,7 +81,8 @@ Result<UniqueFd> Procfs::open_file(std::string_view path, int flags) const {
   return file;
 }
 
-/// Without openat2 (before Linux 5.6): one component at a time, each on the procfs it began on.
+/// Without openat2 (before Linux 5.6): opens one component at a time, and checks that each lies on
+/// the same mount.
 Result<UniqueFd> Procfs::walk(const std::string& path, int flags) const {
   TRY_ASSIGN(const std::uint64_t mount, sys::mount_id(root_));
   UniqueFd directory;
@@ -116,7 +117,7 @@ Result<std::string> Procfs::read(std::string_view path) const {
 Result<UniqueFd> Procfs::reopen(Fd descriptor, int flags) const {
   TRY_ASSIGN(const UniqueFd directory, open_file("self/fd", O_PATH | O_DIRECTORY));
   const std::string name = std::to_string(descriptor.value);
-  if (origin_ == Origin::kHost) {  // nobody can cover a file of a mount of our own
+  if (origin_ == Origin::kHost) {  // on a mount of our own nothing can be covered
     TRY_ASSIGN(const std::uint64_t mount, sys::mount_id(directory));
     TRY(verify_same_mount(directory, name.c_str(), mount));
   }
@@ -143,7 +144,8 @@ std::string host_fd_link(Fd descriptor) {
 }
 
 std::optional<ProcessStat> parse_process_stat(std::string_view text) {
-  // "12 (a name) with spaces) S 1 …": the name ends at the last parenthesis; the state is field 3.
+  // In "12 (a name) with spaces) S 1 …" the name ends at the last parenthesis, and the state is
+  // field 3.
   const std::size_t name_end = std::min(text.rfind(')'), text.size());
   const std::vector<std::string_view> fields = words(text.substr(name_end));
   const auto field = [&](std::size_t index) { return fields[index - 2]; };

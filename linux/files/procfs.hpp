@@ -9,33 +9,33 @@
 
 namespace ocirun::linux {
 
-/// A procfs of our own: mounted detached, so that no mount of a container can cover any of its
-/// files (runc CVE-2019-16884, CVE-2025-52881). Each file is opened beneath it without symlinks or
-/// crossings. Where the kernel grants no mount of our own, the same files of /proc, each proven to
-/// lie on one and the same procfs mount.
+/// A procfs of our own, mounted detached, so that no mount of a container can cover its files (runc
+/// CVE-2019-16884, CVE-2025-52881). Each file is opened below it without following symlinks or
+/// crossing mounts. Where the kernel does not allow a mount of our own, the host's /proc is used,
+/// and each file is verified to lie on the same procfs mount.
 class Procfs {
  public:
-  /// kProcesses has /proc/PID only (subset=pid); kFull has sysctls too: open, use, close in one
-  /// scope.
+  /// kProcesses: only /proc/PID (subset=pid). kFull: the sysctls too; open, use and close it within
+  /// one scope.
   enum class Subset { kProcesses, kFull };
 
-  /// fsopen("proc") of the caller's pid namespace; open_tree(/proc) or /proc where that is refused.
-  /// Verified: PROC_SUPER_MAGIC and inode 1.
+  /// Mounts the procfs of the caller's pid namespace with fsopen; where that is refused, opens
+  /// /proc with open_tree or open. Verified: PROC_SUPER_MAGIC and inode 1.
   static Result<Procfs> open(Subset subset);
 
   Fd fd() const { return root_; }
 
-  /// Opens a file, "sys/net/ipv4/ip_forward" or "self/attr/exec". "self" and "thread-self" are
-  /// resolved here.
+  /// Opens a file such as "sys/net/ipv4/ip_forward" or "self/attr/exec". "self" and "thread-self"
+  /// are replaced by numbers here.
   Result<UniqueFd> open_file(std::string_view path, int flags) const;
   /// Writes `value` in one write(2); a short write is EIO.
   Result<void> write(std::string_view path, std::string_view value) const;
-  /// At most 1 MiB.
+  /// Reads a whole file of at most 1 MiB.
   Result<std::string> read(std::string_view path) const;
-  /// An O_PATH descriptor made a real one: opens /proc/self/fd/N with `flags` (the magic link is
-  /// followed only after it was proven to lie on the mount of its directory).
+  /// Opens the file of an O_PATH descriptor with `flags`, through /proc/self/fd/N. That magic link
+  /// is followed only after it was verified to lie on the mount of its directory.
   Result<UniqueFd> reopen(Fd descriptor, int flags) const;
-  /// Where `descriptor` is, as the caller's root sees it ("/a/b", "/a/b (deleted)").
+  /// The path of `descriptor` below the caller's root ("/a/b", "/a/b (deleted)").
   Result<std::string> path_of(Fd descriptor) const;
 
  private:
@@ -47,34 +47,35 @@ class Procfs {
   Origin origin_;
 };
 
-/// What `path` (absolute, clean) names below a container's /proc: "" for /proc itself, nothing for
-/// a path elsewhere.
+/// The part of `path` (absolute, clean) below a container's /proc: "" for /proc itself, nothing for
+/// a path outside it.
 std::optional<std::string_view> name_in_proc(std::string_view path);
 
-/// "self/fd/N": the name of `descriptor` below a procfs that is the working directory, for mount(2)
-/// and chmod(2), which take no descriptor.
+/// "self/fd/N": the name of `descriptor` relative to a procfs as the working directory, for
+/// mount(2) and chmod(2), which take no descriptor.
 std::string fd_link(Fd descriptor);
-/// The same below the caller's /proc, for calls that take a name only. Never inside a
+/// "/proc/self/fd/N": the name of `descriptor` for calls that take only a name. Never used inside a
 /// container.
 std::string host_fd_link(Fd descriptor);
 
-/// Of /proc/PID/stat, read from the host's procfs; a zombie has them too.
+/// The fields of /proc/PID/stat that ocirun uses. A zombie has them too.
 struct ProcessStat {
   char state = '?';
-  int parent = 0;                     // 0 where it is not visible
+  int parent = 0;                     // 0 where the parent is not visible
   unsigned long long start_time = 0;  // clock ticks since boot
   int threads = 0;
-  bool has_executed = false;  // execve(2) since it was cloned
-  bool is_exiting = false;    // its first thread gives back memory, descriptors, namespaces
+  bool has_executed = false;  // has called execve(2) since it was cloned
+  bool is_exiting = false;    // its first thread releases memory, descriptors, namespaces
 };
-/// Nothing for what is no such text.
+/// Nothing for a text that is no /proc/PID/stat.
 std::optional<ProcessStat> parse_process_stat(std::string_view text);
-/// Errors: ENOENT or ESRCH when there is no such process; one that hidepid hides is told.
+/// Reads the host's procfs. Errors: ENOENT or ESRCH when there is no such process. An error says so
+/// if hidepid hides the process.
 Result<ProcessStat> read_process_stat(int pid);
-/// For `error`, with which a file of /proc/PID could not be opened: a sentence about hidepid where
-/// the process is there all the same (ENOENT, EPERM, EACCES); else `error` itself.
+/// For an `error` from opening a file of /proc/PID: if the process exists all the same (ENOENT,
+/// EPERM, EACCES), returns an error about hidepid; otherwise `error` itself.
 Error explain_hidden_process(int pid, Error error);
-/// Which file process `pid` executes, as "DEVICE:INODE"; the caller needs the right to trace it.
+/// Which file process `pid` executes, as "DEVICE:INODE". Needs permission to trace the process.
 Result<std::string> image_of(int pid);
 
 }  // namespace ocirun::linux

@@ -12,15 +12,16 @@ namespace ocirun::linux {
 namespace {
 
 constexpr int kResolveTries = 128;  // openat2: EAGAIN when any rename or mount raced a ".."
-constexpr int kMaxSymlinks = 40;    // as the kernel (MAXSYMLINKS)
+constexpr int kMaxSymlinks = 40;    // like the kernel (MAXSYMLINKS)
 constexpr std::uint64_t kNoSymlinkFollowing = 0x2000;  // ST_NOSYMFOLLOW, statfs(2)
 
-/// What the walk does about a component that does not exist.
+/// What the walk does when a component does not exist.
 enum class Missing { kFail, kMakeDirectories, kMakeFile };
 
-/// Resolves a path as openat2(RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS) does, one component at a
-/// time, each opened O_NOFOLLOW below the one before. It holds the descriptors it came through, so
-/// ".." goes back to where it came from, whatever was renamed meanwhile, and never above the root.
+/// Resolves a path like openat2(RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS), one component at a time,
+/// each opened O_NOFOLLOW below the one before. It keeps the descriptors of all directories on the
+/// way, so ".." returns to the directory that the walk came from, whatever was renamed meanwhile,
+/// and never leaves the root.
 class Walk {
  public:
   Walk(Fd root, int flags, SafeDir::Symlinks symlinks, Missing missing, mode_t mode)
@@ -47,8 +48,8 @@ class Walk {
  private:
   Fd here() const { return passed_.empty() ? root_ : Fd(passed_.back()); }
 
-  /// Puts the components of `path` before those that are still to come; a trailing slash counts as
-  /// ".", so that what is before it must be a directory.
+  /// Puts the components of `path` before the pending ones. A trailing slash counts as ".", so that
+  /// the component before it must be a directory.
   void push(std::string_view path) {
     std::vector<std::string> parts;
     std::size_t begin = 0;
@@ -62,14 +63,14 @@ class Walk {
                     std::make_move_iterator(parts.rend()));
   }
 
-  /// Opens one component; empty when it was a symlink, whose target is then pending.
+  /// Opens one component. Empty if it was a symlink; the components of its target are then pending.
   Result<UniqueFd> step(const std::string& name, bool last) {
     Result<UniqueFd> found = sys::openat(here(), name.c_str(), O_PATH | O_NOFOLLOW);
     if (!found && found.error().number() == ENOENT && missing_ != Missing::kFail) {
       if (last && missing_ == Missing::kMakeFile) return make_file(name);
       if (auto made = sys::mkdirat(here(), name.c_str(), mode_);
           !made && made.error().number() != EEXIST) {
-        const bool is_whole_path = last && passed_.empty();  // which walk() names
+        const bool is_whole_path = last && passed_.empty();  // walk() names it
         if (!is_whole_path) made.error().within(name);
         return std::unexpected(std::move(made).error());
       }
@@ -98,8 +99,8 @@ class Walk {
     TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(symlink));
     if (filesystem.flags & kNoSymlinkFollowing) return fail(ELOOP, "follow symlink");
     TRY_ASSIGN(const std::string target, sys::readlinkat(symlink, ""));
-    // procfs has plain symlinks ("self", "mounts") and magic ones, whose text is only a description
-    // ("/usr/bin/x", "pipe:[7]") of what they would jump to.
+    // procfs has plain symlinks ("self", "mounts") and magic links. The text of a magic link only
+    // describes the file that it leads to ("/usr/bin/x", "pipe:[7]").
     if (filesystem.magic == PROC_SUPER_MAGIC &&
         (target.starts_with('/') || target.find(":[") != std::string::npos))
       return fail(ELOOP, "follow magic link");
@@ -125,7 +126,7 @@ Result<UniqueFd> walk(Fd root, const RootfsPath& path, int flags, Missing missin
   return within(Walk(root, flags, symlinks, missing, mode).run(path.string()), path.string());
 }
 
-/// openat2 came with Linux 5.6, and a seccomp filter around us may not know it.
+/// openat2 exists since Linux 5.6, and a seccomp filter around the runtime may refuse it.
 bool openat2_is_refused(const Error& error) {
   return error.number() == ENOSYS || error.number() == EPERM;
 }
@@ -147,7 +148,7 @@ Result<UniqueFd> SafeDir::open(const RootfsPath& path, int flags, Symlinks symli
     if (opened) return opened;
     const bool raced = opened.error().number() == EAGAIN;
     if (raced && tries < kResolveTries) continue;
-    // Who renames without end may win each of those races; the walk takes part in none.
+    // Endless renames can make each try of openat2 fail; the walk cannot be disturbed by them.
     if (raced || openat2_is_refused(opened.error())) return open_by_walk(path, flags, symlinks);
     return opened;
   }

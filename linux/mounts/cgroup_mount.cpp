@@ -9,7 +9,8 @@
 namespace ocirun::linux {
 namespace {
 
-/// The attributes of one hierarchy's mount; a bind takes them off nothing.
+/// The attributes for one hierarchy's mount. Nothing has to be cleared, because a bind has no
+/// attributes yet.
 std::uint64_t attributes_of(const Mount& mount) {
   return combine(mount.recursive_attributes, mount.attributes).set;
 }
@@ -19,13 +20,15 @@ Result<UniqueFd> bind_own(const Mount& mount, const MountPoint& point,
   TRY_ASSIGN(const UniqueFd own, sys::open(hierarchy.own_directory.c_str(), O_PATH | O_DIRECTORY));
   Placement placement;
   placement.attributes.set = attributes_of(mount);
-  // fsmount(2) and a cleared mode both mean relatime; the others are set only if they were asked.
+  // Both fsmount(2) and a cleared atime mode mean relatime, so another mode is set only if it was
+  // asked for.
   if (placement.attributes.set & MOUNT_ATTR__ATIME) placement.attributes.clear = MOUNT_ATTR__ATIME;
   return within(place_bind(point, own, placement), "bind " + hierarchy.own_directory.string());
 }
 
-/// A fresh mount shows the cgroup namespace's root. Without such a namespace that would be the
-/// host's: then, and where the kernel refuses, the container gets its own directory.
+/// A new mount shows the root of the cgroup namespace. Without an own cgroup namespace that would
+/// be the host's root: then, and where the kernel refuses the mount, the container's cgroup
+/// directory is bound.
 Result<UniqueFd> place_hierarchy(const MountContext& context, const Mount& mount,
                                  const MountPoint& point, const CgroupHierarchy& hierarchy) {
   if (!context.own_cgroup_namespace) return bind_own(mount, point, hierarchy);
@@ -40,7 +43,7 @@ Result<UniqueFd> place_hierarchy(const MountContext& context, const Mount& mount
   return made;
 }
 
-/// "cpu,cpuacct" is also found as "cpu" and as "cpuacct".
+/// Links "cpu" and "cpuacct" to the directory "cpu,cpuacct".
 Result<void> link_controllers(Fd directory, const std::string& name) {
   const auto controllers = words(name, ',');
   if (controllers.size() < 2) return {};
@@ -49,7 +52,7 @@ Result<void> link_controllers(Fd directory, const std::string& name) {
   return {};
 }
 
-/// Where the host mounts none there is nothing to show but an empty directory.
+/// On a host without mounted hierarchies, the container gets an empty directory.
 Result<UniqueFd> place_all_hierarchies(const MountContext& context, const Mount& mount,
                                        const MountPoint& point) {
   Filesystem tmpfs;

@@ -6,9 +6,10 @@
 
 namespace ocirun::linux {
 
-/// A mount of type "cgroup" (M-12). Pure v2: the container's cgroup2, or a bind of its directory
-/// where it has no cgroup namespace or may not mount one. v1 and hybrid: a tmpfs with one mount per
-/// hierarchy and a symlink per co-mounted controller; read-only in the end if `ro` was asked.
+/// Makes a mount of type "cgroup" (M-12). Pure v2: a cgroup2 filesystem, or a bind of the
+/// container's cgroup directory where the container has no cgroup namespace or may not mount
+/// cgroup2. v1 and hybrid: a tmpfs with one mount for each hierarchy and a symlink for each
+/// co-mounted controller. The tmpfs becomes read-only at the end if `ro` was asked for.
 Result<UniqueFd> place_cgroups(const MountContext& context, const Mount& mount,
                                const MountPoint& point);
 

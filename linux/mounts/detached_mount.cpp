@@ -10,7 +10,7 @@
 namespace ocirun::linux {
 namespace {
 
-/// A superblock flag that fsconfig(2) knows by name, set and taken back.
+/// A superblock flag, and the fsconfig(2) options that set and clear it.
 struct SuperblockFlag {
   std::uint64_t flag;
   const char* set;
@@ -22,7 +22,7 @@ constexpr SuperblockFlag kSuperblockFlags[] = {
     {MS_RDONLY, "ro", "rw"},
 };
 
-/// What the filesystem has to say about a failure: lines such as "e tmpfs: Bad value for 'size'".
+/// The filesystem's own error messages: lines such as "e tmpfs: Bad value for 'size'".
 std::string messages_of(Fd context) {
   std::string text;
   char line[512];
@@ -126,7 +126,7 @@ Result<DetachedMount> DetachedMount::clone_of(Fd origin, Recursion recursion) {
 Result<void> DetachedMount::attach(Fd target) const {
   auto done = sys::move_mount(fd_, target);
   if (done || done.error().number() != EINVAL) return done;
-  // mount(2) says which of the many meanings of EINVAL this one is.
+  // Like mount(2), tells this meaning of EINVAL apart from the many others.
   TRY_ASSIGN(const struct stat from, sys::fstat(fd_));
   TRY_ASSIGN(const struct stat onto, sys::fstat(target));
   if (S_ISDIR(from.st_mode) == S_ISDIR(onto.st_mode)) return done;

@@ -13,38 +13,39 @@
 
 namespace ocirun::linux {
 
-enum class Recursion : std::uint8_t { kTop, kTree };  // one mount, or it and all below it
+enum class Recursion : std::uint8_t { kTop, kTree };  // one mount, or the mount and all below it
 
 /// What fsopen(2), or mount(2) where the kernel lacks it, needs to make a filesystem.
 struct Filesystem {
   std::string type;
   std::string source;
   std::uint64_t superblock_flags = 0;  // MS_SYNCHRONOUS, MS_DIRSYNC, …
-  std::uint64_t superblock_clear = 0;  // the same; matters only to a remount
+  std::uint64_t superblock_clear = 0;  // the MS_* flags to clear; only a remount needs them
   std::string selinux_context;         // "": none
   std::vector<std::string> data;       // "key=value" or "key", in order
 };
 
-/// The label of one of SELinux' options, such as "context=a:b:c:s0:c1,c2", without the quotes that
-/// protect its commas where options are one text; "" for any other option.
+/// The SELinux label in a mount option such as "context=a:b:c:s0:c1,c2", without quotes (in a text
+/// of several options, quotes protect the label's commas). "" for any other option.
 std::string_view label_of(std::string_view option);
 
-/// A mount that is in no namespace's tree yet: complete, with all its attributes, before anybody
-/// sees it. Once attached, its descriptor is the handle of the attached mount.
+/// A mount that is not yet attached to a mount namespace, so it gets all its attributes before any
+/// process can see it. After attach(), its descriptor refers to the attached mount.
 class DetachedMount {
  public:
   explicit DetachedMount(UniqueFd fd) : fd_(std::move(fd)) {}
 
-  /// fsopen, fsconfig, fsmount with MOUNT_ATTR_* `attributes`. The error has the filesystem's own
-  /// messages. ENOSYS: before Linux 5.2; EINVAL: maybe an option that only mount(2) takes.
+  /// Makes a filesystem with fsopen, fsconfig and fsmount, and MOUNT_ATTR_* `attributes`. The error
+  /// contains the filesystem's own messages. ENOSYS: before Linux 5.2. EINVAL: possibly an option
+  /// that only mount(2) accepts.
   static Result<DetachedMount> of_filesystem(const Filesystem& filesystem,
                                              std::uint64_t attributes);
-  /// A clone of the mount at `origin` (any descriptor, O_PATH too) from there on down. ENOSYS:
+  /// Clones the mount at `origin` (any descriptor, O_PATH too), from that directory down. ENOSYS:
   /// before Linux 5.2.
   static Result<DetachedMount> clone_of(Fd origin, Recursion recursion);
 
   Fd fd() const { return fd_; }
-  /// move_mount(2) onto an O_PATH fd: nothing is resolved again.
+  /// move_mount(2) onto an O_PATH descriptor: no path is resolved again.
   Result<void> attach(Fd target) const;
   UniqueFd release() && { return std::move(fd_); }
 
@@ -52,8 +53,9 @@ class DetachedMount {
   UniqueFd fd_;
 };
 
-/// Of a bind of one of the host's device nodes: the inode is the host's, and whoever owns it in the
-/// container would change its mode and owner for everybody. The device takes writes all the same.
+/// The attributes for a bind of a device node of the host: read-only. The inode is the host's, so a
+/// process that owns it in the container could otherwise change its mode and owner for the whole
+/// host. Writing to the device works all the same.
 extern const MountAttributes kHostNode;
 
 /// Changes the attributes and the propagation of a mount, detached or not, with mount_setattr(2).
@@ -62,14 +64,14 @@ extern const MountAttributes kHostNode;
 Result<void> set_mount_attributes(Fd mount, MountAttributes attributes, Recursion recursion,
                                   Propagation propagation = Propagation::kUnchanged);
 
-/// MS_SHARED, MS_SLAVE, MS_PRIVATE or MS_UNBINDABLE; 0 for kUnchanged.
+/// The flag for mount(2): MS_SHARED, MS_SLAVE, MS_PRIVATE or MS_UNBINDABLE; 0 for kUnchanged.
 unsigned long propagation_flag(Propagation propagation);
 
-/// `first`, then `second`: what the latter names wins.
+/// The attributes of `first` and then `second`. Where they contradict each other, `second` wins.
 MountAttributes combine(MountAttributes first, MountAttributes second);
 
-/// Names what a locked mount refused, or nothing when no flag of `mount` explains it: 'option "rw":
-/// …'.
+/// Which option the kernel refused because the flag is locked on `mount`: 'option "rw": …'. "" when
+/// no locked flag explains the refusal.
 std::string locked_flags(Fd mount, MountAttributes attributes);
 
 /// Changes the superblock of an attached mount: fspick, fsconfig, reconfigure.

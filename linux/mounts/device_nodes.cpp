@@ -14,7 +14,7 @@
 namespace ocirun::linux {
 namespace {
 
-// <sys/mount.h> and the kernel's header exclude each other.
+// <sys/mount.h> and the kernel's header cannot be included together.
 constexpr int kNoFollow = 8;  // UMOUNT_NOFOLLOW
 constexpr int kDirectory = O_PATH | O_DIRECTORY | O_NOFOLLOW;
 
@@ -51,7 +51,7 @@ Result<void> unmount(const SafeDir::Entry& where) {
   return sys::unmount(where.name.c_str(), sys::kDetach | kNoFollow);
 }
 
-/// Whether the file below was made for it.
+/// Binds `tree`. Returns whether the file below the bind was made for it.
 Result<bool> bind(const SafeDir::Entry& where, Fd tree) {
   TRY_ASSIGN(const Cover cover, open_cover(where));
   auto bound = sys::move_mount(tree, cover.file);
@@ -60,14 +60,14 @@ Result<bool> bind(const SafeDir::Entry& where, Fd tree) {
   return cover.was_made;
 }
 
-// What a bind was mounted on: another file than that is the container's own.
+// Only an empty file can be what a bind was mounted on. Any other file is the container's own.
 bool is_empty_file(const SafeDir::Entry& where) {
   const auto info = sys::fstatat(where.parent, where.name.c_str());
   return info && S_ISREG(info->st_mode) && info->st_size == 0;
 }
 
-// The clone is a peer of the host's /dev until told otherwise: what the container mounted over the
-// node would be seen there.
+// The clone is at first a peer of the host's /dev: a mount that the container puts over the node
+// would appear on the host. So it is made private.
 Result<UniqueFd> clone_node(Fd node) {
   TRY_ASSIGN(UniqueFd tree,
              sys::open_tree(node, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH));
@@ -89,7 +89,7 @@ Result<HostDevice> open_host_device(const HostPath& host, RootfsPath path) {
   return within(open(), "device " + host.string());
 }
 
-/// The parent of `path`, each component opened without following it.
+/// Opens the parent of `path`. No component is followed if it is a symlink.
 Result<SafeDir::Entry> NodeChanges::open_parent(const RootfsPath& path, Missing missing) {
   std::vector<std::string> names;
   for (std::string_view rest = path.string(); !rest.empty();) {

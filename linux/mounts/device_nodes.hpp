@@ -12,17 +12,18 @@
 
 namespace ocirun::linux {
 
-/// A device of the host's for a container that runs already.
+/// A device of the host that a running container is to get.
 struct HostDevice {
   Device device;          // with the mode and the owner that it has on the host
   Result<UniqueFd> tree;  // its node as a detached mount, for kBindHostNode, or why there is none
 };
-/// `host` as the caller sees it, `path` in the container. Errors: it is no device.
+/// `host` is the node's path in the caller's mount namespace, `path` its path in the container.
+/// Errors: `host` is no device.
 Result<HostDevice> open_host_device(const HostPath& host, RootfsPath path);
 
-/// Nodes made and removed below the root of a container that runs and may be hostile: no symlink
-/// on the way to one is followed, and what is no device is not touched. All of it is undone when
-/// this object goes without keep().
+/// Makes and removes device nodes below the root of a running, possibly hostile container. No
+/// symlink on the way to a node is followed, and no file that is not a device is touched. The
+/// destructor undoes all changes unless keep() was called.
 class NodeChanges {
  public:
   NodeChanges(const SafeDir& root, const Procfs& procfs, NodeSource source)
@@ -31,11 +32,12 @@ class NodeChanges {
   NodeChanges& operator=(const NodeChanges&) = delete;
   ~NodeChanges();
 
-  /// Missing parent directories are made (0755). Errors: ENOTDIR (a symlink is in the way),
-  /// something else is there.
+  /// Makes the node and its missing parent directories (0755). Errors: ENOTDIR (a symlink is in the
+  /// way); another file exists at the path.
   Result<void> add(const HostDevice& device);
-  /// The node at the device's path, if it is that device's: what a container has put in its place
-  /// stays, and false is returned. Errors: ENOENT; ENOTDIR; it cannot be removed.
+  /// Removes the node at the device's path if it is the node of that device. If the container has
+  /// put another file there, that file stays, and the result is false. Errors: ENOENT; ENOTDIR; the
+  /// node cannot be removed.
   Result<bool> remove(const Device& device);
   void keep() { undo_.clear(); }
 
@@ -48,8 +50,8 @@ class NodeChanges {
   const SafeDir& root_;
   const Procfs& procfs_;
   NodeSource source_;
-  // What takes each change back, as far as the container lets us: what it did to its /dev meanwhile
-  // stays.
+  // Each entry undoes one change, as far as the container allows it: what the container has changed
+  // in its /dev meanwhile stays.
   std::vector<std::move_only_function<void()>> undo_;
 };
 

@@ -61,8 +61,8 @@ bool is_as_wanted(const struct stat& info, const Device& device) {
          (info.st_mode & 07777) == device.mode.value_or(kDefaultMode);
 }
 
-/// Verifies the node that mknod made, and gives it what mknod could not: another owner, or a mode
-/// that an ACL of the directory changed. That is done by descriptor: the name is not used again.
+/// Verifies the node that mknod made, and sets what mknod could not: another owner, or a mode that
+/// an ACL of the directory has changed. Uses a descriptor, so the name is not resolved again.
 Result<void> finish_node(const SafeDir::Entry& where, const Procfs& procfs, const Device& device) {
   TRY_ASSIGN(const struct stat made, sys::fstatat(where.parent, where.name.c_str()));
   if (is_as_wanted(made, device)) return {};
@@ -80,7 +80,7 @@ Result<void> finish_node(const SafeDir::Entry& where, const Procfs& procfs, cons
   }
   const mode_t mode = device.mode.value_or(kDefaultMode);
   if ((info.st_mode & 07777) == mode) return {};
-  // fchmod(2) refuses O_PATH, and fchmodat2(2) came only with Linux 6.6.
+  // fchmod(2) refuses O_PATH descriptors, and fchmodat2(2) needs Linux 6.6.
   TRY_ASSIGN(const UniqueFd links, procfs.open_file("self/fd", O_PATH | O_DIRECTORY));
   return sys::fchmodat(links, std::to_string(node.get()).c_str(), mode);
 }
@@ -118,7 +118,7 @@ Result<void> make_node(const SafeDir& root, const Procfs& procfs, const Device& 
   return {};
 }
 
-/// Errors mean no: what is not there gets no link.
+/// False on any error: no link is made then.
 bool exists(const SafeDir& root, const char* path) {
   return root.open(RootfsPath(path), O_PATH | O_NOFOLLOW).has_value();
 }

@@ -27,46 +27,49 @@ struct Device {
   Gid gid;
 };
 
-/// null zero full random urandom tty, mode 0666, owned by the container's root (L-27).
+/// null zero full random urandom tty: mode 0666, owned by the container's root (L-27).
 std::span<const Device> default_devices();
 
-/// How a node comes to be: mknod(2), or a bind mount of the host's node where mknod is refused
-/// (user namespaces, L-25).
+/// How a device node is made: by mknod(2), or by a bind mount of the host's node where mknod is
+/// refused (user namespaces, L-25).
 enum class NodeSource { kMakeNode, kBindHostNode };
 
-/// Makes one device node below `root`, ownership and mode set by fd, then verified by fstat. Wants
-/// umask 0. A node that is there already and is that very device is left as it is; a fifo is made
-/// in any case. mknod that the kernel refuses (EPERM) becomes a bind mount too; a bound node has
-/// the host's owner and mode. Errors: something else of that name exists already (L-21); the host
-/// has no such node; an id that the user namespace does not map (L-24).
+/// Makes one device node below `root`. Owner and mode are set through the descriptor, then verified
+/// by fstat. The caller's umask has to be 0. An existing node of the same device is left as it is.
+/// A fifo is made with mknod whatever `source` says. Where the kernel refuses mknod (EPERM), the
+/// host's node is bind-mounted instead; a bound node keeps the host's owner and mode. Errors:
+/// another file of that name exists (L-21); the host has no such node; the user namespace does not
+/// map an id (L-24).
 Result<void> make_device(const SafeDir& root, const Procfs& procfs, const Device& device,
                          NodeSource source);
 
-/// mknod(2) alone, in a directory that is open already; the same verification. False: that very
-/// device was there. Errors: EPERM where the filesystem or the user namespace refuses mknod.
+/// Makes the node with mknod(2) only, in a directory that is already open, and verifies it in the
+/// same way. False: a node of that device existed already. Errors: EPERM where the filesystem or
+/// the user namespace refuses mknod.
 Result<bool> make_node_at(const SafeDir::Entry& where, const Procfs& procfs, const Device& device);
 
-/// What make_device() binds for it: the host's node of that device by the same name, by udev's link
-/// of its number, or a default device under its own name. Errors: the host has none.
+/// Opens the host's node that make_device() binds for `device`: the node of the same path, udev's
+/// link for the device number, or a default device under its own name. Errors: the host has none of
+/// these.
 Result<UniqueFd> open_host_node(const Device& device);
 
-/// What a node is bound onto.
+/// The file that a device node is bound onto.
 struct Cover {
   UniqueFd file;
-  bool was_made;  // false: a file was there
+  bool was_made;  // false: the file existed before
 };
-/// A file to bind a node onto, made if there is none. Never through a symlink. Errors: something
-/// else is there.
+/// Opens, or else makes, the file to bind a node onto. Never follows a symlink. Errors: something
+/// other than such a file exists there.
 Result<Cover> open_cover(const SafeDir::Entry& where);
 
-/// /dev/fd, stdin, stdout, stderr, core, where their targets exist after the mounts (LG-4), and
-/// /dev/ptmx -> pts/ptmx.
+/// Makes the symlinks /dev/fd, stdin, stdout, stderr and core, where their targets exist after the
+/// mounts (LG-4), and /dev/ptmx -> pts/ptmx.
 Result<void> make_device_links(const SafeDir& root);
 
-/// Opens `/dev/null` of the host (O_RDWR) and proves it a character device 1:3. Never changes its
-/// owner.
+/// Opens `/dev/null` of the host (O_RDWR) and verifies that it is the character device 1:3. Never
+/// changes its owner.
 Result<UniqueFd> open_verified_null();
-/// Proves that `fd`, O_PATH or not, is the character device 1:3.
+/// Verifies that `fd`, O_PATH or not, is the character device 1:3.
 Result<void> verify_null(Fd fd);
 
 /// `name` below /dev: dev_path("pts/ptmx").

@@ -10,9 +10,9 @@
 namespace ocirun::linux::legacy {
 namespace {
 
-constexpr int kBusyTries = 3;  // EBUSY: an unmount of something else is still under way
+constexpr int kBusyTries = 3;  // EBUSY: an unmount elsewhere is still in progress
 
-/// An attribute's two spellings: mount(2)'s flag and statfs(2)'s.
+/// A mount attribute, and its flags for mount(2) and statfs(2).
 struct FlagPair {
   std::uint64_t attribute;
   std::uint64_t mount_flag;
@@ -27,7 +27,8 @@ constexpr FlagPair kFlags[] = {
     {MOUNT_ATTR_NOSYMFOLLOW, MS_NOSYMFOLLOW, 0x2000},  // ST_NOSYMFOLLOW
 };
 
-/// mount(2)'s flag of an atime mode; strictatime is said outright, or relatime would be meant.
+/// The flag for mount(2) of an atime mode. strictatime needs a flag too: without one, mount(2) uses
+/// relatime.
 std::uint64_t atime_flag(std::uint64_t attributes) {
   switch (attributes & MOUNT_ATTR__ATIME) {
     case MOUNT_ATTR_NOATIME:
@@ -51,7 +52,7 @@ std::uint64_t mount_flags(std::uint64_t attributes) {
   return flags;
 }
 
-/// Options as one text. A label has commas of its own and is quoted.
+/// The options as one text. The label contains commas, so it is quoted.
 std::string joined(const Filesystem& filesystem) {
   std::vector<std::string> options = filesystem.data;
   if (!filesystem.selinux_context.empty())
@@ -62,8 +63,8 @@ std::string joined(const Filesystem& filesystem) {
   return fmt::to_string(fmt::join(options, ","));
 }
 
-/// Makes the trusted procfs the working directory, so that an fd link is a relative name that
-/// nobody can cover, and goes back.
+/// Makes the trusted procfs the working directory for the call, so that self/fd/N is a relative
+/// name that no mount can cover. Then restores the working directory.
 Result<void> mount_from_procfs(const Procfs& procfs, const std::string& source, Fd target,
                                const char* type, std::uint64_t flags, const char* data) {
   TRY_ASSIGN(const UniqueFd before, sys::open(".", O_PATH | O_DIRECTORY));
@@ -77,8 +78,8 @@ Result<void> mount_from_procfs(const Procfs& procfs, const std::string& source, 
   return done;
 }
 
-/// Opens the mount that was just made. Its path must be the one that was resolved before, its
-/// mount id another: else a rename led the second look elsewhere, or the mount went elsewhere.
+/// Opens the mount that was just made. Its path must be the same as before, and its mount id must
+/// have changed. Otherwise a rename has redirected either this lookup or the mount.
 Result<UniqueFd> open_made(const MountPoint& point, std::uint64_t id_before) {
   TRY_ASSIGN(UniqueFd made, point.root.open(point.path, O_PATH));
   TRY_ASSIGN(const std::uint64_t id_after, sys::mount_id(made));

@@ -13,9 +13,9 @@ namespace {
 
 constexpr const char* kName = "tree";
 
-/// A directory of our own that the container's user namespace may pass, as the working directory:
-/// of all that a process has open, the kernel moves its root and working directory alone along when
-/// it copies the mount namespace.
+/// Enters a directory of our own that the container's user namespace may pass. It is the working
+/// directory because, when the kernel copies a mount namespace, it moves only the root and the
+/// working directory of the process into the copy, and no other open file.
 Result<UniqueFd> enter_workplace() {
   Filesystem filesystem;
   filesystem.type = filesystem.source = "tmpfs";
@@ -47,7 +47,7 @@ Result<UniqueFd> open_source(const Procfs& procfs, const BindForContainer& wante
              : open_id_mapped_bind(procfs, wanted.mount, wanted.id_map, wanted.source);
 }
 
-/// Before Linux 5.12 only an attached mount can have its attributes changed.
+/// Attaches the tree: before Linux 5.12 only an attached mount can have its attributes changed.
 Result<void> attach_complete(const Procfs& procfs, const Mount& mount, UniqueFd opened) {
   const DetachedMount tree(std::move(opened));
   TRY_ASSIGN(const UniqueFd workplace, enter_workplace());
@@ -65,14 +65,14 @@ Result<UniqueFd> clone_attached() {
 Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const BindForContainer& wanted) {
   if (::unshare(CLONE_NEWNS) != 0)
     return fail(errno, "make a mount namespace to lock {} in", wanted.mount.source);
-  // A tree that follows the host (rslave, rshared) has to stay its slave.
+  // A tree that receives the host's mount events (rslave, rshared) has to remain a slave.
   TRY(isolate_mount_tree(wants_early_open(wanted.mount) ? Propagation::kSlave
                                                         : wanted.rootfs_propagation));
   TRY_ASSIGN(UniqueFd opened, open_source(procfs, wanted));
   TRY(attach_complete(procfs, wanted.mount, std::move(opened)));
   if (::setns(wanted.user_namespace.value, CLONE_NEWUSER) != 0)
     return fail(errno, "enter the container's user namespace");
-  if (::unshare(CLONE_NEWNS) != 0)  // the copy is what locks
+  if (::unshare(CLONE_NEWNS) != 0)  // copying locks the mounts
     return fail(errno, "copy the mount namespace for the container's user namespace");
   return clone_attached();
 }

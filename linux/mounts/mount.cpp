@@ -17,7 +17,7 @@
 namespace ocirun::linux {
 namespace {
 
-/// Filesystems whose files SELinux labels by itself; `context=` is an error there.
+/// Filesystems whose files SELinux labels by itself. They refuse the option `context=`.
 constexpr std::array<std::string_view, 6> kSelfLabelled = {"cgroup", "cgroup2", "mqueue",
                                                            "proc",   "sysfs",   "securityfs"};
 constexpr const char* kHostSysfs = "/sys";
@@ -46,18 +46,18 @@ Filesystem filesystem_of(const MountContext& context, const Mount& mount) {
                         .superblock_clear = mount.superblock_clear,
                         .selinux_context = {},
                         .data = mount.data};
-  // A device may be read-only itself, and its journal wants to be left alone; elsewhere a read-only
-  // superblock adds nothing to a read-only mount.
+  // On a block device, the superblock becomes read-only too: the device may be read-only, and the
+  // journal must not be replayed. For other filesystems a read-only mount is enough.
   if ((mount.attributes.set & MOUNT_ATTR_RDONLY) && mount.source.starts_with('/'))
     filesystem.superblock_flags |= MS_RDONLY;
-  // The kernel takes no second context, and no default next to one.
+  // The kernel refuses a second context, and a context together with defcontext.
   if (!has_option(mount, "context=") && !has_option(mount, "defcontext=") &&
       std::ranges::find(kSelfLabelled, mount.type) == kSelfLabelled.end())
     filesystem.selinux_context = context.mount_label;
   return filesystem;
 }
 
-/// What no step below can do is said before anything is done.
+/// Refuses a request that no later step can fulfil, before anything is changed.
 Result<void> check_request(const Mount& mount, bool opened) {
   if (mount.destination.empty()) return refuse("the destination is empty");
   if (mount.bind && !mount.remount && !mount.data.empty())
@@ -74,7 +74,7 @@ Result<void> check_request(const Mount& mount, bool opened) {
   return {};
 }
 
-/// M-14: a tmpfs looks like the directory that it covers.
+/// M-14: a tmpfs gets the mode of the directory that it covers.
 Result<void> inherit_mode(Filesystem& filesystem, const Mount& mount, const MountPoint& point) {
   if (mount.type != "tmpfs" || point.created || has_option(mount, "mode=")) return {};
   TRY_ASSIGN(const struct stat covered, sys::fstat(point.target));
@@ -90,20 +90,20 @@ Fill fill_of(const Mount& mount) {
   return [keeps](Fd covered, Fd filesystem) { return copy_up(covered, filesystem, keeps); };
 }
 
-/// L-34: an mqueue is older than its mount, too late for `context=`. One that is the host's is not
-/// ours to label.
+/// L-34: an mqueue filesystem exists before it is mounted, so `context=` comes too late and its
+/// root is labelled here. The host's mqueue is not labelled.
 Result<void> label_root(const MountContext& context, const Mount& mount, Fd made) {
   if (context.mount_label.empty() || mount.type != "mqueue" || context.shares_ipc) return {};
   TRY_ASSIGN(const UniqueFd directory, context.procfs.reopen(made, O_RDONLY | O_DIRECTORY));
   auto labelled = set_file_label(directory, context.mount_label);
-  // The mqueue of an ipc namespace that was joined may belong to an id that is not mapped here. It
-  // keeps the label that its maker gave it.
+  // The mqueue of a joined ipc namespace may belong to an id that is not mapped here. It keeps its
+  // label then.
   const bool is_anothers = context.in_user_namespace && !context.own_ipc;
   if (!labelled && is_anothers && labelled.error().number() == EPERM) return {};
   return labelled;
 }
 
-/// M-15, M-13: what the kernel's number means for somebody who wrote a config.json.
+/// M-15, M-13: adds to the kernel's error what the author of a config.json can do about it.
 Error with_hint(Error error, const MountContext& context, const Mount& mount) {
   if (!context.in_user_namespace) return error;
   if (error.number() == EINVAL && (has_option(mount, "gid=") || has_option(mount, "uid=")))
@@ -121,15 +121,15 @@ Error with_hint(Error error, const MountContext& context, const Mount& mount) {
   return error;
 }
 
-/// The host's own directory in place of a filesystem whose namespace the container shares, and that
-/// a user namespace therefore may not mount anew.
+/// A directory of the host that replaces a filesystem: the container shares the namespace of that
+/// filesystem, so a user namespace may not mount it anew.
 struct HostDirectory {
   const char* path;
   bool read_only;
 };
 
 std::optional<HostDirectory> host_directory_for(const MountContext& context, const Mount& mount) {
-  // M-13; all of it read-only (runc CVE-2023-25809: its cgroup tree too).
+  // M-13. The whole tree is read-only, including the cgroup tree (runc CVE-2023-25809).
   if (mount.type == "sysfs" && context.shares_network) return HostDirectory{kHostSysfs, true};
   if (mount.type == "proc" && context.shares_pids) return HostDirectory{kHostProc, false};
   if (mount.type == "mqueue" && context.shares_ipc) return HostDirectory{kHostMqueue, false};
@@ -165,8 +165,8 @@ Result<UniqueFd> place_new_filesystem(const MountContext& context, const Mount& 
   return made;
 }
 
-/// `remount`: the attributes of a mount that is there already; its filesystem's options too where
-/// some are given without `bind`.
+/// `remount`: changes the attributes of an existing mount, and also the filesystem's options if
+/// some are given and `bind` is not.
 Result<void> remount(const MountContext& context, const Mount& mount) {
   TRY_ASSIGN(const UniqueFd target, context.root.open(mount.destination, O_PATH));
   const Filesystem filesystem = {.type = mount.type,
@@ -194,7 +194,8 @@ Result<void> remount(const MountContext& context, const Mount& mount) {
                             recursion_of(mount.propagation_recursive));
 }
 
-/// Makes and attaches the mount; `held_back` are attributes that a new filesystem gets later.
+/// Makes and attaches the mount. `held_back` are attributes that a new filesystem gets later, in
+/// finish_mount().
 Result<UniqueFd> place(const MountContext& context, const Mount& mount, UniqueFd opened,
                        std::uint64_t held_back) {
   UniqueFd source;
@@ -222,7 +223,7 @@ Result<std::optional<UnfinishedMount>> make(const MountContext& context, const M
   const bool is_dev = is_dev_directory(path) && !mount.bind;
   const std::uint64_t held_back = is_dev ? mount.attributes.set & MOUNT_ATTR_RDONLY : 0;
   TRY_ASSIGN(UniqueFd made, place(context, mount, std::move(opened), held_back));
-  if (path == "/") {  // M-16: from here on the root is this mount
+  if (path == "/") {  // M-16: this mount becomes the root
     context.root = SafeDir(std::move(made));
     return std::nullopt;
   }

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint64_t kProcRootInode = 1;
 
-/// What may be bound over a file of the container's procfs (M-9): what lxcfs emulates, and two that
-/// tell a container about the host.
+/// The files of the container's procfs that a bind may cover (M-9): those that lxcfs emulates, and
+/// two that tell a container about the host.
 constexpr std::array<std::string_view, 10> kBindableProcFiles = {"cpuinfo",
                                                                  "diskstats",
                                                                  "loadavg",
@@ -43,7 +43,7 @@ Result<bool> is_procfs_root(Fd fd) {
   return info.st_ino == kProcRootInode;
 }
 
-/// The path of `target` below `root` as the kernel tells it, all symlinks resolved.
+/// The path of `target` below `root`, from the kernel, with all symlinks resolved.
 Result<std::string> resolved_path(const SafeDir& root, const Procfs& procfs, Fd target) {
   TRY_ASSIGN(const std::string top, procfs.path_of(root.fd()));
   TRY_ASSIGN(std::string path, procfs.path_of(target));
@@ -51,7 +51,8 @@ Result<std::string> resolved_path(const SafeDir& root, const Procfs& procfs, Fd 
   return path;
 }
 
-/// `name` is the path below the container's procfs, "" for its root.
+/// Checks a mount on or below /proc. `name` is its path below the container's procfs, "" for the
+/// root of that.
 Result<void> check_inside_proc(const Mount& mount, std::string_view name, Fd source) {
   if (name.empty()) {
     if (!mount.bind && mount.type == "proc") return {};
@@ -67,8 +68,9 @@ Result<void> check_inside_proc(const Mount& mount, std::string_view name, Fd sou
                 fmt::join(kBindableProcFiles, ", "));
 }
 
-/// M-9: a mount in /proc could fake what the runtime or a tool trusts (runc CVE-2019-16884). The
-/// words of the path decide, and for a path that symlinks lead there, what the kernel says.
+/// M-9: a mount in /proc could fake what the runtime or a tool trusts (runc CVE-2019-16884). Checks
+/// the text of the path and, because symlinks may lead into /proc, also the path that the kernel
+/// reports.
 Result<void> check_proc_policy(const SafeDir& root, const Procfs& procfs, const Mount& mount,
                                Fd target, Fd source) {
   const std::string path = clean_path(mount.destination.string());

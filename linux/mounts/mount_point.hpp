@@ -11,22 +11,24 @@
 
 namespace ocirun::linux {
 
-/// A place below the root where a mount is made: resolved once, inside the root, and held.
+/// The file or directory below the root that a mount goes onto. Resolved once, inside the root, and
+/// kept open.
 struct MountPoint {
   const SafeDir& root;
   const Procfs& procfs;
   RootfsPath path;
   UniqueFd target;       // O_PATH
-  bool created = false;  // it did not exist before
+  bool created = false;  // open_mount_point() made it
 };
 
-/// Opens the destination of `mount`, making a directory, or a file where `source` (a bind's; -1
-/// for none) is no directory, if it is missing (M-2, M-11). Errors: a procfs or sysfs on something
-/// else than a real directory (M-10); anything but the few allowed mounts on /proc or in it (M-9).
+/// Opens the destination of `mount`. A missing destination is made: a file if `source` (of a bind
+/// mount; -1 for none) is not a directory, else a directory (M-2, M-11). Errors: a procfs or sysfs
+/// on anything but a real directory (M-10); a mount on or below /proc that is not one of the few
+/// allowed ones (M-9).
 Result<MountPoint> open_mount_point(const SafeDir& root, const Procfs& procfs, const Mount& mount,
                                     Fd source);
 
-/// `path` as text: absolute, without ".", "..", double or trailing slashes. For comparing; never
+/// `path` absolute, without ".", "..", double or trailing slashes. For comparing texts only, never
 /// for opening.
 std::string clean_path(const std::string& path);
 

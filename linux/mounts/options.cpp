@@ -24,8 +24,9 @@ void set_atime_mode(MountAttributes& attributes, Bits mode) {
   attributes.set = (attributes.set & ~Bits{MOUNT_ATTR__ATIME}) | mode;
   attributes.clear |= MOUNT_ATTR__ATIME;
 }
-/// Takes a mode back: what is left is another mode that was asked for, or the kernel's default,
-/// relatime. "norelatime" can only take back an earlier word: the kernel has no mode of that name.
+/// Applies the negation of an atime mode: what remains is another mode that an earlier option set,
+/// or the kernel's default, relatime. "norelatime" can only undo an earlier "relatime", because the
+/// kernel has no such mode.
 void unset_atime_mode(MountAttributes& attributes, Bits mode) {
   const bool asked = (attributes.clear & MOUNT_ATTR__ATIME) != 0;
   const Bits present = attributes.set & MOUNT_ATTR__ATIME;
@@ -80,7 +81,8 @@ struct Option {
   Bits bits = 0;
 };
 
-// config.md's table, with rnodev (features.md only) and runc's tmpcopyup; sorted by name.
+// The options of config.md's table, rnodev (in features.md only) and runc's tmpcopyup; sorted by
+// name.
 constexpr Option kOptions[] = {
     {"async", no_superblock, MS_SYNCHRONOUS},
     {"atime", no_atime_mode, MOUNT_ATTR_NOATIME},

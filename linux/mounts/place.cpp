@@ -17,7 +17,8 @@ bool lacks_call(const Result<T>& result) {
   return !result && result.error().number() == ENOSYS;
 }
 
-/// Superblock flags without a name in fsconfig(2), and options too long for it.
+/// Whether only mount(2) can make this filesystem: fsconfig(2) has no name for some superblock
+/// flags, and a limit on the length of options.
 bool needs_mount2(const Filesystem& filesystem) {
   return (filesystem.superblock_flags & (MS_I_VERSION | MS_SILENT)) != 0 ||
          filesystem.source.size() > kFsconfigLimit ||
@@ -26,8 +27,8 @@ bool needs_mount2(const Filesystem& filesystem) {
          });
 }
 
-/// Attributes and propagation in as few calls as they need: recursive first, so that what is asked
-/// of the top mount alone wins there.
+/// Sets attributes and propagation in as few calls as possible. Recursive attributes are set first,
+/// so that those of the top mount alone override them there.
 Result<void> set_all(Fd mount, const Placement& wanted) {
   const bool whole_tree = wanted.propagation_recursion == Recursion::kTree;
   const Propagation tree = whole_tree ? wanted.propagation : Propagation::kUnchanged;
@@ -39,7 +40,7 @@ Result<void> set_all(Fd mount, const Placement& wanted) {
   return {};
 }
 
-/// The same on an attached mount without mount_setattr(2).
+/// Like set_all(), for an attached mount and without mount_setattr(2).
 Result<void> set_all_by_mount2(const Procfs& procfs, Fd mount, const Placement& wanted) {
   if (!wanted.recursive_attributes.empty())
     return fail(ENOSYS, "recursive mount options (rro, rnosuid, …) need mount_setattr, Linux 5.12");
@@ -50,8 +51,8 @@ Result<void> set_all_by_mount2(const Procfs& procfs, Fd mount, const Placement& 
   return {};
 }
 
-/// set_all_by_mount2() of a bind that was just attached. Where that fails, the bind is unmounted: a
-/// second attempt with a tree from elsewhere would be mounted on top of it.
+/// Calls set_all_by_mount2() for a bind that was just attached. If that fails, the bind is
+/// unmounted: otherwise a second attempt with another tree would be mounted on top of it.
 Result<void> set_all_or_unmount(const Procfs& procfs, Fd mount, const Placement& wanted) {
   auto set = set_all_by_mount2(procfs, mount, wanted);
   if (!set) static_cast<void>(legacy::unmount(procfs, mount));
@@ -103,7 +104,8 @@ Result<UniqueFd> place_bind(const MountPoint& point, Fd source, const Placement&
 
 Result<UniqueFd> place_tree(const MountPoint& point, DetachedMount tree,
                             const Placement& placement) {
-  // An unbindable tree cannot be attached below a shared mount: that one waits.
+  // An unbindable tree cannot be attached below a shared mount, so it becomes unbindable after
+  // attaching.
   const bool unbindable = placement.propagation == Propagation::kUnbindable;
   Placement first = placement;
   if (unbindable) first.propagation = Propagation::kUnchanged;
@@ -124,7 +126,8 @@ Result<UniqueFd> place_filesystem(const MountPoint& point, const Filesystem& fil
   Result<UniqueFd> made = attached(point, make_filled(point, filesystem, attributes, fill));
   if (lacks_call(made)) return place_by_mount2(point, filesystem, attributes, fill);
   if (!made && made.error().number() == EINVAL) {
-    // Some filesystems take an option only in mount(2)'s one text; once, and the first error stays.
+    // Some filesystems accept an option only in mount(2)'s text of options. If that fails too, the
+    // first error is returned.
     if (auto second = place_by_mount2(point, filesystem, attributes, fill)) return second;
   }
   return made;

@@ -11,11 +11,12 @@
 
 namespace ocirun::linux {
 
-// Each of these uses the mount API of Linux 5.2 and mount_setattr(2) of 5.12, and on a kernel (or
-// below a seccomp filter) without them mount(2) on descriptors: mount_legacy.hpp. All return the
-// handle of the attached mount.
+// Attaching mounts, whatever the kernel provides. Each function uses the mount API of Linux 5.2 and
+// mount_setattr(2) of 5.12. Where the kernel lacks them or a seccomp filter refuses them, it uses
+// mount(2) on descriptors: legacy.hpp. Each place_… function returns a descriptor of the attached
+// mount.
 
-/// What a bind mount, or any mount once it is made, is given.
+/// The attributes and the propagation of a new mount.
 struct Placement {
   Recursion recursion = Recursion::kTop;  // of the clone
   MountAttributes attributes;             // of the top mount
@@ -24,21 +25,23 @@ struct Placement {
   Recursion propagation_recursion = Recursion::kTop;
 };
 
-/// Binds what `source` (O_PATH will do) refers to.
+/// Binds the file or directory behind `source` (which may be O_PATH).
 Result<UniqueFd> place_bind(const MountPoint& point, Fd source, const Placement& placement);
 
-/// Attaches a tree that exists already, made by another process or at another time.
+/// Attaches an existing tree, which was made by another process or earlier.
 Result<UniqueFd> place_tree(const MountPoint& point, DetachedMount tree,
                             const Placement& placement);
 
-/// Puts content into a new filesystem before anybody sees it; called with its root.
+/// Fills a new filesystem before any process of the container can see it. `covered` is the
+/// directory that it will be mounted on, `filesystem` the filesystem's root.
 using Fill = std::function<Result<void>(Fd covered, Fd filesystem)>;
 
-/// Makes a filesystem and attaches it. With `fill` it is writable until that is done.
+/// Makes a filesystem and attaches it. If `fill` is given, the filesystem is writable until `fill`
+/// returns.
 Result<UniqueFd> place_filesystem(const MountPoint& point, const Filesystem& filesystem,
                                   std::uint64_t attributes, const Fill& fill = nullptr);
 
-/// Changes a mount that is attached.
+/// Changes an attached mount.
 Result<void> change_attributes(const Procfs& procfs, Fd mount, MountAttributes attributes,
                                Recursion recursion);
 Result<void> change_propagation(const Procfs& procfs, Fd mount, Propagation propagation,

@@ -15,8 +15,8 @@
 namespace ocirun::linux {
 namespace {
 
-/// Where to attach the root: on itself, or, where the user namespace cannot reach it, on "/", which
-/// leaves this namespace by the pivot anyway.
+/// Opens the place to attach the root: the rootfs itself, or "/" where the user namespace cannot
+/// reach the rootfs. The pivot removes what is on "/" from this namespace anyway.
 Result<UniqueFd> open_attachment(const HostPath& rootfs, bool have_tree) {
   auto directory = sys::open(rootfs.c_str(), O_PATH | O_DIRECTORY);
   if (!directory && directory.error().number() == EACCES && have_tree)
@@ -24,7 +24,8 @@ Result<UniqueFd> open_attachment(const HostPath& rootfs, bool have_tree) {
   return directory;
 }
 
-/// mount(2) for kernels without detached mounts. The path is the operator's: it is opened again.
+/// Binds the rootfs with mount(2), on kernels without detached mounts. The path comes from the
+/// operator, so it may be opened again.
 Result<SafeDir> attach_by_mount2(const HostPath& rootfs, Fd directory, const Procfs& procfs,
                                  const AnnounceMount& announce) {
   TRY_ASSIGN(UniqueFd above, sys::open("/", O_PATH | O_DIRECTORY));
@@ -58,8 +59,8 @@ Result<SafeDir> attach_tree(const HostPath& rootfs, UniqueFd opened, const Procf
   return SafeDir(std::move(tree).release());
 }
 
-/// Mount points of the host's procfs and sysfs mounts, the last mounted first. `root` itself and
-/// what is below it is the container's.
+/// The mount points of the host's procfs and sysfs mounts, the latest mount first. Mounts on and
+/// below `root` belong to the container and are left out.
 Result<std::vector<std::string>> kernel_mounts_outside(const std::string& root,
                                                        const Procfs& procfs) {
   TRY_ASSIGN(const std::string mountinfo, read_mountinfo(procfs));
@@ -80,8 +81,8 @@ Result<bool> is_root(const SafeDir& root, Fd found) {
   return mount == other;
 }
 
-/// Masks of one container: each cover is attached once and cloned from where it lies afterwards,
-/// because a tree that is detached can be cloned since Linux 6.15 only.
+/// The masks of one container. Each cover is attached once and then cloned from its place, because
+/// a detached tree can be cloned only since Linux 6.15.
 class Masks {
  public:
   Masks(const SafeDir& root, const Procfs& procfs, Fd null, std::string_view mount_label)
@@ -123,7 +124,7 @@ class Masks {
       if (done && first) done = change_attributes(procfs_, null_.first, kHostNode, Recursion::kTop);
       if (done || done.error().number() != ENOSYS) return done;
     }
-    // No detached mounts: the container's own null, verified, by descriptor.
+    // Without detached mounts: the container's own /dev/null, verified through its descriptor.
     TRY_ASSIGN(null_.owned, root_.open(dev_path("null"), O_PATH | O_NOFOLLOW));
     TRY(verify_null(null_.owned));
     null_.first = null_.owned;
@@ -131,7 +132,8 @@ class Masks {
     return attach(null_, point);
   }
 
-  /// A tmpfs that can hold nothing. Its root directory counts as an inode on some kernels.
+  /// Covers a directory by a tmpfs that can hold nothing. On some kernels its root directory counts
+  /// as an inode.
   Result<void> cover_directory(const MountPoint& point) {
     if (directory_.attached) return attach(directory_, point);
     Filesystem empty;
@@ -158,8 +160,8 @@ class Masks {
   Cover directory_;
 };
 
-/// Engines join lists of paths, so that a path may stand in one twice. Paths are compared letter by
-/// letter: of two ways to write a path, one may lead through a symlink.
+/// Whether the path occurs earlier in the list: engines join lists, so a path may occur twice. The
+/// texts are compared, because of two spellings of a path, one may lead through a symlink.
 bool stands_before(std::span<const RootfsPath> paths, std::size_t index) {
   return std::ranges::find(paths.first(index), paths[index]) !=
          paths.begin() + static_cast<std::ptrdiff_t>(index);
@@ -169,12 +171,12 @@ Result<void> make_read_only(const SafeDir& root, const Procfs& procfs, const Roo
   auto target = root.open(path, O_PATH);
   if (!target && is_missing(target.error().number())) return {};
   if (!target) return std::unexpected(std::move(target).error());
-  // On the root a bind would have no effect: nobody is in it.
+  // A bind onto the root would have no effect, because the process's root is the mount below it.
   TRY_ASSIGN(const bool whole, is_root(root, *target));
   if (whole) return make_root_read_only(procfs);
   const MountPoint point{root, procfs, path, *std::move(target), false};
   Placement placement;
-  placement.recursion = Recursion::kTree;  // what is mounted below stays to be seen
+  placement.recursion = Recursion::kTree;  // mounts below stay visible
   placement.attributes.set = MOUNT_ATTR_RDONLY;
   TRY(place_bind(point, point.target, placement));
   return {};
@@ -182,7 +184,7 @@ Result<void> make_read_only(const SafeDir& root, const Procfs& procfs, const Roo
 
 }  // namespace
 
-// A slave still hears the host, as `shared` and `slave` want it.
+// A slave still receives the host's mount events, as `shared` and `slave` ask for.
 Propagation isolation_of(Propagation rootfs_propagation) {
   const bool hears_host =
       rootfs_propagation == Propagation::kShared || rootfs_propagation == Propagation::kSlave;
@@ -209,7 +211,7 @@ Result<void> pivot_into(const SafeDir& root) {
   if (!pivoted && pivoted.error().number() == EINVAL)
     pivoted.error().within("an initramfs cannot be left by pivot_root: use --no-pivot");
   TRY(std::move(pivoted));
-  // The old root now lies on top of the new one.
+  // The old root is now mounted on top of the new one.
   TRY(sys::fchdir(old_root));
   TRY(within(sys::unmount(".", sys::kDetach), "leave the host's root"));
   return sys::chdir("/");
@@ -270,7 +272,8 @@ Result<UniqueFd> open_null_mount() {
   auto mount = DetachedMount::clone_of(null, Recursion::kTop);
   if (!mount && mount.error().number() == ENOSYS) return UniqueFd();
   if (!mount) return std::unexpected(std::move(mount).error());
-  // Before anybody can reach it. Where that does not work, it is tried again once it is attached.
+  // Sets the attributes before any process can reach the mount. If this fails, it is tried again
+  // once the mount is attached.
   static_cast<void>(set_mount_attributes(mount->fd(), kHostNode, Recursion::kTop));
   return std::move(*mount).release();
 }

@@ -30,8 +30,8 @@ Result<void> verify_devpts(Fd fd, const char* what) {
   return {};
 }
 
-/// O_PATH: to open ptmx for real would allocate a terminal before the node is proven genuine
-/// (runc CVE-2025-52565).
+/// Opens ptmx with O_PATH and verifies it. Opening ptmx for real would allocate a terminal before
+/// the node is verified (runc CVE-2025-52565).
 Result<UniqueFd> open_verified_ptmx(const SafeDir& root) {
   const RootfsPath path = dev_path("pts/ptmx");
   TRY_ASSIGN(UniqueFd ptmx, root.open(path, O_PATH | O_NOFOLLOW));
@@ -42,7 +42,7 @@ Result<UniqueFd> open_verified_ptmx(const SafeDir& root) {
   return ptmx;
 }
 
-/// The other end, from the master itself: no path of the container is involved (Linux 4.13).
+/// Opens the slave through the master (Linux 4.13), so that no path of the container is involved.
 Result<UniqueFd> open_peer(Fd master) {
   const int unlock = 0;
   if (::ioctl(master.value, TIOCSPTLCK, &unlock) < 0) return sys::last_error("unlock the pty");
@@ -79,7 +79,7 @@ Result<Terminal> open_pty(const SafeDir& root, const Procfs& procfs,
   return terminal;
 }
 
-/// The file that the terminal covers, made by this name in the directory that /dev is now.
+/// Opens, or else makes, the file that the terminal covers, in the directory that is /dev now.
 Result<UniqueFd> open_console_file(const SafeDir& root, const RootfsPath& path) {
   TRY_ASSIGN(const SafeDir::Entry where, root.entry(path));
   auto made =
@@ -112,7 +112,7 @@ Result<void> attach_console(const SafeDir& root, const Procfs& procfs, Fd slave)
   auto file = open_console_file(root, path);
   if (!file) return std::unexpected(std::move(file.error().within(path.string())));
   const MountPoint point{root, procfs, path, *std::move(file), false};
-  // The descriptor lies on the container's own devpts: what is cloned is the terminal itself.
+  // The descriptor lies on the container's own devpts, so the bind clones the terminal itself.
   TRY(within(place_bind(point, slave, Placement()), "bind the terminal on " + path.string()));
   return {};
 }
@@ -145,7 +145,7 @@ Result<void> send_descriptor(Fd socket, Fd fd, std::string_view text) {
     sent = ::sendmsg(socket.value, &message, MSG_NOSIGNAL);
   } while (sent < 0 && errno == EINTR);
   if (sent < 0) return sys::last_error("send a descriptor");
-  // The descriptor went with the first bytes.
+  // The descriptor was sent together with the first bytes.
   for (std::string_view left = text.substr(static_cast<std::size_t>(sent)); !left.empty();) {
     sent = ::send(socket.value, left.data(), left.size(), MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
@@ -158,12 +158,12 @@ Result<void> send_descriptor(Fd socket, Fd fd, std::string_view text) {
 Result<UniqueFd> connect_unix(const HostPath& path) {
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket) return sys::last_error("open a socket");
-  // For connect(2) while the backlog is full, and for what is sent afterwards.
+  // The time limit for connect(2) while the backlog is full, and for later sends.
   const timeval limit{kPeerPatience.count(), 0};
   if (::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) != 0)
     return sys::last_error("set the socket's time limit");
   auto address = address_of(path.string());
-  UniqueFd node;  // held until connected: a longer path is named by its descriptor
+  UniqueFd node;  // open until connected: a long path is named by it
   if (!address) {
     TRY_ASSIGN(node, sys::open(path.c_str(), O_PATH));
     address = address_of(host_fd_link(node));

@@ -30,7 +30,7 @@ std::optional<std::uint32_t> map_id(const std::vector<IdMapping>& mappings, std:
   return std::nullopt;
 }
 
-// Sorted by `start`, two neighbours that touch each other's ids overlap.
+// Sorts by `start`; then only neighbours can overlap.
 Result<void> check_overlaps(std::vector<IdMapping> mappings, std::uint32_t IdMapping::* start,
                             std::string_view side) {
   std::ranges::sort(mappings, {}, start);
@@ -49,7 +49,7 @@ std::string map_text(const std::vector<IdMapping>& mappings) {
   return text;
 }
 
-// One write(2) takes the whole map; the kernel refuses a second one.
+// The whole map is written by one write(2), because the kernel refuses a second one.
 Result<void> write_proc_file(Fd procfs, int pid, const char* name, std::string_view text) {
   const std::string path = fmt::format("{}/{}", pid, name);
   TRY_ASSIGN(const UniqueFd fd,
@@ -57,9 +57,9 @@ Result<void> write_proc_file(Fd procfs, int pid, const char* name, std::string_v
   return within(sys::write_once(fd, text), fmt::format("write {}", name));
 }
 
-constexpr std::size_t kMostWords = 2048;  // of a map program, kept for the error
+constexpr std::size_t kMostWords = 2048;  // of a map program's output, kept for the error
 
-// One line of what a program has said.
+// The output of a program as one line.
 std::string in_one_line(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   std::ranges::replace(text, '\n', ' ');
@@ -109,13 +109,13 @@ Result<void> run_map_program(IdKind kind, int pid, const std::vector<IdMapping>&
                 in_one_line(std::move(end.output)));
 }
 
-// The kernel lets an unprivileged process map its own id alone, and then only with setgroups denied
-// (gid).
+// The kernel lets an unprivileged process map only its own id, and a gid only after setgroups was
+// denied.
 bool is_own_id_only(const std::vector<IdMapping>& mappings, std::uint32_t own) {
   return mappings.size() == 1 && mappings[0].size == 1 && mappings[0].host_id == own;
 }
 
-/// Ids that the user namespace we run in lacks itself cannot be handed on by anybody.
+/// Refuses ids that our own user namespace lacks: no program can map those.
 Result<void> check_own_namespace(Fd procfs, IdKind kind, const std::vector<IdMapping>& mappings) {
   const char* name = kind == IdKind::kUser ? "self/uid_map" : "self/gid_map";
   const std::vector<IdMapping> own = read_id_map(procfs, name).value_or(std::vector<IdMapping>());
@@ -123,7 +123,7 @@ Result<void> check_own_namespace(Fd procfs, IdKind kind, const std::vector<IdMap
   for (const IdMapping& line : mappings) {
     std::uint64_t next = line.host_id;
     const std::uint64_t end = next + line.size;
-    // Each round crosses one of our own lines.
+    // Each round skips the ids of one line of our own map.
     for (bool moved = true; moved && next < end;) {
       moved = false;
       for (const IdMapping& held : own) {
@@ -141,7 +141,7 @@ Result<void> check_own_namespace(Fd procfs, IdKind kind, const std::vector<IdMap
   return {};
 }
 
-/// The own id we map ourselves, without a program; everything else wants newuidmap or newgidmap.
+/// Maps the own id without a program; everything else needs newuidmap or newgidmap.
 Result<void> write_unprivileged(Fd procfs, int pid, IdKind kind,
                                 const std::vector<IdMapping>& mappings) {
   const bool users = kind == IdKind::kUser;
@@ -162,7 +162,7 @@ Result<void> write_id_map(Fd procfs, int pid, IdKind kind, const std::vector<IdM
     auto written = write_proc_file(procfs, pid, name, map_text(mappings));
     if (written || written.error().number() != EPERM) return written;
   }
-  // Also a root that lacks the ids themselves, or a capability.
+  // Reached also by a root user who lacks the ids, or a capability.
   TRY(check_own_namespace(procfs, kind, mappings));
   return write_unprivileged(procfs, pid, kind, mappings);
 }
@@ -227,7 +227,7 @@ Result<UniqueFd> make_user_namespace(Fd procfs, const IdMap& map) {
   TRY_ASSIGN(const Child child, clone_process(CLONE_NEWUSER, Fd{}, Parentage::kMine));
   if (child.pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    close_descriptors_from(3);  // a lock among them would live as long as we do
+    close_descriptors_from(3);  // otherwise an inherited lock would live as long as this child
     for (;;) ::pause();         // only holds the namespace
   }
   const auto opened = [&]() -> Result<UniqueFd> {
@@ -235,7 +235,7 @@ Result<UniqueFd> make_user_namespace(Fd procfs, const IdMap& map) {
     return sys::openat(procfs, fmt::format("{}/ns/user", child.pid).c_str(), O_RDONLY | O_CLOEXEC);
   };
   auto fd = opened();
-  ::kill(child.pid, SIGKILL);  // not waited for yet, so the number is still its own
+  ::kill(child.pid, SIGKILL);  // not waited for yet, so the pid is still its own
   TRY(wait_for_child(child.pid));
   return within(std::move(fd), "make a user namespace for an id-mapped mount");
 }

@@ -12,7 +12,8 @@
 
 namespace ocirun::linux {
 
-/// One line of /proc/PID/uid_map: `size` ids from `container_id` on are `host_id` and following.
+/// One line of /proc/PID/uid_map: the `size` ids from `container_id` on correspond to those from
+/// `host_id` on.
 struct IdMapping {
   std::uint32_t container_id = 0;
   std::uint32_t host_id = 0;
@@ -27,12 +28,12 @@ struct IdMap {
   bool empty() const { return uids.empty() && gids.empty(); }
   friend bool operator==(const IdMap&, const IdMap&) = default;
 
-  /// The host's id of a container's id; nothing when it is not mapped.
+  /// The host's id for an id of the container; nothing when it is not mapped.
   std::optional<std::uint32_t> host_uid(Uid uid) const;
   std::optional<std::uint32_t> host_gid(Gid gid) const;
 };
 
-/// The kernel takes at most 340 lines a map (user_namespaces(7)).
+/// The kernel accepts at most 340 lines in a map (user_namespaces(7)).
 inline constexpr std::size_t kMaxIdMappings = 340;
 
 /// Errors: a size of 0, ids beyond 2^32-2, overlaps on either side, more than kMaxIdMappings lines.
@@ -41,18 +42,18 @@ Result<void> check_id_mappings(const std::vector<IdMapping>& mappings);
 /// Reads a uid_map or gid_map file: `path` below the directory `at`, such as "self/uid_map" below a
 /// procfs. Errors: the file cannot be opened or read.
 Result<std::vector<IdMapping>> read_id_map(Fd at, const std::string& path);
-/// The text of such a file.
+/// Parses the text of a uid_map or gid_map file.
 std::vector<IdMapping> parse_id_map(std::string_view text);
 
-/// Writes the maps of the process `pid` (a number in the namespace of `procfs`, a directory fd of a
-/// verified procfs). Uses newuidmap(1)/newgidmap(1) where the kernel wants them: an unprivileged
-/// writer with more than its own id, each map by itself. Writes "deny" to setgroups first when
-/// unprivileged without newgidmap. Errors name the map's field and what is missing: the program, a
-/// line in /etc/subuid, a sysctl.
+/// Writes the maps of the process `pid`. `procfs` is a directory descriptor of a verified procfs,
+/// and `pid` is a number in its pid namespace. A map is written by newuidmap(1) or newgidmap(1)
+/// where the kernel requires it: for an unprivileged writer who maps more than the own id. An
+/// unprivileged writer without newgidmap writes "deny" to setgroups first. Errors name the map's
+/// field and what is missing: the program, a line in /etc/subuid, a sysctl.
 Result<void> write_id_maps(Fd procfs, int pid, const IdMap& map);
 
-/// A user namespace fd that has `map`, for mount_setattr(MOUNT_ATTR_IDMAP). A short-lived child
-/// holds it.
+/// A descriptor of a new user namespace with `map`, for mount_setattr(MOUNT_ATTR_IDMAP). A
+/// short-lived child creates the namespace.
 Result<UniqueFd> make_user_namespace(Fd procfs, const IdMap& map);
 
 }  // namespace ocirun::linux

@@ -77,11 +77,11 @@ std::uint64_t NamespaceSet::new_flags() const {
 
 namespace {
 
-// Whether `path` is the caller's own namespace under another name.
+// Whether `path` refers to the caller's own namespace.
 bool is_own_namespace(NamespaceKind kind, const HostPath& path) {
   const std::string own_path = fmt::format("/proc/self/ns/{}", proc_name(kind));
   const auto own = sys::open(own_path.c_str(), O_PATH);
-  const auto other = sys::open(path.c_str(), O_PATH);  // a fifo would keep us waiting
+  const auto other = sys::open(path.c_str(), O_PATH);  // O_PATH: opening a fifo would block
   if (!own || !other) return false;
   const auto a = sys::fstat(*own);
   const auto b = sys::fstat(*other);
@@ -89,7 +89,7 @@ bool is_own_namespace(NamespaceKind kind, const HostPath& path) {
 }
 
 Result<PinnedNamespace> pin_namespace(NamespaceKind kind, const std::string& path) {
-  // O_NONBLOCK: a fifo in that place must not make us wait.
+  // O_NONBLOCK: opening a fifo would block.
   TRY_ASSIGN(UniqueFd fd, sys::open(path.c_str(), O_RDONLY | O_NONBLOCK));
   const int type = ::ioctl(fd.get(), NS_GET_NSTYPE);
   if (type < 0 || static_cast<std::uint64_t>(static_cast<unsigned>(type)) != clone_flag(kind))

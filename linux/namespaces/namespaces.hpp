@@ -49,12 +49,14 @@ class NamespaceSet {
   std::vector<Namespace> entries_;
 };
 
-/// Why `entry` isolates nothing, as part of a sentence that ends with what to do: its path is the
-/// namespace that the caller is in, so that `harm` ("the host would be renamed") would follow.
-/// Nothing for other entries, and for a path that cannot be opened: pin_namespaces() reports that.
+/// Why `entry` isolates nothing: its path is the namespace that the caller is in. Returns the first
+/// part of a sentence, which the caller completes with what to do. `harm` is what would happen
+/// ("the host would be renamed"). Nothing for other entries, and for a path that cannot be opened:
+/// pin_namespaces() reports that.
 std::optional<std::string> why_not_isolated(const Namespace& entry, std::string_view harm);
 
-/// A namespace opened and proven to be of its kind; nothing is joined before all are open (L-3).
+/// A namespace that is open and verified to be of its kind. No namespace is joined before all are
+/// open (L-3).
 struct PinnedNamespace {
   NamespaceKind kind;
   UniqueFd fd;

@@ -27,14 +27,14 @@ std::string read_or_empty(std::string_view path) {
   return read_file(Fd{AT_FDCWD}, std::string(path), kMaxFile).value_or("");
 }
 
-/// "a:b:c…" as its first three fields; missing ones are empty.
+/// The first three fields of "a:b:c…"; missing ones are empty.
 std::array<std::string_view, 3> first_fields(std::string_view line) {
   std::array<std::string_view, 3> fields;
   for (std::string_view& field : fields) field = cut(line, ':');
   return fields;
 }
 
-/// The own id may always be mapped, alone; anything else wants a range that holds all of it.
+/// A user's own id may always be mapped alone. Anything else needs a range that contains all of it.
 bool is_granted(const IdMapping& line, const std::vector<IdRange>& ranges, std::uint32_t own_id) {
   if (line.size == 1 && line.host_id == own_id) return true;
   return std::ranges::any_of(ranges, [&](const IdRange& range) {
@@ -43,15 +43,16 @@ bool is_granted(const IdMapping& line, const std::vector<IdRange>& ranges, std::
   });
 }
 
-/// What `usermod` adds such a range with.
+/// The option of `usermod` that adds such a range.
 std::string_view option_of(IdKind kind) {
   return kind == IdKind::kUser ? "--add-subuids" : "--add-subgids";
 }
 
-/// The set-uid bit, or file capabilities: what lets the program write a map of ids not its own.
+/// Whether the program has the set-uid bit or file capabilities, which it needs to map ids of other
+/// users.
 bool has_privileges(const std::string& path) {
   const auto fd = sys::open(path.c_str(), O_RDONLY | O_NOCTTY | O_NONBLOCK);
-  if (!fd) return true;  // executable, but not readable: let it try
+  if (!fd) return true;  // executable but not readable: just try it
   const auto info = sys::fstat(*fd);
   if (info && info->st_uid == 0 && (info->st_mode & S_ISUID) != 0) return true;
   return ::fgetxattr(fd->get(), "security.capability", nullptr, 0) > 0;

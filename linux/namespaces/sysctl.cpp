@@ -17,7 +17,8 @@ constexpr std::string_view kIpcSysctls[] = {
     "kernel/msgmax", "kernel/msgmnb", "kernel/msgmni", "kernel/sem",
     "kernel/shmall", "kernel/shmmax", "kernel/shmmni", "kernel/shm_rmid_forced"};
 
-// The kind of namespace that has a value of its own for the sysctl; nothing for one of the host.
+// The kind of namespace that has its own value of the sysctl; nothing for a sysctl of the whole
+// host.
 std::optional<NamespaceKind> owner(std::string_view path) {
   if (path.starts_with("net/")) return NamespaceKind::kNetwork;
   if (path.starts_with("user/")) return NamespaceKind::kUser;
@@ -28,7 +29,7 @@ std::optional<NamespaceKind> owner(std::string_view path) {
   return std::nullopt;
 }
 
-// sysctl(8): a key whose first separator is a dot has dots and slashes exchanged, so that
+// sysctl(8): if the first separator of a key is a dot, dots and slashes are exchanged, so that
 // "net.ipv4.conf.eno2/100.rp_filter" names the interface eno2.100.
 std::string path_of(std::string_view key) {
   std::string path(key);
@@ -48,7 +49,7 @@ bool has_only_names(std::string_view path) {
   return path.find('\0') == std::string_view::npos;
 }
 
-// RFC 6901.
+// The JSON pointer of the entry, escaped by RFC 6901.
 std::string pointer_of(const Sysctl& sysctl) {
   std::string pointer = "/linux/sysctl/";
   for (const char c : sysctl.name) c == '/' ? pointer += "~1" : pointer += c;
@@ -112,7 +113,8 @@ Result<void> write_sysctls(std::span<const Sysctl> sysctls) {
   if (sysctls.empty()) return {};
   TRY_ASSIGN(const Procfs procfs, Procfs::open(Procfs::Subset::kFull));
   for (const Sysctl& sysctl : sysctls) {
-    // A write of no bytes is lost; a line feed alone empties a text such as kernel.domainname.
+    // The kernel ignores a write of no bytes. A newline alone empties a text such as
+    // kernel.domainname.
     const std::string_view value = sysctl.value.empty() ? "\n" : std::string_view(sysctl.value);
     auto written = procfs.write("sys/" + sysctl.path, value);
     if (written) continue;

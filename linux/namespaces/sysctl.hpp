@@ -16,23 +16,25 @@ struct Sysctl {
   std::string value;
 };
 
-/// Turns a key of either form ("net.ipv4.ip_forward", "net/ipv4/conf/eth0.1/…") into a Sysctl.
+/// Parses a key with dots or with slashes ("net.ipv4.ip_forward", "net/ipv4/conf/eth0.1/…") into a
+/// Sysctl.
 /// Errors: not a namespaced sysctl, "..", empty parts.
 Result<Sysctl> parse_sysctl(std::string_view key, std::string value);
 
-/// Errors: the namespace that owns the sysctl is not listed, or is joined by path and the runtime's
-/// own; or it is kernel.hostname, which the field `hostname` owns.
+/// Errors: the container has no own namespace for the sysctl, because it is not listed or is joined
+/// by path and turns out to be the runtime's; the sysctl is kernel.hostname, for which there is the
+/// field `hostname`.
 Result<void> check_sysctl(const Sysctl& sysctl, const NamespaceSet& namespaces);
 
-/// Whether the sysctl belongs to one network interface ("net/ipv4/conf/eth0/…", neigh): it may
-/// appear only once a hook has brought the interface.
+/// Whether the sysctl belongs to one network interface ("net/ipv4/conf/eth0/…", neigh). Such a
+/// sysctl may appear only after a hook has created the interface.
 bool is_interface_sysctl(const Sysctl& sysctl);
 
-/// Writes them through a full procfs of our own that lives for this call only.
+/// Writes the sysctls through a full procfs of our own that is mounted for this call only.
 Result<void> write_sysctls(std::span<const Sysctl> sysctls);
 
 /// The value of a sysctl of the host ("user.max_user_namespaces"), for the text of an error; ""
-/// where this kernel has none of that name.
+/// where this kernel has no such sysctl.
 std::string read_sysctl(std::string_view name);
 
 }  // namespace ocirun::linux

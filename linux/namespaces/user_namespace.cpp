@@ -14,7 +14,7 @@ namespace {
 
 bool is_zero(const std::string& sysctl) { return read_sysctl(sysctl) == "0"; }
 
-/// namespaces(7): a limit of 0 is how an administrator forbids one kind.
+/// namespaces(7): an administrator can forbid a kind of namespace by setting its limit to 0.
 std::string limit_of(NamespaceKind kind) {
   return fmt::format("user.max_{}_namespaces", proc_name(kind));
 }

@@ -11,8 +11,8 @@
 namespace ocirun::linux {
 namespace {
 
-constexpr std::size_t kMostAttributes = 16;  // there are a dozen kinds of them
-constexpr std::size_t kMostBytes = 32;       // of one; an address has 16
+constexpr std::size_t kMostAttributes = 16;  // the kernel has a dozen kinds
+constexpr std::size_t kMostBytes = 32;       // of one attribute; an address has 16
 
 std::string hex_of(std::string_view bytes) {
   std::string text;
@@ -32,7 +32,7 @@ std::optional<std::string> bytes_of(std::string_view hex) {
   return bytes;
 }
 
-// Whoever reads it as an address reads so many bytes.
+// Whether an address has the length of its family: later code reads that many bytes.
 bool is_whole(int family, std::uint16_t type, std::string_view bytes) {
   if (type != IFA_ADDRESS && type != IFA_LOCAL) return true;
   return (family != AF_INET || bytes.size() == sizeof(in_addr)) &&

@@ -8,11 +8,12 @@
 
 namespace ocirun::linux {
 
-/// An address as one word of a journal: "2/24/0/128/77656230/2=0a090002", which is its family,
-/// prefix length, scope, flags, label and attributes, what is bytes in hexadecimal.
+/// An address as one word of a journal line: "2/24/0/128/77656230/2=0a090002", which is family,
+/// prefix length, scope, flags, label and attributes. Label and attribute values are bytes in
+/// hexadecimal.
 std::string net_address_text(const NetAddress& address);
-/// And back. Nothing for what is no such text, or no address that a request to the kernel has room
-/// for.
+/// Parses a text of net_address_text(). Nothing for any other text, and for an address that does
+/// not fit into a request to the kernel.
 std::optional<NetAddress> parse_net_address(std::string_view text);
 
 }  // namespace ocirun::linux

@@ -71,7 +71,7 @@ std::string departure_line(const Departure& device) {
 
 std::vector<Departure> parse_journal(std::string_view text) {
   std::vector<Departure> devices;
-  text = text.substr(0, text.rfind('\n') + 1);  // what has no end was not written to its end
+  text = text.substr(0, text.rfind('\n') + 1);  // drop a line that was not written to its end
   while (!text.empty()) read_line(cut(text, '\n'), devices);
   return devices;
 }
@@ -86,7 +86,7 @@ Result<void> Journal::lock() const {
 }
 
 Result<void> Journal::append(std::string_view line) const {
-  // First the end of what may be half a line, with a word that none has.
+  // First ends a possible half line, with a word that no valid line has.
   return within(sys::write_once(file_, fmt::format(" ?\n{}\n", line)),
                 "write the journal netdevices");
 }

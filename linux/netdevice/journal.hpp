@@ -10,28 +10,28 @@
 
 namespace ocirun::linux {
 
-/// A device that leaves the host, as it was there, and how far it has come.
+/// The state of a device on the host before it leaves, and how far its move has come.
 struct Departure {
   std::string host_name;
   std::string kind;          // Link::kind
-  std::string passing_name;  // between two namespaces; chosen so that no other device has it
+  std::string passing_name;  // the name while it changes namespaces; unused by any other device
   bool was_up = false;
   std::vector<NetAddress> addresses;
-  int index_there = 0;   // in the container's namespace; 0: nobody has written that it arrived
-  int index_home = 0;    // on the host, once it was fetched back; 0: it was not
-  bool is_back = false;  // complete, or known to be gone
+  int index_there = 0;   // in the container's namespace; 0: its arrival is not recorded
+  int index_home = 0;    // on the host after its return; 0: its return is not recorded
+  bool is_back = false;  // completely restored, or known to be gone
 };
 
-/// The file `netdevices` of a container that is being made (L-29): what happens to its devices, a
-/// line each, written before it cannot be undone from the line before. A write is a line: what
-/// SIGKILL left half written has no end of line, and did not happen.
+/// The file `netdevices` of a container that is being created (L-29). Before each step that could
+/// not be undone from the earlier lines, a line about it is appended. Each line is one write: a
+/// line without its newline was cut off by SIGKILL, and its step has not happened.
 class Journal {
  public:
   /// `file` is open for reading and appending.
   explicit Journal(Fd file) : file_(file) {}
 
-  /// No other process moves these devices until `file` is closed. Errors: ETIMEDOUT, another one
-  /// does for five seconds already.
+  /// Locks `file`: no other process moves these devices until `file` is closed. Errors: ETIMEDOUT:
+  /// another process has held the lock for five seconds.
   Result<void> lock() const;
 
   Result<void> leaves(const Departure& device) const;
@@ -39,7 +39,7 @@ class Journal {
   Result<void> came_home(const Departure& device, int index_home) const;
   Result<void> is_back(const Departure& device) const;
 
-  /// In the order in which they left.
+  /// All devices, in the order in which they left.
   Result<std::vector<Departure>> read() const;
 
  private:
@@ -47,9 +47,9 @@ class Journal {
   Fd file_;
 };
 
-/// The line of a departure, without its end.
+/// The line that leaves() writes, without its newline.
 std::string departure_line(const Departure& device);
-/// What a journal tells; a line that is none of a journal's is left out.
+/// The devices in the text of a journal. Invalid lines are skipped.
 std::vector<Departure> parse_journal(std::string_view text);
 
 }  // namespace ocirun::linux

@@ -1,6 +1,7 @@
-// ocirun-netdevice: the only program that loads libmnl, run by `ocirun create` for a config with
-// netDevices and for what a create that failed or was killed has moved, so that nobody else pays
-// for the library. net_device_program.hpp tells how the two talk.
+// ocirun-netdevice: the only program that loads libmnl, so that other containers do not pay for the
+// library. It is run by `ocirun create` for a config with netDevices, and to bring devices back
+// that a failed or killed `create` has moved. The protocol is described in
+// linux/network/device_program.hpp.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -25,12 +26,13 @@ std::optional<Fd> network_namespace() {
   return Fd{linux::kNetworkNamespaceDescriptor};
 }
 
-// Thousands of devices take longer than the runtime waits for a silent program.
+// Without these, the runtime would kill the program as silent while it moves thousands of devices.
 void give_sign_of_life() {
   static_cast<void>(linux::write_all(Fd{STDOUT_FILENO}, std::string_view(&linux::kSignOfLife, 1)));
 }
 
-// After the lock: who brings devices back has it next, and finds nobody who still moves them.
+// Called after locking: the process that brings devices back takes the lock next and relies on no
+// other process moving them.
 Result<void> check_parent() {
   pollfd reader{STDOUT_FILENO, 0, 0};
   if (::poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR) != 0)

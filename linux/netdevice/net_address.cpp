@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kTries = 8;
 
-// The kernel finds out the others itself (permanent, tentative, secondary, deprecated ...).
+// The kernel derives the other flags itself (permanent, tentative, secondary, deprecated ...).
 constexpr std::uint32_t kGivenFlags = IFA_F_NODAD | IFA_F_OPTIMISTIC | IFA_F_HOMEADDRESS |
                                       IFA_F_MANAGETEMPADDR | IFA_F_NOPREFIXROUTE | IFA_F_MCAUTOJOIN;
 
@@ -20,7 +20,7 @@ bool is_kept(std::uint16_t attribute) {
     case IFA_ADDRESS:  // the peer, on a point-to-point device
     case IFA_LOCAL:
     case IFA_BROADCAST:
-    case IFA_CACHEINFO:  // a preferred lifetime of 0 keeps an address out of use
+    case IFA_CACHEINFO:  // a preferred lifetime of 0 keeps it unused
     case IFA_RT_PRIORITY:
     case IFA_PROTO:
       return true;
@@ -37,7 +37,7 @@ void read_address(const nlmsghdr& answer, int index, std::vector<NetAddress>& ad
   address.flags = address.fixed.ifa_flags;
   for_each_attribute(answer, sizeof(ifaddrmsg), [&](const nlattr& attribute) {
     const std::uint16_t type = mnl_attr_get_type(&attribute);
-    if (type == IFA_FLAGS)  // the same and more: the field has eight bits
+    if (type == IFA_FLAGS)  // all flags; the field in the header has only 8 bits
       address.flags = mnl_attr_get_u32(&attribute);
     else if (type == IFA_LABEL)
       address.label = mnl_attr_get_str(&attribute);
@@ -51,7 +51,8 @@ void read_address(const nlmsghdr& answer, int index, std::vector<NetAddress>& ad
     addresses.push_back(std::move(address));
 }
 
-// "eth0:web" of a device that is now "net1" is "net1:web"; "" leaves it to the kernel.
+// The label for the renamed device: "eth0:web" becomes "net1:web" if the device is now "net1". ""
+// lets the kernel choose.
 std::string new_label(const NetAddress& address, std::string_view old_name,
                       std::string_view new_name) {
   const std::string_view label = address.label;

@@ -13,7 +13,7 @@
 
 namespace ocirun::linux {
 
-/// An address of a network device, to be given to it again.
+/// An address of a network device, with everything needed to add it again.
 struct NetAddress {
   ifaddrmsg fixed{};
   std::uint32_t flags = 0;  // IFA_F_*, those that a request may carry
@@ -25,7 +25,7 @@ struct NetAddress {
 /// families, in the order in which they must be added (L-29).
 Result<std::vector<NetAddress>> permanent_addresses(const NetlinkSocket& socket, int index);
 
-/// Adds them to device `index`, which was called `old_name` when they were read.
+/// Adds `addresses` to device `index`. `old_name` is the name of the device when they were read.
 Result<void> add_addresses(const NetlinkSocket& socket, int index,
                            const std::vector<NetAddress>& addresses, std::string_view old_name,
                            std::string_view new_name);

@@ -7,10 +7,11 @@
 #include "linux/netdevice/net_address.hpp"
 #include "linux/netdevice/net_link.hpp"
 
-// A device changes its namespace under a random name, and gets the wanted one where it arrives. The
-// random name tells the device apart in either namespace while its index may change on the way, the
-// old name may be taken there, and the new name may be a template. Once it has arrived its index
-// does, whatever it is called, as far as those who administer that namespace leave it alone.
+// A device changes namespaces under a random name, and gets its final name on arrival. The random
+// name identifies the device in both namespaces: during the move its index may change, its old name
+// may be taken in the other namespace, and its new name may be a template. After arrival the index
+// identifies the device under any name, as long as the administrators of that namespace leave it
+// alone.
 
 namespace ocirun::linux {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 std::string random_name() {
   std::uint64_t number = 0;
   [[maybe_unused]] const ssize_t ignored = ::getrandom(&number, sizeof number, 0);
-  return fmt::format("oci{:012x}", number & 0xFFFFFFFFFFFF);  // 15 bytes: what a name may have
+  return fmt::format("oci{:012x}", number & 0xFFFFFFFFFFFF);  // 15 bytes, the longest name
 }
 
 Result<std::string> move(const NetDevice& device, Fd target, const Journal& journal) {
@@ -42,17 +43,18 @@ Result<std::string> move(const NetDevice& device, Fd target, const Journal& jour
   return named.name;
 }
 
-// The device on the host, where it may have arrived just now; nothing if it is nowhere.
+// Finds the device on the host, after moving it back from the container's namespace if it is there.
+// Nothing if it is in neither namespace.
 Result<std::optional<Link>> fetch(const Departure& device, const Place& here,
                                   const std::optional<Place>& there) {
   if (device.index_home != 0) {
     TRY_ASSIGN(auto home, find_link(here.socket, device.index_home));
-    // The number of a device that was removed may be another's.
+    // The index of a removed device may have been given to another one.
     if (home && home->name != device.passing_name && home->name != device.host_name) home.reset();
     return home;
   }
   if (there) {
-    // Whoever has CAP_NET_ADMIN in a joined namespace may have put another one in its place.
+    // With CAP_NET_ADMIN in a joined namespace, somebody may have replaced the device.
     TRY_ASSIGN(auto away, device.index_there != 0 ? find_link(there->socket, device.index_there)
                                                   : find_link(there->socket, device.passing_name));
     if (away && away->kind == device.kind) {
@@ -73,7 +75,7 @@ Result<Whereabouts> bring_back(const Departure& device, const Place& here,
     const bool never_left = device.index_there == 0 && device.index_home == 0 && stayed;
     return never_left ? Whereabouts::kHome : Whereabouts::kNowhere;
   }
-  // A journal that has no room is of use to another try only; this one goes on.
+  // The journal may be full. The record only helps a later attempt; this one goes on.
   if (device.index_home == 0) static_cast<void>(journal.came_home(device, home->index));
   if (home->name != device.host_name)
     TRY(rename_link(here.socket, home->index, device.host_name, "rename that one"));

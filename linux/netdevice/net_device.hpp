@@ -12,17 +12,18 @@
 
 namespace ocirun::linux {
 
-/// Moves one device of the caller's network namespace into `target` (L-29), renames it, puts its
-/// permanent global addresses back (IFA_F_PERMANENT, RT_SCOPE_UNIVERSE) and sets it up. Returns the
-/// name it got. After an error it is wherever the step that failed has left it, as after SIGKILL:
-/// return_net_devices brings it back.
+/// Moves one device of the caller's network namespace into `target` (L-29), renames it, adds its
+/// permanent global addresses again (IFA_F_PERMANENT, RT_SCOPE_UNIVERSE) and sets it up. Returns
+/// the new name. After an error or SIGKILL the device is wherever the last step left it;
+/// return_net_devices() brings it back.
 Result<std::string> move_net_device(const NetDevice& device, Fd target, const Journal& journal);
 
-/// Brings the devices that `journal` tells of back from `source` (nothing: a namespace that is
-/// gone) to the caller's network namespace, the last one first: with the name and the addresses
-/// that they had, up if they were. Who never left or is back stays as it is. After each of the
-/// others `after_each` is called. Returns the names of those that are neither there nor here any
-/// more. Errors: the first of them; the others are back all the same.
+/// Brings the devices in `journal` back from `source` (nothing: the namespace is gone) to the
+/// caller's network namespace, the last one first: with their old names and addresses, and up if
+/// they were up. Devices that never left or are back already are not touched. `after_each` is
+/// called after each of the other devices. Returns the names of the devices that are in neither
+/// namespace any more. Errors: that of the first device that failed; the other devices are brought
+/// back all the same.
 Result<std::vector<std::string>> return_net_devices(std::optional<Fd> source,
                                                     const Journal& journal,
                                                     const std::function<void()>& after_each);

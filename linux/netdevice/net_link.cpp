@@ -104,8 +104,9 @@ Result<void> set_link_up(const NetlinkSocket& socket, int index) {
   return within(socket.acknowledge(request), "set it up");
 }
 
-// The kernel moves first and renames second, so the request can fail half done. Where the old name
-// is taken, it arrives under the new one, and who has the old one is another device.
+// The kernel moves the device first and renames it second, so the request can fail half done. If
+// the old name is taken in the target namespace, the device arrives under the passing name, and the
+// device with the old name is a different one.
 Result<Link> send_link(const Place& from, const Place& to, const Link& link,
                        const std::string& passing_name) {
   const auto send = [&]() -> Result<Link> {

@@ -18,30 +18,29 @@ struct Link {
   std::string kind;  // "veth", "bridge" …, empty for hardware
 };
 
-/// A network namespace seen from outside: a socket to talk to it, a descriptor to move things
-/// there.
+/// A network namespace: a socket for requests in it, and a descriptor for moving devices into it.
 struct Place {
   NetlinkSocket socket;
   UniqueFd fd;
 
-  /// The caller's own.
+  /// The caller's own network namespace.
   static Result<Place> here();
   static Result<Place> at(Fd network_namespace);
 };
 
-/// By name or by index. Errors: ENODEV.
+/// Finds a device by name or by index. Errors: ENODEV.
 Result<Link> read_link(const NetlinkSocket& socket, const std::string& name);
 Result<Link> read_link(const NetlinkSocket& socket, int index);
-/// The same; nothing where there is no such device.
+/// Like read_link(); nothing where there is no such device.
 Result<std::optional<Link>> find_link(const NetlinkSocket& socket, const std::string& name);
 Result<std::optional<Link>> find_link(const NetlinkSocket& socket, int index);
 
-/// Errors: EEXIST, and then `advice` is told too.
+/// Errors: EEXIST: the name is taken; the error then contains `advice`.
 Result<void> rename_link(const NetlinkSocket& socket, int index, const std::string& name,
                          std::string_view advice);
 Result<void> set_link_up(const NetlinkSocket& socket, int index);
-/// Moves a device to another namespace, where it has the name `passing_name`, or, where the kernel
-/// moved it and then failed, the old one. It is down then and without addresses.
+/// Moves a device to another namespace. There it is down, has no addresses, and is called
+/// `passing_name`, or has its old name if the kernel failed after the move.
 Result<Link> send_link(const Place& from, const Place& to, const Link& link,
                        const std::string& passing_name);
 

@@ -11,11 +11,11 @@
 namespace ocirun::linux {
 namespace {
 
-// NLMSGERR_ATTR_MSG: what the kernel has to say beside the number ("" before Linux 4.12).
+// The text of NLMSGERR_ATTR_MSG, with which the kernel explains the errno ("" before Linux 4.12).
 std::string kernel_text(const nlmsghdr& answer) {
   if (!(answer.nlmsg_flags & NLM_F_ACK_TLVS)) return {};
   std::string text;
-  // NETLINK_CAP_ACK: the request itself is not repeated.
+  // Because of NETLINK_CAP_ACK, the answer does not repeat the request.
   for_each_attribute(answer, sizeof(nlmsgerr), [&](const nlattr& attribute) {
     if (mnl_attr_get_type(&attribute) == NLMSGERR_ATTR_MSG &&
         mnl_attr_validate(&attribute, MNL_TYPE_NUL_STRING) == 0)
@@ -24,7 +24,7 @@ std::string kernel_text(const nlmsghdr& answer) {
   return text;
 }
 
-// The error that an NLMSG_ERROR or NLMSG_DONE tells, if any.
+// The error in an NLMSG_ERROR or NLMSG_DONE message, if any.
 Result<void> outcome(const nlmsghdr& answer) {
   if (mnl_nlmsg_get_payload_len(&answer) < sizeof(int)) return {};
   const int error = *static_cast<const int*>(mnl_nlmsg_get_payload(&answer));
@@ -39,7 +39,7 @@ struct Progress {
   bool interrupted = false;
 };
 
-// One datagram of answers.
+// Processes the answers in one datagram.
 Result<void> read_answers(const nlmsghdr* answer, int length, bool wants_acknowledgement,
                           const NetlinkSocket::Visitor& visit, Progress& progress) {
   for (; mnl_nlmsg_ok(answer, length); answer = mnl_nlmsg_next(answer, &length)) {
@@ -49,7 +49,7 @@ Result<void> read_answers(const nlmsghdr* answer, int length, bool wants_acknowl
       return outcome(*answer);
     }
     visit(*answer);
-    // One answer is all when it is neither a dump nor acknowledged.
+    // A request that is neither a dump nor acknowledged has only one answer.
     progress.done = !wants_acknowledgement && !(answer->nlmsg_flags & NLM_F_MULTI);
   }
   return {};
@@ -94,7 +94,7 @@ void NetlinkSocket::Close::operator()(mnl_socket* socket) const { mnl_socket_clo
 Result<NetlinkSocket> NetlinkSocket::open() {
   mnl_socket* const socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
   if (socket == nullptr) return fail(errno, "open a netlink socket");
-  // Better error texts; a kernel that lacks them still works.
+  // Both options improve error texts; failing to set them does no harm.
   int on = 1;
   mnl_socket_setsockopt(socket, NETLINK_CAP_ACK, &on, sizeof on);
   mnl_socket_setsockopt(socket, NETLINK_EXT_ACK, &on, sizeof on);
@@ -107,7 +107,7 @@ Result<NetlinkSocket> NetlinkSocket::open_in(Fd network_namespace) {
   if (::setns(network_namespace.value, CLONE_NEWNET) != 0)
     return fail(errno, "enter the container's network namespace");
   Result<NetlinkSocket> there = open();
-  // Whatever came next would change a foreign namespace in the belief that it is the host's.
+  // Otherwise the following requests would change the container's namespace instead of the host's.
   if (::setns(own.get(), CLONE_NEWNET) != 0) std::abort();
   return there;
 }

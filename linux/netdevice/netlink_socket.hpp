@@ -17,8 +17,8 @@ struct mnl_socket;
 
 namespace ocirun::linux {
 
-/// One rtnetlink request: a header, a fixed part (ifinfomsg, ifaddrmsg) and attributes, which fit
-/// in the buffer because names are short and addresses too.
+/// One rtnetlink request: a header, a fixed part (ifinfomsg, ifaddrmsg) and attributes. The buffer
+/// is large enough because names and addresses are short.
 class NetlinkMessage {
  public:
   NetlinkMessage(std::uint16_t type, std::uint16_t flags);
@@ -36,25 +36,27 @@ class NetlinkMessage {
   alignas(nlmsghdr) std::array<char, 1024> buffer_;
 };
 
-/// Gives each attribute behind a fixed part of `offset` bytes to `visit`.
+/// Calls `visit` for each attribute of `answer`. `offset` is the size of the fixed part before the
+/// attributes.
 void for_each_attribute(const nlmsghdr& answer, std::size_t offset,
                         const std::function<void(const nlattr&)>& visit);
 
-/// An rtnetlink socket; it belongs to the network namespace in which it was opened for good.
+/// An rtnetlink socket. It stays in the network namespace in which it was opened.
 class NetlinkSocket {
  public:
-  /// In the caller's network namespace.
+  /// Opens a socket in the caller's network namespace.
   static Result<NetlinkSocket> open();
-  /// In `network_namespace`. The caller, who has one thread, is there for the time of one system
-  /// call, and back in any case.
+  /// Opens a socket in `network_namespace`. The caller, which must have a single thread, joins that
+  /// namespace for one system call, and returns to its own in any case.
   static Result<NetlinkSocket> open_in(Fd network_namespace);
 
   /// The network namespace of the socket (SIOCGSKNS: needs CAP_NET_ADMIN there).
   Result<UniqueFd> network_namespace() const;
 
-  /// Sends a request and waits for its acknowledgement. Errors: the kernel's, with its text.
+  /// Sends a request and waits for its acknowledgement. Errors: the kernel's, with its extended
+  /// message.
   Result<void> acknowledge(NetlinkMessage& request) const;
-  /// Sends a request or a dump and gives each answer to `visit`.
+  /// Sends a request or a dump and calls `visit` for each answer.
   using Visitor = std::function<void(const nlmsghdr& answer)>;
   Result<void> query(NetlinkMessage& request, const Visitor& visit) const;
 

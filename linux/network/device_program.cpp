@@ -20,19 +20,19 @@ namespace {
 
 constexpr char kName[] = "ocirun-netdevice";
 constexpr std::size_t kMaxAnswer = 64 * 1024;
-constexpr int kBeyondOurs = 10;  // above the descriptors that it is given
+constexpr int kBeyondOurs = 10;  // above the descriptors that the program is given
 
 struct Given {
   Fd output, network_namespace, journal;
 };
 
-// Where no number that is given next is in the way.
+// Duplicates above the numbers that dup2 is about to fill.
 int copy_beyond(Fd descriptor) { return ::fcntl(descriptor.value, F_DUPFD_CLOEXEC, kBeyondOurs); }
 
 [[noreturn]] void become_program(const std::string& path, const ExecArguments& arguments,
                                  const Given& given) {
-  // Nobody moves devices while `delete --force` brings them back. Of a parent that is gone before
-  // this call, the program learns by its output.
+  // Kills the program with its parent, so that it moves no devices while `delete --force` brings
+  // them back. If the parent has died before this call, the program finds out by its output pipe.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   reset_signals();
   const int output = copy_beyond(given.output);

@@ -11,28 +11,31 @@
 
 namespace ocirun::linux {
 
-// ocirun-netdevice move DEVICE NAME
-// ocirun-netdevice return
-// The container's network namespace is at descriptor 3 (closed: it is gone), the journal at 4. The
-// program dies with its parent. Its stdout is the name that the device got, or of `return` the
-// names of devices that are nowhere, a line each (exit status 0), or an error's lines (1). Empty
-// lines before that are signs of life, one for each device that is dealt with.
+// The interface of the program ocirun-netdevice. Command lines:
+//    ocirun-netdevice move DEVICE NAME
+//    ocirun-netdevice return
+// Descriptor 3 is the container's network namespace (closed if the namespace is gone), descriptor 4
+// the journal. The program is killed when its parent dies. On success (exit status 0), its stdout
+// has the new name of the device, or for `return` the names of devices that no longer exist, one a
+// line. On failure (exit status 1), its stdout has the lines of an error. Empty lines before are
+// signs of life, one for each device that is done.
 inline constexpr std::string_view kMoveVerb = "move";
 inline constexpr std::string_view kReturnVerb = "return";
 inline constexpr char kSignOfLife = '\n';
 inline constexpr int kNetworkNamespaceDescriptor = 3;
 inline constexpr int kJournalDescriptor = 4;
 
-/// Has ocirun-netdevice move one device of the caller's network namespace into `target` (L-29):
-/// renamed, with its permanent global addresses, up. Returns the name it got. `journal`, a file
-/// open for reading and appending, is closed here: the program alone locks it. Errors: the device
-/// is wherever it was when a step failed or the program was killed (after kProgramSilence, or by
-/// `interrupt`); request_device_return brings it back.
+/// Has ocirun-netdevice move one device of the caller's network namespace into `target` (L-29),
+/// rename it, give it its permanent global addresses, and set it up. Returns the new name.
+/// `journal`, a file open for reading and appending, is closed here, so that only the program holds
+/// its lock. Errors: a step failed or the program was killed (after kProgramSilence, or by
+/// `interrupt`). The device is then wherever that step left it; request_device_return() brings it
+/// back.
 Result<std::string> request_device_move(const NetDevice& device, Fd target, UniqueFd journal,
                                         const Interrupt& interrupt);
-/// Has it bring all devices that `journal` tells of back from `source` (-1: it is gone), as they
-/// were. Returns the names of those that are nowhere any more. Errors: of the first one that could
-/// not be brought back; it may be asked again.
+/// Has ocirun-netdevice bring back all devices in `journal` from `source` (-1: the namespace is
+/// gone), as they were before. Returns the names of the devices that no longer exist. Errors: that
+/// of the first device that could not be brought back; this may be called again then.
 Result<std::vector<std::string>> request_device_return(Fd source, UniqueFd journal);
 
 }  // namespace ocirun::linux

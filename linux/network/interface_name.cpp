@@ -5,7 +5,7 @@
 namespace ocirun::linux {
 namespace {
 
-// isspace() of the kernel, whose table is Latin-1: a no-break space is one.
+// isspace() of the kernel, whose table is Latin-1: it includes the no-break space.
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r') || c == '\xa0'; }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace ocirun::linux {
 namespace {
 
-/// "eth0: 1 2 3 …": eight columns of what was received, eight of what was sent.
+/// Parses "1 2 3 …": eight columns of received, eight of sent.
 std::array<std::uint64_t, 16> numbers_of(std::string_view text) {
   std::array<std::uint64_t, 16> numbers{};
   const char* at = text.data();
@@ -37,10 +37,10 @@ std::vector<InterfaceStats> parse_interface_stats(std::string_view text) {
   std::vector<InterfaceStats> interfaces;
   while (!text.empty()) {
     const std::string_view line = cut(text, '\n');
-    const std::size_t colon = line.rfind(": ");  // a name may hold one, its numbers do not
+    const std::size_t colon = line.rfind(": ");  // a name may contain ": ", its numbers cannot
     const std::size_t start = line.find_first_not_of(' ');
     if (colon == std::string_view::npos || start == std::string_view::npos || start >= colon)
-      continue;  // one of the two lines of titles
+      continue;  // one of the two header lines
     const std::string_view name = line.substr(start, colon - start);
     if (name == "lo") continue;
     const auto n = numbers_of(line.substr(colon + 2));

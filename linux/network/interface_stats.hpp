@@ -16,10 +16,10 @@ struct InterfaceStats {
   std::uint64_t tx_bytes = 0, tx_packets = 0, tx_errors = 0, tx_dropped = 0;
 };
 
-/// Reads the text of /proc/PID/net/dev. The loopback interface, which leads nowhere, is left out.
+/// Parses the text of /proc/PID/net/dev. The loopback interface is left out.
 std::vector<InterfaceStats> parse_interface_stats(std::string_view text);
 
-/// Those of the network namespace that `pid` is in; none when it is the caller's own namespace,
+/// The interfaces of the network namespace of `pid`. None if that is the caller's own namespace,
 /// whose traffic is the host's. Errors: ESRCH, ENOENT.
 Result<std::vector<InterfaceStats>> read_interface_stats(int pid);
 

@@ -10,7 +10,7 @@
 namespace ocirun::linux {
 
 Result<void> bring_loopback_up() {
-  // netdevice(7): any socket will do, and no library is loaded for the one flag that every
+  // netdevice(7): any socket will do. So no netlink library is needed for this flag, which every
   // container needs.
   const UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!socket) return fail(errno, "set the loopback device up: make a socket");

@@ -15,8 +15,8 @@ struct NetDevice {
   std::string container_name;  // the same as host_name when `name` is absent; may hold one "%d"
 };
 
-/// 1 to 15 bytes, not "." or "..", no "/", ":" or white space, and "%" only in one "%d" (a
-/// template, for which the kernel finds a free number).
+/// Allowed: 1 to 15 bytes, not "." or "..", no "/", ":" or white space, "%" only in a single "%d"
+/// (a template, in which the kernel replaces "%d" by a free number).
 bool is_valid_interface_name(std::string_view name);
 
 /// Sets `lo` of the calling thread's network namespace up (L-8).

@@ -19,7 +19,7 @@ std::chrono::milliseconds time_until(Clock::time_point deadline) {
 
 enum class Heard { kWords, kEnd };
 
-// The next words from `output`, of which what `kept` allows is added to `text`.
+// Reads the next bytes from `output`, and appends those that `kept` allows to `text`.
 Result<Heard> hear(Fd output, std::size_t kept, std::string& text) {
   std::array<char, 4096> buffer;
   const ssize_t count = ::read(output.value, buffer.data(), buffer.size());

@@ -10,10 +10,11 @@
 
 namespace ocirun::linux {
 
-/// How long a program that we run may say nothing.
+/// How long a program that ocirun runs may write nothing before it is killed.
 inline constexpr std::chrono::seconds kProgramSilence{10};
 
-/// What ends a wait before its time: `check` is asked once `descriptor` is readable.
+/// Ends a wait early: when `descriptor` becomes readable, `check` is called, and its error ends the
+/// wait.
 struct Interrupt {
   Fd descriptor;
   std::function<Result<void>()> check;
@@ -21,12 +22,12 @@ struct Interrupt {
 
 struct ProgramEnd {
   int status = 0;      // as waitpid(2) gives it
-  std::string output;  // its first bytes
+  std::string output;  // the first bytes of its output
 };
 
-/// Reads what `child` writes to the pipe `output` and collects it; the first `kept` bytes are kept.
-/// It is killed after kProgramSilence without a byte and without its end. Errors: ETIMEDOUT, `name`
-/// did not end; the interrupt's, and then it was killed too.
+/// Reads what `child` writes to the pipe `output`, keeps the first `kept` bytes, and waits for its
+/// end. The child is killed after kProgramSilence without a byte and without its end. Errors:
+/// ETIMEDOUT: `name` did not end; that of `interrupt`, and then the child was killed too.
 Result<ProgramEnd> await_program(Child child, Fd output, std::size_t kept, const std::string& name,
                                  const Interrupt& interrupt = {});
 

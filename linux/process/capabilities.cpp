@@ -14,7 +14,8 @@ namespace {
 
 constexpr unsigned kCapabilityLimit = 64;  // bits that capset(2) takes
 
-// -1 ends the capabilities that the kernel has (cap_last_cap, without trusting a /proc).
+// -1 for a number above the kernel's last capability (this avoids /proc/sys/kernel/cap_last_cap,
+// which may be fake).
 int read_bounding(unsigned capability) {
   return ::prctl(PR_CAPBSET_READ, static_cast<unsigned long>(capability), 0, 0, 0);
 }
@@ -68,7 +69,8 @@ CapabilitySets limit_to_grantable(const CapabilitySets& wanted,
   granted.bounding = both(wanted.bounding, grantable.bounding);
   granted.permitted = both(wanted.permitted, grantable.permitted);
   granted.effective = both(wanted.effective, granted.permitted);
-  // capset(2): what is inheritable must have been permitted and, since Linux 2.6.25, be bounding.
+  // capset(2): an inheritable capability must have been permitted and, since Linux 2.6.25, be
+  // bounding.
   granted.inheritable = both(wanted.inheritable, both(grantable.permitted, granted.bounding));
   granted.ambient = both(wanted.ambient, both(granted.permitted, granted.inheritable));
   return granted;
@@ -111,7 +113,7 @@ Result<void> drop_bounding_set(CapabilitySet keep) {
     if (::prctl(PR_CAPBSET_DROP, static_cast<unsigned long>(c), 0, 0, 0) == 0) continue;
     const int error = errno;
     if (error == EINVAL) break;           // beyond the kernel's last capability
-    if (read_bounding(c) == 0) continue;  // gone already; only a drop needs CAP_SETPCAP
+    if (read_bounding(c) == 0) continue;  // dropped already; only a drop needs CAP_SETPCAP
     return fail(error, "drop {} from the bounding set{}", capability_name(c),
                 error == EPERM ? " (needs CAP_SETPCAP)" : "");
   }
@@ -129,7 +131,7 @@ Result<void> set_groups(std::span<const Gid> groups) {
 }
 
 Result<void> become_user(Uid uid, Gid gid) {
-  // Without it the permitted set is lost with the last uid 0.
+  // Without PR_SET_KEEPCAPS the kernel clears the permitted set when the last uid 0 is gone.
   if (::prctl(PR_SET_KEEPCAPS, 1UL, 0, 0, 0) != 0) return fail(errno, "keep capabilities");
   if (const auto id = gid.value(); sys::setresgid(id) != 0) {
     const int error = errno;

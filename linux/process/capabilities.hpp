@@ -42,37 +42,39 @@ std::string capability_name(unsigned capability);
 /// All names, by number: features' linux.capabilities (F-6).
 std::vector<std::string> capability_names();
 
-/// What the calling thread could grant: its bounding and permitted sets.
+/// The capabilities that the calling thread can pass on: its bounding and permitted sets.
 struct GrantableCapabilities {
   CapabilitySet bounding{}, permitted{};
 };
 Result<GrantableCapabilities> grantable_capabilities();
-/// `wanted` less what the host cannot grant (P-10), and less what the kernel refuses to sets that
-/// contradict each other: effective ones that are not permitted, inheritable ones that are not
-/// bounding, ambient ones that are not permitted and inheritable (P-12).
+/// `wanted` without what the host cannot grant (P-10), and without what the kernel refuses because
+/// sets contradict each other: effective but not permitted, inheritable but not bounding, ambient
+/// but not both permitted and inheritable (P-12).
 CapabilitySets limit_to_grantable(const CapabilitySets& wanted,
                                   const GrantableCapabilities& grantable);
 
-/// What limit_to_grantable() takes away, each capability with its first reason.
+/// What limit_to_grantable() takes away. Each capability is listed once, by its first reason.
 struct UngrantedCapabilities {
   CapabilitySet missing{};                              // the runtime itself does not have them
-  CapabilitySet effective{}, inheritable{}, ambient{};  // what another set of the document lacks
+  CapabilitySet effective{}, inheritable{}, ambient{};  // missing from another set of the config
 };
 UngrantedCapabilities find_ungranted(const CapabilitySets& wanted,
                                      const GrantableCapabilities& grantable);
-/// A sentence for each reason that takes something away, with the names. `told`: what the user was
-/// told of before, which is left out.
+/// One sentence for each reason, with the names of the capabilities. `told` is what the user was
+/// warned of before; it is left out.
 std::vector<std::string> describe_ungranted(const UngrantedCapabilities& ungranted,
                                             const UngrantedCapabilities& told = {});
 
-/// Drops the bounding set of the calling thread to `keep` (to cap_last_cap).
+/// Drops every capability that is not in `keep` from the calling thread's bounding set (up to
+/// cap_last_cap).
 Result<void> drop_bounding_set(CapabilitySet keep);
-/// The supplementary groups of the calling thread, exactly: none clears them (P-21). Errors: EPERM
-/// (a user namespace that denies it, or no CAP_SETGID), EINVAL (not mapped).
+/// Sets the supplementary groups of the calling thread to exactly `groups`; an empty list clears
+/// them (P-21). Errors: EPERM (the user namespace denies setgroups, or no CAP_SETGID), EINVAL (not
+/// mapped).
 Result<void> set_groups(std::span<const Gid> groups);
-/// setresgid, setresuid, which keep the permitted capabilities. Errors: EINVAL (not mapped), EPERM.
+/// setresgid and setresuid, keeping the permitted capabilities. Errors: EINVAL (not mapped), EPERM.
 Result<void> become_user(Uid uid, Gid gid);
-/// The exact sets of the calling thread, then the ambient ones.
+/// Sets exactly these sets on the calling thread, the ambient set last.
 Result<void> set_capabilities(const CapabilitySets& sets);
 
 }  // namespace ocirun::linux

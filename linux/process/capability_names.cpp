@@ -7,7 +7,8 @@
 namespace ocirun::linux {
 namespace {
 
-// By number. libcap has the same table, and a constructor that would run at every start.
+// Indexed by number. libcap has the same table, but with a constructor that would run at every
+// start.
 constexpr std::array<std::string_view, CAP_LAST_CAP + 1> kNames = {
     "CAP_CHOWN",
     "CAP_DAC_OVERRIDE",

@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kPatienceWithTheKilled{2000};
 
-// <linux/sched.h> clashes with glibc's <sched.h>; this is clone_args as of Linux 5.7, its size told
-// to the kernel.
+// clone_args as of Linux 5.7; the kernel is told its size. <linux/sched.h> clashes with glibc's
+// <sched.h>.
 struct CloneArguments {
   std::uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid,
       set_tid_size, cgroup;
@@ -40,7 +40,7 @@ Result<void> move_to_cgroup(Fd cgroup, int pid) {
   return sys::write_once(file, fmt::format("{}", pid));
 }
 
-/// clone(2): Linux before 5.3, or a filter that answers ENOSYS.
+/// clone(2), for Linux before 5.3 or a seccomp filter that answers ENOSYS.
 Result<Child> clone_plainly(std::uint64_t flags) {
   int pidfd = -1;
   const long pid = ::syscall(SYS_clone, flags | CLONE_PIDFD, nullptr, &pidfd, nullptr, nullptr);
@@ -48,7 +48,7 @@ Result<Child> clone_plainly(std::uint64_t flags) {
   return child_of(pid, pidfd);
 }
 
-/// The child does nothing before its parent has moved it, so it has never been elsewhere.
+/// The child waits until its parent has moved it into the cgroup, so it never runs elsewhere.
 Result<Child> clone_and_move(std::uint64_t flags, Fd cgroup) {
   TRY_ASSIGN(Pipe gate, make_pipe());
   TRY_ASSIGN(Child child, clone_plainly(flags));
@@ -65,7 +65,7 @@ Result<Child> clone_and_move(std::uint64_t flags, Fd cgroup) {
     TRY(wait_for_child(child.pid));
     return std::unexpected(moved.error().within("move a process into its cgroup"));
   }
-  // It may have been killed in there already: its end tells that.
+  // The child may have been killed in the cgroup already; its exit status tells that.
   [[maybe_unused]] const auto ignored = sys::write_once(gate.writer, "1");
   return child;
 }
@@ -95,7 +95,7 @@ Result<Child> clone_process(std::uint64_t flags, Fd cgroup, Parentage parentage)
   CloneArguments arguments{};
   arguments.flags = flags | CLONE_PIDFD;
   arguments.pidfd = reinterpret_cast<std::uintptr_t>(&pidfd);
-  // With CLONE_PARENT the kernel takes the exit signal from the caller and wants 0 here.
+  // With CLONE_PARENT the kernel takes the exit signal from the caller, and requires 0 here.
   if (sibling) {
     arguments.flags |= CLONE_PARENT;
   } else {
@@ -107,8 +107,7 @@ Result<Child> clone_process(std::uint64_t flags, Fd cgroup, Parentage parentage)
   }
   const long pid = ::syscall(SYS_clone3, &arguments, sizeof(arguments));
   if (pid >= 0) return child_of(pid, pidfd);
-  // A container's seccomp profile may know clone(2) only, and then a startContainer hook needs that
-  // one.
+  // A container's seccomp profile may allow only clone(2), which a startContainer hook then needs.
   const bool refused = errno == EPERM && flags == 0 && cgroup.value < 0;
   if (errno != ENOSYS && errno != E2BIG && !refused) return fail(errno, "clone");
   const std::uint64_t legacy = flags | (sibling ? std::uint64_t{CLONE_PARENT} : SIGCHLD);
@@ -126,13 +125,13 @@ Result<int> wait_for_child(int pid) {
 std::optional<int> collect_child(Child& child, std::chrono::milliseconds patience) {
   if (!ends_within(child, patience)) return std::nullopt;
   const auto status = wait_for_child(child.pid);
-  child.pid = 0;  // the number may be somebody else's from now on
+  child.pid = 0;  // the pid may be reused from now on
   return status.value_or(0);
 }
 
 void kill_child(Child& child) {
-  if (child.pid <= 0) return;  // none, or collected: 0 is our own process group
-  ::kill(child.pid, SIGKILL);  // ours and not collected yet: the number is its own
+  if (child.pid <= 0) return;  // none, or reaped: 0 would be our process group
+  ::kill(child.pid, SIGKILL);  // our child and not reaped yet, so the pid is its own
   collect_child(child, kPatienceWithTheKilled);
   child.pid = 0;
 }

@@ -15,24 +15,27 @@ struct Child {
   UniqueFd pidfd;  // empty where the kernel lacks CLONE_PIDFD
 };
 
-/// Whose child the new process is. kOfMyParent (CLONE_PARENT) lets a stage leave nobody in between.
+/// The parent of the new process: the caller, or the caller's parent (CLONE_PARENT). With
+/// kOfMyParent a stage can exit without leaving an orphan.
 enum class Parentage { kMine, kOfMyParent };
 
-/// fork(2) with namespaces: clone3(2) with `flags` (CLONE_NEW*), straight into `cgroup` (a v2
-/// directory, or -1, as it must be for kOfMyParent). Before Linux 5.7 clone(2), and the child waits
-/// until it was moved there. The caller is responsible for being single-threaded. Errors: EPERM,
-/// ENOSPC (too many namespaces), EAGAIN, ENOMEM, EUSERS; of the cgroup EACCES, EBUSY, EOPNOTSUPP.
+/// fork(2) with namespaces: clone3(2) with `flags` (CLONE_NEW*), directly into `cgroup` (a v2
+/// directory, or -1; it has to be -1 for kOfMyParent). Before Linux 5.7 this uses clone(2), and the
+/// child waits until the parent has moved it into the cgroup. The caller must have a single thread.
+/// Errors: EPERM, ENOSPC (too many namespaces), EAGAIN, ENOMEM, EUSERS; because of the cgroup:
+/// EACCES, EBUSY, EOPNOTSUPP.
 Result<Child> clone_process(std::uint64_t flags, Fd cgroup, Parentage parentage);
 
-/// Waits for a child of ours, whatever its exit signal. Returns the status as waitpid(2) gives it.
+/// Waits for a child of the caller, whatever its exit signal. Returns the status of waitpid(2).
 Result<int> wait_for_child(int pid);
 
-/// Collects `child` if it ends within `patience`; its pid is 0 then. Its status as waitpid(2) gives
-/// it; nothing where it has not ended.
+/// Waits at most `patience` for the end of `child`. If the child has ended, sets its pid to 0 and
+/// returns the status of waitpid(2). Otherwise returns nothing.
 std::optional<int> collect_child(Child& child, std::chrono::milliseconds patience);
 
-/// Kills and collects `child`. A filesystem that does not answer holds up even who was killed:
-/// after two seconds it is left to whoever takes our children over.
+/// Kills `child` and waits for its end, at most two seconds: even a killed process can hang in a
+/// filesystem that does not respond. The child is then left to the process that adopts the caller's
+/// children.
 void kill_child(Child& child);
 
 }  // namespace ocirun::linux

@@ -24,11 +24,11 @@ std::vector<char*> pointers_to(std::vector<std::string>& strings) {
   return pointers;
 }
 
-// Linux before 5.11, in a container whose /proc is not to be believed: what was open before is
-// closed by then, so that our own descriptors have low numbers.
+// For Linux before 5.11, in a container whose /proc cannot be trusted. The descriptors that were
+// open at start are closed by then, so our own descriptors have low numbers.
 constexpr int kOwnDescriptors = 1024;
 
-// Linux before 5.9: the limit bounds the numbers.
+// For Linux before 5.9: RLIMIT_NOFILE limits the descriptor numbers.
 int descriptor_limit() {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -46,7 +46,7 @@ Result<std::vector<int>> list_descriptors() {
   return listed;
 }
 
-// Before Linux 5.9: the listed ones, or else all that there may be.
+// Before Linux 5.9: closes the descriptors that /proc/self/fd lists, or else all possible numbers.
 template <typename IsKept>
 void close_one_by_one(IsKept is_kept) {
   const auto close_if_unkept = [&](int fd) {

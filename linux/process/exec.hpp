@@ -9,7 +9,7 @@
 
 namespace ocirun::linux {
 
-/// argv and envp as execve(2) wants them: pointers into strings that live as long as this.
+/// argv and envp for execve(2): pointers into strings that live as long as this object.
 class ExecArguments {
  public:
   ExecArguments(std::vector<std::string> arguments, std::vector<std::string> environment);
@@ -23,16 +23,17 @@ class ExecArguments {
   std::vector<char*> argv_, envp_;
 };
 
-/// Default disposition for every signal and an empty mask: what a fresh program expects (a caller
-/// may ignore SIGHUP).
+/// Sets the default disposition for every signal, and an empty signal mask, as a new program
+/// expects it (the caller of the runtime may ignore SIGHUP).
 void reset_signals();
 
-/// Closes every descriptor from `first` on: close_range(2), or before Linux 5.9 those that
-/// /proc/self/fd lists. `kept` stays open.
+/// Closes every descriptor from `first` on, except `kept`: with close_range(2), or before Linux 5.9
+/// those that /proc/self/fd lists.
 void close_descriptors_from(int first, std::optional<int> kept = std::nullopt);
-/// Marks every descriptor from `first` on close-on-exec; before Linux 5.11 the next 1,024 of them.
+/// Sets close-on-exec for every descriptor from `first` on; before Linux 5.11 only for the next
+/// 1,024.
 void close_descriptors_on_exec(int first);
-/// Closes every descriptor above 2 that `keep` does not name.
+/// Closes every descriptor above 2 that is not in `keep`.
 void close_descriptors_but(std::span<const Fd> keep);
 
 }  // namespace ocirun::linux

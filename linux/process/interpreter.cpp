@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kHeadBytes = 256;                 // BINPRM_BUF_SIZE
 constexpr std::size_t kProgramHeaderBytes = 64 * 1024;  // load_elf_phdrs()
-constexpr int kMostScripts = 6;  // exec_binprm() gives up on the next one, with ELOOP
+constexpr int kMostScripts = 6;  // exec_binprm() fails on the next one with ELOOP
 constexpr std::string_view kItself = "it";
 
 constexpr Named<std::uint16_t> kMachines[] = {
@@ -47,7 +47,7 @@ constexpr std::string_view kOwnMachine = "arm";
 constexpr std::string_view kOwnMachine;
 #endif
 
-// What lies beyond the end of the file is missing.
+// Bytes beyond the end of the file are missing from the result.
 Result<std::string> read_at(Fd file, std::uint64_t offset, std::size_t size) {
   std::string bytes(size, '\0');
   std::size_t got = 0;
@@ -56,7 +56,7 @@ Result<std::string> read_at(Fd file, std::uint64_t offset, std::size_t size) {
         ::pread(file.value, bytes.data() + got, size - got, static_cast<off_t>(offset + got));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno != EINVAL) return fail(errno, "read");
-    if (count <= 0) break;  // EINVAL: no file is as long as this offset
+    if (count <= 0) break;  // EINVAL: the offset is larger than any file
     got += static_cast<std::size_t>(count);
   }
   bytes.resize(got);
@@ -65,7 +65,7 @@ Result<std::string> read_at(Fd file, std::uint64_t offset, std::size_t size) {
 
 // --- scripts ---
 
-// load_script(): a path that the end of the buffer might have cut off is not executed.
+// As load_script(): a path that the end of the buffer might have cut off is not executed.
 std::string interpreter_of_script(std::string_view head) {
   const std::size_t newline = head.find('\n');
   const bool is_whole = newline != std::string_view::npos || head.size() < kHeadBytes;
@@ -78,7 +78,7 @@ std::string interpreter_of_script(std::string_view head) {
 
 // --- ELF ---
 
-// Numbers in the byte order of an ELF file. What lies beyond the end is 0.
+// Reads numbers in the byte order of an ELF file. Bytes beyond the end read as 0.
 struct Fields {
   std::string_view bytes;
   bool big_endian = false;
@@ -94,7 +94,7 @@ struct Fields {
   }
 };
 
-// Where Elf32_… and Elf64_… have what is read here.
+// The offsets of the needed fields in Elf32_… and Elf64_….
 struct Layout {
   std::size_t word, phoff, phentsize, phnum, entry_bytes, p_offset, p_filesz;
 };
@@ -122,7 +122,7 @@ Result<std::string> interpreter_of_elf(Fd file, const Fields& header, const Layo
     TRY_ASSIGN(const std::string path,
                read_at(file, fields.at(entry + layout.p_offset, layout.word), size));
     const bool is_path = path.size() == size && path.back() == '\0';
-    // One that could pass for another line of a log is not told.
+    // A path with a newline is not shown: it could imitate another line of a log.
     return is_path && !path.contains('\n') ? path.substr(0, path.find('\0')) : std::string();
   }
   return std::string();
@@ -130,8 +130,8 @@ Result<std::string> interpreter_of_elf(Fd file, const Fields& header, const Layo
 
 // --- explanations ---
 
-// Never waits, and makes no terminal the controlling one: by now anything may be in the file's
-// place.
+// Opens the file so that neither a wait nor a new controlling terminal can result, because by now
+// any file may be at this path.
 Result<Program> look_at(const std::string& path) {
   TRY_ASSIGN(const UniqueFd file,
              sys::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
@@ -144,12 +144,13 @@ bool is_missing(const Result<Program>& program) {
   return !program && program.error().number() == ENOENT;
 }
 
-// Nobody sees the last character of an interpreter's name in a file that was written on Windows.
+// In a script that was written on Windows, the interpreter's name ends in an invisible carriage
+// return.
 std::string_view about_line_end(std::string_view interpreter) {
   return interpreter.ends_with('\r') ? " (its #! line ends in CR LF)" : "";
 }
 
-// `place` is where ENOENT was met.
+// `place` is where execve(2) reported ENOENT.
 std::string explain_elf(const Program& program, std::string_view subject, int number,
                         std::string_view place) {
   const bool is_own = program.machine == kOwnMachine;
@@ -162,7 +163,8 @@ std::string explain_elf(const Program& program, std::string_view subject, int nu
                ? fmt::format("its loader {} does not exist {}", loader, place)
                : fmt::format("the loader {} of {} does not exist {}", loader, subject, place);
   if (is_own) return {};
-  // The kernel looks for no loader of a foreign program, but for what binfmt_misc names.
+  // For a foreign program the kernel does not look for the loader, but for the emulator that
+  // binfmt_misc names.
   return fmt::format("{} is a program for {}, whose emulator does not exist {}", subject,
                      program.machine, place);
 }

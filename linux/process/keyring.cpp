@@ -23,7 +23,7 @@ Result<void> join_session_keyring() {
                                   " kernel.keys.maxkeys, or use --no-new-keyring)"
                                 : "");
   }
-  // It starts with view and read rights for every process of the same uid, in other containers too.
+  // A new keyring allows view and read to every process of the same uid, also in other containers.
   if (::syscall(SYS_keyctl, KEYCTL_SETPERM, keyring, kPossessorAll) != 0)
     return fail(errno, "narrow the rights to the session keyring");
   return {};

@@ -15,20 +15,21 @@ namespace {
 constexpr std::string_view kUnconfined = "unconfined";
 constexpr std::size_t kSmallFile = 64 * 1024;
 
-// "" for a file that is not there or cannot be read.
+// "" if the file does not exist or cannot be read.
 std::string read_host_file(const char* path) {
   const auto file = sys::open(path, O_RDONLY | O_CLOEXEC);
   if (!file) return {};
   return sys::read_all(*file, kSmallFile).value_or("");
 }
 
-// The kernel ends labels with a line feed or a NUL.
+// Removes the newline or NUL with which the kernel ends labels.
 std::string_view trim_label(std::string_view label) {
   while (label.ends_with('\n') || label.ends_with('\0')) label.remove_suffix(1);
   return label;
 }
 
-// attr/apparmor/exec since Linux 5.8: attr/exec may belong to another LSM on the same kernel.
+// attr/apparmor/exec exists since Linux 5.8; attr/exec may belong to another LSM of the same
+// kernel.
 Result<std::string> apparmor_exec_file(const Procfs& procfs) {
   constexpr const char* kOwn = "thread-self/attr/apparmor/exec";
   const auto file = procfs.open_file(kOwn, O_WRONLY);
@@ -37,8 +38,8 @@ Result<std::string> apparmor_exec_file(const Procfs& procfs) {
   return std::unexpected(file.error());
 }
 
-// Empty read back means that the write was lost, as it is in a file that only looks like procfs
-// (runc CVE-2019-16884).
+// If nothing is read back, the write was lost, as in a file that only looks like procfs (runc
+// CVE-2019-16884).
 Result<void> write_label(const Procfs& procfs, const std::string& path, const std::string& value) {
   TRY(procfs.write(path, value));
   TRY_ASSIGN(const std::string set, procfs.read(path));
@@ -67,7 +68,7 @@ bool selinux_enabled() {
   const auto mount = sys::open("/sys/fs/selinux", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (mount)
     if (const auto info = sys::fstatfs(*mount); info && info->magic == SELINUX_MAGIC) return true;
-  // Registered only if SELinux was not switched off at boot.
+  // selinuxfs is registered only if SELinux was not disabled at boot.
   return read_host_file("/proc/filesystems").find("\tselinuxfs\n") != std::string::npos;
 }
 
@@ -94,7 +95,7 @@ Result<void> set_apparmor_on_exec(const Procfs& procfs, const std::string& profi
   auto done = set();
   if (done) return {};
   const int error = done.error().number();
-  // Without AppArmor nobody understands the request, and every process is unconfined.
+  // Without AppArmor the kernel refuses the request, but every process is unconfined anyway.
   if (profile == kUnconfined && (error == EINVAL || error == ENOENT)) return {};
   const bool is_missing = error == ENOENT;
   return within(

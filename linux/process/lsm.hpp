@@ -9,26 +9,27 @@
 
 namespace ocirun::linux {
 
-/// What the caller's /sys says: to be asked where that is the host's, so before a container's root.
+/// Whether the LSM is enabled, by the caller's /sys. Call these while that is the host's /sys, so
+/// before changing to the container's root.
 bool apparmor_enabled();
 bool selinux_enabled();
-/// Errors: a profile or label, "" for none, whose LSM is off on this host; name the field (P-9,
-/// P-16). The profile "unconfined" needs no AppArmor.
+/// Errors: a profile or a label is given ("" for none), but its LSM is off on this host. The error
+/// names the field (P-9, P-16). The profile "unconfined" needs no AppArmor.
 Result<void> check_lsm(const std::string& apparmor_profile, const std::string& selinux_label);
 
-/// The profile that the next execve enters (P-9): attr/apparmor/exec, else attr/exec; read back.
-/// "unconfined" is allowed, also without AppArmor; "" does nothing. Errors: the profile is not
-/// loaded; EINVAL when AppArmor is off.
+/// Sets the profile that the next execve enters (P-9), through attr/apparmor/exec or else
+/// attr/exec, and reads it back. "unconfined" is allowed, also without AppArmor; "" does nothing.
+/// Errors: the profile is not loaded; EINVAL when AppArmor is off.
 Result<void> set_apparmor_on_exec(const Procfs& procfs, const std::string& profile);
-/// The label that the next execve enters (P-16), and the one for keys made from now on. "" does
-/// nothing. Errors: the policy does not know the label; EINVAL when SELinux is off.
+/// Set the label that the next execve enters (P-16), and the label of keys created from now on. ""
+/// does nothing. Errors: the policy does not know the label; EINVAL when SELinux is off.
 Result<void> set_selinux_on_exec(const Procfs& procfs, const std::string& label);
 Result<void> set_selinux_key_label(const Procfs& procfs, const std::string& label);
 
-/// Asks the loaded policy, by the host's /sys, whether files may have this label (L-34); passes
-/// where it cannot be asked. Errors: it does not know the label.
+/// Asks the loaded policy, through the host's /sys, whether files may have this label (L-34).
+/// Succeeds where the policy cannot be asked. Errors: the policy does not know the label.
 Result<void> check_mount_label(const std::string& label);
-/// Labels a file that is open, no O_PATH. For a filesystem without a context of its own.
+/// Labels an open file (not O_PATH), for a filesystem that was mounted without a `context` option.
 Result<void> set_file_label(Fd file, std::string_view label);
 
 }  // namespace ocirun::linux

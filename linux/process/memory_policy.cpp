@@ -46,7 +46,7 @@ std::vector<std::string_view> memory_policy_flags() { return names_of(kFlags); }
 Result<void> set_memory_policy(const MemoryPolicy& policy) {
   const auto& words = policy.nodes.words();
   const unsigned long* mask = words.empty() ? nullptr : words.data();
-  // set_mempolicy(2) takes the number of bits plus one.
+  // The maxnode argument of set_mempolicy(2) is the number of bits plus one.
   const unsigned long bits = words.empty() ? 0 : words.size() * sizeof(words[0]) * 8 + 1;
   const unsigned mode = static_cast<unsigned>(policy.mode) | policy.flags;
   if (::syscall(SYS_set_mempolicy, mode, mask, bits) == 0) return {};

@@ -20,17 +20,17 @@ namespace ocirun::linux {
 
 namespace {
 
-// Nothing where it has ended. Errors: what keeps us from knowing.
+// Nothing where the process has ended. Errors: it cannot be found out.
 Result<std::optional<ProcessStat>> stat_of_living(const ProcessIdentity& process) {
   if (process.pid <= 0) return std::nullopt;
   const auto stat = read_process_stat(process.pid);
   if (stat) {
-    // The first thread may end before the others: a zombie that still runs.
+    // If the first thread ends before the others, it is a zombie while the process still runs.
     const bool has_ended = (stat->state == 'Z' || stat->state == 'X') && stat->threads <= 1;
     if (stat->start_time != process.start_time || has_ended) return std::nullopt;
     return *stat;
   }
-  // What cannot be read may still be known to be gone.
+  // /proc cannot be read, but kill(2) can still report that the process is gone.
   if (::kill(process.pid, 0) != 0 && errno == ESRCH) return std::nullopt;
   return std::unexpected(stat.error());
 }
@@ -69,7 +69,7 @@ Result<std::string> read_boot_id() {
 
 Result<UniqueFd> open_pidfd(const ProcessIdentity& process) {
   UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
-  const int error = errno;  // ENOENT or EINVAL: the number is some thread's by now
+  const int error = errno;  // ENOENT or EINVAL: the pid is a thread's now
   TRY_ASSIGN(const bool alive, find_alive(process));
   if (!alive) return fail(ESRCH, "process {}", process.pid);
   if (!fd) return fail(error, "open process {}", process.pid);
@@ -81,7 +81,7 @@ Result<ProcessEnd> ProcessEnd::watch(const ProcessIdentity& process) {
   if (pidfd) return ProcessEnd(process, std::move(*pidfd));
   const int error = pidfd.error().number();
   if (error == ESRCH || is_shortage(error)) return std::unexpected(std::move(pidfd).error());
-  return ProcessEnd(process, UniqueFd());  // before Linux 5.3, or a filter refuses it
+  return ProcessEnd(process, UniqueFd());  // before Linux 5.3, or a seccomp filter refuses pidfds
 }
 
 bool ProcessEnd::comes_within(std::chrono::milliseconds limit) const {

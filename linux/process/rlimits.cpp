@@ -28,7 +28,7 @@ constexpr Named<int> kResources[] = {
     {"RLIMIT_STACK", RLIMIT_STACK},
 };
 
-// What to do about it; the kernel says EPERM for two different reasons.
+// What the user can do about the error; the kernel returns EPERM for two different reasons.
 std::string_view advice(int resource, int error) {
   if (error == EINVAL) return " (the soft limit may not be above the hard limit)";
   if (error == EPERM && resource == RLIMIT_NOFILE)

@@ -16,14 +16,14 @@ struct Rlimit {
   std::uint64_t hard = 0;
 };
 
-/// "RLIMIT_NOFILE" to RLIMIT_NOFILE; one of 16 names.
+/// The number for "RLIMIT_NOFILE" and the other 15 names.
 std::optional<int> rlimit_resource(std::string_view name);
 std::string_view rlimit_name(int resource);
 std::vector<std::string_view> rlimit_names();
 
-/// prlimit(2) on `pid` (0: the caller). Errors name the limit, and how much may be asked for.
+/// prlimit(2) on `pid` (0: the caller). Errors name the limit and the values that are allowed.
 Result<void> set_rlimit(int pid, const Rlimit& limit);
-/// All of `process.rlimits`. Errors begin with the pointer of the one that was refused.
+/// Sets all of `process.rlimits`. An error begins with the JSON pointer of the refused limit.
 Result<void> set_rlimits(int pid, const std::vector<Rlimit>& limits);
 
 }  // namespace ocirun::linux

@@ -31,7 +31,8 @@ constexpr Named<std::uint64_t> kSchedulerFlags[] = {
     {"SCHED_FLAG_UTIL_CLAMP_MAX", SCHED_FLAG_UTIL_CLAMP_MAX},
 };
 
-// Of <linux/ioprio.h>, which is no C++ since it has a function with a parameter called `class`.
+// From <linux/ioprio.h>, which C++ cannot include: one of its functions has a parameter called
+// `class`.
 constexpr int kWhoProcess = 1;             // IOPRIO_WHO_PROCESS
 constexpr std::uint32_t kClassShift = 13;  // IOPRIO_CLASS_SHIFT
 constexpr Named<std::uint32_t> kIoPriorityClasses[] = {
@@ -40,7 +41,7 @@ constexpr Named<std::uint32_t> kIoPriorityClasses[] = {
     {"IOPRIO_CLASS_IDLE", 3},
 };
 
-// struct sched_attr; <linux/sched/types.h> and glibc 2.36 exclude each other.
+// struct sched_attr. <linux/sched/types.h> and glibc 2.36 cannot be included together.
 struct SchedulerAttributes {
   std::uint32_t size = sizeof(SchedulerAttributes);
   std::uint32_t policy;
@@ -96,8 +97,8 @@ std::optional<std::uint32_t> io_priority_class(std::string_view name) {
 std::vector<std::string_view> io_priority_classes() { return names_of(kIoPriorityClasses); }
 
 Result<void> set_io_priority(const IoPriority& priority) {
-  // The calling process alone: its children inherit it, and its process group may still be that of
-  // whoever called the runtime.
+  // Only for the calling process, whose children inherit it: its process group may still be that of
+  // the runtime's caller.
   const auto value =
       (priority.io_class << kClassShift) | static_cast<std::uint32_t>(priority.priority);
   if (::syscall(SYS_ioprio_set, kWhoProcess, 0, value) == 0) return {};
@@ -117,8 +118,8 @@ Result<void> set_cpu_affinity(const NumberSet& cpus) {
 }
 
 Result<void> reset_cpu_affinity() {
-  // More bits than the kernel has CPUs are cut off, and the cpuset limits what is left: 8192 is the
-  // greatest NR_CPUS of any architecture.
+  // The kernel ignores bits for CPUs that it does not have, and the cpuset limits the rest. 8192 is
+  // the greatest NR_CPUS of any architecture.
   std::array<unsigned long, 8192 / (8 * sizeof(unsigned long))> all;
   all.fill(~0UL);
   if (::syscall(SYS_sched_setaffinity, 0, sizeof all, all.data()) == 0) return {};

@@ -22,7 +22,7 @@ std::optional<std::uint32_t> scheduler_policy(std::string_view name);  // "SCHED
 std::optional<std::uint64_t> scheduler_flag(std::string_view name);  // "SCHED_FLAG_RESET_ON_FORK" …
 std::vector<std::string_view> scheduler_policies();
 std::vector<std::string_view> scheduler_flags();
-/// sched_setattr(2) of the caller. Errors say which capability or limit is missing.
+/// Calls sched_setattr(2) for the caller. Errors say which capability or limit is missing.
 Result<void> set_scheduler(const Scheduler& scheduler);
 
 /// process.ioPriority (P-17).
@@ -32,12 +32,12 @@ struct IoPriority {
 };
 std::optional<std::uint32_t> io_priority_class(std::string_view name);  // "IOPRIO_CLASS_BE" …
 std::vector<std::string_view> io_priority_classes();
-/// ioprio_set(2) of the calling process, whose children inherit it.
+/// Calls ioprio_set(2) for the calling process; its later children inherit the priority.
 Result<void> set_io_priority(const IoPriority& priority);
 
-/// sched_setaffinity(2) of the caller.
+/// Calls sched_setaffinity(2) for the caller.
 Result<void> set_cpu_affinity(const NumberSet& cpus);
-/// Undoes an inherited affinity: all CPUs that the cpuset allows.
+/// Replaces an inherited affinity by all CPUs that the cpuset allows.
 Result<void> reset_cpu_affinity();
 
 /// linux.memoryPolicy (L-37), for set_mempolicy(2).

@@ -27,7 +27,7 @@ std::string join(const std::string& directory, std::string_view name) {
 
 Result<void> remove_group(const std::string& path) {
   const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos || slash == 0) return {};  // "": nothing was made
+  if (slash == std::string::npos || slash == 0) return {};  // "": apply_resctrl() made no group
   const auto remove = [&]() -> Result<void> {
     TRY_ASSIGN(const UniqueFd parent, sys::open(path.substr(0, slash).c_str(), kDirectory));
     return sys::unlinkat(parent, path.c_str() + slash + 1, AT_REMOVEDIR);
@@ -37,7 +37,7 @@ Result<void> remove_group(const std::string& path) {
   return within(std::move(removed), fmt::format("remove the resctrl group {}", path));
 }
 
-// What resctrl has to say beside the errno; "" when it says nothing.
+// The message in resctrl's info/last_cmd_status, which explains an errno; "" when it is empty.
 std::string kernel_text(Fd root) {
   const auto file = sys::openat(root, "info/last_cmd_status", O_RDONLY | O_CLOEXEC);
   std::string text = file ? sys::read_all(*file, kFileLimit).value_or("") : "";
@@ -45,7 +45,7 @@ std::string kernel_text(Fd root) {
   return text.empty() || text == "ok" ? "" : fmt::format(" ({})", text);
 }
 
-// Each line is a write, and so a command, of its own.
+// Writes each line with its own write(2), because resctrl takes one command at a time.
 Result<void> write_lines(Fd root, Fd group, const char* name,
                          const std::vector<std::string>& lines) {
   TRY_ASSIGN(const UniqueFd file, sys::openat(group, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
@@ -58,7 +58,8 @@ Result<void> write_lines(Fd root, Fd group, const char* name,
   return {};
 }
 
-// Takes back what a step that failed had made; its own error says less than that one.
+// Removes the directory that a failed step has made. An error here is ignored: that of the step is
+// more important.
 void discard(Fd parent, const std::string& name) {
   static_cast<void>(sys::unlinkat(parent, name.c_str(), AT_REMOVEDIR));
 }
@@ -101,7 +102,8 @@ Result<Group> open_clos(Fd root, const IntelRdt& rdt, const std::string& name, b
   return make_group(root, name, root);
 }
 
-// A CLOS that a closID names and that exists is compared (I-5). What agrees needs no writing.
+// An existing CLOS that closID names is not written, but its schemata must agree with `lines`
+// (I-5).
 Result<void> apply_schemata(Fd root, const Group& clos, const IntelRdt& rdt,
                             const std::vector<std::string>& lines) {
   if (lines.empty()) return {};
@@ -109,7 +111,7 @@ Result<void> apply_schemata(Fd root, const Group& clos, const IntelRdt& rdt,
   return write_lines(root, clos.directory, "schemata", lines);
 }
 
-// A new group for the container alone (I-8): never one that exists.
+// Makes a monitoring group for this container alone (I-8). An existing group is an error.
 Result<void> monitor(Fd root, Fd clos, const std::string& id, const std::string& pid) {
   TRY_ASSIGN(const UniqueFd groups, sys::openat(clos, "mon_groups", kDirectory));
   TRY_ASSIGN(const Group group, make_group(groups, id, root));
@@ -193,7 +195,7 @@ Result<std::vector<std::string>> update_resctrl(const HostPath& root, const std:
     TRY_ASSIGN(const std::string schemata, sys::read_all(file, kFileLimit));
     std::vector<std::string> old = schemata_of(schemata, lines);
     auto written = write_lines(top, group, "schemata", lines);
-    if (!written) {  // those before the one that failed
+    if (!written) {  // undo the lines before the failed one
       static_cast<void>(write_lines(top, group, "schemata", old));
       return std::unexpected(std::move(written).error());
     }

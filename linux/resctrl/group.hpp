@@ -19,14 +19,14 @@ struct IntelRdt {
   bool enable_monitoring = false;
 };
 
-/// Whether a CLOS may be called so: one directory name that is none of resctrl's own, or "/", the
+/// Whether `name` may name a CLOS: one directory name that resctrl itself does not use, or "/", the
 /// default CLOS (I-3).
 bool is_clos_name(std::string_view name);
-/// Errors name the field: a closID that is no name of a CLOS (I-3),
-/// a memBwSchema without "MB:", a line feed in a schema (I-7).
+/// Errors name the field: a closID that cannot name a CLOS (I-3), a memBwSchema without "MB:", a
+/// newline in a schema (I-7).
 Result<void> check_resctrl(const IntelRdt& rdt);
 
-/// What apply_resctrl made and remove_resctrl takes away again.
+/// The directories that apply_resctrl() made and remove_resctrl() removes.
 struct ResctrlGroups {
   std::string clos_path;     // "" when it existed before or was named by closID (I-2)
   std::string monitor_path;  // "" without monitoring
@@ -35,17 +35,17 @@ struct ResctrlGroups {
 
 /// The mount point of resctrl in the caller's mountinfo; ENOENT when it is not mounted (I-1).
 Result<HostPath> find_resctrl();
-/// Creates or checks the CLOS, writes the schemata in order (I-4 … I-6), puts `pid` into tasks
-/// (I-9) and into a monitoring group (I-8). `root` is a resctrl mount, or a fixture tree in tests.
-/// What it made is undone on error.
+/// Creates or checks the CLOS, writes the schemata in order (I-4 … I-6), and puts `pid` into its
+/// tasks file (I-9) and into a monitoring group (I-8). `root` is a resctrl mount, or a fixture tree
+/// in tests. On error, everything that this made is removed.
 Result<ResctrlGroups> apply_resctrl(const HostPath& root, const IntelRdt& rdt,
                                     const std::string& container_id, int pid);
-/// Changes an existing CLOS ("/", a closID or a container's id): writes `lines` such as
-/// "L3:0=7f0;1=1f", all or nothing. Yields the lines that were there for the same resources, which
-/// take it back. Errors: no such CLOS; what the kernel says of a line.
+/// Writes `lines` such as "L3:0=7f0;1=1f" to an existing CLOS ("/", a closID or a container's id),
+/// all or nothing. Returns the old lines of the same resources, with which the caller can undo the
+/// change. Errors: no such CLOS; the kernel refuses a line.
 Result<std::vector<std::string>> update_resctrl(const HostPath& root, const std::string& clos,
                                                 const std::vector<std::string>& lines);
-/// Removes the groups; one that is gone already is no error.
+/// Removes the groups. A missing group is no error.
 Result<void> remove_resctrl(const ResctrlGroups& groups);
 
 }  // namespace ocirun::linux

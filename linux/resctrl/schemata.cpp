@@ -23,7 +23,7 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-// "0x07F0" and "7f0" are the same mask, "020" and "20" the same share.
+// Normalizes a number, so that "0x07F0" equals "7f0" (masks) and "020" equals "20" (shares).
 std::string normal_number(std::string_view text) {
   if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
   while (text.size() > 1 && text.front() == '0') text.remove_prefix(1);
@@ -32,7 +32,7 @@ std::string normal_number(std::string_view text) {
   return number;
 }
 
-// Nothing for a line that is not "L3:0=7f0;1=1f".
+// Parses a line such as "L3:0=7f0;1=1f". Nothing for a line of another form.
 std::optional<std::vector<Allocation>> parse_line(std::string_view line) {
   std::vector<Allocation> allocations;
   const std::string_view resource = trim(cut(line, ':'));

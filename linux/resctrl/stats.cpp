@@ -21,12 +21,12 @@ std::string read_or_empty(Fd directory, const std::string& file) {
   return text;
 }
 
-/// Nothing where the file is missing or says "Unavailable".
+/// Nothing where the file is missing or contains "Unavailable".
 std::optional<std::uint64_t> read_number(Fd directory, const std::string& file) {
   return number(read_or_empty(directory, file));
 }
 
-/// The line "L3:0=fffff" of schemata, which the kernel indents.
+/// Finds the line "L3:0=fffff" in schemata, where the kernel indents it.
 std::string schema_of(Fd directory, std::string_view resource) {
   const std::string text = read_or_empty(directory, "schemata");
   for (std::string_view rest = text; !rest.empty();) {
@@ -39,7 +39,7 @@ std::string schema_of(Fd directory, std::string_view resource) {
 
 std::vector<std::string> domain_names(Fd mon_data) {
   std::vector<std::string> names;
-  // Without it there is nothing to tell.
+  // A directory that cannot be listed gives no names.
   static_cast<void>(
       for_each_entry(mon_data, [&](std::string_view name, unsigned char) -> Result<void> {
         if (name.starts_with("mon_L3_")) names.emplace_back(name);
@@ -75,7 +75,7 @@ Result<ResctrlStats> read_resctrl_stats(const HostPath& root, const std::string&
   stats.bandwidth_schema = schema_of(group, "MB:");
   const std::string data = monitor.empty() ? "mon_data" : "mon_groups/" + monitor + "/mon_data";
   const auto mon_data = sys::openat(group, data.c_str(), kDirectory);
-  if (!mon_data) return stats;  // the processor does not monitor
+  if (!mon_data) return stats;  // the processor has no monitoring
   for (const std::string& name : domain_names(*mon_data))
     stats.domains.push_back({.llc_occupancy = read_number(*mon_data, name + "/llc_occupancy"),
                              .mbm_total_bytes = read_number(*mon_data, name + "/mbm_total_bytes"),

@@ -10,7 +10,7 @@
 
 namespace ocirun::linux {
 
-/// Cache and memory bandwidth of one CLOS; what the processor does not have is absent.
+/// Cache and memory bandwidth of one CLOS. What the processor does not support is absent.
 struct ResctrlStats {
   struct CacheInfo {
     std::string cbm_mask;
@@ -19,17 +19,18 @@ struct ResctrlStats {
   struct BandwidthInfo {
     std::uint64_t bandwidth_gran = 0, delay_linear = 0, min_bandwidth = 0, num_closids = 0;
   };
-  struct Domain {  // a cache, in the order of its number
+  struct Domain {  // one cache, in ascending order of cache ids
     std::optional<std::uint64_t> llc_occupancy, mbm_total_bytes, mbm_local_bytes;
   };
   std::optional<CacheInfo> l3;
   std::optional<BandwidthInfo> bandwidth;
-  std::string l3_schema_root, l3_schema;  // "L3:0=fffff": of the default CLOS, of this one
+  std::string l3_schema_root, l3_schema;  // "L3:0=fffff": of the default CLOS, and of this CLOS
   std::string bandwidth_schema_root, bandwidth_schema;
   std::vector<Domain> domains;  // of the container's monitoring group, else of the CLOS
 };
 
-/// `clos` as in update_resctrl(); `monitor` is the name of a group in its mon_groups, or "".
+/// `clos` as for update_resctrl(). `monitor` is the name of a group in the mon_groups of the CLOS,
+/// or "".
 /// Errors: the CLOS is gone.
 Result<ResctrlStats> read_resctrl_stats(const HostPath& root, const std::string& clos,
                                         const std::string& monitor);

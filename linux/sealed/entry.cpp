@@ -1,16 +1,16 @@
-// Where the static program begins, before libc does.
+// The first code of the static program, which runs before libc starts.
 //
-// create, run and exec must not run from the host's file (sealed_exe.hpp says why), so they execute
-// a sealed image of it. To do that from main() costs a whole start of libc and a copy of two
+// create, run and exec must not run from the host's file (executable.hpp says why), so they execute
+// a sealed image of it. Doing that from main() would cost a second start of libc and a copy of two
 // megabytes. Here it costs neither: the first command has kept a copy (kept_image.hpp), and an
-// overlay without an upper layer shows that copy, whose pages are shared, and can never be written,
-// not by the host's root either. The overlay does not show the host's file itself: who overwrites
-// that in place (cp) would change the code below every process that lives from it, because the
-// kernel's ETXTBSY guards the overlay's inode alone. Whatever goes wrong, main() begins as usual
-// and makes its copy in memory.
+// overlay without an upper layer shows that copy. The pages of the copy are shared, and nobody can
+// write to it through the overlay, not even root of the host. The overlay does not show the host's
+// file itself: overwriting that file in place (cp) would change the code of every process that runs
+// from the overlay, because the kernel's ETXTBSY protects only the overlay's inode. If anything
+// fails here, main() begins as usual and makes a copy in memory.
 //
 // No libc function may be called here: the program is not relocated yet and has no thread pointer
-// (CMake turns the stack protector off for this file). Raw system calls only, and no tables of
+// (CMake turns the stack protector off for this file). Only raw system calls, and no tables of
 // pointers.
 #include <fcntl.h>
 #include <linux/mount.h>
@@ -83,7 +83,7 @@ long system_call(long number, long a, long b = 0, long c = 0, long d = 0, long e
 }
 #endif
 
-constexpr char kMarker[] = "_OCIRUN_DIRECTORY=";  // sealed_exe.cpp reads it
+constexpr char kMarker[] = "_OCIRUN_DIRECTORY=";  // executable.cpp reads it
 constexpr std::size_t kLongestPath = 4096;
 constexpr std::size_t kMostVariables = 1024;
 
@@ -100,22 +100,23 @@ bool equal(const char* a, const char* b) {
   return *a == *b;
 }
 
-// Appends to a buffer that is known to be large enough; ends it with NUL.
+// Appends to a buffer that is known to be large enough, and adds a NUL.
 char* append(char* end, const char* text) {
   while (*text != '\0') *end++ = *text++;
   *end = '\0';
   return end;
 }
 
-// Too often is only slow, too seldom is main()'s to make good.
+// A wrong yes only costs time; after a wrong no, main() makes the copy.
 bool may_enter_a_namespace(const char* const* argv) {
   for (; *argv != nullptr; ++argv)
     if (equal(*argv, "create") || equal(*argv, "run") || equal(*argv, "exec")) return true;
   return false;
 }
 
-// The mount, or a negative errno. Two layers are the least that the kernel takes without an upper
-// one; the second holds nothing of that name. By a descriptor: a path would need escapes.
+// Returns the mount, or a negative errno. Without an upper layer the kernel demands at least two
+// lower ones, so /sys/kernel is the second, which has no file of that name. The directory is given
+// by its descriptor, because a path might need escapes.
 long mount_overlay(long directory) {
   char layers[64];
   append(append_number(append(layers, "/proc/self/fd/"), static_cast<unsigned long>(directory)),
@@ -132,7 +133,7 @@ long mount_overlay(long directory) {
   return mount;
 }
 
-// The directory of images if it is ours alone, else a negative number.
+// Opens the directory of images if it is ours alone; otherwise returns a negative number.
 long open_image_directory(long above, const char* name) {
   const long directory =
       system_call(SYS_openat, above, address(name), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -155,7 +156,7 @@ long open_images(const char* runtime_directory) {
   struct statx status;
   struct statfs filesystem;
   long below = -1;
-  // With sudo the variable is another user's, whose file system may claim any owner.
+  // With sudo, XDG_RUNTIME_DIR is another user's, whose filesystem may report any owner.
   if (system_call(SYS_statx, above, address(""), AT_EMPTY_PATH, STATX_BASIC_STATS,
                   address(&status)) == 0 &&
       system_call(SYS_fstatfs, above, address(&filesystem)) == 0 &&
@@ -168,8 +169,8 @@ long open_images(const char* runtime_directory) {
 
 }  // namespace
 
-// `stack` is what the kernel put there: argc, argv, NULL, environment, NULL. Returns when there is
-// nothing to do or it cannot be done here.
+// `stack` is the initial stack of the process: argc, argv, NULL, environment, NULL. Returns when no
+// image is needed or none can be executed.
 extern "C" [[gnu::used]] void ocirun_execute_sealed_overlay(const long* stack) {
   const long argc = stack[0];
   const auto* const argv = reinterpret_cast<const char* const*>(stack + 1);
@@ -199,18 +200,18 @@ extern "C" [[gnu::used]] void ocirun_execute_sealed_overlay(const long* stack) {
 
   struct statx executable;
   char name[kLongestImageName];
-  if (system_call(SYS_geteuid, 0) != 0 ||  // who may mount nothing needs no image
+  if (system_call(SYS_geteuid, 0) != 0 ||  // a user who cannot mount needs no image
       system_call(SYS_statx, AT_FDCWD, address("/proc/self/exe"), 0, STATX_BASIC_STATS,
                   address(&executable)) != 0)
     return;
   append_image_name(name, executable);
-  ocirun_image_is_missing = true;  // until it runs: then all this memory is gone
+  ocirun_image_is_missing = true;  // until it runs: exec clears this memory
   const long directory = open_images(runtime_directory);
   if (directory < 0) return;
   const long mount = mount_overlay(directory);
   if (mount >= 0)
     system_call(SYS_execveat, mount, address(name), address(argv), address(variables), 0);
-  // Left open, they would pass for descriptors that the caller wants preserved.
+  // If left open, they would look like descriptors that the caller wants preserved.
   system_call(SYS_close, mount);
   system_call(SYS_close, directory);
 }

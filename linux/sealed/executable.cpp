@@ -29,10 +29,10 @@ namespace ocirun::linux {
 namespace {
 
 constexpr char kImageName[] = "ocirun";
-constexpr char kDirectoryVariable[] = "_OCIRUN_DIRECTORY";  // from before the sealing to after it
+constexpr char kDirectoryVariable[] = "_OCIRUN_DIRECTORY";  // passed across the re-execution
 constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 
-// Of the host's file, as the sealed image was told by what executed it.
+// The directory of the host's file, as told to the sealed image by the process that executed it.
 std::string& told_directory() {
   static std::string directory;
   return directory;
@@ -44,8 +44,8 @@ std::string link_of_executable() {
   return length <= 0 ? "" : std::string(path.data(), static_cast<std::size_t>(length));
 }
 
-// What sealed_entry.cpp executes: a file at the root of a read-only overlay that is mounted
-// nowhere.
+// Whether `executable` is what entry.cpp executes: a file at the root of a read-only overlay that
+// is mounted nowhere.
 bool is_in_detached_overlay(Fd executable) {
   struct statfs filesystem{};
   if (::fstatfs(executable.value, &filesystem) != 0 || filesystem.f_type != OVERLAYFS_SUPER_MAGIC ||
@@ -66,7 +66,7 @@ bool is_sealed(Fd executable) {
   return is_in_detached_overlay(executable);
 }
 
-// MFD_EXEC and F_SEAL_EXEC came with Linux 6.3; before that every memfd may be executed.
+// MFD_EXEC and F_SEAL_EXEC exist since Linux 6.3; before, every memfd is executable.
 Result<UniqueFd> make_memory_file() {
   UniqueFd fd(::memfd_create(kImageName, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC));
   if (!fd && errno == EINVAL) fd.reset(::memfd_create(kImageName, MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -100,8 +100,7 @@ Result<void> reexec_sealed(char* const argv[]) {
   TRY_ASSIGN(const UniqueFd executable, sys::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
   if (is_sealed(executable)) {
     ::prctl(PR_SET_NAME, kImageName);  // a memory file's name says memfd, or is a number
-    // Hooks inherit our environment, and an ocirun that one of them runs would believe the
-    // variable.
+    // Hooks inherit our environment, and an ocirun that a hook runs would trust the variable.
     if (const char* told = std::getenv(kDirectoryVariable)) told_directory() = told;
     ::unsetenv(kDirectoryVariable);
     return {};
@@ -117,8 +116,8 @@ Result<void> reexec_sealed(char* const argv[]) {
 }
 
 std::string executable_directory() {
-  // Only the sealed image believes the environment, which it has from us: a program is executed
-  // from there.
+  // Only the sealed image trusts the environment variable, because ocirun itself has set it there:
+  // ocirun's other programs are executed from that directory.
   const auto executable = sys::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
   if (executable && is_sealed(*executable)) return told_directory();
   const std::string path = link_of_executable();

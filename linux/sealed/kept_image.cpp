@@ -25,11 +25,11 @@ constinit bool ocirun_image_is_missing = false;
 
 namespace {
 
-constexpr std::size_t kMostImages = 4;  // two versions that are used by turns, and some to spare
-constexpr time_t kSettled = 2;          // s; the clock of a filesystem ticks every few ms
+constexpr std::size_t kMostImages = 4;  // two versions used alternately, and some to spare
+constexpr time_t kSettled = 2;          // seconds; a filesystem's clock ticks every few ms
 
-// Two writes within one tick leave the same ctime, and the second could follow after the copy: a
-// file that was changed just now is not kept.
+// Two writes within one clock tick leave the same ctime, and the second could follow after the
+// copy. So a file that was changed just now is not kept.
 bool has_settled(const struct statx& executable) {
   return ::time(nullptr) - executable.stx_ctime.tv_sec >= kSettled;
 }
@@ -55,7 +55,7 @@ Result<UniqueFd> open_directory() {
   TRY_ASSIGN(const UniqueFd parent, sys::open(above, O_PATH | O_DIRECTORY));
   struct statx status{};
   TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(parent));
-  // Nothing of root's own is left in another user's directory.
+  // Root leaves nothing in a directory of another user.
   if (may_forge_owners(filesystem.magic) ||
       ::statx(parent.get(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status) != 0 ||
       !may_hold_images(status, ::geteuid()))
@@ -72,14 +72,14 @@ Result<void> write_image(Fd directory, const char* name, Fd copy, std::size_t si
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return fail(count == 0 ? EIO : errno, "write an image");
   }
-  // A power cut after the name is on the disk must not find the content missing: an image is
-  // believed.
+  // After a power cut, an image that has its name must also have its content, because the content
+  // of a kept image is not checked again.
   if (::fdatasync(file.get()) != 0) return fail(errno, "write an image to the disk");
   TRY(sys::name_file(file, directory, name));  // EEXIST: another command was quicker
   return {};
 }
 
-// Who runs from an image that is removed keeps it.
+// A process that runs from a removed image keeps it.
 Result<void> remove_oldest(Fd directory) {
   std::vector<std::tuple<time_t, long, std::string>> images;
   TRY(for_each_entry(directory,
@@ -96,7 +96,8 @@ Result<void> remove_oldest(Fd directory) {
   return {};
 }
 
-// Whether the file still is what `before` says, as a copy made meanwhile then is, too.
+// Whether the running executable is still the file that `before` describes. Then a copy made
+// meanwhile has its content.
 bool is_unchanged(const struct statx& before) {
   struct statx now{};
   return ::statx(AT_FDCWD, "/proc/self/exe", 0, STATX_BASIC_STATS, &now) == 0 &&

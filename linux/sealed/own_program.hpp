@@ -7,14 +7,14 @@
 
 namespace ocirun::linux {
 
-/// Where one of ocirun's other programs is: beside the runtime as in a build folder, else in the
-/// libexec/ocirun of the prefix that the runtime lies in, else in the one of the build. Errors: all
-/// places are named.
+/// The path of one of ocirun's other programs. It is searched for beside the runtime (as in a build
+/// folder), in libexec/ocirun of the prefix that the runtime is installed in, and in libexec/ocirun
+/// of the prefix of the build. Errors name all these places.
 Result<std::string> find_own_program(std::string_view name);
 
-/// An error as such a program answers with it: the errno, then a line for each frame.
+/// An error in the format in which these programs report it: the errno, then a line for each frame.
 std::string error_lines(const Error& error);
-/// And back; `what` stands for an error without a frame.
+/// Parses a text of error_lines(). `what` is used as the frame of an error that has none.
 Error parse_error_lines(std::string_view text, std::string_view what);
 
 }  // namespace ocirun::linux

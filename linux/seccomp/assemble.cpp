@@ -10,14 +10,14 @@
 #include <utility>
 
 // Each architecture has a program of its own: libseccomp takes 2 ms for one, but 20 ms for three in
-// one filter, since the time grows faster than the filter. What is put in front chooses the
-// program.
+// one filter, because the time grows faster than the filter. The instructions before the programs
+// choose the program of the call's architecture.
 //
-// It also answers for what is newer than the profile, which lists what its author knew. A libc that
-// is newer tries system calls that are newer too, and falls back to older ones on ENOSYS, but not
-// on the EPERM (or the kill) of a default action: glibc's clone3 and faccessat2 broke programs that
-// way. So a number above all those which the profile names for that architecture is answered as a
-// kernel without it would.
+// These instructions also answer system calls that are newer than the profile, whose author could
+// not list them. A newer libc tries newer system calls and falls back to older ones on ENOSYS, but
+// not on the EPERM (or the kill) of a default action: glibc's clone3 and faccessat2 broke programs
+// in this way. So a number above all numbers that the profile names for the architecture gets
+// ENOSYS, as from a kernel without that call.
 //
 //       ld   arch
 //       jeq  AUDIT_ARCH_X86_64, 0, next architecture
@@ -33,10 +33,10 @@
 //   the program of x86-64
 //   the program of i386 ...
 //
-// All conditional jumps stay within the few lines of one architecture, below the 255 that they
-// reach; only `ja`, with 32 bits, leaves them. libseccomp's programs start by loading what they
-// need, so they do not mind what the accumulator holds. The kernel's cache of always-allowed
-// numbers (Linux 5.11) understands each of these instructions.
+// All conditional jumps stay within the few lines of one architecture, below their range of 255;
+// only `ja`, with 32 bits, jumps farther. libseccomp's programs begin by loading what they need, so
+// the accumulator may hold anything. The kernel's cache of always-allowed numbers (Linux 5.11)
+// understands each of these instructions.
 
 namespace ocirun::linux {
 namespace {
@@ -45,10 +45,11 @@ constexpr std::uint32_t kX32Bit = 0x40000000;
 // Numbers 512 to 547 are x32's variants of older calls; its newer calls have the common numbers.
 constexpr std::uint32_t kX32OnlyFirst = 512;
 constexpr std::uint32_t kX32OnlyLast = 547;
-// ARM's private calls (set_tls ...) live there and do not grow with the kernel.
+// From here on are ARM's private calls (set_tls ...), which do not grow with the kernel.
 constexpr std::uint32_t kArmPrivate = 0x0F0000;
 
-// Whether the default action refuses a system call in a way that a libc does not take for "absent".
+// Whether the default action refuses a system call in a way that a libc does not understand as
+// "absent".
 bool refuses(const SeccompProfile& profile) {
   switch (profile.default_action) {
     case SeccompAction::kKillThread:
@@ -57,7 +58,7 @@ bool refuses(const SeccompProfile& profile) {
       return true;
     case SeccompAction::kErrno:
       return profile.default_errno_ret.value_or(EPERM) != ENOSYS;
-    case SeccompAction::kTrace:   // a tracer can answer for a call that is new to it
+    case SeccompAction::kTrace:   // a tracer can handle a new call itself
     case SeccompAction::kNotify:  // and so can a listener
     case SeccompAction::kAllow:
     case SeccompAction::kLog:
@@ -66,19 +67,19 @@ bool refuses(const SeccompProfile& profile) {
   return false;
 }
 
-// The first number that the kernel's growing table cannot reach on `arch`.
+// The end of the numbers on `arch` that the kernel assigns in order.
 std::uint32_t table_end(std::uint32_t arch) {
   if (arch == SCMP_ARCH_X32) return kX32OnlyFirst;
   if (arch == SCMP_ARCH_ARM) return kArmPrivate;
   return kX32Bit;
 }
 
-// How far into the table of `arch` the profile's knowledge goes; -1 when it names no call of it.
+// The greatest number in the table of `arch` that the profile names; -1 when it names none.
 std::int64_t greatest_number(const SeccompProfile& profile, std::uint32_t arch) {
   const std::uint32_t base = arch == SCMP_ARCH_X32 ? kX32Bit : 0;
   const auto index_of = [&](const char* name) {
     const int number = ::seccomp_syscall_resolve_name_arch(arch, name);
-    // Unknown, or negative: one that this architecture lacks.
+    // -1 for an unknown call, and for one that this architecture lacks (a negative number).
     const std::int64_t index = number < 0 ? -1 : number - std::int64_t{base};
     return index < table_end(arch) ? index : -1;
   };
@@ -86,12 +87,11 @@ std::int64_t greatest_number(const SeccompProfile& profile, std::uint32_t arch) 
   for (const SeccompRule& rule : profile.rules)
     for (const std::string& name : rule.names)
       greatest = std::max(greatest, index_of(name.c_str()));
-  // No author lived before seccomp(2), Linux 3.17: a short allow list denies older calls on
-  // purpose.
+  // At least seccomp(2), Linux 3.17: a short allow list denies older calls on purpose.
   return greatest < 0 ? -1 : std::max(greatest, index_of("seccomp"));
 }
 
-// What seccomp_data.arch says.
+// The value of seccomp_data.arch.
 std::uint32_t token_of(std::uint32_t architecture) {
   return architecture == SCMP_ARCH_X32 ? AUDIT_ARCH_X86_64 : architecture;
 }
@@ -107,7 +107,7 @@ sock_filter jump(unsigned test, std::uint32_t k, std::uint8_t if_true, std::uint
           .k = k};
 }
 
-// The instructions in front of the programs; their `ja` hold the index of a program until link().
+// The instructions before the programs. Until link(), each `ja` holds the index of a program.
 class Dispatch {
  public:
   Dispatch() { load(offsetof(seccomp_data, arch)); }
@@ -171,7 +171,7 @@ std::vector<NewerSyscalls> newer_syscalls(const SeccompProfile& profile,
   };
   for (const std::uint32_t architecture : architectures) {
     const std::int64_t greatest = greatest_number(profile, architecture);
-    if (greatest < 0) continue;  // nothing tells how old the profile is
+    if (greatest < 0) continue;  // the age of the profile is unknown
     const auto first = static_cast<std::uint32_t>(greatest) + 1;
     const std::uint32_t last = table_end(architecture) - 1;
     if (architecture == SCMP_ARCH_X32) {
@@ -193,7 +193,8 @@ std::vector<sock_filter> assemble_seccomp(std::span<const ArchitectureProgram> p
     const auto shares_token = [&](const ArchitectureProgram& part) {
       return token_of(part.architecture) == token;
     };
-    // A token is done with its first program; on x86-64 the other one is x32's, or the native one.
+    // The first program of a token handles that token completely: on x86-64 the second one is
+    // x32's, or the native one.
     const auto first = std::ranges::find_if(programs, shares_token);
     if (&*first != &programs[i]) continue;
     dispatch.begin(token);

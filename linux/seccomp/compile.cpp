@@ -18,7 +18,8 @@ namespace {
 
 using Context = std::unique_ptr<void, decltype(&::seccomp_release)>;
 
-// A family is what one kernel can run: a token of another never reaches the filter.
+// The architectures that one kernel can run. A call with a token of another family never reaches
+// the filter.
 constexpr std::array kFamilies{
     std::array<std::uint32_t, 3>{SCMP_ARCH_X86_64, SCMP_ARCH_X86, SCMP_ARCH_X32},
     std::array<std::uint32_t, 3>{SCMP_ARCH_AARCH64, SCMP_ARCH_ARM, SCMP_ARCH_ARM},
@@ -78,7 +79,7 @@ scmp_compare comparison(SeccompOperator op) {
   return SCMP_CMP_EQ;
 }
 
-// `value` is the mask of SCMP_CMP_MASKED_EQ, `valueTwo` what is left after masking.
+// For SCMP_CMP_MASKED_EQ, `value` is the mask, and `valueTwo` the expected value after masking.
 scmp_arg_cmp condition(const SeccompArgument& argument) {
   return {.arg = argument.index,
           .op = comparison(argument.op),
@@ -86,9 +87,9 @@ scmp_arg_cmp condition(const SeccompArgument& argument) {
           .datum_b = argument.op == SeccompOperator::kMaskedEqual ? argument.value_two : 0};
 }
 
-// The conditions of one rule are all to be met. libseccomp takes one for each argument of a call,
-// so a rule with two for the same one becomes a rule for each condition, any of which may be met:
-// the engines' default profile counts on that for clone and personality (S-9).
+// All conditions of a rule must hold. libseccomp takes only one condition for each argument of a
+// call, so a rule with two for the same argument becomes one rule for each condition, any of which
+// may match: the engines' default profile relies on that for clone and personality (S-9).
 using Conditions = std::vector<scmp_arg_cmp>;
 std::vector<Conditions> alternatives(const std::vector<SeccompArgument>& arguments) {
   Conditions all;
@@ -139,7 +140,7 @@ std::string syscall_name(int number) {
   return name ? name.get() : fmt::format("system call {}", number);
 }
 
-// A rule with its action and its alternatives in libseccomp's terms.
+// A rule in libseccomp's terms: its action, its alternatives, its system calls.
 struct PreparedRule {
   std::uint32_t action = 0;
   std::vector<Conditions> alternatives;
@@ -179,7 +180,7 @@ Result<std::vector<PreparedRule>> prepare_rules(const SeccompProfile& profile,
   std::vector<std::string> unknown;
   for (std::size_t i = 0; i < profile.rules.size(); ++i) {
     TRY_ASSIGN(PreparedRule rule, prepare_rule(profile.rules[i], i, unknown));
-    // What the default does anyway; libseccomp calls such a rule an error (S-10).
+    // A rule with the default action changes nothing, and libseccomp treats it as an error (S-10).
     if (rule.action != default_action) rules.push_back(std::move(rule));
   }
   if (!unknown.empty())
@@ -196,7 +197,7 @@ Result<void> add_rule(const Context& context, const PreparedRule& rule) {
       const int error =
           ::seccomp_rule_add_array(context.get(), rule.action, syscall,
                                    static_cast<unsigned>(conditions.size()), conditions.data());
-      // Of two rules without args libseccomp keeps the first, silently: engines rely on that.
+      // Of two rules without args, libseccomp silently keeps the first; engines rely on that.
       if (error == -EEXIST)
         return refuse(
             "/linux/seccomp/syscalls/{}: contradicts an earlier rule for {} with the same"
@@ -209,7 +210,7 @@ Result<void> add_rule(const Context& context, const PreparedRule& rule) {
   return {};
 }
 
-// libseccomp 2.5 writes to a descriptor only.
+// Through a file, because libseccomp 2.5 can write a filter only to a descriptor.
 Result<std::vector<sock_filter>> export_program(const Context& context) {
   const UniqueFd file(::memfd_create("seccomp", MFD_CLOEXEC));
   if (!file) return fail(errno, "make a file in memory for the seccomp filter");
@@ -224,7 +225,7 @@ Result<std::vector<sock_filter>> export_program(const Context& context) {
   return program;
 }
 
-// The filter for one architecture. Its own context costs less than a part of a common one.
+// The filter for one architecture. A context of its own is faster than a part of a common one.
 Result<std::vector<sock_filter>> compile_for(std::uint32_t architecture,
                                              std::uint32_t default_action,
                                              const std::vector<PreparedRule>& rules) {
@@ -235,7 +236,7 @@ Result<std::vector<sock_filter>> compile_for(std::uint32_t architecture,
     if (error == 0) error = ::seccomp_arch_remove(context.get(), native);
     if (error < 0) return fail(-error, "/linux/seccomp/architectures: choose {:#x}", architecture);
   }
-  // A binary tree instead of a list; libseccomp before 2.5 does not have it.
+  // Dispatches system calls by a binary tree instead of a list; libseccomp before 2.5 cannot.
   static_cast<void>(::seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2));
   for (const PreparedRule& rule : rules) TRY(add_rule(context, rule));
   return export_program(context);

@@ -60,8 +60,8 @@ struct SeccompProfile {
   HostPath listener_path;
   std::string listener_metadata;
   bool uses_notify() const;
-  /// Whether a call that is not allowed gets an errno at worst: no action ends the caller, or has
-  /// somebody else asked.
+  /// Whether a refused system call gets an errno at worst: no action kills the caller or asks
+  /// another process.
   bool spares_caller() const;
 };
 
@@ -74,30 +74,31 @@ std::vector<std::string_view> seccomp_action_names();
 std::vector<std::string_view> seccomp_operator_names();
 std::vector<std::string_view> seccomp_architecture_names();
 std::vector<std::string_view> seccomp_flag_names();
-/// Whether libseccomp knows this name, of whatever architecture.
+/// Whether libseccomp knows this system call on any architecture.
 bool is_system_call(const std::string& name);
-/// The greatest number that goes with ERRNO or TRACE; nothing for an action that takes none.
+/// The greatest errnoRet allowed for ERRNO or TRACE; nothing for other actions.
 std::optional<std::uint32_t> greatest_errno(SeccompAction action);
-/// Those flags that the running kernel takes.
+/// The flags that the running kernel supports.
 std::vector<std::string_view> supported_seccomp_flags();
-/// What a profile without `flags` gets: SPEC_ALLOW, where the kernel has it (S-4).
+/// The flags for a profile without `flags`: SPEC_ALLOW where the kernel has it (S-4).
 std::uint32_t default_seccomp_flags();
 /// "2.5.4"
 std::string libseccomp_version();
 
-/// A compiled filter: what seccomp(2) takes, and the flags to load it with.
+/// A compiled filter: the program for seccomp(2), and the flags to load it with.
 struct SeccompFilter {
   std::vector<sock_filter> program;
   std::uint32_t flags = 0;
   bool notify = false;
 };
 
-/// Compiles with libseccomp, in the parent. The native architecture is always in; those that this
-/// kernel cannot run are left out, since their system calls do not exist. Syscalls that libseccomp
-/// does not know are passed over, told in one `warnings` line; syscalls newer than the profile get
-/// ENOSYS instead of a default EPERM (S-11). Errors name the field: an errno with another action
-/// (S-2), NOTIFY by default or for write (S-5), a flag that the kernel lacks (S-4), rules that
-/// contradict each other, more than 4096 instructions.
+/// Compiles a profile with libseccomp; called by the parent. The native architecture is always
+/// included. Architectures that this kernel cannot run are left out, since their system calls do
+/// not exist here. System calls that libseccomp does not know are skipped and listed in one line of
+/// `warnings`. System calls that are newer than the profile get ENOSYS instead of a default EPERM
+/// (S-11). Errors name the field: an errno with an action that takes none (S-2), NOTIFY as the
+/// default or for write (S-5), a flag that the kernel lacks (S-4), rules that contradict each
+/// other, more than 4096 instructions.
 Result<SeccompFilter> compile_seccomp(const SeccompProfile& profile,
                                       std::vector<std::string>& warnings);
 
@@ -105,9 +106,9 @@ Result<SeccompFilter> compile_seccomp(const SeccompProfile& profile,
 /// architecture), whatever the call's arguments are: SCMP_ACT_KILL_PROCESS, _KILL_THREAD or _TRAP.
 bool ends_caller(const SeccompFilter& filter, int call);
 
-/// seccomp(SECCOMP_SET_MODE_FILTER); with `filter.notify` the listener's fd is returned, else an
-/// empty one. Wants no_new_privs or CAP_SYS_ADMIN. Errors: EACCES without them; EBUSY when another
-/// filter has a listener.
+/// Calls seccomp(SECCOMP_SET_MODE_FILTER). Returns the listener's descriptor if `filter.notify` is
+/// set, else an empty one. Needs no_new_privs or CAP_SYS_ADMIN. Errors: EACCES without these; EBUSY
+/// when another filter has a listener already.
 Result<UniqueFd> load_seccomp(const SeccompFilter& filter);
 
 }  // namespace ocirun::linux

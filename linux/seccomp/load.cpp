@@ -13,7 +13,8 @@ long seccomp(unsigned operation, unsigned long flags, const void* arguments) {
   return ::syscall(SYS_seccomp, operation, flags, arguments);
 }
 
-// seccomp(2): flags are looked at before the program, so a null program is EFAULT when they suit.
+// seccomp(2) checks the flags before the program, so with a null program EFAULT means that the
+// flags are supported.
 bool kernel_takes(std::uint32_t flags) {
   if (flags & SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV) flags |= SECCOMP_FILTER_FLAG_NEW_LISTENER;
   return seccomp(SECCOMP_SET_MODE_FILTER, flags, nullptr) < 0 && errno == EFAULT;
@@ -44,8 +45,8 @@ Result<UniqueFd> load_seccomp(const SeccompFilter& filter) {
   std::uint32_t flags = filter.flags;
   if (filter.notify) {
     flags |= SECCOMP_FILTER_FLAG_NEW_LISTENER;
-    // Both answer with a number, the listener or the thread that could not follow; Linux 5.7 lets
-    // them go together if the latter is ESRCH instead.
+    // Both flags use the return value: for the listener, and for the thread that could not be
+    // synchronized. Since Linux 5.7 they can be combined, with ESRCH for the latter.
     if (flags & SECCOMP_FILTER_FLAG_TSYNC) flags |= SECCOMP_FILTER_FLAG_TSYNC_ESRCH;
   }
   const sock_fprog program{.len = static_cast<unsigned short>(filter.program.size()),

@@ -30,8 +30,8 @@ constexpr Named<SeccompOperator> kOperators[] = {
     {"SCMP_CMP_MASKED_EQ", SeccompOperator::kMaskedEqual},
 };
 
-// A token is the kernel's AUDIT_ARCH_*, but for x32, which has the one of x86-64 there and one of
-// libseccomp's own here. The rows with AUDIT_ARCH_* are newer than libseccomp 2.5.
+// A token is the kernel's AUDIT_ARCH_*, except for x32: the kernel uses x86-64's token for it,
+// libseccomp a token of its own. The rows with AUDIT_ARCH_* are newer than libseccomp 2.5.
 constexpr Named<std::uint32_t> kArchitectures[] = {
     {"SCMP_ARCH_X86", SCMP_ARCH_X86},
     {"SCMP_ARCH_X86_64", SCMP_ARCH_X86_64},
@@ -83,7 +83,7 @@ std::vector<std::string_view> seccomp_architecture_names() { return names_of(kAr
 std::vector<std::string_view> seccomp_flag_names() { return names_of(kFlags); }
 
 std::optional<std::uint32_t> greatest_errno(SeccompAction action) {
-  if (action == SeccompAction::kErrno) return 4094;   // libseccomp wants less than MAX_ERRNO
+  if (action == SeccompAction::kErrno) return 4094;   // libseccomp demands less than MAX_ERRNO
   if (action == SeccompAction::kTrace) return 65535;  // SECCOMP_RET_DATA
   return {};
 }

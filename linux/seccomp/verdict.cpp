@@ -9,14 +9,15 @@
 namespace ocirun::linux {
 namespace {
 
-/// A 32-bit word of the kernel's seccomp_data; nothing for arguments and the instruction pointer.
+/// A 32-bit word of the kernel's seccomp_data. Unknown (nothing) for arguments and the instruction
+/// pointer.
 std::optional<std::uint32_t> known_word(std::uint32_t offset, int call) {
   if (offset == offsetof(seccomp_data, nr)) return static_cast<std::uint32_t>(call);
   if (offset == offsetof(seccomp_data, arch)) return ::seccomp_arch_native();
   return std::nullopt;
 }
 
-/// Whether a jump on `constant` is taken; nothing for an instruction that is no such jump.
+/// Whether a jump on `constant` is taken. Nothing for an instruction that is not such a jump.
 std::optional<bool> compare(std::uint16_t code, std::uint32_t value, std::uint32_t constant) {
   switch (code) {
     case BPF_JMP | BPF_JEQ | BPF_K:
@@ -32,8 +33,8 @@ std::optional<bool> compare(std::uint16_t code, std::uint32_t value, std::uint32
   }
 }
 
-/// What the filter returns for `call`. Knows the instructions that libseccomp and
-/// assemble_seccomp() write; nothing where it meets another one, or a comparison of an argument.
+/// What the filter returns for `call`. Understands the instructions that libseccomp and
+/// assemble_seccomp() generate. Nothing where it meets another one, or a comparison of an argument.
 std::optional<std::uint32_t> verdict(const SeccompFilter& filter, int call) {
   std::optional<std::uint32_t> accumulator;
   for (std::size_t next = 0; next < filter.program.size();) {

@@ -36,7 +36,8 @@ std::uint64_t Bus::microseconds_left() const {
 
 Result<Bus> Bus::connect(SystemdInstance instance) {
   sd_bus* raw = nullptr;
-  // sd-bus would start a connection whose greeting it waits for, for as long as its own default.
+  // sd_bus_open_… only begins the connection: waiting for the greeting would use sd-bus's own
+  // default timeout.
   const int opened =
       instance == SystemdInstance::kUser ? sd_bus_open_user(&raw) : sd_bus_open_system(&raw);
   if (opened < 0) return cannot_connect(instance, -opened);

@@ -11,8 +11,8 @@
 
 namespace ocirun::cgroups {
 
-/// The next field of a message, of type 's' or 'o'; it lives as long as the message. As
-/// sd_bus_message_read_basic(3), which takes a pointer to anything.
+/// Reads the next field of a message, of type 's' or 'o'. The text lives as long as the message. A
+/// typed sd_bus_message_read_basic(3), which takes a pointer to anything.
 inline int read_text(sd_bus_message* message, char type, const char*& text) {
   return sd_bus_message_read_basic(message, type, static_cast<void*>(&text));
 }
@@ -22,28 +22,28 @@ struct FreeMessage {
 };
 using Message = std::unique_ptr<sd_bus_message, FreeMessage>;
 
-/// What a method call came to: an answer, or the D-Bus name and the text of an error.
+/// The result of a method call: an answer, or the D-Bus name and the text of an error.
 struct Reply {
   Message message;
   std::string error_name, error_text;
   bool good() const { return error_name.empty(); }
 };
 
-/// A connection to systemd over the host's or the user's bus. All that it does together ends after
-/// kPatience, whatever the bus does.
+/// A connection to systemd over the host's or the user's bus. All calls of one Bus together take at
+/// most kPatience, whatever the bus does.
 class Bus {
  public:
-  /// Errors: there is no such bus, it does not answer, it refuses us.
+  /// Errors: there is no such bus, it does not answer, it refuses the connection.
   static Result<Bus> connect(SystemdInstance instance);
 
-  /// A call of systemd's manager object, to be filled in.
+  /// A method call of systemd's manager object, without arguments: the caller appends them.
   Result<Message> new_call(const char* method) const;
   Result<Reply> call(const Message& message) const;
-  /// A property of an object of systemd, as text.
+  /// A property of one of systemd's objects, as text.
   Result<std::string> text_property(const std::string& path, const char* interface,
                                     const char* name) const;
   sd_bus* get() const { return bus_.get(); }
-  /// Lets signals in until there was one, or until `limit`. Errors: the time is over.
+  /// Waits for messages, at most for `limit`. Errors: the time of this Bus (kPatience) is over.
   Result<void> wait(std::chrono::milliseconds limit = kPatience) const;
 
   static constexpr std::chrono::milliseconds kPatience{10'000};
@@ -62,7 +62,7 @@ class Bus {
 inline constexpr char kManagerInterface[] = "org.freedesktop.systemd1.Manager";
 inline constexpr char kManagerPath[] = "/org/freedesktop/systemd1";
 
-/// A sentence of it, told apart from the kernel's errors.
+/// An error with the text of `reply`: a refusal by systemd or the bus, not an errno of the kernel.
 std::unexpected<Error> refusal(const Reply& reply, std::string_view what);
 
 }  // namespace ocirun::cgroups

@@ -1,6 +1,6 @@
-// ocirun-systemd: the only program that loads libsystemd, run by ocirun for containers of the
-// systemd cgroup manager, so that nobody else pays for the library. systemd_property.hpp tells how
-// the two talk.
+// ocirun-systemd: the only program that loads libsystemd. ocirun runs it for containers of the
+// systemd cgroup manager, so that other containers do not pay for the library. The protocol is
+// described in cgroups/systemd/property.hpp.
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
                                      : std::string(kError) + linux::error_lines(outcome.error());
   if (!linux::write_all(Fd{STDOUT_FILENO}, answer)) return 2;
   ::shutdown(STDOUT_FILENO, SHUT_WR);
-  // The scope lives by our being in it, until ocirun lets go.
+  // The scope exists as long as this process is in it, which is until ocirun closes the socket.
   std::array<char, 16> buffer{};
   while (outcome && argc > 2 && argv[2] == kStartVerb) {
     const Result<std::size_t> size = read_some(buffer);

@@ -45,7 +45,8 @@ int append_basic(sd_bus_message* message, char type, const std::string& text) {
   }
 }
 
-/// "a(st)": pairs of values in a row.
+/// Appends an array of pairs, such as "a(st)"; `values` alternates between first and second
+/// members.
 int append_pairs(sd_bus_message* message, const std::string& element,
                  std::span<const std::string> values) {
   const std::string types = element.substr(1, 2);

@@ -8,7 +8,7 @@
 
 namespace ocirun::cgroups {
 
-/// Appends an a(sv) of those that a systemd of `version` knows.
+/// Appends an array a(sv) of those `properties` that a systemd of `version` knows.
 Result<void> append_properties(const Message& message, std::span<const UnitProperty> properties,
                                unsigned version);
 

@@ -18,7 +18,8 @@ constexpr char kNotLoaded[] = "org.freedesktop.systemd1.UnitNotLoaded";
 constexpr char kUnitExists[] = "org.freedesktop.systemd1.UnitExists";
 constexpr std::chrono::milliseconds kPause{5};
 
-/// Hears of every job that ends: the one that is awaited may end before its number is known.
+/// Collects the results of all jobs that end: the job that await() waits for may end before its
+/// path is known.
 class Jobs {
  public:
   explicit Jobs(const Bus& bus) : bus_(bus) {}
@@ -36,7 +37,8 @@ class Jobs {
     return reply.good() ? Result<void>{} : refusal(reply, "listen to systemd");
   }
 
-  /// The result of the job that `answer` names: "done", "failed", "canceled" …
+  /// Waits for the job whose path is in `answer`. Returns the result: "done", "failed", "canceled"
+  /// …
   Result<std::string> await(const Message& answer) {
     const char* path = nullptr;
     if (const int done = read_text(answer.get(), 'o', path); done < 0)
@@ -84,7 +86,7 @@ Result<void> append_texts(const Message& message, std::span<const char* const> t
   return {};
 }
 
-/// The unit's object, "" where systemd has none of that name.
+/// The D-Bus path of the unit's object; "" where systemd has no unit of that name.
 Result<std::string> find_unit(const Bus& bus, const std::string& unit) {
   TRY_ASSIGN(const Message message, bus.new_call("GetUnit"));
   TRY(append_texts(message, std::vector{unit.c_str()}));
@@ -105,7 +107,7 @@ Result<void> reset_failed(const Bus& bus, const std::string& unit) {
   return refusal(reply, "reset " + unit);
 }
 
-/// systemd forgets a unit that is no longer of use a little later. Not an error if it keeps it.
+/// systemd removes an ended unit a little later. It is no error if the unit stays.
 Result<void> await_absence(const Bus& bus, const std::string& unit) {
   constexpr int kTries = 200;
   for (int i = 0; i < kTries; ++i) {
@@ -129,8 +131,8 @@ Result<Reply> ask_for_scope(const Bus& bus, const std::string& unit,
   return bus.call(message);
 }
 
-/// What stands in the way of a new unit: one that has failed or ends goes, an active one is an
-/// error.
+/// Makes room for a new unit: waits for an existing one that has failed or is ending; an active one
+/// is an error.
 Result<void> clear_the_way(const Bus& bus, const std::string& unit) {
   TRY_ASSIGN(const std::string path, find_unit(bus, unit));
   if (path.empty()) return {};
