@@ -184,7 +184,7 @@ Result<void> set_unit_properties(const Bus& bus, const std::string& unit,
   TRY_ASSIGN(const unsigned version, version_of(bus));
   TRY_ASSIGN(const Message message, bus.new_call("SetUnitProperties"));
   TRY(append_texts(message, std::vector{unit.c_str()}));
-  const int runtime = 1;  // not beyond the unit's life
+  const int runtime = 1;  // not stored beyond the unit's life
   if (const int done = sd_bus_message_append_basic(message.get(), 'b', &runtime); done < 0)
     return fail(-done, "make a message");
   TRY(append_properties(message, properties, version));
