@@ -167,7 +167,8 @@ std::vector<bpf_insn> device_program(std::span<const DeviceRule> rules) {
       load(kMinor, offsetof(bpf_cgroup_dev_ctx, minor)),
   };
   for (std::size_t i = complete.size(); i-- > 1;) append_rule(program, complete[i]);
-  program.push_back(set(kResult, complete.front().allow ? 1 : 0));  // "everything" begins the list
+  // The first rule of a complete list is for all devices.
+  program.push_back(set(kResult, complete.front().allow ? 1 : 0));
   program.push_back(leave());
   return program;
 }

@@ -12,9 +12,9 @@ namespace ocirun::cgroups {
 /// number here and are left out. A missing cgroup is no error.
 Result<std::vector<int>> pids_below(const std::string& path);
 
-/// Signals the processes `pids`, except the caller. Each one is held by a pidfd first and is
-/// signalled only if the cgroup `path`, or one below it, still lists it then, so that a reused pid
-/// is never hit.
+/// Signals the processes `pids`, except the caller. Each one is held by a pidfd first, and is
+/// signalled only if the cgroup `path`, or one below it, still lists it then: see
+/// linux::signal_listed().
 Result<void> signal_pids(const std::string& path, std::vector<int> pids, int signal);
 
 /// The node whose processes are taken as the container's: the unified one, else the freezer's, else

@@ -16,7 +16,7 @@ namespace {
 Result<void> check_pids_limits(std::string path) {
   for (; path.size() > 1; path = parent_of(path)) {
     TRY_ASSIGN(const Directory directory, Directory::open(path));
-    const auto limit = number(directory.read_or_empty("pids.max"));  // none: no such file, or "max"
+    const auto limit = number(directory.read_or_empty("pids.max"));  // empty: no file, or "max"
     if (!limit) continue;
     const auto processes = number(directory.read_or_empty("pids.current"));
     if (processes && *processes > *limit)

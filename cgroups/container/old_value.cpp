@@ -43,7 +43,7 @@ std::string restoring_value(std::string_view file, std::string_view text, std::s
       kKeyed, [&](const Keyed& keyed) { return file.starts_with(keyed.file); });
   if (row == std::end(kKeyed)) return text.empty() ? "\n" : std::string(text);  // cpuset: none
   const std::size_t blank = value.find(' ');
-  if (blank == std::string_view::npos) {  // a weight that is no device's
+  if (blank == std::string_view::npos) {  // the default weight, not one device's
     const std::string_view line = line_of(text, "default");
     return std::string(line.empty() ? first_line(text) : line);
   }

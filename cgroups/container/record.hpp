@@ -36,7 +36,7 @@ std::vector<std::string> missing_parents(const Record& record);
 /// Checks a record that another user, `owner`, wrote. Its directories must be the ones that
 /// `layout` gives for its path, and the existing ones must belong to `owner`. Returns only the
 /// existing ones: somebody else may make a missing one meanwhile. The returned record names no
-/// parents, because others may be using them.
+/// parents and no enabled controllers, because others may be using them.
 Result<Record> check_record(Record record, const Layout& layout, Uid owner);
 
 }  // namespace ocirun::cgroups

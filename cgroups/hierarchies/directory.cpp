@@ -214,7 +214,7 @@ Result<void> walk(const std::string& root,
                   const std::function<Result<void>(const WalkEntry&)>& visit,
                   Unreadable unreadable) {
   struct Level {
-    std::string name;                  // of this directory, in its parent
+    std::string name;                  // this directory's name in its parent
     std::vector<std::string> pending;  // children that are not visited yet
   };
   std::vector<Level> levels;

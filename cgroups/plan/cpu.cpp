@@ -10,8 +10,8 @@ constexpr const char* kQuota = "/linux/resources/cpu/quota";
 constexpr const char* kPeriod = "/linux/resources/cpu/period";
 constexpr const char* kBurst = "/linux/resources/cpu/burst";
 
-/// An idle cgroup refuses a weight (EINVAL), and gets its weight back when it stops being idle. So
-/// the weight is written while the cgroup is not idle.
+/// An idle cgroup refuses a weight (EINVAL), and loses its weight to the default when it stops
+/// being idle. So the weight is written after idle becomes 0 and before it becomes 1.
 void plan_weight(const Cpu& cpu, const char* file, const std::string& weight, Writes& writes) {
   const bool has_weight = !weight.empty();
   if (cpu.idle && (*cpu.idle == 0 || has_weight))

@@ -111,8 +111,7 @@ Result<void> SystemdCgroup::start(std::span<const DeviceRule> devices) {
     TRY_ASSIGN(const std::vector<UnitProperty> rules, device_properties(devices));
     std::ranges::copy(rules, std::back_inserter(properties));
   }
-  std::ranges::copy(annotated_,
-                    std::back_inserter(properties));  // last: annotations win
+  std::ranges::copy(annotated_, std::back_inserter(properties));  // last, so that they win
   auto held = HeldScope::start(instance(), record().unit, properties);
   if (!held) return std::unexpected(name_annotation(std::move(held).error()));
   held_.emplace(*std::move(held));

@@ -159,8 +159,8 @@ class Collector {
   std::vector<UnitProperty> properties_;
 };
 
-/// Converts "c 1:3 rwm" to a device name of the kernel such as "char-136" or "char-*", or to a
-/// path.
+/// Converts "c 1:3 rwm" to "/dev/char/1:3", "c 136:* rwm" to "char-136", and "c *:* rwm" to
+/// "char-*".
 Result<std::string> device_name(std::string_view rule) {
   const auto parts = words(rule);
   const auto numbers = split(parts[1], ':');

@@ -46,7 +46,8 @@ class SafeDir {
   Result<UniqueFd> make_file(const RootfsPath& path) const;
 
   /// The parent directory of `path` (O_PATH, made with `mode` if missing) and the last component of
-  /// `path`, for *at calls. Errors: EINVAL for a path that is empty or ends in "/", "." or "..".
+  /// `path`, for *at calls. Errors: EINVAL if the last component is
+  /// missing, "." or "..". Trailing slashes do not count.
   struct Entry {
     UniqueFd parent;
     std::string name;  // never "", ".", "..", and without "/"

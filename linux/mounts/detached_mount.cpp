@@ -126,7 +126,7 @@ Result<DetachedMount> DetachedMount::clone_of(Fd origin, Recursion recursion) {
 Result<void> DetachedMount::attach(Fd target) const {
   auto done = sys::move_mount(fd_, target);
   if (done || done.error().number() != EINVAL) return done;
-  // Like mount(2), tells this meaning of EINVAL apart from the many others.
+  // EINVAL has many meanings here. For this one mount(2) returns ENOTDIR.
   TRY_ASSIGN(const struct stat from, sys::fstat(fd_));
   TRY_ASSIGN(const struct stat onto, sys::fstat(target));
   if (S_ISDIR(from.st_mode) == S_ISDIR(onto.st_mode)) return done;

@@ -72,7 +72,7 @@ Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const BindForContainer&
   TRY(attach_complete(procfs, wanted.mount, std::move(opened)));
   if (::setns(wanted.user_namespace.value, CLONE_NEWUSER) != 0)
     return fail(errno, "enter the container's user namespace");
-  if (::unshare(CLONE_NEWNS) != 0)  // copying locks the mounts
+  if (::unshare(CLONE_NEWNS) != 0)  // this copy locks the mounts
     return fail(errno, "copy the mount namespace for the container's user namespace");
   return clone_attached();
 }

@@ -21,7 +21,7 @@
 namespace ocirun::linux {
 namespace {
 
-constexpr std::uint64_t kPtmxInode = 2;  // of each devpts instance
+constexpr std::uint64_t kPtmxInode = 2;  // the same in each devpts instance
 constexpr std::chrono::seconds kPeerPatience{10};
 
 Result<void> verify_devpts(Fd fd, const char* what) {

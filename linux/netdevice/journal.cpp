@@ -14,6 +14,7 @@
 #include "linux/base/text.hpp"
 #include "linux/netdevice/address_text.hpp"
 
+// The lines of a journal. Every line but the first kind names its device by PASSING-NAME.
 // leave HOST-NAME PASSING-NAME up|down KIND ADDRESS…
 // there PASSING-NAME INDEX
 // home PASSING-NAME INDEX

@@ -26,7 +26,8 @@ std::optional<Fd> network_namespace() {
   return Fd{linux::kNetworkNamespaceDescriptor};
 }
 
-// Without these, the runtime would kill the program as silent while it moves thousands of devices.
+// Thousands of devices take longer than kProgramSilence, after which the runtime would kill a
+// silent program.
 void give_sign_of_life() {
   static_cast<void>(linux::write_all(Fd{STDOUT_FILENO}, std::string_view(&linux::kSignOfLife, 1)));
 }

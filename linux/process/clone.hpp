@@ -16,7 +16,8 @@ struct Child {
 };
 
 /// The parent of the new process: the caller, or the caller's parent (CLONE_PARENT). With
-/// kOfMyParent a stage can exit without leaving an orphan.
+/// kOfMyParent, the process that a stage clones is a child of the stage's parent, and stays so when
+/// the stage exits.
 enum class Parentage { kMine, kOfMyParent };
 
 /// fork(2) with namespaces: clone3(2) with `flags` (CLONE_NEW*), directly into `cgroup` (a v2

@@ -120,7 +120,7 @@ Result<void> signal_listed(std::span<const int> pids, int signal,
       UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
       if (process)
         held.emplace_back(pid, std::move(process));
-      else if (errno != ESRCH && errno != ENOENT && errno != EINVAL)  // these two: it is a thread's
+      else if (errno != ESRCH && errno != ENOENT && errno != EINVAL)  // these two: a thread's id
         TRY(checked(::kill(pid, signal) == 0, pid));
     }
     TRY_ASSIGN(const std::vector<int> still, list());

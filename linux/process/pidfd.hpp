@@ -73,9 +73,9 @@ Result<void> send_signal(const ProcessIdentity& process, int signal);
 /// A copy of descriptor `number` of the process behind `pidfd` (pidfd_getfd(2), Linux 5.6).
 Result<UniqueFd> copy_descriptor(Fd pidfd, int number);
 
-/// Signals those of `pids` that `list` still returns after all of them are held by pidfds: a
-/// process that has got a reused pid is never signalled. Before Linux 5.3, or when descriptors run
-/// out, processes are signalled by number. Errors: EPERM.
+/// Signals those of `pids` that `list` still returns after they are held by pidfds, so that a
+/// process which has got a reused pid is not signalled. Before Linux 5.3, or when descriptors run
+/// out, processes are signalled by number, without this check. Errors: EPERM.
 Result<void> signal_listed(std::span<const int> pids, int signal,
                            const std::function<Result<std::vector<int>>()>& list);
 

@@ -49,7 +49,7 @@ struct SchedulerAttributes {
   std::int32_t nice;
   std::uint32_t priority;
   std::uint64_t runtime, deadline, period;
-  std::uint32_t utilization_min = 0, utilization_max = 0;  // Linux 5.3; zeros suit older ones too
+  std::uint32_t utilization_min = 0, utilization_max = 0;  // Linux 5.3; older ones accept zeros
 };
 static_assert(sizeof(SchedulerAttributes) == 56);
 

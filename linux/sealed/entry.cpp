@@ -4,10 +4,10 @@
 // a sealed image of it. Doing that from main() would cost a second start of libc and a copy of two
 // megabytes. Here it costs neither: the first command has kept a copy (kept_image.hpp), and an
 // overlay without an upper layer shows that copy. The pages of the copy are shared, and nobody can
-// write to it through the overlay, not even root of the host. The overlay does not show the host's
-// file itself: overwriting that file in place (cp) would change the code of every process that runs
-// from the overlay, because the kernel's ETXTBSY protects only the overlay's inode. If anything
-// fails here, main() begins as usual and makes a copy in memory.
+// write to it through the overlay, not even root of the host. The overlay must not show the host's
+// file itself: overwriting that file in place (cp) would then change the code of every process that
+// runs from the overlay, because the kernel's ETXTBSY protects only the overlay's inode. If
+// anything fails here, main() begins as usual and makes a copy in memory.
 //
 // No libc function may be called here: the program is not relocated yet and has no thread pointer
 // (CMake turns the stack protector off for this file). Only raw system calls, and no tables of

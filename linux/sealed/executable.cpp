@@ -99,7 +99,7 @@ Result<UniqueFd> copy_sealed(Fd executable) {
 Result<void> reexec_sealed(char* const argv[]) {
   TRY_ASSIGN(const UniqueFd executable, sys::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
   if (is_sealed(executable)) {
-    ::prctl(PR_SET_NAME, kImageName);  // a memory file's name says memfd, or is a number
+    ::prctl(PR_SET_NAME, kImageName);  // else the name is "memfd:…" or a number
     // Hooks inherit our environment, and an ocirun that a hook runs would trust the variable.
     if (const char* told = std::getenv(kDirectoryVariable)) told_directory() = told;
     ::unsetenv(kDirectoryVariable);

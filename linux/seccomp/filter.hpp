@@ -53,7 +53,7 @@ struct SeccompProfile {
   SeccompAction default_action = SeccompAction::kAllow;
   std::optional<std::uint32_t> default_errno_ret;
   std::vector<std::uint32_t>
-      architectures;  // libseccomp's SCMP_ARCH_* tokens; the native one is always in
+      architectures;  // libseccomp's SCMP_ARCH_* tokens; the native one is always included
   std::optional<std::uint32_t>
       flags;  // SECCOMP_FILTER_FLAG_*; absent: SPEC_ALLOW where the kernel has it
   std::vector<SeccompRule> rules;

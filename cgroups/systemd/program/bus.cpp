@@ -36,8 +36,8 @@ std::uint64_t Bus::microseconds_left() const {
 
 Result<Bus> Bus::connect(SystemdInstance instance) {
   sd_bus* raw = nullptr;
-  // sd_bus_open_… only begins the connection: waiting for the greeting would use sd-bus's own
-  // default timeout.
+  // The first call on a new connection would wait for the greeting of the bus with sd-bus's own
+  // timeout. So the greeting is awaited here, with the time limit of this Bus.
   const int opened =
       instance == SystemdInstance::kUser ? sd_bus_open_user(&raw) : sd_bus_open_system(&raw);
   if (opened < 0) return cannot_connect(instance, -opened);

@@ -37,8 +37,7 @@ class Jobs {
     return reply.good() ? Result<void>{} : refusal(reply, "listen to systemd");
   }
 
-  /// Waits for the job whose path is in `answer`. Returns the result: "done", "failed", "canceled"
-  /// …
+  /// Waits for the job whose path is in `answer`. Returns its result, such as "done" or "failed".
   Result<std::string> await(const Message& answer) {
     const char* path = nullptr;
     if (const int done = read_text(answer.get(), 'o', path); done < 0)
@@ -131,8 +130,8 @@ Result<Reply> ask_for_scope(const Bus& bus, const std::string& unit,
   return bus.call(message);
 }
 
-/// Makes room for a new unit: waits for an existing one that has failed or is ending; an active one
-/// is an error.
+/// Makes room for a new unit: an existing unit that has failed or is ending is reset, and its
+/// removal awaited. An active one is an error.
 Result<void> clear_the_way(const Bus& bus, const std::string& unit) {
   TRY_ASSIGN(const std::string path, find_unit(bus, unit));
   if (path.empty()) return {};
@@ -185,7 +184,7 @@ Result<void> set_unit_properties(const Bus& bus, const std::string& unit,
   TRY_ASSIGN(const unsigned version, version_of(bus));
   TRY_ASSIGN(const Message message, bus.new_call("SetUnitProperties"));
   TRY(append_texts(message, std::vector{unit.c_str()}));
-  const int runtime = 1;  // not beyond the unit's life
+  const int runtime = 1;  // not stored beyond the unit's life
   if (const int done = sd_bus_message_append_basic(message.get(), 'b', &runtime); done < 0)
     return fail(-done, "make a message");
   TRY(append_properties(message, properties, version));

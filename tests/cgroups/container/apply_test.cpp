@@ -26,7 +26,7 @@ Resources with(Cpu cpu) {
   return resources;
 }
 
-/// Holds memory of this many bytes for ever; the pipe tells when it is there.
+/// Holds `bytes` of memory for ever; writes to the pipe `ready` once it has them.
 int hold(std::int64_t bytes, int ready) {
   const auto size = static_cast<std::size_t>(bytes);
   void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -36,7 +36,7 @@ int hold(std::int64_t bytes, int ready) {
   return Member::sleep_forever();
 }
 
-/// 0, or the errno of opening.
+/// Returns 0, or the errno of open(2).
 int try_open(const char* path, int flags) {
   const int fd = ::open(path, flags | O_CLOEXEC | O_NONBLOCK);
   return fd < 0 ? errno : 0;
@@ -323,7 +323,7 @@ BOOST_AUTO_TEST_CASE(the_unified_hierarchy_alone_gets_its_controllers_at_creatio
   resources.pids_limit = 5;
   BOOST_TEST(must_fail(cgroup->apply(resources)).contains("the pids controller is neither"));
   Member member(cgroup);
-  // It holds a process now, so it cannot hand controllers down to one below.
+  // The cgroup holds a process now, so it cannot enable controllers for a nested cgroup.
   TestCgroup below("v2/only/below", unified_layout());
   below.create();
   resources = {};

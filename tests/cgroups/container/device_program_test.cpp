@@ -12,9 +12,9 @@
 using namespace ocirun;
 using namespace ocirun::cgroups;
 
-// The program for v2, run by an interpreter of the few instructions that it is made of, against
-// what config.md says of a list of rules and against what v1's kernel makes of the lines that we
-// write there.
+// Tests the BPF program for v2 with an interpreter for the few instructions that it uses. Its
+// decisions are compared with config.md's rules for the list, and with what v1's kernel code makes
+// of the lines that ocirun writes on v1.
 namespace {
 
 struct Request {
@@ -163,7 +163,7 @@ const std::vector<Request>& every_request() {
   return requests;
 }
 
-/// One check a list, or the log would be larger than the test.
+/// One check for each list: more would make the log larger than the test.
 void compare(const std::vector<DeviceRule>& rules) {
   const std::vector<bpf_insn> program = device_program(rules);
   const Result<std::vector<Write>> lines = plan_device_rules_v1(rules);
@@ -171,7 +171,8 @@ void compare(const std::vector<DeviceRule>& rules) {
   for (const Request& request : every_request()) {
     const bool allowed = run(program, request);
     if (allowed != allowed_by_the_list(rules, request)) BOOST_ERROR("the list: " << request);
-    // v1 wants one exception that holds all that is asked for at once: compared bit by bit.
+    // v1 needs a single exception that contains all requested accesses. So only requests for one
+    // access are compared.
     const bool one_bit = (request.access & (request.access - 1)) == 0;
     if (v1 && one_bit && v1->allows(request) != allowed) BOOST_ERROR("v1: " << request);
   }

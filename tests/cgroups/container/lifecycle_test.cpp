@@ -256,7 +256,8 @@ BOOST_AUTO_TEST_CASE(creators_and_removers_of_one_parent_do_not_disturb_each_oth
     ::waitpid(pid, &status, 0);
     BOOST_TEST(status == 0);
   }
-  // Who makes a parent need not be the last to use it: only then one may stay.
+  // The container that made a parent need not be the last to use it. In that case the parent may
+  // stay.
   for (const Hierarchy& hierarchy : host_layout().hierarchies) {
     std::string left = hierarchy.mount_point.string() + parent;
     left.pop_back();

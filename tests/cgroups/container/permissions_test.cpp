@@ -1,4 +1,5 @@
-// An ordinary user's container may write what is its own of the cgroup: also who may enter it.
+// The container of an ordinary user may change the permissions of its cgroup, and so lock its owner
+// out.
 
 #include <sys/stat.h>
 
@@ -36,7 +37,8 @@ BOOST_AUTO_TEST_CASE(a_cgroup_that_its_owner_may_not_enter_is_looked_into_and_re
   BOOST_TEST(status == 0);
 }
 
-// The name is the container's choice, and the caller's working directory may have one like it.
+// The container chooses the names of its nested cgroups; the caller's working directory may contain
+// the same name.
 BOOST_AUTO_TEST_CASE(nothing_of_that_name_elsewhere_is_touched,
                      *boost::unit_test::precondition(host_has())) {
   TestCgroup cgroup("named");

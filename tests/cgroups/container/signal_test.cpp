@@ -10,7 +10,8 @@ namespace {
 
 constexpr int kFamily = 20;
 
-/// Forks a family in sessions of their own and waits for ever; who is killed takes nobody along.
+/// Forks children, each in a session of its own, and waits for ever. Killing one of these processes
+/// ends no other one.
 int family() {
   for (int i = 0; i < kFamily; ++i)
     if (::fork() == 0) {
@@ -20,7 +21,7 @@ int family() {
   return Member::sleep_forever();
 }
 
-/// Forks faster than anybody can list.
+/// Forks faster than the cgroup can be listed.
 int fork_for_ever() {
   while (true) {
     if (::fork() == 0) continue;
@@ -39,7 +40,7 @@ bool becomes(const std::function<bool()>& condition) {
 
 std::size_t count(const TestCgroup& cgroup) { return must(cgroup->pids()).size(); }
 
-/// Orphans come to us, so that nothing is left behind.
+/// Makes this process the parent of orphans, and reaps all children at the end.
 struct Reaper {
   Reaper() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
   ~Reaper() {

@@ -11,7 +11,8 @@ using namespace ocirun::cgroups::test;
 
 namespace {
 
-/// A directory with files as a kernel that has what this one lacks would show them.
+/// A directory with made-up cgroup files, for kernels that show files which the kernel of this
+/// machine lacks.
 class Files {
  public:
   Files() {

@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(a_bad_name_or_value_is_refused_with_its_annotation)  // R-4
   for (const char* value : {"'soon'", "-1", "true", "[1]"}) check_refused("TimeoutStopSec", value);
 }
 
-// Engines copy annotations of images: one that starts or stops another unit would be the image's.
+// Engines copy annotations from images, and an image must not start or stop other units.
 BOOST_AUTO_TEST_CASE(what_reaches_beyond_the_unit_is_refused)
 {
   for (const char* name : {"Requires", "RequiresOverridable", "RequisiteOverridable", "Wants",

@@ -85,7 +85,7 @@ Result<std::unique_ptr<int>> make_number(bool works) {
   return std::make_unique<int>(5);
 }
 
-// Two in one scope: each has a temporary of its own.
+// TRY_ASSIGN twice in one scope: each use has a temporary of its own.
 Result<int> add_numbers(bool works) {
   TRY_ASSIGN(const std::unique_ptr<int> first, make_number(true));
   TRY_ASSIGN(const auto second, make_number(works));

@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(a_packet_that_is_longer_than_any_of_ours_is_an_error_and_no
   BOOST_TEST(ends.right.receive().error().number() == EMSGSIZE);
 }
 
-// Fewer descriptors than were sent would shift their meaning.
+// With fewer descriptors than were sent, each would be taken for another one.
 BOOST_AUTO_TEST_CASE(descriptors_that_do_not_fit_the_limit_are_an_error_and_none_leaks) {
   BOOST_TEST(run_in_child(0, [] {
                const Ends ends = connected();
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(descriptors_that_do_not_fit_the_limit_are_an_error_and_none
                must(ends.left.send(2, "many", descriptors));
                owners.clear();
                const Descriptors before = open_descriptors();
-               // A free number or three remain below it.
+               // At most three free descriptor numbers remain below the limit.
                const rlimit limit{static_cast<rlim_t>(ends.right.fd().value) + 4, 4096};
                BOOST_REQUIRE(::setrlimit(RLIMIT_NOFILE, &limit) == 0);
                const auto packet = ends.right.receive();
@@ -168,7 +168,8 @@ BOOST_AUTO_TEST_CASE(a_closed_peer_is_the_end_of_the_stream_after_what_it_had_se
   }
 }
 
-// Words that nobody read make the kernel report ECONNRESET: no error to us, the end.
+// If a peer closes with unread packets, the kernel reports ECONNRESET. For us this is the end of
+// the stream.
 BOOST_AUTO_TEST_CASE(a_peer_that_died_with_unread_packets_is_the_end_of_the_stream) {
   Ends ends = connected();
   must(ends.right.send(1, "unread"));

@@ -97,7 +97,7 @@ CHILD_TEST(a_node_of_another_device_is_left_alone, CLONE_NEWNS) {
   BOOST_TEST(exists("/dev/kmsg"));
 }
 
-// Else what is mounted over the node in the container is mounted over the host's.
+// Otherwise a mount that the container puts over the node would also cover the host's node.
 CHILD_TEST(the_bound_node_is_no_peer_of_the_hosts_dev, CLONE_NEWNS) {
   Scene scene;
   scene.attach();

@@ -123,14 +123,14 @@ CHILD_TEST(what_the_mount_asks_for_wins_over_what_the_host_has, CLONE_NEWNS) {
   BOOST_TEST(mount_at("/tmp/rootfs/data/below").has("ro"));
 }
 
-// A shared tree would carry what the container mounts in it out to the host.
+// A shared tree would propagate the container's mounts to the host.
 CHILD_TEST(a_locked_tree_is_no_peer_of_the_hosts, CLONE_NEWNS) {
   for (const char* option : {"rbind", "rbind,rslave", "rbind,rshared"})
     BOOST_TEST(run_in_child(CLONE_NEWNS, [option] {
                  Scene scene;
                  make_source();
                  must(sys::mount("none", "/tmp", nullptr, MS_SHARED | MS_REC, nullptr));
-                 // A namespace that nobody is left in would take its mounts along.
+                 // Keeps this mount namespace alive: with its last process its mounts would go too.
                  const UniqueFd host = must(sys::open("/proc/self/ns/mnt", O_RDONLY));
                  const UniqueFd user_namespace = shifted_user_namespace();
                  attach_locked(scene, bind_of("/data", "/tmp/host", option), user_namespace);

@@ -228,7 +228,8 @@ CHILD_TEST(masked_paths_are_empty_in_a_user_namespace, CLONE_NEWNS | CLONE_NEWPI
   BOOST_TEST(fs::is_empty("/data"));
 }
 
-// One who waits in the image would change the mode of the host's /dev/null through the first mask.
+// Otherwise a process of the image could change the mode of the host's /dev/null through the first
+// mask.
 CHILD_TEST(a_mask_is_read_only_before_it_is_seen, CLONE_NEWNS) {
   const UniqueFd null = must(open_null_mount());
   struct statvfs info{};

@@ -125,7 +125,8 @@ inline void check_text(const std::string& message, std::string_view part) {
 /// A user namespace with ids from 100000 on, as a descriptor.
 UniqueFd shifted_user_namespace();
 
-/// From here on the kernel answers `error` to `calls`; ENOSYS, as one that is too old does.
+/// From here on the kernel answers `error` to `calls`. ENOSYS: like a kernel that is too old for
+/// them.
 void refuse_system_calls(const std::vector<long>& calls, int error = ENOSYS);
 
 }  // namespace ocirun::test

@@ -86,7 +86,7 @@ CHILD_TEST(destinations_stay_inside_the_root, CLONE_NEWNS) {  // CVE-2019-18837,
   BOOST_TEST(is_mounted("/tmp/rootfs/tmp/decoy"));
 }
 
-// What the child's user namespace did not make itself is locked.
+// Runs `body` in a user namespace, where mounts from outside are locked.
 void with_locked_source(void (*body)(Scene& scene)) {
   must(sys::mount("tmpfs", "/mnt", "tmpfs", 0, nullptr));
   fs::create_directories("/mnt/locked");
@@ -212,7 +212,7 @@ CHILD_TEST(a_bind_mount_cannot_be_uncovered_in_a_user_namespace, CLONE_NEWNS) {
              }) == 0);
 }
 
-// Without detached mounts a name is looked at twice, and may have been moved in between.
+// Without detached mounts the name is resolved twice, and may have been moved in between.
 CHILD_TEST(a_destination_that_moved_while_mount2_worked_is_refused, CLONE_NEWNS) {
   Scene scene;
   fs::create_directories("/tmp/rootfs/now");

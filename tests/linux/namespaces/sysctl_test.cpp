@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(a_joined_namespace_that_is_the_runtimes_own_is_refused)  //
   BOOST_TEST(message.find("/proc/self/ns/net is the network namespace of the runtime itself") !=
              std::string::npos);
   if (!is_root()) return;
-  // The same path means another namespace to a child that has one.
+  // For a child with a network namespace of its own, the same path is another namespace.
   const HostPath parents("/proc/" + std::to_string(::getpid()) + "/ns/net");
   BOOST_TEST(
       run_in_child(CLONE_NEWNET, [&] {

@@ -86,7 +86,7 @@ void make_device() {
   ip("link set web1 up");
 }
 
-// One container's devices: where they go, and what is written of them.
+// One container's network namespace and journal.
 struct Moves {
   UniqueFd target = make_namespace();
   UniqueFd file = UniqueFd(::memfd_create("journal", MFD_CLOEXEC));
@@ -104,7 +104,7 @@ struct Moves {
   }
 };
 
-// Without the index, which a device need not keep.
+// The addresses of a device without its index, which may change.
 std::string addresses_of(const std::string& name) {
   const std::string shown = show("addr show dev " + name + " scope global");
   std::string text;
@@ -310,7 +310,7 @@ CHILD_TEST(a_returned_device_has_its_old_name_and_its_addresses, CLONE_NEWNET)  
   BOOST_TEST(!contains(addresses_of("web0"), "10.9.0.2"));
 }
 
-// The kernel would not let a bridge go, and delete would never succeed.
+// The kernel refuses to move a bridge, so delete would never succeed.
 CHILD_TEST(what_somebody_else_put_under_its_index_is_not_brought_back, CLONE_NEWNET)  // L-29
 {
   const Moves moves;
@@ -324,7 +324,7 @@ CHILD_TEST(what_somebody_else_put_under_its_index_is_not_brought_back, CLONE_NEW
   BOOST_TEST(contains(show_in(moves.target, "link"), "web0:"));
 }
 
-// What is left when the program is killed after each of its lines.
+// The states in which the program leaves a device if it is killed after each line of the journal.
 CHILD_TEST(a_device_comes_back_from_wherever_its_mover_was_killed, CLONE_NEWNET)  // L-29
 {
   const UniqueFd target = make_namespace();

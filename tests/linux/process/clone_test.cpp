@@ -41,7 +41,7 @@ void check_birth_in_cgroup() {
     const UniqueFd directory = must(sys::open(group.c_str(), O_RDONLY | O_DIRECTORY));
     const Child child = must(clone_process(0, directory, Parentage::kMine));
     if (child.pid == 0) {
-      // Moved or born there: what it sees first is its cgroup.
+      // Cloned into the cgroup, or moved before it runs: in both cases it first sees its cgroup.
       const bool inside = slurp("/proc/self/cgroup").contains("/ocirun-clone-test-");
       for (;;) {
         if (!inside) ::_exit(1);
@@ -115,7 +115,7 @@ CHILD_TEST(the_first_process_of_a_pid_namespace_has_the_number_one, 0) {
   BOOST_TEST(must(wait_for_child(child.pid)) == 0);
 }
 
-// after `create` the engine must be able to reap init, with no helper in between.
+// After `create` the engine must be able to reap init, with no helper in between.
 BOOST_AUTO_TEST_CASE(a_stage_leaves_a_sibling_that_its_parent_collects) {
   Pipe pipe = must(make_pipe());
   const Child stage = must(clone_process(0, Fd{}, Parentage::kMine));
@@ -153,7 +153,7 @@ CHILD_TEST(a_sibling_may_be_the_first_of_new_namespaces, 0) {
   BOOST_TEST(WEXITSTATUS(must(wait_for_child(init))) == 55);
 }
 
-// In a forked child: no other test shall live without the call.
+// In a forked child, because the refused system call stays refused.
 CHILD_TEST(a_child_is_born_in_the_cgroup_that_was_given, CLONE_NEWNS) { check_birth_in_cgroup(); }
 CHILD_TEST(without_clone3_a_child_waits_until_it_was_moved, CLONE_NEWNS) {
   refuse_system_calls({SYS_clone3});
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(a_directory_that_is_no_cgroup_is_an_error_and_makes_no_proc
 }
 
 BOOST_AUTO_TEST_CASE(flags_that_exclude_each_other_are_the_kernels_error) {
-  // CLONE_FS with CLONE_NEWNS: clone(2).
+  // clone(2): CLONE_FS and CLONE_NEWNS exclude each other.
   auto child = clone_process(CLONE_NEWNS | CLONE_FS, Fd{}, Parentage::kMine);
   if (child && child->pid == 0) ::_exit(0);
   BOOST_REQUIRE(!child);

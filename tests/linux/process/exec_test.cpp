@@ -34,8 +34,8 @@ void occupy(int number) {
   }
 }
 
-// The report of a test's child goes through descriptors that these functions would close: its
-// status must do.
+// A test's child reports through descriptors that these functions would close, so it reports only
+// by its exit status.
 template <typename Callable>
 int status_of(Callable&& body) {
   const pid_t pid = ::fork();
@@ -190,7 +190,7 @@ CHILD_TEST(descriptors_are_closed_by_number_where_nothing_lists_them, CLONE_NEWN
              }) == 0);
 }
 
-// As init does: the /proc that it sees is its parent's still.
+// Like init, whose /proc is still that of its parent's pid namespace.
 CHILD_TEST(descriptors_are_listed_in_a_new_pid_namespace, CLONE_NEWPID) {
   BOOST_TEST(status_of([] {
                occupy(700);

@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(a_program_for_another_machine_is_told_as_that) {
   BOOST_TEST(explanation(elf, ENOEXEC) == ": it is a program for sparc64");
   BOOST_TEST(explanation(scratch.file("s", "#!" + elf + "\n", 0755), ENOEXEC) ==
              ": its interpreter " + elf + " is a program for sparc64");
-  // As binfmt_misc would end it.
+  // ENOENT, as if binfmt_misc named an emulator that does not exist.
   BOOST_TEST(explain_exec(elf, ENOENT, "there") ==
              ": it is a program for sparc64, whose emulator does not exist there");
   const std::string damaged = scratch.file("damaged", ElfFile{.phnum = 0}.bytes(), 0755);

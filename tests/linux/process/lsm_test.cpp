@@ -77,7 +77,7 @@ CHILD_TEST(a_label_without_selinux_is_refused_and_names_the_field, 0)  // P-16
   for (const auto& set : {set_selinux_on_exec, set_selinux_key_label}) must(set(processes(), ""));
 }
 
-// Init writes when its root is the container's already: a /sys of the image must not decide.
+// Init sets labels after changing to the container's root, so a /sys of the image must not matter.
 CHILD_TEST(the_kernel_and_not_sys_answers_what_is_written, CLONE_NEWNS)  // P-9, P-16
 {
   const Procfs procfs = processes();

@@ -184,7 +184,8 @@ BOOST_AUTO_TEST_CASE(a_process_with_another_start_time_leaves_no_descriptor) {
   BOOST_TEST(open_descriptors() == before);
 }
 
-// The number is given to another process: neither status nor signal may take it for the first.
+// Another process gets the same pid. Neither is_alive() nor send_signal() may take it for the first
+// process.
 CHILD_TEST(a_reused_number_is_not_the_same_process, CLONE_NEWPID | CLONE_NEWNS) {
   must(sys::mount("proc", "/proc", "proc", 0, nullptr));
   ProcessIdentity first;
@@ -203,8 +204,8 @@ CHILD_TEST(a_reused_number_is_not_the_same_process, CLONE_NEWPID | CLONE_NEWNS) 
   BOOST_TEST(is_alive(second.identity()));
 }
 
-// A thread takes its number from the same pool; pidfd_open(2) says of it what it never says of a
-// process.
+// Threads take their ids from the same pool as processes. For a thread's id, pidfd_open(2) fails
+// with errors that it never has for a process.
 BOOST_AUTO_TEST_CASE(a_number_that_is_a_threads_by_now_is_not_the_process) {
   std::promise<int> number;
   std::promise<void> end;
@@ -265,7 +266,7 @@ BOOST_AUTO_TEST_CASE(only_who_is_still_listed_is_signalled) {
   BOOST_TEST(is_alive(left.identity()));
 }
 
-// The second list tells the number again, and it is another process's by then.
+// `list` returns the pid again, but another process has it by then.
 CHILD_TEST(who_takes_over_a_listed_number_is_not_signalled, CLONE_NEWPID | CLONE_NEWNS) {
   must(sys::mount("proc", "/proc", "proc", 0, nullptr));
   std::optional<Victim> first(std::in_place), second;

@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(the_sealed_copy_of_this_program,
   const int seals = ::fcntl(self.get(), F_GET_SEALS);
   const int wanted = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
   BOOST_TEST((seals & wanted) == wanted);
-  // A writable mapping, growing, cutting: all refused for ever, by root too.
+  // Opening for writing, truncating, adding seals: all are refused for ever, to root too.
   BOOST_TEST(::open("/proc/self/exe", O_RDWR | O_CLOEXEC) == -1);
   BOOST_TEST(::ftruncate(self.get(), 0) == -1);
   BOOST_TEST(::fcntl(self.get(), F_ADD_SEALS, 0) == -1);
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(the_sealed_copy_of_this_program,
   BOOST_REQUIRE(original != nullptr);
   BOOST_TEST((slurp("/proc/self/exe") == slurp(original)));
 
-  // No descriptor of it was inherited; what the caller had open still is.
+  // No descriptor of the copy was inherited, but the caller's own open descriptor was.
   const char* kept = std::getenv("OCIRUN_TEST_DESCRIPTOR");
   BOOST_REQUIRE(kept != nullptr);
   BOOST_TEST(::fcntl(std::atoi(kept), F_GETFD) == 0);
@@ -61,12 +61,13 @@ BOOST_AUTO_TEST_CASE(the_sealed_copy_of_this_program,
       BOOST_TEST(link_of(entry.path().c_str()).find("memfd") == std::string::npos);
   }
 
-  // The second call finds nothing to do, or this would never end.
+  // A second call returns because it runs from the copy; otherwise it would execute copies without
+  // end.
   auto& suite = boost::unit_test::framework::master_test_suite();
   BOOST_TEST(reexec_sealed(suite.argv).has_value());
 
-  // Where the original lies is known here too, whatever the caller's environment said; and no
-  // program that this one executes is told.
+  // The copy knows the directory of the original, whatever the caller's environment says, and does
+  // not pass the variable to the programs that it executes.
   BOOST_TEST(executable_directory() == parent_of(original));
   BOOST_TEST(std::getenv("_OCIRUN_DIRECTORY") == nullptr);
 }
@@ -91,7 +92,8 @@ BOOST_AUTO_TEST_CASE(a_program_goes_on_from_a_sealed_copy_with_its_arguments_and
   BOOST_TEST(WEXITSTATUS(status) == 0);
 }
 
-// A program of ours is executed from there: the caller must not choose it.
+// ocirun executes its other programs from this directory, so the caller must not be able to choose
+// it.
 BOOST_AUTO_TEST_CASE(the_environment_does_not_say_where_the_executable_lies) {
   ::setenv("_OCIRUN_DIRECTORY", "/evil", 1);
   BOOST_TEST(executable_directory() == parent_of(link_of("/proc/self/exe")));

@@ -312,7 +312,8 @@ BOOST_AUTO_TEST_CASE(an_architecture_that_is_not_listed_is_killed)  // S-3
                     kX32 | static_cast<std::uint32_t>(number("chdir"))) == SECCOMP_RET_KILL_THREAD);
 }
 
-// The native one is in though it is not listed, and those that no x86 kernel runs are passed over.
+// The native architecture is included though it is not listed. Those that no x86 kernel runs are
+// left out.
 BOOST_AUTO_TEST_CASE(each_listed_architecture_has_the_rules_under_its_own_numbers)  // S-3
 {
   SeccompProfile wanted =
@@ -375,7 +376,8 @@ BOOST_AUTO_TEST_CASE(what_is_newer_than_the_profile_gets_enosys_on_each_architec
         fmt::format("{:#x} {:#x}: {:#x}", row.token, row.nr, answer(filter, row.token, row.nr)));
 }
 
-// The default action is what the profile says; only calls younger than seccomp(2) are doubtful.
+// Older calls get the profile's default action. Only for calls newer than seccomp(2) the intention
+// is unclear.
 BOOST_AUTO_TEST_CASE(a_short_allow_list_denies_all_older_calls_as_it_says)  // S-1, S-11
 {
   const SeccompFilter filter =
@@ -407,7 +409,7 @@ BOOST_AUTO_TEST_CASE(no_stub_where_the_default_lets_through_or_says_enosys_itsel
   SeccompProfile wanted = profile(SeccompAction::kErrno, rules);
   wanted.default_errno_ret = ENOSYS;
   BOOST_TEST(newer_syscalls(wanted, native).empty());
-  // A profile that names nothing does not say how old it is.
+  // The age of a profile that names no system call is unknown.
   BOOST_TEST(newer_syscalls(profile(SeccompAction::kErrno), native).empty());
 }
 

@@ -1,4 +1,4 @@
-// Filters as a process feels them.
+// Filters that are loaded into the kernel.
 
 #include <linux/seccomp.h>
 #include <sys/ioctl.h>
