@@ -10,7 +10,7 @@
 
 namespace ocirun::cgroups {
 
-/// v1, hybrid or v2, as the layout says (systemd's are made by systemd_cgroup.hpp). Nothing is made
+/// v1, hybrid or v2, as the layout says (systemd's are made by systemd/cgroup.hpp). Nothing is made
 /// yet; record() is complete but for created_parents.
 Result<std::unique_ptr<Cgroup>> make_cgroup(const Layout& layout, const Placement& placement);
 /// The same from what a state file remembers: nothing of it is re-derived. Errors: a record that

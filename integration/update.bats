@@ -157,7 +157,6 @@ changed_by() {
   fi
 }
 
-# Two containers that begin alike: one is given the options, the other the fields, each on top of those before.
 @test "update --resources says which names it does not know" {
   create_and_start
   run update_with '{"memory": {"limt": 1}, "linux": {}}'
@@ -166,6 +165,7 @@ changed_by() {
   mentions '/linux: unknown name, ignored'
 }
 
+# Two containers that begin alike: one is given the options, the other the fields, each on top of those before.
 @test "update: each option and its field of --resources do the same, and change their own files alone" {
   needs_controller memory
   needs_controller cpu

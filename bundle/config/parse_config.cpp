@@ -101,7 +101,7 @@ void join_paths(Config& config, const HostPath& bundle) {
 template <typename Section>
 Result<Section> parse_section(std::string_view name, bool (*read)(Value, Section&),
                               std::string_view text, std::vector<std::string>& warnings) {
-  Report report(UnknownNames::kTold);  // few write one, and nobody validates it
+  Report report(UnknownNames::kTold);  // `validate` reads no document that is a section alone
   Document document;
   Section section;
   if (document.parse(text, report)) read(Value(*document.root(), report), section);

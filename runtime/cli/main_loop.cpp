@@ -152,7 +152,6 @@ std::string advice(const Error& error, const Inheritance& inheritance) {
                      kOwnDescriptors + inheritance.descriptors());
 }
 
-// Engines take the success of `checkpoint --help` as support: it has to fail.
 /// What engines call the commands that are here.
 constexpr std::pair<std::string_view, std::string_view> kEnginesWords[] = {
     {"inspect", "state"},     {"ls", "list"}, {"remove", "delete"},  {"rm", "delete"},
@@ -168,6 +167,7 @@ std::string_view meant_by(std::string_view word) {
   return bundle::nearest(word, names);
 }
 
+// Engines take the success of `checkpoint --help` as support: the command has to fail.
 Error unknown_command(std::string_view word) {
   if (word == "checkpoint" || word == "restore")
     return Error(0, fmt::format("{} is not part of this version", word));

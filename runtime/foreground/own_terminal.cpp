@@ -44,7 +44,7 @@ OwnTerminal::OwnTerminal(Fd container) : container_(container) {
   look();
 }
 
-// What is said afterwards stops nobody: the container has to be removed still.
+// SIGTTOU is blocked again: a warning on stderr must not stop us before the container is removed.
 OwnTerminal::~OwnTerminal() {
   give_back();
   if (container_.value >= 0) Signals::hold_back(SIGTTOU);

@@ -25,8 +25,8 @@ namespace {
 
 using linux::NamespaceKind;
 
-// By a child, which ends with it: a source that does not answer must not keep us from signals, and
-// to lock a tree, or to clone one of the container's, changes the namespaces of whoever does it.
+// Runs `open` in a short-lived child: a filesystem that hangs cannot keep us from signals, and only
+// the child changes its namespaces, as to lock a tree or to clone one of the container's needs.
 // `open` finds the descriptors of `keep` there, and no other.
 Result<UniqueFd> open_in_child(const std::function<Result<UniqueFd>()>& open, std::vector<Fd> keep,
                                const OnSilence& on_silence) {
@@ -95,19 +95,17 @@ Result<UniqueFd> InitLink::open_user_namespace() const {
 // A source below a mount that init has made (M-3): the host sees another file there, or none. Only
 // what lies below the container's root counts: elsewhere a symlink of the image's might lead.
 Result<UniqueFd> InitLink::find_source_inside(const linux::Mount& mount) const {
-  const auto nothing_if = [](bool is_expected, Error& error) -> Result<UniqueFd> {
-    if (is_expected) return UniqueFd();
-    return std::unexpected(std::move(error));
-  };
   auto found = linux::sys::openat(context_.procfs.fd(), fmt::format("{}/root", pid()).c_str(),
                                   O_PATH | O_DIRECTORY);
-  if (!found)  // not ours to look into, or hidden
-    return nothing_if(!is_shortage(found.error().number()), found.error());
+  if (!found && !is_shortage(found.error().number())) return UniqueFd();  // not ours to look into
+  if (!found) return found;
   const linux::SafeDir inside(*std::move(found));
   auto source = inside.open(RootfsPath(mount.source), O_PATH);
-  if (!source) return nothing_if(is_missing(source.error().number()), source.error());
+  if (!source && is_missing(source.error().number())) return UniqueFd();
+  if (!source) return source;
   auto rootfs = inside.open(RootfsPath(plan_.config.root_path.string()), O_PATH);
-  if (!rootfs) return nothing_if(is_missing(rootfs.error().number()), rootfs.error());
+  if (!rootfs && is_missing(rootfs.error().number())) return UniqueFd();
+  if (!rootfs) return rootfs;
   TRY_ASSIGN(const bool below, linux::lies_below(context_.procfs, *source, *rootfs));
   if (!below) return UniqueFd();
   if (const auto outside = linux::sys::open(mount.source.c_str(), O_PATH)) {

@@ -7,9 +7,8 @@ namespace ocirun::runtime {
 
 Error explain_taken_id(const Store& store, const ContainerId& id, Error error) {
   const auto directory = store.find(id);
-  const auto record = directory && is_callers(*directory)
-                          ? directory->read_record()
-                          : Result<bundle::ContainerRecord>(refuse("another user's"));
+  if (!directory || !is_callers(*directory)) return error;
+  const auto record = directory->read_record();
   if (!record || record->attendant_pid == 0 ||
       linux::is_alive({record->attendant_pid, record->attendant_start_time}))
     return error;

@@ -38,7 +38,7 @@ Error unusable(const ContainerId& id, const Error& cause) {
 Result<void> check_ownership(const StateDirectory& directory, bundle::ContainerRecord& record) {
   TRY_ASSIGN(const std::uint32_t owner, directory.owner());
   if (owner == ::geteuid()) return {};
-  // A number that is nobody's now may be a process of somebody else's by the time of a signal.
+  // Init has ended: its number may belong to another process by the time of a signal.
   if (!linux::is_alive({record.init_pid, record.init_start_time}))
     record.init_pid = 0;
   else if (!linux::belongs_to(record.init_pid, owner))

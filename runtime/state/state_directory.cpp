@@ -39,7 +39,7 @@ constexpr std::array kFiles{kIntent, kState,       kConfig,      kResources,
 // Gone already, but after a create that was killed; a mount may lie there.
 constexpr std::array kFilesOfDevices{kDeviceJournal, kNetworkPin};
 constexpr std::size_t kMaxFile = 16 * 1024 * 1024;
-constexpr std::size_t kMaxForeignFile = 1024 * 1024;  // what to read it takes is root's to pay
+constexpr std::size_t kMaxForeignFile = 1024 * 1024;  // bounds what another user can cost root
 constexpr int kMostLevels = 8;                        // of directories in a damaged state
 constexpr std::size_t kMaxIntent = kMaxFile - 1024 * 1024;  // state.json grows by a few paths
 constexpr int kRemoveTries = 20;
