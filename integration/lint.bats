@@ -1,8 +1,6 @@
-# The architecture's rules that a glance can check; needs neither the runtime nor the sandbox.
+# Rules for all tracked files. Rules for the product's sources alone are in tests/architecture. Needs neither the runtime nor the sandbox.
 
 setup() { cd "$BATS_TEST_DIRNAME/.." || return; }
-
-product() { git ls-files -- 'linux/*.[ch]pp' 'cgroups/*.[ch]pp' 'hooks/*.[ch]pp' 'bundle/*.[ch]pp' 'runtime/*.[ch]pp'; }
 
 # none PATTERN PATHS…: no tracked file there has a line that matches, comments aside.
 none() {
@@ -11,32 +9,6 @@ none() {
   found=$(git grep -nP -e "$pattern" -- "$@" | grep -vP '^[^:]*:\d+:\s*(//|#[^i])') || return 0
   echo "$found"
   return 1
-}
-
-@test "a folder includes only from floors below it" {
-  none '^#include "(cgroups|hooks|bundle|runtime)/' linux
-  none '^#include "(hooks|bundle|runtime)/' cgroups
-  none '^#include "(cgroups|bundle|runtime)/' hooks
-  none '^#include "runtime/' bundle
-}
-
-@test "nlohmann_json is seen in bundle/ alone, libseccomp and libmnl in linux/ alone" {
-  none 'nlohmann' linux cgroups hooks runtime
-  none '<seccomp.h>|<libmnl/' cgroups hooks bundle runtime
-  none 'systemd/sd-bus' linux hooks bundle runtime 'cgroups/*.cpp'
-}
-
-@test "no iostream, filesystem, regex, locale or threads in the product" {
-  none '#include <(iostream|filesystem|regex|locale|thread|future|mutex)>' linux cgroups hooks bundle runtime
-}
-
-@test "raw calls on paths stand only where names are made safe" {
-  none '(?<![\w.>:])(::)?(openat2?|mkdirat|mknodat|symlinkat|unlinkat|fchownat|fchmodat2?|fstatat|faccessat2?|renameat2?|linkat|realpath|umount2?|move_mount|open_tree|chroot)\(' \
-    'linux/*.cpp' ':!linux/base/syscalls.cpp' ':!linux/files/safe_dir*.cpp' ':!linux/base/file_io.cpp'
-  none '(?<![\w.>])::(open|creat|mkdir|rmdir|mknod|symlink|unlink|chown|lchown|chmod|stat|lstat|access|rename|link|truncate|opendir|mount|fopen)\(' \
-    'linux/*.cpp' 'cgroups/*.cpp' 'hooks/*.cpp' 'bundle/*.cpp' 'runtime/*.cpp' \
-    ':!linux/base/syscalls.cpp' ':!linux/files/safe_dir*.cpp' ':!linux/base/file_io.cpp'
-  none 'std::(i|o)?fstream|std::filesystem|\bfopen\(' linux cgroups hooks bundle runtime
 }
 
 @test "the files that documents name are there" {
@@ -74,13 +46,6 @@ none() {
 
 @test "names avoid the words that say nothing" {
   none '\b(do_|handle_|process_)[a-z]+\(|(?<!enum )class \w*(Manager|Helper|Util)\b' linux cgroups hooks bundle runtime
-}
-
-@test "headers are guarded, and sources include what they implement first" {
-  local file
-  while read -r file; do
-    head -n 3 "$file" | grep -q '#pragma once' || { echo "$file lacks #pragma once"; return 1; }
-  done < <(git ls-files -- '*.hpp')
 }
 
 # limits_table: the rows of README.md's table, one a line; a row is its requirements and a cell for each bed.
