@@ -20,8 +20,6 @@ bool is_shortage(int number) {
          number == EIO;
 }
 
-bool is_missing(int number) { return number == ENOENT || number == ENOTDIR; }
-
 namespace {
 
 // The path at the end of a frame: "/srv/x" in "open /srv/x" and in "/srv/x". "" where the last word

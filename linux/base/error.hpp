@@ -64,8 +64,12 @@ std::string errno_text(int number);
 /// Whether the errno means that the process or the machine lacks a resource. Such an error says
 /// nothing about the file that was looked at.
 bool is_shortage(int number);
-/// Whether the errno means that a path does not exist, or that a part of it is not a directory.
-bool is_missing(int number);
+/// Whether a lookup failed because the path does not exist or a part of it is not a directory.
+template <typename T>
+bool is_missing(const Result<T>& looked_up) {
+  return !looked_up &&
+         (looked_up.error().number() == ENOENT || looked_up.error().number() == ENOTDIR);
+}
 
 /// Adds a frame to the error of `result`, if it holds one.
 template <typename T>

@@ -92,7 +92,7 @@ class Masks {
 
   Result<void> cover(const RootfsPath& path) {
     auto target = root_.open(path, O_PATH);
-    if (!target && is_missing(target.error().number())) return {};
+    if (is_missing(target)) return {};
     if (!target) return std::unexpected(std::move(target).error());
     TRY_ASSIGN(const bool whole, is_root(root_, *target));
     if (whole) return refuse("the root itself cannot be masked");
@@ -169,7 +169,7 @@ bool stands_before(std::span<const RootfsPath> paths, std::size_t index) {
 
 Result<void> make_read_only(const SafeDir& root, const Procfs& procfs, const RootfsPath& path) {
   auto target = root.open(path, O_PATH);
-  if (!target && is_missing(target.error().number())) return {};
+  if (is_missing(target)) return {};
   if (!target) return std::unexpected(std::move(target).error());
   // A bind onto the root would have no effect, because the process's root is the mount below it.
   TRY_ASSIGN(const bool whole, is_root(root, *target));

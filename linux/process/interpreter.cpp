@@ -2,12 +2,15 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <linux/audit.h>
+#include <seccomp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstddef>
 #include <cstdint>
 
 #include "linux/base/name_table.hpp"
@@ -22,30 +25,13 @@ constexpr int kMostScripts = 6;  // exec_binprm() fails on the next one with ELO
 constexpr std::string_view kItself = "it";
 
 constexpr Named<std::uint16_t> kMachines[] = {
-    {"alpha", 0x9026},     {"arm", EM_ARM},      {"aarch64", EM_AARCH64}, {"i386", EM_386},
-    {"ia64", EM_IA_64},    {"loongarch64", 258}, {"m68k", EM_68K},        {"mips", EM_MIPS},
-    {"parisc", EM_PARISC}, {"ppc", EM_PPC},      {"ppc64", EM_PPC64},     {"riscv", EM_RISCV},
-    {"s390x", EM_S390},    {"sh", EM_SH},        {"sparc", EM_SPARC},     {"sparc64", EM_SPARCV9},
-    {"x86_64", EM_X86_64},
+    {"alpha", EM_ALPHA},     {"arm", EM_ARM},       {"aarch64", EM_AARCH64},
+    {"i386", EM_386},        {"ia64", EM_IA_64},    {"loongarch64", EM_LOONGARCH},
+    {"m68k", EM_68K},        {"mips", EM_MIPS},     {"parisc", EM_PARISC},
+    {"ppc", EM_PPC},         {"ppc64", EM_PPC64},   {"riscv", EM_RISCV},
+    {"s390x", EM_S390},      {"sh", EM_SH},         {"sparc", EM_SPARC},
+    {"sparc64", EM_SPARCV9}, {"x86_64", EM_X86_64},
 };
-
-#if defined(__x86_64__)
-constexpr std::string_view kOwnMachine = "x86_64";
-#elif defined(__aarch64__)
-constexpr std::string_view kOwnMachine = "aarch64";
-#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
-constexpr std::string_view kOwnMachine = "ppc64le";
-#elif defined(__s390x__)
-constexpr std::string_view kOwnMachine = "s390x";
-#elif defined(__riscv) && __riscv_xlen == 64
-constexpr std::string_view kOwnMachine = "riscv64";
-#elif defined(__i386__)
-constexpr std::string_view kOwnMachine = "i386";
-#elif defined(__arm__)
-constexpr std::string_view kOwnMachine = "arm";
-#else
-constexpr std::string_view kOwnMachine;
-#endif
 
 // Bytes beyond the end of the file are missing from the result.
 Result<std::string> read_at(Fd file, std::uint64_t offset, std::size_t size) {
@@ -98,14 +84,33 @@ struct Fields {
 struct Layout {
   std::size_t word, phoff, phentsize, phnum, entry_bytes, p_offset, p_filesz;
 };
-constexpr Layout kLayout32{4, 28, 42, 44, 32, 4, 16};
-constexpr Layout kLayout64{8, 32, 54, 56, 56, 8, 32};
+constexpr Layout kLayout32{sizeof(Elf32_Off),
+                           offsetof(Elf32_Ehdr, e_phoff),
+                           offsetof(Elf32_Ehdr, e_phentsize),
+                           offsetof(Elf32_Ehdr, e_phnum),
+                           sizeof(Elf32_Phdr),
+                           offsetof(Elf32_Phdr, p_offset),
+                           offsetof(Elf32_Phdr, p_filesz)};
+constexpr Layout kLayout64{sizeof(Elf64_Off),
+                           offsetof(Elf64_Ehdr, e_phoff),
+                           offsetof(Elf64_Ehdr, e_phentsize),
+                           offsetof(Elf64_Ehdr, e_phnum),
+                           sizeof(Elf64_Phdr),
+                           offsetof(Elf64_Phdr, p_offset),
+                           offsetof(Elf64_Phdr, p_filesz)};
 
 std::string machine_name(std::uint16_t number, bool is_64, bool big_endian) {
   std::string name(name_of(kMachines, number));
   if (number == EM_RISCV) name += is_64 ? "64" : "32";
   if (number == EM_PPC64 && !big_endian) name += "le";
   return name.empty() ? fmt::format("machine {}", number) : name;
+}
+
+// An AUDIT_ARCH_ number is the ELF machine number with flags for the word size and byte order.
+std::string own_machine() {
+  const std::uint32_t native = ::seccomp_arch_native();
+  return machine_name(static_cast<std::uint16_t>(native), (native & __AUDIT_ARCH_64BIT) != 0,
+                      (native & __AUDIT_ARCH_LE) == 0);
 }
 
 Result<std::string> interpreter_of_elf(Fd file, const Fields& header, const Layout& layout) {
@@ -140,10 +145,6 @@ Result<Program> look_at(const std::string& path) {
   return read_program(file);
 }
 
-bool is_missing(const Result<Program>& program) {
-  return !program && program.error().number() == ENOENT;
-}
-
 // In a script that was written on Windows, the interpreter's name ends in an invisible carriage
 // return.
 std::string_view about_line_end(std::string_view interpreter) {
@@ -153,7 +154,7 @@ std::string_view about_line_end(std::string_view interpreter) {
 // `place` is where execve(2) reported ENOENT.
 std::string explain_elf(const Program& program, std::string_view subject, int number,
                         std::string_view place) {
-  const bool is_own = program.machine == kOwnMachine;
+  const bool is_own = program.machine == own_machine();
   if (number == ENOEXEC && is_own)
     return fmt::format("{} is an ELF file that this kernel does not execute", subject);
   if (number == ENOEXEC) return fmt::format("{} is a program for {}", subject, program.machine);
@@ -174,7 +175,7 @@ std::string explain(const std::string& path, int number, std::string_view place)
   std::string subject(kItself);
   for (int scripts = 0; scripts <= kMostScripts; ++scripts) {
     const Result<Program> program = look_at(file);
-    if (number == ENOENT && is_missing(program) && scripts > 0)
+    if (number == ENOENT && scripts > 0 && is_missing(program))
       return fmt::format("{} does not exist {}{}", subject, place, about_line_end(file));
     if (!program) return {};
     if (program->kind == Program::Kind::kElf) return explain_elf(*program, subject, number, place);

@@ -33,7 +33,7 @@ bool is_out_of_reach(const bundle::Config& config, const Error& error) {
 // from the user namespace is taken as it was opened.
 Result<bool> is_covered(const bundle::Config& config, const linux::Mount& mount, Fd tree) {
   const auto source = linux::sys::open(mount.source.c_str(), O_PATH);
-  if (!source && is_missing(source.error().number())) return true;
+  if (is_missing(source)) return true;
   if (!source && is_out_of_reach(config, source.error())) return false;
   if (!source) return std::unexpected(source.error());
   TRY_ASSIGN(const bool same, linux::sys::is_same_file(*source, tree));
@@ -109,7 +109,7 @@ Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocke
       auto tree = linux::open_bind(procfs, config.mounts[index]);
       if (tree) early[index] = *std::move(tree);
       // Else the source is opened when its turn comes: by the parent, or below an earlier mount.
-      else if (!is_out_of_reach(config, tree.error()) && !is_missing(tree.error().number()))
+      else if (!is_out_of_reach(config, tree.error()) && !is_missing(tree))
         return within(Result<RootfsBuild>(std::unexpected(std::move(tree).error())),
                       fmt::format("/mounts/{}", index));
     }
