@@ -41,12 +41,6 @@ Result<UniqueFd> make_target(Fd workplace, Fd tree) {
   return sys::openat(workplace, kName, O_PATH | O_DIRECTORY);
 }
 
-Result<UniqueFd> open_source(const Procfs& procfs, const BindForContainer& wanted) {
-  return wanted.id_map.value < 0
-             ? open_bind(procfs, wanted.mount, wanted.source)
-             : open_id_mapped_bind(procfs, wanted.mount, wanted.id_map, wanted.source);
-}
-
 /// Attaches the tree: before Linux 5.12 only an attached mount can have its attributes changed.
 Result<void> attach_complete(const Procfs& procfs, const Mount& mount, UniqueFd opened) {
   const DetachedMount tree(std::move(opened));
@@ -62,14 +56,15 @@ Result<UniqueFd> clone_attached() {
 
 }  // namespace
 
-Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const BindForContainer& wanted) {
+Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const LockedBind& wanted) {
   if (::unshare(CLONE_NEWNS) != 0)
     return fail(errno, "make a mount namespace to lock {} in", wanted.mount.source);
   // A tree that receives the host's mount events (rslave, rshared) has to remain a slave.
   TRY(isolate_mount_tree(wants_early_open(wanted.mount) ? Propagation::kSlave
                                                         : wanted.rootfs_propagation));
-  TRY_ASSIGN(UniqueFd opened, open_source(procfs, wanted));
-  TRY(attach_complete(procfs, wanted.mount, std::move(opened)));
+  TRY_ASSIGN(UniqueFd tree, open_bind(procfs, wanted.mount));
+  if (wanted.id_map.value >= 0) TRY(id_map_bind(tree, wanted.mount, wanted.id_map));
+  TRY(attach_complete(procfs, wanted.mount, std::move(tree)));
   if (::setns(wanted.user_namespace.value, CLONE_NEWUSER) != 0)
     return fail(errno, "enter the container's user namespace");
   if (::unshare(CLONE_NEWNS) != 0)  // this copy locks the mounts
@@ -77,14 +72,16 @@ Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const BindForContainer&
   return clone_attached();
 }
 
-Result<UniqueFd> clone_bind_inside(const Procfs& procfs, const BindForContainer& wanted) {
-  if (::setns(wanted.mount_namespace.value, CLONE_NEWNS) != 0)
-    return fail(errno, "enter the container's mount namespace, which has {}", wanted.mount.source);
-  TRY_ASSIGN(UniqueFd opened, open_source(procfs, wanted));
+Result<UniqueFd> clone_bind_inside(const Procfs& procfs, const Mount& mount, Fd id_map,
+                                   Fd mount_namespace, Fd source) {
+  if (::setns(mount_namespace.value, CLONE_NEWNS) != 0)
+    return fail(errno, "enter the container's mount namespace, which has {}", mount.source);
+  TRY_ASSIGN(UniqueFd tree, clone_bind(mount, source));
+  if (id_map.value >= 0) TRY(id_map_bind(tree, mount, id_map));
   if (::unshare(CLONE_NEWNS) != 0)
-    return fail(errno, "make a mount namespace to prepare {} in", wanted.mount.source);
+    return fail(errno, "make a mount namespace to prepare {} in", mount.source);
   TRY(isolate_mount_tree(Propagation::kPrivate));
-  TRY(attach_complete(procfs, wanted.mount, std::move(opened)));
+  TRY(attach_complete(procfs, mount, std::move(tree)));
   return clone_attached();
 }
 

@@ -7,15 +7,11 @@
 
 namespace ocirun::linux {
 
-/// A bind mount whose tree must be cloned by another process than the container's init.
-struct BindForContainer {
+/// A bind mount of a container that has a user namespace of its own.
+struct LockedBind {
   const Mount& mount;
-  Fd id_map = {};          // a user namespace with the id map of the mount, or -1
-  Fd user_namespace = {};  // the container's, or -1 where it has none of its own
-  // Both are -1 unless the source lies below one of the container's own mounts. Then they are the
-  // container's mount namespace, and the source as opened in it.
-  Fd mount_namespace = {};
-  Fd source = {};
+  Fd id_map = {};  // a user namespace with the id map of the mount, or -1
+  Fd user_namespace = {};
   Propagation rootfs_propagation = Propagation::kUnchanged;
 };
 
@@ -26,14 +22,15 @@ struct BindForContainer {
 /// namespace, so it has to be a short-lived child. The propagation of the tree is the one that
 /// isolate_mount_tree() would have given it. Errors: EPERM without CAP_SYS_ADMIN in the caller's
 /// user namespace; those of open_bind and open_id_mapped_bind.
-Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const BindForContainer& wanted);
+Result<UniqueFd> clone_locked_bind(const Procfs& procfs, const LockedBind& wanted);
 
-/// Clones a source that exists only in the container's mount namespace, with all attributes of the
-/// mount. The tree is not locked, because it shows a mount of the container and not of the host.
-/// The caller ends up in a copy of that mount namespace, so it has to be a short-lived child.
-/// Errors: EPERM without CAP_SYS_ADMIN in the caller's user namespace; those of open_bind and
-/// open_id_mapped_bind.
-Result<UniqueFd> clone_bind_inside(const Procfs& procfs, const BindForContainer& wanted);
+/// Clones `source`, which was opened in the container's mount namespace and exists only there, with
+/// all attributes of the mount. `id_map` is as in LockedBind. The tree is not locked, because it
+/// shows a mount of the container and not of the host. The caller ends up in a copy of that mount
+/// namespace, so it has to be a short-lived child. Errors: EPERM without CAP_SYS_ADMIN in the
+/// caller's user namespace; those of open_bind and open_id_mapped_bind.
+Result<UniqueFd> clone_bind_inside(const Procfs& procfs, const Mount& mount, Fd id_map,
+                                   Fd mount_namespace, Fd source);
 
 /// Sets the attributes of `mount` on a tree or an attached mount. The recursive attributes are set
 /// first, so that attributes of the top mount alone override them there.

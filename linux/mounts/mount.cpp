@@ -249,30 +249,34 @@ bool wants_early_open(const Mount& mount) {
          (mount.propagation == Propagation::kShared || mount.propagation == Propagation::kSlave);
 }
 
-Result<UniqueFd> open_bind(const Procfs& procfs, const Mount& mount, Fd source) {
-  UniqueFd opened;
-  if (source.value < 0) {
-    TRY_ASSIGN(opened,
-               within(open_bind_source(procfs, mount), "mount " + mount.destination.string()));
-    source = opened;
-  }
+Result<UniqueFd> open_bind(const Procfs& procfs, const Mount& mount) {
+  TRY_ASSIGN(const UniqueFd source,
+             within(open_bind_source(procfs, mount), "mount " + mount.destination.string()));
+  return clone_bind(mount, source);
+}
+
+Result<UniqueFd> open_id_mapped_bind(const Procfs& procfs, const Mount& mount, Fd user_namespace) {
+  if (!mount.bind)
+    return refuse("mount {}: only a bind mount can be id-mapped", mount.destination.string());
+  TRY_ASSIGN(UniqueFd tree, open_bind(procfs, mount));
+  TRY(id_map_bind(tree, mount, user_namespace));
+  return tree;
+}
+
+Result<UniqueFd> clone_bind(const Mount& mount, Fd source) {
   TRY_ASSIGN(DetachedMount tree,
              within(DetachedMount::clone_of(source, recursion_of(mount.recursive)),
                     fmt::format("mount {}: bind {}", mount.destination.string(), mount.source)));
   return std::move(tree).release();
 }
 
-Result<UniqueFd> open_id_mapped_bind(const Procfs& procfs, const Mount& mount, Fd user_namespace,
-                                     Fd source) {
-  if (!mount.bind)
-    return refuse("mount {}: only a bind mount can be id-mapped", mount.destination.string());
-  TRY_ASSIGN(UniqueFd tree, open_bind(procfs, mount, source));
+Result<void> id_map_bind(Fd tree, const Mount& mount, Fd user_namespace) {
   mount_attr wanted{};
   wanted.attr_set = MOUNT_ATTR_IDMAP;
   wanted.userns_fd = static_cast<unsigned long long>(user_namespace.value);
   const bool whole_tree = mount.id_map_kind == IdMapKind::kRecursive;
   auto mapped = sys::mount_setattr(tree, whole_tree ? unsigned{AT_RECURSIVE} : 0, wanted);
-  if (mapped) return tree;
+  if (mapped) return {};
   std::string what = fmt::format("mount {}: id-map {}", mount.destination.string(), mount.source);
   if (mapped.error().number() == EINVAL)
     what += " (its filesystem has no id-mapped mounts, or one of its mounts is id-mapped already)";

@@ -61,16 +61,21 @@ Result<void> finish_mount(const Procfs& procfs, const UnfinishedMount& unfinishe
 /// propagation.
 bool wants_early_open(const Mount& mount);
 
-/// Clones a bind mount's source from the caller's mount namespace. make_mount() sets the
-/// attributes. `source` is the source if it is open already. Errors: ENOENT … for the source (M-3).
-/// After ENOSYS, call make_mount() without `opened`.
-Result<UniqueFd> open_bind(const Procfs& procfs, const Mount& mount, Fd source = {});
+/// Opens a bind mount's source in the caller's mount namespace, and clones the mount.
+/// make_mount() sets the attributes. Errors: ENOENT … for the source (M-3). After ENOSYS, call
+/// make_mount() without `opened`.
+Result<UniqueFd> open_bind(const Procfs& procfs, const Mount& mount);
 
-/// Like open_bind(), and id-maps the clone by `user_namespace` (idmap, ridmap: M-8). The parent has
-/// to call this, because the kernel demands privileges over the filesystem. The clone is not locked
-/// in the container's user namespace. Errors: `mount` is no bind mount; EINVAL with a hint when the
-/// filesystem cannot be id-mapped.
-Result<UniqueFd> open_id_mapped_bind(const Procfs& procfs, const Mount& mount, Fd user_namespace,
-                                     Fd source = {});
+/// Like open_bind(), for a source that is open already.
+Result<UniqueFd> clone_bind(const Mount& mount, Fd source);
+
+/// Like open_bind(), and id-maps the clone. Errors: `mount` is no bind mount; those of
+/// id_map_bind().
+Result<UniqueFd> open_id_mapped_bind(const Procfs& procfs, const Mount& mount, Fd user_namespace);
+
+/// Id-maps the clone of a bind by `user_namespace` (idmap, ridmap: M-8). The parent has to call
+/// this, because the kernel demands privileges over the filesystem. Error: EINVAL with a hint when
+/// the filesystem cannot be id-mapped.
+Result<void> id_map_bind(Fd tree, const Mount& mount, Fd user_namespace);
 
 }  // namespace ocirun::linux

@@ -55,7 +55,7 @@ class InitLink final : public ChildLink {
   Result<void> record_root_mount(const linux::Packet& packet);
   Result<void> open_mount(const linux::Packet& packet);
   Result<UniqueFd> find_source_inside(const linux::Mount& mount) const;
-  Result<UniqueFd> clone_source(const linux::BindForContainer& wanted) const;
+  Result<UniqueFd> clone_source(const linux::LockedBind& wanted) const;
   Result<UniqueFd> open_tree(const linux::Mount& mount);
   Result<UniqueFd> open_id_map(const linux::Mount& mount) const;
   Result<UniqueFd> open_user_namespace() const;

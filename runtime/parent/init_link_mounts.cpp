@@ -101,10 +101,10 @@ Result<UniqueFd> InitLink::find_source_inside(const linux::Mount& mount) const {
   if (!found) return found;
   const linux::SafeDir inside(*std::move(found));
   auto source = inside.open(RootfsPath(mount.source), O_PATH);
-  if (!source && is_missing(source.error().number())) return UniqueFd();
+  if (is_missing(source)) return UniqueFd();
   if (!source) return source;
   auto rootfs = inside.open(RootfsPath(plan_.config.root_path.string()), O_PATH);
-  if (!rootfs && is_missing(rootfs.error().number())) return UniqueFd();
+  if (is_missing(rootfs)) return UniqueFd();
   if (!rootfs) return rootfs;
   TRY_ASSIGN(const bool below, linux::lies_below(context_.procfs, *source, *rootfs));
   if (!below) return UniqueFd();
@@ -115,16 +115,14 @@ Result<UniqueFd> InitLink::find_source_inside(const linux::Mount& mount) const {
   return *std::move(source);
 }
 
-Result<UniqueFd> InitLink::clone_source(const linux::BindForContainer& wanted) const {
+Result<UniqueFd> InitLink::clone_source(const linux::LockedBind& wanted) const {
   TRY_ASSIGN(const UniqueFd source, find_source_inside(wanted.mount));
   if (source) {
     TRY_ASSIGN(const UniqueFd mount_namespace,
                linux::sys::openat(context_.procfs.fd(), fmt::format("{}/ns/mnt", pid()).c_str(),
                                   O_RDONLY | O_CLOEXEC));
-    linux::BindForContainer inside = wanted;
-    inside.mount_namespace = mount_namespace;
-    inside.source = source;
-    return linux::clone_bind_inside(context_.procfs, inside);
+    return linux::clone_bind_inside(context_.procfs, wanted.mount, wanted.id_map, mount_namespace,
+                                    source);
   }
   if (wanted.user_namespace.value >= 0) return linux::clone_locked_bind(context_.procfs, wanted);
   return open_unlocked(context_.procfs, wanted.mount, wanted.id_map, wanted.rootfs_propagation);
@@ -136,10 +134,10 @@ Result<UniqueFd> InitLink::open_tree(const linux::Mount& mount) {
   if (plan_.config.namespaces.contains(NamespaceKind::kUser)) {
     TRY_ASSIGN(user_namespace, open_user_namespace());
   }
-  const linux::BindForContainer wanted{.mount = mount,
-                                       .id_map = id_map,
-                                       .user_namespace = user_namespace,
-                                       .rootfs_propagation = plan_.config.rootfs_propagation};
+  const linux::LockedBind wanted{.mount = mount,
+                                 .id_map = id_map,
+                                 .user_namespace = user_namespace,
+                                 .rootfs_propagation = plan_.config.rootfs_propagation};
   return open_in_child([&] { return clone_source(wanted); },
                        {context_.procfs.fd(), id_map, user_namespace},
                        [&](auto so_far) { return hear_nothing(so_far); });
