@@ -81,11 +81,8 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-void close_descriptors_from(int first, std::optional<int> kept) {
-  const int between = std::max(kept.value_or(first - 1), first - 1);
-  if (between < INT_MAX && close_span(first, between - 1) && close_span(between + 1, INT_MAX))
-    return;
-  close_one_by_one([&](int fd) { return fd < first || fd == kept; });
+void close_descriptors_from(int first) {
+  if (!close_span(first, INT_MAX)) close_one_by_one([first](int fd) { return fd < first; });
 }
 
 void close_descriptors_on_exec(int first) {

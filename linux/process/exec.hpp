@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,13 +26,13 @@ class ExecArguments {
 /// expects it (the caller of the runtime may ignore SIGHUP).
 void reset_signals();
 
-/// Closes every descriptor from `first` on, except `kept`: with close_range(2), or before Linux 5.9
-/// those that /proc/self/fd lists.
-void close_descriptors_from(int first, std::optional<int> kept = std::nullopt);
+/// Closes every descriptor from `first` on: with close_range(2), or before Linux 5.9 those that
+/// /proc/self/fd lists.
+void close_descriptors_from(int first);
 /// Sets close-on-exec for every descriptor from `first` on; before Linux 5.11 only for the next
 /// 1,024.
 void close_descriptors_on_exec(int first);
-/// Closes every descriptor above 2 that is not in `keep`.
+/// Closes every descriptor above 2 that is not in `keep`, likewise.
 void close_descriptors_but(std::span<const Fd> keep);
 
 }  // namespace ocirun::linux

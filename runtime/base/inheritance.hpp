@@ -2,6 +2,10 @@
 
 #include <sys/types.h>
 
+#include <vector>
+
+#include "linux/base/unique_fd.hpp"
+
 namespace ocirun::runtime {
 
 /// What a container's process gets of its caller, beside the standard streams.
@@ -12,6 +16,12 @@ struct Inheritance {
 
   /// How many descriptors from 3 on.
   int descriptors() const { return listening_sockets + preserved_descriptors; }
+  /// Those descriptors, and no other.
+  std::vector<Fd> descriptor_list() const {
+    std::vector<Fd> list;
+    for (int i = 0; i < descriptors(); ++i) list.push_back(Fd{3 + i});
+    return list;
+  }
 };
 
 }  // namespace ocirun::runtime

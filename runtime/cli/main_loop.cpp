@@ -118,7 +118,9 @@ Result<Prepared> prepare_to_clone(const Arguments& arguments, char** argv) {
                   inheritance.listening_sockets, inheritance.preserved_descriptors, fd);
   const auto document = arguments.value("process");
   const auto document_descriptor = document ? named_descriptor(*document) : std::nullopt;
-  linux::close_descriptors_from(3 + inheritance.descriptors(), document_descriptor);
+  std::vector<Fd> keep = inheritance.descriptor_list();
+  if (document_descriptor) keep.push_back(Fd{*document_descriptor});
+  linux::close_descriptors_but(keep);
   TRY(linux::reexec_sealed(argv));
   // A container's process must not ptrace us or read our /proc. Without the host root's privileges
   // that would keep us from mapping init's ids: then init waits for that, and does it itself.
@@ -126,7 +128,8 @@ Result<Prepared> prepare_to_clone(const Arguments& arguments, char** argv) {
   if (document) {
     // While a signal still ends us: the writer of a pipe may keep us waiting.
     TRY_ASSIGN(prepared.process_document, within(read_document(*document), "--process"));
-    if (document_descriptor >= 3 + inheritance.descriptors()) ::close(*document_descriptor);
+    if (document_descriptor && *document_descriptor >= 3 + inheritance.descriptors())
+      ::close(*document_descriptor);
   }
   TRY(Signals::capture());
   inheritance.umask = ::umask(0);  // the one way to learn it
@@ -144,12 +147,12 @@ int usage_error(const Error& error) {
 }
 
 // What can be done about an error that is the caller's doing and not the document's.
-std::string advice(const Error& error, const Inheritance& inheritance) {
+std::string advice(const Error& error, int inherited_descriptors) {
   constexpr int kOwnDescriptors = 64;  // twice what a `run` of a host with 13 hierarchies needs
   struct rlimit limit{};
   if (error.number() != EMFILE || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) return "";
   return fmt::format(" (ulimit -n is {}: ocirun needs {})", limit.rlim_cur,
-                     kOwnDescriptors + inheritance.descriptors());
+                     kOwnDescriptors + inherited_descriptors);
 }
 
 /// What engines call the commands that are here.
@@ -232,7 +235,7 @@ int run_words(int argc, char** argv) {
   std::string what(command->name);
   if (arguments && !arguments->positionals.empty()) what += " " + arguments->positionals.front();
   log->error(error.within(std::move(what)).message() +
-             advice(error, prepared.value_or(Prepared{}).inheritance));
+             advice(error, prepared ? prepared->inheritance.descriptors() : 0));
   // As a shell tells of a program that a signal ended.
   return Signals::ended_by() != 0 ? 128 + Signals::ended_by() : command->failure_status;
 }

@@ -24,10 +24,11 @@ namespace {
 constexpr int kInitFailed = 1;
 
 void keep_only_own_descriptors(const InitPlan& plan, const linux::MessageSocket& parent) {
-  std::vector<Fd> keep{parent.fd(), plan.start_socket};
+  std::vector<Fd> keep = plan.inheritance.descriptor_list();
+  keep.push_back(parent.fd());
+  keep.push_back(plan.start_socket);
   for (const UniqueFd& tasks : plan.cgroup.tasks) keep.push_back(tasks);
   for (const linux::PinnedNamespace& pinned : plan.pinned) keep.push_back(pinned.fd);
-  for (int i = 0; i < plan.inheritance.descriptors(); ++i) keep.push_back(Fd{3 + i});
   linux::close_descriptors_but(keep);
 }
 
