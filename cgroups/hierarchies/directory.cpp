@@ -23,10 +23,14 @@ namespace {
 constexpr std::size_t kLargestFile = std::size_t{16} << 20;
 constexpr const char* kNote = "user.ocirun.handed_down";
 constexpr std::size_t kLongestNote = 1024;
-constexpr const char* kMark = "trusted.ocirun.container";
-constexpr const char* kOwnMark = "user.ocirun.container";  // written by an ordinary user
-constexpr const char* kMade = "trusted.ocirun.parent";
-constexpr const char* kOwnMade = "user.ocirun.parent";  // written by an ordinary user
+
+/// One extended attribute under two names: an ordinary user may write the second name alone.
+struct Attribute {
+  const char* of_root;
+  const char* of_user;
+};
+constexpr Attribute kMark{"trusted.ocirun.container", "user.ocirun.container"};
+constexpr Attribute kMadeByOcirun{"trusted.ocirun.parent", "user.ocirun.parent"};
 constexpr std::size_t kLongestMark = XATTR_SIZE_MAX;
 constexpr int kRegainTries = 20;
 constexpr int kDirectoryFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -90,12 +94,19 @@ Result<std::vector<std::string>> list(Fd directory, unsigned char type) {
 }
 
 /// Empty where the attribute does not exist.
-Result<std::string> attribute(Fd fd, const char* name, std::size_t longest) {
+Result<std::string> read_attribute(Fd fd, const char* name, std::size_t longest) {
   std::string text(longest, '\0');
   const ssize_t size = ::fgetxattr(fd.value, name, text.data(), text.size());
   if (size < 0 && errno != ENODATA && errno != EOPNOTSUPP) return fail(errno, "read {}", name);
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
   return text;
+}
+
+/// Calls `write`, which reports an error like a system call, with the first name that the caller
+/// may write.
+template <typename Write>
+bool write_attribute(const Attribute& attribute, Write write) {
+  return write(attribute.of_root) == 0 || (errno == EPERM && write(attribute.of_user) == 0);
 }
 
 bool vanished(const Error& error) { return error.number() == ENOENT || error.number() == ENODEV; }
@@ -147,7 +158,7 @@ bool Directory::has_children() const {
 
 std::string Directory::note() const {
   const Result<UniqueFd> fd = open_file(".", O_RDONLY | O_DIRECTORY);
-  return fd ? attribute(*fd, kNote, kLongestNote).value_or("") : "";
+  return fd ? read_attribute(*fd, kNote, kLongestNote).value_or("") : "";
 }
 
 Result<void> Directory::write_note(const std::string& text) const {
@@ -160,18 +171,18 @@ Result<void> Directory::write_note(const std::string& text) const {
 
 Result<Mark> Directory::mark() const {
   TRY_ASSIGN(const UniqueFd fd, open_file(".", O_RDONLY | O_DIRECTORY));
-  TRY_ASSIGN(std::string of_root, attribute(fd, kMark, kLongestMark));
+  TRY_ASSIGN(std::string of_root, read_attribute(fd, kMark.of_root, kLongestMark));
   if (!of_root.empty()) return Mark{.text = std::move(of_root), .is_roots = true};
-  TRY_ASSIGN(std::string of_user, attribute(fd, kOwnMark, kLongestMark));
+  TRY_ASSIGN(std::string of_user, read_attribute(fd, kMark.of_user, kLongestMark));
   return Mark{.text = std::move(of_user), .is_roots = false};
 }
 
 Result<void> Directory::write_mark(const std::string& text) const {
   TRY_ASSIGN(const UniqueFd fd, open_file(".", O_RDONLY | O_DIRECTORY));
-  const auto written = [&](const char* name) {
-    return ::fsetxattr(fd.get(), name, text.data(), text.size(), 0) == 0;
-  };
-  if (written(kMark) || (errno == EPERM && written(kOwnMark))) return {};
+  if (write_attribute(kMark, [&](const char* name) {
+        return ::fsetxattr(fd.get(), name, text.data(), text.size(), 0);
+      }))
+    return {};
   return fail(errno, "mark {}", path_);
 }
 
@@ -188,13 +199,13 @@ Result<void> remove_directory(const std::string& path) {
 }
 
 void note_as_made(const std::string& path) {
-  if (::lsetxattr(path.c_str(), kMade, "", 0, 0) != 0 && errno == EPERM) [[maybe_unused]]
-    const int ignored = ::lsetxattr(path.c_str(), kOwnMade, "", 0, 0);
+  write_attribute(kMadeByOcirun,
+                  [&](const char* name) { return ::lsetxattr(path.c_str(), name, "", 0, 0); });
 }
 
 bool is_noted_as_made(const std::string& path) {
-  return ::lgetxattr(path.c_str(), kMade, nullptr, 0) >= 0 ||
-         ::lgetxattr(path.c_str(), kOwnMade, nullptr, 0) >= 0;
+  return ::lgetxattr(path.c_str(), kMadeByOcirun.of_root, nullptr, 0) >= 0 ||
+         ::lgetxattr(path.c_str(), kMadeByOcirun.of_user, nullptr, 0) >= 0;
 }
 
 Result<std::optional<Found>> find_directory(const std::string& path) {

@@ -83,9 +83,7 @@ bool is_own_namespace(NamespaceKind kind, const HostPath& path) {
   const auto own = sys::open(own_path.c_str(), O_PATH);
   const auto other = sys::open(path.c_str(), O_PATH);  // O_PATH: opening a fifo would block
   if (!own || !other) return false;
-  const auto a = sys::fstat(*own);
-  const auto b = sys::fstat(*other);
-  return a && b && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+  return sys::is_same_file(*own, *other).value_or(false);
 }
 
 Result<PinnedNamespace> pin_namespace(NamespaceKind kind, const std::string& path) {

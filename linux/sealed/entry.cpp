@@ -160,8 +160,7 @@ long open_images(const char* runtime_directory) {
   if (system_call(SYS_statx, above, address(""), AT_EMPTY_PATH, STATX_BASIC_STATS,
                   address(&status)) == 0 &&
       system_call(SYS_fstatfs, above, address(&filesystem)) == 0 &&
-      !may_forge_owners(static_cast<unsigned long>(filesystem.f_type)) &&
-      may_hold_images(status, 0))
+      may_hold_images(status, static_cast<unsigned long>(filesystem.f_type), 0))
     below = open_image_directory(above, kImageDirectoryName);
   system_call(SYS_close, above);
   return below;

@@ -56,9 +56,8 @@ Result<UniqueFd> open_directory() {
   struct statx status{};
   TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(parent));
   // Root leaves nothing in a directory of another user.
-  if (may_forge_owners(filesystem.magic) ||
-      ::statx(parent.get(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status) != 0 ||
-      !may_hold_images(status, ::geteuid()))
+  if (::statx(parent.get(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status) != 0 ||
+      !may_hold_images(status, filesystem.magic, ::geteuid()))
     return directory;
   return open_or_make(std::string(above) + "/" + kImageDirectoryName);
 }

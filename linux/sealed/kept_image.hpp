@@ -1,5 +1,6 @@
 #pragma once
 
+#include <linux/magic.h>
 #include <sys/stat.h>
 
 #include "linux/base/unique_fd.hpp"
@@ -47,29 +48,31 @@ static inline bool is_image_directory(const struct statx& directory, unsigned us
          (directory.stx_mode & 07777) == kImageDirectoryMode;
 }
 
-/// Whether the image directory may be made in `directory`: nobody else can replace it there.
-static inline bool may_hold_images(const struct statx& directory, unsigned user) {
-  constexpr unsigned kOthersMayWrite = 022;
-  return S_ISDIR(directory.stx_mode) && directory.stx_uid == user &&
-         (directory.stx_mode & kOthersMayWrite) == 0;
-}
-
 /// Whether the server of this filesystem (statfs(2)'s f_type) can report any file owner that it
-/// likes: FUSE, NFS, SMB, CIFS, 9P, Ceph, AFS.
+/// likes.
 static inline bool may_forge_owners(unsigned long type) {
   switch (type) {
-    case 0x65735546:
-    case 0x6969:
-    case 0xfe534d42:
-    case 0xff534d42:
-    case 0x01021997:
-    case 0x00c36400:
-    case 0x5346414f:
-    case 0x6b414653:
+    case FUSE_SUPER_MAGIC:
+    case NFS_SUPER_MAGIC:
+    case SMB2_SUPER_MAGIC:
+    case CIFS_SUPER_MAGIC:
+    case V9FS_MAGIC:
+    case CEPH_SUPER_MAGIC:
+    case AFS_SUPER_MAGIC:
+    case AFS_FS_MAGIC:
       return true;
     default:
       return false;
   }
+}
+
+/// Whether the image directory may be made in `directory`, on a filesystem of `type`: nobody else
+/// can replace it there.
+static inline bool may_hold_images(const struct statx& directory, unsigned long type,
+                                   unsigned user) {
+  constexpr unsigned kOthersMayWrite = 022;
+  return S_ISDIR(directory.stx_mode) && directory.stx_uid == user && !may_forge_owners(type) &&
+         (directory.stx_mode & kOthersMayWrite) == 0;
 }
 
 /// Keeps a copy of the running executable, with the newest few of other versions, for entry.cpp to

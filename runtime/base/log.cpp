@@ -76,18 +76,19 @@ int following_bytes(unsigned char first) {
   return first >= 0xc2 ? 1 : 0;
 }
 
-}  // namespace
+bool is_continuation(unsigned char byte) { return byte >= 0x80 && byte < 0xc0; }
 
-std::string without_controls(std::string_view text) {
+// `kept`: the control characters that stay as they are.
+std::string escape_controls(std::string_view text, std::string_view kept) {
   std::string shown;
   int following = 0;  // bytes that still belong to a character of several bytes
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0U;
-    const bool belongs = following > 0 && byte >= 0x80 && byte < 0xc0;
+    const bool belongs = following > 0 && is_continuation(byte);
     following = belongs ? following - 1 : following_bytes(byte);
-    if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f ||
-        (byte >= 0x80 && byte < 0xc0 && !belongs)) {
+    if ((byte < 0x20 && !kept.contains(text[i])) || byte == 0x7f ||
+        (is_continuation(byte) && !belongs)) {
       shown += fmt::format("\\x{:02x}", byte);
     } else if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {
       shown += fmt::format("\\x{:02x}", next);
@@ -100,16 +101,11 @@ std::string without_controls(std::string_view text) {
   return shown;
 }
 
-std::string in_one_line(std::string_view text) {
-  std::string shown;
-  for (const char byte : without_controls(text)) {
-    if (byte == '\n' || byte == '\t')
-      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
-    else
-      shown += byte;
-  }
-  return shown;
-}
+}  // namespace
+
+std::string without_controls(std::string_view text) { return escape_controls(text, "\n\t"); }
+
+std::string in_one_line(std::string_view text) { return escape_controls(text, ""); }
 
 std::string rfc3339_now(int digits) {
   timespec now{};

@@ -3,11 +3,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <string_view>
 
 #include "bundle/json/document.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
 
 namespace ocirun::runtime::cli {
 
@@ -15,11 +15,8 @@ std::optional<int> named_descriptor(const std::string& file) {
   if (file == "-" || file == "/dev/stdin") return STDIN_FILENO;
   for (const std::string_view directory : {"/dev/fd/", "/proc/self/fd/"}) {
     if (!file.starts_with(directory)) continue;
-    const char* const begin = file.data() + directory.size();
-    const char* const end = file.data() + file.size();
-    int descriptor = -1;
-    const auto [stop, error] = std::from_chars(begin, end, descriptor);
-    if (error == std::errc{} && stop == end && descriptor >= 0) return descriptor;
+    const auto descriptor = linux::number<int>(std::string_view(file).substr(directory.size()));
+    if (descriptor && *descriptor >= 0) return descriptor;
   }
   return std::nullopt;
 }

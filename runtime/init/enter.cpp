@@ -24,10 +24,9 @@ std::string find_living_thread(int pid) {
   if (!directory) return found;
   static_cast<void>(linux::for_each_entry(*directory, [&](const char* name, unsigned char) {
     const std::string thread = fmt::format("{}/{}", tasks, name);
-    if (!linux::sys::open((thread + "/ns/mnt").c_str(), O_RDONLY | O_CLOEXEC))
-      return Result<void>{};
-    found = thread;
-    return Result<void>(fail(ECANCELED, "found"));  // ends the walk
+    if (found.empty() && linux::sys::open((thread + "/ns/mnt").c_str(), O_RDONLY | O_CLOEXEC))
+      found = thread;
+    return Result<void>{};
   }));
   return found;
 }
