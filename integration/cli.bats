@@ -98,7 +98,7 @@ load lib/common
   run --separate-stderr "$OCIRUN" --log-format json --root "$ROOT" state "$ID"
   exits 1
   equal "error" "$(jq -r .level <<<"$stderr")"
-  [[ $(jq -r .msg <<<"$stderr") == "state $ID: container does not exist" ]]
+  [[ $(jq -r .msg <<<"$stderr") == "state $ID: container does not exist (in the state root $ROOT; --root names another one)" ]]
   config '.process.consoleSize = {height: 1, width: 1} | .process.args = ["true"]'
   run --separate-stderr "$OCIRUN" --log-format json --root "$ROOT" run --bundle "$BUNDLE" "$ID"
   exits 0

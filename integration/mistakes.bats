@@ -189,7 +189,9 @@ valid_with() {
   config '.process.rlimits = [{type: "RLIMIT_CORE", soft: 0, hard: 0}, {type: "RLIMIT_NOFILE", soft: 9999999999, hard: 9999999999}]'
   attempt run --bundle "$BUNDLE" "$ID"
   exits 1 "/process/rlimits/1: set RLIMIT_NOFILE"
-  mentions "at most the hard limit of the process that starts the runtime"
+  mentions "sysctl fs.nr_open"
+  run setpriv --bounding-set=-sys_resource --inh-caps=-sys_resource prlimit --nofile=512:512 "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
+  exits 1 "at most the hard limit of the process that starts the runtime, 512, which CAP_SYS_RESOURCE on the host raises up to the sysctl fs.nr_open"
   config 'del(.process.rlimits)'
   refused "/linux/sysctl/kernel.shmmni: set to \"none\"" '.linux.sysctl = {"kernel.shmmni": "none"}'
 }
@@ -231,7 +233,7 @@ valid_with() {
 
 @test "S-1 a program that seccomp lets nobody execute is told with a question" {
   config '.process.noNewPrivileges = true | .linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW",
-    syscalls: [{names: ["execve"], action: "SCMP_ACT_ERRNO"}]}'
+    syscalls: [{names: ["execve"], action: "SCMP_ACT_ERRNO", args: [{index: 0, value: 0, op: "SCMP_CMP_NE"}]}]}'
   attempt run --bundle "$BUNDLE" "$ID"
   exits 1 "does /linux/seccomp allow execve?"
 }
@@ -250,6 +252,91 @@ valid_with() {
 
 @test "S-12 a filter that kills the container's process while it is made is named, not a message of the protocol" {
   config '.process.noNewPrivileges = false | .linux.seccomp = {defaultAction: "SCMP_ACT_KILL_PROCESS",
-    syscalls: [{names: ["write"], action: "SCMP_ACT_ALLOW"}]}'
+    syscalls: [{names: ["write", "execve"], action: "SCMP_ACT_ALLOW"}]}'
   refused "was killed by signal 31 (SIGSYS) while its seccomp filter was loaded: does /linux/seccomp allow what follows?"
+}
+
+@test "an id that is taken: run and create tell how to name another one, and how to be rid of that container" {
+  create
+  mv "$BUNDLE" "$TMP/$ID"
+  run ocirun run "$TMP/$ID"
+  exits 1 "container with given ID already exists: $ID: choose another id (\`ocirun run --bundle BUNDLE ID\`)"
+  mentions "\`ocirun --root $ROOT delete --force $ID\`"
+  run ocirun run "$TMP/$ID" "$ID-2"
+  exits 1 "too many operands; usage: ocirun run BUNDLE | [--bundle BUNDLE] ID"
+  mv "$TMP/$ID" "$BUNDLE"
+}
+
+@test "an id that is nowhere: the error names the state root" {
+  run ocirun exec "$ID" true
+  exits 255 "container does not exist (in the state root $ROOT; --root names another one)"
+  run "$OCIRUN" --root "$TMP/nowhere" state "$ID"
+  exits 1 "container does not exist (in the state root $TMP/nowhere; --root names another one)"
+}
+
+@test "list passes over directories that are no container's, and shows damaged ones" {
+  mkdir -p "$ROOT/letters" "$ROOT/damaged" "$ROOT/empty"
+  touch "$ROOT/letters/from-mother"
+  echo "{" >"$ROOT/damaged/state.json"
+  run ocirun list
+  succeeds
+  mentions damaged
+  mentions empty
+  never_mentions letters
+  rm -r "$ROOT/letters" "$ROOT/damaged" "$ROOT/empty"
+}
+
+@test "a terminal that nobody takes: create and run --detach say what a program in the background wants" {
+  config '.process.terminal = true'
+  attempt create --bundle "$BUNDLE" "$ID"
+  exits 1 "/process/terminal: true wants --console-socket"
+  mentions "or false, for a program that needs no terminal"
+}
+
+@test "exec of an option, in a removed root file system, and with an empty or a whole document" {
+  create_and_start
+  run ocirun exec "$ID" --env A=b true
+  exits 255 'executable file not found in $PATH (an option stands before the container'"'s id)"
+  run ocirun exec --process - "$ID" </dev/null
+  exits 255 "standard input is empty"
+  jq '{process}' "$BUNDLE/config.json" >"$TMP/whole"
+  run ocirun exec --process "$TMP/whole" "$ID"
+  exits 255 'the document must be what stands below "process" in config.json'
+  echo '{"cwd": "x", "args": []}' >"$TMP/process"
+  run ocirun exec --process "$TMP/process" "$ID"
+  exits 255 /cwd
+  mentions /args
+  rm -r --one-file-system "$BUNDLE/rootfs" 2>/dev/null || true
+  if [[ ! -e $BUNDLE/rootfs ]]; then
+    run ocirun exec "$ID" true
+    exits 255 "has been removed from the host"
+  fi
+}
+
+@test "spec writes a document that validate has no note on" {
+  mkdir "$TMP/new" "$TMP/new/rootfs"
+  ocirun spec --bundle "$TMP/new"
+  run ocirun validate "$TMP/new"
+  succeeds "config.json is valid"
+}
+
+@test "run and exec tell that a program was killed for want of memory" {
+  local words="the program was killed: out of memory: raise /linux/resources/memory/limit, which is 20971520 bytes"
+  config '.linux.resources.memory = {limit: 20971520, swap: 20971520}'
+  program sh -c 'tail /dev/zero'
+  run_container
+  exits 137 "$words"
+  program sleep 1000
+  create_and_start
+  run ocirun exec "$ID" sh -c 'kill -KILL $$'
+  exits 137
+  never_mentions memory
+  jq '.process | .args = ["tail", "/dev/zero"] | .oomScoreAdj = 1000' "$BUNDLE/config.json" >"$TMP/process"
+  run ocirun exec --process "$TMP/process" "$ID"
+  exits 137 "$words"
+}
+
+@test "dev bats with a name that no test has is an error" {
+  run "$REPO/dev" bats "$REPO/integration/kill.bats" -f 'no test has this name'
+  exits 1 "no test matches"
 }

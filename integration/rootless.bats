@@ -86,7 +86,10 @@ load lib/ordinary-user
   mentions "/etc/subuid lends user worker 300000 to 365535"
   : >"$TMP/subuid"
   run_user
-  exits 1 "/etc/subuid lends user worker no ids; an administrator can: usermod --add-subuids 100000-165535 worker"
+  exits 1 "/etc/subuid lends user worker no ids; an administrator can: usermod --add-subuids $((FIRST_GID + LENT))-$((FIRST_GID + LENT + 65535)) worker"
+  : >"$TMP/subgid"
+  run_user
+  exits 1 "usermod --add-subuids 100000-165535 --add-subgids 100000-165535 worker"
 }
 
 @test "L-9 fewer ids lent than the mapping wants are refused with those that there are" {
@@ -144,6 +147,7 @@ without_programs() {
   edit_as_user 'del(.linux.uidMappings, .linux.gidMappings, (.linux.namespaces[] | select(.type == "user")))'
   run_user
   exits 1 'an ordinary user needs a user namespace: list {"type": "user"}'
+  equal 1 "${#lines[@]}" # no warning of what such a document cannot have either
 }
 
 @test "Debian's sysctl that forbids users their namespaces is named" {

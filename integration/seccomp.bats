@@ -132,37 +132,26 @@ engines_profile() {
   succeeds fine
 }
 
-@test "S-12 LC-6 a filter that kills init at execve fails start and run, and no poststart hook runs" {
-  config '.process.args = ["true"] | .linux.seccomp = {defaultAction: "SCMP_ACT_KILL_PROCESS", syscalls: [{names: ["write", "sendto"], action: "SCMP_ACT_ALLOW"}]}
-    | .hooks.poststart = [{path: "/bin/touch", args: ["touch", $f]}]' --arg f "$TMP/poststart"
-  create
-  run ocirun start "$ID"
-  exits 1 "before it could execute the program"
-  mentions /linux/seccomp
-  status_is stopped
-  ocirun delete "$ID"
-  run_container
-  exits 1 "before it could execute the program"
-  [[ ! -e $TMP/poststart ]]
-}
-
-@test "S-12 LC-6 a filter that kills a process at execve fails exec, with --detach too, and start where init is collected at once" {
-  local action privileges
-  for action in SCMP_ACT_KILL_PROCESS SCMP_ACT_KILL_THREAD SCMP_ACT_TRAP; do
-    for privileges in true false; do
-      config '.process.noNewPrivileges = $n' --argjson n "$privileges"
-      seccomp '{defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["execve"], action: "'$action'"}]}'
-      create
-      run ocirun exec "$ID" true
-      exits 255 "/linux/seccomp: the profile kills the process before it could execute the program: allow execve"
-      run ocirun exec --detach "$ID" true
-      exits 255 "/linux/seccomp: the profile kills"
-      run ocirun start "$ID"
-      exits 1 "/linux/seccomp: the profile kills"
-      status_is stopped
-      ocirun delete "$ID"
+@test "S-12 LC-6 a filter that kills at execve, or refuses execve, is an error of create and of run, and no hook runs after it" {
+  local action privileges profile words
+  for action in SCMP_ACT_KILL_PROCESS SCMP_ACT_KILL_THREAD SCMP_ACT_TRAP SCMP_ACT_ERRNO; do
+    words="the profile kills the process before it could execute the program: allow execve"
+    [[ $action != SCMP_ACT_ERRNO ]] || words="the profile refuses execve, which executes the program: allow execve"
+    for profile in '{defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["execve"], action: "'$action'"}]}' '{defaultAction: "'$action'"}'; do
+      for privileges in true false; do
+        config '.process.noNewPrivileges = $n | .hooks.poststart = [{path: "/bin/touch", args: ["touch", $f]}]' \
+          --argjson n "$privileges" --arg f "$TMP/poststart"
+        seccomp "$profile"
+        run ocirun create --bundle "$BUNDLE" "$ID"
+        exits 1 "/linux/seccomp: $words"
+        run_container
+        exits 1 "/linux/seccomp: $words"
+        run ocirun state "$ID"
+        exits 1 "does not exist"
+      done
     done
   done
+  [[ ! -e $TMP/poststart ]]
 }
 
 @test "S-13 an exec'd process is under the same filter" {

@@ -17,7 +17,12 @@ void write_process(JsonWriter& out) {
   const Words capabilities{"CAP_AUDIT_WRITE", "CAP_KILL", "CAP_NET_BIND_SERVICE"};
   out.key("process").begin_object();
   out.member("terminal", true);
-  out.key("user").begin_object().member("uid", 0).member("gid", 0).end_object();
+  out.key("user")
+      .begin_object()
+      .member("uid", 0)
+      .member("gid", 0)
+      .member("umask", 022)
+      .end_object();
   out.member("args", Words{"sh"});
   out.member("env", Words{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
                           "TERM=xterm"});

@@ -105,8 +105,9 @@ Result<Section> parse_section(std::string_view name, bool (*read)(Value, Section
   Document document;
   Section section;
   if (document.parse(text, report)) read(Value(*document.root(), report), section);
-  if (!report.ok())
-    return refuse("{}: {}", name, first_of(report.problems(), report.problem_count()));
+  if (!report.ok() && document.root() != nullptr && document.root()->find(name) != nullptr)
+    return refuse("{}: the document must be what stands below \"{}\" in config.json", name, name);
+  if (!report.ok()) return refuse("{}: {}", name, fmt::join(report.problems(), "; "));
   warnings.insert(warnings.end(), report.warnings().begin(), report.warnings().end());
   return section;
 }

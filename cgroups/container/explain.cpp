@@ -89,20 +89,23 @@ constexpr Row kReasons[] = {
     {"cpu.cfs_quota_us", EINVAL,
      [](const Directory& d) {
        return fmt::format(
-           "quota and period must be between 1000 and 1000000 microseconds, the quota's share not "
+           "the quota must be at least 1000 microseconds, the period between 1000 and 1000000, the "
+           "quota's share not "
            "above that of the cgroup above, and not below the burst of {}",
            d.read_or_empty("cpu.cfs_burst_us"));
      }},
     {"cpu.cfs_", EINVAL,
      [](const Directory&) {
        return std::string(
-           "quota and period must be between 1000 and 1000000 microseconds, the quota's share not "
+           "the quota must be at least 1000 microseconds, the period between 1000 and 1000000, the "
+           "quota's share not "
            "above that of the cgroup above");
      }},
     {"cpu.max", EINVAL,
      [](const Directory&) {
        return std::string(
-           "quota and period must be between 1000 and 1000000 microseconds, the quota not below "
+           "the quota must be at least 1000 microseconds, the period between 1000 and 1000000, the "
+           "quota not below "
            "the burst");
      }},
     {"cpu.shares", EINVAL,

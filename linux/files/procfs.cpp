@@ -169,9 +169,11 @@ Error explain_hidden_process(int pid, Error error) {
   const int number = error.number();
   const bool may_be_hidden = number == ENOENT || number == EPERM || number == EACCES;
   if (!may_be_hidden || (::kill(pid, 0) != 0 && errno != EPERM)) return error;
-  return Error(0, fmt::format("process {} is there, but /proc does not show it: is procfs mounted, "
-                              "and without hidepid?",
-                              pid));
+  return Error(
+      0, fmt::format("process {} is there, but /proc does not show it: /proc has to be a procfs, "
+                     "and without hidepid for containers of ordinary users (root: mount -o "
+                     "remount,hidepid=0 /proc)",
+                     pid));
 }
 
 Result<ProcessStat> read_process_stat(int pid) {

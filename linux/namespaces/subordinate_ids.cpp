@@ -43,9 +43,28 @@ bool is_granted(const IdMapping& line, const std::vector<IdRange>& ranges, std::
   });
 }
 
-/// The option of `usermod` that adds such a range.
-std::string_view option_of(IdKind kind) {
-  return kind == IdKind::kUser ? "--add-subuids" : "--add-subgids";
+/// The options of `usermod` that lend the account the first 65,536 ids above all that are lent to
+/// anybody: as user ids, as group ids, or both, which the account needs.
+std::string lending_options(const Account& account) {
+  constexpr std::uint64_t kFirst = 100'000, kCount = 65'536;
+  std::uint64_t first = kFirst;
+  std::vector<std::string_view> options;
+  for (const IdKind kind : {IdKind::kUser, IdKind::kGroup}) {
+    const std::string text = read_or_empty(file_of(kind));
+    if (parse_subordinate_ids(text, account).empty())
+      options.push_back(kind == IdKind::kUser ? "--add-subuids" : "--add-subgids");
+    std::string_view rest = text;
+    while (!rest.empty()) {
+      const auto fields = first_fields(cut(rest, '\n'));
+      const auto begin = number<std::uint64_t>(fields[1]), size = number<std::uint64_t>(fields[2]);
+      if (begin && size && *begin < Uid::kUnchanged && *size < Uid::kUnchanged)
+        first = std::max(first, *begin + *size);
+    }
+  }
+  std::string text;
+  for (const std::string_view option : options)
+    text += fmt::format("{} {}-{} ", option, first, first + kCount - 1);
+  return text;
 }
 
 /// Whether the program has the set-uid bit or file capabilities, which it needs to map ids of other
@@ -125,9 +144,8 @@ std::string why_not_mapped(IdKind kind, const std::vector<IdMapping>& mappings,
                                                             line.host_id + (line.size - 1));
     if (ranges.empty())
       return fmt::format(
-          "{} not yours: {} lends user {} no ids; an administrator can: usermod {} "
-          "100000-165535 {}",
-          wanted, file, who, option_of(kind), who);
+          "{} not yours: {} lends user {} no ids; an administrator can: usermod {}{}", wanted, file,
+          who, lending_options(account), who);
     return fmt::format("{} not all yours: {} lends user {} {}", wanted, file, who,
                        describe(ranges));
   }

@@ -29,18 +29,22 @@ constexpr Named<int> kResources[] = {
 };
 
 // What the user can do about the error; the kernel returns EPERM for two different reasons.
-std::string_view advice(int resource, int error) {
-  if (error == EINVAL) return " (the soft limit may not be above the hard limit)";
-  if (error == EPERM && resource == RLIMIT_NOFILE)
-    return " (ask for at most the hard limit of the process that starts the runtime, and the host's"
-           " sysctl fs.nr_open)";
-  if (error == EPERM)
-    return " (ask for at most the hard limit of the process that starts the runtime)";
-  return "";
-}
-
 std::string limit_text(std::uint64_t limit) {
   return limit == RLIM64_INFINITY ? "unlimited" : fmt::format("{}", limit);
+}
+
+// What the user can do about the error. The kernel returns EPERM for two different reasons.
+std::string advice(int pid, const Rlimit& wanted, int error) {
+  if (error == EINVAL) return " (the soft limit may not be above the hard limit)";
+  rlimit64 now{};
+  if (error != EPERM ||
+      ::prlimit64(pid, static_cast<__rlimit_resource>(wanted.resource), nullptr, &now) != 0)
+    return "";
+  return fmt::format(
+      " (ask for at most the hard limit of the process that starts the runtime, {}, "
+      "which CAP_SYS_RESOURCE on the host raises{})",
+      limit_text(now.rlim_max),
+      wanted.resource == RLIMIT_NOFILE ? " up to the sysctl fs.nr_open" : "");
 }
 
 }  // namespace
@@ -55,7 +59,7 @@ Result<void> set_rlimit(int pid, const Rlimit& limit) {
     return {};
   const int error = errno;
   return fail(error, "set {} to soft {}, hard {}{}", rlimit_name(limit.resource),
-              limit_text(limit.soft), limit_text(limit.hard), advice(limit.resource, error));
+              limit_text(limit.soft), limit_text(limit.hard), advice(pid, limit, error));
 }
 
 Result<void> set_rlimits(int pid, const std::vector<Rlimit>& limits) {

@@ -102,9 +102,15 @@ struct SeccompFilter {
 Result<SeccompFilter> compile_seccomp(const SeccompProfile& profile,
                                       std::vector<std::string>& warnings);
 
-/// Whether the filter ends the process or thread that makes `call` (a number of the native
-/// architecture), whatever the call's arguments are: SCMP_ACT_KILL_PROCESS, _KILL_THREAD or _TRAP.
-bool ends_caller(const SeccompFilter& filter, int call);
+/// What a filter does with a system call, as far as that is certain before the call is made.
+enum class Verdict {
+  kUnknown,      // it depends on the call's arguments, on a tracer or an agent; or it is allowed
+  kEndsCaller,   // SCMP_ACT_KILL_PROCESS, _KILL_THREAD or _TRAP
+  kRefusesCall,  // SCMP_ACT_ERRNO
+};
+
+/// The filter's verdict on `call`, a number of the native architecture.
+Verdict judge(const SeccompFilter& filter, int call);
 
 /// Calls seccomp(SECCOMP_SET_MODE_FILTER). Returns the listener's descriptor if `filter.notify` is
 /// set, else an empty one. Needs no_new_privs or CAP_SYS_ADMIN. Errors: EACCES without these; EBUSY

@@ -35,7 +35,7 @@ std::optional<bool> compare(std::uint16_t code, std::uint32_t value, std::uint32
 
 /// What the filter returns for `call`. Understands the instructions that libseccomp and
 /// assemble_seccomp() generate. Nothing where it meets another one, or a comparison of an argument.
-std::optional<std::uint32_t> verdict(const SeccompFilter& filter, int call) {
+std::optional<std::uint32_t> answer_to(const SeccompFilter& filter, int call) {
   std::optional<std::uint32_t> accumulator;
   for (std::size_t next = 0; next < filter.program.size();) {
     const sock_filter& instruction = filter.program[next++];
@@ -61,12 +61,19 @@ std::optional<std::uint32_t> verdict(const SeccompFilter& filter, int call) {
 
 }  // namespace
 
-bool ends_caller(const SeccompFilter& filter, int call) {
-  const auto answer = verdict(filter, call);
-  if (!answer) return false;
-  const std::uint32_t action = *answer & SECCOMP_RET_ACTION_FULL;
-  return action == SECCOMP_RET_KILL_PROCESS || action == SECCOMP_RET_KILL_THREAD ||
-         action == SECCOMP_RET_TRAP;
+Verdict judge(const SeccompFilter& filter, int call) {
+  const auto answer = answer_to(filter, call);
+  if (!answer) return Verdict::kUnknown;
+  switch (*answer & SECCOMP_RET_ACTION_FULL) {
+    case SECCOMP_RET_KILL_PROCESS:
+    case SECCOMP_RET_KILL_THREAD:
+    case SECCOMP_RET_TRAP:
+      return Verdict::kEndsCaller;
+    case SECCOMP_RET_ERRNO:
+      return Verdict::kRefusesCall;
+    default:
+      return Verdict::kUnknown;
+  }
 }
 
 }  // namespace ocirun::linux

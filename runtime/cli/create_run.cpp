@@ -13,6 +13,7 @@
 #include "runtime/foreground/attend.hpp"
 #include "runtime/foreground/notifications.hpp"
 #include "runtime/foreground/supervisor.hpp"
+#include "runtime/parent/exhausted_limits.hpp"
 
 namespace ocirun::runtime::cli {
 namespace {
@@ -122,6 +123,7 @@ Result<int> run_run(const Invocation& invocation) {
   if (detach) return 0;
   TRY_ASSIGN(const int status,
              attend(container.init, container.terminal, notifications ? &*notifications : nullptr));
+  warn_of_oom(status, container.record, 0, invocation.log);
   if (!arguments.has("keep")) TRY(remove());
   return status;
 }

@@ -8,6 +8,7 @@
 #include "linux/process/lsm.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/foreground/attend.hpp"
+#include "runtime/parent/exhausted_limits.hpp"
 #include "runtime/parent/preflight.hpp"
 
 namespace ocirun::runtime::cli {
@@ -136,7 +137,9 @@ Result<int> run_exec(const Invocation& invocation) {
   TRY_ASSIGN(const ExecutedProcess executed,
              exec_process(container, config, request, invocation.log));
   if (detach) return 0;
-  return attend(executed.child, executed.terminal);
+  TRY_ASSIGN(const int status, attend(executed.child, executed.terminal));
+  warn_of_oom(status, container.record(), executed.oom_kills_before, invocation.log);
+  return status;
 }
 
 }  // namespace ocirun::runtime::cli

@@ -21,13 +21,23 @@ std::optional<int> named_descriptor(const std::string& file) {
   return std::nullopt;
 }
 
-Result<std::string> read_document(const std::string& file) {
+namespace {
+
+Result<std::string> read_whole(const std::string& file) {
   // The descriptor itself: a process that is not dumpable may not open its own /dev/fd/N.
   if (const auto descriptor = named_descriptor(file))
     return within(linux::sys::read_all(Fd{*descriptor}, bundle::Document::kMaxSize), file);
   TRY_ASSIGN(const UniqueFd opened,
              linux::sys::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   return within(linux::sys::read_all(opened, bundle::Document::kMaxSize), file);
+}
+
+}  // namespace
+
+Result<std::string> read_document(const std::string& file) {
+  TRY_ASSIGN(std::string text, read_whole(file));
+  if (text.empty()) return refuse("{} is empty", file == "-" ? "standard input" : file);
+  return text;
 }
 
 }  // namespace ocirun::runtime::cli

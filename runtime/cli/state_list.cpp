@@ -88,6 +88,7 @@ Result<int> run_list(const Invocation& invocation) {
     const auto directory = store.find(id);
     if (!directory) continue;  // deleted meanwhile
     const auto container = Container::load(invocation.options, id);
+    if (!container && !directory->is_state()) continue;  // any directory of the host
     // A file of another user's may give any error.
     if (!container && is_shortage(container.error().number()) && is_callers(*directory))
       return fail(container.error().number(), "read the state of {}", text);

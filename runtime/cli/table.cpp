@@ -116,7 +116,7 @@ constexpr std::array kCommands{
             .run = run_start,
             .completed_operands = {Operand{Completes::kContainer, can_start}}},
     Command{.name = "run",
-            .operands = "ID | BUNDLE",
+            .operands = "BUNDLE | [--bundle BUNDLE] ID",
             .summary = "create and start a container, wait for it and delete it",
             .options = kRunOptions,
             .least_operands = 1,

@@ -42,6 +42,7 @@ class ExecLink final : public ChildLink {
   /// Whether the stage has cloned the process.
   bool is_staged() const { return is_staged_; }
   UniqueFd take_terminal() { return std::move(terminal_); }
+  std::uint64_t oom_kills_before() const { return oom_kills_; }
 
  private:
   Result<void> spawn(int init) {
@@ -192,7 +193,9 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
   TRY(link->detach());
   TRY(link->await_exec());
   undo.commit();
-  return ExecutedProcess{.child = link->take_child(), .terminal = link->take_terminal()};
+  return ExecutedProcess{.child = link->take_child(),
+                         .terminal = link->take_terminal(),
+                         .oom_kills_before = link->oom_kills_before()};
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ struct ExecRequest {
 
 struct ExecutedProcess {
   linux::Child child;
-  UniqueFd terminal;  // the master, for TerminalKeeper::kCaller
+  UniqueFd terminal;                   // the master, for TerminalKeeper::kCaller
+  std::uint64_t oom_kills_before = 0;  // Cgroup::oom_kills() before the process was made
 };
 
 /// Adds a process to a container that is created or running: its cgroup, all its namespaces, its

@@ -105,7 +105,9 @@ Result<void> Update::read_state() {
   const bool wants_cgroup = !holds_nothing(change_) || !request_.added_devices.empty() ||
                             !request_.removed_devices.empty();
   if (wants_cgroup && record_.cgroup_manager == CgroupManager::kDisabled)
-    return refuse("the container has no cgroup of its own, so no limits and no device rules");
+    return refuse(
+        "the container has no cgroup of its own, so no limits and no device rules (create it where "
+        "a cgroup is delegated to you, or as root)");
   TRY_ASSIGN(config_, container_.config());
   TRY_ASSIGN(const auto updated, container_.directory().read_resources());
   before_ = updated ? *updated : config_.resources.value_or(cgroups::Resources());

@@ -75,7 +75,6 @@ Result<void> run_process(const ExecPlan& plan, const linux::MessageSocket& paren
     if (plan.new_keyring) TRY(join_keyring(plan.process, procfs));
     TRY(process.set_attributes(procfs));
   }
-  TRY(process.check_filter_allows_execve());
   TRY(process.restrict(parent));
   TRY(report_ready(parent));
   return process.execute();

@@ -95,7 +95,8 @@ Result<std::string> find_executable(const std::string& name,
     if (is_shortage(reason)) return fail(reason, "exec: \"{}\": look at {}", name, candidate);
   }
   if (!forbidden.empty()) return fail(EACCES, "exec: \"{}\": {}", name, forbidden);
-  return refuse("exec: \"{}\": executable file not found in $PATH", name);
+  return refuse("exec: \"{}\": executable file not found in $PATH{}", name,
+                name.starts_with('-') ? " (an option stands before the container's id)" : "");
 }
 
 }  // namespace ocirun::runtime

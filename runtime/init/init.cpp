@@ -116,7 +116,6 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
                              .warn = [&](auto text) { gate.report_lasting_hook(text); },
                              .confine = [&] { return process.load_late_filter(); },
                              .place = process.place()}));
-    TRY(process.check_filter_allows_execve());
     gate.announce_exec();
     return process.execute();  // comes back only when it failed
   }();

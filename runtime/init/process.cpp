@@ -29,6 +29,11 @@ Result<void> check_working_directory(const std::string& wanted) {
   std::array<char, PATH_MAX> path;
   const long length = ::syscall(SYS_getcwd, path.data(), path.size());
   if (length > 0 && path[0] == '/') return {};
+  if (length < 0 && errno == ENOENT)
+    return fail(ENOENT,
+                "/process/cwd: {}: this directory has been removed from the host, perhaps with the "
+                "whole root filesystem",
+                wanted);
   return refuse("/process/cwd: {}: is outside of the container's root", wanted);
 }
 
@@ -59,8 +64,7 @@ ContainerProcess::ContainerProcess(const bundle::Config& config, const bundle::P
       process_(process),
       entrance_(entrance),
       inheritance_(inheritance),
-      filter_(std::move(filter)),
-      is_ended_at_execve_(filter_ && linux::ends_caller(*filter_, SYS_execve)) {}
+      filter_(std::move(filter)) {}
 
 Result<void> ContainerProcess::set_attributes(const linux::Procfs& procfs) {
   linux::reset_signals();
@@ -180,6 +184,7 @@ Result<void> ContainerProcess::change_identity(const linux::CapabilitySets& sets
 }
 
 Result<void> ContainerProcess::restrict(const linux::MessageSocket& parent) {
+  TRY(check_filter_allows_execve());
   linux::close_descriptors_on_exec(3 + inheritance_.descriptors());
   own_standard_streams();
   if (process_->no_new_privileges && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
@@ -202,11 +207,20 @@ Result<void> ContainerProcess::load_late_filter() const {
   return {};
 }
 
+// Below the filter it could be too late to tell anybody.
 Result<void> ContainerProcess::check_filter_allows_execve() const {
-  if (!is_ended_at_execve_) return {};
-  return refuse(
-      "/linux/seccomp: the profile kills the process before it could execute the program: allow "
-      "execve");
+  switch (filter_ ? linux::judge(*filter_, SYS_execve) : linux::Verdict::kUnknown) {
+    case linux::Verdict::kEndsCaller:
+      return refuse(
+          "/linux/seccomp: the profile kills the process before it could execute the program: "
+          "allow execve");
+    case linux::Verdict::kRefusesCall:
+      return refuse(
+          "/linux/seccomp: the profile refuses execve, which executes the program: allow execve");
+    case linux::Verdict::kUnknown:
+      break;
+  }
+  return {};
 }
 
 std::string_view ContainerProcess::place() const {

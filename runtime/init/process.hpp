@@ -39,10 +39,6 @@ class ContainerProcess {
   /// find_executable(), among others.
   Result<void> restrict(const linux::MessageSocket& parent);
 
-  /// An error where the filter ends the process at execve: nobody could report it afterwards, and
-  /// the end of a process that its parent has collected looks like that of a program (LC-6).
-  Result<void> check_filter_allows_execve() const;
-
   /// What the program will get: process.env, each name once, with HOME (P-5). Empty before
   /// set_attributes().
   const std::vector<std::string>& environment() const { return environment_; }
@@ -69,6 +65,7 @@ class ContainerProcess {
   Result<void> set_groups(const linux::Procfs& procfs) const;
   Result<void> enter_working_directory();
   Result<void> set_limits(const linux::MessageSocket& parent);
+  Result<void> check_filter_allows_execve() const;
   Result<void> load_filter(const linux::MessageSocket& parent);
   Result<linux::CapabilitySets> drop_bounding_set() const;
   Result<void> change_identity(const linux::CapabilitySets& sets) const;
@@ -79,7 +76,6 @@ class ContainerProcess {
   Entrance entrance_;
   Inheritance inheritance_;
   std::optional<linux::SeccompFilter> filter_;
-  bool is_ended_at_execve_;
   bool retry_directory_ = false;
   std::vector<std::string> environment_;
   std::string executable_;

@@ -115,10 +115,17 @@ Result<void> go_without_cgroup(const GlobalOptions& options,
                                              "have no effect: {}",
                                              fmt::join(asked, ", ")));
     const bool is_news = !asked.empty() || is_host_root();
-    is_news ? log.warn(cause.message()) : log.debug(cause.message());
+    if (is_news)
+      log.warn(cause.message());
+    else
+      log.debug(cause.message());
     return {};
   }
   cause.within("make the cgroup");
+  if (is_not_ours(cause) && !is_host_root())
+    cause.within(
+        "no cgroup is delegated to you (`systemd-run --user --scope -p Delegate=yes` starts "
+        "a command in one; --cgroup-manager=disabled runs the container without limits)");
   if (is_not_there && !asked.empty())
     cause.within(
         fmt::format("{}: cannot be applied (--cgroup-manager=disabled runs the container "

@@ -1,8 +1,10 @@
 #include "runtime/parent/exhausted_limits.hpp"
 
 #include <cerrno>
+#include <csignal>
 
 #include "cgroups/statistics/stats.hpp"
+#include "runtime/state/record.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -22,6 +24,16 @@ std::string tell_oom(const cgroups::Cgroup& cgroup, std::uint64_t kills_before) 
   if (cgroup.oom_kills() <= kills_before) return "";
   const auto stats = cgroup.stats();
   return stats && stats->memory ? " (" + sentence(*stats->memory) + ")" : "";
+}
+
+void warn_of_oom(int exit_code, const bundle::ContainerRecord& record, std::uint64_t kills_before,
+                 const Log& log) {
+  if (exit_code != 128 + SIGKILL) return;
+  const auto cgroup = cgroup_of(record);
+  if (!cgroup || (*cgroup)->oom_kills() <= kills_before) return;
+  const auto stats = (*cgroup)->stats();
+  if (stats && stats->memory)
+    log.warn(fmt::format("the program was killed: {}", sentence(*stats->memory)));
 }
 
 Error name_limit(Error error, const cgroups::Cgroup& cgroup, std::uint64_t kills_before) {

@@ -1,6 +1,7 @@
 #include "runtime/parent/preflight.hpp"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "linux/base/pipe.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/terminal.hpp"
+#include "linux/namespaces/user_namespace.hpp"
 #include "linux/process/capabilities.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"
@@ -32,7 +34,7 @@ Result<UniqueFd> connect_console(const bundle::Config& config, const CreateReque
   if (terminal && !request.console_socket)
     return refuse(
         "/process/terminal: true wants --console-socket, where the terminal is sent to (or `run` "
-        "without --detach)");
+        "without --detach; or false, for a program that needs no terminal)");
   if (!terminal && request.console_socket)
     return refuse(
         "--console-socket: /process/terminal must be true in config.json, or leave the option out");
@@ -45,6 +47,15 @@ Result<void> check_root(const bundle::Config& config) {
   const auto fd = linux::sys::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (fd) return {};
   return fail(fd.error().number(), "/root/path: open {} as the root directory", path);
+}
+
+// The kernel would refuse the namespaces later, when the user has read of missing capabilities.
+Result<void> check_ordinary_user(const bundle::Config& config) {
+  const std::uint64_t flags = config.namespaces.new_flags();
+  if (::geteuid() == 0 || flags == 0 || config.namespaces.contains(NamespaceKind::kUser)) return {};
+  TRY_ASSIGN(const linux::GrantableCapabilities grantable, linux::grantable_capabilities());
+  if (grantable.permitted.has(CAP_SYS_ADMIN)) return {};
+  return fail(EPERM, "make the namespaces: {}", linux::why_namespaces_are_refused(EPERM, flags));
 }
 
 // Written when the container exists; better to know before hooks have run.
@@ -156,6 +167,7 @@ Result<void> warn_of_capabilities(const bundle::Process& process,
 Result<Preflight> check_host(const bundle::Config& config, const CreateRequest& request,
                              const Log& log) {
   Preflight host;
+  TRY(check_ordinary_user(config));  // before warnings, which do not matter then
   TRY(check_root(config));
   TRY(check_pid_file(request.announcement.pid_file));
   TRY(check_security_modules(config, log));

@@ -110,8 +110,8 @@ Result<void> refuse_foreign(const StateDirectory& directory) {
   const std::string& path = directory.path().string();
   return refuse(
       "the container belongs to user {}: only that user may do this: sudo -u '#{}' ocirun --root "
-      "{}",
-      owner, owner, path.substr(0, path.rfind('/')));
+      "{} COMMAND {}",
+      owner, owner, path.substr(0, path.rfind('/')), path.substr(path.rfind('/') + 1));
 }
 
 bool is_callers(const StateDirectory& directory) { return directory.owner() == ::geteuid(); }

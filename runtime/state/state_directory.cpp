@@ -211,6 +211,10 @@ bool StateDirectory::holds(const char* name) const {
   return ::fstatat(directory_.get(), name, &status, AT_SYMLINK_NOFOLLOW) == 0;
 }
 bool StateDirectory::is_committed() const { return holds(kState); }
+bool StateDirectory::is_state() const {
+  return std::ranges::any_of(kFiles, [this](const char* name) { return holds(name); }) ||
+         check_is_state();
+}
 bool StateDirectory::awaits_start() const { return holds(kStartSocket); }
 
 void StateDirectory::forget_start() const { ::unlinkat(directory_.get(), kStartSocket, 0); }

@@ -61,7 +61,11 @@ Result<StateDirectory> Store::create(const ContainerId& id) const {
 }
 
 Result<StateDirectory> Store::find(const ContainerId& id) const {
-  if (!directory_) return refuse("container does not exist");
+  const auto missing = [this] {
+    return refuse("container does not exist (in the state root {}; --root names another one)",
+                  path_.string());
+  };
+  if (!directory_) return missing();
   const char* name = id.string().c_str();
   if (!may_look_at(name))
     return fail(EPERM, "{} in the shared state root {} is none of yours{}", id.string(),
@@ -69,7 +73,7 @@ Result<StateDirectory> Store::find(const ContainerId& id) const {
   auto directory =
       linux::sys::openat(directory_, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
   if (!directory) {
-    if (directory.error().number() == ENOENT) return refuse("container does not exist");
+    if (directory.error().number() == ENOENT) return missing();
     return std::unexpected(directory.error());
   }
   return StateDirectory(HostPath(path_.string() + "/" + id.string()), std::move(*directory));

@@ -64,6 +64,8 @@ class StateDirectory {
   Result<std::string> notify_socket() const;
   /// Whether state.json is there.
   bool is_committed() const;
+  /// Whether it is empty or holds a file of ours: a container's, however damaged.
+  bool is_state() const;
   bool awaits_start() const;
   void forget_start() const;
 

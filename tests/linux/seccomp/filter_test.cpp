@@ -436,29 +436,33 @@ BOOST_AUTO_TEST_CASE(whether_a_filter_ends_its_caller_is_known_before_it_is_load
   for (const auto action :
        {SeccompAction::kKillProcess, SeccompAction::kKillThread, SeccompAction::kTrap,
         SeccompAction::kErrno, SeccompAction::kLog, SeccompAction::kNotify}) {
-    const bool ends = action == SeccompAction::kKillProcess ||
-                      action == SeccompAction::kKillThread || action == SeccompAction::kTrap;
+    const Verdict verdict = action == SeccompAction::kKillProcess ||
+                                    action == SeccompAction::kKillThread ||
+                                    action == SeccompAction::kTrap
+                                ? Verdict::kEndsCaller
+                            : action == SeccompAction::kErrno ? Verdict::kRefusesCall
+                                                              : Verdict::kUnknown;
     SeccompProfile one = profile(SeccompAction::kAllow, {rule(action, {"execve", "mkdir"})});
     for (const std::vector<std::uint32_t>& architectures :
          {std::vector<std::uint32_t>{}, {SCMP_ARCH_X86, SCMP_ARCH_X86_64, SCMP_ARCH_X32}}) {
       one.architectures = architectures;
       const SeccompFilter filter = compile(one);
-      BOOST_TEST(ends_caller(filter, number("execve")) == ends);
-      BOOST_TEST(ends_caller(filter, number("mkdir")) == ends);
-      BOOST_TEST(!ends_caller(filter, number("rmdir")));
+      BOOST_CHECK(judge(filter, number("execve")) == verdict);
+      BOOST_CHECK(judge(filter, number("mkdir")) == verdict);
+      BOOST_CHECK(judge(filter, number("rmdir")) == Verdict::kUnknown);
     }
   }
   const SeccompFilter list = compile(
       profile(SeccompAction::kKillProcess, {rule(SeccompAction::kAllow, {"read", "execve"})}));
-  BOOST_TEST(!ends_caller(list, number("execve")));
-  BOOST_TEST(ends_caller(list, number("mkdir")));
+  BOOST_CHECK(judge(list, number("execve")) == Verdict::kUnknown);
+  BOOST_CHECK(judge(list, number("mkdir")) == Verdict::kEndsCaller);
   const SeccompFilter some = compile(profile(
       SeccompAction::kAllow,
       {rule(SeccompAction::kKillProcess, {"execve"}, {argument(1, SeccompOperator::kEqual, 0)})}));
-  BOOST_TEST(!ends_caller(some, number("execve")));  // up to the argument
+  BOOST_CHECK(judge(some, number("execve")) == Verdict::kUnknown);  // up to the argument
 }
 
-// What ends_caller() says of each call without arguments is what the kernel would do.
+// What judge() says of each call without arguments is what the kernel would do.
 BOOST_AUTO_TEST_CASE(a_verdict_agrees_with_the_filter_for_every_call) {
   SeccompProfile wanted = profile(SeccompAction::kKillProcess, {});
   wanted.architectures = {SCMP_ARCH_X86, SCMP_ARCH_X86_64, SCMP_ARCH_X32};
@@ -471,7 +475,9 @@ BOOST_AUTO_TEST_CASE(a_verdict_agrees_with_the_filter_for_every_call) {
   for (int call = 0; call < 500; ++call) {
     const bool ends = answer(filter, ::seccomp_arch_native(), static_cast<std::uint32_t>(call)) ==
                       SECCOMP_RET_KILL_PROCESS;
-    BOOST_TEST_CONTEXT("call " << call) { BOOST_TEST(ends_caller(filter, call) == ends); }
+    BOOST_TEST_CONTEXT("call " << call) {
+      BOOST_CHECK((judge(filter, call) == Verdict::kEndsCaller) == ends);
+    }
   }
 }
 
