@@ -10,6 +10,7 @@
 #include "cgroups/container/cgroup.hpp"
 #include "cgroups/hierarchies/manager.hpp"
 #include "linux/base/error.hpp"
+#include "linux/process/pidfd.hpp"
 #include "linux/resctrl/group.hpp"
 
 namespace ocirun::bundle {
@@ -69,6 +70,9 @@ struct ContainerRecord {
   unsigned long long attendant_start_time = 0;
   std::optional<linux::ResctrlGroups> resctrl;
   std::map<std::string, std::string> annotations;
+
+  linux::ProcessIdentity init() const { return {init_pid, init_start_time}; }
+  linux::ProcessIdentity attendant() const { return {attendant_pid, attendant_start_time}; }
 };
 /// The cgroup alone, for its mark. What parse_cgroup yields is to be checked by open_cgroup().
 std::string cgroup_text(const cgroups::Record& cgroup);
@@ -82,6 +86,8 @@ struct IntentRecord {
   ContainerRecord record;  // as far as it is known: init from the moment that hooks may ask for it
   int runtime_pid = 0;
   unsigned long long runtime_start_time = 0;
+
+  linux::ProcessIdentity runtime() const { return {runtime_pid, runtime_start_time}; }
 };
 std::string intent_text(const IntentRecord& intent);
 Result<IntentRecord> parse_intent(std::string_view text);

@@ -147,7 +147,7 @@ Result<void> Creation::record_intent() {
   if (!record_.cgroup.path.empty()) {
     TRY_ASSIGN(record_.cgroup_mark, directory_->identity());
   }
-  note_runtime(request_, record_, intent_);
+  intent_ = begin_intent(record_);
   if (record_.cgroup.unit.empty())  // what is made above is known before it is
     intent_.record.cgroup.created_parents = cgroups::missing_parents(record_.cgroup);
   TRY(directory_->write_config(text_));  // first: the intent may promise poststop hooks

@@ -38,7 +38,7 @@ bundle::ContainerRecord of_this_boot(const bundle::ContainerRecord& record) {
 // pid namespace the rest dies with it. A frozen process dies when its cgroup is removed, which
 // thaws it: hence two halves.
 Result<void> signal_init(const bundle::ContainerRecord& record, bool is_ours) {
-  const linux::ProcessIdentity init{record.init_pid, record.init_start_time};
+  const linux::ProcessIdentity init = record.init();
   TRY_ASSIGN(const bool alive, linux::find_alive(init));
   if (!alive) return {};
   if (is_ours && is_without_cgroup(record) && !record.own_pid_namespace)
@@ -49,7 +49,7 @@ Result<void> signal_init(const bundle::ContainerRecord& record, bool is_ours) {
 
 Result<void> await_end_of_init(const bundle::ContainerRecord& record) {
   if (record.init_pid == 0) return {};
-  const auto end = linux::ProcessEnd::watch({record.init_pid, record.init_start_time});
+  const auto end = linux::ProcessEnd::watch(record.init());
   if (!end && end.error().number() == ESRCH) return {};
   if (!end) return std::unexpected(end.error());
   if (end->comes_within(kKillPatience)) return {};

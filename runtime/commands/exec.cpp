@@ -40,7 +40,7 @@ class ExecLink final : public ChildLink {
     return {};
   }
   /// Whether the stage has cloned the process.
-  bool is_staged() const { return is_staged_; }
+  bool has_cloned_process() const { return has_cloned_process_; }
   UniqueFd take_terminal() { return std::move(terminal_); }
   std::uint64_t oom_kills_before() const { return oom_kills_; }
 
@@ -65,7 +65,7 @@ class ExecLink final : public ChildLink {
   }
   // Not earlier: a score written to the stage would miss the process that it has cloned already.
   Result<void> greet() override {
-    is_staged_ = true;
+    has_cloned_process_ = true;
     if (plan_.late_cgroup)
       TRY(within(cgroups::join_late(*plan_.late_cgroup, pid()), "join the container's cgroup"));
     if (!request_.process.oom_score_adj) return {};
@@ -119,7 +119,7 @@ class ExecLink final : public ChildLink {
   Fd console_;
   bundle::StateDocument state_;
   const Log& log_;
-  bool is_staged_ = false;
+  bool has_cloned_process_ = false;
   bool agent_has_listener_ = false;  // what the process does from now on may be up to it
   UniqueFd terminal_;
 };
@@ -182,7 +182,7 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
   };
   auto born = give_birth();
   // A limit on processes has room for the process, perhaps, and not for a stage beside it.
-  if (!born && born.error().number() == EAGAIN && !link->is_staged()) {
+  if (!born && born.error().number() == EAGAIN && !link->has_cloned_process()) {
     link->kill();
     plan.late_cgroup = std::exchange(plan.cgroup, {});
     born = give_birth();

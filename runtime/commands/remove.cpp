@@ -16,7 +16,7 @@ namespace {
 // What the container's record names may be another's cgroup: nobody in it is touched then.
 Result<void> forget_taken_cgroup(const Store& store, const StateDirectory& directory,
                                  bundle::ContainerRecord& record, const Log& log) {
-  if (linux::is_alive({record.init_pid, record.init_start_time})) return {};
+  if (linux::is_alive(record.init())) return {};
   TRY_ASSIGN(const bool is_taken, is_of_another(store, directory, record));
   if (!is_taken) return {};
   log.warn(fmt::format("the cgroup {} is not this container's, or no longer: left alone",
@@ -43,12 +43,12 @@ constexpr std::chrono::milliseconds kBriefPatience{1000};
 // The first process of a container whose create waits for it: recorded, or the creator's child in
 // its cgroup. Of whoever else is there nothing is known.
 void kill_unborn(const bundle::IntentRecord& intent) {
-  const linux::ProcessIdentity init{intent.record.init_pid, intent.record.init_start_time};
+  const linux::ProcessIdentity init = intent.record.init();
   if (init.pid != 0) {
     [[maybe_unused]] const auto ignored = linux::send_signal(init, SIGKILL);
     return;
   }
-  if (!linux::is_alive({intent.runtime_pid, intent.runtime_start_time})) return;
+  if (!linux::is_alive(intent.runtime())) return;
   const auto cgroup = cgroup_of(intent.record);
   const auto pids = cgroup ? (*cgroup)->pids() : Result<std::vector<int>>{};
   if (!pids) return;
@@ -81,7 +81,7 @@ Result<void> delete_by_force(const GlobalOptions& options, const ContainerId& id
   TRY(lock_by_force(store, id, *directory));
   if (!directory->exists()) return {};  // a create that we ended has taken all back
   TRY_ASSIGN(bundle::ContainerRecord record, best_record(options, *directory, id, log));
-  TRY(check_ownership(*directory, record));
+  TRY(keep_what_owner_owns(*directory, record));
   TRY(forget_taken_cgroup(store, *directory, record, log));
   return destroy_container(*directory, record, log);
 }

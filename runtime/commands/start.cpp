@@ -61,8 +61,7 @@ Result<void> hear_nothing(const StateDirectory& directory, const bundle::Contain
       !executing && config && !config->hooks.of(hooks::Kind::kStartContainer).empty();
   const bool has_agent = config && config->seccomp && !config->seccomp->listener_path.empty();
   if (has_agent && !may_be_hook && may_wait_for_agent(record)) {
-    [[maybe_unused]] const auto ignored =
-        linux::send_signal({record.init_pid, record.init_start_time}, SIGKILL);
+    [[maybe_unused]] const auto ignored = linux::send_signal(record.init(), SIGKILL);
     return no_answer_of_agent(*config->seccomp, so_far);
   }
   if (is_ours_to_tell(may_be_hook, so_far))
@@ -81,7 +80,7 @@ Result<void> start_container(const StateDirectory& directory, const bundle::Cont
                              const Log& log) {
   if (!record.has_process)
     return refuse("/process: must be given in config.json to start a container");
-  const linux::ProcessIdentity init{record.init_pid, record.init_start_time};
+  const linux::ProcessIdentity init = record.init();
   auto gate = directory.connect_to_start();
   if (!gate && gate.error().number() == ECONNREFUSED) {
     if (linux::is_ending(init))  // killed after the look at it

@@ -18,7 +18,18 @@ Result<std::string> recordable(const HostPath& path) {
   return refuse("{}: must be UTF-8, as the container's state is JSON: rename it", path.string());
 }
 
+linux::ProcessIdentity own_identity() {
+  const auto stat = linux::read_process_stat(::getpid());
+  return {.pid = ::getpid(), .start_time = stat ? stat->start_time : 0};
+}
+
 }  // namespace
+
+bundle::IntentRecord begin_intent(const bundle::ContainerRecord& record) {
+  const linux::ProcessIdentity self =
+      record.attendant_pid == ::getpid() ? record.attendant() : own_identity();
+  return {.record = record, .runtime_pid = self.pid, .runtime_start_time = self.start_time};
+}
 
 Result<bundle::ContainerRecord> new_record(const CreateRequest& request,
                                            const bundle::Config& config,
@@ -43,19 +54,12 @@ Result<bundle::ContainerRecord> new_record(const CreateRequest& request,
       stop != config.annotations.end())
     record.stop_signal = stop->second;
   record.annotations = config.annotations;
-  return record;
-}
-
-void note_runtime(const CreateRequest& request, bundle::ContainerRecord& record,
-                  bundle::IntentRecord& intent) {
-  intent.runtime_pid = ::getpid();
-  if (const auto stat = linux::read_process_stat(intent.runtime_pid))
-    intent.runtime_start_time = stat->start_time;
   if (request.is_attended) {
-    record.attendant_pid = intent.runtime_pid;
-    record.attendant_start_time = intent.runtime_start_time;
+    const linux::ProcessIdentity self = own_identity();
+    record.attendant_pid = self.pid;
+    record.attendant_start_time = self.start_time;
   }
-  intent.record = record;
+  return record;
 }
 
 }  // namespace ocirun::runtime

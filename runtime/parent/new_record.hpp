@@ -8,14 +8,14 @@
 namespace ocirun::runtime {
 
 /// What is written of a container that is to be made: all that is known before anything of it
-/// exists. Errors: a path that a record cannot hold.
+/// exists, and the calling process where it is a foreground `run`. Errors: a path that a record
+/// cannot hold.
 Result<bundle::ContainerRecord> new_record(const CreateRequest& request,
                                            const bundle::Config& config,
                                            const cgroups::Record& cgroup, CgroupManager manager);
 
-/// Begins the intent of `record` with the calling process, by which a later command tells whether
-/// the `create` still goes on; a foreground `run` is noted in the record too.
-void note_runtime(const CreateRequest& request, bundle::ContainerRecord& record,
-                  bundle::IntentRecord& intent);
+/// The intent of `record`, with the calling process: by this process a later command tells whether
+/// the `create` is still going on.
+bundle::IntentRecord begin_intent(const bundle::ContainerRecord& record);
 
 }  // namespace ocirun::runtime

@@ -8,12 +8,10 @@ namespace ocirun::runtime {
 Error explain_taken_id(const Store& store, const ContainerId& id, Error error) {
   const auto directory = store.find(id);
   if (!directory || !is_callers(*directory)) return error;
-  const std::string& path = directory->path().string();
-  const std::string root = path.substr(0, path.rfind('/'));
+  const std::string root = directory->root();
   const std::string option = root == default_state_root().string() ? "" : "--root " + root + " ";
   const auto record = directory->read_record();
-  if (!record || record->attendant_pid == 0 ||
-      linux::is_alive({record->attendant_pid, record->attendant_start_time}))
+  if (!record || record->attendant_pid == 0 || linux::is_alive(record->attendant()))
     return Error(error.number(),
                  fmt::format("{}: choose another id (`ocirun run --bundle BUNDLE ID`), or end and "
                              "remove that container: `ocirun {}delete --force {}`",

@@ -35,11 +35,12 @@ Error unusable(const ContainerId& id, const Error& cause) {
 
 }  // namespace
 
-Result<void> check_ownership(const StateDirectory& directory, bundle::ContainerRecord& record) {
+Result<void> keep_what_owner_owns(const StateDirectory& directory,
+                                  bundle::ContainerRecord& record) {
   TRY_ASSIGN(const std::uint32_t owner, directory.owner());
   if (owner == ::geteuid()) return {};
   // Init has ended: its number may belong to another process by the time of a signal.
-  if (!linux::is_alive({record.init_pid, record.init_start_time}))
+  if (!linux::is_alive(record.init()))
     record.init_pid = 0;
   else if (!linux::belongs_to(record.init_pid, owner))
     return refuse("its state names process {}, which does not belong to user {}, the owner of {}",
@@ -62,7 +63,7 @@ Result<Container> Container::load(const Store& store, const ContainerId& id) {
   TRY_ASSIGN(StateDirectory directory, store.find(id));
   auto record = directory.read_record();
   if (!record) return std::unexpected(unusable(id, record.error()));
-  TRY(check_ownership(directory, *record));
+  TRY(keep_what_owner_owns(directory, *record));
   return Container(std::move(directory), std::move(*record));
 }
 
@@ -70,7 +71,7 @@ Result<void> Container::lock_and_reload() {
   TRY(directory_.lock(lock_patience(directory_)));
   auto record = directory_.read_record();
   if (!record) return refuse("container does not exist");  // deleted while we waited
-  TRY(check_ownership(directory_, *record));  // its owner may have swapped it while we waited
+  TRY(keep_what_owner_owns(directory_, *record));  // its owner may have swapped it while we waited
   record_ = std::move(*record);
   return {};
 }
@@ -107,11 +108,10 @@ Result<void> refuse_foreign(const StateDirectory& directory) {
   if (owner == ::geteuid()) return {};
   if (!is_host_root())
     return refuse("the container belongs to user {}: only that user may do this", owner);
-  const std::string& path = directory.path().string();
   return refuse(
       "the container belongs to user {}: only that user may do this: sudo -u '#{}' ocirun --root "
       "{} COMMAND {}",
-      owner, owner, path.substr(0, path.rfind('/')), path.substr(path.rfind('/') + 1));
+      owner, owner, directory.root(), directory.name());
 }
 
 bool is_callers(const StateDirectory& directory) { return directory.owner() == ::geteuid(); }
@@ -128,13 +128,13 @@ bundle::StateDocument state_of_unfinished(const StateDirectory& directory, const
   if (!intent) return document;
   document = document_of(intent->record);
   document.status = Status::kUnknown;
-  const linux::ProcessIdentity creator{intent->runtime_pid, intent->runtime_start_time};
+  const linux::ProcessIdentity creator = intent->runtime();
   const auto record = directory.read_record();
   const bool is_being_created =
       !record && record.error().number() == ENOENT && linux::is_alive(creator);
   if (!is_being_created) return document;
   // A hook of `create` that asks is told what it has on its stdin.
-  const linux::ProcessIdentity init{intent->record.init_pid, intent->record.init_start_time};
+  const linux::ProcessIdentity init = intent->record.init();
   const bool hooks_run = init.pid != 0 && linux::is_alive(init);
   document.status = hooks_run ? Status::kCreated : Status::kCreating;
   document.pid = hooks_run ? init.pid : 0;

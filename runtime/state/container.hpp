@@ -31,7 +31,7 @@ class Container {
   /// filter. Errors: "container does not exist" when the container was deleted after load().
   Result<bundle::Config> config() const { return kept(directory_.read_snapshot(record_.bundle)); }
   Result<std::string> filter_bytes() const { return kept(directory_.read_filter()); }
-  linux::ProcessIdentity init() const { return {record_.init_pid, record_.init_start_time}; }
+  linux::ProcessIdentity init() const { return record_.init(); }
 
   /// A zombie init counts as stopped; so does a process with that number but another start time or
   /// boot.
@@ -59,7 +59,7 @@ class Container {
 /// Root works on a user's state root (Slurm does), but what the user wrote there must not make root
 /// touch what is not the user's: `record` forgets the cgroups that are not there. Errors: it names
 /// a process or a cgroup of somebody else.
-Result<void> check_ownership(const StateDirectory& directory, bundle::ContainerRecord& record);
+Result<void> keep_what_owner_owns(const StateDirectory& directory, bundle::ContainerRecord& record);
 
 /// Errors: the state directory belongs to another user, whose hooks, namespaces and root must not
 /// be entered as root.

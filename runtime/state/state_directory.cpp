@@ -61,7 +61,7 @@ Result<UniqueFd> make_start_socket() {
 }
 
 // Never a link: where it leads, another user may have chosen, and an open alone may do something.
-Result<std::string> read_own_file(Fd directory, const char* name) {
+Result<std::string> read_state_file(Fd directory, const char* name) {
   TRY_ASSIGN(const struct stat status, linux::sys::fstat(directory));
   const bool is_own = status.st_uid == ::geteuid();
   return linux::read_file(directory, name, is_own ? kMaxFile : kMaxForeignFile, O_NOFOLLOW);
@@ -124,19 +124,18 @@ Result<void> StateDirectory::commit(const bundle::ContainerRecord& record) const
 
 // Another user's record could name a container of somebody else's.
 Result<void> StateDirectory::check_id(std::string_view id) const {
-  const std::string& path = path_.string();
-  if (id == std::string_view(path).substr(path.rfind('/') + 1)) return {};
-  return refuse("{}: its files are those of another container, {:?}", path, id);
+  if (id == name()) return {};
+  return refuse("{}: its files are those of another container, {:?}", path_.string(), id);
 }
 
 Result<bundle::IntentRecord> StateDirectory::read_intent() const {
-  TRY_ASSIGN(const std::string text, read_own_file(directory_, kIntent));
+  TRY_ASSIGN(const std::string text, read_state_file(directory_, kIntent));
   auto intent = bundle::parse_intent(text);
   if (intent) TRY(check_id(intent->record.id));
   return intent;
 }
 Result<std::string> StateDirectory::read_config() const {
-  return read_own_file(directory_, kConfig);
+  return read_state_file(directory_, kConfig);
 }
 Result<bundle::Config> StateDirectory::read_snapshot(const std::string& bundle) const {
   TRY_ASSIGN(const std::string text, read_config());
@@ -146,7 +145,7 @@ Result<void> StateDirectory::write_resources(const cgroups::Resources& resources
   return linux::replace_file(directory_, kResources, bundle::resources_text(resources), 0600);
 }
 Result<std::optional<cgroups::Resources>> StateDirectory::read_resources() const {
-  const auto text = read_own_file(directory_, kResources);
+  const auto text = read_state_file(directory_, kResources);
   if (!text && text.error().number() == ENOENT) return std::nullopt;
   TRY(text);
   std::vector<std::string> warnings;
@@ -156,10 +155,10 @@ Result<void> StateDirectory::write_filter(std::string_view bytes) const {
   return linux::replace_file(directory_, kFilter, bytes, 0600);
 }
 Result<std::string> StateDirectory::read_filter() const {
-  return read_own_file(directory_, kFilter);
+  return read_state_file(directory_, kFilter);
 }
 Result<bundle::ContainerRecord> StateDirectory::read_record() const {
-  TRY_ASSIGN(const std::string text, read_own_file(directory_, kState));
+  TRY_ASSIGN(const std::string text, read_state_file(directory_, kState));
   auto record = within(bundle::parse_record(text), path_.string() + "/" + kState);
   if (record) TRY(check_id(record->id));
   return record;
@@ -227,8 +226,7 @@ Result<std::string> StateDirectory::identity() const {
   struct statx status{};
   if (::statx(directory_.get(), "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &status) != 0)
     return fail(errno, "{}", path_.string());
-  const std::string name = path_.string().substr(path_.string().rfind('/') + 1);
-  return fmt::format("{} {}:{} {} {}.{:09} ", name, status.stx_dev_major, status.stx_dev_minor,
+  return fmt::format("{} {}:{} {} {}.{:09} ", name(), status.stx_dev_major, status.stx_dev_minor,
                      status.stx_ino, status.stx_btime.tv_sec, status.stx_btime.tv_nsec);
 }
 
@@ -251,7 +249,7 @@ Result<void> StateDirectory::remove() const {
   // By name first: without a descriptor to spare, nothing else could be done.
   for (const char* name : kFiles) ::unlinkat(directory_.get(), name, 0);
   // From where it is: the path may lead elsewhere by now.
-  const std::string beside = "../" + path_.string().substr(path_.string().rfind('/') + 1);
+  const std::string beside = "../" + name();
   // A create that is being taken away may still write into it, a few files at most.
   for (int tries = 0; tries < kRemoveTries; ++tries) {
     if (tries > 0) TRY(within(remove_entries(directory_), path_.string()));

@@ -30,7 +30,7 @@ Result<Store> Store::open(const HostPath& root, MissingRoot missing) {
 }
 
 // Of a shared root others' directories are neither believed nor touched. Root's commands know how
-// far they believe another user's (refuse_foreign(), check_record()).
+// far they believe another user's (refuse_foreign(), keep_what_owner_owns()).
 bool Store::may_look_at(const char* name) const {
   if (!is_shared_) return true;
   struct stat status{};

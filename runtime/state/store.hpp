@@ -77,6 +77,10 @@ class StateDirectory {
   /// Removes the files and the directory. Missing is no error.
   Result<void> remove() const;
   const HostPath& path() const { return path_; }
+  /// The last part of the path: the container's id.
+  std::string name() const { return path_.string().substr(path_.string().rfind('/') + 1); }
+  /// The state root's path.
+  std::string root() const { return path_.string().substr(0, path_.string().rfind('/')); }
   /// Name, filesystem, inode and (where it has one) time of birth: what its container's cgroup is
   /// marked with. No two that are there have the same.
   Result<std::string> identity() const;
