@@ -8,15 +8,14 @@
 
 namespace ocirun::runtime {
 
-/// What a container's process gets of its caller, beside the standard streams.
+/// What a container's process inherits from the caller of ocirun, beside the standard streams.
 struct Inheritance {
-  mode_t umask = 022;             // where config.json says none (P-20)
-  int listening_sockets = 0;      // descriptors from 3 on, which LISTEN_FDS tells of (LG-2)
-  int preserved_descriptors = 0;  // the next ones: --preserve-fds
+  mode_t umask = 022;             // the caller's, for a document without umask (P-20)
+  int listening_sockets = 0;      // LISTEN_FDS: descriptors from 3 on (LG-2)
+  int preserved_descriptors = 0;  // --preserve-fds: the descriptors after those
 
-  /// How many descriptors from 3 on.
+  /// The number of inherited descriptors; the first one is 3.
   int descriptors() const { return listening_sockets + preserved_descriptors; }
-  /// Those descriptors, and no other.
   std::vector<Fd> descriptor_list() const {
     std::vector<Fd> list;
     for (int i = 0; i < descriptors(); ++i) list.push_back(Fd{3 + i});

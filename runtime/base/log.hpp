@@ -9,15 +9,15 @@
 
 namespace ocirun::runtime {
 
-/// What an image or another user named may hold what a terminal obeys: that is shown as "\x1b".
-/// Lines and tabs stay. C1 controls are two bytes in UTF-8, and one on a terminal without it.
+/// `text` with its control characters written out, as "\x1b": a name in an image must not control
+/// the terminal of whoever reads a message. Newlines and tabs stay. A C1 control is written out
+/// both as two bytes of UTF-8 and as the single byte that a terminal without UTF-8 obeys.
 std::string without_controls(std::string_view text);
-/// The same, with lines and tabs shown as "\x0a" and "\x09" too: for a cell of a table.
+/// Like without_controls(), with newlines and tabs written out too: for a cell of a table.
 std::string in_one_line(std::string_view text);
 
-/// Where ocirun tells what happens: the file that --log names, as text or as one JSON object a
-/// line; without --log, stderr. Errors always go to stderr too, where conmon and go-runc look for
-/// them.
+/// The log: the file of --log, as text or as one JSON object a line, or stderr without --log.
+/// Errors go to stderr as well, where conmon and go-runc look for them.
 class Log {
  public:
   /// Opens the file for appending (mode 0644). Errors: the file cannot be opened.

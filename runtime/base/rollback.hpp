@@ -9,7 +9,8 @@
 
 namespace ocirun::runtime {
 
-/// Undoes, last first, what was registered before it was done; commit() keeps it all.
+/// Runs its steps, the last one first, when it goes out of scope, unless commit() was called. A
+/// step that undoes something is added before that thing is done.
 class Rollback {
  public:
   Rollback() = default;
@@ -24,7 +25,8 @@ class Rollback {
   }
 
  private:
-  // Memory that ends a second time: what this step leaves is for `delete --force`, the others run.
+  // Where memory runs out within a step, the other steps run all the same. `delete --force` removes
+  // what that step has left.
   static void undo(const std::function<void()>& step) {
     [[maybe_unused]] const auto ignored = linux::within_memory([&]() -> Result<void> {
       step();

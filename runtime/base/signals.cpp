@@ -54,12 +54,12 @@ int Signals::take() {
   return 0;
 }
 
-void Signals::let_through(int signal) {
+void Signals::unblock(int signal) {
   const sigset_t only = set_of(signal);
   ::sigprocmask(SIG_UNBLOCK, &only, nullptr);
 }
 
-void Signals::hold_back(int signal) {
+void Signals::block(int signal) {
   const sigset_t only = set_of(signal);
   ::sigprocmask(SIG_BLOCK, &only, nullptr);
 }

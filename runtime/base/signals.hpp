@@ -5,31 +5,31 @@
 
 namespace ocirun::runtime {
 
-/// Signals that end or concern a command, read from a descriptor so that every wait can hear them.
-/// Blocked from the beginning of `create`, `run` and `exec`; a container's process gets a fresh
-/// mask before execve.
+/// The signals of `create`, `run` and `exec`: blocked from their beginning, and read from a
+/// descriptor that each wait polls as well. A container's process gets an empty mask before execve.
 class Signals {
  public:
-  /// Blocks all but SIGKILL, SIGSTOP and the faults, once a process.
+  /// Blocks all signals but SIGKILL, SIGSTOP and those of faults. To be called once in a process.
   static Result<void> capture();
   static Fd descriptor();
-  /// The next signal that asks us to end (SIGHUP, SIGINT, SIGTERM, SIGQUIT), or 0; others are left
-  /// out.
+  /// Takes pending signals up to the next one that asks this command to end (SIGHUP, SIGINT,
+  /// SIGTERM, SIGQUIT), and returns that one, or 0.
   static int take();
-  /// The next signal of any number, or 0.
+  /// Takes the next pending signal of any number, or returns 0.
   static int take_any();
-  /// What the kernel sends of this signal then acts at once, and does not come to descriptor().
-  static void let_through(int signal);
-  /// Ends let_through().
-  static void hold_back(int signal);
-  /// Does to us what the signal, which was taken, does where it is not blocked: a stop lasts until
-  /// SIGCONT.
+  /// Unblocks the signal: it then acts at once, and does not arrive at descriptor().
+  static void unblock(int signal);
+  /// Blocks the signal again.
+  static void block(int signal);
+  /// Has the effect of a signal that was taken, as if it had not been blocked. Returns, if at all,
+  /// after the SIGCONT that ends a stop.
   static void obey(int signal);
-  /// Takes what has come. Errors: EINTR, "stopped by signal 15", when a signal asks us to end.
+  /// Takes all pending signals. Error: EINTR, "stopped by signal 15", where one of them asks this
+  /// command to end.
   static Result<void> check();
-  /// Whether check() would find one; nothing is taken.
+  /// Whether check() would return an error. Takes nothing.
   static bool is_pending();
-  /// The first signal that check() found, or 0: a command that it ends exits with 128 + N.
+  /// The first signal that check() returned an error for, or 0. The command exits with 128 + N.
   static int ended_by();
 };
 

@@ -40,14 +40,14 @@ OwnTerminal::OwnTerminal(Fd container) : container_(container) {
   // The kernel then stops us where a job in the background is not to write (stty tostop), and where
   // the foreground is lost while we change settings. It cannot stop the first process of a pid
   // namespace, whose call would begin again without end.
-  if (::getpid() != 1) Signals::let_through(SIGTTOU);
+  if (::getpid() != 1) Signals::unblock(SIGTTOU);
   look();
 }
 
 // SIGTTOU is blocked again: a warning on stderr must not stop us before the container is removed.
 OwnTerminal::~OwnTerminal() {
   give_back();
-  if (container_.value >= 0) Signals::hold_back(SIGTTOU);
+  if (container_.value >= 0) Signals::block(SIGTTOU);
 }
 
 void OwnTerminal::look() {

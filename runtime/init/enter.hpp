@@ -10,15 +10,15 @@
 
 namespace ocirun::runtime {
 
-// How `exec` and `update` get into a container that is there.
+// Entering a container that exists already, for `exec` and `update`.
 
-/// The namespaces of `kinds` that `init` lives in, of those that config.json lists. Errors: ESRCH,
-/// "container not running".
+/// Opens the namespaces of `init` that are of one of `kinds` and that config.json lists. Error:
+/// ESRCH, "container not running".
 Result<std::vector<linux::PinnedNamespace>> pin_container_namespaces(
     const linux::ProcessIdentity& init, const bundle::Config& config,
     std::span<const linux::NamespaceKind> kinds);
 
-/// Joins them, and becomes the root of the user namespace if the container has one.
+/// Joins the namespaces. Where one is a user namespace, the caller becomes its root.
 Result<void> enter_container(std::span<const linux::PinnedNamespace> pinned,
                              const bundle::Config& config);
 

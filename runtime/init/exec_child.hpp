@@ -5,9 +5,10 @@
 
 namespace ocirun::runtime {
 
-/// The stage: cgroups, then namespaces – the mount namespace before the fork into the pid
-/// namespace, so that nobody in there finds the host behind /proc/PID/cwd of the new process
-/// (CVE-2016-9962) – then the process itself as a sibling.
+/// The stage of `exec`: joins the cgroups, then the namespaces, and clones the process as its own
+/// sibling. The mount namespace is joined before the clone into the pid namespace: otherwise a
+/// process of the container could reach the host through /proc/PID/cwd of the new one
+/// (CVE-2016-9962).
 [[noreturn]] void exec_stage_main(const ExecPlan& plan, linux::MessageSocket parent) noexcept;
 
 }  // namespace ocirun::runtime

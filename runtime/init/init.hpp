@@ -5,12 +5,12 @@
 
 namespace ocirun::runtime {
 
-/// The life of a container's first process from clone3 to execve. Never returns: no destructor of
-/// the parent's, least of all a rollback, runs in the child.
+/// The life of a container's init from clone3 to execve. Never returns: no destructor of an object
+/// of the parent, above all no rollback, may run in the child.
 [[noreturn]] void init_main(InitPlan& plan, linux::MessageSocket parent) noexcept;
 
-/// The intermediate process of needs_stage(): joins and makes namespaces, then clones init as its
-/// own sibling.
+/// The process between parent and init where needs_stage() says so: joins and makes namespaces,
+/// then clones init as its own sibling.
 [[noreturn]] void stage_main(InitPlan& plan, linux::MessageSocket parent) noexcept;
 
 }  // namespace ocirun::runtime

@@ -8,10 +8,10 @@
 
 namespace ocirun::runtime {
 
-/// Joins pinned namespaces in the order that gives nothing away: what needs the host's power first,
-/// then the user namespace (`enter_user` joins or makes it and becomes its root; called once
-/// whether there is one or not), then what only that one owns, mount last. `changes_user` says
-/// whether what is refused at first may be tried again inside.
+/// Joins pinned namespaces: first those that need the host's privileges, then the user namespace,
+/// then those that belong to that user namespace, the mount namespace last. `enter_user` joins or
+/// makes the user namespace and becomes its root; it is called once, also without a user namespace.
+/// `changes_user`: a namespace that cannot be joined before `enter_user` is tried again after it.
 Result<void> join_namespaces(std::span<const linux::PinnedNamespace> pinned, bool changes_user,
                              const std::function<Result<void>()>& enter_user);
 

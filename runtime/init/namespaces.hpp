@@ -11,25 +11,25 @@
 
 namespace ocirun::runtime {
 
-// Steps of init (and of the stage) that concern namespaces, cgroups and what lives in them.
+// The steps of init and of the stage for namespaces, cgroups, names, sysctls and hooks.
 
-/// PR_SET_PDEATHSIG, and an error if the parent was gone before it took effect.
+/// Sets PR_SET_PDEATHSIG. Error: the parent died before that took effect.
 Result<void> die_with_parent(const linux::MessageSocket& parent);
 
-/// The plain case, after clone3 made all new namespaces: ids mapped, root of the user namespace,
-/// the rest joined.
+/// For an init without a stage, whose clone3 made all new namespaces: has its ids mapped, becomes
+/// root of its user namespace and joins the namespaces that exist already.
 Result<void> enter_namespaces(const InitPlan& plan, const linux::MessageSocket& parent);
 
-/// Asks for the id maps and time offsets, then becomes the user namespace's root.
+/// Asks the parent to write the id maps and time offsets, then becomes root of the user namespace.
 Result<void> map_ids(const InitPlan& plan, const linux::MessageSocket& parent);
-/// setgroups to none, setresgid, setresuid to the namespace's root; to the process's own id where
-/// its map has no 0, each by itself.
+/// Drops the supplementary groups and becomes user 0 and group 0. Where a map has no 0, the caller
+/// becomes the user or the group of the container's process instead.
 Result<void> become_namespace_root(const bundle::Config& config);
 
-/// Joins every cgroup v1 hierarchy by writing "0" to `tasks`, then makes the cgroup namespace if it
-/// is to be new. The unified hierarchy was joined by the clone itself.
+/// Joins every cgroup v1 hierarchy by writing "0" to `tasks`, then makes the cgroup namespace if
+/// config.json asks for a new one. The clone itself has joined the unified hierarchy.
 Result<void> join_cgroups(InitPlan& plan);
-/// The first half alone, for a process that `exec` adds.
+/// Joins the cgroup v1 hierarchies alone, for a process that `exec` adds.
 Result<void> join_tasks(const cgroups::Cgroup::JoinHandles& cgroup);
 
 Result<void> start_session();
@@ -37,21 +37,21 @@ Result<void> set_names(const bundle::Config& config);  // T-4, T-5
 Result<void> write_early_sysctls(const bundle::Config& config);
 Result<void> write_late_sysctls(const bundle::Config& config);
 
-/// createContainer and startContainer hooks, run by init itself (H-10), with the caller's umask.
-/// `surroundings` comes without the state.
+/// Runs the createContainer or startContainer hooks, as children of init (H-10), with the umask of
+/// the caller of ocirun. This function fills in the state of `surroundings`.
 Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind,
                                  hooks::Surroundings surroundings);
-/// prestart and createRuntime hooks, run by the parent in the runtime's namespaces.
+/// Has the parent run the prestart and createRuntime hooks, which live in the runtime's namespaces.
 Result<void> ask_for_hooks(const InitPlan& plan, const linux::MessageSocket& parent);
 
-/// What the parent does not hear any more is no loss: the next message says that it is gone.
+/// Sends HookLasts. An error is ignored: if the parent is gone, the next message says so.
 void report_lasting_hook(const linux::MessageSocket& parent, std::string_view text);
 
-/// A stage tells the parent of the process that it has cloned for it. What the parent does not come
-/// to know of is killed.
+/// The stage tells the parent the pid of the process that it has cloned. If the parent cannot be
+/// told, the stage kills that process.
 void report_forked(const linux::MessageSocket& parent, int pid);
 
-/// Ready, Committed, PDEATHSIG cleared, Detached.
+/// Sends Ready, waits for Committed, clears PDEATHSIG and sends Detached.
 Result<void> report_ready(const linux::MessageSocket& parent);
 
 }  // namespace ocirun::runtime

@@ -10,8 +10,9 @@ struct PasswdEntry {
   std::string name, home;
 };
 
-/// What /etc/passwd of the caller's root says of `uid`, in its order. Read without NSS, whose
-/// modules would be loaded from wherever the caller is. Unreadable, or larger than 1 MiB: nothing.
+/// The entries for `uid` in /etc/passwd of the caller's root, in the file's order. Reads the file
+/// without NSS, whose modules would be loaded from the caller's root. Empty where the file cannot
+/// be read or is larger than 1 MiB.
 std::vector<PasswdEntry> find_in_passwd(std::uint32_t uid);
 
 }  // namespace ocirun::runtime

@@ -14,50 +14,52 @@
 
 namespace ocirun::runtime {
 
-/// How a process comes into the container, which a few of its properties depend on.
+/// How the process comes into the container: as init, or by `exec`.
 enum class Entrance { kInit, kExec };
 
-/// The calling process on its way to what `process` describes: the same for a container's first
-/// process and for one that `exec` adds. Single-threaded; call the steps in the order of their
-/// declaration, inside the container's root.
+/// Turns the calling process into the one that `process` describes, for init and for `exec`. The
+/// steps are called in the order of their declaration, inside the container's root, by a process
+/// with one thread.
 class ContainerProcess {
  public:
-  /// `process` absent (P-1): exists() is false and there is nothing to do. `filter` is compiled
-  /// already.
+  /// Without a `process` (P-1), exists() is false and no step may be called. `filter` is the
+  /// compiled seccomp profile.
   ContainerProcess(const bundle::Config& config, const bundle::Process* process, Entrance entrance,
                    const Inheritance& inheritance, std::optional<linux::SeccompFilter> filter);
 
   bool exists() const { return process_ != nullptr; }
 
-  /// Scheduler, I/O priority, CPU affinity, personality, memory policy, security labels, groups
-  /// (P-21), working directory, HOME: what wants privileges, a procfs or system calls that a filter
-  /// may refuse.
+  /// Sets scheduler, I/O priority, CPU affinity, personality, memory policy, security labels,
+  /// groups (P-21) and working directory, and finds HOME: all that needs privileges, a procfs or
+  /// system calls that the filter may refuse.
   Result<void> set_attributes(const linux::Procfs& procfs);
 
-  /// Descriptors close-on-exec, rlimits, no_new_privs, umask, the filter (now, without no_new_privs
-  /// or with a listener), user, capabilities, the executable found. Errors: as in
-  /// find_executable(), among others.
+  /// Checks that the filter allows execve (LC-6). Sets close-on-exec for descriptors, rlimits,
+  /// no_new_privs, umask, user and capabilities, loads the filter where it has a listener or
+  /// no_new_privs is off, and finds the executable. Errors: those of find_executable(), among
+  /// others.
   Result<void> restrict(const linux::MessageSocket& parent);
 
-  /// What the program will get: process.env, each name once, with HOME (P-5). Empty before
+  /// The program's environment: process.env with each name once, and HOME (P-5). Empty before
   /// set_attributes().
   const std::vector<std::string>& environment() const { return environment_; }
 
-  /// Loads the filter into the calling process, where restrict() has left that to the last moment
-  /// before an execve: for the hooks' processes, whose programs may be the image's, and by
-  /// execute().
+  /// Loads the filter if restrict() has not done so. Called last before an execve: by the processes
+  /// of startContainer hooks, whose programs may come from the image, and by execute().
   Result<void> load_late_filter() const;
 
-  /// Where the program and its hooks are looked for, as explain_exec() takes it: "in the
-  /// container"; "" where the filter could end a process that looks at files.
+  /// The `place` of explain_exec() for the program and its hooks: "in the container", or "" where
+  /// the filter could kill a process that looks at files.
   std::string_view place() const;
 
-  /// load_late_filter(), then the program. Returns only an error, with what explain_exec() adds.
+  /// Calls load_late_filter() and executes the program. Returns only with an error, to which
+  /// explain_exec() adds the cause.
   ///
-  /// System calls after the filter, explain_exec()'s aside: with no_new_privs: execve. Without
-  /// (CAP_SYS_ADMIN is needed to load it, so it comes before the capabilities go) and with a
-  /// listener: prctl, setresgid, setresuid, capset, chdir, stat, access, sendmsg, recvmsg, poll,
-  /// accept4, close, sendto, execve, and what it takes to run startContainer hooks.
+  /// The system calls below the filter, without those of explain_exec(): with no_new_privs execve
+  /// alone. Without no_new_privs (loading then needs CAP_SYS_ADMIN, so the filter is loaded before
+  /// the capabilities are dropped) and with a listener: prctl, setresgid, setresuid, capset, chdir,
+  /// stat, access, sendmsg, recvmsg, poll, accept4, close, sendto, execve, and those that run
+  /// startContainer hooks.
   Result<void> execute();
 
  private:
@@ -82,14 +84,14 @@ class ContainerProcess {
   std::unique_ptr<linux::ExecArguments> arguments_;
 };
 
-/// A session keyring of the process's own, with its label.
+/// Joins a new session keyring that has the SELinux label of `process`.
 Result<void> join_keyring(const bundle::Process& process, const linux::Procfs& procfs);
 
-/// The filter that init asks the parent for; nothing when the config has none.
+/// Asks the parent for the compiled filter. Nothing where config.json has no seccomp profile.
 Result<std::optional<linux::SeccompFilter>> receive_filter(const bundle::Config& config,
                                                            const linux::MessageSocket& parent);
-/// A filter as bytes (flags, whether it has a listener, the program) and back: it crosses the
-/// socket, and waits in the state directory for `exec`.
+/// A filter as bytes (flags, whether it has a listener, the program) and back: for the socket to
+/// init, and for the file in the state directory that `exec` reads.
 std::string filter_bytes(const linux::SeccompFilter& filter);
 Result<linux::SeccompFilter> parse_filter_bytes(std::string_view bytes);
 

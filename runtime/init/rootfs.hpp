@@ -13,7 +13,7 @@
 
 namespace ocirun::runtime {
 
-/// The container's file system while init builds it. The steps are called in the order of their
+/// The container's root filesystem while init builds it. The steps are called in the order of their
 /// declaration.
 class RootfsBuild {
  public:
@@ -30,7 +30,7 @@ class RootfsBuild {
   const linux::Procfs& procfs() const { return *procfs_; }
   /// The container's root directory; valid until close().
   Fd directory() const { return root_->fd(); }
-  /// Lets go of every descriptor.
+  /// Closes every descriptor.
   void close();
 
  private:
@@ -44,7 +44,8 @@ class RootfsBuild {
   std::vector<linux::UnfinishedMount> unfinished_;
 };
 
-/// Whether a mount brings a /dev with nodes of its own: none are made in it then (L-27).
+/// Whether config.json mounts a filesystem at /dev that has device nodes already. Then init makes
+/// no nodes there (L-27).
 bool brings_own_dev(const bundle::Config& config);
 
 /// Isolates the mount tree, attaches the rootfs as a mount of its own and opens a procfs that

@@ -9,18 +9,18 @@
 
 namespace ocirun::runtime {
 
-/// The pty's master of a Terminal message: sent to the console socket, if there is one, else
-/// returned.
+/// Takes the pty's master out of a Terminal message. Sends it to the console socket `console`, or
+/// returns it where that is -1.
 Result<UniqueFd> receive_terminal(const linux::Packet& packet, Fd console);
 
-/// Takes the seccomp listener that a Listener message announces out of `child` and sends it with
-/// the container process state to the profile's agent (S-5 … S-7). Errors: the agent is not there,
-/// the listener did not appear.
+/// Fetches the seccomp listener that a Listener message announces from `child`, and sends it with
+/// the container process state to the profile's agent (S-5 … S-7). Errors: nobody listens at
+/// listenerPath; the listener did not appear in `child`.
 Result<void> send_listener(const linux::Packet& packet, const linux::Child& child,
                            const linux::SeccompProfile& profile,
                            const bundle::StateDocument& state);
 
-/// The error of a wait in which the profile's agent has left a call unanswered for `so_far`.
+/// The error for a wait of `so_far`, in which the agent has not answered a system call of `child`.
 std::unexpected<Error> no_answer_of_agent(const linux::SeccompProfile& profile,
                                           std::chrono::seconds so_far);
 

@@ -8,12 +8,12 @@
 
 namespace ocirun::runtime {
 
-/// Where the caller wants to be told of the process that was made for it.
+/// Where ocirun's caller wants to learn of the new process: --pid-file, --pidfd-socket.
 struct Announcement {
-  std::optional<HostPath> pid_file;      // its pid in decimal, replaced at once, mode 0644
-  std::optional<HostPath> pidfd_socket;  // a stream socket somebody listens at: gets a pidfd
+  std::optional<HostPath> pid_file;      // gets the pid in decimal; replaced atomically, mode 0644
+  std::optional<HostPath> pidfd_socket;  // a listening stream socket, which gets a pidfd
 
-  /// What `undo` runs takes the pid file away again. Errors name the option.
+  /// Writes and sends. Adds the removal of the pid file to `undo`. Errors name the option.
   Result<void> tell(const linux::Child& process, Rollback& undo) const;
   void take_back() const;
 };

@@ -16,49 +16,49 @@
 
 namespace ocirun::runtime {
 
-/// Whether what only the host's root may do is left out with a warning: --rootless=true, or auto
-/// and the caller is not the host's root (R-46).
+/// Whether a container may go without cgroup where the caller may not make one (R-46):
+/// --rootless=true, or --rootless=auto and a caller who is not the host's root.
 bool is_lenient(const GlobalOptions& options);
 
-/// The caller's own cgroup below the mount point, which may show a part of the hierarchy only; ""
-/// where that is the mount point itself.
+/// The caller's own cgroup as a path below the hierarchy's mount point; "" for the mount point
+/// itself. A mount may show a part of its hierarchy only.
 std::string shown_path(const cgroups::Hierarchy& hierarchy);
 
-/// Where the container's cgroup is to be. An ordinary user's default and relative ones lie in the
-/// part of the unified hierarchy that was delegated to that user, where there is one: beside the
-/// caller's own cgroup, else below it.
+/// Chooses the path of the container's cgroup. For an ordinary user, a default or relative path
+/// lies in the cgroup of the unified hierarchy that is delegated to that user: beside the caller's
+/// own cgroup, or else below it.
 Result<cgroups::Placement> choose_placement(const cgroups::Layout& layout,
                                             const std::optional<std::string>& cgroups_path,
                                             const std::string& id);
 
-/// The cgroup of a container, by systemd or without; nothing is made yet.
+/// Plans a container's cgroup, for systemd or for cgroupfs. Makes nothing.
 Result<std::unique_ptr<cgroups::Cgroup>> plan_cgroup(const GlobalOptions& options,
                                                      const cgroups::Layout& layout,
                                                      const bundle::Config& config,
                                                      const std::string& id);
 
-/// The sentence about a cgroupsPath of systemd's form, slice:prefix:name, which `manager` takes for
-/// a path; nothing where it is one, or where systemd is the manager.
+/// The warning that a cgroupsPath has systemd's form, slice:prefix:name, while `manager` takes it
+/// for a path. Nothing where the manager is systemd or the cgroupsPath has another form.
 std::optional<std::string> doubt_cgroups_path(const std::optional<std::string>& cgroups_path,
                                               CgroupManager manager);
 
-/// Warns of what `manager` leaves out of the document (resources, with kDisabled) or may take
-/// otherwise than it was meant (doubt_cgroups_path()).
+/// Warns that kDisabled ignores the document's resources, and with doubt_cgroups_path().
 void warn_of_manager(CgroupManager manager, const bundle::Config& config, const Log& log);
 
-/// The fields of /linux/resources that ask for something, as JSON pointers; values that mean "no
-/// limit" are left out.
+/// The fields of /linux/resources that ask for a limit or a rule, as JSON pointers. Values that
+/// mean "no limit" are left out.
 std::vector<std::string> asked_limits(const std::optional<cgroups::Resources>& resources);
 
-/// kNoHierarchy: no cgroup filesystem is mounted. kRefused: the kernel's number tells.
+/// Why there is no cgroup. kNoHierarchy: no cgroup filesystem is mounted. kRefused: the errno
+/// tells.
 enum class Obstacle { kNoHierarchy, kRefused };
 
-/// The container gets no cgroup of its own because of `cause` (none may be made, the cgroup
-/// filesystem is read-only or not mounted). Succeeds where the container may run all the same: when
-/// is_lenient(), or when nothing is asked of a cgroup that is not there. A warning names the limits
-/// that have no effect; an ordinary user who asked for no limit finds it in the debug log alone.
-/// Else the error names the field that would be lost. A shortage of the caller's (EMFILE) is an
-/// error, as it says nothing about cgroups.
+/// Decides whether a container runs although its cgroup could not be made because of `cause`.
+/// Success: it runs without a cgroup of its own, because is_lenient(), or because the host has no
+/// cgroups and the document asks for no limit. A warning then names the limits that have no effect;
+/// without such limits, an ordinary user's message goes to the debug log. Otherwise the error names
+/// a field that cannot be applied. A shortage (EMFILE) is always an error, because it says nothing
+/// about cgroups.
 Result<void> go_without_cgroup(const GlobalOptions& options,
                                const std::optional<cgroups::Resources>& resources,
                                Obstacle obstacle, Error cause, const Log& log);

@@ -10,8 +10,8 @@
 
 namespace ocirun::runtime {
 
-/// The parent's end of a conversation with a process that it has cloned (protocol.hpp), and that
-/// process.
+/// A process that the parent has cloned, and the parent's end of the conversation with it
+/// (protocol.hpp).
 class ChildLink {
  public:
   virtual ~ChildLink() = default;
@@ -20,38 +20,40 @@ class ChildLink {
   const linux::Child& child() const { return child_; }
   linux::Child take_child() { return std::move(child_); }
 
-  /// Answers until Ready.
+  /// Answers the child's messages until Ready.
   Result<void> serve();
-  /// Committed, Detached: the child no longer dies with us.
+  /// Sends Committed and waits for Detached: from then on the child no longer dies with its parent.
   Result<void> detach();
-  /// After detach(): waits for execve, which closes the child's end. Errors: the child's own.
+  /// After detach(): waits for execve, which closes the child's socket. Error: the one that the
+  /// child sent.
   Result<void> await_exec();
-  /// Ends what is left of the child and collects it. For a rollback.
+  /// Kills the child, if it still lives, and collects it. For a rollback.
   void kill();
 
  protected:
-  /// What to do about one message, but for Forked and Ready; kGo is sent afterwards where the
-  /// protocol says so.
+  /// Handles one message that is neither Forked nor Ready. Afterwards the caller sends Go where
+  /// kExchanges has it as the answer.
   virtual Result<void> answer(const linux::Packet& packet) = 0;
-  /// Called when a stage has told of the process that it cloned, which still waits for Go.
+  /// Called after Forked, while the process that the stage has cloned waits for Go.
   virtual Result<void> greet() { return {}; }
-  /// Called after each ten seconds without a word of the child's. An error ends the wait.
+  /// Called after each ten seconds without a message of the child. An error ends the wait.
   virtual Result<void> hear_nothing(std::chrono::seconds so_far) = 0;
   const Conversation& conversation() const { return conversation_; }
-  /// What the child does now, as in "was killed while …".
+  /// What the child does now, for the sentence "was killed while …".
   virtual std::string activity() const { return std::string(conversation_.activity()); }
-  /// More to say of a child that died.
+  /// Is appended to the error about a child that died.
   virtual std::string cause_of_death() const { return {}; }
 
-  /// Waits for the next message. Errors: the child's, its death, a signal that ends us.
+  /// Waits for the next message. Errors: the one that the child sent; its death; a signal that asks
+  /// this command to end.
   Result<linux::Packet> hear();
-  /// Errors: the child's own, or its death, where nobody listens any more.
+  /// Sends a message. Where the child listens no more: the error that it sent, or its death.
   Result<void> say(Message message, std::string_view payload = {},
                    std::span<const Fd> descriptors = {});
   Result<void> send_tree(Fd tree);
 
   linux::MessageSocket socket_;
-  linux::Child child_;  // the stage, until it tells of the process that it cloned
+  linux::Child child_;  // the stage at first, after Forked the process that it has cloned
 
  private:
   Error death_report();

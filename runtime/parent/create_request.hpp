@@ -9,11 +9,11 @@
 
 namespace ocirun::runtime {
 
-/// Who gets the pty's master: `run` in the foreground keeps it, everybody else hands it to a
+/// Who gets the pty's master: `run` in the foreground keeps it, every other command sends it to a
 /// console socket.
 enum class TerminalKeeper { kConsoleSocket, kCaller };
 
-/// What `create` and `run` are asked for.
+/// The arguments of `create` and `run`.
 struct CreateRequest {
   ContainerId id;
   HostPath bundle;  // absolute
@@ -24,7 +24,7 @@ struct CreateRequest {
   bool new_keyring = true;
   Inheritance inheritance = {};
   bool is_attended = false;  // by a foreground `run`, which removes the container at its end
-  bool notifies = false;     // a service manager waits for what the container tells NOTIFY_SOCKET
+  bool notifies = false;     // a service manager has given ocirun a NOTIFY_SOCKET
 };
 
 }  // namespace ocirun::runtime

@@ -10,8 +10,8 @@
 
 namespace ocirun::runtime {
 
-/// " (out of memory: …)" with the limit that the kernel killed a process of this cgroup for; ""
-/// when it has killed no more than `kills_before` (Cgroup::oom_kills()).
+/// " (out of memory: …)" with the memory limit, where the OOM killer has killed a process of the
+/// cgroup since Cgroup::oom_kills() was `kills_before`; otherwise "".
 std::string tell_oom(const cgroups::Cgroup& cgroup, std::uint64_t kills_before);
 
 /// After the program of a foreground `run` or `exec` has ended with `exit_code`: warns where the
@@ -20,9 +20,8 @@ std::string tell_oom(const cgroups::Cgroup& cgroup, std::uint64_t kills_before);
 void warn_of_oom(int exit_code, const bundle::ContainerRecord& record, std::uint64_t kills_before,
                  const Log& log);
 
-/// The same around an error of which a want of memory may be the cause: the OOM killer came, or
-/// the kernel said ENOMEM to a process in the cgroup. Names the limit on processes, too, where the
-/// kernel said EAGAIN.
+/// Adds the limit that may be the cause to `error`: the memory limit, where the OOM killer has come
+/// since `kills_before` or the errno is ENOMEM; the pids limit, where the errno is EAGAIN.
 Error name_limit(Error error, const cgroups::Cgroup& cgroup, std::uint64_t kills_before);
 
 }  // namespace ocirun::runtime

@@ -7,10 +7,9 @@
 
 namespace ocirun::runtime {
 
-/// What a hook gets that runs in the runtime's namespaces (prestart, createRuntime, poststart,
-/// poststop): `state` on its stdin, the bundle as working directory, the runtime's environment
-/// (H-4). Warnings go to `log`, which has to outlive the result; a signal to the runtime ends the
-/// hook.
+/// The surroundings of hooks in the runtime's namespaces (prestart, createRuntime, poststart,
+/// poststop): `state` on stdin, the bundle as working directory, the runtime's environment (H-4). A
+/// signal to the runtime ends the hook. Warnings go to `log`, which has to outlive the result.
 hooks::Surroundings on_host(const bundle::StateDocument& state, const HostPath& bundle,
                             const Log& log);
 

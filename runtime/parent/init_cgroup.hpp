@@ -9,18 +9,18 @@
 
 namespace ocirun::runtime {
 
-/// Where a container's init is now, for `exec` to follow it. A container that hands controllers
-/// down to cgroups of its own has left its topmost one, and no process may join that any more
-/// (cgroup-v2: no internal processes). `container` is that topmost one, as
-/// Cgroup::open_for_join() opens it. Errors: init is not below it.
+/// Opens the cgroup that a container's init is in, for a process of `exec` to join. A container
+/// that enables controllers for cgroups of its own has moved its processes down, and no process may
+/// join its topmost cgroup any more (cgroup-v2: no internal processes). `container` is that topmost
+/// cgroup, as Cgroup::open_for_join() opens it. Error: init is not below `container`.
 Result<UniqueFd> open_cgroup_of_init(Fd container, int init);
 
-/// The errno of a cgroup that no process may join: its children have its controllers (EBUSY), or it
-/// is, or belongs to, the root of a threaded subtree that is invalid (EOPNOTSUPP).
+/// Whether `error` is the errno of a cgroup that no process may join: controllers are enabled for
+/// its children (EBUSY), or it lies in an invalid threaded subtree (EOPNOTSUPP).
 bool has_no_room_for_processes(int error);
 
-/// The path below `container` of the unified cgroup that /proc/PID/cgroup (`text`) names: "a/b".
-/// Nothing if it is `container` itself or elsewhere.
+/// The unified cgroup in `text`, the content of /proc/PID/cgroup, as a path below `container`:
+/// "a/b". Nothing where that cgroup is `container` itself or not below it.
 std::optional<std::string> path_below(std::string_view text, std::string_view container);
 
 }  // namespace ocirun::runtime

@@ -16,7 +16,7 @@
 
 namespace ocirun::runtime {
 
-/// What the parent has at hand while it brings a container's first process into the world.
+/// What the parent needs while it makes a container's init and answers it.
 struct BirthContext {
   const CreateRequest& request;
   const Log& log;
@@ -25,18 +25,18 @@ struct BirthContext {
   const linux::Procfs& procfs;
   bundle::IntentRecord& intent;
   Fd console;                   // the console socket, or -1
-  UniqueFd& network_namespace;  // of the container, once devices move there
+  UniqueFd& network_namespace;  // the container's, from the first moved device on
   Rollback& undo;
 };
 
-/// The parent's side of a birth: clones init and answers it until it is ready.
+/// The parent's link to init: clones init, and answers it until it is ready.
 class InitLink final : public ChildLink {
  public:
   InitLink(InitPlan& plan, const BirthContext& context) : plan_(plan), context_(context) {}
 
   /// Clones init, or the stage that clones it, straight into the unified cgroup.
   Result<void> spawn();
-  /// Work that needs no answer of init's and overlaps with its mounting.
+  /// Applies the limits, while init makes its mounts.
   Result<void> apply_resources() const;
   Result<void> compile_filter();
 
@@ -68,7 +68,7 @@ class InitLink final : public ChildLink {
   InitPlan& plan_;  // init uses its copy of it up
   BirthContext context_;
   bool hooks_have_begun_ = false;
-  bool agent_has_listener_ = false;  // what init does from now on may be up to the seccomp agent
+  bool agent_has_listener_ = false;  // from now on init may wait for the seccomp agent
   std::optional<linux::SeccompFilter> filter_;
   UniqueFd terminal_;
 };

@@ -10,28 +10,29 @@
 
 namespace ocirun::runtime {
 
-// linux.netDevices (L-29), so that a create which fails or is killed at any point loses none. The
-// state directory has, from before the first device moves until the container can live without its
-// creator, the namespace (`netns`, net_pin.hpp) and what has happened (`netdevices`,
+// linux.netDevices (L-29). A `create` that fails or is killed at any point loses no device: from
+// before the first move until init no longer dies with its parent, the state directory holds the
+// network namespace (`netns`, net_pin.hpp) and a journal of the moves (`netdevices`,
 // linux/netdevice/journal.hpp).
 
-/// Moves `devices` of the host into `network_namespace`. Errors: of the first one that cannot be
-/// moved; return_net_devices takes back what was.
+/// Moves `devices` of the host into `network_namespace`. Error: that of the first device that
+/// cannot be moved. return_net_devices() then moves the others back.
 Result<void> move_net_devices(const StateDirectory& directory,
                               const std::vector<linux::NetDevice>& devices, Fd network_namespace,
                               const Log& log);
 
-/// Undoes that, also half-way and again. `network_namespace` is the container's, or -1 for the one
-/// that is kept in the directory. A device that is nowhere any more is a warning. Errors: a device
-/// that cannot be brought back; all that a repetition needs is then still there.
+/// Moves the devices of the journal back to the host, also those of an interrupted move, and may be
+/// repeated. `network_namespace` is the container's, or -1 for the one that the state directory
+/// holds. A device that no longer exists is a warning. Error: a device cannot be moved back; the
+/// journal then stays for a repetition.
 Result<void> return_net_devices(const StateDirectory& directory, Fd network_namespace,
                                 const Log& log);
 
-/// The same for `delete`, of a container that was never started: where it was, its devices are its
-/// own affair.
+/// return_net_devices() for `delete`. Moves back the devices of a container that was never started;
+/// the devices of a started container belong to the container.
 Result<void> return_devices_of_unstarted(const StateDirectory& directory, const Log& log);
 
-/// The devices stay where they are: removes the journal and the mount.
+/// Leaves the devices where they are, and removes the journal and the pinned namespace.
 Result<void> forget_net_devices(const StateDirectory& directory);
 
 }  // namespace ocirun::runtime

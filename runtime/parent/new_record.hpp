@@ -7,15 +7,15 @@
 
 namespace ocirun::runtime {
 
-/// What is written of a container that is to be made: all that is known before anything of it
-/// exists, and the calling process where it is a foreground `run`. Errors: a path that a record
-/// cannot hold.
+/// The record of a container that is about to be made, with all that is known before any part of
+/// the container exists. A foreground `run` is recorded as its attendant. Error: a path is not
+/// UTF-8.
 Result<bundle::ContainerRecord> new_record(const CreateRequest& request,
                                            const bundle::Config& config,
                                            const cgroups::Record& cgroup, CgroupManager manager);
 
-/// The intent of `record`, with the calling process: by this process a later command tells whether
-/// the `create` is still going on.
+/// The intent of `record`, with the identity of the calling process. From that identity a later
+/// command learns whether the `create` is still running.
 bundle::IntentRecord begin_intent(const bundle::ContainerRecord& record);
 
 }  // namespace ocirun::runtime

@@ -13,35 +13,37 @@
 
 namespace ocirun::runtime {
 
-/// What a container needs of the host, looked up before anything is made.
+/// What was found on the host for a container before any part of it is made.
 struct Preflight {
   UniqueFd console;                 // connected, when a console socket was given
   std::optional<HostPath> resctrl;  // its mount point, when intelRdt is asked for
 };
 
-/// Errors: a terminal without a console socket or the other way round (P-2), a rootfs that is no
-/// directory (T-2), no resctrl (I-1), an LSM that this host lacks (P-9, P-16), a pid file's
-/// directory that is missing. Warns of capabilities that cannot be granted (P-10) and of a mount
-/// label without SELinux (L-34).
+/// Checks the host. Errors: an ordinary user's new namespaces without a user namespace; a terminal
+/// without a console socket, or a console socket without a terminal (P-2); a rootfs that is no
+/// directory (T-2); no resctrl (I-1); an LSM that this host lacks (P-9, P-16); a pid file in a
+/// missing directory. Warns of capabilities that cannot be granted (P-10) and of a mount label
+/// without SELinux (L-34).
 Result<Preflight> check_host(const bundle::Config& config, const CreateRequest& request,
                              const Log& log);
 
-/// Warns of the capabilities that a process of the container cannot be granted (P-10), but for
-/// those that `told`, an earlier process, was not granted either. Ambient capabilities of a process
-/// that has no inheritable ones at all go to the debug log (P-12).
+/// Warns of the capabilities that `process` cannot be granted (P-10). For those of `told`, an
+/// earlier process of the container, the warning has been given already. Where a process has no
+/// inheritable capabilities, its ambient ones go to the debug log (P-12).
 Result<void> warn_of_capabilities(const bundle::Process& process,
                                   const linux::NamespaceSet& namespaces, const Log& log,
                                   const bundle::Process* told = nullptr);
 
-/// L-10: containerd and CRI-O give a user namespace's path and its mappings; they must be the same.
+/// Fills in the id map of a user namespace that is joined by path. Error: config.json has mappings
+/// as well, as those of containerd and CRI-O do, and they differ (L-10).
 Result<void> compare_joined_id_map(bundle::Config& config,
                                    const std::vector<linux::PinnedNamespace>& pinned);
 
-/// Warns of each device whose mode or owner the user namespace cannot give, because the node is the
-/// host's own (L-24). Wants the id map that compare_joined_id_map() fills in.
+/// Warns of each device that keeps the mode or owner of the host's node, because in a user
+/// namespace the host's node is bound (L-24). To be called after compare_joined_id_map().
 void warn_of_devices(const bundle::Config& config, const Log& log);
 
-/// The container's own directory in each hierarchy, for mounts of type cgroup (M-12).
+/// The container's directory in each cgroup hierarchy, for mounts of type cgroup (M-12).
 std::vector<linux::CgroupHierarchy> describe_hierarchies(const cgroups::Layout& layout,
                                                          const cgroups::Record& record);
 

@@ -12,18 +12,18 @@
 
 namespace ocirun::runtime {
 
-/// What a process on its way into a container needs, made by the parent before the clone.
+/// What the stage and the process of an `exec` need. The parent fills it in before the clone; both
+/// read their own copy of the parent's memory.
 struct ExecPlan {
   const bundle::Config& config;
   const bundle::Process& process;
   const Inheritance& inheritance;
-  std::vector<linux::PinnedNamespace> pinned;  // of the container's init
-  cgroups::Cgroup::JoinHandles cgroup;         // which the stage joins
-  // Joined by the process alone, where there is no room for the stage beside it.
+  std::vector<linux::PinnedNamespace> pinned;  // to be joined: those of init
+  cgroups::Cgroup::JoinHandles cgroup;         // joined by the stage
+  // Instead of `cgroup`, and joined by the process alone: pids.max has no room for the stage too.
   std::optional<cgroups::Cgroup::JoinHandles> late_cgroup;
   std::optional<linux::SeccompFilter> filter;
-  std::optional<HostPath>
-      host_root;  // the rootfs to change to, where the container has no mount namespace
+  std::optional<HostPath> host_root;  // the new root, for a container without mount namespace
   bool new_keyring = true;
 };
 

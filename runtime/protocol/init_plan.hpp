@@ -16,11 +16,11 @@ namespace ocirun::runtime {
 /// Where a container finds the socket for its service manager, in its NOTIFY_SOCKET.
 inline constexpr char kNotifySocketInContainer[] = "/run/notify/notify.sock";
 
-/// What a container's first process needs. The parent fills it in before the clone; init reads its
-/// own copy of the parent's memory, so nothing of this crosses a socket.
+/// What a container's init needs. The parent fills it in before the clone; init reads its own copy
+/// of the parent's memory, so that no part of the plan crosses a socket.
 struct InitPlan {
   const bundle::Config& config;
-  bundle::StateDocument state;                 // what hooks in the container's namespaces are told
+  bundle::StateDocument state;                 // on the stdin of the hooks that init runs
   std::vector<linux::PinnedNamespace> pinned;  // to be joined
   cgroups::Cgroup::JoinHandles cgroup;
   std::vector<linux::CgroupHierarchy> cgroup_hierarchies;  // for mounts of type cgroup

@@ -19,21 +19,21 @@ namespace ocirun::runtime {
 //     │── Go ──────────────────────►│                             │   init can be made; in the
 //     │◄──────── Forked(init pid) ──│── clone3(CLONE_PARENT) ────►│   plain case init sends MapIds
 //     │── Go ────────────────────────────────────────────────────►│
-//     │◄──────────────────────────────────── RootMount(mount id) ─│   no mount namespace: it will
-//     │   record it in the intent                                 │   stay on the host if init dies
+//     │◄──────────────────────────────────── RootMount(mount id) ─│   without a mount namespace the
+//     │   record it in the intent                                 │   mount would outlive init
 //     │── Go ────────────────────────────────────────────────────►│
-//     │◄──────────────────────────────────────── OpenMount(index) │   a source that the user
-//     │── MountTree(fd) ─────────────────────────────────────────►│   namespace may not open, or an
-//     │◄──────────────────────────────────────────────── RunHooks │   id-mapped one; no fd: nor may
-//     │   prestart, createRuntime                                 │   the parent
+//     │◄──────────────────────────────────────── OpenMount(index) │   a source that init may not
+//     │── MountTree(fd) ─────────────────────────────────────────►│   open, or an id-mapped mount;
+//     │◄──────────────────────────────────────────────── RunHooks │   no fd: the parent may not open
+//     │   prestart, createRuntime                                 │   the source either
 //     │── Go ────────────────────────────────────────────────────►│
 //     │◄───────────────────────────────────────── HookLasts(text) │   a createContainer hook without
 //     │   warn                                                    │   timeout, every 10 s
 //     │◄────────────────────────────────────────── Terminal(ptmx) │
 //     │◄────────────────────────────────────────────── WantFilter │   compiled while init was
 //     │── Filter(program) ───────────────────────────────────────►│   mounting
-//     │◄─────────────────────────────────────────────── SetLimits │   raising wants the host's
-//     │── Go ────────────────────────────────────────────────────►│   privilege
+//     │◄─────────────────────────────────────────────── SetLimits │   raising a limit wants the
+//     │── Go ────────────────────────────────────────────────────►│   host's CAP_SYS_RESOURCE
 //     │◄───────────────────────────────────── Listener(fd number) │   the parent takes it by
 //     │── Go ────────────────────────────────────────────────────►│   pidfd_getfd
 //     │◄─────────────────────────────────────────────────── Ready │
@@ -42,8 +42,8 @@ namespace ocirun::runtime {
 //     │◄──────────────────────────────────────────────── Detached │   parent
 //     ▼ exits                                                     ▼ waits for `start`
 //
-//   At any time the child may send Failed(error) and exit; the end of the stream says that the
-//   other is dead.
+//   At any time the child may send Failed(error) and exit. The end of the stream means that the
+//   process at the other end is dead.
 // clang-format on
 enum class Message : std::uint8_t {
   kMapIds = 1,
@@ -65,20 +65,20 @@ enum class Message : std::uint8_t {
   kCommitted,
 };
 
-/// One row a message of the child's: what answers it, and whether it may come more than once.
+/// One message that the child sends, and the parent's answer to it.
 struct Exchange {
   Message question;
   std::string_view name;
-  std::string_view then;  // what the child does afterwards, as in "died while …"
-  Message answer;         // kGo, …; the question itself where nothing answers
-  bool repeatable;
+  std::string_view then;  // what the child does after it, as in "died while …"
+  Message answer;         // the question itself: the parent sends no answer
+  bool repeatable;        // may come more than once
 };
 
 inline constexpr std::string_view kFiltered =
     "its seccomp filter was loaded: does /linux/seccomp allow what follows?";
 
-/// The child's messages in the order of a container's life. One may be left out; none may come
-/// after a later one.
+/// The child's messages in the order of a container's life. The child may leave messages out, and
+/// may not go back in this order.
 inline constexpr std::array kExchanges{
     Exchange{Message::kMapIds, "MapIds", "it entered its namespaces", Message::kGo, false},
     Exchange{Message::kForked, "Forked", "it entered its namespaces", Message::kGo, false},
@@ -96,14 +96,14 @@ inline constexpr std::array kExchanges{
 
 std::string_view message_name(Message message);
 
-/// Follows the conversation on the parent's side.
+/// The parent's place in the conversation with one child.
 class Conversation {
  public:
   /// Errors: EPROTO when `message` may not come now.
   Result<void> hear(Message message);
-  /// The last message heard.
+  /// The name of the last message heard.
   std::string_view last() const { return last_ == nullptr ? "its start" : last_->name; }
-  /// What the child does now, as people understand it: "its terminal was opened".
+  /// What the child does now, for the sentence "died while …": "its terminal was opened".
   std::string_view activity() const { return last_ == nullptr ? "it was started" : last_->then; }
 
  private:
@@ -125,7 +125,7 @@ inline constexpr int kRootfsIndex = -1;
 /// A payload that is one decimal number.
 Result<int> parse_number(std::string_view payload);
 
-/// An Error as bytes and back: it crosses the socket with its frames.
+/// Failed's payload: an Error with its errno and its frames.
 std::string error_bytes(const Error& error);
 Error parse_error_bytes(std::string_view bytes);
 

@@ -10,10 +10,10 @@
 namespace ocirun::runtime {
 
 // The channel between a created container's init and `ocirun start`: a SOCK_SEQPACKET connection.
-//   init ── 'H'text ──► start   a hook without timeout lasts, every 10 s
-//   init ── 'E' ──► start     the next thing is execve
-//   init ── 'F'error ──► start   it failed
-//   end of stream after 'E'   execve has happened (it closes the socket), or killed init
+//   init ── 'H'text ──► start    every 10 s of a startContainer hook without timeout
+//   init ── 'E' ──► start        execve is the next system call
+//   init ── 'F'error ──► start   the container was not started; init exits
+//   end of stream after 'E'      execve has closed the socket, or init was killed
 inline constexpr char kGateHookLasts = 'H';
 inline constexpr char kGateExec = 'E';
 inline constexpr char kGateFailed = 'F';
@@ -27,9 +27,9 @@ inline constexpr char kEndedBeforeExec[] =
 class StartGate {
  public:
   explicit StartGate(UniqueFd listener) : listener_(std::move(listener)) {}
-  /// Blocks until somebody starts the container; closes the listener.
+  /// Waits without limit until `start` connects, then closes the listening socket.
   Result<void> wait();
-  /// A `start` that has died meanwhile holds nobody up.
+  // The three messages. A `start` that has died meanwhile is no error.
   void report_lasting_hook(std::string_view text) const;
   void announce_exec() const;
   void refuse(const Error& error) const;
@@ -39,15 +39,15 @@ class StartGate {
   UniqueFd connection_;
 };
 
-/// What `start` does about what it hears meanwhile.
+/// What `start` does while it waits for init.
 struct GateListener {
-  std::function<void(std::string_view)> warn;  // of a hook that lasts
-  /// As OnSilence; whether the next thing was to be execve.
+  std::function<void(std::string_view)> warn;  // gets the text of each 'H'
+  /// As OnSilence. `executing`: init has sent 'E'.
   std::function<Result<void>(std::chrono::seconds so_far, bool executing)> on_silence;
 };
 
-/// The other side: what became of init. Errors: init's own; or that it ended before execve; a
-/// signal that asks us to end; on_silence's.
+/// The side of `start`: returns when init has executed the program. Errors: the one that init sent;
+/// init ended before execve; a signal asks this command to end; the error of on_silence.
 Result<void> await_exec(Fd connection, const GateListener& listener);
 
 }  // namespace ocirun::runtime

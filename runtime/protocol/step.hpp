@@ -23,11 +23,11 @@ enum class InitStep : std::uint8_t {
   kMasks,
 };
 
-/// A place in memory that init writes and its parent reads: a process that the kernel kills says
-/// nothing any more. The clone shares the place, execve takes it away from the program.
+/// Memory that init writes and its parent reads, because an init that the kernel kills can send no
+/// message. The memory is shared by the clone; execve takes it away from the program.
 class StepBoard {
  public:
-  /// Where the kernel has no memory for the place, activity() is always empty.
+  /// Without memory for the board, activity() is always empty.
   StepBoard();
 
   void enter(InitStep step, int mount = 0) const;
