@@ -205,8 +205,8 @@ has_ended() { ! kill -0 "${HELPERS[-1]}" 2>/dev/null || [[ $(ps -o stat= -p "${H
   config '.hooks.startContainer = [{path: "/hook"}]'
   helper "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
   eventually exists "$BUNDLE/rootfs/begun"
-  eventually waits "$HELPER"
-  ends_by_term "$HELPER"
+  eventually waits "${HELPERS[-1]}"
+  ends_by_term "${HELPERS[-1]}"
   [[ ! -e $ROOT/$ID ]]
 }
 
@@ -222,8 +222,8 @@ has_ended() { ! kill -0 "${HELPERS[-1]}" 2>/dev/null || [[ $(ps -o stat= -p "${H
   eventually exists "$TMP/pid"
   pid=$(<"$TMP/pid")
   eventually contains "/proc/$pid/status" $'Seccomp:\t2' # execve comes next
-  eventually waits "$HELPER"
-  ends_by_term "$HELPER"
+  eventually waits "${HELPERS[-1]}"
+  ends_by_term "${HELPERS[-1]}"
   eventually is_gone "/proc/$pid"
 }
 
