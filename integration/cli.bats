@@ -203,7 +203,7 @@ load lib/common
 @test "R-45 without systemd on the host --systemd-cgroup is an error that leaves nothing" {
   [[ ! -d /run/systemd/system ]] || skip "systemd runs here"
   config '.linux.cgroupsPath = "system.slice:ocirun:" + $id' --arg id "$ID"
-  run timeout 10 "$OCIRUN" --root "$ROOT" --systemd-cgroup create --bundle "$BUNDLE" "$ID"
+  run timeout 60 "$OCIRUN" --root "$ROOT" --systemd-cgroup create --bundle "$BUNDLE" "$ID"
   exits 1 systemd
 }
 

@@ -92,7 +92,7 @@ load lib/common
   exits 1
   rmdir "$BUNDLE/config.json"
   mkfifo "$BUNDLE/config.json"
-  run timeout 5 "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID"
+  run timeout 60 "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID"
   exits 1
 }
 

@@ -13,8 +13,8 @@ load lib/common
 
 # Without jq and a subshell's sleep: this runs 200 times.
 wait_until_stopped() {
-  local tries
-  for ((tries = 0; tries < 500; tries++)); do
+  local deadline=$((SECONDS + 40))
+  while [[ $SECONDS -lt $deadline ]]; do
     [[ $("$OCIRUN" --root "$ROOT" state "$ID") != *'"stopped"'* ]] || return 0
   done
   return 1

@@ -162,8 +162,9 @@ process() { jq ".process | $1" "$BUNDLE/config.json" >"$TMP/process.json"; }
   run ocirun exec --process /dev/fd/77 "$ID"
   exits 255 '--process: /dev/fd/77: read: bad file descriptor'
   mkfifo "$TMP/fifo"
-  run timeout -k 5 0.3 "$OCIRUN" --root "$ROOT" exec --process "$TMP/fifo" "$ID"
-  exits 124 # by SIGTERM, not by the SIGKILL that would follow
+  helper "$OCIRUN" --root "$ROOT" exec --process "$TMP/fifo" "$ID"
+  eventually waits "$HELPER"
+  ends_by_term "$HELPER"
 }
 
 @test "exec --process that is missing, malformed or invalid is refused with status 255" {
@@ -180,10 +181,13 @@ process() { jq ".process | $1" "$BUNDLE/config.json" >"$TMP/process.json"; }
 
 @test "exec --detach returns at once, writes the pid file, and the process becomes the caller's child" {
   create_and_start
-  run "$LIB/subreaper" "$OCIRUN" --root "$ROOT" exec --detach --pid-file "$TMP/pid" "$ID" sh -c 'sleep 0.2; exit 33'
-  succeeds
-  equal "command 0" "${lines[0]}"
-  [[ ${lines[1]} == "orphan $(<"$TMP/pid") 33 "* ]]
+  helper "$LIB/subreaper" "$OCIRUN" --root "$ROOT" exec --detach --pid-file "$TMP/pid" "$ID" \
+    sh -c 'until [ -e /go ]; do sleep 0.02; done; exit 33'
+  eventually contains "$TMP/helper.log" "command"
+  equal "command 0" "$(<"$TMP/helper.log")"
+  touch "$BUNDLE/rootfs/go"
+  eventually has_ended "$HELPER"
+  [[ $(sed 1d "$TMP/helper.log") == "orphan $(<"$TMP/pid") 33 "* ]] || { cat "$TMP/helper.log" && false; }
   equal 0 "$(wc -l <"$TMP/pid")"
 }
 
@@ -212,14 +216,18 @@ process() { jq ".process | $1" "$BUNDLE/config.json" >"$TMP/process.json"; }
 @test "exec is refused on a paused container unless --ignore-paused" {
   create_and_start
   ocirun pause "$ID"
-  run timeout 10 "$OCIRUN" --root "$ROOT" exec "$ID" true
+  # One that does not look makes its process, and says the same ten seconds later.
+  run timeout 60 strace -qq -o "$TMP/trace" -e trace=clone,clone3 "$OCIRUN" --root "$ROOT" exec "$ID" true
   exits 255 "cannot exec in a paused container (resume it, or give --ignore-paused)"
+  equal "" "$(<"$TMP/trace")"
   helper "$OCIRUN" --root "$ROOT" exec --ignore-paused "$ID" touch /ran
-  sleep 0.2
+  eventually two_are_in_it
   [[ ! -e $BUNDLE/rootfs/ran ]]
   ocirun resume "$ID"
   eventually exists "$BUNDLE/rootfs/ran"
 }
+
+two_are_in_it() { [[ $(ocirun ps --format json "$ID" | jq length) == 2 ]]; }
 
 @test "exec reads the snapshot of config.json, not the bundle" {
   create_and_start

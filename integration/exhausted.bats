@@ -275,7 +275,8 @@ only_streams_and_files() { equal "" "$(grep -vE ' [012] -> | 3 -> /proc/[0-9]+/f
   create
   run bash -c '"$1" --root "$2" list >/dev/full' bash "$OCIRUN" "$ROOT"
   exits 1 "stdout: write: no space left on device"
-  run bash -c 'trap "" PIPE; { sleep 0.3; "$1" --root "$2" state "$3"; echo "status $?" >&2; } | :' bash "$OCIRUN" "$ROOT" "$ID"
+  mkfifo "$TMP/unread"
+  run bash -c 'trap "" PIPE; exec 8<>"$4" 9>"$4" 8>&-; "$1" --root "$2" state "$3" >&9; echo "status $?"' bash "$OCIRUN" "$ROOT" "$ID" "$TMP/unread"
   mentions "stdout: write: broken pipe"
   mentions "status 1"
   with_closed 1 state "$ID"

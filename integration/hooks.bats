@@ -104,10 +104,8 @@ record() { cat "$TMP/record" 2>/dev/null; }
 
 @test "H-5 a hook that runs over its timeout is killed with its children, and create fails" {
   hook createRuntime 'sleep 1234 & sleep 1235' '{"timeout": 1}'
-  local begin=$SECONDS
   refused createRuntime
-  [[ $((SECONDS - begin)) -lt 10 ]]
-  contains "$TMP/errors" "timed out"
+  contains "$TMP/errors" "timed out after 1 s"
 }
 
 @test "H-5 a hook inside its timeout succeeds" {
@@ -317,9 +315,10 @@ poststop $BUNDLE" "$(record)"
 }
 
 @test "LC-9 poststart runs after the program was executed" {
-  hook poststart "tr '\\0' ' ' </proc/\$(grep -o '\"pid\":[0-9]*' | cut -d: -f2)/cmdline >$TMP/record"
+  # The kernel has changed this link when execve closes what tells ocirun of it, but not yet the arguments.
+  hook poststart "readlink /proc/\$(grep -o '\"pid\":[0-9]*' | cut -d: -f2)/exe >$TMP/record"
   create_and_start
-  equal "sleep 1000 " "$(record)"
+  [[ $(record) == */bin/busybox ]] || { record && false; }
 }
 
 @test "LC-9 poststart runs even if the program is gone by then" {
@@ -338,8 +337,8 @@ poststop $BUNDLE" "$(record)"
 }
 
 @test "a hook may call state: no lock is held while it runs" {
-  hook createRuntime "timeout 5 $OCIRUN --root $ROOT state $ID >$TMP/record"
-  hook poststart "timeout 5 $OCIRUN --root $ROOT state $ID >>$TMP/record"
+  hook createRuntime "timeout 60 $OCIRUN --root $ROOT state $ID >$TMP/record"
+  hook poststart "timeout 60 $OCIRUN --root $ROOT state $ID >>$TMP/record"
   create_and_start
   [[ $(jq -r .status "$TMP/record" | xargs) =~ ^creat(ing|ed)\ running$ ]]
 }
@@ -359,11 +358,9 @@ poststop $BUNDLE" "$(record)"
 }
 
 @test "a hook that leaves a child behind does not hold create up" {
-  hook createRuntime 'sleep 2 & true'
-  local begin=$EPOCHREALTIME
+  hook createRuntime 'sleep 1005 & true'
   create
-  [[ $((${EPOCHREALTIME/./} - ${begin/./})) -lt 1500000 ]]
-  eventually eval '! pgrep -x -f "sleep 2"'
+  kill "$(pgrep -fx "sleep 1005")" # which is still there
 }
 
 @test "the network that a prestart hook prepares is the container's" {
@@ -420,17 +417,18 @@ hanging_hook() { hook "$1" "trap '' TERM INT HUP; sleep 1234 & echo \$! \$\$ >$T
   equal last "$(record)"
 }
 
-# Hooks for the host's sh and for the container's are both a sleep that outlasts the first warning.
+# The hooks last until every one has been named; the host's sh and the container's look for the same file.
 @test "a hook without a timeout that lasts is named every ten seconds, whoever runs it" {
   local kind pid
   for kind in createRuntime createContainer startContainer poststart; do
-    config '.hooks = {($k): [{path: "/bin/sleep", args: ["sleep", "11"]}]} | .linux.cgroupsPath += $k' --arg k "$kind"
+    config '.hooks = {($k): [{path: "/bin/sh", args: ["sh", "-c", "until [ -e /go ] || [ -e " + $go + " ]; do sleep 0.2; done"]}]}
+      | .linux.cgroupsPath += $k' --arg k "$kind" --arg go "$BUNDLE/rootfs/go"
     helper "$OCIRUN" --root "$ROOT" --log "$TMP/$kind.log" run --detach --bundle "$BUNDLE" "$ID-$kind"
     eventually exists "$ROOT/$ID-$kind" # config.json has been read
   done
-  sleep 8
   for kind in createRuntime createContainer startContainer poststart; do
-    eventually contains "$TMP/$kind.log" "$kind hook #0 (/bin/sleep): it has no timeout, and has run for 10 s already"
+    eventually contains "$TMP/$kind.log" "$kind hook #0 (/bin/sh): it has no timeout, and has run for 10 s already"
   done
+  touch "$BUNDLE/rootfs/go"
   for pid in "${HELPERS[@]}"; do wait "$pid"; done # nothing came of it
 }

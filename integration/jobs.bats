@@ -45,6 +45,7 @@ ends_shell() {
 }
 
 state_of() { sed -n 's/^State:\t\(.\).*/\1/p' "/proc/$1/status"; }
+is_asleep() { [[ $(state_of "$1") == S ]]; }
 is_stopped() { [[ $(state_of "$1") == T ]]; }
 # stops SIGNAL PID: what is typed afterwards is not read by that process any more.
 stops() {
@@ -176,8 +177,7 @@ in_foreground() {
     settings_are_the_shells
     types bg
     at_the_prompt
-    sleep 0.5
-    [[ $(state_of "$runner") == S ]]
+    eventually is_asleep "$runner"
     settings_are_the_shells
     is_idle "$runner"
     types fg

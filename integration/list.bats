@@ -124,9 +124,10 @@ load lib/common
   [[ $(ocirun list) == *paused* ]]
   ocirun resume "$ID"
   status_is running
-  sleep 0.2
-  [[ $(wc -l <"$BUNDLE/rootfs/ticks") -gt $before ]]
+  eventually has_more_ticks_than "$before"
 }
+
+has_more_ticks_than() { [[ $(wc -l <"$BUNDLE/rootfs/ticks") -gt $1 ]]; }
 
 @test "pause and resume where it makes no sense are errors without effect" {
   create_and_start

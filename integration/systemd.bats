@@ -211,10 +211,9 @@ run_in() {
       grep -q "^oom_kill [1-9]" $c/memory.events || { cat $c/memory.events; exit 1; }
       ordinary exec --detach web sh -c "while :; do :; done" </dev/null >"$W/log" 2>&1
       ordinary update --cpu-quota 1000 web
-      for ((i = 0; i < 100; i++)); do ! grep -q "^nr_throttled [1-9]" $c/cpu.stat || break; sleep 0.1; done
-      grep -q "^nr_throttled [1-9]" $c/cpu.stat || { cat $c/cpu.stat; exit 1; }
+      eventually grep -q "^nr_throttled [1-9]" $c/cpu.stat
       ordinary update --cpu-quota -1 web
-      ordinary exec web sh -c "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 5 >/dev/null 2>&1 & done" && { echo "$manager: no limit on pids"; exit 1; }
+      ordinary exec web sh -c "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 1000 >/dev/null 2>&1 & done" && { echo "$manager: no limit on pids"; exit 1; }
       grep -q "^max [1-9]" $c/pids.events || { cat $c/pids.events; exit 1; }
       ordinary delete --force web
       [[ ! -e $c ]] || { echo "$manager: the cgroup is still there"; exit 1; }
@@ -251,14 +250,10 @@ EOF
     bundle
     up web
     kill -STOP "$(pidof dbus-daemon)"
-    before=$SECONDS
     refused "has not answered" other
-    ((SECONDS - before < 25)) || { echo "took $((SECONDS - before)) s"; exit 1; }
-    before=$SECONDS
     ocirun delete --force web
-    ((SECONDS - before < 25)) || { echo "took $((SECONDS - before)) s"; exit 1; }
     kill -CONT "$(pidof dbus-daemon)"
-    for ((i = 0; i < 50; i++)); do [[ $(show ocirun-web.scope LoadState) != not-found ]] || break; sleep 0.1; done
+    soon LoadState not-found show ocirun-web.scope LoadState
     gone ocirun-web.scope
     export DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nowhere
     refused "over the system bus" other'
@@ -275,7 +270,7 @@ EOF
       "$@"
       local tenths=$(((${EPOCHREALTIME/[.,]/} - ${before/[.,]/}) / 100000))
       echo "$1 $2: $tenths tenths of a second"
-      ((tenths >= 95 && tenths < 150)) || exit 1
+      ((tenths >= 95 && tenths < 195)) || exit 1 # a second question is ten more
     }
     kill -STOP "$manager"
     took_ten_seconds refused "systemd has not answered for 10 s" other
@@ -283,7 +278,7 @@ EOF
     [[ ! -e $W/root/web ]]
     equal "processes" "" "$(cat "/sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/user.slice/ocirun-web.scope/cgroup.procs")"
     kill -CONT "$manager"
-    for ((i = 0; i < 100; i++)); do [[ $(show ocirun-web.scope LoadState) != not-found ]] || break; sleep 0.1; done
+    soon LoadState not-found show ocirun-web.scope LoadState
     gone ocirun-web.scope
     up again
     ocirun delete --force again'
@@ -341,7 +336,7 @@ EOF
     up web
     has x-y.scope ActiveState active
     ocirun kill web KILL
-    for ((i = 0; i < 50; i++)); do [[ $(ocirun state web | jq -r .status) != stopped ]] || break; sleep 0.1; done
+    soon status stopped eval "ocirun state web | jq -r .status"
     ocirun delete web
     gone x-y.scope'
 }
@@ -353,7 +348,7 @@ EOF
     gone ocirun-web.scope
     config ".hooks.createRuntime = [{path: \"/bin/sh\", args: [\"sh\", \"-c\", \"echo >$W/in-hook; exec sleep 1000\"]}]"
     "$OCIRUN" --root "$W/root" --systemd-cgroup create --bundle "$W/bundle" web </dev/null >"$W/log" 2>&1 &
-    for ((i = 0; i < 400; i++)); do [[ ! -s $W/in-hook ]] || break; sleep 0.05; done
+    eventually test -s "$W/in-hook"
     has ocirun-web.scope ActiveState active
     kill -KILL $!
     ocirun delete --force web

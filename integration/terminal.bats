@@ -216,7 +216,7 @@ matches_file() { grep -qE "$2" "$1" || { cat "$1"; return 1; }; }
   timeout -k 2 20 "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID" <"$TMP/stdin" >"$TMP/shown" 2>&1 3>&- 4>&- &
   local runner=$!
   eventually contains "$TMP/shown" ready
-  sleep 0.5 # until nothing goes in any more
+  eventually waits "$HELPER" # nothing goes in any more
   kill "$runner"
   wait "$runner" || rc=$?
   equal 3 "$rc"

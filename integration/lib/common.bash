@@ -137,7 +137,7 @@ needs_time_namespaces() { [[ -e /proc/self/ns/time ]] || skip "this kernel has n
 
 # --- the runtime -----------------------------------------------------------------------------------
 
-ocirun() { timeout --foreground -k 2 30 "$OCIRUN" --root "$ROOT" "$@"; }
+ocirun() { timeout --foreground -k 2 60 "$OCIRUN" --root "$ROOT" "$@"; }
 
 # create [OPTION…], start, run_container [OPTION…]: on $BUNDLE and $ID. A created container keeps the
 # descriptors of `create`, so its output goes to a file: `run` would wait for the end of a pipe.
@@ -196,6 +196,25 @@ show_output() {
 # has_ended PID: also one that nobody has waited for yet.
 has_ended() { [[ ! -e /proc/$1 || $(<"/proc/$1/status") == *"State:	Z"* ]]; }
 
+# waits PID: it sleeps each time that we look, so it waits for something.
+waits() {
+  local state _
+  for _ in 1 2 3 4 5 6; do
+    state=$(sed -n 's/^State:\t//p' "/proc/$1/status" 2>/dev/null)
+    [[ $state == [SD]* ]] || return 1
+    sleep 0.04
+  done
+}
+
+# ends_by_term PID [STATUS]: SIGTERM ends this child of the shell's, and not a limit of its own, which has another status.
+ends_by_term() {
+  local rc=0
+  kill -TERM "$1"
+  eventually has_ended "$1"
+  wait "$1" || rc=$?
+  equal "${2:-143}" "$rc"
+}
+
 # helper COMMAND…: in the background, killed in teardown at the latest; its pid is $HELPER.
 helper() {
   "$@" </dev/null >"$TMP/helper.log" 2>&1 3>&- 4>&- &
@@ -212,7 +231,8 @@ stop_helpers() {
   HELPERS=()
 }
 
-# eventually COMMAND…: true within ten seconds.
+# eventually COMMAND…: true within forty seconds. The product has limits of its own of ten: a test that something else
+# ends a wait looks at the status or the words too.
 eventually() { untraced wait_for "$@"; }
 
 # The deadline is for what hangs, not for a busy machine. A file may have a show_why of its own.

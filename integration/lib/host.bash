@@ -34,15 +34,18 @@ is_test_itself() {
 
 remember_host() { read_host HOST_BEFORE; }
 
-# host_is_unchanged: waits up to three seconds, because the kernel takes namespaces down in its own time.
+# host_is_unchanged: waits up to twenty seconds, because the kernel takes namespaces down in its own time.
 host_is_unchanged() {
-  local tries
-  for ((tries = 0; tries < 100; tries++)); do
-    find_host_changes
-    [[ ${#HOST_CHANGES[@]} != 0 ]] || return 0
+  local deadline=$((SECONDS + 20))
+  until is_unchanged_now; do
+    [[ $SECONDS -lt $deadline ]] || return 1
     sleep 0.03
   done
-  return 1
+}
+
+is_unchanged_now() {
+  find_host_changes
+  [[ ${#HOST_CHANGES[@]} == 0 ]]
 }
 
 find_host_changes() {
@@ -100,7 +103,7 @@ thaw() {
 # A dying process keeps its cgroup for a moment.
 remove_cgroup() {
   local tries
-  for ((tries = 0; tries < 50; tries++)); do
+  for ((tries = 0; tries < 400; tries++)); do
     find "$1" -depth -type d -exec rmdir {} + 2>/dev/null && return 0
     sleep 0.05
   done

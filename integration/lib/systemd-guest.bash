@@ -10,7 +10,7 @@ instance=() rootless=()
 [[ $(id -u) == 0 ]] || { instance=(--user) rootless=(--rootless); }
 chmod 755 "$W"
 
-ocirun() { timeout --foreground -k 2 40 "$OCIRUN" --root "$W/root" --systemd-cgroup "$@"; }
+ocirun() { timeout --foreground -k 2 60 "$OCIRUN" --root "$W/root" --systemd-cgroup "$@"; }
 systemd() { systemctl "${instance[@]}" "$@"; }
 
 # show UNIT PROPERTY: its value alone.
@@ -96,10 +96,10 @@ nothing_left() {
   equal "processes" "" "$(pgrep -f "run --bundle $W/bundle|^/usr/bin/bash -c" || true)"
 }
 
-# journal_has WORDS JOURNALCTL-OPTION…: within ten seconds.
+# journal_has WORDS JOURNALCTL-OPTION…: within forty seconds.
 journal_has() {
-  local tries
-  for ((tries = 0; tries < 100; tries++)); do
+  local deadline=$((SECONDS + 40))
+  while ((SECONDS < deadline)); do
     ! journalctl --output=cat "${@:2}" | grep -qxF -- "$1" || return 0
     sleep 0.1
   done
@@ -108,10 +108,19 @@ journal_has() {
   exit 1
 }
 
-# soon WHAT EXPECTED COMMAND…: within ten seconds it prints that.
+# eventually COMMAND…: true within forty seconds.
+eventually() {
+  local deadline=$((SECONDS + 40))
+  until "$@"; do
+    ((SECONDS < deadline)) || { echo "never became true: $*"; exit 1; }
+    sleep 0.1
+  done
+}
+
+# soon WHAT EXPECTED COMMAND…: within forty seconds it prints that.
 soon() {
-  local tries
-  for ((tries = 0; tries < 100; tries++)); do
+  local deadline=$((SECONDS + 40))
+  while ((SECONDS < deadline)); do
     [[ $("${@:3}") != "$2" ]] || return 0
     sleep 0.1
   done

@@ -167,7 +167,7 @@ nothing_was_traced() { ! spy_saw traced || { echo "the spy traced a process"; re
   nothing_was_traced
   nothing_was_reached
   equal "" "$(grep -vE '^tried (EPERM|EACCES|ESRCH)$' "$BUNDLE/rootfs/attack/log")"
-  ocirun exec "$ID" sleep 1 # a program with the spy's own rights
+  ocirun exec --detach "$ID" sleep 1000 </dev/null >/dev/null 2>&1 3>&- 4>&- # a program with the spy's own rights
   eventually spy_saw traced
   caught nothing_was_traced
 }

@@ -51,14 +51,18 @@ something_was_seen() { [[ -s $BUNDLE/rootfs/seen ]]; }
   cp "$(command -v busybox)" "$TMP/busybox-copy.new"
   mv "$TMP/busybox-copy.new" "$TMP/busybox-copy"
   COPY_BEFORE=$(copy_of_runtime)
-  for n in {1..5}; do nsenter -t "$(init_pid)" -p -- "$TMP/busybox-copy" sleep 0.2; done
-  eventually was_written
+  eventually enters_and_is_written
   caught copy_was_not_seen
   caught nothing_was_written
   caught copy_is_untouched
 }
 
 was_written() { ! nothing_was_written; }
+# Time and again, because the thief may look too seldom.
+enters_and_is_written() {
+  nsenter -t "$(init_pid)" -p -- "$TMP/busybox-copy" sleep 0.2 2>/dev/null || true
+  was_written
+}
 
 @test "runc CVE-2019-5736 an image whose program is a script for /proc/self/exe does not get at the host's file from run" {
   local n

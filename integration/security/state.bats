@@ -122,13 +122,15 @@ while True:
   eventually eval '! flock -n "$TMP/theirs/ocirun/$ID" true'
   "$OCIRUN" --root "$TMP/theirs/ocirun" delete --force "$ID" >"$TMP/output" 2>&1 3>&- 4>&- &
   HELPERS+=("$!")
-  sleep 0.5
+  eventually has_open "$!" "$TMP/theirs/ocirun/$ID"
   mv "$TMP/theirs/ocirun" "$TMP/theirs/moved"
   ln -s "$TMP/precious" "$TMP/theirs/ocirun"
   kill -KILL "${HELPERS[-2]}"
   eventually is_gone "$TMP/theirs/moved/$ID"
   [[ -d $TMP/precious/$ID ]]
 }
+
+has_open() { find "/proc/$1/fd" -lname "$2" 2>/dev/null | grep -q .; }
 
 @test "a runtime that is killed at any of many points leaves only what delete --force removes" {
   local delay
@@ -139,7 +141,7 @@ while True:
     untraced host_is_unchanged || { print_host_changes; return 1; }
   done
   create
-  caught untraced host_is_unchanged # which lives on
+  caught untraced is_unchanged_now # which lives on
 }
 
 @test "a stranger who got the number of a container's init takes none of its signals" {
@@ -203,10 +205,8 @@ has_ended() { ! kill -0 "${HELPERS[-1]}" 2>/dev/null || [[ $(ps -o stat= -p "${H
   config '.hooks.startContainer = [{path: "/hook"}]'
   helper "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
   eventually exists "$BUNDLE/rootfs/begun"
-  sleep 0.5
-  caught has_ended
-  kill -TERM "${HELPERS[-1]}"
-  eventually has_ended
+  eventually waits "${HELPERS[-1]}"
+  ends_by_term "${HELPERS[-1]}"
   [[ ! -e $ROOT/$ID ]]
 }
 
@@ -222,10 +222,8 @@ has_ended() { ! kill -0 "${HELPERS[-1]}" 2>/dev/null || [[ $(ps -o stat= -p "${H
   eventually exists "$TMP/pid"
   pid=$(<"$TMP/pid")
   eventually contains "/proc/$pid/status" $'Seccomp:\t2' # execve comes next
-  sleep 0.5
-  caught has_ended
-  kill -TERM "${HELPERS[-1]}"
-  eventually has_ended
+  eventually waits "${HELPERS[-1]}"
+  ends_by_term "${HELPERS[-1]}"
   eventually is_gone "/proc/$pid"
 }
 

@@ -1,5 +1,7 @@
 #include <sys/prctl.h>
 
+#include <chrono>
+
 #include "tests/cgroups/container/kernel_fixture.hpp"
 
 using namespace ocirun;
@@ -31,11 +33,12 @@ int fork_for_ever() {
 }
 
 bool becomes(const std::function<bool()>& condition) {
-  for (int i = 0; i < 5000; ++i) {
-    if (condition()) return true;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(40);  // a hang
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
     ::usleep(1000);
   }
-  return false;
+  return true;
 }
 
 std::size_t count(const TestCgroup& cgroup) { return must(cgroup->pids()).size(); }
@@ -110,7 +113,7 @@ void destroy_a_fork_bomb(const Layout& layout) {
   resources.pids_limit = 60;
   if (layout.hierarchies.size() > 1) must(cgroup->apply(resources));
   Member member(cgroup, layout.hierarchies.size() > 1 ? fork_for_ever : family);
-  ::usleep(20'000);
+  BOOST_TEST(becomes([&] { return count(cgroup) > 1; }));
   must(cgroup->destroy());
   BOOST_TEST(!cgroup.exists());
 }

@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(a_fifo_under_the_temporary_name_does_not_make_us_wait) {
                const Scratch scratch;
                const std::string guessed = ".pid." + std::to_string(::getpid());
                BOOST_REQUIRE(::mkfifo((scratch / guessed).c_str(), 0666) == 0);
-               ::alarm(5);  // a hang kills this child
+               ::alarm(kHangSeconds);  // a hang kills this child
                [[maybe_unused]] const auto any = replace_file(scratch.open(), "pid", "1", 0644);
                BOOST_TEST(mode_of(scratch / guessed) == -1);
              }) == 0);
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(a_regular_file_is_read_up_to_its_limit) {
 
 BOOST_AUTO_TEST_CASE(what_is_no_regular_file_is_an_error_and_never_a_wait) {
   BOOST_TEST(run_in_child(0, [] {
-               ::alarm(10);  // a hang kills this child
+               ::alarm(kHangSeconds);  // a hang kills this child
                const Scratch scratch;
                BOOST_REQUIRE(::mkfifo((scratch / "fifo").c_str(), 0600) == 0);
                BOOST_REQUIRE(::mkdir((scratch / "directory").c_str(), 0700) == 0);

@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(the_pidfd_is_close_on_exec_and_readable_when_the_child_has_
   pollfd end{child.pidfd.get(), POLLIN, 0};
   BOOST_TEST(::poll(&end, 1, 0) == 0);
   ::kill(child.pid, SIGKILL);
-  BOOST_TEST(::poll(&end, 1, 5000) == 1);
+  BOOST_TEST(::poll(&end, 1, kHangSeconds * 1000) == 1);
   const int status = must(wait_for_child(child.pid));
   BOOST_TEST(WIFSIGNALED(status));
   BOOST_TEST(WTERMSIG(status) == SIGKILL);

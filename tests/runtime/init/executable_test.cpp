@@ -26,7 +26,7 @@ std::string home_with(const std::string& passwd, std::uint32_t uid) {
   const std::string answer = scratch.file("answer", "");
   BOOST_TEST(run_in_child(0, [&] {
                BOOST_REQUIRE(::chroot(scratch.path().c_str()) == 0);
-               ::alarm(10);
+               ::alarm(kHangSeconds);
                std::ofstream("/answer") << find_home(uid);
              }) == 0);
   return slurp(answer);
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(a_thousand_variables_take_no_time) {
   Words many;
   for (int i = 0; i < 2000; ++i) many.push_back("NAME" + std::to_string(i) + "=value");
   BOOST_TEST(seconds_of([&] { BOOST_TEST(normalize_environment(many, "/").size() == 2001u); }) <
-             5.0);
+             kHang);
 }
 
 // --- the home directory
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(a_passwd_that_is_no_file_gives_the_root_directory_and_no_wa
   const auto home = [&] {
     std::string answer = scratch.file("answer", "");
     BOOST_TEST(run_in_child(0, [&] {
-                 ::alarm(10);  // a hang kills this child
+                 ::alarm(kHangSeconds);  // a hang kills this child
                  BOOST_REQUIRE(::chroot(scratch.path().c_str()) == 0);
                  BOOST_REQUIRE(::chdir("/") == 0);
                  std::ofstream("/answer") << find_home(0);
