@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(names_of_the_host_need_a_uts_namespace) {  // T-4, T-5
   check_one_problem(parse_patched(R"({"hostname": ")" + long_name + "\"}").problems,
                     {"", "/hostname", "has 65 bytes, at most 64"});
   const Config config = config_of(R"({"hostname": "h", "domainname": "d",
-    "linux": {"namespaces": [{"type": "uts", "path": "/proc/1/ns/uts"}, {"type": "mount"}]}})");
+    "linux": {"namespaces": [{"type": "uts", "path": "/run/uts/other"}, {"type": "mount"}]}})");
   BOOST_TEST(config.hostname == "h");
   BOOST_TEST(config.domainname == "d");
 }

@@ -193,7 +193,8 @@ BOOST_AUTO_TEST_CASE(the_process_of_exec_is_read_alone) {
   const auto wrong = parse_process(R"({"args": ["id"], "cwd": "x", "env": ["a"]})", warnings);
   BOOST_TEST_REQUIRE(!wrong.has_value());
   BOOST_TEST(wrong.error().message() ==
-             "process: /cwd: must be an absolute path, not \"x\" (and 1 more problem)");
+             "process: /cwd: must be an absolute path, not \"x\"; "
+             "/env/0: must have the form NAME=value, not \"a\"");
   BOOST_TEST(!parse_process("null", warnings).has_value());
 }
 

@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(cpu_limits_are_set_in_any_order, *needs("cpu"))  // R-20 R-
   cpu = {};
   cpu.quota = 10;
   BOOST_TEST(must_fail(cgroup->apply(with(cpu)))
-                 .starts_with("/linux/resources/cpu/quota: quota and period must be between"));
+                 .starts_with("/linux/resources/cpu/quota: the quota must be at least 1000 "));
 }
 
 BOOST_AUTO_TEST_CASE(realtime_is_given_to_our_own_parents_too, *needs("cpu"))

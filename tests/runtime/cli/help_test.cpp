@@ -127,7 +127,8 @@ BOOST_AUTO_TEST_CASE(the_help_of_a_command_tells_its_usage_and_every_option) {
       for (const Option& option : command.options) {
         const auto lines = lines_of(text);
         const auto line = std::ranges::find_if(lines, [&](const std::string& candidate) {
-          return has(candidate + " ", "--" + std::string(option.name) + " ");
+          return candidate.starts_with("  ") &&
+                 has(candidate + " ", "--" + std::string(option.name) + " ");
         });
         BOOST_REQUIRE_MESSAGE(line != lines.end(), option.name);
         BOOST_TEST(has(*line, option.value));

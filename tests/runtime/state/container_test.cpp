@@ -150,7 +150,10 @@ BOOST_AUTO_TEST_CASE(an_unknown_container_does_not_exist) {  // what engines mat
   const Root root(init);
   const auto other = Container::load(root.options, must(ContainerId::parse("other")));
   BOOST_REQUIRE(!other);
-  BOOST_TEST(other.error().message() == "container does not exist");
+  BOOST_TEST(
+      other.error().message() ==
+      fmt::format("container does not exist (in the state root {}; --root names another one)",
+                  root.scratch.path()));
 }
 
 BOOST_AUTO_TEST_CASE(a_damaged_container_tells_how_to_get_rid_of_it_and_force_does) {  // OP-5
@@ -212,8 +215,8 @@ BOOST_AUTO_TEST_CASE(only_a_stopped_container_is_deleted_without_force) {  // OP
   init.die_and_stay_a_zombie();
   must(delete_container(root.options, kId, Force::kNo, log));
   BOOST_TEST(root.scratch.names().empty());
-  BOOST_TEST(must_fail(delete_container(root.options, kId, Force::kNo, log)) ==
-             "container does not exist");
+  BOOST_TEST(must_fail(delete_container(root.options, kId, Force::kNo, log))
+                 .starts_with("container does not exist (in the state root "));
   must(delete_container(root.options, kId, Force::kYes, log));  // containerd's second time
 }
 

@@ -77,7 +77,8 @@ BOOST_AUTO_TEST_CASE(a_missing_root_is_an_error_where_the_user_named_it_and_else
   BOOST_TEST(opened.error().number() == ENOENT);
   const Store empty = must(Store::open(missing, MissingRoot::kIsEmpty));
   BOOST_TEST(must(empty.ids()).empty());
-  BOOST_TEST(must_fail(empty.find(id())) == "container does not exist");
+  BOOST_TEST(
+      must_fail(empty.find(id())).starts_with("container does not exist (in the state root "));
   BOOST_TEST(scratch.names().empty());
 }
 
@@ -135,7 +136,8 @@ BOOST_AUTO_TEST_CASE(a_sticky_root_of_roots_is_shared_and_each_user_sees_their_o
                  const std::string text = must_fail(open().find(id(name)));
                  BOOST_TEST(text.find("is none of yours: it belongs to user") != std::string::npos);
                }
-               BOOST_TEST(must_fail(open().find(id("missing"))) == "container does not exist");
+               BOOST_TEST(
+                   must_fail(open().find(id("missing"))).starts_with("container does not exist"));
              }) == 0);
   const std::vector<std::string> all{"of-root", "of-user", "open"};
   BOOST_TEST(must(open().ids()) == all, boost::test_tools::per_element());
@@ -206,7 +208,7 @@ BOOST_AUTO_TEST_CASE(an_id_that_is_not_there_does_not_exist_and_a_symlink_is_not
   const Scratch scratch;
   const Store store = store_in(scratch);
   const std::string text = must_fail(store.find(id()));
-  BOOST_TEST(text == "container does not exist");  // what containerd matches
+  BOOST_TEST(text.starts_with("container does not exist"));  // what containerd matches
   BOOST_REQUIRE(::symlink("/etc", (scratch / "link").c_str()) == 0);
   scratch.file("file", "");
   BOOST_TEST(!store.find(id("link")));
