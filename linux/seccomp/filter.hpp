@@ -92,7 +92,7 @@ struct SeccompFilter {
   bool notify = false;
 };
 
-/// Compiles a profile with libseccomp; called by the parent. The native architecture is always
+/// Compiles a profile; called by the parent. The native architecture is always
 /// included. Architectures that this kernel cannot run are left out, since their system calls do
 /// not exist here. System calls that libseccomp does not know are skipped and listed in one line of
 /// `warnings`. System calls that are newer than the profile get ENOSYS instead of a default EPERM

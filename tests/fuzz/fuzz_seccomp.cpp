@@ -1,7 +1,11 @@
-// A profile as JSON: read, then compiled by libseccomp.
+// A profile as JSON: read, compiled, and compared with libseccomp's filter.
+#include <random>
+#include <span>
+
 #include "bundle/config/config.hpp"
 #include "linux/seccomp/filter.hpp"
 #include "tests/fuzz/fuzz.hpp"
+#include "tests/linux/seccomp/against_libseccomp.hpp"
 
 using namespace ocirun;
 
@@ -17,5 +21,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::size_t kMostInstructions = 4096;  // BPF_MAXINSNS
   if (filter)
     fuzz::require(!filter->program.empty() && filter->program.size() <= kMostInstructions);
+  std::mt19937 random(static_cast<std::uint32_t>(size));
+  for (const std::uint32_t architecture : std::span(test::kComparedArchitectures).first(3))
+    fuzz::require(!test::wrong_answer(*parsed.config->seccomp, architecture, 0, 8, random));
   return 0;
 }

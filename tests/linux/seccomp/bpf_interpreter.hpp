@@ -1,7 +1,8 @@
 #pragma once
 
 // Runs a seccomp filter on a made-up system call, so that tests can ask about architectures that
-// this machine does not have. It knows what seccomp allows of classic BPF and libseccomp uses.
+// this machine does not have. It knows what seccomp allows of classic BPF, as far as libseccomp and
+// ocirun use it.
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>

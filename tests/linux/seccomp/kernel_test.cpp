@@ -96,7 +96,7 @@ CHILD_TEST(a_tracer_gets_the_errno_of_the_profile_as_event_data, 0)  // S-2
   ::ptrace(PTRACE_SETOPTIONS, tracee, nullptr, PTRACE_O_TRACESECCOMP | PTRACE_O_EXITKILL);
   ::ptrace(PTRACE_CONT, tracee, nullptr, nullptr);
   ::waitpid(tracee, &status, 0);
-  BOOST_TEST(status >> 8 == (SIGTRAP | (PTRACE_EVENT_SECCOMP << 8)));
+  BOOST_TEST((status >> 8) == (SIGTRAP | (PTRACE_EVENT_SECCOMP << 8)));
   unsigned long data = 0;
   ::ptrace(PTRACE_GETEVENTMSG, tracee, nullptr, &data);
   BOOST_TEST(data == 77U);

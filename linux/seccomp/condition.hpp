@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "linux/seccomp/filter.hpp"
+#include "linux/seccomp/program.hpp"
+
+namespace ocirun::linux {
+
+/// The width in bits of the arguments that a filter compares. On a 32-bit architecture libseccomp
+/// compares the low 32 bits of an argument with the low 32 bits of the profile's value.
+enum class ArgumentWidth : std::uint8_t { k32, k64 };
+ArgumentWidth argument_width(std::uint32_t architecture);
+
+/// A condition on an argument of a system call.
+struct Condition {
+  std::uint32_t argument = 0;  // 0 … 5
+  SeccompOperator op = SeccompOperator::kEqual;
+  std::uint64_t mask = 0;  // of kMaskedEqual; otherwise all bits
+  std::uint64_t value = 0;
+
+  bool operator==(const Condition&) const = default;
+};
+
+/// The condition as an architecture with such arguments sees it. SCMP_CMP_MASKED_EQ: the profile's
+/// `value` is the mask, and bits of `valueTwo` outside of the mask do not count (S-9).
+Condition condition_of(const SeccompArgument& argument, ArgumentWidth width);
+
+/// Conditions that must all hold, at most one for each argument, in order of the arguments. Empty:
+/// every call meets them.
+using Conditions = std::vector<Condition>;
+
+/// Whether no call can meet both. Says false where that would need more than a look at two
+/// conditions on the same argument.
+bool exclude_each_other(const Conditions& one, const Conditions& other);
+
+/// Instructions that return `answer` to a call that meets the conditions. For other calls, they
+/// continue with the instruction behind them.
+Program return_where_met(const Conditions& conditions, ArgumentWidth width, std::uint32_t answer);
+
+}  // namespace ocirun::linux

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "linux/base/error.hpp"
+#include "linux/seccomp/filter.hpp"
+
+namespace ocirun::linux {
+
+/// A rule of a profile after its checks.
+struct PreparedRule {
+  std::uint32_t answer = 0;  // SECCOMP_RET_* with its data
+  /// A call that meets all conditions of one of these sets gets the answer.
+  std::vector<std::vector<SeccompArgument>> alternatives;
+  std::vector<std::string> names;  // of system calls that libseccomp knows on some architecture
+  std::size_t index = 0;           // in /linux/seccomp/syscalls
+};
+
+struct PreparedProfile {
+  std::uint32_t default_answer = 0;  // SECCOMP_RET_* with its data
+  std::vector<PreparedRule> rules;   // in the profile's order
+};
+
+/// Checks a profile's actions, errnos and arguments. Names of system calls that libseccomp does not
+/// know are left out and listed in one line of `warnings`. Errors name the field.
+Result<PreparedProfile> prepare(const SeccompProfile& profile, std::vector<std::string>& warnings);
+
+}  // namespace ocirun::linux

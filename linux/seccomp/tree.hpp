@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "linux/seccomp/program.hpp"
+
+namespace ocirun::linux {
+
+/// What a filter does with the system call numbers from `first` to the next leaf's.
+struct Leaf {
+  std::uint32_t first = 0;
+  std::uint32_t answer = 0;            // SECCOMP_RET_*, without a routine
+  std::optional<std::size_t> routine = std::nullopt;  // index of the program that decides
+
+  bool does_the_same(const Leaf& other) const {
+    return routine ? routine == other.routine : !other.routine && answer == other.answer;
+  }
+};
+
+/// A binary search for the number in the accumulator, and the routines behind it. `leaves` are
+/// sorted and begin with number 0. Each routine has to return on all its paths.
+Program search_tree(std::span<const Leaf> leaves, std::span<const Program> routines);
+
+}  // namespace ocirun::linux
