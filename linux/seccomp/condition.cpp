@@ -57,8 +57,8 @@ bool exclude(const Condition& one, const Condition& other) {
   if (wants_bits(one) && wants_bits(other))
     return ((one.value ^ other.value) & one.mask & other.mask) != 0;
   if (one.op == SeccompOperator::kNotEqual || other.op == SeccompOperator::kNotEqual)
-    return one.value == other.value && (one.op == SeccompOperator::kEqual ||
-                                        other.op == SeccompOperator::kEqual);
+    return one.value == other.value &&
+           (one.op == SeccompOperator::kEqual || other.op == SeccompOperator::kEqual);
   const Range a = range_of(one);
   const Range b = range_of(other);
   return a.greatest < b.least || b.greatest < a.least;
@@ -129,8 +129,10 @@ void prepend(Program code, Program& rest) {
     if (BPF_CLASS(code[at].code) != BPF_JMP) continue;
     const std::size_t to_rest = code.size() - at - 1;
     const auto resolve = [&](std::uint8_t& distance) {
-      if (distance == kMet) distance = static_cast<std::uint8_t>(to_rest);
-      else if (distance == kNotMet) distance = static_cast<std::uint8_t>(to_rest + rest.size());
+      if (distance == kMet)
+        distance = static_cast<std::uint8_t>(to_rest);
+      else if (distance == kNotMet)
+        distance = static_cast<std::uint8_t>(to_rest + rest.size());
     };
     resolve(code[at].jt);
     resolve(code[at].jf);
@@ -165,7 +167,8 @@ bool exclude_each_other(const Conditions& one, const Conditions& other) {
 
 Program return_where_met(const Conditions& conditions, ArgumentWidth width, std::uint32_t answer) {
   Program code{return_answer(answer)};
-  for (std::size_t i = conditions.size(); i > 0; --i) prepend(code_of(conditions[i - 1], width), code);
+  for (std::size_t i = conditions.size(); i > 0; --i)
+    prepend(code_of(conditions[i - 1], width), code);
   return code;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace ocirun::linux {
 namespace {
@@ -43,7 +44,8 @@ Mentions mentions(std::uint32_t architecture, const PreparedProfile& profile) {
       else if (number >= 0)
         found.calls.push_back({static_cast<std::uint32_t>(number), &rule, &name});
     }
-  std::ranges::stable_sort(found.calls, {}, &Mention::number);
+  std::ranges::sort(found.calls, {},
+                    [](const Mention& m) { return std::pair(m.number, m.rule->index); });
   return found;
 }
 
@@ -99,14 +101,16 @@ class Decider {
     const auto end = mentions_.calls.cend();
     for (auto first = mentions_.calls.cbegin(); first != end;) {
       const std::uint32_t number = first->number;
-      const auto last = std::find_if(first, end, [&](const Mention& m) { return m.number != number; });
+      const auto last =
+          std::find_if(first, end, [&](const Mention& m) { return m.number != number; });
       TRY_ASSIGN(Decision decision, decide_call({first, last}));
       decisions_.calls.push_back({number, number, std::move(decision)});
       first = last;
     }
-    if (!mentions_.multiplexed.empty()) decisions_.unnamed = leave_to_libseccomp(mentions_.multiplexed);
+    if (!mentions_.multiplexed.empty())
+      decisions_.unnamed = leave_to_libseccomp(mentions_.multiplexed);
     // libseccomp gets the rules in the order of the profile.
-    std::ranges::stable_sort(decisions_.left_to_libseccomp.rules, {}, &PreparedRule::index);
+    std::ranges::sort(decisions_.left_to_libseccomp.rules, {}, &PreparedRule::index);
     return std::move(decisions_);
   }
 
@@ -119,7 +123,8 @@ class Decider {
     if (is_multiplexer(mentions.front()) && !mentions_.multiplexed.empty())
       return leave_to_libseccomp(mentions);
     for (const Mention& mention : mentions)
-      if (changes(mention) && is_unconditional(mention, width_)) return always(mention.rule->answer);
+      if (changes(mention) && is_unconditional(mention, width_))
+        return always(mention.rule->answer);
     Decision decision = always(default_answer_);
     for (const Mention& mention : mentions)
       if (changes(mention))

@@ -8,7 +8,7 @@ namespace ocirun::linux {
 namespace {
 
 Result<std::uint32_t> answer_of(SeccompAction action, std::optional<std::uint32_t> errno_ret,
-                                   std::string_view field) {
+                                std::string_view field) {
   const auto greatest = greatest_errno(action);
   if (errno_ret && !greatest)
     return refuse("{}: only SCMP_ACT_ERRNO and SCMP_ACT_TRACE take an errno", field);
@@ -82,9 +82,8 @@ Result<PreparedProfile> prepare(const SeccompProfile& profile, std::vector<std::
         "/linux/seccomp/defaultAction: SCMP_ACT_NOTIFY would stop the runtime itself"
         " before anybody listens; use it in rules");
   PreparedProfile prepared;
-  TRY_ASSIGN(prepared.default_answer,
-             answer_of(profile.default_action, profile.default_errno_ret,
-                       "/linux/seccomp/defaultErrnoRet"));
+  TRY_ASSIGN(prepared.default_answer, answer_of(profile.default_action, profile.default_errno_ret,
+                                                "/linux/seccomp/defaultErrnoRet"));
   std::vector<std::string> unknown;
   for (std::size_t i = 0; i < profile.rules.size(); ++i) {
     TRY_ASSIGN(PreparedRule rule, prepare_rule(profile.rules[i], i, unknown));

@@ -13,7 +13,7 @@ namespace ocirun::linux {
 /// What a filter does with the system call numbers from `first` to the next leaf's.
 struct Leaf {
   std::uint32_t first = 0;
-  std::uint32_t answer = 0;            // SECCOMP_RET_*, without a routine
+  std::uint32_t answer = 0;                           // SECCOMP_RET_*, without a routine
   std::optional<std::size_t> routine = std::nullopt;  // index of the program that decides
 
   bool does_the_same(const Leaf& other) const {

@@ -4,10 +4,10 @@
 
 namespace ocirun::runtime {
 
-/// `error` of Store::create(): where the id belongs to a container that a foreground `run`
-/// attended, and that `run` was killed, a sentence says so, and what removes the container. Nobody
-/// removes it by itself: a command that is killed cannot, and its container is worth more than its
-/// id.
+/// Explains an error of Store::create() whose cause is a taken id. If the id belongs to a container
+/// of a foreground `run` that was killed, the returned error says so and names the command that
+/// removes the container. Every other error is returned as it is. ocirun does not remove such a
+/// container by itself, because the container may still do useful work.
 Error explain_taken_id(const Store& store, const ContainerId& id, Error error);
 
 }  // namespace ocirun::runtime

@@ -7,28 +7,30 @@
 
 namespace ocirun::runtime {
 
-/// Writes record.cgroup_mark on the container's cgroup, and what a damaged state cannot tell of it.
-/// Errors: those of cgroups::write_mark().
+/// Marks the container's cgroup with record.cgroup_mark and with the facts that `delete --force`
+/// needs when state.json is damaged. Errors: those of cgroups::write_mark().
 Result<void> mark_cgroup(const bundle::ContainerRecord& record);
 
-/// Whether the host's root has marked the cgroup of `record` as another container's.
+/// Whether a mark that root of the host wrote gives the cgroup in `record` to another container.
 bool bears_mark_of_another(const bundle::ContainerRecord& record);
 
-/// Whether the cgroup of `record`, whose init is not there any more, is none of the container's: it
-/// was never made (a create was killed, and somebody else is in that place), or was made anew
-/// since. Errors: its mark cannot be read.
+/// For a container whose init has ended: whether the cgroup at the path in `record` is not the
+/// container's. Either `create` was killed before it made the cgroup, and somebody else uses the
+/// path, or somebody else made a cgroup there after the container's was removed. Errors: the mark
+/// cannot be read.
 Result<bool> is_of_another(const Store& store, const StateDirectory& directory,
                            const bundle::ContainerRecord& record);
-/// The same of a container that was committed, as far as marks alone tell.
+/// The second case of is_of_another() alone, for a container whose state.json was written; decided
+/// by the marks.
 Result<bool> was_made_anew(const bundle::ContainerRecord& record);
 
-/// A cgroup that says that it is the one of `directory`, and what else of it can be believed.
+/// A cgroup whose mark names a state directory.
 struct MarkedCgroup {
   cgroups::Record record;
-  bool is_proven = false;  // nobody without CAP_SYS_ADMIN on the host can have said so
+  bool is_proven = false;  // only CAP_SYS_ADMIN of the host could write the mark
 };
-/// Wherever it is; nothing where none says so. Root of the host, for a state of its own, believes
-/// only marks that root wrote.
+/// Searches all cgroups for one whose mark names `directory`; nothing if there is none. If root of
+/// the host owns `directory`, only marks that root of the host wrote count.
 Result<std::optional<MarkedCgroup>> find_cgroup_of(const StateDirectory& directory);
 
 }  // namespace ocirun::runtime

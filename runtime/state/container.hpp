@@ -16,31 +16,33 @@
 
 namespace ocirun::runtime {
 
-/// A container that exists, as later commands meet it: its record, and what /proc and its cgroup
-/// say now.
+/// A container whose state.json was written. Every command but `create` works on this class: the
+/// record comes from the state directory, the status from /proc and the cgroup.
 class Container {
  public:
-  /// Errors: "container does not exist"; a container that is still being created, or whose state
-  /// file is damaged: only `delete --force` works on those.
+  /// Errors: "container does not exist"; the container is still being created; state.json is
+  /// damaged. In the last two cases only `delete --force` works.
   static Result<Container> load(const GlobalOptions& options, const ContainerId& id);
   static Result<Container> load(const Store& store, const ContainerId& id);
 
   const bundle::ContainerRecord& record() const { return record_; }
   const StateDirectory& directory() const { return directory_; }
-  /// The snapshots that `create` has kept for later commands: config.json and the compiled seccomp
-  /// filter. Errors: "container does not exist" when the container was deleted after load().
+  /// The files that `create` kept for later commands: the snapshot of config.json, and the compiled
+  /// seccomp filter. Errors: "container does not exist" if the container was deleted after load().
   Result<bundle::Config> config() const { return kept(directory_.read_snapshot(record_.bundle)); }
   Result<std::string> filter_bytes() const { return kept(directory_.read_filter()); }
   linux::ProcessIdentity init() const { return record_.init(); }
 
-  /// A zombie init counts as stopped; so does a process with that number but another start time or
-  /// boot.
+  /// The status at this moment. `stopped` if init is a zombie, and if another process has got
+  /// init's pid: start time and boot id differ then.
   Status status() const;
   Result<std::unique_ptr<cgroups::Cgroup>> cgroup() const;
-  /// runtime.md#state as of now.
+  /// The state document (runtime.md#state) at this moment.
   bundle::StateDocument state() const;
 
-  /// After lock(): the record may have changed while another command held it.
+  /// Takes the container's lock and reads the record again, which another command may have changed
+  /// while it held the lock. Errors: those of StateDirectory::lock(); "container does not exist" if
+  /// the other command deleted the container.
   Result<void> lock_and_reload();
 
  private:
@@ -56,22 +58,22 @@ class Container {
   bundle::ContainerRecord record_;
 };
 
-/// Root works on a user's state root (Slurm does), but what the user wrote there must not make root
-/// touch what is not the user's: `record` forgets the cgroups that are not there. Errors: it names
-/// a process or a cgroup of somebody else.
+/// Checks a record that root reads from another user's state root, as Slurm does: the user could
+/// have written anything into it. Cgroups that do not exist are removed from `record`. Errors: the
+/// record names a process or a cgroup that does not belong to the owner of the state directory.
 Result<void> keep_what_owner_owns(const StateDirectory& directory, bundle::ContainerRecord& record);
 
-/// Errors: the state directory belongs to another user, whose hooks, namespaces and root must not
-/// be entered as root.
+/// Refuses a state directory of another user. Root must neither run that user's hooks nor enter the
+/// namespaces and the root file system that the user's record names.
 Result<void> refuse_foreign(const StateDirectory& directory);
-/// Whether it is the caller's; not where its owner cannot be told.
+/// Whether the state directory belongs to the effective user. False if its owner cannot be read.
 bool is_callers(const StateDirectory& directory);
-/// How long to wait for its lock: kLockPatience, and a second for another user's, who may hold it
-/// for ever.
+/// How long a command waits for the lock of the state directory: kLockPatience, or one second if
+/// the directory belongs to another user, who could hold the lock for ever.
 std::chrono::milliseconds lock_patience(const StateDirectory& directory);
 
-/// The state of a container that is being created, or whose state file is damaged; for `state` and
-/// `list`.
+/// What `state` and `list` show of a container that is being created, or whose state.json is
+/// damaged.
 bundle::StateDocument state_of_unfinished(const StateDirectory& directory, const ContainerId& id);
 
 }  // namespace ocirun::runtime

@@ -7,11 +7,12 @@
 
 namespace ocirun::runtime {
 
-/// A container's id: 1 to 255 of A-Z a-z 0-9 _ + - . and no dot at the beginning. It names a
-/// directory of the state root and a cgroup, so an id that exists cannot lead anywhere else.
+/// A container's id: 1 to 255 of the characters A-Z a-z 0-9 _ + - . and no dot at the beginning. A
+/// directory of the state root and a cgroup get the id as their name, so the characters exclude
+/// every other path.
 class ContainerId {
  public:
-  /// Errors: EINVAL with what is allowed.
+  /// Errors: EINVAL, with the allowed characters.
   static Result<ContainerId> parse(std::string_view text);
   const std::string& string() const { return text_; }
 

@@ -5,19 +5,21 @@
 
 namespace ocirun::runtime {
 
-/// The file of a state directory onto which a container's network namespace is mounted while its
-/// create may still be killed: a virtual device that was moved in would die with the namespace.
+/// The file of a state directory on which the container's network namespace is mounted until
+/// `create` has committed. If `create` and init are killed before, the mount keeps the namespace
+/// alive, and with it the virtual devices that were moved in; `delete --force` moves them back.
 inline constexpr char kNetworkPin[] = "netns";
 
 enum class PinOutcome { kPinned, kNotPermitted };
 
-/// Mounts `network_namespace` there (L-29). kNotPermitted: a caller who may not mount, who is root
-/// of a user namespace without a mount namespace of its own, say.
+/// Mounts `network_namespace` on kNetworkPin of the state directory (L-29). kNotPermitted: the
+/// caller may not mount, for example as root of a user namespace without its own mount namespace.
 Result<PinOutcome> pin_network(Fd directory, Fd network_namespace);
-/// The namespace that is mounted there; an empty descriptor without such a file. Errors: it is not
-/// mounted in the caller's mount namespace.
+/// Opens the namespace that is mounted on kNetworkPin; an empty descriptor if the file does not
+/// exist. Errors: the file exists, but nothing is mounted on it in the caller's mount namespace.
 Result<UniqueFd> pinned_network(Fd directory);
-/// Unmounts it and removes the file. Missing is no error; whatever else is mounted there stays.
+/// Unmounts the namespace and removes the file. No error if the file does not exist. A mount of
+/// anything else than a namespace stays.
 Result<void> unpin_network(Fd directory);
 
 }  // namespace ocirun::runtime

@@ -8,14 +8,16 @@
 
 namespace ocirun::runtime {
 
-// What the record of a container says, for every command.
+// What every command derives from a container's record.
 
-/// The document that hooks and `state` show of a record.
+/// The state document (runtime.md#state) of the record, without a status: hooks get the document on
+/// stdin, `state` prints it.
 bundle::StateDocument document_of(const bundle::ContainerRecord& record);
 
-/// The cgroup that a record remembers, whatever manages it.
+/// The cgroup that the record names, of the cgroupfs driver or the systemd driver.
 Result<std::unique_ptr<cgroups::Cgroup>> cgroup_of(const bundle::ContainerRecord& record);
-/// Whether it has none of its own: none was asked for, or none was planned before a crash.
+/// Whether the container has no cgroup of its own: the document asks for none, or `create` ended
+/// before it chose one.
 bool is_without_cgroup(const bundle::ContainerRecord& record);
 
 }  // namespace ocirun::runtime

@@ -8,19 +8,19 @@ namespace ocirun::runtime {
 
 enum class MissingRoot { kIsCreated, kIsAnError, kIsEmpty };
 
-/// kAllUsers: root's and sticky, as /tmp is. Everybody's containers are directories of their own
-/// there, and a name may be taken by anybody.
+/// kAllUsers: the state root belongs to root, and is sticky and writable by everybody, as /tmp is.
+/// Each container's directory belongs to the user who created it. Any user can take any id.
 enum class Sharing { kOneUser, kAllUsers };
 
 /// The directory of all containers.
 struct StateRoot {
-  UniqueFd directory;  // empty: it does not exist
+  UniqueFd directory;  // empty if the state root does not exist
   Sharing sharing = Sharing::kOneUser;
 };
 
-/// Opens the state root, which must belong to the effective user (root may work on another's, as
-/// Slurm does) and be writable by nobody else, or be shared by all users. Its directory is empty
-/// where it is missing and that kIsEmpty. Errors name the path and what to do.
+/// Opens the state root. It must belong to the effective user and be writable by nobody else, or be
+/// shared by all users. Root may open another user's state root, as Slurm does. With kIsEmpty, a
+/// state root that does not exist gives an empty descriptor. Errors name the path and the remedy.
 Result<StateRoot> open_state_root(const HostPath& root, MissingRoot missing);
 
 }  // namespace ocirun::runtime

@@ -7,7 +7,7 @@ namespace ocirun::runtime {
 using bundle::Status;
 using bundle::status_name;
 
-// runtime.md#operations: what may be asked of a container, by its status (OP-3 … OP-5).
+// runtime.md#operations: which operations a status allows (OP-3 … OP-5).
 constexpr bool can_start(Status status) { return status == Status::kCreated; }
 constexpr bool can_kill(Status status) {
   return status == Status::kCreated || status == Status::kRunning || status == Status::kPaused;

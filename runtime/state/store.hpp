@@ -19,22 +19,26 @@
 namespace ocirun::runtime {
 
 /// The state directory of one container:
-/// - intent.json: before the first side effect, for `delete --force` after a crash at any point
-/// - config.json: the snapshot that every later command reads instead of the bundle's (D-9)
-/// - state.json: the commit; from here on the container exists
-/// - seccomp.bpf: the compiled filter, so that `exec` need not compile it again
-/// - resources.json: linux.resources as `update` has left them
-/// - start.sock: init listens on it until it is started; its presence is the status `created`
-/// - netdevices, netns: where network devices come from and are, until they need not be brought
-/// back
-/// - notify.sock: what `run` binds into the container as NOTIFY_SOCKET, for a service manager
+/// - intent.json: what `create` is about to make. Written before the first side effect, so that
+///   `delete --force` can clean up after a crash at any point.
+/// - config.json: the snapshot of the bundle's document. Every later command reads the snapshot
+///   (D-9).
+/// - state.json: the container's record. The container exists from the moment this file exists.
+/// - seccomp.bpf: the compiled filter, which `exec` loads.
+/// - resources.json: linux.resources after the last `update`.
+/// - start.sock: init listens on this socket until `start`. While the file exists, the status is
+///   `created`.
+/// - netdevices: the journal of the network devices that `create` moves into the container; netns:
+///   see net_pin.hpp. Both are removed when no device has to be moved back any more.
+/// - notify.sock: the socket that `run` binds into the container as NOTIFY_SOCKET, for a service
+///   manager.
 class StateDirectory {
  public:
   StateDirectory(HostPath path, UniqueFd directory)
       : path_(std::move(path)), directory_(std::move(directory)) {}
 
-  /// Takes the container's lock, waiting at most `patience`. It goes with this object, or with
-  /// unlock(). Errors: EBUSY when another command holds it for longer.
+  /// Takes the container's lock; waits at most `patience`. unlock() and the destructor give the
+  /// lock back. Errors: EBUSY if another command holds the lock for longer.
   Result<void> lock(std::chrono::milliseconds patience) const;
   void unlock() const;
 
@@ -43,50 +47,55 @@ class StateDirectory {
   Result<void> commit(const bundle::ContainerRecord& record) const;
   Result<bundle::IntentRecord> read_intent() const;
   Result<std::string> read_config() const;
-  /// The snapshot of config.json as values; `bundle` is the record's, for relative paths. Errors:
-  /// ENOENT, or a sentence when the file is damaged.
+  /// The parsed snapshot of config.json. `bundle` is the bundle's path from the record; relative
+  /// paths in the document start there. Errors: ENOENT; a sentence if the file is damaged.
   Result<bundle::Config> read_snapshot(const std::string& bundle) const;
   Result<void> write_resources(const cgroups::Resources& resources) const;
-  /// What `update` wrote last; nothing before the first one.
+  /// The resources after the last `update`; nothing if there was none.
   Result<std::optional<cgroups::Resources>> read_resources() const;
   Result<void> write_filter(std::string_view bytes) const;
   Result<std::string> read_filter() const;
-  /// Errors: ENOENT while the container is being created; a sentence when the file is damaged.
+  /// Errors: ENOENT while the container is being created; a sentence if the file is damaged.
   Result<bundle::ContainerRecord> read_record() const;
 
-  /// A listening socket at start.sock.
+  /// Makes start.sock and listens on it.
   Result<UniqueFd> listen_for_start() const;
-  /// Errors: ECONNREFUSED, nobody listens any more; init has not accepted for ten seconds.
+  /// Connects to start.sock. Errors: ECONNREFUSED if init has ended; a sentence if init does not
+  /// accept the connection within ten seconds.
   Result<UniqueFd> connect_to_start() const;
-  /// A datagram socket at notify.sock that never waits; whoever reaches it may write to it.
+  /// Makes the datagram socket notify.sock. Its mode lets every process write that can reach the
+  /// path. Reading from the returned descriptor never blocks.
   Result<UniqueFd> listen_for_notifications() const;
-  /// The socket's absolute path. Errors: the state root is gone.
+  /// The absolute path of notify.sock. Errors: the state root was removed.
   Result<std::string> notify_socket() const;
-  /// Whether state.json is there.
+  /// Whether state.json exists.
   bool is_committed() const;
-  /// Whether it is empty or holds a file of ours: a container's, however damaged.
+  /// Whether the directory is empty or holds a file that ocirun makes: then the directory is a
+  /// container's, perhaps a damaged one.
   bool is_state() const;
+  /// Whether start.sock exists.
   bool awaits_start() const;
+  /// Removes start.sock.
   void forget_start() const;
 
-  /// Whether it is still there under its name.
+  /// Whether the path still leads to this directory.
   bool exists() const;
-  /// Errors: something in it is nothing that ocirun makes there; it may be any directory of the
-  /// host.
+  /// Errors: the directory holds a file that ocirun does not make. It may be any directory of the
+  /// host, and must not be removed.
   Result<void> check_is_state() const;
-  /// Removes the files and the directory. Missing is no error.
+  /// Removes the files and the directory. No error if one of them does not exist.
   Result<void> remove() const;
   const HostPath& path() const { return path_; }
   /// The last part of the path: the container's id.
   std::string name() const { return path_.string().substr(path_.string().rfind('/') + 1); }
   /// The state root's path.
   std::string root() const { return path_.string().substr(0, path_.string().rfind('/')); }
-  /// Name, filesystem, inode and (where it has one) time of birth: what its container's cgroup is
-  /// marked with. No two that are there have the same.
+  /// Identifies this directory among all that exist: its name, file system, inode, and time of
+  /// birth if the file system has one. The mark of the container's cgroup holds this text.
   Result<std::string> identity() const;
-  /// For files that are made here elsewhere: net_devices.cpp.
+  /// For net_devices.cpp and net_pin.cpp, which make files in this directory.
   Fd descriptor() const { return directory_; }
-  /// The user that it belongs to.
+  /// The user id of the directory's owner.
   Result<std::uint32_t> owner() const;
 
  private:
@@ -98,23 +107,23 @@ class StateDirectory {
 
 inline constexpr char kDeviceJournal[] = "netdevices";
 
-/// How long a command waits for another one that works on the same container.
+/// How long a command waits for the lock of a container on which another command works.
 inline constexpr std::chrono::milliseconds kLockPatience{10'000};
 
-/// The state root: one directory a container. It belongs to the effective user; root may work on
-/// another owner's root (Slurm does).
+/// The state root, which has one directory for each container. open_state_root() says who may own
+/// it.
 class Store {
  public:
-  /// Errors: "/" itself, a root of somebody else, or one that others may write and that is not
-  /// shared (see state_root.hpp).
+  /// Errors: `root` is "/"; the errors of open_state_root().
   static Result<Store> open(const HostPath& root, MissingRoot missing);
 
-  /// Errors: "container with given ID already exists", with its owner where that is another user.
+  /// Makes the directory of a new container. Errors: "container with given ID already exists", with
+  /// the owner's user id if the owner is another user.
   Result<StateDirectory> create(const ContainerId& id) const;
-  /// Errors: "container does not exist"; EPERM: in a shared root, one of another user's (root may
-  /// look at everybody's).
+  /// Errors: "container does not exist (in the state root …)"; EPERM if the container belongs to
+  /// another user of a shared state root, and the caller is not root.
   Result<StateDirectory> find(const ContainerId& id) const;
-  /// All ids, sorted; of a shared root the caller's own (root: everybody's).
+  /// All ids, sorted. Of a shared state root, root gets all ids and a user gets their own.
   Result<std::vector<std::string>> ids() const;
 
  private:
@@ -125,7 +134,7 @@ class Store {
   bool may_look_at(const char* name) const;
 
   HostPath path_;
-  UniqueFd directory_;  // empty: the root does not exist
+  UniqueFd directory_;  // empty if the state root does not exist
   bool is_shared_;
 };
 

@@ -23,8 +23,8 @@ BOOST_AUTO_TEST_CASE(the_engines_profiles_mean_what_libseccomp_makes_of_them) { 
       if (!parsed.config->seccomp) continue;
       ++profiles;
       for (const std::uint32_t architecture : kComparedArchitectures)
-        BOOST_TEST(wrong_answer(*parsed.config->seccomp, architecture, 600, 8, random).value_or("") ==
-                   "");
+        BOOST_TEST(
+            wrong_answer(*parsed.config->seccomp, architecture, 600, 8, random).value_or("") == "");
     }
   }
   BOOST_TEST(profiles >= 3);

@@ -24,10 +24,12 @@
 
 namespace ocirun::test {
 
-/// The architectures of libseccomp 2.5 whose byte order is this machine's, if that is little endian.
+/// The architectures of libseccomp 2.5 whose byte order is this machine's, if that is little
+/// endian.
 inline constexpr std::uint32_t kComparedArchitectures[] = {
-    SCMP_ARCH_X86_64, SCMP_ARCH_X86,      SCMP_ARCH_X32,         SCMP_ARCH_ARM,     SCMP_ARCH_AARCH64,
-    SCMP_ARCH_MIPSEL, SCMP_ARCH_MIPSEL64, SCMP_ARCH_MIPSEL64N32, SCMP_ARCH_PPC64LE, SCMP_ARCH_RISCV64};
+    SCMP_ARCH_X86_64,  SCMP_ARCH_X86,    SCMP_ARCH_X32,      SCMP_ARCH_ARM,
+    SCMP_ARCH_AARCH64, SCMP_ARCH_MIPSEL, SCMP_ARCH_MIPSEL64, SCMP_ARCH_MIPSEL64N32,
+    SCMP_ARCH_PPC64LE, SCMP_ARCH_RISCV64};
 
 /// The rules of the profile, a line each.
 inline std::string described(const linux::SeccompProfile& profile) {

@@ -9,14 +9,43 @@ using namespace ocirun::test;
 namespace {
 
 // Few values, so that conditions often meet, overlap and contradict each other.
-constexpr std::uint64_t kValues[] = {0,          1,           2,          3,           5, 0x10, 0xF0,
-                                     0xFFFFFFFF, 0x100000000, 0x100000005, ~std::uint64_t{0},
-                                     0x7E020000, 0xFFFFFFFF00000000};
+constexpr std::uint64_t kValues[] = {0,
+                                     1,
+                                     2,
+                                     3,
+                                     5,
+                                     0x10,
+                                     0xF0,
+                                     0xFFFFFFFF,
+                                     0x100000000,
+                                     0x100000005,
+                                     ~std::uint64_t{0},
+                                     0x7E020000,
+                                     0xFFFFFFFF00000000};
 // Plain calls, calls that socketcall(2) and ipc(2) stand for, and calls of some architectures only.
-constexpr const char* kNames[] = {
-    "read",   "write",      "chdir",  "clone",  "personality", "lseek",     "openat2", "execve",
-    "socket", "accept4",    "sendto", "semop",  "semtimedop",  "shmat",     "msgget",  "socketcall",
-    "ipc",    "arch_prctl", "mmap2",  "set_tls", "rt_sigaction", "recvmmsg", "landlock_restrict_self"};
+constexpr const char* kNames[] = {"read",
+                                  "write",
+                                  "chdir",
+                                  "clone",
+                                  "personality",
+                                  "lseek",
+                                  "openat2",
+                                  "execve",
+                                  "socket",
+                                  "accept4",
+                                  "sendto",
+                                  "semop",
+                                  "semtimedop",
+                                  "shmat",
+                                  "msgget",
+                                  "socketcall",
+                                  "ipc",
+                                  "arch_prctl",
+                                  "mmap2",
+                                  "set_tls",
+                                  "rt_sigaction",
+                                  "recvmmsg",
+                                  "landlock_restrict_self"};
 
 class RandomProfile {
  public:
@@ -66,10 +95,9 @@ BOOST_AUTO_TEST_CASE(random_profiles_mean_the_same) {  // S-1, S-3, S-9
     RandomProfile maker(seed);
     const SeccompProfile profile = maker.profile();
     for (const std::uint32_t architecture : kComparedArchitectures) {
-      const auto difference =
-          wrong_answer(profile, architecture, 0, 40, maker.random());
-      BOOST_TEST(!difference,
-                 "seed " << seed << ": " << difference.value_or("") << "\n" << described(profile));
+      const auto difference = wrong_answer(profile, architecture, 0, 40, maker.random());
+      BOOST_TEST(!difference, "seed " << seed << ": " << difference.value_or("") << "\n"
+                                      << described(profile));
     }
   }
 }
