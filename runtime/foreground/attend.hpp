@@ -7,14 +7,16 @@
 
 namespace ocirun::runtime {
 
-/// Before the program can look: gives the pty whose master we keep our own terminal's window size,
-/// and clears ONLCR, since our terminal turns newlines into return and newline already.
+/// Prepares a pty for attend(); `terminal` is its master. Called before the program runs. Copies
+/// the window size of the caller's terminal, and clears ONLCR: the caller's terminal turns a
+/// newline into return and newline already.
 void prepare_relay(Fd terminal);
 
-/// Waits for the process of a foreground `run` or `exec`: forwards signals to it, copies between
-/// `terminal` (a pty's master, or -1) and our stdin and stdout, follows window sizes, and puts our
-/// terminal back as it was. What comes to `notifications`, if any, goes on meanwhile. Returns its
-/// exit code, 128 + N after signal N. Wants Signals::capture().
+/// Waits for the process of a foreground `run` or `exec` and returns its exit status; 128 + N if
+/// signal N ended it. Meanwhile signals are forwarded to the process, bytes are copied between
+/// `terminal` (a pty's master, or -1) and the caller's stdin and stdout, changes of the window size
+/// reach the pty, and `notifications`, if not null, reach the service manager. At the end the
+/// caller's terminal has its settings back. Signals::capture() must have been called.
 Result<int> attend(const linux::Child& child, Fd terminal, Notifications* notifications = nullptr);
 
 }  // namespace ocirun::runtime

@@ -14,30 +14,33 @@
 
 namespace ocirun::runtime {
 
-/// Whether the container is to have a socket of ours: it has a process, and the document does not
-/// set NOTIFY_SOCKET itself.
+/// Whether ocirun offers the container a NOTIFY_SOCKET: the document has a process, and the
+/// process's environment does not set NOTIFY_SOCKET.
 bool wants_notify_socket(const bundle::Config& config);
-/// Binds `socket` (absolute, on the host) read-only into the container and names it in the
-/// process's environment.
+/// Adds a read-only bind of `socket` (an absolute path on the host) to the document's mounts, and
+/// its NOTIFY_SOCKET to the process's environment.
 void add_notify_socket(bundle::Config& config, const std::string& socket);
 
-/// What of a container's datagram goes on: lines READY=1, RELOADING=1, STOPPING=1, WATCHDOG=1,
-/// MONOTONIC_USEC=digits and STATUS= followed by at most 512 bytes without control characters, each
-/// variable once. All else, MAINPID and FDSTORE above all, is not the container's to say.
+/// The lines of a container's datagram that the service manager may receive: READY=1, RELOADING=1,
+/// STOPPING=1, WATCHDOG=1, MONOTONIC_USEC=digits and STATUS= followed by at most 512 bytes without
+/// control characters, each variable once. Every other variable is dropped, above all MAINPID and
+/// FDSTORE.
 std::string forwardable_lines(std::string_view datagram);
 
-/// The container's side of NOTIFY_SOCKET: who writes to it is not trusted.
+/// Forwards the datagrams of a container's NOTIFY_SOCKET to the service manager. The senders are
+/// not trusted.
 class Notifications {
  public:
-  /// `main_pid`: whom the service manager is told to watch once the container is ready.
+  /// `main_pid`: the process that the service manager is told to watch (MAINPID) once the container
+  /// is ready.
   Notifications(Fd socket, const Supervisor& supervisor, int main_pid, const Log& log)
       : socket_(socket), supervisor_(supervisor), main_pid_(main_pid), log_(log) {}
 
   Fd descriptor() const { return socket_; }
-  /// Forwards what has come: a few datagrams at most, 32 a second once the container is ready.
-  /// Never waits for the container.
+  /// Forwards the datagrams that have come, a few at most for each call, and at most 32 a second
+  /// once the container is ready. Never blocks.
   void carry();
-  /// Whether READY=1 was among it.
+  /// Whether a datagram with READY=1 was forwarded.
   bool ready() const { return ready_; }
 
  private:
@@ -52,8 +55,9 @@ class Notifications {
   int in_this_second_ = 0;
 };
 
-/// For a container that goes on without us: returns when it is ready and the service manager knows.
-/// Errors: it ended before; EINTR, "stopped by signal 15". Wants Signals::capture().
+/// For `run --detach`: returns when the container has sent READY=1 and the service manager has read
+/// it. Errors: the container ended before; EINTR, "stopped by signal 15". Signals::capture() must
+/// have been called.
 Result<void> await_ready(const linux::Child& child, Notifications& notifications,
                          const Supervisor& supervisor, const Log& log);
 

@@ -9,32 +9,36 @@
 
 namespace ocirun::runtime {
 
-/// Gives the pty whose master is `terminal` the window size of our own terminal, if we have one.
+/// Gives the pty whose master is `terminal` the window size of the caller's terminal, if the caller
+/// has one.
 void copy_window_size(Fd terminal);
 
-/// The terminal on our standard input while its keys go to `container`, a pty's master. As long as
-/// our job has the foreground it is in raw mode, so that every key arrives, and the window sizes
-/// agree. In the background it is the shell's: nobody reads or changes it here. Without job control
-/// (not a terminal, or not that of our session) there is only the foreground.
+/// The terminal on standard input of a foreground `run` or `exec` whose keys go to `container`, a
+/// pty's master. While this process's job is in the foreground, the terminal is in raw mode, so
+/// that every key reaches the container, and the pty has the terminal's window size. While the job
+/// is in the background, the shell uses the terminal: this class neither reads it nor changes its
+/// settings. Without job control (standard input is no terminal, or not the session's) the job
+/// counts as being in the foreground.
 class OwnTerminal {
  public:
-  /// -1: no keys are wanted, and the terminal is never touched.
+  /// `container` is -1 if the container has no terminal: the caller's terminal is never touched.
   explicit OwnTerminal(Fd container);
   ~OwnTerminal();
   OwnTerminal(const OwnTerminal&) = delete;
   OwnTerminal& operator=(const OwnTerminal&) = delete;
 
-  /// Takes the terminal once our job has the foreground. It wants to be called again after
-  /// poll_limit(), in ms: bash and zsh do not tell a job that runs when `fg` gives it the terminal.
+  /// Makes the terminal raw if the job has come to the foreground. Call look() again after
+  /// poll_limit() milliseconds: bash and zsh send no signal to a running job that `fg` brings to
+  /// the foreground.
   void look();
   int poll_limit() const;
   bool is_ours() const { return is_ours_; }
-  /// After SIGCONT: we may have come back in the foreground or in the background.
+  /// Call after SIGCONT: the job may have been continued in the foreground or in the background.
   void look_afresh();
-  /// A read was refused: the foreground has been taken from us.
+  /// Call when a read of the terminal failed with EIO: the job is in the background.
   void lose();
-  /// Gives the terminal back and does what SIGTSTP, SIGTTIN or SIGTTOU does to any job; returns
-  /// when we are continued.
+  /// Restores the terminal's settings and stops this process by SIGTSTP, SIGTTIN or SIGTTOU, as the
+  /// signal does with any job. Returns after SIGCONT.
   void stop_by(int signal);
 
  private:
@@ -46,8 +50,8 @@ class OwnTerminal {
   Fd container_;
   bool is_ours_ = false;
   Clock::time_point next_look_;
-  std::optional<termios> saved_;  // what the caller had
-  termios raw_{};                 // what we made of it
+  std::optional<termios> saved_;  // the settings before make_raw()
+  termios raw_{};                 // the settings that make_raw() made
 };
 
 }  // namespace ocirun::runtime

@@ -16,23 +16,27 @@
 namespace ocirun::runtime {
 namespace {
 
-// More than a pty's buffers hold (64 KiB in the kernel's, 4 in the line discipline's).
+// More than the buffers of a pty hold: 64 KiB, and 4 KiB in the line discipline.
 constexpr std::size_t kDrained = 256 * 1024;
 
+// A program that has printed nothing for so long is taken to wait for a key.
 constexpr std::chrono::milliseconds kSilence{100};
 
-// O_NONBLOCK on the caller's own description would reach its shell. So we open it once more.
+// The caller's shell shares the open file description, and O_NONBLOCK on the description would
+// reach the shell. So the file is opened once more.
 UniqueFd open_again(Fd fd, int access) {
   auto again = linux::sys::open(linux::host_fd_link(fd).c_str(), access | O_NONBLOCK | O_NOCTTY);
   return again ? *std::move(again) : UniqueFd();
 }
 
-// What poll(2) saw on a terminal another process may read first.
+// Another process of the terminal may read the keys that poll(2) reported; a blocking read would
+// then wait.
 UniqueFd open_input(Fd input) {
   return ::isatty(input.value) == 1 ? open_again(input, O_RDONLY) : UniqueFd();
 }
 
-// A terminal takes part of a write and waits for the rest, whatever poll(2) said.
+// A blocking write to a terminal waits until all bytes are taken, also if poll(2) called the
+// terminal writable.
 UniqueFd open_output(Fd output) {
   const auto info = linux::sys::fstat(output);
   if (!info || !(S_ISCHR(info->st_mode) || S_ISFIFO(info->st_mode))) return UniqueFd();
@@ -57,7 +61,7 @@ Relay::Relay(Fd terminal, Fd input, Fd output)
 std::array<pollfd, Relay::kWatched> Relay::wanted() const {
   const auto watch = [](Fd fd, bool reads, bool writes) {
     const short events = static_cast<short>((reads ? POLLIN : 0) | (writes ? POLLOUT : 0));
-    // One that hung up is reported even to those who ask for nothing.
+    // poll(2) reports POLLHUP also when no event is asked for.
     return pollfd{events == 0 ? -1 : fd.value, events, 0};
   };
   return {watch(terminal_, shown_.empty(), !typed_.empty()),
@@ -89,7 +93,8 @@ Relay::Side Relay::write_some(Fd to, Pending& pending) {
 
 void Relay::read_input() {
   if (read_some(input_, typed_) == Side::kOpen) return;
-  // A terminal that is still our session's, and the foreground another job's: no end.
+  // EIO from the session's terminal means that another job has the foreground; the input has not
+  // ended.
   input_is_held_ = errno == EIO && ::tcgetpgrp(input_.value) >= 0;
   if (input_is_held_) return;
   input_ = Fd{};
@@ -107,16 +112,18 @@ void Relay::carry(const std::array<pollfd, kWatched>& ready) {
   const bool may_read = (ready[kTerminal].revents & ~POLLOUT) != 0 && shown_.empty();
   if (may_read && read_some(terminal_, shown_) == Side::kClosed) close_terminal();
   if (may_read) heard_ = Clock::now();
-  // After it was read: what turns to keys does so before it asks for one.
+  // After the read from the pty: a program leaves ICANON mode before it prints its prompt.
   const bool may_have_turned = end_typed_ == EndTyped::kNo || end_is_owed_ || may_read;
   if (input_has_ended_ && typed_.empty() && may_have_turned) type_end_of_file();
   if (!typed_.empty() && write_some(terminal_, typed_) == Side::kClosed) close_terminal();
 }
 
-// A pipe or /dev/null ends; a terminal is told so by a character. Twice ends a line that is not
-// complete. A shell that edits its lines reads single keys, and takes the same character for the
-// end; but it turns to lines for each command, and what is typed while it turns is lost to it. Who
-// reads keys and is silent waits for one. Each turn wants the end again.
+// Called when the input, a pipe or /dev/null, has ended. A pty has no end of file: the program sees
+// the end when VEOF is written to the master. In ICANON mode a line that is not complete needs VEOF
+// twice. A shell that edits its lines reads single keys, and takes VEOF as the end as well; but the
+// shell changes to ICANON mode for each command, and loses what is written during the change. So
+// VEOF waits for single keys until the program has printed nothing for kSilence. After a change of
+// the mode, VEOF is written again.
 void Relay::type_end_of_file() {
   termios state{};
   end_is_owed_ = false;

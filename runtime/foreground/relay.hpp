@@ -10,33 +10,37 @@
 
 namespace ocirun::runtime {
 
-/// Copies between a pty's master and two descriptors of the caller's. Nothing but drain() waits:
-/// what one side does not take is kept, and until then no more is read for it. An output that is
-/// gone is no reason to hold the program up: what it writes is dropped then.
+/// Copies the caller's input to a pty's master, and the master's output to the caller's output.
+/// Only drain() blocks: bytes that one side does not take are kept, and no more are read for that
+/// side until they are written. Output is dropped once nobody can read it, so that the program goes
+/// on.
 class Relay {
  public:
-  /// `terminal` is made non-blocking (-1: there is nothing to copy). The flags of `input` and
-  /// `output` are shared with the caller and stay.
+  /// `terminal` is the pty's master, or -1 if there is nothing to copy; it is made non-blocking.
+  /// The flags of `input` and `output` stay, because other processes share the open files.
   Relay(Fd terminal, Fd input, Fd output);
 
   static constexpr std::size_t kWatched = 3;
-  /// What to poll for now.
+  /// The descriptors and events for the next poll(2).
   std::array<pollfd, kWatched> wanted() const;
-  /// How long that poll(2) may wait at most, in ms; -1: without end.
+  /// The timeout of the next poll(2) in milliseconds; -1 for none.
   int poll_limit() const;
-  /// The input is another's for now: it is not read, nor polled for.
+  /// While `held`, the input is neither read nor polled: the job is in the background of its
+  /// terminal.
   void hold_input(bool held) { input_is_held_ = held; }
-  /// Whether the last read was refused, as in the background of the input's terminal; the input is
-  /// held then.
+  /// Whether the input is held. A read that fails because the job is in the background holds it.
   bool input_is_held() const { return input_is_held_; }
-  /// Copies what can be copied now; `ready` is wanted() after poll(2).
+  /// Copies in both directions what can be copied without blocking; `ready` is wanted() after
+  /// poll(2).
   void carry(const std::array<pollfd, kWatched>& ready);
-  /// At the end: gives the output what the pty still holds, and no more even if somebody else goes
-  /// on writing. Waits for the output as long as no signal asks us to end (Signals::check).
+  /// Called after the program has ended: copies what the pty still holds to the output, at most
+  /// kDrained bytes, because another process may go on writing. Waits for the output until a signal
+  /// asks this process to end (Signals::check).
   void drain();
 
  private:
-  // PIPE_BUF: a pipe that poll(2) calls writable takes so much without waiting.
+  // Bytes that were read and not written yet. Of PIPE_BUF bytes: a pipe that poll(2) calls writable
+  // takes so many without blocking.
   struct Pending {
     std::array<char, 4096> bytes;
     std::size_t begin = 0, end = 0;
@@ -44,7 +48,8 @@ class Relay {
   };
   using Clock = std::chrono::steady_clock;
   enum class Side { kOpen, kClosed };
-  /// Whether the end of the input was typed, and for whom: what reads lines, or single keys.
+  /// Whether the end-of-file character (VEOF) was written to the pty, and for which mode of the
+  /// pty: ICANON on (kForLines) or off (kForKeys).
   enum class EndTyped { kNo, kForLines, kForKeys };
 
   enum { kTerminal, kInput, kOutput };
@@ -57,13 +62,14 @@ class Relay {
   void close_terminal();
 
   Fd terminal_, input_, output_;     // -1: closed
-  UniqueFd own_input_, own_output_;  // opened again, non-blocking, where that can be done
-  Pending typed_, shown_;
+  UniqueFd own_input_, own_output_;  // input and output opened once more, non-blocking, if possible
+  Pending typed_;                    // from the input to the pty
+  Pending shown_;                    // from the pty to the output
   bool input_is_held_ = false;
   bool input_has_ended_ = false;
   EndTyped end_typed_ = EndTyped::kNo;
-  bool end_is_owed_ = false;  // to who reads keys, once it has been silent for a while
-  Clock::time_point heard_ = Clock::now();
+  bool end_is_owed_ = false;  // VEOF is to be written once the program has been silent for kSilence
+  Clock::time_point heard_ = Clock::now();  // of the last read from the pty
 };
 
 }  // namespace ocirun::runtime

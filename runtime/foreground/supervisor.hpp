@@ -9,22 +9,26 @@
 
 namespace ocirun::runtime {
 
-/// Socket activation (sd_listen_fds(3)): how many sockets from descriptor 3 on are handed to this
-/// very process, which LISTEN_PID names; else 0. Errors: LISTEN_FDS is not a number up to 1000.
+/// Socket activation (sd_listen_fds(3)): the number of sockets that this process got as descriptors
+/// 3 and up; 0 if LISTEN_PID names another process. Errors: LISTEN_FDS is not a number from 0 to
+/// 1000.
 Result<int> count_listening_sockets();
 
-/// The service manager that runs us as a service of Type=notify: what $NOTIFY_SOCKET names
-/// (sd_notify(3)).
+/// The service manager that runs this process as a service of Type=notify. It listens on the socket
+/// that $NOTIFY_SOCKET names (sd_notify(3)).
 class Supervisor {
  public:
-  /// Nothing when the variable is unset or empty. Errors: neither an absolute path nor "@name", or
-  /// nobody listens there.
+  /// Nothing if the variable is unset or empty. Errors: the variable is neither an absolute path
+  /// nor
+  /// "@name"; nobody listens on the socket.
   static Result<std::optional<Supervisor>> connect();
 
-  /// Lines without the last newline. Waits at most a second for a manager that does not read.
+  /// Sends `lines`, separated by newlines, without a last newline. Waits at most one second for a
+  /// service manager that does not read.
   Result<void> tell(std::string_view lines) const;
-  /// Returns when the manager has read all that it was told, or after five seconds: it looks a
-  /// sender's unit up by the pid, which must be there for so long.
+  /// Returns when the service manager has read all datagrams of this process, or after five
+  /// seconds. The process must not end earlier: the service manager finds the sender's unit by its
+  /// pid.
   Result<void> wait_until_read() const;
 
  private:
