@@ -17,13 +17,14 @@ struct CreatedContainer {
   bundle::ContainerRecord record;
   linux::Child init;
   UniqueFd terminal;       // the master, for TerminalKeeper::kCaller
-  UniqueFd notify_socket;  // where CreateRequest::notifies and the document do not do without
+  UniqueFd notify_socket;  // if CreateRequest::notifies and wants_notify_socket(); else empty
 };
 
-/// runtime.md#create: everything of config.json but process.args is applied; OP-2, LC-1 … LC-5. On
-/// an error the host is as if it had never been asked (ERR-1), after poststop hooks if hooks had
-/// begun (H-11). Errors: frames without the command and the id; EINTR
-/// when a signal ended it (Signals::ended_by).
+/// runtime.md#create (OP-2, LC-1 … LC-5): applies everything of config.json but process.args. On an
+/// error, everything that was made for the container is removed: processes, cgroups, mounts and the
+/// state directory (ERR-1). Mount points that were missing in the root file system stay there. If
+/// hooks had run, the poststop hooks run then (H-11). Errors: frames without the command and the
+/// id; EINTR if a signal ended the command (Signals::ended_by).
 Result<CreatedContainer> create_container(const GlobalOptions& options, const Log& log,
                                           const CreateRequest& request);
 

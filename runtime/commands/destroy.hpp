@@ -11,21 +11,22 @@
 
 namespace ocirun::runtime {
 
-/// Lifecycle steps 12 and 13 (LC-12, LC-13): undoes what `create` made – cgroup with all that still
-/// runs in it, resctrl groups, mounts in a mount namespace that was not the container's own, state
-/// directory – then runs the poststop hooks, whose failures are warnings. `record` is what the
-/// state file or, after a crash, the intent tells; init, if it lives, is killed. Errors: what could
-/// not be removed; the state directory then stays for another try.
+/// Lifecycle steps 12 and 13 (LC-12, LC-13). Kills init and every process of the cgroup, removes
+/// the cgroup, the resctrl group, the mounts in a mount namespace that was not the container's own,
+/// and the state directory. Then runs the poststop hooks, whose failures are warnings. `record`
+/// comes from state.json or, after a crash of `create`, from intent.json. Errors: what could not be
+/// removed; the state directory stays then, so that `delete` can be tried again.
 Result<void> destroy_container(const StateDirectory& directory,
                                const bundle::ContainerRecord& record, const Log& log);
 
-/// Runs poststop hooks with the config at hand.
+/// Runs the poststop hooks of `config`.
 void run_poststop(const bundle::Config& config, const bundle::ContainerRecord& record,
                   const Log& log);
 
 enum class HostRootfs { kDetached, kIsNotOurs };
-/// Detaches the rootfs with all that was mounted below it in the caller's own mount namespace (L-4:
-/// no mount namespace). Another's mount that is seen there, an engine's own, stays.
+/// For a container without a mount namespace of its own (L-4): detaches the mount of the root file
+/// system, and all mounts below it, in the caller's mount namespace. kIsNotOurs: the mount at that
+/// path was made by somebody else, such as an engine, and stays.
 Result<HostRootfs> detach_host_rootfs(const bundle::ContainerRecord& record);
 
 }  // namespace ocirun::runtime

@@ -12,14 +12,14 @@
 
 namespace ocirun::runtime {
 
-/// What a container uses now. Errors: its cgroup is gone.
+/// The container's present use of resources. Errors: the cgroup was removed.
 Result<bundle::ContainerStats> read_container_stats(const Container& container);
 
-/// Takes a JSON object without a newline; its error ends what prints.
+/// Prints a JSON object, which has no newline at its end. An error ends follow_container().
 using Print = std::function<Result<void>(const std::string&)>;
-/// Tells of a container until it is gone: its stats at once and then every `interval`, and each
-/// time that the kernel runs out of its memory; a warning where nothing counts that. Errors:
-/// "container is not running"; those of `print`.
+/// Prints events until the container has ended: the statistics at once and then every `interval`,
+/// and an event for each time that the container runs out of memory. Warns if the host does not
+/// count the latter. Errors: "container is not running"; those of `print`.
 Result<void> follow_container(const Container& container, std::chrono::nanoseconds interval,
                               const Log& log, const Print& print);
 

@@ -16,7 +16,7 @@ namespace ocirun::runtime {
 
 enum class InPaused { kIsAnError, kIsAllowed };
 
-/// What `exec` is asked for.
+/// The arguments of `exec`.
 struct ExecRequest {
   bundle::Process process;
   std::optional<HostPath> console_socket;
@@ -33,9 +33,10 @@ struct ExecutedProcess {
   std::uint64_t oom_kills_before = 0;  // Cgroup::oom_kills() before the process was made
 };
 
-/// Adds a process to a container that is created or running: its cgroup, all its namespaces, its
-/// seccomp filter. Returns when execve has happened. On an error nothing of it is left. Errors: the
-/// container's status, those of find_executable().
+/// Starts a process in a container that is created or running. The process joins the container's
+/// cgroup and namespaces, and gets the container's seccomp filter. Returns when the process has
+/// called execve. After an error no process is left. Errors: the container's status does not allow
+/// `exec`; those of find_executable().
 Result<ExecutedProcess> exec_process(const Container& container, const bundle::Config& config,
                                      const ExecRequest& request, const Log& log);
 

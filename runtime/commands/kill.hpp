@@ -9,10 +9,15 @@ namespace ocirun::runtime {
 
 enum class KillScope { kInit, kAll };
 
-/// runtime.md#kill (OP-4). kAll, and SIGKILL where the container has no pid namespace of its own,
-/// reach every process of its cgroup, also when init is dead already. Returns how many processes an
-/// init that is dead had left there, 0 while init lives. Errors: "container not running", which
-/// engines match, with what helps where processes are left.
+/// runtime.md#kill (OP-4): sends `signal` to init. With kAll, every process of the container's
+/// cgroup gets the signal; also with SIGKILL if the container has no pid namespace of its own.
+///
+/// With kAll a stopped container is no error. If it has its own pid namespace, all its processes
+/// have ended with init, and nothing is done. Otherwise the processes that outlived init in the
+/// cgroup get the signal, and their number is returned; in all other cases 0 is returned.
+///
+/// Errors: "container not running", which engines match. If processes outlived init, the error says
+/// how many there are, and which command ends them.
 Result<std::size_t> kill_container(const Container& container, int signal, KillScope scope);
 
 }  // namespace ocirun::runtime

@@ -9,10 +9,10 @@
 
 namespace ocirun::runtime {
 
-/// For `delete --force` of a container whose state.json and intent.json are damaged or gone: its
-/// cgroup, found by its mark. A warning says what cannot be known. Errors: the directory is no
-/// container's state; nothing proves whose cgroup it is, and somebody is where `create` would have
-/// put it.
+/// For `delete --force` of a container whose state.json and intent.json are damaged or missing: a
+/// record with the cgroup whose mark names the state directory. Warns about the facts that no mark
+/// holds. Errors: the directory is not a container's state directory; no cgroup has the mark, and
+/// processes are in the cgroup that `create` would have used.
 Result<bundle::ContainerRecord> record_without_files(const GlobalOptions& options,
                                                      const StateDirectory& directory,
                                                      const ContainerId& id, const Log& log);

@@ -14,16 +14,18 @@ struct ProcessEntry {
   bool in_container = false;  // in the container's own pid namespace
 };
 
-/// Of `all`: `init`, those in its pid namespace, and whatever descends from them; ascending.
+/// Selects `init`, the processes of its pid namespace, and the descendants of both; by ascending
+/// pid.
 std::vector<linux::ProcessIdentity> select_processes(std::vector<ProcessEntry> all, int init);
 
-/// The processes of a container that has no cgroup to list them: those of init's pid namespace
-/// where it is the container's own, their descendants, or else init's. What ends meanwhile, or may
-/// not be looked at, is left out; so are zombies, which cgroups do not list either.
+/// The processes of a container without a cgroup. If the container has its own pid namespace: the
+/// processes of that namespace, and their descendants. Otherwise: init and its descendants. Left
+/// out are zombies, as in a cgroup's list, processes that end meanwhile, and processes that the
+/// caller may not inspect.
 Result<std::vector<linux::ProcessIdentity>> find_processes(int init, bool own_pid_namespace);
 
-/// Signals those of find_processes but init itself, whose turn comes last. With SIGKILL in several
-/// rounds, because a process may fork while we look.
+/// Sends `signal` to the processes of find_processes() but init. The caller signals init last.
+/// SIGKILL is sent in several rounds, because a process may fork during a round.
 Result<void> signal_without_cgroup(const linux::ProcessIdentity& init, bool own_pid_namespace,
                                    int signal);
 

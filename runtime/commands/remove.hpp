@@ -9,9 +9,9 @@ namespace ocirun::runtime {
 
 enum class Force { kNo, kYes };
 
-/// runtime.md#delete (OP-5, LC-11 … LC-13). Force: whatever its status, also one whose create was
-/// killed or whose state file is damaged; and an id that does not exist is no error then. Errors:
-/// the status is not `stopped`.
+/// runtime.md#delete (OP-5, LC-11 … LC-13). With Force::kYes the status does not matter, nor
+/// whether `create` was killed or state.json is damaged, and an id that does not exist is no error.
+/// Errors with Force::kNo: the status is not `stopped`.
 Result<void> delete_container(const GlobalOptions& options, const ContainerId& id, Force force,
                               const Log& log);
 

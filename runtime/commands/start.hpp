@@ -10,10 +10,11 @@ namespace ocirun::runtime {
 /// The error for a container that is not in the status `created` (OP-3).
 std::unexpected<Error> refuse_start(Status status);
 
-/// runtime.md#start on a locked container in the status `created` (OP-3, LC-6 … LC-9): lets init go
-/// on, returns when execve has happened and the poststart hooks have run. A failing startContainer
-/// or poststart hook destroys the container (H-11, H-12); a 0.5 document's poststart only warns
-/// (SD-15). Errors: init's own, a hook's, or that init died.
+/// runtime.md#start (OP-3, LC-6 … LC-9). The container must be locked and have the status
+/// `created`. Returns when init has called execve and the poststart hooks have run. If a
+/// startContainer or poststart hook fails, the container is destroyed (H-11, H-12); a poststart
+/// hook of a 0.5 document only causes a warning (SD-15). Errors: those of init; those of a hook;
+/// init has ended.
 Result<void> start_container(const StateDirectory& directory, const bundle::ContainerRecord& record,
                              const Log& log);
 

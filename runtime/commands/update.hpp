@@ -12,14 +12,14 @@
 
 namespace ocirun::runtime {
 
-/// A device of the host's that a container is to get.
+/// A device of the host for a container.
 struct DeviceGrant {
   HostPath host;
   RootfsPath path;  // where its node is made in the container
   bool read = true, write = true, mknod = true;
 };
 
-/// What `update` is asked to change. What is not given stays as it is.
+/// The changes that `update` makes. Members without a value change nothing.
 struct UpdateRequest {
   cgroups::Resources resources;  // of device rules a list that is not empty replaces the old one
   std::optional<std::string> l3_cache_schema, mem_bw_schema;
@@ -27,12 +27,13 @@ struct UpdateRequest {
   std::vector<DeviceGrant> removed_devices;  // a rule that denies it, and the node where it is one
 };
 
-/// Gets sentences that name fields by their JSON pointers, as errors do.
+/// Called with a warning: a sentence that names a field by its JSON pointer.
 using Warn = std::function<void(const std::string& sentence)>;
 
-/// Changes a container that runs, was created or is paused, all or nothing: limits, device rules,
-/// device nodes, resctrl schemata, and what the state directory says of them. Errors: "container
-/// not running"; pointers into linux.resources; a container without a cgroup of its own.
+/// Changes limits, device rules, device nodes and resctrl schemata of a container that is created,
+/// running or paused, and the copies of them in the state directory. After an error nothing is
+/// changed. Errors: "container not running"; a sentence with a pointer into linux.resources; the
+/// container has no cgroup of its own.
 Result<void> update_container(Container& container, const UpdateRequest& request, const Warn& warn);
 
 }  // namespace ocirun::runtime

@@ -14,12 +14,13 @@
 
 namespace ocirun::runtime {
 
-/// Device nodes that are being changed in a container's mount namespace, by a child that lives
-/// there until keep(). It takes its changes back when it hears nothing: also when we die. A child
-/// that a filesystem of the container's holds up is killed after ten seconds.
+/// Changes device nodes in a container's mount namespace, in two steps: begin() changes the nodes,
+/// keep() makes the change final. A child process in the mount namespace does the work. If the
+/// socket to the child is closed without keep(), also because this process died, the child restores
+/// the nodes. A child that waits for a file system of the container is killed after ten seconds.
 class DeviceUpdate {
  public:
-  /// The nodes are there, or gone, when it returns. Errors: the child's; nothing is changed then.
+  /// Returns when the nodes were made and removed. Errors: those of the child; no node is changed.
   static Result<DeviceUpdate> begin(const Container& container, const bundle::Config& config,
                                     const UpdateRequest& request);
   DeviceUpdate(DeviceUpdate&& other) noexcept
@@ -31,9 +32,10 @@ class DeviceUpdate {
   DeviceUpdate& operator=(DeviceUpdate&&) = delete;
   ~DeviceUpdate();
 
-  /// What has to be allowed and denied with them.
+  /// The device rules that belong to the nodes.
   const std::vector<cgroups::DeviceRule>& rules() const { return rules_; }
-  /// Paths of nodes that should have gone and that the container has replaced or holds; "" if none.
+  /// The paths of nodes that could not be removed, because the container replaced or uses them; ""
+  /// if all were removed.
   const std::string& left_nodes() const { return left_nodes_; }
   void keep();
 
@@ -41,7 +43,7 @@ class DeviceUpdate {
   DeviceUpdate() = default;
   linux::MessageSocket socket_;
   linux::Child child_;
-  bool is_stuck_ = false;  // the child, in a filesystem that does not answer
+  bool is_stuck_ = false;  // the child waits for a file system that does not answer
   std::vector<cgroups::DeviceRule> rules_;
   std::string left_nodes_;
 };
