@@ -7,8 +7,9 @@
 
 namespace ocirun::runtime::cli {
 
-/// Made absolute, without "." and double slashes; symlinks and ".." in it are the operator's.
-/// Errors: the working directory is gone.
+/// Makes `path` absolute by the working directory, and removes "." and double slashes. Symbolic
+/// links and ".." stay: the operator who wrote the path means them. Errors: the working directory
+/// was removed.
 Result<HostPath> absolute_path(const std::string& path);
 
 }  // namespace ocirun::runtime::cli

@@ -18,8 +18,8 @@
 
 namespace ocirun::runtime::cli {
 
-/// What a shell offers for the value of an option or for an operand. kWords: the words between the
-/// bars of "table|json".
+/// What a shell's completion offers for the value of an option, or for an operand. kWords: the
+/// words between the bars of the value's text, as in "table|json".
 enum class Completes : std::uint8_t {
   kNothing,
   kWords,
@@ -29,10 +29,10 @@ enum class Completes : std::uint8_t {
   kContainer,
   kSignal
 };
-/// How often an option is meant to be given.
+/// Whether completion offers an option again that the line already has.
 enum class Times : std::uint8_t { kOnce, kMany };
 
-/// One option as data: parsing, help and completion read it.
+/// A row of the table of options. The parser, the help and the completion scripts read the table.
 struct Option {
   std::string_view name;        // "pid-file"
   char letter = 0;              // 'p', or 0
@@ -42,8 +42,9 @@ struct Option {
   Times times = Times::kOnce;
 };
 
-/// What a shell offers for an operand: of containers those whose status suits `wanted`, and once
-/// the switch `widened_by` is given those whose status suits `widened_to`. No function: any status.
+/// What completion offers for an operand. For kContainer: the containers whose status suits
+/// `wanted`, and those whose status suits `widened_to` if the line has the switch `widened_by`. A
+/// null function stands for all statuses.
 struct Operand {
   Completes completes = Completes::kNothing;
   bool (*wanted)(Status) = nullptr;
@@ -51,30 +52,32 @@ struct Operand {
   bool (*widened_to)(Status) = nullptr;
 };
 
-/// What followed a command on the command line.
+/// The options and operands behind a command's name.
 class Arguments {
  public:
-  /// For switches. Of an option with a value it tells that the option stands there, with "" too.
+  /// Whether the command line has the option; also with an empty value.
   bool has(std::string_view option) const { return values_.contains(option); }
-  /// The last value given. An empty one means "not given", as with runc: scripts pass `--user
-  /// "$U"`.
+  /// The last value of the option. An empty value counts as a missing option, as with runc: scripts
+  /// pass `--user "$U"`.
   std::optional<std::string> value(std::string_view option) const;
-  /// All values given, in their order, without empty ones.
+  /// All values of the option that are not empty, in the order of the command line.
   std::vector<std::string> all(std::string_view option) const;
-  /// Errors: not a number from 0 to `most`.
+  /// The option's value, or `otherwise` without one. Errors: the value is not a number from 0 to
+  /// `most`.
   Result<int> number(std::string_view option, int otherwise, int most) const;
   std::optional<HostPath> path(std::string_view option) const;
-  /// The first positional. Errors: missing, or no valid id.
+  /// The first positional argument. Errors: it is missing, or no valid id.
   Result<ContainerId> id() const;
 
   std::multimap<std::string, std::string, std::less<>> values_;
   std::vector<std::string> positionals;
 };
 
-/// Where options may stand. kUntilPositional: the first positional ends them (exec, ps: the rest
-/// belongs to another program).
+/// Where options may stand. kUntilPositional: before the first positional argument; what follows
+/// belongs to another program (exec, ps).
 enum class OptionPlacement { kAnywhere, kUntilPositional };
-/// Whether the command clones processes into containers and so runs from the sealed executable.
+/// kSealed: the command makes processes in containers, so it runs from the sealed copy of the
+/// executable (CVE-2019-5736).
 enum class Executable { kPlain, kSealed };
 
 struct Invocation {
@@ -82,7 +85,7 @@ struct Invocation {
   const Log& log;
   const Arguments& arguments;
   Inheritance inheritance;
-  std::string process_document = {};  // the text that `exec --process` names
+  std::string process_document = {};  // the text of the file of `exec --process`
 };
 
 struct Command {
@@ -102,8 +105,8 @@ std::span<const Command> all_commands();
 std::span<const Option> global_options();
 const Command* find_command(std::string_view name);
 
-/// Reads options and positionals from `words`. Errors: an option that `options` does not have, a
-/// value that is missing.
+/// Parses `words` into options and positional arguments. `consumed` gets the number of words that
+/// were parsed. Errors: an option that is not in `options`; a missing value.
 Result<Arguments> parse_words(std::span<const std::string> words, std::span<const Option> options,
                               OptionPlacement placement, std::size_t* consumed = nullptr);
 
@@ -111,7 +114,7 @@ std::string help_text();
 std::string help_text(const Command& command);
 std::string version_text();
 
-/// The whole program: returns the exit status.
+/// Runs the command of a command line; the body of main(). Returns the exit status.
 int run_command_line(int argc, char** argv);
 
 }  // namespace ocirun::runtime::cli

@@ -4,7 +4,7 @@
 
 namespace ocirun::runtime::cli {
 
-// One file a command, or a pair of commands that are two sides of one.
+// The commands. Each returns the exit status.
 Result<int> run_create(const Invocation&);
 Result<int> run_delete(const Invocation&);
 Result<int> run_events(const Invocation&);

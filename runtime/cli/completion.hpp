@@ -13,19 +13,20 @@ std::string fish_completion_text();
 inline constexpr linux::Named<std::string (*)()> kShells[] = {
     {"bash", bash_completion_text}, {"zsh", zsh_completion_text}, {"fish", fish_completion_text}};
 
-/// The options of a command and --help, which each has.
+/// The options of a command, and --help.
 std::vector<Option> completed_options(const Command& command);
-/// The words that may be given: those between the bars of `text`, or the names of all capabilities
-/// or signals. None for what is not a list of words.
+/// The words that completion offers: for kWords those between the bars of `text`, for kCapability
+/// and kSignal all names. Empty for everything else.
 std::vector<std::string> offered_words(Completes completes, std::string_view text);
-/// "created running": the statuses that suit `wanted`; "" where any does.
+/// The names of the statuses that suit `wanted`, separated by spaces: "created running". "" if
+/// `wanted` is null.
 std::string offered_statuses(bool (*wanted)(Status));
-/// The option that widens the operand to containers of more statuses, or nullptr.
+/// The option Operand::widened_by of the command; nullptr if the operand has none.
 const Option* widening_option(const Command& command, const Operand& operand);
-/// What zsh's and fish's functions for containers are told: statuses, the spellings of the option
-/// that widens them, and the statuses with it.
+/// The arguments of the functions that complete containers in zsh and fish: the statuses of
+/// Operand::wanted, the spellings of the option widened_by, and the statuses of widened_to.
 std::string container_arguments(const Command& command, const Operand& operand);
-/// "--force", and "-f" where there is a letter.
+/// The option as it is written: "--force", and "-f" if the option has a letter.
 std::vector<std::string> spellings(const Option& option);
 
 }  // namespace ocirun::runtime::cli
