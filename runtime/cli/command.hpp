@@ -29,7 +29,8 @@ enum class Completes : std::uint8_t {
   kContainer,
   kSignal
 };
-/// Whether completion offers an option again that the line already has.
+/// kMany: each occurrence of the option counts. Help says "repeatable", and completion offers the
+/// option again.
 enum class Times : std::uint8_t { kOnce, kMany };
 
 /// A row of the table of options. The parser, the help and the completion scripts read the table.
