@@ -14,7 +14,7 @@
 namespace ocirun::runtime {
 namespace {
 
-// What holds the scope of a create that was killed dies a moment after it.
+// The process that holds the systemd scope of a killed `create` ends a moment after the `create`.
 constexpr std::chrono::milliseconds kHolderPatience{1000};
 
 bool is_populated(const bundle::ContainerRecord& record) {
@@ -23,8 +23,9 @@ bool is_populated(const bundle::ContainerRecord& record) {
   return pids && !pids->empty();
 }
 
-// Two containers may name one cgroupsPath. The second one's create fails while the first one has
-// processes, but leaves its intent when it is killed; once the first has ended, it works.
+// Whether another container of the state root names the same cgroupsPath. The `create` of a second
+// container fails while the first has processes there; if that `create` is killed, its intent
+// stays. Once the first container has ended, a second can be created.
 bool another_names_it(const Store& store, const bundle::ContainerRecord& record) {
   const auto ids = store.ids();
   if (!ids) return false;
@@ -32,7 +33,7 @@ bool another_names_it(const Store& store, const bundle::ContainerRecord& record)
     const auto other = ContainerId::parse(text);
     if (!other || text == record.id) return false;
     const auto directory = store.find(*other);
-    // Of a shared state root another user's is not believed.
+    // Another user of a shared state root may have written anything.
     if (!directory || directory->owner().value_or(record.owner_uid) != record.owner_uid)
       return false;
     if (const auto its = directory->read_record()) return its->cgroup.path == record.cgroup.path;
@@ -45,12 +46,12 @@ bool is_ours(const cgroups::Mark& mark, const bundle::ContainerRecord& record) {
   return !record.cgroup_mark.empty() && mark.text.starts_with(record.cgroup_mark);
 }
 
-// Of a container that has ended: with its pid namespace everybody in it has.
+// For a container whose init has ended. The processes of a pid namespace end with its init.
 bool cannot_change_mark(const bundle::ContainerRecord& record) {
   return record.own_pid_namespace || (is_host_root() && record.owner_uid == 0);
 }
 
-// Nobody but its creator was in it with a chance to change the mark.
+// For a `create` that was killed, whose init never ran a program that could change the mark.
 bool was_made(const bundle::ContainerRecord& record) {
   for (linux::Patience patience(kHolderPatience);;) {
     const auto mark = cgroups::read_mark(record.cgroup);
@@ -63,7 +64,7 @@ bool was_made(const bundle::ContainerRecord& record) {
 
 Result<void> mark_cgroup(const bundle::ContainerRecord& record) {
   cgroups::Record told = record.cgroup;
-  told.directories.clear();  // follow from the path, on each host
+  told.directories.clear();  // planned_record() derives them from the path
   return cgroups::write_mark(record.cgroup, record.cgroup_mark + bundle::cgroup_text(told));
 }
 
@@ -76,11 +77,11 @@ Result<bool> is_of_another(const Store& store, const StateDirectory& directory,
                            const bundle::ContainerRecord& record) {
   TRY_ASSIGN(const cgroups::Mark mark, cgroups::read_mark(record.cgroup));
   if (is_ours(mark, record)) return false;
-  if (mark.is_roots) return true;  // also while nobody is in it yet
+  if (mark.is_roots) return true;  // also if no process is in the cgroup yet
   if (!is_populated(record)) return false;
   if (record.cgroup_mark.empty()) return another_names_it(store, record);
   if (!directory.is_committed()) return !was_made(record);
-  // A container without a pid namespace, of an ordinary user, may have changed its mark.
+  // An ordinary user's container without a pid namespace may have changed the mark.
   return cannot_change_mark(record) || another_names_it(store, record);
 }
 
@@ -101,7 +102,8 @@ Result<std::optional<MarkedCgroup>> find_cgroup_of(const StateDirectory& directo
   std::optional<MarkedCgroup> found;
   for (const auto& [path, mark] : marked) {
     if (only_roots && !mark.is_roots) continue;
-    // Below its own, and as an ordinary user's elsewhere, a container may make more.
+    // A container may make more cgroups with this mark: below its own, or elsewhere as an ordinary
+    // user. Root's mark and then the shortest path wins.
     if (found && std::pair(!mark.is_roots, path.size()) >=
                      std::pair(!found->is_proven, found->record.path.size()))
       continue;

@@ -10,8 +10,8 @@
 namespace ocirun::runtime {
 namespace {
 
-// `start` that died after init had gone on leaves start.sock behind: then init's program tells.
-// Unreadable: not started.
+// Whether init has called execve. start.sock alone does not tell: a `start` that was killed after
+// init went on leaves the socket behind. False if the image of init cannot be read.
 bool has_left_our_image(const bundle::ContainerRecord& record) {
   const auto image = linux::image_of(record.init_pid);
   return image && *image != record.init_image;
@@ -39,7 +39,7 @@ Result<void> keep_what_owner_owns(const StateDirectory& directory,
                                   bundle::ContainerRecord& record) {
   TRY_ASSIGN(const std::uint32_t owner, directory.owner());
   if (owner == ::geteuid()) return {};
-  // Init has ended: its number may belong to another process by the time of a signal.
+  // Init has ended, and its pid may already belong to another process.
   if (!linux::is_alive(record.init()))
     record.init_pid = 0;
   else if (!linux::belongs_to(record.init_pid, owner))
@@ -70,8 +70,10 @@ Result<Container> Container::load(const Store& store, const ContainerId& id) {
 Result<void> Container::lock_and_reload() {
   TRY(directory_.lock(lock_patience(directory_)));
   auto record = directory_.read_record();
-  if (!record) return refuse("container does not exist");  // deleted while we waited
-  TRY(keep_what_owner_owns(directory_, *record));  // its owner may have swapped it while we waited
+  // While this command waited, another command may have deleted the container, and the owner of the
+  // state directory may have replaced the record.
+  if (!record) return refuse("container does not exist");
+  TRY(keep_what_owner_owns(directory_, *record));
   record_ = std::move(*record);
   return {};
 }

@@ -11,21 +11,20 @@
 namespace ocirun::runtime {
 namespace {
 
-// What is there, as a mere handle (O_PATH): another kind of file is opened no further. Empty where
-// nothing is.
+// Opens kNetworkPin with O_PATH, because the file may be of any kind. Empty if it does not exist.
 Result<UniqueFd> find_pin(Fd directory) {
   auto file = linux::sys::openat(directory, kNetworkPin, O_PATH | O_NOFOLLOW);
   if (!file && file.error().number() == ENOENT) return UniqueFd();
   return file;
 }
 
-// Whether a namespace is mounted there, and not merely its file is seen.
+// Whether a namespace is mounted on the file.
 Result<bool> is_mounted(Fd pin) {
   TRY_ASSIGN(const auto filesystem, linux::sys::fstatfs(pin));
   return filesystem.magic == NSFS_MAGIC;
 }
 
-// A directory in its place goes with the state.
+// StateDirectory::remove() removes a directory of that name.
 Result<void> remove_file(Fd directory) {
   auto removed = linux::sys::unlinkat(directory, kNetworkPin, 0);
   if (!removed && (removed.error().number() == ENOENT || removed.error().number() == EISDIR))

@@ -33,19 +33,19 @@ constexpr char kResources[] = "resources.json";
 constexpr char kFilter[] = "seccomp.bpf";
 constexpr char kStartSocket[] = "start.sock";
 constexpr char kNotifySocket[] = "notify.sock";
-// In the order of their removal: without state.json, the container is no more.
+// In the order of their removal. The container ceases to exist when state.json is removed.
 constexpr std::array kFiles{kIntent, kState,       kConfig,      kResources,
                             kFilter, kStartSocket, kNotifySocket};
-// Gone already, but after a create that was killed; a mount may lie there.
+// These files exist only after a `create` that was killed. kNetworkPin may be a mount point.
 constexpr std::array kFilesOfDevices{kDeviceJournal, kNetworkPin};
 constexpr std::size_t kMaxFile = 16 * 1024 * 1024;
-constexpr std::size_t kMaxForeignFile = 1024 * 1024;  // bounds what another user can cost root
-constexpr int kMostLevels = 8;                        // of directories in a damaged state
-constexpr std::size_t kMaxIntent = kMaxFile - 1024 * 1024;  // state.json grows by a few paths
+constexpr std::size_t kMaxForeignFile = 1024 * 1024;  // of another user's file that root reads
+constexpr int kMostLevels = 8;  // of directories that somebody else made in a state directory
+constexpr std::size_t kMaxIntent = kMaxFile - 1024 * 1024;  // state.json has a few paths more
 constexpr int kRemoveTries = 20;
 constexpr timeval kInitPatience{.tv_sec = 10, .tv_usec = 0};
 
-// A state root may be longer than sun_path: the directory's descriptor stands for it.
+// The path of a state root may be longer than sun_path, so the address names the descriptor.
 sockaddr_un address_in(Fd directory, const char* name) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -60,14 +60,15 @@ Result<UniqueFd> make_start_socket() {
   return socket;
 }
 
-// Never a link: where it leads, another user may have chosen, and an open alone may do something.
+// Follows no symbolic link: another user may have chosen the target, and opening some files (a
+// device, a FIFO) has effects already.
 Result<std::string> read_state_file(Fd directory, const char* name) {
   TRY_ASSIGN(const struct stat status, linux::sys::fstat(directory));
   const bool is_own = status.st_uid == ::geteuid();
   return linux::read_file(directory, name, is_own ? kMaxFile : kMaxForeignFile, O_NOFOLLOW);
 }
 
-// What we make in a state directory, and replace_file's temporary names.
+// The files that ocirun makes in a state directory, and the temporary names of replace_file().
 bool is_ours(std::string_view name) {
   const auto is_it = [name](std::string_view own) {
     return name == own || name.starts_with(fmt::format(".{}.", own));
@@ -75,7 +76,8 @@ bool is_ours(std::string_view name) {
   return std::ranges::any_of(kFiles, is_it) || std::ranges::any_of(kFilesOfDevices, is_it);
 }
 
-// Directories are nothing that we make there, but whoever damages a state shall not keep it.
+// Removes also directories, which ocirun never makes there: otherwise anybody who damages a state
+// directory could keep it from being removed.
 Result<void> remove_entries(Fd directory, int level = 0) {
   if (level == kMostLevels)
     return refuse("directories that ocirun has not made there lie more than {} deep", kMostLevels);
@@ -122,7 +124,7 @@ Result<void> StateDirectory::commit(const bundle::ContainerRecord& record) const
   return linux::replace_file(directory_, kState, bundle::record_text(record), 0600);
 }
 
-// Another user's record could name a container of somebody else's.
+// The record of another user could name a container that is not that user's.
 Result<void> StateDirectory::check_id(std::string_view id) const {
   if (id == name()) return {};
   return refuse("{}: its files are those of another container, {:?}", path_.string(), id);
@@ -175,7 +177,8 @@ Result<UniqueFd> StateDirectory::listen_for_start() const {
 
 Result<UniqueFd> StateDirectory::connect_to_start() const {
   TRY_ASSIGN(UniqueFd socket, make_start_socket());
-  // For connect(2): a `start` that was killed stays in the backlog until init accepts.
+  // Bounds connect(2): the connection of a `start` that was killed stays in the backlog until init
+  // accepts it.
   ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kInitPatience, sizeof(kInitPatience));
   const sockaddr_un address = address_in(directory_, kStartSocket);
   int done = 0;
@@ -194,7 +197,7 @@ Result<UniqueFd> StateDirectory::listen_for_notifications() const {
   const sockaddr_un address = address_in(directory_, kNotifySocket);
   if (!socket ||
       ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
-      ::fchmodat(directory_.get(), kNotifySocket, 0666, 0) != 0)  // any user of the container's
+      ::fchmodat(directory_.get(), kNotifySocket, 0666, 0) != 0)  // for all users of the container
     return fail(errno, "listen on {}/{}", path_.string(), kNotifySocket);
   return socket;
 }
@@ -246,14 +249,14 @@ Result<void> StateDirectory::check_is_state() const {
 }
 
 Result<void> StateDirectory::remove() const {
-  // By name first: without a descriptor to spare, nothing else could be done.
+  // First the known names, which needs no descriptor: the process may have none to spare.
   for (const char* name : kFiles) ::unlinkat(directory_.get(), name, 0);
-  // From where it is: the path may lead elsewhere by now.
+  // Relative to the directory, because the path may lead elsewhere by now.
   const std::string beside = "../" + name();
-  // A create that is being taken away may still write into it, a few files at most.
+  // A `create` that is being killed may still make a few files here.
   for (int tries = 0; tries < kRemoveTries; ++tries) {
     if (tries > 0) TRY(within(remove_entries(directory_), path_.string()));
-    if (!exists()) return {};  // another delete was quicker: the name may be a newcomer's
+    if (!exists()) return {};  // another `delete` was faster; the name may be a new container's
     if (::unlinkat(directory_.get(), beside.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT)
       return {};
     if (errno != ENOTEMPTY) return fail(errno, "remove {}", path_.string());

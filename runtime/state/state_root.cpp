@@ -15,7 +15,8 @@ namespace {
 
 constexpr char kAdvice[] = "(choose another with --root or XDG_RUNTIME_DIR)";
 
-// For root no link of another user, who would choose which containers root works on.
+// Root follows no symbolic link of another user: that user would choose on which containers root
+// works.
 Result<UniqueFd> open_root(const std::string& path, int access) {
   const int flags = access | O_DIRECTORY | O_CLOEXEC;
   auto direct = linux::sys::openat2(Fd{AT_FDCWD}, path.c_str(), flags, RESOLVE_NO_SYMLINKS);
@@ -24,10 +25,10 @@ Result<UniqueFd> open_root(const std::string& path, int access) {
   return is_host_root() ? linux::open_by_own_links(path) : linux::sys::open(path.c_str(), flags);
 }
 
-// For root below the descriptor of what is above: by its name it would be made wherever a link
-// leads that somebody puts there meanwhile.
+// Root makes the directory below a descriptor of the parent directory. With a path, the directory
+// would be made wherever a symbolic link leads that somebody puts there meanwhile.
 Result<void> make_directory(const std::string& part, mode_t mode, const std::string& root) {
-  const std::size_t name = part.rfind('/') + 1;  // 0: relative, and the first
+  const std::size_t name = part.rfind('/') + 1;  // 0: the first part of a relative path
   UniqueFd above;
   if (is_host_root()) {
     const std::string path = name == 0 ? "." : part.substr(0, name);
@@ -42,15 +43,16 @@ Result<void> make_directory(const std::string& part, mode_t mode, const std::str
 Result<void> make_root(const std::string& path) {
   for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
     const std::string part = path.substr(0, slash);
-    const bool last = path.find_first_not_of('/', slash) == std::string::npos;  // "/run/x/", too
-    // Sticky below /run/user: what cleans up there leaves such directories alone.
+    const bool last = path.find_first_not_of('/', slash) == std::string::npos;  // also "/run/x/"
+    // Programs that clean up below /run/user leave sticky directories alone.
     const mode_t mode = S_IRWXU | (::geteuid() == 0 ? 0 : S_ISVTX);
     if (part.back() != '/') TRY(make_directory(part, last ? mode : 0755, path));
     if (last) return {};
   }
 }
 
-// As /tmp is. The owner of a filesystem in user space tells what owners they like.
+// Whether the directory is root's, sticky and writable by all, as /tmp is. owner_of() does not
+// believe a file system in user space, whose owner can show any owner of a file.
 Result<bool> is_shared(Fd directory, const struct stat& status) {
   if ((status.st_mode & S_ISVTX) == 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return false;
   TRY_ASSIGN(const std::uint32_t owner, linux::owner_of(directory));
@@ -70,7 +72,7 @@ Result<Sharing> check_root(Fd directory, const HostPath& path) {
     return refuse(
         "state root {}: belongs to user {}, must belong to you ({}); choose another with --root",
         path.string(), status.st_uid, ::geteuid());
-  // Who may make a directory there may make one with a state.json of their choice.
+  // Whoever can make a directory in the state root can put any state.json into it.
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return refuse(
         "state root {}: others may write there (mode {:o}); it must be yours alone, or root's and "

@@ -29,8 +29,8 @@ Result<Store> Store::open(const HostPath& root, MissingRoot missing) {
   return Store(root, std::move(opened));
 }
 
-// Of a shared root others' directories are neither believed nor touched. Root's commands know how
-// far they believe another user's (refuse_foreign(), keep_what_owner_owns()).
+// A user neither reads nor changes the directories of others in a shared state root. Root reads all
+// of them; refuse_foreign() and keep_what_owner_owns() limit what root's commands do with them.
 bool Store::may_look_at(const char* name) const {
   if (!is_shared_) return true;
   struct stat status{};
@@ -52,7 +52,7 @@ Result<StateDirectory> Store::create(const ContainerId& id) const {
   if (!directory && directory.error().number() == ENOENT)
     return refuse("the container was deleted while it was made");
   if (!directory) return std::unexpected(directory.error());
-  // A shared root: deleted meanwhile, and made anew by another user.
+  // In a shared state root the directory may have been removed and made again by another user.
   TRY_ASSIGN(const struct stat status, linux::sys::fstat(*directory));
   if (status.st_uid != ::geteuid())
     return refuse("the container was deleted while it was made: {} belongs to user {} now",
