@@ -51,8 +51,8 @@ Result<void> make_root(const std::string& path) {
   }
 }
 
-// Whether the directory is root's, sticky and writable by all, as /tmp is. owner_of() does not
-// believe a file system in user space, whose owner can show any owner of a file.
+// Whether the directory is root's, sticky and writable by all, as /tmp is. Of a FUSE file
+// system owner_of() returns the user who serves it, because that user can report any owner.
 Result<bool> is_shared(Fd directory, const struct stat& status) {
   if ((status.st_mode & S_ISVTX) == 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return false;
   TRY_ASSIGN(const std::uint32_t owner, linux::owner_of(directory));

@@ -21,6 +21,7 @@
 #include "linux/seccomp/libseccomp_program.hpp"
 #include "linux/seccomp/newer.hpp"
 #include "tests/linux/seccomp/bpf_interpreter.hpp"
+#include "tests/linux/seccomp/profile_meaning.hpp"
 
 namespace ocirun::test {
 
@@ -79,58 +80,6 @@ inline std::set<std::uint32_t> interesting_numbers(const linux::Decisions& decis
   for (const linux::Interval& interval : decisions.calls)
     for (std::uint32_t i = 0; i < 3; ++i) numbers.insert(interval.first + i - 1);
   return numbers;
-}
-
-inline bool is_met(const linux::SeccompArgument& condition, std::uint64_t argument,
-                   std::uint64_t bits) {
-  const std::uint64_t found = argument & bits;
-  const std::uint64_t value = condition.value & bits;
-  switch (condition.op) {
-    case linux::SeccompOperator::kNotEqual:
-      return found != value;
-    case linux::SeccompOperator::kLess:
-      return found < value;
-    case linux::SeccompOperator::kLessEqual:
-      return found <= value;
-    case linux::SeccompOperator::kEqual:
-      return found == value;
-    case linux::SeccompOperator::kGreaterEqual:
-      return found >= value;
-    case linux::SeccompOperator::kGreater:
-      return found > value;
-    case linux::SeccompOperator::kMaskedEqual:
-      return (found & value) == (condition.value_two & value);
-  }
-  return false;
-}
-
-/// What the rules say of a call, each read by itself. Nothing where they disagree.
-inline std::optional<std::uint32_t> meaning(const linux::PreparedProfile& profile,
-                                            std::uint32_t architecture, const seccomp_data& call) {
-  const std::uint64_t bits = linux::argument_width(architecture) == linux::ArgumentWidth::k64
-                                 ? ~std::uint64_t{0}
-                                 : 0xFFFFFFFF;
-  std::set<std::uint32_t> answers;
-  for (const linux::PreparedRule& rule : profile.rules)
-    for (const std::string& name : rule.names) {
-      const bool is_call =
-          ::seccomp_syscall_resolve_name_arch(architecture, name.c_str()) == call.nr;
-      if (!is_call) continue;
-      for (const auto& conditions : rule.alternatives) {
-        const bool is_unconditional =
-            std::ranges::all_of(conditions, [&](const linux::SeccompArgument& condition) {
-              return condition.op == linux::SeccompOperator::kMaskedEqual &&
-                     (condition.value & bits) == 0;
-            });
-        if (is_unconditional) return rule.answer;
-        if (std::ranges::all_of(conditions, [&](const linux::SeccompArgument& condition) {
-              return is_met(condition, call.args[condition.index], bits);
-            }))
-          answers.insert(rule.answer);
-      }
-    }
-  if (answers.size() > 1) return {};
-  return answers.empty() ? profile.default_answer : *answers.begin();
 }
 
 /// Whether libseccomp 2.5 may answer a call that these rules are for otherwise than the rules say:
