@@ -6,7 +6,6 @@
 #include <cerrno>
 
 #include "cgroups/hierarchies/directory.hpp"
-#include "cgroups/open_cgroup.hpp"
 #include "cgroups/plan/plan.hpp"
 #include "cgroups/systemd/cgroup.hpp"
 
@@ -20,6 +19,27 @@ bool is_delegated(const std::string& directory) {
 
 /// cgroups(7), "delegation": EACCES and EPERM say that it is not ours.
 bool is_not_ours(const Error& error) { return error.number() == EACCES || error.number() == EPERM; }
+
+/// Warns that kDisabled ignores the document's resources, and with doubt_cgroups_path().
+void warn_of_manager(CgroupManager manager, const bundle::Config& config, const Log& log) {
+  if (manager == CgroupManager::kDisabled && config.resources)
+    log.warn("/linux/resources: has no effect with --cgroup-manager disabled");
+  if (const auto doubt = doubt_cgroups_path(config.cgroups_path, manager)) log.warn(*doubt);
+}
+
+/// What the kernel refuses or no longer has, and the container can do without, is a warning.
+void tell_of_losses(cgroups::Cgroup& cgroup, const GlobalOptions& options,
+                    const bundle::Config& config, const Log& log) {
+  const bool has_rules = config.resources && !config.resources->devices.empty();
+  if (is_lenient(options))
+    cgroup.on_refused_devices([has_rules, &log](const Error& refused) -> Result<void> {
+      Error error = refused;
+      error.within("device rules are left out: only the host's root may set them");
+      has_rules ? log.warn(error.message()) : log.debug(error.message());
+      return {};
+    });
+  cgroup.on_dropped_limit([&log](const std::string& sentence) { log.warn(sentence); });
+}
 
 }  // namespace
 
@@ -78,12 +98,6 @@ std::optional<std::string> doubt_cgroups_path(const std::optional<std::string>& 
       *cgroups_path);
 }
 
-void warn_of_manager(CgroupManager manager, const bundle::Config& config, const Log& log) {
-  if (manager == CgroupManager::kDisabled && config.resources)
-    log.warn("/linux/resources: has no effect with --cgroup-manager disabled");
-  if (const auto doubt = doubt_cgroups_path(config.cgroups_path, manager)) log.warn(*doubt);
-}
-
 std::vector<std::string> asked_limits(const std::optional<cgroups::Resources>& resources) {
   std::vector<std::string> pointers;
   if (!resources) return pointers;
@@ -132,6 +146,24 @@ Result<void> go_without_cgroup(const GlobalOptions& options,
                     "without limits)",
                     asked.front()));
   return std::unexpected(std::move(cause));
+}
+
+Result<Place> choose_place(const GlobalOptions& options, const bundle::Config& config,
+                           const std::string& id, const Log& log) {
+  TRY_ASSIGN(auto procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  Place place{.procfs = std::move(procfs), .layout = {}};
+  auto layout = cgroups::read_layout(place.procfs);
+  if (layout) place.layout = std::move(*layout);
+  warn_of_manager(options.cgroup_manager, config, log);
+  if (options.cgroup_manager == CgroupManager::kDisabled) return place;
+  if (layout) {
+    TRY_ASSIGN(place.cgroup, plan_cgroup(options, place.layout, config, id));
+    tell_of_losses(*place.cgroup, options, config, log);
+  } else {
+    TRY(go_without_cgroup(options, config.resources, Obstacle::kNoHierarchy,
+                          std::move(layout).error(), log));
+  }
+  return place;
 }
 
 }  // namespace ocirun::runtime

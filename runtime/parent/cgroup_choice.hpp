@@ -9,8 +9,10 @@
 #include "cgroups/container/cgroup.hpp"
 #include "cgroups/hierarchies/layout.hpp"
 #include "cgroups/hierarchies/placement.hpp"
+#include "cgroups/open_cgroup.hpp"
 #include "cgroups/plan/resources.hpp"
 #include "linux/base/error.hpp"
+#include "linux/files/procfs.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/options.hpp"
 
@@ -42,25 +44,36 @@ Result<std::unique_ptr<cgroups::Cgroup>> plan_cgroup(const GlobalOptions& option
 std::optional<std::string> doubt_cgroups_path(const std::optional<std::string>& cgroups_path,
                                               CgroupManager manager);
 
-/// Warns that kDisabled ignores the document's resources, and with doubt_cgroups_path().
-void warn_of_manager(CgroupManager manager, const bundle::Config& config, const Log& log);
-
 /// The fields of /linux/resources that ask for a limit or a rule, as JSON pointers. Values that
 /// mean "no limit" are left out.
 std::vector<std::string> asked_limits(const std::optional<cgroups::Resources>& resources);
 
-/// Why there is no cgroup. kNoHierarchy: no cgroup filesystem is mounted. kRefused: the errno
-/// tells.
+/// Why there is no cgroup. kNoHierarchy: no cgroup filesystem is mounted. kRefused:
+/// Cgroup::create() failed, and the errno of its error says why.
 enum class Obstacle { kNoHierarchy, kRefused };
 
 /// Decides whether a container runs although its cgroup could not be made because of `cause`.
-/// Success: it runs without a cgroup of its own, because is_lenient(), or because the host has no
-/// cgroups and the document asks for no limit. A warning then names the limits that have no effect;
-/// without such limits, an ordinary user's message goes to the debug log. Otherwise the error names
-/// a field that cannot be applied. A shortage (EMFILE) is always an error, because it says nothing
-/// about cgroups.
+/// Success: it runs without a cgroup of its own. Either is_lenient(), and the host has no writable
+/// cgroup filesystem or the caller lacks the rights (EACCES, EPERM); or the host has no writable
+/// cgroup filesystem, the document asks for no limit, and --rootless=false was not given. A warning
+/// then names the limits that have no effect; without such limits, an ordinary user's message goes
+/// to the debug log. Otherwise the result is `cause` with advice. A shortage (EMFILE) is always an
+/// error, because it says nothing about cgroups.
 Result<void> go_without_cgroup(const GlobalOptions& options,
                                const std::optional<cgroups::Resources>& resources,
                                Obstacle obstacle, Error cause, const Log& log);
+
+/// Where a container will be among the host's cgroups.
+struct Place {
+  linux::Procfs procfs;
+  cgroups::Layout layout;  // without hierarchies: no cgroup filesystem is mounted
+  std::unique_ptr<cgroups::Cgroup> cgroup = cgroups::disabled_cgroup();
+};
+
+/// Reads the host's cgroups and plans the container's one. Makes nothing. Warns of resources that
+/// --cgroup-manager disabled ignores, and with doubt_cgroups_path(). Without a cgroup filesystem
+/// go_without_cgroup() decides. `log` outlives the cgroup.
+Result<Place> choose_place(const GlobalOptions& options, const bundle::Config& config,
+                           const std::string& id, const Log& log);
 
 }  // namespace ocirun::runtime
