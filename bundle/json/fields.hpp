@@ -64,9 +64,11 @@ constexpr auto without_effect(std::string_view key) {
   return part(key, [](Value, auto&) { return true; });
 }
 
-/// A dispatch table; as a reader it reads an object. Unknown names are passed over (D-4), told of
-/// where the report asks for that, or refused in documents of our own.
+/// What an unknown name is: nothing (D-4; a warning if the report wants these), or a problem, in
+/// ocirun's own documents.
 enum class Unknown : std::uint8_t { kIgnored, kRefused };
+/// A table of rows, which is a reader of an object (reader.hpp). A member that is null counts as
+/// absent (D-6). Made by fields() or exact_fields().
 template <typename Struct, typename... Rows>
 class Fields {
  public:
@@ -121,7 +123,8 @@ constexpr auto exact_fields(Rows... rows) {
   return Fields<Struct, Rows...>(Unknown::kRefused, rows...);
 }
 
-/// A reader and a rule over what it read: (Value, const T&), run when every member was right.
+/// A reader that calls `reader` and, if that found no problem, `rule` with (Value, const T&). The
+/// rule reports what is wrong to the Value.
 template <typename Reader, typename Rule>
 constexpr auto checked(Reader reader, Rule rule) {
   return [=](Value at, auto& out) {

@@ -19,7 +19,7 @@ namespace ocirun::cgroups {
 
 enum class FreezerState { kThawed, kFrozen };
 
-struct Stats;  // stats.hpp
+struct Stats;  // cgroups/statistics/stats.hpp
 
 /// Called when the kernel refuses the device rules because the caller is not root of the host
 /// (EPERM, EACCES). Success means: go on without device rules. An error becomes the error of the
@@ -51,9 +51,10 @@ class Cgroup {
   /// allows the default devices alone). The device rules are set here because on v1 there is a
   /// moment in which no device is allowed: no process may be in the cgroup then. An existing empty
   /// cgroup that bears a container's mark (mark.hpp) is removed and made anew, so that no limit of
-  /// the old container remains. Errors: the cgroup holds processes or is frozen (R-5): "container's
-  /// cgroup is not empty", "container's cgroup unexpectedly frozen". On error, everything that
-  /// create() made is removed.
+  /// the old container remains; one without a mark is used as it is, and destroy() removes it as
+  /// well. Errors: the cgroup holds processes or is frozen (R-5): "container's cgroup is not
+  /// empty", "container's cgroup unexpectedly frozen". On error, everything that create() made is
+  /// removed.
   virtual Result<void> create(std::span<const DeviceRule> devices) = 0;
   /// Descriptors through which a process joins the cgroup. v1: the `tasks` file of each hierarchy,
   /// into which the joining process, which has a single thread, writes "0" (this needs no RCU
@@ -71,10 +72,12 @@ class Cgroup {
   /// Releases the process that kept a systemd scope alive while it was empty. Moves `pid` into the
   /// cgroup if open_for_join() left that to systemd.
   virtual Result<void> adopt(int) { return {}; }
-  /// Applies `resources` except its devices, in the order that the kernel needs. A number 0 leaves
-  /// the kernel's value alone (clients' updates send zeros), except for pids_limit. Errors name
-  /// /linux/resources/… and the file. A controller that the host lacks is an error, unless the
-  /// value means "no limit". May be called before or after the first process joins.
+  /// Applies `resources` except its devices, in the order that the kernel needs. Clients' updates
+  /// send 0 for what they do not change: 0 leaves memory limits, CPU shares, quotas, runtimes and
+  /// periods, and block I/O weights alone. Every other 0 is written (pids_limit, swappiness,
+  /// burst). Errors name /linux/resources/… and the file. A controller that the host lacks is an
+  /// error, unless the value means "no limit". May be called before or after the first process
+  /// joins.
   virtual Result<void> apply(const Resources& resources) = 0;
   /// Like apply(), for a running container, all or nothing: on error every file has its old value.
   /// update(), restore() and change_devices() of a systemd cgroup also set the properties of its
@@ -82,7 +85,8 @@ class Cgroup {
   /// caller fails.
   virtual Result<Writes> update(const Resources& resources) = 0;
   virtual void restore(std::span<const Write> old_values) = 0;
-  /// Sets the device rules of a cgroup without processes (see create()).
+  /// Sets the device rules. On v1 the cgroup must not hold processes (see create()); on v2 the
+  /// rules are replaced in one step.
   virtual Result<void> restrict_devices(std::span<const DeviceRule> devices) = 0;
   /// Replaces the rules `old` of a cgroup in use. What both lists allow stays allowed all the time.
   virtual Result<void> change_devices(std::span<const DeviceRule> old,

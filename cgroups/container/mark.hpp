@@ -11,16 +11,16 @@
 
 namespace ocirun::cgroups {
 
-// A container's cgroup carries a mark that says which container it belongs to. `delete` needs it in
-// two cases: when it finds processes in a cgroup of the recorded name, and when no state file is
-// left that says where the cgroup is. The mark is an extended attribute in the first hierarchy of
-// the record. Written by root of the host, it is a trusted.* attribute, which only root of the host
-// can write. Written by any other user, it is a user.* attribute (Linux 5.7), which the container
-// can write as well.
+// A container's cgroup carries a mark that says which container it belongs to. `create` learns from
+// it that an existing empty cgroup is left over. `delete` needs it when a cgroup of the recorded
+// path exists, and when no state file says where the cgroup is. The mark is an extended attribute
+// in the first hierarchy of the record. Written by root of the host, it is a trusted.* attribute,
+// which only root of the host can write. Written by any other user, it is a user.* attribute (Linux
+// 5.7), which the container can write as well.
 
 /// Errors: the kernel has no such attributes, or `text` is too long for one (64 KiB).
 Result<void> write_mark(const Record& cgroup, const std::string& text);
-/// The text is empty if the cgroup has no mark or does not exist.
+/// The text is empty if the cgroup has no mark, does not exist or may not be read.
 Result<Mark> read_mark(const Record& cgroup);
 
 struct Marked {

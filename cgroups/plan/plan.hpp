@@ -14,7 +14,7 @@ namespace ocirun::cgroups {
 /// What a missing file, or a missing controller, means for a write.
 enum class IfMissing {
   kError,
-  kPassOver,  // the value is "no limit", which a kernel without the file gives anyway
+  kPassOver,  // the value is "no limit", or another write sets the same limit
   // The kernel no longer has this limit: the container runs without it, and the caller is
   // told (OnDroppedLimit). The value is read back after the write, because some kernels accept the
   // write and ignore it.

@@ -28,7 +28,8 @@ class SafeDir {
   Fd fd() const { return directory_; }
 
   /// Opens `path`. `flags` as for open(2), without O_CREAT; O_CLOEXEC is added. A trailing symlink
-  /// is followed inside the root unless O_NOFOLLOW is given. Errors: ENOENT, ELOOP, EXDEV.
+  /// is followed inside the root unless O_NOFOLLOW is given. Errors: ENOENT; ELOOP, also for a
+  /// magic link; EXDEV if the file was moved out of the root meanwhile.
   Result<UniqueFd> open(const RootfsPath& path, int flags,
                         Symlinks symlinks = Symlinks::kInside) const;
 
@@ -37,21 +38,21 @@ class SafeDir {
   Result<UniqueFd> open_by_walk(const RootfsPath& path, int flags,
                                 Symlinks symlinks = Symlinks::kInside) const;
 
-  /// Opens the directory `path` (O_PATH). Makes it and its missing parents with `mode`. Symlinks,
-  /// including dangling ones, are followed inside the root. Errors: ENOTDIR.
+  /// Opens the directory `path` (O_PATH). Makes it and its missing parents with `mode`. Symlinks
+  /// are followed inside the root; the target of a dangling one is made. Errors: ENOTDIR.
   Result<UniqueFd> make_directories(const RootfsPath& path, mode_t mode = 0755) const;
 
-  /// Opens `path` (O_PATH). If it is absent, makes an empty regular file (mode 0644) and its
-  /// missing parents (0755).
+  /// Opens `path` (O_PATH), whatever it is. If it is absent, makes an empty regular file (mode
+  /// 0644) and its missing parents (0755), and returns the file open for reading.
   Result<UniqueFd> make_file(const RootfsPath& path) const;
 
-  /// The parent directory of `path` (O_PATH, made with `mode` if missing) and the last component of
-  /// `path`, for *at calls. Errors: EINVAL if the last component is
-  /// missing, "." or "..". Trailing slashes do not count.
+  /// The parent directory of a path (O_PATH) and the last component of the path, for *at calls.
   struct Entry {
     UniqueFd parent;
     std::string name;  // never "", ".", "..", and without "/"
   };
+  /// Makes missing parents with `mode`. Trailing slashes do not count. Errors: EINVAL if the last
+  /// component is missing, "." or "..".
   Result<Entry> entry(const RootfsPath& path, mode_t mode = 0755) const;
 
  private:

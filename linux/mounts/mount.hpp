@@ -25,18 +25,18 @@ struct CgroupHierarchy {
 
 /// What the mounts of one container share.
 struct MountContext {
-  SafeDir& root;                   // the rootfs as attached; a mount on "/" replaces it (M-16)
-  const Procfs& procfs;            // trusted, opened before the first mount
-  std::string_view mount_label;    // SELinux label for files of new filesystems; "" for none
-  bool in_user_namespace = false;  // its mounts have locked flags; used for hints in errors
-  bool own_cgroup_namespace = false;
-  // True where the container has no namespace of its own of that kind. The kernel may then refuse
-  // to mount the filesystem anew, and the host's mount is bound instead.
-  bool shares_network = false;  // sysfs (M-13)
-  bool shares_pids = false;     // proc
-  bool shares_ipc = false;      // mqueue
+  SafeDir& root;                      // the attached rootfs; make_mount() on "/" assigns it (M-16)
+  const Procfs& procfs;               // trusted, opened before the first mount
+  std::string_view mount_label;       // SELinux label for files of new filesystems; "" for none
+  bool in_user_namespace = false;     // made for this container, or joined
+  bool own_cgroup_namespace = false;  // made for this container, not joined
+  // Where one of these is true and the kernel refuses to mount the filesystem (EPERM), the host's
+  // mount is bound instead.
+  bool shares_network = false;  // sysfs (M-13): the network namespace is the host's, or joined
+  bool shares_pids = false;     // proc: the pid namespace is the host's
+  bool shares_ipc = false;      // mqueue: the ipc namespace is the host's
 
-  bool own_ipc = false;                      // an IPC namespace that was made for this container
+  bool own_ipc = false;                      // made for this container, not joined
   std::span<const CgroupHierarchy> cgroups;  // a single unified entry: pure v2
 };
 
@@ -46,12 +46,13 @@ struct UnfinishedMount {
   RootfsPath destination;
 };
 
-/// Makes one mount below `context.root` (M-2 … M-16): as a detached mount, or by mount(2) on an fd
-/// path where the kernel lacks the new API. `opened` is the tree of a bind that had to be cloned
-/// earlier: an id-mapped one, one that the container's user namespace cannot reach, or a peer of a
-/// host mount (wants_early_open). Otherwise `opened` is empty. A missing mount point is made inside
-/// the root. Errors name source and destination. If the result holds a value, the caller has to
-/// call finish_mount() after making the devices.
+/// Makes one mount below `context.root`, or changes one (`remount`; M-2 … M-16): as a detached
+/// mount, or by mount(2) on /proc/self/fd/N where the kernel lacks the new API. `opened` is the
+/// tree of a bind that open_bind() cloned early (wants_early_open), or that the parent cloned
+/// because it is id-mapped, locked (locked_bind.hpp) or out of reach. The parent has set the
+/// attributes of its trees: the caller then gives a `mount` without attributes. Otherwise `opened`
+/// is empty. A missing mount point is made inside the root. Errors name source and destination. If
+/// the result holds a value, the caller has to call finish_mount() after making the devices.
 Result<std::optional<UnfinishedMount>> make_mount(const MountContext& context, const Mount& mount,
                                                   UniqueFd opened);
 Result<void> finish_mount(const Procfs& procfs, const UnfinishedMount& unfinished);

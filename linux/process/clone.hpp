@@ -21,10 +21,10 @@ struct Child {
 enum class Parentage { kMine, kOfMyParent };
 
 /// fork(2) with namespaces: clone3(2) with `flags` (CLONE_NEW*), directly into `cgroup` (a v2
-/// directory, or -1; it has to be -1 for kOfMyParent). Before Linux 5.7 this uses clone(2), and the
-/// child waits until the parent has moved it into the cgroup. The caller must have a single thread.
-/// Errors: EPERM, ENOSPC (too many namespaces), EAGAIN, ENOMEM, EUSERS; because of the cgroup:
-/// EACCES, EBUSY, EOPNOTSUPP.
+/// directory, or -1; it has to be -1 for kOfMyParent). Without clone3 (before Linux 5.7 for a
+/// cgroup, or a seccomp filter refuses it) this uses clone(2), and the child waits until the parent
+/// has moved it into the cgroup. The caller must have a single thread. Errors: EPERM, ENOSPC (too
+/// many namespaces), EAGAIN, ENOMEM, EUSERS; because of the cgroup: EACCES, EBUSY, EOPNOTSUPP.
 Result<Child> clone_process(std::uint64_t flags, Fd cgroup, Parentage parentage);
 
 /// Waits for a child of the caller, whatever its exit signal. Returns the status of waitpid(2).
@@ -34,9 +34,9 @@ Result<int> wait_for_child(int pid);
 /// returns the status of waitpid(2). Otherwise returns nothing.
 std::optional<int> collect_child(Child& child, std::chrono::milliseconds patience);
 
-/// Kills `child` and waits for its end, at most two seconds: even a killed process can hang in a
-/// filesystem that does not respond. The child is then left to the process that adopts the caller's
-/// children.
+/// Kills `child`, waits at most two seconds for its end, and sets its pid to 0. A killed process
+/// can still hang in a filesystem that does not respond: such a child is left to the process that
+/// adopts the caller's children.
 void kill_child(Child& child);
 
 }  // namespace ocirun::linux

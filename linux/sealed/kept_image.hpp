@@ -7,17 +7,19 @@
 
 namespace ocirun::linux {
 
-/// Where images, the kept copies of the executable, are: in /var/cache for root, in
-/// $XDG_RUNTIME_DIR for root of a user's namespace. A directory is used only if it is our own and
-/// nobody else may enter it. It is on a disk because the page cache of a disk has large folios,
-/// which cause fewer page faults: with a tmpfs, `exec` takes a tenth more CPU time.
+/// Where the images are, which are copies of ocirun's executable: in /var/cache/ocirun, or where
+/// that cannot be used (root of a user namespace) in $XDG_RUNTIME_DIR/ocirun-image. A directory is
+/// used only if the effective user owns it and its mode is 0700. /var/cache comes first because it
+/// is on a disk: the page cache of a disk has large folios, which cause fewer page faults. With a
+/// tmpfs, `exec` takes a tenth more CPU time.
 inline constexpr char kImageDirectory[] = "/var/cache/ocirun";
 inline constexpr char kImageDirectoryName[] = "ocirun-image";
 inline constexpr char kRuntimeDirectoryVariable[] = "XDG_RUNTIME_DIR=";
 inline constexpr unsigned kImageDirectoryMode = 0700;
 inline constexpr unsigned kLongestImageName = 160;  // "ocirun", six numbers of 64 bits, six "-"
 
-// Internal linkage: entry.cpp is compiled with other options than the rest.
+// Internal linkage: entry.cpp is compiled without the stack protector, and must not call a copy of
+// these functions that was compiled with it.
 static inline char* append_number(char* end, unsigned long long number) {
   if (number >= 10) end = append_number(end, number / 10);
   *end++ = static_cast<char>('0' + number % 10);
@@ -25,7 +27,8 @@ static inline char* append_number(char* end, unsigned long long number) {
   return end;
 }
 
-/// Appends the name of the image of `executable`. The name identifies one content of one file:
+/// Writes the name of the image of `executable` to `end`, where kLongestImageName bytes have to be
+/// free. Returns the place of the terminating NUL. The name identifies one content of one file:
 /// writing to a file changes its ctime. /proc/PID/exe shows this name.
 static inline char* append_image_name(char* end, const struct statx& executable) {
   for (const char* letter = "ocirun-"; *letter != '\0'; ++letter) *end++ = *letter;
@@ -75,12 +78,14 @@ static inline bool may_hold_images(const struct statx& directory, unsigned long 
          (directory.stx_mode & kOthersMayWrite) == 0;
 }
 
-/// Keeps a copy of the running executable, with the newest few of other versions, for entry.cpp to
-/// execute. Failures are ignored, because the caller has a copy in memory. `copy` has the content.
+/// Writes `copy`, the content of the running executable, into the image directory, for entry.cpp of
+/// a later command to execute. Keeps the newest four images. Does nothing if the executable was
+/// changed less than two seconds ago. Failures are ignored: the caller executes `copy` itself.
 /// `executable` is the result of statx(2) from before the content was read.
 void keep_image(Fd copy, const struct statx& executable);
 
-/// True if entry.cpp looked for an image and could not execute one.
+/// True if entry.cpp looked for an image and could not execute one: reexec_sealed() then calls
+/// keep_image().
 extern "C" [[gnu::visibility("hidden")]] bool ocirun_image_is_missing;
 
 }  // namespace ocirun::linux

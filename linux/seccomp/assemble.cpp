@@ -44,7 +44,7 @@ Program routine_of(const Decision& decision, ArgumentWidth width) {
   return code;
 }
 
-// The search among the numbers of one token, for one or two architectures.
+// The search among the numbers of one seccomp_data.arch, which x86-64 and x32 share.
 class NumberSearch {
  public:
   /// Continues with the numbers of `filter`, which begin with `first`.
@@ -62,7 +62,7 @@ class NumberSearch {
     }
   }
   void add_leaf(const Leaf& leaf) {
-    // A leaf without numbers gives way.
+    // If both begin with the same number, the earlier leaf covers no number.
     if (!leaves_.empty() && leaves_.back().first == leaf.first) leaves_.pop_back();
     if (leaves_.empty() || !leaves_.back().does_the_same(leaf)) leaves_.push_back(leaf);
   }
@@ -99,7 +99,7 @@ Program search_of_x86_64(const ArchitectureFilter* x86_64, const ArchitectureFil
     search.add(*x32, kX32Bit);
   } else {
     search.add_leaf({.first = kX32Bit, .answer = SECCOMP_RET_KILL_THREAD});
-    // A tracer skips a call by this number, which is not x32's.
+    // A tracer skips a call by setting the number -1, which is no number of x32.
     search.add_leaf({.first = kLastNumber, .answer = x86_64->others.answer});
   }
   return search.program();

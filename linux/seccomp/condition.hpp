@@ -17,8 +17,8 @@ ArgumentWidth argument_width(std::uint32_t architecture);
 struct Condition {
   std::uint32_t argument = 0;  // 0 … 5
   SeccompOperator op = SeccompOperator::kEqual;
-  std::uint64_t mask = 0;  // of kMaskedEqual; otherwise all bits
-  std::uint64_t value = 0;
+  std::uint64_t mask = 0;   // the bits that count; without kMaskedEqual all bits of the width
+  std::uint64_t value = 0;  // without the bits that do not count
 
   bool operator==(const Condition&) const = default;
 };
@@ -31,8 +31,8 @@ Condition condition_of(const SeccompArgument& argument, ArgumentWidth width);
 /// every call meets them.
 using Conditions = std::vector<Condition>;
 
-/// Whether no call can meet both. Says false where that would need more than a look at two
-/// conditions on the same argument.
+/// True only if no call can meet both. May be false all the same: it compares one condition with
+/// one other on the same argument, and does not compare masks with ranges.
 bool exclude_each_other(const Conditions& one, const Conditions& other);
 
 /// Instructions that return `answer` to a call that meets the conditions. For other calls, they

@@ -19,8 +19,9 @@ struct ConditionalAnswer {
 
 /// What a filter does with a system call.
 struct Decision {
-  std::uint32_t answer = 0;                    // SECCOMP_RET_*, where no condition is met
-  std::vector<ConditionalAnswer> conditional;  // those that a call can meet both agree
+  std::uint32_t answer = 0;  // SECCOMP_RET_*, where no condition is met
+  /// Two entries that one call can meet have the same answer: their order does not matter.
+  std::vector<ConditionalAnswer> conditional;
   /// libseccomp's own filter decides; the other members are unused.
   bool left_to_libseccomp = false;
 
@@ -38,14 +39,14 @@ struct Interval {
 
 /// The decisions for all system calls of one architecture.
 struct Decisions {
-  std::vector<Interval> calls;         // that the profile names; of one number each, sorted
-  Decision unnamed;                    // for all other numbers
+  std::vector<Interval> calls;         // one for each number that the profile names, sorted
+  Decision unnamed;                    // for all other numbers; may be left to libseccomp too
   PreparedProfile left_to_libseccomp;  // the rules for the calls that are left to it
 };
 
 /// Finds the numbers of the calls on `architecture` (SCMP_ARCH_*); skips calls that the
-/// architecture lacks. As in libseccomp, a rule without conditions counts instead of all with
-/// conditions, and the first of several without conditions counts.
+/// architecture lacks. As in libseccomp, a rule with the default action has no effect, and the
+/// first rule without conditions overrides all other rules for the call.
 ///
 /// Two kinds of calls are left to libseccomp: calls with two rules that give different answers to
 /// the same arguments, and calls that the architecture has behind socketcall(2) or ipc(2), of which

@@ -13,7 +13,8 @@ namespace ocirun::linux {
 /// A rule of a profile after its checks.
 struct PreparedRule {
   std::uint32_t answer = 0;  // SECCOMP_RET_* with its data
-  /// A call that meets all conditions of one of these sets gets the answer.
+  /// A call that meets all conditions of one of these sets gets the answer. There is one set, or,
+  /// if the rule has two conditions on one argument, one set for each condition (S-9).
   std::vector<std::vector<SeccompArgument>> alternatives;
   std::vector<std::string> names;  // of system calls that libseccomp knows on some architecture
   std::size_t index = 0;           // in /linux/seccomp/syscalls

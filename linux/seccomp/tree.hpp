@@ -13,8 +13,8 @@ namespace ocirun::linux {
 /// What a filter does with the system call numbers from `first` to the next leaf's.
 struct Leaf {
   std::uint32_t first = 0;
-  std::uint32_t answer = 0;                           // SECCOMP_RET_*, without a routine
-  std::optional<std::size_t> routine = std::nullopt;  // index of the program that decides
+  std::uint32_t answer = 0;                           // SECCOMP_RET_*; unused if there is a routine
+  std::optional<std::size_t> routine = std::nullopt;  // which of `routines` decides
 
   bool does_the_same(const Leaf& other) const {
     return routine ? routine == other.routine : !other.routine && answer == other.answer;

@@ -37,8 +37,9 @@ class Notifications {
       : socket_(socket), supervisor_(supervisor), main_pid_(main_pid), log_(log) {}
 
   Fd descriptor() const { return socket_; }
-  /// Forwards the datagrams that have come, a few at most for each call, and at most 32 a second
-  /// once the container is ready. Never blocks.
+  /// Forwards the datagrams that have come, at most 16 for each call. Drops those beyond 32 a
+  /// second, but never the first READY=1. Waits at most a second for a service manager that does
+  /// not read.
   void carry();
   /// Whether a datagram with READY=1 was forwarded.
   bool ready() const { return ready_; }
@@ -56,8 +57,8 @@ class Notifications {
 };
 
 /// For `run --detach`: returns when the container has sent READY=1 and the service manager has read
-/// it. Errors: the container ended before; EINTR, "stopped by signal 15". Signals::capture() must
-/// have been called.
+/// it; a service manager that does not read it in time is a warning. Errors: the container ended
+/// before; EINTR, "stopped by signal 15". Signals::capture() must have been called.
 Result<void> await_ready(const linux::Child& child, Notifications& notifications,
                          const Supervisor& supervisor, const Log& log);
 

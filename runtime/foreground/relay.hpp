@@ -33,9 +33,9 @@ class Relay {
   /// Copies in both directions what can be copied without blocking; `ready` is wanted() after
   /// poll(2).
   void carry(const std::array<pollfd, kWatched>& ready);
-  /// Called after the program has ended: copies what the pty still holds to the output, at most
-  /// kDrained bytes, because another process may go on writing. Waits for the output until a signal
-  /// asks this process to end (Signals::check).
+  /// Called after the program has ended: copies what the pty still holds to the output, at most 256
+  /// KiB, because another process may go on writing. Waits for the output until a signal asks this
+  /// process to end (Signals::check).
   void drain();
 
  private:
@@ -68,7 +68,7 @@ class Relay {
   bool input_is_held_ = false;
   bool input_has_ended_ = false;
   EndTyped end_typed_ = EndTyped::kNo;
-  bool end_is_owed_ = false;  // VEOF is to be written once the program has been silent for kSilence
+  bool end_is_owed_ = false;  // VEOF is to be written once the program has been silent for 100 ms
   Clock::time_point heard_ = Clock::now();  // of the last read from the pty
 };
 

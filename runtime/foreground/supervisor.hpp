@@ -19,16 +19,15 @@ Result<int> count_listening_sockets();
 class Supervisor {
  public:
   /// Nothing if the variable is unset or empty. Errors: the variable is neither an absolute path
-  /// nor
-  /// "@name"; nobody listens on the socket.
+  /// nor "@name"; nobody listens on the socket.
   static Result<std::optional<Supervisor>> connect();
 
   /// Sends `lines`, separated by newlines, without a last newline. Waits at most one second for a
   /// service manager that does not read.
   Result<void> tell(std::string_view lines) const;
-  /// Returns when the service manager has read all datagrams of this process, or after five
-  /// seconds. The process must not end earlier: the service manager finds the sender's unit by its
-  /// pid.
+  /// Returns when the service manager has read all datagrams of this process. The process must not
+  /// end earlier: the service manager finds the sender's unit by its pid. Error: five seconds have
+  /// passed.
   Result<void> wait_until_read() const;
 
  private:

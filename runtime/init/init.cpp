@@ -48,11 +48,11 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
 
   // Into the isolation.
   ::umask(0);                               // modes are what config.json says
-  keep_only_own_descriptors(plan, parent);  // a forked lock or directory would outlive its owner
+  keep_only_own_descriptors(plan, parent);  // else init would keep the parent's lock
   if (staged) TRY(await_go(parent));        // the parent knows our pid by now
   TRY(die_with_parent(parent));             // until the state is committed
   if (!staged) TRY(enter_namespaces(plan, parent));  // id maps first: all else wants those ids
-  ::prctl(PR_SET_DUMPABLE, 0);  // the ids are mapped: nobody has to look into us any more
+  ::prctl(PR_SET_DUMPABLE, 0);  // the id maps are written: no process of our uid may trace us
   TRY(join_cgroups(plan));      // before the cgroup namespace, or it is rooted at the host's
   plan.pinned.clear();          // the host's namespaces stay out of reach from here on
   TRY(start_session());         // engines signal the process group, terminal or not

@@ -31,10 +31,11 @@ class ChildLink {
   void kill();
 
  protected:
-  /// Handles one message that is neither Forked nor Ready. Afterwards the caller sends Go where
-  /// kExchanges has it as the answer.
+  /// Handles one message that is neither Forked nor Ready, and sends the answer to it unless that
+  /// is Go: serve() sends Go.
   virtual Result<void> answer(const linux::Packet& packet) = 0;
-  /// Called after Forked, while the process that the stage has cloned waits for Go.
+  /// Called once child_ is the container's process: after Forked, while that process waits for Go.
+  /// Without a stage, the derived class calls it after the clone.
   virtual Result<void> greet() { return {}; }
   /// Called after each ten seconds without a message of the child. An error ends the wait.
   virtual Result<void> hear_nothing(std::chrono::seconds so_far) = 0;

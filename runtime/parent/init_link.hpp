@@ -25,7 +25,7 @@ struct BirthContext {
   const linux::Procfs& procfs;
   bundle::IntentRecord& intent;
   Fd console;                   // the console socket, or -1
-  UniqueFd& network_namespace;  // the container's, from the first moved device on
+  UniqueFd& network_namespace;  // the container's; empty until devices are moved into it
   Rollback& undo;
 };
 
@@ -34,7 +34,7 @@ class InitLink final : public ChildLink {
  public:
   InitLink(InitPlan& plan, const BirthContext& context) : plan_(plan), context_(context) {}
 
-  /// Clones init, or the stage that clones it, straight into the unified cgroup.
+  /// Clones init, or the stage that clones it, into the unified cgroup if plan.cgroup has one.
   Result<void> spawn();
   /// Applies the limits, while init makes its mounts.
   Result<void> apply_resources() const;
@@ -65,7 +65,7 @@ class InitLink final : public ChildLink {
   Result<void> set_limits();
   Result<void> forward_listener(const linux::Packet& packet);
 
-  InitPlan& plan_;  // init uses its copy of it up
+  InitPlan& plan_;  // init is a clone: what it changes is its own copy
   BirthContext context_;
   bool hooks_have_begun_ = false;
   bool agent_has_listener_ = false;  // from now on init may wait for the seccomp agent

@@ -35,9 +35,9 @@ struct InitPlan {
   }
 };
 
-/// Whether init cannot be made by one clone3: it joins a user, pid or time namespace, sets time
-/// offsets, or joins anything on its way into a user namespace; or an ipc namespace must belong to
-/// the root of a new user namespace.
+/// Whether one clone3 cannot make init: the container joins a user or pid namespace, makes or joins
+/// a time namespace, makes a user namespace and joins any other, or has a mount label and makes a
+/// user and an ipc namespace (root of the user namespace must own the ipc namespace).
 bool needs_stage(const bundle::Config& config);
 
 }  // namespace ocirun::runtime

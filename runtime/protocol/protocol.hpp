@@ -15,17 +15,17 @@ namespace ocirun::runtime {
 //
 //   parent                      [stage]                        init
 //     │── clone3 ──────────────────►│                             │   the stage exists only where
-//     │◄───────────────── MapIds ───│  (new user namespace)       │   namespaces are joined before
-//     │── Go ──────────────────────►│                             │   init can be made; in the
-//     │◄──────── Forked(init pid) ──│── clone3(CLONE_PARENT) ────►│   plain case init sends MapIds
+//     │◄───────────────── MapIds ───│  (new user, time namespace) │   needs_stage() says so;
+//     │── Go ──────────────────────►│                             │   without it, init sends MapIds
+//     │◄──────── Forked(init pid) ──│── clone3(CLONE_PARENT) ────►│   for a new user namespace
 //     │── Go ────────────────────────────────────────────────────►│
 //     │◄──────────────────────────────────── RootMount(mount id) ─│   without a mount namespace the
 //     │   record it in the intent                                 │   mount would outlive init
 //     │── Go ────────────────────────────────────────────────────►│
-//     │◄──────────────────────────────────────── OpenMount(index) │   a source that init may not
-//     │── MountTree(fd) ─────────────────────────────────────────►│   open, or an id-mapped mount;
+//     │◄──────────────────────────────────────── OpenMount(index) │   a bind: id-mapped, or locked,
+//     │── MountTree(fd) ─────────────────────────────────────────►│   or out of reach for init;
 //     │◄──────────────────────────────────────────────── RunHooks │   no fd: the parent may not open
-//     │   prestart, createRuntime                                 │   the source either
+//     │   move net devices; prestart, createRuntime               │   the source either
 //     │── Go ────────────────────────────────────────────────────►│
 //     │◄───────────────────────────────────────── HookLasts(text) │   a createContainer hook without
 //     │   warn                                                    │   timeout, every 10 s

@@ -19,8 +19,8 @@
 namespace ocirun::runtime {
 
 /// The state directory of one container:
-/// - intent.json: what `create` is about to make. Written before the first side effect, so that
-///   `delete --force` can clean up after a crash at any point.
+/// - intent.json: what `create` is about to make. Written before anything outside this directory is
+///   made, so that `delete --force` can clean up after a crash at any point.
 /// - config.json: the snapshot of the bundle's document. Every later command reads the snapshot
 ///   (D-9).
 /// - state.json: the container's record. The container exists from the moment this file exists.
@@ -83,7 +83,8 @@ class StateDirectory {
   /// Errors: the directory holds a file that ocirun does not make. It may be any directory of the
   /// host, and must not be removed.
   Result<void> check_is_state() const;
-  /// Removes the files and the directory. No error if one of them does not exist.
+  /// Removes everything in the directory, also files and directories that ocirun did not make, and
+  /// then the directory. No error if something is gone already.
   Result<void> remove() const;
   const HostPath& path() const { return path_; }
   /// The last part of the path: the container's id.
