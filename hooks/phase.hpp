@@ -9,7 +9,7 @@
 
 namespace ocirun::hooks {
 
-/// What becomes of the others, and of the container, when a hook fails.
+/// What happens to the remaining hooks, and to the container, when a hook fails.
 enum class FailureRule {
   kAbort,     // the first failure ends the phase with an error, the container is destroyed (H-11,
               // H-12)
@@ -17,15 +17,15 @@ enum class FailureRule {
 };
 FailureRule failure_rule(Kind kind);
 
-/// Runs the hooks of one kind in their order (H-6). `rule` is failure_rule(kind) but for poststart
-/// of a 0.5 document. Errors: "error running createRuntime hook #1 (/usr/bin/setup-net): exit
-/// status 3: …", counted from 0.
+/// Runs the hooks of one kind in their order (H-6). `rule` is failure_rule(kind); for poststart of
+/// a 0.5 document kContinue (SD-15). Errors: "error running createRuntime hook #1
+/// (/usr/bin/setup-net): exit status 3: …", with hooks counted from 0.
 Result<void> run_phase(const Hooks& hooks, Kind kind, FailureRule rule,
                        const Surroundings& surroundings);
 
-/// How run_phase's errors begin. The words are the ones that engines' users know.
+/// The first words of run_phase()'s errors. Users of engines know them from other runtimes.
 inline constexpr std::string_view kHookFailure = "error running";
-/// Whether `error` is one of run_phase's, also when it comes from another process.
+/// Whether `error` is an error of run_phase(), in this process or in another.
 bool is_hook_failure(const Error& error);
 
 }  // namespace ocirun::hooks

@@ -24,7 +24,7 @@ namespace ocirun::hooks {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::size_t kOutputKept = 64 * 1024;  // of its output, for the error
+constexpr std::size_t kOutputKept = 64 * 1024;  // of the hook's output, for the error
 constexpr std::chrono::seconds kReminder{10};
 
 // A memory file, not a pipe: a hook that never reads its stdin blocks nobody, however long the
@@ -37,12 +37,12 @@ Result<UniqueFd> make_stdin(std::string_view state) {
   return fd;
 }
 
-/// Where a hook's process gave up before execve, or at it.
+/// The step at which a hook's process failed, before execve(2) or in it.
 enum class Step : int { kDirectory, kStreams, kConfine, kExecute };
 struct Failure {
   Step step;
   int reason;                               // errno
-  std::array<char, 1024> explanation = {};  // of kExecute: a text, cut off before its last NUL
+  std::array<char, 1024> explanation = {};  // for kExecute: a C string, perhaps cut off
 };
 
 bool enter_directory(const Surroundings& surroundings) {
@@ -51,7 +51,7 @@ bool enter_directory(const Surroundings& surroundings) {
   return ::chdir(surroundings.directory.c_str()) == 0 || ::chdir("/") == 0;
 }
 
-// Returns only the step that failed.
+// Returns only if a step failed.
 Failure execute(const Hook& hook, const Surroundings& surroundings) {
   const auto& environment = hook.env ? hook.env : surroundings.default_env;
   const linux::ExecArguments arguments(
@@ -75,19 +75,19 @@ Failure execute(const Hook& hook, const Surroundings& surroundings) {
 
 [[noreturn]] void become_hook(const Hook& hook, const Surroundings& surroundings, Fd input,
                               Fd output, Fd failure) {
-  // A command that is killed leaves no hook behind. If it died before that call no signal comes,
-  // but then nobody reads our output any more.
+  // The hook is killed when the runtime dies. If the runtime died before this call, no signal
+  // comes; but then the output pipe has no reader any more.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   pollfd reader{output.value, 0, 0};
   if (::poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR) != 0) ::_exit(127);
-  ::setsid();  // its own process group: a timeout reaches its children too
+  ::setsid();  // and a process group, so that a timeout kills the hook's children too
   linux::reset_signals();
-  // First: descriptor 3, which becomes the failure pipe, may be the directory.
+  // Before the dup2(2): the directory may be descriptor 3, which becomes the failure pipe.
   if (!enter_directory(surroundings)) give_up(failure, {Step::kDirectory, errno});
   if (::dup2(input.value, 0) < 0 || ::dup2(output.value, 1) < 0 || ::dup2(output.value, 2) < 0 ||
       ::dup2(failure.value, 3) < 0)
     give_up(failure, {Step::kStreams, errno});
-  // Closes on a successful execve, which is how the parent learns of it.
+  // execve(2) closes the failure pipe on success: the parent reads end of file.
   ::fcntl(3, F_SETFD, FD_CLOEXEC);
   give_up(Fd{3}, execute(hook, surroundings));
 }
@@ -106,8 +106,8 @@ std::string what_failed(const Failure& failure, const Hook& hook) {
   return fmt::format("exec {}{}", hook.path.string(), failure.explanation.data());
 }
 
-// Reads what is there, at most the largest pipe full: a writer that never stops must not keep us
-// here. Keeps the last kOutputKept bytes. False at end of file.
+// Reads the available output, at most 1 MiB (the largest pipe): a writer may never stop. Keeps the
+// last kOutputKept bytes. Returns false at end of file.
 bool drain(Fd output, std::string& kept) {
   std::array<char, 4096> buffer;
   for (int reads = 0; reads < 256; ++reads) {
@@ -136,8 +136,9 @@ int poll_timeout(const Hook& hook, Clock::time_point begin, int reminders) {
 
 enum class Ending { kExited, kTimedOut };
 
-// Returns when the hook's own process has ended (its pidfd is readable) or its time is up. A
-// grandchild that keeps the pipe open holds nobody back. Errors: an interrupt; the hook still runs.
+// Waits until the hook's own process has ended (its pidfd is readable) or its timeout is over. A
+// grandchild that keeps the pipe open does not delay the return. After an error (of poll(2) or
+// check_interrupt), the hook still runs.
 Result<Ending> wait_for_end(const Hook& hook, std::string_view name,
                             const Surroundings& surroundings, const linux::Child& child, Fd output,
                             std::string& kept) {
@@ -187,8 +188,8 @@ Result<void> run_hook(const Hook& hook, std::string_view name, const Surrounding
   std::string kept;
   const Result<Ending> ending = wait_for_end(hook, name, surroundings, child, output.reader, kept);
   if (ending != Ending::kExited) {
-    ::kill(-child.pid, SIGKILL);  // before its setsid there is no such group
-    linux::kill_child(child);     // what waits for the kernel is left to it
+    ::kill(-child.pid, SIGKILL);  // fails if the hook has not called setsid(2) yet
+    linux::kill_child(child);     // waits at most two seconds
     TRY(ending);
     return refuse("timed out after {} s{}", hook.timeout->count(), tail_of(std::move(kept)));
   }

@@ -29,11 +29,11 @@ namespace ocirun::bundle {
 struct User {
   Uid uid;
   Gid gid;
-  std::optional<std::uint32_t> umask;  // absent: the caller's (P-20)
+  std::optional<std::uint32_t> umask;  // absent: inherited from ocirun's caller (P-20)
   std::vector<Gid> additional_gids;
 };
 
-/// `process`: of config.json, or of `exec --process FILE` (P-1 … P-22).
+/// `process` of config.json, or the document of `exec --process FILE` (P-1 … P-22).
 struct Process {
   bool terminal = false;
   std::optional<linux::ConsoleSize> console_size;
@@ -44,7 +44,7 @@ struct Process {
   std::vector<linux::Rlimit> rlimits;
   std::string apparmor_profile;
   std::string selinux_label;
-  std::optional<linux::CapabilitySets> capabilities;  // absent: none are kept (P-11)
+  std::optional<linux::CapabilitySets> capabilities;  // absent: no capabilities (P-11)
   bool no_new_privileges = false;
   std::optional<int> oom_score_adj;
   std::optional<linux::Scheduler> scheduler;
@@ -53,19 +53,20 @@ struct Process {
   std::optional<linux::NumberSet> final_cpu_affinity;
 };
 
-/// Which reading of the specification a document gets (D-10, SD-1).
+/// The edition of the specification by which a document is read (D-10, SD-1): 0.5 and 0.6, or 1.x.
 enum class Edition { kLegacy05, kCurrent };
 
-/// R-26: takes a `pids.limit` of 0 for "not given" below specification 1.3, and gives the warning
-/// for one that is honoured: the container's processes cannot fork, which is hardly ever meant.
+/// R-26: a `pids.limit` of 0. Below specification 1.3, 0 means "not given": the limit is removed.
+/// Since 1.3, 0 is a limit, with which no process can fork: returns a warning, because few users
+/// mean this.
 std::optional<std::string> settle_pids_limit(cgroups::Resources& resources,
                                              std::string_view oci_version);
 
-/// A whole config.json: what exists is valid.
+/// A whole config.json, after validation.
 struct Config {
   std::string oci_version;
   Edition edition = Edition::kCurrent;
-  HostPath root_path;  // absolute: a relative one is joined to the bundle (T-2)
+  HostPath root_path;  // absolute; the document's may be relative to the bundle (T-2)
   bool root_readonly = false;
   std::vector<linux::Mount> mounts;
   std::optional<Process> process;
@@ -91,41 +92,43 @@ struct Config {
   std::optional<linux::MemoryPolicy> memory_policy;
 };
 
-/// What parsing found: the config if nothing is wrong, else every problem, each a whole sentence
-/// that begins with the JSON pointer; and warnings either way.
+/// The result of parsing: the config if there is no problem, and all problems and warnings. Each is
+/// a whole sentence that begins with the JSON pointer of the value.
 struct Parsed {
   HostPath bundle;
   std::optional<Config> config;
-  std::vector<std::string> problems;  // the first hundred
-  std::size_t problem_count = 0;      // all of them
+  std::vector<std::string> problems;  // at most Report::kMaxListed
+  std::size_t problem_count = 0;      // of all problems
   std::vector<std::string> warnings;
-  /// Why a well-formed document cannot become a container: it lists no namespaces at all and asks
-  /// for what would change the host (T-4, L-12, L-29, L-33, L-35).
+  /// Why a valid document cannot become a container: it has no /linux/namespaces, but members that
+  /// need a namespace (T-4, T-5, L-9, L-12, L-29, L-33, L-35, M-8).
   std::vector<std::string> refusals;
-  /// The config, or one Error: "config.json: /process/cwd: …" (the first problem, how many more
-  /// there are and what lists them).
+  /// The config, or one Error with the first problem or refusal: "config.json: /process/cwd: … (2
+  /// more: ocirun validate BUNDLE)".
   Result<Config> take() &&;
 };
 
-/// Parses and validates a document: all of it, however much is wrong. `bundle` is absolute;
-/// relative paths are joined to it.
+/// Parses and validates a document, and does not stop at a problem. `bundle` must be absolute;
+/// relative paths of the document are joined to it.
 Parsed parse_config(std::string_view text, const HostPath& bundle,
                     UnknownNames unknown_names = UnknownNames::kPassedOver);
-/// `exec --process FILE`: an object as config.json's /process.
+/// Parses the file of `exec --process FILE`: an object of the form of /process in config.json.
 Result<Process> parse_process(std::string_view text, std::vector<std::string>& warnings);
-/// `update --resources FILE`: an object as /linux/resources. Zeros of clients mean "leave alone".
-/// How swap and limit, burst and quota go together depends on what is set already: not checked.
+/// Parses the file of `update --resources FILE`: an object of the form of /linux/resources. Members
+/// that clients set to 0 for "leave alone" stay empty. Swap against the memory limit and burst
+/// against the quota are not checked, because they depend on the limits that are already set.
 Result<cgroups::Resources> parse_resources(std::string_view text,
                                            std::vector<std::string>& warnings);
 /// The document that parse_resources() reads as `resources`.
 std::string resources_text(const cgroups::Resources& resources);
-/// Reads BUNDLE/config.json: at most 16 MiB. Errors: "config.json not found in <bundle>" (D-1).
+/// Reads BUNDLE/config.json, at most 16 MiB. Errors: "config.json not found in <bundle>" (D-1).
 Result<std::string> read_config_file(const HostPath& bundle);
 
-/// `ocirun spec --upgrade`: a 0.5/0.6 document in its 1.3 form, pretty-printed, key order kept.
+/// `ocirun spec --upgrade`: a 0.5 or 0.6 document in its 1.3 form, a 1.x document unchanged;
+/// indented, with the members in their order.
 Result<std::string> upgrade_document(std::string_view text);
-/// What `ocirun spec` writes; with `own_map`, for a user without privileges
-/// who can have that map, `spec --rootless`.
+/// The document of `ocirun spec`. With `own_map`, that of `spec --rootless`: for a user without
+/// privileges, with this id map. With `cgroup_v2`, the container gets a cgroup namespace.
 std::string default_config_text(const std::optional<linux::IdMap>& own_map, bool cgroup_v2);
 
 }  // namespace ocirun::bundle

@@ -13,7 +13,7 @@ namespace {
 
 using Kind = Node::Kind;
 
-/// The member whatever it holds: unlike Node::find, null counts.
+/// The member `name`, even if it is null; Node::find() does not find null.
 Node* member(Node* object, std::string_view name) {
   if (object == nullptr || !object->is_object()) return nullptr;
   for (Node* node = object->first; node != nullptr; node = node->next)
@@ -32,8 +32,8 @@ void unlink(Node* object, const Node* node) {
   *link = node->next;
 }
 
-/// Appends `node` under a new name. Its parent stays the object that it was written in: messages
-/// point there.
+/// Appends `node` to `object` under a new name. The parent of `node` stays the object in the user's
+/// document, to which messages point.
 void append(Node* object, Node* node, std::string_view name) {
   node->key = name;
   node->next = nullptr;
@@ -61,7 +61,7 @@ bool same_value(const Node& a, const Node& b) {
          !a.is_array() && !a.is_object();
 }
 
-/// Moves `from`/`name` to `to`; equal values in both places are no contradiction (SD-8, SD-9).
+/// Moves `name` from `from` to `to` (SD-8, SD-9). Equal values in both places are no contradiction.
 void move(Node* from, const char* name, Node* to, Report& report) {
   Node* node = member(from, name);
   if (node == nullptr || to == nullptr || !to->is_object()) return;
@@ -75,8 +75,8 @@ void move(Node* from, const char* name, Node* to, Report& report) {
   append(to, node, name);
 }
 
-/// SD-5: the list is the bounding, effective and permitted set. Inheritable and ambient stay empty:
-/// non-empty inheritable sets are CVE-2022-24769.
+/// SD-5: the one list becomes the bounding, effective and permitted sets. The inheritable and
+/// ambient sets stay empty: non-empty inheritable sets are CVE-2022-24769.
 void split_capabilities(Document& document, Node* process) {
   Node* list = member(process, "capabilities");
   if (list == nullptr || !list->is_array()) return;
@@ -95,7 +95,7 @@ void split_capabilities(Document& document, Node* process) {
   }
 }
 
-/// SD-11: `name` of a rule is `names` with one element.
+/// SD-11: `name` of a rule becomes `names` with one element.
 void name_to_names(Document& document, Node* rule, Report& report) {
   Node* name = member(rule, "name");
   if (name == nullptr) return;
@@ -109,7 +109,7 @@ void name_to_names(Document& document, Node* rule, Report& report) {
   append(rule, list, "names");
 }
 
-/// SD-17: only 1.0 wanted a timeout above 0. A 0, which nothing could be done in, was none.
+/// SD-17: removes timeouts of 0, which mean no timeout in 0.5. Since 1.0, 0 is an error.
 void drop_zero_timeouts(Node* hooks) {
   if (hooks == nullptr || !hooks->is_object()) return;
   for (Node* list = hooks->first; list != nullptr; list = list->next) {
@@ -121,7 +121,7 @@ void drop_zero_timeouts(Node* hooks) {
   }
 }
 
-/// SD-20: type "bind" alone made a bind mount.
+/// SD-20: adds the option "bind" to a mount of type "bind", which needs no option in 0.5.
 void add_bind_option(Document& document, Node* mount) {
   const Node* type = member(mount, "type");
   if (type == nullptr || !type->is_string() || type->text != "bind") return;
@@ -143,7 +143,7 @@ void add_bind_option(Document& document, Node* mount) {
   append(options, bind, {});
 }
 
-/// SD-9, SD-10, and half of SD-8.
+/// SD-8, SD-9, SD-10.
 void rewrite_resources(Document& document, Node* resources, Node* process, Report& report) {
   if (resources == nullptr || !resources->is_object()) return;
   move(resources, "oomScoreAdj", process, report);

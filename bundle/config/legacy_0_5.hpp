@@ -5,13 +5,13 @@
 
 namespace ocirun::bundle {
 
-/// What a 0.5 or 0.6 document demands that later editions do not know: the platform is ours (SD-2),
-/// names of environment variables are letters, digits and underscores (SD-7).
+/// Reports what only 0.5 and 0.6 forbid: a platform other than this host's (SD-2), and names of
+/// environment variables with characters other than letters, digits and underscores (SD-7).
 void check_legacy_rules(const Node& root, Report& report);
 
-/// Rewrites a 0.5 or 0.6 document in place into its 1.3 form, so that the typed parser knows one
-/// form only (matrix §3). A document that uses an old and a new name for the same thing is refused.
-/// Messages about what was rewritten still name what the user wrote.
+/// Rewrites a 0.5 or 0.6 document in place into its 1.3 form, the only form that the readers know
+/// (matrix §3). An old name together with its new name is a problem. Messages about a rewritten
+/// member still point to the user's original.
 void legacy_to_current(Document& document, Report& report);
 
 }  // namespace ocirun::bundle

@@ -26,7 +26,7 @@ constexpr auto kRoot = fields<Config>(required_part("path",
                                                     }),
                                       field("readonly", &Config::root_readonly, flag));  // T-3
 
-/// T-10: a virtual machine is no detail that one may leave out.
+/// T-10: an error, not a warning, because a container cannot replace a virtual machine.
 bool refuse_vm(Value at, Config&) {
   at.problem("a virtual machine is asked for, and containers are all that ocirun makes");
   return false;
@@ -47,7 +47,7 @@ constexpr auto kConfig = fields<Config>(
     part("vm", refuse_vm), part("windows", warn_platform), part("solaris", warn_platform),
     part("zos", warn_platform), part("freebsd", warn_platform));
 
-/// D-10, SD-1. A version that is absent or no string is left to the table's row.
+/// D-10, SD-1. The row of kConfig reports a version that is absent or not a string.
 Edition read_edition(Value root) {
   const auto at = root.member("ociVersion");
   if (!at || !at->node().is_string()) return Edition::kCurrent;
@@ -97,11 +97,11 @@ void join_paths(Config& config, const HostPath& bundle) {
     config.seccomp->listener_path = join(bundle, config.seccomp->listener_path.string());
 }
 
-/// A document that is a section alone.
+/// Parses a document that is one section of config.json. Errors list all problems.
 template <typename Section>
 Result<Section> parse_section(std::string_view name, bool (*read)(Value, Section&),
                               std::string_view text, std::vector<std::string>& warnings) {
-  Report report(UnknownNames::kTold);  // `validate` reads no document that is a section alone
+  Report report(UnknownNames::kTold);  // `validate` does not read these documents
   Document document;
   Section section;
   if (document.parse(text, report)) read(Value(*document.root(), report), section);

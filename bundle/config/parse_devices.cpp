@@ -18,8 +18,8 @@ std::optional<Kind> device_kind(std::string_view name) {
 }
 std::vector<std::string_view> device_kinds() { return {"c", "b", "u", "p"}; }
 
-/// L-23: permission bits. Clients that send st_mode whole are understood if its file type is the
-/// device's.
+/// L-23: permission bits. Some clients send a whole st_mode: the bits of a device's or FIFO's file
+/// type are accepted and dropped.
 bool read_mode(Value at, linux::Device& out) {
   constexpr mode_t kMostMode = 0177777;
   mode_t mode = 0;

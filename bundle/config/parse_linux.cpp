@@ -1,4 +1,4 @@
-// `linux`, what has no file of its own (matrix L-30 … L-37, R-1, I-1 … I-7).
+// Members of `linux` without a parse_*.cpp of their own (matrix L-30 … L-37, R-1, I-1 … I-7).
 
 #include <sys/personality.h>
 
@@ -15,7 +15,7 @@ using linux::IntelRdt;
 using linux::MemoryPolicy;
 using linux::Propagation;
 
-/// L-30, with the r* forms that clients of runc send. "" is the same as absent.
+/// L-30, also with the leading "r" ("rslave") that clients of runc send. "" is the same as absent.
 bool read_propagation(Value at, Config& out) {
   struct Row {
     std::string_view name;
@@ -39,7 +39,7 @@ bool read_propagation(Value at, Config& out) {
   return true;
 }
 
-/// nobody climbs out of the cgroup hierarchy. "" is the same as absent.
+/// the path must not lead out of the cgroup hierarchy. "" is the same as absent.
 bool read_cgroups_path(Value at, Config& out) {
   std::string path;
   if (!text(at, path)) return false;
@@ -74,7 +74,7 @@ bool read_sysctls(Value at, std::vector<linux::Sysctl>& out) {
   return good;
 }
 
-/// L-36: the domain; no flag is defined.
+/// L-36: the specification defines two domains, and no flags.
 std::optional<unsigned long> personality_domain(std::string_view name) {
   if (name == "LINUX") return PER_LINUX;
   if (name == "LINUX32") return PER_LINUX32;
@@ -92,7 +92,7 @@ constexpr auto kPersonality =
                      return at.begin() == at.end();
                    }));
 
-/// L-37: which modes of set_mempolicy(2) want nodes.
+/// L-37: which modes of set_mempolicy(2) need nodes, and which flags exclude each other.
 void check_memory_policy(Value at, const MemoryPolicy& policy) {
   const auto is = [&](std::string_view name) {
     return linux::memory_policy_mode(name) == policy.mode;
@@ -117,7 +117,7 @@ constexpr auto kMemoryPolicy = checked(
               flags_of(word("flag", linux::memory_policy_flag, linux::memory_policy_flags)))),
     check_memory_policy);
 
-/// I-3: a directory of resctrl, or "/" for its root.
+/// I-3: the name of a resctrl group's directory, or "/" for the root group.
 bool clos_id(Value at, IntelRdt& out) {
   std::string name;
   if (!text(at, name)) return false;
@@ -157,7 +157,7 @@ constexpr auto kIntelRdt = fields<IntelRdt>(
     field("memBwSchema", &IntelRdt::mem_bw_schema, memory_schema),
     field("schemata", &IntelRdt::schemata, list_of(schema_line)),
     field("enableMonitoring", &IntelRdt::enable_monitoring, flag), without_effect("enableCMT"),
-    without_effect("enableMBM"));  // I-10: of 1.1 and 1.2
+    without_effect("enableMBM"));  // I-10: only in 1.1 and 1.2
 
 constexpr auto kLinux = fields<Config>(
     field("namespaces", &Config::namespaces, read_namespaces),

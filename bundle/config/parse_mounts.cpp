@@ -6,7 +6,7 @@
 namespace ocirun::bundle {
 namespace {
 
-/// The entry as it is written; its words get their meaning in read_mount.
+/// The entry of the document, before read_mount() makes a linux::Mount of it.
 struct WrittenMount {
   std::string destination, type, source;
   std::vector<std::string> options;
@@ -35,7 +35,7 @@ void apply_options(Value at, const WrittenMount& written, linux::Mount& out) {
         !first_data)
       first_data = i;
   }
-  if (out.bind && first_data)  // M-7: the kernel would take it and do nothing
+  if (out.bind && first_data)  // M-7: the kernel would ignore the option
     at.report().problem(
         fmt::format("{}: a bind mount takes no filesystem-specific option, and {} is none of the "
                     "known mount options",

@@ -20,7 +20,7 @@ constexpr auto kUser = fields<User>(required("uid", &User::uid, uid),  // P-19
                                     without_effect("username"),                    // P-22
                                     field("additionalGids", &User::additional_gids, list_of(gid)));
 
-// P-8: both limits, set exactly.
+// P-8: both limits are required.
 constexpr auto kRlimit = checked(
     fields<linux::Rlimit>(required("type", &linux::Rlimit::resource,
                                    word("limit", linux::rlimit_resource, linux::rlimit_names)),
@@ -49,7 +49,7 @@ bool read_rlimits(Value at, std::vector<linux::Rlimit>& out) {
   return good;
 }
 
-/// P-10: a name that this build does not know is a warning.
+/// P-10: warns of a name that this build does not know.
 bool read_capabilities(Value at, linux::CapabilitySet& out) {
   if (!at.expect_list()) return false;
   bool good = true;
@@ -73,7 +73,7 @@ constexpr auto kCapabilities = fields<linux::CapabilitySets>(
     field("permitted", &linux::CapabilitySets::permitted, read_capabilities),
     field("ambient", &linux::CapabilitySets::ambient, read_capabilities));
 
-/// P-15: which values sched_setattr(2) takes with which policy.
+/// P-15: which values sched_setattr(2) accepts with which policy.
 void check_scheduler(Value at, const linux::Scheduler& scheduler) {
   const std::uint32_t policy = scheduler.policy;
   const bool fair = policy == SCHED_NORMAL || policy == SCHED_BATCH;
@@ -111,7 +111,7 @@ constexpr auto kIoPriority = fields<linux::IoPriority>(  // P-17
              word("class", linux::io_priority_class, linux::io_priority_classes)),
     required("priority", &linux::IoPriority::priority, range(0, 7)));
 
-/// P-18: an empty list changes nothing, as an absent one.
+/// P-18: "" is the same as absent.
 bool read_cpus(Value at, std::optional<linux::NumberSet>& out) {
   linux::NumberSet cpus;
   if (!number_set(at, cpus)) return false;
@@ -124,9 +124,9 @@ constexpr auto kCpuAffinity = fields<Process>(
     part("final", [](Value at, Process& out) { return read_cpus(at, out.final_cpu_affinity); }));
 
 constexpr auto kProcess =
-    fields<Process>(field("terminal", &Process::terminal, flag),                   // P-2
-                    without_effect("consoleSize"),                                 // P-3, below
-                    required("cwd", &Process::cwd, absolute_path),                 // P-4
+    fields<Process>(field("terminal", &Process::terminal, flag),    // P-2
+                    without_effect("consoleSize"),                  // P-3: in read_process()
+                    required("cwd", &Process::cwd, absolute_path),  // P-4
                     field("env", &Process::env, list_of(environment_entry)),       // P-5
                     required("args", &Process::args, texts),                       // P-6
                     without_effect("commandLine"),                                 // P-7

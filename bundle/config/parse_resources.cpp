@@ -1,4 +1,4 @@
-// `linux.resources` (matrix R-10 … R-43). Clients send zeros for "not set": such members stay
+// `linux.resources` (matrix R-10 … R-43). Where clients send 0 for "not set", the member stays
 // empty.
 
 #include <algorithm>
@@ -33,7 +33,7 @@ bool device_type(Value at, char& out) {
   return true;
 }
 
-/// A device number, or -1 (as absent) for all.
+/// A device number. -1 is the same as absent: all numbers.
 bool device_number(Value at, std::optional<std::int64_t>& out) {
   std::int64_t value = 0;
   if (!range(-1, kMostMajor)(at, value)) return false;
@@ -69,7 +69,7 @@ bool read_device_rule(Value at, DeviceRule& out) {
     at.problem_at("access", "must hold at least one letter of \"rwm\" when allow is true");
     return false;
   }
-  out.read = out.write = out.mknod = true;  // a denial that names no access denies all
+  out.read = out.write = out.mknod = true;  // a denial without letters denies all access
   return true;
 }
 
@@ -141,7 +141,7 @@ constexpr auto kBlockIo =
                     field("throttleReadIOPSDevice", &BlockIo::read_iops, kThrottleDevices),
                     field("throttleWriteIOPSDevice", &BlockIo::write_iops, kThrottleDevices));
 
-/// as the kernel spells its file names, "64KB", "2MB", "1GB".
+/// as in the names of the kernel's hugetlb files: "64KB", "2MB", "1GB".
 bool page_size(Value at, std::string& out) {
   if (!text(at, out)) return false;
   const std::size_t digits = std::min(out.find_first_not_of("0123456789"), out.size());

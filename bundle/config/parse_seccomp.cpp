@@ -22,7 +22,7 @@ constexpr auto kArgument = fields<SeccompArgument>(  // S-9
     required("op", &SeccompArgument::op,
              word("operator", linux::seccomp_operator, linux::seccomp_operator_names)));
 
-/// S-2: only ERRNO and TRACE carry a number.
+/// S-2: only SCMP_ACT_ERRNO and SCMP_ACT_TRACE take a number.
 void check_errno(Value at, std::string_view member, SeccompAction with,
                  const std::optional<std::uint32_t>& value) {
   if (!value) return;
@@ -31,7 +31,7 @@ void check_errno(Value at, std::string_view member, SeccompAction with,
   if (*value > *most) at.problem_at(member, "must be from 0 to {}, not {}", *most, *value);
 }
 
-/// A profile may name calls that are newer than libseccomp.
+/// An unknown name is no problem, because a profile may name calls newer than libseccomp.
 bool system_call(Value at, std::string& out) {
   if (!nonempty_text(at, out)) return false;
   if (at.report().tells_unknown_names() && !linux::is_system_call(out))
@@ -47,7 +47,8 @@ constexpr auto kRule = checked(
     [](Value at, const SeccompRule& rule) {
       if (rule.names.empty()) at.problem_at("names", "must hold at least one system call");
       check_errno(at, "errnoRet", rule.action, rule.errno_ret);
-      // S-5: the runtime writes to its parent after the filter is loaded; nobody would answer.
+      // S-5: refused as by runc, whose init calls write(2) between loading the filter and handing
+      // the listener to the agent, so that nobody would answer.
       if (rule.action == SeccompAction::kNotify &&
           std::ranges::find(rule.names, "write") != rule.names.end())
         at.problem_at("action", "SCMP_ACT_NOTIFY on \"write\" would block the container's start");

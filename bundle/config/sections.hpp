@@ -1,6 +1,6 @@
 #pragma once
 
-// The readers of the document's sections, one parse_*.cpp each. All report and go on.
+// The readers of the document's sections, which the parse_*.cpp define.
 
 #include <vector>
 

@@ -12,7 +12,7 @@ namespace {
 
 using linux::NamespaceKind;
 
-/// What the rules speak to.
+/// What a rule may read, and where it reports.
 class Check {
  public:
   Check(const Config& config, Value root, std::vector<std::string>& refusals)
@@ -35,9 +35,9 @@ class Check {
     root_.report().warning(
         fmt::format("{}: {}", pointer, fmt::format(format, std::forward<Args>(args)...)));
   }
-  /// Something needs a namespace that the container does not have. A document that lists no
-  /// namespaces at all (a fragment, one of another platform) is well-formed all the same; it only
-  /// cannot be run.
+  /// Reports that the value at `pointer` needs a namespace that the container lacks: a problem, or
+  /// only a refusal if the document has no /linux/namespaces. A fragment, or a document for another
+  /// platform, is valid without namespaces, but cannot be run.
   void needs_namespace(std::string_view pointer, std::string sentence) const {
     if (root_.report().has_problem_below(pointer)) return;
     sentence = fmt::format("{}: {}", pointer, sentence);
@@ -51,8 +51,8 @@ class Check {
                                          " /linux/namespaces",
                                          linux::config_name(kind)));
   }
-  /// Joining the runtime's own namespace is no isolation: what is done in there is done to the
-  /// host.
+  /// Reports a path that leads to the runtime's own namespace of `kind`, where changes affect the
+  /// host: `harm` says which.
   void is_not_own(std::string_view pointer, NamespaceKind kind, std::string_view harm) const {
     const linux::Namespace* entry = config_.namespaces.find(kind);
     if (entry == nullptr) return;
@@ -80,7 +80,7 @@ void check_names(const Check& check) {    // T-4, T-5
   }
 }
 
-// L-3: the container's root would become everybody's.
+// L-3: in the runtime's own mount namespace, the change of root would affect the whole host.
 void check_mount_namespace(const Check& check) {
   const auto& entries = check.config().namespaces.entries();
   const auto mount = std::ranges::find(entries, NamespaceKind::kMount, &linux::Namespace::kind);
@@ -109,7 +109,8 @@ void check_user_namespace(const Check& check) {  // L-9
     if (!map.uids.empty()) check.needs_namespace("/linux/uidMappings", NamespaceKind::kUser);
     if (!map.gids.empty()) check.needs_namespace("/linux/gidMappings", NamespaceKind::kUser);
   }
-  // With a path the mappings are the joined namespace's; both together are compared later (L-10).
+  // A namespace that is joined by path has mappings already. compare_joined_id_map() compares them
+  // with the document's (L-10).
   if (config.namespaces.creates(NamespaceKind::kUser)) {
     constexpr std::string_view kMissing =
         "is missing: a new user namespace needs at least one mapping";
@@ -137,7 +138,7 @@ void check_mapped_ids(const Check& check) {  // P-19, L-24
     for (std::size_t i = 0; i < user.additional_gids.size(); ++i)
       check_gid(fmt::format("/process/user/additionalGids/{}", i), user.additional_gids[i]);
   }
-  // A device that is root's, as most are, may do without a root in the map: it is bound, not made.
+  // A device of uid 0 and gid 0 needs no mapping: in a user namespace, devices are bind-mounted.
   for (std::size_t i = 0; i < config.devices.size(); ++i) {
     if (config.devices[i].uid == Uid{} && config.devices[i].gid == Gid{}) continue;
     check_uid(fmt::format("/linux/devices/{}/uid", i), config.devices[i].uid);
@@ -245,8 +246,8 @@ void check_annotations(const Check& check) {  // T-7, T-8
                   in_quotes(entry->second));
 }
 
-/// A rule, and the section that it builds on: where that is wrong already, the rule would only say
-/// so again.
+/// A rule, and the pointer of the section that it needs. A rule is skipped if its section has a
+/// problem, which the rule would only report again.
 struct Rule {
   void (*check)(const Check&);
   std::string_view builds_on;

@@ -8,9 +8,8 @@
 
 namespace ocirun::bundle {
 
-/// The rules that hold between sections of a document. What they find wrong goes into the report of
-/// `root`; returned is what is no mistake in the document but keeps it from becoming a container
-/// (Parsed::refusals).
+/// Checks the rules that hold between sections of a document. Reports problems and warnings to the
+/// report of `root`, and returns the refusals (Parsed::refusals).
 std::vector<std::string> check_config(const Config& config, Value root);
 
 }  // namespace ocirun::bundle

@@ -33,7 +33,7 @@ void write_seccomp(JsonWriter& out) {  // F-8
   out.member("operators", linux::seccomp_operator_names());
   out.member("archs", linux::seccomp_architecture_names());
   out.member("knownFlags", linux::seccomp_flag_names());
-  out.member("supportedFlags", linux::supported_seccomp_flags());  // the kernel's say, alone here
+  out.member("supportedFlags", linux::supported_seccomp_flags());  // those of the running kernel
   out.end_object();
 }
 
@@ -71,11 +71,11 @@ std::string features_text() {
   out.member("hooks", names_of(hooks::kKinds));                                         // F-4
   out.member("mountOptions", linux::known_mount_options());                             // F-5
   write_linux(out);
-  out.key("annotations").begin_object();  // F-13: what engines ask for
+  out.key("annotations").begin_object();  // F-13: read by engines
   out.member("io.github.seccomp.libseccomp.version", linux::libseccomp_version());
   out.member("org.opencontainers.runc.checkpoint.enabled", "false");
   out.end_object();
-  // F-14: any property of the container's scope can be set by one.
+  // F-14: an annotation with this prefix sets any property of the container's systemd scope.
   out.member("potentiallyUnsafeConfigAnnotations",
              std::vector<std::string>{"org.systemd.property."});
   out.end_object();

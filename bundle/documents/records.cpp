@@ -1,5 +1,5 @@
-// state.json, intent.json and the mark of a cgroup: written by us, read strictly, because what is
-// found in their place may be half a file or somebody's mischief.
+// state.json, intent.json and the mark of a cgroup. They are read strictly, because a file may be
+// half-written or forged.
 
 #include <limits>
 

@@ -1,4 +1,4 @@
-// linux.resources as a document, in the form that parse_resources.cpp reads.
+// Writes linux.resources in the form that parse_resources.cpp reads.
 
 #include "bundle/config/config.hpp"
 #include "bundle/json/writer.hpp"

@@ -7,7 +7,7 @@ namespace {
 
 using Layout = JsonWriter::Layout;
 
-/// Only what runtime.md#state defines. `pid` is for containers that have a process.
+/// Only the properties of runtime.md#state; no `pid` without a process.
 void write_spec_state(JsonWriter& out, const StateDocument& state) {
   out.begin_object();
   out.member("ociVersion", state.oci_version);
@@ -19,7 +19,7 @@ void write_spec_state(JsonWriter& out, const StateDocument& state) {
   out.end_object();
 }
 
-/// What clients of runc read, in its order.
+/// All properties that clients of runc read, in runc's order.
 void write_full_state(JsonWriter& out, const StateDocument& state) {
   out.begin_object();
   out.member("ociVersion", state.oci_version);

@@ -15,12 +15,12 @@
 
 namespace ocirun::bundle {
 
-/// runtime.md#state, with the extra properties that clients of runc read.
+/// The state document (runtime.md#state), with the properties that clients of runc read besides.
 struct StateDocument {
   std::string oci_version;
   std::string id;
   Status status = Status::kUnknown;
-  int pid = 0;  // 0 without a process: `state` and `list` print it, hooks get no pid
+  int pid = 0;  // 0: no process; `state` and `list` print the 0, hooks get no pid
   std::string bundle;
   std::string rootfs;
   std::string created;  // RFC 3339 with nanoseconds, UTC
@@ -28,7 +28,7 @@ struct StateDocument {
   std::map<std::string, std::string> annotations;
 };
 
-/// The state on a hook's stdin and in the seccomp agent's message: spec properties only, one line.
+/// The state for a hook's stdin: only the specification's properties, in one line.
 std::string hook_state(const StateDocument& state);
 /// `ocirun state`: two-space indent, keys in runc's order.
 std::string state_text(const StateDocument& state);
@@ -37,12 +37,14 @@ std::string state_text(const StateDocument& state);
 std::string list_text(const std::vector<StateDocument>& states);
 /// `ocirun ps --format json`: "[1,2]".
 std::string pids_text(const std::vector<int>& pids);
-/// S-7: the ContainerProcessState message for a seccomp agent.
+/// S-7: the ContainerProcessState message for a seccomp agent. `pid` is the process whose filter
+/// notifies; `state` is written as by hook_state().
 std::string seccomp_state(const StateDocument& state, int pid, std::string_view metadata);
-/// One log object, without the newline: {"level":…,"msg":…,"time":…}. Invalid UTF-8 is replaced.
+/// One log object without the newline: {"level":…,"msg":…,"time":…}. Replaces invalid UTF-8.
 std::string log_line(std::string_view level, std::string_view message, std::string_view time);
 
-/// state.json: what later commands have to know of a container. Private to ocirun, versioned.
+/// state.json: everything that later commands need to know about a container. The format is
+/// versioned, and private to ocirun.
 struct ContainerRecord {
   int format = 1;
   std::string id;
@@ -50,22 +52,23 @@ struct ContainerRecord {
   std::string bundle, rootfs;
   std::string created;
   std::uint32_t owner_uid = 0;
-  int init_pid = 0;  // identity: pid, start time, boot id
+  int init_pid = 0;  // pid, start time and boot id identify init
   unsigned long long init_start_time = 0;
-  std::string init_image;  // linux::image_of(init) before its program
+  std::string init_image;  // linux::image_of(init) before init executes the program
   std::string boot_id;
   cgroups::Record cgroup;
   cgroups::Manager cgroup_manager = cgroups::Manager::kCgroupfs;
-  std::string cgroup_mark;  // how its mark begins (cgroups/container/mark.hpp), "" for none
+  std::string cgroup_mark;  // the mark's beginning (cgroups/container/mark.hpp), "" for none
   bool has_poststart = false, has_poststop = false;
   bool own_pid_namespace = false;
-  bool new_keyring = true;      // false: --no-new-keyring, which `exec` follows
-  bool mounts_on_host = false;  // no mount namespace: the rootfs is mounted in the caller's (L-4)
-  // Our mount on that rootfs: sys::mount_id(), 0 where the kernel does not tell. Absent: none yet.
+  bool new_keyring = true;      // false: --no-new-keyring, also for `exec`
+  bool mounts_on_host = false;  // no mount namespace of its own: mounts in the caller's (L-4)
+  // With mounts_on_host, the sys::mount_id() of ocirun's mount on the rootfs; 0 if the kernel does
+  // not report ids. Absent: nothing is mounted yet.
   std::optional<std::uint64_t> rootfs_mount;
-  bool has_process = false;  // P-1: start refuses without
+  bool has_process = false;  // P-1: without one, `start` fails
   std::string stop_signal;   // T-7, "" for SIGTERM
-  // The foreground `run` that removes the container at its end; 0: none was to.
+  // The foreground `run` that removes the container when init ends; 0: no command does.
   int attendant_pid = 0;
   unsigned long long attendant_start_time = 0;
   std::optional<linux::ResctrlGroups> resctrl;
@@ -74,16 +77,17 @@ struct ContainerRecord {
   linux::ProcessIdentity init() const { return {init_pid, init_start_time}; }
   linux::ProcessIdentity attendant() const { return {attendant_pid, attendant_start_time}; }
 };
-/// The cgroup alone, for its mark. What parse_cgroup yields is to be checked by open_cgroup().
+/// The part of a mark (cgroups/container/mark.hpp) that describes the cgroup. A container may forge
+/// marks: callers of parse_cgroup() must check the result with cgroups::open_cgroup().
 std::string cgroup_text(const cgroups::Record& cgroup);
 Result<cgroups::Record> parse_cgroup(std::string_view text);
 std::string record_text(const ContainerRecord& record);
 Result<ContainerRecord> parse_record(std::string_view text);
 
-/// intent.json: written before the first side effect, so that `delete --force` finds everything
-/// after a crash.
+/// intent.json: what `create` is about to make, written before the first side effect, so that
+/// `delete --force` can remove everything after a crash.
 struct IntentRecord {
-  ContainerRecord record;  // as far as it is known: init from the moment that hooks may ask for it
+  ContainerRecord record;  // as far as known; init is recorded before the first hook runs
   int runtime_pid = 0;
   unsigned long long runtime_start_time = 0;
 

@@ -9,7 +9,7 @@ using cgroups::Pressure;
 using cgroups::PressureLine;
 using cgroups::Stats;
 
-/// Zeros are left out where runc leaves them out.
+/// For the members that runc leaves out if they are zero.
 void unless_zero(JsonWriter& out, std::string_view name, std::uint64_t value) {
   if (value != 0) out.member(name, value);
 }
@@ -47,7 +47,7 @@ void write_cpu(JsonWriter& out, const Stats& stats) {
 }
 
 void write_cpuset(JsonWriter& out, const Stats& stats) {
-  // Flags and numbers of v1, present in runc's form also where they mean nothing.
+  // cpuset files of cgroup v1. runc prints them in any case, with 0 on cgroup v2.
   constexpr std::string_view kSettings[] = {
       "cpu_exclusive",   "mem_hardwall",       "mem_exclusive",
       "memory_migrate",  "memory_spread_page", "memory_spread_slab",

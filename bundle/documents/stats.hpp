@@ -10,15 +10,15 @@
 
 namespace ocirun::bundle {
 
-/// All that `events` tells of a container at one moment.
+/// The statistics of a container that `events` prints.
 struct ContainerStats {
-  std::optional<cgroups::Stats> cgroup;        // absent: it has no cgroup of its own
-  std::optional<linux::ResctrlStats> resctrl;  // without intelRdt: none
+  std::optional<cgroups::Stats> cgroup;        // absent: the container has no cgroup of its own
+  std::optional<linux::ResctrlStats> resctrl;  // absent: no intelRdt, or not readable
   std::vector<linux::InterfaceStats> interfaces;
 };
 
-/// {"type":"stats","id":…,"data":{…}} in one line: the names and the units of runc's events, which
-/// go-runc reads; `rdma` is added to them.
+/// {"type":"stats","id":…,"data":{…}} in one line, with the names and units of runc's events,
+/// which go-runc reads. `rdma` is an addition.
 std::string stats_event(const std::string& id, const ContainerStats& stats);
 /// {"type":"oom","id":…}
 std::string oom_event(const std::string& id);

@@ -12,7 +12,8 @@
 namespace ocirun::bundle {
 namespace {
 
-/// Receives nlohmann's events and links the tree. Returning false ends the parsing.
+/// The handler of nlohmann's SAX events; builds the tree. A handler that returns false ends the
+/// parsing.
 class TreeBuilder {
  public:
   TreeBuilder(Document& document, Report& report) : document_(document), report_(report) {
@@ -42,7 +43,7 @@ class TreeBuilder {
     add(Node::Kind::kString)->text = document_.keep(value);
     return true;
   }
-  bool binary(const nlohmann::json::binary_t& /*value*/) { return false; }  // not in JSON text
+  bool binary(const nlohmann::json::binary_t& /*value*/) { return false; }  // JSON text has none
 
   bool start_object(std::size_t /*size*/) { return open(Node::Kind::kObject); }
   bool start_array(std::size_t /*size*/) { return open(Node::Kind::kArray); }
@@ -62,7 +63,7 @@ class TreeBuilder {
 
   bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
                    const nlohmann::json::exception& exception) {
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: … - …; last read: '…'"
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: REASON; last read: '…'"
     std::string_view reason = exception.what();
     reason.remove_prefix(std::min(reason.find("] ") + 2, reason.size()));
     constexpr std::string_view kPrefix = "parse error at ";
@@ -102,8 +103,8 @@ class TreeBuilder {
     return true;
   }
 
-  /// D-3. Small objects are compared pairwise; large ones are sorted, so that nobody can make this
-  /// quadratic.
+  /// D-3. Compares the names of a small object pairwise. Sorts those of a large object, because a
+  /// hostile document must not cost quadratic time.
   void check_names(const Open& object) {
     if (object.size <= 24) {
       for (const Node* a = object.node->first; a != nullptr; a = a->next)
@@ -129,7 +130,7 @@ class TreeBuilder {
                                 in_quotes(node.key)));
   }
 
-  /// The pointer of the value that was about to be read.
+  /// The pointer of the next element of an array, or of the object whose member is being read.
   std::string here() const {
     if (open_.empty()) return "the document";
     const Open& container = open_.back();

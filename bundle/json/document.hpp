@@ -31,23 +31,25 @@ struct Node {
   const Node* parent = nullptr;  // nullptr for the root
   Node* first = nullptr;         // of kArray, kObject
   Node* next = nullptr;
-  const char* written_key = nullptr;  // what legacy_0_5 renamed: messages name what the user wrote
+  const char* written_key = nullptr;  // the key in the text, if legacy_0_5 renamed it; for messages
 
   bool is_object() const { return kind == Kind::kObject; }
   bool is_array() const { return kind == Kind::kArray; }
   bool is_string() const { return kind == Kind::kString; }
-  /// The member `name`, nullptr when it is absent or null (D-6). For a few look-ups only: linear.
+  /// The member `name`; nullptr if the member is absent or null (D-6). Takes linear time.
   Node* find(std::string_view name) const;
 };
 
-/// RFC 6901, with control characters escaped and long names cut, for messages. "/process/args/0".
+/// The JSON pointer (RFC 6901) of `node` for messages, such as "/process/args/0". Control
+/// characters are escaped, long names cut.
 std::string pointer_to(const Node& node);
-/// `parent`'s pointer with one more name.
+/// The pointer of the member `name` of `parent`. The member may be absent.
 std::string pointer_below(const Node& parent, std::string_view name);
 /// One name of a pointer: "/" becomes "~1".
 std::string pointer_token(std::string_view name);
 
-/// A parsed document, as written: nothing in it is converted or lost. All of it lives in one arena.
+/// A parsed document, without loss: a number that 64 bits cannot hold is kept as text. The document
+/// owns all nodes and texts, in one arena.
 class Document {
  public:
   static constexpr std::size_t kMaxSize = std::size_t{16} << 20;  // bytes
@@ -57,13 +59,16 @@ class Document {
   Document(const Document&) = delete;
   Document& operator=(const Document&) = delete;
 
-  /// Parses UTF-8 JSON. Reported: bad syntax or encoding (with line and column), a name that occurs
-  /// twice in one object (D-3), more than kMaxDepth levels, more than kMaxSize bytes. Returns false
-  /// when there is no tree to look at.
+  /// Parses UTF-8 JSON. Reports bad syntax or encoding (with line and column), a name that occurs
+  /// twice in one object (D-3), more than kMaxDepth levels, and more than kMaxSize bytes. Returns
+  /// false, with a root() of nullptr, unless the whole text was parsed; a name that occurs twice
+  /// does not end the parsing.
   bool parse(std::string_view text, Report& report);
 
   Node* root() { return root_; }
+  /// Makes a node that belongs to the document, linked to no other node.
   Node* make(Node::Kind kind);
+  /// Copies `text` into the document.
   std::string_view keep(std::string_view text);
 
  private:

@@ -1,6 +1,7 @@
 #pragma once
 
-// Dispatch tables: each row is a key, a member and a reader with its bounds.
+// Dispatch tables that read a JSON object into a struct. A row holds the key of a JSON member, the
+// struct's member for the value, and the reader of the value.
 
 #include <array>
 #include <cstdint>
@@ -19,8 +20,8 @@ inline constexpr bool kIsOptional<std::optional<T>> = true;
 
 enum class Presence : std::uint8_t { kOptional, kRequired };
 
-/// One row: the member `key` is read into a member of the struct. std::optional members stay empty
-/// when the key is absent or null.
+/// A row that reads the JSON member `key` into one member of the struct. A std::optional stays
+/// empty if the key is absent or null.
 template <typename Struct, typename Member, typename Reader>
 struct Field {
   std::string_view key;
@@ -42,7 +43,7 @@ template <typename Struct, typename Member, typename Reader>
 constexpr auto required(std::string_view key, Member Struct::* member, Reader reader) {
   return Field<Struct, Member, Reader>{key, member, reader, Presence::kRequired};
 }
-/// A row whose reader gets the whole struct.
+/// A row whose reader may write to any member of the struct.
 template <typename Reader>
 struct Part {
   std::string_view key;
@@ -59,16 +60,16 @@ constexpr auto required_part(std::string_view key, Reader reader) {
   return Part<Reader>{key, reader, Presence::kRequired};
 }
 
-/// A row for a name that other platforms or older editions give a meaning, and Linux none.
+/// A row for a name that has a meaning only on other platforms or in older editions of the
+/// specification. Accepts any value.
 constexpr auto without_effect(std::string_view key) {
   return part(key, [](Value, auto&) { return true; });
 }
 
-/// What an unknown name is: nothing (D-4; a warning if the report wants these), or a problem, in
-/// ocirun's own documents.
+/// What a table does with an unknown name. kIgnored: ignores the name (D-4), with a warning if
+/// Report::tells_unknown_names(). kRefused: reports a problem; for documents that ocirun writes.
 enum class Unknown : std::uint8_t { kIgnored, kRefused };
-/// A table of rows, which is a reader of an object (reader.hpp). A member that is null counts as
-/// absent (D-6). Made by fields() or exact_fields().
+/// A dispatch table, itself a reader (reader.hpp) of an object.
 template <typename Struct, typename... Rows>
 class Fields {
  public:
@@ -123,8 +124,8 @@ constexpr auto exact_fields(Rows... rows) {
   return Fields<Struct, Rows...>(Unknown::kRefused, rows...);
 }
 
-/// A reader that calls `reader` and, if that found no problem, `rule` with (Value, const T&). The
-/// rule reports what is wrong to the Value.
+/// A reader that also applies `rule`, a callable (Value, const T&) that reports problems. The rule
+/// runs only if `reader` found no problem.
 template <typename Reader, typename Rule>
 constexpr auto checked(Reader reader, Rule rule) {
   return [=](Value at, auto& out) {

@@ -7,12 +7,12 @@
 namespace ocirun::bundle {
 namespace {
 
-/// Typing mistakes between two words: insertions, deletions, replacements, and two letters swapped
-/// (optimal string alignment). Words longer than the table are never near.
+/// The number of typing mistakes between two words: insertions, deletions, replacements, and swaps
+/// of two neighbouring letters (optimal string alignment). kLongest if a word is longer than that.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   constexpr std::size_t kLongest = 48;
   if (a.size() > kLongest || b.size() > kLongest) return kLongest;
-  std::array<std::array<std::size_t, kLongest + 1>, 3> rows{};  // of i-2, i-1 and i, by i mod 3
+  std::array<std::array<std::size_t, kLongest + 1>, 3> rows{};  // row i is rows[i % 3]
   for (std::size_t j = 0; j <= b.size(); ++j) rows[0][j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
     auto& row = rows[i % 3];
@@ -38,9 +38,9 @@ std::string upper(std::string_view word) {
 }  // namespace
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
-  const std::string typed = upper(word);  // a wrong case alone is no distance
+  const std::string typed = upper(word);  // a difference in case is no mistake
   std::string_view best;
-  // More would be a guess.
+  // Of typing mistakes: a word further away would be a guess.
   const std::size_t most = word.size() < 4 ? 1 : std::max<std::size_t>(2, word.size() / 4);
   std::size_t least = most + 1;
   for (const std::string_view candidate : known) {

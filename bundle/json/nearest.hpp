@@ -5,7 +5,8 @@
 
 namespace ocirun::bundle {
 
-/// The member of `known` that is few typing mistakes away from `word`; "" when none is.
+/// The word of `known` that is the fewest typing mistakes away from `word`; "" if all are so far
+/// away that the best would be a guess.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> known);
 
 }  // namespace ocirun::bundle

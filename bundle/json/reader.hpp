@@ -1,7 +1,7 @@
 #pragma once
 
-// Readers: callables (Value, T&) -> bool that check a value and turn it into what the kernel takes.
-// What is wrong goes into the Report, and reading goes on; false says that something was.
+// Readers: callables (Value, T&) -> bool that check a JSON value and convert it to a C++ value. A
+// reader reports every problem that it finds, and continues; it returns false if it found one.
 
 #include <algorithm>
 #include <concepts>
@@ -21,10 +21,10 @@
 namespace ocirun::bundle {
 
 bool flag(Value at, bool& out);
-/// Any string without NUL: a path, argument or option would end there for the kernel (D-8).
+/// Any string without NUL, at which the kernel would cut off a path, argument or option (D-8).
 bool text(Value at, std::string& out);
 bool nonempty_text(Value at, std::string& out);
-/// "NAME=value" with a name (P-5).
+/// "NAME=value" where NAME is not empty (P-5).
 bool environment_entry(Value at, std::string& out);
 /// An absolute path, for std::string, HostPath, RootfsPath.
 inline constexpr auto absolute_path = [](Value at, auto& out) {
@@ -38,11 +38,12 @@ inline constexpr auto absolute_path = [](Value at, auto& out) {
   return true;
 };
 
-/// An integer literal between the bounds; nothing, and a problem, for everything else (D-7).
+/// An integer literal from `least` to `most`, both included. Any other value is a problem, and
+/// gives nothing (D-7).
 std::optional<std::int64_t> signed_number(Value at, std::int64_t least, std::int64_t most);
 std::optional<std::uint64_t> unsigned_number(Value at, std::uint64_t least, std::uint64_t most);
 
-/// A whole number from `least` to `most`, both included; by default all that the member can hold.
+/// Reads a whole number from `least` to `most`, both included, and in the range of T.
 struct Range {
   std::int64_t least;
   std::uint64_t most;
@@ -69,19 +70,19 @@ inline constexpr Range whole_number = {std::numeric_limits<std::int64_t>::min(),
 /// Bytes, or -1 for no limit.
 inline constexpr Range bytes_or_unlimited = {-1, std::numeric_limits<std::int64_t>::max()};
 
-/// A user or group id: 2^32-1 cannot be one (P-19).
+/// A user or group id: 0 to 2^32-2 (P-19).
 template <typename Tag>
 bool id(Value at, Id<Tag>& out) {
   const auto value = unsigned_number(at, 0, Id<Tag>::kUnchanged - 1);
   if (value) out = *Id<Tag>::make(*value);
   return value.has_value();
 }
-/// Numbers and ranges such as "0-3,7", of CPUs or memory nodes.
+/// A list of CPUs or memory nodes such as "0-3,7".
 bool number_set(Value at, linux::NumberSet& out);
 bool uid(Value at, Uid& out);
 bool gid(Value at, Gid& out);
 
-/// A list; elements that are wrong keep their place, so that indices stay those of the document.
+/// A list. A wrong element takes a place in `out` too, so that `out` has the document's indices.
 template <typename Reader>
 constexpr auto list_of(Reader reader) {
   return [reader](Value at, auto& out) {
@@ -93,13 +94,15 @@ constexpr auto list_of(Reader reader) {
 }
 inline constexpr auto texts = list_of(text);
 
-/// The sentence for a word that is none of `known`: `unknown action "X" (did you mean Y?)`, or the
-/// whole list when nothing is near.
+/// Reports that the value is none of the words `known`: `unknown action "X" (did you mean Y?)`. The
+/// sentence lists all words if none is near.
 void unknown_word(Value at, std::string_view what, std::span<const std::string_view> known);
-/// A warning that the object has no member of this name: `unknown name, ignored (did you mean X?)`.
+/// Warns that the name of the member `at` is none of `known`: `unknown name, ignored (did you mean
+/// X?)`.
 void unknown_name(Value at, std::span<const std::string_view> known);
 
-/// A word of an enumeration: `lookup` turns it into the value, `names` lists the allowed ones.
+/// A word of an enumeration. `lookup` gives the word's value, if any; `names` gives the known
+/// words. `what` names the enumeration in messages.
 template <typename Lookup, typename Names>
 constexpr auto word(std::string_view what, Lookup lookup, Names names) {
   return [=](Value at, auto& out) {
@@ -113,7 +116,7 @@ constexpr auto word(std::string_view what, Lookup lookup, Names names) {
     return false;
   };
 }
-/// A list of words that are or-ed together.
+/// A list whose elements `reader` turns into bits; the result is their bitwise or.
 template <typename Reader>
 constexpr auto flags_of(Reader reader) {
   return [reader](Value at, auto& out) {

@@ -7,7 +7,8 @@
 namespace ocirun::bundle {
 namespace {
 
-/// The list that a 0.5 document gives once and that is read three times (SD-5) complains once.
+/// Adds `sentence` unless the list has it: the one list of capabilities of a 0.5 document is read
+/// three times (SD-5).
 void add(std::vector<std::string>& list, std::string sentence) {
   if (list.size() < Report::kMaxListed && std::ranges::find(list, sentence) == list.end())
     list.push_back(std::move(sentence));

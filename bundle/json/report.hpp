@@ -8,15 +8,17 @@
 
 namespace ocirun::bundle {
 
-/// Whether names that nobody knows are told of. The specification wants them ignored (D-4): only
-/// who asks what may be wrong with a document hears of them.
+/// Whether unknown names in a document give warnings. The specification wants them ignored (D-4),
+/// so `create` and `run` pass them over. `validate`, `exec --process` and `update --resources` tell
+/// them.
 enum class UnknownNames : std::uint8_t { kPassedOver, kTold };
 
-/// Collects what is wrong with a document instead of stopping at the first mistake. Every sentence
-/// begins with the JSON pointer of the value that it is about.
+/// Collects all problems and warnings of a document, so that reading need not stop at the first.
+/// Every sentence begins with the JSON pointer of the value.
 class Report {
  public:
-  /// More sentences than these are only counted: a hostile document cannot make the list grow.
+  /// The length of each list, so that a hostile document cannot exhaust memory. problem_count()
+  /// counts all problems.
   static constexpr std::size_t kMaxListed = 100;
 
   explicit Report(UnknownNames unknown_names = UnknownNames::kPassedOver)
@@ -31,8 +33,8 @@ class Report {
   std::vector<std::string>& problems() { return problems_; }
   std::vector<std::string>& warnings() { return warnings_; }
 
-  /// Whether something at `pointer` or below it is wrong: a rule that builds on it would only
-  /// repeat that in other words.
+  /// Whether a problem of the value at `pointer`, or of a value below it, is listed. A rule that
+  /// needs the value is then skipped, because it would only report the same mistake again.
   bool has_problem_below(std::string_view pointer) const;
 
  private:
@@ -41,7 +43,7 @@ class Report {
   UnknownNames unknown_names_;
 };
 
-/// "A: b (and 2 more problems)"; `problems` is not empty, `count` is of all, listed or not.
+/// "A: b (and 2 more problems)". `problems` must not be empty; `count` is Report::problem_count().
 std::string first_of(const std::vector<std::string>& problems, std::size_t count);
 
 }  // namespace ocirun::bundle

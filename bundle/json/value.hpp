@@ -13,7 +13,8 @@
 
 namespace ocirun::bundle {
 
-/// A value of the document and the report that complaints about it go to.
+/// A value of a document, and the report that gets the problems of the value. The document and the
+/// report must outlive the Value.
 class Value {
  public:
   Value(const Node& node, Report& report) : node_(&node), report_(&report) {}
@@ -22,14 +23,14 @@ class Value {
   Report& report() const { return *report_; }
   std::string_view key() const { return node_->key; }
   bool is_null() const { return node_->kind == Node::Kind::kNull; }
-  /// The member `name`, unless it is absent or null.
+  /// The member `name`; nothing if the member is absent or null.
   std::optional<Value> member(std::string_view name) const;
 
   template <typename... Args>
   void problem(fmt::format_string<Args...> format, Args&&... args) const {
     complain("", format, fmt::make_format_args(args...));
   }
-  /// About the member `name` of this object, which may be absent.
+  /// Reports a problem of the member `name` of this object. The member may be absent.
   template <typename... Args>
   void problem_at(std::string_view name, fmt::format_string<Args...> format, Args&&... args) const {
     complain(name, format, fmt::make_format_args(args...));
@@ -39,7 +40,7 @@ class Value {
     warn(format, fmt::make_format_args(args...));
   }
 
-  /// Each reports a problem when the value is of another type.
+  /// Each reports a problem if the value is of another type.
   bool expect_object() const { return expect(Node::Kind::kObject, "an object"); }
   bool expect_list() const { return expect(Node::Kind::kArray, "a list"); }
   bool expect_string() const { return expect(Node::Kind::kString, "a string"); }
@@ -72,13 +73,13 @@ class Value {
   Report* report_;
 };
 
-/// The frames of an error of the lower floors, as part of a problem: without the errno's text.
+/// The text of an error of linux/ or cgroups/ for a problem: the frames, without the errno's text.
 std::string reason(const Error& error);
 
 /// "a, b, c"
 std::string comma_list(std::span<const std::string_view> words);
 
-/// What a message says was found: `"abc"`, `12`, `true`, `a list`.
+/// The value as messages show it: `"abc"`, `12`, `true`, `a list`.
 std::string found(const Value& at);
 
 }  // namespace ocirun::bundle

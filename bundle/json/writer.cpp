@@ -3,7 +3,7 @@
 namespace ocirun::bundle {
 namespace {
 
-/// Length of the well-formed UTF-8 sequence at the front of `text`; 0 when there is none (Unicode
+/// The length of the well-formed UTF-8 sequence at the front of `text`; 0 if there is none (Unicode
 /// 15, table 3-7: no overlong forms, no surrogates, nothing above U+10FFFF).
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) {

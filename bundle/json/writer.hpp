@@ -13,14 +13,14 @@
 
 namespace ocirun::bundle {
 
-/// Whether all of `text` can be written and read again as a JSON string.
+/// Whether `text` is valid UTF-8, so that a JSON string can hold it without loss.
 bool is_utf8(std::string_view text);
-/// Appends `text` as a JSON string. Bytes that are not UTF-8 become U+FFFD.
+/// Appends `text` as a JSON string. Every byte that is not part of valid UTF-8 becomes U+FFFD.
 void append_json_string(std::string& out, std::string_view text);
-/// A value in a message: a JSON string, cut to a length that one can read.
+/// `text` as a JSON string for a message, cut after 120 bytes.
 std::string in_quotes(std::string_view text);
 
-/// Writes a JSON document from front to back; commas and indentation come by themselves.
+/// Writes a JSON document from front to back, and sets commas and indentation itself.
 class JsonWriter {
  public:
   enum class Layout { kOneLine, kIndented };  // two spaces a level
@@ -40,7 +40,7 @@ class JsonWriter {
   JsonWriter& value(Number number) {
     return literal(fmt::format_int(number));
   }
-  /// 1234 as 12.34.
+  /// Writes 1234 as 12.34.
   JsonWriter& hundredths(std::uint64_t number) {
     return literal(fmt::format("{}.{:02}", number / 100, number % 100));
   }
@@ -51,7 +51,7 @@ class JsonWriter {
     return end_array();
   }
   JsonWriter& value(const std::map<std::string, std::string>& members);
-  /// A parsed value as it was written.
+  /// Writes a parsed value with its number literals and the order of its members.
   JsonWriter& value(const Node& node);
 
   template <typename Value>
@@ -74,7 +74,7 @@ class JsonWriter {
   Layout layout_;
   std::string out_;
   int depth_ = 0;
-  bool first_ = true;  // nothing stands in the innermost container yet
+  bool first_ = true;  // the innermost object or array is empty so far
   bool after_key_ = false;
 };
 

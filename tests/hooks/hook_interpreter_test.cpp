@@ -12,7 +12,7 @@ using namespace ocirun::test;
 
 namespace {
 
-/// A program of 64 bits that names another loader.
+/// The 64-bit ELF `program` with `loader` as its PT_INTERP.
 std::string with_loader(std::string program, const std::string& loader) {
   Elf64_Ehdr header;
   std::memcpy(&header, program.data(), sizeof(header));

@@ -9,7 +9,7 @@ using namespace ocirun::test;
 
 namespace {
 
-/// Hooks that write their name into a file, and fail when they are told to.
+/// Makes hooks that write their name into a file and end with a chosen exit status.
 class Diary {
  public:
   Hook writing(const std::string& name, int status = 0) const {

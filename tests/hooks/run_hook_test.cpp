@@ -34,14 +34,14 @@ Result<void> run_hook(const Hook& hook, const Surroundings& around) {
 
 bool is_running(int pid) { return pid > 0 && ::kill(pid, 0) == 0; }
 
-/// The number that a script wrote to a file, when it is there.
+/// Waits for the number that a script writes to a file, and returns it.
 int number_in(const std::string& path) {
   comes_true([&] { return slurp(path).ends_with('\n'); });
   return std::atoi(slurp(path).c_str());
 }
 
-/// Ends what a script left running on purpose. It is no child of ours: it is gone when its number
-/// is.
+/// Kills a process that a script left running on purpose. The process is no child of
+/// the test, so end() waits until the pid is gone.
 void end(int pid) {
   if (pid <= 1) return;
   ::kill(pid, SIGKILL);
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(its_environment_is_what_it_says_or_the_default_of_its_kind)
   must(run_hook(hook, with_default));
   BOOST_TEST(slurp(record) == "D=1|PATH=/bin:/usr/bin|");
 
-  // Given, but empty: that is no environment, not the default.
+  // An empty list is an empty environment, not the default.
   hook.env = std::vector<std::string>{};
   must(run_hook(hook, with_default));
   BOOST_TEST(slurp(record).empty());
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(
   const UniqueFd directory(::open((scratch / "there").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   std::filesystem::rename(scratch / "there", scratch / "moved");
   Surroundings there = surroundings();
-  // One of the two is the lowest free number, which the hook's process wants for itself.
+  // One of the two is normally descriptor 3, which the hook's process needs for the failure pipe.
   const UniqueFd third(::fcntl(directory.get(), F_DUPFD_CLOEXEC, 3));
   for (const Fd fd : {Fd(directory), Fd(third)}) {
     there.directory_itself = fd;
@@ -258,8 +258,8 @@ BOOST_AUTO_TEST_CASE(a_hook_that_a_signal_killed_is_told_by_its_number) {
              "killed by signal 15");
 }
 
-// An exit status of 127 is the hook's own; what the kernel said is told when it could not be
-// executed.
+// An exit status of 127 is the hook's own. Only a hook that could not be executed has an error of
+// the kernel.
 BOOST_AUTO_TEST_CASE(a_hook_that_cannot_be_executed_is_told_with_the_kernels_reason) {
   const Scratch scratch;
   const Descriptors before = open_descriptors();
@@ -300,7 +300,7 @@ BOOST_AUTO_TEST_CASE(
   Hook hook = hook_at(scratch.script("h", "echo working; sleep 987 & echo $! >" + scratch.path() +
                                               "/child; echo $$ >" + scratch.path() +
                                               "/self; wait; exit 0"));
-  hook.timeout = std::chrono::seconds(3);  // it has written all that by then
+  hook.timeout = std::chrono::seconds(3);  // enough for the script to write its files
   std::string text;
   const double seconds = seconds_of([&] { text = must_fail(run_hook(hook, surroundings())); });
   BOOST_TEST(text == "timed out after 3 s: working");
@@ -334,7 +334,7 @@ BOOST_AUTO_TEST_CASE(a_timeout_that_is_not_reached_changes_nothing) {  // H-5
   BOOST_TEST(seconds_of([&] { must(run_hook(hook, surroundings())); }) < kHang);
 }
 
-// config.json may say up to 2^31-1 seconds, which are more milliseconds than poll(2) takes.
+// config.json allows up to 2^31-1 seconds, more milliseconds than poll(2) can take.
 BOOST_AUTO_TEST_CASE(a_timeout_of_weeks_and_years_does_not_end_early) {  // H-5
   const Scratch scratch;
   for (const std::int64_t seconds :
@@ -346,7 +346,8 @@ BOOST_AUTO_TEST_CASE(a_timeout_of_weeks_and_years_does_not_end_early) {  // H-5
   }
 }
 
-// A hook may start a daemon that keeps its stdout: we wait for the hook, not for the pipe.
+// A hook may start a daemon that keeps its stdout open: run_hook() waits for the hook, not for the
+// end of the pipe.
 BOOST_AUTO_TEST_CASE(a_daemon_that_holds_the_output_does_not_hold_us) {
   const Scratch scratch;
   const Hook hook = hook_at(scratch.script(
@@ -355,7 +356,7 @@ BOOST_AUTO_TEST_CASE(a_daemon_that_holds_the_output_does_not_hold_us) {
   BOOST_TEST(seconds_of([&] { must(run_hook(hook, surroundings())); }) < kHang);
   BOOST_TEST(open_descriptors() == before);
   const int daemon = number_in(scratch / "daemon");
-  BOOST_TEST(is_running(daemon));  // a daemon is its hook's own business
+  BOOST_TEST(is_running(daemon));  // run_hook() leaves daemons alone
   end(daemon);
 }
 
@@ -375,7 +376,7 @@ BOOST_AUTO_TEST_CASE(a_daemon_that_never_stops_talking_does_not_hold_us_either) 
   end(number_in(scratch / "daemon"));
 }
 
-// The hook closes 0, 1 and 2 at once and works on.
+// The hook closes its descriptors 0, 1 and 2 at once and continues.
 BOOST_AUTO_TEST_CASE(a_hook_without_output_is_waited_for) {
   const Scratch scratch;
   const Hook hook = hook_at(
@@ -394,7 +395,8 @@ BOOST_AUTO_TEST_CASE(our_own_stdin_and_stdout_are_not_the_hooks) {
   BOOST_TEST(text.find("/dev/") == std::string::npos);
 }
 
-// The hook's descriptors are moved to the numbers that ours may have.
+// The hook's process moves its descriptors to the numbers 0 to 3. run_hook() may have opened one of
+// them as number 3.
 BOOST_AUTO_TEST_CASE(it_works_whichever_descriptors_above_the_three_are_free) {
   const Scratch scratch;
   const Hook hook =
@@ -419,7 +421,7 @@ BOOST_AUTO_TEST_CASE(it_works_whichever_descriptors_above_the_three_are_free) {
 
 BOOST_AUTO_TEST_CASE(an_interrupt_kills_the_hook_with_its_children_and_is_the_error) {
   const Scratch scratch;
-  // It writes to the descriptor that we watch, once its child is there.
+  // The hook itself interrupts, once its child is running.
   const std::string fifo = scratch / "interrupt";
   BOOST_REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
   const UniqueFd interrupt(::open(fifo.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
@@ -437,7 +439,7 @@ BOOST_AUTO_TEST_CASE(an_interrupt_kills_the_hook_with_its_children_and_is_the_er
   std::string text;
   BOOST_TEST(seconds_of([&] { text = must_fail(run_hook(hook, around)); }) < kHang);
   BOOST_TEST(text == "told to stop");
-  BOOST_TEST(heard == "ab");  // the first one was none
+  BOOST_TEST(heard == "ab");  // an 'a' is no interrupt, a 'b' is
   BOOST_TEST(!is_running(number_in(scratch / "self")));
   const int child = number_in(scratch / "child");
   BOOST_TEST(comes_true([&] { return !is_running(child); }));

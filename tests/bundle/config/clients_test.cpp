@@ -1,4 +1,4 @@
-// Documents as engines write them: tests/data.
+// Documents as engines write them, from tests/data.
 
 #include "tests/bundle/config/documents.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Documents for the tests: a whole one that is right, and what becomes of it with a patch.
+// A valid document for the tests, and functions that patch, parse and check it.
 
 #include <fcntl.h>
 
@@ -36,7 +36,7 @@ inline nlohmann::ordered_json whole_document() {
   })");
 }
 
-/// The document after a JSON merge patch (RFC 7396: null removes a member).
+/// The valid document after a JSON merge patch (RFC 7396: null removes a member).
 inline std::string patched(std::string_view patch) {
   auto document = whole_document();
   document.merge_patch(nlohmann::ordered_json::parse(patch));
@@ -47,7 +47,7 @@ inline Parsed parse_patched(std::string_view patch) {
   return parse_config(patched(patch), kBundle);
 }
 
-/// The config that a patch makes; the test fails when anything is wrong with it.
+/// The config of the patched document. The test fails if the document has a problem.
 inline Config config_of(std::string_view patch) {
   Parsed parsed = parse_patched(patch);
   BOOST_TEST_CONTEXT("patch " << patch)
@@ -56,7 +56,7 @@ inline Config config_of(std::string_view patch) {
   return *std::move(parsed.config);
 }
 
-/// A patch, and the one problem that it makes: its pointer and words of its sentence.
+/// A patch, and the one problem of the patched document: its pointer and words of its sentence.
 struct Mistake {
   std::string_view patch, pointer, words;
 };
@@ -92,7 +92,8 @@ inline std::string read_text(const std::string& path) {
   return *std::move(text);
 }
 
-/// Documents of the specification, which are not ours and are found by OCIRUN_SPEC_DIR.
+/// The directory of the specification's documents, which the repository does not hold:
+/// $OCIRUN_SPEC_DIR, or "" if that is not set.
 inline std::string spec_directory() {
   const char* directory = std::getenv("OCIRUN_SPEC_DIR");
   return directory == nullptr ? std::string() : directory;

@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(the_list_of_capabilities_makes_three_sets) {  // SD-5, SD-6
   BOOST_TEST(sets.ambient.empty());
   BOOST_TEST_REQUIRE(parsed.warnings.size() == 1U);
   BOOST_TEST(parsed.warnings[0].starts_with("/process/capabilities/1: unknown capability"));
-  // The later form in a document of the earlier version is understood.
+  // A 0.5 document may use the 1.x form.
   const Config later = legacy_config(R"({"process": {"capabilities": {"ambient": ["CAP_KILL"]}}})");
   BOOST_TEST((later.process->capabilities->ambient == kill));
 }

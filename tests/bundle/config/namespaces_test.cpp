@@ -8,7 +8,7 @@ using linux::NamespaceKind;
 
 namespace {
 
-/// A patch with these members in `linux`, and a namespace list with user and time in it.
+/// A patch of `linux` with all eight namespaces, id mappings and these members.
 std::string with_all_namespaces(std::string_view members) {
   return fmt::format(R"({{"process": {{"user": {{"uid": 0, "gid": 0}}}}, "linux": {{
     "namespaces": [{{"type": "pid"}}, {{"type": "network"}}, {{"type": "ipc"}}, {{"type": "uts"}},

@@ -10,7 +10,7 @@ cgroups::Resources resources_of(std::string_view resources) {
   return *config_of(fmt::format(R"({{"linux": {{"resources": {}}}}})", resources)).resources;
 }
 
-/// Mistakes whose patches are of linux.resources, pointers below it.
+/// check_mistakes() with patches of linux.resources and pointers relative to it.
 void check_resource_mistakes(std::span<const Mistake> mistakes) {
   for (const Mistake& mistake : mistakes) {
     const std::string patch = fmt::format(R"({{"linux": {{"resources": {}}}}})", mistake.patch);
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(unified_keeps_its_order) {  // R-43
   check_resource_mistakes(kMistakes);
 }
 
-BOOST_AUTO_TEST_CASE(zeros_of_clients_mean_not_set) {  // contract: update with zeros
+BOOST_AUTO_TEST_CASE(zeros_of_clients_mean_not_set) {  // engines send such updates
   std::vector<std::string> warnings;
   const auto update = parse_resources(
       R"({"memory": {"limit": 67108864, "reservation": 0, "swap": 134217728, "kernel": 0},

@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(every_bad_document_fails_with_one_clear_error) {
   check_one_problem(
       parse_config(read_text(directory + "/" + std::string(expected.patch)), kBundle).problems,
       expected);
-  // Bad on FreeBSD only: its object has no effect here.
+  // This document is bad on FreeBSD only. On Linux, its object `freebsd` has no effect.
   const Parsed freebsd = parse_config(read_text(directory + "/freebsd-vnet-disable.json"), kBundle);
   BOOST_TEST(freebsd.config.has_value());
   BOOST_TEST(freebsd.warnings.size() == 1U);

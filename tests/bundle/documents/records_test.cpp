@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(garbage_is_an_error_and_never_a_crash) {
     BOOST_TEST(!parse_record(text).has_value());
     BOOST_TEST(!parse_intent(text).has_value());
   }
-  // Every single byte of a good record replaced by some others.
+  // A good record with one byte replaced: every byte in turn.
   const std::string good = record_text(record());
   for (std::size_t i = 0; i < good.size(); ++i)
     for (const char c : {'\0', '"', '}', '9', '\xff'}) {
