@@ -30,7 +30,7 @@ std::string text_line(std::string_view level, std::string_view message, std::str
   return fmt::format("time=\"{}\" level={} msg=\"{}\"", time, level, quoted);
 }
 
-// A pipe that nobody reads is waited for, but not against a signal that asks us to end.
+// Waits until a full pipe has room. False if a signal meanwhile asks this command to end.
 bool has_room(Fd stream) {
   constexpr int kPauseMs = 100;
   pollfd room{stream.value, POLLOUT, 0};
@@ -39,7 +39,8 @@ bool has_room(Fd stream) {
   return true;
 }
 
-// What nobody reads any more is no reason to die in the middle of a change.
+// SIGPIPE is blocked while an object exists: a closed stderr must not kill ocirun in the middle of
+// a change.
 class BrokenPipesAreErrors {
  public:
   BrokenPipesAreErrors() {
@@ -61,7 +62,7 @@ class BrokenPipesAreErrors {
   sigset_t before_;
 };
 
-// In parts that fit wherever there is room.
+// In parts of PIPE_BUF bytes, which do not block on a pipe that has room by poll(2).
 void write_to_stderr(std::string_view line) {
   constexpr Fd kStream{STDERR_FILENO};
   for (; !line.empty() && has_room(kStream);
@@ -69,7 +70,7 @@ void write_to_stderr(std::string_view line) {
     if (!linux::write_all(kStream, line.substr(0, PIPE_BUF))) return;
 }
 
-// Of a character in UTF-8 that begins with `first`.
+// The number of bytes that follow `first` in a character of UTF-8.
 int following_bytes(unsigned char first) {
   if (first >= 0xf0) return 3;
   if (first >= 0xe0) return 2;
@@ -124,7 +125,7 @@ Result<Log> Log::open(const GlobalOptions& options) {
   log.format_ = options.log_format;
   log.level_ = options.log_level;
   if (options.log.empty()) return log;
-  // A fifo is not waited for, neither for its reader nor for room.
+  // O_NONBLOCK: a FIFO is not waited for, neither for its reader nor for room.
   constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
   auto file = linux::sys::open(options.log.c_str(), kFlags, 0644);
   if (!file && file.error().number() == ENXIO)

@@ -22,8 +22,8 @@ bool is_host_root() {
   if (::geteuid() != 0) return false;
   const auto map = own_uids();
   if (!map) return true;  // a kernel without user namespaces
-  // The initial user namespace maps all ids in one line. A child that is given the same line passes
-  // for it.
+  // The initial user namespace maps all ids in one line. Another user namespace with the same map
+  // is taken for the initial one.
   return std::ranges::count(*map, 0xFFFFFFFFU, &linux::IdMapping::size) != 0;
 }
 

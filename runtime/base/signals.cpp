@@ -20,7 +20,7 @@ sigset_t set_of(int signal) {
   return set;
 }
 
-// One process, one signal mask: it is global by nature.
+// Global, because a process has one set of blocked and pending signals.
 int signal_descriptor = -1;
 int ending_signal = 0;
 
@@ -33,7 +33,7 @@ Result<void> Signals::capture() {
     ::sigdelset(&mask, fault);
   struct sigaction hangup{};
   if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler == SIG_IGN)
-    ::sigdelset(&mask, SIGHUP);  // nohup(1): a signal that is blocked would not be ignored
+    ::sigdelset(&mask, SIGHUP);  // nohup(1): a blocked signal is not discarded
   if (::sigprocmask(SIG_SETMASK, &mask, nullptr) != 0) return fail(errno, "block signals");
   signal_descriptor = ::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
   if (signal_descriptor < 0) return fail(errno, "make a signal descriptor");
@@ -68,7 +68,7 @@ void Signals::obey(int signal) {
   const sigset_t only = set_of(signal);
   sigset_t before;
   ::raise(signal);
-  ::sigprocmask(SIG_UNBLOCK, &only, &before);  // here it acts
+  ::sigprocmask(SIG_UNBLOCK, &only, &before);  // the signal takes effect here
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 

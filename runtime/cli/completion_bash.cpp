@@ -6,7 +6,7 @@ namespace {
 constexpr std::string_view kBegin =
     "# bash completion for ocirun, made by `ocirun completion bash`\n\n";
 
-// The functions above it set $options and $value from the table of commands.
+// The generated functions above this text set $options and $value from the table of commands.
 constexpr std::string_view kEnd = R"(
 # _ocirun_add PREFIX WORD...: the words that begin as what was typed.
 _ocirun_add() {
@@ -121,7 +121,7 @@ std::string value_of_operand(const Command& command, const Operand& operand) {
   return fmt::format("containers {}", offered_statuses(operand.wanted));
 }
 
-// A line of _ocirun_options; `values` gains those of _ocirun_value.
+// A line of _ocirun_options. Adds the lines of _ocirun_value to `values`.
 std::string options_line(std::string_view command, std::span<const Option> options,
                          std::string& values) {
   std::string names;

@@ -37,7 +37,8 @@ _ocirun_signals() {
 }
 )";
 
-// A single-quoted word of an _arguments specification: colons end a part of it, brackets the help.
+// `text` in a single-quoted _arguments specification, where colons separate the parts and brackets
+// enclose the help.
 std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -59,7 +60,8 @@ std::string action(Completes completes, std::string_view text) {
   return fmt::format("({})", fmt::join(words, " "));
 }
 
-// Each spelling of an option that is meant once excludes the others.
+// The options as _arguments specifications. If an option counts once, each spelling excludes the
+// others.
 std::string option_lines(std::span<const Option> options) {
   std::string text;
   for (const Option& option : options) {

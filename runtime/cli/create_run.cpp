@@ -22,15 +22,16 @@ bool is_bundle(const std::string& path) {
   return static_cast<bool>(linux::sys::open((path + "/config.json").c_str(), O_PATH | O_CLOEXEC));
 }
 
-// As a person types it: `ocirun run ./web`. An argument with a slash, ".", or the name of a
-// directory with a config.json.
+// Whether the operand is a bundle, as in `ocirun run ./web`: an argument with a slash, ".", "..",
+// or the name of a directory with a config.json.
 bool names_a_bundle(const Arguments& arguments) {
   if (arguments.value("bundle")) return false;
   const std::string& word = arguments.positionals.front();
   return word.find('/') != std::string::npos || word == "." || word == ".." || is_bundle(word);
 }
 
-// The last part of the path, what an id may not hold replaced.
+// An id made from the last part of the bundle's path. Characters that an id may not have are
+// replaced.
 std::string id_from(const HostPath& bundle) {
   std::array<char, PATH_MAX> real{};
   const char* resolved = ::realpath(bundle.c_str(), real.data());
@@ -70,7 +71,7 @@ Result<CreateRequest> read_request(const Invocation& invocation, TerminalKeeper 
                        .inheritance = invocation.inheritance};
 }
 
-// A manager that cannot be reached is no reason not to run.
+// The service manager, if there is one. If it cannot be reached, the container runs without it.
 std::optional<Supervisor> find_supervisor(const Log& log) {
   auto supervisor = Supervisor::connect();
   if (supervisor) return *std::move(supervisor);
@@ -103,7 +104,7 @@ Result<int> run_run(const Invocation& invocation) {
 
   const auto remove = [&]() -> Result<void> {
     TRY(container.directory.lock(kLockPatience));
-    if (!container.directory.exists()) return {};  // somebody else has deleted it
+    if (!container.directory.exists()) return {};  // another command has deleted it
     return destroy_container(container.directory, container.record, invocation.log);
   };
   std::optional<Notifications> notifications;
@@ -111,7 +112,7 @@ Result<int> run_run(const Invocation& invocation) {
     notifications.emplace(container.notify_socket, *supervisor,
                           detach ? container.init.pid : ::getpid(), invocation.log);
   auto started = start_container(container.directory, container.record, invocation.log);
-  if (started) container.directory.unlock();  // others may signal, exec and look while it runs
+  if (started) container.directory.unlock();  // other commands may use the container while it runs
   if (started && detach && notifications)
     started = await_ready(container.init, *notifications, *supervisor, invocation.log);
   if (!started) {

@@ -49,7 +49,7 @@ Result<int> run_spec(const Invocation& invocation) {
     own_map = {.uids = linux::widest_own_map(linux::IdKind::kUser, ::geteuid()),
                .gids = linux::widest_own_map(linux::IdKind::kGroup, ::getegid())};
   TRY(linux::replace_file(HostPath(path), bundle::default_config_text(own_map, is_pure_cgroup_v2()),
-                          0644));  // replace_file does not ask the umask
+                          0644));  // replace_file() ignores the umask
   return 0;
 }
 

@@ -25,8 +25,8 @@ Result<void> read_user(const std::string& text, bundle::User& user) {
   return {};
 }
 
-// Not inheritable: that would outlive an execve (runc CVE-2022-29162). Ambient only where the
-// document made the capability inheritable.
+// The capability does not become inheritable, because it would outlive an execve (runc
+// CVE-2022-29162). It becomes ambient only if the document makes it inheritable.
 void add_capability(const std::string& name, bundle::Process& process, const Log& log) {
   const auto number = linux::capability_number(name);
   if (!number)
@@ -59,7 +59,7 @@ Result<void> read_environment(const Arguments& arguments, bundle::Process& proce
   return {};
 }
 
-// The container's own process with what the options say instead.
+// The container's process, changed by the options.
 Result<bundle::Process> process_from_options(const Invocation& invocation,
                                              const bundle::Config& config) {
   const Arguments& arguments = invocation.arguments;
@@ -84,7 +84,7 @@ Result<bundle::Process> process_from_options(const Invocation& invocation,
   return process;
 }
 
-// What confines the container confines all that runs in it, unless somebody says otherwise.
+// A process without an AppArmor profile or SELinux label gets that of the container's process.
 void inherit_labels(bundle::Process& process, const bundle::Config& config) {
   if (!config.process) return;
   if (process.apparmor_profile.empty()) process.apparmor_profile = config.process->apparmor_profile;
@@ -98,7 +98,7 @@ Result<bundle::Process> process_from_file(const std::string& file, const Invocat
   TRY_ASSIGN(bundle::Process process,
              within(bundle::parse_process(invocation.process_document, warnings), file));
   for (const std::string& warning : warnings) invocation.log.warn(warning);
-  if (arguments.has("tty")) process.terminal = true;  // podman gives both
+  if (arguments.has("tty")) process.terminal = true;  // podman gives --process and --tty
   if (arguments.positionals.size() > 1)
     invocation.log.warn(fmt::format(
         "--process {}: says which program is executed; {:?} on the command line is ignored", file,

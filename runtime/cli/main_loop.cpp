@@ -39,7 +39,8 @@ Result<GlobalOptions> read_globals(const Arguments& arguments) {
   GlobalOptions options;
   const auto root = arguments.value("root");
   options.root_is_explicit = root.has_value();
-  // Not the default root: a script's empty variable would work on other containers.
+  // An empty --root is not the default root: with an empty variable, a script would change other
+  // containers.
   if (arguments.has("root") && !root) return refuse("--root: must name a directory");
   options.root = root ? HostPath(*root) : default_state_root();
   std::string log = arguments.value("log").value_or("");
@@ -70,7 +71,8 @@ bool is_null_device(Fd fd) {
   return status && S_ISCHR(status->st_mode) && status->st_rdev == makedev(1, 3);
 }
 
-// A caller may have closed 0, 1 or 2: the next file we open must not become the container's stdout.
+// The caller may have closed 0, 1 or 2. The next file that ocirun opens would become a standard
+// stream of the container.
 Result<void> open_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) >= 0) continue;
@@ -78,16 +80,16 @@ Result<void> open_standard_streams() {
                                      fmt::format("descriptor {} is closed", stream)));
     if (!is_null_device(null))
       return refuse("descriptor {} is closed, and /dev/null is not the null device", stream);
-    ::fcntl(null.get(), F_SETFD, 0);  // the container's program gets it
+    ::fcntl(null.get(), F_SETFD, 0);  // the container's program inherits it
     static_cast<void>(null.release());
   }
   return {};
 }
 
-// Other dispositions are as the caller left them, until a program of somebody else's is executed.
+// The other dispositions stay the caller's until the program or a hook is executed.
 void choose_dispositions() {
-  ::signal(SIGCHLD, SIG_DFL);  // ignored, our children's ends would be lost
-  ::signal(SIGXFSZ, SIG_IGN);  // RLIMIT_FSIZE: EFBIG can be told and undone
+  ::signal(SIGCHLD, SIG_DFL);  // if ignored, the status of children is lost
+  ::signal(SIGXFSZ, SIG_IGN);  // RLIMIT_FSIZE: EFBIG can be reported and undone
 }
 
 Result<Arguments> read_arguments(const Command& command, std::span<const std::string> words) {
@@ -104,14 +106,15 @@ struct Prepared {
   std::string process_document = {};
 };
 
-// Before anything is opened: what is open above the preserved descriptors then is a leak of the
-// caller's (a shim's socket).
+// Called before ocirun opens any file: the open descriptors above the preserved ones are then leaks
+// of the caller's, such as a shim's socket.
 Result<Prepared> prepare_to_clone(const Arguments& arguments, char** argv) {
   Prepared prepared;
   Inheritance& inheritance = prepared.inheritance;
   TRY_ASSIGN(inheritance.listening_sockets, count_listening_sockets());
   TRY_ASSIGN(inheritance.preserved_descriptors, arguments.number("preserve-fds", 0, 1'000'000));
-  // One that is not open would be taken by a file of ours, and reach the container.
+  // If the descriptor is not open, a file of ocirun's would get its number, and reach the
+  // container.
   for (int fd = 3; fd < 3 + inheritance.descriptors(); ++fd)
     if (::fcntl(fd, F_GETFD) < 0)
       return fail(errno, "LISTEN_FDS={}, --preserve-fds {}: descriptor {}",
@@ -122,18 +125,20 @@ Result<Prepared> prepare_to_clone(const Arguments& arguments, char** argv) {
   if (document_descriptor) keep.push_back(Fd{*document_descriptor});
   linux::close_descriptors_but(keep);
   TRY(linux::reexec_sealed(argv));
-  // A container's process must not ptrace us or read our /proc. Without the host root's privileges
-  // that would keep us from mapping init's ids: then init waits for that, and does it itself.
+  // A container's process must not ptrace ocirun or read its /proc/PID. Init inherits the flag.
+  // Without the host root's privileges, the parent could then not map the ids of init, so init
+  // clears the flag itself after the mapping.
   if (is_host_root()) ::prctl(PR_SET_DUMPABLE, 0);
   if (document) {
-    // While a signal still ends us: the writer of a pipe may keep us waiting.
+    // Read before Signals::capture(): a signal still ends ocirun, which may have to wait for the
+    // writer of a pipe.
     TRY_ASSIGN(prepared.process_document, within(read_document(*document), "--process"));
     if (document_descriptor && *document_descriptor >= 3 + inheritance.descriptors())
       ::close(*document_descriptor);
   }
   TRY(Signals::capture());
-  inheritance.umask = ::umask(0);  // the one way to learn it
-  // One that takes the owner's own rights would lock us out of what we make.
+  inheritance.umask = ::umask(0);  // the only way to read it
+  // The owner keeps all rights, so that ocirun can use the files that it makes.
   ::umask(inheritance.umask & (S_IRWXG | S_IRWXO));
   return prepared;
 }
@@ -146,7 +151,8 @@ int usage_error(const Error& error) {
   return 1;
 }
 
-// What can be done about an error that is the caller's doing and not the document's.
+// What to do about an error that the caller's limits cause, not the document: " (ulimit -n is 16:
+// ocirun needs 64)". Otherwise "".
 std::string advice(const Error& error, int inherited_descriptors) {
   constexpr int kOwnDescriptors = 64;  // twice what a `run` of a host with 13 hierarchies needs
   struct rlimit limit{};
@@ -155,7 +161,7 @@ std::string advice(const Error& error, int inherited_descriptors) {
                      kOwnDescriptors + inherited_descriptors);
 }
 
-/// What engines call the commands that are here.
+/// The names that engines give to ocirun's commands.
 constexpr std::pair<std::string_view, std::string_view> kEnginesWords[] = {
     {"inspect", "state"},     {"ls", "list"}, {"remove", "delete"},  {"rm", "delete"},
     {"stop", "kill"},         {"top", "ps"},  {"unpause", "resume"}, {"stats", "events --stats"},
@@ -216,7 +222,7 @@ int run_words(int argc, char** argv) {
   Result<Prepared> prepared = Prepared{};
   if (arguments && command->executable == Executable::kSealed)
     prepared = prepare_to_clone(*arguments, argv);
-  // Not earlier: its descriptor would be closed with the leaks.
+  // After prepare_to_clone(), which would close the descriptor of the log as a leak.
   auto log = Log::open(*options);
   if (!log) return usage_error(log.error());
 
@@ -236,7 +242,7 @@ int run_words(int argc, char** argv) {
   if (arguments && !arguments->positionals.empty()) what += " " + arguments->positionals.front();
   log->error(error.within(std::move(what)).message() +
              advice(error, prepared ? prepared->inheritance.descriptors() : 0));
-  // As a shell tells of a program that a signal ended.
+  // The exit status of a shell for a program that a signal has ended.
   return Signals::ended_by() != 0 ? 128 + Signals::ended_by() : command->failure_status;
 }
 

@@ -18,7 +18,7 @@ const Option* find_option(std::span<const Option> options, std::string_view word
   return found == options.end() ? nullptr : &*found;
 }
 
-// Where what was meant can be told from how it is spelt.
+// The error for an unknown option, with the option that the user probably meant.
 Error unknown_option(std::string_view word, std::span<const Option> options) {
   if (find_option(global_options(), word) != nullptr)
     return Error(0, fmt::format("{} stands before the command", word));

@@ -13,7 +13,7 @@ struct Decimal {
   std::int64_t whole = 0;
   std::int64_t fraction = 0, scale = 1;  // fraction / scale
 
-  /// Nothing when it is more than 64 bits hold.
+  /// Nothing if the product has more than 64 bits.
   std::optional<std::int64_t> times(std::int64_t unit) const {
     std::int64_t product = 0, rest = 0, sum = 0;
     if (__builtin_mul_overflow(whole, unit, &product)) return std::nullopt;
@@ -34,7 +34,7 @@ std::optional<Decimal> take_decimal(std::string_view& text) {
   if (text.size() < 2 || text[0] != '.' || !is_digit(text[1])) return decimal;
   text.remove_prefix(1);
   for (int digits = 0; !text.empty() && is_digit(text.front()); text.remove_prefix(1)) {
-    if (++digits > 3) continue;  // a thousandth is fine enough
+    if (++digits > 3) continue;  // further digits are ignored
     decimal.fraction = decimal.fraction * 10 + (text.front() - '0');
     decimal.scale *= 10;
   }

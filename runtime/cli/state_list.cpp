@@ -27,8 +27,8 @@ class UserNames {
   std::map<std::uint32_t, std::string> names_;
 };
 
-// A column is as wide as its longest cell, at least 12, with three blanks between: what scripts
-// written for runc cut.
+// A column is as wide as its longest cell and three blanks, at least 12: scripts that were written
+// for runc cut such columns.
 std::string table_text(const std::vector<bundle::StateDocument>& states) {
   using Row = std::array<std::string, 6>;
   std::vector<Row> rows{{"ID", "PID", "STATUS", "BUNDLE", "CREATED", "OWNER"}};
@@ -88,8 +88,8 @@ Result<int> run_list(const Invocation& invocation) {
     const auto directory = store.find(id);
     if (!directory) continue;  // deleted meanwhile
     const auto container = Container::load(invocation.options, id);
-    if (!container && !directory->is_state()) continue;  // any directory of the host
-    // A file of another user's may give any error.
+    if (!container && !directory->is_state()) continue;  // not a state directory
+    // A shortage of this process. Files of another user may give any error.
     if (!container && is_shortage(container.error().number()) && is_callers(*directory))
       return fail(container.error().number(), "read the state of {}", text);
     states.push_back(container ? container->state() : state_of_unfinished(*directory, id));

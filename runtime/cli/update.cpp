@@ -20,7 +20,7 @@ namespace {
 
 enum class Kind { kNumber, kSize, kText };
 
-/// An option that is a member of linux.resources by another name.
+/// An option that stands for a member of linux.resources.
 struct Row {
   std::string_view option, section, member;
   Kind kind;
@@ -65,7 +65,7 @@ Result<void> write_value(bundle::JsonWriter& out, const Row& row, const std::str
   return refuse("--{} {}: must be a whole number", row.option, text);
 }
 
-/// The options as the document that `--resources` would be, so that both go one way.
+/// The options as a document like that of `--resources`, so that parse_resources() reads both.
 Result<std::string> document_of_options(const Arguments& arguments) {
   bundle::JsonWriter out(bundle::JsonWriter::Layout::kOneLine);
   out.begin_object();

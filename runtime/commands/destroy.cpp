@@ -22,7 +22,8 @@ namespace {
 
 constexpr std::chrono::seconds kKillPatience{10};
 
-// A number, a start time and a cgroup's path mean nothing after a reboot: they may be another's.
+// The record without pids and cgroup if the host has been rebooted: both may be somebody else's
+// now.
 bundle::ContainerRecord of_this_boot(const bundle::ContainerRecord& record) {
   bundle::ContainerRecord now = record;
   const auto boot = linux::read_boot_id();
@@ -34,9 +35,9 @@ bundle::ContainerRecord of_this_boot(const bundle::ContainerRecord& record) {
   return now;
 }
 
-// Where the cgroup does not hold it (none, or it was moved elsewhere): init by its identity. With a
-// pid namespace the rest dies with it. A frozen process dies when its cgroup is removed, which
-// thaws it: hence two halves.
+// Kills init, which the cgroup may not contain: there is none, or init was moved elsewhere. With a
+// pid namespace the other processes die with init. A frozen init dies only when its cgroup is
+// removed, which thaws it; so await_end_of_init() is a second step.
 Result<void> signal_init(const bundle::ContainerRecord& record, bool is_ours) {
   const linux::ProcessIdentity init = record.init();
   TRY_ASSIGN(const bool alive, linux::find_alive(init));
@@ -62,13 +63,13 @@ Result<void> await_end_of_init(const bundle::ContainerRecord& record) {
 Result<HostRootfs> detach_host_rootfs(const bundle::ContainerRecord& record) {
   if (!record.rootfs_mount) return HostRootfs::kIsNotOurs;
   const auto boot = linux::read_boot_id();
-  if (boot && *boot != record.boot_id) return HostRootfs::kIsNotOurs;  // it went with that boot
+  if (boot && *boot != record.boot_id) return HostRootfs::kIsNotOurs;  // it ended with the boot
   const auto top = linux::sys::open(record.rootfs.c_str(), O_PATH | O_DIRECTORY);
   if (!top) return HostRootfs::kIsNotOurs;
   TRY_ASSIGN(const std::uint64_t mount, linux::sys::mount_id(*top));
-  // 0: a kernel before 5.8, which has no numbers.
+  // 0: the kernel has no mount ids (before 5.8).
   if (mount == 0 || mount != *record.rootfs_mount) return HostRootfs::kIsNotOurs;
-  // By the descriptor: that mount and no other, whatever is mounted there meanwhile.
+  // Through the descriptor, because another mount may cover that path meanwhile.
   TRY(within(linux::sys::unmount(linux::host_fd_link(*top).c_str(), linux::sys::kDetach),
              "unmount " + record.rootfs));
   return HostRootfs::kDetached;
@@ -86,7 +87,7 @@ void run_poststop(const bundle::Config& config, const bundle::ContainerRecord& r
 
 Result<void> destroy_container(const StateDirectory& directory,
                                const bundle::ContainerRecord& record, const Log& log) {
-  // A record that another user wrote: nothing of it makes root act on the host (hooks, mounts,
+  // Nothing in a record that another user wrote makes root act on the host (hooks, mounts,
   // resctrl).
   TRY_ASSIGN(const std::uint32_t owner, directory.owner());
   const bool is_ours = owner == ::geteuid();
@@ -96,11 +97,11 @@ Result<void> destroy_container(const StateDirectory& directory,
         "alone");
   bundle::ContainerRecord reachable = of_this_boot(record);
   TRY(signal_init(reachable, is_ours));
-  if (!is_ours) reachable.cgroup.unit.clear();  // nobody else's systemd is told anything by us
+  if (!is_ours) reachable.cgroup.unit.clear();  // asks no systemd of another user
   TRY_ASSIGN(const auto cgroup, cgroup_of(reachable));
   TRY(within(cgroup->destroy(), "remove the cgroup"));
   TRY(await_end_of_init(reachable));
-  // Namespaces, and with them the devices of containers, do not outlive a boot.
+  // Network namespaces do not outlive a boot, so no device has to be moved back.
   if (is_ours && reachable.boot_id != record.boot_id) TRY(forget_net_devices(directory));
   if (is_ours) TRY(return_devices_of_unstarted(directory, log));
   if (is_ours && record.resctrl) TRY(linux::remove_resctrl(*record.resctrl));
@@ -111,7 +112,7 @@ Result<void> destroy_container(const StateDirectory& directory,
                            record.rootfs));
   }
 
-  std::optional<bundle::Config> config;  // read before its directory goes
+  std::optional<bundle::Config> config;  // read before the state directory is removed
   if (is_ours && record.has_poststop) {
     auto snapshot = directory.read_snapshot(record.bundle);
     if (!snapshot) log.warn("poststop hooks do not run: " + snapshot.error().message());

@@ -18,8 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Only asked for where a CLOS is the container's: without intelRdt nothing of resctrl is touched
-/// (I-1).
+/// Nothing if the record names no resctrl group: without intelRdt, resctrl is not touched (I-1).
 std::optional<linux::ResctrlStats> read_resctrl(const Container& container) {
   const bundle::ContainerRecord& record = container.record();
   if (!record.resctrl) return std::nullopt;
@@ -71,12 +70,12 @@ Result<void> follow_container(const Container& container, std::chrono::nanosecon
     const int ready = ::ppoll(watched.data(), watched.size(), &wait, nullptr);
     if (ready < 0 && errno != EINTR) return fail(errno, "wait for events");
     const bool gone = end->has_come();
-    // Asked in any case: the last thing that happened may have been the end of init.
+    // Also after the end of init, which may have been out of memory.
     if (oom && oom->happened()) TRY(print(bundle::oom_event(id)));
     if (gone) return {};
     if (Clock::now() < next) continue;
     const auto stats = read_container_stats(container);
-    if (!stats) return {};  // its cgroup went first
+    if (!stats) return {};  // the cgroup was removed before init was seen to end
     TRY(print(bundle::stats_event(id, *stats)));
     next = std::max(next + interval, Clock::now());  // no catching up after a pause
   }

@@ -31,8 +31,9 @@ class ExecLink final : public ChildLink {
         state_(std::move(state)),
         log_(log) {}
 
-  /// Makes the process, and answers it until Ready. `init`: the container's, which is followed
-  /// where its topmost cgroup takes no process. Errors name the limit that is exhausted.
+  /// Makes the process, and answers it until Ready. If the container's topmost cgroup takes no
+  /// process, the process joins the cgroup of `init`, the container's init. Errors name the limit
+  /// that is exhausted.
   Result<void> give_birth(int init) {
     auto born = spawn(init);
     if (born) born = serve();
@@ -48,7 +49,7 @@ class ExecLink final : public ChildLink {
   Result<void> spawn(int init) {
     TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
     auto child = clone();
-    // It may move on between our look and our clone.
+    // Init may move to another cgroup between open_cgroup_of_init() and clone().
     UniqueFd topmost;
     for (int tries = 0; tries < kMoves && !child && may_follow(child.error()); ++tries) {
       if (!topmost) topmost = std::move(plan_.cgroup.unified_directory);
@@ -63,7 +64,8 @@ class ExecLink final : public ChildLink {
     socket_ = std::move(ends.first);
     return {};
   }
-  // Not earlier: a score written to the stage would miss the process that it has cloned already.
+  // The score is not written to the stage: the stage may have cloned the process already, which
+  // would not get the score.
   Result<void> greet() override {
     has_cloned_process_ = true;
     if (plan_.late_cgroup)
@@ -106,7 +108,7 @@ class ExecLink final : public ChildLink {
   Result<linux::Child> clone() const {
     return linux::clone_process(0, plan_.cgroup.unified_directory, linux::Parentage::kMine);
   }
-  // --cgroup says exactly where to; nothing else is as good.
+  // With --cgroup, the process joins exactly the given cgroup or fails.
   bool may_follow(const Error& error) const {
     return plan_.cgroup.unified_directory && request_.cgroups.empty() &&
            has_no_room_for_processes(error.number());
@@ -115,12 +117,12 @@ class ExecLink final : public ChildLink {
   ExecPlan& plan_;
   const ExecRequest& request_;
   const cgroups::Cgroup& cgroup_;
-  const std::uint64_t oom_kills_ = cgroup_.oom_kills();  // before our process
+  const std::uint64_t oom_kills_ = cgroup_.oom_kills();  // before the process was made
   Fd console_;
   bundle::StateDocument state_;
   const Log& log_;
   bool has_cloned_process_ = false;
-  bool agent_has_listener_ = false;  // what the process does from now on may be up to it
+  bool agent_has_listener_ = false;  // from now on the process may wait for the seccomp agent
   UniqueFd terminal_;
 };
 
@@ -145,7 +147,8 @@ Result<UniqueFd> connect_console(const ExecRequest& request) {
   return within(linux::connect_unix(*request.console_socket), "--console-socket");
 }
 
-// What system calls say of a process that has ended, of its cgroup or of its pid namespace.
+// Whether a system call can fail with `error` because a process, its cgroup or its pid namespace
+// has ended.
 bool may_be_its_end(int error) {
   return error == ENOENT || error == ESRCH || error == ENODEV || error == ENOMEM;
 }
@@ -174,14 +177,15 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
   }
 
   std::optional<ExecLink> link;
-  Rollback undo;  // after the link, which it needs to the last
+  Rollback undo;  // declared after the link, which its steps use
   undo.add([&] { link->kill(); });
   const auto give_birth = [&] {
     link.emplace(plan, request, *cgroup, console, container.state(), log);
     return link->give_birth(container.init().pid);
   };
   auto born = give_birth();
-  // A limit on processes has room for the process, perhaps, and not for a stage beside it.
+  // pids.max may have room for the process, but not for a stage beside it. Then the process alone
+  // joins the cgroup.
   if (!born && born.error().number() == EAGAIN && !link->has_cloned_process()) {
     link->kill();
     plan.late_cgroup = std::exchange(plan.cgroup, {});

@@ -10,8 +10,8 @@ namespace ocirun::runtime {
 
 namespace {
 
-// How many processes outlive init in the container's cgroup. With a pid namespace of its own all
-// have ended, and who is in the cgroup by now is not the container's.
+// The number of processes that outlive init in the container's cgroup. With its own pid namespace
+// there are none: processes in that cgroup are not the container's any more.
 std::size_t count_left(const Container& container) {
   const bundle::ContainerRecord& record = container.record();
   if (record.own_pid_namespace || record.cgroup_manager == CgroupManager::kDisabled) return 0;
@@ -40,7 +40,8 @@ Result<std::size_t> kill_container(const Container& container, int signal, KillS
   const Status status = container.status();
   std::size_t left = 0;
   if (scope == KillScope::kAll && status == Status::kStopped) {
-    // With its pid namespace all have ended; who is in that cgroup by now is not the container's.
+    // All processes of a pid namespace end with init. Processes in that cgroup are not the
+    // container's.
     if (container.record().own_pid_namespace) return 0;
     TRY_ASSIGN(const bool is_anothers, was_made_anew(container.record()));
     if (is_anothers) return 0;
@@ -52,7 +53,7 @@ Result<std::size_t> kill_container(const Container& container, int signal, KillS
       TRY(cgroup->signal_all(signal));
       return left;
     }
-    // Of another user's container only init is signalled, which is checked to be that user's.
+    // In another user's container only init is signalled: it was checked to belong to that user.
     if (can_kill(status) && is_callers(container.directory()))
       TRY(signal_without_cgroup(container.init(), container.record().own_pid_namespace, signal));
   }

@@ -12,8 +12,8 @@
 namespace ocirun::runtime {
 namespace {
 
-// Where `create` would put it: by the snapshot of config.json, or if that is damaged too, by its
-// id. An empty record where that cannot be told.
+// The cgroup that `create` would choose, by the snapshot of config.json or, if that is damaged too,
+// by the id. Empty if it cannot be determined.
 cgroups::Record probable_cgroup(GlobalOptions options, const StateDirectory& directory,
                                 const ContainerId& id) {
   const auto procfs = linux::Procfs::open(linux::Procfs::Subset::kProcesses);
@@ -28,8 +28,8 @@ cgroups::Record probable_cgroup(GlobalOptions options, const StateDirectory& dir
   return cgroup ? (*cgroup)->record() : cgroups::Record{};
 }
 
-// A container of an ordinary user can take its mark away, and what an older kernel let it make has
-// none: nothing tells whose these processes are. Errors: there are some.
+// Error: the cgroup has processes. They need not be this container's, although no other mark is
+// there: a container of an ordinary user can remove its mark, and older kernels keep no marks.
 Result<void> check_nobody_is_left(const bundle::ContainerRecord& probable) {
   const auto cgroup = cgroup_of(probable);
   const auto pids = cgroup ? (*cgroup)->pids() : Result<std::vector<int>>{};
@@ -45,7 +45,7 @@ Result<void> check_nobody_is_left(const bundle::ContainerRecord& probable) {
 Result<bundle::ContainerRecord> record_without_files(const GlobalOptions& options,
                                                      const StateDirectory& directory,
                                                      const ContainerId& id, const Log& log) {
-  TRY(directory.check_is_state());  // else a wrong --root would have us remove what lies there
+  TRY(directory.check_is_state());  // with a wrong --root, something else would be removed
   bundle::ContainerRecord guess;
   guess.id = id.string();
   TRY_ASSIGN(guess.cgroup_mark, directory.identity());

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kRounds = 10;
 
-/// "pid:[4026531836]"; "" for one that may not be looked at.
+/// "pid:[4026531836]"; "" if the caller may not inspect the process.
 std::string pid_namespace_of(Fd proc, int pid) {
   return linux::sys::readlinkat(proc, fmt::format("{}/ns/pid", pid).c_str()).value_or("");
 }
@@ -29,7 +29,7 @@ std::vector<linux::ProcessIdentity> select_processes(std::vector<ProcessEntry> a
     return one.process.pid == init || one.in_container ||
            std::ranges::find(chosen, one.parent, &linux::ProcessIdentity::pid) != chosen.end();
   };
-  // A round finds the children of those found before: as many as the tree is deep.
+  // Each round finds the children of the processes that the round before has found.
   for (std::size_t before = all.size() + 1; all.size() < before;) {
     before = all.size();
     std::erase_if(all, [&](const ProcessEntry& one) {
@@ -65,11 +65,11 @@ Result<void> signal_without_cgroup(const linux::ProcessIdentity& init, bool own_
   for (int round = 0; round < kRounds; ++round) {
     TRY_ASSIGN(const std::vector<linux::ProcessIdentity> processes,
                find_processes(init.pid, own_pid_namespace));
-    if (!linux::is_alive(init)) break;  // they may be another process's children
+    if (!linux::is_alive(init)) break;  // a process with a reused pid may have other children
     bool any_new = false;
     for (const linux::ProcessIdentity& process : processes) {
       if (std::ranges::find(done, process.pid) != done.end()) continue;
-      // It may be gone already.
+      // The process may have ended already.
       [[maybe_unused]] const auto sent = linux::send_signal(process, signal);
       done.push_back(process.pid);
       any_new = true;

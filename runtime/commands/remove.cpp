@@ -13,7 +13,8 @@
 namespace ocirun::runtime {
 namespace {
 
-// What the container's record names may be another's cgroup: nobody in it is touched then.
+// Drops the cgroup from the record if that cgroup is another container's now, so that nobody in it
+// is killed.
 Result<void> forget_taken_cgroup(const Store& store, const StateDirectory& directory,
                                  bundle::ContainerRecord& record, const Log& log) {
   if (linux::is_alive(record.init())) return {};
@@ -25,8 +26,8 @@ Result<void> forget_taken_cgroup(const Store& store, const StateDirectory& direc
   return {};
 }
 
-// What can be known of a container: the state file, else the intent, else its cgroup. Errors: a
-// file that could not be read for want of something is no damaged file.
+// The best record of the container: from the state file, else the intent, else the marked cgroup.
+// Errors: a shortage, because a file that cannot be read now is not a damaged file.
 Result<bundle::ContainerRecord> best_record(const GlobalOptions& options,
                                             const StateDirectory& directory, const ContainerId& id,
                                             const Log& log) {
@@ -40,8 +41,8 @@ Result<bundle::ContainerRecord> best_record(const GlobalOptions& options,
 
 constexpr std::chrono::milliseconds kBriefPatience{1000};
 
-// The first process of a container whose create waits for it: recorded, or the creator's child in
-// its cgroup. Of whoever else is there nothing is known.
+// Kills the first process of a container whose `create` waits for it: the recorded init, or a child
+// of the creator in the cgroup. Other processes in the cgroup may be anybody's.
 void kill_unborn(const bundle::IntentRecord& intent) {
   const linux::ProcessIdentity init = intent.record.init();
   if (init.pid != 0) {
@@ -58,8 +59,8 @@ void kill_unborn(const bundle::IntentRecord& intent) {
       const auto ignored = linux::send_signal({pid, stat->start_time}, SIGKILL);
 }
 
-// Who holds the lock may wait for the container itself, which need not ever let it go: `start`, for
-// a startContainer hook, say. Its death does.
+// The holder of the lock may wait without end for the container, as `start` does for a
+// startContainer hook. The death of init ends that wait.
 Result<void> lock_by_force(const Store& store, const ContainerId& id,
                            const StateDirectory& directory) {
   if (directory.lock(kBriefPatience)) return {};
@@ -77,9 +78,9 @@ Result<void> delete_by_force(const GlobalOptions& options, const ContainerId& id
   if (!directory &&
       (is_shortage(directory.error().number()) || directory.error().number() == EPERM))
     return std::unexpected(directory.error());
-  if (!directory) return {};  // containerd's shim asks for every container a second time
+  if (!directory) return {};  // containerd's shim deletes every container twice
   TRY(lock_by_force(store, id, *directory));
-  if (!directory->exists()) return {};  // a create that we ended has taken all back
+  if (!directory->exists()) return {};  // the `create` whose init was killed has undone everything
   TRY_ASSIGN(bundle::ContainerRecord record, best_record(options, *directory, id, log));
   TRY(keep_what_owner_owns(*directory, record));
   TRY(forget_taken_cgroup(store, *directory, record, log));

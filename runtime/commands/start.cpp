@@ -37,15 +37,17 @@ Result<void> run_poststart(const StateDirectory& directory, const bundle::Contai
   return outcome;
 }
 
-// The channel ends at execve and at death alike. Init that nobody has waited for yet tells which it
-// was; else it has ended in any case, and nothing is lost.
+// The connection closes at execve and also at init's death. While init can still be read in /proc,
+// its stat tells whether it has called execve. Otherwise init has ended, and `start` reports no
+// error.
 Result<void> check_executed(const bundle::ContainerRecord& record) {
   const auto stat = linux::read_process_stat(record.init_pid);
   if (!stat || stat->start_time != record.init_start_time || stat->has_executed) return {};
   return refuse("{}", kEndedBeforeExec);
 }
 
-// An agent that has init's call holds it asleep; neither a signal, nor the freezer, nor a disk.
+// Whether init may wait for a seccomp agent: it sleeps (S), and neither a signal nor the freezer
+// has stopped it, nor does it wait for a disk.
 bool may_wait_for_agent(const bundle::ContainerRecord& record) {
   const auto stat = linux::read_process_stat(record.init_pid);
   const auto cgroup = cgroup_of(record);
@@ -53,7 +55,8 @@ bool may_wait_for_agent(const bundle::ContainerRecord& record) {
   return stat && stat->state == 'S' && (!frozen || *frozen == cgroups::FreezerState::kThawed);
 }
 
-// Each ten seconds in which init says nothing. What waits for an agent does not come by itself.
+// Called after each ten seconds without a message of init. An init that waits for the agent is
+// killed, because it would wait without end.
 Result<void> hear_nothing(const StateDirectory& directory, const bundle::ContainerRecord& record,
                           const Log& log, std::chrono::seconds so_far, bool executing) {
   const auto config = directory.read_snapshot(record.bundle);
@@ -83,9 +86,9 @@ Result<void> start_container(const StateDirectory& directory, const bundle::Cont
   const linux::ProcessIdentity init = record.init();
   auto gate = directory.connect_to_start();
   if (!gate && gate.error().number() == ECONNREFUSED) {
-    if (linux::is_ending(init))  // killed after the look at it
+    if (linux::is_ending(init))  // killed after its status was read
       return refuse_start(Status::kStopped);
-    // A `start` that was killed has let init go, which has not come to its program yet.
+    // An earlier `start`, which was killed, has released init. Init has not called execve yet.
     Error error = std::move(gate).error();
     return std::unexpected(error.within(kGoesOnAlready));
   }
@@ -96,7 +99,8 @@ Result<void> start_container(const StateDirectory& directory, const bundle::Cont
                              [&](auto so_far, bool executing) {
                                return hear_nothing(directory, record, log, so_far, executing);
                              }});
-  // Init takes one connection, and closes the others: a `start` that was killed came first.
+  // Init accepts one connection and closes the others: an earlier `start`, which was killed, was
+  // first.
   if (!outcome && outcome.error().number() == ECONNRESET && !linux::is_ending(init))
     return refuse("{}", kGoesOnAlready);
   if (outcome) outcome = check_executed(record);
@@ -104,8 +108,9 @@ Result<void> start_container(const StateDirectory& directory, const bundle::Cont
   if (outcome)
     outcome = run_poststart(directory, record, log);
   else if (!hooks::is_hook_failure(outcome.error()))
-    return outcome;  // stopped, for the caller to look at and delete
-  // Deleted, or locked by another command after the hooks: it is not ours to take down any more.
+    return outcome;  // the container is stopped, and stays for the caller to delete
+  // Destroyed after a failed hook, unless another command has deleted or locked it (EBUSY)
+  // meanwhile.
   if (!outcome && directory.exists() && outcome.error().number() != EBUSY) {
     const auto destroyed = destroy_container(directory, record, log);
     if (!destroyed) log.warn(destroyed.error().message());

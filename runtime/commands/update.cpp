@@ -13,7 +13,8 @@
 namespace ocirun::runtime {
 namespace {
 
-/// Signals that would end us between two changes wait until all are made or undone.
+/// Holds back the signals that would end this process between two changes, until all changes are
+/// made or undone.
 class SignalsWait {
  public:
   SignalsWait() {
@@ -30,7 +31,7 @@ class SignalsWait {
   sigset_t before_{};
 };
 
-/// One update. The members are what its steps have changed so far; `undo_` is the last of them.
+/// One update. `undo_` is the last member, because its steps use the others.
 class Update {
  public:
   Update(Container& container, const UpdateRequest& request, const Warn& warn)
@@ -38,7 +39,7 @@ class Update {
 
   Result<void> run() {
     TRY(read_state());
-    TRY(change_nodes());  // first: what is removed tells which rules go
+    TRY(change_nodes());  // first: the nodes decide which device rules change
     TRY(change_limits());
     TRY(change_device_rules());
     TRY(change_schemata());
@@ -61,8 +62,8 @@ class Update {
   const Warn& warn_;
   cgroups::Resources change_;
   bundle::Config config_;
-  bundle::ContainerRecord record_;  // as it will be
-  cgroups::Resources before_;       // what holds so far
+  bundle::ContainerRecord record_;  // as changed by this update
+  cgroups::Resources before_;       // the values before this update
   std::unique_ptr<cgroups::Cgroup> cgroup_;
   std::optional<DeviceUpdate> nodes_;
   Rollback undo_;
@@ -72,7 +73,7 @@ bool holds_nothing(const cgroups::Resources& resources) {
   return bundle::resources_text(resources) == bundle::resources_text({});
 }
 
-// The refusal names the option that was given, and the other one, which the update leaves.
+// The error names the option that was given, and the missing one, whose value stays.
 Result<void> check_limit_that_stays(const cgroups::Memory& change, const cgroups::Memory& before) {
   const bool changes_limit = change.limit.value_or(0) != 0;
   const bool changes_swap = change.swap.value_or(0) != 0;
@@ -90,11 +91,12 @@ Result<void> check_limit_that_stays(const cgroups::Memory& change, const cgroups
       swap, limit);
 }
 
-/// What a change of memory limits rests on, from what was asked for earlier.
+/// Completes a change of memory limits with those earlier values on which it depends.
 void complete(cgroups::Memory& change, const cgroups::Memory& before) {
   // R-18 is a property of the container, not of one update.
   if (!change.check_before_update) change.check_before_update = before.check_before_update;
-  // The limit on memory and swap together stays: v2 has one on swap alone, which moves then.
+  // The limit on memory and swap together stays. The limit of v2 is on swap alone, and changes
+  // here.
   if (change.limit.value_or(0) > 0 && change.swap.value_or(0) == 0) change.swap = before.swap;
   if (change.limit == -1 && change.swap.value_or(0) == 0) change.swap = -1;  // lifted too
 }
@@ -141,7 +143,7 @@ Result<void> Update::change_nodes() {
 Result<void> Update::change_limits() {
   auto old_values = cgroup_->update(change_);
   if (record_.cgroup != cgroup_->record()) {
-    // Controllers that were switched on for us stay so: `delete` has to know of them.
+    // Controllers that were enabled for the update stay enabled: `delete` has to know of them.
     record_.cgroup = cgroup_->record();
     TRY(container_.directory().commit(record_));
   }
@@ -175,7 +177,7 @@ Result<void> Update::change_schemata() {
     });
     return {};
   }
-  // The first that anybody asks of resctrl for this container.
+  // The container has no resctrl group yet.
   TRY_ASSIGN(record_.resctrl, linux::apply_resctrl(root, rdt, record_.id, record_.init_pid));
   undo_.add([this] { static_cast<void>(linux::remove_resctrl(*record_.resctrl)); });
   return {};

@@ -18,7 +18,7 @@ namespace {
 
 using linux::NamespaceKind;
 
-// Our half of the conversation: the child says Done or Failed, we say Keep or nothing.
+// The child sends Done or Failed. The parent answers with Keep, or closes the socket.
 enum class Word : std::uint8_t { kDone = 1, kFailed, kKeep };
 
 constexpr std::chrono::seconds kPatience{10};
@@ -55,8 +55,8 @@ Result<void> change_nodes(const NodePlan& plan, const linux::MessageSocket& pare
                                  ? linux::NodeSource::kBindHostNode
                                  : linux::NodeSource::kMakeNode);
   for (const linux::HostDevice& device : plan.added) TRY(changes.add(device));
-  // The rules deny them in any case: a container must not hold a revocation up by what it does to
-  // its /dev.
+  // A node that cannot be removed is no error, because the device rules deny the device: a
+  // container must not prevent a revocation by what it does to its /dev.
   std::string left;
   for (const linux::Device& device : plan.removed) {
     const auto removed = changes.remove(device);
@@ -113,7 +113,8 @@ Result<DeviceUpdate> DeviceUpdate::begin(const Container& container, const bundl
     update.rules_.push_back(rule);
     plan.added.push_back(std::move(device));
   }
-  // The number is the host's to tell: the container may have put another node at that path.
+  // The device number is read from the host's node: the container may have put another node at its
+  // path.
   for (const DeviceGrant& grant : request.removed_devices) {
     TRY_ASSIGN(linux::HostDevice device, linux::open_host_device(grant.host, grant.path));
     update.rules_.push_back(rule_for(device.device, false));

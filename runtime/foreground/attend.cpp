@@ -18,19 +18,21 @@
 namespace ocirun::runtime {
 namespace {
 
-// With a terminal what stops a job stops us and not the container, whose own terminal has its jobs.
+// With a terminal, the stop signals stop ocirun and not the container, whose own terminal has its
+// own jobs.
 void receive(int signal, const linux::Child& child, Fd terminal, OwnTerminal& own) {
   if (terminal.value >= 0) {
     if (signal == SIGWINCH) return copy_window_size(terminal);
     if (signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) return own.stop_by(signal);
     if (signal == SIGCONT) own.look_afresh();
   }
-  // What the kernel tells us about our own children and sockets is not for the container.
+  // These signals of the kernel are about ocirun's own children and sockets.
   if (signal == SIGCHLD || signal == SIGPIPE || signal == SIGURG) return;
-  ::kill(child.pid, signal);  // our child and not collected yet
+  ::kill(child.pid, signal);  // the pid is the child's: it is not collected yet
 }
 
-// Non-blocking; other children that came to us are collected on the way.
+// Collects all children that have ended, also adopted ones. Does not block. Returns the status of
+// `pid`, if that child has ended.
 std::optional<int> collect(int pid) {
   std::optional<int> status_of_child;
   int status = 0;
@@ -40,7 +42,7 @@ std::optional<int> collect(int pid) {
   return status_of_child;
 }
 
-// Of two limits for poll(2): -1 is none.
+// The shorter of two timeouts for poll(2), where -1 means none.
 int earlier(int a, int b) { return a < 0 || b < 0 ? std::max(a, b) : std::min(a, b); }
 
 int exit_code(int status) {
@@ -62,11 +64,11 @@ Result<int> attend(const linux::Child& child, Fd terminal, Notifications* notifi
   Relay relay(terminal, Fd{STDIN_FILENO}, Fd{STDOUT_FILENO});
   for (;;) {
     if (const auto status = collect(child.pid)) {
-      // What came too late for the container is not meant for its poststop hooks.
+      // Signals that came too late for the container must not interrupt its poststop hooks.
       while (Signals::take_any() != 0) {
       }
       relay.drain();
-      if (notifications != nullptr) notifications->carry();  // its last words
+      if (notifications != nullptr) notifications->carry();  // datagrams that came before the end
       return exit_code(*status);
     }
     own.look();
@@ -83,7 +85,7 @@ Result<int> attend(const linux::Child& child, Fd terminal, Notifications* notifi
     if (watched[0].revents != 0) {
       for (int signal = Signals::take_any(); signal != 0; signal = Signals::take_any())
         receive(signal, child, terminal, own);
-      watched[3].revents = 0;  // while we were stopped somebody else may have read what had come
+      watched[3].revents = 0;  // another process may have read the input while this one was stopped
     }
     if (watched[1].revents != 0) notifications->carry();
     relay.carry({watched[2], watched[3], watched[4]});

@@ -42,7 +42,7 @@ bool has_line(std::string_view lines, std::string_view wanted) {
   return ("\n" + std::string(lines) + "\n").find("\n" + std::string(wanted)) != std::string::npos;
 }
 
-// It is left for others to collect.
+// Whether the child has ended. Does not collect the child.
 bool has_ended(int pid) {
   siginfo_t information{};
   return ::waitid(P_PID, static_cast<id_t>(pid), &information,
@@ -82,7 +82,7 @@ std::string forwardable_lines(std::string_view datagram) {
   return lines;
 }
 
-// Each one makes the host's first process work.
+// Each forwarded datagram makes the host's first process, the service manager, work.
 bool Notifications::is_too_much() {
   const auto now = std::chrono::steady_clock::now();
   if (now - second_begins_ >= std::chrono::seconds(1)) {
@@ -95,7 +95,8 @@ bool Notifications::is_too_much() {
 void Notifications::carry() {
   std::array<char, 4096> datagram;
   for (int count = 0; count < kAtOnce; ++count) {
-    // Without room for control data: descriptors that came along are closed by the kernel.
+    // Without a buffer for control data, the kernel closes the descriptors that came with a
+    // datagram.
     const ssize_t size =
         ::recv(socket_.value, datagram.data(), datagram.size(), MSG_DONTWAIT | MSG_TRUNC);
     if (size < 0) return;
@@ -103,14 +104,15 @@ void Notifications::carry() {
     std::string lines =
         forwardable_lines(std::string_view(datagram.data(), static_cast<std::size_t>(size)));
     const bool says_ready = has_line(lines, "READY=1");
-    if (lines.empty() || (is_too_much() && (ready_ || !says_ready))) continue;  // not lost, once
+    // The first READY=1 is forwarded in any case.
+    if (lines.empty() || (is_too_much() && (ready_ || !says_ready))) continue;
     if (says_ready) {
       ready_ = true;
       lines += fmt::format("\nMAINPID={}", main_pid_);
     }
     if (const auto told = supervisor_.tell(lines); !told) {
       log_.warn(told.error().message());
-      return;  // it does not read: the next one would make us wait again
+      return;  // the manager does not read: another tell() would wait as well
     }
   }
 }
@@ -118,7 +120,7 @@ void Notifications::carry() {
 Result<void> await_ready(const linux::Child& child, Notifications& notifications,
                          const Supervisor& supervisor, const Log& log) {
   for (;;) {
-    const bool ended = has_ended(child.pid);  // asked first: its last words come before its end
+    const bool ended = has_ended(child.pid);  // first: the last datagrams come before the end
     notifications.carry();
     if (notifications.ready()) {
       if (const auto read = supervisor.wait_until_read(); !read) log.warn(read.error().message());

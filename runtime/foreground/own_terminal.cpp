@@ -19,7 +19,8 @@ bool is_in_background() {
   if (foreground < 0) return false;  // not the terminal of our session
   const pid_t own = ::getpgrp();
   if (own != 0) return foreground != own;
-  // Both are 0 where the pid namespace does not show them; the kernel knows. Nothing is read.
+  // Both are 0 if this pid namespace does not contain the groups. Then a read of 0 bytes, which
+  // takes no input, fails with EIO in the background.
   return ::read(STDIN_FILENO, nullptr, 0) < 0 && errno == EIO;
 }
 
@@ -37,14 +38,15 @@ void copy_window_size(Fd terminal) {
 
 OwnTerminal::OwnTerminal(Fd container) : container_(container) {
   if (container.value < 0) return;
-  // The kernel then stops us where a job in the background is not to write (stty tostop), and where
-  // the foreground is lost while we change settings. It cannot stop the first process of a pid
-  // namespace, whose call would begin again without end.
+  // SIGTTOU unblocked: the kernel stops this process when it writes in the background (stty
+  // tostop), or loses the foreground while it changes settings. The kernel cannot stop the first
+  // process of a pid namespace: it would restart the system call without end.
   if (::getpid() != 1) Signals::unblock(SIGTTOU);
   look();
 }
 
-// SIGTTOU is blocked again: a warning on stderr must not stop us before the container is removed.
+// SIGTTOU is blocked again: a warning on stderr must not stop this process before it has removed
+// the container.
 OwnTerminal::~OwnTerminal() {
   give_back();
   if (container_.value >= 0) Signals::block(SIGTTOU);
@@ -83,10 +85,10 @@ void OwnTerminal::stop_by(int signal) {
 void OwnTerminal::make_raw() {
   termios state{};
   if (::tcgetattr(STDIN_FILENO, &state) != 0) return;
-  // After SIGSTOP nobody may have undone what we had made.
+  // After a SIGSTOP the terminal may still have the raw settings, which must not be saved.
   if (!saved_ || !are_same(state, raw_)) saved_ = state;
   ::cfmakeraw(&state);
-  state.c_oflag |= OPOST;  // newlines still return the carriage: the container's pty does not
+  state.c_oflag |= OPOST;  // the terminal still translates newlines; the container's pty does not
   ::tcsetattr(STDIN_FILENO, TCSANOW, &state);
   ::tcgetattr(STDIN_FILENO, &raw_);
 }

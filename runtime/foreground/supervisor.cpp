@@ -31,7 +31,7 @@ std::string_view variable(const char* name) {
 
 Result<int> count_listening_sockets() {
   if (linux::number<int>(variable("LISTEN_PID")) != ::getpid())
-    return 0;  // meant for somebody else
+    return 0;  // the sockets are meant for another process
   const std::string_view text = variable("LISTEN_FDS");
   const auto count = linux::number<int>(text);
   if (!count || *count < 0 || *count > kMostSockets)
@@ -72,7 +72,7 @@ Result<void> Supervisor::tell(std::string_view lines) const {
 Result<void> Supervisor::wait_until_read() const {
   TRY_ASSIGN(linux::Pipe read, linux::make_pipe());
   TRY(within(linux::send_descriptor(socket_, read.writer, "BARRIER=1"), "NOTIFY_SOCKET"));
-  read.writer.reset();  // the manager holds the last one, and closes it
+  read.writer.reset();  // the manager now holds the only copy, and closes it
   pollfd watched{read.reader.get(), 0, 0};
   if (::poll(&watched, 1, kReadPatience) == 0)
     return refuse("NOTIFY_SOCKET: the service manager has not read it for {} s",

@@ -15,8 +15,8 @@ using linux::NamespaceKind;
 
 namespace {
 
-// "/proc/7/task/9": a thread that still has namespaces, where the main thread has ended and lost
-// its own. "" where there is none.
+// A thread of `pid` that still has namespaces, as "/proc/7/task/9". The main thread loses its own
+// when it ends. "" if there is no such thread.
 std::string find_living_thread(int pid) {
   const std::string tasks = fmt::format("/proc/{}/task", pid);
   const auto directory = linux::sys::open(tasks.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -54,7 +54,7 @@ Result<std::vector<linux::PinnedNamespace>> pin_container_namespaces(
     if (!fd) return std::unexpected(std::move(fd).error());
     pinned.push_back({kind, *std::move(fd)});
   }
-  // They are init's only if init is still there after they were opened.
+  // If init has ended meanwhile, the pid may belong to another process, and the namespaces too.
   TRY_ASSIGN(const bool alive, linux::find_alive(init));
   if (!alive) return std::unexpected(Error(ESRCH, "container not running"));
   return pinned;

@@ -17,9 +17,10 @@ namespace {
 
 constexpr std::string_view kDefaultPath = "/bin:/usr/bin";  // confstr(3) _CS_PATH
 
-// 0, or why execve(2) would refuse it. faccessat(2) comes first, as older seccomp profiles refuse
-// faccessat2 with EPERM or worse. faccessat leaves the capabilities of a user other than root out
-// (CAP_DAC_OVERRIDE lets execve pass); faccessat2 with AT_EACCESS (Linux 5.8) asks as execve does.
+// 0, or the reason why execve(2) would refuse `path`, as an errno. faccessat(2) is called first,
+// because older seccomp profiles refuse faccessat2 with EPERM or worse. faccessat ignores the
+// capabilities of a user other than root, but with CAP_DAC_OVERRIDE execve succeeds; faccessat2
+// with AT_EACCESS (Linux 5.8) checks as execve does.
 int why_not_executable(const std::string& path) {
   struct stat status{};
   if (::fstatat(AT_FDCWD, path.c_str(), &status, 0) != 0) return errno;
@@ -29,7 +30,8 @@ int why_not_executable(const std::string& path) {
   return ::syscall(SYS_faccessat2, AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0 ? 0 : EACCES;
 }
 
-// Whether a file is seen at all: a directory of PATH that the user may not search hides it.
+// Whether the caller can see the file. A file in a directory that the caller may not search is
+// hidden.
 bool is_there(const std::string& path) {
   struct stat status{};
   return ::fstatat(AT_FDCWD, path.c_str(), &status, 0) == 0;
@@ -48,7 +50,7 @@ const char* find_variable(const std::vector<std::string>& environment, std::stri
 std::vector<std::string> normalize_environment(const std::vector<std::string>& environment,
                                                const std::string& home) {
   std::vector<std::string> result;
-  std::unordered_map<std::string_view, std::size_t> places;  // an image may bring thousands
+  std::unordered_map<std::string_view, std::size_t> places;  // an image may set thousands
   for (const std::string& entry : environment) {
     const std::string_view name = std::string_view(entry).substr(0, entry.find('='));
     const auto [place, is_new] = places.try_emplace(name, result.size());
@@ -83,7 +85,7 @@ Result<std::string> find_executable(const std::string& name,
   }
   const char* path = find_variable(environment, "PATH");
   std::string_view rest = path == nullptr ? kDefaultPath : std::string_view(path);
-  std::string forbidden;  // the first one that is there and may not be executed
+  std::string forbidden;  // the first file that exists but may not be executed
   for (bool more = !name.empty() && !rest.empty(); more;) {
     more = rest.find(':') != std::string_view::npos;
     const std::string_view directory = linux::cut(rest, ':');
@@ -91,7 +93,7 @@ Result<std::string> find_executable(const std::string& name,
     const int reason = why_not_executable(candidate);
     if (reason == 0) return candidate;
     if (reason == EACCES && forbidden.empty() && is_there(candidate)) forbidden = candidate;
-    // The machine's trouble is no answer: a name that is there would be told as missing.
+    // A shortage (is_shortage()) must not be reported as a missing file.
     if (is_shortage(reason)) return fail(reason, "exec: \"{}\": look at {}", name, candidate);
   }
   if (!forbidden.empty()) return fail(EACCES, "exec: \"{}\": {}", name, forbidden);

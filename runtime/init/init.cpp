@@ -32,54 +32,54 @@ void keep_only_own_descriptors(const InitPlan& plan, const linux::MessageSocket&
   linux::close_descriptors_but(keep);
 }
 
-// The kernel keeps a signal from the first process of a pid namespace unless that process has a
-// handler: without these, only SIGKILL would end a created container. execve takes them away.
+// The kernel discards signals to the first process of a pid namespace that has no handler for them:
+// without these handlers only SIGKILL would end a created container. execve removes them.
 void end_on_termination_signals() {
   struct sigaction action{};
   action.sa_handler = [](int signal) { ::_exit(128 + signal); };
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) ::sigaction(signal, &action, nullptr);
 }
 
-// The order of everything. One line a step; where a step could stand elsewhere, its reason says why
-// it does not.
+// The steps of init, in their order. The comment of a step says why the step cannot stand
+// elsewhere.
 Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   const bundle::Config& config = plan.config;
   const bool staged = needs_stage(config);
 
   // Into the isolation.
-  ::umask(0);                               // modes are what config.json says
-  keep_only_own_descriptors(plan, parent);  // else init would keep the parent's lock
-  if (staged) TRY(await_go(parent));        // the parent knows our pid by now
-  TRY(die_with_parent(parent));             // until the state is committed
-  if (!staged) TRY(enter_namespaces(plan, parent));  // id maps first: all else wants those ids
-  ::prctl(PR_SET_DUMPABLE, 0);  // the id maps are written: no process of our uid may trace us
-  TRY(join_cgroups(plan));      // before the cgroup namespace, or it is rooted at the host's
-  plan.pinned.clear();          // the host's namespaces stay out of reach from here on
+  ::umask(0);                               // files get exactly the modes of config.json
+  keep_only_own_descriptors(plan, parent);  // init must not hold the parent's locks and directories
+  if (staged) TRY(await_go(parent));        // the parent knows the pid of init now
+  TRY(die_with_parent(parent));             // until report_ready()
+  if (!staged) TRY(enter_namespaces(plan, parent));  // first: the later steps need mapped ids
+  ::prctl(PR_SET_DUMPABLE, 0);  // not before the id maps: the parent writes them through /proc/PID
+  TRY(join_cgroups(plan));      // joins, then makes the cgroup namespace, rooted there
+  plan.pinned.clear();          // later code cannot reach the host's namespaces
   TRY(start_session());         // engines signal the process group, terminal or not
   plan.step.enter(InitStep::kNames);
   TRY(set_names(config));
   if (config.namespaces.creates(linux::NamespaceKind::kNetwork)) TRY(linux::bring_loopback_up());
-  TRY(write_early_sysctls(config));  // nothing of the container's is mounted yet
+  TRY(write_early_sysctls(config));  // before any mount of the container
 
   // The file system.
   plan.step.enter(InitStep::kRoot);
-  TRY_ASSIGN(RootfsBuild rootfs, begin_rootfs(plan, parent));  // our own root mount, our own procfs
+  TRY_ASSIGN(RootfsBuild rootfs, begin_rootfs(plan, parent));  // also opens its own procfs
   TRY(rootfs.attach_mounts(plan, parent));
   plan.step.enter(InitStep::kDevices);
-  TRY(rootfs.make_devices(config));  // needs the /dev that a mount above may have brought
+  TRY(rootfs.make_devices(config));  // after the mounts, which may include /dev
   plan.step.enter(InitStep::kHostHooks);
-  TRY(ask_for_hooks(plan, parent));  // prestart, createRuntime: all is mounted, nothing pivoted
+  TRY(ask_for_hooks(plan, parent));  // prestart, createRuntime: after all mounts, before the pivot
   plan.step.enter(InitStep::kSysctls);
-  TRY(write_late_sysctls(config));  // of network interfaces, which a hook may have brought
+  TRY(write_late_sysctls(config));  // of network interfaces, which a hook may have made
   plan.step.enter(InitStep::kContainerHooks);
   TRY(run_container_hooks(
-      plan, hooks::Kind::kCreateContainer,      // paths are the host's still,
-      {.directory_itself = rootfs.directory(),  // but a relative one must not reach the host
+      plan, hooks::Kind::kCreateContainer,      // their paths are still the host's,
+      {.directory_itself = rootfs.directory(),  // relative ones start in the rootfs
        .warn = [&](auto text) { report_lasting_hook(parent, text); }}));
   plan.step.enter(InitStep::kTerminal);
-  TRY(rootfs.open_terminal(config, parent));  // what the hooks did to /dev is verified here
+  TRY(rootfs.open_terminal(config, parent));  // verifies the devpts, which hooks may have changed
   plan.step.enter(InitStep::kReadOnly);
-  TRY(rootfs.finish_mounts());  // read-only at last, where we had to write
+  TRY(rootfs.finish_mounts());  // a read-only /dev becomes so only now
   plan.step.enter(InitStep::kChangeRoot);
   TRY(rootfs.change_root(plan));
   plan.step.enter(InitStep::kMasks);
@@ -92,10 +92,10 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
                            plan.inheritance, std::move(filter));
   if (process.exists()) {
     if (plan.new_keyring) TRY(join_keyring(*config.process, rootfs.procfs()));
-    TRY(process.set_attributes(rootfs.procfs()));  // scheduler, labels: as root, with no filter
-    end_on_termination_signals();   // until the program decides; a filter might refuse it later
-    rootfs.close();                 // no descriptor of a directory waits in a created container
-    TRY(process.restrict(parent));  // limits, filter, user, sets
+    TRY(process.set_attributes(rootfs.procfs()));  // scheduler, labels: needs privileges, no filter
+    end_on_termination_signals();   // before the filter, which might refuse sigaction
+    rootfs.close();                 // a created container waits without directory descriptors
+    TRY(process.restrict(parent));  // limits, filter, user, capabilities
   } else {
     linux::reset_signals();
     end_on_termination_signals();
@@ -103,8 +103,8 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   }
 
   // The hand-over.
-  TRY(report_ready(parent));  // returns when the state is committed and PDEATHSIG cleared
-  parent.close();             // a created container holds its start socket and nothing else of ours
+  TRY(report_ready(parent));  // returns after the state is committed and PDEATHSIG cleared
+  parent.close();  // a created container keeps no descriptor of ocirun but its start socket
   StartGate gate(std::move(plan.start_socket));
   TRY(gate.wait());
   auto started = [&]() -> Result<void> {
@@ -117,7 +117,7 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
                              .confine = [&] { return process.load_late_filter(); },
                              .place = process.place()}));
     gate.announce_exec();
-    return process.execute();  // comes back only when it failed
+    return process.execute();  // returns only with an error
   }();
   gate.refuse(started.error());
   ::_exit(kInitFailed);

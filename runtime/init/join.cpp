@@ -19,7 +19,8 @@ Result<void> join(const PinnedNamespace& pinned) {
   return fail(errno, "join the {} namespace", linux::config_name(pinned.kind));
 }
 
-// Those that the present user namespace has no power over stay in `left`.
+// Joins the namespaces of `left`. With kIsTriedAgain, `left` keeps those for which the caller has
+// no privileges yet (EPERM).
 Result<void> join_each(std::vector<const PinnedNamespace*>& left, Refused refused) {
   std::vector<const PinnedNamespace*> again;
   for (const PinnedNamespace* pinned : left) {

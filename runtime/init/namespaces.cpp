@@ -24,8 +24,8 @@ using linux::NamespaceKind;
 
 Result<void> die_with_parent(const linux::MessageSocket& parent) {
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return fail(errno, "set the parent-death signal");
-  // A parent that died before that call sends no signal any more; getppid() is 0 in a new pid
-  // namespace and tells nothing.
+  // If the parent has died before prctl(2), no signal will come. getppid() cannot tell: it is 0 in
+  // a new pid namespace.
   pollfd end{parent.fd().value, 0, 0};
   if (::poll(&end, 1, 0) == 1 && (end.revents & POLLHUP) != 0)
     return fail(EPIPE, "the runtime died");
@@ -36,7 +36,7 @@ Result<void> become_namespace_root(const bundle::Config& config) {
   // EPERM: setgroups is denied where an unprivileged user made the map.
   if (linux::sys::setgroups(0, nullptr) != 0 && errno != EPERM)
     return fail(errno, "clear the groups");
-  // EINVAL: the map has no root, and the process's own ids must do.
+  // EINVAL: the map has no id 0. The caller then takes the ids of the container's process.
   const auto is_unmapped = [&](long done) {
     return done != 0 && errno == EINVAL && config.process;
   };
@@ -46,7 +46,7 @@ Result<void> become_namespace_root(const bundle::Config& config) {
   done = linux::sys::setresuid(0);
   if (is_unmapped(done)) done = linux::sys::setresuid(config.process->user.uid.value());
   if (done != 0) return fail(errno, "become a user of the user namespace");
-  ::prctl(PR_SET_DUMPABLE, 0);  // changing ids may have set it
+  ::prctl(PR_SET_DUMPABLE, 0);  // changing ids may have set the flag
   return {};
 }
 
@@ -66,8 +66,8 @@ Result<void> enter_namespaces(const InitPlan& plan, const linux::MessageSocket& 
 }
 
 Result<void> join_tasks(const cgroups::Cgroup::JoinHandles& cgroup) {
-  // "0" in `tasks` moves one thread and skips the RCU wait that cgroup.procs pays (~10 ms on v1).
-  // We are one thread.
+  // "0" written to `tasks` moves the calling thread without the RCU wait of cgroup.procs (~10 ms on
+  // v1). The process has no other thread.
   for (const UniqueFd& tasks : cgroup.tasks)
     if (::write(tasks.get(), "0", 1) != 1) return fail(errno, "join the container's cgroup");
   return {};
@@ -82,7 +82,7 @@ Result<void> join_cgroups(InitPlan& plan) {
 }
 
 Result<void> start_session() {
-  // EPERM: we lead a process group already, which a pid namespace's first process may.
+  // EPERM: the caller leads a process group already, as the first process of a pid namespace may.
   if (::setsid() < 0 && errno != EPERM) return fail(errno, "start a session");
   return {};
 }
@@ -120,9 +120,9 @@ Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind,
   if (plan.config.hooks.of(kind).empty()) return {};
   bundle::StateDocument state = plan.state;
   state.status = Status::kCreated;
-  state.pid = ::getpid();  // as seen in the container (H-8)
+  state.pid = ::getpid();  // the pid in the container (H-8)
   surroundings.state = bundle::hook_state(state);
-  const mode_t own = ::umask(plan.inheritance.umask);  // hooks have the caller's
+  const mode_t own = ::umask(plan.inheritance.umask);  // hooks get the umask of ocirun's caller
   auto outcome = hooks::run_phase(plan.config.hooks, kind, hooks::failure_rule(kind), surroundings);
   ::umask(own);
   return outcome;
@@ -130,7 +130,7 @@ Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind,
 
 Result<void> ask_for_hooks(const InitPlan& plan, const linux::MessageSocket& parent) {
   const hooks::Hooks& all = plan.config.hooks;
-  // Net devices arrive with the same exchange; and the parent has to know that hooks begin (H-11).
+  // In this exchange the parent also moves network devices, and learns that hooks begin (H-11).
   const bool any_hook =
       std::ranges::any_of(std::array{hooks::Kind::kPrestart, hooks::Kind::kCreateRuntime,
                                      hooks::Kind::kCreateContainer},
@@ -150,7 +150,7 @@ void report_forked(const linux::MessageSocket& parent, int pid) {
 
 Result<void> report_ready(const linux::MessageSocket& parent) {
   TRY(ask(parent, Message::kReady));
-  // Clearing it first and saying so after lets the parent exit without killing us.
+  // Detached is sent after the clearing: the parent then exits, which must not kill this process.
   if (::prctl(PR_SET_PDEATHSIG, 0) != 0) return fail(errno, "clear the parent-death signal");
   return tell(parent, Message::kDetached);
 }

@@ -23,8 +23,8 @@
 namespace ocirun::runtime {
 namespace {
 
-// CVE-2024-21626: a working directory reached through a leaked descriptor lies outside the root,
-// and the kernel then says "(unreachable)…". The raw call: glibc turns that into ENOENT.
+// CVE-2024-21626: a working directory that was reached through a leaked descriptor lies outside the
+// root. The system call then returns "(unreachable)…", where glibc's getcwd() fails with ENOENT.
 Result<void> check_working_directory(const std::string& wanted) {
   std::array<char, PATH_MAX> path;
   const long length = ::syscall(SYS_getcwd, path.data(), path.size());
@@ -37,8 +37,8 @@ Result<void> check_working_directory(const std::string& wanted) {
   return refuse("/process/cwd: {}: is outside of the container's root", wanted);
 }
 
-// Loading would take this number: the parent has to know it before a filter can hold up our
-// message.
+// The number that the seccomp listener will get. The parent is told the number before the filter is
+// loaded, because the filter may hold up later messages.
 Result<int> next_descriptor() {
   const int number = ::fcntl(0, F_DUPFD_CLOEXEC, 0);
   if (number < 0) return fail(errno, "find a descriptor for the seccomp listener");
@@ -46,9 +46,10 @@ Result<int> next_descriptor() {
   return number;
 }
 
-// Who owns a file may write to it and change its mode, however it was opened: what the caller gave
-// for reading only stays the caller's. The host's devices are nobody's to give away, nor is the
-// caller's terminal: its owner reads what is typed there next. The container's own has its owner.
+// Whether the container's user becomes the owner of a standard stream. The owner of a file may
+// write to it and change its mode, however it was opened, so a regular file that is open for
+// reading only keeps its owner. So do the host's devices and the caller's terminal, whose owner
+// could read what is typed there later. The container's own terminal belongs to the user already.
 bool is_given_away(int fd, const struct stat& status) {
   if (S_ISCHR(status.st_mode)) return false;
   if (S_ISREG(status.st_mode)) return (::fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
@@ -68,7 +69,8 @@ ContainerProcess::ContainerProcess(const bundle::Config& config, const bundle::P
 
 Result<void> ContainerProcess::set_attributes(const linux::Procfs& procfs) {
   linux::reset_signals();
-  // The caller's affinity is not the container's; what the cpuset allows is.
+  // Without execCPUAffinity, the process gets all CPUs of the cpuset, not the affinity of ocirun's
+  // caller.
   const auto& affinity = process_->final_cpu_affinity;
   if (entrance_ == Entrance::kExec && affinity && !affinity->empty()) {
     TRY(within(linux::set_cpu_affinity(*affinity), "/process/execCPUAffinity/final"));
@@ -94,7 +96,7 @@ Result<void> ContainerProcess::set_attributes(const linux::Procfs& procfs) {
 
 std::vector<std::string> ContainerProcess::build_environment() const {
   std::vector<std::string> entries = process_->env;
-  if (inheritance_.listening_sockets > 0) {  // LG-2; the number that we have in there
+  if (inheritance_.listening_sockets > 0) {  // LG-2; getpid() is the pid in the container
     entries.push_back(fmt::format("LISTEN_FDS={}", inheritance_.listening_sockets));
     entries.push_back(fmt::format("LISTEN_PID={}", ::getpid()));
   }
@@ -104,21 +106,22 @@ std::vector<std::string> ContainerProcess::build_environment() const {
       entries, lacks_home ? find_home(process_->user.uid.value()) : std::string("/"));
 }
 
-// Here, not with the other ids: a filter that refuses setgroups would let the caller's groups come
-// along.
+// Called before the filter is loaded: a filter that refuses setgroups would leave the groups of
+// ocirun's caller to the process.
 Result<void> ContainerProcess::set_groups(const linux::Procfs& procfs) const {
   const std::vector<Gid>& groups = process_->user.additional_gids;
   auto set = linux::set_groups(groups);
   if (set || !groups.empty()) return set;
   if (::getgroups(0, nullptr) == 0) return {};
-  // In an unprivileged user's namespace nobody can change them, and they are that user's own.
+  // In the user namespace of an unprivileged user nobody can change the groups, and they are that
+  // user's own.
   const auto rule = procfs.read("self/setgroups");
   return rule && rule->starts_with("deny") ? Result<void>{} : set;
 }
 
 Result<void> ContainerProcess::enter_working_directory() {
   if (::chdir(process_->cwd.c_str()) != 0) {
-    // root_squash and 0700 directories: the process's own user may be let in where root is not
+    // root_squash, or a directory of mode 0700: the process's user may enter where root may not
     // (P-4).
     if (errno == EACCES && !retry_directory_) {
       retry_directory_ = true;
@@ -135,7 +138,8 @@ Result<void> ContainerProcess::set_limits(const linux::MessageSocket& parent) {
   const bool may_ask = !set && set.error().number() == EPERM &&
                        config_.namespaces.contains(linux::NamespaceKind::kUser);
   if (!may_ask) return set;
-  // Raising wants CAP_SYS_RESOURCE of the host, which the parent may have: it sets them all.
+  // Raising a limit needs the host's CAP_SYS_RESOURCE. The parent may have it, and then sets all
+  // limits.
   TRY(ask(parent, Message::kSetLimits));
   return {};
 }
@@ -144,8 +148,8 @@ Result<void> ContainerProcess::load_filter(const linux::MessageSocket& parent) {
   if (!filter_->notify) {
     TRY(linux::load_seccomp(*filter_));
   } else {
-    // The parent polls for that descriptor: were it told afterwards, a profile that notifies
-    // sendmsg would deadlock.
+    // The parent polls for the descriptor of that number. If the parent were told after the
+    // loading, a profile that notifies sendmsg would cause a deadlock.
     TRY_ASSIGN(const int number, next_descriptor());
     TRY(tell(parent, Message::kListener, fmt::format("{}", number)));
     TRY_ASSIGN(const UniqueFd listener, linux::load_seccomp(*filter_));
@@ -158,8 +162,8 @@ Result<void> ContainerProcess::load_filter(const linux::MessageSocket& parent) {
 }
 
 void ContainerProcess::own_standard_streams() const {
-  // /proc/self/fd/1 is opened again by programs that log to /dev/stdout: the user must own the pipe
-  // behind it. Best effort: a read-only or foreign file stays as it is.
+  // Programs that log to /dev/stdout open /proc/self/fd/1 again, so the user must own the pipe
+  // behind it. Errors are ignored: a file may be read-only or another user's.
   for (const int fd : {0, 1, 2}) {
     struct stat status{};
     if (::fstat(fd, &status) != 0 || status.st_uid == process_->user.uid.value()) continue;
@@ -170,7 +174,7 @@ void ContainerProcess::own_standard_streams() const {
 
 Result<linux::CapabilitySets> ContainerProcess::drop_bounding_set() const {
   TRY_ASSIGN(const linux::GrantableCapabilities grantable, linux::grantable_capabilities());
-  // warn_of_capabilities() has told of the rest in the parent.
+  // The parent has warned of the other capabilities: warn_of_capabilities().
   const linux::CapabilitySets sets = linux::limit_to_grantable(
       process_->capabilities.value_or(linux::CapabilitySets{}), grantable);
   TRY(linux::drop_bounding_set(sets.bounding));
@@ -179,7 +183,7 @@ Result<linux::CapabilitySets> ContainerProcess::drop_bounding_set() const {
 
 Result<void> ContainerProcess::change_identity(const linux::CapabilitySets& sets) const {
   TRY(linux::become_user(process_->user.uid, process_->user.gid));
-  ::prctl(PR_SET_DUMPABLE, 0);  // changing ids has set it where fs.suid_dumpable is 1
+  ::prctl(PR_SET_DUMPABLE, 0);  // changing ids sets the flag where fs.suid_dumpable is 1
   return linux::set_capabilities(sets);
 }
 
@@ -194,7 +198,7 @@ Result<void> ContainerProcess::restrict(const linux::MessageSocket& parent) {
   ::umask(process_->user.umask.value_or(inheritance_.umask));
   if (filter_ && !process_->no_new_privileges) TRY(load_filter(parent));
   TRY(change_identity(sets));
-  TRY(die_with_parent(parent));  // the kernel forgot it when the ids changed
+  TRY(die_with_parent(parent));  // the kernel clears PDEATHSIG when the ids change
   if (filter_ && filter_->notify) TRY(load_filter(parent));
   if (retry_directory_) TRY(enter_working_directory());
   TRY_ASSIGN(executable_, find_executable(process_->args.front(), environment_));
@@ -207,7 +211,7 @@ Result<void> ContainerProcess::load_late_filter() const {
   return {};
 }
 
-// Below the filter it could be too late to tell anybody.
+// Called before the filter is loaded: afterwards the process may be unable to report the error.
 Result<void> ContainerProcess::check_filter_allows_execve() const {
   switch (filter_ ? linux::judge(*filter_, SYS_execve) : linux::Verdict::kUnknown) {
     case linux::Verdict::kEndsCaller:

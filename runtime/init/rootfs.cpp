@@ -15,22 +15,22 @@ namespace {
 
 using linux::NamespaceKind;
 
-// Empty: the parent may not open it either.
+// The parent's clone of the mount's source. Empty if the parent may not open the source either.
 Result<UniqueFd> ask_for_tree(const linux::MessageSocket& parent, int index) {
   TRY_ASSIGN(linux::Packet packet, ask(parent, Message::kOpenMount, fmt::format("{}", index)));
   if (packet.descriptors.empty()) return UniqueFd();
   return std::move(packet.descriptors.front());
 }
 
-// In a user namespace init has lost the host root's way through other users' directories; the
-// parent has not.
+// Whether init may have failed only because it is in a user namespace. There it cannot search other
+// users' directories, as the host's root (the parent) can.
 bool is_out_of_reach(const bundle::Config& config, const Error& error) {
   return config.namespaces.contains(NamespaceKind::kUser) &&
          (error.number() == EACCES || error.number() == EPERM);
 }
 
-// Whether a mount that was made since has covered the source of `tree`. One that is out of reach
-// from the user namespace is taken as it was opened.
+// Whether an earlier mount of the container covers the source of `tree`, which was cloned before
+// that mount was made. False if the user namespace cannot reach the source.
 Result<bool> is_covered(const bundle::Config& config, const linux::Mount& mount, Fd tree) {
   const auto source = linux::sys::open(mount.source.c_str(), O_PATH);
   if (is_missing(source)) return true;
@@ -44,14 +44,15 @@ bool is_id_mapped(const linux::Mount& mount) {
   return mount.id_map_kind != linux::IdMapKind::kNone;
 }
 
-// The one that config.json does not list is ours.
+// The mount of the notify socket is not one of config.json: ocirun adds it.
 std::string name_of(const linux::Mount& mount, std::size_t index) {
   if (mount.destination.string() == kNotifySocketInContainer) return "NOTIFY_SOCKET";
   return fmt::format("/mounts/{}", index);
 }
 
-// What protects a bind's content from a program with CAP_SYS_ADMIN in the container's user
-// namespace, who could clear it were the mount made inside: the parent locks it, if it may.
+// Whether the parent should make the bind, to lock the attributes that protect its content. In a
+// mount that init made, a program with CAP_SYS_ADMIN in the container's user namespace could clear
+// them.
 bool wants_lock(const bundle::Config& config, const linux::Mount& mount) {
   constexpr std::uint64_t kProtection =
       MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
@@ -61,7 +62,7 @@ bool wants_lock(const bundle::Config& config, const linux::Mount& mount) {
          (set & kProtection) != 0;
 }
 
-// A tree of the parent's has them already, and locked.
+// A tree from the parent has the attributes already, and they are locked.
 linux::Mount without_attributes(linux::Mount mount) {
   mount.attributes = mount.recursive_attributes = {};
   return mount;
@@ -71,8 +72,8 @@ bool covers_dev(const linux::Mount& mount) {
   return mount.bind && linux::is_dev_directory(linux::clean_path(mount.destination.string()));
 }
 
-// On the host: what is taken away at the end is our mount of the rootfs, and with it all that it
-// carries. One on top of it would stay, and hide it.
+// Called for a container without a mount namespace. Its rootfs is a mount on the host, which
+// `delete` removes with all mounts below. A mount on top of it would stay and hide the rootfs.
 Result<void> refuse_mount_on_root(const bundle::Config& config) {
   for (std::size_t index = 0; index < config.mounts.size(); ++index) {
     const linux::Mount& mount = config.mounts[index];
@@ -93,7 +94,7 @@ bool brings_own_dev(const bundle::Config& config) {
 
 Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocket& parent) {
   const bundle::Config& config = plan.config;
-  linux::AnnounceMount announce;  // a mount that stays on the host when we die
+  linux::AnnounceMount announce;  // announces a mount that stays on the host when init dies
   if (!plan.has_own_mount_tree()) {
     TRY(refuse_mount_on_root(config));
     announce = [&parent](Fd mount) -> Result<void> {
@@ -108,13 +109,14 @@ Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocke
     if (linux::wants_early_open(config.mounts[index]) && !is_id_mapped(config.mounts[index])) {
       auto tree = linux::open_bind(procfs, config.mounts[index]);
       if (tree) early[index] = *std::move(tree);
-      // Else the source is opened when its turn comes: by the parent, or below an earlier mount.
+      // Otherwise attach_mounts() opens the source: the parent must, or it lies below an earlier
+      // mount.
       else if (!is_out_of_reach(config, tree.error()) && !is_missing(tree))
         return within(Result<RootfsBuild>(std::unexpected(std::move(tree).error())),
                       fmt::format("/mounts/{}", index));
     }
 
-  // Without a mount namespace of its own the host's tree stays as it is (L-4).
+  // A container without a mount namespace leaves the host's mount tree unchanged (L-4).
   if (plan.has_own_mount_tree()) TRY(linux::isolate_mount_tree(config.rootfs_propagation));
   auto root = linux::attach_rootfs(config.root_path, UniqueFd(), procfs, config.rootfs_propagation,
                                    announce);
@@ -179,8 +181,8 @@ Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::Messa
 }
 
 Result<void> RootfsBuild::make_devices(const bundle::Config& config) {
-  // A working directory that is missing is made, as engines expect; where that fails, entering it
-  // will say why.
+  // Makes a missing working directory, as engines expect. If that fails, entering the directory
+  // reports the reason.
   if (config.process) [[maybe_unused]]
     const auto ignored = root_->make_directories(RootfsPath(config.process->cwd));
   if (brings_own_dev(config)) return {};
@@ -230,7 +232,7 @@ Result<void> RootfsBuild::restrict_paths(const InitPlan& plan) {
   if (!config.masked_paths.empty())
     TRY(linux::mask_paths(*root_, *procfs_, config.masked_paths, null_mount_, mount_label_));
   if (!plan.has_own_mount_tree()) return {};
-  // The last of all: nothing can be cloned from an unbindable root any more.
+  // Last of all, because an unbindable mount cannot be cloned.
   return linux::set_root_propagation(config.rootfs_propagation, config.rootfs_propagation_recursive
                                                                     ? linux::Recursion::kTree
                                                                     : linux::Recursion::kTop);

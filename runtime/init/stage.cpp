@@ -31,7 +31,7 @@ Result<void> enter_user(const InitPlan& plan, const linux::MessageSocket& parent
   int flags = 0;
   if (wanted.creates(NamespaceKind::kUser)) flags |= CLONE_NEWUSER;
   if (wanted.creates(NamespaceKind::kTime))
-    flags |= CLONE_NEWTIME;  // not a flag of clone3: it is for children
+    flags |= CLONE_NEWTIME;  // not by clone3: offsets cannot be written once a process is inside
   if (flags == 0) return {};
   if (::unshare(flags) != 0) {
     const int error = errno;
@@ -46,8 +46,9 @@ Result<linux::Child> run_stage(const InitPlan& plan, const linux::MessageSocket&
   TRY(die_with_parent(parent));
   TRY(join_namespaces(plan.pinned, plan.config.namespaces.contains(NamespaceKind::kUser),
                       [&] { return enter_user(plan, parent); }));
-  ::prctl(PR_SET_DUMPABLE, 0);  // a joined pid namespace's processes see init from its first moment
-  // user and time are made already; the cgroup namespace waits until init has joined its cgroups.
+  ::prctl(PR_SET_DUMPABLE, 0);  // processes of a joined pid namespace see init at once
+  // The user and time namespaces exist already. The cgroup namespace waits until init has joined
+  // its cgroups.
   const std::uint64_t flags = plan.config.namespaces.new_flags() &
                               ~std::uint64_t{CLONE_NEWUSER | CLONE_NEWTIME | CLONE_NEWCGROUP};
   auto init = linux::clone_process(flags, Fd{}, linux::Parentage::kOfMyParent);
@@ -62,8 +63,8 @@ Result<linux::Child> run_stage(const InitPlan& plan, const linux::MessageSocket&
 
 bool needs_stage(const bundle::Config& config) {
   const linux::NamespaceSet& wanted = config.namespaces;
-  // L-34: an mqueue belongs to who made its namespace, and only the owner may label it: that has to
-  // be the root of the user namespace, and no host id that it does not map.
+  // L-34: an mqueue belongs to the user who made its ipc namespace, and only the owner may label
+  // it. The owner has to be root of the user namespace, not a host id without a mapping.
   if (!config.mount_label.empty() && wanted.creates(NamespaceKind::kUser) &&
       wanted.creates(NamespaceKind::kIpc))
     return true;

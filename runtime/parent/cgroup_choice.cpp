@@ -17,7 +17,7 @@ bool is_delegated(const std::string& directory) {
   return found && *found && (*found)->owner == ::geteuid();
 }
 
-/// cgroups(7), "delegation": EACCES and EPERM say that it is not ours.
+/// cgroups(7), "delegation": EACCES and EPERM mean that the cgroup is not delegated to the caller.
 bool is_not_ours(const Error& error) { return error.number() == EACCES || error.number() == EPERM; }
 
 /// Warns that kDisabled ignores the document's resources, and with doubt_cgroups_path().
@@ -63,7 +63,8 @@ Result<cgroups::Placement> choose_placement(const cgroups::Layout& layout,
   if (absolute || !layout.pure_v2() || is_host_root()) return placement;
   const cgroups::Hierarchy& unified = layout.hierarchies.front();
   const std::string own = shown_path(unified);
-  // Our own one holds us, so it can hand no controllers down: its parent is better.
+  // First the parent of the caller's cgroup: the caller's cgroup contains processes, and therefore
+  // cannot enable controllers for its children.
   for (const std::string& base : {own.substr(0, std::min(own.rfind('/'), own.size())), own})
     if (!base.empty() && is_delegated(unified.mount_point.string() + base))
       return cgroups::Placement{base + placement.path};

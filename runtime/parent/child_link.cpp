@@ -41,16 +41,16 @@ Error ChildLink::death_report() {
       0, fmt::format("the container's process {} while {}{}", how, activity(), cause_of_death()));
 }
 
-// A stage that dies before it has told of the process it cloned leaves that one with the other end
-// of the socket: there is no end of stream then.
+// Waits for the death of the child too, not for end of file alone: if a stage dies before it sends
+// Forked, the process that it has cloned keeps the other end of the socket open.
 Result<void> ChildLink::await_packet() {
   TRY(within(await_word(socket_.fd(), child_.pidfd,
                         [this](std::chrono::seconds so_far) { return hear_nothing(so_far); }),
              fmt::format("while {}", activity())));
-  // What it said before it died arrived before its death did.
+  // A packet that the child sent before its death has arrived before the death is seen.
   pollfd word{socket_.fd().value, POLLIN, 0};
   if (::poll(&word, 1, 0) != 0) return {};
-  socket_.close();  // whoever still listens there ends, too
+  socket_.close();  // also ends a process that the stage has cloned
   return std::unexpected(death_report());
 }
 
@@ -80,8 +80,8 @@ Result<void> ChildLink::serve() {
   }
 }
 
-// The stage has cloned the process as our child: from now on that is whom we watch, signal and
-// collect.
+// The process that the stage has cloned is a child of this process (CLONE_PARENT). It takes the
+// place of the stage in `child_`.
 Result<void> ChildLink::adopt(const linux::Packet& packet) {
   TRY_ASSIGN(const int pid, parse_number(packet.payload));
   linux::Child stage = std::exchange(
@@ -92,7 +92,7 @@ Result<void> ChildLink::adopt(const linux::Packet& packet) {
                 kPatienceWithTheDead.count());
 }
 
-// A child that is gone has said why, or its end tells more than our broken pipe.
+// After EPIPE, hear() returns the error that the child has sent, or the child's death.
 Result<void> ChildLink::say(Message message, std::string_view payload,
                             std::span<const Fd> descriptors) {
   auto said = tell(socket_, message, payload, descriptors);
@@ -113,7 +113,7 @@ Result<void> ChildLink::detach() {
 }
 
 Result<void> ChildLink::await_exec() {
-  TRY(await_packet());  // not without end: the container may stop its process before execve
+  TRY(await_packet());  // hear_nothing() can end the wait for a stopped process
   TRY_ASSIGN(const linux::Packet packet, socket_.receive());
   if (packet.end_of_stream) return {};
   if (static_cast<Message>(packet.tag) == Message::kFailed)

@@ -15,7 +15,7 @@
 namespace ocirun::runtime {
 namespace {
 
-// What cgroups(7) delegates, for kernels that do not say so themselves (before 4.15).
+// The files that cgroups(7) delegates, for kernels that do not list them (before 4.15).
 constexpr std::string_view kUsualFiles = "cgroup.procs\ncgroup.subtree_control\ncgroup.threads\n";
 constexpr std::size_t kMaxList = 4096;  // the kernel's attributes are one page
 
@@ -43,7 +43,7 @@ Result<void> give(Fd cgroup, const std::string& file, std::uint32_t owner) {
 
 bool governs_cgroup(const bundle::Config& config) {
   if (!config.namespaces.creates(linux::NamespaceKind::kCgroup)) return false;
-  // The last mount at a place is the one that is seen.
+  // The last mount on a path covers the earlier ones.
   const auto mount = std::find_if(
       config.mounts.rbegin(), config.mounts.rend(),
       [](const linux::Mount& m) { return m.destination.string() == "/sys/fs/cgroup"; });

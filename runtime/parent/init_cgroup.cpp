@@ -13,7 +13,7 @@
 namespace ocirun::runtime {
 namespace {
 
-/// The name of an open directory of the unified hierarchy as /proc/PID/cgroup would tell it.
+/// The name of an open directory of the unified hierarchy, as /proc/PID/cgroup shows it.
 Result<std::string> name_in_hierarchy(const linux::Procfs& procfs, Fd directory) {
   TRY_ASSIGN(const cgroups::Layout layout, cgroups::read_layout(procfs));
   const auto unified = std::ranges::find(layout.hierarchies, true, &cgroups::Hierarchy::unified);
@@ -29,7 +29,7 @@ Result<std::string> name_in_hierarchy(const linux::Procfs& procfs, Fd directory)
 bool has_no_room_for_processes(int error) { return error == EBUSY || error == EOPNOTSUPP; }
 
 std::optional<std::string> path_below(std::string_view text, std::string_view container) {
-  // "4:memory:/a" are v1's; the unified hierarchy's line has neither number nor controllers.
+  // Lines such as "4:memory:/a" are of v1. The unified hierarchy's line begins with "0::".
   std::size_t begin = text.starts_with("0::") ? 0 : text.find("\n0::");
   if (begin == std::string_view::npos) return std::nullopt;
   begin = text.find("::", begin) + 2;

@@ -25,7 +25,7 @@ Result<void> InitLink::spawn() {
   if (!child) {
     Error error = std::move(child).error();
     std::string reason = flags == 0 ? "" : linux::why_namespaces_are_refused(error.number(), flags);
-    // cgroups(7): moving wants cgroup.procs of the common ancestor, too.
+    // cgroups(7): the move also needs write access to cgroup.procs of the common ancestor.
     if (plan_.cgroup.unified_directory && error.number() == EACCES)
       reason =
           "the container's cgroup may not be entered from here: without privileges ocirun itself "
@@ -46,12 +46,12 @@ Result<void> InitLink::spawn() {
 
 Result<void> InitLink::greet() {
   TRY(context_.cgroup.adopt(pid()));
-  // Without a cgroup nothing else finds it, should we die.
+  // Without a cgroup, only the intent names init if this process dies.
   return context_.intent.record.cgroup_manager == CgroupManager::kDisabled ? record_init()
                                                                            : Result<void>{};
 }
 
-// What `state` tells a hook that asks, too.
+// Writes init's identity to the intent, where `state` finds it while hooks run.
 Result<void> InitLink::record_init() {
   TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(pid()));
   context_.intent.record.init_pid = pid();

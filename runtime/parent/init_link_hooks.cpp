@@ -1,5 +1,5 @@
-// What the parent does in the runtime's namespaces once a container's environment is there: network
-// devices and hooks.
+// The parent's work in the runtime's namespaces after init has made its mounts: network devices and
+// hooks.
 
 #include <fcntl.h>
 
@@ -16,7 +16,7 @@ namespace ocirun::runtime {
 Result<void> InitLink::run_hooks() {
   TRY(move_net_devices());
   bundle::StateDocument state = plan_.state;
-  state.status = Status::kCreated;  // step 2 is over: what the conformance suite reads
+  state.status = Status::kCreated;  // lifecycle step 2 is over; the conformance suite checks this
   state.pid = pid();
   const hooks::Surroundings surroundings = on_host(state, context_.request.bundle, context_.log);
   TRY(record_init());

@@ -1,5 +1,6 @@
-// What the parent opens for init: sources that the container's user namespace may not reach, and
-// id-mapped ones, which want privileges over their filesystem.
+// The mounts that the parent clones for init: those whose source the container's user namespace may
+// not reach, those whose attributes are locked, and id-mapped ones, which need privileges over
+// their filesystem.
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -25,16 +26,16 @@ namespace {
 
 using linux::NamespaceKind;
 
-// Runs `open` in a short-lived child: a filesystem that hangs cannot keep us from signals, and only
-// the child changes its namespaces, as to lock a tree or to clone one of the container's needs.
-// `open` finds the descriptors of `keep` there, and no other.
+// Runs `open` in a short-lived child. A filesystem that hangs blocks the child only, so this
+// process still reacts to signals. Locking a tree and cloning one of the container change the
+// namespaces of the child only. The child has no descriptors but those of `keep`.
 Result<UniqueFd> open_in_child(const std::function<Result<UniqueFd>()>& open, std::vector<Fd> keep,
                                const OnSilence& on_silence) {
   TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
   TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
   if (child.pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // Stuck in a filesystem it would keep our lock.
+    // A child that hangs in a filesystem would otherwise keep the parent's lock.
     keep.push_back(ends.second.fd());
     linux::close_descriptors_but(keep);
     const auto tree = open();
@@ -46,7 +47,7 @@ Result<UniqueFd> open_in_child(const std::function<Result<UniqueFd>()>& open, st
   ends.second.close();
   const auto awaited = await_word(ends.first.fd(), Fd{}, on_silence);
   auto received = awaited ? ends.first.receive() : Result<linux::Packet>();
-  linux::kill_child(child);  // it has said all; a source that does not answer keeps it
+  linux::kill_child(child);  // the child has answered, or hangs in a filesystem
   TRY(awaited);
   TRY_ASSIGN(linux::Packet packet, std::move(received));
   if (packet.end_of_stream) return fail(EPIPE, "the process that opens the mount died");
@@ -56,8 +57,8 @@ Result<UniqueFd> open_in_child(const std::function<Result<UniqueFd>()>& open, st
   return std::move(packet.descriptors.front());
 }
 
-// In the host's user namespace there is nothing to lock. Init's own clones are cut off from the
-// host's mount events; so is this one.
+// Clones the source for a container in the host's user namespace, where no mount has to be locked.
+// The clone is isolated from the host's mount events, as clones of init are.
 Result<UniqueFd> open_unlocked(const linux::Procfs& procfs, const linux::Mount& mount, Fd id_map,
                                linux::Propagation rootfs_propagation) {
   TRY_ASSIGN(UniqueFd tree, linux::open_id_mapped_bind(procfs, mount, id_map));
@@ -86,18 +87,19 @@ Result<UniqueFd> InitLink::open_id_map(const linux::Mount& mount) const {
 Result<UniqueFd> InitLink::open_user_namespace() const {
   auto opened = linux::sys::openat(context_.procfs.fd(), fmt::format("{}/ns/user", pid()).c_str(),
                                    O_RDONLY | O_CLOEXEC);
-  // EACCES is the caller's to decide on: a rootless one may not look there without hidepid either.
+  // EACCES is left to the caller: an ordinary user gets it without hidepid, too.
   if (!opened && opened.error().number() == ENOENT)
     return std::unexpected(linux::explain_hidden_process(pid(), std::move(opened).error()));
   return opened;
 }
 
-// A source below a mount that init has made (M-3): the host sees another file there, or none. Only
-// what lies below the container's root counts: elsewhere a symlink of the image's might lead.
+// Finds a source below a mount that init has made (M-3). On the host, the same path leads to
+// another file or to none. Only a source below the container's root is accepted: a symlink of the
+// image might lead anywhere else. Empty if there is no such source.
 Result<UniqueFd> InitLink::find_source_inside(const linux::Mount& mount) const {
   auto found = linux::sys::openat(context_.procfs.fd(), fmt::format("{}/root", pid()).c_str(),
                                   O_PATH | O_DIRECTORY);
-  if (!found && !is_shortage(found.error().number())) return UniqueFd();  // not ours to look into
+  if (!found && !is_shortage(found.error().number())) return UniqueFd();  // it may not be opened
   if (!found) return found;
   const linux::SafeDir inside(*std::move(found));
   auto source = inside.open(RootfsPath(mount.source), O_PATH);
@@ -143,7 +145,8 @@ Result<UniqueFd> InitLink::open_tree(const linux::Mount& mount) {
                        [&](auto so_far) { return hear_nothing(so_far); });
 }
 
-// Before it is attached: `delete --force` has to know it from then on.
+// Records the mount before init attaches it, because `delete --force` must be able to remove it
+// from then on.
 Result<void> InitLink::record_root_mount(const linux::Packet& packet) {
   const auto mount = linux::number<std::uint64_t>(packet.payload);
   if (!mount) return fail(EPROTO, "RootMount {}", packet.payload);
@@ -160,7 +163,8 @@ Result<void> InitLink::open_mount(const linux::Packet& packet) {
                                        : plan_.config.mounts[static_cast<std::size_t>(index)];
   auto tree = open_tree(mount);
   if (tree) return send_tree(*tree);
-  // We may not (either): init tries it by itself, or the error that made it ask says more.
+  // The parent may not clone the source (either). Init then tries by itself, or reports its own
+  // earlier error, which says more.
   const int error = tree.error().number();
   if (mount.id_map_kind == linux::IdMapKind::kNone && (error == EPERM || error == EACCES))
     return say(Message::kMountTree);

@@ -12,7 +12,7 @@ namespace {
 
 using linux::NamespaceKind;
 
-// Read again it would be another path, where something else may be.
+// JSON cannot hold a path that is not UTF-8: read back, it would be another path.
 Result<std::string> recordable(const HostPath& path) {
   if (bundle::is_utf8(path.string())) return path.string();
   return refuse("{}: must be UTF-8, as the container's state is JSON: rename it", path.string());

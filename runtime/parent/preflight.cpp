@@ -49,7 +49,7 @@ Result<void> check_root(const bundle::Config& config) {
   return fail(fd.error().number(), "/root/path: open {} as the root directory", path);
 }
 
-// The kernel would refuse the namespaces later, when the user has read of missing capabilities.
+// The kernel would refuse the namespaces later, after warnings of missing capabilities.
 Result<void> check_ordinary_user(const bundle::Config& config) {
   const std::uint64_t flags = config.namespaces.new_flags();
   if (::geteuid() == 0 || flags == 0 || config.namespaces.contains(NamespaceKind::kUser)) return {};
@@ -58,7 +58,7 @@ Result<void> check_ordinary_user(const bundle::Config& config) {
   return fail(EPERM, "make the namespaces: {}", linux::why_namespaces_are_refused(EPERM, flags));
 }
 
-// Written when the container exists; better to know before hooks have run.
+// The pid file is written after the hooks have run. A missing directory is reported before them.
 Result<void> check_pid_file(const std::optional<HostPath>& file) {
   if (file) TRY(within(linux::open_parent(*file), "--pid-file"));
   return {};
@@ -83,8 +83,8 @@ Result<linux::IdMap> read_maps_of(int pid) {
   return map;
 }
 
-// Only a process inside has that namespace's map in its /proc; a short-lived child goes there, and
-// we read it from outside.
+// The map of a user namespace is shown in /proc/PID of a process inside it. So a short-lived child
+// joins the namespace, and this process reads the child's files.
 Result<linux::IdMap> read_id_map_of(Fd user_namespace) {
   TRY_ASSIGN(linux::Pipe ready, linux::make_pipe());
   TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
@@ -106,7 +106,7 @@ Result<linux::IdMap> read_id_map_of(Fd user_namespace) {
   return map;
 }
 
-// Like the check of its ids, this takes 0:0 for "not given": engines write it into every device.
+// 0:0 means "not given", as in the check of the device's ids: engines write 0:0 into every device.
 bool is_given_owner(const linux::Device& device) {
   return device.uid != Uid{} || device.gid != Gid{};
 }
@@ -131,7 +131,7 @@ void warn_of_devices(const bundle::Config& config, const Log& log) {
     const linux::Device& device = config.devices[index];
     if (device.kind == linux::Device::Kind::kFifo) continue;
     const auto host = linux::open_host_node(device);
-    if (!host) continue;  // an error, when it is to be bound
+    if (!host) continue;  // make_device() reports the error
     const auto node = linux::sys::fstat(*host);
     if (!node) continue;
     if (const std::string refused = refused_attributes(device, config.id_map, *node);
@@ -147,7 +147,7 @@ void warn_of_devices(const bundle::Config& config, const Log& log) {
 Result<void> warn_of_capabilities(const bundle::Process& process,
                                   const linux::NamespaceSet& namespaces, const Log& log,
                                   const bundle::Process* told) {
-  // In a user namespace the process has every capability; else it has at most ours.
+  // In a user namespace the process has every capability, otherwise at most those of ocirun.
   if (!process.capabilities || namespaces.contains(NamespaceKind::kUser)) return {};
   TRY_ASSIGN(const linux::GrantableCapabilities grantable, linux::grantable_capabilities());
   linux::UngrantedCapabilities known;
@@ -167,7 +167,7 @@ Result<void> warn_of_capabilities(const bundle::Process& process,
 Result<Preflight> check_host(const bundle::Config& config, const CreateRequest& request,
                              const Log& log) {
   Preflight host;
-  TRY(check_ordinary_user(config));  // before warnings, which do not matter then
+  TRY(check_ordinary_user(config));  // before the warnings, which are irrelevant after its error
   TRY(check_root(config));
   TRY(check_pid_file(request.announcement.pid_file));
   TRY(check_security_modules(config, log));
@@ -209,7 +209,7 @@ std::vector<linux::CgroupHierarchy> describe_hierarchies(const cgroups::Layout& 
                                    : controllers,
          .options = named ? "none," + controllers : controllers,
          .unified = hierarchy.unified,
-         // Without a cgroup of its own the container stays in ours.
+         // A container without a cgroup of its own stays in the caller's cgroup.
          .own_directory = HostPath(own == record.directories.end()
                                        ? hierarchy.mount_point.string() + shown_path(hierarchy)
                                        : own->second)});

@@ -9,8 +9,8 @@
 namespace ocirun::runtime {
 namespace {
 
-// A frame longer than this – the output of a talkative hook – keeps its beginning and its end,
-// where the reason stands.
+// A longer frame, such as the output of a hook, keeps its beginning and its end. The end holds the
+// reason.
 constexpr std::size_t kMaxFrame = 32 * 1024;
 constexpr std::size_t kBeginning = 1024;
 constexpr std::size_t kMaxErrorBytes = 56 * 1024;

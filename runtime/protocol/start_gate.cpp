@@ -19,8 +19,8 @@ constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 100'000'000};
 
 }  // namespace
 
-// `create` has said that the container is there: what the host is short of for a moment (ENFILE,
-// ENOMEM, ENOBUFS) does not end it.
+// `create` has reported success, so a shortage of the host that passes (ENFILE, ENOMEM, ENOBUFS)
+// must not end init: accept4 is repeated for ten seconds.
 Result<void> StartGate::wait() {
   for (int tries = 0;;) {
     connection_.reset(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
@@ -33,7 +33,7 @@ Result<void> StartGate::wait() {
   return {};
 }
 
-// Nobody is held up by a `start` that does not read.
+// MSG_DONTWAIT: a `start` that does not read must not hold up init.
 void StartGate::report_lasting_hook(std::string_view text) const {
   const std::string record = kGateHookLasts + std::string(text);
   ::send(connection_.get(), record.data(), record.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -50,7 +50,8 @@ Result<void> await_exec(Fd connection, const GateListener& listener) {
   constexpr std::size_t kMaxRecord = 64 * 1024;
   const auto record = std::make_unique_for_overwrite<char[]>(kMaxRecord);
   for (bool executing = false;;) {
-    // A startContainer hook is the image's, and may take as long as it likes: a signal ends that.
+    // A startContainer hook, whose program may be the image's, has no time limit. A signal ends the
+    // wait.
     TRY(await_word(connection, Fd{},
                    [&](auto so_far) { return listener.on_silence(so_far, executing); }));
     const ssize_t count = ::recv(connection.value, record.get(), kMaxRecord, 0);
