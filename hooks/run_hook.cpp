@@ -95,11 +95,11 @@ Failure execute(const Hook& hook, const Surroundings& surroundings) {
 std::string what_failed(const Failure& failure, const Hook& hook) {
   switch (failure.step) {
     case Step::kDirectory:
-      return "enter its working directory";
+      return "enter the hook's working directory";
     case Step::kStreams:
-      return "set up its standard streams";
+      return "set up the hook's standard streams";
     case Step::kConfine:
-      return "load the seccomp filter for it";
+      return "load the seccomp filter for the hook";
     case Step::kExecute:
       break;
   }
@@ -149,7 +149,7 @@ Result<Ending> wait_for_end(const Hook& hook, std::string_view name,
   for (int reminders = 0;;) {
     const int ready = ::poll(watched.data(), watched.size(), poll_timeout(hook, begin, reminders));
     if (ready < 0 && errno == EINTR) continue;
-    if (ready < 0) return fail(errno, "{}: wait for its end", name);
+    if (ready < 0) return fail(errno, "wait for the end of {}", name);
     const bool has_ended = watched[1].revents != 0;
     if (hook.timeout && !has_ended && Clock::now() >= begin + *hook.timeout)
       return Ending::kTimedOut;
@@ -157,7 +157,7 @@ Result<Ending> wait_for_end(const Hook& hook, std::string_view name,
       if (hook.timeout) continue;
       ++reminders;
       if (surroundings.warn)
-        surroundings.warn(fmt::format("{}: it has no timeout, and has run for {} s already", name,
+        surroundings.warn(fmt::format("{} has no timeout, and has run for {} s already", name,
                                       (kReminder * reminders).count()));
       continue;
     }

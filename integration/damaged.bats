@@ -223,7 +223,7 @@ damaged_both() {
     damaged_both "$way"
     echo "$way"
     is_removed "$pid"
-    mentions "the cgroup /$ID is removed, which bears its mark"
+    mentions "the cgroup /$ID, which has the container's mark, is removed"
   done
 }
 
@@ -299,7 +299,7 @@ PYTHON
   with_strangers
   attempt delete --force "$ID"
   succeeds
-  mentions "the cgroup /$ID is not this container's, or no longer: left alone"
+  mentions "the cgroup /$ID does not belong to this container, or no longer: it is left alone"
   [[ ! -e $ROOT/$ID ]]
   strangers_leave
   remove_cgroups "$ID"
@@ -309,11 +309,11 @@ PYTHON
   with_strangers
   damage intent.json empty
   attempt delete --force "$ID"
-  exits 1 "the processes in the cgroup /$ID need not be this container's: end them"
+  exits 1 "the processes in the cgroup /$ID may belong to another container: check and end them"
   strangers_leave
   attempt delete --force "$ID"
   succeeds
-  mentions "no cgroup bears its mark"
+  mentions "no cgroup has the container's mark"
   remove_cgroups "$ID"
 }
 

@@ -436,7 +436,7 @@ move_init_down() {
   config '.linux.resources.pids.limit = 1'
   create_and_start
   attempt exec "$ID" true
-  exits 255 "/linux/resources/pids/limit, which is 1, leave room"
+  exits 255 "/linux/resources/pids/limit, which is 1, may leave no room"
   eventually alone_in_container
 }
 

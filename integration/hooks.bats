@@ -427,7 +427,7 @@ hanging_hook() { hook "$1" "trap '' TERM INT HUP; sleep 1234 & echo \$! \$\$ >$T
     eventually exists "$ROOT/$ID-$kind" # config.json has been read
   done
   for kind in createRuntime createContainer startContainer poststart; do
-    eventually contains "$TMP/$kind.log" "$kind hook #0 (/bin/sh): it has no timeout, and has run for 10 s already"
+    eventually contains "$TMP/$kind.log" "$kind hook #0 (/bin/sh) has no timeout, and has run for 10 s already"
   done
   touch "$BUNDLE/rootfs/go"
   for pid in "${HELPERS[@]}"; do wait "$pid"; done # nothing came of it

@@ -104,9 +104,9 @@ valid_with() {
 
 @test "an option before or behind its place is told where it stands" {
   run "$OCIRUN" list --root /x
-  exits 1 "--root stands before the command"
+  exits 1 "--root is an option of ocirun itself: it stands before the command"
   run "$OCIRUN" state --debug web1
-  exits 1 "--debug stands before the command"
+  exits 1 "--debug is an option of ocirun itself: it stands before the command"
   run "$OCIRUN" kill web1 -9
   exits 1 "the signal is an operand: ocirun kill ID 9"
   run "$OCIRUN" kill -KILL web1
@@ -235,7 +235,7 @@ valid_with() {
   config '.process.noNewPrivileges = true | .linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW",
     syscalls: [{names: ["execve"], action: "SCMP_ACT_ERRNO", args: [{index: 0, value: 0, op: "SCMP_CMP_NE"}]}]}'
   attempt run --bundle "$BUNDLE" "$ID"
-  exits 1 "does /linux/seccomp allow execve?"
+  exits 1 "(/linux/seccomp must allow execve)"
 }
 
 @test "the examples of ocirun(8) work as they are written" {
@@ -253,7 +253,7 @@ valid_with() {
 @test "S-12 a filter that kills the container's process while it is made is named, not a message of the protocol" {
   config '.process.noNewPrivileges = false | .linux.seccomp = {defaultAction: "SCMP_ACT_KILL_PROCESS",
     syscalls: [{names: ["write", "execve"], action: "SCMP_ACT_ALLOW"}]}'
-  refused "was killed by signal 31 (SIGSYS) while its seccomp filter was loaded: does /linux/seccomp allow what follows?"
+  refused "was killed by signal 31 (SIGSYS) while its seccomp filter was loaded (/linux/seccomp must allow the calls that follow"
 }
 
 @test "an id that is taken: run and create tell how to name another one, and how to be rid of that container" {
@@ -301,7 +301,7 @@ valid_with() {
   exits 255 "standard input is empty"
   jq '{process}' "$BUNDLE/config.json" >"$TMP/whole"
   run ocirun exec --process "$TMP/whole" "$ID"
-  exits 255 'the document must be what stands below "process" in config.json'
+  exits 255 'the document must be the value of "process" in config.json'
   echo '{"cwd": "x", "args": []}' >"$TMP/process"
   run ocirun exec --process "$TMP/process" "$ID"
   exits 255 /cwd

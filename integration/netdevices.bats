@@ -180,7 +180,7 @@ is_pinned() { grep -q "$ROOT/$ID/netns" /proc/self/mountinfo; }
   create_is_killed
   ip link add nda type veth peer name x-peer
   attempt delete --force "$ID"
-  exits 1 "ocirun: delete $ID: bring the network devices back (in $ROOT/$ID netdevices tells of them, and netns keeps their namespace)"
+  exits 1 "ocirun: delete $ID: bring the network devices back to the host ($ROOT/$ID/netdevices lists them, $ROOT/$ID/netns keeps their network namespace)"
   mentions "network device nda: name it nda (a device has that name already; rename that one): netlink: file exists"
   ip link del nda
   ocirun delete --force "$ID"

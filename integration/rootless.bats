@@ -396,7 +396,7 @@ without_cgroups() {
   [[ ! -d /dev/mqueue ]] || skip "the host has one"
   edit_as_user 'del(.linux.namespaces[] | select(.type == "ipc"))'
   run_user
-  exits 1 "mqueue belongs to a namespace that is not the container's own"
+  exits 1 "mqueue belongs to a namespace that the container shares: give the container its own ipc namespace"
 }
 
 @test "L-25 a device is the host's node, bound by its number; one that the host lacks is refused" {

@@ -92,11 +92,11 @@ in_shared_root() {
   run in_shared_root 12346 list --quiet
   succeeds ""
   run in_shared_root 12346 state "$ID"
-  exits 1 "in the shared state root $TMP/shared is none of yours: it belongs to user 12345"
+  exits 1 "in the shared state root $TMP/shared is not yours: it belongs to user 12345"
   run in_shared_root 12346 kill "$ID" KILL
-  exits 1 "none of yours"
+  exits 1 "is not yours"
   run in_shared_root 12346 delete --force "$ID"
-  exits 1 "none of yours"
+  exits 1 "is not yours"
   run in_shared_root 12346 run --bundle "$BUNDLE" "$ID"
   exits 1 "container with given ID already exists: $ID: it belongs to user 12345"
   run "$OCIRUN" --root "$TMP/shared" run --bundle "$BUNDLE" "$ID"

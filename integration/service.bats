@@ -51,7 +51,7 @@ activated() { timeout --foreground -k 2 30 bash -c 'export LISTEN_FDS=$1 LISTEN_
   mentions "LISTEN_FDS=many: must be a number from 0 to 1000"
   run activated 2 "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID" 3<<<three 4>&-
   exits 1
-  mentions "LISTEN_FDS=2, --preserve-fds 0: descriptor 4: bad file descriptor"
+  mentions "LISTEN_FDS=2, --preserve-fds 0: descriptor 4 is not open: bad file descriptor"
 }
 
 # --- readiness -----------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ status_of() { ocirun state "$1" | jq -r .status; }
     # shellcheck disable=SC2086 # words
     run ocirun $command "$ID"
     succeeds
-    mentions "the cgroup /$ID is not this container's, or no longer: left alone"
+    mentions "the cgroup /$ID does not belong to this container, or no longer: it is left alone"
     equal running "$(status_of "$ID-b")"
     ocirun delete --force "$ID-b"
   done

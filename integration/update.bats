@@ -322,7 +322,7 @@ matches_files() { ! sed '$d' <<<"$1" | grep -vE "^(${2//./\\.}) "; }
   update --device-add /dev/kmsg
   ocirun exec "$ID" sh -c 'mv /dev/kmsg /dev/keep; mv /dev/null /dev/kmsg'
   run ocirun update --device-remove /dev/kmsg "$ID"
-  exits 0 "the container's /dev/kmsg"
+  exits 0 "the node /dev/kmsg stays in the container"
   run ocirun exec "$ID" head -c 0 /dev/keep
   [[ $status != 0 ]] || found
   run ocirun exec "$ID" stat -c %t:%T /dev/kmsg

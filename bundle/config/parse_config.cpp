@@ -28,7 +28,7 @@ constexpr auto kRoot = fields<Config>(required_part("path",
 
 /// T-10: an error, not a warning, because a container cannot replace a virtual machine.
 bool refuse_vm(Value at, Config&) {
-  at.problem("a virtual machine is asked for, and containers are all that ocirun makes");
+  at.problem("asks for a virtual machine, but ocirun runs containers only: remove /vm");
   return false;
 }
 
@@ -62,7 +62,7 @@ Edition read_edition(Value root) {
     case Support::kCurrent:
       break;
     case Support::kNewer:
-      at->warning("{} is newer than {}, what it adds is not known here", found(*at),
+      at->warning("{} is newer than {}: ocirun ignores what newer versions have added", found(*at),
                   kNewestVersion);
       break;
     case Support::kNone:
@@ -106,7 +106,10 @@ Result<Section> parse_section(std::string_view name, bool (*read)(Value, Section
   Section section;
   if (document.parse(text, report)) read(Value(*document.root(), report), section);
   if (!report.ok() && document.root() != nullptr && document.root()->find(name) != nullptr)
-    return refuse("{}: the document must be what stands below \"{}\" in config.json", name, name);
+    return refuse(
+        "{}: the document must be the value of \"{}\" in config.json, without that name around "
+        "it",
+        name, name);
   if (!report.ok()) return refuse("{}: {}", name, fmt::join(report.problems(), "; "));
   warnings.insert(warnings.end(), report.warnings().begin(), report.warnings().end());
   return section;

@@ -123,7 +123,8 @@ bool clos_id(Value at, IntelRdt& out) {
   if (!text(at, name)) return false;
   if (name.empty()) return true;  // the same as absent
   if (!linux::is_clos_name(name)) {
-    at.problem("must be one directory name, not resctrl's own, or \"/\": not {}", found(at));
+    at.problem("must be \"/\" or one directory name that resctrl does not use itself, not {}",
+               found(at));
     return false;
   }
   out.clos_id = std::move(name);

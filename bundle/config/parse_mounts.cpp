@@ -52,7 +52,8 @@ void check_kind(Value at, const WrittenMount& written, const linux::Mount& out) 
     at.problem_at("type", "type \"bind\" needs option \"bind\" or \"rbind\" in options");
   else if (written.type.empty() && !out.remount)  // M-5
     at.problem_at("type",
-                  "is missing: only a bind mount (option \"bind\" or \"rbind\") goes without");
+                  "is missing: every mount needs a type, except bind mounts (option \"bind\" "
+                  "or \"rbind\")");
   if (out.copy_up && written.type != "tmpfs")
     at.problem_at("options", "option tmpcopyup needs type \"tmpfs\", not {}",
                   in_quotes(written.type));
@@ -66,7 +67,8 @@ void check_mappings(Value at, const WrittenMount& written, linux::Mount& out) { 
   if (!written.uids || (written.uids->empty() && written.gids->empty())) return;
   if (written.uids->empty() || written.gids->empty())
     return at.problem_at(written.uids->empty() ? "uidMappings" : "gidMappings",
-                         "must hold a mapping, because the other list does");
+                         "must hold a mapping, because the other list does: uidMappings and "
+                         "gidMappings go together");
   out.id_map = {*written.uids, *written.gids};
   if (out.id_map_kind == linux::IdMapKind::kNone) out.id_map_kind = linux::IdMapKind::kMount;
 }

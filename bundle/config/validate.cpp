@@ -166,8 +166,8 @@ void check_net_devices(const Check& check) {  // L-29
       if (devices[i].container_name == devices[j].container_name &&
           !devices[i].container_name.contains('%'))
         check.problem("/linux/netDevices/" + pointer_token(devices[i].host_name),
-                      "gets the same name {} as {}", in_quotes(devices[i].container_name),
-                      in_quotes(devices[j].host_name));
+                      "would get the name {}, which {} gets already",
+                      in_quotes(devices[i].container_name), in_quotes(devices[j].host_name));
 }
 
 void check_devices(const Check& check) {  // L-26
@@ -237,8 +237,8 @@ void check_annotations(const Check& check) {  // T-7, T-8
   if (const auto entry = annotations.find(std::string(kStop)); entry != annotations.end()) {
     const auto signal = linux::parse_signal(entry->second);
     if (!signal || *signal == 0)  // 0 stops nothing
-      check.problem(fmt::format("/annotations/{}", kStop), "{} is not a signal, such as SIGTERM",
-                    in_quotes(entry->second));
+      check.problem(fmt::format("/annotations/{}", kStop),
+                    "{} is not the name of a signal (such as SIGTERM)", in_quotes(entry->second));
   }
   if (const auto entry = annotations.find(std::string(kOs));
       entry != annotations.end() && entry->second != "linux")

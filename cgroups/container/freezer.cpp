@@ -54,7 +54,8 @@ Result<void> thaw(const Node& node, std::chrono::milliseconds limit) {
   // ancestor is.
   linux::Patience patience(node.unified() ? limit : std::chrono::milliseconds(0));
   while (is_frozen(node))
-    if (!patience.wait()) return refuse("thaw {}: a cgroup above it is frozen", node.path());
+    if (!patience.wait())
+      return refuse("thaw {}: a cgroup above it is frozen: thaw that one first", node.path());
   return {};
 }
 

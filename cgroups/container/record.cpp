@@ -17,29 +17,32 @@ std::string joined(const std::vector<std::string>& names) {
 }  // namespace
 
 Result<void> check_shape(const Record& record) {
-  if (record.directories.empty()) return refuse("the container's record names no cgroup");
+  if (record.directories.empty())
+    return refuse("the container's record is damaged: it names no cgroup");
   const auto is_normal = [](const std::string& path) {
     const Result<std::string> normal = normal_path(path, "the container's record");
     return normal && *normal == path && path != "/";
   };
   if (!is_normal(record.path))
-    return refuse("the container's record: \"{}\" is no cgroup's path", record.path);
+    return refuse("the container's record is damaged: \"{}\" is no cgroup's path", record.path);
   const std::string name = record.path.substr(record.path.rfind('/') + 1);
   if (!record.unit.empty() && (record.unit != name || !is_scope_name(name)))
-    return refuse("the container's record: \"{}\" is not the unit of the cgroup {}", record.unit,
-                  record.path);
+    return refuse("the container's record is damaged: \"{}\" is not the unit of the cgroup {}",
+                  record.unit, record.path);
   for (const auto& [controllers, directory] : record.directories)
     if (!is_normal(directory) || !directory.ends_with(record.path))
-      return refuse("the container's record: \"{}\" is no place of the cgroup {}", directory,
-                    record.path);
+      return refuse("the container's record is damaged: \"{}\" is no directory of the cgroup {}",
+                    directory, record.path);
   for (const auto& [controller, directory] : record.handed_down) {
     const bool is_above = std::ranges::any_of(record.directories, [&](const auto& entry) {
       return entry.second.starts_with(directory + "/") &&
              directory.size() >= entry.second.size() - record.path.size();
     });
     if (!is_above || controller.find_first_of(" /\n") != std::string::npos)
-      return refuse("the container's record: \"{}\" hands \"{}\" down to nobody", directory,
-                    controller);
+      return refuse(
+          "the container's record is damaged: \"{}\", which hands down \"{}\", is not above "
+          "its cgroup",
+          directory, controller);
   }
   for (const std::string& parent : record.created_parents) {
     const bool is_parent = std::ranges::any_of(record.directories, [&](const auto& entry) {
@@ -47,7 +50,7 @@ Result<void> check_shape(const Record& record) {
              parent.size() > entry.second.size() - record.path.size();
     });
     if (!is_normal(parent) || !is_parent)
-      return refuse("the container's record: \"{}\" is not above its cgroup", parent);
+      return refuse("the container's record is damaged: \"{}\" is not above its cgroup", parent);
   }
   return {};
 }

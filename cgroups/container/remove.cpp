@@ -18,8 +18,10 @@ constexpr std::chrono::milliseconds kRemoveTime{10'000};
 Result<std::size_t> kill_in(const Node& node) {
   TRY_ASSIGN(const std::vector<int> pids, pids_below(node.path()));
   if (contains(pids, ::getpid()))
-    return refuse("remove cgroup {}: process {}, which is to remove it, is in it itself",
-                  node.path(), ::getpid());
+    return refuse(
+        "remove cgroup {}: this command (process {}) is in it itself: run the command from "
+        "another cgroup",
+        node.path(), ::getpid());
   TRY(signal_pids(node.path(), pids, SIGKILL));
   return pids.size();
 }

@@ -138,9 +138,10 @@ Result<void> enable_controllers(const Node& node, const std::vector<std::string>
       if (enabled) handed_down.emplace_back(controller, ancestor.path());
       if (enabled || first_error) continue;
       if (enabled.error().number() == EBUSY)
-        enabled.error().within(
-            fmt::format("cgroup {} holds processes itself, so it cannot hand controllers down",
-                        ancestor.path()));
+        enabled.error().within(fmt::format(
+            "cgroup {} holds processes itself, so it cannot hand controllers down: move "
+            "the processes to a cgroup below it, or name another cgroupsPath",
+            ancestor.path()));
       first_error = std::move(enabled).error();
     }
     end = node.path().find('/', end + 1);

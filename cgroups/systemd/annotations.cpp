@@ -209,20 +209,20 @@ Result<UnitProperty> read_annotation(const std::string& name, std::string_view v
   if (name.size() < 3 || !is_letter(name.front()) ||
       !std::ranges::all_of(name, [](char c) { return is_letter(c) || is_digit(c); }))
     return refuse(
-        "\"{}\" is no property's name: letters and digits are meant, as in \"MemoryHigh\"", name);
+        "\"{}\" is no property's name: a name has letters and digits, as in \"MemoryHigh\"", name);
   if (contains(kOurs, name))
     return refuse("ocirun sets {} itself{}", name,
                   name == "Slice" ? ": name the slice in /linux/cgroupsPath" : "");
   if (reaches_beyond_the_unit(name))
     return refuse(
-        "{} would act on other units, on the host or on device rules, which an annotation must not",
+        "{} acts on other units, on the host or on device rules: an annotation must not set it",
         name);
   if (!Reader(value).read(property))
     return refuse(
-        "\"{}\" is no value: true, 'text', 12, 1.5, uint64 12 and ['a', 'b'] are examples of some",
+        "\"{}\" is no value of a property (examples: true, 'text', 12, 1.5, uint64 12, ['a', 'b'])",
         value);
   if (name.ends_with("Sec") && !name.ends_with("USec") && !rename_seconds(property))
-    return refuse("\"{}\" is no time: a number of seconds is meant, as in \"uint64 90\"", value);
+    return refuse("\"{}\" is no time: give a number of seconds, as in \"uint64 90\"", value);
   return property;
 }
 

@@ -91,7 +91,10 @@ class Conversation {
     if (text.starts_with(kOk)) return std::string(text.substr(kOk.size()));
     if (text.starts_with(kError))
       return std::unexpected(linux::parse_error_lines(text.substr(kError.size()), "ask systemd"));
-    return refuse("{} ended without an answer", kName);
+    return refuse(
+        "{}, which talks to systemd, ended without an answer (is it of the same version as "
+        "ocirun?)",
+        kName);
   }
 
   std::pair<int, UniqueFd> release() && { return {std::exchange(pid_, 0), std::move(socket_)}; }

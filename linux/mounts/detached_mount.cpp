@@ -169,7 +169,9 @@ Result<void> set_mount_attributes(Fd mount, MountAttributes attributes, Recursio
     done.error().within(std::move(locked));
   else if (recursion == Recursion::kTree && attributes.clear != 0)
     done.error().within(
-        "a flag of a mount below it is locked, it came from another user namespace");
+        "a mount below the source has a flag that another user namespace has locked: leave out "
+        "the recursive options, or bind without the mounts below (\"bind\" instead of "
+        "\"rbind\")");
   return done;
 }
 
@@ -185,7 +187,7 @@ std::string locked_flags(Fd mount, MountAttributes attributes) {
     if ((attributes.clear & known.attribute) && (filesystem->flags & known.statfs_flag))
       add(known.clear, known.set);
   if (attributes.clear & MOUNT_ATTR__ATIME) add("*atime", "of another atime mode");
-  if (!text.empty()) text += ", it came from another user namespace";
+  if (!text.empty()) text += ", because the mount comes from another user namespace";
   return text;
 }
 

@@ -24,7 +24,7 @@ void remove_name(const SafeDir::Entry& where, int flags) {
 
 Result<Device> device_of(const struct stat& info, RootfsPath path) {
   if (!S_ISCHR(info.st_mode) && !S_ISBLK(info.st_mode))
-    return refuse("it is no character or block device");
+    return refuse("it is no character or block device of the host");
   Device device;
   device.kind = S_ISBLK(info.st_mode) ? Device::Kind::kBlock : Device::Kind::kCharacter;
   device.path = std::move(path);

@@ -88,7 +88,8 @@ Result<void> finish_node(const SafeDir::Entry& where, const Procfs& procfs, cons
 Result<void> check_existing(const SafeDir::Entry& where, const Device& device) {
   TRY_ASSIGN(const struct stat info, sys::fstatat(where.parent, where.name.c_str()));
   if (!is_that_device(info, device))
-    return refuse("something else exists there already: it is not {}", description(device));
+    return refuse("the root filesystem has another file at this path, which is not {}",
+                  description(device));
   return {};
 }
 
@@ -164,7 +165,7 @@ Result<Cover> open_cover(const SafeDir::Entry& where) {
   if (made.error().number() != EEXIST) return std::unexpected(std::move(made).error());
   TRY_ASSIGN(UniqueFd found, sys::openat(where.parent, name, O_PATH | O_NOFOLLOW));
   TRY_ASSIGN(const struct stat info, sys::fstat(found));
-  if (!S_ISREG(info.st_mode)) return refuse("something else exists there already");
+  if (!S_ISREG(info.st_mode)) return refuse("the root filesystem has another file at this path");
   return Cover{.file = std::move(found), .was_made = false};
 }
 

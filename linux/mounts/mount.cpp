@@ -116,8 +116,10 @@ Error with_hint(Error error, const MountContext& context, const Mount& mount) {
         "in an outer container, leave out its maskedPaths and readonlyPaths below /proc (podman "
         "--security-opt unmask=ALL)");
   if (error.number() == EPERM && (mount.type == "sysfs" || mount.type == "mqueue"))
-    error.within(
-        fmt::format("{} belongs to a namespace that is not the container's own", mount.type));
+    error.within(fmt::format(
+        "{} belongs to a namespace that the container shares: give the container its own "
+        "{} namespace",
+        mount.type, mount.type == "sysfs" ? "network" : "ipc"));
   return error;
 }
 

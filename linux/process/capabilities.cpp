@@ -143,7 +143,7 @@ Result<void> become_user(Uid uid, Gid gid) {
     return fail(error, "/process/user/uid: become user {}{}", id,
                 error == EINVAL ? " (not mapped by /linux/uidMappings)" : "");
   }
-  if (::prctl(PR_SET_KEEPCAPS, 0UL, 0, 0, 0) != 0) return fail(errno, "keep capabilities no more");
+  if (::prctl(PR_SET_KEEPCAPS, 0UL, 0, 0, 0) != 0) return fail(errno, "clear PR_SET_KEEPCAPS");
   return {};
 }
 

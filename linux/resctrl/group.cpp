@@ -95,7 +95,9 @@ Result<Group> open_clos(Fd root, const IntelRdt& rdt, const std::string& name, b
   if (name == "/" || (rdt.clos_id && !has_schema)) {
     auto directory = sys::openat(root, name == "/" ? "." : name.c_str(), kDirectory);
     if (!directory && directory.error().number() == ENOENT)
-      return refuse("there is no such CLOS; make it first, or give it schemata (I-6)");
+      return refuse(
+          "this CLOS does not exist: make it in the resctrl filesystem first, or give schemata "
+          "in /linux/intelRdt");
     TRY_ASSIGN(UniqueFd opened, std::move(directory));
     return Group{std::move(opened), false};
   }

@@ -117,7 +117,7 @@ Result<Prepared> prepare_to_clone(const Arguments& arguments, char** argv) {
   // container.
   for (int fd = 3; fd < 3 + inheritance.descriptors(); ++fd)
     if (::fcntl(fd, F_GETFD) < 0)
-      return fail(errno, "LISTEN_FDS={}, --preserve-fds {}: descriptor {}",
+      return fail(errno, "LISTEN_FDS={}, --preserve-fds {}: descriptor {} is not open",
                   inheritance.listening_sockets, inheritance.preserved_descriptors, fd);
   const auto document = arguments.value("process");
   const auto document_descriptor = document ? named_descriptor(*document) : std::nullopt;

@@ -21,7 +21,8 @@ const Option* find_option(std::span<const Option> options, std::string_view word
 // The error for an unknown option, with the option that the user probably meant.
 Error unknown_option(std::string_view word, std::span<const Option> options) {
   if (find_option(global_options(), word) != nullptr)
-    return Error(0, fmt::format("{} stands before the command", word));
+    return Error(
+        0, fmt::format("{} is an option of ocirun itself: it stands before the command", word));
   const std::string_view letters = word.substr(1);
   if (letters.find_first_not_of("0123456789") == std::string_view::npos ||
       linux::parse_signal(letters))

@@ -14,7 +14,7 @@ constexpr std::array kGlobalOptions{
         Completes::kDirectory},
     Option{"log", 0, "FILE", "append messages to FILE; errors go to stderr as well",
            Completes::kFile},
-    Option{"log-format", 0, "text|json", "how they are written to it (default text)",
+    Option{"log-format", 0, "text|json", "the format of the messages (default text)",
            Completes::kWords},
     Option{"log-level", 0, "debug|info|warning|error",
            "the least severe message that is written (default info)", Completes::kWords},
@@ -23,7 +23,7 @@ constexpr std::array kGlobalOptions{
            "who manages cgroups (default cgroupfs)", Completes::kWords},
     Option{"systemd-cgroup", 0, {}, "the same as --cgroup-manager systemd"},
     Option{"rootless", 0, "true|false|auto",
-           "whether what only the host's root may do is left out (default auto)",
+           "leave out what only the host's root may do; auto: for other users (default auto)",
            Completes::kWords},
     Option{"criu", 0, "PATH", "accepted for runc's sake; there is no checkpoint command",
            Completes::kFile},
@@ -78,12 +78,12 @@ constexpr std::array kExecOptions{
     Option{"cap", 'c', "CAP_NAME", "add a capability", Completes::kCapability, Times::kMany},
     Option{"cgroup", 0, "[CTRL:]PATH", "a cgroup below the container's", Completes::kNothing,
            Times::kMany},
-    Option{"ignore-paused", 0, {}, "also in a paused container, where it will wait"},
+    Option{"ignore-paused", 0, {}, "enter a paused container too: the process waits for resume"},
     Option{"no-subreaper", 0, {}, "accepted for runc's sake"},
 };
 constexpr std::array kEventsOptions{
-    Option{"stats", 0, {}, "print what it uses once, and end"},
-    Option{"interval", 0, "DURATION", "between two of them (default 5s)"}};
+    Option{"stats", 0, {}, "print the statistics once, and exit"},
+    Option{"interval", 0, "DURATION", "the time between two statistics (default 5s)"}};
 constexpr std::array kKillOptions{Option{"all", 'a', {}, "signal every process of the container"}};
 constexpr std::array kListOptions{
     Option{"quiet", 'q', {}, "ids only"},
@@ -187,7 +187,7 @@ constexpr std::array kCommands{
             .completed_operands = {Operand{Completes::kContainer, can_pause}}},
     Command{.name = "resume",
             .operands = "ID",
-            .summary = "thaw them",
+            .summary = "thaw the processes of a paused container",
             .options = {},
             .least_operands = 1,
             .most_operands = 1,

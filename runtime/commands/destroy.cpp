@@ -108,8 +108,10 @@ Result<void> destroy_container(const StateDirectory& directory,
   if (is_ours && record.rootfs_mount) {
     TRY_ASSIGN(const HostRootfs rootfs, detach_host_rootfs(record));
     if (rootfs == HostRootfs::kIsNotOurs)
-      log.warn(fmt::format("{}: the container's own mount is not what is seen there: left alone",
-                           record.rootfs));
+      log.warn(fmt::format(
+          "{}: another mount covers or replaces the mount of the root filesystem: nothing is "
+          "unmounted there",
+          record.rootfs));
   }
 
   std::optional<bundle::Config> config;  // read before the state directory is removed

@@ -59,7 +59,7 @@ Result<void> follow_container(const Container& container, std::chrono::nanosecon
   if (!end) return std::unexpected(end.error());
   TRY_ASSIGN(const auto cgroup, container.cgroup());
   auto oom = cgroup->watch_oom();
-  if (!oom) log.warn("no oom events will be told: " + oom.error().message());
+  if (!oom) log.warn("out-of-memory events cannot be told: " + oom.error().message());
   const std::string& id = container.record().id;
   std::array<pollfd, 2> watched{end->wanted(), pollfd{-1, 0, 0}};
   if (oom) watched[1] = {oom->fd().value, oom->poll_events(), 0};

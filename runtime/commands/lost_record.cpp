@@ -35,8 +35,8 @@ Result<void> check_nobody_is_left(const bundle::ContainerRecord& probable) {
   const auto pids = cgroup ? (*cgroup)->pids() : Result<std::vector<int>>{};
   if (!pids || pids->empty() || bears_mark_of_another(probable)) return {};
   return refuse(
-      "state.json and intent.json are damaged or gone, and the processes in the cgroup {} need not "
-      "be this container's: end them, then delete it again",
+      "state.json and intent.json are damaged or gone, and the processes in the cgroup {} may "
+      "belong to another container: check and end them, then repeat delete --force",
       probable.cgroup.path);
 }
 
@@ -58,10 +58,12 @@ Result<bundle::ContainerRecord> record_without_files(const GlobalOptions& option
   }
   if (marked) guess.cgroup = marked->record;
   log.warn(fmt::format(
-      "state.json and intent.json are damaged or gone: {}; not known are poststop hooks, a resctrl "
-      "group, a rootfs mounted on the host and processes outside of a cgroup of its own",
-      marked ? fmt::format("the cgroup {} is removed, which bears its mark", marked->record.path)
-             : "no cgroup bears its mark, so none is removed"));
+      "state.json and intent.json are damaged or gone: {}; unknown, and left as they are: "
+      "poststop hooks, a resctrl group, a root filesystem mounted on the host, processes "
+      "outside of the cgroup",
+      marked ? fmt::format("the cgroup {}, which has the container's mark, is removed",
+                           marked->record.path)
+             : "no cgroup has the container's mark, so none is removed"));
   return guess;
 }
 

@@ -20,8 +20,9 @@ Result<void> forget_taken_cgroup(const Store& store, const StateDirectory& direc
   if (linux::is_alive(record.init())) return {};
   TRY_ASSIGN(const bool is_taken, is_of_another(store, directory, record));
   if (!is_taken) return {};
-  log.warn(fmt::format("the cgroup {} is not this container's, or no longer: left alone",
-                       record.cgroup.path));
+  log.warn(
+      fmt::format("the cgroup {} does not belong to this container, or no longer: it is left alone",
+                  record.cgroup.path));
   record.cgroup = {};
   return {};
 }

@@ -17,7 +17,8 @@
 namespace ocirun::runtime {
 namespace {
 
-constexpr char kGoesOnAlready[] = "it does not wait for start any more: it is running, or about to";
+constexpr char kGoesOnAlready[] =
+    "the container was started already: its program runs, or is about to run";
 
 Result<void> run_poststart(const StateDirectory& directory, const bundle::ContainerRecord& record,
                            const Log& log) {
@@ -68,8 +69,10 @@ Result<void> hear_nothing(const StateDirectory& directory, const bundle::Contain
     return no_answer_of_agent(*config->seccomp, so_far);
   }
   if (is_ours_to_tell(may_be_hook, so_far))
-    log.warn(fmt::format("still waiting after {} s for the container's process, which {}",
-                         so_far.count(), executing ? "executes its program" : "was told to start"));
+    log.warn(fmt::format(
+        "after {} s the program of the container has not been executed yet: the container's "
+        "process {}",
+        so_far.count(), executing ? "is executing it" : "was told to start"));
   return {};
 }
 

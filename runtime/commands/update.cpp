@@ -129,7 +129,8 @@ Result<void> Update::change_nodes() {
   nodes_.emplace(std::move(*begun));
   if (!nodes_->left_nodes().empty())
     warn_(fmt::format(
-        "the container's {} stays, as it is no longer what was given; the device is denied",
+        "the node {} stays in the container, because the container has replaced it; access to "
+        "the device is denied",
         nodes_->left_nodes()));
   if (change_.devices.empty()) change_.devices = before_.devices;
   // The last rule that matches decides.

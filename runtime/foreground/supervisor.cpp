@@ -35,8 +35,9 @@ Result<int> count_listening_sockets() {
   const std::string_view text = variable("LISTEN_FDS");
   const auto count = linux::number<int>(text);
   if (!count || *count < 0 || *count > kMostSockets)
-    return refuse("LISTEN_FDS={}: must be a number from 0 to {}, as LISTEN_PID is ours", text,
-                  kMostSockets);
+    return refuse(
+        "LISTEN_FDS={}: must be a number from 0 to {}, because LISTEN_PID names this process", text,
+        kMostSockets);
   return *count;
 }
 
@@ -75,7 +76,7 @@ Result<void> Supervisor::wait_until_read() const {
   read.writer.reset();  // the manager now holds the only copy, and closes it
   pollfd watched{read.reader.get(), 0, 0};
   if (::poll(&watched, 1, kReadPatience) == 0)
-    return refuse("NOTIFY_SOCKET: the service manager has not read it for {} s",
+    return refuse("NOTIFY_SOCKET: the service manager has not read the notification for {} s",
                   kReadPatience / 1000);
   return {};
 }

@@ -237,7 +237,7 @@ Result<void> ContainerProcess::execute() {
   const int error = errno;
   const bool may_be_filter = config_.seccomp && (error == EPERM || error == EACCES);
   return fail(error, "exec {}{}{}", executable_,
-              may_be_filter ? " (does /linux/seccomp allow execve?)" : "",
+              may_be_filter ? " (/linux/seccomp must allow execve)" : "",
               linux::explain_exec(executable_, error, place()));
 }
 

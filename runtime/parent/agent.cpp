@@ -47,7 +47,7 @@ Result<UniqueFd> receive_terminal(const linux::Packet& packet, Fd console) {
     return UniqueFd();
   }
   UniqueFd kept(::fcntl(master.get(), F_DUPFD_CLOEXEC, 3));
-  if (!kept) return fail(errno, "keep the terminal");
+  if (!kept) return fail(errno, "duplicate the terminal's descriptor");
   prepare_relay(kept);
   return kept;
 }

@@ -32,7 +32,7 @@ void ChildLink::kill() {
 
 Error ChildLink::death_report() {
   const auto status = linux::collect_child(child_, kPatienceWithTheDead);
-  std::string how = "ended (one of its processes does not: is it waiting for the kernel?)";
+  std::string how = "ended, but it cannot be collected (it may hang in the kernel: state D in ps)";
   if (status && WIFSIGNALED(*status))
     how = "was killed by signal " + signal_text(WTERMSIG(*status));
   if (status && WIFEXITED(*status))

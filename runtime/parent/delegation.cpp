@@ -59,7 +59,10 @@ Result<void> delegate_cgroup(const bundle::Config& config, const cgroups::Layout
                              Fd cgroup) {
   if (cgroup.value < 0 || !layout.pure_v2() || !governs_cgroup(config)) return {};
   const auto owner = owner_of(config);
-  if (!owner) return refuse("/process/user/uid: is not mapped, so nobody can own the cgroup");
+  if (!owner)
+    return refuse(
+        "/process/user/uid: is not mapped by /linux/uidMappings, so the cgroup is not given to "
+        "the container's user");
   struct stat now{};
   if (::fstat(cgroup.value, &now) == 0 && now.st_uid == *owner) return {};
   TRY(give(cgroup, "", *owner));

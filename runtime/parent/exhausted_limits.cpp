@@ -41,7 +41,7 @@ Error name_limit(Error error, const cgroups::Cgroup& cgroup, std::uint64_t kills
   const auto stats = cgroup.stats();
   if (stats && stats->pids && stats->pids->limit && error.number() == EAGAIN)
     error.within(fmt::format(
-        "does {}, which is {}, leave room for another process? (update --pids-limit raises it)",
+        "{}, which is {}, may leave no room for another process (update --pids-limit raises it)",
         kPidsPointer, *stats->pids->limit));
   if (!stats || !stats->memory) return error;
   const cgroups::MemoryStats& memory = *stats->memory;

@@ -47,8 +47,9 @@ Result<UniqueFd> open_cgroup_of_init(Fd container, int init) {
   const auto below = path_below(text, name);
   if (!below)
     return refuse(
-        "the container's cgroup {} takes no process, because it hands controllers down, and the "
-        "container's init is not below it either: name a sub-cgroup with --cgroup",
+        "the container's cgroup {} takes no process, because it hands controllers down to "
+        "cgroups below it, and the container's init is in none of those: name one with "
+        "--cgroup",
         name);
   TRY_ASSIGN(UniqueFd top, linux::sys::openat(container, ".", O_PATH | O_DIRECTORY));
   return linux::SafeDir(std::move(top))

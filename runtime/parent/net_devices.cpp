@@ -46,12 +46,13 @@ Result<void> bring_back(const StateDirectory& directory, Fd network_namespace, U
     TRY_ASSIGN(pinned, pinned_network(directory.descriptor()));
     network_namespace = pinned;
   }
-  TRY_ASSIGN(const auto gone,
-             within(linux::request_device_return(network_namespace, std::move(journal)),
-                    fmt::format("bring the network devices back (in {0} {1} tells of them, and {2} "
-                                "keeps their namespace); mend what hinders it, then give delete "
-                                "--force",
-                                directory.path().string(), kDeviceJournal, kNetworkPin)));
+  TRY_ASSIGN(
+      const auto gone,
+      within(linux::request_device_return(network_namespace, std::move(journal)),
+             fmt::format("bring the network devices back to the host ({0}/{1} lists them, "
+                         "{0}/{2} keeps their network namespace): remove the cause, then repeat "
+                         "delete --force",
+                         directory.path().string(), kDeviceJournal, kNetworkPin)));
   for (const std::string& name : gone)
     log.warn(fmt::format(
         "the network device {} was found neither on the host nor in the container's network "
@@ -67,7 +68,9 @@ Result<void> move_net_devices(const StateDirectory& directory,
                               const Log& log) {
   TRY_ASSIGN(const PinOutcome pin, pin_network(directory.descriptor(), network_namespace));
   if (pin == PinOutcome::kNotPermitted)
-    log.debug("the network namespace may not be mounted: SIGKILL would lose virtual devices");
+    log.debug(
+        "the network namespace cannot be kept by a mount: virtual devices are lost if create "
+        "is killed");
   TRY(linux::sys::openat(directory.descriptor(), kDeviceJournal,
                          kToAppend | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
   const linux::Interrupt interrupt{.descriptor = Signals::descriptor(), .check = Signals::check};

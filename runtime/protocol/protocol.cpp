@@ -54,8 +54,7 @@ Result<linux::Packet> ask(const linux::MessageSocket& parent, Message question,
   TRY(tell(parent, question, payload));
   TRY_ASSIGN(linux::Packet answer, parent.receive());
   if (answer.end_of_stream)
-    return fail(EPIPE, "the runtime died while we waited for an answer to {}",
-                message_name(question));
+    return fail(EPIPE, "ocirun ended before it answered {}", message_name(question));
   const Exchange* row = find_exchange(question);
   if (row == nullptr || static_cast<Message>(answer.tag) != row->answer)
     return fail(EPROTO, "wrong answer to {}", message_name(question));
@@ -65,13 +64,13 @@ Result<linux::Packet> ask(const linux::MessageSocket& parent, Message question,
 Result<void> await_go(const linux::MessageSocket& parent) {
   TRY_ASSIGN(const linux::Packet packet, parent.receive());
   if (packet.end_of_stream) return fail(EPIPE, "the runtime died");
-  if (static_cast<Message>(packet.tag) != Message::kGo) return fail(EPROTO, "waited for Go");
+  if (static_cast<Message>(packet.tag) != Message::kGo) return fail(EPROTO, "expected Go");
   return {};
 }
 
 Result<int> parse_number(std::string_view payload) {
   const auto number = linux::number<int>(payload);
-  if (!number) return fail(EPROTO, "a number was due, not \"{}\"", payload);
+  if (!number) return fail(EPROTO, "expected a number, not \"{}\"", payload);
   return *number;
 }
 

@@ -75,7 +75,8 @@ struct Exchange {
 };
 
 inline constexpr std::string_view kFiltered =
-    "its seccomp filter was loaded: does /linux/seccomp allow what follows?";
+    "its seccomp filter was loaded (/linux/seccomp must allow the calls that follow, execve "
+    "among them)";
 
 /// The child's messages in the order of a container's life. The child may leave messages out, and
 /// may not go back in this order.

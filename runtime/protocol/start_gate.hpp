@@ -19,9 +19,8 @@ inline constexpr char kGateExec = 'E';
 inline constexpr char kGateFailed = 'F';
 
 inline constexpr char kEndedBeforeExec[] =
-    "the container's init was killed before it could execute the program "
-    "(does /linux/seccomp allow execve, and what goes before it? does RLIMIT_NOFILE allow four "
-    "descriptors?)";
+    "the container's init was killed before it could execute the program (/linux/seccomp must "
+    "allow execve and the calls before it; RLIMIT_NOFILE must allow four descriptors)";
 
 /// Init's side.
 class StartGate {

@@ -57,9 +57,9 @@ Result<UniqueFd> pinned_network(Fd directory) {
   TRY_ASSIGN(const bool is_namespace, is_mounted(pin));
   if (!is_namespace)
     return refuse(
-        "{} is no network namespace in this mount namespace: the container's was kept there in "
-        "another one; give delete --force there, or remove that file, and the network devices are "
-        "lost",
+        "{} is not the container's network namespace here, because ocirun mounted it in "
+        "another mount namespace: run delete --force there, or remove this file and lose the "
+        "network devices",
         kNetworkPin);
   return linux::sys::open(linux::host_fd_link(pin).c_str(), O_RDONLY);
 }
@@ -73,7 +73,7 @@ Result<void> unpin_network(Fd directory) {
       TRY(linux::sys::unmount(linux::host_fd_link(pin).c_str(), linux::sys::kDetach));
     return remove_file(directory);
   };
-  return within(unpin(), "let go of the container's network namespace");
+  return within(unpin(), "unmount the container's network namespace");
 }
 
 }  // namespace ocirun::runtime

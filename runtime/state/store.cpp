@@ -68,7 +68,7 @@ Result<StateDirectory> Store::find(const ContainerId& id) const {
   if (!directory_) return missing();
   const char* name = id.string().c_str();
   if (!may_look_at(name))
-    return fail(EPERM, "{} in the shared state root {} is none of yours{}", id.string(),
+    return fail(EPERM, "container {} in the shared state root {} is not yours{}", id.string(),
                 path_.string(), owner_unless_caller(directory_, name));
   auto directory =
       linux::sys::openat(directory_, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);

@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(a_hook_without_timeout_is_told_of_every_ten_seconds_by_kind
   must(run_phase(hooks, Kind::kCreateContainer, FailureRule::kAbort, around));
   BOOST_REQUIRE(!warnings.empty());
   BOOST_TEST(warnings[0] == "createContainer hook #1 (" + scratch / "h" +
-                                "): it has no timeout, and has run for 10 s already");
+                                ") has no timeout, and has run for 10 s already");
 }
 
 BOOST_AUTO_TEST_CASE(nobody_needs_to_listen_to_warnings) {

@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(what_confines_it_happens_in_its_process_before_its_program)
   BOOST_TEST(::umask(own) == 022U);
   around.confine = [] { return Result<void>(fail(EPERM, "not allowed")); };
   BOOST_TEST(must_fail(run_hook(hook, around)) ==
-             "load the seccomp filter for it: operation not permitted");
+             "load the seccomp filter for the hook: operation not permitted");
 }
 
 BOOST_AUTO_TEST_CASE(it_has_no_descriptor_but_the_three) {

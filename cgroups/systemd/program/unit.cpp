@@ -175,7 +175,8 @@ Result<std::string> start_scope(const Bus& bus, const std::string& unit,
     return refuse("start {}: systemd's job ended as \"{}\" (see systemctl status {})", unit, result,
                   unit);
   TRY_ASSIGN(const std::string path, find_unit(bus, unit));
-  if (path.empty()) return refuse("start {}: it ended at once", unit);
+  if (path.empty())
+    return refuse("start {}: the scope ended at once (see journalctl --unit {})", unit, unit);
   return bus.text_property(path, kScopeInterface, "ControlGroup");
 }
 

@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(an_image_for_another_system_is_warned_about) {  // T-8
 }
 
 BOOST_AUTO_TEST_CASE(a_virtual_machine_is_refused_and_other_platforms_are_warned_about) {  // T-10
-  constexpr Mistake kMistakes[] = {{R"({"vm": {}})", "/vm", "a virtual machine is asked for"}};
+  constexpr Mistake kMistakes[] = {{R"({"vm": {}})", "/vm", "asks for a virtual machine"}};
   check_mistakes(kMistakes);
   const Parsed parsed =
       parse_patched(R"({"windows": {}, "solaris": {}, "zos": {}, "freebsd": {"jail": 7}})");

@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(network_devices) {  // L-29
       {R"({"linux": {"netDevices": {"a": {"name": "x%d%d"}}}})", "/linux/netDevices/a/name",
        "is no name"},
       {R"({"linux": {"netDevices": {"a": {"name": "x"}, "b": {"name": "x"}}}})",
-       "/linux/netDevices/b", "gets the same name \"x\" as \"a\""},
+       "/linux/netDevices/b", "would get the name \"x\", which \"a\" gets already"},
   };
   check_mistakes(kMistakes);
 }

@@ -20,9 +20,9 @@ BOOST_AUTO_TEST_CASE(a_forged_record_is_no_way_to_other_directories) {
   BOOST_TEST(refused({.path = "/a/..", .directories = {{"cpu", "/x/a/.."}}, .created_parents = {}})
                  .contains("is no cgroup's path"));
   BOOST_TEST(refused({.path = "/a", .directories = {{"cpu", "/x/../a"}}, .created_parents = {}})
-                 .contains("is no place of the cgroup"));
+                 .contains("is no directory of the cgroup"));
   BOOST_TEST(refused({.path = "/a", .directories = {{"cpu", "/x/b"}}, .created_parents = {}})
-                 .contains("is no place of the cgroup"));
+                 .contains("is no directory of the cgroup"));
   for (const char* parent : {"/home", "/x", "/x/a/b", "/x/a/b/c", "/x/a/..", "/", ""})
     BOOST_TEST(
         refused({.path = "/a/b", .directories = {{"cpu", "/x/a/b"}}, .created_parents = {parent}})

@@ -111,9 +111,12 @@ CHILD_TEST(something_else_of_that_name_is_an_error, CLONE_NEWNS) {  // L-21
   };
   check_text(
       must_fail(make(0, NodeSource::kMakeNode)),
-      "device /dev/null: something else exists there already: it is not the character device 1:3");
-  check_text(must_fail(make(1, NodeSource::kMakeNode)), "something else exists there already");
-  check_text(must_fail(make(0, NodeSource::kBindHostNode)), "something else exists there already");
+      "device /dev/null: the root filesystem has another file at this path, which is not the "
+      "character device 1:3");
+  check_text(must_fail(make(1, NodeSource::kMakeNode)),
+             "the root filesystem has another file at this path");
+  check_text(must_fail(make(0, NodeSource::kBindHostNode)),
+             "the root filesystem has another file at this path");
   must(make(2, NodeSource::kMakeNode));
   must(make(2, NodeSource::kMakeNode));  // that very device is accepted
   Device device = default_devices()[2];

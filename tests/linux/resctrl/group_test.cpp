@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(a_named_clos_that_differs_is_an_error_that_names_the_line) 
 BOOST_AUTO_TEST_CASE(a_named_clos_without_a_schema_must_exist)  // I-6
 {
   const ResctrlTree tree;
-  BOOST_TEST(contains(must_fail(apply(tree, {.clos_id = "gold"})), "there is no such CLOS"));
+  BOOST_TEST(contains(must_fail(apply(tree, {.clos_id = "gold"})), "this CLOS does not exist"));
   BOOST_TEST(!tree.has("gold"));
   tree.make_group("gold");
   must(apply(tree, {.clos_id = "gold"}));

@@ -170,8 +170,10 @@ BOOST_AUTO_TEST_CASE(the_first_operand_is_the_id) {
 }
 
 BOOST_AUTO_TEST_CASE(an_option_that_belongs_elsewhere_is_told_where) {
-  BOOST_TEST(error_of({"--root", "/x"}) == "--root stands before the command");
-  BOOST_TEST(error_of({"web1", "--debug"}) == "--debug stands before the command");
+  BOOST_TEST(error_of({"--root", "/x"}) ==
+             "--root is an option of ocirun itself: it stands before the command");
+  BOOST_TEST(error_of({"web1", "--debug"}) ==
+             "--debug is an option of ocirun itself: it stands before the command");
   for (const char* word : {"-9", "-KILL", "-SIGTERM"})
     BOOST_TEST(error_of({"web1", word})
                    .ends_with(std::string("the signal is an operand: ocirun "

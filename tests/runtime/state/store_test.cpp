@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(a_sticky_root_of_roots_is_shared_and_each_user_sees_their_o
                BOOST_TEST(must(open().ids()).empty());
                for (const char* name : {"of-user", "of-root", "open"}) {
                  const std::string text = must_fail(open().find(id(name)));
-                 BOOST_TEST(text.find("is none of yours: it belongs to user") != std::string::npos);
+                 BOOST_TEST(text.find("is not yours: it belongs to user") != std::string::npos);
                }
                BOOST_TEST(
                    must_fail(open().find(id("missing"))).starts_with("container does not exist"));
