@@ -1,5 +1,5 @@
-# What bash, zsh and fish offer when one types at them. Each shell runs on a terminal and completes for itself
-# (lib/completion); of one that is not installed the tests are skipped.
+# The candidates that bash, zsh and fish offer at a command line. Each shell runs on a terminal and completes itself
+# (lib/completion). The tests of a shell that is not installed are skipped.
 load lib/common
 
 setup() {
@@ -8,13 +8,13 @@ setup() {
   TYPED=() EXPECTED=
 }
 
-# offered LINE [WORD…]: exactly these words, in any order, are to be offered for the last word of the line.
+# offered LINE [WORD…]: expects exactly these candidates, in any order, for the last word of the line. Checked by all_by.
 offered() {
   TYPED+=("$1")
   EXPECTED+="$1: $(printf '%s\n' "${@:2}" | LC_ALL=C sort -u | paste -sd' ')"$'\n'
 }
 
-# all_by SHELL: the shell offers just that.
+# all_by SHELL: the shell offers the candidates that were announced by `offered`.
 all_by() {
   local line index=0 found=
   "$OCIRUN" completion "$1" >"$TMP/script"
@@ -28,7 +28,7 @@ all_by() {
 
 needs_shell() { command -v "$1" >/dev/null || skip "$1 is not installed"; }
 
-# Long options of --help; their letters too where the shell offers these.
+# Prints the long options of --help, and their letters for zsh and fish, which offer them.
 options_of() { # SHELL [COMMAND]
   local letters='^  ((-.), )? *(--[a-z0-9-]+).*'
   "$OCIRUN" "${@:2}" --help | case $1 in
@@ -39,7 +39,7 @@ options_of() { # SHELL [COMMAND]
 }
 commands() { "$OCIRUN" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'; }
 
-# completes_the_table SHELL: every command, and every option of each.
+# completes_the_table SHELL: every command, and every option of each command, is offered.
 completes_the_table() {
   local shell=$1 command
   needs_shell "$shell"
@@ -74,7 +74,7 @@ completes_values() {
   cd files || return
   offered "ocirun create --pid-file=$TMP/files/fi" "$TMP/files/file"
   offered "ocirun update --resources fi" file
-  # zsh and fish end a folder with a slash.
+  # zsh and fish append a slash to a directory.
   if [[ $1 != bash ]]; then end=/; fi
   offered "ocirun validate f" "folder${end:-}"
   offered "ocirun run --bundle f" "folder${end:-}"
@@ -82,7 +82,7 @@ completes_values() {
   all_by "$1"
 }
 
-# Containers made, running, paused and stopped.
+# Makes a created, a running, a paused and a stopped container.
 make_containers() {
   local name
   for name in made running paused; do
@@ -120,7 +120,7 @@ completes_ids() {
   all_by "$1"
 }
 
-# A name that the shell would run, as a container of the state root and in the line that is typed.
+# Tries names with a command substitution, of a directory in the state root and in the typed line: no shell may execute it.
 # shellcheck disable=SC2016 # nobody is to expand these
 runs_nothing() {
   needs_shell "$1"

@@ -1,4 +1,4 @@
-# Commands that meet on one container: each has its turn or says why not, and nothing is left between them.
+# Concurrent commands on one container: each does its work or says why it cannot, and together they leave nothing behind.
 load lib/common
 
 @test "of 64 creates of one id one wins, and the others say that it exists" {
@@ -20,10 +20,10 @@ load lib/common
   status_is running
 }
 
-# refusals: the sentences that a command may end with when another one was first.
+# refusals: the messages with which a command may end when another command was faster.
 refusals='container with given ID already exists|container does not exist|container is incomplete|process was killed by signal 9 .SIGKILL. while|cannot (start|exec in|delete|pause|resume|kill) .*|container not running|start.sock: connection refused|init was killed before it could execute|container not (paused|running or created)|another ocirun command|container was deleted while it was made'
 
-# work SECONDS SEED: one worker's commands on four containers; what is not expected goes to its file.
+# work SECONDS SEED: one worker: random commands on four containers. Unexpected results go to $TMP/unexpected.SEED.
 work() {
   local until=$((SECONDS + $1)) id command said status
   RANDOM=$2
@@ -42,7 +42,7 @@ work() {
     timeout -k 1 60 "$OCIRUN" --root "$ROOT" "${command[@]}" </dev/null >"$TMP/out.$2" 2>&1 3>&- 4>&- || status=$?
     said=$(<"$TMP/out.$2")
     echo "${command[0]} $status" >>"$TMP/done.$2"
-    # A program that was killed with its container ends with 128 and the signal's number.
+    # 137: exec's program was killed (SIGKILL) together with its container.
     [[ $status == 0 || $said =~ $refusals || (${command[0]} == exec && $status == 137 && -z $said) ]] || echo "${command[*]}: $status: $said" >>"$TMP/unexpected.$2"
   done
 }
@@ -50,7 +50,7 @@ work() {
 @test "eight workers who create, start, enter, kill and delete four containers at random only get answers" {
   [[ ${OCIRUN_TEST_SECONDS:-} ]] || skip "a random schedule is for ./dev test --all, or OCIRUN_TEST_SECONDS=15"
   local worker pids=() seconds=$OCIRUN_TEST_SECONDS
-  config 'del(.linux.cgroupsPath)' # each has its own, named after its id
+  config 'del(.linux.cgroupsPath)' # so that each container has the default cgroup, named after its id
   for ((worker = 1; worker <= 8; worker++)); do
     work "$seconds" "$worker" &
     pids+=($!)
@@ -96,7 +96,7 @@ work() {
     run strace -o "$TMP/trace" -e trace=unlinkat -e "inject=unlinkat:signal=KILL:when=$count" "$OCIRUN" --root "$ROOT" delete "$ID"
     [[ $status == 0 ]] || is_told_that_it_goes
   done
-  [[ $count -gt 7 ]] # the files alone are seven
+  [[ $count -gt 7 ]] # at least one more than the seven files of a state directory
 }
 
 is_told_that_it_goes() {
@@ -112,7 +112,7 @@ is_told_that_it_goes() {
   pid=$(init_pid)
   ocirun kill "$ID" KILL
   eventually is_gone "/proc/$pid"
-  # The sandbox has a pid namespace of its own, whose next number may be chosen.
+  # The sandbox has a pid namespace of its own, where the next pid can be chosen.
   eventually takes_number "$pid"
   attempt kill "$ID" KILL
   exits 1 "container not running"

@@ -1,11 +1,11 @@
-# Files of the state directory that are not what ocirun has written: each is told in a sentence, hides no other
-# container, and never keeps `delete --force` from removing everything.
+# Damaged files in the state directory: a message names each, other containers are still listed, and `delete --force` removes
+# everything in all cases.
 load lib/common
 load lib/accidents
 
 ways=(empty half garbage mebibyte huge nul wrong-types array deep directory full-directory link loop fifo socket device unreadable foreign gone)
 
-# damage FILE WAY
+# damage FILE WAY: damages a file of the container's state directory in one of the ways.
 damage() {
   local file=$ROOT/$ID/$1 kept=$TMP/whole
   cp "$file" "$kept"
@@ -26,7 +26,7 @@ damage() {
     loop) ln -s "$1" "$file" ;;
     fifo) mkfifo "$file" ;;
     socket) python3 -c 'import os, socket, sys; os.chdir(sys.argv[1]); socket.socket(socket.AF_UNIX).bind(sys.argv[2])' "$ROOT/$ID" "$1" ;;
-    device) mknod "$file" c 1 5 ;; # /dev/zero: reading it would never end
+    device) mknod "$file" c 1 5 ;; # /dev/zero, which has no end of file
     unreadable) install -m 000 "$kept" "$file" ;;
     foreign) install -o 1000 -g 1000 -m 600 "$kept" "$file" ;;
     gone) ;;
@@ -35,10 +35,10 @@ damage() {
   if [[ -f $file ]] && cmp -s "$file" "$kept"; then UNCHANGED=1; fi
 }
 
-# is_whole WAY: what root reads all the same, and what has nothing that this way could damage.
+# is_whole WAY: root can read the file in spite of this damage, or the damage has not changed the file.
 is_whole() { [[ $1 == unreadable || $1 == foreign || $UNCHANGED == 1 ]]; }
 
-# is_removed: by force, with its process and cgroup; the other container lives on.
+# is_removed PID: `delete --force` removes the container with its process and cgroup, and the other container still runs.
 is_removed() {
   local pid=$1
   run timeout 20 "$OCIRUN" --root "$ROOT" delete --force "$ID"
@@ -48,7 +48,7 @@ is_removed() {
   eventually is_gone "/proc/$pid"
 }
 
-# each_way FILE CHECK: a running container, with that file damaged, in the eyes of CHECK WAY.
+# each_way FILE CHECK: for each way, damages the file of a running container and calls CHECK WAY.
 each_way() {
   local way pid other=$ID-other mine=$ID
   config '.linux.cgroupsPath = "/" + $id' --arg id "$other"
@@ -60,7 +60,7 @@ each_way() {
     create_and_start
     pid=$(init_pid)
     damage "$1" "$way"
-    echo "$1: $way" # first: a check that stands before || does not stop at its first failure
+    echo "$1: $way" # printed first: a CHECK with || does not stop at its first failure
     "$2" "$way"
     lists_both "$other"
     is_removed "$pid"
@@ -77,7 +77,7 @@ lists_both() {
   [[ -z ${EXPECTED:-} ]] || equal "$EXPECTED" "$LISTED"
 }
 
-# refuses_by_name WORD…: status 1 and a sentence that names the container's trouble.
+# refuses_by_name WORD…: the command fails with status 1 and a message about the damaged container.
 refuses_by_name() {
   run timeout 20 "$OCIRUN" --root "$ROOT" "$@"
   exits 1 "ocirun: $1 $ID: "
@@ -173,7 +173,7 @@ filter_is_told() {
   done
 }
 
-# What is left of a create that was killed: state.json is not there yet, and the intent is damaged too.
+# A `create` that was killed leaves no state.json; here its intent.json is damaged too.
 @test "with state.json and intent.json both damaged delete --force still removes the state" {
   create
   ocirun kill "$ID" KILL
@@ -191,7 +191,7 @@ filter_is_told() {
   mkdir -p "$ROOT/people/letters" "$ROOT/bundle/rootfs" "$ROOT/other"
   echo dear >"$ROOT/people/letters/one"
   cp "$BUNDLE/config.json" "$ROOT/bundle/"
-  echo '{"id": "other", "init_process_pid": 1}' >"$ROOT/other/state.json" # another runtime's
+  echo '{"id": "other", "init_process_pid": 1}' >"$ROOT/other/state.json" # the state of another runtime
   mkfifo "$ROOT/other/exec.fifo"
   chmod 700 "$ROOT"
   find "$ROOT" | sort >"$TMP/before"
@@ -203,13 +203,13 @@ filter_is_told() {
   done
   find "$ROOT" | sort | diff "$TMP/before" -
   rm -r "$ROOT"/{people,bundle,other}
-  mkdir "$ROOT/empty" # what a create that was killed early leaves
+  mkdir "$ROOT/empty" # a `create` that was killed early leaves an empty directory
   attempt delete --force empty
   succeeds
   [[ ! -e $ROOT/empty ]]
 }
 
-# damaged_both WAY: the container's two records.
+# damaged_both WAY: damages intent.json and state.json.
 damaged_both() {
   damage intent.json "$1"
   damage state.json "$1"
@@ -271,7 +271,8 @@ PYTHON
   rmdir "$ROOT-other"
 }
 
-# with_strangers: a create that was killed when it had made its intent and no cgroup; $STRANGER has the cgroup by now.
+# with_strangers: the state directory of a `create` that was killed after it had written intent.json and before it made a cgroup. The
+# process $STRANGER is in a cgroup of that path.
 with_strangers() {
   waits_in_a_hook createRuntime
   create_is_killed
@@ -328,7 +329,7 @@ try:
     mark = os.getxattr(sys.argv[1], "trusted.ocirun.container")
     os.removexattr(sys.argv[1], "trusted.ocirun.container")
     os.setxattr(sys.argv[1], "user.ocirun.container", mark)
-except OSError: # it is on one of them
+except OSError: # the mark is in one of both attributes
     pass
 PYTHON
   done

@@ -1,5 +1,5 @@
-# A whole distribution in the container: debootstrap's minimal Debian with python3 and nginx, made once
-# (lib/debian-rootfs) and used read-only below a tmpfs where something is written.
+# A distribution in the container: debootstrap's minimal Debian with python3 and nginx, made once by lib/debian-rootfs. It is
+# used read-only, with a tmpfs over the directories that are written to.
 load lib/common
 
 setup() {

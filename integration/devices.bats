@@ -93,7 +93,7 @@ device() { config '.linux.devices += [$d]' --argjson d "$1"; }
   config '.linux.devices[0].fileMode = 438'
   inside 'stat -c %a /dev/full'
   mentions "/linux/devices/0: owner 5:6 cannot be given"
-  config '.linux.devices[0] |= (.uid = 0 | .gid = 0)' # as engines write it into every device
+  config '.linux.devices[0] |= (.uid = 0 | .gid = 0)' # engines write this into every device
   inside 'stat -c %a /dev/full'
   succeeds 666
   device '{"type": "p", "path": "/dev/pipe", "fileMode": 384, "uid": 5, "gid": 6}'

@@ -11,7 +11,7 @@ load lib/common
   done
 }
 
-# Without jq and a subshell's sleep: this runs 200 times.
+# Uses neither jq nor sleep, because it is called 200 times.
 wait_until_stopped() {
   local deadline=$((SECONDS + 40))
   while [[ $SECONDS -lt $deadline ]]; do

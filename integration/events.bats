@@ -1,15 +1,15 @@
-# What `events` prints: stats in runc's form, and that a container ran out of memory.
+# The output of `events`: statistics in runc's form, and out-of-memory events.
 load lib/common
 
 resources() { config '.linux.resources += '"$1"; }
 
-# stats FILTER: of one reading.
+# stats FILTER: takes one sample and prints what jq's filter selects.
 stats() { ocirun events --stats "$ID" | jq -r "$1"; }
 
-# lines TYPE: how many events of that type were printed so far.
+# lines TYPE: prints the number of events of this type until now.
 lines() { jq -r .type "$TMP/events" 2>/dev/null | grep -cx "$1" || true; }
 printed() { [[ $(lines "$1") -ge $2 ]]; }
-# Some kernels count in ticks of the clock.
+# Uses the CPU until the counter moves: some kernels count in clock ticks.
 has_used_the_cpu() { ocirun exec "$ID" seq 100000 >/dev/null && [[ $(stats .data.cpu.usage.total) -gt 0 ]]; }
 
 @test "events --stats prints one object in one line, with limits and use" {
@@ -46,7 +46,7 @@ has_used_the_cpu() { ocirun exec "$ID" seq 100000 >/dev/null && [[ $(stats .data
   equal '[]' "$(ocirun events --stats "$ID" | jq -c '[.data.network_interfaces[].Name | select(. == "lo")]')"
 }
 
-# The kernel itself asks over a link who has an address that it does not know.
+# Packets are made by the kernel: it sends an ARP request over the link for an address that it does not know.
 @test "events: what goes over the container's interfaces is counted, packet by packet" {
   create_and_start
   in_network() { nsenter --net="/proc/$(init_pid)/ns/net" "$@"; }
@@ -160,7 +160,7 @@ has_used_the_cpu() { ocirun exec "$ID" seq 100000 >/dev/null && [[ $(stats .data
   equal "[$(init_pid)]" "$(ocirun ps --format json "$ID")"
 }
 
-# With a user namespace the first process waits for its ids, and so has its limit, before it copies.
+# With a user namespace, init waits for its id maps, and so is in its cgroup before it copies files.
 @test "OOM during create names the step and the limit, and leaves nothing" {
   needs_controller memory
   user_namespace

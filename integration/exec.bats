@@ -1,6 +1,6 @@
 load lib/common
 
-# process FILTER: writes $TMP/process.json for --process: the container's own, edited.
+# process FILTER: writes $TMP/process.json for --process: the process of config.json, edited by the filter.
 process() { jq ".process | $1" "$BUNDLE/config.json" >"$TMP/process.json"; }
 
 @test "exec gives the command's output and status, and takes stdin" {
@@ -136,7 +136,7 @@ process() { jq ".process | $1" "$BUNDLE/config.json" >"$TMP/process.json"; }
 @test "exec --process takes a pipe, an open descriptor, a FIFO, /dev/stdin and -, which the process does not get" {
   create_and_start
   process '.args = ["sh", "-c", "echo /proc/self/fd/*"]'
-  local name open='/proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2 /proc/self/fd/3' # 3: the shell's directory
+  local name open='/proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2 /proc/self/fd/3' # 3: the directory that the shell reads
   run ocirun exec --process "$TMP/process.json" "$ID"
   succeeds
   [ "$(wc -w <<<"$output")" -le 4 ]
@@ -216,7 +216,7 @@ process() { jq ".process | $1" "$BUNDLE/config.json" >"$TMP/process.json"; }
 @test "exec is refused on a paused container unless --ignore-paused" {
   create_and_start
   ocirun pause "$ID"
-  # One that does not look makes its process, and says the same ten seconds later.
+  # No clone may happen: an exec that does not check first makes its process and gives the same message ten seconds later.
   run timeout 60 strace -qq -o "$TMP/trace" -e trace=clone,clone3 "$OCIRUN" --root "$ROOT" exec "$ID" true
   exits 255 "cannot exec in a paused container (resume it, or give --ignore-paused)"
   equal "" "$(<"$TMP/trace")"
@@ -333,17 +333,17 @@ two_are_in_it() { [[ $(ocirun ps --format json "$ID" | jq length) == 2 ]]; }
   exits 255 "names no controller before the colon"
 }
 
-# The unified hierarchy hands down what it can; the sandbox takes it back.
+# Enables a controller in the unified hierarchy (cgroup.subtree_control). The sandbox undoes that at its end.
 unified_with_controller() {
   UNIFIED=/sys/fs/cgroup/unified
   if pure_v2; then UNIFIED=/sys/fs/cgroup; fi
-  # One that governs whole processes: below cpu and pids, which govern threads too, a process may stay.
+  # Not a threaded controller (cpu, pids): with one of these enabled, processes may stay in the cgroup.
   CONTROLLER=$(tr ' ' '\n' <"$UNIFIED/cgroup.controllers" 2>/dev/null | grep -xE 'memory|io|hugetlb' | head -n 1) || true
   [[ -n $CONTROLLER ]] || skip "no controller of processes in the unified hierarchy of this host"
   echo "+$CONTROLLER" >"$UNIFIED/cgroup.subtree_control"
 }
 
-# As systemd does in a container: init moves to a leaf, and the top hands a controller down.
+# Does what systemd does in a container: moves init to a leaf, and enables the controller in the container's top cgroup.
 move_init_down() {
   local top=$UNIFIED/$ID
   mkdir -p "$top/a/init"
@@ -380,7 +380,7 @@ move_init_down() {
   exits 255
 }
 
-# A cgroup that goes answers with ENODEV for a moment, and with ENOENT from then on.
+# A cgroup that is being removed gives ENODEV for a moment, then ENOENT.
 @test "exec whose container is deleted before its process is made says that it stopped" {
   local fault
   for fault in delay_enter=1s error=ENODEV:delay_enter=1s; do
@@ -420,7 +420,7 @@ move_init_down() {
   echo 2 >"$above/pids.max"
   run ocirun exec "$ID" echo fine
   succeeds fine
-  pure_v2 && return # a cgroup that hands the controller down takes no process
+  pure_v2 && return # there a cgroup with enabled controllers takes no process
   echo max >"$above/pids.max"
   mkdir "$below"
   echo 0 >"$below/pids.max"
@@ -444,7 +444,7 @@ move_init_down() {
   local n failed=0 pids=()
   create_and_start
   for n in {1..50}; do
-    # Under a sanitizer on a busy machine all of them together take more than the 30 s of one command.
+    # 100 s: with sanitizers on a busy machine all fifty together take more than 30 s.
     timeout 100 "$OCIRUN" --root "$ROOT" exec "$ID" sh -c "echo $n" </dev/null >"$TMP/out.$n" 2>&1 3>&- 4>&- &
     pids+=($!)
   done

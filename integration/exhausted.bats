@@ -1,10 +1,10 @@
-# Surroundings that lack something: room, descriptors, memory, streams, signals, /proc, cgroups, /dev/null. Each command does its
-# work or says in a sentence why not; nothing is left, nothing is taken for dead that cannot be seen, and no number of a descriptor
-# is mistaken for another.
+# Environments that lack something: disk space, descriptors, memory, streams, signals, /proc, cgroups, /dev/null. Each command does its
+# work or says why it cannot, and leaves nothing behind. A container whose processes cannot be seen is not taken for dead, and a closed
+# standard stream is not confused with a file that gets its number.
 # shellcheck disable=SC2016 # what is quoted runs in containers
 load lib/common
 
-# limited_by LIMIT=N COMMAND…: with that limit (prlimit). Its output goes through a pipe, as RLIMIT_FSIZE holds for files.
+# limited_by LIMIT=N COMMAND…: runs ocirun with this limit (prlimit). Its output goes through a pipe, because RLIMIT_FSIZE limits files.
 limited_by() {
   status=0
   local reader
@@ -16,7 +16,7 @@ limited_by() {
   output=$(<"$TMP/output")
 }
 
-# answers [WORDS]: success, or an error of one line that is ocirun's own; neither a crash nor the end of somebody's patience.
+# answers [WORDS]: the command has succeeded, or failed with a message of ocirun in one line; it has neither crashed nor timed out.
 answers() {
   if [[ $status == 0 ]]; then return 0; fi
   [[ $status == 1 || $status == 255 ]] || { found; return 1; }
@@ -24,10 +24,10 @@ answers() {
   [[ $# == 0 ]] || mentions "$1"
 }
 
-# nothing_is_left: of a command that failed.
+# nothing_is_left: a command that failed has left nothing on the host.
 nothing_is_left() { untraced host_is_unchanged || { print_host_changes; found; }; }
 
-# run_limited LIMIT=N: `run`, of which nothing is left whatever it says.
+# run_limited LIMIT=N: `run` with this limit succeeds or gives a message, and leaves nothing.
 run_limited() {
   limited_by "$1" run --bundle "$BUNDLE" "$ID"
   answers || { echo "at $1" && return 1; }
@@ -36,7 +36,7 @@ run_limited() {
 
 is_not_taken_for_dead() { [[ ! $output =~ (a stopped|is stopped|not running|\"stopped\"|\ stopped\ ) ]] || found; }
 
-# each_command LIMIT=N…: on a container that runs and stays what it is.
+# each_command LIMIT=N…: every command, with each limit, on a running container, which must not change.
 each_command() {
   local limit command
   for limit in "$@"; do
@@ -53,7 +53,7 @@ each_command() {
   done
 }
 
-# deleted_under LIMIT…: `delete --force` removes all or says why it did not.
+# deleted_under LIMIT…: `delete --force` removes everything or says why it cannot.
 deleted_under() {
   local limit pid
   for limit in "$@"; do
@@ -129,7 +129,7 @@ without_rlimits() { config 'del(.process.rlimits)'; }
   [[ $said -gt 0 ]] || { echo "memory was never short" && return 1; }
 }
 
-# least_memory KIND: from where on the program begins at all; before that it is the loader that says so.
+# least_memory KIND: prints the least limit with which ocirun starts. With less, the loader fails, not ocirun.
 least_memory() {
   local size
   for ((size = 102400; ; size += 20480)); do
@@ -146,7 +146,7 @@ least_memory() {
 
 # --- state roots that take nothing ------------------------------------------------------------------
 
-# small_root OPTIONS: a state root on a tmpfs of its own.
+# small_root OPTIONS: mounts a tmpfs with these options on the state root.
 small_root() {
   mkdir -p "$ROOT"
   mount -t tmpfs -o "mode=700,$1" tmpfs "$ROOT"
@@ -223,7 +223,7 @@ small_root() {
 
 # --- streams ------------------------------------------------------------------------------------------
 
-# with_closed STREAMS COMMAND…: 0, 1 and 2 as named are closed, the others are files.
+# with_closed STREAMS COMMAND…: runs ocirun with these of the streams 0, 1 and 2 closed; the others are files.
 with_closed() {
   local redirections='</dev/null >"$TMP/out" 2>"$TMP/err"' stream
   for stream in $1; do redirections+=" $stream>&-"; done
@@ -260,7 +260,7 @@ CLOSED=("0" "1" "2" "0 1" "0 2" "1 2" "0 1 2")
   done
 }
 
-# streams_are CLOSED PID: those that were closed are the null device in PID, the others the caller's files.
+# streams_are CLOSED PID: in the process, the streams that were closed are /dev/null, and the others are the caller's files.
 streams_are() {
   local stream
   for stream in $1; do equal "1:3" "$(stat -L -c %t:%T "/proc/$2/fd/$stream")"; done
@@ -268,7 +268,7 @@ streams_are() {
   [[ " $1 " == *" 2 "* ]] || equal "$TMP/err" "$(readlink "/proc/$2/fd/2")"
 }
 
-# Its own listing is the file; a hook gets pipes, and nothing else.
+# only_streams_and_files LISTING: the process had no descriptors but 0, 1, 2 and the one with which it listed /proc/PID/fd.
 only_streams_and_files() { equal "" "$(grep -vE ' [012] -> | 3 -> /proc/[0-9]+/fd$|^total' "$1")"; }
 
 @test "commands that print say that they cannot when stdout is closed, full or a pipe without a reader" {
@@ -299,7 +299,7 @@ only_streams_and_files() { equal "" "$(grep -vE ' [012] -> | 3 -> /proc/[0-9]+/f
 
 # --- signals ------------------------------------------------------------------------------------------
 
-# unfriendly COMMAND…: with every signal ignored and blocked that can be.
+# unfriendly COMMAND…: runs the command with all signals ignored and blocked, as far as the kernel allows.
 unfriendly() {
   timeout -k 1 30 python3 -c '
 import os, signal, sys
@@ -348,7 +348,7 @@ SigCgt:	0000000000000000'
 
 # --- the host -----------------------------------------------------------------------------------------
 
-# beneath SETUP COMMAND…: ocirun where a piece of shell has changed the mounts, for it alone.
+# beneath SETUP COMMAND…: runs ocirun in a mount namespace that the shell command SETUP has changed.
 beneath() {
   status=0
   timeout -k 1 30 unshare --mount bash -c 'eval "$1"; shift; exec "$@"' bash "$1" "$OCIRUN" --root "$ROOT" "${@:2}" \
@@ -359,7 +359,7 @@ beneath() {
 @test "without /proc, or with a tmpfs over it, nothing is made and no running container is taken for stopped" {
   local way command
   create_and_start
-  config 'del(.linux.cgroupsPath)' # of others
+  config 'del(.linux.cgroupsPath)' # for the containers $ID-other
   for way in 'umount -l /proc' 'mount -t tmpfs tmpfs /proc'; do
     for command in "run --bundle $BUNDLE $ID-other" "create --bundle $BUNDLE $ID-other"; do
       # shellcheck disable=SC2086 # words

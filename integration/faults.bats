@@ -1,5 +1,5 @@
-# One system call of a command refused, or its process killed there: nothing leaks, whatever fails. What is run
-# and what must hold: faults/sweep. Every Nth of some eighty thousand points; OCIRUN_FAULTS_STRIDE says which N.
+# One system call of a command fails, or its process is killed there: nothing may leak. faults/sweep has the commands and the
+# checks. Tries every Nth of some eighty thousand points; OCIRUN_FAULTS_STRIDE is N.
 load lib/common
 
 sweep() {

@@ -1,4 +1,4 @@
-# Limits as a program feels them, on cgroup v1, hybrid hosts and v2.
+# The effect of limits on programs, on cgroup v1, hybrid hosts and v2.
 load lib/common
 
 resources() { config '.linux.resources += '"$1"; }
@@ -6,7 +6,7 @@ resources() { config '.linux.resources += '"$1"; }
 @test "R-11 R-13 a memory hog is killed by the kernel, which counts it, and the status says so" {
   needs_controller memory
   resources '{memory: {limit: 16777216}}'
-  drop_namespace pid # else the signal of an init that is killed by its own cgroup's OOM is the same, but the count is gone
+  drop_namespace pid # with one the status is the same, but the count of OOM kills is gone once init is killed
   script 'exec tail -c 100000000 /dev/zero'
   run_container --keep
   exits 137
@@ -30,14 +30,14 @@ resources() { config '.linux.resources += '"$1"; }
   resources '{memory: {limit: 4194304}}'
   create_and_start
   local limit="out of memory: raise /linux/resources/memory/limit, which is 4194304 bytes"
-  # Twelve megabytes of environment; the container's own process is of no use to the kernel as a victim.
+  # Twelve megabytes of environment exceed the limit; oom_score_adj makes exec's process the victim, not the container's.
   jq '.process | .args = ["true"] | .oomScoreAdj = 1000
     | .env += [range(120) | "V\(.)=" + ("x" * 100000)]' "$BUNDLE/config.json" >"$TMP/process.json"
   run ocirun exec --process "$TMP/process.json" "$ID"
   exits 255 "$limit"
   mentions "killed by signal 9 (SIGKILL)"
   status_is running
-  run ocirun exec "$ID" no-such-program # another error is not put down to that
+  run ocirun exec "$ID" no-such-program # another error is not explained by memory
   exits 255 no-such-program
   never_mentions "out of memory"
 }
@@ -52,7 +52,7 @@ resources() { config '.linux.resources += '"$1"; }
   [[ $(event pids pids.events pids.events max) -ge 1 ]]
 }
 
-# cpu_microseconds: used by the container until now.
+# cpu_microseconds: prints the CPU time that the container has used until now.
 cpu_microseconds() {
   if pure_v2; then event cpu "" cpu.stat usage_usec; else echo $(($(<"$(cgroup cpuacct)/cpuacct.usage") / 1000)); fi
 }
@@ -66,7 +66,7 @@ cpu_microseconds() {
   begin=${EPOCHREALTIME/./} used=$(cpu_microseconds)
   sleep 2
   used=$(($(cpu_microseconds) - used)) took=$((${EPOCHREALTIME/./} - begin))
-  # A tenth, and one period more. On a busy host it may get less.
+  # At most a tenth of the time and one period. On a busy host the program may get less.
   [[ $used -lt $((took / 10 + 25000)) ]] || { echo "used $used us in $took us"; return 1; }
   [[ $(event cpu cpu.stat cpu.stat nr_throttled) -ge 1 ]]
 }
@@ -94,7 +94,7 @@ cpu_microseconds() {
   config '.linux.resources.devices = [{allow: false, access: "rwm"}, {allow: true, type: "c", major: 1, access: "rw"},
     {allow: false, type: "c", major: 1, minor: 11, access: "w"}]'
   mknod -m 666 "$BUNDLE/rootfs/kmsg" c 1 11
-  capabilities CAP_SYSLOG # what the kernel itself wants of readers
+  capabilities CAP_SYSLOG # the kernel requires it for reading /dev/kmsg
   inside 'exec 3</kmsg && echo readable; (: >/kmsg) || echo unwritable'
   mentions readable
   mentions unwritable

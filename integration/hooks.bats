@@ -86,7 +86,7 @@ record() { cat "$TMP/record" 2>/dev/null; }
   hook prestart "env | cut -d= -f1 | sort >$TMP/record"
   hook poststop "env | cut -d= -f1 | sort >>$TMP/record"
   env -i PATH="$PATH" INHERITED=yes "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID" </dev/null
-  # The shell that is the hook sets two of these itself.
+  # The hook's shell sets these variables itself.
   equal "INHERITED PATH" "$(grep -vxE 'PWD|SHLVL|OLDPWD|_' "$TMP/record" | sort -u | xargs)"
 }
 
@@ -167,7 +167,7 @@ record() { cat "$TMP/record" 2>/dev/null; }
   ocirun delete --force "$ID"
   for kind in prestart createRuntime poststart poststop; do equal "$here" "$(<"$TMP/$kind")"; done
   equal "$there" "$(<"$TMP/createContainer")"
-  contains "$TMP/dev" null # the mounts and devices are there already
+  contains "$TMP/dev" null # the hook ran after the mounts and devices were made
 }
 
 @test "H-10 a startContainer hook's path is looked up in the container and runs with the program's rights" {
@@ -207,7 +207,7 @@ poststop $BUNDLE" "$(record)"
     equal poststop "$(record)"
   done
   config 'del(.hooks)'
-  create # the id is free again
+  create # the failed create has freed the id
 }
 
 @test "H-11 a hook that dies by a signal fails create" {
@@ -315,7 +315,7 @@ poststop $BUNDLE" "$(record)"
 }
 
 @test "LC-9 poststart runs after the program was executed" {
-  # The kernel has changed this link when execve closes what tells ocirun of it, but not yet the arguments.
+  # Reads /proc/PID/exe: execve changes it before it closes the socket that tells ocirun of the exec; /proc/PID/cmdline changes later.
   hook poststart "readlink /proc/\$(grep -o '\"pid\":[0-9]*' | cut -d: -f2)/exe >$TMP/record"
   create_and_start
   [[ $(record) == */bin/busybox ]] || { record && false; }
@@ -360,7 +360,7 @@ poststop $BUNDLE" "$(record)"
 @test "a hook that leaves a child behind does not hold create up" {
   hook createRuntime 'sleep 1005 & true'
   create
-  kill "$(pgrep -fx "sleep 1005")" # which is still there
+  kill "$(pgrep -fx "sleep 1005")" # the hook's child has survived the hook
 }
 
 @test "the network that a prestart hook prepares is the container's" {
@@ -369,8 +369,8 @@ poststop $BUNDLE" "$(record)"
   succeeds 1
 }
 
-# ends_at SIGNAL STATUS COMMAND…: the command is in a hook that ignores signals when it gets one; the hook and its
-# child end with it, and nothing is left.
+# ends_at SIGNAL STATUS COMMAND…: the command gets the signal while it waits for a hook that ignores signals. The command ends
+# with the status, the hook and the hook's child end too, and nothing is left.
 ends_at() {
   local rc=0 pid
   rm -f "$TMP/record" "$TMP/pids"
@@ -417,18 +417,19 @@ hanging_hook() { hook "$1" "trap '' TERM INT HUP; sleep 1234 & echo \$! \$\$ >$T
   equal last "$(record)"
 }
 
-# The hooks last until every one has been named; the host's sh and the container's look for the same file.
+# All hooks run until a file `go` exists, which the test makes when each has been warned of. The path is the same for the host's sh and
+# the container's.
 @test "a hook without a timeout that lasts is named every ten seconds, whoever runs it" {
   local kind pid
   for kind in createRuntime createContainer startContainer poststart; do
     config '.hooks = {($k): [{path: "/bin/sh", args: ["sh", "-c", "until [ -e /go ] || [ -e " + $go + " ]; do sleep 0.2; done"]}]}
       | .linux.cgroupsPath += $k' --arg k "$kind" --arg go "$BUNDLE/rootfs/go"
     helper "$OCIRUN" --root "$ROOT" --log "$TMP/$kind.log" run --detach --bundle "$BUNDLE" "$ID-$kind"
-    eventually exists "$ROOT/$ID-$kind" # config.json has been read
+    eventually exists "$ROOT/$ID-$kind" # then config.json may be changed
   done
   for kind in createRuntime createContainer startContainer poststart; do
     eventually contains "$TMP/$kind.log" "$kind hook #0 (/bin/sh) has no timeout, and has run for 10 s already"
   done
   touch "$BUNDLE/rootfs/go"
-  for pid in "${HELPERS[@]}"; do wait "$pid"; done # nothing came of it
+  for pid in "${HELPERS[@]}"; do wait "$pid"; done # each `run` succeeds: the warnings had no consequence
 }

@@ -1,15 +1,15 @@
 load lib/common
 
-# What execve does not tell: which file is missing, and what a file is that no kernel of this machine executes.
+# Messages for errors that execve does not explain: which file is missing, and why the kernel cannot execute a file.
 
-# executable PATH TEXT: a file of the container.
+# executable PATH TEXT: makes an executable file in the container.
 executable() {
   mkdir -p "$(dirname "$BUNDLE/rootfs$1")"
   printf '%b' "$2" >"$BUNDLE/rootfs$1"
   chmod 0755 "$BUNDLE/rootfs$1"
 }
 
-# hook KIND PATH: the one hook of that kind.
+# hook KIND PATH: makes PATH the document's only hook.
 hook() { config '.hooks = {($k): [{path: $p}]}' --arg k "$1" --arg p "$2"; }
 
 missing="/no/such/python3"
@@ -87,7 +87,7 @@ on_host="its interpreter $missing does not exist on the host: no such file or di
   exits 255 "exec /bin/foreign: it is a program for sparc64: exec format error"
 }
 
-# The reader is the container's process, whose filter may refuse it, or end it.
+# The container's process reads the file to explain the error, and its seccomp filter may refuse that or kill the process.
 @test "P-6 a filter that keeps the process from reading leaves the kernel's reason" {
   local action call privileges
   executable /bin/script "#!$missing\n"
@@ -121,7 +121,7 @@ on_host="its interpreter $missing does not exist on the host: no such file or di
   local kind tool=$TMP/hook
   printf '#!%s\n' "$missing" >"$tool"
   chmod 0755 "$tool"
-  executable "$missing" '#!/bin/sh\n' # of the container: the host's hooks do not see it
+  executable "$missing" '#!/bin/sh\n' # exists in the container only: hooks in the host's root do not find it
   for kind in prestart createRuntime createContainer; do
     hook "$kind" "$tool"
     attempt create --bundle "$BUNDLE" "$ID"

@@ -1,8 +1,8 @@
 load lib/common
-# Job control: what a person does with a terminal container in an interactive shell.
+# Job control: containers with a terminal as jobs of an interactive shell.
 
-# shell [BASH OPTION…]: an interactive bash on a terminal. Without its line editing the settings at its prompt are
-# those that it gives a job.
+# shell [BASH OPTION…]: starts an interactive bash on a terminal, without line editing, so that the terminal's settings at the
+# prompt are those of a job.
 shell() {
   config '.process.terminal = true'
   mkdir -p "$TMP/shell"
@@ -15,17 +15,17 @@ shell() {
   SETTINGS=$(stty -F "$TTY" -a)
 }
 
-# types TEXT: and Enter. keys TEXT: as printf '%b' has it.
+# types TEXT: types the text and Enter. keys TEXT: types the text with the escapes of printf '%b'.
 types() { keys "$1\r"; }
 keys() { printf '%b' "$1" >"$TMP/shell/keys"; }
 
-# What the person at the terminal sees, and how the shell fares.
+# Shown when `eventually` fails: the terminal's screen, and the output of the helper.
 show_why() { cat "$TMP/shell/screen" "$TMP/helper.log" 2>/dev/null || true; }
 
 shows() { contains "$TMP/shell/screen" "$1"; }
 never_shows() { ! shows "$1" || { cat "$TMP/shell/screen"; return 1; }; }
 
-# at_the_prompt: a command typed now is the shell's.
+# at_the_prompt: waits until the shell executes a typed command.
 at_the_prompt() {
   PROMPTS=$((${PROMPTS:-0} + 1))
   types "echo prompt-\$((1000+$PROMPTS))"
@@ -36,7 +36,7 @@ is_raw() { [[ " $(stty -F "$TTY" -a) " == *" -icanon "*" -echo "* ]]; }
 settings_are_back() { [[ $(stty -F "$TTY" -a) == "$SETTINGS" ]]; }
 settings_are_the_shells() { diff <(echo "$SETTINGS") <(stty -F "$TTY" -a); }
 
-# The command lines that a person types. ends_shell leaves a shell that is at its prompt.
+# The command lines that are typed. ends_shell exits from a shell that is at its prompt.
 run_line() { echo "$OCIRUN --root $ROOT run --bundle $BUNDLE $ID"; }
 exec_line() { echo "$OCIRUN --root $ROOT exec --tty $ID answers"; }
 ends_shell() {
@@ -47,13 +47,13 @@ ends_shell() {
 state_of() { sed -n 's/^State:\t\(.\).*/\1/p' "/proc/$1/status"; }
 is_asleep() { [[ $(state_of "$1") == S ]]; }
 is_stopped() { [[ $(state_of "$1") == T ]]; }
-# stops SIGNAL PID: what is typed afterwards is not read by that process any more.
+# stops SIGNAL PID: stops the process and waits for that, so that it does not read the keys that are typed afterwards.
 stops() {
   kill "-$1" "$2"
   eventually is_stopped "$2"
 }
 parent_of() { sed -n 's/^PPid:\t//p' "/proc/$1/status"; }
-# cpu_time PID: in hundredths of a second.
+# cpu_time PID: prints its CPU time in hundredths of a second.
 cpu_time() { sed 's/.*) //' "/proc/$1/stat" | awk '{print $12 + $13}'; }
 is_idle() {
   local before
@@ -62,7 +62,7 @@ is_idle() {
   [[ $(($(cpu_time "$1") - before)) -le 3 ]]
 }
 
-# job: the number of the last job's first process, which is the runtime.
+# job: prints the pid of the last job's first process, the runtime.
 job() {
   rm -f "$TMP/job"
   types "echo \$! >$TMP/job.new; mv $TMP/job.new $TMP/job"
@@ -70,7 +70,7 @@ job() {
   cat "$TMP/job"
 }
 
-# The program /bin/answers answers each line, and tells the window's size.
+# Makes the program /bin/answers, which answers each line, and prints the size of the window.
 answers() {
   cat >"$BUNDLE/rootfs/bin/answers" <<'END'
 #!/bin/sh
@@ -88,7 +88,7 @@ runs_answers() {
   answers
   program answers
 }
-# in_background [BASH OPTION…], in_foreground: a shell whose job such a container is.
+# in_background [BASH OPTION…], in_foreground: start a shell and a container that runs /bin/answers as the shell's job.
 in_background() {
   runs_answers
   shell "$@"
@@ -274,7 +274,7 @@ in_foreground() {
 @test "a shell that edits its lines keeps its keys while the container runs beside it" {
   in_background --norc
   types ''
-  keys 'echo left-$((20+20))\002\002\01772\r' # back by two characters, rub the one before out, 2 in its place
+  keys 'echo left-$((20+20))\002\002\01772\r' # moves two characters back, deletes one, types 2 instead
   eventually shows left-42
   types fg
   eventually is_raw
@@ -288,8 +288,8 @@ in_foreground() {
   ends_shell
 }
 
-# taker COMMAND…: a parent that runs it in the foreground, takes the terminal without a signal at the first SIGUSR1; at the
-# second it reads a line and gives the terminal back.
+# taker COMMAND…: a parent process that runs the command in the foreground. At the first SIGUSR1 the parent takes the terminal without
+# signalling the command; at the second it reads a line and gives the terminal back.
 taker() {
   cat >"$TMP/taker" <<'END'
 import os, signal, subprocess, sys, termios
@@ -323,7 +323,7 @@ END
   eventually shows taken
   settings_are_the_shells
   types 'a line'
-  is_idle "$runner" # though there is something to read
+  is_idle "$runner" # although input waits at the terminal
   kill -USR1 "$(parent_of "$runner")"
   eventually shows 'the parent read a line'
   eventually is_raw

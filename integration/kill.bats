@@ -18,7 +18,7 @@ load lib/common
     ocirun kill "$ID" "${signal%:*}"
     eventually contains "$BUNDLE/rootfs/got" "${signal#*:}"
   done
-  ocirun kill "$ID" RTMIN+1 # ignored by pid 1 without a handler
+  ocirun kill "$ID" RTMIN+1 # pid 1 has no handler, so that the kernel ignores the signal
   status_is running
   ocirun kill "$ID" SIGKILL
   eventually status_is stopped
@@ -79,7 +79,7 @@ load lib/common
   eventually pgrep -fx "sleep 1007"
   ocirun kill "$ID" TERM
   status=0
-  wait "$HELPER" || status=$? # not by `run`: a subshell cannot wait for what is not its own child
+  wait "$HELPER" || status=$? # not by `run`: its subshell cannot wait for this shell's child
   [[ $status == 1 ]]
   contains "$TMP/helper.log" "before it could execute the program"
   eventually no_process "sleep 1007"

@@ -1,4 +1,4 @@
-# The 0.5.0-dev document (matrix SD-*): read as it was meant, or refused.
+# Documents of version 0.5.0-dev (matrix SD-*): converted to the present meaning, or refused.
 load lib/common
 
 legacy() {

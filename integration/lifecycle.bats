@@ -250,7 +250,7 @@ time.sleep(1000)' "$OCIRUN" --root "$ROOT" create "$ID" "$BUNDLE"
 
 @test "run exits with 128 and the signal that killed the container" {
   inside 'kill -KILL 1; sleep 0.1; exit 5'
-  exits 5 # pid 1 ignores it
+  exits 5 # the kernel ignores the SIGKILL, which pid 1 has sent itself
   drop_namespace pid
   inside 'kill -KILL $$'
   exits 137
@@ -325,7 +325,7 @@ time.sleep(1000)' "$OCIRUN" --root "$ROOT" create "$ID" "$BUNDLE"
 @test "LG-1 only 0, 1 and 2 are open in the container, whatever the caller left open" {
   script 'ls /proc/self/fd | tr "\n" " "'
   run ocirun run --bundle "$BUNDLE" "$ID" 7</etc/passwd 9<"$TMP"
-  succeeds "0 1 2 3 " # 3 is ls's own
+  succeeds "0 1 2 3 " # 3: the directory that ls reads
 }
 
 @test "LG-2 --preserve-fds 2 hands over 3 and 4, not 5" {
@@ -386,7 +386,7 @@ time.sleep(1000)' "$OCIRUN" --root "$ROOT" create "$ID" "$BUNDLE"
   succeeds fine
   run_container --no-subreaper
   succeeds fine
-  run_container -no-subreaper # go-runc writes it so
+  run_container -no-subreaper # with one dash, as go-runc does
   succeeds fine
 }
 

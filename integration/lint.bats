@@ -1,8 +1,8 @@
-# Rules for all tracked files. Rules for the product's sources alone are in tests/architecture. Needs neither the runtime nor the sandbox.
+# Rules for all tracked files; tests/architecture has the rules for the product's sources. Needs neither the runtime nor the sandbox.
 
 setup() { cd "$BATS_TEST_DIRNAME/.." || return; }
 
-# none PATTERN PATHS…: no tracked file there has a line that matches, comments aside.
+# none PATTERN PATHS…: no line of these tracked files matches, except comment lines.
 none() {
   local pattern=$1 found
   shift
@@ -48,10 +48,10 @@ none() {
   none '\b(do_|handle_|process_)[a-z]+\(|(?<!enum )class \w*(Manager|Helper|Util)\b' linux cgroups hooks bundle runtime
 }
 
-# limits_table: the rows of README.md's table, one a line; a row is its requirements and a cell for each bed.
+# limits_table: prints the rows of the table in integration/README.md, one a line: the requirements, and a cell for each test bed.
 limits_table() { sed -n '/^## Resource limits/,/^## Environment/p' integration/README.md | grep -E '^\| (R-|`)'; }
 
-# requirements TEXT: each "R-7" or "LC-12" of it, also those between "R-14 … R-17".
+# requirements TEXT: prints each requirement of the text, such as "R-7" and "LC-12"; all four for "R-14 … R-17".
 requirements() {
   local range first
   grep -oE '[A-Z]+-[0-9]+( … [A-Z]+-[0-9]+)?' <<<"$1" | while read -r range; do
@@ -60,7 +60,8 @@ requirements() {
   done
 }
 
-# shown_by PLACE WORD: a test of that place is called by the word: "R-7", or "update".
+# shown_by PLACE WORD: a test of this file has the word, "R-7" or "update", at the beginning of its name; in tests/, in its name or in a
+# comment.
 shown_by() {
   case $1 in
     tests/*) git grep -qE "^BOOST_AUTO_TEST_CASE.*\b$2\b|^ *//.*\b$2\b|\) *// .*\b$2\b" -- "$1/*_test.cpp" ;;

@@ -1,12 +1,12 @@
-# AppArmor and SELinux, each as the kernel enforces it. Where a module is off its tests skip, and those of its
-# absence run: `./dev vm -- …` has AppArmor, `./dev vm --lsm selinux -- …` SELinux enforcing.
+# AppArmor and SELinux, enforced by the kernel. Where a module is off, its tests are skipped, and the tests of its absence run.
+# `./dev vm -- …` has AppArmor, `./dev vm --lsm selinux -- …` has SELinux in enforcing mode.
 load lib/common
 
 # --- AppArmor ----------------------------------------------------------------------------------------
 
 apparmor_is_on() { [[ $(cat /sys/module/apparmor/parameters/enabled 2>/dev/null) == Y ]]; }
 
-# needs_apparmor: loads $WALL and $OTHER, which allow all but reading /secret and /other; they go with the test.
+# needs_apparmor: loads the profiles $WALL and $OTHER, which allow everything but reading /secret and /other. teardown unloads them.
 needs_apparmor() {
   apparmor_is_on || skip "this kernel has no AppArmor, or it is off"
   command -v apparmor_parser >/dev/null || skip "apparmor_parser is missing"
@@ -36,7 +36,7 @@ teardown() {
 
 profile() { config '.process.apparmorProfile = $p' --arg p "$1"; }
 
-# DAC lets everybody read both files.
+# The files' modes let everybody read both files.
 REPORT='cat /proc/self/attr/current; cat /secret; cat /other'
 WALLED="cat: can't open '/secret': Permission denied"
 OTHER_WALLED="cat: can't open '/other': Permission denied"
@@ -96,7 +96,7 @@ OTHER_WALLED="cat: can't open '/other': Permission denied"
   needs_apparmor
   refused "/process/apparmorProfile: set \"${ID}absent\" (the profile is not loaded: load it with apparmor_parser)" \
     '.process.apparmorProfile = $p' --arg p "${ID}absent"
-  profile "$WALL" # the id is free
+  profile "$WALL" # the failed create has freed the id
   inside "$REPORT"
   mentions "$WALL (enforce)"
 }
@@ -112,7 +112,7 @@ OTHER_WALLED="cat: can't open '/other': Permission denied"
   equal "$WALL (enforce)"$'\n'"$WALLED"$'\n'"$OTHER_WALLED" "$(<"$BUNDLE/rootfs/said")"
 }
 
-# executed WORD…: exec with these options; $REPORT is what it runs.
+# executed WORD…: runs $REPORT by `exec` with these options.
 executed() { run ocirun exec "$@" "$ID" sh -c "exec 2>&1; $REPORT"; }
 
 @test "P-9 exec enters the container's profile, or the one of --apparmor" {
@@ -132,7 +132,7 @@ executed() { run ocirun exec "$@" "$ID" sh -c "exec 2>&1; $REPORT"; }
   status_is running
 }
 
-# process_file FILTER: as a client writes it for exec --process.
+# process_file FILTER: writes $TMP/process.json for exec --process, as a client does.
 process_file() {
   jq ".process | .args = [\"sh\", \"-c\", \$t] | $1" --arg t "exec 2>&1; $REPORT" "$BUNDLE/config.json" >"$TMP/process.json"
 }
@@ -166,7 +166,7 @@ process_file() {
 
 # --- SELinux -----------------------------------------------------------------------------------------
 
-# needs_selinux: labels the rootfs; the container is in the categories c1 and c2.
+# needs_selinux: labels the rootfs with the categories c1 and c2, which the container has.
 needs_selinux() {
   [[ -e /sys/fs/selinux/enforce ]] || skip "this kernel has no SELinux, or it is off"
   [[ $(</sys/fs/selinux/enforce) == 1 ]] || skip "SELinux is permissive here"
@@ -179,7 +179,7 @@ knows_type() { printf %s "system_u:system_r:$1:s0" >/sys/fs/selinux/context; }
 label() { echo "system_u:system_r:container_t:s0:$1"; }
 files() { echo "system_u:object_r:container_file_t:s0:$1"; }
 
-# label_of PATH: of a file that the container sees.
+# label_of PATH: prints the label of a file in the container.
 label_of() { stat -L -c %C "/proc/$(init_pid)/root$1"; }
 
 MY_LABEL='tr -d "\0" </proc/self/attr/current; echo'
@@ -211,7 +211,7 @@ MY_LABEL='tr -d "\0" </proc/self/attr/current; echo'
   for path in /dev /dev/shm /dev/pts /dev/mqueue /mnt /dev/null /etc/passwd /dev/shm/made /mnt/made /sys/kernel; do
     equal "$path $(files c1,c2)" "$path $(label_of $path)"
   done
-  # These label their files themselves; a bound directory keeps its own.
+  # sysfs and procfs label their files themselves; a bound directory keeps its labels.
   equal system_u:object_r:sysfs_t:s0 "$(label_of /sys)"
   equal system_u:object_r:proc_t:s0 "$(label_of /proc)"
   equal "$(files c9)" "$(label_of /bound)"
@@ -259,7 +259,7 @@ MY_LABEL='tr -d "\0" </proc/self/attr/current; echo'
   for path in /dev /dev/shm /dev/pts /dev/mqueue; do equal "$path $(files c1,c2)" "$path $(label_of $path)"; done
 }
 
-# A label has commas of its own, where mount(2) takes all options in one text.
+# A label contains commas, which mount(2) takes for separators of options: it must be quoted.
 @test "L-34 a kernel before Linux 5.2 gets the same labels, from mountLabel and from options, quoted or not" {
   needs_selinux
   local path
@@ -308,7 +308,7 @@ MY_LABEL='tr -d "\0" </proc/self/attr/current; echo'
   status_is running
 }
 
-# copy_perl: into the rootfs; busybox has no keyctl, and perl can call the kernel by number.
+# copy_perl: copies perl into the rootfs, because busybox has no keyctl, and perl can make any system call by number.
 copy_perl() {
   local file
   for file in $(ldd /usr/bin/perl | grep -oE '/[^ ]+') /usr/bin/perl; do

@@ -1,4 +1,4 @@
-# What the tools for virtual machines tell of one that does not run; needs no machine.
+# The messages of integration/vm about virtual machines that do not run. Needs no machine.
 load lib/common
 
 setup() {

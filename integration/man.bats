@@ -1,4 +1,4 @@
-# The pages in man/ and the program's own --help tell the same; needs the program, but not the sandbox.
+# The pages in man/ and the program's --help have the same commands and options. Needs the program, but not the sandbox.
 
 setup() {
   cd "$BATS_TEST_DIRNAME/.." || return
@@ -6,7 +6,7 @@ setup() {
   [[ -x $OCIRUN ]] || { echo "no runtime at $OCIRUN: ./dev build, or set OCIRUN" >&2; return 1; }
 }
 
-# Each is a sorted list of options, one a line: "-b --bundle value", "--force".
+# Both functions print a sorted list of options, one a line: "-b --bundle value", "--force".
 options_of_help() { # [COMMAND]
   "$OCIRUN" "$@" --help |
     sed -nE '/^  (-.,|   ) --/{s/^ +//; s/, / /; s/(--[a-z0-9-]+) [^ ].*/\1 value/; s/(--[a-z0-9-]+)  .*/\1/; p}' | sort

@@ -1,5 +1,5 @@
-# Commands that clone no process, under valgrind: every access is to memory of ours that has been written, and none is lost.
-# Valgrind follows neither a static program nor a clone into namespaces: build/dev/ocirun is looked at, $OCIRUN makes the container.
+# Commands that clone no process, under valgrind: no access to invalid or uninitialized memory, and no leak. Valgrind supports
+# neither a static program nor a clone into namespaces: build/dev/ocirun is checked, and $OCIRUN makes the container.
 # shellcheck disable=SC2016 # C's
 load lib/common
 
@@ -12,14 +12,14 @@ setup() {
 }
 teardown() { [[ -z ${READY:-} ]] || common_teardown; }
 
-# memcheck COMMAND…: ends with 99 when valgrind has found something, which it then says.
+# memcheck COMMAND…: the status is 99 if valgrind has found an error; then prints valgrind's report.
 memcheck() {
   run timeout -k 1 60 valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite \
     --log-file="$TMP/valgrind" "$@"
   if [[ $status == 99 ]]; then cat "$TMP/valgrind"; fi
 }
 
-# checked STATUS WORD…: ocirun with these words ends with that status.
+# checked STATUS WORD…: `ocirun WORD…` under valgrind ends with this status.
 checked() {
   memcheck "$CHECKED" --root "$ROOT" "${@:2}"
   exits "$1"
@@ -45,7 +45,7 @@ checked() {
   checked 0 features
   cd "$TMP"
   checked 0 spec
-  checked 1 spec # it is there already
+  checked 1 spec # config.json exists already
   mkdir rootless && cd rootless
   checked 0 spec --rootless
   checked 0 validate "$BUNDLE"
@@ -104,7 +104,7 @@ checked() {
   checked 1 resume "$ID"
   checked 1 delete "$ID"
   checked 1 update --memory 1Q "$ID"
-  checked 1 update --resources - "$ID" # nothing is there
+  checked 1 update --resources - "$ID" # stdin is empty
   for way in '' '{' '[]' '{"id": 3}'; do
     cp "$ROOT/$ID/state.json" "$TMP/kept"
     printf '%s' "$way" >"$ROOT/$ID/state.json"

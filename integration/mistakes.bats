@@ -1,8 +1,8 @@
-# What people mistype, and the words that help them on.
+# Mistakes in command lines and documents, and messages that help.
 load lib/common
 
-# valid_with WARNING FILTER [keep]: `validate` prints that line, and is content with the document all the same. The
-# edit is taken back, unless it is to be kept.
+# valid_with WARNING FILTER [keep]: edits config.json by the filter; `validate` prints the warning and accepts the document. Undoes
+# the edit unless `keep` is given.
 valid_with() {
   cp "$BUNDLE/config.json" "$TMP/config.kept"
   config "$2"
@@ -53,7 +53,7 @@ valid_with() {
   local number
   for number in 6 12 20 28; do
     (
-      # The descriptors of bats (3 and above) are leaks that ocirun closes, but they count until then.
+      # bats' descriptors (3 and above) count against the limit until ocirun closes them.
       ulimit -Sn "$number"
       exec "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
     ) >"$TMP/out" 2>&1 </dev/null 3>&- 4>&- && continue
@@ -203,7 +203,7 @@ valid_with() {
     exits 1 "$command is not part of this version"
     run "$OCIRUN" "$command" --help
     exits 1
-    run "$OCIRUN" "$command" --image-path I --detach -no-subreaper --bundle B web1 # as go-runc calls it
+    run "$OCIRUN" "$command" --image-path I --detach -no-subreaper --bundle B web1 # as go-runc does
     exits 1 "$command is not part of this version"
   done
 }

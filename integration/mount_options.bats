@@ -24,7 +24,7 @@ load lib/mounts
   succeeds $'rw,noatime\nrw\nrw,nodiratime,relatime\nrw,relatime'
 }
 
-# atime_binds: a bind of each atime option below /m, of a source that is mounted with each atime mode.
+# atime_binds: adds binds below /m, one for each atime mode of the source and each atime option of the bind.
 atime_binds() {
   local mode option
   config '.mounts |= .[:7]'
@@ -37,7 +37,7 @@ atime_binds() {
   script 'grep " /m/" /proc/self/mountinfo | while read -r _ _ _ _ path options _; do echo "${path#/m/} $options"; done'
 }
 
-# What the options give, a line for each source.
+# The expected result of each bind: "MODE/OPTION OPTIONS-IN-MOUNTINFO"; the option "-" stands for none.
 ATIME_BINDS='noatime/- rw,noatime
 noatime/atime rw,relatime
 noatime/relatime rw,relatime
@@ -84,7 +84,7 @@ nodiratime,relatime/nodiratime rw,nodiratime,relatime'
   atime_binds
   run_container
   succeeds "$ATIME_BINDS"
-  if has_system_call open_tree && has_system_call move_mount; then # another atime mode is the runtime's to give there
+  if has_system_call open_tree && has_system_call move_mount; then # then ocirun can give another mode in a user namespace
     user_namespace
     run_container
     succeeds "$ATIME_BINDS"

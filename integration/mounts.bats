@@ -99,7 +99,7 @@ load lib/mounts
   umount "$TMP/owned/sub"
 }
 
-# below_earlier OPTIONS [MAPPINGS]: /b binds a directory that /a, the mount before it, has put below the root.
+# below_earlier OPTIONS [MAPPINGS]: /b binds a source that lies in the rootfs below /a, where the mount before has put it.
 below_earlier() {
   config '.mounts |= .[:7]'
   add_mount '{"destination": "/a", "source": "'"$TMP/data"'", "options": ["rbind", "rw"]}'
@@ -122,7 +122,7 @@ below_earlier() {
       mentions there
       if [[ $options == *ro* ]]; then matches " /b ro,"; else matches " /b rw,"; fi
     done
-    # An empty directory on the host, which the earlier mount covers, is not what is meant.
+    # The source is the directory that the earlier mount has put there, not the empty one of the host below it.
     mkdir -p "$BUNDLE/rootfs/a/sub"
     for options in '"bind", "ro"' '"rbind", "rslave"'; do
       below_earlier "$options"
@@ -217,7 +217,7 @@ below_earlier() {
   [[ ! -e /real && ! -e /etc/made ]]
 }
 
-# inner CONTROLLER: where the container sees its own cgroup.
+# inner CONTROLLER: prints the path at which the container sees its own cgroup.
 inner() { if pure_v2; then echo /sys/fs/cgroup; else echo "/sys/fs/cgroup/$1"; fi; }
 
 @test "M-12 the cgroup mount shows the container's own part as its root" {

@@ -3,10 +3,10 @@ load lib/accidents
 
 declare -gA FILES=([pid]=pid [network]=net [ipc]=ipc [uts]=uts [mount]=mnt [cgroup]=cgroup [time]=time [user]=user)
 
-# namespace_of PID TYPE
+# namespace_of PID TYPE: prints "net:[4026531840]".
 namespace_of() { readlink "/proc/$1/ns/${FILES[$2]}"; }
 
-# sleeper FLAG…: a process in new namespaces; its pid is $SLEEPER.
+# sleeper FLAG…: starts a process in new namespaces (flags of unshare(1)); its pid is $SLEEPER.
 sleeper() {
   helper unshare "$@" --fork --kill-child sleep 10000
   eventually pgrep -P "$HELPER" -x sleep >/dev/null
@@ -119,7 +119,7 @@ sleeper() {
   never_mentions work
 }
 
-# engine_mount: what an engine has mounted where the rootfs is, and a container without a mount namespace on it.
+# engine_mount: a mount on the rootfs, as an engine makes it, and a document without a mount namespace.
 engine_mount() {
   mount --bind "$BUNDLE/rootfs" "$BUNDLE/rootfs"
   drop_namespace mount
@@ -305,7 +305,8 @@ mounts_on_rootfs() { grep -c " $BUNDLE/rootfs " /proc/self/mountinfo; }
   equal 7:8 "$(stat -c %u:%g "$BUNDLE/rootfs/etc/passwd")"
 }
 
-# attack PATH: what a program with CAP_SYS_ADMIN in its user namespace tries. Says what it came to.
+# attack PATH: prints a script that tries, with CAP_SYS_ADMIN in its user namespace, to get rid of mounts and flags. It prints each
+# success.
 attack() {
   cat <<END
 mount -o remount,bind,rw $1/ && echo "$1/ remounted"
@@ -319,8 +320,8 @@ cat $1/below/secret && echo "secret read"
 END
 }
 
-# hidden_source: a directory that the container's root may not pass, with one in it that covers a secret and
-# is read-only on the host. All of it would be writable but for the mounts' flags.
+# hidden_source: makes a directory that the container's root may not search. In it lies a directory with a mount that covers a secret and
+# is read-only on the host. Only the flags of the mounts make it unwritable.
 hidden_source() {
   mkdir -p "$TMP/hidden/dir/below"
   echo secret >"$TMP/hidden/dir/below/secret"
@@ -335,7 +336,7 @@ nothing_undone() {
   never_mentions written
   never_mentions "secret read"
 }
-# withstands OPTIONS: a bind of the hidden source at /mnt.
+# withstands OPTIONS: binds the hidden source to /mnt with these options; the attack must fail.
 withstands() {
   config 'del(.mounts[] | select(.destination == "/mnt"))'
   add_mount '{"destination": "/mnt", "source": "'"$TMP/hidden/dir"'", "options": '"$1"'}'
@@ -384,7 +385,7 @@ reveal_source() { umount "$TMP/hidden/dir/below"; }
   done
   config 'del(.mounts[] | select(.destination == "/mnt"))'
   add_mount '{"destination": "/mnt", "source": "'"$TMP/hidden/dir"'", "options": ["rbind", "rw"]}'
-  inside 'touch /mnt/mine && echo writable' # the control: only the flag stands in the way
+  inside 'touch /mnt/mine && echo writable' # the control: without the flag the container can write
   mentions writable
   reveal_source
 }
@@ -468,7 +469,7 @@ reveal_source() { umount "$TMP/hidden/dir/below"; }
   exits 1 "/root/path: $BUNDLE/rootfs belongs to user 0, whom /linux/uidMappings does not map (it maps the host's ids 100000 to 165535)"
   mentions "chown -R 100000:100000 $BUNDLE/rootfs"
   mentions "/mounts/7: mount /newdir: make directory: permission denied"
-  # Elsewhere permission denied has other reasons.
+  # Below the rootfs, permission denied has other reasons, and the message must not mention the owner of the rootfs.
   chown 100000:100000 "$BUNDLE/rootfs"
   mkdir "$BUNDLE/rootfs/closed"
   chmod 0 "$BUNDLE/rootfs/closed"

@@ -3,8 +3,8 @@
 load lib/common
 load lib/ordinary-user
 
-# nest FILTER [COMMAND]: /mnt/n of the container has the runtime, a rootfs, and three bundles of which each runs the
-# next, after the command.
+# nest FILTER [COMMAND]: puts the runtime, a rootfs and three bundles at /mnt/n of the container. Each bundle runs the command, then
+# the next bundle.
 nest() {
   local level=1 inner=(echo deepest)
   if ldd "$OCIRUN" 2>&1 | grep -q "libc\.so"; then skip "a container's root lacks the libraries of a dynamic build"; fi
@@ -26,7 +26,7 @@ nest() {
   done
 }
 
-# nest_with_limits [COMMAND]
+# nest_with_limits [COMMAND]: nest, as root, with limits at each level.
 nest_with_limits() {
   ROOT=$TMP/root-of-root
   nest 'del(.linux.uidMappings, .linux.gidMappings, (.linux.namespaces[] | select(.type == "user")))
@@ -38,7 +38,7 @@ nest_with_limits() {
 }
 
 @test "R-26 ocirun in an ocirun container in an ocirun container: privileged, limits hold at each level" {
-  # On v2 a cgroup that holds processes hands no controllers down: the outer container's own moves aside.
+  # On v2 a cgroup with processes cannot enable controllers: the outer container's process moves to a child cgroup.
   local aside=true
   if pure_v2; then aside='mkdir /sys/fs/cgroup/aside; echo 0 >/sys/fs/cgroup/aside/cgroup.procs'; fi
   nest_with_limits "$aside"

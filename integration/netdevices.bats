@@ -2,7 +2,7 @@
 load lib/common
 load lib/accidents
 
-# veth NAME: a pair NAME, NAME-peer on the host, removed by teardown at the latest.
+# veth NAME: makes a pair NAME, NAME-peer on the host. teardown removes it.
 veth() { ip link add "$1" type veth peer name "$1-peer"; }
 
 teardown() {
@@ -67,7 +67,7 @@ teardown() {
 
 # --- a create that is killed
 
-# marked_veth NAME: up, with addresses, so that one can tell whether it is as it was.
+# marked_veth NAME: makes a veth that is up and has addresses, and remembers it for is_as_it_was.
 marked_veth() {
   veth "$1"
   ip addr add 10.9.8.7/24 dev "$1" label "$1:web"
@@ -78,7 +78,7 @@ marked_veth() {
 }
 
 remember_device() { looks_of "$1" >"$TMP/$1.before"; }
-# Without index, link state and what belongs to the peer.
+# Prints the device's properties without its index, its link state and those that belong to the peer.
 looks_of() {
   ip -o link show "$1" | grep -oE '[<,]UP[,>]|mtu [0-9]+|link/ether [0-9a-f:]+'
   ip -o addr show "$1" scope global | sed -E 's/^[0-9]+: //'
@@ -110,7 +110,7 @@ is_pinned() { grep -q "$ROOT/$ID/netns" /proc/self/mountinfo; }
   marked_veth nda
   config '.linux.netDevices = {nda: {name: "eth0"}} | (.linux.namespaces[] | select(.type == "network")).path = $p' --arg p "/run/netns/$ID-net"
   waits_in_a_hook createRuntime
-  ip -n "$ID-net" link set eth0 name renamed # a hook may
+  ip -n "$ID-net" link set eth0 name renamed # hooks may rename devices
   create_is_killed
   ocirun delete --force "$ID"
   is_as_it_was nda
@@ -223,7 +223,7 @@ is_pinned() { grep -q "$ROOT/$ID/netns" /proc/self/mountinfo; }
       fi
       succeeds
       [[ ! -e $ROOT/$ID ]]
-      ip link del nda-peer 2>/dev/null || true # its other end is lost
+      ip link del nda-peer 2>/dev/null || true # nda-peer does not exist if nda is lost
     done
   done
 }
@@ -243,6 +243,6 @@ is_pinned() { grep -q "$ROOT/$ID/netns" /proc/self/mountinfo; }
   kill -TERM "$CREATING"
   status=0
   wait "$CREATING" || status=$?
-  equal 143 "$status" # 1 after ten seconds
+  equal 143 "$status" # not 1, the status after ten seconds of waiting
   is_as_it_was nda
 }

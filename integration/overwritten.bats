@@ -1,9 +1,10 @@
-# The runtime's own file is overwritten in place while containers live from it. Refused or not, it harms nobody.
+# The runtime's file is overwritten in place while its containers run. Whether the kernel refuses the write or not, no container is
+# harmed.
 load lib/common
 
 IMAGES=/var/cache/ocirun
 
-# Of their own, as other suites on this machine keep images too.
+# A tmpfs for the images of these tests alone, because other test runs on this machine keep images too.
 setup() {
   [[ -d $IMAGES ]] || mkdir -m 700 "$IMAGES"
   mount -t tmpfs -o mode=700 images "$IMAGES"
@@ -17,13 +18,14 @@ teardown() {
 WAYS=(cp truncation dd)
 UNTIL_GO='echo >/ready; until [ -e /go ]; do usleep 10000; done; exit 7'
 
-# make_runtimes: a copy for each way. A new file is executed from memory, an older one from an image.
+# make_runtimes: makes a copy of the runtime for each way of overwriting. A new file is executed from memory, an older one from an
+# image.
 make_runtimes() {
   local way
   for way in "${WAYS[@]}"; do cp "$OCIRUN" "$TMP/$way"; done
 }
 
-# keep_images: until all the copies run from images.
+# keep_images: runs the copies until all of them are executed from images.
 keep_images() {
   local way
   program /bin/true
@@ -35,7 +37,7 @@ keeps_an_image() {
   compgen -G "$IMAGES/*-$(stat -c '%i-%s-%Z' "$1")-*" >/dev/null
 }
 
-# overwrite WAY: what a script or a person does to a file without making a new one.
+# overwrite WAY: changes the content of a copy in one of the ways that make no new file.
 overwrite() {
   case $1 in
     cp) cp "$(command -v bash)" "$TMP/cp" ;;
@@ -44,7 +46,8 @@ overwrite() {
   esac
 } 2>/dev/null
 
-# in_the_foreground WAY COMMAND…: the copy is overwritten while the command waits for its program, which ends with 7.
+# in_the_foreground WAY COMMAND…: overwrites the copy while the command waits for its program. The program ends with 7, and so must
+# the command.
 in_the_foreground() {
   local pid ended=0
   rm -f "$BUNDLE/rootfs/ready" "$BUNDLE/rootfs/go"
@@ -179,7 +182,7 @@ image_of_init() { readlink "/proc/$(init_pid)/exe"; }
   keep_images
   mkdir -m 700 "$TMP/session"
   cp -a "$IMAGES" "$TMP/session/ocirun-image"
-  chmod 755 "$IMAGES" # not the caller's alone any more
+  chmod 755 "$IMAGES" # others may list it: no longer a safe directory for images
   program sleep 1000
   XDG_RUNTIME_DIR=$TMP/session OCIRUN=$TMP/dd create
   [[ $(image_of_init) =~ ^/ocirun-[0-9-]+$ ]]
@@ -208,7 +211,7 @@ image_of_init() { readlink "/proc/$(init_pid)/exe"; }
   mentions "descriptor 3: bad file descriptor"
 }
 
-# In the directory of root's alone a user has no image, and could not trust one.
+# An ordinary user cannot keep images in root's directory, and could not trust one there.
 @test "root of a user namespace keeps its images in XDG_RUNTIME_DIR" {
   needs_system_call fsopen
   local place=/run/t/user$BATS_TEST_NUMBER name images

@@ -1,18 +1,18 @@
-# No command waits for ever: what does not come is told by name after a bounded time, and can be had afterwards.
-# A filesystem that does not answer is lib/deaf-filesystem; the console socket is in terminal.bats, a service manager in service.bats,
-# a stopped D-Bus in systemd.bats, hooks in hooks.bats.
+# No command waits for ever: after a bounded time it fails and names what it waited for, and it works once that is there.
+# lib/deaf-filesystem is a filesystem that does not answer. Other files test the console socket (terminal.bats), a service manager
+# (service.bats), a stopped D-Bus (systemd.bats) and hooks (hooks.bats).
 # shellcheck disable=SC2030,SC2031 # what runs beside has a TMP of its own
 load lib/common
 
-# within SECONDS COMMAND…: like attempt, and it ends in that time. The machine may be busy with other things: that is thirty
-# more. So what must not wait at all is known by its words: a wait of ten seconds ends with others.
+# within SECONDS COMMAND…: like attempt, and the command must end in this time, with thirty seconds more for a busy machine. A test of a
+# command that must not wait at all checks the message: after a wait of ten seconds it is another.
 within() {
   local begin=$SECONDS limit=$1
   attempt "${@:2}"
   [[ $((SECONDS - begin)) -lt $((limit + 30)) ]] || { echo "it took $((SECONDS - begin)) s" && found; }
 }
 
-# beside NAME SECONDS COMMAND…: the same at the same time as others; what it said is in said.NAME, its shell in $pids.
+# beside NAME SECONDS COMMAND…: `within` in the background. The output is in said.NAME, the pid of its shell in $pids.
 beside() {
   mkdir "$TMP/$1"
   (
@@ -27,7 +27,7 @@ beside() {
   local waiting command pids=() number
   config '.hooks.startContainer = [{path: "/bin/sleep", args: ["sleep", "1000"]}]'
   create
-  "$OCIRUN" --root "$ROOT" start "$ID" </dev/null >"$TMP/started" 2>&1 3>&- 4>&- & # holds the lock until the program runs
+  "$OCIRUN" --root "$ROOT" start "$ID" </dev/null >"$TMP/started" 2>&1 3>&- 4>&- & # `start` holds the lock until the program runs
   waiting=$!
   HELPERS+=("$waiting")
   eventually hook_runs
@@ -64,7 +64,7 @@ hook_runs() { pgrep -P "$(init_pid)" sleep >/dev/null; }
   exits 1 "a cgroup above it is frozen"
   within 20 delete --force "$ID"
   if pure_v2; then
-    succeeds # a frozen process of v2 dies
+    succeeds # on v2 a frozen process dies
   else
     exits 1 "do not die"
   fi
@@ -123,7 +123,7 @@ open(sys.argv[1] + ".ready", "w"); time.sleep(1000)' "$socket"
   exits 1 "nobody reads"
 }
 
-# deaf_filesystem: one in the container at /deaf that answers nobody.
+# deaf_filesystem: binds a filesystem that never answers to /deaf of the container.
 deaf_filesystem() {
   [[ -r /dev/fuse ]] || skip "this kernel has no FUSE"
   mkdir "$TMP/deaf"
@@ -132,7 +132,7 @@ deaf_filesystem() {
   add_mount '{"destination": "/deaf", "type": "bind", "source": "'"$TMP/deaf"'", "options": ["bind"]}'
 }
 
-# Whoever waits in it cannot be killed before its server is, and then dies a moment later.
+# Kills the server first: processes that wait for the filesystem cannot be killed before, and die a moment later.
 end_deaf_filesystem() {
   kill -KILL "$HELPER"
   eventually umount "$TMP/deaf"
@@ -184,7 +184,8 @@ no_helper_is_left() { ! pgrep -x ocirun:update >/dev/null; }
   local command pids=()
   for command in create start; do
     cp -a "$BUNDLE" "$BUNDLE-$command"
-    # Init's last call before it is ready, and the one after `start`; the user is one whose change the kernel notices.
+    # faccessat: init's last call before it is ready; execve: its call after `start`. User 1000: the kernel clears PR_SET_PDEATHSIG when
+    # a process becomes another user.
     jq --arg s "$TMP/agent-$command" --arg id "/$ID-$command" --arg name "$([[ $command == create ]] && echo faccessat || echo execve)" '
       .linux.cgroupsPath = $id | .process.user = {uid: 1000, gid: 1000}
       | .linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", listenerPath: $s, syscalls: [{names: [$name], action: "SCMP_ACT_NOTIFY"}]}' \
@@ -204,15 +205,15 @@ no_helper_is_left() { ! pgrep -x ocirun:update >/dev/null; }
   equal stopped "$(ocirun state "$ID-start" | jq -r .status)"
 }
 
-# silent_agent: for the bundle's next process.
+# silent_agent: starts an agent that never answers, for the bundle's next process.
 silent_agent() {
   rm -f "$TMP"/agent "$TMP"/message*
   helper "$LIB/seccomp-agent" "$TMP/agent" "$TMP/message" none
   eventually exists "$TMP/agent"
 }
 
-# silent_since_start CALL: a container whose agent let it start, and holds up whatever asks for CALL from now on. A process
-# that becomes another user is told anew to die with its parent.
+# silent_since_start CALL: starts a container; from then on its agent does not answer processes that make the system call CALL. User 1000:
+# PR_SET_PDEATHSIG must be set again after a change of the user.
 silent_since_start() {
   config '.process.user = {uid: 1000, gid: 1000} | .linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", listenerPath: $s,
     syscalls: [{names: [$c], action: "SCMP_ACT_NOTIFY"}]}' --arg s "$TMP/agent" --arg c "$1"
@@ -227,7 +228,7 @@ alone_in_container() { [[ $(ocirun ps --format json "$ID") == "[$(init_pid)]" ]]
 @test "an exec whose seccomp agent answers nothing says so after ten seconds, and leaves no process" {
   local call
   needs_system_call pidfd_open "an agent of a process that exec makes"
-  for call in faccessat execve; do # before the process is ready, and its last one
+  for call in faccessat execve; do # the last call before the process is ready, and its last call
     silent_since_start "$call"
     within 10 exec "$ID" true
     exits 255 "ocirun: exec $ID: "
@@ -258,7 +259,7 @@ alone_in_container() { [[ $(ocirun ps --format json "$ID") == "[$(init_pid)]" ]]
   done
 }
 
-# joins_late NAME OPTION…: an exec that waits six seconds before it makes its process; its shell is in $pids.
+# joins_late NAME OPTION…: starts an exec that is delayed by six seconds before it makes its process. The pid of its shell is in $pids.
 joins_late() {
   timeout -k 2 90 strace -o "$TMP/$1.trace" -e trace=clone,clone3 -e inject=clone,clone3:delay_enter=6s \
     "$OCIRUN" --root "$ROOT" exec "${@:2}" "$ID" true </dev/null >"$TMP/$1.said" 2>&1 3>&- 4>&- &
@@ -281,7 +282,7 @@ joins_late() {
   eventually alone_in_container
 }
 
-# A start that is killed stays in the queue of init's socket, which takes two: so do these.
+# Fills the backlog of init's socket, two connections, as `start` commands that were killed do.
 fill_the_queue_of_init() {
   python3 -c 'import os, socket, sys
 os.chdir(sys.argv[1])
@@ -301,7 +302,7 @@ for number in 1, 2: socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).connect
   eventually status_is running
 }
 
-# In the host: nobody below it can be killed before the server is.
+# Mounts the filesystem that never answers on the host. Processes that wait for it cannot be killed before its server.
 deaf_host() {
   deaf_filesystem
   config '.mounts |= map(select(.destination != "/deaf"))'

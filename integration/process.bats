@@ -19,7 +19,7 @@ load lib/common
 
 @test "P-4 in a user namespace cwd may be one that not even its root may enter, but its user" {
   user_namespace
-  install -d -m 750 -o 5 -g 101000 "$BUNDLE/rootfs/groups" # an owner that is not mapped
+  install -d -m 750 -o 5 -g 101000 "$BUNDLE/rootfs/groups" # with an owner that has no id in the user namespace
   config '.process.cwd = "/groups" | .process.user = {uid: 0, gid: 0}'
   inside pwd
   exits 1 "change to /groups: permission denied"
@@ -149,7 +149,7 @@ load lib/common
   config '.process.rlimits = [{type: "RLIMIT_NOFILE", soft: 100, hard: 200}, {type: "RLIMIT_CORE", soft: 0, hard: 0},
     {type: "RLIMIT_FSIZE", soft: 1048576, hard: 18446744073709551615}]'
   script 'grep -E "Max (open files|core file size|file size)" /proc/self/limits | tr -s " "'
-  sed -i 's/18446744073709552000/18446744073709551615/' "$BUNDLE/config.json" # jq rounds it
+  sed -i 's/18446744073709552000/18446744073709551615/' "$BUNDLE/config.json" # jq has rounded the number
   run_container
   succeeds
   mentions 'Max open files 100 200 files'
@@ -241,7 +241,7 @@ load lib/common
 }
 
 @test "P-15 the scheduler is applied: batch with nice, idle" {
-  local fields='awk "{print \$19, \$41}" /proc/self/stat' # nice and policy
+  local fields='awk "{print \$19, \$41}" /proc/self/stat' # fields 19 and 41: nice and policy
   config '.process.scheduler = {policy: "SCHED_BATCH", nice: 5}'
   inside "$fields"
   succeeds "5 3"
@@ -333,7 +333,7 @@ load lib/common
 @test "L-36 personality changes what uname says; flags and unknown domains are refused" {
   config '.linux.personality = {domain: "LINUX32"}'
   inside 'uname -m'
-  succeeds "$(setarch linux32 uname -m)" # i686, but for User-Mode Linux
+  succeeds "$(setarch linux32 uname -m)" # i686, except in User-Mode Linux
   config '.linux.personality = {domain: "LINUX"}'
   inside 'uname -m'
   succeeds x86_64

@@ -1,4 +1,4 @@
-# Limits, applied and refused: read back from the kernel, on cgroup v1 and on v2. Those that are felt: felt.bats.
+# Limits, applied and refused; the values are read from the kernel, on cgroup v1 and on v2. felt.bats tests their effect.
 load lib/common
 
 resources() { config '.linux.resources += '"$1"; }
@@ -30,7 +30,8 @@ resources() { config '.linux.resources += '"$1"; }
   ocirun delete --force "$ID"
 }
 
-# hand_down_nothing: takes back what the unified root of a hybrid host hands down; crun refuses a host that does.
+# hand_down_nothing: disables the controllers in cgroup.subtree_control of a hybrid host's unified root, because crun refuses a host with
+# such controllers.
 hand_down_nothing() {
   local file=/sys/fs/cgroup/unified/cgroup.subtree_control controller
   HANDED_DOWN=$(<"$file")
@@ -100,7 +101,7 @@ hand_down_nothing() {
   if [[ $status == 0 ]]; then
     limited memory memory.memsw.limit_in_bytes=134217728 memory.swap.max=67108864
   else
-    exits 1 /linux/resources/memory/swap # a kernel that does not count swap
+    exits 1 /linux/resources/memory/swap # the kernel has no swap accounting
   fi
 }
 
@@ -282,7 +283,7 @@ hand_down_nothing() {
   fi
 }
 
-# block_device: "MAJOR MINOR" of a disk that the kernel can throttle.
+# block_device: prints "MAJOR MINOR" of a disk whose I/O the kernel can throttle.
 block_device() {
   local dev
   dev=$(cat /sys/block/*/dev 2>/dev/null | grep -vE '^(1|11):' | head -n 1) || true

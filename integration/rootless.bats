@@ -1,4 +1,4 @@
-# As an ordinary user: what slirp-less podman, Slurm and people by hand do.
+# Containers of an ordinary user, as rootless podman, Slurm and people at a shell start them.
 # shellcheck disable=SC2016 # jq's variables, and those of inner shells
 load lib/common
 load lib/ordinary-user
@@ -100,7 +100,7 @@ load lib/ordinary-user
   mentions "/etc/subuid lends user worker 300000 to 300999"
 }
 
-# without_programs COMMAND…: where nobody has installed newuidmap and newgidmap.
+# without_programs COMMAND…: runs it where newuidmap and newgidmap are not installed.
 without_programs() {
   # shellcheck disable=SC2016
   unshare --mount sh -c 'mkdir "$0/bin" "$0/work" && mount -t overlay -o "lowerdir=/usr/bin,upperdir=$0/bin,workdir=$0/work" bin /usr/bin &&
@@ -119,7 +119,7 @@ without_programs() {
 
 @test "a newuidmap that does not end is killed and named" {
   lend_ids
-  install -m 4755 /bin/sleep "$TMP/plain" # the numbers of a map are seconds
+  install -m 4755 /bin/sleep "$TMP/plain" # as newuidmap it sleeps: the numbers of the map are its seconds
   mount --bind "$TMP/plain" /usr/bin/newuidmap
   run_user
   umount /usr/bin/newuidmap
@@ -139,13 +139,13 @@ without_programs() {
 }
 
 @test "a sysctl that forbids user namespaces, and a document without one, are named" {
-  # A user namespace has limits of its own: the host's stay as they are.
+  # Sets the sysctl in a user namespace, which has limits of its own, and not on the host.
   run as_user unshare --user --map-root-user sh -c 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$OCIRUN" run --bundle "$BUNDLE" "$ID"'
   exits 1 "the sysctl user.max_user_namespaces is 0"
   edit_as_user 'del(.linux.uidMappings, .linux.gidMappings, (.linux.namespaces[] | select(.type == "user")))'
   run_user
   exits 1 'an ordinary user needs a user namespace: list {"type": "user"}'
-  equal 1 "${#lines[@]}" # no warning of what such a document cannot have either
+  equal 1 "${#lines[@]}" # the error alone, without warnings about the document
 }
 
 @test "Debian's sysctl that forbids users their namespaces is named" {
@@ -198,7 +198,7 @@ without_programs() {
   exits 1 "permission denied"
 }
 
-# delegate: gives a cgroup in each hierarchy to the user, and puts this shell into that of the unified one.
+# delegate: gives a cgroup in each hierarchy to the user, and moves this shell into the one of the unified hierarchy.
 delegate() {
   local dir tops=(/sys/fs/cgroup/*/cgroup.procs)
   if [[ -e /sys/fs/cgroup/cgroup.procs ]]; then
@@ -223,7 +223,7 @@ undelegate() {
   for dir in /sys/fs/cgroup/{,*/}"$ID-user"; do [[ ! -d $dir ]] || remove_cgroup "$dir"; done
 }
 
-# Started inside of what was delegated: from outside the kernel lets nobody move in.
+# Starts ocirun inside the delegated cgroup, because the kernel does not let the user move a process into it from outside.
 from_inside() {
   bash -c 'echo $$ >"$1"; shift; exec "$@"' bash "$UNIFIED_SHELL" \
     setpriv --reuid 12345 --regid 12345 --clear-groups env -i PATH="$PATH" XDG_RUNTIME_DIR="$HOME_DIR/xdg" "$OCIRUN" "$@"
@@ -263,7 +263,7 @@ from_inside() {
   undelegate
 }
 
-# in_box COMMAND…: words of lib/cgroup.bash, of the container in what was delegated.
+# in_box COMMAND…: calls a function of lib/cgroup.bash for the container in the delegated cgroup.
 in_box() {
   local ID=$ID-user/box
   "$@"
@@ -335,7 +335,7 @@ throttled() { [[ $(in_box event cpu cpu.stat cpu.stat nr_throttled) -ge 1 ]]; }
   ocirun delete --force "$ID"
 }
 
-# without_cgroups [ro] COMMAND…: where no cgroup filesystem is mounted, or all are read-only.
+# without_cgroups [ro] COMMAND…: runs it where no cgroup filesystem is mounted; with `ro`, where all are read-only.
 without_cgroups() {
   local change='umount -R /sys/fs/cgroup'
   if [[ $1 == ro ]]; then

@@ -1,9 +1,9 @@
-# An ordinary user whose surroundings lack something, or are odd.
+# An ordinary user in environments that lack something or are unusual.
 # shellcheck disable=SC2016 # jq's variables, and those of inner shells
 load lib/common
 load lib/ordinary-user
 
-# in_directory XDG_RUNTIME_DIR: a run, with the state there.
+# in_directory XDG_RUNTIME_DIR: runs a container with its state below this directory.
 in_directory() { run as_user env XDG_RUNTIME_DIR="$1" timeout --foreground 30 "$OCIRUN" run --bundle "$BUNDLE" "$ID"; }
 
 @test "an XDG_RUNTIME_DIR that is not there is made, and may be longer than a socket's address" {
@@ -17,7 +17,7 @@ in_directory() { run as_user env XDG_RUNTIME_DIR="$1" timeout --foreground 30 "$
 
 @test "an XDG_RUNTIME_DIR that cannot be used is named, with what to do" {
   local advice="choose another with --root or XDG_RUNTIME_DIR"
-  in_directory relative # as good as none: XDG Base Directory Specification
+  in_directory relative # a relative path is ignored: XDG Base Directory Specification
   exits 1 "make the state root /run/user/12345/ocirun ($advice)"
   mkdir -m 755 "$TMP/roots"
   in_directory "$TMP/roots"
@@ -49,7 +49,7 @@ in_directory() { run as_user env XDG_RUNTIME_DIR="$1" timeout --foreground 30 "$
   [[ $failures -gt 0 && $status == 0 ]] || found
 }
 
-# Until execve init is nobody's to trace, so hidepid keeps even its own user from telling it from another process.
+# Before its execve init is not dumpable, so that hidepid hides it even from its own user.
 @test "a /proc with hidepid: a user's container is refused with the reason, and nothing is left" {
   local way
   lend_ids
@@ -73,7 +73,7 @@ in_directory() { run as_user env XDG_RUNTIME_DIR="$1" timeout --foreground 30 "$
   [[ $output != *ns/user* ]]
 }
 
-# in_shared_root UID COMMAND…: of ocirun, as that user.
+# in_shared_root UID COMMAND…: runs `ocirun COMMAND…` as this user on the shared state root.
 in_shared_root() {
   local as=$1
   shift
@@ -110,7 +110,8 @@ in_shared_root() {
   equal "" "$(ls "$TMP/shared")"
 }
 
-# forged NAME FILTER [JQ_OPTION…]: user 12345's directory of that name in the shared root, with the state of container $ID changed.
+# forged NAME FILTER [JQ_OPTION…]: makes a state directory NAME of user 12345 in the shared root, with the state.json of container $ID,
+# edited by the filter.
 forged() {
   local name=$1 filter=$2
   shift 2

@@ -1,10 +1,10 @@
-# Many containers in one state root: 200, or $OCIRUN_TEST_CONTAINERS.
+# Many containers in one state root: $OCIRUN_TEST_CONTAINERS, by default 200.
 
 load lib/common
 
 COUNT=${OCIRUN_TEST_CONTAINERS:-200}
 
-# crowd: $COUNT created containers $ID-1 …, made cheaply: two namespaces, no mounts, no cgroup.
+# crowd: makes $COUNT created containers, $ID-1 and so on, which cost little: two namespaces, no mounts, no cgroup.
 crowd() {
   local small=$TMP/small
   mkdir "$small"
@@ -18,14 +18,14 @@ crowd() {
 
 disperse() { seq "$COUNT" | xargs -P 2 -I{} "$OCIRUN" --root "$ROOT" delete --force "$ID-{}" 3>&- 4>&-; }
 
-# system_calls COMMAND…: how many the command itself makes, on $ID; they are in $TMP/trace. Init is another process.
+# system_calls COMMAND…: prints the number of system calls of the command's own process, without init. $TMP/trace lists them.
 system_calls() {
   strace -qq -y -o "$TMP/trace" "$OCIRUN" --root "$ROOT" "$@" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || show_output >&2
   if grep -F "getdents64" "$TMP/trace" | grep -qF "<$ROOT>"; then echo "$1 reads the whole state root" >&2; return 1; fi
   grep -cE '^[a-z_0-9]+\(' "$TMP/trace"
 }
 
-# about WHAT BEFORE AFTER: not even half a call for each container more. How messages meet varies by a few.
+# about WHAT BEFORE AFTER: the numbers differ by at most half a call for each container. A few calls vary with the timing of messages.
 about() {
   [[ $3 -le $(($2 + COUNT / 2)) ]] || { echo "$1: $2 system calls alone, $3 among $COUNT others"; return 1; }
 }

@@ -2,7 +2,7 @@ load lib/common
 
 seccomp() { config '.linux.seccomp = '"$1"; }
 
-# engines_profile [CAPABILITY…]: in $TMP/profile.
+# engines_profile [CAPABILITY…]: writes the engines' profile for these capabilities to $TMP/profile.
 engines_profile() {
   local file=/usr/share/containers/seccomp.json
   [[ -e $file ]] || skip "there is no $file: golang-github-containers-common is not installed"

@@ -1,10 +1,10 @@
-# Direct use as a service: socket activation (LISTEN_FDS) and readiness (NOTIFY_SOCKET).
+# ocirun as the program of a service: socket activation (LISTEN_FDS) and readiness (NOTIFY_SOCKET).
 
 load lib/common
 
 # --- socket activation -------------------------------------------------------------------------------
 
-# activated COUNT COMMAND…: with COUNT descriptors that are meant for it, as a service manager starts it.
+# activated COUNT COMMAND…: runs it with LISTEN_FDS=COUNT and LISTEN_PID, as a service manager does.
 activated() { timeout --foreground -k 2 30 bash -c 'export LISTEN_FDS=$1 LISTEN_PID=$$ SECRET=leak; shift; exec "$@"' - "$@"; }
 
 @test "LG-2 sockets of a service manager reach the program, with LISTEN_FDS and its own LISTEN_PID" {
@@ -56,8 +56,8 @@ activated() { timeout --foreground -k 2 30 bash -c 'export LISTEN_FDS=$1 LISTEN_
 
 # --- readiness -----------------------------------------------------------------------------------------
 
-# notifier TEXT: the program is a script in which `tell LINE…` is one message to NOTIFY_SOCKET. It is perl's, which
-# every Debian has.
+# notifier TEXT: the container's program is a script in which `tell LINE…` sends one message to NOTIFY_SOCKET, by perl, which every
+# Debian has.
 notifier() {
   add_mount '{"destination": "/usr", "source": "/usr", "options": ["rbind", "ro"]}'
   ln -sfn usr/lib "$BUNDLE/rootfs/lib"
@@ -68,7 +68,7 @@ notifier() {
   script "$1"
 }
 
-# supervised [OPTION…] -- [OPTION…]: `run` under lib/notify-receiver.
+# supervised [OPTION…] -- [OPTION…]: `run` under lib/notify-receiver; the first options are for the receiver, the others for run.
 supervised() {
   local options=()
   while [[ $1 != -- ]]; do options+=("$1"); shift; done
@@ -148,7 +148,7 @@ has_ended() { grep -q '^status' "$TMP/helper.log"; }
   script 'echo "$NOTIFY_SOCKET"; ls /run'
   run supervised -- --detach
   mentions /mine
-  mentions "status 0" # in either order: nobody waits for the container
+  mentions "status 0" # the order of both lines varies: nobody waits for the container
   never_mentions notify
 }
 

@@ -1,10 +1,10 @@
-# What a container's record names may be another's by now: nobody but the container's own processes is ever signalled, and of those
-# none is left.
+# The pids and cgroups in a container's record may belong to others by now: only the container's own processes get signals, and none of
+# these is left.
 # shellcheck disable=SC2016 # jq's variables, and what runs in containers
 load lib/common
 load lib/accidents
 
-# two_with_one_cgroup: $ID has ended, $ID-b runs in the cgroup of the same path.
+# two_with_one_cgroup: makes a container $ID that has ended, and a container $ID-b that runs in a cgroup of the same path.
 two_with_one_cgroup() {
   create_and_start
   ocirun kill "$ID" KILL
@@ -82,7 +82,7 @@ status_of() { ocirun state "$1" | jq -r .status; }
   eventually eval '! pgrep -f "^sleep 100[01]" >/dev/null'
 }
 
-# reborn_as PID: the state as it would be after a reboot, with another process under the number.
+# reborn_as PID: changes state.json to that of an earlier boot, with init's pid now the pid of another process.
 reborn_as() {
   jq -c --argjson p "$1" --argjson t "$(start_time_of "$1")" '.bootId = "of-another-boot" | .initPid = $p | .initStartTime = $t' \
     "$ROOT/$ID/state.json" >"$TMP/state"
@@ -115,5 +115,5 @@ start_time_of() { sed 's/.*) //' "/proc/$1/stat" | cut -d' ' -f20; }
   run ocirun delete --force "$ID"
   succeeds
   [[ ! -e $ROOT/$ID ]]
-  rmdir "${parents[@]}" # they were left
+  rmdir "${parents[@]}" # fails if delete has removed them
 }

@@ -1,6 +1,6 @@
 # shellcheck disable=SC2016 # the guest's variables are not ours
-# The systemd cgroup manager, under a systemd that is PID 1 of namespaces: vm/systemd-ns. What the guest
-# prints is the test's output.
+# The systemd cgroup manager, under a systemd that is PID 1 of namespaces (vm/systemd-ns). The output of the guest's script is the
+# output of the test.
 
 load lib/common
 
@@ -12,9 +12,9 @@ setup_file() {
   fi
 }
 
-# guest [OPTION…] SCRIPT: runs it with lib/systemd-guest.bash; it must succeed.
+# guest [OPTION…] SCRIPT: runs the script with lib/systemd-guest.bash in namespaces. It must succeed.
 guest() { run_in "$REPO/integration/vm/systemd-ns" "$@"; }
-# machine [OPTION…] SCRIPT: the same in a virtual machine, where cgroup v2 has controllers.
+# machine [OPTION…] SCRIPT: as guest, but in a virtual machine, where cgroup v2 has controllers.
 machine() { run_in "$REPO/integration/vm/run" --systemd "$@"; }
 
 run_in() {
@@ -220,7 +220,7 @@ run_in() {
     done'
 }
 
-# A login shell is in a session of the system's systemd, from where nobody may move a process to the user's.
+# A login shell is in a session scope of the system's systemd. The user may not move a process from there to the user's own units.
 @test "R-45 a user who has logged in elsewhere has systemd move the container" {
   guest '
     systemctl start user@1000.service
@@ -259,7 +259,7 @@ EOF
     refused "over the system bus" other'
 }
 
-# Ten seconds of patience for one question; the bus itself takes the question and waits.
+# ocirun waits ten seconds for the answer to one call; the bus accepts calls for a stopped systemd.
 @test "R-45 a stopped systemd is told by a sentence after ten seconds, and delete --force works" {
   guest --user '
     bundle
@@ -270,7 +270,7 @@ EOF
       "$@"
       local tenths=$(((${EPOCHREALTIME/[.,]/} - ${before/[.,]/}) / 100000))
       echo "$1 $2: $tenths tenths of a second"
-      ((tenths >= 95 && tenths < 195)) || exit 1 # a second question is ten more
+      ((tenths >= 95 && tenths < 195)) || exit 1 # a second call would take ten seconds more
     }
     kill -STOP "$manager"
     took_ten_seconds refused "systemd has not answered for 10 s" other
@@ -356,7 +356,7 @@ EOF
     equal "state" "" "$(ls "$W/root")"'
 }
 
-# --- as a service: ocirun-run(8); service.bats has the same without systemd -------------------------------
+# --- as a service: ocirun-run(8); service.bats has such tests without systemd -----------------------------
 
 @test "a service is up when its program is ready, the journal has its output, and systemctl stop leaves nothing" {
   guest '

@@ -2,13 +2,13 @@ load lib/common
 
 terminal() { config '.process.terminal = true'; }
 
-# end_of_terminal: waits for the terminal's end and prints what it showed, its newlines as the program wrote them.
+# end_of_terminal: waits until the terminal is closed, and prints its output without carriage returns.
 end_of_terminal() {
   eventually exists "$TMP/tty.end"
   tr -d '\r' <"$TMP/tty.end"
 }
 
-# listen [OPTION…]: a console socket at $TMP/c whose terminal is copied to $TMP/tty.
+# listen [OPTION…]: starts lib/console: a console socket at $TMP/c; the terminal's output goes to $TMP/tty.
 listen() {
   rm -f "$TMP/c" "$TMP"/tty*
   helper "$LIB/console" "$TMP/c" "$TMP/tty" "$@"
@@ -38,7 +38,7 @@ listen() {
 
 @test "P-2 a console socket that nobody accepts at is told after ten seconds, and leaves nothing" {
   terminal
-  # The one place of its backlog is taken.
+  # Makes a console socket whose backlog of one connection is full.
   helper python3 -c 'import socket, sys, time
 listener, first = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
 listener.bind(sys.argv[1])
@@ -216,7 +216,7 @@ matches_file() { grep -qE "$2" "$1" || { cat "$1"; return 1; }; }
   timeout -k 2 20 "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID" <"$TMP/stdin" >"$TMP/shown" 2>&1 3>&- 4>&- &
   local runner=$!
   eventually contains "$TMP/shown" ready
-  eventually waits "$HELPER" # nothing goes in any more
+  eventually waits "$HELPER" # the pipe is full
   kill "$runner"
   wait "$runner" || rc=$?
   equal 3 "$rc"
@@ -226,13 +226,13 @@ matches_file() { grep -qE "$2" "$1" || { cat "$1"; return 1; }; }
   terminal
   script 'while :; do echo flood; done'
   mkfifo "$TMP/stdout"
-  exec 9<>"$TMP/stdout" # open, never read
+  exec 9<>"$TMP/stdout" # opens the FIFO and never reads it
   helper sh -c 'exec "$@" >"$0"' "$TMP/stdout" "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
   eventually is_full 9
   sleep 0.5
   ocirun kill "$ID" KILL
   sleep 0.5
-  [[ -e /proc/$HELPER ]] # it would lose output
+  [[ -e /proc/$HELPER ]] # an end now would lose output
   local rc=0
   kill "$HELPER"
   eventually has_ended "$HELPER"

@@ -1,4 +1,4 @@
-# What only the unified hierarchy has: handing controllers down, threaded cgroups, delegation, `unified`.
+# Features of the unified hierarchy alone: cgroup.subtree_control, threaded cgroups, delegation, the document's `unified`.
 load lib/common
 
 setup() {

@@ -1,13 +1,13 @@
-# Limits and devices of a container that exists, changed, read back from the kernel, and felt.
+# Changes of limits and devices of an existing container: the values in the kernel, and the effect on programs.
 load lib/common
 
 resources() { config '.linux.resources += '"$1"; }
 update() { ocirun update "$@" "$ID"; }
 
-# update_with JSON: as engines do it.
+# update_with JSON: gives the resources on stdin, as engines do.
 update_with() { ocirun update --resources - "$ID" <<<"$1"; }
 
-# fails WORDS COMMAND…: status 1, and a message with the words.
+# fails WORDS COMMAND…: `ocirun COMMAND…` fails with status 1 and a message with the words.
 fails() {
   run ocirun "${@:2}" </dev/null
   exits 1 "$1"
@@ -121,7 +121,7 @@ setup() {
   [[ ! -e $ROOT/$ID/resources.json ]]
 }
 
-# limit_files: all that an option of update changes, on either version.
+# limit_files: prints all files that an option of update can change, on cgroup v1 or v2.
 limit_files() {
   local name
   for name in memory/memory.{limit_in_bytes,memsw.limit_in_bytes,soft_limit_in_bytes,kmem.tcp.limit_in_bytes,max,low,swap.max} \
@@ -132,7 +132,7 @@ limit_files() {
   done
 }
 
-# limits_now: "FILE VALUE" of each of them, without a process for each.
+# limits_now: prints "FILE VALUE" for each of these files. Does not fork for each file.
 limits_now() {
   local file lines
   for file in $(limit_files); do
@@ -141,8 +141,8 @@ limits_now() {
   done
 }
 
-# changed_by COMMAND…: the files that an update changes, what they hold then and what is kept for later; "refused"
-# when it fails, which changes nothing.
+# changed_by COMMAND…: prints the files that an update changes, with their new values, and the resources.json that it keeps. Prints
+# "refused" if the update fails; then no file may have changed.
 changed_by() {
   local kept=$ROOT/$ID/resources.json
   untraced limits_now >"$TMP/limits.before"
@@ -165,7 +165,7 @@ changed_by() {
   mentions '/linux: unknown name, ignored'
 }
 
-# Two containers that begin alike: one is given the options, the other the fields, each on top of those before.
+# Two equal containers: one gets the options, the other the fields, one after the other on the same container.
 @test "update: each option and its field of --resources do the same, and change their own files alone" {
   needs_controller memory
   needs_controller cpu
@@ -205,7 +205,7 @@ END
   equal "$options" "$(ocirun update --help | grep -cE -- '--(cpu|memory|kernel|pids|blkio)')"
 }
 
-# matches_files CHANGES FILES: nothing but those files, named with | between them, has changed.
+# matches_files CHANGES FILES: no files but FILES (a regular expression with |) have changed.
 matches_files() { ! sed '$d' <<<"$1" | grep -vE "^(${2//./\\.}) "; }
 
 @test "update: all or nothing, whichever of the files refuses" {
@@ -348,7 +348,7 @@ matches_files() { ! sed '$d' <<<"$1" | grep -vE "^(${2//./\\.}) "; }
   exits 0
 }
 
-# The container tries again and again while its rules are replaced.
+# The container opens devices all the time while its rules are replaced.
 @test "R-10 update: there is no moment without rules, and none that denies what both lists allow" {
   local minor
   capabilities CAP_MKNOD CAP_SYSLOG
@@ -400,7 +400,7 @@ matches_files() { ! sed '$d' <<<"$1" | grep -vE "^(${2//./\\.}) "; }
   succeeds
 }
 
-# The change that fails is always the same; what went before is taken back to the last directory.
+# The last change fails, always the same one; all changes before it must be undone, created directories included.
 @test "update: a file that a device was bound on, and directories, are as before when a limit fails" {
   local failing=(--resources - "$ID")
   user_namespace
@@ -420,7 +420,7 @@ matches_files() { ! sed '$d' <<<"$1" | grep -vE "^(${2//./\\.}) "; }
   succeeds keep
 }
 
-# The container decides whether there is a warning.
+# The container can cause the warning, by the nodes that it makes. A warning that cannot be written must not prevent the denial.
 @test "R-10 update: a device is denied though nobody reads the warning that its node stays" {
   capabilities CAP_MKNOD CAP_SYSLOG
   create_and_start

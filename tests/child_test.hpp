@@ -7,8 +7,8 @@
 //   }
 //   CHILD_TEST(a_tmpfs_is_mounted, CLONE_NEWNS) { … }   // the same, shorter
 //
-// Boost's own checks work in the child. Whatever fails there, an exception too, is told by the exit
-// status, and an exception's text reaches the parent's report through a pipe.
+// Boost's own checks work in the child. A failed check or an exception makes the exit status
+// kChildFailed. The text of an exception reaches the parent's report through a pipe.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -36,8 +36,8 @@
 namespace ocirun::test {
 
 inline constexpr int kChildTimeoutSeconds = 60;
-inline constexpr int kChildFailed = 99;     // an exception, or a Boost check
-inline constexpr int kChildTimedOut = 124;  // it was killed
+inline constexpr int kChildFailed = 99;     // an exception, a failed Boost check or an open fd
+inline constexpr int kChildTimedOut = 124;  // the child was killed
 
 namespace detail {
 
@@ -63,7 +63,7 @@ inline unsigned long failed_checks() {
 
 template <typename Callable>
 int child_main(unsigned long flags, int start, int report, Callable& body) {
-  // Boost's handlers would jump back into the copy of its test loop that this process holds.
+  // Boost's signal handlers would jump into the child's copy of Boost's test loop.
   for (const int number : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGALRM, SIGSYS})
     ::signal(number, SIG_DFL);
   std::string failure;
@@ -85,7 +85,7 @@ int child_main(unsigned long flags, int start, int report, Callable& body) {
     if (const std::string leaked = leaked_since(childs_own_descriptors()); !leaked.empty())
       failure = "descriptors left open:" + leaked;
   } catch (const boost::execution_aborted&) {
-    status = kChildFailed;  // BOOST_REQUIRE: it has told its story already
+    status = kChildFailed;  // from BOOST_REQUIRE, which has printed its message already
   } catch (const std::exception& error) {
     failure = error.what();
   } catch (...) {
@@ -130,16 +130,17 @@ inline int wait_for_child(pid_t pid, int report) {
 
 }  // namespace detail
 
-/// What a new user namespace maps, as /proc/PID/uid_map and gid_map take it. The default leaves
-/// files readable: the ids are the host's, the capabilities are not.
+/// The texts for uid_map and gid_map of a new user namespace. The default maps each id to itself,
+/// so that the child can read the host's files; its capabilities end at the namespace.
 struct ChildMaps {
   std::string uids = "0 0 65536";
   std::string gids = "0 0 65536";
 };
 
-/// Forks with the CLONE_NEW* of `flags` and runs `body` there; with CLONE_NEWNS all mounts are
-/// private first. Returns the child's exit status: 0, what `body` returned, kChildFailed,
-/// kChildTimedOut, or 128 + signal. Nothing that the child starts in a new pid namespace survives.
+/// Forks with the CLONE_NEW* of `flags` and runs `body` in the child; with CLONE_NEWNS all mounts
+/// are made private first. Descriptors that `body` leaves open are a failure. Returns the child's
+/// exit status: 0, the value of `body`, kChildFailed, kChildTimedOut, or 128 + signal. With
+/// CLONE_NEWPID no process of `body` survives the child.
 template <typename Callable>
 int run_in_child(unsigned long flags, Callable&& body, const ChildMaps& maps = {}) {
   int start[2];
@@ -169,7 +170,8 @@ int run_in_child(unsigned long flags, Callable&& body, const ChildMaps& maps = {
   return status;
 }
 
-/// True as root; else the test passes with a message that says why.
+/// Whether the caller is root. Otherwise prints that the test is skipped; the test then returns and
+/// passes.
 inline bool is_root() {
   if (::geteuid() == 0) return true;
   BOOST_TEST_MESSAGE("skipped: needs root");
@@ -178,7 +180,8 @@ inline bool is_root() {
 
 }  // namespace ocirun::test
 
-/// CHILD_TEST(the_name_of_it, CLONE_NEWNS | CLONE_NEWPID) { body in the child }
+/// A test case for root whose body runs in run_in_child():
+/// CHILD_TEST(name, CLONE_NEWNS | CLONE_NEWPID) { … }
 #define CHILD_TEST(name, flags)                                          \
   static void name##_in_child();                                         \
   BOOST_AUTO_TEST_CASE(name) {                                           \

@@ -10,7 +10,7 @@ namespace ocirun::test {
 inline constexpr int kDescriptors = 1024;
 using Descriptors = std::bitset<kDescriptors>;
 
-/// The numbers that are open. Without /proc, which a child may not have.
+/// The descriptors of this process that are open. Does not read /proc, which a child may not have.
 inline Descriptors open_descriptors() {
   Descriptors open;
   for (int number = 0; number < kDescriptors; ++number)
@@ -18,15 +18,17 @@ inline Descriptors open_descriptors() {
   return open;
 }
 
-/// What was open when the child of run_in_child began.
+/// The descriptors that were open when the child of run_in_child() began. Descriptors beyond these
+/// count as leaked at its end.
 inline Descriptors& childs_own_descriptors() {
   static Descriptors open;
   return open;
 }
-/// In such a child: what is open now belongs to the process until it ends, as a log does.
+/// Called in a child of run_in_child(): descriptors that are open now may stay open until the child
+/// ends, for instance that of a log.
 inline void keep_descriptors() { childs_own_descriptors() = open_descriptors(); }
 
-/// The numbers that a test has left open: " 7 8", or "".
+/// The descriptors that are open now and were not in `before`: " 7 8", or "".
 inline std::string leaked_since(const Descriptors& before) {
   const Descriptors leaked = open_descriptors() & ~before;
   std::string numbers;

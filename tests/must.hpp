@@ -9,14 +9,14 @@
 
 namespace ocirun::test {
 
-/// The value of a result, or an exception that carries the error's message.
+/// Returns the value of a result. Throws the error's message if there is none.
 template <typename T>
 T must(Result<T> result) {
   if (!result) throw std::runtime_error(result.error().message());
   if constexpr (!std::is_void_v<T>) return *std::move(result);
 }
 
-/// The error's message of a result that must have failed.
+/// Returns the error's message of a result. Throws if the result is a success.
 template <typename T>
 std::string must_fail(const Result<T>& result) {
   if (result) throw std::runtime_error("it succeeded, but an error was expected");

@@ -1,6 +1,6 @@
 #pragma once
 
-// A directory for one test, and what tests do with files and processes in it.
+// A temporary directory for one test, and helpers for files, modes, children and waiting.
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 namespace ocirun::test {
 
-/// A new directory of mode 0700 that goes with everything in it.
+/// A new directory below /tmp, of mode 0700. The destructor removes it with its content.
 class Scratch {
  public:
   Scratch() {
@@ -48,7 +48,7 @@ class Scratch {
     std::ranges::sort(names);
     return names;
   }
-  /// Writes a file and returns its path.
+  /// Writes a file below the directory and returns its path.
   std::string file(std::string_view name, std::string_view text, mode_t mode = 0644) const {
     const std::string path = *this / name;
     {
@@ -58,7 +58,7 @@ class Scratch {
     ::chmod(path.c_str(), mode);
     return path;
   }
-  /// An executable shell script.
+  /// Writes an executable shell script and returns its path.
   std::string script(std::string_view name, std::string_view text) const {
     return file(name, "#!/bin/sh\n" + std::string(text) + "\n", 0755);
   }
@@ -79,17 +79,19 @@ inline int mode_of(const std::string& path) {
   return ::lstat(path.c_str(), &status) == 0 ? static_cast<int>(status.st_mode & 07777) : -1;
 }
 
-/// How many children this process has, zombies too: none may be left by what it called.
+/// The pids of this process's children, zombies too, separated by blanks: "" proves that a function
+/// left no child behind.
 inline std::string children_of_this_process() {
   return slurp("/proc/self/task/" + std::to_string(::getpid()) + "/children");
 }
 
-/// Longer than a busy machine takes for anything here, shorter than what a test lets run on (`sleep
-/// 987`) and than kChildTimeoutSeconds: only what hangs takes so long.
+/// After this time a test takes an operation for hung. Longer than any operation takes on a busy
+/// machine; shorter than kChildTimeoutSeconds and than the programs that tests leave running
+/// (`sleep 987`).
 inline constexpr int kHangSeconds = 40;
 inline constexpr double kHang = kHangSeconds;
 
-/// Asks again until it is so, until it must be a hang.
+/// Polls `condition` every 10 ms for kHangSeconds. Returns whether it came true.
 template <typename Condition>
 bool comes_true(Condition&& condition) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(kHangSeconds);

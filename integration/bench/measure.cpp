@@ -1,6 +1,7 @@
-// measure COMMAND…: runs it with stdio on /dev/null (stderr kept) and prints, on fd 3, one line:
-// wall ns, CPU µs (user + system, with all that it waited for), peak resident KiB, wait status.
-// Small and static, because a child starts with the peak of the process that forked it.
+// measure COMMAND…: runs the command with stdin and stdout on /dev/null, and prints one line on
+// descriptor 3: wall ns, CPU µs (user + system, of the command and the children it waited for),
+// peak resident KiB, wait status. Small and static, because a child's peak of resident memory
+// begins with that of the process that forked it.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

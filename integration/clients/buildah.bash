@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# buildah with isolation oci, as root.
+# The check list of buildah with isolation oci, as root.
 # shellcheck disable=SC2016 # what is quoted is for the shell in the container
 ENGINE=buildah
 # shellcheck source=integration/clients/lib.bash
@@ -9,7 +9,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/podman_setup.bash"
 
 podman_setup
 export BUILDAH_RUNTIME=$RUNTIME BUILDAH_ISOLATION=oci
-# Raising a limit needs CAP_SYS_RESOURCE, which not every machine grants.
+# Limits that need no CAP_SYS_RESOURCE, which some machines do not grant.
 LIMITS=(--ulimit nofile=20000:20000 --ulimit nproc=32768:32768)
 
 make_container() {
@@ -24,7 +24,8 @@ check_output "a user" 1000 run --user user "$C" -- id -u
 check_output "a working directory" /tmp run --workingdir /tmp "$C" -- pwd
 check_output "an environment variable" value run --env NAME=value "$C" -- sh -c 'echo $NAME'
 check_output "stdin is passed on" typed bash -c "echo typed | buildah run --network none $C -- cat"
-# buildah asks for ambient capabilities that are not inheritable, which the specification wants a warning for.
+# Mentions, not output: buildah asks for ambient capabilities that are not inheritable, and ocirun warns of that, as the
+# specification wants.
 check_mentions "a terminal" /dev/pts/0 run_with_terminal "buildah run --network none -t $C -- tty"
 check_output "a volume" data run -v "$WORK/image/etc:/mnt:ro" "$C" -- cat /mnt/noexec
 check_output "no capabilities" "CapEff:	0000000000000000" run --cap-drop all "$C" -- grep CapEff /proc/self/status

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# containerd with a private configuration, through ctr and its runc shim.
+# The check list of containerd with a private configuration, called through ctr; containerd's runc shim calls the runtime.
 # shellcheck disable=SC2016 # what is quoted is for the shell in the container
 ENGINE=containerd
 # shellcheck source=integration/clients/lib.bash
@@ -41,7 +41,8 @@ check_output "an environment variable" value with "--env NAME=value" sh -c 'echo
 check_output "a working directory" /tmp with "--cwd /tmp" pwd
 check_output "a read-only root" no with --read-only sh -c 'touch /x 2>/dev/null && echo yes || echo no'
 check_output "a bind mount" data with "--mount type=bind,src=$WORK/image/etc,dst=/mnt,options=rbind:ro" cat /mnt/noexec
-# limit CONTROLLER FILE OPTION…: as the host sees it; ctr mounts no cgroups into its containers.
+# limit CONTROLLER FILE OPTION…: prints the value from the host's cgroup filesystem, because ctr mounts no cgroups into its
+# containers.
 limit() {
   local id=$NAME-limit controller=$1 file=$2
   shift 2
@@ -70,7 +71,7 @@ check_output "exec" hello execute "$ONE" echo hello
 check_status "exec returns the status" 9 execute "$ONE" sh -c 'exit 9'
 check_mentions "exec of what is not found is told" "executable file not found" execute "$ONE" nosuch
 check_output "exec with a user and a directory" "1000 /tmp" execute --user 1000 --cwd /tmp "$ONE" sh -c 'echo $(id -u) $(pwd)'
-# ctr wants the terminal's size set after it has started the process: give it the time.
+# The program sleeps because ctr sets the terminal's size after it has started the process.
 check_output "exec with a terminal" /dev/pts/0 run_with_terminal "ctr tasks exec -t --exec-id tty $ONE sh -c 'tty; sleep 0.5'"
 check "exec detached" ctr tasks exec -d --exec-id detached "$ONE" sh -c 'echo done >/tmp/detached'
 check "ps" ctr tasks ps "$ONE"

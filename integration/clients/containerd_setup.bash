@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2016 # what is quoted is for the shell in the container
-# The image for containerd: for ctr and for CRI.
+# Makes the image for the lists of containerd (ctr) and cri.
 export CONTAINERD_ADDRESS=/run/c8d.sock
 
-# make_image [CONFIG-FIELDS]: $WORK/oci.tar, an OCI image of one layer, made by hand: ctr imports nothing else.
+# make_image [CONFIG-FIELDS]: makes $WORK/oci.tar, an OCI image of one layer. ctr imports no other format.
 make_image() {
   local layer config fields=${1:-}
   mkdir -p "$WORK/oci/blobs/sha256"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a kubelet asks of containerd: its CRI plugin over gRPC, pods on the host's network.
+# The check list of containerd's CRI plugin, called over gRPC as a kubelet does, with pods on the host's network.
 # shellcheck disable=SC2016 # what is quoted is for the shell in the container
 ENGINE=cri
 # shellcheck source=integration/clients/lib.bash
@@ -35,12 +35,12 @@ check "containerd starts with CRI" start_containerd
 import_image() { make_image '"Cmd":["sleep","1000"],' && ctr -n k8s.io images import --snapshotter native "$WORK/oci.tar"; }
 check "import of an image" import_image
 
-# pod_config NAME: on the host's network, as no CNI is there.
+# pod_config NAME: prints the configuration of a pod. It is on the host's network, because no CNI plugins are installed.
 pod_config() {
   jq -nc --arg n "$1" --arg parent "/${OCIRUN_TEST_MARK}pods" --arg logs "$WORK/logs" '{metadata: {name: $n, uid: $n, namespace: "default"},
     log_directory: $logs, linux: {cgroup_parent: $parent, security_context: {namespace_options: {network: 2, pid: 1}}}}'
 }
-# container CONFIG-JSON: creates and starts one in the pod; prints its id.
+# container CONFIG-JSON: creates and starts a container in the pod; prints its id.
 container() {
   local id
   id=$(cri CreateContainer "$(jq -nc --arg pod "$POD" --argjson config "$1" --argjson sandbox "$(pod_config "$POD_NAME")" '{pod_sandbox_id: $pod, sandbox_config: $sandbox,
@@ -57,7 +57,7 @@ state_is() { [[ $(by_id ContainerStatus "$1" | jq -r '.status.state // 0') == "$
 remove() { cri StopContainer "{\"container_id\": \"$1\", \"timeout\": 1}" && by_id RemoveContainer "$1"; }
 
 POD_NAME=pod-$$
-# run_pod [HANDLER]: as a RuntimeClass names it; without one it is the default.
+# run_pod [HANDLER]: starts a pod with this runtime handler, the name in a RuntimeClass; without HANDLER with the default one.
 run_pod() { POD=$(cri RunPodSandbox "{\"config\": $(pod_config "$POD_NAME"), \"runtime_handler\": \"${1:-}\"}" | jq -r .pod_sandbox_id) && [[ -n $POD ]]; }
 check_mentions "a handler that is not configured is refused" 'no runtime for "nosuch" is configured' cri RunPodSandbox "{\"config\": $(pod_config "$POD_NAME"), \"runtime_handler\": \"nosuch\"}"
 by_default() { run_pod '' && cri StopPodSandbox "{\"pod_sandbox_id\": \"$POD\"}" && cri RemovePodSandbox "{\"pod_sandbox_id\": \"$POD\"}"; }

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Docker: a daemon of its own that starts its own containerd, without bridge and iptables.
+# The check list of Docker: a dockerd of its own, which starts its own containerd, without bridge and iptables.
 # shellcheck disable=SC2016 # what is quoted is for the shell in the container
 ENGINE=docker
 # shellcheck source=integration/clients/lib.bash
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
 export DOCKER_HOST=unix:///run/docker.sock DOCKER_CONFIG=$WORK/client DOCKER_BUILDKIT=0
-DOCKER=/usr/bin/docker # Debian's, whatever else is in PATH
+DOCKER=/usr/bin/docker # Debian's, even if PATH has another one
 docker() { "$DOCKER" "$@"; }
 export -f docker
 export DOCKER

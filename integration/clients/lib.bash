@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# Words for the clients' check lists. Each list is a script of its own, started by ./run in a sandbox with a private
-# /run; it finds $RUNTIME (the path of the runtime under test), $RUNTIME_NAME and an empty directory $WORK.
+# Functions for the engines' check lists. Each list is a script that ./run starts in a sandbox with a private /run, with
+# $RUNTIME (the path of the runtime under test), $RUNTIME_NAME, and an empty directory $WORK.
 set -uo pipefail
-cd "$WORK" || exit 1 # a shim leaves a file "oom" where it is
+cd "$WORK" || exit 1 # containerd's shim leaves a file "oom" in its working directory
 
 PASSED=0 FAILED=0
 
-# check TEXT COMMAND…: one line of the list. What the command printed is shown when it failed. It runs in this shell.
+# check TEXT COMMAND…: one check: the command, run in this shell, succeeds. If it fails, its output is shown.
 check() {
   local text=$1 status=0
   shift
@@ -14,7 +14,7 @@ check() {
   if [[ $status == 0 ]]; then pass "$text"; else fail "$text" "status $status: $*" "$(<"$WORK/output")"; fi
 }
 
-# check_output TEXT EXPECTED COMMAND…: status 0 and exactly this on stdout.
+# check_output TEXT EXPECTED COMMAND…: the status is 0, and stdout is exactly EXPECTED.
 check_output() {
   local text=$1 expected=$2 output
   shift 2
@@ -33,7 +33,7 @@ check_status() {
   if [[ $status == "$expected" ]]; then pass "$text"; else fail "$text" "status $status instead of $expected: $*" "$output"; fi
 }
 
-# check_mentions TEXT WORDS COMMAND…: the words are somewhere in what it prints, whatever its status.
+# check_mentions TEXT WORDS COMMAND…: the output contains the words, whatever the status.
 check_mentions() {
   local text=$1 words=$2 output
   shift 2
@@ -53,10 +53,10 @@ fail() {
   printf '%s\n' "$@" | sed 's/^/    /'
 }
 
-# eventually COMMAND…: within ten seconds.
+# eventually COMMAND…: the command succeeds within ten seconds.
 eventually() { within 10 "$@"; }
 
-# within SECONDS COMMAND…: succeeds sooner or later.
+# within SECONDS COMMAND…: the command succeeds within this time.
 within() {
   local end=$((SECONDS + $1))
   shift
@@ -66,8 +66,8 @@ within() {
   done
 }
 
-# run_with_terminal COMMAND: what it prints on a terminal of its own, without carriage returns. Nobody types, but the
-# keyboard stays open: at its end podman and conmon, whatever the runtime, sometimes drop what the program said.
+# run_with_terminal COMMAND: runs it on a terminal of its own and prints its output without carriage returns. The terminal's
+# input stays open, because at its end podman and conmon sometimes drop the program's output, with every runtime.
 run_with_terminal() {
   [[ -p $WORK/keyboard ]] || mkfifo -m 0666 "$WORK/keyboard"
   script -qec "$1" /dev/null 0<>"$WORK/keyboard" | tr -d '\r'
@@ -75,8 +75,8 @@ run_with_terminal() {
 
 # --- cgroups -----------------------------------------------------------------------------------------------
 
-# only_hierarchies TYPE: a /sys/fs/cgroup of the list's own with the mounted hierarchies of that type, a regular
-# expression, and nothing else. Nothing is removed from the host's, which is one tmpfs for all namespaces.
+# only_hierarchies TYPE: mounts a new tmpfs on /sys/fs/cgroup with the mounted hierarchies of TYPE (a regular expression:
+# cgroup, cgroup2) alone. The host's tmpfs stays as it is, because all mount namespaces share it.
 only_hierarchies() {
   local own paths path
   mapfile -t paths < <(sed -nE "s|^([^ ]+ ){4}(/sys/fs/cgroup/[^ ]+) .* - ($1) .*|\2|p" /proc/self/mountinfo)
@@ -92,7 +92,7 @@ only_hierarchies() {
 
 DAEMONS=()
 
-# daemon NAME COMMAND…: in the background, its output in $WORK/NAME.log; ended by end_list.
+# daemon NAME COMMAND…: starts a daemon, with its output in $WORK/NAME.log. end_list ends it.
 daemon() {
   local name=$1
   shift
@@ -100,7 +100,7 @@ daemon() {
   DAEMONS+=($!)
 }
 
-# stop_daemon: the last that was started; asked first, killed after ten seconds.
+# stop_daemon: ends the daemon that was started last, by SIGTERM, and after ten seconds by SIGKILL.
 stop_daemon() {
   local pid=${DAEMONS[-1]} tries
   unset 'DAEMONS[-1]'
@@ -127,7 +127,7 @@ extra:x:2000:user' >"$1/etc/group"
   chmod 1777 "$1/tmp"
 }
 
-# image_archive: a tar of the rootfs, made once.
+# image_archive: prints the path of a tar archive of the rootfs; the first call makes it.
 image_archive() {
   [[ -e $WORK/image.tar ]] || {
     rootfs "$WORK/image"
@@ -138,7 +138,7 @@ image_archive() {
 
 # --- the end ---------------------------------------------------------------------------------------------
 
-# What must not be left: processes that still run the runtime, and its states.
+# no_state_left: no runtime has left a container's state directory.
 no_state_left() {
   local left
   left=$(find /run/ocirun /run/runc /run/crun -mindepth 1 -maxdepth 1 2>/dev/null)

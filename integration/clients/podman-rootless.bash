@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# podman as an ordinary user with subordinate ids, with native overlay and slirp4netns.
+# The check list of podman as an ordinary user with subordinate ids, with native overlay and slirp4netns.
 # shellcheck disable=SC2016 # what is quoted is for the shell in the container
 ENGINE=podman-rootless
 # shellcheck source=integration/clients/lib.bash
@@ -25,7 +25,7 @@ graphroot = "$WORK/home/storage"
 END
   image_archive && chmod -R a+rX "$WORK/image" "$WORK/image.tar" "$WORK/conf" "$WORK/user-conf"
   as_user mkdir -p "$WORK/home/hooks.d"
-  # slirp4netns opens it; not every machine lets everybody.
+  # slirp4netns opens /dev/net/tun, which some machines do not allow to everybody.
   mknod -m 0666 /run/tun c 10 200 && mount --bind /run/tun /dev/net/tun
 }
 

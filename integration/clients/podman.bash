@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# podman as root, with conmon, cgroupfs and private storage.
+# The check list of podman as root, with conmon, cgroupfs and private storage.
 # shellcheck disable=SC2016 # what is quoted is for the shell in the container
 ENGINE=podman
 # shellcheck source=integration/clients/lib.bash

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2016 # what is quoted is for the shell in the container
-# podman's private configuration, and the checks of its list that take more than one command.
+# A private configuration for podman, and the checks of podman.bash that take more than one command.
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -35,7 +35,7 @@ END
   only_hierarchies 'cgroup2?' # podman takes every directory in /sys/fs/cgroup for a controller
 }
 
-# with_drop_in COMMAND…: podman that knows of ocirun by the installed file alone. It is not told of it elsewhere.
+# with_drop_in COMMAND…: runs podman so that it knows ocirun only from the installed file, engines/podman.conf.in.
 with_drop_in() {
   local status=0
   cp -a /etc/containers "$WORK/etc-containers" && mkdir -p "$WORK/etc-containers/containers.conf.d" &&
@@ -47,7 +47,7 @@ with_drop_in() {
   return "$status"
 }
 
-# propagation KIND: which way mounts below a volume of that kind go: in, out.
+# propagation KIND: prints the directions in which mounts below a volume of this propagation propagate: in, out.
 propagation() {
   local volume=$WORK/propagated ways=()
   mkdir -p "$volume"/{host,container} && mount --bind "$volume" "$volume" && mount --make-shared "$volume" &&

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Slurm: a controller and two nodes on one kernel, each node in network and UTS namespaces of its own. An ordinary user
-# runs bundles by srun --container; slurmd asks for them, kills and deletes them as root.
+# The check list of Slurm: a controller and two nodes on one kernel, each node in network and UTS namespaces of its own. An
+# ordinary user runs bundles by srun --container; slurmd queries, kills and deletes the containers as root.
 # shellcheck disable=SC2016 # what is quoted is for the shell in the container
 ENGINE=slurm
 # shellcheck source=integration/clients/lib.bash
@@ -9,9 +9,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 WORKER=12345 HOME_DIR=$WORK/home # the user
 export SLURM_CONF=$WORK/slurm/slurm.conf
 NODES=(n1 n2)
-STATES=/run/oci/worker # of the user's containers
+STATES=/run/oci/worker # the state root of the user's containers
 TESTED=("$RUNTIME" --rootless=true --root="$STATES")
-# A user may make no cgroup here, which ocirun would say in each job's output.
+# The user may not make cgroups here. The option keeps ocirun's warning of that out of each job's output.
 [[ $RUNTIME_NAME != ocirun ]] || TESTED+=(--log-level=error)
 
 # --- the cluster -------------------------------------------------------------------------------------------
@@ -29,7 +29,7 @@ AS_USER=(setpriv --reuid "$WORKER" --regid "$WORKER" --clear-groups env -i --chd
   PATH=/usr/bin:/bin SLURM_CONF="$SLURM_CONF")
 as_user() { "${AS_USER[@]}" "$@"; }
 
-# A bridge, and namespaces that files hold: /run/netns/n1 and /run/uts/n1.
+# Makes a bridge, and for each node namespaces that are bound to files: /run/netns/n1 and /run/uts/n1.
 make_network() {
   local number node
   hostname head
@@ -69,7 +69,7 @@ NodeName=n2 NodeAddr=10.66.0.2 CPUs=8 RealMemory=1000
 PartitionName=all Nodes=n1,n2 Default=YES State=UP
 END
   echo 'CgroupPlugin=cgroup/v1' >"$WORK/slurm/cgroup.conf"
-  # Without exec a shell stays between Slurm and the runtime, and signals reach the shell alone.
+  # Without exec a shell stays between Slurm and the runtime, and Slurm's signals reach only the shell.
   cat >"$WORK/slurm/oci.conf" <<END
 RunTimeRun="exec $by_slurm run --bundle %b %n.%u.%j.%s.%t"
 RunTimeQuery="exec $by_slurm state %n.%u.%j.%s.%t"
@@ -95,7 +95,8 @@ start_cluster() {
 all_fit() { [[ $(sinfo -h -N -t idle,mixed,allocated -o %N | wc -l) == 2 ]]; }
 all_idle() { [[ $(sinfo -h -t idle -o %D) == 2 ]]; }
 
-# bundle NAME [FILTER]: the user's, made by `spec --rootless` and a filter of jq. Slurm finds the root in the bundle only.
+# bundle NAME [FILTER]: makes a bundle of the user by `spec --rootless`, and edits its config.json by a filter of jq. Its root
+# lies in the bundle, because Slurm does not find it elsewhere.
 bundle() {
   local path=$WORK/bundles/$1
   mkdir -p "$path"
@@ -113,30 +114,30 @@ check "slurmctld and two slurmd" start_cluster
 check "a bundle of the user's" bundle box ".mounts += [{destination: \"/mnt\", type: \"bind\", source: \"$HOME_DIR\", options: [\"bind\"]}]"
 BOX=$WORK/bundles/box
 
-# --- words -------------------------------------------------------------------------------------------------
+# --- functions ---------------------------------------------------------------------------------------------
 
 srun() { as_user timeout 100 srun --quiet "$@"; }
 run() { srun --container="$BOX" "$@"; }
-# batch NAME SBATCH-OPTION…: sets JOB to its number; what it prints is in the user's home, in files called NAME….
+# batch NAME SBATCH-OPTION…: submits a job and sets $JOB to its number. Its output is in the user's home, in files NAME.INDEX.
 batch() { JOB=$(as_user sbatch --parsable --job-name "$1" --output="$HOME_DIR/%x.%a" "${@:2}"); }
-# in_background NAME COMMAND…: of srun; sets ID to the container's when it runs.
+# in_background NAME COMMAND…: runs COMMAND by srun in the background, and sets $ID to the container's id when it runs.
 in_background() {
   srun --job-name "$1" --nodelist n1 --container="$BOX" "${@:2}" >"$WORK/background" 2>&1 &
   BACKGROUND=$!
   within 30 has_job "$1" && JOB=$(squeue -h -o %i -n "$1") && ID=n1.worker.$JOB.0.0 && within 30 is_running "$ID"
 }
 has_job() { [[ -n $(squeue -h -t running -n "$1") ]]; }
-ends_with() { # STATUS, of what runs in the background
+ends_with() { # STATUS: the srun of in_background ends with it
   local status=0
   wait "$BACKGROUND" || status=$?
   [[ $status == "$1" ]] || { echo "status $status" && cat "$WORK/background" && return 1; }
 }
 is_running() { [[ $("${TESTED[@]}" state "$1" | jq -r .status) == running ]]; }
 job_tells() { scontrol show job "$1" | grep "$2"; }
-nothing_of() { ! pgrep -fx "$1" && [[ -z $(find "$STATES" -name "n1.worker.$JOB.*") ]]; } # COMMAND-LINE
+nothing_of() { ! pgrep -fx "$1" && [[ -z $(find "$STATES" -name "n1.worker.$JOB.*") ]]; } # COMMAND-LINE: no process, no state
 
 # --- srun ----------------------------------------------------------------------------------------------------
-# Slurm counts its time limits in minutes: this one is asked for at the end.
+# Slurm's time limits are minutes long, so that the job starts here and is checked at the end.
 batch limited --time 1 --nodelist n2 --wrap "srun --container=$BOX sleep 1111"
 LIMITED=$JOB
 check_output "srun prints" hello run echo hello
@@ -193,7 +194,7 @@ printf '#!/bin/sh\necho "user $(id -u) of $SLURM_JOB_NAME in $(grep -c . /etc/pa
 contained() {
   local status=0
   batch contained --wait --container="$BOX" "$WORK/script" || status=$?
-  echo "$status $(grep -v ^slurmstepd "$HOME_DIR/contained.4294967294")" # which says it when a container has ended before its time
+  echo "$status $(grep -v ^slurmstepd "$HOME_DIR/contained.4294967294")" # without slurmstepd's line about a container's early end
 }
 check_output "a batch script in a container" "3 user 0 of contained in 2 lines" contained
 steps() {
@@ -208,8 +209,8 @@ signalled() {
     scancel --signal USR1 "$JOB" && ends_with 9
 }
 check "a signal reaches the program" signalled
-# What srun says of a job that was cancelled depends on who is first.
-cancelled() { # COMMAND-LINE, of which nothing is left
+# Ignores srun's status and message for a cancelled job, which depend on a race.
+cancelled() { # COMMAND-LINE: cancels the job; no process of this command line and no state is left
   scancel "$JOB"
   wait "$BACKGROUND"
   within 30 nothing_of "$1"

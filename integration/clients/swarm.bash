@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Docker Swarm: one node, whose services run up to fifty replicas at once. Its cgroups are below one of this list's own.
+# The check list of Docker Swarm: one node, whose services run up to fifty replicas at once. All its cgroups are below the
+# list's own cgroup $PARENT.
 # shellcheck disable=SC2016 # what is quoted is for the shell in the container
 ENGINE=swarm
 # shellcheck source=integration/clients/lib.bash
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
 export DOCKER_HOST=unix:///run/docker.sock DOCKER_CONFIG=$WORK/client
-DOCKER=/usr/bin/docker # Debian's, whatever else is in PATH
+DOCKER=/usr/bin/docker # Debian's, even if PATH has another one
 docker() { "$DOCKER" "$@"; }
 PARENT=${OCIRUN_TEST_MARK}swarm
-STATES=/run/docker-exec/runtime-runc/moby # the shim calls every runtime so
+STATES=/run/docker-exec/runtime-runc/moby # the shim uses this name for every runtime
 
 start_docker() {
   daemon dockerd dockerd --host "$DOCKER_HOST" --data-root "$WORK/data" --exec-root /run/docker-exec --pidfile /run/docker.pid \
@@ -28,11 +29,11 @@ check "dockerd starts" start_docker
 check "swarm init" docker swarm init --advertise-addr 127.0.0.1
 import_image() { docker import "$(image_archive)" localhost/busybox; }
 check "import of an image" import_image
-IMAGE=localhost/busybox # nothing is pulled from there
+IMAGE=localhost/busybox # a name from which Docker pulls nothing
 
-# --- words -------------------------------------------------------------------------------------------------
+# --- functions ---------------------------------------------------------------------------------------------
 
-# service NAME OPTION… -- COMMAND…: made, and not waited for. Unless told otherwise it is on the host's network.
+# service NAME OPTION… -- COMMAND…: makes a service and does not wait for its replicas. By default it is on the host's network.
 service() {
   local name=$1 options=(--network host)
   shift
@@ -43,7 +44,7 @@ service() {
   docker service create --detach --no-resolve-image --name "$name" "${options[@]}" "$IMAGE" "${@:2}"
 }
 
-# What listens to SIGTERM, as a service should.
+# A program that ends on SIGTERM, as a service should.
 LOOP=(sh -c 'trap "exit 0" TERM; sleep 1000 & wait')
 
 containers() { docker ps -q --no-trunc --filter "label=com.docker.swarm.service.name=$1"; }
@@ -53,7 +54,8 @@ is_at() { [[ $(replicas "$1") == "$2/$2" && $(number_of "$1") == "$2" ]]; }
 tasks() { docker service ps --no-trunc --format "{{.$2}}" "$1"; }
 task_tells() { tasks "$1" "$2" | grep -q "$3"; }
 
-# comes_to NAME NUMBER: the seconds that it takes are shown, and mean something on an idle machine.
+# comes_to NAME NUMBER: waits until the service has this number of running replicas. tell_time shows the seconds, which are
+# meaningful only on an idle machine.
 comes_to() {
   local began=${EPOCHREALTIME/./}
   within 120 is_at "$1" "$2" || { docker service ps "$1" | head -n 20 && return 1; }
@@ -72,7 +74,7 @@ all_with_the_runtime() {
   diff "$WORK/containers" "$WORK/states"
 }
 check "each of them is the runtime's" all_with_the_runtime
-# in_all COMMAND…: what the replicas answer, each answer once with its number.
+# in_all COMMAND…: runs it in all replicas, and prints each distinct output with the number of replicas that gave it.
 in_all() { containers web | while read -r id; do docker exec "$id" "$@" </dev/null; done | sort | uniq -c | tr -s ' '; }
 check_output "each has its memory limit" " 50 33554432" in_all cat /sys/fs/cgroup/memory/memory.limit_in_bytes
 check_output "each has its cpu quota" " 50 50000" in_all cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us

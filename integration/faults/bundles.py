@@ -1,4 +1,5 @@
-"""The sweep's bundles, and what lies beside them: a veth to move in, sockets to hand descriptors out to."""
+"""Makes the bundles of the sweep, and what they refer to: a veth device to move into the container, and listening sockets
+that receive a terminal and a seccomp listener."""
 import fcntl
 import json
 import os
@@ -8,17 +9,18 @@ import socket
 import subprocess
 
 LIB = pathlib.Path(__file__).resolve().parent.parent / "lib"
-# It lasts when its runtime is gone: pid 1 of the sandbox is its parent then.
+# A hook that goes on if the runtime is killed meanwhile: its parent is pid 1 of the sandbox then.
 LASTING_HOOK = "sleep 0.03; read -r _ _ _ parent _ </proc/$$/stat; [ $parent != 1 ] || exec sleep 1002"
 DEVICE, PEER = "ocidev", "ocipeer"
 SIOCGIFADDR = 0x8915
 
 
 def make(directory, kind, name):
-    """plain: the tests' own document. rich: what adds processes and steps: a user namespace and time offsets (hence
-    a stage), hooks, seccomp, limits, sysctls, a copied-up tmpfs, a bind, a cgroup whose parents are not there.
-    network: a veth that moves in, a hook that outlives its runtime. sockets: a terminal and a seccomp listener that
-    are handed out, an ordinary user. bare: no cgroup."""
+    """Makes a bundle of one of these kinds. plain: the tests' document (lib/config.json). rich: everything that adds
+    processes and steps to `create`: a user namespace and time offsets (which need the stage process), hooks, seccomp,
+    limits, sysctls, a tmpfs with tmpcopyup, a bind, a cgroup whose parents do not exist. network: a veth that is moved
+    into the container, and a hook that outlives its runtime. sockets: a terminal and a seccomp listener that are sent to
+    sockets, and an ordinary user. bare: no cgroup."""
     binaries = directory / "rootfs/bin"
     binaries.mkdir(parents=True)
     for folder in ("proc", "dev", "sys", "etc", "tmp", "data"):
@@ -80,7 +82,7 @@ def has_device(name):
 
 
 def address_of(device):
-    """Its IPv4 address."""
+    """The device's IPv4 address, or "none"."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asker:
         try:
             return socket.inet_ntoa(fcntl.ioctl(asker, SIOCGIFADDR, device.encode().ljust(40, b"\0"))[20:24])
@@ -94,5 +96,5 @@ def make_device():
 
 
 def remove_device():
-    """Wherever it is: the peer stays here, and they go together."""
+    """Removes DEVICE, in whichever namespace it is, by removing PEER, which never moves."""
     subprocess.run(["ip", "link", "del", PEER], stderr=subprocess.DEVNULL, check=False)

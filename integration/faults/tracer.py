@@ -1,7 +1,7 @@
-"""Runs a command under ptrace(2) and does one thing at its Nth system call: kills, or lets the call fail.
+"""Runs a command under ptrace(2) and injects one fault at one system call: kills the process, or makes the call fail.
 
-strace counts for each system call or for each process, and waits for all that the command leaves behind; here
-a process is told by its place in the order of birth, and what is left behind is let go of. x86-64 only.
+strace(1) cannot do this: it cannot select a process by its place in the order of birth, and it waits for all processes that
+the command leaves behind. This tracer detaches from these. x86-64 only.
 """
 import ctypes
 import os
@@ -18,11 +18,11 @@ _OPTIONS = 0x01 | 0x02 | 0x04 | 0x08 | 0x10  # TRACESYSGOOD, FORK, VFORK, CLONE,
 _EVENT_EXEC, _EVENT_STOP = 4, 128
 _SYSCALL_STOP = signal.SIGTRAP | 0x80
 _WALL = 0x40000000
-_PRCTL, _CAPBSET_READ = 157, 23  # knows no error but that of an unknown capability
+_PRCTL, _CAPBSET_READ = 157, 23  # PR_CAPBSET_READ fails only for an unknown capability
 
-# What cannot fail, and brk(2), which has no errno.
+# Calls that cannot fail, and brk(2), which returns no errno: no error is injected.
 INFALLIBLE = {12, 13, 14, 24, 39, 60, 95, 102, 104, 107, 108, 110, 158, 186, 218, 228, 231, 273, 334, 15}
-# They do their work and report an error all the same.
+# close, munmap, close_range: the call is executed, and its result is replaced by the error.
 FAILS_AFTERWARDS = {3, 11, 436}
 
 
@@ -37,9 +37,9 @@ class Hang(Exception):
 
 
 class Run:
-    """One traced command. `process` and `number` say which system call: the process by its place in the order of
-    birth (0: the command itself), the call from 1. Afterwards: `status` as of waitpid, `call` (the number of the
-    call that was hit, or None), `counts` of calls for each process."""
+    """A run of a traced command. `process` and `number` select the system call: the process by its place in the order
+    of birth (0: the command itself), the call by its place in the process, from 1. Results: `status` as of waitpid(2),
+    `call` (the number of the system call that was hit, or None), `counts` (the calls of each process)."""
 
     def __init__(self, arguments, process=None, number=0, fault=None, errors=None, limit=20, attached=None):
         self.arguments, self.target, self.number, self.fault, self.limit = arguments, process, number, fault, limit
@@ -47,7 +47,7 @@ class Run:
         self.order, self.counts, self.entered, self.calls = {}, {}, set(), {}
         self.status = self.call = None
         self.altered = None
-        self.attached = attached  # (pid): a process of before, as process 1
+        self.attached = attached  # a pid: traces this process, which runs already, as process 1
 
     def go(self):
         self.command = self._spawn()
@@ -130,7 +130,7 @@ class Run:
             return False
         return self.order.get(pid) == self.target
 
-    # Another program: a hook, ps, the container's own.
+    # False for a process that has executed another program: a hook, ps, the container's program.
     def _is_ours(self, pid):
         try:
             return os.path.basename(os.readlink(f"/proc/{pid}/exe")).startswith("ocirun")
@@ -145,7 +145,7 @@ class Run:
             return
         self.entered.add(pid)
         if pid == self.command and not self.counts[place] and not self._is_ours(pid):
-            return  # the shell of ours before its execve
+            return  # the child of _spawn(), before its execve
         self.counts[place] += 1
         if self.target is None:
             self.calls[place].append(_read(pid).orig_rax)
@@ -169,11 +169,11 @@ class Run:
         _ptrace(_SETREGS, pid, ctypes.addressof(registers))
         self.altered = None
 
-    # What the command leaves behind lives on untraced, once it has had its answer.
+    # Detaches from all processes that the command leaves behind, after an altered call has got its error.
     def _let_go(self):
         for pid in list(self.order):
             _ptrace(_INTERRUPT, pid)
-        while True:  # until nobody is left, also of those that were born meanwhile
+        while True:  # until no traced process is left, also those that were born meanwhile
             try:
                 pid, status = os.waitpid(-1, _WALL)
             except ChildProcessError:

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154 # bats sets status, output and stderr
-# What a test says about $status, $output and $stderr of bats' `run`. Each prints what it found, and returns at the first
-# that is wrong: before || and in conditions errexit would not do that.
+# Assertions about $status, $output and $stderr of bats' `run`. A failed assertion prints these and returns 1. Each assertion returns
+# explicitly, because errexit does not work before || and in conditions.
 
 found() {
   echo "found: status $status"
@@ -9,13 +9,13 @@ found() {
   return 1
 }
 
-# succeeds [TEXT]: status 0, and the output is exactly TEXT.
+# succeeds [TEXT]: the status is 0, and the output is exactly TEXT.
 succeeds() {
   [[ $status == 0 ]] || { echo "expected success"; found; return 1; }
   [[ $# == 0 ]] || prints "$1"
 }
 
-# exits STATUS [WORDS]: with that status, and the output contains the words.
+# exits STATUS [WORDS]: the status is STATUS, and the output contains WORDS.
 exits() {
   [[ $status == "$1" ]] || { echo "expected status $1"; found; return 1; }
   [[ $# == 1 ]] || mentions "$2"
@@ -31,11 +31,11 @@ equal() {
   [[ $1 == "$2" ]] || { printf 'expected: %s\nfound:    %s\n' "$1" "$2"; return 1; }
 }
 
-# refused WORDS [FILTER [JQ OPTION…]]: `create` of the bundle, edited by the filter, fails with status 1 and a
-# message that contains the words (case ignored), and leaves nothing behind. The edit is taken back.
+# refused WORDS [FILTER [JQ OPTION…]]: edits config.json by the filter of jq and checks that `create` fails with status 1 and a
+# message that contains the words (case ignored), and leaves nothing on the host. Then undoes the edit.
 refused() {
   local rc=0
-  # shellcheck disable=SC2034 # ours, because the test may have made something of its own before
+  # shellcheck disable=SC2034 # a local one: the test may have changed the host before
   local HOST_BEFORE=()
   untraced remember_host
   cp "$BUNDLE/config.json" "$TMP/config.kept"

@@ -1,10 +1,11 @@
 # shellcheck shell=bash
-# Where a container's cgroups are and what their files say, on cgroup v1, hybrid hosts and pure v2.
+# Paths of a container's cgroups and values of their files, on hosts with cgroup v1, hybrid hosts and hosts with v2 alone.
 
 # pure_v2: this host has the unified hierarchy only.
 pure_v2() { [[ -e /sys/fs/cgroup/cgroup.controllers ]]; }
 
-# has_v1 CONTROLLER: a v1 hierarchy of that controller is mounted. The mount table tells: a directory of its name may be empty.
+# has_v1 CONTROLLER: a v1 hierarchy of the controller is mounted. Asks the mount table: /sys/fs/cgroup/CONTROLLER may be an empty
+# directory.
 has_v1() { grep -qE " - cgroup [^ ]+ ([^ ]+,)?$1(,|\$)" /proc/self/mountinfo; }
 # has_unified: the unified hierarchy is mounted, alone or beside v1.
 has_unified() { grep -qE ' - cgroup2 ' /proc/self/mountinfo; }
@@ -21,16 +22,16 @@ needs_controller() {
   fi
 }
 
-# cgroup CONTROLLER [PATH]: the directory of that cgroup, by default the container's.
+# cgroup CONTROLLER [PATH]: prints the directory of the cgroup PATH (by default the container's) in the controller's hierarchy.
 cgroup() { if pure_v2; then echo "/sys/fs/cgroup/${2:-$ID}"; else echo "/sys/fs/cgroup/$1/${2:-$ID}"; fi; }
 
-# cgroups PATH: all directories that this path names, one a line; none is not an error.
+# cgroups PATH: prints the directories of the cgroup PATH in all hierarchies, one a line; nothing if there is none.
 cgroups() {
   if pure_v2; then compgen -G "/sys/fs/cgroup/$1"; else compgen -G "/sys/fs/cgroup/*/$1"; fi
   return 0
 }
 
-# make_cgroups PATH, remove_cgroups PATH: in every hierarchy.
+# make_cgroups PATH, remove_cgroups PATH: make or remove the cgroup in every hierarchy.
 make_cgroups() {
   local top
   for top in /sys/fs/cgroup/ /sys/fs/cgroup/*/; do
@@ -40,21 +41,21 @@ make_cgroups() {
 }
 remove_cgroups() { cgroups "$1" | xargs -r rmdir; }
 
-# limit CONTROLLER V1_FILE V2_FILE: what the kernel says of the container's cgroup.
+# limit CONTROLLER V1_FILE V2_FILE: prints the value in the file of the container's cgroup.
 limit() {
   local file=$2
   if pure_v2; then file=$3; fi
   cat "$(cgroup "$1")/$file"
 }
 
-# limited CONTROLLER V1_FILE=VALUE V2_FILE=VALUE: the one that this host has holds the value.
+# limited CONTROLLER V1_FILE=VALUE V2_FILE=VALUE: checks the value in whichever of both files this host has.
 limited() {
   local expected=$2
   if pure_v2; then expected=$3; fi
   equal "$expected" "${expected%%=*}=$(limit "$1" "${2%%=*}" "${3%%=*}")"
 }
 
-# limited_inside CONTROLLER V1_FILE=VALUE V2_FILE=VALUE: the same, read by a program in the container.
+# limited_inside CONTROLLER V1_FILE=VALUE V2_FILE=VALUE: as limited, but the file is read by a program in the container.
 limited_inside() {
   local expected=$2 file=/sys/fs/cgroup/$1/${2%%=*}
   if pure_v2; then expected=$3 file=/sys/fs/cgroup/${3%%=*}; fi
@@ -62,7 +63,7 @@ limited_inside() {
   succeeds "${expected#*=}"
 }
 
-# event CONTROLLER V1_FILE V2_FILE KEY: the number after KEY in a file of many lines; 0 without one.
+# event CONTROLLER V1_FILE V2_FILE KEY: prints the number of the line "KEY NUMBER" in the file; 0 without such a line.
 event() { limit "$1" "$2" "$3" | sed -n "s/^$4 //p" | grep . || echo 0; }
 
 # freeze PATH, unfreeze PATH

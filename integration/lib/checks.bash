@@ -1,12 +1,12 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # lists that dev defines, or uses
-# The checks of `./dev test` and `./dev part`: how they are counted and timed, and what each part is. dev sources this file; install,
-# build and command_fuzz are its own.
+# The checks of `./dev test` and `./dev part`: how they are counted and timed, and which checks a part has. `dev` sources this file
+# and defines the functions install, build and command_fuzz.
 
 # --- counting ----------------------------------------------------------------------------------------
 
 passed=0 failed=0 skipped=0
 
-# What the lanes of a run share: the table of times, and of the second lane its output and what it counted.
+# begin_lanes: makes the directory $lanes, with the table of times of both lanes, and the output and counts of the second lane.
 begin_lanes() {
   lanes=$(mktemp -d)
   trap end_lanes EXIT
@@ -17,7 +17,7 @@ end_lanes() {
   rm -rf "$lanes"
 }
 
-# timed NAME COMMAND…: a line for the table of times.
+# timed NAME COMMAND…: runs the command and adds its line to the table of times.
 timed() {
   local name=$1 begin=$SECONDS ok=$passed bad=$failed missed=$skipped
   shift
@@ -25,9 +25,9 @@ timed() {
   printf '%s\t%d\t%d\t%d\t%d\n' "$name" $((SECONDS - begin)) $((passed - ok)) $((failed - bad)) $((skipped - missed)) >>"$lanes/times"
 }
 
-# beside COMMAND…: in a second lane, below the first one's priority. One at a time.
+# beside COMMAND…: runs a command in the second lane, with a lower priority than the first lane. Only one at a time: join() first.
 lane=
-# shellcheck disable=SC2030,SC2031 # join() adds up what the subshell has counted
+# shellcheck disable=SC2030,SC2031 # join() adds the subshell's counts
 beside() {
   (
     passed=0 failed=0 skipped=0
@@ -38,7 +38,7 @@ beside() {
   lane=$!
 }
 
-# join: waits for the second lane, shows its output, and adds up what it counted.
+# join: waits for the second lane, shows its output, and adds its counts.
 join() {
   local ok bad missed
   wait "$lane" || true
@@ -54,7 +54,7 @@ count() {
   passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + ${3:-0}))
 }
 
-# check TEXT COMMAND…: one check of its own.
+# check TEXT COMMAND…: runs a command that counts as one check.
 check() {
   local text=$1
   shift
@@ -77,7 +77,7 @@ skip() {
 sources() { git ls-files -- '*.cpp' '*.hpp'; }
 check_format() { sources | xargs clang-format-19 --dry-run --Werror; }
 
-# unit_tests PRESET: runs each *_tests program of the preset and adds up what Boost reports.
+# unit_tests PRESET: runs each *_tests program of the preset and adds the counts of Boost's reports.
 unit_tests() {
   local program report
   report=$(mktemp)
@@ -90,7 +90,8 @@ unit_tests() {
   rm "$report"
 }
 
-# count_boost FILE: "N test cases out of M passed|failed|skipped|aborted"; a program that died reports nothing.
+# count_boost FILE: adds the counts of a report, "N test cases out of M passed|failed|skipped|aborted". A report without such a line
+# is from a program that died, and counts as one failure.
 count_boost() {
   local ok bad missed
   ok=$(boost_number "passed( with warnings)?" "$1")
@@ -105,15 +106,15 @@ boost_number() {
   sed -nE "s/^ *([0-9]+) test cases? out of [0-9]+ $1\$/\\1/p" "$2" | awk '{sum += $1} END {print sum + 0}'
 }
 
-# integration_tests FILE…: bats in the sandbox, its TAP lines shown and counted. Many files are tested in two sandboxes at once,
-# since tests mostly wait; the lines of the second one are shown when the first one has ended.
+# integration_tests FILE…: runs bats in the sandbox, and shows and counts its TAP lines. Eight files and more run in two sandboxes at
+# once, because tests mostly wait. The lines of the second sandbox are shown when the first has ended.
 integration_tests() {
   local reports first=() second=() file other=
   reports=$(mktemp -d)
   if [[ $# -lt 8 ]]; then
     first=("$@")
   else
-    # The largest files by turns.
+    # Takes the files with the most tests first, each for the sandbox that has fewer files.
     while read -r _ file; do
       if ((${#first[@]} > ${#second[@]})); then second+=("$file"); else first+=("$file"); fi
     done < <(grep -c '^@test' "$@" | sed -E 's/(.*):(.*)/\2 \1/' | sort -rn)
@@ -130,7 +131,7 @@ integration_tests() {
   rm -r "$reports"
 }
 
-# run_bats BATS_ARGUMENT…: on a kernel without the system calls in $without.
+# run_bats BATS_ARGUMENT…: runs bats in the sandbox. The system calls in $without answer ENOSYS.
 without=()
 run_bats() {
   local limit kernel=()
@@ -139,7 +140,7 @@ run_bats() {
   BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-120} "$limit" -k 10 1200 "${kernel[@]}" integration/lib/sandbox bats "$@"
 }
 
-# count_tap FILE: a test that the plan promises and that has no line has failed.
+# count_tap FILE: adds the counts of bats' output. A test of the plan (1..N) without a line counts as failed.
 count_tap() {
   local planned ok missed bad
   planned=$(sed -nE 's/^1\.\.([0-9]+)$/\1/p' "$1")
@@ -149,19 +150,19 @@ count_tap() {
   count "$ok" "$bad" "$missed"
 }
 
-# count_last_line FILE: of a runner that ends with "N passed, N failed".
+# count_last_line FILE: adds the counts of the last line "N passed, N failed" of a runner's output.
 count_last_line() {
   local ok bad
   read -r ok bad < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$1" | tail -n 1) || true
   count "${ok:-0}" "${bad:-1}"
 }
 
-# under_asan FILE…: what the sanitizers find ends the command, with a status that no test expects.
+# under_asan FILE…: runs bats files with the asan build. A finding of the sanitizers ends ocirun with a status that no test expects.
 under_asan() {
   OCIRUN=$PWD/build/asan/ocirun ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 integration_tests "$@"
 }
 
-# What kernels since 5.1 brought and older ones answer with ENOSYS.
+# System calls that are newer than Linux 5.1. An older kernel answers ENOSYS, for which ocirun has another way.
 newer_calls=(openat2 clone3 mount_setattr fsopen pidfd_open close_range)
 
 quick_files() {
@@ -181,7 +182,8 @@ conformance() {
   fi
 }
 
-# engines [OPTION…] [NAME…]: each one's check list with ocirun; with --compare also with runc and crun, and only ocirun's are counted.
+# engines [OPTION…] [NAME…]: runs the engines' check lists with ocirun. --compare runs them with runc and crun too; only the results of
+# ocirun are counted.
 engines() {
   local report
   install "${client_packages[@]}"
@@ -191,26 +193,29 @@ engines() {
   rm "$report"
 }
 
-# In a virtual machine there is cgroup v2 and nothing else: what speaks of cgroups is meaningful there.
+# For a virtual machine, which has cgroup v2 alone: the files, and by $v2_names the tests in them, that have to do with cgroups.
 v2_files=(integration/{lsm,unified,felt,resources,update,events,kill,lifecycle,list,mounts,mount_options,exec,devices,rootless,nested}.bats)
 selinux_names='P-16|L-34'
 v2_names='P-9 |R-[0-9]|I-[0-9]|M-12|[Cc]group|[Pp]aus|kill|limit|^update|^events|ocirun in'
-# AddressSanitizer looks for leaks by tracing, which a runtime that is not dumpable does not allow.
+# For part asan. (No leak check: LeakSanitizer traces the process, and ocirun is not dumpable.)
 asan_files=(integration/{exec,hooks}.bats)
-# Not what makes machines itself, and not what another kernel does not change. Two machines, one after the other: beside
-# other work, all of it takes longer than a machine is given.
+# For a virtual machine: all files but those that boot machines themselves and those whose results do not depend on the kernel. Two
+# lists for two machines, one after the other: on a busy host all tests take longer than the time limit of one machine.
 whole_files=(integration/{cli,devices,document,events,exec,felt,hooks,interpreters,kill,legacy,lifecycle,list,lsm,man,mistakes}.bats)
 more_files=(integration/{mounts,mount_options,namespaces,nested,netdevices,process,resources,rootless{,_surroundings},seccomp,terminal,unified,update}.bats
   integration/security/*.bats)
-# The rest of what any kernel does; exhausted.bats takes away what the sanitizers need themselves.
+# For part asan-more: the files that are in neither list above. Not exhausted.bats, which takes away resources that the sanitizers
+# need themselves.
 host_files=(integration/{completion,concurrency,damaged,jobs,machines,patience,service,strangers}.bats)
-# The same where the CPU is emulated, in minutes: what is written to the files of cgroup v2, and what is felt of it.
+# Instead of v2_files where the CPU is emulated, because these take only minutes: the values in the files of cgroup v2 (unified), and
+# the effect of the limits on processes (felt).
 emulated_v2_files=(integration/{unified,felt}.bats)
-# What User-Mode Linux lacks, and what is felt.
+# For part qemu: tests of kernel features that User-Mode Linux lacks, and of the effect of limits.
 qemu_files=(integration/{unified,felt,resources,update,events,rootless,nested,namespaces,exec}.bats)
 qemu_names='R-[0-9]|I-[0-9]|P-18|[Pp]aus|kill|limit|^update|^events|time'
 
-# prepare_machines: what systemd.bats and machine_tests boot; the tests' sandbox has no network to make it with.
+# prepare_machines: makes the images that systemd.bats and machine_tests boot, before the tests: the sandbox has no network to download
+# packages.
 prepare_machines() {
   say "images for virtual machines"
   install "${vm_packages[@]}"
@@ -218,7 +223,7 @@ prepare_machines() {
   check "a virtual machine" choose_machine
 }
 
-# choose_machine: sets $engine to what machines run with on this host: vm/choose. QEMU is installed where it is needed.
+# choose_machine: sets $engine to the engine that runs virtual machines on this host (vm/choose). Installs QEMU if it is needed.
 choose_machine() {
   install "${vm_packages[@]}"
   [[ ! -w /dev/kvm ]] || install "${qemu_packages[@]}"
@@ -227,8 +232,8 @@ choose_machine() {
   engine=$(integration/vm/choose)
 }
 
-# machine_tests ENGINE SECONDS BATS_ARGUMENT…: in one boot of a virtual machine without systemd, with AppArmor
-# unless $lsm names another module. The engine "auto" is what runs here.
+# machine_tests ENGINE SECONDS BATS_ARGUMENT…: runs and counts bats in a virtual machine without systemd, with AppArmor unless $lsm
+# names another security module. The engine "auto" stands for the answer of choose_machine.
 machine_tests() {
   local report rc=0 limit=$2 engine=$1
   install "${vm_packages[@]}"
@@ -246,7 +251,7 @@ machine_tests() {
   rm "$report"
 }
 
-# limits_v2: limits on cgroup v2, which every landing has to show on some machine.
+# limits_v2: the tests of limits on cgroup v2, in whichever virtual machine runs here. Every landing needs them.
 limits_v2() {
   local engine
   choose_machine || { check "a virtual machine" false && return; }
@@ -258,8 +263,8 @@ limits_v2() {
   fi
 }
 
-# tidy [CHECKS]: clang-tidy over the product's sources. What passed before with the same headers and checks is
-# not read again, in any clone of this machine.
+# tidy [CHECKS]: runs clang-tidy on the product's sources. A source that has passed with the same headers and checks, in any clone on
+# this machine, is not checked again.
 tidy() {
   local checks=${1:-} key
   install "${tidy_packages[@]}"
@@ -280,9 +285,9 @@ tidy_one() {
 
 # --- parts -------------------------------------------------------------------------------------------
 
-# Everything after the unit tests, in order: what a newcomer runs, what a landing adds, and what --all runs. Each runs without
-# the others; of another distribution and of systemd only `integration` makes the images, without which without-* skip
-# those tests. Those of building_parts keep all processors busy themselves.
+# The parts of `./dev test` in their order. `parts` is the default; --landing adds landing_parts and building_parts; --all runs all_parts
+# and both lists of building parts. Each part can run alone. Only `integration` makes the images of Debian and of systemd; without the
+# images, the parts without-* skip the tests that need them. The building parts keep all processors busy.
 parts=(integration advisories conformance)
 landing_parts=(old-kernel limits-v2 selinux engines)
 building_parts=(asan fuzz tidy)
@@ -301,7 +306,7 @@ part() {
     integration)
       check "debootstrap" integration/lib/debian-rootfs
       prepare_machines
-      # Where the CPU is emulated, systemd alone takes a minute to boot.
+      # On an emulated CPU the boot of systemd takes a minute.
       [[ ${engine:-} != qemu ]] || local BATS_TEST_TIMEOUT=400
       integration_tests integration/*.bats ;;
     advisories) integration_tests integration/security/*.bats ;;

@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2016 # jq's variables are not the shell's
-# What every test file loads: `load lib/common`.
+# Every test file loads this: `load lib/common`.
 #
-# A test finds ready: $ID (a container id), $BUNDLE (a busybox bundle that runs `sleep 1000`),
-# $ROOT (a private state root, not yet made), $TMP (a scratch directory). When it ends, its containers
-# are deleted by force, and the host must look as it did before: lib/host.bash.
+# setup gives each test $ID (a container id), $BUNDLE (a busybox bundle that runs `sleep 1000`), $ROOT (a private
+# state root, not yet made) and $TMP (a scratch directory). teardown deletes the test's containers by force, and
+# fails the test if the host is not as it was before: lib/host.bash.
 
 bats_require_minimum_version 1.5.0
 LIB=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -37,18 +37,18 @@ common_teardown() {
   [[ $READY == 1 ]] || return 0
   stop_helpers
   delete_containers
-  untraced compare_host || return # not left to errexit, which bats takes away here
+  untraced compare_host || return # bats runs teardown without errexit
   free_memory
 }
 
-# free_memory: what a test that passed has written lies in a tmpfs; the bundles of hundreds fill a small machine.
+# free_memory: removes the files of a passed test. They lie in a tmpfs, and the bundles of hundreds of tests fill a small machine.
 free_memory() {
   [[ ${BATS_TEST_COMPLETED:-} == 1 ]] || return 0
   cd "$BATS_RUN_TMPDIR" || return
   rm -rf --one-file-system "${TMP:?}" || true
 }
 
-# untraced FUNCTION…: without bats' DEBUG trap, which makes a loop a hundred times slower.
+# untraced FUNCTION…: calls it without bats' DEBUG trap, which makes loops a hundred times slower.
 untraced() {
   local -
   set +T
@@ -62,14 +62,14 @@ abort() {
 
 # --- bundles ---------------------------------------------------------------------------------------
 
-# make_bundle DIR: a bundle of its own with a busybox rootfs; cgroupsPath carries the test's id.
+# make_bundle DIR: makes a bundle from lib/config.json with a busybox rootfs of its own; cgroupsPath is "/$ID".
 make_bundle() {
   mkdir -p "$1"
   cp -a "$(busybox_rootfs)" "$1/rootfs"
   sed 's|^  "linux": {|&"cgroupsPath": "/'"$ID"'",|' "$LIB/config.json" >"$1/config.json"
 }
 
-# The one rootfs that all bundles are copied from, made when it is first asked for.
+# busybox_rootfs: prints the directory of the rootfs that all bundles are copied from; the first call makes it.
 busybox_rootfs() {
   local dir=$BATS_RUN_TMPDIR/busybox
   if [[ ! -e $dir ]]; then
@@ -91,16 +91,16 @@ config() {
   mv "$BUNDLE/config.new" "$BUNDLE/config.json"
 }
 
-# program WORD…: what the container runs. script TEXT: the same for a piece of shell.
+# program WORD…: sets the container's program. script TEXT: sets it to a shell that runs TEXT.
 program() { config '.process.args = $ARGS.positional' --args -- "$@"; }
 script() { program sh -c "$1"; }
 
-# capabilities NAME…: grants them (bounding, effective, permitted).
+# capabilities NAME…: the program's capabilities (bounding, effective, permitted).
 capabilities() {
   config '.process.capabilities = ($ARGS.positional | {bounding: ., effective: ., permitted: .})' --args -- "$@"
 }
 
-# add_mount JSON: appends to `mounts`. drop_namespace TYPE, set_namespace TYPE PATH.
+# add_mount JSON: appends to `mounts`. drop_namespace TYPE: no new namespace of TYPE. set_namespace TYPE PATH: join that of PATH.
 add_mount() { config '.mounts += [$m]' --argjson m "$1"; }
 drop_namespace() { config 'del(.linux.namespaces[] | select(.type == $t))' --arg t "$1"; }
 set_namespace() {
@@ -108,7 +108,7 @@ set_namespace() {
   config '.linux.namespaces += [{type: $t, path: $p}]' --arg t "$1" --arg p "$2"
 }
 
-# user_namespace: maps container ids from 0 to host ids from 100000.
+# user_namespace: adds a user namespace whose ids from 0 are the host's from 100000, and gives the rootfs to these ids.
 user_namespace() {
   config '.linux.namespaces += [{type: "user"}]
     | .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}]
@@ -117,15 +117,15 @@ user_namespace() {
   chmod 711 "$BATS_RUN_TMPDIR" "$TMP" "$BUNDLE"
 }
 
-# procps wants to know when the kernel was booted, and does not find out in User-Mode Linux.
+# procps needs the time of the kernel's boot, which it does not find in User-Mode Linux.
 needs_ps() { ps -ef >/dev/null 2>&1 || skip "ps -ef does not run on this host"; }
 
-# has_system_call NAME: lib/without makes kernels that lack one.
+# has_system_call NAME: false if the tests run under `lib/without NAME`.
 has_system_call() { [[ " ${OCIRUN_TEST_WITHOUT:-} " != *" $1 "* ]]; }
-# needs_system_call NAME WHAT
+# needs_system_call NAME WHAT: skips the test of WHAT where the system call is missing.
 needs_system_call() { has_system_call "$1" || skip "$2 needs $1"; }
 
-# The tests' files lie in a tmpfs.
+# The tests' files lie in a tmpfs, which supports id-mapped mounts since Linux 6.3.
 has_idmapped_tmpfs() {
   local major minor
   IFS=.- read -r major minor _ <<<"$(uname -r)"
@@ -139,20 +139,22 @@ needs_time_namespaces() { [[ -e /proc/self/ns/time ]] || skip "this kernel has n
 
 ocirun() { timeout --foreground -k 2 60 "$OCIRUN" --root "$ROOT" "$@"; }
 
-# create [OPTION…], start, run_container [OPTION…]: on $BUNDLE and $ID. A created container keeps the
-# descriptors of `create`, so its output goes to a file: `run` would wait for the end of a pipe.
+# create [OPTION…], start, run_container [OPTION…]: ocirun's commands for $BUNDLE and $ID. A created container keeps the
+# descriptors of `create`, so that create's output goes to a file: bats' `run` would wait for the end of a pipe.
 create() { ocirun create --bundle "$BUNDLE" "$@" "$ID" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || show_output; }
 start() { ocirun start "$ID"; }
 run_container() { run ocirun run --bundle "$BUNDLE" "$@" "$ID"; }
 
-# attempt COMMAND…: like `run ocirun COMMAND`, for what may leave a container behind that holds the pipe of `run`.
+# attempt COMMAND…: like `run ocirun COMMAND`, but the output goes to a file: a container that outlives the command would hold the
+# pipe of `run` open.
 attempt() {
   status=0
   ocirun "$@" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || status=$?
   output=$(<"$TMP/output")
 }
 
-# meets_a_delete_at INJECTION WORD…: attempt, of a command whose container is deleted while strace holds it up there.
+# meets_a_delete_at INJECTION WORD…: like attempt, but deletes the container while strace delays the command at the system call of
+# INJECTION (strace's --inject).
 meets_a_delete_at() {
   strace -o "$TMP/trace" -e "trace=${1%%:*}" -e "inject=$1" "$OCIRUN" --root "$ROOT" "${@:2}" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- &
   eventually test -s "$TMP/trace"
@@ -163,23 +165,23 @@ meets_a_delete_at() {
   rm "$TMP/trace"
 }
 
-# create_and_start: the container runs when it returns.
+# create_and_start [OPTION…]: the container runs when this returns.
 create_and_start() {
   create "$@"
   start
 }
 
-# inside TEXT [OPTION…]: runs it as the container's program; $status and $output (stderr too, in order) are its own.
+# inside TEXT [OPTION…]: runs TEXT as the container's shell script; sets $status and $output (stdout and stderr in order).
 inside() {
   script "exec 2>&1; $1"
   run_container "${@:2}"
 }
 
-# state [KEY]: of the container, or one property of it.
+# state [KEY]: prints the container's state document, or one property of it.
 state() { ocirun state "$ID" | jq -r ".${1:-}"; }
 init_pid() { state pid; }
 
-# descriptors_of PID: numbers and what they stand for.
+# descriptors_of PID: prints each open descriptor with its file: "0 /dev/null".
 descriptors_of() {
   local fd
   for fd in "/proc/$1/fd"/*; do echo "${fd##*/} $(readlink "$fd")"; done
@@ -193,10 +195,10 @@ show_output() {
 
 # --- helpers that run beside a test ------------------------------------------------------------------
 
-# has_ended PID: also one that nobody has waited for yet.
+# has_ended PID: the process is gone or a zombie.
 has_ended() { [[ ! -e /proc/$1 || $(<"/proc/$1/status") == *"State:	Z"* ]]; }
 
-# waits PID: it sleeps each time that we look, so it waits for something.
+# waits PID: the process is blocked: it sleeps in all of six samples, 40 ms apart.
 waits() {
   local state _
   for _ in 1 2 3 4 5 6; do
@@ -206,7 +208,8 @@ waits() {
   done
 }
 
-# ends_by_term PID [STATUS]: SIGTERM ends this child of the shell's, and not a limit of its own, which has another status.
+# ends_by_term PID [STATUS]: sends SIGTERM to a child of this shell and checks its exit status (143): a child that ends by a time limit
+# of its own has another status.
 ends_by_term() {
   local rc=0
   kill -TERM "$1"
@@ -215,7 +218,7 @@ ends_by_term() {
   equal "${2:-143}" "$rc"
 }
 
-# helper COMMAND…: in the background, killed in teardown at the latest; its pid is $HELPER.
+# helper COMMAND…: runs the command in the background; its pid is $HELPER. teardown kills it.
 helper() {
   "$@" </dev/null >"$TMP/helper.log" 2>&1 3>&- 4>&- &
   HELPER=$!
@@ -231,11 +234,11 @@ stop_helpers() {
   HELPERS=()
 }
 
-# eventually COMMAND…: true within forty seconds. The product has limits of its own of ten: a test that something else
-# ends a wait looks at the status or the words too.
+# eventually COMMAND…: the command succeeds within forty seconds. ocirun ends its own waits after ten seconds: a test that something
+# else ends a wait must check the status or the message too.
 eventually() { untraced wait_for "$@"; }
 
-# The deadline is for what hangs, not for a busy machine. A file may have a show_why of its own.
+# The deadline is long enough for a busy machine: only a hang reaches it. A test file may define show_why, which prints details then.
 wait_for() {
   local deadline=$((SECONDS + 40))
   until "$@"; do
@@ -253,7 +256,7 @@ is_gone() { [[ ! -e $1 ]]; }
 contains() { grep -qF -- "$2" "$1" 2>/dev/null; }
 status_is() { [[ $(ocirun state "$ID" 2>&1 | jq -r .status 2>/dev/null) == "$1" ]]; }
 
-# delete_containers: by force, all that the state root holds.
+# delete_containers: deletes all containers of the state root by force.
 delete_containers() {
   local dir
   for dir in "${ROOT:?}"/*/; do

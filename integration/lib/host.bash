@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# The host before and after a test, as lines of text: processes (the sandbox has a pid namespace of its
-# own), cgroups and keyrings that carry the mark of this run's ids, mounts, network devices, the state root,
-# and /dev/null. Nothing here forks: it runs twice per test.
+# Compares the host before and after a test, as lines of text: processes (the sandbox has a pid namespace of its own), cgroups and
+# keyrings whose names begin with this run's mark, mounts, network devices, the state root, and /dev/null. Reading the host forks no
+# process, because every test does it twice.
 
-# read_host ARRAY
+# read_host ARRAY: fills the array with the lines.
 read_host() {
   local -n lines=$1
   local path line name
@@ -23,8 +23,8 @@ read_host() {
   [[ -c /dev/null && -O /dev/null && -G /dev/null ]] || lines+=("/dev/null is no longer root's")
 }
 
-# is_test_itself PID: this shell, bats' stopwatch beside it (on a busy machine it begins after the test), or what
-# ended while we looked.
+# is_test_itself PID: the process is this shell, or bats' stopwatch (`sleep`, which on a busy machine begins after the test), or has
+# ended meanwhile.
 is_test_itself() {
   local program="" argument=""
   [[ $1 != "$BASHPID" && $1 != "$$" && -e /proc/$1/root ]] || return 0
@@ -34,7 +34,7 @@ is_test_itself() {
 
 remember_host() { read_host HOST_BEFORE; }
 
-# host_is_unchanged: waits up to twenty seconds, because the kernel takes namespaces down in its own time.
+# host_is_unchanged: waits up to twenty seconds for it, because the kernel destroys namespaces asynchronously.
 host_is_unchanged() {
   local deadline=$((SECONDS + 20))
   until is_unchanged_now; do
@@ -67,7 +67,8 @@ print_host_changes() {
   done
 }
 
-# compare_host: the end of every test. What is left is reported, then removed, so that the next one starts clean.
+# compare_host: called at the end of every test. Fails if the host has changed: reports the changes, and removes the leftovers so that
+# the next test starts clean.
 compare_host() {
   if host_is_unchanged; then return 0; fi
   print_host_changes
@@ -75,7 +76,7 @@ compare_host() {
   return 1
 }
 
-# Processes, cgroups and mounts only: what lies in the state root goes with bats' scratch directory.
+# Removes processes, cgroups and mounts. The state root needs no removal: it lies in bats' scratch directory.
 remove_leftovers() {
   local change words
   thaw
@@ -85,14 +86,14 @@ remove_leftovers() {
       "left behind: process "*) kill -KILL "${words#process }" || true ;;
       "left behind: cgroup "*) remove_cgroup "${words#cgroup }" || true ;;
       "left behind: mount "*)
-        read -r _ _ _ words _ <<<"$words" # "mount", the device, what of it, the mount point
+        read -r _ _ _ words _ <<<"$words" # "mount", the device, the root within it, the mount point
         umount -l "$words" || true
         ;;
     esac
   done
 }
 
-# A frozen process does not die.
+# Thaws the tests' cgroups: a frozen process of cgroup v1 does not die.
 thaw() {
   local file
   for file in /sys/fs/cgroup/freezer/"$OCIRUN_TEST_MARK"*/freezer.state; do
@@ -100,7 +101,7 @@ thaw() {
   done
 }
 
-# A dying process keeps its cgroup for a moment.
+# Tries for twenty seconds: a cgroup cannot be removed until the last process in it is dead.
 remove_cgroup() {
   local tries
   for ((tries = 0; tries < 400; tries++)); do

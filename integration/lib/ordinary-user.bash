@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2016,SC2034 # jq's variables are not the shell's; tests use ours
-# Tests as an ordinary user: `worker`, uid 12345, whom the sandbox's own view of /etc/passwd, /etc/subuid and
-# /etc/subgid knows, and nobody else. `load lib/ordinary-user` after lib/common.
+# For tests as an ordinary user: `worker`, uid 12345. The user is listed in files that are bound over /etc/passwd, /etc/subuid and
+# /etc/subgid in the sandbox's mount namespace. `load lib/ordinary-user` after lib/common.
 
 FIRST_UID=300000 FIRST_GID=400000 LENT=65536
 
@@ -38,7 +38,7 @@ introduce_user() {
   done
 }
 
-# as_user COMMAND…: as uid 12345, with the environment of a login. user …: that user's ocirun, without --root.
+# as_user COMMAND…: runs it as uid 12345, with the environment of a login. user WORD…: that user's `ocirun WORD…`, without --root.
 as_user() {
   setpriv --reuid 12345 --regid 12345 --clear-groups env -i PATH="$PATH" XDG_RUNTIME_DIR="$HOME_DIR/xdg" \
     OCIRUN="$OCIRUN" BUNDLE="$BUNDLE" ID="$ID" "$@"
@@ -50,7 +50,7 @@ edit_as_user() {
   chown 12345:12345 "$BUNDLE/config.json"
 }
 
-# lend_ids: maps the subordinate ids too, so that any user and group below 65536 can be had.
+# lend_ids: maps the subordinate ids too, so that the container has all users and groups up to 65536.
 lend_ids() {
   edit_as_user '.linux.uidMappings += [{containerID: 1, hostID: $u, size: $n}]
     | .linux.gidMappings += [{containerID: 1, hostID: $g, size: $n}]' \

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2016 # jq's variables are not the shell's
-# What systemd.bats runs in a guest of vm/systemd-ns: a bundle and the runtime with systemd's cgroups.
+# Functions for the scripts that systemd.bats runs in a guest of vm/systemd-ns. The runtime uses systemd's cgroups (--systemd-cgroup).
 
 set -euo pipefail
 GUEST_LIB=$(readlink -f "${BASH_SOURCE[0]}")
@@ -13,16 +13,16 @@ chmod 755 "$W"
 ocirun() { timeout --foreground -k 2 60 "$OCIRUN" --root "$W/root" --systemd-cgroup "$@"; }
 systemd() { systemctl "${instance[@]}" "$@"; }
 
-# show UNIT PROPERTY: its value alone.
+# show UNIT PROPERTY: prints the property's value.
 show() { systemd show --value -p "$2" "$1"; }
 
-# equal WHAT EXPECTED FOUND
+# equal WHAT EXPECTED FOUND: ends the script if the texts differ.
 equal() { [[ $2 == "$3" ]] || { echo "$1: expected \"$2\", found \"$3\""; exit 1; }; }
 
-# has UNIT PROPERTY VALUE
+# has UNIT PROPERTY VALUE: ends the script if the property has another value.
 has() { equal "$1 $2" "$3" "$(show "$1" "$2")"; }
 
-# bundle [FILTER [JQ OPTION…]]: $W/bundle, a busybox that sleeps.
+# bundle [FILTER [JQ OPTION…]]: makes $W/bundle, a busybox that sleeps, and edits its config.json by the filter.
 bundle() {
   local name
   rm -rf "$W/bundle"
@@ -39,13 +39,13 @@ config() {
   mv "$W/bundle/new" "$W/bundle/config.json"
 }
 
-# up ID: created and started.
+# up ID: creates and starts a container.
 up() {
   ocirun create --bundle "$W/bundle" "$1" </dev/null >"$W/log" 2>&1 || { cat "$W/log"; exit 1; }
   ocirun start "$1"
 }
 
-# refused WORDS ID [OPTION…]: `create` fails so, and leaves nothing.
+# refused WORDS ID [OPTION…]: checks that `create` fails with a message that contains the words, and leaves no state.
 refused() {
   if ocirun "${@:3}" create --bundle "$W/bundle" "$2" </dev/null >"$W/log" 2>&1; then
     echo "was not refused: $1"
@@ -55,11 +55,11 @@ refused() {
   [[ ! -e $W/root/$2 ]] || { echo "left its state behind"; exit 1; }
 }
 
-# pid ID; group PID: of the unified hierarchy.
+# pid ID: prints init's pid. group PID: prints the process's cgroup in the unified hierarchy.
 pid() { ocirun state "$1" | jq .pid; }
 group() { sed -n 's/^0:://p' "/proc/$1/cgroup"; }
 
-# gone UNIT: systemd has forgotten it, and no cgroup of that name is left.
+# gone UNIT: checks that systemd does not know the unit any more, and that no cgroup of its name is left.
 gone() {
   equal "$1 LoadState" not-found "$(show "$1" LoadState)"
   equal "cgroups of $1" "" "$(find /sys/fs/cgroup -type d -name "$1")"
@@ -67,21 +67,21 @@ gone() {
 
 # --- services ----------------------------------------------------------------------------------------
 
-# unit NAME: from stdin.
+# unit NAME: installs the unit file that stdin holds.
 unit() {
   cat >"/run/systemd/system/$1"
   systemd daemon-reload
 }
 
-manager= # of services: --systemd-cgroup or nothing
+manager= # the services' option for ocirun: --systemd-cgroup or nothing
 
-# web [LINE…]: web.service, the container of $W/bundle, as ocirun-run(8) has it; LINE… are added.
+# web [LINE…]: installs web.service, which runs $W/bundle as in ocirun-run(8), with the LINEs added.
 web() {
   printf '%s\n' '[Service]' Type=notify "ExecStart=$OCIRUN --root $W/root $manager run --bundle $W/bundle web" \
     "ExecStopPost=$OCIRUN --root $W/root delete --force web" SyslogIdentifier=web TimeoutStopSec=3 "$@" | unit web.service
 }
 
-# program SCRIPT: of bash's, with the guest's programs.
+# program SCRIPT: the container runs a bash script, with the guest's programs in /usr.
 program() {
   ln -sfn usr/lib "$W/bundle/rootfs/lib"
   ln -sfn usr/lib64 "$W/bundle/rootfs/lib64"
@@ -89,14 +89,14 @@ program() {
     .mounts |= map(select(.destination != "/usr")) + [{destination: "/usr", source: "/usr", options: ["rbind", "ro"]}]' --arg script "$1"
 }
 
-# nothing_left: of the container web.
+# nothing_left: checks that the container `web` has left no state, cgroup and process.
 nothing_left() {
   equal "states" "" "$(ls "$W/root")"
   equal "cgroups" "" "$(find /sys/fs/cgroup -type d \( -path '*/ocirun/web' -o -name ocirun-web.scope -o -name web.service \))"
   equal "processes" "" "$(pgrep -f "run --bundle $W/bundle|^/usr/bin/bash -c" || true)"
 }
 
-# journal_has WORDS JOURNALCTL-OPTION…: within forty seconds.
+# journal_has LINE JOURNALCTL-OPTION…: the journal has this line within forty seconds.
 journal_has() {
   local deadline=$((SECONDS + 40))
   while ((SECONDS < deadline)); do
@@ -108,7 +108,7 @@ journal_has() {
   exit 1
 }
 
-# eventually COMMAND…: true within forty seconds.
+# eventually COMMAND…: the command succeeds within forty seconds.
 eventually() {
   local deadline=$((SECONDS + 40))
   until "$@"; do
@@ -117,7 +117,7 @@ eventually() {
   done
 }
 
-# soon WHAT EXPECTED COMMAND…: within forty seconds it prints that.
+# soon WHAT EXPECTED COMMAND…: the command prints EXPECTED within forty seconds.
 soon() {
   local deadline=$((SECONDS + 40))
   while ((SECONDS < deadline)); do

@@ -1,4 +1,4 @@
-# Privileges that survive, and cgroups that can be written.
+# Attacks by privileges that outlive their purpose, and by writable cgroups.
 # shellcheck disable=SC2016 # what is quoted runs in containers
 load harness
 
@@ -20,7 +20,7 @@ none_is_inherited() { prints "CapInh: 0000000000000000 CapAmb: 0000000000000000"
   jq '.process | .capabilities.inheritable = ["CAP_KILL"] | .capabilities.ambient = ["CAP_KILL"] | .args = ["sh", "-c", $s]' \
     --arg s "$INHERITED" "$BUNDLE/config.json" >"$TMP/process.json"
   run ocirun exec --process "$TMP/process.json" "$ID"
-  prints "CapInh: 0000000000000020 CapAmb: 0000000000000020" # asked for: exactly that
+  prints "CapInh: 0000000000000020 CapAmb: 0000000000000020" # exactly the capability that is asked for
   caught none_is_inherited
 }
 
@@ -32,7 +32,7 @@ none_is_inherited() { prints "CapInh: 0000000000000000 CapAmb: 0000000000000000"
   program /bin/busybox-gain grep CapEff /proc/self/status
   run_container
   nothing_is_gained
-  config '.process.capabilities.inheritable = ["CAP_KILL"]' # what the vulnerable ones did
+  config '.process.capabilities.inheritable = ["CAP_KILL"]' # the vulnerable runtimes did this by default
   run_container
   caught nothing_is_gained
 }
@@ -67,7 +67,7 @@ nothing_is_gained() { prints $'CapEff:\t0000000000000000'; }
   caught cgroups_are_untouched
 }
 
-# write_to_cgroups: a container that tries it in its own cgroup and at the top of each hierarchy. The top of v2 is 0555.
+# write_to_cgroups: a container tries to make a cgroup in its own cgroup and at the top of each hierarchy. (The top of v2 has mode 0555.)
 write_to_cgroups() {
   local places="/sys/fs/cgroup/memory/$ID-evil /sys/fs/cgroup/$ID-evil"
   if pure_v2; then places=/sys/fs/cgroup/$ID-evil; fi
@@ -77,7 +77,7 @@ write_to_cgroups() {
 
 cgroups_are_untouched() { mentions "1 made" && equal "" "$(cgroups "$ID-evil")" && equal "" "$(find /sys/fs/cgroup -maxdepth 3 -name "$ID-evil")"; }
 
-# with_key COMMAND…: in a session keyring of its own, which holds a key.
+# with_key COMMAND…: runs `ocirun COMMAND…` in a session keyring of its own with a key.
 with_key() {
   python3 -c 'import ctypes, os, sys
 call = ctypes.CDLL(None).syscall

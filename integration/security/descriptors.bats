@@ -1,17 +1,17 @@
-# What the runtime has open, and what it is, while it stands between the host and the container.
+# Attacks on the runtime's processes that are between the host and the container: their open descriptors, and tracing them.
 # shellcheck disable=SC2016 # what is quoted runs in containers
 load harness
 
 @test "runc CVE-2016-9962 CVE-2024-21626 the waiting init holds no directory of the host" {
   create
   holds_no_directory "$(init_pid)"
-  equal 1 "$(cut -d' ' -f5 "/proc/$(init_pid)/mountinfo" | grep -cx /)" # and no old root is mounted
+  equal 1 "$(cut -d' ' -f5 "/proc/$(init_pid)/mountinfo" | grep -cx /)" # the old root is not mounted any more
   ocirun delete --force "$ID"
   ocirun create --bundle "$BUNDLE" --preserve-fds 1 "$ID" </dev/null >"$TMP/output" 2>&1 3<"$DECOY" 4>&- # on purpose
   caught holds_no_directory "$(init_pid)"
 }
 
-# holds_no_directory PID: but a procfs of its own with subset=pid, which no namespace shows.
+# holds_no_directory PID: the process has no directory open, except a detached procfs with subset=pid, which no mount namespace shows.
 holds_no_directory() {
   local fd mount
   for fd in "/proc/$1/fd"/*; do
@@ -37,7 +37,7 @@ holds_no_directory() {
 
 other_uts() { [[ $(readlink "/proc/$HELPER/ns/uts") != "$(readlink /proc/self/ns/uts)" ]]; }
 
-# holds_one_socket PID: beside its standard streams.
+# holds_one_socket PID: the process has one socket open, and nothing else but its standard streams.
 holds_one_socket() {
   local fd found=()
   for fd in "/proc/$1/fd"/*; do
@@ -57,10 +57,10 @@ holds_one_socket() {
   caught streams_only
 }
 
-# The fourth is the directory that ls reads.
+# The program has its standard streams alone; 3 is the directory that ls reads.
 streams_only() { prints "0 1 2 3"; }
 
-# Shows what only the host's root directory has, from a working directory outside.
+# A script that shows the decoy's file if its working directory is outside of the container's root.
 LOOK_OUT='for up in . .. ../.. ../../.. ../../../../../../../../..; do cat "$up$1/file" "./$up$1/file"; done 2>/dev/null; exit 0'
 
 @test "runc CVE-2024-21626 a working directory in /proc/self/fd never leaves the root: run" {
@@ -77,7 +77,7 @@ LOOK_OUT='for up in . .. ../.. ../../.. ../../../../../../../../..; do cat "$up$
   config '.process.cwd = "/link"'
   run_container
   secret_is_kept
-  config '.process.cwd = "/proc/self/fd/7"' # which the naive one leaves open
+  config '.process.cwd = "/proc/self/fd/7"' # `naive` leaves descriptor 7 open
   run_naive
   caught secret_is_kept
 }
@@ -90,13 +90,13 @@ LOOK_OUT='for up in . .. ../.. ../../.. ../../../../../../../../..; do cat "$up$
     [[ $status != 0 ]] || found
     secret_is_kept
   done
-  # One that is given on purpose is refused all the same: the kernel says that it is unreachable.
+  # A directory of the host that is passed on purpose is refused as cwd too: getcwd(2) says that it is unreachable.
   status=0
   output=$(ocirun exec --preserve-fds 1 --cwd /proc/self/fd/3 "$ID" sh -c "set -- $DECOY; $LOOK_OUT" 2>&1 3</) || status=$?
   [[ $status != 0 ]] || found
   secret_is_kept
   output=$(ocirun exec --preserve-fds 1 "$ID" sh -c "cd /proc/self/fd/3; set -- $DECOY; $LOOK_OUT" 3</)
-  caught secret_is_kept # the program itself may go there
+  caught secret_is_kept # the program itself may change to it
 }
 
 @test "runc CVE-2024-21626 a program named /proc/self/fd/N is none of the host's" {
@@ -115,7 +115,7 @@ LOOK_OUT='for up in . .. ../.. ../../.. ../../../../../../../../..; do cat "$up$
 
 # --- who may look into the runtime ------------------------------------------------------------------
 
-# What runs in the container: for each process that appears, tries to trace it and to reach the decoy through it.
+# Makes the spy, a program in the container that tries to trace each new process and to reach the decoy through it.
 write_spy() {
   cat >"$BUNDLE/rootfs/attack/spy" <<'SPY'
 import ctypes, errno, os, sys
@@ -139,7 +139,7 @@ while True:
             continue
         log("traced")
         known.add(pid)
-        libc.ptrace(0x4207, int(pid), 0, 0)  # PTRACE_INTERRUPT: wherever it is now, it stays
+        libc.ptrace(0x4207, int(pid), 0, 0)  # PTRACE_INTERRUPT: stops it
         os.waitpid(int(pid), 0x40000000)
         look(pid)
         libc.ptrace(17, int(pid), 0, 0)  # PTRACE_DETACH
@@ -158,7 +158,7 @@ spy_saw() { grep -q "$1" "$BUNDLE/rootfs/attack/log" 2>/dev/null; }
 nothing_was_reached() { ! spy_saw reached || { echo "the spy reached the host"; return 1; }; }
 nothing_was_traced() { ! spy_saw traced || { echo "the spy traced a process"; return 1; }; }
 
-# The program has one capability more than the spy, so that not even after its execve may the spy trace it.
+# exec's program has one capability more than the spy, so that the spy may not trace it after its execve either.
 @test "runc CVE-2016-9962 a hundred execs: without CAP_SYS_PTRACE no process of the runtime can be traced" {
   local n
   start_spy
@@ -167,7 +167,7 @@ nothing_was_traced() { ! spy_saw traced || { echo "the spy traced a process"; re
   nothing_was_traced
   nothing_was_reached
   equal "" "$(grep -vE '^tried (EPERM|EACCES|ESRCH)$' "$BUNDLE/rootfs/attack/log")"
-  ocirun exec --detach "$ID" sleep 1000 </dev/null >/dev/null 2>&1 3>&- 4>&- # a program with the spy's own rights
+  ocirun exec --detach "$ID" sleep 1000 </dev/null >/dev/null 2>&1 3>&- 4>&- # a program with the spy's capabilities
   eventually spy_saw traced
   caught nothing_was_traced
 }
@@ -179,12 +179,12 @@ nothing_was_traced() { ! spy_saw traced || { echo "the spy traced a process"; re
   for n in {1..100}; do ocirun exec "$ID" true; done
   eventually spy_saw traced
   nothing_was_reached
-  helper nsenter -t "$(init_pid)" -p -- sleep 1000 # who enters the pid namespace with the host's root
+  helper nsenter -t "$(init_pid)" -p -- sleep 1000 # enters the pid namespace and keeps the host's root
   eventually spy_saw reached
   caught nothing_was_reached
 }
 
-# The user namespace is that user's own: after the execve he may do as he likes, before it init is the runtime.
+# The user namespace belongs to the user, who may trace the container's program after its execve. Before, init is the runtime.
 @test "bubblewrap CVE-2016-8659 CVE-2026-41163 the user who owns the container cannot trace init before its execve" {
   config '.linux.namespaces += [{type: "user"}] | del(.linux.resources, .linux.cgroupsPath)
     | .linux.uidMappings = [{containerID: 0, hostID: 12345, size: 1}] | .linux.gidMappings = .linux.uidMappings
@@ -202,7 +202,7 @@ nothing_was_traced() { ! spy_saw traced || { echo "the spy traced a process"; re
 as_user() { setpriv --reuid 12345 --regid 12345 --clear-groups env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin timeout 30 "$@"; }
 runs_sleep() { [[ $(tr '\0' ' ' <"/proc/$(init_pid)/cmdline") == sleep* ]]; }
 
-# refuses_tracing PID: to uid 12345.
+# refuses_tracing PID: uid 12345 may not trace the process.
 refuses_tracing() {
   equal EPERM "$(as_user python3 -c '
 import ctypes, errno, sys
@@ -226,7 +226,7 @@ print("traced" if libc.ptrace(0x4206, int(sys.argv[1]), 0, 0) == 0 else errno.er
 
 nothing_ran() { [[ ! -e $BUNDLE/rootfs/ran ]] || { echo "the program ran"; return 1; }; }
 
-# limited_namespaces N: the runtime, as root of a user namespace that may have N more.
+# limited_namespaces N: `run` by root of a user namespace in which N more user namespaces may be made.
 limited_namespaces() {
   run timeout 30 unshare --user --map-root-user --mount sh -c "echo $1 >/proc/sys/user/max_user_namespaces && exec \"\$0\" \"\$@\"" \
     "$OCIRUN" --root "$ROOT" --cgroup-manager disabled run --bundle "$BUNDLE" "$ID"

@@ -1,4 +1,4 @@
-# Devices, links and standard streams below a /dev that belongs to the image.
+# Attacks by an image's /dev: devices, symlinks and standard streams.
 # shellcheck disable=SC2016 # what is quoted runs in containers and hooks
 load harness
 
@@ -19,7 +19,7 @@ load harness
   done
   plant /dev "$DECOY"
   run_naive
-  caught_decoy # ptmx became a link, among others
+  caught_decoy # the decoy's ptmx became a symlink, among other damage
 }
 
 @test "runc CVE-2026-41579 links in the image's /dev, at each name that a runtime makes, are not followed" {
@@ -50,7 +50,7 @@ load harness
   inside 'stat -c %t:%T /dev/null'
   ended 0 1
   [[ $status == 1 ]] || null_is_null
-  run_naive # takes it as it is
+  run_naive # `naive` uses the image's /dev/null
   caught null_is_null
 }
 
@@ -73,7 +73,7 @@ null_is_null() { [[ $output == *1:3* ]] || { echo "/dev/null is $output"; return
   masked_secret
   run_naive
   caught mask_is_null
-  caught_decoy # which the program wrote through the mask
+  caught_decoy # the program wrote to the decoy through the mask
 }
 
 @test "runc CVE-2025-31133 youki CVE-2025-62161 a /dev/null that is replaced while hooks run is not what masks" {
@@ -88,7 +88,7 @@ null_is_null() { [[ $output == *1:3* ]] || { echo "/dev/null is $output"; return
   caught_decoy
 }
 
-# masked_secret: a masked file, and a program that looks at it and writes to it.
+# masked_secret: a document with a masked file, and a program that reads the file and writes to it.
 masked_secret() {
   echo hidden >"$BUNDLE/rootfs/secret"
   echo payload >"$BUNDLE/rootfs/payload"
@@ -112,7 +112,7 @@ mask_is_null() {
     secret_is_kept
     decoy_is_unchanged
   done
-  plant /secret "$DECOY/file" # the same words where the link leads when nobody holds it back
+  plant /secret "$DECOY/file" # the control: the same operations with nothing that keeps the symlink inside
   run sh -c "cat '$BUNDLE/rootfs/secret'; echo overwritten >'$BUNDLE/rootfs/secret'"
   caught secret_is_kept
   caught_decoy
@@ -127,7 +127,7 @@ mask_is_null() {
   program echo written
   ocirun run --bundle "$BUNDLE" "$ID" </dev/null >/dev/null 2>"$TMP/errors" || true
   payload_is_whole
-  ocirun run --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/out" 2>&1 || true # to a file
+  ocirun run --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/out" 2>&1 || true # stdout is a file
   payload_is_whole
   [[ $(<"$TMP/out") == written || $(<"$TMP/out") == *ocirun:* ]]
   equal "666 0:0" "$(stat -c '%a %u:%g' /dev/null)"
@@ -148,7 +148,7 @@ payload_is_whole() { equal payload "$(<"$BUNDLE/rootfs/payload")"; }
   chown 0 /dev/null
 }
 
-# Who owns a file opens it for writing, however it was given.
+# The owner of a file can open it for writing through /proc/self/fd, even if the descriptor is read-only.
 @test "stdio: a file that the caller gave to be read never comes to belong to the program's user" {
   config '.process.user = {uid: 1000, gid: 1000}'
   echo payload >"$BUNDLE/rootfs/payload"
@@ -170,11 +170,11 @@ null_is_roots() { equal "666 0:0" "$(stat -c '%a %u:%g' /dev/null)"; }
 
 # --- nodes of the host that a container is shown ----------------------------------------------------------
 
-# With what engines grant by default.
+# With capabilities that engines grant by default.
 @test "masks: root of a container cannot change the host's /dev/null through a masked path" {
   capabilities CAP_CHOWN CAP_FOWNER CAP_DAC_OVERRIDE
   inside "test -c /proc/keys && ! cat /proc/keys | grep . && echo thrown-away >/proc/keys || exit 9; $(meddle_with /proc/keys)"
-  exits 0 # refused; without detached mounts the mask is a node of the container's own
+  exits 0 # chmod and chown are refused, or the mask is a node of the container (without detached mounts)
   null_is_roots
   unshare --mount sh -c "touch '$TMP/mask' && mount --bind /dev/null '$TMP/mask' && $(meddle_with "$TMP/mask")"
   caught null_is_roots
@@ -195,7 +195,7 @@ null_is_roots() { equal "666 0:0" "$(stat -c '%a %u:%g' /dev/null)"; }
   restore_null
 }
 
-# meddle_with PATH: as text for a shell.
+# meddle_with PATH: prints a shell script that changes the file's mode and owner.
 meddle_with() { echo "chmod 600 $1; chown 7:7 $1; exit 0"; }
 
 restore_null() {

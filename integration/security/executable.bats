@@ -1,8 +1,8 @@
-# The runtime's own executable, seen from a container.
+# Attacks on the runtime's executable from inside a container.
 # shellcheck disable=SC2016 # what is quoted runs in containers
 load harness
 
-# What runs in the container: keeps each foreign executable that it sees, and writes to it until it may.
+# Starts the thief, a program in the container that opens each foreign executable in /proc and tries to write to it until it succeeds.
 start_thief() {
   cat >"$BUNDLE/rootfs/thief" <<'THIEF'
 own=$(stat -L -c '%d %i' /proc/self/exe)
@@ -43,11 +43,11 @@ something_was_seen() { [[ -s $BUNDLE/rootfs/seen ]]; }
   local n
   start_thief
   for n in {1..40}; do "$TMP/busybox-copy" --root "$ROOT" exec "$ID" /evil >/dev/null 2>&1 3>&- 4>&- || true; done
-  eventually something_was_seen # else all this proves nothing
+  eventually something_was_seen # otherwise the test proves nothing
   copy_is_untouched
   copy_was_not_seen
   nothing_was_written
-  # The control enters the container's processes with the host's file itself, which is busybox now.
+  # The control executes the host's file itself, which is busybox now, in the container's pid namespace.
   cp "$(command -v busybox)" "$TMP/busybox-copy.new"
   mv "$TMP/busybox-copy.new" "$TMP/busybox-copy"
   COPY_BEFORE=$(copy_of_runtime)
@@ -58,7 +58,7 @@ something_was_seen() { [[ -s $BUNDLE/rootfs/seen ]]; }
 }
 
 was_written() { ! nothing_was_written; }
-# Time and again, because the thief may look too seldom.
+# Called repeatedly, because the thief may miss a short process.
 enters_and_is_written() {
   nsenter -t "$(init_pid)" -p -- "$TMP/busybox-copy" sleep 0.2 2>/dev/null || true
   was_written
@@ -76,7 +76,7 @@ enters_and_is_written() {
     [[ $status != 0 ]] || found
     copy_is_untouched
   done
-  # A runtime that changes its root and runs /proc/self/exe runs itself; the image's own shell then writes to it.
+  # The control: a runtime that changes its root and executes /proc/self/exe executes its own file, and the image's shell writes to it.
   cp "$(command -v busybox)" "$TMP/busybox-copy.new"
   mv "$TMP/busybox-copy.new" "$TMP/busybox-copy"
   COPY_BEFORE=$(copy_of_runtime)
@@ -86,7 +86,7 @@ enters_and_is_written() {
   caught copy_is_untouched
 }
 
-# An overlay without an upper layer, or, where the first instructions leave it alone, a sealed file in memory.
+# The image is a file on an overlay without an upper layer; with _OCIRUN_DIRECTORY set, it is a sealed file in memory.
 @test "runc CVE-2019-5736 init's image is never the host's file and cannot be written, not by root and not when it no longer runs" {
   local way image
   for way in "" _OCIRUN_DIRECTORY=/nowhere; do
@@ -100,7 +100,7 @@ enters_and_is_written() {
   done
   cp "$OCIRUN" "$TMP/control"
   exec {image}<"$TMP/control"
-  caught refuses_writing "/proc/self/fd/$image" # a file that is not sealed
+  caught refuses_writing "/proc/self/fd/$image" # the control: a file that is not sealed
   exec {image}<&-
 }
 

@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2154,SC2016,SC2034 # bats sets status and output; jq's variables; the tests' own
-# What every file here loads. A test attacks ocirun, and a detector finds nothing; then it attacks `naive`, a runtime
-# that makes the mistake on purpose (or repeats the deed by hand), and the same detector must find it: the control.
+# Every test file here loads this. A test attacks ocirun, and a detector must find no damage. Then comes the control: the test attacks
+# `naive`, a runtime that makes the mistake on purpose (or does the damage by hand), and the same detector must find the damage.
 #
-# $DECOY is a directory of the host that no container was given. Its list (names, kinds, modes, owners, sizes,
-# inodes, times, contents) must be the same when the test ends.
+# $DECOY is a directory of the host that no container was given. The list of its files (names, kinds, modes, owners, sizes, inodes,
+# times, contents) must be the same when the test ends.
 
 # shellcheck source=integration/lib/common.bash
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/common.bash"
@@ -26,11 +26,11 @@ security_teardown() {
     delete_containers
     decoy_is_unchanged || rc=1
   fi
-  common_teardown || rc=1 # which removes what a test that passed has written
+  common_teardown || rc=1 # after the look at the decoy, because it removes the files of a passed test
   return "$rc"
 }
 
-# --- detectors: each returns 0 when the wall held, and says what it found otherwise ------------------
+# --- detectors: each returns 0 if there is no damage; otherwise it prints the damage and returns 1 ----
 
 make_decoy() {
   rm -rf "$DECOY"
@@ -40,7 +40,7 @@ make_decoy() {
   DECOY_BEFORE=$(list_decoy)
 }
 
-# A directory's times tell of what was made and removed again.
+# The times are in the list because they show files that were made and removed again.
 list_decoy() {
   find "$DECOY" -printf '%p %y %m %U:%G %s %i %l %T@ %C@\n' | sort
   find "$DECOY" -type f -exec sha256sum {} + | sort
@@ -55,7 +55,7 @@ decoy_is_unchanged() {
 # The container's output shows nothing that only the host has.
 secret_is_kept() { never_mentions "secret of the host"; }
 
-# ended WAY…: run_container came to one of these statuses; a refusal (1) is a sentence.
+# ended STATUS…: run_container has set $status to one of these.
 ended() {
   local expected
   for expected in "$@"; do [[ $status != "$expected" ]] || return 0; done
@@ -64,7 +64,7 @@ ended() {
 
 # --- controls -------------------------------------------------------------------------------------
 
-# caught DETECTOR…: it must find what was just done.
+# caught DETECTOR…: the detector must find the control's damage.
 caught() {
   if "$@" >"$TMP/caught"; then
     echo "the control was not noticed by: $*"
@@ -73,16 +73,17 @@ caught() {
   fi
 }
 
-# caught_decoy: the decoy was changed by the control; it is made anew.
+# caught_decoy: the control must have changed the decoy. Then makes the decoy again.
 caught_decoy() {
   caught decoy_is_unchanged || return 1
   make_decoy
 }
 
-# run_naive: as run_container, by the runtime that makes all the mistakes.
+# run_naive: as run_container, with `naive` as the runtime.
 run_naive() { run timeout --foreground -k 2 30 "$SECURITY/naive" "$BUNDLE"; }
 
-# naive_beside: the same as a helper, once its program has made /started; $HELPER is in all of its namespaces but pid.
+# naive_beside: runs `naive` in the background, and returns when its program has made /started. $HELPER is a process in all namespaces
+# of that container except the pid namespace.
 naive_beside() {
   helper "$SECURITY/naive" "$BUNDLE"
   eventually exists "$BUNDLE/rootfs/started"
@@ -90,22 +91,23 @@ naive_beside() {
 
 # --- attacks ----------------------------------------------------------------------------------------
 
-# plant PATH TARGET: a link in the root filesystem, in place of what is there.
+# plant PATH TARGET: replaces PATH in the root filesystem by a symlink to TARGET.
 plant() {
   rm -rf "${BUNDLE:?}/rootfs$1"
   ln -s "$2" "$BUNDLE/rootfs$1"
 }
 
-# container_hook TEXT: a createContainer hook: it finds the mount table as a racing neighbour would leave it.
+# container_hook TEXT: adds a createContainer hook. It changes the root filesystem between the mounts and pivot_root, as another
+# container that wins a race would.
 container_hook() {
   config '.hooks.createContainer = [{path: "/bin/sh", args: ["sh", "-c", $t],
     env: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "R=" + $r, "D=" + $d]}]' --arg t "$1" --arg r "$BUNDLE/rootfs" --arg d "$DECOY"
 }
 
-# no_mounts_below PREFIX: /dev, say, is then the image's own.
+# no_mounts_below PREFIX: removes the mounts at PREFIX and below from config.json, so that for instance /dev is the image's.
 no_mounts_below() { config 'del(.mounts[] | select(.destination | startswith($p)))' --arg p "$1"; }
 
-# with_python: the host's /usr inside, for attackers that want more than busybox.
+# with_python: binds the host's /usr into the container, for attackers that need Python.
 with_python() {
   rm -rf "$BUNDLE/rootfs/usr"
   mkdir "$BUNDLE/rootfs/usr" "$BUNDLE/rootfs/attack"

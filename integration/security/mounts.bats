@@ -1,8 +1,8 @@
-# Names in the image that lead out of it, while mounts are made.
+# Attacks by names in the image that lead out of it while mounts are made.
 # shellcheck disable=SC2016 # what is quoted runs in containers and hooks
 load harness
 
-# three_mounts PREFIX: a tmpfs, a bound file and a bound directory, all to be made below it.
+# three_mounts PREFIX: a document with three mounts below PREFIX whose destinations do not exist: a tmpfs, a file and a directory.
 three_mounts() {
   config '.mounts |= .[:7] + [{destination: ($p + "/made"), type: "tmpfs", source: "tmpfs"},
     {destination: ($p + "/bound"), source: $s, options: ["bind"]}, {destination: ($p + "/sub/dir"), source: "/etc", options: ["bind"]}]' \
@@ -45,7 +45,7 @@ three_mounts() {
   for target in "$DECOY/new" "$UP$DECOY/new"; do
     plant /link "$target"
     run_container
-    succeeds data # it is made inside
+    succeeds data # the destination is made inside the root
     decoy_is_unchanged
   done
   plant /link "$DECOY/new"
@@ -67,12 +67,12 @@ three_mounts() {
   echo "$made containers"
   deadline=$((SECONDS + 60))
   while decoy_is_unchanged >/dev/null && [[ $SECONDS -lt $deadline ]]; do run_naive; done
-  caught decoy_is_unchanged # by the same swapper
+  caught decoy_is_unchanged # the control races with the same swapper
   stop_helpers
   make_decoy
 }
 
-# swapper: exchanges a directory with a link to the decoy as fast as it can, as a neighbour with the same volume would.
+# swapper: exchanges a directory with a symlink to the decoy as fast as possible, as another container with the same volume could.
 swapper() {
   mkdir -p "$TMP/volume/dir"
   ln -s "$DECOY" "$TMP/volume/link"
@@ -100,7 +100,7 @@ race_mounts() {
   ended 0 1
   decoy_is_unchanged
   secret_is_kept
-  echo '{}' >"$BUNDLE/rootfs/.krun_config.json" # what that handler did
+  echo '{}' >"$BUNDLE/rootfs/.krun_config.json" # the control: crun's krun handler wrote this file
   caught_decoy
 }
 
@@ -114,7 +114,7 @@ race_mounts() {
     decoy_is_unchanged
   done
   plant /link "$DECOY"
-  mkdir -p "$BUNDLE/rootfs/link/new/dir" # by name
+  mkdir -p "$BUNDLE/rootfs/link/new/dir" # the control: by path, following the symlink
   caught_decoy
 }
 
@@ -128,14 +128,14 @@ import ctypes, sys
 libc, a, b = ctypes.CDLL(None), sys.argv[1].encode(), sys.argv[2].encode()
 while True: libc.renameat2(-100, a, -100, b, 2)' "$TMP/sources/good" "$TMP/sources/other"
   add_mount '{"destination": "/mnt", "source": "'"$TMP/sources/good"'", "options": ["bind", "ro"]}'
-  script 'cat /mnt/name; echo changed >/mnt/name' # read-only whichever it was
+  script 'cat /mnt/name; echo changed >/mnt/name' # neither source may be changed
   while [[ $SECONDS -lt $deadline ]]; do
     run_container
-    [[ $output == good* || $output == other* ]] || ended 1 # for a moment there may be neither
+    [[ $output == good* || $output == other* ]] || ended 1 # refused if the name did not exist at that moment
   done
   stop_helpers
   sources_are_whole
-  run_naive # forgets "ro"
+  run_naive # `naive` ignores "ro"
   caught sources_are_whole
 }
 
@@ -187,11 +187,11 @@ tree_is_empty() { equal "" "$(find "$TMP/tree" ! -type d)"; }
   mkdir "$TMP/mnt"
   mount -t tmpfs tmpfs "$TMP/mnt"
   untraced find_host_changes
-  [[ ${HOST_CHANGES[*]} == *"$TMP/mnt"* ]] # what all tests here are compared with notices a mount
+  [[ ${HOST_CHANGES[*]} == *"$TMP/mnt"* ]] # the control: the comparison of the host before and after a test notices a mount
   umount "$TMP/mnt"
 }
 
-# As systemd has it: all that is mounted there is mounted wherever a copy of it is.
+# Shared mounts, as systemd makes them: a mount in one namespace propagates to its peers in all others.
 @test "what a runtime mounts for a container is not seen on a host whose mounts are shared" {
   mount --bind "$BUNDLE" "$BUNDLE"
   mount --make-shared "$BUNDLE"

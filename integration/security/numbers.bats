@@ -1,4 +1,4 @@
-# Ids, paths and numbers that traverse, wrap or are parsed in part.
+# Attacks by ids, paths and numbers: path traversal, integer overflow, partial parsing.
 # shellcheck disable=SC2016 # jq's variables
 load harness
 
@@ -12,7 +12,7 @@ load harness
   config '.linux.namespaces += [{type: "user"}] | .linux.gidMappings = [{containerID: 0, hostID: 100000, size: 65536}]
     | .linux.uidMappings = [range(300) | {containerID: ., hostID: (. + 100000), size: 1}]'
   chown -R 100000:100000 "$BUNDLE/rootfs"
-  inside 'awk "{print \$1, \$2, \$3}" /proc/self/uid_map | xargs -n 3' # as many as the kernel takes
+  inside 'awk "{print \$1, \$2, \$3}" /proc/self/uid_map | xargs -n 3' # the most lines that the kernel accepts
   maps_are_those_of_the_document
   config 'del(.linux.uidMappings[-1])'
   caught maps_are_those_of_the_document
@@ -20,7 +20,7 @@ load harness
 
 maps_are_those_of_the_document() { prints "$(jq -r '.linux.uidMappings[] | "\(.containerID) \(.hostID) \(.size)"' "$BUNDLE/config.json")"; }
 
-# Each string of the document, around what 16 bits hold: a container that is as it was asked for, or a refusal.
+# Strings with lengths around 65536 in all fields: the container is as requested, or the document is refused.
 @test "runc CVE-2021-43784 a text of 64 KiB less one, and one, and a megabyte, in any field, is whole or refused" {
   local field size
   local fields=(.hostname .domainname .process.cwd '.process.args[3]' '.process.env[2]' .process.user.username
@@ -42,7 +42,7 @@ maps_are_those_of_the_document() { prints "$(jq -r '.linux.uidMappings[] | "\(.c
   caught is_whole_or_refused
 }
 
-# A sentence of ours, or the container that the rest of the document describes.
+# An error message of ocirun, or the container that the rest of the document describes.
 is_whole_or_refused() {
   [[ $status == 0 && ${output##*$'\n'} == "box 0 0 4294967295" ]] || [[ $status == 1 && $output == *ocirun:* ]] ||
     { echo "status $status: ${output:0:1000}"; return 1; }
@@ -60,7 +60,7 @@ is_whole_or_refused() {
   config '.process.user = {uid: 1000, gid: 1000}'
   ocirun delete --force "$ID"
   create_and_start
-  run ocirun exec --user "" "$ID" sh -c 'echo ran as $(id -u):$(id -g)' # not given, which is not root
+  run ocirun exec --user "" "$ID" sh -c 'echo ran as $(id -u):$(id -g)' # an empty --user means "not given", not root
   prints "ran as 1000:1000"
   config '.process.user = {uid: 0, gid: 0}'
   ocirun delete --force "$ID"

@@ -1,13 +1,13 @@
-# A /proc or /sys that is not what it seems.
+# Attacks by a fake or covered /proc or /sys.
 # shellcheck disable=SC2016 # what is quoted runs in containers and hooks
 load harness
 
 sysctl_of() { nsenter -t "$1" -n cat /proc/sys/net/ipv4/ip_default_ttl; }
 
-# sysctl_arrived PID: the value of config.json holds in that process's network namespace.
+# sysctl_arrived PID: the sysctl of the process's network namespace has the value of config.json.
 sysctl_arrived() { equal 77 "$(sysctl_of "$1")"; }
 
-# A file of the image that looks like the one that is to be written.
+# Makes a file in the image at the path of the sysctl.
 FAKE_SYSCTL='mkdir -p $R/proc/sys/net/ipv4 && echo 0 >$R/proc/sys/net/ipv4/ip_default_ttl'
 
 @test "runc CVE-2019-16884 a bound or covered /proc is refused; the write never lands in a fake" {
@@ -94,7 +94,7 @@ volume_has_no_proc() { never_mentions " /shared/proc proc "; }
   caught sysctl_arrived "$HELPER"
 }
 
-# The interface comes by a hook that has covered /proc/sys in the container before; so does the control's.
+# A hook makes the interface and covers /proc/sys in the container. The control has such a hook too.
 @test "runc CVE-2025-52881 a sysctl of an interface is written late, and is right when a hook has covered /proc/sys" {
   local fake='mount -t tmpfs tmpfs $R/proc/sys && mkdir -p $R/proc/sys/net/ipv4/conf/late0 &&
     echo 0 >$R/proc/sys/net/ipv4/conf/late0/log_martians'
@@ -104,7 +104,7 @@ volume_has_no_proc() { never_mentions " /shared/proc proc "; }
   config '.hooks = {createRuntime: .hooks.createContainer}'
   create
   late_sysctl_arrived "$(init_pid)"
-  equal 0 "$(<"/proc/$(init_pid)/root/proc/sys/net/ipv4/conf/late0/log_martians")" # covered it is
+  equal 0 "$(<"/proc/$(init_pid)/root/proc/sys/net/ipv4/conf/late0/log_martians")" # /proc/sys is covered in the container
   container_hook "ip link add late0 type veth && $fake"
   naive_beside
   caught late_sysctl_arrived "$HELPER"
@@ -134,10 +134,10 @@ late_sysctl_arrived() { equal 1 "$(nsenter -t "$1" -n cat /proc/sys/net/ipv4/con
   if has_system_call fsopen; then
     succeeds
     score_is_123 "$(<"$TMP/pid")"
-  else # no procfs but the container's is to be had
+  else # ocirun cannot mount a procfs of its own and must use the container's
     exits 255 "/proc is not the root of a procfs: something is mounted over it"
   fi
-  # The control enters, then writes where /proc is.
+  # The control enters the container and writes to /proc there.
   helper nsenter -t "$(init_pid)" -m -- chroot / sh -c 'echo 123 >/proc/self/oom_score_adj; exec sleep 1002'
   caught score_is_123 "$HELPER"
 }
@@ -150,7 +150,7 @@ score_is_123() { equal 123 "$(<"/proc/$1/oom_score_adj")"; }
   for path in "$DECOY/file" "$DECOY" "$TMP/fifo" /dev/null /proc/self/ns/uts /proc/self/ns/mnt /proc/self/status; do
     refused 'join the network namespace' '(.linux.namespaces[] | select(.type == "network")).path = $p' --arg p "$path"
   done
-  # A setns(2) that does not say which type it wants takes the wrong one, and stays in the host's network.
+  # The control: setns(2) without a type accepts the wrong namespace, and the process stays in the host's network.
   helper python3 -c 'import ctypes, os, time
 assert ctypes.CDLL(None).setns(os.open("/proc/self/ns/uts", os.O_RDONLY), 0) == 0
 print("joined", flush=True); time.sleep(1000)'
@@ -158,7 +158,7 @@ print("joined", flush=True); time.sleep(1000)'
   caught other_network
   helper unshare --net sleep 1000
   eventually other_network
-  set_namespace network "/proc/$HELPER/ns/net" # and a right one is joined
+  set_namespace network "/proc/$HELPER/ns/net" # a network namespace is joined
   create
   equal "$(readlink "/proc/$HELPER/ns/net")" "$(readlink "/proc/$(init_pid)/ns/net")"
 }

@@ -1,4 +1,4 @@
-# What an attacker damages, plants or interrupts: records, state roots, the image's own files, the runtime's life.
+# Attacks on records, state roots, files of the image that the runtime reads, and running commands.
 # shellcheck disable=SC2016 # what is quoted runs in containers, or is jq's
 load harness
 
@@ -8,7 +8,7 @@ load harness
   script 'echo fine'
   run timeout 20 "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
   [[ $status != 124 ]]
-  run -124 timeout 1 cat "$BUNDLE/rootfs/etc/passwd" # who simply reads it
+  run -124 timeout 1 cat "$BUNDLE/rootfs/etc/passwd" # the control: a reader without checks hangs
 }
 
 @test "state that an attacker damages is an error, never another container's signal" {
@@ -24,7 +24,7 @@ load harness
   done
   cp "$TMP/kept" "$ROOT/$ID/state.json"
   status_is created
-  ocirun kill "$ID" KILL # as one would have that was read
+  ocirun kill "$ID" KILL # the control: `kill` works on a valid state
   eventually status_is stopped
 }
 
@@ -54,7 +54,7 @@ load harness
   equal created "$("$OCIRUN" --root "$TMP/ours" state "$ID" | jq -r .status)"
 }
 
-# LXC's lock was a file below /run/lock, where everybody may plant a link. Ours is the container's directory.
+# LXC's lock was a file below /run/lock, where everybody may plant a symlink. ocirun locks the container's state directory.
 @test "lxc CVE-2015-1331 a link planted where the state root or its parents are to be: nothing is made or locked behind it" {
   local place
   install -d -m 777 -o 12345 "$TMP/anybodys"
@@ -68,13 +68,13 @@ load harness
     exits 1 "belongs to user 12345, who chooses where it leads"
     decoy_is_unchanged
   done
-  flock "$TMP/anybodys/dangling" true # who makes the file for a lock by name
+  flock "$TMP/anybodys/dangling" true # the control: makes the lock file by path
   caught_decoy
   mkdir -p "$TMP/anybodys/link/new/root"
   caught_decoy
 }
 
-# The owner of the place above lets it be a link, and nothing, by turns.
+# The owner of the parent directory makes and removes the symlink by turns.
 @test "lxc CVE-2015-1331 a parent of the state root that becomes a link while root makes it" {
   local n
   install -d -m 777 -o 12345 "$TMP/anybodys"
@@ -97,7 +97,7 @@ while True:
     decoy_is_unchanged
   done
   for n in {1..1000}; do mkdir -p "$TMP/anybodys/place/$n" || true; done
-  caught_decoy # by the same neighbour
+  caught_decoy # the control races with the same user
   stop_helpers
   make_decoy
 }
@@ -114,7 +114,7 @@ while True:
   status_is created
 }
 
-# Its owner makes root wait for the lock and puts a link in place of the root meanwhile.
+# The owner of the state root makes root's `delete` wait for the lock, and meanwhile replaces the state root by a symlink.
 @test "delete removes the state's directory where it is, not what its path leads to by then" {
   install -d -m 700 -o 12345 "$TMP/theirs" "$TMP/theirs/ocirun" "$TMP/theirs/ocirun/$ID"
   mkdir -p "$TMP/precious/$ID"
@@ -141,7 +141,7 @@ has_open() { find "/proc/$1/fd" -lname "$2" 2>/dev/null | grep -q .; }
     untraced host_is_unchanged || { print_host_changes; return 1; }
   done
   create
-  caught untraced is_unchanged_now # which lives on
+  caught untraced is_unchanged_now # the control: the container still runs
 }
 
 @test "a stranger who got the number of a container's init takes none of its signals" {
@@ -161,7 +161,7 @@ has_open() { find "/proc/$1/fd" -lname "$2" 2>/dev/null | grep -q .; }
   attempt delete "$ID"
   succeeds
   lives_on "$stranger"
-  kill -KILL "$pid" # who trusts the number alone
+  kill -KILL "$pid" # the control: a signal to the pid, without a check
   wait "$stranger" || true
   caught lives_on "$stranger"
 }
@@ -173,7 +173,7 @@ lives_on() { kill -0 "$1" 2>/dev/null || { echo "process $1 is dead"; return 1; 
   sed -i "s|/begun|$TMP/begun|" "$BUNDLE/config.json"
   helper "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID"
   eventually exists "$TMP/begun"
-  caught nobody_waits # there is a hook, which is in the container's pid namespace
+  caught nobody_waits # the control: the hook, a process in the container's pid namespace
   kill -KILL "${HELPERS[-1]}"
   eventually nobody_waits
   ocirun delete --force "$ID"
@@ -190,7 +190,7 @@ nobody_waits() { ! pgrep -xf 'sleep 1000' >/dev/null; }
   create
   helper "$OCIRUN" --root "$ROOT" start "$ID"
   eventually exists "$BUNDLE/rootfs/begun"
-  run ! flock --nonblock "$ROOT/$ID" true # which `start` holds: else this shows nothing
+  run ! flock --nonblock "$ROOT/$ID" true # `start` holds the lock: otherwise the test proves nothing
   run ocirun delete --force "$ID"
   succeeds
   [[ ! -e $ROOT/$ID ]]
@@ -215,13 +215,13 @@ has_ended() { ! kill -0 "${HELPERS[-1]}" 2>/dev/null || [[ $(ps -o stat= -p "${H
   local pid
   config '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", listenerPath: $p,
     syscalls: [{names: ["execve"], action: "SCMP_ACT_NOTIFY"}]}' --arg p "$TMP/agent"
-  helper "$LIB/seccomp-agent" "$TMP/agent" "$TMP/message" 1 # which answers init, and nobody else
+  helper "$LIB/seccomp-agent" "$TMP/agent" "$TMP/message" 1 # answers init and no other process
   eventually exists "$TMP/agent"
   create
   helper "$OCIRUN" --root "$ROOT" exec --pid-file "$TMP/pid" "$ID" true
   eventually exists "$TMP/pid"
   pid=$(<"$TMP/pid")
-  eventually contains "/proc/$pid/status" $'Seccomp:\t2' # execve comes next
+  eventually contains "/proc/$pid/status" $'Seccomp:\t2' # its filter is loaded, and execve comes next
   eventually waits "${HELPERS[-1]}"
   ends_by_term "${HELPERS[-1]}"
   eventually is_gone "/proc/$pid"
@@ -236,7 +236,7 @@ has_ended() { ! kill -0 "${HELPERS[-1]}" 2>/dev/null || [[ $(ps -o stat= -p "${H
   mentions '/b\x1b\x07'
 }
 
-# no_controls: what a terminal would obey is not in $output.
+# no_controls: $output has no control characters that a terminal would obey.
 no_controls() {
   [[ $output != *[$'\e\a\r\177']* && $output != *$'\xc2\x9b'* ]] || { echo "found:"; cat -v <<<"$output"; return 1; }
 }

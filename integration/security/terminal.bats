@@ -1,8 +1,8 @@
-# Terminals: the caller's, and the one that is made for the container.
+# Attacks by terminals: the caller's, and the container's.
 # shellcheck disable=SC2016 # what is quoted runs in containers and hooks
 load harness
 
-# run_on_terminal: run_container whose own output is a terminal.
+# run_on_terminal: run_container with the caller's stdio on a terminal.
 run_on_terminal() { run timeout 20 "$LIB/pty" "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"; }
 
 @test "runc CVE-2025-52565 a /dev/console of the image that is a link is not followed" {
@@ -57,7 +57,7 @@ except OSError as error: print(error.strerror)'
   run_on_terminal
   mentions "No such device or address"
   terminal_is_foreign
-  # The same program where it may: in the terminal's own session.
+  # The control: the same program in the session of the terminal, where it may push input.
   mapfile -t words < <(jq -r '.process.args[] | gsub("\n"; "\u0001")' "$BUNDLE/config.json")
   run "$LIB/pty" "${words[@]//$'\001'/$'\n'}"
   caught terminal_is_foreign
@@ -83,7 +83,7 @@ terminal_is_foreign() { never_mentions "has a terminal" && never_mentions typed;
   run timeout 20 "$LIB/pty" "$OCIRUN" --root "$ROOT" exec "$ID" sh -c 'echo "has a terminal" >/dev/tty'
   mentions "No such device or address"
   terminal_is_foreign
-  # Who enters without a session of its own has it.
+  # The control: a process that enters without a new session has the caller's terminal.
   run timeout 20 "$LIB/pty" nsenter -t "$(init_pid)" -m -p -- sh -c 'echo "has a terminal" >/dev/tty'
   caught terminal_is_foreign
 }

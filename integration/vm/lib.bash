@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# A job: how a command goes into a guest, and how its output and status come back. The guest sees the
-# directory $JOB/shared as /run/vm:
+# A job brings a command into a guest, and its output and status back. The directory $JOB/shared is /run/vm in the guest. Its files:
 #
-#   command, directory, environment   what to run, where, with which variables; as-user when that is there
+#   command, directory, environment   the command, its working directory and its variables
+#   as-user, enforce                  if they exist: run the command as `tester`; switch SELinux to enforcing
 #   shares                            the host's directories to mount: TAG ro|overlay PATH
-#   stdout, stderr                    grow while the command runs
-#   booted, status                    when the command began; how it ended
+#   stdout, stderr                    the command's output, while it runs
+#   booted, status                    the guest's uptime when the command began; the command's exit status
 
 REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
@@ -14,7 +14,7 @@ die() {
   exit 125
 }
 
-# job_begin COMMAND…: makes $JOB. The build tree is shared: the guest may write there, but the host sees none of it.
+# job_begin COMMAND…: makes $JOB and shares the build tree. The guest's writes to the tree go to an overlay and never reach the host.
 job_begin() {
   JOB=$(mktemp -d)
   mkdir "$JOB/shared"
@@ -37,7 +37,7 @@ job_share() {
   echo "$tag $1 $2" >>"$JOB/shared/shares"
 }
 
-# The specification's documents lie outside of the build tree.
+# Shares the specification's documents, if they lie outside of the build tree.
 job_share_spec() {
   local path
   [[ -n ${OCIRUN_SPEC_DIR:-} ]] || return 0
@@ -45,7 +45,7 @@ job_share_spec() {
   [[ $path == "$REPO"/* ]] || job_share ro "$path"
 }
 
-# What the tests read.
+# Passes on the variables that the tests read.
 job_pass_environment() {
   local name
   for name in $(compgen -e | grep -E '^(OCIRUN(_[A-Z_]+)?|BATS_TEST_TIMEOUT)$'); do job_set "$name" "${!name}"; done
@@ -53,13 +53,13 @@ job_pass_environment() {
 
 job_set() { printf 'export %s=%q\n' "$1" "$2" >>"$JOB/shared/environment"; }
 
-# job_show_output PID: until that process ends.
+# job_show_output PID: copies the command's output to stdout and stderr in the background, until the process PID ends.
 job_show_output() {
   tail -n +1 -s 0.1 -f --pid="$1" "$JOB/shared/stdout" &
   tail -n +1 -s 0.1 -f --pid="$1" "$JOB/shared/stderr" >&2 &
 }
 
-# job_status LOG…: the command's; 125 with the last lines of the logs when the guest died before it could tell.
+# job_status LOG…: returns the command's status. If the guest died without one, returns 125 and shows the end of the logs.
 job_status() {
   if [[ -s $JOB/shared/status ]]; then return "$(<"$JOB/shared/status")"; fi
   echo "$(basename "$0"): the guest ended without a status; its last words:" >&2

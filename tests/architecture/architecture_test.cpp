@@ -1,6 +1,6 @@
-// The rules of the house that a compiler does not check: who includes whom, who may name files by
-// path. Each exception below has its reason beside it. Rules for all files are in
-// integration/lint.bats.
+// Rules for the sources that a compiler does not check: which folder may include which, and which
+// files may call functions that take a path. Each exception has its reason beside it. The rules for
+// all files of the repository are in integration/lint.bats.
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Each folder and what it may include: those on the floors below it, and itself.
+/// For each folder of the top level, the folders from which it may include: itself and the floors
+/// below.
 const std::map<std::string, std::set<std::string>> kMayInclude{
     {"linux", {"linux"}},
     {"cgroups", {"cgroups", "linux"}},
@@ -28,8 +29,8 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
     {"runtime", {"runtime", "bundle", "cgroups", "hooks", "linux"}},
 };
 
-/// The rooms as the README's picture has them, from the top: "runtime/cli", …, "hooks", …. What
-/// lies in a floor's own folder belongs to the floor's top room.
+/// The folders ("rooms") of the README's architecture picture, from the top: "runtime/cli", …,
+/// "hooks", …. Files directly in a floor's folder belong to the top room of the floor.
 std::vector<std::string> read_rooms() {
   std::ifstream readme(fs::path(OCIRUN_SOURCE_DIR) / "README.md");
   const std::regex row(R"re(^(?:([a-z]+)/|   ) +([a-z]+)?   +\S.*$)re");
@@ -50,7 +51,7 @@ std::vector<std::string> read_rooms() {
   return rooms;
 }
 
-/// Where a file or an included header stands in `rooms`; their size where it stands nowhere.
+/// The index in `rooms` of the room that `path` belongs to; rooms.size() if there is none.
 std::size_t height(const std::vector<std::string>& rooms, const std::string& path) {
   const fs::path folder = fs::path(path).parent_path();
   const auto deepest = [&](const fs::path& name) {
@@ -66,21 +67,23 @@ std::size_t height(const std::vector<std::string>& rooms, const std::string& pat
   return found;
 }
 
-/// Libraries that one folder alone may see.
+/// For each library, the only folder that may include its headers.
 const std::map<std::string, std::string> kLibraryHome{{"nlohmann/", "bundle"},
                                                       {"seccomp.h", "linux"},
                                                       {"libmnl/", "linux"},
                                                       {"sys/capability.h", "linux"},
                                                       {"systemd/", "cgroups"}};
 
-/// Headers that cost start-up time or memory, or bring threads.
+/// Headers that no source may include: they cost start-up time or memory, or bring threads.
 const std::set<std::string> kForbiddenHeaders{"iostream", "fstream", "filesystem", "regex",
                                               "locale",   "thread",  "future",     "mutex"};
 
+/// For each exempt file, the reason.
 using Reasons = std::map<std::string, std::string_view>;
 
-/// Who may call what takes a path; linux/files/safe_dir.cpp itself goes through linux::sys.
-/// Nobody here gets the path from an image or a container, but where it says so.
+/// The files that may call libc functions which take a path. All others use linux::sys or SafeDir;
+/// SafeDir itself uses linux::sys. The paths come from an image or a container only where the
+/// reason says so.
 const Reasons kRawPathCalls{
     {"linux/base/syscalls.cpp", "the wrappers themselves"},
     {"linux/sealed/executable.cpp", "readlink of our own /proc/self/exe"},
@@ -105,7 +108,7 @@ const Reasons kRawPathCalls{
     {"runtime/cli/create_run.cpp", "realpath of the operator's bundle"},
 };
 
-/// Who may name a file of /proc or /dev.
+/// The files whose string literals may name files of /proc or /dev.
 const Reasons kProcAndDevLiterals{
     {"linux/files/procfs.cpp", "the verified procfs"},
     {"linux/mounts/devices.cpp", "the devices that every container has"},
@@ -132,7 +135,7 @@ const Reasons kProcAndDevLiterals{
     {"runtime/cli/main_loop.cpp", "/dev/null of the host for closed standard streams"},
 };
 
-/// Makes its system calls itself, as libc has not started.
+/// This file makes system calls by number, because it runs before libc is initialized.
 constexpr char kBeforeLibc[] = "linux/sealed/entry.cpp";
 
 struct Source {
@@ -141,7 +144,7 @@ struct Source {
   std::vector<std::string> lines;
 };
 
-/// The line without what follows "//" outside of a string literal.
+/// The line up to the first "//" that is outside of a string literal.
 std::string without_comment(const std::string& line) {
   bool quoted = false;
   for (std::size_t i = 0; i + 1 < line.size(); ++i) {
@@ -174,7 +177,8 @@ const std::vector<Source>& sources() {
   return all;
 }
 
-/// Calls `body` with each line of code that `pattern` matches, and the match.
+/// Calls `body` for each line of code that `pattern` matches, with the source, "FILE:LINE" and the
+/// first match.
 template <typename Callable>
 void each_match(const std::string& pattern, Callable&& body) {
   const std::regex expression(pattern);
@@ -187,7 +191,8 @@ void each_match(const std::string& pattern, Callable&& body) {
     }
 }
 
-/// Each match must be in a listed file, and each listed file must still need it.
+/// Checks that every match of `pattern` is in a file of `reasons`, and that every file of `reasons`
+/// has a match.
 void check_listed(const std::string& pattern, const Reasons& reasons, std::string_view advice) {
   std::set<std::string> used;
   each_match(pattern,
@@ -251,7 +256,7 @@ BOOST_AUTO_TEST_CASE(a_library_is_seen_by_one_folder_alone_and_by_no_header) {
 
 BOOST_AUTO_TEST_CASE(only_listed_files_name_files_by_path) {
   check_listed(
-      // "::open(" that no class or namespace of ours qualifies.
+      // Calls such as "::open(", but not "SafeDir::open(" or "sys::open(".
       R"re((?:^|[^\w:])::(?:open|openat|creat|mkdir|mkdirat|mknod|mknodat|mkfifo|symlink|symlinkat|link|linkat|unlink|unlinkat|rmdir|rename|renameat|renameat2|chown|lchown|fchownat|chmod|fchmodat|stat|lstat|fstatat|statx|access|faccessat|readlink|readlinkat|realpath|truncate|utimensat|setxattr|getxattr|statfs|statvfs|opendir|mount|umount|umount2|pivot_root|chroot|chdir|bind|connect)\()re",
       kRawPathCalls, "use linux::sys or SafeDir, or list the file with its reason");
   each_match(
@@ -280,7 +285,7 @@ BOOST_AUTO_TEST_CASE(names_are_not_looked_up_by_what_loads_modules_into_us) {  /
       });
 }
 
-// The library throws, and the allocator does.
+// Two sources of exceptions exist: the JSON library, and the allocator when memory ends.
 BOOST_AUTO_TEST_CASE(exceptions_are_caught_in_the_json_reader_and_where_memory_ends) {
   each_match(R"re(\bcatch\s*\()re",
              [](const Source& source, const std::string& where, const std::smatch&) {

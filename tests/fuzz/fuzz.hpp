@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string_view>
 
-// What every target begins with: libFuzzer calls this with one input after another. It must return
-// 0.
+// The function that each target defines. libFuzzer calls it with one input after another; it
+// returns 0.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace ocirun::fuzz {
@@ -15,7 +15,7 @@ inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-/// A finding: libFuzzer keeps the input.
+/// Aborts if `holds` is false; libFuzzer then saves the input as a finding.
 inline void require(bool holds) {
   if (!holds) std::abort();
 }

@@ -1,4 +1,4 @@
-// Bytes, JSON, Config, rules: whatever config.json holds.
+// Any bytes as config.json: the JSON reader, the conversion to Config, and the rules.
 #include "bundle/config/config.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::require(parsed.config.has_value() == (parsed.problem_count == 0));
   fuzz::require(parsed.problems.size() <= parsed.problem_count);
   for (const std::string& problem : parsed.problems) fuzz::require(!problem.empty());
-  // What validate adds are warnings only.
+  // `validate` also reports unknown names. These are warnings, not problems.
   const bundle::Parsed told =
       bundle::parse_config(text, HostPath("/bundle"), bundle::UnknownNames::kTold);
   fuzz::require(told.problem_count == parsed.problem_count);

@@ -1,4 +1,5 @@
-// Lists of CPUs and memory nodes. What they hold, written plainly, is the same set.
+// Lists of CPUs and memory nodes ("0-3,7"). A parsed set, written number by number and parsed
+// again, must be the same set.
 #include <string>
 
 #include "linux/base/number_set.hpp"
@@ -8,7 +9,7 @@ using namespace ocirun;
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto set = linux::NumberSet::parse(fuzz::text_of(data, size));
-  constexpr std::size_t kMostWords = 512;  // a megabyte of text for one set shows nothing more
+  constexpr std::size_t kMostWords = 512;  // longer sets cost time and find nothing new
   if (!set || set->words().size() > kMostWords) return 0;
   std::string plain;
   for (std::size_t word = 0; word < set->words().size(); ++word)

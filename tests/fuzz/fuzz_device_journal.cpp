@@ -1,5 +1,5 @@
-// The file `netdevices` of a state directory, as somebody may have left it. What it tells of a
-// device, written again, tells the same.
+// Any bytes as the file `netdevices` of a state directory. A parsed device, written as a line and
+// parsed again, must be the same device.
 #include "linux/netdevice/journal.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

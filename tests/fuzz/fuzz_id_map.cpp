@@ -1,5 +1,5 @@
-// The text of a uid_map: what passes the check maps no two ids to one, and the ends of each line
-// lie within it.
+// Any text as a uid_map. In a map that passes the check, the first and the last id of each line
+// must be mapped by that line, and the id after the line may not share a host id with another id.
 #include "linux/namespaces/id_map.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

@@ -1,5 +1,5 @@
-// The first bytes of an executable of an image: whatever they are, an interpreter is a path that
-// execve(2) could take.
+// Any bytes as the beginning of an image's executable. The interpreter that is found must be a path
+// that execve(2) accepts: shorter than PATH_MAX and without NUL.
 #include "linux/process/interpreter.hpp"
 
 #include <sys/mman.h>

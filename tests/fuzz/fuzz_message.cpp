@@ -1,4 +1,5 @@
-// What a child says to its parent: the first byte is a message, the rest its payload.
+// Messages from a container's child to its parent: each byte of the input as a message, and the
+// whole input as the payload of a number and of an error.
 #include "runtime/protocol/protocol.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

@@ -1,4 +1,4 @@
-// Options of one mount, separated by commas.
+// Any text as the options of a mount, separated by commas.
 #include "linux/mounts/options.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
@@ -21,7 +21,7 @@ linux::Mount read(std::string_view text) {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text = fuzz::text_of(data, size);
   const linux::Mount once = read(text);
-  // The last word on a flag wins, so the same list again changes no attribute.
+  // The last option about a flag wins, so that repeating the list changes no attribute.
   const linux::Mount twice = read(std::string(text) + "," + std::string(text));
   fuzz::require(once.attributes.set == twice.attributes.set);
   fuzz::require(once.attributes.clear == twice.attributes.clear);

@@ -1,5 +1,6 @@
-// A program of bytes builds a tree with symlinks, then names things in it. The walk by components
-// must find what openat2 finds, and nothing outside.
+// The input is a program: its first bytes build a directory tree with symlinks, the rest are paths
+// to open. The walk by components must find the same files as openat2(2), and none outside of the
+// root.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -44,7 +45,7 @@ struct Scene {
     fuzz::require(::mkdtemp(name) != nullptr);
     top = name;
     fs::create_directories(top / "root");
-    fs::create_directories(top / "a/b");  // what "../a/b" would find outside
+    fs::create_directories(top / "a/b");  // outside of the root: an escape by "../a/b" finds it
   }
   ~Scene() {
     std::error_code ignored;

@@ -1,4 +1,5 @@
-// A profile as JSON: read, compiled, and compared with libseccomp's filter.
+// Any text as the JSON of linux.seccomp: the profile is read and compiled, and the filter's answers
+// are compared with those of libseccomp's filter.
 #include <random>
 #include <span>
 

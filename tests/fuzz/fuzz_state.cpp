@@ -1,5 +1,5 @@
-// state.json and intent.json, as somebody may have left them. What is accepted is written as it was
-// read.
+// Any bytes as state.json and as intent.json. The text that is written from an accepted document
+// must be read and written again without a change.
 #include "bundle/documents/state.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

@@ -21,16 +21,18 @@ using namespace ocirun;
 using namespace ocirun::runtime;
 using namespace ocirun::test;
 
+// Each comment tells the bug that its test was written for; the bugs are mended.
 BOOST_AUTO_TEST_SUITE(found_by_a_fresh_reader)
 
-// 1 runtime/state/store.cpp Store::open: only the spelling "/" is refused.
+// 1 runtime/state/store.cpp Store::open refused the host's root only when it was spelled "/".
 BOOST_AUTO_TEST_CASE(the_root_of_the_host_is_no_state_root_however_it_is_spelled) {
   for (const char* path : {"/.", "/..", "/tmp/..", "//."})
     BOOST_CHECK_MESSAGE(!Store::open(HostPath(path), MissingRoot::kIsAnError), path);
 }
 
-// 2 runtime/commands/kill.cpp + container.cpp: "euid 0 may work on another owner's root, if
-// then pid and cgroups belong to that owner".
+// 2 runtime/commands/kill.cpp, runtime/state/container.cpp: root may work on another user's state
+// root, but only if the pid and the cgroups in the record belong to that user. The pid was not
+// checked.
 BOOST_AUTO_TEST_CASE(a_users_state_file_does_not_make_root_signal_somebody_elses_process) {
   const Scratch scratch;
   ::chmod(scratch.path().c_str(), 0755);
@@ -63,8 +65,8 @@ BOOST_AUTO_TEST_CASE(a_users_state_file_does_not_make_root_signal_somebody_elses
   ::waitpid(victim, nullptr, 0);
 }
 
-// 3 linux/namespaces/id_map.cpp check_id_mappings: the kernel wants the whole text in less than one
-// page (map_write: count >= PAGE_SIZE is EINVAL): 340 realistic lines are accepted and then fail
+// 3 linux/namespaces/id_map.cpp check_id_mappings: the kernel takes only a text shorter than a page
+// (map_write: count >= PAGE_SIZE is EINVAL). 340 realistic lines were accepted and failed later
 // with "write uid_map: invalid argument".
 BOOST_AUTO_TEST_CASE(maps_whose_text_does_not_fit_a_page_are_refused_with_a_sentence) {
   std::vector<linux::IdMapping> mappings;
@@ -72,16 +74,16 @@ BOOST_AUTO_TEST_CASE(maps_whose_text_does_not_fit_a_page_are_refused_with_a_sent
   BOOST_TEST(!linux::check_id_mappings(mappings));
 }
 
-// 4 runtime/protocol/protocol.cpp error_bytes: "An error longer than a packet keeps its beginning":
-// of a hook that said 64 KiB in a container, the end (which run_hook kept on purpose) is lost.
+// 4 runtime/protocol/protocol.cpp error_bytes kept only the beginning of an error longer than a
+// packet. The end of a hook's output of 64 KiB, which run_hook keeps on purpose, was lost.
 BOOST_AUTO_TEST_CASE(the_last_words_of_a_talkative_hook_survive_the_socket) {
   const Error error(0, "error running createContainer hook #0 (/h): exit status 1: " +
                            std::string(64 * 1024 - 8, 'x') + "\nreason");
   BOOST_TEST(parse_error_bytes(error_bytes(error)).message().ends_with("reason"));
 }
 
-// 5 runtime/init/executable.cpp next_field: an empty entry at the end of PATH is the working
-// directory for execvp(3), as it is at the beginning and in the middle.
+// 5 runtime/init/executable.cpp next_field missed an empty entry at the end of PATH. execvp(3)
+// takes an empty entry for the working directory at every place of PATH.
 BOOST_AUTO_TEST_CASE(an_empty_entry_at_the_end_of_path_is_the_working_directory) {
   const Scratch scratch;
   scratch.script("tool", "exit 0");
@@ -91,16 +93,16 @@ BOOST_AUTO_TEST_CASE(an_empty_entry_at_the_end_of_path_is_the_working_directory)
              }) == 0);
 }
 
-// 6 linux/base/file_io.cpp replace_file: ".NAME.PID" is longer than NAME_MAX for a name of 248
-// bytes and more.
+// 6 linux/base/file_io.cpp replace_file: for a name of 248 bytes and more, the temporary name
+// ".NAME.PID" was longer than NAME_MAX.
 BOOST_AUTO_TEST_CASE(a_file_may_have_the_longest_name_there_is) {
   const Scratch scratch;
   const auto replaced = linux::replace_file(scratch.open(), std::string(255, 'n'), "x", 0600);
   BOOST_TEST(replaced.has_value());
 }
 
-// 7 linux/base/message_socket.cpp receive: "Errors: EBADMSG (an empty packet)", but one is told as
-// the end of the stream, and the descriptors that it carries stay open.
+// 7 linux/base/message_socket.cpp receive took an empty packet for the end of the stream, and left
+// the packet's descriptors open. The error of an empty packet is EBADMSG.
 BOOST_AUTO_TEST_CASE(an_empty_packet_leaks_no_descriptor) {
   auto pair = must(linux::MessageSocket::make_pair());
   msghdr header{};

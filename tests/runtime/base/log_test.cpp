@@ -23,7 +23,7 @@ GlobalOptions logging_to(std::string file, LogFormat format, LogLevel level = Lo
   return options;
 }
 
-/// What `body` writes to stderr.
+/// Runs `body` in a child and returns the text that it writes to stderr.
 template <typename Callable>
 std::string stderr_of(Callable&& body) {
   const Scratch scratch;
@@ -57,13 +57,13 @@ BOOST_AUTO_TEST_CASE(what_a_terminal_obeys_is_shown_in_utf_8_and_in_single_bytes
   BOOST_TEST(without_controls("\x9b"
                               "31m \x85") == R"(\x9b31m \x85)");
   BOOST_TEST(without_controls("\xe2\x82\x9b\x9b") ==
-             "\xe2\x82\x9b\\x9b");  // a sign, then a control
+             "\xe2\x82\x9b\\x9b");  // U+209B, then a control byte
   BOOST_TEST(without_controls("gr\xc3\xbc\xc3\x9f\n\t\xf0\x9f\x90\xb3") ==
              "gr\xc3\xbc\xc3\x9f\n\t\xf0\x9f\x90\xb3");
   BOOST_TEST(in_one_line("a\nb\tc") == R"(a\x0ab\x09c)");
 }
 
-BOOST_AUTO_TEST_CASE(the_time_is_rfc_3339_in_utc) {  // LC: created
+BOOST_AUTO_TEST_CASE(the_time_is_rfc_3339_in_utc) {  // `created` in state.json
   BOOST_TEST(is_rfc3339(rfc3339_now(0)));
   BOOST_TEST(rfc3339_now(0).size() == 20u);
   const std::string precise = rfc3339_now(9);
@@ -96,7 +96,8 @@ BOOST_AUTO_TEST_CASE(errors_go_to_the_log_and_to_stderr) {  // as engines rely o
   BOOST_TEST(mode_of(file) == 0644);
 }
 
-// State and ps are read with stdout and stderr combined: nothing but errors may go there.
+// Engines read stdout and stderr of `state` and `ps` as one text, so that only errors may go to
+// stderr.
 BOOST_AUTO_TEST_CASE(warnings_stay_out_of_stderr_when_there_is_a_log) {
   const Scratch scratch;
   const std::string file = scratch / "log";

@@ -24,7 +24,7 @@ BOOST_AUTO_TEST_CASE(what_was_committed_stays) {
     Rollback undo;
     undo.add([&] { diary += 'a'; });
     undo.commit();
-    undo.add([&] { diary += 'b'; });  // a new one is not covered by it
+    undo.add([&] { diary += 'b'; });  // added after the commit: will be undone
   }
   BOOST_TEST(diary == "b");
 }

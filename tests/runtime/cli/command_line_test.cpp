@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(a_switch_stands_alone_and_may_be_switched_off) {
     BOOST_TEST(!must(parse({"--force", "-f", std::string("-f=") + off})).has("force"));
   }
   BOOST_TEST(must(parse({"--force=false", "--force"})).has("force"));
-  // What follows a switch is no value of it.
+  // The word after a switch is an operand, not the value of the switch.
   const Arguments arguments = must(parse({"--force", "false"}));
   BOOST_TEST(arguments.has("force"));
   BOOST_TEST(arguments.positionals == Words{"false"}, boost::test_tools::per_element());
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(unknown_options_are_refused_by_their_name) {
     if (std::string_view(word) == "--") continue;
     BOOST_TEST(error_of({word}).find(word) != std::string::npos);
   }
-  // A secret in the value is not repeated.
+  // The error does not repeat the value, which may be a secret.
   BOOST_TEST(error_of({"--token=s3cret"}).find("s3cret") == std::string::npos);
   BOOST_TEST(!parse({"--=x"}));
   BOOST_TEST(!parse({"-=x"}));

@@ -1,5 +1,5 @@
-// What the table of commands says to the completion scripts; integration/completion.bats asks the
-// shells.
+// The part of the table of commands that the completion scripts are made from.
+// integration/completion.bats tests the scripts in their shells.
 
 #include "runtime/cli/completion.hpp"
 

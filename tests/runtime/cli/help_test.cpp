@@ -1,4 +1,4 @@
-// What is told about commands and options comes from the table of commands: nothing may be missing.
+// The help is made from the table of commands. These tests check that the table is complete.
 
 #include <algorithm>
 #include <set>
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(the_table_of_commands_is_complete_and_without_contradiction
       BOOST_TEST(command.least_operands <= command.most_operands);
       BOOST_TEST((command.most_operands == 0) == command.operands.empty());
       BOOST_TEST(command.failure_status == (command.name == "exec" ? 255 : 1));  // runc's
-      // What clones into a container runs from the sealed executable.
+      // Commands that clone a process into a container run from the sealed executable.
       const bool clones =
           command.name == "create" || command.name == "run" || command.name == "exec";
       BOOST_TEST((command.executable == Executable::kSealed) == clones);
@@ -150,7 +150,8 @@ BOOST_AUTO_TEST_CASE(the_usage_has_no_blank_at_its_end_and_explanations_begin_in
   }
 }
 
-// dockerd takes every line with "version" in it, go-runc wants the first to begin with the name.
+// dockerd takes the version from any line with the word "version"; go-runc wants the first line to
+// begin with the runtime's name.
 BOOST_AUTO_TEST_CASE(
     exactly_one_line_of_the_version_text_has_the_word_version) {  // as engines rely on
   const auto lines = lines_of(version_text());

@@ -1,4 +1,4 @@
-// What of a container's words to NOTIFY_SOCKET may reach the service manager.
+// Which lines that a container sends to its NOTIFY_SOCKET may reach the service manager.
 
 #include "runtime/foreground/notifications.hpp"
 #include "tests/child_test.hpp"

@@ -21,7 +21,8 @@ using namespace ocirun::test;
 
 namespace {
 
-/// A pty in raw mode, and pipes in the place of the caller's stdin and stdout; our ends never wait.
+/// A pty in raw mode, and pipes as the caller's stdin and stdout. The test's ends (slave, typist,
+/// reader) are non-blocking.
 struct Scene {
   Scene() {
     master = UniqueFd(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
@@ -43,7 +44,8 @@ struct Scene {
     to = UniqueFd(ends[1]);
   }
 
-  /// As the loop of a foreground command does it; the count is more than any test needs.
+  /// Polls and copies `times` times, as the loop of a foreground command does. 200 is more than any
+  /// test needs.
   static void turn(Relay& relay, int times = 200) {
     for (int i = 0; i < times; ++i) {
       auto wanted = relay.wanted();
@@ -56,14 +58,14 @@ struct Scene {
   UniqueFd master, slave, input, typist, reader, output;
 };
 
-/// Numbered lines: what is lost, doubled or out of order shows.
+/// `count` numbered lines: a comparison shows lost, doubled and misordered bytes.
 std::string lines(int count) {
   std::string text;
   for (int i = 0; i < count; ++i) text += std::to_string(i) + "\n";
   return text;
 }
 
-/// Writes what `to` takes; returns how much.
+/// Writes to `to` until it would block; returns the number of bytes.
 std::size_t offer(Fd to, std::string_view text) {
   std::size_t taken = 0;
   while (taken < text.size()) {
@@ -86,7 +88,7 @@ std::string take(Fd from) {
 
 BOOST_AUTO_TEST_SUITE(relay)
 
-// A wait in here never ends: the child's time limit would tell.
+// A relay that blocks would block for ever: the time limit of run_in_child() ends the test.
 BOOST_AUTO_TEST_CASE(a_program_that_reads_nothing_holds_up_neither_us_nor_its_output) {
   BOOST_TEST(run_in_child(0, [] {
                Scene scene;
@@ -97,7 +99,7 @@ BOOST_AUTO_TEST_CASE(a_program_that_reads_nothing_holds_up_neither_us_nor_its_ou
                  given += offer(scene.typist, std::string_view(typed).substr(given));
                  Scene::turn(relay);
                }
-               BOOST_TEST(given < typed.size());  // it is stuck
+               BOOST_TEST(given < typed.size());  // the pty and the relay are full
                BOOST_TEST(offer(scene.slave, "prompt") == 6u);
                Scene::turn(relay, 5);
                BOOST_TEST(take(scene.reader) == "prompt");
@@ -161,7 +163,7 @@ BOOST_AUTO_TEST_CASE(an_input_that_ends_or_a_terminal_that_closes_is_watched_no_
   for (const pollfd& watched : relay.wanted()) BOOST_TEST(watched.fd == -1);
 }
 
-// Our terminal is the session's, and its foreground another job's.
+// The relay's input is the controlling terminal, and another job is in the foreground of it.
 BOOST_AUTO_TEST_CASE(a_read_that_is_refused_in_the_background_holds_the_input_and_is_no_end) {
   BOOST_TEST(run_in_child(0, [] {
                Scene scene, own;
@@ -250,8 +252,8 @@ BOOST_AUTO_TEST_CASE(the_end_waits_for_a_slow_caller_until_a_signal_says_no) {
                const pid_t parent = ::getpid();
                const pid_t sender = ::fork();
                if (sender == 0) {
-                 ::kill(parent, SIGWINCH);  // this one is none
-                 ::usleep(300'000);         // for a drain that takes it for one to end before
+                 ::kill(parent, SIGWINCH);  // does not ask the process to end
+                 ::usleep(300'000);         // a drain that ends on SIGWINCH ends before the event
                  ::eventfd_write(says_no.get(), 1);
                  ::kill(parent, SIGTERM);
                  ::_exit(0);

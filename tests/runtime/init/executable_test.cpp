@@ -18,7 +18,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// `find_home` of a root directory that has this for its /etc/passwd.
+/// find_home(uid) in a root directory whose /etc/passwd has the text `passwd`.
 std::string home_with(const std::string& passwd, std::uint32_t uid) {
   const Scratch scratch;
   BOOST_REQUIRE(::mkdir((scratch / "etc").c_str(), 0755) == 0);
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(a_passwd_that_is_no_file_gives_the_root_directory_and_no_wa
   const auto home = [&] {
     std::string answer = scratch.file("answer", "");
     BOOST_TEST(run_in_child(0, [&] {
-                 ::alarm(kHangSeconds);  // a hang kills this child
+                 ::alarm(kHangSeconds);  // kills this child if it hangs
                  BOOST_REQUIRE(::chroot(scratch.path().c_str()) == 0);
                  BOOST_REQUIRE(::chdir("/") == 0);
                  std::ofstream("/answer") << find_home(0);
@@ -155,13 +155,13 @@ BOOST_AUTO_TEST_CASE(a_passwd_that_is_no_file_gives_the_root_directory_and_no_wa
   BOOST_REQUIRE(::mknod(path.c_str(), S_IFCHR | 0666, (1 << 8) | 5) == 0);  // /dev/zero
   BOOST_TEST(home() == "/");
   ::unlink(path.c_str());
-  // A symlink to a file in the root is a file (NixOS and others do it).
+  // A symlink to a file inside the root is followed: NixOS and others have one.
   scratch.file("etc/real", "root:x:0:0::/linked:/s\n");
   BOOST_REQUIRE(::symlink("/etc/real", path.c_str()) == 0);
   BOOST_TEST(home() == "/linked");
 }
 
-// --- the executable: podman, Docker and CRI turn these texts into 126 and 127
+// --- the executable: podman, Docker and CRI turn these errors into exit status 126 and 127
 
 BOOST_AUTO_TEST_CASE(a_name_that_no_directory_of_path_has_is_told_in_gos_words) {
   const std::string expected = "exec: \"nosuch\": executable file not found in $PATH";

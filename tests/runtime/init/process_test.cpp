@@ -12,7 +12,7 @@ using namespace ocirun::test;
 
 namespace {
 
-/// Becomes `process` without what comes before restrict(). Returns only where that fails.
+/// Turns the caller into `process`, without the steps before restrict(). Returns only on failure.
 int become(const bundle::Process& process, const Inheritance& inheritance) {
   const bundle::Config config;
   ContainerProcess mine(config, &process, Entrance::kInit, inheritance, std::nullopt);
@@ -21,7 +21,8 @@ int become(const bundle::Process& process, const Inheritance& inheritance) {
   return mine.execute() ? 0 : 91;
 }
 
-/// Runs the text with the descriptors `numbers` open, none of them close-on-exec.
+/// Runs the shell script `text` in a child with the descriptors `numbers` open and not
+/// close-on-exec. Returns the exit status.
 int status_with(std::initializer_list<int> numbers, const Inheritance& inheritance,
                 const std::string& text) {
   bundle::Process process;
@@ -30,7 +31,8 @@ int status_with(std::initializer_list<int> numbers, const Inheritance& inheritan
   const pid_t pid = ::fork();
   if (pid == 0) {
     const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-    for (const int number : {0, 1, 2}) ::dup2(null.get(), number);  // they would get an owner
+    // restrict() changes the owner of the standard streams: not the owner of the test's own ones.
+    for (const int number : {0, 1, 2}) ::dup2(null.get(), number);
     for (const int number : numbers) ::dup2(null.get(), number);
     ::_exit(become(process, inheritance));
   }
@@ -47,11 +49,11 @@ std::string open_in_shell(int number) {
 
 BOOST_AUTO_TEST_SUITE(container_process)
 
-// Init has closed what it found when it began; a library or the kernel may bring another one since.
+// Init closes inherited descriptors when it begins. A library or the kernel may open others later.
 CHILD_TEST(a_descriptor_that_nobody_named_does_not_reach_the_program, 0) {
   for (const int number : {50, 700}) {
     BOOST_TEST(status_with({number}, {}, "! " + open_in_shell(number)) == 0);
-    // It was there: as one of the preserved, the program has it.
+    // Proves that the descriptor was open: as a preserved descriptor it reaches the program.
     const Inheritance all{.preserved_descriptors = number - 2};
     BOOST_TEST(status_with({number}, all, open_in_shell(number)) == 0);
   }

@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(who_may_do_without_a_cgroup) {  // R-46
   must(ask(Rootless::kYes, true, Obstacle::kNoHierarchy, 0));
   BOOST_TEST(slurp(scratch / "log").find("have no effect: /linux/resources/pids/limit") !=
              std::string::npos);
-  // A caller who lacks descriptors says nothing about cgroups.
+  // A shortage of descriptors says nothing about cgroups.
   BOOST_TEST(!ask(Rootless::kYes, false, Obstacle::kNoHierarchy, EMFILE).has_value());
 }
 

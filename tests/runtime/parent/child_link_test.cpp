@@ -18,7 +18,7 @@ namespace {
 
 using Script = std::function<void(const linux::MessageSocket&)>;
 
-/// A parent whose child follows a script and then exits with status 5.
+/// The parent's side of a link to a child that runs `script` and then exits with status 5.
 class Link final : public ChildLink {
  public:
   explicit Link(const Script& script) {
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(a_birth_goes_from_the_id_maps_to_execve) {
   const std::vector<std::string> expected{"MapIds", "RunHooks", "SetLimits"};
   BOOST_TEST(link.heard == expected, boost::test_tools::per_element());
   must(link.detach());
-  must(link.await_exec());  // the child's end is close-on-exec
+  must(link.await_exec());  // the child's end of the socket is close-on-exec
   BOOST_TEST(slurp("/proc/" + std::to_string(link.pid()) + "/comm") == "sleep\n");
   link.kill();
   BOOST_TEST(link.pid() == 0);
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(a_child_that_dies_is_told_by_how_and_by_what_it_did) {
     BOOST_TEST(text.find("status 5") != std::string::npos);
     BOOST_TEST(text.contains("while it was started"), text);
     BOOST_TEST(text.find("(of old age)") != std::string::npos);
-    BOOST_TEST(link.pid() == 0);  // collected
+    BOOST_TEST(link.pid() == 0);  // the child was waited for
   }
   Link link([](const linux::MessageSocket& parent) {
     [[maybe_unused]] const auto asked = ask(parent, Message::kRunHooks);
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(an_answer_that_fails_ends_the_service) {
   link.refusal = refuse("hook");
   BOOST_TEST(must_fail(link.serve()) == "hook");
   link.kill();
-  link.kill();  // nobody is there any more
+  link.kill();  // the child is dead already: no error
 }
 
 BOOST_AUTO_TEST_CASE(a_stage_is_collected_and_the_process_that_it_cloned_takes_its_place) {

@@ -9,7 +9,7 @@ using namespace ocirun::test;
 
 namespace {
 
-/// Checks the host for a container whose root is `scratch` and whose pid file is `pid_file`.
+/// check_host() for a container whose root is `scratch` and whose pid file is `pid_file`.
 Result<Preflight> check(const Scratch& scratch, const std::string& pid_file) {
   bundle::Config config;
   config.root_path = HostPath(scratch.path());

@@ -14,7 +14,7 @@ using namespace ocirun::test;
 
 namespace {
 
-/// The child's messages as the picture in protocol.hpp draws them, top to bottom.
+/// The child's messages in the order of the picture in protocol.hpp.
 constexpr std::array kPicture{Message::kMapIds,    Message::kForked,     Message::kRootMount,
                               Message::kOpenMount, Message::kRunHooks,   Message::kHookLasts,
                               Message::kTerminal,  Message::kWantFilter, Message::kSetLimits,

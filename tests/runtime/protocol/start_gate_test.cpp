@@ -18,7 +18,7 @@ using namespace ocirun::test;
 
 namespace {
 
-/// Two ends of what start.sock carries.
+/// The two ends of a connection like one to start.sock.
 struct Line {
   UniqueFd start, init;
 };
@@ -41,7 +41,7 @@ Result<void> awaited(Fd connection) {
                                  .on_silence = [](auto, bool) -> Result<void> { return {}; }});
 }
 
-/// A state directory with a listener, and an init of ours behind it.
+/// A state directory with a listening start.sock, and a child of the test as the init behind it.
 class Gate {
  public:
   Gate()
@@ -70,8 +70,8 @@ class Gate {
   }
   UniqueFd connect() const { return must(directory_.connect_to_start()); }
   int init() const { return init_; }
-  /// execve(2) closes the socket before it changes the name in `comm`, but after it has changed
-  /// `exe`.
+  /// Whether init has executed a program. Asks /proc/PID/exe, which execve(2) changes before it
+  /// closes the socket; `comm` changes after that.
   bool has_executed() const {
     return std::filesystem::read_symlink("/proc/" + std::to_string(init_) + "/exe") !=
            std::filesystem::read_symlink("/proc/self/exe");
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(garbage_is_never_taken_for_success) {
     const auto outcome = awaited(both.start);
     BOOST_CHECK_MESSAGE(bytes == "EE" || !outcome, bytes);
   }
-  Line both = line();  // what follows the announcement takes it back
+  Line both = line();  // a message after the announcement takes the announcement back
   say(both.init, "E");
   say(both.init, "x");
   both.init.reset();
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_told_before_execve_has_happened) {
   Gate gate;
   gate.fork_init([](const StartGate& mine) {
     mine.announce_exec();
-    ::usleep(300'000);  // for who does not wait to see the program before
+    ::usleep(300'000);  // an await_exec() that returns on 'E' would return before execve
     ::execl("/bin/sleep", "sleep", "981", nullptr);
   });
   const UniqueFd connection = gate.connect();
@@ -225,7 +225,7 @@ BOOST_AUTO_TEST_CASE(an_init_that_is_killed_at_the_gate_is_an_error) {
   BOOST_TEST(!awaited(connection));
 }
 
-// if `start` dies after connecting, init goes on.
+// If `start` dies after it has connected, init goes on.
 BOOST_AUTO_TEST_CASE(a_start_that_died_holds_nobody_up_and_kills_nobody) {
   Gate gate;
   const std::string record = gate.scratch() / "went-on";
@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(a_start_that_died_holds_nobody_up_and_kills_nobody) {
     std::ofstream(record) << "yes";
     ::_exit(0);
   });
-  gate.connect();  // and gone
+  gate.connect();  // and closes the connection at once
   BOOST_TEST(comes_true([&] { return slurp(record) == "yes"; }));
 }
 
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(init_waits_as_long_as_nobody_starts_it_and_closes_the_liste
   const std::string record = gate.scratch() / "listener";
   const int number = gate.listener();
   gate.fork_init([&](const StartGate&) {
-    const bool closed = ::fcntl(number, F_GETFD) < 0;  // before the file gets its number
+    const bool closed = ::fcntl(number, F_GETFD) < 0;  // asked before the file takes the number
     std::ofstream(record) << (closed ? "closed" : "open");
     ::_exit(0);
   });

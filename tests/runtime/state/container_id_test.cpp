@@ -20,7 +20,7 @@ BOOST_AUTO_TEST_CASE(an_id_is_as_long_as_a_file_name_may_be) {
   BOOST_TEST(must(ContainerId::parse(std::string(255, 'x'))).string().size() == 255u);
   BOOST_TEST(!ContainerId::parse(std::string(256, 'x')));
   const std::string text = must_fail(ContainerId::parse(std::string(1'000'000, 'x')));
-  BOOST_TEST(text.size() < 1000u);  // the message does not repeat all of it
+  BOOST_TEST(text.size() < 1000u);  // the message does not repeat the whole id
 }
 
 BOOST_AUTO_TEST_CASE(an_id_never_leads_anywhere_else) {

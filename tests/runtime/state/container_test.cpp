@@ -19,7 +19,7 @@ using namespace ocirun::test;
 
 namespace {
 
-/// A process that another program took over, as a started container's init.
+/// A child of the test that has executed another program, like the init of a started container.
 class Init {
  public:
   Init() {
@@ -49,7 +49,7 @@ class Init {
   pid_t pid_ = 0;
 };
 
-/// A state root with one container in it that has no cgroup.
+/// A state root with one container, "web1", that has no cgroup.
 class Root {
  public:
   explicit Root(const Init& init) {
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(a_process_with_that_number_but_another_start_or_boot_is_not
   BOOST_TEST(init.is_alive());
 }
 
-// Between the look at a process and a signal to it, the number may become a process of root's.
+// Between the check of a process and a signal to its pid, a process of root may get that pid.
 BOOST_AUTO_TEST_CASE(a_dead_init_of_another_users_record_has_no_number_that_a_signal_could_use) {
   if (!is_root()) return;
   const Init init;
@@ -137,7 +137,8 @@ BOOST_AUTO_TEST_CASE(a_dead_init_of_another_users_record_has_no_number_that_a_si
   BOOST_TEST(root.load().record().init_pid == init.pid());
 }
 
-// `start` was killed after it had let init go: the socket is still there, but the program runs.
+// A `start` that is killed after it has released init leaves start.sock behind, and the program
+// runs.
 BOOST_AUTO_TEST_CASE(a_start_socket_that_was_left_behind_does_not_hide_a_running_program) {
   const Init init;
   const Root root(init);
@@ -179,7 +180,7 @@ BOOST_AUTO_TEST_CASE(a_container_that_is_being_created_is_told_from_a_damaged_on
   ::unlink((root.scratch / "web1/state.json").c_str());
   BOOST_TEST(must_fail(Container::load(root.options, kId)).find("incomplete") != std::string::npos);
   BOOST_TEST((state_of_unfinished(directory, kId).status ==
-              Status::kUnknown));  // nobody knows its creator
+              Status::kUnknown));  // no intent.json names the creator
   bundle::IntentRecord intent;
   intent.record = root.record;
   intent.record.init_pid = 0;
@@ -217,7 +218,7 @@ BOOST_AUTO_TEST_CASE(only_a_stopped_container_is_deleted_without_force) {  // OP
   BOOST_TEST(root.scratch.names().empty());
   BOOST_TEST(must_fail(delete_container(root.options, kId, Force::kNo, log))
                  .starts_with("container does not exist (in the state root "));
-  must(delete_container(root.options, kId, Force::kYes, log));  // containerd's second time
+  must(delete_container(root.options, kId, Force::kYes, log));  // containerd deletes twice
 }
 
 BOOST_AUTO_TEST_CASE(force_kills_init_and_nobody_who_got_its_number) {  // OP-5
@@ -247,7 +248,7 @@ BOOST_AUTO_TEST_CASE(what_changed_while_we_waited_for_the_lock_is_seen) {
   BOOST_TEST(container.record().annotations.contains("new"));
 }
 
-// `exec` takes no lock: a delete may be half way through the state directory.
+// `exec` takes no lock, so that a `delete` may remove files of the state directory meanwhile.
 BOOST_AUTO_TEST_CASE(a_container_that_is_deleted_before_its_files_are_read_does_not_exist) {
   const Init init;
   const Root root(init);

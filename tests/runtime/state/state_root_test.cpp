@@ -22,7 +22,7 @@ BOOST_AUTO_TEST_CASE(the_hosts_root_has_one_place_whatever_the_environment_says)
   BOOST_TEST(default_state_root().string() == "/run/ocirun");
 }
 
-// podman rootless: uid 0 of a user namespace, and XDG_RUNTIME_DIR is the user's.
+// Rootless podman calls ocirun as uid 0 of a user namespace, with the user's XDG_RUNTIME_DIR.
 BOOST_AUTO_TEST_CASE(root_of_a_user_namespace_is_a_user) {
   if (!is_root()) return;
   BOOST_TEST(run_in_child(CLONE_NEWUSER, [] {
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(every_caller_has_one_place) {  // as engines rely on
       {{.user = 1001, .runtime_directory = "/somewhere"}, "/somewhere/ocirun"},
       {{.user = 1001, .runtime_directory = "relative"}, "/run/user/1001/ocirun"},
       {{.user = 1001, .runtime_directory = ""}, "/run/user/1001/ocirun"},
-      // podman: root of the user's own namespace, and the user outside of it
+      // rootless podman: uid 0 of a user namespace that the user 1001 made
       {{.namespace_root = true, .user = 1001, .runtime_directory = "/run/user/1001"},
        "/run/user/1001/ocirun"},
       {{.namespace_root = true,
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(every_caller_has_one_place) {  // as engines rely on
         .runtime_directory = "",
         .user_directory_exists = true},
        "/run/user/1001/ocirun"},
-      // an outer container, which has no such directory
+      // inside another container, where /run/user/UID does not exist
       {{.namespace_root = true, .user = 100000, .runtime_directory = ""}, "/run/ocirun"},
   };
   for (const Case& one : cases) BOOST_TEST(state_root_for(one.caller) == one.root);

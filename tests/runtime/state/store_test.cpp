@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(a_missing_root_is_made_for_its_owner_alone_whatever_the_uma
   BOOST_TEST((mode_of(scratch / "a/b/root") & 0777) == 0700);
   BOOST_TEST((mode_of(scratch / "a") & 022) == 0);
   BOOST_TEST((mode_of(scratch / "a/b") & 022) == 0);
-  // There already: that is no error.
+  // A state root that exists already is no error.
   must(Store::open(HostPath(scratch / "a/b/root"), MissingRoot::kIsCreated));
 }
 
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(a_root_of_somebody_else_is_refused_but_to_the_hosts_root) {
   const std::string theirs = scratch / "theirs";
   BOOST_REQUIRE(::mkdir(theirs.c_str(), 0755) == 0);
   BOOST_REQUIRE(::chown(theirs.c_str(), 12345, 12345) == 0);
-  must(Store::open(HostPath(theirs), MissingRoot::kIsAnError));  // Slurm
+  must(Store::open(HostPath(theirs), MissingRoot::kIsAnError));  // root does so under Slurm
   BOOST_TEST(run_in_child(0, [&] {
                BOOST_REQUIRE(::setuid(12346) == 0);
                const std::string text =
@@ -233,13 +233,13 @@ BOOST_AUTO_TEST_CASE(removing_takes_every_file_and_twice_is_no_error) {
   must(directory.commit(record()));
   must(directory.write_config("{}"));
   const UniqueFd socket = must(directory.listen_for_start());
-  scratch.file("web1/.state.json.4711", "half");  // of a commit that was killed
+  scratch.file("web1/.state.json.4711", "half");  // a commit that was killed leaves such a file
   BOOST_TEST(directory.exists());
   must(directory.remove());
   BOOST_TEST(!directory.exists());
   BOOST_TEST(scratch.names().empty());
   must(directory.remove());
-  // What somebody else made under the same name is not ours.
+  // A new directory of the same name is another container's.
   const StateDirectory next = must(store_in(scratch).create(id()));
   BOOST_TEST(next.exists());
   BOOST_TEST(!directory.exists());
@@ -308,7 +308,7 @@ BOOST_AUTO_TEST_CASE(a_damaged_record_is_an_error_and_the_container_still_exists
                                    std::string(1, '\0') + good,
                                    std::string(5'000'000, '['),
                                    std::string(17 * 1024 * 1024, ' ')};
-  // One that parses, but holds what cannot be.
+  // Records that are valid JSON with an impossible value.
   for (const auto& [from, to] : {std::pair<std::string, std::string>{"4711", "-1"},
                                  {"4711", "4711.5"},
                                  {"4711", "99999999999999999999"},
@@ -324,7 +324,7 @@ BOOST_AUTO_TEST_CASE(a_damaged_record_is_an_error_and_the_container_still_exists
     const auto read = directory.read_record();
     BOOST_TEST_CONTEXT(text.substr(0, 60)) {
       BOOST_REQUIRE(!read);
-      BOOST_TEST(read.error().number() != ENOENT);  // that would be "is being created"
+      BOOST_TEST(read.error().number() != ENOENT);  // ENOENT means "is being created"
       BOOST_TEST(read.error().message().find("state.json") != std::string::npos);
       BOOST_TEST(directory.exists());
     }
@@ -368,7 +368,7 @@ BOOST_AUTO_TEST_CASE(a_reader_sees_one_commit_or_the_other_and_never_a_part) {
   ::kill(writer, SIGKILL);
   int status = 0;
   ::waitpid(writer, &status, 0);
-  BOOST_TEST(WIFSIGNALED(status));  // it was still at it
+  BOOST_TEST(WIFSIGNALED(status));  // the writer had not failed before
   BOOST_TEST(damaged == 0u);
 }
 
@@ -397,8 +397,8 @@ BOOST_AUTO_TEST_CASE(two_processes_do_not_hold_the_lock_at_once_and_the_wait_is_
     BOOST_TEST(locked.error().message().find("0.3 s") != std::string::npos);
   });
   BOOST_TEST(waited >= 0.3);
-  BOOST_TEST(waited < std::chrono::duration<double>(kLockPatience).count());  // another one's
-  // It goes with the process that held it.
+  BOOST_TEST(waited < std::chrono::duration<double>(kLockPatience).count());  // the default limit
+  // The lock ends with the process that held it.
   ::kill(holder, SIGKILL);
   must(directory.lock(std::chrono::seconds(kHangSeconds)));
   ::waitpid(holder, nullptr, 0);
@@ -429,7 +429,7 @@ BOOST_AUTO_TEST_CASE(the_lock_goes_with_the_object_that_took_it) {
   {
     const StateDirectory first = must(store_in(scratch).find(id()));
     must(first.lock(milliseconds(0)));
-    must(first.lock(milliseconds(0)));  // again is no wait for oneself
+    must(first.lock(milliseconds(0)));  // the holder may lock again
     BOOST_TEST(!must(store_in(scratch).find(id())).lock(milliseconds(0)));
   }
   must(must(store_in(scratch).find(id())).lock(milliseconds(0)));
@@ -455,7 +455,7 @@ BOOST_AUTO_TEST_CASE(the_start_socket_is_there_from_listening_until_it_is_forgot
     const UniqueFd listener = must(directory.listen_for_start());
     BOOST_TEST((::fcntl(listener.get(), F_GETFD) & FD_CLOEXEC) != 0);
     BOOST_TEST(directory.awaits_start());
-    BOOST_TEST(!directory.listen_for_start());  // there is one already
+    BOOST_TEST(!directory.listen_for_start());  // the socket exists already
     const UniqueFd connection = must(directory.connect_to_start());
     BOOST_TEST((::fcntl(connection.get(), F_GETFD) & FD_CLOEXEC) != 0);
   }
