@@ -35,7 +35,6 @@ std::uint32_t token_of(std::uint32_t architecture) {
   return architecture == SCMP_ARCH_X32 ? AUDIT_ARCH_X86_64 : architecture;
 }
 
-// Looks for conditions in the order of the profile.
 Program routine_of(const Decision& decision, ArgumentWidth width) {
   Program code;
   for (const ConditionalAnswer& one : decision.conditional)
@@ -49,16 +48,13 @@ class NumberSearch {
  public:
   /// Continues with the numbers of `filter`, which begin with `first`.
   void add(const ArchitectureFilter& filter, std::uint32_t first) {
-    Leaf others = leaf_of(filter.others, filter);
-    others.first = first;
-    add_leaf(others);
+    add_leaf({.first = first, .answer = filter.unnamed});
     for (const Interval& interval : filter.intervals) {
       Leaf leaf = leaf_of(interval.decision, filter);
       leaf.first = interval.first;
       add_leaf(leaf);
       if (interval.last == kLastNumber) break;
-      others.first = interval.last + 1;
-      add_leaf(others);
+      add_leaf({.first = interval.last + 1, .answer = filter.unnamed});
     }
   }
   void add_leaf(const Leaf& leaf) {
@@ -70,7 +66,6 @@ class NumberSearch {
 
  private:
   Leaf leaf_of(const Decision& decision, const ArchitectureFilter& filter) {
-    if (decision.left_to_libseccomp) return {.routine = routine(filter.libseccomp)};
     if (decision.conditional.empty()) return {.answer = decision.answer};
     return {.routine = routine(routine_of(decision, argument_width(filter.architecture)))};
   }
@@ -100,7 +95,7 @@ Program search_of_x86_64(const ArchitectureFilter* x86_64, const ArchitectureFil
   } else {
     search.add_leaf({.first = kX32Bit, .answer = SECCOMP_RET_KILL_THREAD});
     // A tracer skips a call by setting the number -1, which is no number of x32.
-    search.add_leaf({.first = kLastNumber, .answer = x86_64->others.answer});
+    search.add_leaf({.first = kLastNumber, .answer = x86_64->unnamed});
   }
   return search.program();
 }

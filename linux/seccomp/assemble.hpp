@@ -13,8 +13,7 @@ namespace ocirun::linux {
 struct ArchitectureFilter {
   std::uint32_t architecture = 0;
   std::vector<Interval> intervals;  // sorted
-  Decision others;                  // for the numbers in no interval
-  Program libseccomp;               // for the decisions that are left to libseccomp
+  std::uint32_t unnamed = 0;        // the answer for the numbers in no interval
 };
 
 /// Combines the architectures into one filter, which kills the thread of a call of any other

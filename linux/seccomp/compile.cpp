@@ -11,7 +11,6 @@
 #include "linux/seccomp/assemble.hpp"
 #include "linux/seccomp/decision.hpp"
 #include "linux/seccomp/filter.hpp"
-#include "linux/seccomp/libseccomp_program.hpp"
 #include "linux/seccomp/newer.hpp"
 
 namespace ocirun::linux {
@@ -58,27 +57,25 @@ std::vector<std::uint32_t> filter_architectures(const SeccompProfile& profile) {
 }
 
 Result<ArchitectureFilter> filter_for(std::uint32_t architecture, const SeccompProfile& profile,
-                                      const PreparedProfile& prepared) {
-  TRY_ASSIGN(Decisions decisions, decide(architecture, prepared));
-  ArchitectureFilter filter{
-      .architecture = architecture, .intervals = {}, .others = decisions.unnamed, .libseccomp = {}};
-  const std::vector<Interval> newer = newer_syscalls(profile, architecture, decisions.calls);
-  filter.intervals = std::move(decisions.calls);
-  filter.intervals.insert(filter.intervals.end(), newer.begin(), newer.end());
-  std::ranges::sort(filter.intervals, {}, &Interval::first);
-  if (!decisions.left_to_libseccomp.rules.empty()) {
-    TRY_ASSIGN(filter.libseccomp, libseccomp_program(architecture, decisions.left_to_libseccomp));
-  }
-  return filter;
+                                      const PreparedProfile& prepared,
+                                      std::vector<std::string>& warnings) {
+  TRY_ASSIGN(std::vector<Interval> intervals, decide(architecture, prepared, warnings));
+  const std::vector<Interval> newer = newer_syscalls(profile, architecture, intervals);
+  intervals.insert(intervals.end(), newer.begin(), newer.end());
+  std::ranges::sort(intervals, {}, &Interval::first);
+  return ArchitectureFilter{.architecture = architecture,
+                            .intervals = std::move(intervals),
+                            .unnamed = prepared.default_answer};
 }
 
 }  // namespace
 
 Result<Program> compile_for(std::span<const std::uint32_t> architectures,
-                            const SeccompProfile& profile, const PreparedProfile& prepared) {
+                            const SeccompProfile& profile, const PreparedProfile& prepared,
+                            std::vector<std::string>& warnings) {
   std::vector<ArchitectureFilter> filters;
   for (const std::uint32_t architecture : architectures) {
-    TRY_ASSIGN(auto filter, filter_for(architecture, profile, prepared));
+    TRY_ASSIGN(auto filter, filter_for(architecture, profile, prepared, warnings));
     filters.push_back(std::move(filter));
   }
   return assemble(filters);
@@ -104,7 +101,8 @@ Result<SeccompFilter> compile_seccomp(const SeccompProfile& profile,
   TRY_ASSIGN(const PreparedProfile prepared, prepare(profile, warnings));
   SeccompFilter filter;
   TRY_ASSIGN(filter.flags, filter_flags(profile));
-  TRY_ASSIGN(filter.program, compile_for(filter_architectures(profile), profile, prepared));
+  TRY_ASSIGN(filter.program,
+             compile_for(filter_architectures(profile), profile, prepared, warnings));
   if (filter.program.size() > BPF_MAXINSNS)
     return refuse(
         "/linux/seccomp: the filter has {} instructions, but the kernel takes at most {};"

@@ -1,51 +1,47 @@
 #include "linux/seccomp/decision.hpp"
 
-#include <seccomp.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 
 #include <algorithm>
+#include <ranges>
 #include <span>
-#include <string>
+#include <tuple>
 #include <utility>
+
+#include "linux/seccomp/entry_points.hpp"
 
 namespace ocirun::linux {
 namespace {
 
 // A profile's rule names a system call.
 struct Mention {
-  std::uint32_t number = 0;
+  EntryPoint entry;
   const PreparedRule* rule = nullptr;
   const std::string* name = nullptr;
 };
+using Mentions = std::span<const Mention>;
 
-// The calls that a profile names on an architecture.
-struct Mentions {
-  std::vector<Mention> calls;        // sorted by number, then in the profile's order
-  std::vector<Mention> multiplexed;  // calls behind socketcall(2) and ipc(2), without a number
-};
+// A condition takes two instructions at least, and its answer a third.
+constexpr std::size_t kMostConditional = BPF_MAXINSNS / 3;
+// For all calls of an architecture, so that a hostile profile does not take up the memory.
+constexpr std::size_t kMostConditionalOfAll = std::size_t{16} * BPF_MAXINSNS;
 
-bool has_multiplexers(std::uint32_t architecture) {
-  return ::seccomp_syscall_resolve_name_arch(architecture, "socketcall") >= 0 ||
-         ::seccomp_syscall_resolve_name_arch(architecture, "ipc") >= 0;
+std::pair<std::uint32_t, std::uint64_t> call_of(const Mention& mention) {
+  const auto& [number, selector] = mention.entry;
+  return {number, selector ? selector->value : 0};  // socketcall and ipc have no call 0
 }
 
-// Whether the name stands for a call behind socketcall(2) or ipc(2) of the architecture.
-bool is_multiplexed(std::uint32_t architecture, const std::string& name, int number) {
-  return ::seccomp_syscall_resolve_name_rewrite(architecture, name.c_str()) != number;
-}
-
-Mentions mentions(std::uint32_t architecture, const PreparedProfile& profile) {
-  const bool multiplexes = has_multiplexers(architecture);
-  Mentions found;
+// Sorted by call, then in the profile's order.
+std::vector<Mention> mentions(std::uint32_t architecture, const PreparedProfile& profile) {
+  EntryPoints entry_points(architecture);
+  std::vector<Mention> found;
   for (const PreparedRule& rule : profile.rules)
-    for (const std::string& name : rule.names) {
-      const int number = ::seccomp_syscall_resolve_name_arch(architecture, name.c_str());
-      if (multiplexes && is_multiplexed(architecture, name, number))
-        found.multiplexed.push_back({.rule = &rule, .name = &name});
-      else if (number >= 0)
-        found.calls.push_back({static_cast<std::uint32_t>(number), &rule, &name});
-    }
-  std::ranges::sort(found.calls, {},
-                    [](const Mention& m) { return std::pair(m.number, m.rule->index); });
+    for (const std::string& name : rule.names)
+      for (const EntryPoint& entry : entry_points.of(name)) found.push_back({entry, &rule, &name});
+  std::ranges::sort(found, {}, [](const Mention& mention) {
+    return std::pair(call_of(mention), mention.rule->index);
+  });
   return found;
 }
 
@@ -59,101 +55,159 @@ Conditions conditions_of(const std::vector<SeccompArgument>& arguments, Argument
   return conditions;
 }
 
-bool is_unconditional(const Mention& mention, ArgumentWidth width) {
-  return std::ranges::any_of(mention.rule->alternatives, [&](const auto& arguments) {
-    return conditions_of(arguments, width).empty();
-  });
-}
-
-Result<void> add(Decision& decision, ConditionalAnswer added, const Mention& origin) {
-  for (const ConditionalAnswer& earlier : decision.conditional) {
-    if (earlier.conditions == added.conditions) {
-      if (earlier.answer == added.answer) return {};
-      return refuse(
-          "/linux/seccomp/syscalls/{}: contradicts an earlier rule for {} with the same"
-          " args; remove one of them",
-          origin.rule->index, *origin.name);
-    }
-    if (earlier.answer != added.answer && !exclude_each_other(earlier.conditions, added.conditions))
-      decision.left_to_libseccomp = true;
-  }
-  decision.conditional.push_back(std::move(added));
-  return {};
-}
-
-bool is_multiplexer(const Mention& mention) {
-  return *mention.name == "socketcall" || *mention.name == "ipc";
-}
-
 // The decisions of one architecture, while they are made.
 class Decider {
  public:
-  Decider(std::uint32_t architecture, const PreparedProfile& profile)
+  Decider(std::uint32_t architecture, const PreparedProfile& profile,
+          std::vector<std::string>& warnings)
       : width_(argument_width(architecture)),
         default_answer_(profile.default_answer),
-        mentions_(mentions(architecture, profile)) {
-    std::erase_if(mentions_.multiplexed, [&](const Mention& m) { return !changes(m); });
-    decisions_.left_to_libseccomp.default_answer = default_answer_;
-    decisions_.unnamed = always(default_answer_);
-  }
+        mentions_(mentions(architecture, profile)),
+        warnings_(warnings) {}
 
-  Result<Decisions> decide() && {
-    const auto end = mentions_.calls.cend();
-    for (auto first = mentions_.calls.cbegin(); first != end;) {
-      const std::uint32_t number = first->number;
-      const auto last =
-          std::find_if(first, end, [&](const Mention& m) { return m.number != number; });
-      TRY_ASSIGN(Decision decision, decide_call({first, last}));
-      decisions_.calls.push_back({number, number, std::move(decision)});
-      first = last;
+  Result<std::vector<Interval>> decide() {
+    std::vector<Interval> intervals;
+    for (const auto& chunk : chunks(mentions_, &EntryPoint::number)) {
+      const std::uint32_t number = chunk.front().entry.number;
+      TRY_ASSIGN(Decision decision, decide_number(chunk));
+      intervals.push_back({number, number, std::move(decision)});
     }
-    if (!mentions_.multiplexed.empty())
-      decisions_.unnamed = leave_to_libseccomp(mentions_.multiplexed);
-    // libseccomp gets the rules in the order of the profile.
-    std::ranges::sort(decisions_.left_to_libseccomp.rules, {}, &PreparedRule::index);
-    return std::move(decisions_);
+    return intervals;
   }
 
  private:
-  // A rule with the default action changes nothing (S-10).
-  bool changes(const Mention& mention) const { return mention.rule->answer != default_answer_; }
+  // Splits sorted mentions where the member of their entry points changes.
+  template <typename Member>
+  static std::vector<Mentions> chunks(Mentions all, Member member) {
+    std::vector<Mentions> found;
+    while (!all.empty()) {
+      const auto last = std::ranges::find_if(all, [&](const Mention& mention) {
+        return mention.entry.*member != all.front().entry.*member;
+      });
+      found.push_back({all.begin(), last});
+      all = {last, all.end()};
+    }
+    return found;
+  }
 
-  // The decision for one number, from all its mentions in the profile's order.
-  Result<Decision> decide_call(std::span<const Mention> mentions) {
-    if (is_multiplexer(mentions.front()) && !mentions_.multiplexed.empty())
-      return leave_to_libseccomp(mentions);
-    for (const Mention& mention : mentions)
-      if (changes(mention) && is_unconditional(mention, width_))
-        return always(mention.rule->answer);
+  // The mentions of the call with this number come first, then those of the calls behind it.
+  Result<Decision> decide_number(Mentions mentions) {
     Decision decision = always(default_answer_);
-    for (const Mention& mention : mentions)
-      if (changes(mention))
-        for (const auto& arguments : mention.rule->alternatives)
-          TRY(add(decision, {conditions_of(arguments, width_), mention.rule->answer}, mention));
-    if (decision.left_to_libseccomp) return leave_to_libseccomp(mentions);
+    for (const Mentions& call : chunks(mentions, &EntryPoint::selector)) {
+      const auto unconditional = std::ranges::find_if(call, [&](const Mention& mention) {
+        return changes(mention) && is_unconditional(*mention.rule);
+      });
+      if (call.front().entry.selector) {
+        TRY(add_hidden(decision, call, unconditional));
+      } else if (unconditional != call.end()) {
+        return always(unconditional->rule->answer);
+      } else {
+        for (const Mention& mention : call)
+          if (changes(mention))
+            for (const auto& arguments : mention.rule->alternatives)
+              TRY(add(decision, {conditions_of(arguments, width_), mention.rule->answer}, mention));
+      }
+    }
+    if (const Mention* rule = std::exchange(disagreeing_, nullptr)) warn_of_disagreement(*rule);
     return decision;
   }
 
-  Decision leave_to_libseccomp(std::span<const Mention> mentions) {
-    for (const auto& [number, rule, name] : mentions)
-      if (rule->answer != default_answer_)
-        decisions_.left_to_libseccomp.rules.push_back(
-            {rule->answer, rule->alternatives, {*name}, rule->index});
-    return {.answer = 0, .conditional = {}, .left_to_libseccomp = true};
+  // A rule with the default action changes nothing (S-10).
+  bool changes(const Mention& mention) const { return mention.rule->answer != default_answer_; }
+
+  bool is_unconditional(const PreparedRule& rule) const {
+    return std::ranges::any_of(rule.alternatives, [&](const auto& arguments) {
+      return conditions_of(arguments, width_).empty();
+    });
+  }
+
+  // For a call behind socketcall or ipc.
+  Result<void> add_hidden(Decision& decision, Mentions call, Mentions::iterator unconditional) {
+    const Conditions selected{*call.front().entry.selector};
+    if (unconditional != call.end())
+      return add(decision, {selected, unconditional->rule->answer}, *unconditional);
+    const auto most_severe = std::ranges::min_element(
+        call, is_more_severe, [](const Mention& mention) { return mention.rule->answer; });
+    if (std::ranges::any_of(call, [&](const Mention& m) { return changes(m); }))
+      warn_of_hidden_arguments(*most_severe);
+    const std::uint32_t answer = most_severe->rule->answer;
+    if (!is_more_severe(answer, default_answer_)) return {};
+    return add(decision, {selected, answer}, *most_severe);
+  }
+
+  Result<void> add(Decision& decision, ConditionalAnswer added, const Mention& origin) {
+    for (const ConditionalAnswer& earlier : decision.conditional) {
+      if (earlier.answer == added.answer) {
+        if (earlier.conditions == added.conditions) return {};
+        continue;
+      }
+      if (earlier.conditions == added.conditions)
+        return refuse(
+            "/linux/seccomp/syscalls/{}: contradicts an earlier rule for {} with the same"
+            " args; remove one of them",
+            origin.rule->index, *origin.name);
+      if (!disagreeing_ && !exclude_each_other(earlier.conditions, added.conditions))
+        disagreeing_ = &origin;
+    }
+    if (decision.conditional.size() == kMostConditional || ++count_ > kMostConditionalOfAll)
+      return refuse(
+          "/linux/seccomp/syscalls/{}: too many args for {}: the kernel takes at most {} "
+          "instructions",
+          origin.rule->index, *origin.name, BPF_MAXINSNS);
+    const auto behind = std::ranges::find_if(
+        decision.conditional,
+        [&](const ConditionalAnswer& other) { return is_more_severe(added.answer, other.answer); });
+    decision.conditional.insert(behind, std::move(added));
+    return {};
+  }
+
+  void warn_of_hidden_arguments(const Mention& mention) {
+    warn(fmt::format(
+        "/linux/seccomp/syscalls/{}: a program of another architecture can call {} through "
+        "socketcall or ipc, where a filter does not see args: such calls get {}",
+        mention.rule->index, *mention.name,
+        is_more_severe(mention.rule->answer, default_answer_) ? "the action of this rule"
+                                                              : "the default action"));
+  }
+
+  void warn_of_disagreement(const Mention& mention) {
+    warn(fmt::format(
+        "/linux/seccomp/syscalls/{}: a call of {} may match this rule and an earlier one with "
+        "another action: the more severe action counts",
+        mention.rule->index, *mention.name));
+  }
+
+  // Other architectures give the same reasons.
+  void warn(std::string warning) {
+    if (std::ranges::find(warnings_, warning) == warnings_.end())
+      warnings_.push_back(std::move(warning));
   }
 
   ArgumentWidth width_;
   std::uint32_t default_answer_;
-  Mentions mentions_;
-  Decisions decisions_;
+  std::vector<Mention> mentions_;
+  std::vector<std::string>& warnings_;
+  std::size_t count_ = 0;                 // of conditional answers
+  const Mention* disagreeing_ = nullptr;  // the first rule for the current number that may match
+                                          // a call together with an earlier one
 };
+
+// The kernel compares the actions as signed numbers.
+std::int32_t rank(std::uint32_t answer) {
+  return static_cast<std::int32_t>(answer & SECCOMP_RET_ACTION_FULL);
+}
 
 }  // namespace
 
 Decision always(std::uint32_t answer) { return {.answer = answer, .conditional = {}}; }
 
-Result<Decisions> decide(std::uint32_t architecture, const PreparedProfile& profile) {
-  return Decider(architecture, profile).decide();
+bool is_more_severe(std::uint32_t answer, std::uint32_t other) {
+  return rank(answer) < rank(other);
+}
+
+Result<std::vector<Interval>> decide(std::uint32_t architecture, const PreparedProfile& profile,
+                                     std::vector<std::string>& warnings) {
+  return Decider(architecture, profile, warnings).decide();
 }
 
 }  // namespace ocirun::linux

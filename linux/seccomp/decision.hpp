@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "linux/base/error.hpp"
@@ -20,10 +21,8 @@ struct ConditionalAnswer {
 /// What a filter does with a system call.
 struct Decision {
   std::uint32_t answer = 0;  // SECCOMP_RET_*, where no condition is met
-  /// Two entries that one call can meet have the same answer: their order does not matter.
+  /// The most severe answer first. A call gets the first answer whose conditions it meets.
   std::vector<ConditionalAnswer> conditional;
-  /// libseccomp's own filter decides; the other members are unused.
-  bool left_to_libseccomp = false;
 
   bool operator==(const Decision&) const = default;
 };
@@ -37,22 +36,23 @@ struct Interval {
   Decision decision;
 };
 
-/// The decisions for all system calls of one architecture.
-struct Decisions {
-  std::vector<Interval> calls;         // one for each number that the profile names, sorted
-  Decision unnamed;                    // for all other numbers; may be left to libseccomp too
-  PreparedProfile left_to_libseccomp;  // the rules for the calls that are left to it
-};
+/// Whether the kernel prefers `answer` to `other` where filters disagree (seccomp(2)): KILL_PROCESS
+/// is the most severe, then KILL_THREAD, TRAP, ERRNO, NOTIFY, TRACE and LOG; ALLOW is the least.
+bool is_more_severe(std::uint32_t answer, std::uint32_t other);
 
-/// Finds the numbers of the calls on `architecture` (SCMP_ARCH_*); skips calls that the
-/// architecture lacks. As in libseccomp, a rule with the default action has no effect, and the
-/// first rule without conditions overrides all other rules for the call.
+/// The decisions for the calls that the profile names on `architecture` (SCMP_ARCH_*): intervals of
+/// one number each, sorted. All other numbers get the profile's default answer, and so do names
+/// that the architecture lacks. As in libseccomp, a rule with the default action has no effect, and
+/// the first rule without conditions overrides all other rules for the call. Where a call meets the
+/// conditions of several rules, the most severe answer counts; a warning names the rules.
 ///
-/// Two kinds of calls are left to libseccomp: calls with two rules that give different answers to
-/// the same arguments, and calls that the architecture has behind socketcall(2) or ipc(2), of which
-/// libseccomp alone knows both ways to call them.
+/// Behind socketcall(2) and ipc(2) a filter does not see the arguments of the call. There a rule
+/// with conditions counts for every such call if its answer is more severe than the default, and
+/// otherwise for none; a warning says so.
 ///
-/// An error names the second of two rules with the same conditions and different answers.
-Result<Decisions> decide(std::uint32_t architecture, const PreparedProfile& profile);
+/// Errors: two rules with the same conditions and different answers; more conditions than a filter
+/// can hold.
+Result<std::vector<Interval>> decide(std::uint32_t architecture, const PreparedProfile& profile,
+                                     std::vector<std::string>& warnings);
 
 }  // namespace ocirun::linux

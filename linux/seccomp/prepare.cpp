@@ -1,7 +1,9 @@
 #include "linux/seccomp/prepare.hpp"
 
+#include <linux/filter.h>
 #include <seccomp.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace ocirun::linux {
@@ -63,6 +65,9 @@ Result<PreparedRule> prepare_rule(const SeccompRule& rule, std::size_t index,
     if (argument.index > 5)
       return refuse("{}/args: index {} is not from 0 to 5", place, argument.index);
   prepared.alternatives = alternatives(rule.arguments);
+  if (prepared.alternatives.size() > BPF_MAXINSNS)
+    return refuse("{}/args: {} conditions are too many: the kernel takes at most {} instructions",
+                  place, prepared.alternatives.size(), BPF_MAXINSNS);
   for (const std::string& name : rule.names) {
     if (rule.action == SeccompAction::kNotify && name == "write")
       return refuse(
@@ -71,6 +76,9 @@ Result<PreparedRule> prepare_rule(const SeccompRule& rule, std::size_t index,
           place);
     (is_system_call(name) ? prepared.names : unknown).push_back(name);
   }
+  // A name that is given twice means the same as once.
+  std::ranges::sort(prepared.names);
+  prepared.names.erase(std::ranges::unique(prepared.names).begin(), prepared.names.end());
   return prepared;
 }
 

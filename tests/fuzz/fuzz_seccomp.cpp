@@ -24,6 +24,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     fuzz::require(!filter->program.empty() && filter->program.size() <= kMostInstructions);
   std::mt19937 random(static_cast<std::uint32_t>(size));
   for (const std::uint32_t architecture : std::span(test::kComparedArchitectures).first(3))
-    fuzz::require(!test::wrong_answer(*parsed.config->seccomp, architecture, 0, 8, random));
+    fuzz::require(!test::wrong_answer(
+        *parsed.config->seccomp, {.architecture = architecture, .asks_libseccomp = false}, random));
   return 0;
 }

@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(the_stop_signal_of_the_image_has_to_be_one) {  // T-7
   for (const char* signal : {"", "SIGNOPE", "0", "65", "-9", "9x", "RTMIN+99", "SIGRTMINx"})
     check_one_problem(
         parse_patched(fmt::format(R"({{"annotations": {{"{}": "{}"}}}})", kName, signal)).problems,
-        {"", "/annotations/org.opencontainers.image.stopSignal", "is not a signal"});
+        {"", "/annotations/org.opencontainers.image.stopSignal", "is not the name of a signal"});
 }
 
 BOOST_AUTO_TEST_CASE(an_image_for_another_system_is_warned_about) {  // T-8

@@ -122,7 +122,7 @@ CHILD_TEST(something_else_of_that_name_is_an_error, CLONE_NEWNS) {  // L-21
   Device device = default_devices()[2];
   device.minor = 3;
   check_text(must_fail(make_device(*scene.root, *scene.procfs, device, NodeSource::kMakeNode)),
-             "it is not the character device 1:3");
+             "which is not the character device 1:3");
   BOOST_TEST(Scene::read("/tmp/rootfs/etc/hosts") == "image");
 }
 

@@ -207,8 +207,9 @@ CHILD_TEST(a_bind_mount_cannot_be_uncovered_in_a_user_namespace, CLONE_NEWNS) {
                BOOST_TEST(!sys::unmount("/tmp/rootfs/data/below", 0));
                BOOST_TEST(!sys::mount("none", "/tmp/rootfs/data/below", nullptr,
                                       MS_REMOUNT | MS_BIND, nullptr));
-               check_text(must_fail(scene.try_mount(bind_of("/all", "/mnt", "rbind,rrw"))),
-                          "a flag of a mount below it is locked");
+               check_text(
+                   must_fail(scene.try_mount(bind_of("/all", "/mnt", "rbind,rrw"))),
+                   "a mount below the source has a flag that another user namespace has locked");
              }) == 0);
 }
 

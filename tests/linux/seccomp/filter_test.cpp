@@ -76,8 +76,8 @@ std::uint32_t native_answer(const SeccompFilter& filter, const char* name,
 
 std::vector<Interval> newer_than(const SeccompProfile& wanted, std::uint32_t architecture) {
   std::vector<std::string> warnings;
-  const Decisions decisions = must(decide(architecture, must(prepare(wanted, warnings))));
-  return newer_syscalls(wanted, architecture, decisions.calls);
+  const PreparedProfile prepared = must(prepare(wanted, warnings));
+  return newer_syscalls(wanted, architecture, must(decide(architecture, prepared, warnings)));
 }
 
 constexpr std::uint32_t errno_answer(int error) {

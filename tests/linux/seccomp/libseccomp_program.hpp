@@ -1,4 +1,4 @@
-#include "linux/seccomp/libseccomp_program.hpp"
+#pragma once
 
 #include <seccomp.h>
 #include <sys/mman.h>
@@ -6,48 +6,54 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <memory>
+#include <vector>
 
+#include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
+#include "linux/seccomp/prepare.hpp"
+#include "linux/seccomp/program.hpp"
 
-namespace ocirun::linux {
-namespace {
+namespace ocirun::test {
 
-using Context = std::unique_ptr<void, decltype(&::seccomp_release)>;
+using LibseccompContext = std::unique_ptr<void, decltype(&::seccomp_release)>;
 
-scmp_compare comparison(SeccompOperator op) {
+inline scmp_compare comparison(linux::SeccompOperator op) {
   switch (op) {
-    case SeccompOperator::kNotEqual:
+    case linux::SeccompOperator::kNotEqual:
       return SCMP_CMP_NE;
-    case SeccompOperator::kLess:
+    case linux::SeccompOperator::kLess:
       return SCMP_CMP_LT;
-    case SeccompOperator::kLessEqual:
+    case linux::SeccompOperator::kLessEqual:
       return SCMP_CMP_LE;
-    case SeccompOperator::kEqual:
+    case linux::SeccompOperator::kEqual:
       return SCMP_CMP_EQ;
-    case SeccompOperator::kGreaterEqual:
+    case linux::SeccompOperator::kGreaterEqual:
       return SCMP_CMP_GE;
-    case SeccompOperator::kGreater:
+    case linux::SeccompOperator::kGreater:
       return SCMP_CMP_GT;
-    case SeccompOperator::kMaskedEqual:
+    case linux::SeccompOperator::kMaskedEqual:
       return SCMP_CMP_MASKED_EQ;
   }
   return SCMP_CMP_EQ;
 }
 
 // For SCMP_CMP_MASKED_EQ, `value` is the mask, and `valueTwo` the expected value after masking.
-scmp_arg_cmp condition(const SeccompArgument& argument) {
+inline scmp_arg_cmp condition(const linux::SeccompArgument& argument) {
   return {.arg = argument.index,
           .op = comparison(argument.op),
           .datum_a = argument.value,
-          .datum_b = argument.op == SeccompOperator::kMaskedEqual ? argument.value_two : 0};
+          .datum_b = argument.op == linux::SeccompOperator::kMaskedEqual ? argument.value_two : 0};
 }
 
-Result<void> add_rule(const Context& context, const PreparedRule& rule, const std::string& name) {
+inline Result<void> add_rule(const LibseccompContext& context, const linux::PreparedRule& rule,
+                             const std::string& name) {
   const int syscall = ::seccomp_syscall_resolve_name(name.c_str());
   for (const auto& arguments : rule.alternatives) {
     std::vector<scmp_arg_cmp> conditions;
-    for (const SeccompArgument& argument : arguments) conditions.push_back(condition(argument));
+    for (const linux::SeccompArgument& argument : arguments)
+      conditions.push_back(condition(argument));
     const int error =
         ::seccomp_rule_add_array(context.get(), rule.answer, syscall,
                                  static_cast<unsigned>(conditions.size()), conditions.data());
@@ -64,24 +70,26 @@ Result<void> add_rule(const Context& context, const PreparedRule& rule, const st
 }
 
 // Through a file, because libseccomp 2.5 can write a filter only to a descriptor.
-Result<Program> export_program(const Context& context) {
+inline Result<linux::Program> export_program(const LibseccompContext& context) {
   const UniqueFd file(::memfd_create("seccomp", MFD_CLOEXEC));
   if (!file) return fail(errno, "make a file in memory for the seccomp filter");
   if (const int error = ::seccomp_export_bpf(context.get(), file.get()); error < 0)
     return fail(-error, "generate the seccomp filter");
   struct stat info{};
   if (::fstat(file.get(), &info) != 0) return fail(errno, "measure the seccomp filter");
-  Program program(static_cast<std::size_t>(info.st_size) / sizeof(sock_filter));
+  linux::Program program(static_cast<std::size_t>(info.st_size) / sizeof(sock_filter));
   const std::size_t bytes = program.size() * sizeof(sock_filter);
   if (::pread(file.get(), program.data(), bytes, 0) != static_cast<ssize_t>(bytes))
     return fail(EIO, "read the seccomp filter");
   return program;
 }
 
-}  // namespace
-
-Result<Program> libseccomp_program(std::uint32_t architecture, const PreparedProfile& profile) {
-  const Context context(::seccomp_init(profile.default_answer), ::seccomp_release);
+/// libseccomp's filter for one architecture (SCMP_ARCH_*), to compare ours with. It kills on the
+/// token of any other architecture. No rule may have the default answer. On some profiles
+/// libseccomp 2.5 loops without end. Errors name the rule.
+inline Result<linux::Program> libseccomp_program(std::uint32_t architecture,
+                                                 const linux::PreparedProfile& profile) {
+  const LibseccompContext context(::seccomp_init(profile.default_answer), ::seccomp_release);
   if (!context) return fail(ENOMEM, "/linux/seccomp: libseccomp cannot start a filter");
   // A binary tree instead of a list. libseccomp 2.5's lists never load the number, and so never
   // match, when the first rule is for a call that the architecture lacks.
@@ -91,9 +99,9 @@ Result<Program> libseccomp_program(std::uint32_t architecture, const PreparedPro
     if (error == 0) error = ::seccomp_arch_remove(context.get(), native);
     if (error < 0) return fail(-error, "/linux/seccomp/architectures: choose {:#x}", architecture);
   }
-  for (const PreparedRule& rule : profile.rules)
+  for (const linux::PreparedRule& rule : profile.rules)
     for (const std::string& name : rule.names) TRY(add_rule(context, rule, name));
   return export_program(context);
 }
 
-}  // namespace ocirun::linux
+}  // namespace ocirun::test
