@@ -35,7 +35,7 @@ has_used_the_cpu() { ocirun exec "$ID" seq 100000 >/dev/null && [[ $(stats .data
   jq -e '.data.cpu.usage | (.percpu_kernel | length) == (.percpu | length) and (.percpu_user | length) == (.percpu | length)' <<<"$output"
 }
 
-@test "events: of a container without a cgroup nothing is told that nobody counts" {
+@test "events: for a container without a cgroup, events prints no counters" {
   ocirun --cgroup-manager disabled create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/output" 2>&1 3>&- 4>&-
   start
   equal '["intel_rdt","network_interfaces"]' "$(stats '.data | keys' | jq -c .)"

@@ -114,7 +114,7 @@ without_rlimits() { config 'del(.process.rlimits)'; }
   succeeds
 }
 
-@test "RLIMIT_AS and RLIMIT_DATA: memory that ends is told, and what was begun is undone" {
+@test "RLIMIT_AS and RLIMIT_DATA: out of memory is an error, and the steps so far are undone" {
   local size kind said=0
   config '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["kexec_load"], action: "SCMP_ACT_ERRNO"}]}'
   without_rlimits

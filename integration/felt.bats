@@ -26,7 +26,7 @@ resources() { config '.linux.resources += '"$1"; }
 
 @test "R-11 a process of exec that is killed for memory on its way in is told so, with the limit; the container goes on" {
   needs_controller memory
-  [[ $(wc -l </proc/swaps) == 1 ]] || skip "swap would give it the memory"
+  [[ $(wc -l </proc/swaps) == 1 ]] || skip "with swap the process would not run out of memory"
   resources '{memory: {limit: 4194304}}'
   create_and_start
   local limit="out of memory: raise /linux/resources/memory/limit, which is 4194304 bytes"

@@ -242,7 +242,7 @@ poststop $BUNDLE" "$(record)"
   eventually exists "$BUNDLE/rootfs/in-hook"
   kill -KILL "$HELPER"
   run ocirun start "$ID"
-  exits 1 "it is running, or about to"
+  exits 1 "the container was started already"
   touch "$BUNDLE/rootfs/go"
   eventually status_is running
 }

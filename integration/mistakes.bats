@@ -27,7 +27,7 @@ valid_with() {
   equal "" "$stderr"
 }
 
-@test "R-1 validate wonders about a cgroupsPath of systemd's form, unless it is told of systemd" {
+@test "R-1 validate warns of a cgroupsPath in systemd's form without --systemd-cgroup" {
   config '.process.user.umask = 18'
   valid_with '/linux/cgroupsPath: "user.slice:ocirun:web1" looks like systemd' '.linux.cgroupsPath = "user.slice:ocirun:web1"' keep
   run ocirun --systemd-cgroup validate "$BUNDLE"
@@ -102,7 +102,7 @@ valid_with() {
   done
 }
 
-@test "an option before or behind its place is told where it stands" {
+@test "an option at the wrong place: the error names the right place" {
   run "$OCIRUN" list --root /x
   exits 1 "--root is an option of ocirun itself: it stands before the command"
   run "$OCIRUN" state --debug web1
@@ -231,7 +231,7 @@ valid_with() {
   ip link del nda-peer 2>/dev/null || true
 }
 
-@test "S-1 a program that seccomp lets nobody execute is told with a question" {
+@test "S-1 if seccomp forbids execve, the error says that the profile must allow it" {
   config '.process.noNewPrivileges = true | .linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW",
     syscalls: [{names: ["execve"], action: "SCMP_ACT_ERRNO", args: [{index: 0, value: 0, op: "SCMP_CMP_NE"}]}]}'
   attempt run --bundle "$BUNDLE" "$ID"

@@ -197,7 +197,7 @@ is_pinned() { grep -q "$ROOT/$ID/netns" /proc/self/mountinfo; }
   exits 0 "the network device nda was found neither on the host nor in the container's network namespace"
 }
 
-@test "L-29 a journal or a kept namespace that is something else does not keep delete --force from its work" {
+@test "L-29 a journal or a kept namespace that is something else and delete --force still removes everything" {
   local file way
   for file in netdevices netns; do
     for way in empty garbage directory link fifo; do

@@ -19,7 +19,7 @@ T must(Result<T> result) {
 /// Returns the error's message of a result. Throws if the result is a success.
 template <typename T>
 std::string must_fail(const Result<T>& result) {
-  if (result) throw std::runtime_error("it succeeded, but an error was expected");
+  if (result) throw std::runtime_error("the call succeeded, but an error was expected");
   return result.error().message();
 }
 

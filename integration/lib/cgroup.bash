@@ -16,7 +16,7 @@ needs_v2() { pure_v2 || skip "$1: this host has v1 hierarchies"; }
 # needs_controller NAME
 needs_controller() {
   if pure_v2; then
-    contains /sys/fs/cgroup/cgroup.controllers "$1" || skip "the kernel, or who delegates, gives no $1 controller"
+    contains /sys/fs/cgroup/cgroup.controllers "$1" || skip "the kernel or the delegated cgroup has no $1 controller"
   else
     has_v1 "$1" || skip "no $1 hierarchy is mounted"
   fi

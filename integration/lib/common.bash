@@ -22,7 +22,7 @@ teardown() { common_teardown; }
 
 common_setup() {
   READY=0
-  [[ ${OCIRUN_TEST_SANDBOX:-} == 1 ]] || abort "run me by ./dev bats FILE…, which makes a sandbox"
+  [[ ${OCIRUN_TEST_SANDBOX:-} == 1 ]] || abort "run the tests by ./dev bats FILE…, which makes the sandbox"
   [[ -x $OCIRUN ]] || abort "no runtime at $OCIRUN: ./dev build, or set OCIRUN"
   ID=$OCIRUN_TEST_MARK$BATS_SUITE_TEST_NUMBER
   TMP=$BATS_TEST_TMPDIR ROOT=$BATS_TEST_TMPDIR/root BUNDLE=$BATS_TEST_TMPDIR/bundle

@@ -67,7 +67,7 @@ ended() {
 # caught DETECTOR…: the detector must find the control's damage.
 caught() {
   if "$@" >"$TMP/caught"; then
-    echo "the control was not noticed by: $*"
+    echo "the detector did not find the damage of the control: $*"
     [[ -z ${output:-} ]] || echo "its output: $output"
     return 1
   fi

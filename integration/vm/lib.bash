@@ -62,7 +62,7 @@ job_show_output() {
 # job_status LOG…: returns the command's status. If the guest died without one, returns 125 and shows the end of the logs.
 job_status() {
   if [[ -s $JOB/shared/status ]]; then return "$(<"$JOB/shared/status")"; fi
-  echo "$(basename "$0"): the guest ended without a status; its last words:" >&2
+  echo "$(basename "$0"): the guest ended without a status; the end of its logs:" >&2
   tail -n 25 "$@" >&2
   return 125
 }

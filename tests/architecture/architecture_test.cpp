@@ -277,7 +277,7 @@ BOOST_AUTO_TEST_CASE(only_listed_files_name_proc_and_dev) {
                "use linux::Procfs or linux/mounts/devices.hpp, or list the file with its reason");
 }
 
-BOOST_AUTO_TEST_CASE(names_are_not_looked_up_by_what_loads_modules_into_us) {  // no NSS
+BOOST_AUTO_TEST_CASE(no_libc_function_that_loads_nss_modules_is_called) {  // no NSS
   each_match(
       R"re(\b(?:getpw\w+|getgr(?:nam|gid|ent)\w*|getaddrinfo|gethostby\w+|dlopen|iconv_open|setlocale|localtime\w*)\s*\()re",
       [](const Source&, const std::string& where, const std::smatch& match) {

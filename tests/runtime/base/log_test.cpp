@@ -50,7 +50,7 @@ bool is_rfc3339(std::string_view text) {
 
 BOOST_AUTO_TEST_SUITE(logging)
 
-BOOST_AUTO_TEST_CASE(what_a_terminal_obeys_is_shown_in_utf_8_and_in_single_bytes) {
+BOOST_AUTO_TEST_CASE(control_characters_are_printed_as_escapes_in_utf_8_and_in_single_bytes) {
   BOOST_TEST(without_controls("a\x1b[2J\x07\x7f") == R"(a\x1b[2J\x07\x7f)");
   BOOST_TEST(without_controls("\xc2\x9b"
                               "31m") == R"(\x9b31m)");

@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(a_container_is_its_init_its_namespace_and_their_descendants
   BOOST_TEST((select_processes({}, 10).empty()));
 }
 
-BOOST_AUTO_TEST_CASE(a_process_that_just_forked_has_two) {
+BOOST_AUTO_TEST_CASE(a_process_and_its_child_are_both_found) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::pause();

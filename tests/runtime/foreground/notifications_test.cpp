@@ -17,7 +17,7 @@ BOOST_AUTO_TEST_CASE(known_lines_pass_in_their_order) {
   BOOST_TEST(forwardable_lines("STATUS=") == "STATUS=");
 }
 
-BOOST_AUTO_TEST_CASE(what_is_not_the_containers_to_say_is_left_out) {
+BOOST_AUTO_TEST_CASE(lines_that_a_container_may_not_send_are_dropped) {
   for (const char* line :
        {"MAINPID=1", "FDSTORE=1", "FDSTOREREMOVE=1", "BARRIER=1", "WATCHDOG=trigger", "READY=0",
         "WATCHDOG_USEC=1", "EXTEND_TIMEOUT_USEC=1", "BUSERROR=x", "ERRNO=2", "READY", "=1", "",

@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(the_end_gives_all_that_the_terminal_holds) {
   BOOST_TEST((take(scene.reader) == shown));
 }
 
-BOOST_AUTO_TEST_CASE(the_end_comes_though_somebody_goes_on_writing) {
+BOOST_AUTO_TEST_CASE(drain_ends_although_another_process_goes_on_writing) {
   BOOST_TEST(run_in_child(0, [] {
                Scene scene;
                Relay relay = scene.relay();

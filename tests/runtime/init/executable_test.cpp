@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(names_are_relative_to_the_working_directory_where_they_have
              }) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(it_is_looked_for_with_the_users_own_rights) {
+BOOST_AUTO_TEST_CASE(the_executable_is_searched_with_the_users_own_rights) {
   if (!is_root()) return;
   const Scratch scratch;
   BOOST_REQUIRE(::chmod(scratch.path().c_str(), 0755) == 0);

@@ -27,7 +27,7 @@ GlobalOptions with(Rootless rootless) {
 
 BOOST_AUTO_TEST_SUITE(cgroup_choice)
 
-BOOST_AUTO_TEST_CASE(limits_are_what_asks_for_something) {
+BOOST_AUTO_TEST_CASE(only_fields_that_ask_for_a_limit_are_listed) {
   BOOST_TEST(asked_limits(std::nullopt).empty());
   BOOST_TEST(asked_limits(cgroups::Resources()).empty());
   cgroups::Resources resources = limited();
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(limits_are_what_asks_for_something) {  // R-46
   BOOST_TEST(asked_limits(resources).back() == "/linux/resources/devices");
 }
 
-BOOST_AUTO_TEST_CASE(who_may_do_without_a_cgroup) {
+BOOST_AUTO_TEST_CASE(which_containers_may_run_without_a_cgroup) {
   const Scratch scratch;
   GlobalOptions logged;
   logged.log = scratch / "log";
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(who_may_do_without_a_cgroup) {  // R-46
   BOOST_TEST(!ask(Rootless::kYes, false, Obstacle::kNoHierarchy, EMFILE).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(the_own_cgroup_is_sought_below_what_is_mounted) {
+BOOST_AUTO_TEST_CASE(the_callers_cgroup_is_relative_to_the_mounted_root) {
   const auto shown = [](std::string root, std::string own) {
     return shown_path({.mount_point = HostPath("/sys/fs/cgroup"),
                        .root = std::move(root),

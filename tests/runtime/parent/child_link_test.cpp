@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(the_childs_own_error_arrives_with_its_frames) {
   BOOST_TEST(must_fail(link.serve()) == "exec: \"/etc/passwd\": permission denied");
 }
 
-BOOST_AUTO_TEST_CASE(a_child_that_dies_is_told_by_how_and_by_what_it_did) {
+BOOST_AUTO_TEST_CASE(the_error_for_a_dead_child_names_its_status_and_its_step) {
   {
     Link link([](const linux::MessageSocket&) {});
     const std::string text = must_fail(link.serve());

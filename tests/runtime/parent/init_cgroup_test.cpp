@@ -20,7 +20,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_below_the_container_is_nothing) {
     BOOST_TEST(!path_below(text, "/web"), text);
 }
 
-BOOST_AUTO_TEST_CASE(only_a_cgroup_without_room_is_left_for_another) {
+BOOST_AUTO_TEST_CASE(only_ebusy_and_eopnotsupp_mean_no_room_for_processes) {
   BOOST_TEST(has_no_room_for_processes(EBUSY));
   BOOST_TEST(has_no_room_for_processes(EOPNOTSUPP));
   for (const int other : {0, EPERM, EACCES, ENOENT, EAGAIN, ENODEV})

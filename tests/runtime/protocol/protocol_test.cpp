@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(an_error_is_cut_to_what_a_packet_holds) {
   BOOST_TEST(back.frames().at(1).starts_with("xxx"));
 }
 
-BOOST_AUTO_TEST_CASE(garbage_in_an_errors_place_is_an_error_with_a_text) {
+BOOST_AUTO_TEST_CASE(invalid_error_bytes_give_an_error_with_a_text) {
   for (const std::string& bytes :
        {std::string(), std::string("x"), std::string("xyz"), std::string(4, '\0'),
         std::string(4, '\xff'), std::string(5, '\0'), std::string("\2\0\0\0no end", 10),
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(garbage_in_an_errors_place_is_an_error_with_a_text) {
              "no end: no such file or directory");
 }
 
-BOOST_AUTO_TEST_CASE(a_nul_in_a_frame_does_not_make_two_of_it) {
+BOOST_AUTO_TEST_CASE(a_nul_in_a_frame_does_not_split_the_frame) {
   const Error error(0, std::vector<std::string>{std::string("a\0b", 3), "c"});
   const Error back = parse_error_bytes(error_bytes(error));
   BOOST_REQUIRE(back.frames().size() == 2u);

@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(the_end_of_the_stream_alone_is_a_dead_init) {
   BOOST_TEST(text.contains("before it could execute the program"), text);
 }
 
-BOOST_AUTO_TEST_CASE(an_error_is_inits_own_before_and_after_the_announcement) {
+BOOST_AUTO_TEST_CASE(inits_error_is_returned_before_and_after_the_announcement) {
   const Error error(ENOENT, std::vector<std::string>{"exec /run.sh"});
   for (const bool announced : {false, true}) {
     const Line both = line();
