@@ -280,7 +280,7 @@ tidy() {
   local checks=${2:-} key
   install "${tidy_packages[@]}"
   cmake --preset tidy -DCMAKE_CXX_CLANG_TIDY= -DBUILD_TESTING=OFF -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >/dev/null || return 1
-  key=$({ git ls-files -- '*.hpp' .clang-tidy | xargs cat; echo "$checks"; } | sha256sum | cut -c1-16)
+  key=$({ git ls-files -- '*.hpp' ':!tests' .clang-tidy | xargs cat; echo "$checks"; } | sha256sum | cut -c1-16)
   "$1" |
     xargs -P "$(nproc)" -I{} "$PWD/dev" tidy-one {} "$key" "$checks"
 }
