@@ -217,7 +217,7 @@ is_pinned() { grep -q "$ROOT/$ID/netns" /proc/self/mountinfo; }
       esac
       run timeout 20 "$OCIRUN" --root "$ROOT" delete --force "$ID"
       if [[ $file == netns ]]; then
-        exits 1 "netns is no network namespace in this mount namespace"
+        exits 1 "netns is not the container's network namespace here"
         rm -r "$ROOT/$ID/netns"
         run timeout 20 "$OCIRUN" --root "$ROOT" delete --force "$ID"
       fi
