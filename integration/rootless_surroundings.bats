@@ -58,7 +58,7 @@ in_directory() { run as_user env XDG_RUNTIME_DIR="$1" timeout --foreground 30 "$
     mount -o "remount,$way" /proc
     run user run --detach --bundle "$BUNDLE" "$ID"
     mount -o remount,hidepid=0 /proc
-    exits 1 "is there, but /proc does not show it: /proc has to be a procfs, and without hidepid for containers of ordinary users (root: mount -o remount,hidepid=0 /proc)"
+    exits 1 "is there, but /proc does not show it: /proc has to be the procfs of this pid namespace, and without hidepid for containers of ordinary users (root: mount -o remount,hidepid=0 /proc)"
     [[ ! -e $ROOT/$ID ]] || found
     equal "" "$(pgrep -u 12345,$FIRST_UID)"
   done
@@ -69,7 +69,7 @@ in_directory() { run as_user env XDG_RUNTIME_DIR="$1" timeout --foreground 30 "$
   mount -o remount,hidepid=2 /proc
   run_user
   mount -o remount,hidepid=0 /proc
-  exits 1 "is there, but /proc does not show it: /proc has to be a procfs, and without hidepid for containers of ordinary users (root: mount -o remount,hidepid=0 /proc)"
+  exits 1 "is there, but /proc does not show it: /proc has to be the procfs of this pid namespace, and without hidepid for containers of ordinary users (root: mount -o remount,hidepid=0 /proc)"
   [[ $output != *ns/user* ]]
 }
 

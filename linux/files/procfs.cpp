@@ -2,6 +2,7 @@
 
 #include <linux/magic.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -42,6 +43,16 @@ Result<void> verify_same_mount(Fd directory, const char* name, std::uint64_t exp
   TRY_ASSIGN(const std::uint64_t id, sys::mount_id(directory, name));
   if (id != expected) return fail(EXDEV, "/proc: {:?} is covered by another mount", name);
   return {};
+}
+
+// Where the procfs at /proc belongs to another pid namespace, its directory of a number is that of
+// another process.
+Result<void> verify_pid_namespace() {
+  const auto self = sys::readlinkat(Fd{AT_FDCWD}, "/proc/self");
+  if (self && number<int>(*self) == ::getpid()) return {};
+  return refuse(
+      "/proc belongs to another pid namespace: the pids in it are not those that this process "
+      "sees; mount the procfs of this pid namespace (mount -t proc proc /proc)");
 }
 
 }  // namespace
@@ -170,8 +181,8 @@ Error explain_hidden_process(int pid, Error error) {
   const bool may_be_hidden = number == ENOENT || number == EPERM || number == EACCES;
   if (!may_be_hidden || (::kill(pid, 0) != 0 && errno != EPERM)) return error;
   return Error(
-      0, fmt::format("process {} is there, but /proc does not show it: /proc has to be a procfs, "
-                     "and without hidepid for containers of ordinary users (root: mount -o "
+      0, fmt::format("process {} is there, but /proc does not show it: /proc has to be the procfs "
+                     "of this pid namespace, and without hidepid for containers of ordinary users (root: mount -o "
                      "remount,hidepid=0 /proc)",
                      pid));
 }
@@ -182,6 +193,7 @@ Result<ProcessStat> read_process_stat(int pid) {
   if (!file) return std::unexpected(explain_hidden_process(pid, file.error()));
   TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(*file));
   if (filesystem.magic != PROC_SUPER_MAGIC) return refuse("{}: not on a procfs", path);
+  TRY(verify_pid_namespace());
   TRY_ASSIGN(const std::string text, within(sys::read_all(*file, kReadLimit), path));
   const auto stat = parse_process_stat(text);
   if (!stat) return refuse("{}: not understood", path);

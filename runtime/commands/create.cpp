@@ -140,7 +140,7 @@ Result<void> Creation::record_intent() {
   if (!record_.cgroup.path.empty()) {
     TRY_ASSIGN(record_.cgroup_mark, directory_->identity());
   }
-  intent_ = begin_intent(record_);
+  TRY_ASSIGN(intent_, begin_intent(record_));
   if (record_.cgroup.unit.empty())  // systemd makes the parents of its units itself
     intent_.record.cgroup.created_parents = cgroups::missing_parents(record_.cgroup);
   TRY(directory_->write_config(document_.text));  // first: it has the intent's poststop hooks

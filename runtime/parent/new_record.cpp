@@ -18,17 +18,20 @@ Result<std::string> recordable(const HostPath& path) {
   return refuse("{}: must be UTF-8, as the container's state is JSON: rename it", path.string());
 }
 
-linux::ProcessIdentity own_identity() {
-  const auto stat = linux::read_process_stat(::getpid());
-  return {.pid = ::getpid(), .start_time = stat ? stat->start_time : 0};
+Result<linux::ProcessIdentity> own_identity() {
+  TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(::getpid()));
+  return linux::ProcessIdentity{.pid = ::getpid(), .start_time = stat.start_time};
 }
 
 }  // namespace
 
-bundle::IntentRecord begin_intent(const bundle::ContainerRecord& record) {
-  const linux::ProcessIdentity self =
-      record.attendant_pid == ::getpid() ? record.attendant() : own_identity();
-  return {.record = record, .runtime_pid = self.pid, .runtime_start_time = self.start_time};
+Result<bundle::IntentRecord> begin_intent(const bundle::ContainerRecord& record) {
+  linux::ProcessIdentity self = record.attendant();
+  if (self.pid != ::getpid()) {
+    TRY_ASSIGN(self, own_identity());
+  }
+  return bundle::IntentRecord{
+      .record = record, .runtime_pid = self.pid, .runtime_start_time = self.start_time};
 }
 
 Result<bundle::ContainerRecord> new_record(const CreateRequest& request,
@@ -55,7 +58,7 @@ Result<bundle::ContainerRecord> new_record(const CreateRequest& request,
     record.stop_signal = stop->second;
   record.annotations = config.annotations;
   if (request.is_attended) {
-    const linux::ProcessIdentity self = own_identity();
+    TRY_ASSIGN(const linux::ProcessIdentity self, own_identity());
     record.attendant_pid = self.pid;
     record.attendant_start_time = self.start_time;
   }

@@ -16,6 +16,7 @@ Result<bundle::ContainerRecord> new_record(const CreateRequest& request,
 
 /// The intent of `record`, with the identity of the calling process. From that identity a later
 /// command learns whether the `create` is still running.
-bundle::IntentRecord begin_intent(const bundle::ContainerRecord& record);
+/// Errors: /proc does not show the calling process.
+Result<bundle::IntentRecord> begin_intent(const bundle::ContainerRecord& record);
 
 }  // namespace ocirun::runtime

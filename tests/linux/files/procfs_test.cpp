@@ -105,6 +105,14 @@ BOOST_AUTO_TEST_CASE(a_process_is_known_by_state_and_start_time) {
   BOOST_TEST(read_process_stat(0x7FFFFFFF).error().number() == ENOENT);
 }
 
+// The child is process 1 of a new pid namespace, and /proc still shows the host's process 1.
+CHILD_TEST(a_proc_of_another_pid_namespace_says_nothing_about_a_pid, CLONE_NEWNS | CLONE_NEWPID) {
+  BOOST_REQUIRE(::getpid() == 1);
+  const auto stat = read_process_stat(1);
+  BOOST_REQUIRE(!stat);
+  BOOST_TEST(stat.error().message().contains("/proc belongs to another pid namespace"));
+}
+
 BOOST_AUTO_TEST_CASE(the_text_of_a_process_is_read_whatever_its_name_is) {
   const std::string rest = " 12 12 0 -1 64 0 0 0 0 0 0 0 0 20 0 1 0 777 0 0\n";
   const auto plain = parse_process_stat("12 (sleep) S 7" + rest);
