@@ -77,27 +77,32 @@ skip() {
 sources() { git ls-files -- '*.cpp' '*.hpp'; }
 check_format() { sources | xargs clang-format-19 --dry-run --Werror; }
 
-# unit_tests PRESET: runs each *_tests program of the preset and adds the counts of Boost's reports.
+# unit_tests PRESET: runs the *_tests programs of the preset, two at once, and adds the counts of Boost's reports. Shows the report of a
+# program that has failed.
 unit_tests() {
-  local program report
-  report=$(mktemp)
+  local program report reports
+  reports=$(mktemp -d)
+  # shellcheck disable=SC2016 # the inner shell expands these
+  printf '%s\n' build/"$1"/*_tests | xargs -P 2 -I{} bash -c \
+    '"$1" --report_level=short --log_level=error --color_output=no </dev/null >"$2/${1##*/}" 2>&1; echo $? >"$2/${1##*/}.status"' \
+    one {} "$reports"
   for program in build/"$1"/*_tests; do
+    report=$reports/${program##*/}
     echo "-- $program"
-    "$program" --report_level=short --log_level=error --color_output=no </dev/null >"$report" 2>&1 ||
-      grep -v '^ *$' "$report"
-    count_boost "$report"
+    [[ $(<"$report.status") == 0 ]] || grep -v '^ *$' "$report"
+    count_boost "$report" "$(<"$report.status")"
   done
-  rm "$report"
+  rm -r "$reports"
 }
 
-# count_boost FILE: adds the counts of a report, "N test cases out of M passed|failed|skipped|aborted". A report without such a line
-# is from a program that died, and counts as one failure.
+# count_boost FILE STATUS: adds the counts of a report, "N test cases out of M passed|failed|skipped|aborted". A program that ends with a
+# status other than 0 without a failed case (it died, or LeakSanitizer has found a leak) counts as one failure.
 count_boost() {
   local ok bad missed
   ok=$(boost_number "passed( with warnings)?" "$1")
   bad=$(($(boost_number failed "$1") + $(boost_number aborted "$1")))
   missed=$(boost_number skipped "$1")
-  [[ $((ok + bad)) -gt 0 ]] || bad=1
+  [[ $bad != 0 || ($2 == 0 && $ok != 0) ]] || bad=1
   echo "   $ok passed, $bad failed, $missed skipped"
   count "$ok" "$bad" "$missed"
 }
@@ -259,7 +264,7 @@ limits_v2() {
     echo "the CPU is emulated: only ${emulated_v2_files[*]} run"
     machine_tests qemu 1200 "${emulated_v2_files[@]}"
   else
-    machine_tests "$engine" 1200 -f "$v2_names" "${v2_files[@]}"
+    machine_tests "$engine" 2400 -f "$v2_names" "${v2_files[@]}"
   fi
 }
 
@@ -296,15 +301,16 @@ tidy_one() {
 
 # --- parts -------------------------------------------------------------------------------------------
 
-# The parts of `./dev test` in their order. `parts` is the default; --landing adds landing_parts and building_parts; --all runs all_parts
-# and both lists of building parts. Each part can run alone. Only `integration` makes the images of Debian and of systemd; without the
-# images, the parts without-* skip the tests that need them. The building parts keep all processors busy.
+# The parts of `./dev test` in their order. `parts` is the default; --landing adds landing_parts and, in the second lane, machine_parts,
+# because User-Mode Linux uses one processor only; --all runs all_parts and all_building_parts. Each part can run alone. Only
+# `integration` makes the images of Debian and of systemd; without the images, the parts without-* skip the tests that need them. The
+# building parts keep all processors busy.
 parts=(integration advisories conformance)
-landing_parts=(old-kernel limits-v2 selinux engines)
-building_parts=(asan fuzz tidy)
-all_building_parts=(asan-more tidy-all analyzer)
+landing_parts=(old-kernel engines asan fuzz tidy)
+machine_parts=(limits-v2 selinux)
 all_parts=(integration advisories old-kernel without-{openat2,clone3,mount_setattr,fsopen,pidfd_open,close_range} uml selinux scale
-  schedule memcheck faults qemu-selinux qemu engines comparison schedulers conformance)
+  schedule plain memcheck faults qemu-selinux qemu engines comparison schedulers conformance)
+all_building_parts=(asan fuzz asan-more tidy-all analyzer)
 
 # part NAME
 part() {
@@ -338,7 +344,11 @@ part() {
     qemu-selinux) lsm=selinux machine_tests qemu 1200 -f "$selinux_names" integration/lsm.bats ;;
     scale) OCIRUN_TEST_CONTAINERS=1000 BATS_TEST_TIMEOUT=500 integration_tests integration/scale.bats ;;
     schedule) OCIRUN_TEST_SECONDS=60 integration_tests integration/concurrency.bats ;;
+    plain)
+      check "dev build" build dev
+      unit_tests dev ;;
     memcheck)
+      check "dev build" build dev
       install "${memcheck_packages[@]}"
       OCIRUN_TEST_MEMCHECK=1 BATS_TEST_TIMEOUT=600 integration_tests integration/memcheck.bats ;;
     faults) check "a fault at every system call" integration/lib/sandbox integration/faults/sweep ;;
@@ -350,7 +360,6 @@ part() {
     conformance) conformance ;;
     asan)
       check "asan build" build asan
-      unit_tests asan
       under_asan "${asan_files[@]}" ;;
     asan-more)
       check "asan build" build asan

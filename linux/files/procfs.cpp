@@ -182,7 +182,8 @@ Error explain_hidden_process(int pid, Error error) {
   if (!may_be_hidden || (::kill(pid, 0) != 0 && errno != EPERM)) return error;
   return Error(
       0, fmt::format("process {} is there, but /proc does not show it: /proc has to be the procfs "
-                     "of this pid namespace, and without hidepid for containers of ordinary users (root: mount -o "
+                     "of this pid namespace, and without hidepid for containers of ordinary users "
+                     "(root: mount -o "
                      "remount,hidepid=0 /proc)",
                      pid));
 }

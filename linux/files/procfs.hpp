@@ -69,8 +69,8 @@ struct ProcessStat {
 };
 /// Nothing for a text that is no /proc/PID/stat.
 std::optional<ProcessStat> parse_process_stat(std::string_view text);
-/// Reads the host's procfs. Errors: ENOENT or ESRCH when there is no such process. Two errors have a
-/// sentence of their own: hidepid hides the process, and /proc belongs to another pid namespace.
+/// Reads the host's procfs. Errors: ENOENT or ESRCH when there is no such process. Two errors have
+/// a sentence of their own: hidepid hides the process, and /proc belongs to another pid namespace.
 Result<ProcessStat> read_process_stat(int pid);
 /// For an `error` from opening a file of /proc/PID: if the process exists all the same (ENOENT,
 /// EPERM, EACCES), returns an error about hidepid; otherwise `error` itself.

@@ -15,13 +15,7 @@
 #include "linux/base/pipe.hpp"
 #include "linux/seccomp/filter.hpp"
 #include "tests/child_test.hpp"
-
-// g++ defines __SANITIZE_ADDRESS__, clang 19 does not.
-#ifdef __has_feature
-#define OCIRUN_CLANG_SANITIZES __has_feature(address_sanitizer)
-#else
-#define OCIRUN_CLANG_SANITIZES 0
-#endif
+#include "tests/sanitizers.hpp"
 
 using namespace ocirun;
 using namespace ocirun::linux;

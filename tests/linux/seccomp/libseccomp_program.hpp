@@ -14,6 +14,7 @@
 #include "linux/base/unique_fd.hpp"
 #include "linux/seccomp/prepare.hpp"
 #include "linux/seccomp/program.hpp"
+#include "tests/sanitizers.hpp"
 
 namespace ocirun::test {
 
@@ -89,6 +90,7 @@ inline Result<linux::Program> export_program(const LibseccompContext& context) {
 /// libseccomp 2.5 loops without end. Errors name the rule.
 inline Result<linux::Program> libseccomp_program(std::uint32_t architecture,
                                                  const linux::PreparedProfile& profile) {
+  const LeaksAreExpected of_libseccomp_2_5;
   const LibseccompContext context(::seccomp_init(profile.default_answer), ::seccomp_release);
   if (!context) return fail(ENOMEM, "/linux/seccomp: libseccomp cannot start a filter");
   // A binary tree instead of a list. libseccomp 2.5's lists never load the number, and so never
