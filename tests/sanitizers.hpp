@@ -1,6 +1,7 @@
 #pragma once
 
-// Whether clang's AddressSanitizer, with its LeakSanitizer, is in this build. (g++ has another macro: __SANITIZE_ADDRESS__.)
+// Whether clang's AddressSanitizer, with its LeakSanitizer, is in this build. (g++ has another
+// macro: __SANITIZE_ADDRESS__.)
 #ifdef __has_feature
 #define OCIRUN_CLANG_SANITIZES __has_feature(address_sanitizer)
 #else
@@ -13,8 +14,8 @@
 
 namespace ocirun::test {
 
-/// While an object of this class exists, LeakSanitizer does not report what the thread allocates. For
-/// libraries that leak.
+/// While an object of this class exists, LeakSanitizer does not report what the thread allocates.
+/// For libraries that leak.
 class LeaksAreExpected {
  public:
   LeaksAreExpected(const LeaksAreExpected&) = delete;

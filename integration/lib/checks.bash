@@ -142,7 +142,7 @@ run_bats() {
   local limit kernel=()
   limit=$(command -v timeout)
   [[ ${#without[@]} == 0 ]] || kernel=(integration/lib/without "${without[@]}" --)
-  BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-120} "$limit" -k 10 1200 "${kernel[@]}" integration/lib/sandbox bats "$@"
+  BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-120} "$limit" -k 10 2400 "${kernel[@]}" integration/lib/sandbox bats "$@"
 }
 
 # count_tap FILE: adds the counts of bats' output. A test of the plan (1..N) without a line counts as failed.

@@ -195,8 +195,8 @@ show_output() {
 
 # --- helpers that run beside a test ------------------------------------------------------------------
 
-# has_ended PID: the process is gone or a zombie.
-has_ended() { [[ ! -e /proc/$1 || $(<"/proc/$1/status") == *"State:	Z"* ]]; }
+# has_ended PID: the process is gone or a zombie. It may go while its state is read.
+has_ended() { [[ $(sed -n 's/^State:\t//p' "/proc/$1/status" 2>/dev/null || true) != [!Z]* ]]; }
 
 # waits PID: the process is blocked: it sleeps in all of six samples, 40 ms apart.
 waits() {
