@@ -1,5 +1,6 @@
 #include "cgroups/open_cgroup.hpp"
 
+#include "cgroups/container/freezer.hpp"
 #include "cgroups/container/host_cgroup.hpp"
 #include "cgroups/hierarchies/directory.hpp"
 #include "cgroups/statistics/stats.hpp"
@@ -51,6 +52,14 @@ Result<std::unique_ptr<Cgroup>> open_cgroup(Record record) {
     TRY(within(find_directory(directory), "the container's record"));
   if (!record.unit.empty()) return std::make_unique<SystemdCgroup>(std::move(record));
   return std::make_unique<HostCgroup>(std::move(record));
+}
+
+Result<FreezerState> freezer_state_of(const Record& record) {
+  TRY(check_shape(record));
+  std::vector<Node> nodes = nodes_of(record);
+  std::erase_if(nodes, [](const Node& node) { return !node.unified() && !node.has("freezer"); });
+  for (const Node& node : nodes) TRY(within(find_directory(node.path()), "the container's record"));
+  return read_freezer(nodes);
 }
 
 std::unique_ptr<Cgroup> disabled_cgroup() { return std::make_unique<DisabledCgroup>(); }

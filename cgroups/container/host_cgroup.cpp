@@ -59,16 +59,7 @@ Result<void> check_fit(const Node& node, Made made, int expected) {
 
 }  // namespace
 
-HostCgroup::HostCgroup(Record record) : record_(std::move(record)) {
-  for (const auto& [controllers, directory] : record_.directories) {
-    const auto names = words(controllers, ',');
-    std::string mount_point = directory;
-    if (mount_point.ends_with(record_.path))
-      mount_point.resize(mount_point.size() - record_.path.size());
-    nodes_.emplace_back(std::vector<std::string>(names.begin(), names.end()), mount_point,
-                        directory);
-  }
-}
+HostCgroup::HostCgroup(Record record) : record_(std::move(record)), nodes_(nodes_of(record_)) {}
 
 Host HostCgroup::host() const {
   const Node* v2 = find_unified(nodes_);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "cgroups/hierarchies/directory.hpp"
-#include "cgroups/hierarchies/node.hpp"
 #include "cgroups/hierarchies/text.hpp"
 #include "cgroups/hierarchies/unit_names.hpp"
 
@@ -62,6 +61,19 @@ Record planned_record(const Layout& layout, const Placement& placement) {
     record.directories.emplace_back(joined(hierarchy.controllers),
                                     hierarchy.mount_point.string() + placement.path);
   return record;
+}
+
+std::vector<Node> nodes_of(const Record& record) {
+  std::vector<Node> nodes;
+  for (const auto& [controllers, directory] : record.directories) {
+    const auto names = words(controllers, ',');
+    std::string mount_point = directory;
+    if (mount_point.ends_with(record.path))
+      mount_point.resize(mount_point.size() - record.path.size());
+    nodes.emplace_back(std::vector<std::string>(names.begin(), names.end()), mount_point,
+                       directory);
+  }
+  return nodes;
 }
 
 std::vector<std::string> missing_parents(const Record& record) {

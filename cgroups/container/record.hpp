@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cgroups/hierarchies/layout.hpp"
+#include "cgroups/hierarchies/node.hpp"
 #include "cgroups/hierarchies/placement.hpp"
 #include "linux/base/error.hpp"
 #include "linux/base/ids.hpp"
@@ -31,6 +32,8 @@ Record planned_record(const Layout& layout, const Placement& placement);
 
 /// Errors: `record` names anything but directories of cgroupfs, as a damaged or forged record does.
 Result<void> check_shape(const Record& record);
+/// The cgroup's node in each hierarchy, none of them opened, in the order of `record.directories`.
+std::vector<Node> nodes_of(const Record& record);
 /// The directories above those of `record` that do not exist yet, deepest first.
 std::vector<std::string> missing_parents(const Record& record);
 /// Checks a record that another user, `owner`, wrote. Its directories must be the ones that

@@ -48,18 +48,15 @@ std::string_view groups_advice(int error) {
 
 }  // namespace
 
-Result<GrantableCapabilities> grantable_capabilities() {
+Result<GrantableCapabilities> grantable_capabilities(CapabilitySet asked) {
   __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
   __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
   if (::syscall(SYS_capget, &header, data) != 0) return fail(errno, "read the capabilities");
   GrantableCapabilities grantable;
   grantable.permitted =
       CapabilitySet::from_bits(data[0].permitted | std::uint64_t{data[1].permitted} << 32);
-  for (unsigned c = 0; c < kCapabilityLimit; ++c) {
-    const int in_set = read_bounding(c);
-    if (in_set < 0) break;
-    if (in_set == 1) grantable.bounding.add(c);
-  }
+  for (unsigned c = 0; c < kCapabilityLimit; ++c)
+    if (asked.has(c) && read_bounding(c) == 1) grantable.bounding.add(c);
   return grantable;
 }
 

@@ -46,7 +46,9 @@ std::vector<std::string> capability_names();
 struct GrantableCapabilities {
   CapabilitySet bounding{}, permitted{};
 };
-Result<GrantableCapabilities> grantable_capabilities();
+/// Asks for the capabilities of `asked` alone whether they are in the bounding set, because each
+/// answer takes a system call.
+Result<GrantableCapabilities> grantable_capabilities(CapabilitySet asked);
 /// `wanted` without what the host cannot grant (P-10), and without what the kernel refuses because
 /// sets contradict each other: effective but not permitted, inheritable but not bounding, ambient
 /// but not both permitted and inheritable (P-12).

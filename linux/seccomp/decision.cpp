@@ -4,9 +4,7 @@
 #include <linux/seccomp.h>
 
 #include <algorithm>
-#include <ranges>
 #include <span>
-#include <tuple>
 #include <utility>
 
 #include "linux/seccomp/entry_points.hpp"

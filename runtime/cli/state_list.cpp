@@ -57,7 +57,7 @@ Result<int> run_state(const Invocation& invocation) {
   TRY_ASSIGN(const ContainerId id, invocation.arguments.id());
   TRY_ASSIGN(const Store store, Store::open(invocation.options.root, MissingRoot::kIsEmpty));
   TRY_ASSIGN(const StateDirectory directory, store.find(id));
-  const auto container = Container::load(invocation.options, id);
+  const auto container = Container::load(store, id);
   if (container) {
     TRY(print(bundle::state_text(container->state())));
     return 0;

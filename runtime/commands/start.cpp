@@ -51,9 +51,7 @@ Result<void> check_executed(const bundle::ContainerRecord& record) {
 // has stopped it, nor does it wait for a disk.
 bool may_wait_for_agent(const bundle::ContainerRecord& record) {
   const auto stat = linux::read_process_stat(record.init_pid);
-  const auto cgroup = cgroup_of(record);
-  const auto frozen = cgroup ? (*cgroup)->freezer_state() : Result<cgroups::FreezerState>();
-  return stat && stat->state == 'S' && (!frozen || *frozen == cgroups::FreezerState::kThawed);
+  return stat && stat->state == 'S' && !is_frozen(record);
 }
 
 // Called after each ten seconds without a message of init. An init that waits for the agent is

@@ -173,10 +173,11 @@ void ContainerProcess::own_standard_streams() const {
 }
 
 Result<linux::CapabilitySets> ContainerProcess::drop_bounding_set() const {
-  TRY_ASSIGN(const linux::GrantableCapabilities grantable, linux::grantable_capabilities());
+  const auto wanted = process_->capabilities.value_or(linux::CapabilitySets{});
+  TRY_ASSIGN(const linux::GrantableCapabilities grantable,
+             linux::grantable_capabilities(wanted.bounding));
   // The parent has warned of the other capabilities: warn_of_capabilities().
-  const linux::CapabilitySets sets = linux::limit_to_grantable(
-      process_->capabilities.value_or(linux::CapabilitySets{}), grantable);
+  const linux::CapabilitySets sets = linux::limit_to_grantable(wanted, grantable);
   TRY(linux::drop_bounding_set(sets.bounding));
   return sets;
 }

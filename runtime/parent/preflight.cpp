@@ -53,7 +53,7 @@ Result<void> check_root(const bundle::Config& config) {
 Result<void> check_ordinary_user(const bundle::Config& config) {
   const std::uint64_t flags = config.namespaces.new_flags();
   if (::geteuid() == 0 || flags == 0 || config.namespaces.contains(NamespaceKind::kUser)) return {};
-  TRY_ASSIGN(const linux::GrantableCapabilities grantable, linux::grantable_capabilities());
+  TRY_ASSIGN(const linux::GrantableCapabilities grantable, linux::grantable_capabilities({}));
   if (grantable.permitted.has(CAP_SYS_ADMIN)) return {};
   return fail(EPERM, "make the namespaces: {}", linux::why_namespaces_are_refused(EPERM, flags));
 }
@@ -149,10 +149,12 @@ Result<void> warn_of_capabilities(const bundle::Process& process,
                                   const bundle::Process* told) {
   // In a user namespace the process has every capability, otherwise at most those of ocirun.
   if (!process.capabilities || namespaces.contains(NamespaceKind::kUser)) return {};
-  TRY_ASSIGN(const linux::GrantableCapabilities grantable, linux::grantable_capabilities());
+  const bool has_told = told != nullptr && told->capabilities;
+  const auto asked = linux::CapabilitySet::from_bits(
+      process.capabilities->bounding.bits() | (has_told ? told->capabilities->bounding.bits() : 0));
+  TRY_ASSIGN(const linux::GrantableCapabilities grantable, linux::grantable_capabilities(asked));
   linux::UngrantedCapabilities known;
-  if (told != nullptr && told->capabilities)
-    known = linux::find_ungranted(*told->capabilities, grantable);
+  if (has_told) known = linux::find_ungranted(*told->capabilities, grantable);
   const linux::UngrantedCapabilities lost = linux::find_ungranted(*process.capabilities, grantable);
   // `runc spec` and `crun spec` write ambient capabilities and no inheritable ones.
   if (process.capabilities->inheritable.empty()) {

@@ -87,11 +87,7 @@ Status Container::status() const {
   const auto boot = linux::read_boot_id();
   if (!linux::is_alive(init()) || (boot && *boot != record_.boot_id)) return Status::kStopped;
   // First: a created container can be paused too, and would otherwise never be resumed.
-  const auto group = cgroup();
-  if (group) {
-    const auto freezer = (*group)->freezer_state();
-    if (freezer && *freezer == cgroups::FreezerState::kFrozen) return Status::kPaused;
-  }
+  if (is_frozen(record_)) return Status::kPaused;
   if (directory_.awaits_start() && !has_left_our_image(record_)) return Status::kCreated;
   return Status::kRunning;
 }

@@ -23,6 +23,12 @@ Result<std::unique_ptr<cgroups::Cgroup>> cgroup_of(const bundle::ContainerRecord
   return cgroups::open_cgroup(record.cgroup);
 }
 
+bool is_frozen(const bundle::ContainerRecord& record) {
+  if (is_without_cgroup(record)) return false;
+  const auto state = cgroups::freezer_state_of(record.cgroup);
+  return state && *state == cgroups::FreezerState::kFrozen;
+}
+
 bool is_without_cgroup(const bundle::ContainerRecord& record) {
   return record.cgroup_manager == CgroupManager::kDisabled || record.cgroup.path.empty();
 }

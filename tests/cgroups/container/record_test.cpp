@@ -17,6 +17,11 @@ BOOST_AUTO_TEST_CASE(a_forged_record_is_no_way_to_other_directories) {
   BOOST_TEST(refused({}).contains("names no cgroup"));
   BOOST_TEST(refused({.path = "/tmp", .directories = {{"cpu", tmp}}, .created_parents = {}})
                  .contains("not in a cgroup filesystem"));
+  BOOST_TEST(
+      must_fail(freezer_state_of(
+                    {.path = "/tmp", .directories = {{"freezer", tmp}}, .created_parents = {}}))
+          .contains("not in a cgroup filesystem"));
+  BOOST_TEST(must_fail(freezer_state_of({})).contains("names no cgroup"));
   BOOST_TEST(refused({.path = "/a/..", .directories = {{"cpu", "/x/a/.."}}, .created_parents = {}})
                  .contains("is no cgroup's path"));
   BOOST_TEST(refused({.path = "/a", .directories = {{"cpu", "/x/../a"}}, .created_parents = {}})

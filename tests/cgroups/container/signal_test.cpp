@@ -71,12 +71,14 @@ void freeze_and_thaw(const Layout& layout) {
   BOOST_CHECK(must(cgroup->freezer_state()) == FreezerState::kThawed);
   must(cgroup->freeze(FreezerState::kFrozen));
   BOOST_CHECK(must(cgroup->freezer_state()) == FreezerState::kFrozen);
+  BOOST_CHECK(must(freezer_state_of(cgroup->record())) == FreezerState::kFrozen);
   drain();
   ::usleep(20'000);
   BOOST_TEST(!drain());
   must(cgroup->freeze(FreezerState::kFrozen));  // again is no error
   must(cgroup->freeze(FreezerState::kThawed));
   BOOST_CHECK(must(cgroup->freezer_state()) == FreezerState::kThawed);
+  BOOST_CHECK(must(freezer_state_of(cgroup->record())) == FreezerState::kThawed);
   BOOST_TEST(becomes(drain));
   must(cgroup->freeze(FreezerState::kThawed));
   ::close(pipe_ends[0]);

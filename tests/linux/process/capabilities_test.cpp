@@ -79,9 +79,12 @@ BOOST_AUTO_TEST_CASE(a_name_is_exact)  // P-10
 }
 
 CHILD_TEST(what_is_grantable_is_what_the_process_has, 0) {
-  const GrantableCapabilities grantable = must(grantable_capabilities());
+  const GrantableCapabilities grantable =
+      must(grantable_capabilities(CapabilitySet::from_bits(~std::uint64_t{0})));
   BOOST_TEST((grantable.bounding == status_set("CapBnd")));
   BOOST_TEST((grantable.permitted == status_set("CapPrm")));
+  const CapabilitySet one = set_of({CAP_KILL});
+  BOOST_TEST((must(grantable_capabilities(one)).bounding == one));
 }
 
 BOOST_AUTO_TEST_CASE(ungrantable_capabilities_of_all_sets_are_one_sentence_that_names_them)  // P-10
