@@ -301,13 +301,11 @@ tidy_one() {
 
 # --- parts -------------------------------------------------------------------------------------------
 
-# The parts of `./dev test` in their order. `parts` is the default; --landing adds landing_parts and, in the second lane, machine_parts,
-# because User-Mode Linux uses one processor only; --all runs all_parts and all_building_parts. Each part can run alone. Only
-# `integration` makes the images of Debian and of systemd; without the images, the parts without-* skip the tests that need them. The
-# building parts keep all processors busy.
+# The parts of `./dev test` in their order. `parts` is the default; --landing adds landing_parts; --all runs all_parts and
+# all_building_parts. Each part can run alone. Only `integration` makes the images of Debian and of systemd; without the images, the
+# parts without-* skip the tests that need them.
 parts=(integration advisories conformance)
-landing_parts=(old-kernel engines asan fuzz tidy)
-machine_parts=(limits-v2 selinux)
+landing_parts=(old-kernel limits-v2 selinux engines asan fuzz tidy)
 all_parts=(integration advisories old-kernel without-{openat2,clone3,mount_setattr,fsopen,pidfd_open,close_range} uml selinux scale
   schedule plain memcheck faults qemu-selinux qemu engines comparison schedulers conformance)
 all_building_parts=(asan fuzz asan-more tidy-all analyzer)
@@ -323,8 +321,8 @@ part() {
     integration)
       check "debootstrap" integration/lib/debian-rootfs
       prepare_machines
-      # On an emulated CPU the boot of systemd takes a minute.
-      [[ ${engine:-} != qemu ]] || local BATS_TEST_TIMEOUT=400
+      # On a busy host or an emulated CPU the boot of systemd takes a minute.
+      local BATS_TEST_TIMEOUT=400
       integration_tests integration/*.bats ;;
     advisories) integration_tests integration/security/*.bats ;;
     old-kernel)
