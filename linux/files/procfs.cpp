@@ -50,6 +50,7 @@ Result<void> verify_same_mount(Fd directory, const char* name, std::uint64_t exp
 Result<void> verify_pid_namespace() {
   const auto self = sys::readlinkat(Fd{AT_FDCWD}, "/proc/self");
   if (self && number<int>(*self) == ::getpid()) return {};
+  if (!self && self.error().number() != ENOENT) return std::unexpected(self.error());
   return refuse(
       "/proc belongs to another pid namespace: the pids in it are not those that this process "
       "sees; mount the procfs of this pid namespace (mount -t proc proc /proc)");
