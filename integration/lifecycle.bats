@@ -68,7 +68,7 @@ load lib/common
   program true
   create_and_start
   eventually status_is stopped
-  equal 0 "$(state 'pid // 0')"
+  equal 0 "$(ocirun state "$ID" | jq '.pid // 0')"
 }
 
 @test "OP-1 OP-3 OP-4 OP-5 an unknown id does not exist" {

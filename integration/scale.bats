@@ -8,7 +8,7 @@ COUNT=${OCIRUN_TEST_CONTAINERS:-200}
 crowd() {
   local small=$TMP/small
   mkdir "$small"
-  cp -a "$(busybox_rootfs)" "$small/rootfs"
+  cp -a "$BATS_RUN_TMPDIR/bundle/rootfs" "$small/rootfs"
   jq 'del(.mounts, .linux.cgroupsPath, .linux.resources, .linux.seccomp, .linux.maskedPaths, .linux.readonlyPaths, .hostname)
     | .linux.namespaces = [{type: "pid"}, {type: "mount"}]' "$BUNDLE/config.json" >"$small/config.json"
   seq "$COUNT" | xargs -P 2 -I{} "$OCIRUN" --root "$ROOT" --cgroup-manager disabled create --bundle "$small" "$ID-{}" \

@@ -34,20 +34,23 @@ equal() {
 # refused WORDS [FILTER [JQ OPTION…]]: edits config.json by the filter of jq and checks that `create` fails with status 1 and a
 # message that contains the words (case ignored), and leaves nothing on the host. Then undoes the edit.
 refused() {
-  local rc=0
+  local rc=0 kept
   # shellcheck disable=SC2034 # a local one: the test may have changed the host before
   local HOST_BEFORE=()
   untraced remember_host
-  cp "$BUNDLE/config.json" "$TMP/config.kept"
+  read -rd '' kept <"$BUNDLE/config.json" || true
   [[ $# == 1 ]] || config "${@:2}"
   ocirun create --bundle "$BUNDLE" "$ID" </dev/null >"$TMP/output" 2>"$TMP/errors" 3>&- 4>&- || rc=$?
-  cp "$TMP/config.kept" "$BUNDLE/config.json"
+  echo "$kept" >"$BUNDLE/config.json"
   was_refused "$1" "$rc" || { echo "the edit was: ${2:-none}"; return 1; }
 }
 
 was_refused() {
+  local errors
   [[ $2 == 1 ]] || { echo "create: expected status 1, found $2"; cat "$TMP/output" "$TMP/errors"; return 1; }
-  sed 's/\\"/"/g' "$TMP/errors" | grep -qiF -- "$1" || { echo "expected on stderr: $1"; cat "$TMP/errors"; return 1; }
+  read -rd '' errors <"$TMP/errors" || true
+  errors=${errors//\\\"/\"}
+  [[ ${errors,,} == *"${1,,}"* ]] || { echo "expected on stderr: $1"; cat "$TMP/errors"; return 1; }
   [[ ! -s $TMP/output ]] || { echo "unexpected on stdout:"; cat "$TMP/output"; return 1; }
   untraced host_is_unchanged || { print_host_changes; return 1; }
 }
