@@ -38,6 +38,7 @@ hand_down_nothing() {
   for controller in $HANDED_DOWN; do echo "-$controller" >"$file" || skip "somebody uses $controller"; done
 }
 
+# bats test_tags=alone
 @test "R-44 a container leaves the controllers of a hybrid host's unified hierarchy as they were, also when it asked for one" {
   [[ -e /sys/fs/cgroup/unified/cgroup.subtree_control ]] || skip "this host has no hybrid layout"
   [[ $(stat -c %h /sys/fs/cgroup/unified) == 2 ]] || skip "cgroups of others are there, who may use what is handed down"

@@ -25,13 +25,12 @@ timed() {
   printf '%s\t%d\t%d\t%d\t%d\n' "$name" $((SECONDS - begin)) $((passed - ok)) $((failed - bad)) $((skipped - missed)) >>"$lanes/times"
 }
 
-# beside COMMAND…: runs a command in the second lane, with a lower priority than the first lane. Only one at a time: join() first.
+# beside COMMAND…: runs a command in the second lane. Only one at a time: join() first.
 lane=
 # shellcheck disable=SC2030,SC2031 # join() adds the subshell's counts
 beside() {
   (
     passed=0 failed=0 skipped=0
-    renice -n 5 -p "$BASHPID" >/dev/null
     "$@"
     echo "$passed $failed $skipped" >"$lanes/counted"
   ) >"$lanes/output" 2>&1 </dev/null &
@@ -111,29 +110,33 @@ boost_number() {
   sed -nE "s/^ *([0-9]+) test cases? out of [0-9]+ $1\$/\\1/p" "$2" | awk '{sum += $1} END {print sum + 0}'
 }
 
-# integration_tests FILE…: runs bats in the sandbox, and shows and counts its TAP lines. Eight files and more run in two sandboxes at
-# once, because tests mostly wait. The lines of the second sandbox are shown when the first has ended.
+# integration_tests FILE…: runs each bats file in a sandbox of its own, and counts the TAP lines. Two files for each processor run at
+# once, because tests often wait. systemd.bats begins first, and then the files with the most tests, because these files last longest.
+# Shows the output of a file when the file has ended. The tests with bats' tag "alone", which see what other tests do to the host, run
+# one after the other at the end.
 integration_tests() {
-  local reports first=() second=() file other=
+  local reports report file running=0
   reports=$(mktemp -d)
-  if [[ $# -lt 8 ]]; then
-    first=("$@")
-  else
-    # Takes the files with the most tests first, each for the sandbox that has fewer files.
+  (
     while read -r _ file; do
-      if ((${#first[@]} > ${#second[@]})); then second+=("$file"); else first+=("$file"); fi
-    done < <(grep -c '^@test' "$@" | sed -E 's/(.*):(.*)/\2 \1/' | sort -rn)
-    run_bats --timing "${second[@]}" >"$reports/second" 2>&1 </dev/null &
-    other=$!
-  fi
-  run_bats --timing "${first[@]}" 2>&1 | tee "$reports/first" || true
-  count_tap "$reports/first"
-  if [[ -n $other ]]; then
-    wait "$other" || true
-    cat "$reports/second"
-    count_tap "$reports/second"
-  fi
+      if ((++running > 2 * $(nproc))); then wait -n || true; fi
+      bats_file "$file" "$reports" '!alone' &
+    done < <(grep -Hc '^@test' "$@" | sed -E '/systemd/s/:/:999/; s/(.*):(.*)/\2 \1/' | sort -rn)
+    wait
+  )
+  mkdir "$reports/alone"
+  while read -r file; do bats_file "$file" "$reports/alone" alone; done < <(grep -l 'test_tags=alone' "$@")
+  for report in "$reports"/*.bats "$reports"/alone/*.bats; do [[ ! -e $report ]] || count_tap "$report"; done
   rm -r "$reports"
+}
+
+# bats_file FILE REPORTS TAGS: runs bats, writes its output to a file in the directory REPORTS, and shows the output.
+bats_file() {
+  local report=$2/${1//\//-} begin=$SECONDS
+  echo "-- $1" >"$report"
+  run_bats --timing --filter-tags "$3" "$1" >>"$report" 2>&1 </dev/null || true
+  echo "-- $1: $((SECONDS - begin)) s" >>"$report"
+  flock "$2" cat "$report"
 }
 
 # run_bats BATS_ARGUMENT…: runs bats in the sandbox. The system calls in $without answer ENOSYS.
@@ -174,6 +177,10 @@ quick_files() {
   local name
   for name in cli kill lifecycle document process interpreters hooks exec list mounts mount_options namespaces lint; do echo "integration/$name.bats"; done
 }
+
+# Part accidents: tests that try many damages, losses, delays or repetitions, and take minutes.
+accident_files=(integration/{concurrency,damaged,endurance,exhausted,faults,patience,scale}.bats)
+everyday_files() { printf '%s\n' integration/*.bats | grep -vxFf <(printf '%s\n' "${accident_files[@]}"); }
 
 conformance() {
   if [[ -z ${OCIRUN_CONFORMANCE_SUITE:-} ]]; then
@@ -219,10 +226,11 @@ emulated_v2_files=(integration/{unified,felt}.bats)
 qemu_files=(integration/{unified,felt,resources,update,events,rootless,nested,namespaces,exec}.bats)
 qemu_names='R-[0-9]|I-[0-9]|P-18|[Pp]aus|kill|limit|^update|^events|time'
 
-# prepare_machines: makes the images that systemd.bats and machine_tests boot, before the tests: the sandbox has no network to download
-# packages.
-prepare_machines() {
-  say "images for virtual machines"
+# prepare_images: makes the root file system of Debian and the images that systemd.bats and machine_tests boot, before the tests: the
+# sandbox has no network to download packages.
+prepare_images() {
+  say "images"
+  check "debootstrap" integration/lib/debian-rootfs
   install "${vm_packages[@]}"
   integration/vm/systemd-ns -- true </dev/null || skip "systemd as PID 1 of namespaces does not run here"
   check "a virtual machine" choose_machine
@@ -301,12 +309,14 @@ tidy_one() {
 
 # --- parts -------------------------------------------------------------------------------------------
 
-# The parts of `./dev test` in their order. `parts` is the default; --landing adds landing_parts; --all runs all_parts and
-# all_building_parts. Each part can run alone. Only `integration` makes the images of Debian and of systemd; without the images, the
+# The parts of `./dev test` in their order. `parts` is the default. --landing adds landing_parts, and beside them, in the second lane,
+# machine_parts, which boot virtual machines. --all runs all_parts and all_building_parts. Each part can run alone. Only `integration`
+# and `accidents` make the images of Debian and of systemd; without the images, the
 # parts without-* skip the tests that need them.
 parts=(integration advisories conformance)
-landing_parts=(old-kernel limits-v2 selinux engines asan fuzz tidy)
-all_parts=(integration advisories old-kernel without-{openat2,clone3,mount_setattr,fsopen,pidfd_open,close_range} uml selinux scale
+landing_parts=(accidents old-kernel engines asan fuzz tidy)
+machine_parts=(limits-v2 selinux)
+all_parts=(integration accidents advisories old-kernel without-{openat2,clone3,mount_setattr,fsopen,pidfd_open,close_range} uml selinux scale
   schedule plain memcheck faults qemu-selinux qemu engines comparison schedulers conformance)
 all_building_parts=(asan fuzz asan-more tidy-all analyzer)
 
@@ -319,11 +329,15 @@ part() {
       mapfile -t files < <(quick_files)
       integration_tests "${files[@]}" ;;
     integration)
-      check "debootstrap" integration/lib/debian-rootfs
-      prepare_machines
+      local files
+      mapfile -t files < <(everyday_files)
+      prepare_images
       # On a busy host or an emulated CPU the boot of systemd takes a minute.
       local BATS_TEST_TIMEOUT=400
-      integration_tests integration/*.bats ;;
+      integration_tests "${files[@]}" ;;
+    accidents)
+      local BATS_TEST_TIMEOUT=400
+      integration_tests "${accident_files[@]}" ;;
     advisories) integration_tests integration/security/*.bats ;;
     old-kernel)
       local without=("${newer_calls[@]}")
