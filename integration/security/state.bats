@@ -94,9 +94,9 @@ while True:
   for n in {1..100}; do
     ROOT=$TMP/anybodys/place/$n attempt create --bundle "$BUNDLE" "$ID"
     exits 1
-    decoy_is_unchanged
   done
-  for n in {1..1000}; do mkdir -p "$TMP/anybodys/place/$n" || true; done
+  decoy_is_unchanged
+  mkdir -p "$TMP/anybodys/place/"{1..1000} || true
   caught_decoy # the control races with the same user
   stop_helpers
   make_decoy

@@ -13,7 +13,8 @@ BOOST_AUTO_TEST_SUITE(seccomp_profiles)
 
 // Compares the answers for every system call number below 600, and its x32 variant, on every
 // architecture.
-BOOST_AUTO_TEST_CASE(the_engines_profiles_mean_what_libseccomp_makes_of_them) {  // S-1 … S-11
+BOOST_AUTO_TEST_CASE(the_engines_profiles_mean_what_libseccomp_makes_of_them,
+                     *boost::unit_test::label("exhaustive")) {  // S-1 … S-11
   std::mt19937 random(1);
   int profiles = 0;
   for (const auto& file : std::filesystem::directory_iterator(OCIRUN_TEST_DATA)) {

@@ -191,7 +191,8 @@ BOOST_AUTO_TEST_CASE(one_rule_means_what_the_list_means)  // R-10
   BOOST_CHECK(true);
 }
 
-BOOST_AUTO_TEST_CASE(of_two_rules_the_last_that_matches_decides)
+BOOST_AUTO_TEST_CASE(of_two_rules_the_last_that_matches_decides,
+                     *boost::unit_test::label("exhaustive"))
 {
   const auto rules = every_rule("abc", {{}, 1}, {{}, 11}, {1, 2, 6, 7});
   for (const DeviceRule& first : rules)
@@ -199,7 +200,7 @@ BOOST_AUTO_TEST_CASE(of_two_rules_the_last_that_matches_decides)  // R-10
   BOOST_CHECK(true);
 }
 
-BOOST_AUTO_TEST_CASE(of_three_rules_too)
+BOOST_AUTO_TEST_CASE(of_three_rules_too, *boost::unit_test::label("exhaustive"))
 {
   const auto rules = every_rule("ac", {{}, 1}, {{}, 11}, {2, 7});
   for (const DeviceRule& first : rules)

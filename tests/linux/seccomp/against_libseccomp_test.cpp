@@ -94,7 +94,8 @@ class RandomProfile {
 
 BOOST_AUTO_TEST_SUITE(seccomp_against_libseccomp)
 
-BOOST_AUTO_TEST_CASE(random_profiles_mean_what_they_say) {  // S-1, S-3, S-9
+BOOST_AUTO_TEST_CASE(random_profiles_mean_what_they_say,
+                     *boost::unit_test::label("exhaustive")) {  // S-1, S-3, S-9
   for (std::uint32_t seed = 1; seed <= 400; ++seed) {
     RandomProfile maker(seed);
     const SeccompProfile profile = maker.profile();
@@ -107,7 +108,8 @@ BOOST_AUTO_TEST_CASE(random_profiles_mean_what_they_say) {  // S-1, S-3, S-9
   }
 }
 
-BOOST_AUTO_TEST_CASE(random_profiles_of_several_architectures_mean_what_they_say) {  // S-3
+BOOST_AUTO_TEST_CASE(random_profiles_of_several_architectures_mean_what_they_say,
+                     *boost::unit_test::label("exhaustive")) {  // S-3
   constexpr std::uint32_t kOrders[][3] = {{SCMP_ARCH_X86_64, SCMP_ARCH_X86, SCMP_ARCH_X32},
                                           {SCMP_ARCH_X32, SCMP_ARCH_X86_64, SCMP_ARCH_X86}};
   for (std::uint32_t seed = 1; seed <= 400; ++seed) {
