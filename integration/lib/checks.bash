@@ -176,7 +176,7 @@ newer_calls=(openat2 clone3 mount_setattr fsopen pidfd_open close_range)
 
 quick_files() {
   local name
-  for name in cli kill lifecycle document process interpreters hooks exec list mounts mount_options namespaces lint; do echo "integration/$name.bats"; done
+  for name in cli kill lifecycle process hooks exec list mounts lint; do echo "integration/$name.bats"; done
 }
 
 # Part accidents: tests that try many damages, losses, delays or repetitions, and take minutes.
