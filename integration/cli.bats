@@ -151,6 +151,7 @@ load lib/common
   [[ ! -e /run/ocirun/$ID ]]
 }
 
+# bats test_tags=exhaustive
 @test "every command works with an empty environment, from / and from a directory that is gone" {
   local directory
   bare() { env -i "$OCIRUN" --root "$ROOT" "$@"; }

@@ -440,6 +440,7 @@ move_init_down() {
   eventually alone_in_container
 }
 
+# bats test_tags=exhaustive
 @test "fifty execs at once all succeed" {
   local n failed=0 pids=()
   create_and_start

@@ -85,6 +85,7 @@ limits_are_shown() {
   return "$failed"
 }
 
+# bats test_tags=exhaustive
 @test "what the table of limits names as a test is one, of that requirement" {
   set +T # bats' DEBUG trap makes loops slow
   limits_are_shown

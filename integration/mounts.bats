@@ -106,6 +106,7 @@ below_earlier() {
   add_mount '{"destination": "/b", "source": "'"$BUNDLE/rootfs/a/sub"'", "options": ['"$1"']'"${2:-}"'}'
 }
 
+# bats test_tags=exhaustive
 @test "M-3 M-8 a bind's source may lie below an earlier mount of the document" {
   local options ids
   mkdir -p "$TMP/data/sub"
@@ -133,6 +134,7 @@ below_earlier() {
   done
 }
 
+# bats test_tags=exhaustive
 @test "M-3 a source below the root filesystem is no file that a symlink of a volume or of the image leads to" {
   local options ids
   mkdir "$TMP/data"
@@ -154,6 +156,7 @@ below_earlier() {
   done
 }
 
+# bats test_tags=exhaustive
 @test "M-8 an id-mapped bind's source may lie below an earlier mount of the document" {
   needs_idmapped_tmpfs
   local map=', "uidMappings": [{"containerID": 0, "hostID": 4000, "size": 10}], "gidMappings": [{"containerID": 0, "hostID": 4000, "size": 10}]'

@@ -166,6 +166,7 @@ changed_by() {
 }
 
 # Two equal containers: one gets the options, the other the fields, one after the other on the same container.
+# bats test_tags=exhaustive
 @test "update: each option and its field of --resources do the same, and change their own files alone" {
   needs_controller memory
   needs_controller cpu
@@ -349,6 +350,7 @@ matches_files() { ! sed '$d' <<<"$1" | grep -vE "^(${2//./\\.}) "; }
 }
 
 # The container opens devices all the time while its rules are replaced.
+# bats test_tags=exhaustive
 @test "R-10 update: there is no moment without rules, and none that denies what both lists allow" {
   local minor
   capabilities CAP_MKNOD CAP_SYSLOG
