@@ -104,8 +104,7 @@ Result<void> run_map_program(IdKind kind, int pid, const std::vector<IdMapping>&
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
   const std::string reason = why_not_mapped(kind, mappings, own_id);
   if (!reason.empty()) return refuse("{} refused the mapping: {}", name, reason);
-  return refuse("{} refused the mapping (exit status {}): {}", name,
-                WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+  return refuse("{} {}, and has not mapped the ids: {}", name, describe_end(status),
                 in_one_line(std::move(end.output)));
 }
 

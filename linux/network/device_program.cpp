@@ -66,7 +66,7 @@ Result<std::string> run_program(std::vector<std::string> words, Fd network_names
   if (WIFEXITED(end.status) && WEXITSTATUS(end.status) == 0) return answer;
   if (WIFEXITED(end.status) && WEXITSTATUS(end.status) == 1)
     return std::unexpected(parse_error_lines(answer, "move a network device"));
-  return refuse("{} ended with wait status {}", path, end.status);
+  return refuse("{} {}", path, describe_end(end.status));
 }
 
 }  // namespace

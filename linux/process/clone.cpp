@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 
 #include "linux/base/patience.hpp"
 #include "linux/base/pipe.hpp"
@@ -120,6 +121,13 @@ Result<int> wait_for_child(int pid) {
     if (::waitpid(pid, &status, __WALL) == pid) return status;
     if (errno != EINTR) return fail(errno, "wait for process {}", pid);
   }
+}
+
+std::string describe_end(int status) {
+  if (WIFEXITED(status)) return fmt::format("exited with status {}", WEXITSTATUS(status));
+  const char* name = ::sigabbrev_np(WTERMSIG(status));
+  return fmt::format("was killed by signal {}{}", WTERMSIG(status),
+                     name == nullptr ? "" : fmt::format(" (SIG{})", name));
 }
 
 std::optional<int> collect_child(Child& child, std::chrono::milliseconds patience) {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
@@ -29,6 +30,10 @@ Result<Child> clone_process(std::uint64_t flags, Fd cgroup, Parentage parentage)
 
 /// Waits for a child of the caller, whatever its exit signal. Returns the status of waitpid(2).
 Result<int> wait_for_child(int pid);
+
+/// How a child ended, by the status of waitpid(2): "exited with status 3", "was killed by signal 9
+/// (SIGKILL)".
+std::string describe_end(int status);
 
 /// Waits at most `patience` for the end of `child`. If the child has ended, sets its pid to 0 and
 /// returns the status of waitpid(2). Otherwise returns nothing.

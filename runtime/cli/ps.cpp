@@ -37,7 +37,9 @@ Result<std::string> output_of_ps(std::vector<std::string> words) {
     output.append(buffer.data(), static_cast<std::size_t>(count));
   TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    return refuse("ps failed; were its arguments right?");
+    return refuse(
+        "ps {}: its own message says why; ps(1) has the options that may follow the container's id",
+        linux::describe_end(status));
   return output;
 }
 

@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
-#include <cstring>
 #include <utility>
 
 #include "runtime/base/await.hpp"
@@ -18,12 +16,6 @@ namespace {
 
 constexpr std::chrono::seconds kPatienceWithTheDead{10};
 
-// "31 (SIGSYS)"
-std::string signal_text(int signal) {
-  const char* name = ::sigabbrev_np(signal);
-  return name == nullptr ? fmt::format("{}", signal) : fmt::format("{} (SIG{})", signal, name);
-}
-
 }  // namespace
 
 void ChildLink::kill() {
@@ -32,11 +24,9 @@ void ChildLink::kill() {
 
 Error ChildLink::death_report() {
   const auto status = linux::collect_child(child_, kPatienceWithTheDead);
-  std::string how = "ended, but it cannot be collected (it may hang in the kernel: state D in ps)";
-  if (status && WIFSIGNALED(*status))
-    how = "was killed by signal " + signal_text(WTERMSIG(*status));
-  if (status && WIFEXITED(*status))
-    how = fmt::format("exited with status {}", WEXITSTATUS(*status));
+  const std::string how =
+      status ? linux::describe_end(*status)
+             : "ended, but it cannot be collected (it may hang in the kernel: state D in ps)";
   return Error(
       0, fmt::format("the container's process {} while {}{}", how, activity(), cause_of_death()));
 }

@@ -214,4 +214,10 @@ BOOST_AUTO_TEST_CASE(a_signal_does_not_end_the_wait) {
   ::sigaction(SIGALRM, &old, nullptr);
 }
 
+BOOST_AUTO_TEST_CASE(the_end_of_a_child_is_told_by_its_status_or_its_signal) {
+  BOOST_TEST(describe_end(3 << 8) == "exited with status 3");
+  BOOST_TEST(describe_end(SIGKILL) == "was killed by signal 9 (SIGKILL)");
+  BOOST_TEST(describe_end(SIGRTMAX) == "was killed by signal 64");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
