@@ -82,15 +82,15 @@ std::optional<unsigned long> personality_domain(std::string_view name) {
 }
 std::vector<std::string_view> personality_domains() { return {"LINUX", "LINUX32"}; }
 
-constexpr auto kPersonality =
-    fields<Config>(required("domain", &Config::personality,
-                            word("domain", personality_domain, personality_domains)),
-                   part("flags", [](Value at, Config&) {
-                     if (!at.expect_list()) return false;
-                     for (const Value item : at)
-                       item.problem("unknown flag {}: none is defined", found(item));
-                     return at.begin() == at.end();
-                   }));
+constexpr auto kPersonality = fields<Config>(
+    required("domain", &Config::personality,
+             word("domain", personality_domain, personality_domains)),
+    part("flags", [](Value at, Config&) {
+      if (!at.expect_list()) return false;
+      for (const Value item : at)
+        item.problem("unknown flag {}: the specification defines no flag", found(item));
+      return at.begin() == at.end();
+    }));
 
 /// L-37: which modes of set_mempolicy(2) need nodes, and which flags exclude each other.
 void check_memory_policy(Value at, const MemoryPolicy& policy) {

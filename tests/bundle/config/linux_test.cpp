@@ -155,7 +155,8 @@ BOOST_AUTO_TEST_CASE(personality) {  // L-36
       {R"({"linux": {"personality": {"domain": "LINUX64"}}})", "/linux/personality/domain",
        "unknown domain"},
       {R"({"linux": {"personality": {"domain": "LINUX", "flags": ["ADDR_NO_RANDOMIZE"]}}})",
-       "/linux/personality/flags/0", "unknown flag \"ADDR_NO_RANDOMIZE\": none is defined"},
+       "/linux/personality/flags/0",
+       "unknown flag \"ADDR_NO_RANDOMIZE\": the specification defines no flag"},
   };
   check_mistakes(kMistakes);
 }
