@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <climits>
 #include <csignal>
-#include <ctime>
 
 #include "bundle/documents/state.hpp"
 #include "linux/base/file_io.hpp"
@@ -109,14 +109,16 @@ std::string without_controls(std::string_view text) { return escape_controls(tex
 std::string in_one_line(std::string_view text) { return escape_controls(text, ""); }
 
 std::string rfc3339_now(int digits) {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  tm broken_down{};
-  ::gmtime_r(&now.tv_sec, &broken_down);  // not localtime: that reads /etc/localtime at every start
-  std::string text = fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", broken_down.tm_year + 1900,
-                                 broken_down.tm_mon + 1, broken_down.tm_mday, broken_down.tm_hour,
-                                 broken_down.tm_min, broken_down.tm_sec);
-  if (digits > 0) text += fmt::format(".{:09}", now.tv_nsec);
+  using namespace std::chrono;  // not gmtime_r: like localtime_r, it reads /etc/localtime
+  const auto now = floor<nanoseconds>(system_clock::now());
+  const auto day = floor<days>(now);
+  const year_month_day date(day);
+  const hh_mm_ss time(now - day);
+  std::string text =
+      fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()),
+                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                  time.hours().count(), time.minutes().count(), time.seconds().count());
+  if (digits > 0) text += fmt::format(".{:09}", time.subseconds().count());
   return text + "Z";
 }
 
