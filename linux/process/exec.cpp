@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
+#include <charconv>
 #include <climits>
 #include <csignal>
+#include <optional>
 
 #include "linux/base/directory_entries.hpp"
 #include "linux/base/text.hpp"
-#include "linux/files/procfs.hpp"
 
 namespace ocirun::linux {
 namespace {
@@ -58,6 +60,31 @@ void close_one_by_one(IsKept is_kept) {
     for (int fd = 0; fd <= descriptor_limit(); ++fd) close_if_unkept(fd);
 }
 
+void reset(int signal) {
+  struct sigaction fresh{};
+  fresh.sa_handler = SIG_DFL;
+  ::sigaction(signal, &fresh, nullptr);
+}
+
+void unblock_signals() {
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+/// The signals of a line of /proc/PID/status, such as "SigIgn:\t0000000000001000". Bit 0 is
+/// signal 1.
+std::optional<std::uint64_t> signals_in(std::string_view status, std::string_view line) {
+  const std::size_t at = status.find(line);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view digits = status.substr(at + line.size(), 16);
+  std::uint64_t signals = 0;
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), signals, 16);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return signals;
+}
+
 bool close_span(int first, int last) {
   return first > last ||
          ::close_range(static_cast<unsigned>(first), static_cast<unsigned>(last), 0) == 0;
@@ -73,12 +100,18 @@ ExecArguments::ExecArguments(std::vector<std::string> arguments,
       envp_(pointers_to(environment_)) {}
 
 void reset_signals() {
-  struct sigaction fresh{};
-  fresh.sa_handler = SIG_DFL;
-  for (int number = 1; number < NSIG; ++number) ::sigaction(number, &fresh, nullptr);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  for (int signal = 1; signal < NSIG; ++signal) reset(signal);
+  unblock_signals();
+}
+
+void reset_signals(const Procfs& procfs) {
+  const std::string status = procfs.read("self/status").value_or("");
+  const auto ignored = signals_in(status, "\nSigIgn:\t");
+  const auto caught = signals_in(status, "\nSigCgt:\t");
+  if (!ignored || !caught) return reset_signals();
+  for (std::uint64_t left = *ignored | *caught; left != 0; left &= left - 1)
+    reset(std::countr_zero(left) + 1);
+  unblock_signals();
 }
 
 void close_descriptors_from(int first) {

@@ -68,7 +68,7 @@ ContainerProcess::ContainerProcess(const bundle::Config& config, const bundle::P
       filter_(std::move(filter)) {}
 
 Result<void> ContainerProcess::set_attributes(const linux::Procfs& procfs) {
-  linux::reset_signals();
+  linux::reset_signals(procfs);
   // Without execCPUAffinity, the process gets all CPUs of the cpuset, not the affinity of ocirun's
   // caller.
   const auto& affinity = process_->final_cpu_affinity;

@@ -95,23 +95,25 @@ BOOST_AUTO_TEST_CASE(a_program_gets_these_arguments_and_this_environment_alone) 
 }
 
 BOOST_AUTO_TEST_CASE(every_signal_has_its_default_again_and_none_is_blocked) {
-  BOOST_TEST(run_in_child(0, [] {
-               sigset_t all;
-               ::sigfillset(&all);
-               ::sigprocmask(SIG_SETMASK, &all, nullptr);
-               for (int number = 1; number <= SIGRTMAX; ++number)
-                 ::signal(number, number % 2 == 0 ? SIG_IGN : +[](int) {});
-               reset_signals();
-               for (int number = 1; number <= SIGRTMAX; ++number) {
-                 struct sigaction now{};
-                 if (::sigaction(number, nullptr, &now) != 0) continue;  // glibc's own two
-                 BOOST_CHECK_MESSAGE(now.sa_handler == SIG_DFL, "signal " << number);
-               }
-               sigset_t mask;
-               ::sigprocmask(SIG_SETMASK, nullptr, &mask);
-               for (int number = 1; number <= SIGRTMAX; ++number)
-                 BOOST_CHECK_MESSAGE(::sigismember(&mask, number) != 1, "signal " << number);
-             }) == 0);
+  const auto procfs = must(Procfs::open(Procfs::Subset::kProcesses));
+  for (const bool by_status : {false, true})
+    BOOST_TEST(run_in_child(0, [&] {
+                 sigset_t all;
+                 ::sigfillset(&all);
+                 ::sigprocmask(SIG_SETMASK, &all, nullptr);
+                 for (int number = 1; number <= SIGRTMAX; ++number)
+                   ::signal(number, number % 2 == 0 ? SIG_IGN : +[](int) {});
+                 by_status ? reset_signals(procfs) : reset_signals();
+                 for (int number = 1; number <= SIGRTMAX; ++number) {
+                   struct sigaction now{};
+                   if (::sigaction(number, nullptr, &now) != 0) continue;  // glibc's own two
+                   BOOST_CHECK_MESSAGE(now.sa_handler == SIG_DFL, "signal " << number);
+                 }
+                 sigset_t mask;
+                 ::sigprocmask(SIG_SETMASK, nullptr, &mask);
+                 for (int number = 1; number <= SIGRTMAX; ++number)
+                   BOOST_CHECK_MESSAGE(::sigismember(&mask, number) != 1, "signal " << number);
+               }) == 0);
 }
 
 // conmon may run us with SIGHUP ignored, which execve would hand on.
