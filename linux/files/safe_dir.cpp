@@ -170,6 +170,11 @@ Result<UniqueFd> SafeDir::make_file(const RootfsPath& path) const {
   return walk(directory_, path, O_PATH, Missing::kMakeFile, 0755);
 }
 
+bool SafeDir::is_entry_name(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos &&
+         name.find('\0') == std::string_view::npos;
+}
+
 Result<SafeDir::Entry> SafeDir::entry(const RootfsPath& path, mode_t mode) const {
   std::string_view name = path.string();
   while (name.ends_with('/')) name.remove_suffix(1);
@@ -177,8 +182,7 @@ Result<SafeDir::Entry> SafeDir::entry(const RootfsPath& path, mode_t mode) const
   const std::string_view parent =
       slash == std::string_view::npos ? std::string_view() : name.substr(0, slash);
   if (slash != std::string_view::npos) name.remove_prefix(slash + 1);
-  if (name.empty() || name == "." || name == ".." || name.find('\0') != std::string_view::npos)
-    return fail(EINVAL, "path {:?}: does not end in a name", path.string());
+  if (!is_entry_name(name)) return fail(EINVAL, "path {:?}: does not end in a name", path.string());
   TRY_ASSIGN(UniqueFd directory, make_directories(RootfsPath(std::string(parent)), mode));
   return Entry{std::move(directory), std::string(name)};
 }

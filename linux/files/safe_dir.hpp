@@ -49,8 +49,10 @@ class SafeDir {
   /// The parent directory of a path (O_PATH) and the last component of the path, for *at calls.
   struct Entry {
     UniqueFd parent;
-    std::string name;  // never "", ".", "..", and without "/"
+    std::string name;  // is_entry_name(name)
   };
+  /// Not "", "." or "..", and without "/" and NUL.
+  static bool is_entry_name(std::string_view name);
   /// Makes missing parents with `mode`. Trailing slashes do not count. Errors: EINVAL if the last
   /// component is missing, "." or "..".
   Result<Entry> entry(const RootfsPath& path, mode_t mode = 0755) const;

@@ -93,32 +93,6 @@ Result<void> check_existing(const SafeDir::Entry& where, const Device& device) {
   return {};
 }
 
-Result<void> bind_node(const SafeDir& root, const Procfs& procfs, SafeDir::Entry where,
-                       const Device& device) {
-  TRY_ASSIGN(const UniqueFd host, open_host_node(device));
-  if (auto existing = sys::fstatat(where.parent, where.name.c_str());
-      existing && is_that_device(*existing, device))
-    return {};
-  TRY_ASSIGN(Cover cover, open_cover(where));
-  const MountPoint point{root, procfs, device.path, std::move(cover.file), false};
-  Placement as_host_node;
-  as_host_node.attributes = kHostNode;
-  TRY(within(place_bind(point, host, as_host_node), "bind the host's node"));
-  return {};
-}
-
-Result<void> make_node(const SafeDir& root, const Procfs& procfs, const Device& device,
-                       NodeSource source) {
-  TRY_ASSIGN(SafeDir::Entry where, root.entry(device.path));
-  if (source == NodeSource::kBindHostNode && device.kind != Device::Kind::kFifo)
-    return bind_node(root, procfs, std::move(where), device);
-  auto made = make_node_at(where, procfs, device);
-  if (!made && made.error().number() == EPERM)
-    return bind_node(root, procfs, std::move(where), device);
-  TRY(std::move(made));
-  return {};
-}
-
 /// False on any error: no link is made then.
 bool exists(const SafeDir& root, const char* path) {
   return root.open(RootfsPath(path), O_PATH | O_NOFOLLOW).has_value();
@@ -153,9 +127,45 @@ std::span<const Device> default_devices() {
   return devices;
 }
 
-Result<void> make_device(const SafeDir& root, const Procfs& procfs, const Device& device,
-                         NodeSource source) {
-  return within(make_node(root, procfs, device, source), "device " + device.path.string());
+Result<void> DeviceMaker::make(const Device& device) {
+  return within(make_node(device), "device " + device.path.string());
+}
+
+Result<void> DeviceMaker::make_node(const Device& device) {
+  TRY(find_place(device.path));
+  if (source_ == NodeSource::kBindHostNode && device.kind != Device::Kind::kFifo)
+    return bind_node(device);
+  const auto made = make_node_at(place_, procfs_, device);
+  if (!made && made.error().number() == EPERM) return bind_node(device);
+  TRY(made);
+  return {};
+}
+
+Result<void> DeviceMaker::find_place(const RootfsPath& path) {
+  const std::string& text = path.string();
+  const std::size_t end = text.rfind('/') + 1;  // 0: a name without a directory
+  const std::string directory = text.substr(0, end);
+  const std::string name = text.substr(end);
+  if (place_.parent && directory == directory_ && SafeDir::is_entry_name(name)) {
+    place_.name = name;
+    return {};
+  }
+  TRY_ASSIGN(place_, root_.entry(path));
+  directory_ = directory;
+  return {};
+}
+
+Result<void> DeviceMaker::bind_node(const Device& device) {
+  TRY_ASSIGN(const UniqueFd host, open_host_node(device));
+  if (auto existing = sys::fstatat(place_.parent, place_.name.c_str());
+      existing && is_that_device(*existing, device))
+    return {};
+  TRY_ASSIGN(Cover cover, open_cover(place_));
+  const MountPoint point{root_, procfs_, device.path, std::move(cover.file), false};
+  Placement as_host_node;
+  as_host_node.attributes = kHostNode;
+  TRY(within(place_bind(point, host, as_host_node), "bind the host's node"));
+  return {};
 }
 
 Result<Cover> open_cover(const SafeDir::Entry& where) {

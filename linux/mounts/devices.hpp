@@ -34,21 +34,38 @@ std::span<const Device> default_devices();
 /// refused (user namespaces, L-25).
 enum class NodeSource { kMakeNode, kBindHostNode };
 
-/// Makes one device node below `root`. Owner and mode are set through the descriptor, then verified
-/// by fstat. The caller's umask has to be 0. An existing node of the same device is left as it is.
-/// A fifo is made with mknod whatever `source` says. Where the kernel refuses mknod (EPERM), the
-/// host's node is bind-mounted instead; a bound node keeps the host's owner and mode. Errors:
-/// another file of that name exists (L-21); the host has no such node; the user namespace does not
-/// map an id (L-24).
-Result<void> make_device(const SafeDir& root, const Procfs& procfs, const Device& device,
-                         NodeSource source);
+/// Makes device nodes below `root`. Keeps the directory of a node open for the next node in it.
+class DeviceMaker {
+ public:
+  DeviceMaker(const SafeDir& root, const Procfs& procfs, NodeSource source)
+      : root_(root), procfs_(procfs), source_(source) {}
+
+  /// Makes one node. Owner and mode are set through the descriptor, then verified by fstat. The
+  /// caller's umask has to be 0. An existing node of the same device is left as it is. A fifo is
+  /// made with mknod whatever `source` says. Where the kernel refuses mknod (EPERM), the host's
+  /// node is bind-mounted instead; a bound node keeps the host's owner and mode. Errors: another
+  /// file of that name exists (L-21); the host has no such node; the user namespace does not map an
+  /// id (L-24).
+  Result<void> make(const Device& device);
+
+ private:
+  Result<void> find_place(const RootfsPath& path);
+  Result<void> make_node(const Device& device);
+  Result<void> bind_node(const Device& device);
+
+  const SafeDir& root_;
+  const Procfs& procfs_;
+  NodeSource source_;
+  std::string directory_;  // the path of place_.parent, with its slash at the end
+  SafeDir::Entry place_;
+};
 
 /// Makes the node with mknod(2) only, in a directory that is already open, and verifies it in the
 /// same way. False: a node of that device existed already. Errors: EPERM where the filesystem or
 /// the user namespace refuses mknod.
 Result<bool> make_node_at(const SafeDir::Entry& where, const Procfs& procfs, const Device& device);
 
-/// Opens the host's node that make_device() binds for `device`: the node of the same path, udev's
+/// Opens the host's node that DeviceMaker binds for `device`: the node of the same path, udev's
 /// link for the device number, or a default device under its own name. Errors: the host has none of
 /// these.
 Result<UniqueFd> open_host_node(const Device& device);

@@ -186,16 +186,16 @@ Result<void> RootfsBuild::make_devices(const bundle::Config& config) {
   if (config.process) [[maybe_unused]]
     const auto ignored = root_->make_directories(RootfsPath(config.process->cwd));
   if (brings_own_dev(config)) return {};
-  const linux::NodeSource source = config.namespaces.contains(NamespaceKind::kUser)
-                                       ? linux::NodeSource::kBindHostNode
-                                       : linux::NodeSource::kMakeNode;
+  linux::DeviceMaker maker(*root_, *procfs_,
+                           config.namespaces.contains(NamespaceKind::kUser)
+                               ? linux::NodeSource::kBindHostNode
+                               : linux::NodeSource::kMakeNode);
   for (const linux::Device& device : linux::default_devices())
     if (std::ranges::find(config.devices, device.path, &linux::Device::path) ==
         config.devices.end())
-      TRY(linux::make_device(*root_, *procfs_, device, source));
+      TRY(maker.make(device));
   for (std::size_t index = 0; index < config.devices.size(); ++index)
-    TRY(within(linux::make_device(*root_, *procfs_, config.devices[index], source),
-               fmt::format("/linux/devices/{}", index)));
+    TRY(within(maker.make(config.devices[index]), fmt::format("/linux/devices/{}", index)));
   return linux::make_device_links(*root_);
 }
 

@@ -131,7 +131,7 @@ void warn_of_devices(const bundle::Config& config, const Log& log) {
     const linux::Device& device = config.devices[index];
     if (device.kind == linux::Device::Kind::kFifo) continue;
     const auto host = linux::open_host_node(device);
-    if (!host) continue;  // make_device() reports the error
+    if (!host) continue;  // DeviceMaker reports the error
     const auto node = linux::sys::fstat(*host);
     if (!node) continue;
     if (const std::string refused = refused_attributes(device, config.id_map, *node);

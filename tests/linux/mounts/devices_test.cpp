@@ -38,6 +38,11 @@ void check_default_devices() {
   }
 }
 
+Result<void> make_device(const SafeDir& root, const Procfs& procfs, const Device& device,
+                         NodeSource source) {
+  return DeviceMaker(root, procfs, source).make(device);
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(devices)
@@ -48,6 +53,24 @@ CHILD_TEST(the_default_devices_are_made, CLONE_NEWNS) {  // L-27
   for (const Device& device : default_devices())
     must(make_device(*scene.root, *scene.procfs, device, NodeSource::kMakeNode));
   check_default_devices();
+}
+
+CHILD_TEST(devices_of_one_maker_are_made_in_the_directories_of_their_paths, CLONE_NEWNS) {
+  Scene scene;
+  scene.attach();
+  DeviceMaker maker(*scene.root, *scene.procfs, NodeSource::kMakeNode);
+  Device device = default_devices()[0];
+  for (const char* path : {"/dev/a", "/dev/b", "/dev/sub/c", "/dev/d", "/e", "sub", "sub2/x"}) {
+    device.path = RootfsPath(path);
+    must(maker.make(device));
+    BOOST_TEST(S_ISCHR(info_of("/tmp/rootfs/" + std::string(path)).st_mode));
+  }
+  for (const char* path : {"/dev/", "/dev/.", "/dev/.."}) {
+    device.path = RootfsPath("/dev/a");
+    must(maker.make(device));  // keeps /dev open
+    device.path = RootfsPath(path);
+    must_fail(maker.make(device));
+  }
 }
 
 CHILD_TEST(the_default_devices_are_bound_in_a_user_namespace,
