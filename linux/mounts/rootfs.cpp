@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,32 +74,63 @@ Result<std::vector<std::string>> kernel_mounts_outside(const std::string& root,
   return found;
 }
 
-Result<bool> is_root(const SafeDir& root, Fd found) {
-  TRY_ASSIGN(const bool same, sys::is_same_file(root.fd(), found));
-  if (!same) return false;
-  TRY_ASSIGN(const std::uint64_t mount, sys::mount_id(root.fd()));
-  TRY_ASSIGN(const std::uint64_t other, sys::mount_id(found));
-  return mount == other;
-}
+/// What a path to be restricted leads to.
+struct Found {
+  UniqueFd file;
+  bool is_directory = false;
+  bool is_root = false;
+};
+
+/// Opens the paths to be restricted below the container's root.
+class Finder {
+ public:
+  static Result<Finder> below(const SafeDir& root) {
+    TRY_ASSIGN(const struct stat info, sys::fstat(root.fd()));
+    return Finder(root, info);
+  }
+
+  const SafeDir& root() const { return root_; }
+
+  /// Nothing where the path does not exist.
+  Result<std::optional<Found>> find(const RootfsPath& path) const {
+    auto file = root_.open(path, O_PATH);
+    if (is_missing(file)) return std::nullopt;
+    if (!file) return std::unexpected(std::move(file).error());
+    TRY_ASSIGN(const struct stat info, sys::fstat(*file));
+    TRY_ASSIGN(const bool is_root, is_the_root(*file, info));
+    return Found{
+        .file = *std::move(file), .is_directory = S_ISDIR(info.st_mode), .is_root = is_root};
+  }
+
+ private:
+  Finder(const SafeDir& root, const struct stat& info) : root_(root), root_info_(info) {}
+
+  Result<bool> is_the_root(Fd file, const struct stat& info) const {
+    if (info.st_dev != root_info_.st_dev || info.st_ino != root_info_.st_ino) return false;
+    TRY_ASSIGN(const std::uint64_t mount, sys::mount_id(root_.fd()));
+    TRY_ASSIGN(const std::uint64_t other, sys::mount_id(file));
+    return mount == other;
+  }
+
+  const SafeDir& root_;
+  struct stat root_info_;
+};
 
 /// The masks of one container. Each cover is attached once and then cloned from its place, because
 /// a detached tree can be cloned only since Linux 6.15.
 class Masks {
  public:
-  Masks(const SafeDir& root, const Procfs& procfs, Fd null, std::string_view mount_label)
-      : root_(root), procfs_(procfs), mount_label_(mount_label) {
+  Masks(const Finder& finder, const Procfs& procfs, Fd null, std::string_view mount_label)
+      : finder_(finder), procfs_(procfs), mount_label_(mount_label) {
     null_.first = null;
   }
 
   Result<void> cover(const RootfsPath& path) {
-    auto target = root_.open(path, O_PATH);
-    if (is_missing(target)) return {};
-    if (!target) return std::unexpected(std::move(target).error());
-    TRY_ASSIGN(const bool whole, is_root(root_, *target));
-    if (whole) return refuse("the root itself cannot be masked");
-    TRY_ASSIGN(const struct stat info, sys::fstat(*target));
-    const MountPoint point{root_, procfs_, path, *std::move(target), false};
-    return S_ISDIR(info.st_mode) ? cover_directory(point) : cover_file(point);
+    TRY_ASSIGN(std::optional<Found> found, finder_.find(path));
+    if (!found) return {};
+    if (found->is_root) return refuse("the root itself cannot be masked");
+    const MountPoint point{finder_.root(), procfs_, path, std::move(found->file), false};
+    return found->is_directory ? cover_directory(point) : cover_file(point);
   }
 
  private:
@@ -125,7 +157,7 @@ class Masks {
       if (done || done.error().number() != ENOSYS) return done;
     }
     // Without detached mounts: the container's own /dev/null, verified through its descriptor.
-    TRY_ASSIGN(null_.owned, root_.open(dev_path("null"), O_PATH | O_NOFOLLOW));
+    TRY_ASSIGN(null_.owned, finder_.root().open(dev_path("null"), O_PATH | O_NOFOLLOW));
     TRY(verify_null(null_.owned));
     null_.first = null_.owned;
     null_.attached = true;
@@ -153,7 +185,7 @@ class Masks {
     return {};
   }
 
-  const SafeDir& root_;
+  const Finder& finder_;
   const Procfs& procfs_;
   std::string_view mount_label_;
   Cover null_;
@@ -167,14 +199,12 @@ bool stands_before(std::span<const RootfsPath> paths, std::size_t index) {
          paths.begin() + static_cast<std::ptrdiff_t>(index);
 }
 
-Result<void> make_read_only(const SafeDir& root, const Procfs& procfs, const RootfsPath& path) {
-  auto target = root.open(path, O_PATH);
-  if (is_missing(target)) return {};
-  if (!target) return std::unexpected(std::move(target).error());
+Result<void> make_read_only(const Finder& finder, const Procfs& procfs, const RootfsPath& path) {
+  TRY_ASSIGN(std::optional<Found> found, finder.find(path));
+  if (!found) return {};
   // A bind onto the root would have no effect, because the process's root is the mount below it.
-  TRY_ASSIGN(const bool whole, is_root(root, *target));
-  if (whole) return make_root_read_only(procfs);
-  const MountPoint point{root, procfs, path, *std::move(target), false};
+  if (found->is_root) return make_root_read_only(procfs);
+  const MountPoint point{finder.root(), procfs, path, std::move(found->file), false};
   Placement placement;
   placement.recursion = Recursion::kTree;  // mounts below stay visible
   placement.attributes.set = MOUNT_ATTR_RDONLY;
@@ -250,7 +280,8 @@ Result<void> make_root_read_only(const Procfs& procfs) {
 Result<void> mask_paths(const SafeDir& root, const Procfs& procfs,
                         std::span<const RootfsPath> paths, Fd verified_null_mount,
                         std::string_view mount_label) {
-  Masks masks(root, procfs, verified_null_mount, mount_label);
+  TRY_ASSIGN(const Finder finder, Finder::below(root));
+  Masks masks(finder, procfs, verified_null_mount, mount_label);
   for (std::size_t i = 0; i < paths.size(); ++i)
     if (!stands_before(paths, i))
       TRY(within(masks.cover(paths[i]),
@@ -260,9 +291,10 @@ Result<void> mask_paths(const SafeDir& root, const Procfs& procfs,
 
 Result<void> make_paths_read_only(const SafeDir& root, const Procfs& procfs,
                                   std::span<const RootfsPath> paths) {
+  TRY_ASSIGN(const Finder finder, Finder::below(root));
   for (std::size_t i = 0; i < paths.size(); ++i)
     if (!stands_before(paths, i))
-      TRY(within(make_read_only(root, procfs, paths[i]),
+      TRY(within(make_read_only(finder, procfs, paths[i]),
                  fmt::format("/linux/readonlyPaths/{}: make {} read-only", i, paths[i].string())));
   return {};
 }
