@@ -245,8 +245,10 @@ void HostCgroup::remove_parents() const {
   const bool all_are_ours = is_below_own_parent();
   for (const Node& node : nodes_)
     for (std::string parent = parent_of(node.path()); parent.size() > node.mount_point().size();
-         parent = parent_of(parent))
+         parent = parent_of(parent)) {
+      if (contains(record_.created_parents, parent)) continue;
       if (!(all_are_ours || is_noted_as_made(parent)) || !remove_directory(parent)) break;
+    }
 }
 
 Result<void> HostCgroup::destroy() {

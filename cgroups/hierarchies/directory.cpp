@@ -111,6 +111,12 @@ bool write_attribute(const Attribute& attribute, Write write) {
 
 bool vanished(const Error& error) { return error.number() == ENOENT || error.number() == ENODEV; }
 
+Result<void> check_is_cgroupfs(const struct statfs& filesystem, const std::string& path) {
+  if (filesystem.f_type == CGROUP_SUPER_MAGIC || filesystem.f_type == CGROUP2_SUPER_MAGIC)
+    return {};
+  return refuse("{} is not in a cgroup filesystem", path);
+}
+
 }  // namespace
 
 Result<Directory> Directory::open(const std::string& path) {
@@ -208,6 +214,17 @@ bool is_noted_as_made(const std::string& path) {
          ::lgetxattr(path.c_str(), kMadeByOcirun.of_user, nullptr, 0) >= 0;
 }
 
+bool is_missing(const std::string& path) {
+  return ::faccessat(AT_FDCWD, path.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT;
+}
+
+Result<void> check_filesystem(const std::string& path) {
+  struct statfs filesystem{};
+  if (::statfs(path.c_str(), &filesystem) == 0) return check_is_cgroupfs(filesystem, path);
+  Error error(errno, "look at " + path);
+  return vanished(error) ? Result<void>{} : std::unexpected(std::move(error));
+}
+
 Result<std::optional<Found>> find_directory(const std::string& path) {
   const Result<UniqueFd> fd = open_at(AT_FDCWD, path, kDirectoryFlags);
   if (!fd && vanished(fd.error())) return std::nullopt;
@@ -216,8 +233,7 @@ Result<std::optional<Found>> find_directory(const std::string& path) {
   struct stat status{};
   if (::fstatfs(fd->get(), &filesystem) != 0 || ::fstat(fd->get(), &status) != 0)
     return fail(errno, "look at {}", path);
-  if (filesystem.f_type != CGROUP_SUPER_MAGIC && filesystem.f_type != CGROUP2_SUPER_MAGIC)
-    return refuse("{} is not in a cgroup filesystem", path);
+  TRY(check_is_cgroupfs(filesystem, path));
   return Found{.owner = status.st_uid};
 }
 

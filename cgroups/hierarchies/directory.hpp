@@ -82,6 +82,11 @@ struct Found {
 };
 Result<std::optional<Found>> find_directory(const std::string& path);
 
+/// Whether nothing has this name. False where that cannot be found out.
+bool is_missing(const std::string& path);
+/// Errors: `path` exists on a filesystem that is no cgroupfs. A missing path is no error.
+Result<void> check_filesystem(const std::string& path);
+
 /// Calls `visit` for every cgroup below `root` and then for `root` itself, children before parents.
 /// Containers nest cgroups as deep and as wide as they like, so neither the stack nor the number of
 /// descriptors grows with them. Cgroups that vanish meanwhile are skipped. The walk ends at the

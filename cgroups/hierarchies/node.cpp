@@ -26,18 +26,17 @@ Result<void> make_parents(const std::string& mount_point, const std::string& pat
   return {};
 }
 
-/// Fills `file` of a cpuset directory from its parent if it is empty.
-Result<void> inherit_file(const std::string& mount_point, const Directory& directory,
-                          const std::string& file) {
-  TRY_ASSIGN(const std::string own, directory.read(file));
-  if (own.find_first_not_of(" \n") != std::string::npos) return {};
+/// The value of `file` of a cpuset directory. An empty one is filled from the parent first; it
+/// stays empty if the parents have no value either.
+Result<std::string> inherited(const std::string& mount_point, const Directory& directory,
+                              const std::string& file) {
+  TRY_ASSIGN(std::string own, directory.read(file));
+  own.resize(own.find_last_not_of(" \n") + 1);
+  if (!own.empty() || directory.path().size() <= mount_point.size()) return own;
   TRY_ASSIGN(const Directory parent, Directory::open(parent_of(directory.path())));
-  std::string inherited = parent.read_or_empty(file);
-  if (inherited.empty() && parent.path().size() > mount_point.size()) {
-    TRY(inherit_file(mount_point, parent, file));
-    inherited = parent.read_or_empty(file);
-  }
-  return inherited.empty() ? Result<void>{} : directory.write(file, inherited);
+  TRY_ASSIGN(std::string above, inherited(mount_point, parent, file));
+  if (!above.empty()) TRY(directory.write(file, above));
+  return above;
 }
 
 /// The no-internal-process rule: a cgroup that holds processes cannot enable controllers for its
@@ -77,7 +76,9 @@ const Node* find_v1(std::span<const Node> nodes, std::string_view controller) {
 
 Result<Made> make_node(const Node& node, std::vector<std::string>& created_parents) {
   node.close();
-  Result<Made> made = make_directory(node.path());
+  // Where another hierarchy lacked the parents, this one most likely lacks them too.
+  Result<Made> made = created_parents.empty() ? make_directory(node.path())
+                                              : Result<Made>(fail(ENOENT, "{}", node.path()));
   for (int i = 0; i < kMakeTries && !made && made.error().number() == ENOENT; ++i) {
     Result<void> parents =
         make_parents(node.mount_point(), parent_of(node.path()), created_parents);
@@ -90,8 +91,9 @@ Result<Made> make_node(const Node& node, std::vector<std::string>& created_paren
 
 Result<void> inherit_cpuset(const Node& node) {
   TRY_ASSIGN(const Directory* directory, node.directory());
-  TRY(inherit_file(node.mount_point(), *directory, "cpuset.cpus"));
-  return inherit_file(node.mount_point(), *directory, "cpuset.mems");
+  TRY(inherited(node.mount_point(), *directory, "cpuset.cpus"));
+  TRY(inherited(node.mount_point(), *directory, "cpuset.mems"));
+  return {};
 }
 
 Result<void> check_domain(const Node& node) {
