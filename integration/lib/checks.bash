@@ -111,7 +111,7 @@ boost_number() {
 }
 
 # integration_tests FILE…: runs each bats file in a sandbox of its own, and counts the TAP lines. Two files for each processor run at
-# once, because tests often wait. systemd.bats begins first, and then the files with the most tests, because these files last longest.
+# once, because tests often wait. The files with the most tests begin first, because these files last longest.
 # Shows the output of a file when the file has ended. The tests with bats' tag "alone", which see what other tests do to the host, run
 # one after the other at the end. The tests with the tag in $omitted do not run.
 omitted=none
@@ -122,7 +122,7 @@ integration_tests() {
     while read -r _ file; do
       if ((++running > 2 * $(nproc))); then wait -n || true; fi
       bats_file "$file" "$reports" "!alone,!$omitted" &
-    done < <(grep -Hc '^@test' "$@" | sed -E '/systemd/s/:/:999/; s/(.*):(.*)/\2 \1/' | sort -rn)
+    done < <(grep -Hc '^@test' "$@" | sed -E 's/(.*):(.*)/\2 \1/' | sort -rn)
     wait
   )
   mkdir "$reports/alone"
@@ -183,7 +183,9 @@ quick_files() {
 
 # Part accidents: tests that try many damages, losses, delays or repetitions, and take minutes.
 accident_files=(integration/{concurrency,damaged,endurance,exhausted,faults,patience,scale}.bats)
-everyday_files() { printf '%s\n' integration/*.bats | grep -vxFf <(printf '%s\n' "${accident_files[@]}"); }
+# Part images: tests that need the root file system of Debian or the image of systemd, which take minutes to make.
+image_files=(integration/{debian,systemd}.bats)
+everyday_files() { printf '%s\n' integration/*.bats | grep -vxFf <(printf '%s\n' "${accident_files[@]}" "${image_files[@]}"); }
 
 conformance() {
   if [[ -z ${OCIRUN_CONFORMANCE_SUITE:-} ]]; then
@@ -213,8 +215,8 @@ engines() {
 v2_files=(integration/{lsm,unified,felt,resources,update,events,rootless}.bats)
 selinux_names='P-16|L-34'
 v2_names='P-9 |R-[0-9]|I-[0-9]|[Cc]group|[Pp]aus|kill|limit|^update|^events'
-# For part asan. (No leak check: LeakSanitizer traces the process, and ocirun is not dumpable.)
-asan_files=(integration/{exec,hooks}.bats)
+# For part asan: exec.bats reaches most of the code; part asan-more runs the other files. (No leak check: LeakSanitizer traces the process, and ocirun is not dumpable.)
+asan_files=(integration/exec.bats)
 # For a virtual machine: all files but those that boot machines themselves and those whose results do not depend on the kernel. Two
 # lists for two machines, one after the other: on a busy host all tests take longer than the time limit of one machine.
 whole_files=(integration/{cli,devices,document,events,exec,felt,hooks,interpreters,kill,legacy,lifecycle,list,lsm,man,mistakes}.bats)
@@ -314,13 +316,12 @@ tidy_one() {
 # --- parts -------------------------------------------------------------------------------------------
 
 # The parts of `./dev test` in their order. `parts` is the default. --landing adds landing_parts, and beside them, in the second lane,
-# machine_parts, which boot virtual machines. --all runs all_parts and all_building_parts. Each part can run alone. Only `integration`
-# and `accidents` make the images of Debian and of systemd; without the images, the
-# parts without-* skip the tests that need them.
+# machine_parts, which boot virtual machines. --all runs all_parts and all_building_parts. Each part can run alone. Only `images` makes
+# the images of Debian and of systemd; without the images, the parts without-* skip the tests that need them.
 parts=(integration advisories conformance)
-landing_parts=(accidents old-kernel engines asan fuzz tidy)
+landing_parts=(images accidents old-kernel engines asan fuzz tidy)
 machine_parts=(limits-v2 selinux)
-all_parts=(integration accidents advisories old-kernel without-{openat2,clone3,mount_setattr,fsopen,pidfd_open,close_range} uml selinux scale
+all_parts=(integration images accidents advisories old-kernel without-{openat2,clone3,mount_setattr,fsopen,pidfd_open,close_range} uml selinux scale
   schedule plain memcheck faults qemu-selinux qemu engines comparison schedulers conformance)
 all_building_parts=(asan fuzz asan-more tidy-all analyzer)
 
@@ -335,8 +336,10 @@ part() {
     integration)
       local files
       mapfile -t files < <(everyday_files)
-      prepare_images
       integration_tests "${files[@]}" ;;
+    images)
+      prepare_images
+      integration_tests "${image_files[@]}" ;;
     accidents) integration_tests "${accident_files[@]}" ;;
     advisories) integration_tests integration/security/*.bats ;;
     old-kernel)
@@ -355,7 +358,9 @@ part() {
     qemu) machine_tests qemu 3600 -f "$qemu_names" "${qemu_files[@]}" ;;
     qemu-selinux) lsm=selinux machine_tests qemu 1200 -f "$selinux_names" integration/lsm.bats ;;
     scale) OCIRUN_TEST_CONTAINERS=1000 BATS_TEST_TIMEOUT=500 integration_tests integration/scale.bats ;;
-    schedule) OCIRUN_TEST_SECONDS=60 integration_tests integration/concurrency.bats ;;
+    schedule)
+      OCIRUN_TEST_SECONDS=60 integration_tests integration/concurrency.bats
+      OCIRUN_TEST_REPETITIONS=500 integration_tests integration/endurance.bats ;;
     plain)
       check "dev build" build dev
       unit_tests dev ;;

@@ -1,0 +1,72 @@
+# What a command costs, in numbers that do not depend on how busy the machine is: system calls, page faults, the size of the
+# executable. The limits are just above what was reached. Whoever makes a command dearer raises its limit in the same commit, and says
+# why; whoever makes a command cheaper lowers it.
+
+load lib/common
+
+setup() {
+  [[ $OCIRUN == */release/* ]] || skip "the limits are those of the release binary"
+  [[ -z ${OCIRUN_TEST_WITHOUT:-} ]] || skip "an older kernel needs other system calls"
+  command -v strace >/dev/null || skip "needs strace"
+  common_setup
+  config '.process.args = ["/bin/true"]'
+  ocirun run --bundle "$BUNDLE" "$ID" # makes the sealed copy of the executable
+}
+
+# calls [-f] COMMAND…: prints the number of system calls, with -f those of the descendants too.
+calls() {
+  local options=()
+  if [[ $1 == -f ]]; then options=(-f) && shift; fi
+  strace -qq "${options[@]}" -o "$TMP/trace" "$OCIRUN" --root "$ROOT" "$@" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || show_output >&2
+  grep -cE '^([0-9]+ +)?[a-z_0-9]+\(' "$TMP/trace"
+}
+
+# hierarchies: prints the number of cgroup hierarchies that ocirun uses.
+hierarchies() { grep -c . /proc/self/cgroup; }
+
+# at_most LIMIT NUMBER WHAT: a number far below the limit is a failure too, because the limit guards nothing then.
+at_most() {
+  echo "# $3: $2, at most $1" >&3
+  [[ $2 -le $1 ]] || { echo "$3: $2, more than $1" && return 1; }
+  [[ $2 -ge $(($1 * 8 / 10)) ]] || { echo "$3: $2, far below the limit of $1: lower the limit in this file" && return 1; }
+}
+
+# page_faults COMMAND…: prints the median of the page faults of eleven calls, descendants included.
+page_faults() {
+  python3 - "$OCIRUN" --root "$ROOT" "$@" <<'END'
+import os, statistics, sys
+def faults():
+    pid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
+    _, status, usage = os.wait4(pid, 0)
+    assert status == 0, status
+    return usage.ru_minflt
+print(int(statistics.median(faults() for _ in range(11))))
+END
+}
+
+@test "system calls of run, without cgroups and for each cgroup hierarchy" {
+  local bare with
+  bare=$(calls -f --cgroup-manager=disabled run --bundle "$BUNDLE" "$ID")
+  with=$(calls -f run --bundle "$BUNDLE" "$ID")
+  at_most 710 "$bare" "run without cgroups"
+  at_most 17 $(((with - bare) / $(hierarchies))) "run, for each hierarchy"
+}
+
+@test "system calls of create, start, state, list, exec and delete" {
+  at_most 195 "$(calls --cgroup-manager=disabled create --bundle "$BUNDLE" "$ID")" "create, the parent alone"
+  at_most 63 "$(calls state "$ID")" state
+  at_most 87 "$(calls list)" "list of one container"
+  at_most 96 "$(calls start "$ID")" start
+  wait_for status_is stopped
+  at_most 94 "$(calls delete "$ID")" delete
+  config '.process.args = ["/bin/sleep", "1000"]'
+  create_and_start
+  at_most 420 "$(calls -f exec "$ID" /bin/true)" exec
+}
+
+@test "page faults of run and state, and the size of the executable" {
+  at_most 182 "$(page_faults run --bundle "$BUNDLE" "$ID")" "page faults of run"
+  ocirun create --bundle "$BUNDLE" "$ID"
+  at_most 70 "$(page_faults state "$ID" | tail -n 1)" "page faults of state"
+  at_most 2400 $(($(stat -c %s "$OCIRUN") / 1024)) "KiB of the executable"
+}
