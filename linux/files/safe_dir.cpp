@@ -170,21 +170,22 @@ Result<UniqueFd> SafeDir::make_file(const RootfsPath& path) const {
   return walk(directory_, path, O_PATH, Missing::kMakeFile, 0755);
 }
 
-bool SafeDir::is_entry_name(std::string_view name) {
-  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos &&
-         name.find('\0') == std::string_view::npos;
+Result<std::pair<std::string, std::string>> SafeDir::split(const RootfsPath& path) {
+  std::string_view text = path.string();
+  while (text.ends_with('/')) text.remove_suffix(1);
+  const std::size_t slash = text.rfind('/');
+  const bool has_parent = slash != std::string_view::npos;
+  const std::string_view parent = has_parent ? text.substr(0, slash) : std::string_view();
+  const std::string_view name = has_parent ? text.substr(slash + 1) : text;
+  if (name.empty() || name == "." || name == ".." || name.find('\0') != std::string_view::npos)
+    return fail(EINVAL, "path {:?}: does not end in a name", path.string());
+  return std::pair(std::string(parent), std::string(name));
 }
 
 Result<SafeDir::Entry> SafeDir::entry(const RootfsPath& path, mode_t mode) const {
-  std::string_view name = path.string();
-  while (name.ends_with('/')) name.remove_suffix(1);
-  const std::size_t slash = name.rfind('/');
-  const std::string_view parent =
-      slash == std::string_view::npos ? std::string_view() : name.substr(0, slash);
-  if (slash != std::string_view::npos) name.remove_prefix(slash + 1);
-  if (!is_entry_name(name)) return fail(EINVAL, "path {:?}: does not end in a name", path.string());
-  TRY_ASSIGN(UniqueFd directory, make_directories(RootfsPath(std::string(parent)), mode));
-  return Entry{std::move(directory), std::string(name)};
+  TRY_ASSIGN(auto parts, split(path));
+  TRY_ASSIGN(UniqueFd directory, make_directories(RootfsPath(std::move(parts.first)), mode));
+  return Entry{std::move(directory), std::move(parts.second)};
 }
 
 }  // namespace ocirun::linux

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "linux/base/error.hpp"
 #include "linux/base/paths.hpp"
@@ -49,12 +50,12 @@ class SafeDir {
   /// The parent directory of a path (O_PATH) and the last component of the path, for *at calls.
   struct Entry {
     UniqueFd parent;
-    std::string name;  // is_entry_name(name)
+    std::string name;  // never "", ".", "..", and without "/" and NUL
   };
-  /// Not "", "." or "..", and without "/" and NUL.
-  static bool is_entry_name(std::string_view name);
-  /// Makes missing parents with `mode`. Trailing slashes do not count. Errors: EINVAL if the last
-  /// component is missing, "." or "..".
+  /// The path of an entry's parent, and the entry's name. Trailing slashes do not count. Errors:
+  /// EINVAL if the last component is missing, "." or "..".
+  static Result<std::pair<std::string, std::string>> split(const RootfsPath& path);
+  /// Makes missing parents with `mode`. Errors: those of split().
   Result<Entry> entry(const RootfsPath& path, mode_t mode = 0755) const;
 
  private:

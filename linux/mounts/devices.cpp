@@ -142,16 +142,14 @@ Result<void> DeviceMaker::make_node(const Device& device) {
 }
 
 Result<void> DeviceMaker::find_place(const RootfsPath& path) {
-  const std::string& text = path.string();
-  const std::size_t end = text.rfind('/') + 1;  // 0: a name without a directory
-  const std::string directory = text.substr(0, end);
-  const std::string name = text.substr(end);
-  if (place_.parent && directory == directory_ && SafeDir::is_entry_name(name)) {
-    place_.name = name;
+  TRY_ASSIGN(auto parts, SafeDir::split(path));
+  auto& [directory, name] = parts;
+  if (place_.parent && directory == directory_) {
+    place_.name = std::move(name);
     return {};
   }
   TRY_ASSIGN(place_, root_.entry(path));
-  directory_ = directory;
+  directory_ = std::move(directory);
   return {};
 }
 

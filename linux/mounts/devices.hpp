@@ -56,7 +56,7 @@ class DeviceMaker {
   const SafeDir& root_;
   const Procfs& procfs_;
   NodeSource source_;
-  std::string directory_;  // the path of place_.parent, with its slash at the end
+  std::string directory_;  // the path of place_.parent
   SafeDir::Entry place_;
 };
 

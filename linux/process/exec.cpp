@@ -14,6 +14,7 @@
 
 #include "linux/base/directory_entries.hpp"
 #include "linux/base/text.hpp"
+#include "linux/files/procfs.hpp"
 
 namespace ocirun::linux {
 namespace {
@@ -73,11 +74,12 @@ void unblock_signals() {
 }
 
 /// The signals of a line of /proc/PID/status, such as "SigIgn:\t0000000000001000". Bit 0 is
-/// signal 1.
+/// signal 1. Nothing on an architecture with more than 64 signals.
 std::optional<std::uint64_t> signals_in(std::string_view status, std::string_view line) {
   const std::size_t at = status.find(line);
   if (at == std::string_view::npos) return std::nullopt;
-  const std::string_view digits = status.substr(at + line.size(), 16);
+  status.remove_prefix(at + line.size());
+  const std::string_view digits = status.substr(0, status.find('\n'));
   std::uint64_t signals = 0;
   const auto [end, error] =
       std::from_chars(digits.data(), digits.data() + digits.size(), signals, 16);

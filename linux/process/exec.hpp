@@ -5,9 +5,10 @@
 #include <vector>
 
 #include "linux/base/unique_fd.hpp"
-#include "linux/files/procfs.hpp"
 
 namespace ocirun::linux {
+
+class Procfs;
 
 /// argv and envp for execve(2): pointers into strings that live as long as this object.
 class ExecArguments {
@@ -26,8 +27,8 @@ class ExecArguments {
 /// Sets the default disposition for every signal, and an empty signal mask, as a new program
 /// expects it (the caller of the runtime may ignore SIGHUP).
 void reset_signals();
-/// The same with three system calls instead of one for each signal: resets only the signals that
-/// self/status names as ignored or caught. All signals if that file cannot be read.
+/// The same with fewer system calls: resets only the signals that self/status names as ignored or
+/// caught. All signals if that file cannot be read.
 void reset_signals(const Procfs& procfs);
 
 /// Closes every descriptor from `first` on: with close_range(2), or before Linux 5.9 those that

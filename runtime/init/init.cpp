@@ -97,7 +97,7 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
     rootfs.close();                 // a created container waits without directory descriptors
     TRY(process.restrict(parent));  // limits, filter, user, capabilities
   } else {
-    linux::reset_signals();
+    linux::reset_signals(rootfs.procfs());
     end_on_termination_signals();
     rootfs.close();
   }
