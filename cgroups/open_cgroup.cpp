@@ -49,7 +49,7 @@ Result<std::unique_ptr<Cgroup>> make_cgroup(const Layout& layout, const Placemen
 Result<std::unique_ptr<Cgroup>> open_cgroup(Record record) {
   TRY(check_shape(record));
   for (const auto& [controllers, directory] : record.directories)
-    TRY(within(check_filesystem(directory), "the container's record"));
+    TRY(within(check_is_in_cgroupfs(directory), "the container's record"));
   if (!record.unit.empty()) return std::make_unique<SystemdCgroup>(std::move(record));
   return std::make_unique<HostCgroup>(std::move(record));
 }
@@ -59,7 +59,7 @@ Result<FreezerState> freezer_state_of(const Record& record) {
   std::vector<Node> nodes = nodes_of(record);
   std::erase_if(nodes, [](const Node& node) { return !node.unified() && !node.has("freezer"); });
   for (const Node& node : nodes)
-    TRY(within(check_filesystem(node.path()), "the container's record"));
+    TRY(within(check_is_in_cgroupfs(node.path()), "the container's record"));
   return read_freezer(nodes);
 }
 

@@ -246,7 +246,7 @@ void HostCgroup::remove_parents() const {
   for (const Node& node : nodes_)
     for (std::string parent = parent_of(node.path()); parent.size() > node.mount_point().size();
          parent = parent_of(parent)) {
-      if (contains(record_.created_parents, parent)) continue;
+      if (contains(record_.created_parents, parent)) continue;  // removed above
       if (!(all_are_ours || is_noted_as_made(parent)) || !remove_directory(parent)) break;
     }
 }

@@ -82,7 +82,7 @@ std::vector<std::string> missing_parents(const Record& record) {
     const std::size_t mount_point = directory.size() - record.path.size();
     for (std::string parent = parent_of(directory); parent.size() > mount_point;
          parent = parent_of(parent)) {
-      if (!is_missing(parent)) break;
+      if (!does_not_exist(parent)) break;
       missing.push_back(parent);
     }
   }

@@ -214,11 +214,12 @@ bool is_noted_as_made(const std::string& path) {
          ::lgetxattr(path.c_str(), kMadeByOcirun.of_user, nullptr, 0) >= 0;
 }
 
-bool is_missing(const std::string& path) {
-  return ::faccessat(AT_FDCWD, path.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT;
+bool does_not_exist(const std::string& path) {
+  struct stat status{};
+  return ::lstat(path.c_str(), &status) != 0 && errno == ENOENT;
 }
 
-Result<void> check_filesystem(const std::string& path) {
+Result<void> check_is_in_cgroupfs(const std::string& path) {
   struct statfs filesystem{};
   if (::statfs(path.c_str(), &filesystem) == 0) return check_is_cgroupfs(filesystem, path);
   Error error(errno, "look at " + path);

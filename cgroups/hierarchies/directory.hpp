@@ -83,9 +83,11 @@ struct Found {
 Result<std::optional<Found>> find_directory(const std::string& path);
 
 /// Whether nothing has this name. False where that cannot be found out.
-bool is_missing(const std::string& path);
-/// Errors: `path` exists on a filesystem that is no cgroupfs. A missing path is no error.
-Result<void> check_filesystem(const std::string& path);
+bool does_not_exist(const std::string& path);
+/// With a single system call. Follows symlinks and takes files: Directory::open(), walk() and
+/// remove_directory() refuse these. Errors: `path` is on a filesystem that is no cgroupfs, or
+/// cannot be looked at. A missing path is no error.
+Result<void> check_is_in_cgroupfs(const std::string& path);
 
 /// Calls `visit` for every cgroup below `root` and then for `root` itself, children before parents.
 /// Containers nest cgroups as deep and as wide as they like, so neither the stack nor the number of

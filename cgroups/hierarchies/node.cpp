@@ -26,15 +26,16 @@ Result<void> make_parents(const std::string& mount_point, const std::string& pat
   return {};
 }
 
-/// The value of `file` of a cpuset directory. An empty one is filled from the parent first; it
-/// stays empty if the parents have no value either.
-Result<std::string> inherited(const std::string& mount_point, const Directory& directory,
-                              const std::string& file) {
+/// Fills `file` of a cpuset directory from the parents if it is empty. Returns its value, which is
+/// empty where no parent has one.
+Result<std::string> fill_from_parents(const std::string& mount_point, const Directory& directory,
+                                      const std::string& file) {
+  if (directory.path().size() <= mount_point.size()) return directory.read_or_empty(file);
   TRY_ASSIGN(std::string own, directory.read(file));
   own.resize(own.find_last_not_of(" \n") + 1);
-  if (!own.empty() || directory.path().size() <= mount_point.size()) return own;
+  if (!own.empty()) return own;
   TRY_ASSIGN(const Directory parent, Directory::open(parent_of(directory.path())));
-  TRY_ASSIGN(std::string above, inherited(mount_point, parent, file));
+  TRY_ASSIGN(std::string above, fill_from_parents(mount_point, parent, file));
   if (!above.empty()) TRY(directory.write(file, above));
   return above;
 }
@@ -77,22 +78,23 @@ const Node* find_v1(std::span<const Node> nodes, std::string_view controller) {
 Result<Made> make_node(const Node& node, std::vector<std::string>& created_parents) {
   node.close();
   // Where another hierarchy lacked the parents, this one most likely lacks them too.
-  Result<Made> made = created_parents.empty() ? make_directory(node.path())
-                                              : Result<Made>(fail(ENOENT, "{}", node.path()));
-  for (int i = 0; i < kMakeTries && !made && made.error().number() == ENOENT; ++i) {
-    Result<void> parents =
-        make_parents(node.mount_point(), parent_of(node.path()), created_parents);
-    if (!parents && parents.error().number() != ENOENT)
-      return std::unexpected(std::move(parents).error());
-    made = make_directory(node.path());
+  bool parents_first = !created_parents.empty();
+  for (int tries = 0;; ++tries, parents_first = true) {
+    if (parents_first) {
+      Result<void> parents =
+          make_parents(node.mount_point(), parent_of(node.path()), created_parents);
+      if (!parents && parents.error().number() != ENOENT)
+        return std::unexpected(std::move(parents).error());
+    }
+    Result<Made> made = make_directory(node.path());
+    if (made || made.error().number() != ENOENT || tries == kMakeTries) return made;
   }
-  return made;
 }
 
 Result<void> inherit_cpuset(const Node& node) {
   TRY_ASSIGN(const Directory* directory, node.directory());
-  TRY(inherited(node.mount_point(), *directory, "cpuset.cpus"));
-  TRY(inherited(node.mount_point(), *directory, "cpuset.mems"));
+  TRY(fill_from_parents(node.mount_point(), *directory, "cpuset.cpus"));
+  TRY(fill_from_parents(node.mount_point(), *directory, "cpuset.mems"));
   return {};
 }
 

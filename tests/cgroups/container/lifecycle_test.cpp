@@ -87,6 +87,20 @@ BOOST_AUTO_TEST_CASE(a_parent_that_was_made_goes_with_the_last_container_whoever
   BOOST_TEST(!parents_are_left());
 }
 
+BOOST_AUTO_TEST_CASE(a_parent_goes_also_above_one_that_the_last_container_made_itself) {
+  {
+    TestCgroup second("shared/own/two");
+    {
+      TestCgroup first("shared/one");
+      first.create();
+      second.create();
+      BOOST_TEST(!second->record().created_parents.empty());
+    }
+    BOOST_TEST(parents_are_left());
+  }
+  BOOST_TEST(!parents_are_left());
+}
+
 BOOST_AUTO_TEST_CASE(a_parent_that_somebody_else_made_stays_empty) {
   const std::string parent = "/ocirun-test-" + std::to_string(::getpid());
   const auto layout = host_layout();
