@@ -7,20 +7,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 # shellcheck source=integration/clients/containerd_setup.bash
 source "$(dirname "${BASH_SOURCE[0]}")/containerd_setup.bash"
 
-cat >"$WORK/config.toml" <<END
-version = 2
-root = "$WORK/root"
-state = "/run/c8d"
-disabled_plugins = ["io.containerd.grpc.v1.cri", "io.containerd.snapshotter.v1.btrfs", "io.containerd.snapshotter.v1.zfs"]
-[grpc]
-address = "/run/c8d.sock"
-[ttrpc]
-address = "/run/c8d.ttrpc"
-END
-start_containerd() { daemon containerd containerd --config "$WORK/config.toml" && eventually ctr version; }
 check "containerd starts" start_containerd
 
-import_image() { make_image "" && ctr images import --snapshotter native "$WORK/oci.tar"; }
 check "import of an image" import_image
 
 NAME=${OCIRUN_TEST_MARK}c8d

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2016 # what is quoted is for the shell in the container
-# Makes the image for the lists of containerd (ctr) and cri.
+# Starts containerd for ctr, and makes the image for the lists of containerd (ctr) and cri.
 export CONTAINERD_ADDRESS=/run/c8d.sock
 
 # make_image [CONFIG-FIELDS]: makes $WORK/oci.tar, an OCI image of one layer. ctr imports no other format.
@@ -23,3 +23,19 @@ put() {
   cp "$1" "$WORK/oci/blobs/sha256/$sum"
   echo "$sum"
 }
+
+# start_containerd: a containerd without CRI. cri.bash has a configuration of its own.
+start_containerd() {
+  cat >"$WORK/config.toml" <<END
+version = 2
+root = "$WORK/root"
+state = "/run/c8d"
+disabled_plugins = ["io.containerd.grpc.v1.cri", "io.containerd.snapshotter.v1.btrfs", "io.containerd.snapshotter.v1.zfs"]
+[grpc]
+address = "/run/c8d.sock"
+[ttrpc]
+address = "/run/c8d.ttrpc"
+END
+  daemon containerd containerd --config "$WORK/config.toml" && eventually ctr version
+}
+import_image() { make_image "" && ctr images import --snapshotter native "$WORK/oci.tar"; }

@@ -1,4 +1,7 @@
+#include <filesystem>
+
 #include "tests/cgroups/container/kernel_fixture.hpp"
+#include "tests/scratch.hpp"
 
 using namespace ocirun;
 using namespace ocirun::cgroups;
@@ -33,6 +36,21 @@ BOOST_AUTO_TEST_CASE(a_forged_record_is_no_way_to_other_directories) {
         refused({.path = "/a/b", .directories = {{"cpu", "/x/a/b"}}, .created_parents = {parent}})
             .contains("is not above its cgroup"),
         parent);
+}
+
+BOOST_AUTO_TEST_CASE(a_record_that_names_a_symlink_reaches_no_cgroup,
+                     *boost::unit_test::precondition(host_has())) {
+  const ocirun::test::Scratch scratch;
+  TestCgroup cgroup("aim");
+  cgroup.create();
+  std::filesystem::create_directory_symlink(cgroup->record().directories.front().second,
+                                            scratch / "link");
+  const auto forged = must(open_cgroup(
+      {.path = "/link", .directories = {{"cpu", scratch / "link"}}, .created_parents = {}}));
+  must_fail(forged->pids());
+  must_fail(forged->signal_all(0));
+  must_fail(forged->destroy());
+  BOOST_TEST(cgroup.exists());
 }
 
 BOOST_AUTO_TEST_CASE(a_record_of_another_user_must_be_what_the_host_would_give,
