@@ -215,7 +215,8 @@ engines() {
 v2_files=(integration/{lsm,unified,felt,resources,update,events,rootless}.bats)
 selinux_names='P-16|L-34'
 v2_names='P-9 |R-[0-9]|I-[0-9]|[Cc]group|[Pp]aus|kill|limit|^update|^events'
-# For part asan: exec.bats reaches most of the code; part asan-more runs the other files. (No leak check: LeakSanitizer traces the process, and ocirun is not dumpable.)
+# For part asan: exec.bats reaches most of the code; part asan-more runs the other files. (No leak check: LeakSanitizer traces the
+# process, and ocirun is not dumpable.)
 asan_files=(integration/exec.bats)
 # For a virtual machine: all files but those that boot machines themselves and those whose results do not depend on the kernel. Two
 # lists for two machines, one after the other: on a busy host all tests take longer than the time limit of one machine.
