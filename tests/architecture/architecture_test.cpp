@@ -27,6 +27,7 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
     {"hooks", {"hooks", "linux"}},
     {"bundle", {"bundle", "cgroups", "hooks", "linux"}},
     {"runtime", {"runtime", "bundle", "cgroups", "hooks", "linux"}},
+    {"pods", {"pods", "bundle", "linux"}},  // a client of the runtime's command line
 };
 
 /// The folders ("rooms") of the README's architecture picture, from the top: "runtime/cli", …,
@@ -42,7 +43,7 @@ std::vector<std::string> read_rooms() {
       if (!rooms.empty()) break;
       continue;
     }
-    in_picture = in_picture || line.starts_with("runtime/   cli ");
+    in_picture = in_picture || line.starts_with("pods/      cli ");
     std::smatch match;
     if (!in_picture || !std::regex_match(line, match, row)) continue;
     if (match[1].matched) floor = match[1];
