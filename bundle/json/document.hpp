@@ -24,9 +24,10 @@ struct Node {
   };
   Kind kind = Kind::kNull;
   bool boolean = false;
+  bool plain = false;            // a kString that YAML writes without quotes
   std::uint32_t index = 0;       // in its array
   std::string_view key;          // in its object
-  std::string_view text;         // of kString and kOther
+  std::string_view text;         // of kString and kOther; in YAML, of kNegative and kNatural too
   std::uint64_t number = 0;      // of kNatural; of kNegative in two's complement
   const Node* parent = nullptr;  // nullptr for the root
   Node* first = nullptr;         // of kArray, kObject

@@ -90,7 +90,7 @@ class Fields {
           },
           rows_);
       if (known) continue;
-      if (unknown_ == Unknown::kRefused) member.problem("is not a known member");
+      if (unknown_ == Unknown::kRefused) refuse_name(member, keys());
       if (at.report().tells_unknown_names()) unknown_name(member, keys());
     }
     std::apply(

@@ -78,6 +78,12 @@ void unknown_name(Value at, std::span<const std::string_view> known) {
   at.warning("unknown name, ignored");
 }
 
+void refuse_name(Value at, std::span<const std::string_view> known) {
+  const std::string_view near = nearest(at.key(), known);
+  if (!near.empty()) return at.problem("unknown name (did you mean {}?)", near);
+  at.problem("unknown name (known: {})", comma_list(known));
+}
+
 void unknown_word(Value at, std::string_view what, std::span<const std::string_view> known) {
   const std::string_view near = nearest(at.node().text, known);
   if (!near.empty()) return at.problem("unknown {} {} (did you mean {}?)", what, found(at), near);

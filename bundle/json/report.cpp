@@ -9,19 +9,23 @@ namespace {
 
 /// Adds `sentence` unless the list has it: the one list of capabilities of a 0.5 document is read
 /// three times (SD-5).
-void add(std::vector<std::string>& list, std::string sentence) {
-  if (list.size() < Report::kMaxListed && std::ranges::find(list, sentence) == list.end())
-    list.push_back(std::move(sentence));
+void add(std::vector<std::string>& list, std::string sentence, std::vector<const Node*>& nodes,
+         const Node* node) {
+  if (list.size() == Report::kMaxListed || std::ranges::find(list, sentence) != list.end()) return;
+  list.push_back(std::move(sentence));
+  nodes.push_back(node);
 }
 
 }  // namespace
 
-void Report::problem(std::string sentence) {
+void Report::problem(std::string sentence, const Node* node) {
   ++problem_count_;
-  add(problems_, std::move(sentence));
+  add(problems_, std::move(sentence), nodes_of_problems_, node);
 }
 
-void Report::warning(std::string sentence) { add(warnings_, std::move(sentence)); }
+void Report::warning(std::string sentence, const Node* node) {
+  add(warnings_, std::move(sentence), nodes_of_warnings_, node);
+}
 
 bool Report::has_problem_below(std::string_view pointer) const {
   return std::ranges::any_of(problems_, [&](const std::string& sentence) {

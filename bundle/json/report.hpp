@@ -8,6 +8,8 @@
 
 namespace ocirun::bundle {
 
+struct Node;
+
 /// Whether unknown names in a document give warnings. The specification wants them ignored (D-4),
 /// so `create` and `run` pass them over. `validate`, `exec --process` and `update --resources` tell
 /// them.
@@ -24,14 +26,18 @@ class Report {
   explicit Report(UnknownNames unknown_names = UnknownNames::kPassedOver)
       : unknown_names_(unknown_names) {}
 
-  void problem(std::string sentence);
-  void warning(std::string sentence);
+  /// `node`: the value that the sentence is about, for a caller that knows the lines of its values.
+  void problem(std::string sentence, const Node* node = nullptr);
+  void warning(std::string sentence, const Node* node = nullptr);
 
   bool tells_unknown_names() const { return unknown_names_ == UnknownNames::kTold; }
   bool ok() const { return problem_count_ == 0; }
   std::size_t problem_count() const { return problem_count_; }
   std::vector<std::string>& problems() { return problems_; }
   std::vector<std::string>& warnings() { return warnings_; }
+  /// The values that the sentences are about, by the index of the sentence; nullptr: none.
+  const std::vector<const Node*>& nodes_of_problems() const { return nodes_of_problems_; }
+  const std::vector<const Node*>& nodes_of_warnings() const { return nodes_of_warnings_; }
 
   /// Whether a problem of the value at `pointer`, or of a value below it, is listed. A rule that
   /// needs the value is then skipped, because it would only report the same mistake again.
@@ -39,6 +45,7 @@ class Report {
 
  private:
   std::vector<std::string> problems_, warnings_;
+  std::vector<const Node*> nodes_of_problems_, nodes_of_warnings_;
   std::size_t problem_count_ = 0;
   UnknownNames unknown_names_;
 };

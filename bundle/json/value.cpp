@@ -20,11 +20,12 @@ void Value::complain(std::string_view name, fmt::string_view format, fmt::format
   std::string sentence = name.empty() ? pointer_to(*node_) : pointer_below(*node_, name);
   sentence += ": ";
   sentence += fmt::vformat(format, args);
-  report_->problem(std::move(sentence));
+  const Node* member = name.empty() ? nullptr : node_->find(name);
+  report_->problem(std::move(sentence), member != nullptr ? member : node_);
 }
 
 void Value::warn(fmt::string_view format, fmt::format_args args) const {
-  report_->warning(pointer_to(*node_) + ": " + fmt::vformat(format, args));
+  report_->warning(pointer_to(*node_) + ": " + fmt::vformat(format, args), node_);
 }
 
 std::string reason(const Error& error) {

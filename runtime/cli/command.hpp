@@ -78,8 +78,8 @@ class Arguments {
 /// belongs to another program (exec, ps).
 enum class OptionPlacement { kAnywhere, kUntilPositional };
 /// kSealed: the command makes processes in containers, so it runs from the sealed copy of the
-/// executable (CVE-2019-5736).
-enum class Executable { kPlain, kSealed };
+/// executable (CVE-2019-5736). kOther: another program of ocirun has the command, and its options.
+enum class Executable { kPlain, kSealed, kOther };
 
 struct Invocation {
   const GlobalOptions& options;

@@ -23,6 +23,11 @@ Result<int> run_state(const Invocation&);
 Result<int> run_update(const Invocation&);
 Result<int> run_validate(const Invocation&);
 
+/// Executes the program of the command `pod`. `options`: the words before the command; `operands`:
+/// those behind it. Returns only if that fails.
+Error become_pod_program(std::span<const std::string> options,
+                         std::span<const std::string> operands);
+
 /// Prints to stdout. Errors: it is closed or full.
 Result<void> print(std::string_view text);
 

@@ -5,6 +5,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 
 #include "bundle/json/nearest.hpp"
@@ -210,8 +211,13 @@ int run_words(int argc, char** argv) {
 
   const Command* command = find_command(words[consumed]);
   if (command == nullptr) return usage_error(unknown_command(words[consumed]));
-  if (wants_help) return print_and_exit(help_text(*command));
   const std::span<const std::string> rest = std::span(words).subspan(consumed + 1);
+  if (command->executable == Executable::kOther) {
+    if (wants_help) return usage_error(become_pod_program({}, std::array{std::string("--help")}));
+    if (const auto options = read_globals(*globals); !options) return usage_error(options.error());
+    return usage_error(become_pod_program(std::span(words).first(consumed), rest));
+  }
+  if (wants_help) return print_and_exit(help_text(*command));
   for (const std::string& word : rest) {
     if (word == "--help" || word == "-h") return print_and_exit(help_text(*command));
     if (!word.starts_with('-') && command->placement == OptionPlacement::kUntilPositional) break;

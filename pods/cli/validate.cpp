@@ -1,0 +1,67 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "bundle/json/document.hpp"
+#include "linux/base/syscalls.hpp"
+#include "pods/cli/commands.hpp"
+#include "pods/documents/needs.hpp"
+#include "pods/documents/workload.hpp"
+
+namespace ocirun::pods::cli {
+namespace {
+
+Result<std::string> read_document(const std::string& file) {
+  if (file == "-") return linux::sys::read_all(Fd{STDIN_FILENO}, bundle::Document::kMaxSize);
+  TRY_ASSIGN(const UniqueFd opened,
+             linux::sys::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  return linux::sys::read_all(opened, bundle::Document::kMaxSize);
+}
+
+std::string_view plural(std::size_t count) { return count == 1 ? "" : "s"; }
+
+/// "app.yaml is valid: OAM ContainerizedWorkload "web" with 2 containers"
+std::string praise(const Workload& workload) {
+  const std::size_t count = workload.pod.containers.size();
+  std::string line = fmt::format("{} is valid: {}", workload.file, name_of(workload.pod.kind));
+  if (!workload.pod.name.empty()) line += fmt::format(" \"{}\"", workload.pod.name);
+  line += fmt::format(" with {} container{}", count, plural(count));
+  if (const std::size_t inits = workload.pod.init_containers.size(); inits != 0)
+    line += fmt::format(" and {} init container{}", inits, plural(inits));
+  return line + '\n';
+}
+
+/// The lines of one document; `bad` counts what `pod run` would not accept.
+std::string report(const Workload& workload, std::size_t& bad) {
+  std::string lines;
+  for (const std::string& problem : workload.problems) lines += fmt::format("error: {}\n", problem);
+  for (const std::string& warning : workload.warnings)
+    lines += fmt::format("warning: {}\n", warning);
+  bad += workload.problem_count;
+  if (workload.problem_count != 0) return lines;
+  for (const Elsewhere& part : workload.pod.elsewhere)
+    lines += fmt::format("error: {}: {}\n", workload.at(part.place), part.sentence);
+  std::size_t refusals = workload.pod.elsewhere.size();
+  for (const Need& need : needs_of(workload.pod)) {
+    lines += fmt::format("{}: {}: {}\n", need.is_fault ? "error" : "needs", workload.at(need.place),
+                         need.sentence);
+    if (need.is_fault) ++refusals;
+  }
+  if (refusals == 0) lines += praise(workload);
+  bad += refusals;
+  return lines;
+}
+
+}  // namespace
+
+Result<int> run_validate(std::span<const std::string> operands) {
+  std::size_t bad = 0;
+  for (const std::string& file : operands) {
+    const std::string name = file == "-" ? "standard input" : file;
+    TRY_ASSIGN(const std::string text, within(read_document(file), name));
+    TRY(print(report(read_workload(name, text), bad)));
+  }
+  if (bad == 0) return 0;
+  return refuse("{} error{}", bad, plural(bad));
+}
+
+}  // namespace ocirun::pods::cli

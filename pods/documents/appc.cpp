@@ -1,0 +1,300 @@
+#include <algorithm>
+
+#include "linux/base/name_table.hpp"
+#include "pods/documents/appc_types.hpp"
+#include "pods/documents/readers.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+using bundle::exact_fields;
+using bundle::field;
+using bundle::found;
+using bundle::list_of;
+using bundle::part;
+using bundle::required;
+using bundle::required_part;
+
+constexpr auto kVariable = [](Value at, EnvVariable& out) {
+  static constexpr auto kTable = placed(
+      exact_fields<EnvVariable>(required("name", &EnvVariable::name, nonempty_string),
+                                required_part("value", [](Value value, EnvVariable& variable) {
+                                  return string(value, variable.value.emplace<std::string>());
+                                })));
+  if (!kTable(at, out)) return false;
+  if (!out.name.contains('=')) return true;
+  at.problem_at("name", "must not contain \"=\"");
+  return false;
+};
+
+constexpr auto environment = unique_list_of(kVariable, by("name", &EnvVariable::name));
+
+constexpr auto kMountPoint =
+    placed(exact_fields<MountPoint>(required("name", &MountPoint::name, ac_name),
+                                    required("path", &MountPoint::path, container_path),
+                                    field("readOnly", &MountPoint::read_only, boolean)));
+
+constexpr auto mount_points =
+    unique_list_of(kMountPoint, by("name", &MountPoint::name), by("path", &MountPoint::path));
+
+constexpr linux::Named<Protocol> kProtocols[] = {{"tcp", Protocol::kTcp}, {"udp", Protocol::kUdp}};
+
+/// A port as an image manifest has it.
+constexpr auto kPort = placed(exact_fields<Port>(
+    required("name", &Port::name, ac_name), required("port", &Port::number, port_number),
+    required(
+        "protocol", &Port::protocol,
+        bundle::word(
+            "protocol", [](std::string_view word) { return linux::value_of(kProtocols, word); },
+            [] { return linux::names_of(kProtocols); })),
+    part("count",
+         [](Value at, Port&) {
+           std::uint16_t count = 1;
+           if (!port_number(at, count)) return false;
+           if (count == 1) return true;
+           at.problem("must be 1, not {}: list each port by itself", count);
+           return false;
+         }),
+    part("socketActivated", [](Value at, Port&) {
+      bool activated = false;
+      if (!boolean(at, activated)) return false;
+      if (!activated) return true;
+      at.problem("must be false: nothing passes sockets to an app");
+      return false;
+    })));
+
+constexpr auto ports = unique_list_of(kPort, by("name", &Port::name));
+
+bool gids(Value at, std::vector<Gid>& out) { return list_of(bundle::gid)(at, out); }
+
+/// A user or a group of the app: a number, or a name of the image's own files.
+bool account(Value at, std::string& out) {
+  if (!nonempty_string(at, out)) return false;
+  if (!out.starts_with('/')) return true;
+  at.problem("must be a number or a name, not the path {}: the owner of a file is not looked up",
+             found(at));
+  return false;
+}
+
+bool user_strings(Value at, Pod& /*out*/) {  // AC-21: must not affect the runtime
+  std::map<std::string, std::string> ignored;
+  return string_map(at, ignored);
+}
+
+/// AC-7: replaces the app object of the image.
+constexpr auto kApp = exact_fields<Container>(
+    required("exec", &Container::command, command_line),
+    required("user", &Container::user, account), required("group", &Container::group, account),
+    field("supplementaryGIDs", &Container::extra_groups, gids),
+    field("workingDirectory", &Container::working_directory, container_path),
+    field("environment", &Container::env, environment),
+    field("mountPoints", &Container::mount_points, mount_points),
+    field("ports", &Container::ports, ports), part("isolators", app_isolators),
+    part("eventHandlers",
+         [](Value at, Container&) {
+           if (at.node().is_array() && at.node().first == nullptr) return true;
+           at.problem("is not supported: no hook of the runtime runs where these have to run");
+           return false;
+         }),
+    part("userAnnotations",
+         [](Value at, Container&) {
+           Pod ignored;
+           return user_strings(at, ignored);
+         }),
+    part("userLabels", [](Value at, Container&) {
+      Pod ignored;
+      return user_strings(at, ignored);
+    }));
+
+struct NamedText {
+  std::string name, value;
+};
+constexpr auto kLabel = exact_fields<NamedText>(required("name", &NamedText::name, ac_identifier),
+                                                required("value", &NamedText::value, string));
+
+/// AC-5, AC-6. An id that is no hash is no problem of the document: --image may bind the name.
+constexpr auto kImage = exact_fields<Container>(
+    required_part("id",
+                  [](Value at, Container& out) {
+                    out.image_place = &at.node();
+                    return nonempty_string(at, out.image);
+                  }),
+    field("name", &Container::image_name, ac_identifier),
+    part("labels", [](Value at, Container& out) {
+      std::vector<NamedText> labels;
+      if (!list_of(kLabel)(at, labels)) return false;
+      report_twice(at, labels, by("name", &NamedText::name));
+      for (NamedText& label : labels)
+        out.image_labels.emplace(std::move(label.name), std::move(label.value));
+      return true;
+    }));
+
+constexpr linux::Named<Volume::Source> kVolumeKinds[] = {{"empty", Volume::Source::kEmpty},
+                                                         {"host", Volume::Source::kHost}};
+
+bool host_path(Value at, std::string& out) {
+  if (!nonempty_string(at, out)) return false;
+  if (out.starts_with('/') && !has_dot_dot(out)) return true;
+  at.problem("must be an absolute path without \"..\", not {}", found(at));
+  return false;
+}
+
+/// AC-13 … AC-17
+bool volume(Value at, Volume& out) {
+  static constexpr auto kTable = placed(exact_fields<Volume>(
+      required("name", &Volume::name, ac_name),
+      required("kind", &Volume::kind,
+               bundle::word(
+                   "kind of volume",
+                   [](std::string_view word) { return linux::value_of(kVolumeKinds, word); },
+                   [] { return linux::names_of(kVolumeKinds); })),
+      field("source", &Volume::source, host_path), field("readOnly", &Volume::read_only, boolean),
+      field("recursive", &Volume::recursive, boolean), field("mode", &Volume::mode, mode_text),
+      field("uid", &Volume::uid, bundle::uid), field("gid", &Volume::gid, bundle::gid)));
+  if (!kTable(at, out)) return false;
+  const bool host = out.kind == Volume::Source::kHost;
+  for (const std::string_view name : {"mode", "uid", "gid"})
+    if (const auto member = at.member(name); member && host)
+      member->warning("has no effect: only a volume of the kind empty has it");
+  for (const std::string_view name : {"source", "recursive"})
+    if (const auto member = at.member(name); member && !host)
+      member->warning("has no effect: only a volume of the kind host has it");
+  if (host && out.source.empty()) at.problem_at("source", "is missing, the kind host needs it");
+  return !host || !out.source.empty();
+}
+
+/// An app while it is read, with the volumes that its mounts bring along (AC-11).
+struct App {
+  Container container;
+  std::vector<Volume> volumes;
+};
+
+/// A mount with an appVolume gets that volume, by a name that no volume of the document can have.
+bool mount(Value at, App& out) {
+  static constexpr auto kMount = placed(exact_fields<Mount>(
+      required("volume", &Mount::volume, ac_name), required("path", &Mount::path, container_path),
+      part("appVolume", [](Value, Mount&) { return true; })));
+  Mount& item = out.container.mounts.emplace_back();
+  if (!kMount(at, item)) return false;
+  const auto own = at.member("appVolume");
+  if (!own) return true;
+  Volume& added = out.volumes.emplace_back();
+  if (!volume(*own, added)) return false;
+  added.name = fmt::format("{}/{}", out.container.name, added.name);
+  item.volume = added.name;
+  return true;
+}
+
+bool mounts(Value at, App& out) {
+  if (!at.expect_list()) return false;
+  bool good = true;
+  for (const Value item : at) good &= mount(item, out);
+  if (good) report_twice(at, out.container.mounts, by("path", &Mount::path));
+  return good;
+}
+
+constexpr auto kApps = exact_fields<App>(
+    required_part("name", [](Value at, App& out) { return ac_name(at, out.container.name); }),
+    required_part("image", [](Value at, App& out) { return kImage(at, out.container); }),
+    part("app", [](Value at, App& out) { return kApp(at, out.container); }),
+    part("readOnlyRootFS",
+         [](Value at, App& out) { return boolean(at, out.container.read_only_root); }),
+    part("mounts", [](Value at, App& out) { return mounts(at, out); }),
+    part("annotations",
+         [](Value at, App& out) { return ac_annotations(at, out.container.annotations); }));
+
+bool app(Value at, App& out) {
+  out.container.place = &at.node();
+  return kApps(at, out);
+}
+
+bool apps(Value at, Pod& out) {
+  std::vector<App> all;
+  if (!list_of(app)(at, all)) return false;
+  if (all.empty()) at.problem("must have at least one app");
+  report_twice(at, all, by("name", [](const App& item) -> const std::string& {
+                 return item.container.name;
+               }));
+  std::vector<std::string> port_names;
+  for (App& item : all) {
+    for (const Port& port : item.container.ports) {
+      if (std::ranges::find(port_names, port.name) != port_names.end())
+        Value(*port.place, at.report())
+            .problem_at(
+                "name",
+                "\"{}\" is the name of a port of another app: names must be unique in a pod",
+                port.name);
+      port_names.push_back(port.name);
+    }
+    std::ranges::move(item.volumes, std::back_inserter(out.volumes));
+    out.containers.push_back(std::move(item.container));
+  }
+  return true;
+}
+
+/// AC-20
+constexpr auto kHostPort =
+    placed(exact_fields<HostPort>(required("name", &HostPort::name, ac_name),
+                                  required("hostPort", &HostPort::number, port_number),
+                                  field("hostIP", &HostPort::address, dotted_quad),
+                                  field("podPort", &HostPort::pod_port, kPort)));
+
+constexpr auto host_ports = unique_list_of(kHostPort, by("name", &HostPort::name));
+
+bool kind(Value at, Pod& /*out*/) {
+  std::string word;
+  if (!string(at, word)) return false;
+  if (word == "PodManifest") return true;
+  at.problem("must be PodManifest, not {}", found(at));
+  return false;
+}
+
+bool annotations(Value at, Pod& out) {
+  if (!ac_annotations(at, out.annotations)) return false;
+  if (out.annotations.contains("appc.ip-address"))
+    at.warning("ip-address has no effect: the address of a pod is chosen by its network");
+  return true;
+}
+
+bool volumes(Value at, Pod& out) {
+  std::vector<Volume> listed;
+  if (!list_of(volume)(at, listed)) return false;
+  report_twice(at, listed, by("name", &Volume::name));
+  std::ranges::move(listed, std::back_inserter(out.volumes));
+  return true;
+}
+
+constexpr auto kManifest = exact_fields<Pod>(
+    required_part("acVersion",
+                  [](Value at, Pod&) {
+                    std::string version;
+                    return ac_version(at, version);
+                  }),
+    required_part("acKind", kind), required_part("apps", apps), part("volumes", volumes),
+    part("isolators", [](Value at, Pod& out) { return pod_isolators(at, out.limits); }),
+    part("annotations", annotations), field("ports", &Pod::host_ports, host_ports),
+    part("userAnnotations", user_strings), part("userLabels", user_strings));
+
+/// AC-10: each mount needs its volume. A volume that is read-only is so in each mount (AC-13).
+void check_mounts(Value manifest, Pod& pod) {
+  for (Container& container : pod.containers)
+    for (Mount& item : container.mounts) {
+      const auto volume = std::ranges::find(pod.volumes, item.volume, &Volume::name);
+      if (volume == pod.volumes.end())
+        Value(*item.place, manifest.report())
+            .problem_at("volume", "\"{}\" is none of the volumes", item.volume);
+      else
+        item.read_only = volume->read_only;
+    }
+}
+
+}  // namespace
+
+void read_appc(Value at, Pod& out) {
+  out.kind = Kind::kAppc;
+  out.restart = Restart::kNever;
+  out.shares_pids = true;
+  if (kManifest(at, out)) check_mounts(at, out);
+}
+
+}  // namespace ocirun::pods

@@ -1,0 +1,107 @@
+#include "pods/documents/appc_types.hpp"
+
+#include <algorithm>
+
+#include "linux/base/text.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+using bundle::exact_fields;
+using bundle::found;
+using bundle::required;
+
+/// Whether `text` is lower-case letters and digits, in parts that one of `separators` separates.
+bool is_in_parts(std::string_view text, std::string_view separators) {
+  bool after_separator = true;
+  for (const char c : text) {
+    const bool separator = separators.contains(c);
+    if (separator && after_separator) return false;
+    if (!separator && !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9')) return false;
+    after_separator = separator;
+  }
+  return !after_separator;
+}
+
+struct NamedText {
+  std::string name, value;
+};
+
+}  // namespace
+
+bool ac_name(Value at, std::string& out) {
+  if (!string(at, out)) return false;
+  if (is_in_parts(out, "-")) return true;
+  at.problem("must be an AC Name, lower-case letters and digits with \"-\" between them, not {}",
+             found(at));
+  return false;
+}
+
+bool ac_identifier(Value at, std::string& out) {
+  if (!string(at, out)) return false;
+  if (is_in_parts(out, "-._~/")) return true;
+  at.problem(
+      "must be an AC Identifier, lower-case letters and digits with \"-\", \".\", \"_\", \"~\" or "
+      "\"/\" between them, not {}",
+      found(at));
+  return false;
+}
+
+bool ac_version(Value at, std::string& out) {
+  if (!string(at, out)) return false;
+  const auto parts = linux::split(std::string_view(out).substr(0, out.find_first_of("+-")), '.');
+  const bool numbers = parts.size() == 3 && std::ranges::all_of(parts, [](std::string_view part) {
+                         return linux::number<std::uint32_t>(part).has_value();
+                       });
+  if (!numbers) {
+    at.problem("must be a version such as \"0.8.11\", not {}", found(at));
+    return false;
+  }
+  const std::uint64_t minor = linux::number(parts[1]).value_or(0);
+  if (parts[0] == "0" && minor >= 5 && minor <= 8) return true;
+  at.problem("must be a version from 0.5 to 0.8, not {}", found(at));
+  return false;
+}
+
+bool is_image_id(std::string_view id) {
+  const std::size_t digits = id.starts_with("sha512-") ? 128 : id.starts_with("sha256-") ? 64 : 0;
+  return digits != 0 && id.size() == 7 + digits &&
+         id.find_first_not_of("0123456789abcdef", 7) == std::string_view::npos;
+}
+
+bool mode_text(Value at, mode_t& out) {
+  std::string text;
+  if (!string(at, text)) return false;
+  unsigned mode = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
+  if (error == std::errc{} && end == text.data() + text.size() && mode <= 07777) {
+    out = mode;
+    return true;
+  }
+  at.problem("must be octal digits up to 7777, such as \"0755\", not {}", found(at));
+  return false;
+}
+
+bool dotted_quad(Value at, std::string& out) {
+  if (!string(at, out)) return false;
+  const auto parts = linux::split(out, '.');
+  const auto good = [](std::string_view part) {
+    const auto number = linux::number<std::uint8_t>(part);
+    return number && (part.size() == 1 || part.front() != '0');
+  };
+  if (parts.size() == 4 && std::ranges::all_of(parts, good)) return true;
+  at.problem("must be an IPv4 address such as \"203.0.113.23\", not {}", found(at));
+  return false;
+}
+
+bool ac_annotations(Value at, std::map<std::string, std::string>& out) {
+  static constexpr auto kAnnotation = exact_fields<NamedText>(
+      required("name", &NamedText::name, ac_name), required("value", &NamedText::value, string));
+  std::vector<NamedText> items;
+  if (!bundle::list_of(kAnnotation)(at, items)) return false;
+  report_twice(at, items, by("name", &NamedText::name));
+  for (NamedText& item : items) out.emplace("appc." + item.name, std::move(item.value));
+  return true;
+}
+
+}  // namespace ocirun::pods

@@ -1,0 +1,206 @@
+#include <algorithm>
+
+#include "pods/documents/knative.hpp"
+#include "pods/documents/scalars.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+using bundle::exact_fields;
+using bundle::field;
+using bundle::list_of;
+using bundle::part;
+using bundle::required;
+using bundle::required_part;
+
+struct EmptyDir {
+  std::string medium;
+  std::optional<std::uint64_t> size;
+};
+
+bool empty_dir(Value at, Volume& out) {
+  static constexpr auto kTable =
+      exact_fields<EmptyDir>(field("medium", &EmptyDir::medium, string),
+                             field("sizeLimit", &EmptyDir::size, kubernetes_bytes));
+  EmptyDir directory;
+  if (!kTable(at, directory)) return false;
+  out.kind = Volume::Source::kEmpty;
+  out.mode = 0777;  // as Kubernetes makes it
+  out.in_memory = directory.medium == "Memory";
+  out.most_bytes = directory.size;
+  if (out.in_memory || directory.medium.empty()) return true;
+  at.problem_at("medium", "must be \"Memory\" or \"\"");
+  return false;
+}
+
+/// A secret or a config map, whose keys are files: read-only (KN-24).
+template <std::size_t N>
+constexpr auto key_files(Volume::Source kind, const char (&name)[N]) {
+  return [kind, name = std::string_view(name)](Value at, Volume& out) {
+    struct Reference {
+      std::string name;
+    };
+    const auto table = exact_fields<Reference>(required(name, &Reference::name, dns_name));
+    Reference reference;
+    if (!table(at, reference)) return false;
+    out.kind = kind;
+    out.source = reference.name;
+    out.read_only = true;
+    return true;
+  };
+}
+
+constexpr auto kVolume =
+    exact_fields<Volume>(required("name", &Volume::name, dns_label), part("emptyDir", empty_dir),
+                         part("secret", key_files(Volume::Source::kSecret, "secretName")),
+                         part("configMap", key_files(Volume::Source::kSecret, "name")),
+                         part("persistentVolumeClaim", [](Value at, Volume& out) {
+                           struct Claim {
+                             std::string name;
+                             bool read_only = false;
+                           };
+                           static constexpr auto kClaim =
+                               exact_fields<Claim>(required("claimName", &Claim::name, dns_name),
+                                                   field("readOnly", &Claim::read_only, boolean));
+                           Claim claim;
+                           if (!kClaim(at, claim)) return false;
+                           out.kind = Volume::Source::kOperator;
+                           out.source = claim.name;
+                           out.read_only = claim.read_only;
+                           return true;
+                         }));
+
+bool volume(Value at, Volume& out) {
+  out.place = &at.node();
+  if (!kVolume(at, out)) return false;
+  int given = 0;
+  for (const std::string_view name : {"emptyDir", "secret", "configMap", "persistentVolumeClaim"})
+    if (at.member(name)) ++given;
+  if (given == 1) return true;
+  at.problem(
+      "must have exactly one of emptyDir, secret, configMap and persistentVolumeClaim, not {}",
+      given);
+  return false;
+}
+
+constexpr auto volumes = unique_list_of(volume, by("name", &Volume::name));
+
+bool pull_secrets(Value at, Pod& out) {
+  struct Reference {
+    std::string name;
+  };
+  static constexpr auto kReference =
+      exact_fields<Reference>(required("name", &Reference::name, dns_name));
+  std::vector<Reference> secrets;
+  if (!list_of(kReference)(at, secrets)) return false;
+  if (secrets.size() > 1) {
+    at.problem("must have one secret at most, not {}", secrets.size());
+    return false;
+  }
+  for (Container& container : out.containers)
+    if (!secrets.empty()) container.pull_secret = secrets.front().name;
+  return true;
+}
+
+bool concurrency(Value at, Pod& out) {
+  std::uint32_t count = 0;
+  if (!bundle::range(0, 1000)(at, count)) return false;
+  if (count != 0)
+    out.elsewhere.push_back(
+        {"a limit on requests at the same time needs a proxy in front of the container",
+         &at.node()});
+  return true;
+}
+
+constexpr std::string_view kNoProxy = "no proxy stands between a request and the container";
+constexpr std::string_view kNoCluster = "there is no cluster that the container could ask";
+
+/// pull_secrets() writes to the containers, so that its row is behind theirs: rows are read in the
+/// document's order, and revision() reads this member again when the containers are there.
+constexpr auto kRevision = exact_fields<Pod>(
+    required("containers", &Pod::containers, knative_containers),
+    field("initContainers", &Pod::init_containers, knative_containers),
+    field("volumes", &Pod::volumes, volumes),
+    part("imagePullSecrets", [](Value, Pod&) { return true; }),
+    part("containerConcurrency", concurrency), no_effect("timeoutSeconds", kNoProxy),
+    no_effect("responseStartTimeoutSeconds", kNoProxy), no_effect("idleTimeoutSeconds", kNoProxy),
+    no_effect("serviceAccountName", kNoCluster),
+    no_effect("automountServiceAccountToken", kNoCluster),
+    no_effect("enableServiceLinks", kNoCluster));
+
+/// KN-3: one container has one port; requests come in there.
+void check_inbound_port(Value at, Pod& pod) {
+  std::size_t count = 0;
+  Container* inbound = pod.containers.size() == 1 ? &pod.containers.front() : nullptr;
+  for (Container& container : pod.containers) {
+    count += container.ports.size();
+    if (!container.ports.empty()) inbound = &container;
+  }
+  if (count > 1)
+    return at.problem_at("containers",
+                         "must have one port in all, the one that requests come to, not {}", count);
+  if (inbound == nullptr)
+    return at.problem_at(
+        "containers", "one of several containers must have a port, the one that requests come to");
+  if (count != 0) return;
+  Port& port = inbound->ports.emplace_back();
+  port.number = 8080;
+  port.place = inbound->place;
+}
+
+/// KN-5: the port of a probe is the inbound one, which it may leave out.
+void check_probe(Value at, std::optional<Probe>& probe, std::uint16_t port) {
+  if (!probe) return;
+  const Value place(probe->place != nullptr ? *probe->place : at.node(), at.report());
+  const auto check = [&](std::uint16_t& number, const std::string& name) {
+    if (number == 0 && name.empty()) number = port;
+    if (number != port) place.problem("must ask the inbound port {}, not {}", port, number);
+  };
+  if (auto* http = std::get_if<HttpProbe>(&probe->question))
+    check(http->port, http->port_name);
+  else if (auto* tcp = std::get_if<TcpProbe>(&probe->question))
+    check(tcp->port, tcp->port_name);
+  else
+    place.problem("must be httpGet or tcpSocket: the contract has no other probes");
+}
+
+void check_mounts(Value at, const Pod& pod, std::vector<Container>& containers) {
+  for (Container& container : containers)
+    for (Mount& mount : container.mounts) {
+      const auto found = std::ranges::find(pod.volumes, mount.volume, &Volume::name);
+      if (found == pod.volumes.end())
+        Value(*mount.place, at.report())
+            .problem_at("name", "\"{}\" is none of the volumes", mount.volume);
+      else
+        mount.read_only |= found->read_only;
+    }
+}
+
+}  // namespace
+
+bool knative_revision(Value at, Pod& out) {
+  if (!kRevision(at, out)) return false;
+  const std::size_t before = at.report().problem_count();
+  if (const auto secrets = at.member("imagePullSecrets")) pull_secrets(*secrets, out);
+  if (out.containers.empty()) {
+    at.problem_at("containers", "must have at least one container");
+    return false;
+  }
+  check_inbound_port(at, out);
+  if (at.report().problem_count() != before) return false;
+  for (Container& container : out.containers) {
+    // A container without a port serves no requests; its probes may ask any port.
+    const bool inbound = !container.ports.empty();
+    for (auto* probe : {&container.liveness, &container.readiness, &container.startup})
+      if (inbound) check_probe(at, *probe, container.ports.front().number);
+    if (!inbound || container.readiness) continue;
+    container.readiness =
+        Probe{.question = TcpProbe{.port = container.ports.front().number, .port_name = {}},
+              .place = container.place};
+  }
+  check_mounts(at, out, out.containers);
+  check_mounts(at, out, out.init_containers);
+  return at.report().problem_count() == before;
+}
+
+}  // namespace ocirun::pods

@@ -1,0 +1,82 @@
+#include "pods/documents/needs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "pods/documents/appc_types.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+class Needs {
+ public:
+  void add(Place place, std::string sentence, bool is_fault = false) {
+    if (told_.insert(sentence).second) needs_.push_back({std::move(sentence), place, is_fault});
+  }
+
+  void add_secret(Place place, const std::string& secret) {
+    add(place, fmt::format("the secret \"{0}\": --secret {0}=DIR, a file for each key", secret));
+  }
+
+  void add_container(const Pod& pod, const Container& container) {
+    if (pod.kind == Kind::kAppc && !is_image_id(container.image))
+      add(container.image_place,
+          fmt::format("not reified: \"{}\" is no hash of an image: --image {}=SOURCE",
+                      container.image,
+                      container.image_name.empty() ? container.name : container.image_name),
+          true);
+    for (const EnvSource& source : container.env_sources) add_secret(source.place, source.secret);
+    for (const EnvVariable& variable : container.env)
+      if (const auto* key = std::get_if<SecretKey>(&variable.value))
+        add_secret(variable.place, key->secret);
+    for (const ConfigFile& file : container.config_files)
+      if (file.parameter)
+        add(file.place, fmt::format("the parameter \"{0}\": --param {0}=VALUE", *file.parameter));
+    for (const ExtendedResource& resource : container.resources.extended)
+      add(resource.place, fmt::format("the extended resource {0}: --extended {0}={1}",
+                                      resource.name, resource.required));
+    for (const MountPoint& point : container.mount_points)
+      if (std::ranges::find(container.mounts, point.path, &Mount::path) == container.mounts.end())
+        add(point.place,
+            fmt::format(
+                "not reified: no mount satisfies the mount point \"{0}\": --volume {0}=HOSTDIR",
+                point.name));
+    if (!container.pull_secret.empty())
+      add(container.image_place,
+          fmt::format("the credentials \"{0}\" if the image is fetched: --pull-secret {0}=FILE",
+                      container.pull_secret));
+  }
+
+  void add_volume(const Volume& volume) {
+    if (volume.kind == Volume::Source::kOperator)
+      add(volume.place,
+          fmt::format("a directory for the volume \"{0}\": --volume {0}=HOSTDIR", volume.source));
+    if (volume.kind == Volume::Source::kSecret) add_secret(volume.place, volume.source);
+  }
+
+  std::vector<Need> take() { return std::move(needs_); }
+
+ private:
+  std::vector<Need> needs_;
+  std::set<std::string> told_;
+};
+
+}  // namespace
+
+std::vector<Need> needs_of(const Pod& pod) {
+  Needs needs;
+  for (const Container& container : pod.init_containers) needs.add_container(pod, container);
+  for (const Container& container : pod.containers) needs.add_container(pod, container);
+  for (const Volume& volume : pod.volumes) needs.add_volume(volume);
+  for (const Connection& connection : pod.connections)
+    if (connection.sets_variables)
+      needs.add(connection.place,
+                fmt::format("the properties of the connection \"{0}\" as variables: --param "
+                            "{0}.PROPERTY=VALUE for each",
+                            connection.name));
+  return needs.take();
+}
+
+}  // namespace ocirun::pods

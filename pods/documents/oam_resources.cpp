@@ -1,0 +1,130 @@
+#include "pods/documents/oam_resources.hpp"
+
+#include <algorithm>
+
+#include "pods/documents/scalars.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+using bundle::exact_fields;
+using bundle::field;
+using bundle::found;
+using bundle::list_of;
+using bundle::part;
+using bundle::required;
+using bundle::required_part;
+
+constexpr auto kAccessMode = [](Value at, DeclaredVolume& out) {
+  static constexpr std::string_view kModes[] = {"RW", "RO"};
+  std::string word;
+  if (!string(at, word)) return false;
+  out.mount.read_only = word == "RO";
+  if (out.mount.read_only || word == "RW") return true;
+  bundle::unknown_word(at, "access mode", kModes);
+  return false;
+};
+constexpr auto kSharingPolicy = [](Value at, DeclaredVolume& out) {
+  static constexpr std::string_view kPolicies[] = {"Exclusive", "Shared"};
+  std::string word;
+  if (!string(at, word)) return false;
+  out.volume.exclusive = word == "Exclusive";
+  if (out.volume.exclusive || word == "Shared") return true;
+  bundle::unknown_word(at, "sharing policy", kPolicies);
+  return false;
+};
+constexpr auto kDisk = exact_fields<DeclaredVolume>(
+    required_part("required",
+                  [](Value at, DeclaredVolume& out) {
+                    return oam_size(at, out.volume.least_bytes.emplace());
+                  }),
+    field("ephemeral", &DeclaredVolume::ephemeral, boolean));
+
+constexpr auto kVolume = placed(exact_fields<DeclaredVolume>(
+    required_part("name",
+                  [](Value at, DeclaredVolume& out) { return oam_name(at, out.volume.name); }),
+    required_part("mountPath",
+                  [](Value at, DeclaredVolume& out) { return container_path(at, out.mount.path); }),
+    part("accessMode", kAccessMode), part("sharingPolicy", kSharingPolicy), part("disk", kDisk)));
+
+bool declared_volume(Value at, DeclaredVolume& out) {
+  out.volume.exclusive = true;
+  out.volume.place = out.mount.place = &at.node();
+  if (!kVolume(at, out)) return false;
+  out.mount.volume = out.volume.name;
+  out.volume.source = out.volume.name;
+  out.volume.kind = out.ephemeral ? Volume::Source::kEmpty : Volume::Source::kOperator;
+  return true;
+}
+
+/// OAM-37: group/version.Kind, such as "ext.example.com/v1.MotionSensor".
+bool group_version_kind(Value at, std::string& out) {
+  if (!string(at, out)) return false;
+  const std::size_t slash = out.find('/');
+  const std::size_t dot = slash == std::string::npos ? slash : out.find('.', slash);
+  const bool good = slash != std::string::npos && slash != 0 && dot != std::string::npos &&
+                    dot != slash + 1 && dot + 1 != out.size() &&
+                    out.find('/', slash + 1) == std::string::npos;
+  if (!good)
+    at.problem("must be a group, version and kind, such as \"ext.example.com/v1.Sensor\", not {}",
+               found(at));
+  return good;
+}
+
+constexpr auto kExtended = placed(
+    exact_fields<ExtendedResource>(required("name", &ExtendedResource::name, group_version_kind),
+                                   required("required", &ExtendedResource::required, string)));
+
+/// {"required": …} of cpu, memory and gpu: the only member.
+template <typename Reader>
+constexpr auto only_required(Reader reader) {
+  return [reader](Value at, OamResources& out) {
+    return exact_fields<OamResources>(required_part("required", reader))(at, out);
+  };
+}
+
+constexpr auto kResources = placed(exact_fields<OamResources>(
+    required_part("cpu", only_required([](Value at, OamResources& out) {
+                    return cpu_count(at, out.resources.requests.cpus.emplace());
+                  })),
+    required_part("memory", only_required([](Value at, OamResources& out) {
+                    return oam_size(at, out.resources.requests.memory.emplace());
+                  })),
+    part("gpu", only_required([](Value at, OamResources& out) {
+           return number_from(at, 0, out.resources.gpus);
+         })),
+    part("volumes",
+         [](Value at, OamResources& out) {
+           if (!list_of(declared_volume)(at, out.volumes)) return false;
+           report_twice(at, out.volumes,
+                        by("mountPath", [](const DeclaredVolume& item) -> const std::string& {
+                          return item.mount.path;
+                        }));
+           return true;
+         }),
+    part("extended", [](Value at, OamResources& out) {
+      return list_of(kExtended)(at, out.resources.extended);
+    })));
+
+}  // namespace
+
+bool oam_name(Value at, std::string& out) {
+  if (!string(at, out)) return false;
+  const auto is_alphanumeric = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  const auto inner = [&](char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; };
+  if (!out.empty() && out.size() <= 63 && is_alphanumeric(out.front()) &&
+      is_alphanumeric(out.back()) && std::ranges::all_of(out, inner))
+    return true;
+  at.problem(
+      "must be 1 to 63 letters, digits, \"-\", \"_\" and \".\", with a letter or digit at both "
+      "ends, "
+      "not {}",
+      found(at));
+  return false;
+}
+
+bool oam_resources(Value at, OamResources& out) { return kResources(at, out); }
+
+}  // namespace ocirun::pods

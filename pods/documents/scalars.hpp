@@ -1,0 +1,124 @@
+#pragma once
+
+// Readers (bundle/json/reader.hpp) of the values that several of the four documents have.
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "bundle/json/fields.hpp"
+#include "pods/documents/pod.hpp"
+
+namespace ocirun::pods {
+
+using bundle::Value;
+
+/// A string without NUL. The problem of a number or a boolean says that YAML needs quotes.
+bool string(Value at, std::string& out);
+bool nonempty_string(Value at, std::string& out);
+inline constexpr auto strings = bundle::list_of(string);
+/// A list with at least one string, the first of which is not empty.
+bool command_line(Value at, std::vector<std::string>& out);
+
+/// true or false; also y, n, yes, no, on and off without quotes, which are booleans of YAML 1.1.
+bool boolean(Value at, bool& out);
+
+/// A number from `least` on, with or without a fraction.
+bool number_from(Value at, double least, double& out);
+/// A count of CPUs: more than 0.
+bool cpu_count(Value at, double& out);
+
+/// Whole seconds. Zero is allowed only by seconds_from(0).
+constexpr auto seconds_from(std::int64_t least) {
+  return [least](Value at, std::chrono::seconds& out) {
+    std::int32_t count = 0;
+    if (!bundle::range(least, 2'147'483'647)(at, count)) return false;
+    out = std::chrono::seconds(count);
+    return true;
+  };
+}
+
+/// A port number, 1 to 65535.
+inline constexpr auto port_number = bundle::range(1, 65535);
+
+/// A whole number with an optional unit of OAM: K, M, G, T or P, each with or without B, in upper
+/// or lower case; without unit bytes. A unit is a power of 1024. Zero is a problem (OAM-31).
+bool oam_size(Value at, std::uint64_t& out);
+
+/// A quantity of Kubernetes: "500m", "1.5", "128Mi", "1G", also a plain number.
+bool kubernetes_cpus(Value at, double& out);
+bool kubernetes_bytes(Value at, std::uint64_t& out);
+
+/// A label of RFC 1123: at most 63 lower-case letters, digits and "-", no "-" at an end.
+bool dns_label(Value at, std::string& out);
+/// The same in parts that dots separate, of at most 253 characters.
+bool dns_name(Value at, std::string& out);
+
+/// A path in the container. A relative path is a problem.
+bool container_path(Value at, std::string& out);
+/// Whether one component of `path` is "..".
+bool has_dot_dot(const std::string& path);
+
+/// An object of strings, such as labels and annotations.
+bool string_map(Value at, std::map<std::string, std::string>& out);
+
+/// An object of this reader, whose struct has a `place`.
+template <typename Reader>
+constexpr auto placed(Reader reader) {
+  return [reader](Value at, auto& out) {
+    out.place = &at.node();
+    return reader(at, out);
+  };
+}
+
+/// A row for a name that has no effect here, for the reason `why`: a warning, and no silence.
+constexpr auto no_effect(std::string_view key, std::string_view why) {
+  return bundle::part(key, [why](Value at, auto&) {
+    at.warning("has no effect: {}", why);
+    return true;
+  });
+}
+
+/// What must be unique in a list: the value of the member `member` of each item, as `key` (a
+/// pointer to a member, or a function) gives it.
+template <typename Key>
+struct By {
+  std::string_view member;
+  Key key;
+};
+template <typename Key>
+constexpr By<Key> by(std::string_view member, Key key) {
+  return {member, key};
+}
+
+/// Reports each item whose key is that of an earlier one. `items` were read from the list `at`, in
+/// its order. Empty names and the number 0, which a faulty item has, do not count.
+template <typename Items, typename Key>
+void report_twice(Value at, const Items& items, By<Key> unique) {
+  using Name = std::remove_cvref_t<std::invoke_result_t<Key, decltype(items.front())>>;
+  std::map<Name, std::size_t> first;
+  std::size_t index = 0;
+  for (const Value element : at) {
+    const Name& name = std::invoke(unique.key, items[index]);
+    const auto [same, is_new] = first.emplace(name, index++);
+    if (is_new || name == Name{}) continue;
+    element.problem_at(unique.member, "{} is given twice, first by item {}",
+                       bundle::found(element.member(unique.member).value_or(element)),
+                       same->second);
+  }
+}
+
+/// A list of what `reader` reads, without two items of the same key.
+template <typename Reader, typename... Keys>
+constexpr auto unique_list_of(Reader reader, By<Keys>... unique) {
+  return [=](Value at, auto& out) {
+    const std::size_t before = at.report().problem_count();
+    bundle::list_of(reader)(at, out);
+    if (at.node().is_array()) (report_twice(at, out, unique), ...);
+    return at.report().problem_count() == before;
+  };
+}
+
+}  // namespace ocirun::pods

@@ -1,0 +1,51 @@
+#include "pods/documents/source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "bundle/json/writer.hpp"
+
+namespace ocirun::pods {
+
+bool Source::parse(std::string_view text, bundle::Report& report) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || (text[first] != '{' && text[first] != '['))
+    return parse_yaml(text, report);
+  if (!document_.parse(text, report)) return false;
+  root_ = document_.root();
+  mark_json(text, *root_, marks_);
+  return true;
+}
+
+Mark Source::mark(const bundle::Node* node) const {
+  const auto found = marks_.find(node);
+  return found == marks_.end() ? Mark{} : found->second;
+}
+
+std::vector<std::string> Source::placed(const std::string& file,
+                                        std::vector<std::string>& sentences,
+                                        const std::vector<const bundle::Node*>& nodes) const {
+  std::vector<std::size_t> order(sentences.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t index) { return mark(nodes[index]); });
+  std::vector<std::string> out;
+  for (const std::size_t index : order) {
+    const Mark at = mark(nodes[index]);
+    out.push_back(at.line == 0
+                      ? fmt::format("{}: {}", file, sentences[index])
+                      : fmt::format("{}:{}:{}: {}", file, at.line, at.column, sentences[index]));
+  }
+  return out;
+}
+
+std::vector<std::string> Source::problems(const std::string& file, bundle::Report& report) const {
+  return placed(file, report.problems(), report.nodes_of_problems());
+}
+
+std::vector<std::string> Source::warnings(const std::string& file, bundle::Report& report) const {
+  return placed(file, report.warnings(), report.nodes_of_warnings());
+}
+
+}  // namespace ocirun::pods

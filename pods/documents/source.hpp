@@ -1,0 +1,57 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "bundle/json/document.hpp"
+#include "bundle/json/report.hpp"
+
+namespace ocirun::pods {
+
+/// The place of a value in its file. Lines and columns begin at 1; line 0: not known.
+struct Mark {
+  unsigned line = 0;
+  unsigned column = 0;
+  friend auto operator<=>(const Mark&, const Mark&) = default;
+};
+
+/// A document of YAML 1.2 or JSON, and the line and column of each of its values. The values have
+/// the types of YAML's core schema: `0755` is a number, `no` a string.
+class Source {
+ public:
+  /// Parses UTF-8 text: as JSON if its first character is "{" or "[", else as YAML. Reports bad
+  /// syntax and a name that occurs twice in one object, as Document::parse() does. Reports in YAML
+  /// also: an anchor, an alias, a tag, a merge key, a name that is no scalar, and a second
+  /// document. Returns whether the whole text was parsed; root() is nullptr otherwise.
+  bool parse(std::string_view text, bundle::Report& report);
+
+  const bundle::Node* root() { return root_; }
+  Mark mark(const bundle::Node* node) const;
+
+  /// The sentences of `report` with their places: "FILE:LINE:COLUMN: /pointer: sentence" in the
+  /// order of the lines; "FILE: sentence" for a sentence without a place.
+  std::vector<std::string> problems(const std::string& file, bundle::Report& report) const;
+  std::vector<std::string> warnings(const std::string& file, bundle::Report& report) const;
+
+ private:
+  friend class YamlBuilder;
+  using Marks = std::unordered_map<const bundle::Node*, Mark>;
+
+  bool parse_yaml(std::string_view text, bundle::Report& report);
+  std::vector<std::string> placed(const std::string& file, std::vector<std::string>& sentences,
+                                  const std::vector<const bundle::Node*>& nodes) const;
+
+  bundle::Document document_;
+  bundle::Node* root_ = nullptr;
+  Marks marks_;
+};
+
+/// Finds the marks of all values of a JSON text. `root` is the tree that Document::parse() has made
+/// of `text`.
+void mark_json(std::string_view text, const bundle::Node& root,
+               std::unordered_map<const bundle::Node*, Mark>& marks);
+
+}  // namespace ocirun::pods

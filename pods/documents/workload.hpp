@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pods/documents/pod.hpp"
+#include "pods/documents/source.hpp"
+
+namespace ocirun::pods {
+
+/// A document that was read: the Pod, and the places of its parts.
+struct Workload {
+  std::string file;                // how messages call the file
+  std::unique_ptr<Source> source;  // the values that the places in `pod` point to
+  Pod pod;
+  std::vector<std::string> problems;  // sentences with their places; the pod is whole only without
+  std::vector<std::string> warnings;
+  std::size_t problem_count = 0;  // `problems` has the first bundle::Report::kMaxListed of them
+
+  /// "app.yaml:14:9: /spec/containers/0/image": the place of a problem that is found later.
+  std::string at(Place place) const;
+};
+
+/// Reads a workload document: OAM, App Container, Knative or Radius, in YAML or JSON. The document
+/// itself says which of them: by apiVersion and kind, acKind, or properties.
+Workload read_workload(std::string file, std::string_view text);
+
+/// "OAM ContainerizedWorkload", …
+std::string_view name_of(Kind kind);
+
+}  // namespace ocirun::pods

@@ -1,0 +1,253 @@
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <sstream>
+
+#include "bundle/json/writer.hpp"
+#include "linux/base/text.hpp"
+#include "pods/documents/source.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+using bundle::Document;
+using bundle::Node;
+
+/// Thrown through yaml-cpp to end the parsing. The report has the problem already.
+struct Stop {};
+
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+/// Digits, with a fraction or an exponent, of YAML's core schema.
+bool is_float(std::string_view word) {
+  if (is_one_of(word, {".nan", ".NaN", ".NAN"})) return true;
+  if (word.starts_with('-') || word.starts_with('+')) word.remove_prefix(1);
+  if (is_one_of(word, {".inf", ".Inf", ".INF"})) return true;
+  const auto digits = [&] {
+    const std::size_t count = std::min(word.find_first_not_of("0123456789"), word.size());
+    word.remove_prefix(count);
+    return count;
+  };
+  std::size_t count = digits();
+  if (word.starts_with('.')) {
+    word.remove_prefix(1);
+    count += digits();
+  }
+  if (count == 0) return false;
+  if (word.starts_with('e') || word.starts_with('E')) {
+    word.remove_prefix(1);
+    if (word.starts_with('-') || word.starts_with('+')) word.remove_prefix(1);
+    if (digits() == 0) return false;
+  }
+  return word.empty();
+}
+
+std::optional<std::uint64_t> natural(std::string_view word) {
+  const int base = word.starts_with("0x") ? 16 : word.starts_with("0o") ? 8 : 10;
+  if (base != 10) word.remove_prefix(2);
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, base);
+  if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
+  return value;
+}
+
+/// Gives `node`, whose text is a scalar without quotes, the type that YAML 1.2's core schema gives.
+void resolve(Node& node) {
+  const std::string_view word = node.text;
+  const bool is_true = is_one_of(word, {"true", "True", "TRUE"});
+  if (is_true || is_one_of(word, {"false", "False", "FALSE"})) {
+    node.kind = Node::Kind::kBoolean;
+    node.boolean = is_true;
+    return;
+  }
+  const bool negative = word.starts_with('-');
+  const auto value = natural(word.substr(negative || word.starts_with('+') ? 1 : 0));
+  const std::uint64_t most_negative = std::uint64_t{1} << 63;
+  if (value && (!negative || *value <= most_negative)) {
+    node.kind = negative && *value != 0 ? Node::Kind::kNegative : Node::Kind::kNatural;
+    node.number = negative ? 0 - *value : *value;
+    return;
+  }
+  if (is_float(word)) {
+    node.kind = Node::Kind::kOther;
+    return;
+  }
+  node.plain = true;
+}
+
+}  // namespace
+
+/// The handler of yaml-cpp's events; builds the tree.
+class YamlBuilder : public YAML::EventHandler {
+ public:
+  YamlBuilder(Source& source, bundle::Report& report) : source_(source), report_(report) {}
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (documents_++ == 0) return;
+    stop(mark, "a second document begins here: a file has one");
+  }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    refuse_anchor(mark, anchor);
+    if (wants_name()) stop(mark, "a name is missing before \":\"");
+    add(mark, Node::Kind::kNull);
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
+    stop(mark, "is an alias (\"*\"): write the value itself");
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    refuse_anchor(mark, anchor);
+    const bool plain = tag == "?";
+    if (!plain && tag != "!") refuse_tag(mark, tag);
+    if (wants_name()) {
+      if (plain && value == "<<")
+        stop(mark, "is a merge key (\"<<\"): write the members themselves");
+      open_.back().name = source_.document_.keep(value);
+      open_.back().has_name = true;
+      open_.back().name_mark = to_mark(mark);
+      return;
+    }
+    Node* node = add(mark, Node::Kind::kString);
+    node->text = source_.document_.keep(value);
+    if (plain) resolve(*node);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value /*style*/) override {
+    begin(mark, tag, anchor, Node::Kind::kArray);
+  }
+  void OnSequenceEnd() override { open_.pop_back(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value /*style*/) override {
+    begin(mark, tag, anchor, Node::Kind::kObject);
+  }
+  void OnMapEnd() override { open_.pop_back(); }
+
+  /// A syntax error that yaml-cpp has found.
+  void fail(const YAML::Exception& exception) {
+    report(exception.mark, fmt::format("not valid YAML: {}", exception.msg));
+  }
+
+ private:
+  struct Open {
+    Node* node = nullptr;
+    Node* last = nullptr;
+    std::uint32_t size = 0;
+    bool has_name = false;
+    std::string_view name;
+    Mark name_mark;
+    std::unordered_map<std::string_view, Mark> names;
+  };
+
+  static Mark to_mark(const YAML::Mark& mark) {
+    if (mark.is_null()) return {};
+    return {static_cast<unsigned>(mark.line) + 1, static_cast<unsigned>(mark.column) + 1};
+  }
+
+  bool wants_name() const {
+    return !open_.empty() && open_.back().node->is_object() && !open_.back().has_name;
+  }
+
+  Node* add(const YAML::Mark& mark, Node::Kind kind) {
+    Node* node = source_.document_.make(kind);
+    source_.marks_[node] = to_mark(mark);
+    if (open_.empty()) return source_.root_ = node;
+    Open& container = open_.back();
+    node->parent = container.node;
+    node->index = container.size++;
+    (container.last == nullptr ? container.node->first : container.last->next) = node;
+    container.last = node;
+    if (!container.node->is_object()) return node;
+    node->key = container.name;
+    container.has_name = false;
+    const auto [first, is_new] = container.names.emplace(container.name, container.name_mark);
+    if (!is_new) {
+      source_.marks_[node] = container.name_mark;
+      report_.problem(fmt::format("{}: the name {} occurs twice in this object (first at line {})",
+                                  bundle::pointer_to(*node), bundle::in_quotes(container.name),
+                                  first->second.line),
+                      node);
+    }
+    return node;
+  }
+
+  void begin(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+             Node::Kind kind) {
+    refuse_anchor(mark, anchor);
+    if (!tag.empty() && tag != "?" && tag != "!") refuse_tag(mark, tag);
+    if (wants_name()) stop(mark, "is a list or an object as a name: a name must be a text");
+    Node* node = add(mark, kind);
+    if (open_.size() == Document::kMaxDepth)
+      stop(mark, fmt::format("nested more than {} levels deep", Document::kMaxDepth));
+    open_.emplace_back().node = node;
+  }
+
+  void refuse_anchor(const YAML::Mark& mark, YAML::anchor_t anchor) {
+    if (anchor != YAML::NullAnchor) stop(mark, "has an anchor (\"&\"): aliases are not read");
+  }
+  void refuse_tag(const YAML::Mark& mark, const std::string& tag) {
+    stop(mark, fmt::format("has the tag {}: tags are not read", bundle::in_quotes(tag)));
+  }
+
+  [[noreturn]] void stop(const YAML::Mark& mark, std::string_view what) {
+    report(mark, what);
+    throw Stop{};
+  }
+
+  /// Reports a problem of a place that has no value: with a node of its own, for the mark.
+  void report(const YAML::Mark& mark, std::string_view what) {
+    Node* place = source_.document_.make(Node::Kind::kNull);
+    source_.marks_[place] = to_mark(mark);
+    report_.problem(fmt::format("{}: {}", here(), what), place);
+  }
+
+  std::string here() const {
+    if (open_.empty()) return "the document";
+    const Open& container = open_.back();
+    if (!container.node->is_object())
+      return bundle::pointer_below(*container.node, fmt::format("{}", container.size));
+    return container.has_name ? bundle::pointer_below(*container.node, container.name)
+                              : bundle::pointer_to(*container.node);
+  }
+
+  Source& source_;
+  bundle::Report& report_;
+  std::vector<Open> open_;
+  int documents_ = 0;
+};
+
+bool Source::parse_yaml(std::string_view text, bundle::Report& report) {
+  if (text.size() > Document::kMaxSize) {
+    report.problem(fmt::format("the document: {} bytes, at most {} are read", text.size(),
+                               Document::kMaxSize));
+    return false;
+  }
+  if (!bundle::is_utf8(text)) {
+    report.problem("the document: is not valid UTF-8");
+    return false;
+  }
+  YamlBuilder builder(*this, report);
+  try {
+    std::istringstream stream{std::string(text)};
+    YAML::Parser parser(stream);
+    while (parser.HandleNextDocument(builder)) {
+    }
+    if (root_ == nullptr) report.problem("the document: is empty");
+    return root_ != nullptr;
+  } catch (const YAML::Exception& exception) {
+    builder.fail(exception);
+  } catch (const Stop&) {
+  }
+  root_ = nullptr;
+  return false;
+}
+
+}  // namespace ocirun::pods

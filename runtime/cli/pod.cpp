@@ -1,0 +1,24 @@
+#include <unistd.h>
+
+#include "linux/process/exec.hpp"
+#include "linux/sealed/own_program.hpp"
+#include "runtime/cli/commands.hpp"
+
+namespace ocirun::runtime::cli {
+
+Error become_pod_program(std::span<const std::string> options,
+                         std::span<const std::string> operands) {
+  const auto path = linux::find_own_program("ocirun-pod");
+  if (!path) return path.error();
+  std::vector<std::string> words{"ocirun-pod", fmt::format("{}", options.size())};
+  words.insert(words.end(), options.begin(), options.end());
+  words.insert(words.end(), operands.begin(), operands.end());
+  std::vector<std::string> environment;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    environment.emplace_back(*entry);
+  const linux::ExecArguments arguments(words, environment);
+  ::execve(path->c_str(), arguments.argv(), arguments.envp());
+  return Error(errno, fmt::format("execute {}", *path));
+}
+
+}  // namespace ocirun::runtime::cli
