@@ -11,6 +11,7 @@
 #include "bundle/json/nearest.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/memory_reserve.hpp"
+#include "linux/base/printable.hpp"
 #include "linux/base/text.hpp"
 #include "pods/cli/commands.hpp"
 
@@ -113,7 +114,8 @@ int main(int argc, char** argv) {
   using namespace ocirun;
   const auto status = linux::within_memory([&] { return pods::cli::run_words(argc, argv); });
   if (status) return *status;
-  static_cast<void>(
-      linux::write_all(Fd{STDERR_FILENO}, fmt::format("ocirun: {}\n", status.error().message())));
+  static_cast<void>(linux::write_all(
+      Fd{STDERR_FILENO},
+      fmt::format("ocirun: {}\n", linux::without_controls(status.error().message()))));
   return 1;
 }

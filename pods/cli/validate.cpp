@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "bundle/json/document.hpp"
+#include "linux/base/printable.hpp"
 #include "linux/base/syscalls.hpp"
 #include "pods/cli/commands.hpp"
 #include "pods/documents/needs.hpp"
@@ -58,7 +59,7 @@ Result<int> run_validate(std::span<const std::string> operands) {
   for (const std::string& file : operands) {
     const std::string name = file == "-" ? "standard input" : file;
     TRY_ASSIGN(const std::string text, within(read_document(file), name));
-    TRY(print(report(read_workload(name, text), bad)));
+    TRY(print(linux::without_controls(report(read_workload(name, text), bad))));
   }
   if (bad == 0) return 0;
   return refuse("{} error{}", bad, plural(bad));

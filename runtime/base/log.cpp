@@ -11,6 +11,7 @@
 
 #include "bundle/documents/state.hpp"
 #include "linux/base/file_io.hpp"
+#include "linux/base/printable.hpp"
 #include "linux/base/syscalls.hpp"
 #include "runtime/base/signals.hpp"
 
@@ -70,43 +71,7 @@ void write_to_stderr(std::string_view line) {
     if (!linux::write_all(kStream, line.substr(0, PIPE_BUF))) return;
 }
 
-// The number of bytes that follow `first` in a character of UTF-8.
-int following_bytes(unsigned char first) {
-  if (first >= 0xf0) return 3;
-  if (first >= 0xe0) return 2;
-  return first >= 0xc2 ? 1 : 0;
-}
-
-bool is_continuation(unsigned char byte) { return byte >= 0x80 && byte < 0xc0; }
-
-// `kept`: the control characters that stay as they are.
-std::string escape_controls(std::string_view text, std::string_view kept) {
-  std::string shown;
-  int following = 0;  // bytes that still belong to a character of several bytes
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0U;
-    const bool belongs = following > 0 && is_continuation(byte);
-    following = belongs ? following - 1 : following_bytes(byte);
-    if ((byte < 0x20 && !kept.contains(text[i])) || byte == 0x7f ||
-        (is_continuation(byte) && !belongs)) {
-      shown += fmt::format("\\x{:02x}", byte);
-    } else if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {
-      shown += fmt::format("\\x{:02x}", next);
-      following = 0;
-      ++i;
-    } else {
-      shown += text[i];
-    }
-  }
-  return shown;
-}
-
 }  // namespace
-
-std::string without_controls(std::string_view text) { return escape_controls(text, "\n\t"); }
-
-std::string in_one_line(std::string_view text) { return escape_controls(text, ""); }
 
 std::string rfc3339_now(int digits) {
   using namespace std::chrono;  // not gmtime_r: like localtime_r, it reads /etc/localtime
@@ -139,7 +104,7 @@ Result<Log> Log::open(const GlobalOptions& options) {
 void Log::write(LogLevel level, std::string_view message) const {
   if (level < level_) return;
   const BrokenPipesAreErrors held;
-  const std::string shown = without_controls(message);
+  const std::string shown = linux::without_controls(message);
   const std::string time = rfc3339_now(0);
   const std::string_view level_name = name_of(kLogLevelNames, level);
   if (file_) {

@@ -9,13 +9,6 @@
 
 namespace ocirun::runtime {
 
-/// `text` with its control characters written out, as "\x1b": a name in an image must not control
-/// the terminal of whoever reads a message. Newlines and tabs stay. A C1 control is written out
-/// both as two bytes of UTF-8 and as the single byte that a terminal without UTF-8 obeys.
-std::string without_controls(std::string_view text);
-/// Like without_controls(), with newlines and tabs written out too: for a cell of a table.
-std::string in_one_line(std::string_view text);
-
 /// The log: the file of --log, as text or as one JSON object a line, or stderr without --log.
 /// Errors go to stderr as well, where conmon and go-runc look for them.
 class Log {

@@ -3,6 +3,7 @@
 #include <array>
 #include <map>
 
+#include "linux/base/printable.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/init/passwd.hpp"
@@ -34,7 +35,8 @@ std::string table_text(const std::vector<bundle::StateDocument>& states) {
   std::vector<Row> rows{{"ID", "PID", "STATUS", "BUNDLE", "CREATED", "OWNER"}};
   for (const bundle::StateDocument& state : states)
     rows.push_back({state.id, fmt::format("{}", state.pid), std::string(status_name(state.status)),
-                    in_one_line(state.bundle), in_one_line(state.created), state.owner});
+                    linux::in_one_line(state.bundle), linux::in_one_line(state.created),
+                    state.owner});
   Row::size_type column = 0;
   std::array<std::size_t, 6> widths{};
   for (std::size_t& width : widths) {

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 
+#include "linux/base/printable.hpp"
 #include "linux/base/text.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/signals.hpp"
@@ -23,7 +24,8 @@ constexpr int kAtOnce = 16;              // a socket's queue holds about ten
 constexpr int kMostPerSecond = 32;
 
 bool is_plain_text(std::string_view text) {
-  return text.find_first_of("\n\t") == std::string_view::npos && without_controls(text) == text;
+  return text.find_first_of("\n\t") == std::string_view::npos &&
+         linux::without_controls(text) == text;
 }
 
 bool is_digits(std::string_view text) {

@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(a_record_with_anything_wrong_is_refused_by_name) {
              "state record: /format: must be a whole number from 1 to 1, not 2");
   BOOST_TEST(message(R"({"id": null})") == "state record: /id: is missing, it is required");
   BOOST_TEST(message(R"({"id": ""})") == "state record: /id: must not be empty");
-  BOOST_TEST(message(R"({"extra": 1})").contains("/extra: unknown name (known: id, "));
+  BOOST_TEST(message(R"({"extra": 1})").contains("/extra: unknown name (known: format, id, "));
   BOOST_TEST(message(R"({"initPid": -1})").contains("/initPid: must be a whole number"));
   BOOST_TEST(message(R"({"ownerUid": 4294967296})").contains("/ownerUid: "));
   BOOST_TEST(message(R"({"cgroup": {"directories": [{"controllers": "", "directory": "x"}]}})")

@@ -1,0 +1,118 @@
+# Workload documents: what `ocirun pod` prints. tests/pods has the rules of each document.
+
+load lib/common
+
+# document [SED-SCRIPT]: an OAM document of one container, changed by the script, as app.yaml.
+document() {
+  sed "${1:-}" >app.yaml <<'END'
+apiVersion: core.oam.dev/v1alpha2
+kind: ContainerizedWorkload
+metadata:
+  name: web
+spec:
+  containers:
+    - name: server
+      image: example/server:1
+      resources:
+        cpu: {required: 0.5}
+        memory: {required: 64M}
+      env:
+        - name: ADMIN
+          value: me
+      readinessProbe:
+        tcpSocket: {port: 8080}
+END
+}
+
+@test "a good document is told by kind, name and containers" {
+  document
+  run --separate-stderr "$OCIRUN" pod validate app.yaml
+  succeeds
+  equal 'app.yaml is valid: OAM ContainerizedWorkload "web" with 1 container' "$output"
+  equal "" "$stderr"
+  run --separate-stderr "$OCIRUN" pod validate - <app.yaml
+  succeeds
+  equal 'standard input is valid: OAM ContainerizedWorkload "web" with 1 container' "$output"
+}
+
+@test "every fault is told with line, column and pointer, and the status is 1" {
+  document 's/value: me/value: 12/; s/readinessProbe/readinesProbe/; s/64M/64X/'
+  run --separate-stderr "$OCIRUN" pod validate app.yaml
+  equal 1 "$status"
+  equal 3 "$(grep -c '^error: app\.yaml:' <<<"$output")"
+  contains 'error: app.yaml:11:28: /spec/containers/0/resources/memory/required: must be a whole number above 0 '
+  contains 'error: app.yaml:14:18: /spec/containers/0/env/0/value: must be a string, not 12: write "12" in quotes'
+  contains 'error: app.yaml:16:9: /spec/containers/0/readinesProbe: unknown name (did you mean readinessProbe?)'
+  equal "ocirun: pod validate: 3 errors" "$stderr"
+}
+
+@test "what only the operator has is needed, and no error" {
+  document '/env:/i\      config: [{path: /etc/db, fromParam: db}]'
+  run "$OCIRUN" pod validate app.yaml
+  succeeds
+  contains 'needs: app.yaml:12:16: /spec/containers/0/config/0: the parameter "db": --param db=VALUE'
+  contains 'app.yaml is valid'
+}
+
+@test "each of several files is checked" {
+  document
+  printf 'a: 1\n' >other.yaml
+  run "$OCIRUN" pod validate other.yaml app.yaml
+  equal 1 "$status"
+  contains 'error: other.yaml:1:1: the document: has an unknown kind: a workload document is one of: OAM '
+  contains 'app.yaml is valid'
+}
+
+@test "control characters of a document do not reach the terminal" {
+  document '/env:/i\      config: [{path: /etc/db, fromParam: "\\e]0;x\\a"}]'
+  run "$OCIRUN" pod validate app.yaml
+  succeeds
+  contains '\x1b]0;x\x07'
+  [[ $output != *$'\e'* ]]
+}
+
+@test "mistakes on the command line are told" {
+  run "$OCIRUN" pod
+  equal 1 "$status"
+  contains 'ocirun: pod: a command is missing; see ocirun pod --help'
+  run "$OCIRUN" pod valdate
+  contains 'unknown command "valdate" (did you mean validate?)'
+  run "$OCIRUN" pod validate
+  contains 'ocirun: pod validate: FILE... is missing'
+  run "$OCIRUN" pod validate --bundle x
+  contains 'unknown option --bundle; see ocirun pod validate --help'
+  run "$OCIRUN" pod validate none.yaml
+  contains 'ocirun: pod validate: none.yaml: open: no such file or directory'
+  run "$OCIRUN" --rot x pod validate app.yaml
+  equal 1 "$status"
+  contains 'unknown option --rot (did you mean --root?)'
+}
+
+@test "the options of ocirun stand before pod" {
+  document
+  run "$OCIRUN" --root "$PWD/state" --log log pod validate app.yaml
+  succeeds
+  contains 'app.yaml is valid'
+}
+
+@test "--help tells the commands" {
+  local words
+  for words in "pod --help" "pod help" "help pod"; do
+    # shellcheck disable=SC2086
+    run "$OCIRUN" $words
+    succeeds
+    contains '  validate '
+  done
+  run "$OCIRUN" pod validate --help
+  succeeds
+  contains 'usage: ocirun pod validate FILE...'
+}
+
+@test "AC-5 the seed's App Container example is refused, because its image ids are no hashes" {
+  [[ -n ${OCIRUN_SPEC_DIR:-} && -d $OCIRUN_SPEC_DIR/../seeds ]] || skip "there is no seeds/ beside OCIRUN_SPEC_DIR"
+  awk '/^```json/ {inside = 1; next} /^```/ {inside = 0} inside' "$OCIRUN_SPEC_DIR"/../seeds/001* >seed.json
+  run "$OCIRUN" pod validate seed.json
+  equal 1 "$status"
+  equal 3 "$(grep -c 'not reified: "sha512-..." is no hash of an image' <<<"$output")"
+  contains 'warning: seed.json:115:16: /annotations: ip-address has no effect'
+}

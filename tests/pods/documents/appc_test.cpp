@@ -1,0 +1,178 @@
+// App Container pod manifest: matrix §5.2.
+
+#include "pods/documents/needs.hpp"
+#include "tests/pods/documents/full.hpp"
+#include "tests/pods/documents/read.hpp"
+
+using namespace ocirun;
+using namespace ocirun::pods;
+
+namespace {
+
+std::string after(std::string_view from, std::string_view to) {
+  return problems(with(full_appc(), from, to));
+}
+
+/// The sentences of what a document needs from the operator.
+std::string needs(std::string_view text) {
+  const Workload workload = read_workload("f", text);
+  std::string out = lines(workload.problems);
+  for (const Need& need : needs_of(workload.pod))
+    out += workload.at(need.place) + ": " + need.sentence + '\n';
+  return out;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(appc)
+
+BOOST_AUTO_TEST_CASE(every_attribute_reaches_the_pod) {
+  const Pod pod = good(full_appc());
+  BOOST_TEST(warnings(full_appc()) == "");
+  BOOST_TEST(needs(full_appc()) == "");
+  BOOST_TEST(
+      (pod.kind == Kind::kAppc && pod.restart == Restart::kNever && pod.shares_pids));  // AC-3
+  BOOST_REQUIRE(pod.containers.size() == 1U);
+  const Container& app = pod.containers[0];
+  BOOST_TEST(
+      (app.name == "worker" && app.image == "sha512-" + std::string(128, 'a')));  // AC-4, AC-5
+  BOOST_TEST((app.image_name == "example.com/worker" &&
+              app.image_labels.at("version") == "1.0.0"));                                  // AC-6
+  BOOST_TEST((app.command == std::vector<std::string>{"/bin/worker", "-v"} && !app.args));  // AC-7
+  BOOST_TEST((app.user == "0" && app.group == "wheel" && app.working_directory == "/tmp"));
+  BOOST_TEST((app.extra_groups.size() == 1 && app.extra_groups[0].value() == 7));
+  BOOST_TEST((app.env.size() == 1 && app.env[0].name == "A" &&
+              std::get<std::string>(app.env[0].value) == "b"));
+  BOOST_TEST((app.mount_points.size() == 1 && app.mount_points[0].path == "/work" &&
+              app.mount_points[0].read_only));  // AC-8
+  BOOST_TEST((app.ports.size() == 1 && app.ports[0].number == 21 &&
+              app.ports[0].protocol == Protocol::kTcp));
+  BOOST_TEST(app.read_only_root);  // AC-9
+  BOOST_REQUIRE(app.mounts.size() == 2U);
+  BOOST_TEST((app.mounts[0].volume == "data" && app.mounts[0].path == "/work" &&
+              app.mounts[0].read_only));                                           // AC-10, AC-13
+  BOOST_TEST((app.mounts[1].volume == "worker/own" && !app.mounts[1].read_only));  // AC-11
+  BOOST_TEST(app.annotations.at("appc.foo") == "baz");                             // AC-12
+  BOOST_TEST(pod.annotations.at("appc.owner") == "me");                            // AC-19
+  BOOST_TEST((pod.limits.memory == 4'000'000'000U && pod.limits.cpus == 2.0));     // AC-18
+  BOOST_REQUIRE(pod.host_ports.size() == 1U);                                      // AC-20
+  BOOST_TEST((pod.host_ports[0].number == 2121 && pod.host_ports[0].address == "203.0.113.23" &&
+              pod.host_ports[0].pod_port->number == 21));
+}
+
+BOOST_AUTO_TEST_CASE(volumes_have_their_attributes) {  // AC-13 … AC-17
+  const Pod pod = good(full_appc());
+  BOOST_REQUIRE(pod.volumes.size() == 3U);
+  const Volume& own = pod.volumes[0];
+  BOOST_TEST((own.name == "worker/own" && own.kind == Volume::Source::kEmpty && own.mode == 01777));
+  const Volume& data = pod.volumes[1];
+  BOOST_TEST((data.kind == Volume::Source::kHost && data.source == "/srv/data" && data.read_only &&
+              !data.recursive));
+  const Volume& tmp = pod.volumes[2];
+  BOOST_TEST((tmp.mode == 0700 && tmp.uid.value() == 1 && tmp.gid.value() == 2 && tmp.recursive &&
+              !tmp.read_only));
+  BOOST_TEST(after("\"kind\": \"host\"", "\"kind\": \"nfs\"")
+                 .contains("unknown kind of volume \"nfs\" (known: empty, host)"));
+  BOOST_TEST(after("\"source\": \"/srv/data\", ", "")
+                 .contains("/volumes/0/source: is missing, the kind host needs it"));
+  BOOST_TEST(after("/srv/data", "srv").contains("must be an absolute path"));
+  BOOST_TEST(after("\"0700\"", "\"0799\"").contains("must be octal digits up to 7777"));
+  BOOST_TEST(after("\"0700\"", "700").contains("must be a string, not 700"));
+  BOOST_TEST(after("\"name\": \"tmp\"", "\"name\": \"data\"")
+                 .contains("/volumes/1/name: \"data\" is given twice"));
+  BOOST_TEST(
+      warnings(with(full_appc(), "\"mode\": \"0700\"", "\"recursive\": true, \"mode\": \"0700\""))
+          .contains("/volumes/1/recursive: has no effect: only a volume of the kind host has it"));
+  BOOST_TEST(
+      warnings(with(full_appc(), "\"recursive\": false", "\"uid\": 1"))
+          .contains("/volumes/0/uid: has no effect: only a volume of the kind empty has it"));
+}
+
+BOOST_AUTO_TEST_CASE(isolators_are_read_or_refused_by_name) {  // AC-18
+  const Pod pod = good(full_appc());
+  const Container& app = pod.containers[0];
+  BOOST_TEST((app.resources.requests.memory == 512'000'000U &&
+              app.resources.limits.memory == 1'000'000'000U));
+  BOOST_TEST((app.resources.limits.cpus == 0.5 && !app.resources.requests.cpus));
+  const Security& security = app.security;
+  BOOST_TEST((security.retained_capabilities == std::vector<std::string>{"CAP_CHOWN"}));
+  BOOST_TEST((!security.system_calls->allowed &&
+              security.system_calls->names == std::vector<std::string>{"ptrace"} &&
+              security.system_calls->errno_name == "EPERM"));
+  BOOST_TEST((security.no_new_privileges == true && security.oom_score_adj == -5 &&
+              security.cpu_shares == 512U));
+  BOOST_TEST((security.apparmor_profile == "p" && security.selinux_label == "u:r:t:s0"));
+  BOOST_TEST(after("os/linux/cpu-shares", "resource/block-iops")
+                 .contains("unknown isolator \"resource/block-iops\""));
+  BOOST_TEST(after("os/linux/cpu-shares", "os/linux/cpu-share")
+                 .contains("did you mean os/linux/cpu-shares?"));
+  BOOST_TEST(after("os/linux/cpu-shares", "os/linux/oom-score-adj").contains("is given twice"));
+  BOOST_TEST(
+      after(
+          "os/linux/seccomp-remove-set\", \"value\": {\"set\": [\"ptrace\"], \"errno\": \"EPERM\"}",
+          "os/linux/capabilities-remove-set\", \"value\": {\"set\": [\"CAP_KILL\"]}")
+          .contains("a retain set and a remove set of capabilities exclude each other"));
+  BOOST_TEST(after("\"resource/cpu\", \"value\": {\"limit\": 2}",
+                   "\"os/linux/oom-score-adj\", \"value\": 1")
+                 .contains("/isolators/1/name: is an isolator of an app"));
+  BOOST_TEST(after("\"request\": \"512M\"", "\"request\": \"2G\"")
+                 .contains("/limit: must not be below the request"));
+  BOOST_TEST(after("\"request\": \"512M\", \"limit\": \"1G\"", "")
+                 .contains("must have a limit or a request"));
+  BOOST_TEST(after("\"CAP_CHOWN\"", "\"chown\"").contains("must be a capability such as"));
+}
+
+BOOST_AUTO_TEST_CASE(versions_and_names_are_checked) {  // AC-1, AC-2, AC-4
+  for (const char* good_version : {"0.5.0", "0.7.4", "0.8.11+git", "0.8.0-dev"})
+    BOOST_CHECK_MESSAGE(after("0.8.11", good_version) == "", good_version);
+  for (const char* bad : {"0.8", "1.0.0", "0.4.9", "0.9.0", "x", ""})
+    BOOST_CHECK_MESSAGE(after("0.8.11", bad).contains("/acVersion: must be a version"), bad);
+  BOOST_TEST(after("PodManifest", "ImageManifest").contains("/acKind: must be PodManifest"));
+  for (const char* bad : {"", "A", "a_b", "-a", "a-", "a--b", "a.b"})
+    BOOST_CHECK_MESSAGE(after("\"name\": \"worker\"", std::string("\"name\": \"") + bad + "\"")
+                            .contains("/apps/0/name: must be an AC Name"),
+                        bad);
+  BOOST_TEST(problems(R"({"acVersion": "0.8.0", "acKind": "PodManifest", "apps": []})")
+                 .contains("/apps: must have at least one app"));
+  BOOST_TEST(
+      problems(
+          R"({"acVersion": "0.8.0", "acKind": "PodManifest", "apps": [{"name": "a", "image": {"id": "x"}},
+      {"name": "a", "image": {"id": "x"}}]})")
+          .contains("/apps/1/name: \"a\" is given twice"));
+}
+
+BOOST_AUTO_TEST_CASE(a_manifest_that_is_not_reified_needs_the_operator) {  // AC-5, AC-8
+  BOOST_TEST(
+      needs(with(full_appc(), "sha512-" + std::string(128, 'a'), "sha512-...")) ==
+      "f:5:51: /apps/0/image/id: not reified: \"sha512-...\" is no hash of an image: --image "
+      "example.com/worker=SOURCE\n");
+  BOOST_TEST(needs(with(full_appc(), "\"volume\": \"data\", \"path\": \"/work\"",
+                        "\"volume\": \"data\", \"path\": \"/else\""))
+                 .contains("/mountPoints/0: not reified: no mount satisfies the mount point "
+                           "\"work\": --volume work=HOSTDIR"));
+}
+
+BOOST_AUTO_TEST_CASE(mounts_and_ports_refer_to_what_is_there) {  // AC-10, AC-11, AC-20
+  BOOST_TEST(after("\"volume\": \"data\"", "\"volume\": \"date\"")
+                 .contains("/mounts/0/volume: \"date\" is none of the volumes"));
+  BOOST_TEST(after("\"hostIP\": \"203.0.113.23\"", "\"hostIP\": \"203.0.113\"")
+                 .contains("must be an IPv4 address"));
+  BOOST_TEST(after("\"hostIP\": \"203.0.113.23\"", "\"hostIP\": \"203.0.113.023\"")
+                 .contains("must be an IPv4 address"));
+  BOOST_TEST(after("\"hostPort\": 2121, ", "").contains("/ports/0/hostPort: is missing"));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_supported_is_refused) {  // AC-7, AC-21
+  BOOST_TEST(after("\"eventHandlers\": []",
+                   "\"eventHandlers\": [{\"name\": \"pre-start\", \"exec\": [\"/a\"]}]")
+                 .contains("/eventHandlers: is not supported"));
+  BOOST_TEST(
+      after("\"socketActivated\": false", "\"socketActivated\": true").contains("must be false"));
+  BOOST_TEST(
+      after("\"user\": \"0\"", "\"user\": \"/bin/sh\"").contains("must be a number or a name"));
+  BOOST_TEST(after("\"l\": \"y\"}\n    }", "\"l\": 1}\n    }").contains("must be a string, not 1"));
+  BOOST_TEST(warnings(with(full_appc(), "\"name\": \"owner\"", "\"name\": \"ip-address\""))
+                 .contains("ip-address has no effect"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
