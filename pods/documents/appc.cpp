@@ -7,14 +7,6 @@
 namespace ocirun::pods {
 namespace {
 
-using bundle::exact_fields;
-using bundle::field;
-using bundle::found;
-using bundle::list_of;
-using bundle::part;
-using bundle::required;
-using bundle::required_part;
-
 constexpr auto kVariable = [](Value at, EnvVariable& out) {
   static constexpr auto kTable = placed(
       exact_fields<EnvVariable>(required("name", &EnvVariable::name, nonempty_string),

@@ -6,11 +6,6 @@
 namespace ocirun::pods {
 namespace {
 
-using bundle::exact_fields;
-using bundle::field;
-using bundle::found;
-using bundle::required;
-
 /// {"request": …, "limit": …} of resource/memory and resource/cpu. In the model, App Container has
 /// only limits: a request of more than the limit is a problem, and else the request counts for the
 /// admission.
@@ -171,17 +166,17 @@ bool read_isolators(Value at, Read read) {
     Place name_place = nullptr, value = nullptr;
   };
   static constexpr auto kItem =
-      exact_fields<Item>(bundle::required_part("name",
-                                               [](Value name, Item& out) {
-                                                 out.name_place = &name.node();
-                                                 return string(name, out.name);
-                                               }),
-                         bundle::required_part("value", [](Value value, Item& out) {
+      exact_fields<Item>(required_part("name",
+                                       [](Value name, Item& out) {
+                                         out.name_place = &name.node();
+                                         return string(name, out.name);
+                                       }),
+                         required_part("value", [](Value value, Item& out) {
                            out.value = &value.node();
                            return true;
                          }));
   std::vector<Item> items;
-  if (!bundle::list_of(kItem)(at, items)) return false;
+  if (!list_of(kItem)(at, items)) return false;
   report_twice(at, items, by("name", &Item::name));
   bool good = true;
   for (const Item& item : items)

@@ -7,10 +7,6 @@
 namespace ocirun::pods {
 namespace {
 
-using bundle::exact_fields;
-using bundle::found;
-using bundle::required;
-
 /// Whether `text` is lower-case letters and digits, in parts that one of `separators` separates.
 bool is_in_parts(std::string_view text, std::string_view separators) {
   bool after_separator = true;
@@ -98,7 +94,7 @@ bool ac_annotations(Value at, std::map<std::string, std::string>& out) {
   static constexpr auto kAnnotation = exact_fields<NamedText>(
       required("name", &NamedText::name, ac_name), required("value", &NamedText::value, string));
   std::vector<NamedText> items;
-  if (!bundle::list_of(kAnnotation)(at, items)) return false;
+  if (!list_of(kAnnotation)(at, items)) return false;
   report_twice(at, items, by("name", &NamedText::name));
   for (NamedText& item : items) out.emplace("appc." + item.name, std::move(item.value));
   return true;

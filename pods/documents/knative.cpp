@@ -10,14 +10,6 @@
 namespace ocirun::pods {
 namespace {
 
-using bundle::exact_fields;
-using bundle::field;
-using bundle::found;
-using bundle::list_of;
-using bundle::part;
-using bundle::required;
-using bundle::required_part;
-
 constexpr std::string_view kOneInstance = "one machine runs one instance";
 constexpr std::string_view kByTheCluster = "a cluster sets it";
 

@@ -8,14 +8,6 @@
 namespace ocirun::pods {
 namespace {
 
-using bundle::exact_fields;
-using bundle::field;
-using bundle::found;
-using bundle::list_of;
-using bundle::part;
-using bundle::required;
-using bundle::required_part;
-
 /// KN-1, KN-2: the platform sets these.
 constexpr std::array<std::string_view, 4> kReserved = {"PORT", "K_SERVICE", "K_CONFIGURATION",
                                                        "K_REVISION"};

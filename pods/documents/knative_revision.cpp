@@ -6,13 +6,6 @@
 namespace ocirun::pods {
 namespace {
 
-using bundle::exact_fields;
-using bundle::field;
-using bundle::list_of;
-using bundle::part;
-using bundle::required;
-using bundle::required_part;
-
 struct EmptyDir {
   std::string medium;
   std::optional<std::uint64_t> size;

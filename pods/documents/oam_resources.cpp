@@ -7,14 +7,6 @@
 namespace ocirun::pods {
 namespace {
 
-using bundle::exact_fields;
-using bundle::field;
-using bundle::found;
-using bundle::list_of;
-using bundle::part;
-using bundle::required;
-using bundle::required_part;
-
 constexpr auto kAccessMode = [](Value at, DeclaredVolume& out) {
   static constexpr std::string_view kModes[] = {"RW", "RO"};
   std::string word;

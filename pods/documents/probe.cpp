@@ -5,12 +5,6 @@
 namespace ocirun::pods {
 namespace {
 
-using bundle::exact_fields;
-using bundle::field;
-using bundle::found;
-using bundle::part;
-using bundle::required;
-
 bool is_token(char c) {  // RFC 9110, section 5.6.2
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          std::string_view("!#$%&'*+-.^_`|~").contains(c);
@@ -49,7 +43,7 @@ constexpr auto kHeader =
                              required("value", &HttpHeader::value, header_value));
 
 bool headers(Value at, std::vector<HttpHeader>& out) {
-  if (!bundle::list_of(kHeader)(at, out)) return false;
+  if (!list_of(kHeader)(at, out)) return false;
   std::vector<std::string> names;
   for (const HttpHeader& header : out) {  // names of HTTP headers have no case
     names.push_back(header.name);
@@ -82,10 +76,9 @@ constexpr auto kOamHttp =
                             field("httpHeaders", &HttpProbe::headers, headers));
 constexpr auto kOamTcp = exact_fields<TcpProbe>(required("port", &TcpProbe::port, port_number));
 constexpr auto kKubernetesHttp = exact_fields<HttpProbe>(
-    field("path", &HttpProbe::path, request_path), bundle::required_part("port", number_or_name),
+    field("path", &HttpProbe::path, request_path), required_part("port", number_or_name),
     field("httpHeaders", &HttpProbe::headers, headers), part("scheme", scheme));
-constexpr auto kKubernetesTcp =
-    exact_fields<TcpProbe>(bundle::required_part("port", number_or_name));
+constexpr auto kKubernetesTcp = exact_fields<TcpProbe>(required_part("port", number_or_name));
 constexpr auto kKnativeHttp = exact_fields<HttpProbe>(
     field("path", &HttpProbe::path, request_path), part("port", number_or_name),
     field("httpHeaders", &HttpProbe::headers, headers), part("scheme", scheme));

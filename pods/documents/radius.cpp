@@ -10,13 +10,6 @@
 namespace ocirun::pods {
 namespace {
 
-using bundle::exact_fields;
-using bundle::field;
-using bundle::found;
-using bundle::part;
-using bundle::required;
-using bundle::required_part;
-
 /// The members of an object in the document's order. `reader` reads a member into a new element of
 /// `out`, whose `name` is the member's name; `name` checks the name.
 template <typename Item, typename Reader>

@@ -7,13 +7,6 @@
 namespace ocirun::pods {
 namespace {
 
-using bundle::exact_fields;
-using bundle::field;
-using bundle::found;
-using bundle::part;
-using bundle::required;
-using bundle::required_part;
-
 constexpr auto kCount = bundle::range(1, 2'147'483'647);
 
 struct Target {

@@ -11,7 +11,6 @@
 namespace ocirun::pods {
 namespace {
 
-using bundle::found;
 using bundle::Node;
 
 /// The number of a scalar; nothing for other values, and for infinity.

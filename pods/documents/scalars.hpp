@@ -13,12 +13,20 @@
 
 namespace ocirun::pods {
 
+// The vocabulary of all readers (bundle/json/fields.hpp).
+using bundle::exact_fields;
+using bundle::field;
+using bundle::found;
+using bundle::list_of;
+using bundle::part;
+using bundle::required;
+using bundle::required_part;
 using bundle::Value;
 
 /// A string without NUL. The problem of a number or a boolean says that YAML needs quotes.
 bool string(Value at, std::string& out);
 bool nonempty_string(Value at, std::string& out);
-inline constexpr auto strings = bundle::list_of(string);
+inline constexpr auto strings = list_of(string);
 /// A list with at least one string, the first of which is not empty.
 bool command_line(Value at, std::vector<std::string>& out);
 
@@ -75,7 +83,7 @@ constexpr auto placed(Reader reader) {
 
 /// A row for a name that has no effect here, for the reason `why`: a warning, and no silence.
 constexpr auto no_effect(std::string_view key, std::string_view why) {
-  return bundle::part(key, [why](Value at, auto&) {
+  return part(key, [why](Value at, auto&) {
     at.warning("has no effect: {}", why);
     return true;
   });
@@ -105,8 +113,7 @@ void report_twice(Value at, const Items& items, By<Key> unique) {
     const auto [same, is_new] = first.emplace(name, index++);
     if (is_new || name == Name{}) continue;
     element.problem_at(unique.member, "{} is given twice, first by item {}",
-                       bundle::found(element.member(unique.member).value_or(element)),
-                       same->second);
+                       found(element.member(unique.member).value_or(element)), same->second);
   }
 }
 
@@ -115,7 +122,7 @@ template <typename Reader, typename... Keys>
 constexpr auto unique_list_of(Reader reader, By<Keys>... unique) {
   return [=](Value at, auto& out) {
     const std::size_t before = at.report().problem_count();
-    bundle::list_of(reader)(at, out);
+    list_of(reader)(at, out);
     if (at.node().is_array()) (report_twice(at, out, unique), ...);
     return at.report().problem_count() == before;
   };
