@@ -66,7 +66,7 @@ costs() {
 @test "system calls of create, start, state, list, exec and delete" {
   costs 195 --cgroup-manager=disabled create --bundle "$BUNDLE" "$ID" # the parent alone
   costs 63 state "$ID"
-  costs 87 list
+  costs 78 list
   costs 96 start "$ID"
   wait_for status_is stopped
   costs 94 delete "$ID"

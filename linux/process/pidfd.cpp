@@ -61,10 +61,12 @@ bool belongs_to(int pid, std::uint32_t uid) {
 }
 
 Result<std::string> read_boot_id() {
+  static std::string known;  // `list` asks for each container
+  if (!known.empty()) return known;
   TRY_ASSIGN(const UniqueFd fd, sys::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
   TRY_ASSIGN(std::string id, sys::read_all(fd, 128));
   while (!id.empty() && id.back() == '\n') id.pop_back();
-  return id;
+  return known = std::move(id);
 }
 
 Result<UniqueFd> open_pidfd(const ProcessIdentity& process) {

@@ -89,7 +89,7 @@ Result<int> run_list(const Invocation& invocation) {
     TRY_ASSIGN(const ContainerId id, ContainerId::parse(text));
     const auto directory = store.find(id);
     if (!directory) continue;  // deleted meanwhile
-    const auto container = Container::load(invocation.options, id);
+    const auto container = Container::load(store, id);
     if (!container && !directory->is_state()) continue;  // not a state directory
     // A shortage of this process. Files of another user may give any error.
     if (!container && is_shortage(container.error().number()) && is_callers(*directory))
