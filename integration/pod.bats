@@ -80,7 +80,9 @@ END
   run "$OCIRUN" pod validate
   contains 'ocirun: pod validate: FILE... is missing'
   run "$OCIRUN" pod validate --bundle x
-  contains 'unknown option --bundle; see ocirun pod validate --help'
+  contains 'unknown option --bundle; see --help'
+  run "$OCIRUN" pod validate --profil=knative x
+  contains 'unknown option --profil (did you mean --profile?)'
   run "$OCIRUN" pod validate none.yaml
   contains 'ocirun: pod validate: none.yaml: open: no such file or directory'
   run "$OCIRUN" --rot x pod validate app.yaml
@@ -115,4 +117,47 @@ END
   equal 1 "$status"
   equal 3 "$(grep -c 'not reified: "sha512-..." is no hash of an image' <<<"$output")"
   contains 'warning: seed.json:115:16: /annotations: ip-address has no effect'
+}
+
+# contract: what `validate --profile knative` says of the test's bundle, without the clauses that do not apply.
+contract() {
+  run "$OCIRUN" pod validate --profile knative "$BUNDLE"
+  output=$(grep -v '^not applicable' <<<"$output")
+}
+
+@test "KN-1 KN-2 KN-7 KN-8 KN-9 KN-12 a bundle that keeps the Knative contract, and one that does not" {
+  mkdir -p "$BUNDLE/rootfs/tmp"
+  config '.process.terminal = true | .root.readonly = true'
+  contract
+  equal 1 "$status"
+  contains 'not met         KN-1   MUST    PORT is set: PORT is not set'
+  contains 'not met         KN-2   SHOULD  K_REVISION, K_CONFIGURATION and K_SERVICE are set: '
+  contains 'not met         KN-7   MUST    /tmp can be written to: the root filesystem is read-only'
+  contains 'not met         KN-8   MUST    /var/log is a directory that can be written to: '
+  contains 'not met         KN-12  SHOULD  process.terminal is not true: '
+  contains 'ocirun: pod validate: 3 clauses of the level MUST are not met'
+  config '.process.terminal = false | .process.env += ["PORT=8080", "K_REVISION=r", "K_CONFIGURATION=c", "K_SERVICE=s"]
+    | .mounts += [{destination: "/tmp", type: "tmpfs"}, {destination: "/var/log", type: "tmpfs"},
+                  {destination: "/etc/resolv.conf", type: "bind", source: "/etc/resolv.conf", options: ["bind", "ro"]}]'
+  contract
+  succeeds
+  equal 0 "$(grep -c '^not met *KN-[0-9]* *MUST' <<<"$output")"
+  contains 'met             KN-1   MUST    PORT is set: PORT is 8080'
+  contains 'met             KN-7   MUST    /tmp can be written to: a mount of the type tmpfs'
+}
+
+@test "KN-20 a mount that shows an engine's socket does not meet the contract" {
+  config '.mounts += [{destination: "/docker.sock", type: "bind", source: "/var/run/docker.sock", options: ["bind"]}]'
+  contract
+  contains 'not met         KN-20  SHOULD  the program has no access to the OCI interface: the mount on /docker.sock shows /run/docker.sock'
+}
+
+@test "an unknown profile and a faulty bundle are refused" {
+  run "$OCIRUN" pod validate --profile knativ "$BUNDLE"
+  equal 1 "$status"
+  contains 'ocirun: pod validate: --profile knativ: must be knative'
+  config '.process.cwd = "x"'
+  run "$OCIRUN" pod validate --profile knative "$BUNDLE"
+  equal 1 "$status"
+  contains '/process/cwd: must be an absolute path'
 }

@@ -18,13 +18,26 @@
 namespace ocirun::pods::cli {
 namespace {
 
+constexpr std::array kValidateOptions{
+    Option{"profile", "knative",
+           "check bundles instead: which clauses of the Knative runtime contract they meet"}};
+
 constexpr std::array kCommands{
     Command{.name = "validate",
-            .operands = "FILE...",
+            .operands = "FILE... | --profile knative BUNDLE...",
             .summary = "check workload documents and tell all that is wrong with them",
+            .options = kValidateOptions,
             .least_operands = 1,
             .run = run_validate},
 };
+
+std::string option_lines(const Command& command) {
+  std::string text;
+  for (const Option& option : command.options)
+    text += fmt::format("      --{:<22} {}\n", fmt::format("{} {}", option.name, option.value),
+                        option.help);
+  return text;
+}
 
 std::string help_text() {
   std::string text =
@@ -35,12 +48,17 @@ std::string help_text() {
       "commands:\n";
   for (const Command& command : kCommands)
     text += fmt::format("  {:<10}{}\n", command.name, command.summary);
+  for (const Command& command : kCommands)
+    if (!command.options.empty())
+      text += fmt::format("\noptions of {}:\n{}", command.name, option_lines(command));
   return text;
 }
 
 std::string help_text(const Command& command) {
-  return fmt::format("usage: ocirun pod {} {}\n\n{}\n", command.name, command.operands,
-                     command.summary);
+  std::string text = fmt::format("usage: ocirun pod {} {}\n\n{}\n", command.name, command.operands,
+                                 command.summary);
+  if (!command.options.empty()) text += "\noptions:\n" + option_lines(command);
+  return text;
 }
 
 Error unknown_command(std::string_view word) {
@@ -51,28 +69,11 @@ Error unknown_command(std::string_view word) {
   return Error(0, fmt::format("unknown command \"{}\"{}; see ocirun pod --help", word, hint));
 }
 
-/// Without options so far, a word that begins with "-" is an option that no command has.
-Result<std::vector<std::string>> read_operands(const Command& command,
-                                               std::span<const std::string> words) {
-  std::vector<std::string> operands;
-  bool only_operands = false;
-  for (const std::string& word : words) {
-    if (!only_operands && word == "--") {
-      only_operands = true;
-    } else if (!only_operands && word.size() > 1 && word.starts_with('-')) {
-      return refuse("unknown option {}; see ocirun pod {} --help", word, command.name);
-    } else {
-      operands.push_back(word);
-    }
-  }
-  if (operands.size() < command.least_operands)
-    return refuse("{} is missing; see ocirun pod {} --help", command.operands, command.name);
-  return operands;
-}
-
 Result<int> run_command(const Command& command, std::span<const std::string> words) {
-  TRY_ASSIGN(const auto operands, read_operands(command, words));
-  return command.run(operands);
+  TRY_ASSIGN(const Arguments arguments, Arguments::parse(words, command.options));
+  if (arguments.operands().size() < command.least_operands)
+    return refuse("{} is missing; see ocirun pod {} --help", command.operands, command.name);
+  return command.run(arguments);
 }
 
 Result<int> run(std::span<const std::string> words) {

@@ -54,9 +54,13 @@ std::string report(const Workload& workload, std::size_t& bad) {
 
 }  // namespace
 
-Result<int> run_validate(std::span<const std::string> operands) {
+Result<int> run_validate(const Arguments& arguments) {
+  if (const auto profile = arguments.value("profile")) {
+    if (*profile == "knative") return validate_contract(arguments.operands());
+    return refuse("--profile {}: must be knative", *profile);
+  }
   std::size_t bad = 0;
-  for (const std::string& file : operands) {
+  for (const std::string& file : arguments.operands()) {
     const std::string name = file == "-" ? "standard input" : file;
     TRY_ASSIGN(const std::string text, within(read_document(file), name));
     TRY(print(linux::without_controls(report(read_workload(name, text), bad))));

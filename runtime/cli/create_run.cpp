@@ -4,8 +4,8 @@
 #include <array>
 #include <climits>
 
+#include "linux/base/absolute_path.hpp"
 #include "linux/base/syscalls.hpp"
-#include "runtime/cli/absolute_path.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/commands/create.hpp"
 #include "runtime/commands/destroy.hpp"
@@ -44,7 +44,7 @@ std::string id_from(const HostPath& bundle) {
 }
 
 std::unexpected<Error> refuse_without_bundle(const std::string& operand) {
-  const auto here = absolute_path(".");
+  const auto here = linux::absolute_path(".");
   return refuse(
       "config.json not found in {} (\"{}\" was taken as the id; a bundle is written ./{})",
       here ? here->string() : ".", operand, operand);
@@ -58,7 +58,7 @@ Result<CreateRequest> read_request(const Invocation& invocation, TerminalKeeper 
     return refuse_without_bundle(arguments.positionals.front());
   const std::string word =
       by_bundle ? arguments.positionals.front() : arguments.value("bundle").value_or(".");
-  TRY_ASSIGN(HostPath bundle, absolute_path(word));
+  TRY_ASSIGN(HostPath bundle, linux::absolute_path(word));
   TRY_ASSIGN(ContainerId id, by_bundle ? ContainerId::parse(id_from(bundle)) : arguments.id());
   return CreateRequest{.id = std::move(id),
                        .bundle = std::move(bundle),

@@ -8,11 +8,11 @@
 #include "bundle/documents/features.hpp"
 #include "bundle/json/document.hpp"
 #include "cgroups/hierarchies/layout.hpp"
+#include "linux/base/absolute_path.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/namespaces/subordinate_ids.hpp"
-#include "runtime/cli/absolute_path.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/completion.hpp"
 #include "runtime/cli/read_document.hpp"
@@ -60,8 +60,9 @@ Result<int> run_features(const Invocation&) {
 
 Result<int> run_validate(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
-  TRY_ASSIGN(const HostPath directory,
-             absolute_path(arguments.positionals.empty() ? arguments.value("bundle").value_or(".")
+  TRY_ASSIGN(
+      const HostPath directory,
+      linux::absolute_path(arguments.positionals.empty() ? arguments.value("bundle").value_or(".")
                                                          : arguments.positionals.front()));
   TRY_ASSIGN(const std::string text, bundle::read_config_file(directory));
   const bundle::Parsed parsed = bundle::parse_config(text, directory, bundle::UnknownNames::kTold);

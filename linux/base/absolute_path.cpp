@@ -1,4 +1,4 @@
-#include "runtime/cli/absolute_path.hpp"
+#include "linux/base/absolute_path.hpp"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 
 #include "linux/base/text.hpp"
 
-namespace ocirun::runtime::cli {
+namespace ocirun::linux {
 
 Result<HostPath> absolute_path(const std::string& path) {
   std::string whole;
@@ -21,10 +21,10 @@ Result<HostPath> absolute_path(const std::string& path) {
   whole += "/" + path;
   std::string clean;
   for (std::string_view rest = whole; !rest.empty();) {
-    const std::string_view part = linux::cut(rest, '/');
+    const std::string_view part = cut(rest, '/');
     if (!part.empty() && part != ".") clean.append("/").append(part);
   }
   return HostPath(clean.empty() ? "/" : clean);
 }
 
-}  // namespace ocirun::runtime::cli
+}  // namespace ocirun::linux

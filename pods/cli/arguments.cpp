@@ -1,0 +1,61 @@
+#include "pods/cli/arguments.hpp"
+
+#include <algorithm>
+
+#include "bundle/json/nearest.hpp"
+
+namespace ocirun::pods::cli {
+namespace {
+
+Error unknown_option(std::string_view word, std::span<const Option> options) {
+  std::vector<std::string_view> names;
+  for (const Option& option : options) names.push_back(option.name);
+  const std::string_view near =
+      bundle::nearest(word.substr(std::min(word.find_first_not_of('-'), word.size())), names);
+  if (near.empty()) return Error(0, fmt::format("unknown option {}; see --help", word));
+  return Error(0, fmt::format("unknown option {} (did you mean --{}?); see --help", word, near));
+}
+
+}  // namespace
+
+Result<Arguments> Arguments::parse(std::span<const std::string> words,
+                                   std::span<const Option> options) {
+  Arguments arguments;
+  bool only_operands = false;
+  for (std::size_t index = 0; index < words.size(); ++index) {
+    const std::string_view word = words[index];
+    if (only_operands || word.size() < 2 || word.front() != '-') {
+      arguments.operands_.emplace_back(word);
+      continue;
+    }
+    if (word == "--") {
+      only_operands = true;
+      continue;
+    }
+    const std::string_view written = word.substr(0, word.find('='));
+    const auto option = std::ranges::find_if(options, [&](const Option& row) {
+      return written.starts_with("--") && written.substr(2) == row.name;
+    });
+    if (option == options.end()) return std::unexpected(unknown_option(written, options));
+    const bool has_value = written.size() != word.size();
+    if (option->value.empty()) {
+      if (has_value) return refuse("{}: takes no value", written);
+      arguments.values_.emplace(option->name, "");
+    } else if (has_value) {
+      arguments.values_.emplace(option->name, word.substr(written.size() + 1));
+    } else if (index + 1 < words.size()) {
+      arguments.values_.emplace(option->name, words[++index]);
+    } else {
+      return refuse("{}: a value ({}) is missing", written, option->value);
+    }
+  }
+  return arguments;
+}
+
+std::optional<std::string> Arguments::value(std::string_view option) const {
+  const auto [begin, end] = values_.equal_range(option);
+  if (begin == end) return std::nullopt;
+  return std::prev(end)->second;
+}
+
+}  // namespace ocirun::pods::cli
