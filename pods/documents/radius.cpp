@@ -168,9 +168,10 @@ constexpr auto kContainer = exact_fields<Container>(
 
 bool containers(Value at, std::vector<Container>& out) {
   return named_items(at, out, [](Value member, Container& item) {
-    const bool good = is_label_name(member) & kContainer(member, item);
+    const bool is_named = is_label_name(member);
+    const bool is_read = kContainer(member, item);
     resolve_port_names(member, item);
-    return good;
+    return is_named && is_read;
   });
 }
 

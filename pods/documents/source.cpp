@@ -29,7 +29,8 @@ std::vector<std::string> Source::placed(const std::string& file,
                                         const std::vector<const bundle::Node*>& nodes) const {
   std::vector<std::size_t> order(sentences.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t index) { return mark(nodes[index]); });
+  std::ranges::sort(order, {},
+                    [&](std::size_t index) { return std::pair(mark(nodes[index]), index); });
   std::vector<std::string> out;
   for (const std::size_t index : order) {
     const Mark at = mark(nodes[index]);
