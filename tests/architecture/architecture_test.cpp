@@ -74,7 +74,10 @@ const std::map<std::string, std::string> kLibraryHome{{"nlohmann/", "bundle"},
                                                       {"libmnl/", "linux"},
                                                       {"sys/capability.h", "linux"},
                                                       {"systemd/", "cgroups"},
-                                                      {"yaml-cpp/", "pods"}};
+                                                      {"yaml-cpp/", "pods"},
+                                                      {"archive.h", "pods"},
+                                                      {"archive_entry.h", "pods"},
+                                                      {"openssl/", "pods"}};
 
 /// Headers that no source may include: they cost start-up time or memory, or bring threads.
 const std::set<std::string> kForbiddenHeaders{"iostream", "fstream", "filesystem", "regex",

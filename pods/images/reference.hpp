@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "pods/images/digest.hpp"
+
+namespace ocirun::pods {
+
+/// The name of an image as people write it, by the grammar of the distribution project:
+/// [HOST[:PORT]/]PATH[:TAG][@DIGEST]. The first component is a host only if it has "." or ":", or
+/// is "localhost"; without a host, docker.io is meant, and there "library/" before a single name.
+struct Reference {
+  std::string host;  // "docker.io", "localhost:5000"
+  std::string path;  // "library/nginx"
+  std::string tag;   // "" if none was written
+  std::optional<Digest> digest;
+
+  /// Errors name the part that breaks the grammar: an upper-case letter in the path, an empty
+  /// component, a tag above 128 characters, a name above 255, a digest that Digest refuses.
+  static Result<Reference> parse(std::string_view text);
+
+  /// "docker.io/library/nginx"
+  std::string name() const { return host + "/" + path; }
+  /// The tag to look for: "latest" if neither a tag nor a digest was written.
+  std::string wanted_tag() const { return tag.empty() && !digest ? "latest" : tag; }
+  /// All parts: "docker.io/library/nginx:latest", "…@sha256:…".
+  std::string text() const;
+
+  friend bool operator==(const Reference&, const Reference&) = default;
+};
+
+}  // namespace ocirun::pods
