@@ -1,0 +1,40 @@
+#pragma once
+
+// What the readers of the image-spec's documents share.
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "bundle/json/fields.hpp"
+#include "pods/images/descriptor.hpp"
+
+namespace ocirun::pods {
+
+/// Reads `text` with a table of fields or another reader. The error begins with `what`.
+template <typename T, typename Reader>
+Result<T> read_json(std::string_view what, std::string_view text, const Reader& reader) {
+  bundle::Document document;
+  bundle::Report report;
+  T out;
+  if (document.parse(text, report)) reader(bundle::Value(*document.root(), report), out);
+  if (!report.ok())
+    return refuse("{}: {}", what, bundle::first_of(report.problems(), report.problem_count()));
+  return out;
+}
+
+bool read_digest(bundle::Value at, Digest& out);
+bool read_descriptor(bundle::Value at, Descriptor& out);
+/// An object whose values are strings.
+bool read_annotations(bundle::Value at, Annotations& out);
+bool read_schema_version(bundle::Value at, int& out);  // must be 2
+
+/// A row for a name that only another kind of document may have.
+constexpr auto foreign_field(std::string_view key, std::string_view owner) {
+  return bundle::part(key, [owner](bundle::Value at, auto&) {
+    at.problem("belongs into {}, so this document has two meanings", owner);
+    return false;
+  });
+}
+
+}  // namespace ocirun::pods
