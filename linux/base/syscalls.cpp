@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -37,6 +38,33 @@ Result<struct stat> stat_of(Fd directory, const char* name, int flags) {
   if (::fstatat(directory.value, name, &info, flags) < 0)
     return *name != '\0' ? fail(errno, "stat {}", name) : last_error("look at an open file");
   return info;
+}
+
+/// Names an open file for calls that take a path only. The link leads to the file itself.
+std::string own_link(Fd file) { return fmt::format("/proc/self/fd/{}", file.value); }
+
+/// Calls `with_fd`, and where the descriptor is O_PATH (EBADF), `with_path`.
+template <typename WithFd, typename WithPath>
+ssize_t by_fd_or_path(Fd file, WithFd with_fd, WithPath with_path) {
+  const ssize_t value = with_fd(file.value);
+  if (value >= 0 || errno != EBADF) return value;
+  return with_path(own_link(file).c_str());
+}
+
+/// What `read`, a call (buffer, capacity), gives. It is called again while the value grows.
+template <typename Read>
+Result<std::string> read_xattr(std::string_view what, Read read) {
+  for (;;) {
+    const ssize_t size = read(nullptr, 0);
+    if (size < 0) return last_error(what);
+    std::string value(static_cast<std::size_t>(size), '\0');
+    if (size == 0) return value;
+    const ssize_t got = read(value.data(), value.size());
+    if (got < 0 && errno == ERANGE) continue;
+    if (got < 0) return last_error(what);
+    value.resize(static_cast<std::size_t>(got));
+    return value;
+  }
 }
 
 }  // namespace
@@ -81,12 +109,22 @@ Result<void> unlinkat(Fd directory, const char* name, int flags) {
   return checked(::unlinkat(directory.value, name, flags), "remove");
 }
 
+Result<void> linkat(Fd directory, const char* name, Fd new_directory, const char* new_name) {
+  return checked(::linkat(directory.value, name, new_directory.value, new_name, 0), "link");
+}
+
+Result<void> renameat2(Fd directory, const char* name, Fd new_directory, const char* new_name,
+                       unsigned flags) {
+  return checked(::renameat2(directory.value, name, new_directory.value, new_name, flags),
+                 "rename");
+}
+
 // Links through /proc/self/fd, because root of a user namespace may link a bare descriptor
 // (AT_EMPTY_PATH) only since Linux 6.10.
 Result<void> name_file(Fd file, Fd directory, const char* name) {
-  const std::string link = fmt::format("/proc/self/fd/{}", file.value);
-  return checked(::linkat(AT_FDCWD, link.c_str(), directory.value, name, AT_SYMLINK_FOLLOW),
-                 "name the file");
+  return checked(
+      ::linkat(AT_FDCWD, own_link(file).c_str(), directory.value, name, AT_SYMLINK_FOLLOW),
+      "name the file");
 }
 
 Result<std::string> readlinkat(Fd directory, const char* name) {
@@ -114,8 +152,53 @@ Result<void> fchown(Fd fd, uid_t uid, gid_t gid) {
   return checked(::fchownat(fd.value, "", uid, gid, AT_EMPTY_PATH), "change owner");
 }
 
+Result<void> fchmod(Fd fd, mode_t mode) {
+  return checked(by_fd_or_path(
+                     fd, [&](int number) { return ssize_t{::fchmod(number, mode)}; },
+                     [&](const char* path) { return ssize_t{::chmod(path, mode)}; }),
+                 "change mode");
+}
+
 Result<void> fchmodat(Fd directory, const char* name, mode_t mode) {
   return checked(::fchmodat(directory.value, name, mode, 0), "change mode");
+}
+
+Result<void> utimensat(Fd directory, const char* name, const timespec& accessed,
+                       const timespec& modified) {
+  const timespec times[2] = {accessed, modified};
+  return checked(::utimensat(directory.value, name, times, AT_SYMLINK_NOFOLLOW), "set times");
+}
+
+Result<void> setxattr(Fd file, const char* name, std::string_view value) {
+  const auto with_fd = [&](int fd) {
+    return ssize_t{::fsetxattr(fd, name, value.data(), value.size(), 0)};
+  };
+  const auto with_path = [&](const char* path) {
+    return ssize_t{::setxattr(path, name, value.data(), value.size(), 0)};
+  };
+  if (by_fd_or_path(file, with_fd, with_path) < 0) return fail(errno, "set attribute {}", name);
+  return {};
+}
+
+Result<std::string> getxattr(Fd file, const char* name) {
+  return read_xattr(fmt::format("read attribute {}", name), [&](char* to, std::size_t size) {
+    return by_fd_or_path(
+        file, [&](int fd) { return ::fgetxattr(fd, name, to, size); },
+        [&](const char* path) { return ::getxattr(path, name, to, size); });
+  });
+}
+
+Result<std::vector<std::string>> listxattr(Fd file) {
+  TRY_ASSIGN(const std::string names,
+             read_xattr("list attributes", [&](char* to, std::size_t size) {
+               return by_fd_or_path(
+                   file, [&](int fd) { return ::flistxattr(fd, to, size); },
+                   [&](const char* path) { return ::listxattr(path, to, size); });
+             }));
+  std::vector<std::string> list;
+  for (std::size_t begin = 0; begin < names.size(); begin = names.find('\0', begin) + 1)
+    list.emplace_back(names.c_str() + begin);
+  return list;
 }
 
 Result<std::uint64_t> mount_id(Fd directory, const char* name) {

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
@@ -33,6 +34,11 @@ Result<void> mkdirat(Fd directory, const char* name, mode_t mode);
 Result<void> mknodat(Fd directory, const char* name, mode_t mode, dev_t device);
 Result<void> symlinkat(const char* target, Fd directory, const char* name);
 Result<void> unlinkat(Fd directory, const char* name, int flags);
+/// Makes the hard link `new_name` to `name`; a symlink is itself linked, never followed.
+Result<void> linkat(Fd directory, const char* name, Fd new_directory, const char* new_name);
+/// `flags`: RENAME_NOREPLACE …, or 0.
+Result<void> renameat2(Fd directory, const char* name, Fd new_directory, const char* new_name,
+                       unsigned flags);
 /// Links a file that was opened with O_TMPFILE as `name`. EEXIST: the name is taken.
 Result<void> name_file(Fd file, Fd directory, const char* name);
 /// `name` "" reads the symlink that the O_PATH descriptor itself is.
@@ -44,7 +50,18 @@ Result<struct stat> fstat(Fd fd);
 Result<bool> is_same_file(Fd a, Fd b);
 Result<struct stat> fstatat(Fd directory, const char* name);         // never follows a symlink
 Result<void> fchown(Fd fd, uid_t uid, gid_t gid);                    // O_PATH descriptors too
+Result<void> fchmod(Fd fd, mode_t mode);                             // O_PATH descriptors too
 Result<void> fchmodat(Fd directory, const char* name, mode_t mode);  // follows symlinks
+/// Sets the times of last access and change of the content; a trailing symlink is not followed.
+Result<void> utimensat(Fd directory, const char* name, const timespec& accessed,
+                       const timespec& modified);
+/// Sets an extended attribute of an open file; of an O_PATH descriptor too, even that of a symlink,
+/// through /proc.
+Result<void> setxattr(Fd file, const char* name, std::string_view value);
+/// Errors: ENODATA if the file does not have the attribute. O_PATH descriptors too.
+Result<std::string> getxattr(Fd file, const char* name);
+/// The names of all extended attributes. O_PATH descriptors too.
+Result<std::vector<std::string>> listxattr(Fd file);
 /// The id of the mount that `name` ("": the descriptor itself) lies on, for telling two mounts
 /// apart; 0 where the kernel does not report it (before 5.8). Before 6.8 the id of a removed mount
 /// may be reused. A trailing symlink is not followed.

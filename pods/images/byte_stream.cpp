@@ -1,0 +1,62 @@
+#include "pods/images/byte_stream.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+namespace ocirun::pods {
+namespace {
+
+constexpr std::size_t kBlock = std::size_t{64} << 10;
+
+}  // namespace
+
+Result<std::size_t> FileStream::read(char* to, std::size_t size) {
+  for (;;) {
+    const ssize_t got = ::read(file_.get(), to, size);
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno != EINTR) return fail(errno, "read");
+  }
+}
+
+Result<std::size_t> HashingStream::read(char* to, std::size_t size) {
+  TRY_ASSIGN(const std::size_t got, source_.read(to, size));
+  hasher_.update(to, got);
+  size_ += got;
+  if (size_ > most_) return refuse("it has more than {} bytes", most_);
+  return got;
+}
+
+Result<void> drain(ByteStream& stream) {
+  std::array<char, kBlock> block;
+  for (;;) {
+    TRY_ASSIGN(const std::size_t got, stream.read(block.data(), block.size()));
+    if (got == 0) return {};
+  }
+}
+
+Result<std::string> read_whole(ByteStream& stream, std::size_t limit) {
+  std::string text;
+  std::array<char, kBlock> block;
+  for (;;) {
+    TRY_ASSIGN(const std::size_t got, stream.read(block.data(), block.size()));
+    if (got == 0) return text;
+    if (got > limit - text.size()) return fail(EFBIG, "it has more than {} bytes", limit);
+    text.append(block.data(), got);
+  }
+}
+
+Result<std::string> read_verified(ByteStream& stream, const Descriptor& descriptor) {
+  if (descriptor.size > kMaxDocument)
+    return refuse("a document of {} bytes, at most {} are read", descriptor.size, kMaxDocument);
+  TRY_ASSIGN(std::string text, read_whole(stream, kMaxDocument));
+  if (text.size() != descriptor.size)
+    return refuse("it has {} bytes, its descriptor says {}", text.size(), descriptor.size);
+  const Digest digest = digest_of(text, descriptor.digest.algorithm());
+  if (digest != descriptor.digest)
+    return refuse("its content has the digest {}, it was changed or damaged", digest.text());
+  return text;
+}
+
+}  // namespace ocirun::pods

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
+#include "pods/images/descriptor.hpp"
+
+namespace ocirun::pods {
+
+/// Bytes that are read once, from front to back.
+class ByteStream {
+ public:
+  ByteStream() = default;
+  ByteStream(const ByteStream&) = delete;
+  ByteStream& operator=(const ByteStream&) = delete;
+  virtual ~ByteStream() = default;
+
+  /// Reads up to `size` bytes to `to`. 0 at the end, only there.
+  virtual Result<std::size_t> read(char* to, std::size_t size) = 0;
+};
+
+/// The bytes of an open file.
+class FileStream : public ByteStream {
+ public:
+  explicit FileStream(UniqueFd file) : file_(std::move(file)) {}
+  Result<std::size_t> read(char* to, std::size_t size) override;
+
+ private:
+  UniqueFd file_;
+};
+
+/// Passes the bytes of another stream on, and computes their digest and number on the way.
+class HashingStream : public ByteStream {
+ public:
+  /// Reading fails as soon as there are more than `most` bytes.
+  HashingStream(ByteStream& source, Digest::Algorithm algorithm, std::uint64_t most = UINT64_MAX)
+      : source_(source), hasher_(algorithm), most_(most) {}
+  Result<std::size_t> read(char* to, std::size_t size) override;
+
+  std::uint64_t size() const { return size_; }
+  Digest finish() { return hasher_.finish(); }
+
+ private:
+  ByteStream& source_;
+  Hasher hasher_;
+  std::uint64_t most_, size_ = 0;
+};
+
+/// Reads a stream to its end and forgets the bytes.
+Result<void> drain(ByteStream& stream);
+
+/// The whole of a stream of at most `limit` bytes. Errors: EFBIG.
+Result<std::string> read_whole(ByteStream& stream, std::size_t limit);
+
+/// Documents are read whole before a byte of them is used, therefore their size is limited.
+inline constexpr std::size_t kMaxDocument = std::size_t{4} << 20;
+
+/// The whole of a blob, whose size and digest were verified. Errors: more than kMaxDocument bytes;
+/// another size or digest than the descriptor says.
+Result<std::string> read_verified(ByteStream& stream, const Descriptor& descriptor);
+
+}  // namespace ocirun::pods

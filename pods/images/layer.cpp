@@ -1,0 +1,90 @@
+#include "pods/images/layer.hpp"
+
+#include "bundle/json/writer.hpp"
+#include "pods/images/layer_tree.hpp"
+#include "pods/images/remove_tree.hpp"
+#include "pods/images/tar_reader.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+constexpr std::uint64_t kEntriesBetweenProgress = 64;
+
+Result<void> add_entries(TarReader& archive, LayerTree& tree, const HashingStream& blob,
+                         const UnpackOptions& options, UnpackedLayer& out) {
+  for (;;) {
+    TRY_ASSIGN(const auto entry, archive.next());
+    if (!entry) return {};
+    const auto added = [&]() -> Result<void> {
+      if (++out.entries > options.limits.entries)
+        return refuse("the layer has more than {} entries", options.limits.entries);
+      if (entry->type == TarEntry::Type::kFile) {
+        if (entry->size > options.limits.bytes - out.bytes)
+          return refuse("the files of the layer have more than {} bytes", options.limits.bytes);
+        out.bytes += entry->size;
+      }
+      return tree.add(*entry, archive);
+    }();
+    TRY(within(added, fmt::format("entry {}", bundle::in_quotes(entry->name))));
+    if (options.progress && out.entries % kEntriesBetweenProgress == 0)
+      options.progress(blob.size());
+  }
+}
+
+/// Both ends must be reached before the digests say something of the whole.
+Result<void> verify(const LayerBlob& layer, HashingStream& blob, HashingStream& archive) {
+  if (layer.digest && blob.size() != layer.size)
+    return refuse("it has {} bytes, its descriptor says {}", blob.size(), layer.size);
+  if (layer.digest) {
+    const Digest digest = blob.finish();
+    if (digest != *layer.digest)
+      return refuse("its content has the digest {}, it was changed or damaged", digest.text());
+  }
+  const Digest diff_id = archive.finish();
+  if (diff_id != layer.diff_id)
+    return refuse("uncompressed it has the digest {}, the image's configuration says {}",
+                  diff_id.text(), layer.diff_id.text());
+  return {};
+}
+
+Result<UnpackedLayer> unpack(ByteStream& source, const LayerBlob& layer, Fd into,
+                             std::span<const Fd> below, const UnpackOptions& options) {
+  const auto algorithm = layer.digest.value_or(layer.diff_id).algorithm();
+  HashingStream blob(source, algorithm, layer.digest ? layer.size : UINT64_MAX);
+  PeekedStream peeked(blob);
+  TRY_ASSIGN(const std::string_view first, peeked.peek(4));
+  DecompressedStream plain(peeked, layer.compression.value_or(compression_of(first)));
+  HashingStream archive(plain, layer.diff_id.algorithm(), options.limits.bytes);
+  UnpackedLayer out;
+  {
+    TarReader reader(archive);
+    TRY_ASSIGN(LayerTree tree, LayerTree::open(into, below, options));
+    TRY(add_entries(reader, tree, blob, options, out));
+    TRY(tree.finish());
+    out.devices_left_out = tree.devices_left_out();
+  }
+  TRY(drain(archive));
+  TRY(drain(blob));
+  TRY(verify(layer, blob, archive));
+  if (options.progress) options.progress(blob.size());
+  return out;
+}
+
+}  // namespace
+
+const char* attribute_name(OpaqueMark mark) {
+  return mark == OpaqueMark::kTrusted ? "trusted.overlay.opaque" : "user.overlay.opaque";
+}
+
+Result<UnpackedLayer> unpack_layer(ByteStream& blob, const LayerBlob& layer, Fd into,
+                                   std::span<const Fd> below, const UnpackOptions& options) {
+  auto unpacked = unpack(blob, layer, into, below, options);
+  if (unpacked) return unpacked;
+  const std::string name = layer.digest ? layer.digest->text() : bundle::in_quotes(layer.file);
+  if (auto removed = remove_content(into); !removed)
+    return refuse("layer {}: {}; what was unpacked of it remains: {}", name,
+                  unpacked.error().message(), removed.error().message());
+  return within(std::move(unpacked), fmt::format("layer {}", name));
+}
+
+}  // namespace ocirun::pods

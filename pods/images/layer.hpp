@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
+#include "pods/images/byte_stream.hpp"
+#include "pods/images/digest.hpp"
+#include "pods/images/entry_name.hpp"
+#include "pods/images/media_type.hpp"
+
+namespace ocirun::pods {
+
+/// What one layer may hold, against archives that are small and unpack to more than a disk has.
+struct LayerLimits {
+  std::uint64_t entries = 1'000'000;
+  /// Of the uncompressed archive, and of all files together with their holes.
+  std::uint64_t bytes = std::uint64_t{64} << 30;
+  NameLimits names;
+};
+
+/// Which extended attribute tells overlayfs that a directory hides those below it. kUser is for a
+/// mount with the option userxattr, in a user namespace. Whiteouts are character devices 0:0 with
+/// both: everybody may make them since Linux 5.8.
+enum class OpaqueMark : std::uint8_t { kTrusted, kUser };
+const char* attribute_name(OpaqueMark mark);
+
+/// kLeaveOut: in a user namespace nobody may make a device. The number that was left out is told.
+enum class DeviceNodes : std::uint8_t { kMake, kLeaveOut };
+
+struct UnpackOptions {
+  LayerLimits limits;
+  OpaqueMark mark = OpaqueMark::kTrusted;
+  DeviceNodes devices = DeviceNodes::kMake;
+  /// Called now and then with the number of the blob's bytes that were read so far; may be empty.
+  std::function<void(std::uint64_t)> progress;
+};
+
+/// One layer as an image describes it.
+struct LayerBlob {
+  std::string file;                        // its name in the source, for messages too
+  std::optional<Digest> digest;            // of the blob; archives of `docker save` do not say it
+  std::uint64_t size = 0;                  // bytes of the blob, if `digest` is there
+  std::optional<Compression> compression;  // nothing: what the content shows
+  Digest diff_id{Digest::Algorithm::kSha256, ""};  // of the uncompressed archive
+};
+
+struct UnpackedLayer {
+  std::uint64_t entries = 0;
+  std::uint64_t bytes = 0;  // of all files
+  std::uint64_t devices_left_out = 0;
+};
+
+/// Unpacks a layer into the empty directory `into`, which becomes a lower layer of an overlay
+/// (layer.md; whiteouts in overlay's form). `below` are the layers beneath it, unpacked likewise,
+/// the nearest first: a directory that the archive does not list itself gets its mode, owner and
+/// attributes from there.
+///
+/// The caller must be root of its user namespace. Symlinks in the path of an entry are followed as
+/// if `into` were "/", never beyond it; hard links only lead to files of this layer, through no
+/// symlink. Owners, modes, times, extended attributes (but security.selinux, the label of another
+/// machine) and ACLs are kept.
+///
+/// Errors, after which `into` is empty again: a damaged archive; digest, size or diff_id differ; a
+/// name that parse_entry_name() refuses; a limit; overlay's own attributes or a device 0:0 in the
+/// archive; a socket; ENOSPC …. They name the layer and the entry.
+Result<UnpackedLayer> unpack_layer(ByteStream& blob, const LayerBlob& layer, Fd into,
+                                   std::span<const Fd> below, const UnpackOptions& options);
+
+}  // namespace ocirun::pods

@@ -1,0 +1,45 @@
+#include "pods/images/libarchive.hpp"
+
+#include <archive.h>
+
+#include "bundle/json/writer.hpp"
+
+namespace ocirun::pods {
+
+ArchiveHandle::ArchiveHandle(ByteStream& source) : source_(source), archive_(archive_read_new()) {}
+
+ArchiveHandle::~ArchiveHandle() {
+  if (archive_ != nullptr) archive_read_free(archive_);
+}
+
+ssize_t ArchiveHandle::read_block(::archive* of, void* handle, const void** block) {
+  auto& self = *static_cast<ArchiveHandle*>(handle);
+  auto got = self.source_.read(self.block_.data(), self.block_.size());
+  if (!got) {
+    self.failure_ = std::move(got).error();
+    archive_set_error(of, self.failure_->number(), "read");
+    return -1;
+  }
+  *block = self.block_.data();
+  return static_cast<ssize_t>(*got);
+}
+
+Result<void> ArchiveHandle::open() {
+  if (archive_ == nullptr) return fail(ENOMEM, "read the archive");
+  if (archive_read_open(archive_, this, nullptr, read_block, nullptr) != ARCHIVE_OK)
+    return std::unexpected(error());
+  return {};
+}
+
+Error ArchiveHandle::error() const {
+  if (failure_) return *failure_;
+  return Error(0, escaped(archive_error_string(archive_)));
+}
+
+std::string escaped(const char* text) {
+  if (text == nullptr) return "damaged";
+  const std::string quoted = bundle::in_quotes(text);
+  return quoted.ends_with('"') ? quoted.substr(1, quoted.size() - 2) : quoted.substr(1);
+}
+
+}  // namespace ocirun::pods

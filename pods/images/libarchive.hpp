@@ -1,0 +1,42 @@
+#pragma once
+
+// libarchive's reader on top of a ByteStream.
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "pods/images/byte_stream.hpp"
+
+struct archive;
+
+namespace ocirun::pods {
+
+/// Owns a `struct archive` that reads from a ByteStream, which must outlive it. The caller enables
+/// formats and filters, then calls open().
+class ArchiveHandle {
+ public:
+  explicit ArchiveHandle(ByteStream& source);
+  ArchiveHandle(const ArchiveHandle&) = delete;
+  ArchiveHandle& operator=(const ArchiveHandle&) = delete;
+  ~ArchiveHandle();
+
+  ::archive* get() const { return archive_; }
+  Result<void> open();
+  /// The error that the last call left: the stream's own, if reading failed, or libarchive's text.
+  Error error() const;
+
+ private:
+  static ssize_t read_block(::archive*, void* handle, const void** block);
+
+  ByteStream& source_;
+  ::archive* archive_;
+  std::array<char, std::size_t{64} << 10> block_;
+  std::optional<Error> failure_;
+};
+
+/// A text of libarchive or an archive for a message: control characters are escaped, long texts
+/// cut.
+std::string escaped(const char* text);
+
+}  // namespace ocirun::pods

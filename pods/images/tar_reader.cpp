@@ -1,0 +1,113 @@
+#include "pods/images/tar_reader.hpp"
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include "pods/images/acl.hpp"
+#include "pods/images/libarchive.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+using Type = TarEntry::Type;
+
+std::string bytes(const char* text) { return text == nullptr ? std::string() : std::string(text); }
+
+Type type_of(archive_entry* entry) {
+  if (archive_entry_hardlink(entry) != nullptr) return Type::kHardLink;
+  switch (archive_entry_filetype(entry)) {
+    case AE_IFREG:
+      return Type::kFile;
+    case AE_IFDIR:
+      return Type::kDirectory;
+    case AE_IFLNK:
+      return Type::kSymlink;
+    case AE_IFCHR:
+      return Type::kCharacterDevice;
+    case AE_IFBLK:
+      return Type::kBlockDevice;
+    case AE_IFIFO:
+      return Type::kFifo;
+    default:
+      return Type::kOther;
+  }
+}
+
+/// libarchive cannot convert a pax header's UTF-8 to the C locale's characters, warns, and keeps
+/// the bytes, which is what is wanted here. Other warnings mean that something was left out.
+bool is_harmless(const char* warning) {
+  return warning != nullptr &&
+         std::string_view(warning).find("can't be converted from UTF-8 to current locale") !=
+             std::string_view::npos;
+}
+
+void add_xattrs(archive_entry* entry, TarEntry& out) {
+  const char* name = nullptr;
+  const void* value = nullptr;
+  std::size_t size = 0;
+  archive_entry_xattr_reset(entry);
+  while (archive_entry_xattr_next(entry, &name, &value, &size) == ARCHIVE_OK)
+    out.xattrs.emplace_back(bytes(name), std::string(static_cast<const char*>(value), size));
+}
+
+}  // namespace
+
+struct TarReader::State {
+  explicit State(ByteStream& source) : handle(source) {}
+  ArchiveHandle handle;
+  bool is_open = false;
+};
+
+TarReader::TarReader(ByteStream& source) : state_(std::make_unique<State>(source)) {}
+TarReader::TarReader(TarReader&&) noexcept = default;
+TarReader::~TarReader() = default;
+
+Result<std::optional<TarEntry>> TarReader::next() {
+  ::archive* const archive = state_->handle.get();
+  if (!state_->is_open) {
+    archive_read_support_format_tar(archive);
+    archive_read_support_format_empty(archive);
+    TRY(state_->handle.open());
+    state_->is_open = true;
+  }
+  archive_entry* entry = nullptr;
+  const int status = archive_read_next_header(archive, &entry);
+  if (status == ARCHIVE_EOF) return std::optional<TarEntry>();
+  if (status != ARCHIVE_OK &&
+      (status != ARCHIVE_WARN || !is_harmless(archive_error_string(archive))))
+    return within(Result<std::optional<TarEntry>>(std::unexpected(state_->handle.error())),
+                  "read the tar archive");
+  TarEntry out;
+  out.type = type_of(entry);
+  out.name = bytes(archive_entry_pathname(entry));
+  out.target = bytes(out.type == Type::kHardLink ? archive_entry_hardlink(entry)
+                                                 : archive_entry_symlink(entry));
+  const auto size = archive_entry_size(entry);
+  if (size < 0) return refuse("entry {}: its size is negative", escaped(out.name.c_str()));
+  out.size = static_cast<std::uint64_t>(size);
+  out.mode = archive_entry_perm(entry);
+  out.uid = archive_entry_uid(entry);
+  out.gid = archive_entry_gid(entry);
+  out.modified = {archive_entry_mtime(entry), archive_entry_mtime_nsec(entry)};
+  out.accessed = archive_entry_atime_is_set(entry) != 0
+                     ? timespec{archive_entry_atime(entry), archive_entry_atime_nsec(entry)}
+                     : out.modified;
+  out.device_major = static_cast<std::uint64_t>(archive_entry_rdevmajor(entry));
+  out.device_minor = static_cast<std::uint64_t>(archive_entry_rdevminor(entry));
+  add_xattrs(entry, out);
+  TRY(within(add_acls(entry, out.xattrs), fmt::format("entry {}", escaped(out.name.c_str()))));
+  return std::optional(std::move(out));
+}
+
+Result<std::optional<TarReader::Piece>> TarReader::read_piece() {
+  const void* data = nullptr;
+  std::size_t size = 0;
+  la_int64_t offset = 0;
+  const int status = archive_read_data_block(state_->handle.get(), &data, &size, &offset);
+  if (status == ARCHIVE_EOF) return std::optional<Piece>();
+  if (status != ARCHIVE_OK) return std::unexpected(state_->handle.error());
+  return std::optional(Piece{static_cast<std::uint64_t>(offset),
+                             std::string_view(static_cast<const char*>(data), size)});
+}
+
+}  // namespace ocirun::pods

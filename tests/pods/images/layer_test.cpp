@@ -1,0 +1,234 @@
+// What a layer's entries become, and overlay's form of whiteouts.
+
+#include "pods/images/layer.hpp"
+
+#include "tests/pods/images/layer_scene.hpp"
+
+using namespace ocirun;
+using namespace ocirun::pods;
+using namespace ocirun::test;
+
+BOOST_AUTO_TEST_SUITE(layers, *boost::unit_test::precondition([](auto) {
+                        return boost::test_tools::assertion_result(is_root());
+                      }))
+
+BOOST_AUTO_TEST_CASE(files_directories_and_links_come_through) {
+  LayerScene scene;
+  const auto unpacked = must(scene.unpack({directory("d", 01777), file("d/f", "text", 04750),
+                                           symlink_to("d/s", "/d/f"), hard_link("h", "d/f")}));
+  BOOST_TEST(unpacked.entries == 4u);
+  BOOST_TEST(unpacked.bytes == 4u);
+  BOOST_TEST(slurp(scene / "d/f") == "text");
+  BOOST_TEST(mode_of(scene / "d/f") == 04750);
+  BOOST_TEST(mode_of(scene / "d") == 01777);
+  BOOST_TEST(std::filesystem::read_symlink(scene / "d/s") == "/d/f");
+  BOOST_TEST(scene.look("h").st_ino == scene.look("d/f").st_ino);
+}
+
+BOOST_AUTO_TEST_CASE(owners_and_times_are_kept_also_those_of_directories) {
+  LayerScene scene;
+  TarItem dir = directory("d");
+  dir.uid = 7, dir.gid = 8, dir.mtime = 5;
+  TarItem link = symlink_to("d/s", "x");
+  link.uid = 9, link.mtime = 6;
+  TarItem root = directory("./", 0711);
+  root.mtime = 4;
+  must(scene.unpack({root, dir, link, file("d/late")}));
+  BOOST_TEST(scene.look("d").st_uid == 7u);
+  BOOST_TEST(scene.look("d").st_gid == 8u);
+  BOOST_TEST(scene.look("d").st_mtime == 5);
+  BOOST_TEST(scene.look("d/s").st_uid == 9u);
+  BOOST_TEST(scene.look("d/s").st_mtime == 6);
+  BOOST_TEST(scene.look(".").st_mtime == 4);
+  BOOST_TEST(mode_of(scene.root()) == 0711);
+}
+
+BOOST_AUTO_TEST_CASE(the_umask_changes_nothing) {
+  LayerScene scene;
+  const mode_t before = ::umask(077);
+  must(scene.unpack({directory("d", 0755), file("implied/f", "", 0666)}));
+  ::umask(before);
+  BOOST_TEST(mode_of(scene / "d") == 0755);
+  BOOST_TEST(mode_of(scene / "implied") == 0755);
+  BOOST_TEST(mode_of(scene / "implied/f") == 0666);
+}
+
+BOOST_AUTO_TEST_CASE(devices_and_fifos_are_made) {
+  LayerScene scene;
+  must(scene.unpack({device("null", AE_IFCHR, 1, 3), device("disk", AE_IFBLK, 8, 1),
+                     device("fifo", AE_IFIFO, 0, 0)}));
+  BOOST_TEST(S_ISCHR(scene.look("null").st_mode));
+  BOOST_TEST(scene.look("null").st_rdev == makedev(1, 3));
+  BOOST_TEST(scene.look("disk").st_rdev == makedev(8, 1));
+  BOOST_TEST(S_ISFIFO(scene.look("fifo").st_mode));
+  BOOST_TEST(mode_of(scene / "fifo") == 0644);
+}
+
+BOOST_AUTO_TEST_CASE(where_nobody_may_make_devices_they_are_left_out_and_counted) {
+  LayerScene scene;
+  scene.options.devices = DeviceNodes::kLeaveOut;
+  const auto unpacked =
+      must(scene.unpack({device("null", AE_IFCHR, 1, 3), device("fifo", AE_IFIFO, 0, 0)}));
+  BOOST_TEST(unpacked.devices_left_out == 1u);
+  BOOST_TEST(scene.names() == std::vector<std::string>{"fifo"});
+}
+
+BOOST_AUTO_TEST_CASE(extended_attributes_are_kept_but_the_label_of_another_machine) {
+  LayerScene scene;
+  TarItem item = file("f", "x");
+  const std::string capability("\x01\0\0\x02\0\x20\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 20);
+  item.xattrs = {
+      {"security.capability", capability}, {"trusted.mine", "m"}, {"security.selinux", "a:b:c:s0"}};
+  must(scene.unpack({item}));
+  BOOST_TEST(scene.xattr("f", "trusted.mine") == "m");
+  BOOST_TEST(scene.xattr("f", "security.capability") == capability);
+  BOOST_TEST(scene.xattr("f", "security.selinux") != "a:b:c:s0");
+}
+
+BOOST_AUTO_TEST_CASE(names_with_line_breaks_and_other_bytes_stay_as_they_are) {
+  LayerScene scene;
+  const std::vector<std::string> names{"caf\xc3\xa9", "line\nbreak", "not\xff\xfeutf8"};
+  must(scene.unpack({file(names[0]), file(names[1]), symlink_to(names[2], names[2])}));
+  BOOST_TEST(scene.names() == names);
+  BOOST_TEST(std::filesystem::read_symlink(scene / names[2]) == names[2]);
+}
+
+BOOST_AUTO_TEST_CASE(a_sparse_file_keeps_its_holes) {
+  LayerScene scene;
+  TarItem item = file("sparse", std::string(8 << 20, '\0'));
+  item.content.replace(4 << 20, 3, "end");
+  item.holes = {{4 << 20, 4096}};
+  must(scene.unpack({item}));
+  BOOST_TEST(scene.look("sparse").st_size == 8 << 20);
+  BOOST_TEST(scene.look("sparse").st_blocks < 1000);
+  BOOST_TEST((slurp(scene / "sparse") == item.content));
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_layer_is_an_empty_directory) {
+  LayerScene scene;
+  BOOST_TEST(must(scene.unpack({})).entries == 0u);
+  BOOST_TEST(must(scene.unpack_bytes("")).entries == 0u);
+  BOOST_TEST(scene.names().empty());
+}
+
+BOOST_AUTO_TEST_CASE(the_last_of_entries_with_one_name_counts) {
+  LayerScene scene;
+  must(scene.unpack({file("f", "1"), file("f", "2"), file("f", "3"), directory("d"),
+                     file("d/inner"), file("d", "file now"), file("e"), directory("e"),
+                     file("e/inner"), symlink_to("s", "x"), file("s", "no link")}));
+  BOOST_TEST(slurp(scene / "f") == "3");
+  BOOST_TEST(slurp(scene / "d") == "file now");
+  BOOST_TEST(scene.names("e") == std::vector<std::string>{"inner"});
+  BOOST_TEST(slurp(scene / "s") == "no link");
+  BOOST_TEST(!std::filesystem::exists(scene / "x"));
+}
+
+BOOST_AUTO_TEST_CASE(a_directory_that_is_listed_twice_keeps_its_content) {
+  LayerScene scene;
+  must(scene.unpack({directory("d", 0700), file("d/f"), directory("d", 0750)}));
+  BOOST_TEST(mode_of(scene / "d") == 0750);
+  BOOST_TEST(scene.names("d") == std::vector<std::string>{"f"});
+  BOOST_TEST(!scene.is_opaque("d"));
+}
+
+BOOST_AUTO_TEST_CASE(a_read_only_directory_takes_the_entries_that_follow) {
+  LayerScene scene;
+  must(scene.unpack({directory("d", 0555), file("d/f"), directory("d/e", 0), file("d/e/g")}));
+  BOOST_TEST(mode_of(scene / "d") == 0555);
+  BOOST_TEST(mode_of(scene / "d/e") == 0);
+  BOOST_TEST(scene.names("d/e") == std::vector<std::string>{"g"});
+}
+
+BOOST_AUTO_TEST_CASE(a_whiteout_becomes_a_device_0_0) {
+  LayerScene scene;
+  must(scene.unpack({file(".wh.a"), file("d/.wh.b"), file(".wh..hidden")}));
+  BOOST_TEST(scene.is_whiteout("a"));
+  BOOST_TEST(scene.is_whiteout("d/b"));
+  BOOST_TEST(scene.is_whiteout(".hidden"));
+  BOOST_TEST(scene.names() == (std::vector<std::string>{".hidden", "a", "d"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_whiteout_hides_nothing_of_its_own_layer_wherever_it_stands) {
+  for (const bool whiteout_first : {false, true}) {
+    LayerScene scene;
+    std::vector<TarItem> items{directory("d"), file("d/f"), file("g")};
+    items.insert(whiteout_first ? items.begin() : items.end(), {file(".wh.d"), file(".wh.g")});
+    must(scene.unpack(items));
+    BOOST_TEST(scene.names("d") == std::vector<std::string>{"f"});
+    BOOST_TEST(scene.is_opaque("d"));  // the layers below do not show through
+    BOOST_TEST(S_ISREG(scene.look("g").st_mode));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_entry_below_a_whiteout_makes_an_opaque_directory) {
+  LayerScene scene;
+  must(scene.unpack({file(".wh.d"), file("d/e/f")}));
+  BOOST_TEST(scene.is_opaque("d"));
+  BOOST_TEST(!scene.is_opaque("d/e"));
+}
+
+BOOST_AUTO_TEST_CASE(an_opaque_mark_counts_wherever_it_stands) {
+  for (const bool mark_first : {false, true}) {
+    LayerScene scene;
+    std::vector<TarItem> items{directory("d"), file("d/f")};
+    items.insert(mark_first ? items.begin() : items.end(), file("d/.wh..wh..opq"));
+    must(scene.unpack(items));
+    BOOST_TEST(scene.is_opaque("d"));
+    BOOST_TEST(scene.names("d") == std::vector<std::string>{"f"});
+  }
+  LayerScene scene;
+  must(scene.unpack({file(".wh..wh..opq")}));
+  BOOST_TEST(scene.is_opaque("."));
+}
+
+BOOST_AUTO_TEST_CASE(in_a_user_namespace_the_opaque_mark_is_an_attribute_that_everybody_may_set) {
+  LayerScene scene;
+  scene.options.mark = OpaqueMark::kUser;
+  const auto unpacked = scene.unpack({file("d/.wh..wh..opq"), file(".wh.a")});
+  if (!unpacked && unpacked.error().number() == EOPNOTSUPP) return;  // tmpfs before Linux 6.6
+  must(unpacked);
+  BOOST_TEST(scene.xattr("d", "user.overlay.opaque") == "y");
+  BOOST_TEST(scene.is_whiteout("a"));
+}
+
+BOOST_AUTO_TEST_CASE(a_directory_that_is_only_implied_looks_as_in_the_layer_below) {
+  LayerScene lower;
+  TarItem tmp = directory("tmp", 01777);
+  tmp.uid = 5, tmp.mtime = 77;
+  must(lower.unpack({directory(".", 0750), tmp}));
+  LayerScene scene;
+  const UniqueFd below(::open(lower.root().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  scene.below = {below};
+  must(scene.unpack({file("tmp/f"), file("new/f")}));
+  BOOST_TEST(mode_of(scene / "tmp") == 01777);
+  BOOST_TEST(scene.look("tmp").st_uid == 5u);
+  BOOST_TEST(scene.look("tmp").st_mtime == 77);
+  BOOST_TEST(mode_of(scene / "new") == 0755);
+  BOOST_TEST(mode_of(scene.root()) == 0750);
+}
+
+BOOST_AUTO_TEST_CASE(compressed_layers_are_the_same_as_plain_ones) {
+  const std::vector<TarItem> items{file("f", std::string(200'000, 'x'))};
+  const std::string plain = tar_of(items);
+  for (const Compression compression : {Compression::kGzip, Compression::kZstd}) {
+    const std::string packed = tar_of(items, compression);
+    LayerBlob layer = blob_of(packed, plain);
+    for (const bool told : {false, true}) {
+      LayerScene scene;
+      if (told) layer.compression = compression;
+      must(scene.unpack_blob(packed, layer));
+      BOOST_TEST(slurp(scene / "f").size() == 200'000u);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(progress_is_told_up_to_the_blobs_size) {
+  LayerScene scene;
+  std::uint64_t told = 0;
+  scene.options.progress = [&](std::uint64_t bytes) { told = bytes; };
+  const std::string tar = tar_of({file("f", "x")});
+  must(scene.unpack_bytes(tar));
+  BOOST_TEST(told == tar.size());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
