@@ -4,11 +4,11 @@
 
 #include "bundle/json/writer.hpp"
 #include "linux/base/name_table.hpp"
-#include "pods/documents/architecture.hpp"
 #include "pods/documents/oam_resources.hpp"
 #include "pods/documents/probe.hpp"
 #include "pods/documents/readers.hpp"
 #include "pods/documents/scalars.hpp"
+#include "pods/images/platform.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -101,7 +101,7 @@ constexpr auto kContainer = exact_fields<Declared>(
     required_part("image",
                   [](Value at, Declared& out) {
                     out.container.image_place = &at.node();
-                    return nonempty_string(at, out.container.image);
+                    return image_reference(at, out.container.image);
                   }),
     required_part("resources",
                   [](Value at, Declared& out) { return oam_resources(at, out.required); }),
@@ -172,10 +172,11 @@ bool os_type(Value at, Pod& /*out*/) {
 
 /// OAM-6
 bool arch(Value at, Pod& /*out*/) {
+  const std::string host = Platform::host().architecture;
   std::string word;
   if (!string(at, word)) return false;
-  if (word == host_architecture()) return true;
-  at.problem("must be {}, the architecture of this host, not {}", host_architecture(), found(at));
+  if (word == host) return true;
+  at.problem("must be {}, the architecture of this host, not {}", host, found(at));
   return false;
 }
 

@@ -154,7 +154,7 @@ constexpr auto kContainer = exact_fields<Container>(
     required_part("image",
                   [](Value at, Container& out) {
                     out.image_place = &at.node();
-                    return nonempty_string(at, out.image);
+                    return image_reference(at, out.image);
                   }),
     field("command", &Container::command, command_line), field("args", &Container::args, strings),
     field("env", &Container::env, env), field("ports", &Container::ports, ports),

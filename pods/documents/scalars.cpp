@@ -7,6 +7,7 @@
 
 #include "bundle/json/writer.hpp"
 #include "linux/base/text.hpp"
+#include "pods/images/reference.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -218,6 +219,13 @@ bool dns_name(Value at, std::string& out) {
 bool has_dot_dot(const std::string& path) {
   const auto parts = linux::split(path, '/');
   return std::ranges::find(parts, "..") != parts.end();
+}
+
+bool image_reference(Value at, std::string& out) {
+  if (!nonempty_string(at, out)) return false;
+  const auto reference = Reference::parse(out);
+  if (!reference) at.problem("{}", bundle::reason(reference.error()));
+  return reference.has_value();
 }
 
 bool container_path(Value at, std::string& out) {

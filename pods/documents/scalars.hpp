@@ -64,6 +64,9 @@ bool dns_label(Value at, std::string& out);
 /// The same in parts that dots separate, of at most 253 characters.
 bool dns_name(Value at, std::string& out);
 
+/// The name of an image: [HOST[:PORT]/]PATH[:TAG][@DIGEST]. The text stays as it is written.
+bool image_reference(Value at, std::string& out);
+
 /// A path in the container. A relative path is a problem.
 bool container_path(Value at, std::string& out);
 /// Whether one component of `path` is "..".

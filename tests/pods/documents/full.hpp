@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "pods/documents/architecture.hpp"
+#include "pods/images/platform.hpp"
 
 namespace ocirun::pods {
 
@@ -15,7 +15,7 @@ inline std::string full_oam() {
   "metadata": {"name": "shop", "labels": {"tier": "front"}, "annotations": {"owner": "me"}},
   "spec": {
     "osType": "linux", "arch": ")" +
-         std::string(host_architecture()) + R"(",
+         Platform::host().architecture + R"(",
     "containers": [{
       "name": "Web.1_a-b", "image": "example/foobar:1",
       "resources": {

@@ -154,6 +154,19 @@ BOOST_AUTO_TEST_CASE(names_are_valid_and_unique) {  // OAM-10, OAM-15, OAM-17
   BOOST_TEST(after("\"UDP\"", "\"SCTP\"").contains("/ports/1/protocol: unknown protocol \"SCTP\""));
 }
 
+BOOST_AUTO_TEST_CASE(an_image_has_a_valid_name) {  // OAM-11
+  const std::string hash(64, 'a');
+  const std::vector<std::string> good_names{"a", "a:b", "h.example/a/b:1.2",
+                                            "localhost:5000/a@sha256:" + hash};
+  for (const std::string& name : good_names)
+    BOOST_CHECK_MESSAGE(after("example/foobar:1", name) == "", name);
+  const std::vector<std::string> bad{"",   "A",   "a:",           "a::b",
+                                     "a/", "a b", "a@sha256:xyz", "a@" + hash};
+  for (const std::string& name : bad)
+    BOOST_CHECK_MESSAGE(after("example/foobar:1", name).contains("/spec/containers/0/image: "),
+                        name);
+}
+
 BOOST_AUTO_TEST_CASE(a_config_file_has_a_path_and_a_content) {  // OAM-16
   BOOST_TEST(after(", \"value\": \"\"", "")
                  .contains("/config/1: must have value or fromParam: it has neither"));
