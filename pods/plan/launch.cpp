@@ -1,0 +1,156 @@
+#include "pods/plan/launch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "linux/base/text.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+constexpr std::string_view kDefaultPath =
+    "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// Variables in the order in which they were first set; the last value of a name counts.
+class Environment {
+ public:
+  void set(std::string_view name, std::string_view value) {
+    const auto same = std::ranges::find_if(entries_, [&](const std::string& entry) {
+      return std::string_view(entry).substr(0, entry.find('=')) == name;
+    });
+    std::string entry = fmt::format("{}={}", name, value);
+    if (same == entries_.end())
+      entries_.push_back(std::move(entry));
+    else
+      *same = std::move(entry);
+  }
+  /// `entry`: "NAME=value".
+  void set_entry(std::string_view entry) {
+    const std::string_view name = linux::cut(entry, '=');
+    set(name, entry);
+  }
+  std::vector<std::string> take() { return std::move(entries_); }
+
+ private:
+  std::vector<std::string> entries_;
+};
+
+/// The platform's own variables: those of the Knative contract (KN-1, KN-2), and the name of the
+/// app (AC-23).
+void set_platform_variables(const Pod& pod, const Container& container, Environment& out) {
+  if (pod.kind == Kind::kAppc) out.set("AC_APP_NAME", container.name);
+  if (!pod.knative) return;
+  if (!container.ports.empty()) out.set("PORT", fmt::format("{}", container.ports.front().number));
+  const std::array<std::pair<std::string_view, const std::string*>, 3> names{{
+      {"K_SERVICE", &pod.knative->service},
+      {"K_CONFIGURATION", &pod.knative->configuration},
+      {"K_REVISION", &pod.knative->revision},
+  }};
+  for (const auto& [name, value] : names)
+    if (!value->empty()) out.set(name, *value);
+}
+
+Result<std::vector<std::string>> merge_env(const Pod& pod, const Container& container,
+                                           const ImageConfig& image, const Account& account,
+                                           const Bindings& bindings) {
+  Environment env;
+  env.set_entry(kDefaultPath);
+  env.set("HOME", account.home);
+  for (const std::string& entry : image.config.env) {
+    if (entry.find('=') == std::string::npos || entry.starts_with('='))
+      return refuse("the image's variable \"{}\" does not have the form NAME=value", entry);
+    env.set_entry(entry);
+  }
+  for (const EnvSource& source : container.env_sources) {
+    TRY_ASSIGN(const auto values, read_secrets(bindings, source.secret));
+    for (const auto& [key, value] : values) env.set(source.prefix + key, value);
+  }
+  for (const EnvVariable& variable : container.env) {
+    if (const auto* key = std::get_if<SecretKey>(&variable.value)) {
+      TRY_ASSIGN(const std::string value, read_secret(bindings, *key));
+      env.set(variable.name, value);
+    } else {
+      env.set(variable.name, std::get<std::string>(variable.value));
+    }
+  }
+  set_platform_variables(pod, container, env);
+  return env.take();
+}
+
+/// The image's Entrypoint and Cmd, as far as the document does not replace them. A command of the
+/// document replaces Cmd too, as in Kubernetes; but OAM says that Cmd is used if args are not
+/// provided (OAM-14).
+Result<std::vector<std::string>> merge_args(const Pod& pod, const Container& container,
+                                            const ImageConfig& image) {
+  std::vector<std::string> args = container.command.value_or(image.config.entrypoint);
+  const bool keeps_cmd = !container.command || pod.kind == Kind::kOam;
+  const std::vector<std::string> rest = container.args ? *container.args
+                                        : keeps_cmd    ? image.config.cmd
+                                                       : std::vector<std::string>();
+  args.insert(args.end(), rest.begin(), rest.end());
+  if (!args.empty() && !args.front().empty()) return args;
+  return refuse(
+      "there is no program: the image has no Entrypoint and no Cmd, and the document no command");
+}
+
+/// The user of the document, else of the image: "USER[:GROUP]".
+Result<Account> merge_account(const Container& container, const ImageConfig& image,
+                              const linux::SafeDir& root) {
+  std::string_view group = image.config.user;
+  const std::string_view user = linux::cut(group, ':');
+  const bool is_document_s = !container.user.empty();
+  TRY_ASSIGN(Account account,
+             find_account(root, is_document_s ? container.user : std::string(user),
+                          !container.group.empty() ? container.group
+                                                   : std::string(is_document_s ? "" : group)));
+  if (container.forbid_root && account.uid.value() == 0)
+    return refuse("the program would run as root, which runAsNonRoot forbids");
+  for (const Gid gid : container.extra_groups) account.additional_gids.push_back(gid);
+  return account;
+}
+
+/// Labels of the image are stronger than what the other members imply, and the document is stronger
+/// than the image.
+std::map<std::string, std::string> merge_annotations(const Pod& pod, const Container& container,
+                                                     const ImageConfig& image) {
+  std::map<std::string, std::string> merged = container.annotations;
+  merged.insert(pod.annotations.begin(), pod.annotations.end());
+  merged.insert(image.config.labels.begin(), image.config.labels.end());
+  const std::pair<std::string_view, std::string> implied[] = {
+      {"os", image.platform.os},
+      {"architecture", image.platform.architecture},
+      {"variant", image.platform.variant},
+      {"author", image.author},
+      {"created", image.created},
+      {"stopSignal", image.config.stop_signal},
+      {"exposedPorts", fmt::format("{}", fmt::join(image.config.exposed_ports, ","))}};
+  for (const auto& [name, value] : implied)
+    if (!value.empty()) merged.emplace(fmt::format("org.opencontainers.image.{}", name), value);
+  return merged;
+}
+
+Result<std::string> merge_cwd(const Container& container, const ImageConfig& image) {
+  if (!container.working_directory.empty()) return container.working_directory;
+  if (image.config.working_dir.empty()) return "/";
+  if (image.config.working_dir.starts_with('/')) return image.config.working_dir;
+  return refuse("the image's WorkingDir \"{}\" is not absolute", image.config.working_dir);
+}
+
+}  // namespace
+
+Result<Launch> merge_launch(const Pod& pod, const Container& container, const ImageConfig& image,
+                            const Bindings& bindings, const linux::SafeDir& root) {
+  Launch launch;
+  TRY_ASSIGN(launch.args, merge_args(pod, container, image));
+  TRY_ASSIGN(launch.account, merge_account(container, image, root));
+  TRY_ASSIGN(launch.env, merge_env(pod, container, image, launch.account, bindings));
+  TRY_ASSIGN(launch.cwd, merge_cwd(container, image));
+  launch.annotations = merge_annotations(pod, container, image);
+  launch.volumes = image.config.volumes;
+  launch.stop_signal = image.config.stop_signal;
+  return launch;
+}
+
+}  // namespace ocirun::pods

@@ -1,0 +1,223 @@
+// The image's configuration and the document's container to a process: image-spec, conversion.md.
+
+#include "pods/plan/launch.hpp"
+
+#include <sys/stat.h>
+
+#include <boost/test/unit_test.hpp>
+
+#include "tests/must.hpp"
+#include "tests/scratch.hpp"
+
+using namespace ocirun;
+using namespace ocirun::pods;
+using namespace ocirun::test;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+struct Fixture {
+  Scratch scratch;
+  Pod pod;
+  Container container;
+  ImageConfig image;
+  Bindings bindings;
+
+  Fixture() {
+    pod.kind = Kind::kRadius;
+    container.name = "web";
+    image.platform = {"linux", "amd64", ""};
+    image.config.entrypoint = {"/entry", "-e"};
+    image.config.cmd = {"cmd"};
+    ::mkdir((scratch / "etc").c_str(), 0755);
+    scratch.file("etc/passwd",
+                 "root:x:0:0:root:/root:/bin/sh\nbroken line\nweb:x:33:34:,,:/srv:/bin/false\n");
+    scratch.file("etc/group", "root:x:0:\nwheel:x:10:root,web\nwww:x:34:web\ndata:x:50:web\n");
+  }
+
+  Result<Launch> merge() const {
+    return merge_launch(pod, container, image, bindings,
+                        must(linux::SafeDir::open_root(HostPath(scratch.path()))));
+  }
+  std::string error() const { return must_fail(merge()); }
+  Words args() const { return must(merge()).args; }
+  Account account() const { return must(merge()).account; }
+  std::string variable(std::string_view name) const {
+    for (const std::string& entry : must(merge()).env)
+      if (entry.starts_with(name) && entry[name.size()] == '=')
+        return entry.substr(name.size() + 1);
+    return "(not set)";
+  }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(launch, Fixture)
+
+BOOST_AUTO_TEST_CASE(the_document_replaces_entrypoint_and_cmd) {  // OAM-13, RX-4, AC-7
+  BOOST_TEST((args() == Words{"/entry", "-e", "cmd"}));
+  container.args = Words{"a"};
+  BOOST_TEST((args() == Words{"/entry", "-e", "a"}));
+  container.args = Words{};
+  BOOST_TEST((args() == Words{"/entry", "-e"}));
+  container.command = Words{"/other"};
+  container.args = Words{"a"};
+  BOOST_TEST((args() == Words{"/other", "a"}));
+  container.args.reset();
+  BOOST_TEST((args() == Words{"/other"}));
+}
+
+BOOST_AUTO_TEST_CASE(cmd_stays_behind_a_command_of_oam) {  // OAM-14
+  pod.kind = Kind::kOam;
+  container.command = Words{"/other"};
+  BOOST_TEST((args() == Words{"/other", "cmd"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_container_without_a_program_is_refused) {  // AC-7
+  image.config.entrypoint.clear();
+  image.config.cmd.clear();
+  BOOST_TEST(error().starts_with("there is no program: "));
+}
+
+BOOST_AUTO_TEST_CASE(variables_of_the_document_are_stronger) {
+  image.config.env = {"PATH=/bin", "A=image", "B=image"};
+  container.env = {{"A", "document"}, {"EMPTY", ""}};
+  BOOST_TEST(variable("PATH") == "/bin");
+  BOOST_TEST(variable("A") == "document");
+  BOOST_TEST(variable("B") == "image");
+  BOOST_TEST(variable("EMPTY") == "");
+  image.config.env = {"A"};
+  BOOST_TEST(error() == "the image's variable \"A\" does not have the form NAME=value");
+}
+
+BOOST_AUTO_TEST_CASE(path_and_home_have_defaults) {  // AC-23
+  BOOST_TEST(variable("PATH") == "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+  BOOST_TEST(variable("HOME") == "/root");
+  image.config.user = "web";
+  BOOST_TEST(variable("HOME") == "/srv");
+  image.config.user = "4000";
+  BOOST_TEST(variable("HOME") == "/");
+}
+
+BOOST_AUTO_TEST_CASE(secrets_are_files) {  // RX-6
+  ::mkdir((scratch / "secret").c_str(), 0700);
+  ::mkdir((scratch / "secret/..data").c_str(), 0700);
+  scratch.file("secret/password", "pass=word\n");
+  scratch.file("secret/user", "me");
+  container.env = {{"P", SecretKey{"db", "password"}}};
+  BOOST_TEST(error() == "the secret \"db\" is not given: --secret db=DIR");
+  bindings.secrets.emplace("db", HostPath(scratch / "secret"));
+  BOOST_TEST(variable("P") == "pass=word\n");
+  container.env[0].value = SecretKey{"db", "none"};
+  BOOST_TEST(error().starts_with("secret \"db\": "));
+  for (const char* bad : {"../etc/passwd", "..", ""}) {
+    container.env[0].value = SecretKey{"db", bad};
+    BOOST_TEST(error().contains("is no name of a file"));
+  }
+  container.env = {{"S_user", "document"}};
+  container.env_sources = {{"db", "S_"}};
+  BOOST_TEST(variable("S_password") == "pass=word\n");
+  BOOST_TEST(variable("S_user") == "document");
+}
+
+BOOST_AUTO_TEST_CASE(the_platform_sets_its_variables_last) {  // KN-1, KN-2, AC-23
+  image.config.env = {"PORT=1"};
+  pod.kind = Kind::kKnative;
+  pod.knative = KnativeNames{"s", "", "r"};
+  container.ports.emplace_back().number = 9000;
+  BOOST_TEST(variable("PORT") == "9000");
+  BOOST_TEST(variable("K_SERVICE") == "s");
+  BOOST_TEST(variable("K_REVISION") == "r");
+  BOOST_TEST(variable("K_CONFIGURATION") == "(not set)");
+  pod.knative.reset();
+  pod.kind = Kind::kAppc;
+  BOOST_TEST(variable("AC_APP_NAME") == "web");
+}
+
+BOOST_AUTO_TEST_CASE(a_user_is_found_by_name_and_by_number) {
+  BOOST_TEST((account().uid.value() == 0 && account().gid.value() == 0));
+  image.config.user = "web";
+  BOOST_TEST((account().uid.value() == 33 && account().gid.value() == 34));
+  BOOST_TEST(
+      (account().additional_gids == std::vector<Gid>{must(Gid::make(10)), must(Gid::make(50))}));
+  image.config.user = "33";
+  BOOST_TEST((account().gid.value() == 34 && account().additional_gids.size() == 2));
+  image.config.user = "4000";
+  BOOST_TEST((account().uid.value() == 4000 && account().gid.value() == 0 &&
+              account().additional_gids.empty()));
+  image.config.user = "web:data";
+  BOOST_TEST((account().gid.value() == 50 && account().additional_gids.empty()));
+  image.config.user = "web:7";
+  BOOST_TEST(account().gid.value() == 7);
+  image.config.user = "nobody";
+  BOOST_TEST(error() == "the user \"nobody\" is not in /etc/passwd of the image");
+  image.config.user = "web:nogroup";
+  BOOST_TEST(error() == "the group \"nogroup\" is not in /etc/group of the image");
+  image.config.user = "4294967295";
+  BOOST_TEST(error().contains("is not in /etc/passwd"));
+}
+
+BOOST_AUTO_TEST_CASE(the_document_s_user_replaces_the_image_s_and_its_group) {  // KN-16, AC-7
+  image.config.user = "web:data";
+  container.user = "1000";
+  BOOST_TEST((account().uid.value() == 1000 && account().gid.value() == 0));
+  container.group = "wheel";
+  container.extra_groups = {must(Gid::make(7))};
+  BOOST_TEST((account().gid.value() == 10 &&
+              account().additional_gids == std::vector<Gid>{must(Gid::make(7))}));
+  container.forbid_root = true;
+  BOOST_TEST(account().uid.value() == 1000);
+  container.user = "root";
+  BOOST_TEST(error() == "the program would run as root, which runAsNonRoot forbids");
+}
+
+BOOST_AUTO_TEST_CASE(a_link_in_the_image_does_not_lead_to_the_host_s_accounts) {
+  ::unlink((scratch / "etc/passwd").c_str());
+  BOOST_REQUIRE(::symlink("../../../../../../etc/passwd", (scratch / "etc/passwd").c_str()) == 0);
+  image.config.user = "root";
+  BOOST_CHECK(!merge());  // the link is resolved inside the image, where it leads to itself
+  ::unlink((scratch / "etc/passwd").c_str());
+  image.config.user = "root";
+  BOOST_TEST(error() == "the user \"root\" is not in /etc/passwd of the image");
+  ::mkfifo((scratch / "etc/passwd").c_str(), 0600);
+  BOOST_TEST(error() == "/etc/passwd of the image is no regular file");
+}
+
+BOOST_AUTO_TEST_CASE(annotations_of_labels_and_of_the_document_are_stronger) {
+  image.author = "a";
+  image.created = "2026-01-01T00:00:00Z";
+  image.config.stop_signal = "SIGQUIT";
+  image.config.exposed_ports = {"80/tcp", "53/udp"};
+  image.config.labels = {{"org.opencontainers.image.author", "label"}, {"x", "label"}};
+  pod.annotations = {{"x", "pod"}, {"y", "pod"}};
+  container.annotations = {{"y", "container"}};
+  const auto annotations = must(merge()).annotations;
+  const std::map<std::string, std::string> wanted{
+      {"org.opencontainers.image.os", "linux"},
+      {"org.opencontainers.image.architecture", "amd64"},
+      {"org.opencontainers.image.author", "label"},
+      {"org.opencontainers.image.created", "2026-01-01T00:00:00Z"},
+      {"org.opencontainers.image.stopSignal", "SIGQUIT"},
+      {"org.opencontainers.image.exposedPorts", "80/tcp,53/udp"},
+      {"x", "pod"},
+      {"y", "container"}};
+  BOOST_TEST((annotations == wanted));
+  BOOST_TEST(must(merge()).stop_signal == "SIGQUIT");
+}
+
+BOOST_AUTO_TEST_CASE(the_working_directory_is_absolute) {  // RX-17
+  BOOST_TEST(must(merge()).cwd == "/");
+  image.config.working_dir = "/srv";
+  BOOST_TEST(must(merge()).cwd == "/srv");
+  container.working_directory = "/tmp";
+  BOOST_TEST(must(merge()).cwd == "/tmp");
+  container.working_directory.clear();
+  image.config.working_dir = "srv";
+  BOOST_TEST(error() == "the image's WorkingDir \"srv\" is not absolute");
+  image.config.working_dir.clear();
+  image.config.volumes = {"/data"};
+  BOOST_TEST((must(merge()).volumes == Words{"/data"}));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
