@@ -129,6 +129,7 @@ const Reasons kProcAndDevLiterals{
     {"linux/process/pidfd.cpp", "the boot id, of the host"},
     {"cgroups/systemd/limits.cpp", "names of devices that systemd is told"},
     {"bundle/config/default_config.cpp", "text of the template"},
+    {"pods/plan/bundle.cpp", "text of a config.json"},
     {"runtime/base/options.cpp", "own uid_map, before any namespace"},
     {"runtime/init/enter.cpp", "namespaces of a container's init, on the host"},
     {"runtime/parent/preflight.cpp", "id maps of a namespace to be joined, on the host"},

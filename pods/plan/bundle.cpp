@@ -1,0 +1,171 @@
+#include "pods/plan/bundle.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "bundle/json/writer.hpp"
+#include "pods/plan/security_json.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+using bundle::JsonWriter;
+using Words = std::vector<std::string>;
+
+Result<void> write_process(JsonWriter& out, const BundlePlan& plan) {
+  const Launch& launch = plan.launch;
+  out.key("process").begin_object().member("terminal", false);
+  out.key("user").begin_object();
+  out.member("uid", launch.account.uid.value()).member("gid", launch.account.gid.value());
+  out.member("umask", 022);
+  if (!launch.account.additional_gids.empty()) {
+    out.key("additionalGids").begin_array();
+    for (const Gid gid : launch.account.additional_gids) out.value(gid.value());
+    out.end_array();
+  }
+  out.end_object();
+  out.member("args", launch.args).member("env", launch.env).member("cwd", launch.cwd);
+  TRY(write_capabilities(out, plan.security));
+  if (plan.security.no_new_privileges)
+    out.member("noNewPrivileges", *plan.security.no_new_privileges);
+  if (plan.security.oom_score_adj) out.member("oomScoreAdj", *plan.security.oom_score_adj);
+  if (!plan.security.apparmor_profile.empty())
+    out.member("apparmorProfile", plan.security.apparmor_profile);
+  if (!plan.security.selinux_label.empty()) out.member("selinuxLabel", plan.security.selinux_label);
+  out.end_object();
+  return {};
+}
+
+void write_mount(JsonWriter& out, std::string_view destination, std::string_view type,
+                 std::string_view source, const Words& options) {
+  out.begin_object()
+      .member("destination", destination)
+      .member("type", type)
+      .member("source", source);
+  if (!options.empty()) out.member("options", options);
+  out.end_object();
+}
+
+/// A bind that is read-only is so with all mounts below it ("rro" of specification 1.1 is not known
+/// to older runtimes, and "ro" protects the top mount alone: both are given).
+Words bind_options(const BoundPath& bound) {
+  Words options{bound.recursive ? "rbind" : "bind", "rprivate"};
+  if (!bound.read_only) return options;
+  options.emplace_back("ro");
+  if (bound.recursive) options.emplace_back("rro");
+  return options;
+}
+
+void write_mounts(JsonWriter& out, const BundlePlan& plan) {
+  out.key("mounts").begin_array();
+  write_mount(out, "/proc", "proc", "proc", {"nosuid", "noexec", "nodev"});
+  write_mount(out, "/dev", "tmpfs", "tmpfs", {"nosuid", "strictatime", "mode=755", "size=65536k"});
+  write_mount(out, "/dev/pts", "devpts", "devpts",
+              {"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620", "gid=5"});
+  write_mount(out, "/dev/shm", "tmpfs", "shm",
+              {"nosuid", "noexec", "nodev", "mode=1777", "size=65536k"});
+  write_mount(out, "/dev/mqueue", "mqueue", "mqueue", {"nosuid", "noexec", "nodev"});
+  write_mount(out, "/sys", "sysfs", "sysfs", {"nosuid", "noexec", "nodev", "ro"});
+  write_mount(out, "/sys/fs/cgroup", "cgroup", "cgroup",
+              {"nosuid", "noexec", "nodev", "relatime", "ro"});
+  for (const MemoryDirectory& directory : plan.in_memory) {
+    Words options{"nosuid", "nodev", fmt::format("mode={:o}", directory.mode)};
+    if (directory.most_bytes) options.push_back(fmt::format("size={}", *directory.most_bytes));
+    write_mount(out, directory.destination, "tmpfs", "tmpfs", options);
+  }
+  // A mount above another one comes first, however the document orders them.
+  std::vector<BoundPath> bound = plan.bound;
+  std::ranges::sort(bound, {}, [](const BoundPath& path) {
+    return std::pair(std::ranges::count(path.destination, '/'), path.destination);
+  });
+  for (const BoundPath& path : bound)
+    write_mount(out, path.destination, "bind", path.source, bind_options(path));
+  out.end_array();
+}
+
+void write_namespaces(JsonWriter& out, const SharedNamespaces& shared) {
+  const auto write = [&](std::string_view type, const std::string& path) {
+    out.begin_object().member("type", type);
+    if (!path.empty()) out.member("path", path);
+    out.end_object();
+  };
+  out.key("namespaces").begin_array();
+  write("mount", "");
+  write("cgroup", "");
+  write("pid", shared.pid);
+  write("ipc", shared.ipc);
+  write("uts", shared.uts);
+  if (!shared.host_network) write("network", shared.network);
+  out.end_array();
+}
+
+void write_resources(JsonWriter& out, const BundlePlan& plan) {
+  const Amounts& requests = plan.resources.requests;
+  Amounts limits = plan.resources.limits;
+  if (plan.requests == Requests::kHard) {
+    if (!limits.cpus) limits.cpus = requests.cpus;
+    if (!limits.memory) limits.memory = requests.memory;
+  }
+  out.key("resources").begin_object();
+  out.key("devices").begin_array().begin_object();
+  out.member("allow", false).member("access", "rwm").end_object().end_array();
+  if (limits.memory || requests.memory) {
+    out.key("memory").begin_object();
+    if (limits.memory) out.member("limit", *limits.memory);
+    if (requests.memory) out.member("reservation", *requests.memory);
+    out.end_object();
+  }
+  if (limits.cpus || requests.cpus || plan.security.cpu_shares) {
+    constexpr std::uint64_t kPeriod = 100'000;  // microseconds
+    constexpr double kMostShares = 262'144;
+    out.key("cpu").begin_object();
+    if (plan.security.cpu_shares)
+      out.member("shares", *plan.security.cpu_shares);
+    else if (requests.cpus)
+      out.member("shares",
+                 static_cast<std::uint64_t>(std::clamp(*requests.cpus * 1024, 2.0, kMostShares)));
+    if (limits.cpus) {
+      const double quota =
+          std::max(std::ceil(*limits.cpus * kPeriod), 1000.0);  // the kernel's least
+      out.member("quota", static_cast<std::int64_t>(quota)).member("period", kPeriod);
+    }
+    out.end_object();
+  }
+  out.end_object();
+}
+
+/// The files of /proc and /sys that tell about the host or change it (the engines' common list).
+void write_hidden_paths(JsonWriter& out) {
+  out.member(
+      "maskedPaths",
+      Words{"/proc/acpi", "/proc/asound", "/proc/kcore", "/proc/keys", "/proc/latency_stats",
+            "/proc/sched_debug", "/proc/scsi", "/proc/timer_list", "/proc/timer_stats",
+            "/sys/dev/block", "/sys/devices/virtual/powercap", "/sys/firmware", "/sys/fs/selinux"});
+  out.member("readonlyPaths",
+             Words{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"});
+}
+
+}  // namespace
+
+Result<std::string> config_text(const BundlePlan& plan) {
+  JsonWriter out(JsonWriter::Layout::kIndented);
+  out.begin_object().member("ociVersion", "1.0.2");
+  TRY(write_process(out, plan));
+  out.key("root").begin_object().member("path", plan.root);
+  out.member("readonly", plan.read_only_root).end_object();
+  if (!plan.hostname.empty() && plan.shared.uts.empty()) out.member("hostname", plan.hostname);
+  write_mounts(out, plan);
+  if (!plan.launch.annotations.empty()) out.member("annotations", plan.launch.annotations);
+  out.key("linux").begin_object();
+  if (!plan.cgroups_path.empty()) out.member("cgroupsPath", plan.cgroups_path);
+  write_namespaces(out, plan.shared);
+  write_resources(out, plan);
+  TRY(write_seccomp(out, plan.security));
+  write_hidden_paths(out);
+  out.end_object().end_object();
+  return std::move(out).take();
+}
+
+}  // namespace ocirun::pods

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pods/documents/pod.hpp"
+#include "pods/plan/launch.hpp"
+
+namespace ocirun::pods {
+
+/// A directory or a file of the host that a container sees at `destination`.
+struct BoundPath {
+  std::string source;
+  std::string destination;
+  bool read_only = false;
+  bool recursive = true;
+};
+
+/// A tmpfs in a container.
+struct MemoryDirectory {
+  std::string destination;
+  mode_t mode = 0777;
+  std::optional<std::uint64_t> most_bytes;
+};
+
+/// The namespaces that the containers of a pod share, by path ("/proc/7/ns/net"). "": each
+/// container has one of its own.
+struct SharedNamespaces {
+  std::string network, ipc, uts, pid;
+  bool host_network = false;  // instead of `network`
+};
+
+/// How requests become limits. kWeights: CPU requests are a weight, memory requests a soft limit.
+/// kHard: they are limits as well (--enforce-required).
+enum class Requests : std::uint8_t { kWeights, kHard };
+
+/// All that the config.json of one container is written from.
+struct BundlePlan {
+  Launch launch;
+  std::string root;  // the path of the root filesystem, absolute or relative to the bundle
+  bool read_only_root = false;
+  std::string hostname;
+  std::vector<BoundPath> bound;
+  std::vector<MemoryDirectory> in_memory;
+  SharedNamespaces shared;
+  std::string cgroups_path;
+  Resources resources;
+  Requests requests = Requests::kWeights;
+  Security security;
+};
+
+/// The text of config.json, for any runtime of specification 1.0.2 or later. Errors: a capability,
+/// an error or a set of system calls with an unknown name.
+Result<std::string> config_text(const BundlePlan& plan);
+
+}  // namespace ocirun::pods

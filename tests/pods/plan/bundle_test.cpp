@@ -1,0 +1,180 @@
+// The config.json of a container of a pod. Each is read by the runtime's own parser.
+
+#include "pods/plan/bundle.hpp"
+
+#include <linux/mount.h>
+
+#include <boost/test/unit_test.hpp>
+
+#include "bundle/config/config.hpp"
+#include "tests/must.hpp"
+
+using namespace ocirun;
+using namespace ocirun::pods;
+using namespace ocirun::test;
+
+namespace {
+
+struct Fixture {
+  BundlePlan plan;
+  Fixture() {
+    plan.launch.args = {"/bin/httpd"};
+    plan.launch.env = {"PATH=/bin"};
+    plan.launch.cwd = "/";
+    plan.root = "rootfs";
+  }
+
+  bundle::Config config() const {
+    const bundle::Parsed parsed =
+        bundle::parse_config(must(config_text(plan)), HostPath("/b"), bundle::UnknownNames::kTold);
+    for (const std::string& sentence : parsed.problems) BOOST_ERROR(sentence);
+    for (const std::string& sentence : parsed.refusals) BOOST_ERROR(sentence);
+    for (const std::string& sentence : parsed.warnings) BOOST_ERROR(sentence);
+    BOOST_REQUIRE(parsed.config.has_value());
+    return *parsed.config;
+  }
+  const linux::Mount mount(std::string_view destination) const {
+    const linux::Mount* found = nullptr;
+    const bundle::Config read = config();
+    for (const linux::Mount& item : read.mounts)
+      if (item.destination.string() == destination) found = &item;
+    BOOST_REQUIRE(found != nullptr);
+    return *found;
+  }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(bundle_of_a_container, Fixture)
+
+BOOST_AUTO_TEST_CASE(the_least_bundle_is_valid_and_confined) {
+  plan.hostname = "web";
+  const bundle::Config read = config();
+  BOOST_TEST((read.process->args == std::vector<std::string>{"/bin/httpd"}));
+  BOOST_TEST((!read.process->terminal && read.process->user.umask == 022U));
+  BOOST_TEST(read.root_path.string() == "/b/rootfs");
+  BOOST_TEST(read.hostname == "web");
+  for (const auto kind : linux::kNamespaceKinds)
+    BOOST_TEST(read.namespaces.creates(kind) ==
+               (kind != linux::NamespaceKind::kUser && kind != linux::NamespaceKind::kTime));
+  BOOST_TEST((!read.masked_paths.empty() && !read.readonly_paths.empty()));
+  BOOST_TEST(!read.process->capabilities->bounding.has(*linux::capability_number("CAP_SYS_ADMIN")));
+  BOOST_TEST(read.process->capabilities->bounding.has(*linux::capability_number("CAP_SETUID")));
+  BOOST_TEST((read.process->capabilities->ambient == linux::CapabilitySet{}));
+  BOOST_TEST((read.process->capabilities->inheritable == linux::CapabilitySet{}));
+  BOOST_TEST(!read.seccomp.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(namespaces_are_those_of_the_pod) {
+  plan.hostname = "web";
+  plan.shared = {.network = "/proc/7/ns/net",
+                 .ipc = "/proc/7/ns/ipc",
+                 .uts = "/proc/7/ns/uts",
+                 .pid = "/proc/7/ns/pid"};
+  bundle::Config read = config();
+  for (const auto kind : {linux::NamespaceKind::kNetwork, linux::NamespaceKind::kIpc,
+                          linux::NamespaceKind::kUts, linux::NamespaceKind::kPid})
+    BOOST_TEST(read.namespaces.joins(kind));
+  BOOST_TEST(read.hostname == "");  // the holder of the namespace has set it
+  plan.shared = {.network = "", .ipc = "", .uts = "", .pid = "", .host_network = true};
+  read = config();
+  BOOST_TEST(!read.namespaces.contains(linux::NamespaceKind::kNetwork));
+  BOOST_TEST(read.namespaces.creates(linux::NamespaceKind::kPid));
+}
+
+BOOST_AUTO_TEST_CASE(mounts_of_volumes_are_read_only_with_all_below_them) {
+  plan.bound = {{"/srv/below", "/data/below", false, true},
+                {"/srv/data", "/data", true, true},
+                {"/srv/file", "/etc/f", true, false}};
+  const linux::Mount data = mount("/data");
+  BOOST_TEST((data.bind && data.recursive && data.source == "/srv/data"));
+  BOOST_TEST(((data.attributes.set & MOUNT_ATTR_RDONLY) != 0 &&
+              (data.recursive_attributes.set & MOUNT_ATTR_RDONLY) != 0));
+  const linux::Mount file = mount("/etc/f");
+  BOOST_TEST((file.bind && !file.recursive && (file.attributes.set & MOUNT_ATTR_RDONLY) != 0));
+  BOOST_TEST((mount("/data/below").attributes.set & MOUNT_ATTR_RDONLY) == 0U);
+  const bundle::Config read = config();
+  const auto index = [&](std::string_view destination) {
+    std::size_t at = 0;
+    while (read.mounts[at].destination.string() != destination) ++at;
+    return at;
+  };
+  BOOST_TEST(index("/data") < index("/data/below"));
+}
+
+BOOST_AUTO_TEST_CASE(a_directory_in_memory_has_mode_and_size) {
+  plan.in_memory = {{"/tmp", 01777, 1U << 20}, {"/var/log", 0755, {}}};
+  const linux::Mount tmp = mount("/tmp");
+  BOOST_TEST(tmp.type == "tmpfs");
+  BOOST_TEST((tmp.data == std::vector<std::string>{"mode=1777", "size=1048576"}));
+  BOOST_TEST((mount("/var/log").data == std::vector<std::string>{"mode=755"}));
+}
+
+BOOST_AUTO_TEST_CASE(requests_are_weights_and_limits_are_limits) {  // OAM-30, OAM-31, RX-10, RX-11
+  plan.resources.requests = {.cpus = 0.5, .memory = 64U << 20};
+  bundle::Config read = config();
+  BOOST_TEST((read.resources->cpu->shares == 512U && !read.resources->cpu->quota));
+  BOOST_TEST((read.resources->memory->reservation == 64 << 20 && !read.resources->memory->limit));
+  plan.resources.limits = {.cpus = 1.5, .memory = 128U << 20};
+  read = config();
+  BOOST_TEST((read.resources->cpu->quota == 150'000 && read.resources->cpu->period == 100'000U));
+  BOOST_TEST((read.resources->memory->limit == 128 << 20));
+  plan.resources.limits = {};
+  plan.requests = Requests::kHard;
+  read = config();
+  BOOST_TEST((read.resources->cpu->quota == 50'000 && read.resources->memory->limit == 64 << 20));
+  plan.resources.requests.cpus = 0.0001;
+  read = config();
+  BOOST_TEST((read.resources->cpu->shares == 2U && read.resources->cpu->quota == 1000));
+  plan.security.cpu_shares = 700;  // AC-18
+  BOOST_TEST((config().resources->cpu->shares == 700U));
+}
+
+BOOST_AUTO_TEST_CASE(isolators_of_an_app_are_applied) {  // AC-18
+  plan.security.retained_capabilities = {"CAP_CHOWN"};
+  plan.security.no_new_privileges = true;
+  plan.security.oom_score_adj = -5;
+  bundle::Config read = config();
+  BOOST_TEST((read.process->no_new_privileges && read.process->oom_score_adj == -5));
+  linux::CapabilitySet chown;
+  chown.add(*linux::capability_number("CAP_CHOWN"));
+  BOOST_TEST((read.process->capabilities->bounding == chown &&
+              read.process->capabilities->permitted == chown));
+  plan.security.retained_capabilities.reset();
+  plan.security.removed_capabilities = {"CAP_CHOWN"};
+  BOOST_TEST(
+      !config().process->capabilities->effective.has(*linux::capability_number("CAP_CHOWN")));
+  plan.security.removed_capabilities = {"CAP_NONE"};
+  BOOST_TEST(must_fail(config_text(plan)) == "unknown capability \"CAP_NONE\"");
+}
+
+BOOST_AUTO_TEST_CASE(system_calls_are_filtered) {  // AC-18
+  plan.security.system_calls = {.allowed = false, .names = {"ptrace"}, .errno_name = "EPERM"};
+  BOOST_TEST(config().seccomp.has_value());
+  BOOST_TEST(must(config_text(plan)).contains("\"errnoRet\": 1"));
+  plan.security.system_calls = {.allowed = true, .names = {"read", "write"}, .errno_name = ""};
+  BOOST_TEST(config().seccomp.has_value());
+  BOOST_TEST(must(config_text(plan)).contains("\"defaultAction\": \"SCMP_ACT_KILL_PROCESS\""));
+  plan.security.system_calls = {.allowed = true, .names = {"@appc.io/all"}, .errno_name = ""};
+  BOOST_TEST(!config().seccomp.has_value());
+  plan.security.system_calls = {.allowed = false, .names = {"@appc.io/empty"}, .errno_name = ""};
+  BOOST_TEST(config().seccomp.has_value());
+  plan.security.system_calls = {.allowed = false, .names = {"@docker/default"}, .errno_name = ""};
+  BOOST_TEST(
+      must_fail(config_text(plan)).starts_with("unknown set of system calls \"@docker/default\""));
+  plan.security.system_calls = {.allowed = false, .names = {"ptrace"}, .errno_name = "ENONE"};
+  BOOST_TEST(must_fail(config_text(plan)) == "unknown error \"ENONE\"");
+}
+
+BOOST_AUTO_TEST_CASE(the_account_has_its_groups) {
+  plan.launch.account.uid = must(Uid::make(33));
+  plan.launch.account.gid = must(Gid::make(34));
+  plan.launch.account.additional_gids = {must(Gid::make(50))};
+  plan.launch.annotations = {{"a", "b"}};
+  const bundle::Config read = config();
+  BOOST_TEST((read.process->user.uid.value() == 33 && read.process->user.gid.value() == 34));
+  BOOST_TEST((read.process->user.additional_gids == plan.launch.account.additional_gids));
+  BOOST_TEST(read.annotations.at("a") == "b");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
