@@ -61,6 +61,10 @@ END
   equal 1 "$status"
   contains 'error: other.yaml:1:1: the document: has an unknown kind: a workload document is one of: OAM '
   contains 'app.yaml is valid'
+  run "$OCIRUN" pod validate none.yaml app.yaml
+  equal 1 "$status"
+  contains 'error: none.yaml: open: no such file or directory'
+  contains 'app.yaml is valid'
 }
 
 @test "control characters of a document do not reach the terminal" {
@@ -69,6 +73,9 @@ END
   succeeds
   contains '\x1b]0;x\x07'
   [[ $output != *$'\e'* ]]
+  document '/env:/i\      config: [{path: /etc/db, fromParam: "a\nother.yaml is valid"}]'
+  run "$OCIRUN" pod validate app.yaml
+  equal 2 "${#lines[@]}" # no line is forged
 }
 
 @test "mistakes on the command line are told" {

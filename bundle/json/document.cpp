@@ -127,7 +127,8 @@ class TreeBuilder {
 
   void report_duplicate(const Node& node) {
     report_.problem(fmt::format("{}: the name {} occurs twice in this object", pointer_to(node),
-                                in_quotes(node.key)));
+                                in_quotes(node.key)),
+                    &node);
   }
 
   /// The pointer of the next element of an array, or of the object whose member is being read.

@@ -80,7 +80,8 @@ class Fields {
     const std::size_t before = at.report().problem_count();
     std::uint64_t seen = 0;
     for (const Value member : at) {
-      if (member.is_null()) continue;  // D-6
+      // D-6: a null member counts as absent. Its name must be known all the same, if any must.
+      if (member.is_null() && (unknown_ == Unknown::kIgnored || has(member.key()))) continue;
       const bool known = std::apply(
           [&](const auto&... rows) {
             std::uint64_t bit = 1;
@@ -108,6 +109,9 @@ class Fields {
 
  private:
   static_assert(sizeof...(Rows) <= 64);
+  bool has(std::string_view key) const {
+    return std::apply([&](const auto&... rows) { return ((rows.key == key) || ...); }, rows_);
+  }
   std::array<std::string_view, sizeof...(Rows)> keys() const {
     return std::apply([](const auto&... rows) { return std::array{rows.key...}; }, rows_);
   }

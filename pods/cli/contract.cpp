@@ -28,8 +28,9 @@ Result<std::string> report(const std::string& directory, std::size_t& broken) {
   std::string lines;
   for (const Clause& clause : contract_clauses()) {
     const auto [verdict, reason] = clause.judge(subject);
-    lines += fmt::format("{:<16}{:<7}{:<8}{}: {}\n", name_of(verdict), clause.id,
-                         name_of(clause.level), clause.words, reason);
+    lines += linux::in_one_line(fmt::format("{:<16}{:<7}{:<8}{}: {}", name_of(verdict), clause.id,
+                                            name_of(clause.level), clause.words, reason));
+    lines += '\n';
     if (verdict == Verdict::kNotMet && clause.level == Level::kMust) ++broken;
   }
   return lines;
@@ -41,7 +42,7 @@ Result<int> validate_contract(std::span<const std::string> bundles) {
   std::size_t broken = 0;
   for (const std::string& bundle : bundles) {
     TRY_ASSIGN(const std::string lines, within(report(bundle, broken), bundle));
-    TRY(print(linux::without_controls(lines)));
+    TRY(print(lines));
   }
   if (broken == 0) return 0;
   return refuse("{} clause{} of the level MUST {} not met", broken, broken == 1 ? "" : "s",

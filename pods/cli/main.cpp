@@ -115,8 +115,8 @@ int main(int argc, char** argv) {
   using namespace ocirun;
   const auto status = linux::within_memory([&] { return pods::cli::run_words(argc, argv); });
   if (status) return *status;
-  static_cast<void>(linux::write_all(
-      Fd{STDERR_FILENO},
-      fmt::format("ocirun: {}\n", linux::without_controls(status.error().message()))));
+  static_cast<void>(
+      linux::write_all(Fd{STDERR_FILENO},
+                       fmt::format("ocirun: {}\n", linux::in_one_line(status.error().message()))));
   return 1;
 }

@@ -28,27 +28,28 @@ std::string praise(const Workload& workload) {
   line += fmt::format(" with {} container{}", count, plural(count));
   if (const std::size_t inits = workload.pod.init_containers.size(); inits != 0)
     line += fmt::format(" and {} init container{}", inits, plural(inits));
-  return line + '\n';
+  return line;
 }
 
 /// The lines of one document; `bad` counts what `pod run` would not accept.
 std::string report(const Workload& workload, std::size_t& bad) {
   std::string lines;
-  for (const std::string& problem : workload.problems) lines += fmt::format("error: {}\n", problem);
-  for (const std::string& warning : workload.warnings)
-    lines += fmt::format("warning: {}\n", warning);
-  bad += workload.problem_count;
-  if (workload.problem_count != 0) return lines;
+  const auto add = [&](std::string_view kind, const std::string& sentence) {
+    lines += fmt::format("{}: {}\n", kind, linux::in_one_line(sentence));
+  };
+  for (const std::string& problem : workload.problems) add("error", problem);
   for (const Elsewhere& part : workload.pod.elsewhere)
-    lines += fmt::format("error: {}: {}\n", workload.at(part.place), part.sentence);
-  std::size_t refusals = workload.pod.elsewhere.size();
-  for (const Need& need : needs_of(workload.pod)) {
-    lines += fmt::format("{}: {}: {}\n", need.is_fault ? "error" : "needs", workload.at(need.place),
-                         need.sentence);
-    if (need.is_fault) ++refusals;
-  }
-  if (refusals == 0) lines += praise(workload);
-  bad += refusals;
+    add("error", fmt::format("{}: {}", workload.at(part.place), part.sentence));
+  for (const std::string& warning : workload.warnings) add("warning", warning);
+  std::size_t faults = workload.problem_count + workload.pod.elsewhere.size();
+  if (workload.problem_count == 0)
+    for (const Need& need : needs_of(workload.pod)) {
+      add(need.is_fault ? "error" : "needs",
+          fmt::format("{}: {}", workload.at(need.place), need.sentence));
+      if (need.is_fault) ++faults;
+    }
+  if (faults == 0) lines += linux::in_one_line(praise(workload)) + '\n';
+  bad += faults;
   return lines;
 }
 
@@ -60,10 +61,17 @@ Result<int> run_validate(const Arguments& arguments) {
     return refuse("--profile {}: must be knative", *profile);
   }
   std::size_t bad = 0;
-  for (const std::string& file : arguments.operands()) {
+  const std::vector<std::string>& operands = arguments.operands();
+  for (const std::string& file : operands) {
     const std::string name = file == "-" ? "standard input" : file;
-    TRY_ASSIGN(const std::string text, within(read_document(file), name));
-    TRY(print(linux::without_controls(report(read_workload(name, text), bad))));
+    const auto text = within(read_document(file), name);
+    if (!text && operands.size() == 1) return std::unexpected(text.error());
+    if (text) {
+      TRY(print(report(read_workload(name, *text), bad)));
+    } else {
+      ++bad;
+      TRY(print(fmt::format("error: {}\n", linux::in_one_line(text.error().message()))));
+    }
   }
   if (bad == 0) return 0;
   return refuse("{} error{}", bad, plural(bad));

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "linux/base/name_table.hpp"
 #include "pods/documents/appc_types.hpp"
@@ -23,7 +24,7 @@ constexpr auto environment = unique_list_of(kVariable, by("name", &EnvVariable::
 
 constexpr auto kMountPoint =
     placed(exact_fields<MountPoint>(required("name", &MountPoint::name, ac_name),
-                                    required("path", &MountPoint::path, container_path),
+                                    required("path", &MountPoint::path, path_below_root),
                                     field("readOnly", &MountPoint::read_only, boolean)));
 
 constexpr auto mount_points =
@@ -62,16 +63,17 @@ bool gids(Value at, std::vector<Gid>& out) { return list_of(bundle::gid)(at, out
 /// A user or a group of the app: a number, or a name of the image's own files.
 bool account(Value at, std::string& out) {
   if (!nonempty_string(at, out)) return false;
-  if (!out.starts_with('/')) return true;
-  at.problem("must be a number or a name, not the path {}: the owner of a file is not looked up",
-             found(at));
+  const bool is_path = out.starts_with('/');
+  if (!is_path && !out.starts_with('-') && !out.contains(':')) return true;
+  at.problem("must be a number or a name, not {}{}", found(at),
+             is_path ? ": the owner of a file is not looked up" : "");
   return false;
 }
 
-bool user_strings(Value at, Pod& /*out*/) {  // AC-21: must not affect the runtime
+constexpr auto user_strings = [](Value at, auto& /*out*/) {  // AC-21: must not affect the runtime
   std::map<std::string, std::string> ignored;
   return string_map(at, ignored);
-}
+};
 
 /// AC-7: replaces the app object of the image.
 constexpr auto kApp = exact_fields<Container>(
@@ -88,15 +90,7 @@ constexpr auto kApp = exact_fields<Container>(
            at.problem("is not supported: no hook of the runtime runs where these have to run");
            return false;
          }),
-    part("userAnnotations",
-         [](Value at, Container&) {
-           Pod ignored;
-           return user_strings(at, ignored);
-         }),
-    part("userLabels", [](Value at, Container&) {
-      Pod ignored;
-      return user_strings(at, ignored);
-    }));
+    part("userAnnotations", user_strings), part("userLabels", user_strings));
 
 struct NamedText {
   std::string name, value;
@@ -161,10 +155,11 @@ struct App {
   std::vector<Volume> volumes;
 };
 
-/// A mount with an appVolume gets that volume, by a name that no volume of the document can have.
+/// A mount with an appVolume gets that volume, by a name that no volume of the document can have:
+/// "APP/NAME#NUMBER". app() adds the name of the app.
 bool mount(Value at, App& out) {
   static constexpr auto kMount = placed(exact_fields<Mount>(
-      required("volume", &Mount::volume, ac_name), required("path", &Mount::path, container_path),
+      required("volume", &Mount::volume, ac_name), required("path", &Mount::path, path_below_root),
       part("appVolume", [](Value, Mount&) { return true; })));
   Mount& item = out.container.mounts.emplace_back();
   if (!kMount(at, item)) return false;
@@ -172,7 +167,7 @@ bool mount(Value at, App& out) {
   if (!own) return true;
   Volume& added = out.volumes.emplace_back();
   if (!volume(*own, added)) return false;
-  added.name = fmt::format("{}/{}", out.container.name, added.name);
+  added.name = fmt::format("{}#{}", added.name, out.container.mounts.size());
   item.volume = added.name;
   return true;
 }
@@ -197,7 +192,12 @@ constexpr auto kApps = exact_fields<App>(
 
 bool app(Value at, App& out) {
   out.container.place = &at.node();
-  return kApps(at, out);
+  const bool good = kApps(at, out);
+  // Here the name of the app has been read, wherever it stands.
+  for (Volume& added : out.volumes) added.name.insert(0, out.container.name + "/");
+  for (Mount& item : out.container.mounts)
+    if (item.volume.contains('#')) item.volume.insert(0, out.container.name + "/");
+  return good;
 }
 
 bool apps(Value at, Pod& out) {
@@ -207,16 +207,15 @@ bool apps(Value at, Pod& out) {
   report_twice(at, all, by("name", [](const App& item) -> const std::string& {
                  return item.container.name;
                }));
-  std::vector<std::string> port_names;
+  std::set<std::string> port_names;
   for (App& item : all) {
     for (const Port& port : item.container.ports) {
-      if (std::ranges::find(port_names, port.name) != port_names.end())
+      if (!port_names.insert(port.name).second)
         Value(*port.place, at.report())
             .problem_at(
                 "name",
                 "\"{}\" is the name of a port of another app: names must be unique in a pod",
                 port.name);
-      port_names.push_back(port.name);
     }
     std::ranges::move(item.volumes, std::back_inserter(out.volumes));
     out.containers.push_back(std::move(item.container));
@@ -231,7 +230,9 @@ constexpr auto kHostPort =
                                   field("hostIP", &HostPort::address, dotted_quad),
                                   field("podPort", &HostPort::pod_port, kPort)));
 
-constexpr auto host_ports = unique_list_of(kHostPort, by("name", &HostPort::name));
+constexpr auto host_ports = unique_list_of(
+    kHostPort, by("name", &HostPort::name),
+    by("hostPort", [](const HostPort& port) { return std::pair(port.number, port.address); }));
 
 bool kind(Value at, Pod& /*out*/) {
   std::string word;
@@ -272,6 +273,7 @@ void check_mounts(Value manifest, Pod& pod) {
   for (Container& container : pod.containers)
     for (Mount& item : container.mounts) {
       const auto volume = std::ranges::find(pod.volumes, item.volume, &Volume::name);
+      if (item.volume.empty()) continue;  // a problem already
       if (volume == pod.volumes.end())
         Value(*item.place, manifest.report())
             .problem_at("volume", "\"{}\" is none of the volumes", item.volume);
@@ -280,13 +282,26 @@ void check_mounts(Value manifest, Pod& pod) {
     }
 }
 
+/// AC-20: a name is that of a port of an app, unless podPort is given.
+void check_ports(Value manifest, const Pod& pod) {
+  std::set<std::string> names;
+  for (const Container& container : pod.containers)
+    for (const Port& port : container.ports) names.insert(port.name);
+  for (const HostPort& port : pod.host_ports)
+    if (!port.pod_port && !port.name.empty() && !names.contains(port.name))
+      Value(*port.place, manifest.report())
+          .warning("no app lists a port \"{}\": only an image may have it", port.name);
+}
+
 }  // namespace
 
 void read_appc(Value at, Pod& out) {
   out.kind = Kind::kAppc;
   out.restart = Restart::kNever;
   out.shares_pids = true;
-  if (kManifest(at, out)) check_mounts(at, out);
+  kManifest(at, out);
+  check_mounts(at, out);
+  check_ports(at, out);
 }
 
 }  // namespace ocirun::pods

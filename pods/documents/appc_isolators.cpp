@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "linux/process/capabilities.hpp"
 #include "pods/documents/appc_types.hpp"
 
 namespace ocirun::pods {
@@ -40,22 +41,44 @@ struct NameSet {
 
 bool capability_names(Value at, std::vector<std::string>& out) {
   if (!strings(at, out)) return false;
-  for (const Value item : at)
-    if (!item.node().text.starts_with("CAP_"))
-      item.problem("must be a capability such as \"CAP_NET_BIND_SERVICE\", not {}", found(item));
-  return true;
+  bool good = true;
+  for (const Value item : at) {
+    if (linux::capability_number(item.node().text)) continue;
+    item.problem("must be a capability such as \"CAP_NET_BIND_SERVICE\", not {}", found(item));
+    good = false;
+  }
+  return good;
 }
 
 bool error_name(Value at, std::string& out) {
   if (!string(at, out)) return false;
-  if (out.starts_with('E') && out.size() > 2) return true;
+  if (find_errno(out)) return true;
   at.problem("must be the name of an error such as \"EPERM\", not {}", found(at));
   return false;
 }
 
 constexpr auto kCapabilitySet =
     exact_fields<NameSet>(required("set", &NameSet::names, capability_names));
-constexpr auto kSystemCallSet = exact_fields<NameSet>(required("set", &NameSet::names, strings),
+/// Names of system calls. A name that begins with "@" is that of a set.
+bool call_names(Value at, std::vector<std::string>& out) {
+  if (!strings(at, out)) return false;
+  bool good = true;
+  for (const Value item : at) {
+    const std::string_view name = item.node().text;
+    const bool is_set = name.starts_with('@');
+    if (!is_set && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == name.npos &&
+        !name.empty())
+      continue;
+    if (name == "@appc.io/all" || name == "@appc.io/empty") continue;
+    item.problem(
+        "must be the name of a system call, \"@appc.io/all\" or \"@appc.io/empty\", not {}",
+        found(item));
+    good = false;
+  }
+  return good;
+}
+
+constexpr auto kSystemCallSet = exact_fields<NameSet>(required("set", &NameSet::names, call_names),
                                                       field("errno", &NameSet::error, error_name));
 
 bool system_calls(Value at, bool allowed, Security& out) {
@@ -73,10 +96,11 @@ bool system_calls(Value at, bool allowed, Security& out) {
 bool capabilities(Value at, bool retained, Security& out) {
   NameSet set;
   if (!kCapabilitySet(at, set)) return false;
-  if (out.retained_capabilities || !out.removed_capabilities.empty()) {
+  if (out.retained_capabilities || out.removes_capabilities) {
     at.problem("a retain set and a remove set of capabilities exclude each other");
     return false;
   }
+  out.removes_capabilities = !retained;
   if (retained)
     out.retained_capabilities = std::move(set.names);
   else
@@ -206,6 +230,8 @@ bool pod_isolators(Value at, Amounts& out) {
   return read_isolators(at, [&](Value name, const std::string& text, Value value) {
     std::optional<double> cpus;
     std::optional<std::uint64_t> memory;
+    if (const auto request = value.member("request"))
+      request->warning("has no effect: the requests of the apps count for the admission");
     if (text == "resource/memory") return read_bounds(value, memory, out.memory, kubernetes_bytes);
     if (text == "resource/cpu") return read_bounds(value, cpus, out.cpus, kubernetes_cpus);
     if (std::ranges::find(kAppIsolators, text, &Isolator::name) != kAppIsolators.end())

@@ -38,20 +38,23 @@ void read_scaling(const Metadata& metadata, bundle::Report& report, Pod& out) {
   for (const Value item : Value(*metadata.annotations_place, report)) {
     const std::string_view name = item.key();
     if (!name.starts_with("autoscaling.knative.dev/")) continue;
-    const auto count = linux::number<unsigned>(item.node().text);
+    const std::string_view text = item.node().text;
+    const bool is_number =
+        !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
     const bool least = name.ends_with("/min-scale") || name.ends_with("/minScale") ||
                        name.ends_with("/initial-scale");
-    if (least && count.value_or(0) > 1)
+    if (least && is_number && text != "0" && text != "1")
       out.elsewhere.push_back(
-          {fmt::format("{} instances need several machines: one machine runs 1", *count),
+          {fmt::format("{} instances need several machines: one machine runs 1", text),
            &item.node()});
     else
       item.warning("has no effect: {}", kOneInstance);
   }
 }
 
+/// Of one name, an annotation is stronger than a label, and of two metadata those that stand first.
 void keep(Metadata& metadata, Pod& out) {
-  out.annotations.merge(metadata.labels);
+  metadata.annotations.merge(metadata.labels);
   out.annotations.merge(metadata.annotations);
 }
 
@@ -85,12 +88,15 @@ bool traffic(Value at, Pod& out) {
       no_effect("configurationName", kByTheCluster), no_effect("url", kByTheCluster));
   std::vector<Target> targets;
   if (!list_of(kTarget)(at, targets)) return false;
-  const bool plain = targets.empty() || (targets.size() == 1 && targets[0].latest &&
-                                         targets[0].percent.value_or(100) == 100);
+  const auto is_plain = [](const Target& target) {
+    return target.latest && target.percent.value_or(100) == 100 && target.revision.empty() &&
+           target.tag.empty();
+  };
+  const bool plain = targets.empty() || (targets.size() == 1 && is_plain(targets[0]));
   if (!plain)
     out.elsewhere.push_back(
-        {"several targets of traffic, or an earlier revision, need a router in front of the "
-         "containers",
+        {"traffic to anything but 100 percent to the latest revision needs a router in front of "
+         "the containers",
          &at.node()});
   return true;
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "linux/process/capabilities.hpp"
 #include "pods/documents/knative.hpp"
 #include "pods/documents/probe.hpp"
 #include "pods/documents/scalars.hpp"
@@ -26,11 +27,16 @@ bool variable_name(Value at, std::string& out) {
 constexpr auto kKey = exact_fields<SecretKey>(required("name", &SecretKey::secret, dns_name),
                                               required("key", &SecretKey::key, nonempty_string));
 
-/// A secret or a config map: both are directories of --secret NAME=DIR.
-bool key_reference(Value at, EnvVariable& out) { return kKey(at, out.value.emplace<SecretKey>()); }
+bool secret_key(Value at, EnvVariable& out) { return kKey(at, out.value.emplace<SecretKey>()); }
+bool config_map_key(Value at, EnvVariable& out) {
+  SecretKey& key = out.value.emplace<SecretKey>();
+  if (!kKey(at, key)) return false;
+  key.secret.insert(0, kConfigMapPrefix);
+  return true;
+}
 
-constexpr auto kValueFrom = exact_fields<EnvVariable>(part("secretKeyRef", key_reference),
-                                                      part("configMapKeyRef", key_reference));
+constexpr auto kValueFrom = exact_fields<EnvVariable>(part("secretKeyRef", secret_key),
+                                                      part("configMapKeyRef", config_map_key));
 
 constexpr auto kVariable = placed(exact_fields<EnvVariable>(
     required("name", &EnvVariable::name, variable_name),
@@ -44,7 +50,11 @@ constexpr auto kVariable = placed(exact_fields<EnvVariable>(
       return false;
     })));
 
-constexpr auto env = unique_list_of(kVariable, by("name", &EnvVariable::name));
+constexpr auto kOneValue = bundle::checked(kVariable, [](Value at, const EnvVariable&) {
+  if (at.member("value") && at.member("valueFrom"))
+    at.problem("must not have both value and valueFrom");
+});
+constexpr auto env = unique_list_of(kOneValue, by("name", &EnvVariable::name));
 
 bool source_name(Value at, EnvSource& out) {
   static constexpr auto kTable =
@@ -52,10 +62,16 @@ bool source_name(Value at, EnvSource& out) {
   return kTable(at, out);
 }
 
+bool config_map_name(Value at, EnvSource& out) {
+  if (!source_name(at, out)) return false;
+  out.secret.insert(0, kConfigMapPrefix);
+  return true;
+}
+
 bool env_source(Value at, EnvSource& out) {
-  static constexpr auto kTable = placed(
-      exact_fields<EnvSource>(field("prefix", &EnvSource::prefix, string),
-                              part("secretRef", source_name), part("configMapRef", source_name)));
+  static constexpr auto kTable = placed(exact_fields<EnvSource>(
+      field("prefix", &EnvSource::prefix, string), part("secretRef", source_name),
+      part("configMapRef", config_map_name)));
   if (!kTable(at, out)) return false;
   if (at.member("secretRef").has_value() != at.member("configMapRef").has_value()) return true;
   at.problem("must have exactly one of secretRef and configMapRef");
@@ -88,13 +104,14 @@ constexpr auto kPort = placed(exact_fields<Port>(
 constexpr auto kAmounts =
     exact_fields<Amounts>(field("cpu", &Amounts::cpus, kubernetes_cpus),
                           field("memory", &Amounts::memory, kubernetes_bytes));
-constexpr auto kResources =
+constexpr auto kResources = bundle::checked(
     placed(exact_fields<Resources>(field("requests", &Resources::requests, kAmounts),
-                                   field("limits", &Resources::limits, kAmounts)));
+                                   field("limits", &Resources::limits, kAmounts))),
+    check_limits);
 
 constexpr auto kMount =
     placed(exact_fields<Mount>(required("name", &Mount::volume, dns_label),
-                               required("mountPath", &Mount::path, container_path),
+                               required("mountPath", &Mount::path, path_below_root),
                                field("readOnly", &Mount::read_only, boolean)));
 
 constexpr auto mounts = unique_list_of(kMount, by("mountPath", &Mount::path));
@@ -124,8 +141,12 @@ bool capabilities(Value at, Security& out) {
       out.retained_capabilities->push_back(whole_name(name));
     return true;
   }
-  for (const std::string& name : change.dropped)
+  for (const std::string& name : change.dropped) {
     out.removed_capabilities.push_back(whole_name(name));
+    if (linux::capability_number(out.removed_capabilities.back())) continue;
+    at.problem_at("drop", "unknown capability \"{}\"", name);
+    return false;
+  }
   return true;
 }
 
@@ -141,7 +162,7 @@ constexpr auto id_text(std::string Container::* member, Reader reader) {
 }
 
 /// KN-16, KN-17. What is not here must not be set by the developer (KN-15).
-constexpr auto kSecurityContext = exact_fields<Container>(
+constexpr auto kSecurityMembers = exact_fields<Container>(
     part("runAsUser", id_text(&Container::user, &bundle::uid)),
     part("runAsGroup", id_text(&Container::group, &bundle::gid)),
     field("runAsNonRoot", &Container::forbid_root, boolean),
@@ -154,6 +175,12 @@ constexpr auto kSecurityContext = exact_fields<Container>(
            return true;
          }),
     part("capabilities", [](Value at, Container& out) { return capabilities(at, out.security); }));
+
+constexpr auto kSecurityContext =
+    bundle::checked(kSecurityMembers, [](Value at, const Container& container) {
+      if (container.forbid_root && container.user == "0")
+        at.problem_at("runAsUser", "is 0, which runAsNonRoot forbids");
+    });
 
 constexpr auto kContainer = exact_fields<Container>(
     field("name", &Container::name, dns_label),
@@ -176,9 +203,8 @@ constexpr auto kContainer = exact_fields<Container>(
     no_effect("terminationMessagePath", "the status of the pod has no message of the container"),
     no_effect("terminationMessagePolicy", "the status of the pod has no message of the container"));
 
-}  // namespace
-
-bool knative_containers(Value at, std::vector<Container>& out) {
+/// `prefix`: the name of the first container without a name.
+bool read_containers(Value at, std::vector<Container>& out, std::string_view prefix) {
   const auto container = [](Value item, Container& read) {
     read.place = &item.node();
     const bool good = kContainer(item, read);
@@ -189,11 +215,20 @@ bool knative_containers(Value at, std::vector<Container>& out) {
   std::size_t index = 0;
   for (Container& read : out) {  // the names that a cluster gives
     if (read.name.empty())
-      read.name = index == 0 ? "user-container" : fmt::format("user-container-{}", index);
+      read.name = index == 0 ? std::string(prefix) : fmt::format("{}-{}", prefix, index);
     ++index;
   }
   report_twice(at, out, by("name", &Container::name));
   return true;
+}
+
+}  // namespace
+
+bool knative_containers(Value at, std::vector<Container>& out) {
+  return read_containers(at, out, "user-container");
+}
+bool knative_init_containers(Value at, std::vector<Container>& out) {
+  return read_containers(at, out, "init-container");
 }
 
 }  // namespace ocirun::pods

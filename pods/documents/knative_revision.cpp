@@ -28,16 +28,16 @@ bool empty_dir(Value at, Volume& out) {
 
 /// A secret or a config map, whose keys are files: read-only (KN-24).
 template <std::size_t N>
-constexpr auto key_files(Volume::Source kind, const char (&name)[N]) {
-  return [kind, name = std::string_view(name)](Value at, Volume& out) {
+constexpr auto key_files(std::string_view prefix, const char (&name)[N]) {
+  return [prefix, name = std::string_view(name)](Value at, Volume& out) {
     struct Reference {
       std::string name;
     };
     const auto table = exact_fields<Reference>(required(name, &Reference::name, dns_name));
     Reference reference;
     if (!table(at, reference)) return false;
-    out.kind = kind;
-    out.source = reference.name;
+    out.kind = Volume::Source::kSecret;
+    out.source = fmt::format("{}{}", prefix, reference.name);
     out.read_only = true;
     return true;
   };
@@ -45,8 +45,8 @@ constexpr auto key_files(Volume::Source kind, const char (&name)[N]) {
 
 constexpr auto kVolume =
     exact_fields<Volume>(required("name", &Volume::name, dns_label), part("emptyDir", empty_dir),
-                         part("secret", key_files(Volume::Source::kSecret, "secretName")),
-                         part("configMap", key_files(Volume::Source::kSecret, "name")),
+                         part("secret", key_files("", "secretName")),
+                         part("configMap", key_files(kConfigMapPrefix, "name")),
                          part("persistentVolumeClaim", [](Value at, Volume& out) {
                            struct Claim {
                              std::string name;
@@ -90,8 +90,9 @@ bool pull_secrets(Value at, Pod& out) {
     at.problem("must have one secret at most, not {}", secrets.size());
     return false;
   }
-  for (Container& container : out.containers)
-    if (!secrets.empty()) container.pull_secret = secrets.front().name;
+  if (secrets.empty()) return true;
+  for (auto* containers : {&out.init_containers, &out.containers})
+    for (Container& container : *containers) container.pull_secret = secrets.front().name;
   return true;
 }
 
@@ -108,11 +109,10 @@ bool concurrency(Value at, Pod& out) {
 constexpr std::string_view kNoProxy = "no proxy stands between a request and the container";
 constexpr std::string_view kNoCluster = "there is no cluster that the container could ask";
 
-/// pull_secrets() writes to the containers, so that its row is behind theirs: rows are read in the
-/// document's order, and revision() reads this member again when the containers are there.
+/// knative_revision() reads imagePullSecrets when all containers are there, to which it belongs.
 constexpr auto kRevision = exact_fields<Pod>(
     required("containers", &Pod::containers, knative_containers),
-    field("initContainers", &Pod::init_containers, knative_containers),
+    field("initContainers", &Pod::init_containers, knative_init_containers),
     field("volumes", &Pod::volumes, volumes),
     part("imagePullSecrets", [](Value, Pod&) { return true; }),
     part("containerConcurrency", concurrency), no_effect("timeoutSeconds", kNoProxy),
@@ -120,6 +120,18 @@ constexpr auto kRevision = exact_fields<Pod>(
     no_effect("serviceAccountName", kNoCluster),
     no_effect("automountServiceAccountToken", kNoCluster),
     no_effect("enableServiceLinks", kNoCluster));
+
+/// Names are unique among all containers, and an init container serves no requests.
+void check_init_containers(Value at, const Pod& pod) {
+  for (const Container& init : pod.init_containers) {
+    const Value place(*init.place, at.report());
+    for (const std::string_view name : {"livenessProbe", "readinessProbe", "startupProbe", "ports"})
+      if (place.member(name))
+        place.problem_at(name, "an init container has no probes and no ports");
+    if (std::ranges::find(pod.containers, init.name, &Container::name) != pod.containers.end())
+      place.problem_at("name", "\"{}\" is the name of a container too", init.name);
+  }
+}
 
 /// KN-3: one container has one port; requests come in there.
 void check_inbound_port(Value at, Pod& pod) {
@@ -157,6 +169,18 @@ void check_probe(Value at, std::optional<Probe>& probe, std::uint16_t port) {
     place.problem("must be httpGet or tcpSocket: the contract has no other probes");
 }
 
+/// The probes of a container that serves no requests say which port they ask.
+void check_sidecar_probes(Value at, const Container& container) {
+  for (const auto* probe : {&container.liveness, &container.readiness, &container.startup}) {
+    if (!*probe) continue;
+    const auto* http = std::get_if<HttpProbe>(&(*probe)->question);
+    const auto* tcp = std::get_if<TcpProbe>(&(*probe)->question);
+    if ((http != nullptr && http->port == 0) || (tcp != nullptr && tcp->port == 0))
+      Value(*(*probe)->place, at.report())
+          .problem("must have a port: this container is not the one that requests come to");
+  }
+}
+
 void check_mounts(Value at, const Pod& pod, std::vector<Container>& containers) {
   for (Container& container : containers)
     for (Mount& mount : container.mounts) {
@@ -179,6 +203,7 @@ bool knative_revision(Value at, Pod& out) {
     at.problem_at("containers", "must have at least one container");
     return false;
   }
+  check_init_containers(at, out);
   check_inbound_port(at, out);
   if (at.report().problem_count() != before) return false;
   for (Container& container : out.containers) {
@@ -186,6 +211,7 @@ bool knative_revision(Value at, Pod& out) {
     const bool inbound = !container.ports.empty();
     for (auto* probe : {&container.liveness, &container.readiness, &container.startup})
       if (inbound) check_probe(at, *probe, container.ports.front().number);
+    if (!inbound) check_sidecar_probes(at, container);
     if (!inbound || container.readiness) continue;
     container.readiness =
         Probe{.question = TcpProbe{.port = container.ports.front().number, .port_name = {}},

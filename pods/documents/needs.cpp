@@ -34,6 +34,10 @@ class Needs {
     for (const ConfigFile& file : container.config_files)
       if (file.parameter)
         add(file.place, fmt::format("the parameter \"{0}\": --param {0}=VALUE", *file.parameter));
+    if (container.resources.gpus > 0)
+      add(container.resources.place,
+          fmt::format("{:g} GPUs cannot be had: containers get no GPUs", container.resources.gpus),
+          true);
     for (const ExtendedResource& resource : container.resources.extended)
       add(resource.place, fmt::format("the extended resource {0}: --extended {0}={1}",
                                       resource.name, resource.required));
@@ -42,7 +46,8 @@ class Needs {
         add(point.place,
             fmt::format(
                 "not reified: no mount satisfies the mount point \"{0}\": --volume {0}=HOSTDIR",
-                point.name));
+                point.name),
+            true);
     if (!container.pull_secret.empty())
       add(container.image_place,
           fmt::format("the credentials \"{0}\" if the image is fetched: --pull-secret {0}=FILE",

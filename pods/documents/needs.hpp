@@ -12,8 +12,8 @@ namespace ocirun::pods {
 struct Need {
   std::string sentence;  // with the option of `pod run` that gives it
   Place place = nullptr;
-  // Whether the document itself should have said it: an App Container pod manifest must be reified
-  // (AC-5, AC-8).
+  // Whether the pod cannot be run as it is: an App Container pod manifest must be reified (AC-5,
+  // AC-8), and GPUs are not provided (OAM-32).
   bool is_fault = false;
 };
 

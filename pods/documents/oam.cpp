@@ -4,6 +4,7 @@
 
 #include "bundle/json/writer.hpp"
 #include "linux/base/name_table.hpp"
+#include "linux/base/text.hpp"
 #include "pods/documents/oam_resources.hpp"
 #include "pods/documents/probe.hpp"
 #include "pods/documents/readers.hpp"
@@ -42,11 +43,15 @@ constexpr auto env = unique_list_of(kEnv, by("name", &EnvVariable::name));
 /// OAM-16: a relative path is relative to the container's root.
 bool config_path(Value at, std::string& out) {
   if (!nonempty_string(at, out)) return false;
-  if (!out.starts_with('/')) out.insert(0, "/");
-  if (out.ends_with('/') || has_dot_dot(out)) {
+  const bool is_directory = out.ends_with('/') || out.ends_with("/.");
+  std::string shortest;
+  for (const std::string_view part : linux::words(out, '/'))
+    if (part != ".") shortest.append("/").append(part);
+  if (is_directory || shortest.empty() || has_dot_dot(out)) {
     at.problem("must name a file, and must not contain \"..\": {}", found(at));
     return false;
   }
+  out = std::move(shortest);
   return true;
 }
 
@@ -148,14 +153,14 @@ bool container(Value at, Declared& out) {
 bool containers(Value at, Pod& out) {
   std::vector<Declared> all;
   const bool good = list_of(container)(at, all);
-  if (good && all.empty()) at.problem("must have at least one container");
-  if (good)
+  if (at.node().is_array() && all.empty()) at.problem("must have at least one container");
+  if (at.node().is_array())
     report_twice(at, all, by("name", [](const Declared& item) -> const std::string& {
                    return item.container.name;
                  }));
   for (Declared& declared : all) {
     for (const DeclaredVolume& volume : declared.required.volumes)
-      if (good) add_volume(at, volume, out);
+      if (!volume.mount.volume.empty()) add_volume(at, volume, out);
     out.containers.push_back(std::move(declared.container));
   }
   return good;

@@ -35,8 +35,9 @@ constexpr auto kDisk = exact_fields<DeclaredVolume>(
 constexpr auto kVolume = placed(exact_fields<DeclaredVolume>(
     required_part("name",
                   [](Value at, DeclaredVolume& out) { return oam_name(at, out.volume.name); }),
-    required_part("mountPath",
-                  [](Value at, DeclaredVolume& out) { return container_path(at, out.mount.path); }),
+    required_part(
+        "mountPath",
+        [](Value at, DeclaredVolume& out) { return path_below_root(at, out.mount.path); }),
     part("accessMode", kAccessMode), part("sharingPolicy", kSharingPolicy), part("disk", kDisk)));
 
 bool declared_volume(Value at, DeclaredVolume& out) {

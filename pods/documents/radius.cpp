@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "bundle/json/writer.hpp"
 #include "linux/base/name_table.hpp"
@@ -11,7 +12,7 @@ namespace ocirun::pods {
 namespace {
 
 /// The members of an object in the document's order. `reader` reads a member into a new element of
-/// `out`, whose `name` is the member's name; `name` checks the name.
+/// `out`, whose `name` is the member's name.
 template <typename Item, typename Reader>
 bool named_items(Value at, std::vector<Item>& out, Reader reader) {
   if (!at.expect_object()) return false;
@@ -103,7 +104,7 @@ bool ports(Value at, std::vector<Port>& out) {
 /// RX-8. A mount has a name of its own that nothing refers to.
 bool volume_mounts(Value at, std::vector<Mount>& out) {
   static constexpr auto kMount =
-      placed(exact_fields<Mount>(required("mountPath", &Mount::path, container_path),
+      placed(exact_fields<Mount>(required("mountPath", &Mount::path, path_below_root),
                                  required("volumeName", &Mount::volume, nonempty_string)));
   if (!at.expect_object()) return false;
   bool good = true;
@@ -135,20 +136,10 @@ bool amounts(Value at, Amounts& out) {
   return false;
 }
 
-bool resources(Value at, Resources& out) {
-  static constexpr auto kResources =
-      placed(exact_fields<Resources>(field("requests", &Resources::requests, amounts),
-                                     field("limits", &Resources::limits, amounts)));
-  if (!kResources(at, out)) return false;
-  const auto below = [](const auto& limit, const auto& request) {
-    return limit && request && *limit < *request;
-  };
-  if (below(out.limits.cpus, out.requests.cpus) || below(out.limits.memory, out.requests.memory)) {
-    at.problem_at("limits", "must not be below the requests");
-    return false;
-  }
-  return true;
-}
+constexpr auto resources =
+    bundle::checked(placed(exact_fields<Resources>(field("requests", &Resources::requests, amounts),
+                                                   field("limits", &Resources::limits, amounts))),
+                    check_limits);
 
 constexpr auto kContainer = exact_fields<Container>(
     required_part("image",
@@ -209,7 +200,12 @@ bool volume(Value at, Volume& out) {
   return false;
 }
 
-bool volumes(Value at, std::vector<Volume>& out) { return named_items(at, out, volume); }
+bool volumes(Value at, std::vector<Volume>& out) {
+  return named_items(at, out, [](Value member, Volume& item) {
+    const bool is_named = is_label_name(member);
+    return volume(member, item) && is_named;
+  });
+}
 
 /// RX-16
 bool connections(Value at, std::vector<Connection>& out) {
@@ -226,28 +222,16 @@ bool connections(Value at, std::vector<Connection>& out) {
   return named_items(at, out, kConnection);
 }
 
+constexpr std::string_view kNoRadius = "no Radius stands behind this command";
+
 constexpr auto kProperties = exact_fields<Pod>(
-    part("environment",
-         [](Value at, Pod&) {
-           std::string ignored;
-           return nonempty_string(at, ignored);
-         }),
-    part("application",
-         [](Value at, Pod&) {
-           std::string ignored;
-           return nonempty_string(at, ignored);
-         }),
+    no_effect("environment", kNoRadius), no_effect("application", kNoRadius),
     required("containers", &Pod::containers, containers),
     field("initContainers", &Pod::init_containers, init_containers),
     field("volumes", &Pod::volumes, volumes), field("connections", &Pod::connections, connections),
     part("autoScaling", auto_scaling), part("replicas", replicas), part("extensions", extensions),
     removed("container",
             "write it as a member of containers, which is an object of containers now"));
-
-bool any_text(Value at, Pod& /*out*/) {
-  std::string text;
-  return string(at, text);
-}
 
 /// The members that every resource has.
 constexpr auto kResource = exact_fields<Pod>(
@@ -261,17 +245,20 @@ constexpr auto kResource = exact_fields<Pod>(
                       found(at));
            return false;
          }),
-    part("id", any_text), part("location", any_text), part("apiVersion", any_text),
+    no_effect("id", kNoRadius), no_effect("location", kNoRadius),
+    no_effect("apiVersion", kNoRadius),
     part("tags", [](Value at, Pod& out) { return string_map(at, out.annotations); }));
 
 /// A mount needs its volume, and a name belongs to one container.
 void check(Value properties, const Pod& pod) {
-  if (pod.containers.empty())
+  if (properties.member("containers") && pod.containers.empty())
     properties.problem_at("containers", "must have at least one container");
+  std::set<std::string> volume_names, names;
+  for (const Volume& item : pod.volumes) volume_names.insert(item.name);
+  for (const Container& container : pod.containers) names.insert(container.name);
   const auto check_mounts = [&](const Container& container) {
     for (const Mount& mount : container.mounts) {
-      if (std::ranges::find(pod.volumes, mount.volume, &Volume::name) != pod.volumes.end())
-        continue;
+      if (mount.volume.empty() || volume_names.contains(mount.volume)) continue;
       Value(*mount.place, properties.report())
           .problem_at("volumeName", "\"{}\" is none of the volumes", mount.volume);
     }
@@ -279,7 +266,7 @@ void check(Value properties, const Pod& pod) {
   std::ranges::for_each(pod.containers, check_mounts);
   std::ranges::for_each(pod.init_containers, check_mounts);
   for (const Container& init : pod.init_containers)
-    if (std::ranges::find(pod.containers, init.name, &Container::name) != pod.containers.end())
+    if (names.contains(init.name))
       Value(*init.place, properties.report())
           .problem("is the name of a container too: names must be unique among all containers");
 }
@@ -289,7 +276,9 @@ void check(Value properties, const Pod& pod) {
 void read_radius(Value at, Pod& out) {
   out.kind = Kind::kRadius;
   out.restart = Restart::kAlways;
-  if (kResource(at, out)) check(*at.member("properties"), out);
+  kResource(at, out);
+  const auto properties = at.member("properties");
+  if (properties && properties->node().is_object()) check(*properties, out);
 }
 
 }  // namespace ocirun::pods

@@ -47,8 +47,6 @@ constexpr auto kMetric = bundle::checked(
                          required("target", &Metric::target, target)),
     [](Value at, const Metric& metric) {
       const bool custom = metric.kind == "custom";
-      if (custom && metric.custom.empty())
-        at.problem_at("customMetric", "is missing, the kind custom needs it");
       if (!custom && !metric.custom.empty())
         at.problem_at("customMetric", "is only for the kind custom");
       if (custom && metric.target.utilization)
@@ -68,15 +66,20 @@ void refuse_replicas(Value at, std::uint32_t count, Pod& out) {
       {fmt::format("{} replicas need several machines: one machine runs 1", count), &at.node()});
 }
 
+bool manual_kind(Value at, ManualScaling& /*out*/) {
+  std::string word;
+  if (!string(at, word)) return false;
+  if (word == "manualScaling") return true;
+  at.problem("must be manualScaling, not {}", found(at));
+  return false;
+}
+
 bool manual_scaling(Value at, Pod& out) {
-  std::uint32_t count = 1;
   static constexpr auto kManual = exact_fields<ManualScaling>(
-      required("replicas", &ManualScaling::replicas, kCount),
-      part("kind", [](Value, ManualScaling&) { return true; }));  // extensions() has read the kind
+      required("replicas", &ManualScaling::replicas, kCount), part("kind", manual_kind));
   ManualScaling scaling;
   if (!kManual(at, scaling)) return false;
-  count = scaling.replicas;
-  refuse_replicas(*at.member("replicas"), count, out);
+  refuse_replicas(*at.member("replicas"), scaling.replicas, out);
   return true;
 }
 

@@ -230,13 +230,35 @@ bool image_reference(Value at, std::string& out) {
 
 bool container_path(Value at, std::string& out) {
   if (!nonempty_string(at, out)) return false;
-  if (!out.starts_with('/'))
+  if (!out.starts_with('/')) {
     at.problem("must be an absolute path, not {}", found(at));
-  else if (has_dot_dot(out))
+    return false;
+  }
+  if (has_dot_dot(out)) {
     at.problem("must not contain \"..\": {}", found(at));
-  else
-    return true;
+    return false;
+  }
+  std::string shortest;
+  for (const std::string_view part : linux::words(out, '/'))
+    if (part != ".") shortest.append("/").append(part);
+  out = shortest.empty() ? "/" : std::move(shortest);
+  return true;
+}
+
+bool path_below_root(Value at, std::string& out) {
+  if (!container_path(at, out)) return false;
+  if (out != "/") return true;
+  at.problem("must be a path below the root directory, not {}", found(at));
   return false;
+}
+
+void check_limits(Value at, const Resources& resources) {
+  const auto below = [](const auto& limit, const auto& request) {
+    return limit && request && *limit < *request;
+  };
+  if (below(resources.limits.cpus, resources.requests.cpus) ||
+      below(resources.limits.memory, resources.requests.memory))
+    at.problem_at("limits", "must not be below the requests");
 }
 
 bool string_map(Value at, std::map<std::string, std::string>& out) {

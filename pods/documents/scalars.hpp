@@ -67,10 +67,16 @@ bool dns_name(Value at, std::string& out);
 /// The name of an image: [HOST[:PORT]/]PATH[:TAG][@DIGEST]. The text stays as it is written.
 bool image_reference(Value at, std::string& out);
 
-/// A path in the container. A relative path is a problem.
+/// An absolute path in the container, which gets its shortest form: "/a//b/./" is "/a/b". ".." is a
+/// problem.
 bool container_path(Value at, std::string& out);
+/// The same for a mount or a file, which cannot be "/".
+bool path_below_root(Value at, std::string& out);
 /// Whether one component of `path` is "..".
 bool has_dot_dot(const std::string& path);
+
+/// Reports a limit that is below the request of the same resource (RX-11).
+void check_limits(Value at, const Resources& resources);
 
 /// An object of strings, such as labels and annotations.
 bool string_map(Value at, std::map<std::string, std::string>& out);

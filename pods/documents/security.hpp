@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ocirun::pods {
@@ -10,9 +11,9 @@ namespace ocirun::pods {
 struct Security {
   std::optional<std::vector<std::string>> retained_capabilities;  // these and no others
   std::vector<std::string> removed_capabilities;                  // the default ones without these
+  bool removes_capabilities = false;  // whether there is a remove set, which may be empty
 
-  /// System calls by name; "@appc.io/all", "@appc.io/empty" and "@docker/default-whitelist" name
-  /// sets.
+  /// System calls by name; "@appc.io/all" and "@appc.io/empty" name sets.
   struct SystemCalls {
     bool allowed = false;  // true: only these are allowed; false: all but these are
     std::vector<std::string> names;
@@ -25,5 +26,8 @@ struct Security {
   std::optional<int> oom_score_adj;  // -1000 to 1000
   std::optional<unsigned> cpu_shares;
 };
+
+/// The number of an error by its name, such as "EPERM"; nothing if Linux has none of that name.
+std::optional<int> find_errno(std::string_view name);
 
 }  // namespace ocirun::pods

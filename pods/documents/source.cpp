@@ -10,6 +10,11 @@
 namespace ocirun::pods {
 
 bool Source::parse(std::string_view text, bundle::Report& report) {
+  if (text.size() > kMostBytes) {
+    report.problem(
+        fmt::format("the document: {} bytes, at most {} are read", text.size(), kMostBytes));
+    return false;
+  }
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || (text[first] != '{' && text[first] != '['))
     return parse_yaml(text, report);

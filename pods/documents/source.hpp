@@ -11,7 +11,8 @@
 
 namespace ocirun::pods {
 
-/// The place of a value in its file. Lines and columns begin at 1; line 0: not known.
+/// The place of a value in its file. Lines and columns begin at 1; a column counts bytes in YAML,
+/// and characters in JSON. Line 0: not known.
 struct Mark {
   unsigned line = 0;
   unsigned column = 0;
@@ -22,6 +23,9 @@ struct Mark {
 /// the types of YAML's core schema: `0755` is a number, `no` a string.
 class Source {
  public:
+  /// A document for people is far smaller. The limit bounds the time and memory for a hostile one.
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+
   /// Parses UTF-8 text: as JSON if its first character is "{" or "[", else as YAML. Reports bad
   /// syntax and a name that occurs twice in one object, as Document::parse() does. Reports in YAML
   /// also: an anchor, an alias, a tag, a merge key, a name that is no scalar, and a second

@@ -70,7 +70,7 @@ std::string_view name_of(Kind kind) {
     case Kind::kAppc:
       return "App Container pod manifest";
     case Kind::kKnative:
-      return "Knative service";
+      return "Knative workload";
     case Kind::kRadius:
       return "Radius container resource";
   }

@@ -191,7 +191,8 @@ class YamlBuilder : public YAML::EventHandler {
   }
 
   void refuse_anchor(const YAML::Mark& mark, YAML::anchor_t anchor) {
-    if (anchor != YAML::NullAnchor) stop(mark, "has an anchor (\"&\"): aliases are not read");
+    if (anchor != YAML::NullAnchor)
+      stop(mark, "has an anchor (\"&\"), which only an alias could use: write the value itself");
   }
   void refuse_tag(const YAML::Mark& mark, const std::string& tag) {
     stop(mark, fmt::format("has the tag {}: tags are not read", bundle::in_quotes(tag)));
@@ -225,11 +226,6 @@ class YamlBuilder : public YAML::EventHandler {
 };
 
 bool Source::parse_yaml(std::string_view text, bundle::Report& report) {
-  if (text.size() > Document::kMaxSize) {
-    report.problem(fmt::format("the document: {} bytes, at most {} are read", text.size(),
-                               Document::kMaxSize));
-    return false;
-  }
   if (!bundle::is_utf8(text)) {
     report.problem("the document: is not valid UTF-8");
     return false;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <optional>
 
 #include "linux/process/capabilities.hpp"
@@ -16,15 +15,6 @@ constexpr std::array<std::string_view, 11> kDefaultCapabilities = {
     "CAP_CHOWN",   "CAP_DAC_OVERRIDE",     "CAP_FOWNER",    "CAP_FSETID",
     "CAP_KILL",    "CAP_NET_BIND_SERVICE", "CAP_SETFCAP",   "CAP_SETGID",
     "CAP_SETPCAP", "CAP_SETUID",           "CAP_SYS_CHROOT"};
-
-/// The number of an error, by its name "EPERM".
-std::optional<int> error_number(const std::string& name) {
-  constexpr int kMost = 133;
-  for (int number = 1; number <= kMost; ++number)
-    if (const char* known = ::strerrorname_np(number); known != nullptr && name == known)
-      return number;
-  return std::nullopt;
-}
 
 }  // namespace
 
@@ -63,7 +53,7 @@ Result<void> write_seccomp(bundle::JsonWriter& out, const Security& security) {
   std::string action = "SCMP_ACT_KILL_PROCESS";
   std::optional<int> error;
   if (!calls.errno_name.empty()) {
-    error = error_number(calls.errno_name);
+    error = find_errno(calls.errno_name);
     if (!error) return refuse("unknown error \"{}\"", calls.errno_name);
     action = "SCMP_ACT_ERRNO";
   }

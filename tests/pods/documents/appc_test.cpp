@@ -1,5 +1,7 @@
 // App Container pod manifest: matrix §5.2.
 
+#include <algorithm>
+
 #include "pods/documents/needs.hpp"
 #include "tests/pods/documents/full.hpp"
 #include "tests/pods/documents/read.hpp"
@@ -18,7 +20,7 @@ std::string needs(std::string_view text) {
   const Workload workload = read_workload("f", text);
   std::string out = lines(workload.problems);
   for (const Need& need : needs_of(workload.pod))
-    out += workload.at(need.place) + ": " + need.sentence + '\n';
+    out += (need.is_fault ? "fault: " : "") + workload.at(need.place) + ": " + need.sentence + '\n';
   return out;
 }
 
@@ -50,12 +52,12 @@ BOOST_AUTO_TEST_CASE(every_attribute_reaches_the_pod) {
   BOOST_TEST(app.read_only_root);  // AC-9
   BOOST_REQUIRE(app.mounts.size() == 2U);
   BOOST_TEST((app.mounts[0].volume == "data" && app.mounts[0].path == "/work" &&
-              app.mounts[0].read_only));                                           // AC-10, AC-13
-  BOOST_TEST((app.mounts[1].volume == "worker/own" && !app.mounts[1].read_only));  // AC-11
-  BOOST_TEST(app.annotations.at("appc.foo") == "baz");                             // AC-12
-  BOOST_TEST(pod.annotations.at("appc.owner") == "me");                            // AC-19
-  BOOST_TEST((pod.limits.memory == 4'000'000'000U && pod.limits.cpus == 2.0));     // AC-18
-  BOOST_REQUIRE(pod.host_ports.size() == 1U);                                      // AC-20
+              app.mounts[0].read_only));                                             // AC-10, AC-13
+  BOOST_TEST((app.mounts[1].volume == "worker/own#2" && !app.mounts[1].read_only));  // AC-11
+  BOOST_TEST(app.annotations.at("appc.foo") == "baz");                               // AC-12
+  BOOST_TEST(pod.annotations.at("appc.owner") == "me");                              // AC-19
+  BOOST_TEST((pod.limits.memory == 4'000'000'000U && pod.limits.cpus == 2.0));       // AC-18
+  BOOST_REQUIRE(pod.host_ports.size() == 1U);                                        // AC-20
   BOOST_TEST((pod.host_ports[0].number == 2121 && pod.host_ports[0].address == "203.0.113.23" &&
               pod.host_ports[0].pod_port->number == 21));
 }
@@ -64,7 +66,8 @@ BOOST_AUTO_TEST_CASE(volumes_have_their_attributes) {  // AC-13 … AC-17
   const Pod pod = good(full_appc());
   BOOST_REQUIRE(pod.volumes.size() == 3U);
   const Volume& own = pod.volumes[0];
-  BOOST_TEST((own.name == "worker/own" && own.kind == Volume::Source::kEmpty && own.mode == 01777));
+  BOOST_TEST(
+      (own.name == "worker/own#2" && own.kind == Volume::Source::kEmpty && own.mode == 01777));
   const Volume& data = pod.volumes[1];
   BOOST_TEST((data.kind == Volume::Source::kHost && data.source == "/srv/data" && data.read_only &&
               !data.recursive));
@@ -142,10 +145,10 @@ BOOST_AUTO_TEST_CASE(versions_and_names_are_checked) {  // AC-1, AC-2, AC-4
 }
 
 BOOST_AUTO_TEST_CASE(a_manifest_that_is_not_reified_needs_the_operator) {  // AC-5, AC-8
-  BOOST_TEST(
-      needs(with(full_appc(), "sha512-" + std::string(128, 'a'), "sha512-...")) ==
-      "f:5:51: /apps/0/image/id: not reified: \"sha512-...\" is no hash of an image: --image "
-      "example.com/worker=SOURCE\n");
+  BOOST_TEST(needs(with(full_appc(), "sha512-" + std::string(128, 'a'), "sha512-...")) ==
+             "fault: f:5:51: /apps/0/image/id: not reified: \"sha512-...\" is no hash of an image: "
+             "--image "
+             "example.com/worker=SOURCE\n");
   BOOST_TEST(needs(with(full_appc(), "\"volume\": \"data\", \"path\": \"/work\"",
                         "\"volume\": \"data\", \"path\": \"/else\""))
                  .contains("/mountPoints/0: not reified: no mount satisfies the mount point "
@@ -173,6 +176,48 @@ BOOST_AUTO_TEST_CASE(what_is_not_supported_is_refused) {  // AC-7, AC-21
   BOOST_TEST(after("\"l\": \"y\"}\n    }", "\"l\": 1}\n    }").contains("must be a string, not 1"));
   BOOST_TEST(warnings(with(full_appc(), "\"name\": \"owner\"", "\"name\": \"ip-address\""))
                  .contains("ip-address has no effect"));
+}
+
+BOOST_AUTO_TEST_CASE(each_app_volume_is_a_volume_of_its_own) {  // AC-11
+  const auto app = [](const std::string& name) {
+    return R"({"mounts": [{"volume": "v", "path": "/a", "appVolume": {"name": "v", "kind": "host", "source": "/A)" +
+           name +
+           R"("}}, {"volume": "v", "path": "/b", "appVolume": {"name": "v", "kind": "host", "source": "/B)" +
+           name + R"("}}], "name": ")" + name + R"(", "image": {"id": "x"}})";
+  };
+  const Pod pod = good(R"({"acVersion": "0.8.0", "acKind": "PodManifest", "apps": [)" + app("one") +
+                       "," + app("two") + "]}");
+  const auto source = [&](std::size_t index, std::size_t mount) {
+    const auto volume =
+        std::ranges::find(pod.volumes, pod.containers[index].mounts[mount].volume, &Volume::name);
+    BOOST_REQUIRE((volume != pod.volumes.end()));
+    return volume->source;
+  };
+  BOOST_TEST(source(0, 0) == "/Aone");
+  BOOST_TEST(source(0, 1) == "/Bone");
+  BOOST_TEST(source(1, 0) == "/Atwo");
+  BOOST_TEST(source(1, 1) == "/Btwo");
+}
+
+BOOST_AUTO_TEST_CASE(names_in_isolators_are_known_ones) {  // AC-18
+  BOOST_TEST(after("\"CAP_CHOWN\"", "\"CAP_FOO\"").contains("must be a capability"));
+  BOOST_TEST(after("\"EPERM\"", "\"EFOO\"").contains("must be the name of an error"));
+  BOOST_TEST(after("\"ptrace\"", "\"no such call\"").contains("must be the name of a system call"));
+  BOOST_TEST(after("\"ptrace\"", "\"@bad/set\"").contains("must be the name of a system call"));
+  BOOST_TEST(after("\"ptrace\"", "\"@appc.io/empty\"") == "");
+  BOOST_TEST(warnings(with(full_appc(), "\"value\": {\"limit\": 2}",
+                           "\"value\": {\"limit\": 2, \"request\": 1}"))
+                 .contains("/isolators/1/value/request: has no effect"));
+}
+
+BOOST_AUTO_TEST_CASE(host_ports_are_those_of_the_apps) {  // AC-20
+  const std::string second =
+      R"("ports": [{"name": "other", "hostPort": 2121, "hostIP": "203.0.113.23"}, {"name": "ftp")";
+  const std::string twice =
+      with(full_appc(), "\"ports\": [{\"name\": \"ftp\", \"hostPort\"", second + ", \"hostPort\"");
+  BOOST_TEST(problems(twice).contains("/ports/1/hostPort: 2121 is given twice, first by item 0"));
+  BOOST_TEST(warnings(twice).contains(
+      "/ports/0: no app lists a port \"other\": only an image may have it"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

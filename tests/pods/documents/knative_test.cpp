@@ -35,10 +35,10 @@ BOOST_AUTO_TEST_CASE(every_attribute_reaches_the_pod) {
   const Container& container = pod.containers[0];
   BOOST_TEST((container.command == std::vector<std::string>{"/srv"} &&
               container.args == std::vector<std::string>{"x"}));
-  BOOST_TEST(
-      (container.env.size() == 3 && std::get<SecretKey>(container.env[2].value).secret == "m"));
+  BOOST_TEST((container.env.size() == 3 &&
+              std::get<SecretKey>(container.env[2].value).secret == "configmap/m"));
   BOOST_TEST((container.env_sources.size() == 2 && container.env_sources[0].prefix == "P_" &&
-              container.env_sources[1].secret == "m"));
+              container.env_sources[1].secret == "configmap/m"));
   BOOST_TEST((container.ports.size() == 1 && container.ports[0].number == 9000));  // KN-3
   BOOST_TEST((container.resources.requests.cpus == 0.1 &&
               container.resources.requests.memory == 64U << 20));
@@ -160,6 +160,60 @@ BOOST_AUTO_TEST_CASE(kinds_and_versions_are_checked) {
       "spec: {template: {spec: {containers: [{image: a}]}}}\n");
   BOOST_TEST((pod.knative->configuration == "c" && pod.knative->service.empty() &&
               pod.knative->revision == "c-00001"));
+}
+
+BOOST_AUTO_TEST_CASE(an_init_container_serves_no_requests) {
+  const auto document = [](const std::string& init) {
+    return revision("[{image: a}]") + "  initContainers: [" + init + "]\n";
+  };
+  const Pod pod = good(document("{image: b}") + "  imagePullSecrets: [{name: s}]\n");
+  BOOST_TEST((pod.init_containers[0].name == "init-container" &&
+              pod.init_containers[0].pull_secret == "s"));
+  for (const char* name : {"livenessProbe", "readinessProbe", "startupProbe"})
+    BOOST_CHECK_MESSAGE(problems(document(std::string("{image: b, ") + name + ": {}}"))
+                            .contains("an init container has no probes"),
+                        name);
+  BOOST_TEST(problems(document("{image: b, ports: [{containerPort: 1}]}"))
+                 .contains("/initContainers/0/ports: an init container has"));
+  BOOST_TEST(problems(document("{image: b, name: user-container}"))
+                 .contains("is the name of a container too"));
+}
+
+BOOST_AUTO_TEST_CASE(a_sidecar_says_which_port_its_probes_ask) {  // KN-5
+  const auto document = [](const std::string& probe) {
+    return revision(
+        "[{name: a, image: a, ports: [{containerPort: 1}]}, {name: b, image: b, livenessProbe: " +
+        probe + "}]");
+  };
+  BOOST_TEST(problems(document("{tcpSocket: {}}")).contains("must have a port"));
+  BOOST_TEST(problems(document("{httpGet: {}}")).contains("must have a port"));
+  BOOST_TEST(problems(document("{tcpSocket: {port: 5}}")) == "");
+}
+
+BOOST_AUTO_TEST_CASE(contradictions_are_refused) {
+  BOOST_TEST(after("{\"name\": \"A\", \"value\": \"b\"}",
+                   "{\"name\": \"A\", \"value\": \"b\", \"valueFrom\": {\"secretKeyRef\": "
+                   "{\"name\": \"s\", \"key\": \"k\"}}}")
+                 .contains("/env/0: must not have both value and valueFrom"));
+  BOOST_TEST(after("\"memory\": \"64Mi\"", "\"memory\": \"2G\"")
+                 .contains("/limits: must not be below the requests"));
+  BOOST_TEST(after("\"runAsUser\": 1000", "\"runAsUser\": 0")
+                 .contains("/runAsUser: is 0, which runAsNonRoot forbids"));
+  BOOST_TEST(
+      after("\"drop\": [\"ALL\"]", "\"drop\": [\"FOO\"]").contains("unknown capability \"FOO\""));
+}
+
+BOOST_AUTO_TEST_CASE(traffic_goes_to_the_latest_revision) {
+  const auto elsewhere = [](const char* target) {
+    return good(with(full_knative(), "{\"percent\": 100, \"latestRevision\": true}", target))
+        .elsewhere.size();
+  };
+  BOOST_TEST(elsewhere("{\"latestRevision\": true}") == 0U);
+  for (const char* bad : {"{\"percent\": 100}", "{\"latestRevision\": true, \"tag\": \"t\"}",
+                          "{\"latestRevision\": true, \"revisionName\": \"r\"}"})
+    BOOST_CHECK_MESSAGE(elsewhere(bad) == 1U, bad);
+  BOOST_TEST(good(with(full_knative(), "min-scale\": \"1\"", "min-scale\": \"99999999999\""))
+                 .elsewhere.size() == 1U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

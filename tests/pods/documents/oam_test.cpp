@@ -1,7 +1,8 @@
 // OAM ContainerizedWorkload: matrix §5.1.
 
-#include <cmath>
+#include <algorithm>
 
+#include "pods/documents/needs.hpp"
 #include "tests/pods/documents/full.hpp"
 #include "tests/pods/documents/read.hpp"
 
@@ -264,6 +265,33 @@ BOOST_AUTO_TEST_CASE(what_is_required_is_missed) {  // OAM-1 … OAM-12, OAM-30,
                         name);
   BOOST_TEST(after("\"cmd\"", "\"command\"")
                  .contains("/spec/containers/0/command: unknown name (known: name, image"));
+}
+
+BOOST_AUTO_TEST_CASE(paths_have_their_shortest_form) {  // OAM-16, OAM-33
+  BOOST_TEST(
+      after("\"/data\"", "\"/\"").contains("/mountPath: must be a path below the root directory"));
+  BOOST_TEST(good(with(full_oam(), "\"/data\"", "\"//data/./x/\"")).containers[0].mounts[0].path ==
+             "/data/x");
+  BOOST_TEST(after("etc/b", "./etc//a").contains("/config/1/path: \"./etc//a\" is given twice"));
+  for (const char* bad : {".", "/etc/.", "//"})
+    BOOST_CHECK_MESSAGE(after("etc/b", bad).contains("must name a file"), bad);
+}
+
+BOOST_AUTO_TEST_CASE(all_faults_are_told_at_once) {
+  const std::string all =
+      problems(with(with(full_oam(), "\"name\": \"side\"", "\"name\": \"Web.1_a-b\""),
+                    "8080, \"protocol\": \"TCP\"", "0"));
+  BOOST_TEST(all.contains("/ports/0/containerPort: "));
+  BOOST_TEST(all.contains("is given twice"));
+}
+
+BOOST_AUTO_TEST_CASE(a_gpu_is_a_fault) {  // OAM-32
+  const Pod pod =
+      good(with(full_oam(), "\"gpu\": {\"required\": 0}", "\"gpu\": {\"required\": 2}"));
+  const auto needs = needs_of(pod);
+  BOOST_TEST(std::ranges::any_of(needs, [](const Need& need) {
+    return need.is_fault && need.sentence == "2 GPUs cannot be had: containers get no GPUs";
+  }));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

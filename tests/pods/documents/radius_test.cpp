@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(scaling_is_checked_and_left_to_several_machines) {  // RX-1
                  .contains("must have exactly one of averageUtilization"));
   BOOST_TEST(after("{\"averageValue\": 5}", "{\"averageUtilization\": 5}")
                  .contains("is only for the kinds cpu and memory"));
-  BOOST_TEST(after("\"customMetric\": \"m\", ", "").contains("/customMetric: is missing"));
+  BOOST_TEST(after("\"customMetric\": \"m\", ", "") == "");  // it is optional
   BOOST_TEST(
       after("\"replicas\": 1,", "\"replicas\": 0,").contains("must be a whole number from 1"));
 }
@@ -162,6 +162,20 @@ BOOST_AUTO_TEST_CASE(the_resource_is_one_of_containers) {
                  .contains("/properties/container: was removed"));
   BOOST_TEST(problems(R"({"name": "a", "properties": {"containers": {}}})")
                  .contains("must have at least one container"));
+}
+
+BOOST_AUTO_TEST_CASE(what_only_radius_uses_is_warned_of) {
+  for (const char* name :
+       {"/id", "/location", "/apiVersion", "/properties/environment", "/properties/application"})
+    BOOST_CHECK_MESSAGE(
+        warnings(full_radius())
+            .contains(std::string(name) + ": has no effect: no Radius stands behind this command"),
+        name);
+  BOOST_TEST(after("\"data\": {\"persistent", "\"A B\": {\"persistent")
+                 .contains("/volumes/A B: the name must be 1 to 63"));
+  BOOST_TEST(after("{\"manualScaling\": {\"replicas\": 1}}",
+                   "{\"manualScaling\": {\"replicas\": 1, \"kind\": \"x\"}}")
+                 .contains("must be manualScaling"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

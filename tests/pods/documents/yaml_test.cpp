@@ -65,7 +65,9 @@ BOOST_AUTO_TEST_CASE(members_keep_the_order_of_the_document) {
 }
 
 BOOST_AUTO_TEST_CASE(what_has_no_meaning_in_a_document_is_refused_with_its_place) {
-  BOOST_TEST(syntax("a: &x 1\n") == "f:1:4: /a: has an anchor (\"&\"): aliases are not read\n");
+  BOOST_TEST(
+      syntax("a: &x 1\n") ==
+      "f:1:4: /a: has an anchor (\"&\"), which only an alias could use: write the value itself\n");
   BOOST_TEST(syntax("a: &x {b: 1}\n").contains("has an anchor"));
   BOOST_TEST(syntax("&x a: 1\n").contains("has an anchor"));
   BOOST_TEST(syntax("a: *x\n") != "");
@@ -133,6 +135,24 @@ BOOST_AUTO_TEST_CASE(the_kind_of_a_document_is_found_or_the_known_ones_are_told)
   BOOST_TEST(problems("a: 1").starts_with("f:1:1: the document: has an unknown kind: "));
   BOOST_TEST(problems("apiVersion: v1\nkind: Pod").contains("/apiVersion: unknown version \"v1\""));
   BOOST_TEST(problems("- a").contains("must be an object, not a list"));
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_name_without_a_value_is_unknown) {
+  BOOST_TEST(problems("apiVersion: core.oam.dev/v1alpha2\nkind: ContainerizedWorkload\nmetadata: "
+                      "{name: a, lables: }\n")
+                 .contains("/metadata/lables: unknown name (did you mean labels?)"));
+}
+
+BOOST_AUTO_TEST_CASE(a_document_has_a_megabyte_at_most) {
+  BOOST_TEST(
+      syntax("a: " + std::string(Source::kMostBytes, 'x')).contains("at most 1048576 are read"));
+  BOOST_TEST(syntax("{\"a\": 1" + std::string(Source::kMostBytes, ' ') + "}")
+                 .contains("at most 1048576 are read"));
+}
+
+BOOST_AUTO_TEST_CASE(a_name_that_occurs_twice_in_json_has_its_line) {
+  BOOST_TEST(syntax("{\"a\": 1,\n\"a\": 2}") ==
+             "f:2:6: /a: the name \"a\" occurs twice in this object\n");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
