@@ -1,7 +1,9 @@
 #include "pods/images/byte_stream.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -18,6 +20,27 @@ Result<std::size_t> FileStream::read(char* to, std::size_t size) {
     if (got >= 0) return static_cast<std::size_t>(got);
     if (errno != EINTR) return fail(errno, "read");
   }
+}
+
+Result<std::size_t> PositionedStream::read(char* to, std::size_t size) {
+  for (;;) {
+    const ssize_t got = ::pread(file_.value, to, size, static_cast<off_t>(offset_));
+    if (got >= 0) {
+      offset_ += static_cast<std::uint64_t>(got);
+      return static_cast<std::size_t>(got);
+    }
+    if (errno != EINTR) return fail(errno, "read");
+  }
+}
+
+/// Beyond the file's end nothing is skipped, so that an archive that ends early is noticed.
+std::uint64_t PositionedStream::skip(std::uint64_t size) {
+  struct stat info{};
+  if (::fstat(file_.value, &info) != 0) return 0;
+  const auto end = static_cast<std::uint64_t>(info.st_size);
+  const std::uint64_t skipped = offset_ < end ? std::min(size, end - offset_) : 0;
+  offset_ += skipped;
+  return skipped;
 }
 
 Result<std::size_t> HashingStream::read(char* to, std::size_t size) {

@@ -21,6 +21,8 @@ class ByteStream {
 
   /// Reads up to `size` bytes to `to`. 0 at the end, only there.
   virtual Result<std::size_t> read(char* to, std::size_t size) = 0;
+  /// Passes over up to `size` bytes and returns how many; 0 if the stream has to be read instead.
+  virtual std::uint64_t skip(std::uint64_t /*size*/) { return 0; }
 };
 
 /// The bytes of an open file.
@@ -31,6 +33,19 @@ class FileStream : public ByteStream {
 
  private:
   UniqueFd file_;
+};
+
+/// The bytes of a regular file that another object keeps open. Its offset is not used, so that
+/// several streams can read the same file.
+class PositionedStream : public ByteStream {
+ public:
+  explicit PositionedStream(Fd file) : file_(file) {}
+  Result<std::size_t> read(char* to, std::size_t size) override;
+  std::uint64_t skip(std::uint64_t size) override;
+
+ private:
+  Fd file_;
+  std::uint64_t offset_ = 0;
 };
 
 /// Passes the bytes of another stream on, and computes their digest and number on the way.

@@ -24,9 +24,15 @@ ssize_t ArchiveHandle::read_block(::archive* of, void* handle, const void** bloc
   return static_cast<ssize_t>(*got);
 }
 
+std::int64_t ArchiveHandle::skip_bytes(::archive*, void* handle, std::int64_t size) {
+  if (size <= 0) return 0;
+  auto& source = static_cast<ArchiveHandle*>(handle)->source_;
+  return static_cast<std::int64_t>(source.skip(static_cast<std::uint64_t>(size)));
+}
+
 Result<void> ArchiveHandle::open() {
   if (archive_ == nullptr) return fail(ENOMEM, "read the archive");
-  if (archive_read_open(archive_, this, nullptr, read_block, nullptr) != ARCHIVE_OK)
+  if (archive_read_open2(archive_, this, nullptr, read_block, skip_bytes, nullptr) != ARCHIVE_OK)
     return std::unexpected(error());
   return {};
 }

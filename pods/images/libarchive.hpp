@@ -28,6 +28,7 @@ class ArchiveHandle {
 
  private:
   static ssize_t read_block(::archive*, void* handle, const void** block);
+  static std::int64_t skip_bytes(::archive*, void* handle, std::int64_t size);
 
   ByteStream& source_;
   ::archive* archive_;

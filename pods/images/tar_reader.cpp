@@ -67,7 +67,7 @@ Result<std::optional<TarEntry>> TarReader::next() {
   if (!state_->is_open) {
     archive_read_support_format_tar(archive);
     archive_read_support_format_empty(archive);
-    TRY(state_->handle.open());
+    TRY(within(state_->handle.open(), "read the tar archive"));
     state_->is_open = true;
   }
   archive_entry* entry = nullptr;

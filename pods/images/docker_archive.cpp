@@ -1,0 +1,114 @@
+#include "pods/images/docker_archive.hpp"
+
+#include <algorithm>
+
+#include "bundle/json/writer.hpp"
+#include "linux/base/text.hpp"
+#include "pods/images/image_name.hpp"
+#include "pods/images/read_json.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+using bundle::field;
+using bundle::in_quotes;
+using bundle::required;
+
+struct SavedImage {
+  std::string config;
+  std::vector<std::string> names, layers;
+};
+
+constexpr auto kSavedImage = bundle::fields<SavedImage>(
+    required("Config", &SavedImage::config, bundle::nonempty_text),
+    field("RepoTags", &SavedImage::names, bundle::texts),
+    required("Layers", &SavedImage::layers, bundle::texts), bundle::without_effect("Parent"),
+    bundle::without_effect("LayerSources"));
+
+Result<std::string> read_file(const SourceFiles& files, const std::string& name) {
+  TRY_ASSIGN(const auto stream, files.open(name));
+  return within(read_whole(*stream, kMaxDocument), in_quotes(name));
+}
+
+Result<std::vector<SavedImage>> read_manifest(const SourceFiles& files) {
+  TRY_ASSIGN(const std::string text, read_file(files, "manifest.json"));
+  return read_json<std::vector<SavedImage>>("manifest.json", text, bundle::list_of(kSavedImage));
+}
+
+struct Config {
+  Digest digest;
+  ImageConfig config;
+};
+
+/// The file's name is its digest: "HEX.json", or "blobs/sha256/HEX".
+Result<Config> read_config(const SourceFiles& files, const std::string& name) {
+  TRY_ASSIGN(const std::string text, read_file(files, name));
+  Digest digest = digest_of(text);
+  std::string_view base = name;
+  base.remove_prefix(base.rfind('/') + 1);
+  if (base.ends_with(".json")) base.remove_suffix(5);
+  const auto named = Digest::parse(fmt::format("sha256:{}", base));
+  if (named && *named != digest)
+    return refuse("{}: its content has the digest {}, it was changed or damaged", in_quotes(name),
+                  digest.text());
+  TRY_ASSIGN(ImageConfig config, parse_image_config(in_quotes(name), text));
+  return Config{std::move(digest), std::move(config)};
+}
+
+}  // namespace
+
+Result<std::vector<ListedImage>> list_docker_archive(const SourceFiles& files) {
+  TRY_ASSIGN(const std::vector<SavedImage> saved, read_manifest(files));
+  std::vector<ListedImage> images;
+  for (const SavedImage& image : saved) {
+    TRY_ASSIGN(Config config, read_config(files, image.config));
+    images.push_back({image.names, std::move(config.digest), config.config.platform});
+  }
+  return images;
+}
+
+Result<Image> find_in_docker_archive(const SourceFiles& files, const ManifestChoice& choice) {
+  TRY_ASSIGN(const std::vector<SavedImage> saved, read_manifest(files));
+  const WantedName wanted(choice.reference);
+  std::vector<const SavedImage*> found;
+  std::vector<std::string> names;
+  for (const SavedImage& image : saved) {
+    names.insert(names.end(), image.names.begin(), image.names.end());
+    bool matches = wanted.is_any();
+    if (wanted.digest()) {
+      TRY_ASSIGN(const Config config, read_config(files, image.config));
+      matches = config.digest == *wanted.digest();
+    } else if (!matches) {
+      matches = std::ranges::any_of(image.names, [&](const std::string& name) {
+        return wanted.match(name) == WantedName::Match::kWhole;
+      });
+    }
+    if (matches) found.push_back(&image);
+  }
+  if (found.size() != 1)
+    return refuse("{} images{}: the source has {}", found.empty() ? "no" : "several",
+                  wanted.is_any() ? "" : " " + in_quotes(wanted.text()),
+                  in_quotes(fmt::format("{}", fmt::join(names, ", "))));
+  const SavedImage& image = *found.front();
+  TRY_ASSIGN(Config config, read_config(files, image.config));
+  TRY(check_image(config.config, image.layers.size(), choice.platform));
+  std::vector<LayerBlob> layers;
+  for (std::size_t i = 0; i < image.layers.size(); ++i) {
+    LayerBlob layer;
+    layer.file = image.layers[i];
+    layer.diff_id = config.config.diff_ids[i];
+    layers.push_back(std::move(layer));
+  }
+  return Image{config.digest, config.digest, std::move(config.config), std::move(layers)};
+}
+
+Result<void> check_image(const ImageConfig& config, std::size_t layers, const Platform& platform) {
+  if (config.diff_ids.size() != layers)
+    return refuse("it has {} layers, its configuration has {} diff_ids", layers,
+                  config.diff_ids.size());
+  if (suitability(config.platform, platform) == 0)
+    return refuse("it is for {}, not for {}", in_quotes(config.platform.text()), platform.text());
+  return {};
+}
+
+}  // namespace ocirun::pods

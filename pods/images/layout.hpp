@@ -1,0 +1,68 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pods/images/image_config.hpp"
+#include "pods/images/layer.hpp"
+#include "pods/images/source_files.hpp"
+
+namespace ocirun::pods {
+
+/// Which image of a source is meant.
+struct ManifestChoice {
+  /// A reference, or the text of the annotation org.opencontainers.image.ref.name. "": the only
+  /// image of the source. A digest in the reference counts more than its name.
+  std::string reference;
+  Platform platform = Platform::host();
+};
+
+/// One image of a source. For an index: one entry for each of its manifests.
+struct ListedImage {
+  std::vector<std::string> names;
+  Digest digest;  // of the manifest; of the configuration in an archive of `docker save`
+  std::optional<Platform> platform;
+};
+
+/// What is known of an image before its layers are read. The documents were verified.
+struct Image {
+  Digest digest;     // as in ListedImage
+  Digest config_id;  // the digest of the configuration
+  ImageConfig config;
+  std::vector<LayerBlob> layers;  // the base layer first; as many as config.diff_ids
+};
+
+/// A place with images: an OCI image layout (image-layout.md) as a directory or tar archive, or an
+/// archive of `docker save`, also a compressed one. Archives of newer versions of docker are both,
+/// and are read as layouts.
+class ImageSource {
+ public:
+  /// Errors: those of open_source_files(); neither of both forms; an unknown imageLayoutVersion.
+  static Result<ImageSource> open(const HostPath& path);
+
+  /// Errors: an index that refers to itself, or is nested more than 4 deep; a blob whose size or
+  /// digest differs from its descriptor.
+  Result<std::vector<ListedImage>> list() const;
+
+  /// Finds one image. An index is resolved by os, architecture and variant. Errors: those of
+  /// list(); no image of that name, or several; none for the platform; a manifest or configuration
+  /// that is refused; a configuration for another platform; another number of layers than of
+  /// diff_ids.
+  Result<Image> find(const ManifestChoice& choice) const;
+
+  /// The content of a layer, not verified: unpack_layer() does that. The stream must not outlive
+  /// this object.
+  Result<std::unique_ptr<ByteStream>> open_layer(const LayerBlob& layer) const;
+
+ private:
+  ImageSource(std::string path, std::unique_ptr<SourceFiles> files, bool is_layout)
+      : path_(std::move(path)), files_(std::move(files)), is_layout_(is_layout) {}
+
+  std::string path_;
+  std::unique_ptr<SourceFiles> files_;
+  bool is_layout_;
+};
+
+}  // namespace ocirun::pods
