@@ -283,7 +283,7 @@ limits_v2() {
   fi
 }
 
-product_sources() { git ls-files -- 'linux/*.cpp' 'cgroups/*.cpp' 'hooks/*.cpp' 'bundle/*.cpp' 'runtime/*.cpp'; }
+product_sources() { git ls-files -- 'linux/*.cpp' 'cgroups/*.cpp' 'hooks/*.cpp' 'bundle/*.cpp' 'runtime/*.cpp' 'pods/*.cpp'; }
 
 # changed_sources: the sources that changed, or whose header changed, in the six hours before the last commit: all sources take twenty
 # minutes, and --all checks them. In a clone without so old a commit: all sources.
