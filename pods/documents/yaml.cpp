@@ -240,9 +240,10 @@ bool Source::parse_yaml(std::string_view text, bundle::Report& report) {
     return root_ != nullptr;
   } catch (const YAML::Exception& exception) {
     builder.fail(exception);
+    root_ = nullptr;
   } catch (const Stop&) {
+    root_ = nullptr;
   }
-  root_ = nullptr;
   return false;
 }
 

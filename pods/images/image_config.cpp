@@ -7,7 +7,6 @@ namespace {
 
 using bundle::field;
 using bundle::fields;
-using bundle::required;
 using bundle::required_part;
 using bundle::text;
 using bundle::texts;
