@@ -100,8 +100,8 @@ void unknown_word(Value at, std::string_view what, std::span<const std::string_v
 /// Warns that the name of the member `at` is none of `known`: `unknown name, ignored (did you mean
 /// X?)`.
 void unknown_name(Value at, std::span<const std::string_view> known);
-/// Reports that the name of the member `at` is none of `known`: `unknown name (did you mean X?)`. The
-/// sentence lists all names if none is near.
+/// Reports that the name of the member `at` is none of `known`: `unknown name (did you mean X?)`.
+/// The sentence lists all names if none is near.
 void refuse_name(Value at, std::span<const std::string_view> known);
 
 /// A word of an enumeration. `lookup` gives the word's value, if any; `names` gives the known
