@@ -94,6 +94,9 @@ constexpr std::array kSpecOptions{
     kBundle, Option{"rootless", 0, {}, "for a user without privileges"},
     Option{"upgrade", 0, "FILE", "print a 0.5 or 0.6 document in its 1.3 form", Completes::kFile}};
 constexpr std::array kValidateOptions{kBundle};
+// For completion alone: ocirun-pod has the command and reads its options.
+constexpr std::array kPodOptions{
+    Option{"profile", 0, "knative", "check bundles by the Knative contract"}};
 
 constexpr Operand kAnyContainer{Completes::kContainer};
 constexpr Operand kBundleOperand{Completes::kDirectory};
@@ -234,12 +237,12 @@ constexpr std::array kCommands{
     Command{.name = "pod",
             .operands = "COMMAND [OPERAND...]",
             .summary = "work on workload documents (OAM, App Container, Knative, Radius)",
-            .options = {},
+            .options = kPodOptions,
             .least_operands = 0,
             .most_operands = 100'000,
             .run = nullptr,
-            .placement = OptionPlacement::kUntilPositional,
-            .executable = Executable::kOther},
+            .executable = Executable::kOther,
+            .completed_operands = {Operand{Completes::kFile}, Operand{Completes::kFile}}},
     Command{.name = "completion",
             .operands = "bash|zsh|fish",
             .summary = "print a completion script",
