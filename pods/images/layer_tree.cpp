@@ -146,7 +146,9 @@ Result<void> LayerTree::inherit(Fd directory, const std::string& path) {
     const auto found = tree.open(RootfsPath(path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
                                  linux::SafeDir::Symlinks::kRefuse);
     if (!found && found.error().number() == ENOENT) continue;
-    if (!found) return {};  // a file or a whiteout: the layers below that one do not matter
+    // A file, a link or a whiteout: the layers below that one do not matter.
+    if (!found && (found.error().number() == ENOTDIR || found.error().number() == ELOOP)) return {};
+    if (!found) return std::unexpected(found.error());
     TRY_ASSIGN(const struct stat info, sys::fstat(*found));
     TarEntry like;
     like.type = Type::kDirectory;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "linux/base/absolute_path.hpp"
 #include "linux/base/directory_entries.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/safe_dir.hpp"
@@ -21,6 +22,7 @@ namespace sys = linux::sys;
 constexpr const char* kLayers = "layers";
 constexpr const char* kLock = "lock";
 constexpr std::string_view kTemporary = "tmp-";
+constexpr std::size_t kMostLayers = 500;  // overlayfs: OVL_MAX_STACK
 
 std::string layer_name(const Digest& chain_id) {
   return fmt::format("{}-{}", chain_id.algorithm_name(), chain_id.hex());
@@ -58,15 +60,30 @@ Result<UniqueFd> open_or_make(const HostPath& path) {
   auto found = sys::open(path.c_str(), kFlags);
   if (found || found.error().number() != ENOENT) return found;
   // Symlinks in the operator's own path are followed as the kernel would, from "/".
-  TRY_ASSIGN(UniqueFd top, sys::open(path.is_absolute() ? "/" : ".", O_PATH | O_DIRECTORY));
+  TRY_ASSIGN(UniqueFd top, sys::open("/", O_PATH | O_DIRECTORY));
   const linux::SafeDir tree(std::move(top));
   TRY_ASSIGN(const UniqueFd made, tree.make_directories(RootfsPath(path.string()), 0700));
   return sys::openat(made, ".", kFlags);
 }
 
+/// Layers hold set-user-id programs and devices of images, and are not verified again: nobody else
+/// may enter their directory, nor put another one in its place.
+Result<void> check_private(Fd store, Fd layers) {
+  TRY_ASSIGN(const struct stat outer, sys::fstat(store));
+  TRY_ASSIGN(const struct stat inner, sys::fstat(layers));
+  if (outer.st_uid != ::geteuid() || inner.st_uid != ::geteuid())
+    return refuse("it belongs to user {}: a store must belong to the user who uses it",
+                  outer.st_uid != ::geteuid() ? outer.st_uid : inner.st_uid);
+  if ((outer.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return refuse("its mode {:04o} lets others write: chmod go-w", outer.st_mode & 07777);
+  if ((inner.st_mode & (S_IRWXG | S_IRWXO)) != 0) TRY(sys::fchmod(layers, 0700));
+  return {};
+}
+
 }  // namespace
 
-Result<Store> Store::open(const HostPath& path) {
+Result<Store> Store::open(const HostPath& given) {
+  TRY_ASSIGN(const HostPath path, linux::absolute_path(given.string()));
   auto opened = [&]() -> Result<Store> {
     TRY_ASSIGN(UniqueFd directory, open_or_make(path));
     if (auto made = sys::mkdirat(directory, kLayers, 0700);
@@ -74,6 +91,7 @@ Result<Store> Store::open(const HostPath& path) {
       return std::unexpected(std::move(made).error());
     TRY_ASSIGN(UniqueFd layers,
                sys::openat(directory, kLayers, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    TRY(check_private(directory, layers));
     return Store(std::move(directory), std::move(layers));
   }();
   return within(std::move(opened), fmt::format("image store {}", path.string()));
@@ -99,6 +117,9 @@ Result<StoredImage> Store::add(const ImageSource& source, const ManifestChoice& 
                                const AddOptions& options) const {
   TRY_ASSIGN(Image image, source.find(choice));
   const std::vector<Digest> chain = chain_ids(image.config.diff_ids);
+  if (chain.size() > kMostLayers)
+    return refuse("the image has {} layers, and an overlay has {} at most", chain.size(),
+                  kMostLayers);
   StoredImage stored{image.digest, image.config_id, image.config, {}};
   TRY_ASSIGN(const UniqueFd held, lock());
   TRY(remove_leftovers());
@@ -108,6 +129,8 @@ Result<StoredImage> Store::add(const ImageSource& source, const ManifestChoice& 
     StoredLayer layer{chain[i], fmt::format("{}/{}", kLayers, layer_name(chain[i]))};
     TRY_ASSIGN(const UniqueFd directory, open_layer(layer));
     const auto mark = sys::getxattr(directory, attribute_name(options.mark));
+    if (!mark && mark.error().number() != ENODATA && mark.error().number() != EOPNOTSUPP)
+      return std::unexpected(mark.error());
     if (mark && *mark == "y") stored.layers.clear();
     stored.layers.push_back(std::move(layer));
   }

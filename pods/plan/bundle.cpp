@@ -128,7 +128,7 @@ void write_resources(JsonWriter& out, const BundlePlan& plan) {
                  static_cast<std::uint64_t>(std::clamp(*requests.cpus * 1024, 2.0, kMostShares)));
     if (limits.cpus) {
       const double quota =
-          std::max(std::ceil(*limits.cpus * kPeriod), 1000.0);  // the kernel's least
+          std::clamp(std::ceil(*limits.cpus * kPeriod), 1000.0, 1e15);  // the kernel's least
       out.member("quota", static_cast<std::int64_t>(quota)).member("period", kPeriod);
     }
     out.end_object();

@@ -111,13 +111,28 @@ Result<Account> merge_account(const Container& container, const ImageConfig& ima
   return account;
 }
 
+/// Annotations that runtimes and engines obey. A label of an image must not become one: it would
+/// choose files of the host, or properties of a unit of systemd.
+bool controls_a_runtime(std::string_view name) {
+  static constexpr std::array<std::string_view, 6> kPrefixes = {
+      "run.oci.",       "org.systemd.property.", "org.criu.",
+      "io.kubernetes.", "io.katacontainers.",    "io.podman."};
+  return std::ranges::any_of(kPrefixes,
+                             [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
 /// Labels of the image are stronger than what the other members imply, and the document is stronger
 /// than the image.
 std::map<std::string, std::string> merge_annotations(const Pod& pod, const Container& container,
-                                                     const ImageConfig& image) {
+                                                     const ImageConfig& image,
+                                                     std::vector<std::string>& left_out) {
   std::map<std::string, std::string> merged = container.annotations;
   merged.insert(pod.annotations.begin(), pod.annotations.end());
-  merged.insert(image.config.labels.begin(), image.config.labels.end());
+  for (const auto& [name, value] : image.config.labels)
+    if (controls_a_runtime(name))
+      left_out.push_back(name);
+    else
+      merged.emplace(name, value);
   const std::pair<std::string_view, std::string> implied[] = {
       {"os", image.platform.os},
       {"architecture", image.platform.architecture},
@@ -129,6 +144,20 @@ std::map<std::string, std::string> merge_annotations(const Pod& pod, const Conta
   for (const auto& [name, value] : implied)
     if (!value.empty()) merged.emplace(fmt::format("org.opencontainers.image.{}", name), value);
   return merged;
+}
+
+/// A directory of the image's own: not the root, nor a place where the runtime mounts
+/// (CVE-2019-16884).
+Result<void> check_volume(const std::string& path) {
+  const auto parts = linux::words(path, '/');
+  const bool is_own =
+      path.starts_with('/') && !parts.empty() &&
+      std::ranges::none_of(parts,
+                           [](std::string_view part) { return part == "." || part == ".."; }) &&
+      parts.front() != "proc" && parts.front() != "sys" && parts.front() != "dev";
+  if (is_own) return {};
+  return refuse("the image's volume \"{}\" must be a path of its own, outside of /proc, /sys, /dev",
+                path);
 }
 
 Result<std::string> merge_cwd(const Container& container, const ImageConfig& image) {
@@ -147,7 +176,8 @@ Result<Launch> merge_launch(const Pod& pod, const Container& container, const Im
   TRY_ASSIGN(launch.account, merge_account(container, image, root));
   TRY_ASSIGN(launch.env, merge_env(pod, container, image, launch.account, bindings));
   TRY_ASSIGN(launch.cwd, merge_cwd(container, image));
-  launch.annotations = merge_annotations(pod, container, image);
+  launch.annotations = merge_annotations(pod, container, image, launch.left_out_labels);
+  for (const std::string& path : image.config.volumes) TRY(check_volume(path));
   launch.volumes = image.config.volumes;
   launch.stop_signal = image.config.stop_signal;
   return launch;

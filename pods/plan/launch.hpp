@@ -19,13 +19,15 @@ struct Launch {
   std::string cwd;                // absolute
   Account account;
   std::map<std::string, std::string> annotations;
+  std::vector<std::string> left_out_labels;  // names of labels that could control a runtime
   std::vector<std::string> volumes;  // paths at which the image wants a directory of its own
   std::string stop_signal;           // "": SIGTERM
 };
 
 /// Merges the document's container with the configuration of its image, whose root filesystem is
 /// `root`. What the document says is stronger. Errors: neither says a program; an unknown user or
-/// group; root where the document forbids root; a missing secret; a relative working directory.
+/// group; root where the document forbids root; a missing secret; a relative working directory; a
+/// volume of the image that is no path of its own.
 Result<Launch> merge_launch(const Pod& pod, const Container& container, const ImageConfig& image,
                             const Bindings& bindings, const linux::SafeDir& root);
 

@@ -63,6 +63,20 @@ BOOST_AUTO_TEST_CASE(the_layers_of_an_image_are_unpacked_once) {
   BOOST_TEST(mode_of(scene.path()) == 0700);
 }
 
+BOOST_AUTO_TEST_CASE(nobody_else_enters_the_layers_or_writes_to_the_store) {
+  const StoreScene scene({{file("f", "one")}});
+  must(scene.add());
+  ::chmod((scene.path() + "/layers").c_str(), 0755);
+  must(scene.add());
+  BOOST_TEST(mode_of(scene.path() + "/layers") == 0700);
+  ::chmod(scene.path().c_str(), 0777);
+  BOOST_TEST(
+      must_fail(Store::open(HostPath(scene.path()))).contains("its mode 0777 lets others write"));
+  ::chmod(scene.path().c_str(), 0700);
+  BOOST_REQUIRE(::chown((scene.path() + "/layers").c_str(), 1000, 1000) == 0);
+  BOOST_TEST(must_fail(Store::open(HostPath(scene.path()))).contains("it belongs to user 1000"));
+}
+
 BOOST_AUTO_TEST_CASE(progress_counts_layers_and_bytes) {
   const StoreScene scene({{file("f", "one")}, {file("g", "two")}});
   std::vector<std::size_t> indexes;

@@ -206,6 +206,30 @@ BOOST_AUTO_TEST_CASE(annotations_of_labels_and_of_the_document_are_stronger) {
   BOOST_TEST(must(merge()).stop_signal == "SIGQUIT");
 }
 
+BOOST_AUTO_TEST_CASE(a_label_of_an_image_does_not_control_a_runtime) {
+  image.config.labels = {{"run.oci.hooks.stdout", "/etc/passwd"},
+                         {"org.systemd.property.MemoryMax", "1"},
+                         {"run.ocix", "fine"}};
+  const Launch launch = must(merge());
+  BOOST_TEST(!launch.annotations.contains("run.oci.hooks.stdout"));
+  BOOST_TEST(!launch.annotations.contains("org.systemd.property.MemoryMax"));
+  BOOST_TEST(launch.annotations.at("run.ocix") == "fine");
+  BOOST_TEST(
+      (launch.left_out_labels == Words{"org.systemd.property.MemoryMax", "run.oci.hooks.stdout"}));
+  container.annotations = {{"run.oci.hooks.stdout", "/log"}};  // the document's author may
+  BOOST_TEST(must(merge()).annotations.at("run.oci.hooks.stdout") == "/log");
+}
+
+BOOST_AUTO_TEST_CASE(a_volume_of_an_image_is_a_directory_of_its_own) {
+  for (const char* bad :
+       {"", "/", "//", "data", "/a/../../etc", "/./a", "/proc", "/proc/x", "/sys", "/dev/shm"}) {
+    image.config.volumes = {bad};
+    BOOST_CHECK_MESSAGE(error().starts_with("the image's volume "), bad);
+  }
+  image.config.volumes = {"/var/lib/data", "/procs"};
+  BOOST_TEST(must(merge()).volumes.size() == 2U);
+}
+
 BOOST_AUTO_TEST_CASE(the_working_directory_is_absolute) {  // RX-17
   BOOST_TEST(must(merge()).cwd == "/");
   image.config.working_dir = "/srv";
