@@ -6,17 +6,12 @@
 #include <array>
 #include <vector>
 
+#include "linux/base/name_table.hpp"
 #include "linux/base/text.hpp"
 #include "pods/contract/filesystem.hpp"
 
 namespace ocirun::pods {
 namespace {
-
-Judgement met(std::string reason) { return {Verdict::kMet, std::move(reason)}; }
-Judgement not_met(std::string reason) { return {Verdict::kNotMet, std::move(reason)}; }
-Judgement not_applicable(std::string reason) {
-  return {Verdict::kNotApplicable, std::move(reason)};
-}
 
 /// The value of a variable of the program; nothing if it is not set. The last one counts.
 std::optional<std::string> variable(const ContractSubject& subject, std::string_view name) {
@@ -144,32 +139,17 @@ constexpr std::array kClauses{
            by_the_runtime},
 };
 
+constexpr linux::Named<Level> kLevels[] = {
+    {"MUST", Level::kMust}, {"SHOULD", Level::kShould}, {"MAY", Level::kMay}};
+constexpr linux::Named<Verdict> kVerdicts[] = {{"met", Verdict::kMet},
+                                               {"not met", Verdict::kNotMet},
+                                               {"not applicable", Verdict::kNotApplicable}};
+
 }  // namespace
 
 std::span<const Clause> contract_clauses() { return kClauses; }
 
-std::string_view name_of(Level level) {
-  switch (level) {
-    case Level::kMust:
-      return "MUST";
-    case Level::kShould:
-      return "SHOULD";
-    case Level::kMay:
-      return "MAY";
-  }
-  return {};
-}
-
-std::string_view name_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kMet:
-      return "met";
-    case Verdict::kNotMet:
-      return "not met";
-    case Verdict::kNotApplicable:
-      return "not applicable";
-  }
-  return {};
-}
+std::string_view name_of(Level level) { return linux::name_of(kLevels, level); }
+std::string_view name_of(Verdict verdict) { return linux::name_of(kVerdicts, verdict); }
 
 }  // namespace ocirun::pods

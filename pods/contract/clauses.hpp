@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "bundle/config/config.hpp"
 #include "linux/files/safe_dir.hpp"
@@ -24,6 +25,12 @@ struct Judgement {
   Verdict verdict = Verdict::kNotApplicable;
   std::string reason;
 };
+
+inline Judgement met(std::string reason) { return {Verdict::kMet, std::move(reason)}; }
+inline Judgement not_met(std::string reason) { return {Verdict::kNotMet, std::move(reason)}; }
+inline Judgement not_applicable(std::string reason) {
+  return {Verdict::kNotApplicable, std::move(reason)};
+}
 
 /// How binding a clause is: kMust for MUST and SHALL.
 enum class Level : std::uint8_t { kMust, kShould, kMay };

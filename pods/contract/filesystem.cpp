@@ -13,9 +13,6 @@
 namespace ocirun::pods {
 namespace {
 
-Judgement met(std::string reason) { return {Verdict::kMet, std::move(reason)}; }
-Judgement not_met(std::string reason) { return {Verdict::kNotMet, std::move(reason)}; }
-
 bool is_read_only(const linux::Mount& mount) {
   return ((mount.attributes.set | mount.recursive_attributes.set) & MOUNT_ATTR_RDONLY) != 0;
 }
@@ -104,7 +101,7 @@ Judgement judge_read_only_root(const ContractSubject& subject) {
 Judgement judge_cgroup_mount(const ContractSubject& subject) {
   const auto mount = std::ranges::find_if(subject.config.mounts, is_cgroup);
   if (mount == subject.config.mounts.end())
-    return {Verdict::kNotApplicable, "no cgroup filesystem is mounted"};
+    return not_applicable("no cgroup filesystem is mounted");
   if (is_read_only(*mount))
     return met(fmt::format("the mount on {} is read-only", mount->destination.string()));
   return not_met(fmt::format("the mount on {} lacks \"ro\"", mount->destination.string()));

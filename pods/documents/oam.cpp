@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "bundle/json/writer.hpp"
-#include "linux/base/name_table.hpp"
 #include "linux/base/text.hpp"
 #include "pods/documents/oam_resources.hpp"
 #include "pods/documents/probe.hpp"
@@ -65,11 +64,6 @@ constexpr auto kConfigFile = bundle::checked(
     });
 
 constexpr auto config_files = unique_list_of(kConfigFile, by("path", &ConfigFile::path));
-
-constexpr linux::Named<Protocol> kProtocols[] = {{"TCP", Protocol::kTcp}, {"UDP", Protocol::kUdp}};
-constexpr auto protocol = bundle::word(
-    "protocol", [](std::string_view word) { return linux::value_of(kProtocols, word); },
-    [] { return linux::names_of(kProtocols); });
 
 /// OAM-17
 bool port_name(Value at, std::string& out) {

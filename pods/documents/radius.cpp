@@ -2,7 +2,6 @@
 #include <set>
 
 #include "bundle/json/writer.hpp"
-#include "linux/base/name_table.hpp"
 #include "pods/documents/probe.hpp"
 #include "pods/documents/radius_scaling.hpp"
 #include "pods/documents/readers.hpp"
@@ -35,17 +34,10 @@ constexpr auto removed(std::string_view key, std::string_view advice) {
 }
 
 bool is_label_name(Value member) {
-  const std::string name(member.key());
-  const auto good = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-  };
-  if (!name.empty() && name.size() <= 63 && std::ranges::all_of(name, good) &&
-      name.front() != '-' && name.back() != '-')
-    return true;
+  if (is_dns_label(member.key())) return true;
   member.problem(
       "the name must be 1 to 63 lower-case letters, digits and \"-\", with a letter or digit at "
-      "both "
-      "ends");
+      "both ends");
   return false;
 }
 
@@ -80,14 +72,9 @@ bool env(Value at, std::vector<EnvVariable>& out) {
   });
 }
 
-constexpr linux::Named<Protocol> kProtocols[] = {{"TCP", Protocol::kTcp}, {"UDP", Protocol::kUdp}};
 constexpr auto kPort = exact_fields<Port>(
     required("containerPort", &Port::number, port_number),
-    field("protocol", &Port::protocol,
-          bundle::word(
-              "protocol", [](std::string_view word) { return linux::value_of(kProtocols, word); },
-              [] { return linux::names_of(kProtocols); })),
-    part("port", [](Value at, Port&) {
+    field("protocol", &Port::protocol, protocol), part("port", [](Value at, Port&) {
       std::uint16_t number = 0;
       if (!port_number(at, number)) return false;
       at.warning("has no effect: there is no Service in front of the container");

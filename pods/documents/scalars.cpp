@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "bundle/json/writer.hpp"
+#include "linux/base/name_table.hpp"
 #include "linux/base/text.hpp"
 #include "pods/images/reference.hpp"
 
@@ -59,12 +60,7 @@ std::optional<std::string> written(const Node& node) {
   return std::nullopt;
 }
 
-bool is_label(std::string_view text) {
-  const auto alphanumeric = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  return !text.empty() && text.size() <= 63 && alphanumeric(text.front()) &&
-         alphanumeric(text.back()) &&
-         std::ranges::all_of(text, [&](char c) { return alphanumeric(c) || c == '-'; });
-}
+constexpr linux::Named<Protocol> kProtocols[] = {{"TCP", Protocol::kTcp}, {"UDP", Protocol::kUdp}};
 
 }  // namespace
 
@@ -128,6 +124,12 @@ bool cpu_count(Value at, double& out) {
   }
   at.problem("must be a number of CPUs above 0, such as 0.5, not {}", found(at));
   return false;
+}
+
+bool protocol(Value at, Protocol& out) {
+  return bundle::word(
+      "protocol", [](std::string_view word) { return linux::value_of(kProtocols, word); },
+      [] { return linux::names_of(kProtocols); })(at, out);
 }
 
 bool oam_size(Value at, std::uint64_t& out) {
@@ -196,9 +198,16 @@ bool kubernetes_bytes(Value at, std::uint64_t& out) {
   return false;
 }
 
+bool is_dns_label(std::string_view text) {
+  const auto alphanumeric = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !text.empty() && text.size() <= 63 && alphanumeric(text.front()) &&
+         alphanumeric(text.back()) &&
+         std::ranges::all_of(text, [&](char c) { return alphanumeric(c) || c == '-'; });
+}
+
 bool dns_label(Value at, std::string& out) {
   if (!string(at, out)) return false;
-  if (is_label(out)) return true;
+  if (is_dns_label(out)) return true;
   at.problem(
       "must be 1 to 63 lower-case letters, digits and \"-\", with a letter or digit at both ends, "
       "not {}",
@@ -208,7 +217,7 @@ bool dns_label(Value at, std::string& out) {
 
 bool dns_name(Value at, std::string& out) {
   if (!string(at, out)) return false;
-  if (out.size() <= 253 && std::ranges::all_of(linux::split(out, '.'), is_label)) return true;
+  if (out.size() <= 253 && std::ranges::all_of(linux::split(out, '.'), is_dns_label)) return true;
   at.problem(
       "must be labels of lower-case letters, digits and \"-\" that dots separate, at most 253 "
       "characters, not {}",

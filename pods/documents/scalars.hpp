@@ -51,6 +51,9 @@ constexpr auto seconds_from(std::int64_t least) {
 /// A port number, 1 to 65535.
 inline constexpr auto port_number = bundle::range(1, 65535);
 
+/// "TCP" or "UDP".
+bool protocol(Value at, Protocol& out);
+
 /// A whole number with an optional unit of OAM: K, M, G, T or P, each with or without B, in upper
 /// or lower case; without unit bytes. A unit is a power of 1024. Zero is a problem (OAM-31).
 bool oam_size(Value at, std::uint64_t& out);
@@ -60,6 +63,7 @@ bool kubernetes_cpus(Value at, double& out);
 bool kubernetes_bytes(Value at, std::uint64_t& out);
 
 /// A label of RFC 1123: at most 63 lower-case letters, digits and "-", no "-" at an end.
+bool is_dns_label(std::string_view text);
 bool dns_label(Value at, std::string& out);
 /// The same in parts that dots separate, of at most 253 characters.
 bool dns_name(Value at, std::string& out);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "bundle/json/value.hpp"
+#include "linux/base/name_table.hpp"
 #include "pods/documents/readers.hpp"
 
 namespace ocirun::pods {
@@ -14,6 +15,11 @@ constexpr std::string_view kKinds =
     "a workload document is one of: OAM (kind: ContainerizedWorkload), App Container (acKind: "
     "PodManifest), Knative (apiVersion: serving.knative.dev/v1), Radius (properties with "
     "containers)";
+
+constexpr linux::Named<Kind> kKindNames[] = {{"OAM ContainerizedWorkload", Kind::kOam},
+                                             {"App Container pod manifest", Kind::kAppc},
+                                             {"Knative workload", Kind::kKnative},
+                                             {"Radius container resource", Kind::kRadius}};
 
 using Reader = void (*)(bundle::Value, Pod&);
 
@@ -63,18 +69,6 @@ Workload read_workload(std::string file, std::string_view text) {
   return workload;
 }
 
-std::string_view name_of(Kind kind) {
-  switch (kind) {
-    case Kind::kOam:
-      return "OAM ContainerizedWorkload";
-    case Kind::kAppc:
-      return "App Container pod manifest";
-    case Kind::kKnative:
-      return "Knative workload";
-    case Kind::kRadius:
-      return "Radius container resource";
-  }
-  return {};
-}
+std::string_view name_of(Kind kind) { return linux::name_of(kKindNames, kind); }
 
 }  // namespace ocirun::pods

@@ -13,25 +13,13 @@
 #include "pods/images/remove_tree.hpp"
 #include "pods/images/tar_reader.hpp"
 #include "tests/fuzz/fuzz.hpp"
+#include "tests/pods/images/text_stream.hpp"
 
 using namespace ocirun;
 using namespace ocirun::pods;
 namespace fs = std::filesystem;
 
 namespace {
-
-class InputStream : public ByteStream {
- public:
-  explicit InputStream(std::string_view text) : rest_(text) {}
-  Result<std::size_t> read(char* to, std::size_t size) override {
-    const std::size_t count = rest_.copy(to, size);
-    rest_.remove_prefix(count);
-    return count;
-  }
-
- private:
-  std::string_view rest_;
-};
 
 struct Scene {
   Scene() {
@@ -66,7 +54,7 @@ struct Scene {
 
 /// The diff_id that the layer has, so that most inputs come to their end.
 Digest diff_id_of(std::string_view bytes, std::uint64_t limit) {
-  InputStream input(bytes);
+  test::TextStream input(bytes);
   DecompressedStream plain(input, compression_of(bytes));
   HashingStream hashed(plain, Digest::Algorithm::kSha256, limit);
   static_cast<void>(drain(hashed));
@@ -87,7 +75,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   layer.size = size;
   layer.diff_id = diff_id_of(bytes, options.limits.bytes);
   const Scene scene;
-  InputStream stream(bytes);
+  test::TextStream stream(bytes);
   const auto unpacked = unpack_layer(stream, layer, scene.root, {}, options);
   scene.check_outside();
   if (!unpacked) fuzz::require(fs::is_empty(scene.top / "root"));
