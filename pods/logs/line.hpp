@@ -1,0 +1,37 @@
+#pragma once
+
+#include <time.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "linux/base/error.hpp"
+
+namespace ocirun::pods {
+
+enum class Stream { kStdout, kStderr };
+
+/// A line of a container's log, or a piece of a line.
+struct LogLine {
+  timespec time{};
+  Stream stream = Stream::kStdout;
+  std::string text;   // any bytes except a line break
+  bool whole = true;  // false: the line goes on in the stream's next LogLine
+};
+
+/// "2026-11-25T01:02:03.123456789Z": RFC 3339 in UTC with nanoseconds.
+std::string format_time(const timespec& time);
+/// Parses RFC 3339 with 0 to 9 digits of fraction and any zone. nullopt: the text is no such time.
+std::optional<timespec> parse_time(std::string_view text);
+
+/// One line of the log file in CRI's format, with its line break: "TIME stdout F TEXT\n".
+std::string format_line(const timespec& time, Stream stream, std::string_view text, bool whole);
+/// Parses a line of the log file without its line break. nullopt: the line is damaged.
+std::optional<LogLine> parse_line(std::string_view line);
+
+/// A time for `--since`: "10m" and "1h30m" before `now`, "2026-11-25T01:02:03Z", "@1732500000"
+/// (seconds since 1970). Errors: a sentence with the allowed forms.
+Result<timespec> parse_since(std::string_view text, timespec now);
+
+}  // namespace ocirun::pods
