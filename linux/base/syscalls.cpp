@@ -188,6 +188,11 @@ Result<std::string> getxattr(Fd file, const char* name) {
   });
 }
 
+Result<void> removexattr(Fd file, const char* name) {
+  if (::fremovexattr(file.value, name) < 0) return fail(errno, "remove attribute {}", name);
+  return {};
+}
+
 Result<std::vector<std::string>> listxattr(Fd file) {
   TRY_ASSIGN(const std::string names,
              read_xattr("list attributes", [&](char* to, std::size_t size) {

@@ -60,6 +60,8 @@ Result<void> utimensat(Fd directory, const char* name, const timespec& accessed,
 Result<void> setxattr(Fd file, const char* name, std::string_view value);
 /// Errors: ENODATA if the file does not have the attribute. O_PATH descriptors too.
 Result<std::string> getxattr(Fd file, const char* name);
+/// Errors: ENODATA if the file does not have the attribute. Not for O_PATH descriptors.
+Result<void> removexattr(Fd file, const char* name);
 /// The names of all extended attributes. O_PATH descriptors too.
 Result<std::vector<std::string>> listxattr(Fd file);
 /// The id of the mount that `name` ("": the descriptor itself) lies on, for telling two mounts

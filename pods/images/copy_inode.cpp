@@ -1,0 +1,158 @@
+#include "pods/images/copy_inode.hpp"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string>
+#include <vector>
+
+#include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
+#include "pods/images/inode_attributes.hpp"
+#include "pods/images/libarchive.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+namespace sys = linux::sys;
+
+constexpr std::size_t kBlock = std::size_t{128} << 10;
+constexpr off_t kMostAtOnce = off_t{1} << 30;  // of one copy_file_range(2)
+
+/// SELinux gives the copy a label of its own.
+bool is_left_out(const std::string& attribute) {
+  return attribute == "security.selinux" || is_overlay_attribute(attribute);
+}
+
+Result<std::vector<std::string>> attributes_of(Fd inode) {
+  auto names = sys::listxattr(inode);
+  if (!names && names.error().number() == EOPNOTSUPP) return std::vector<std::string>();
+  if (!names) return names;
+  std::erase_if(*names, is_left_out);
+  return names;
+}
+
+/// What every kind of inode has but times and mode. The owner is set first, because chown(2) clears
+/// file capabilities; the mode must come later, because a user other than root cannot set
+/// attributes of a file that its mode protects.
+Result<void> copy_owner_and_attributes(Fd from, const struct stat& info, Fd to, Owners owners) {
+  if (owners == Owners::kKeep)
+    TRY(within(sys::fchown(to, info.st_uid, info.st_gid),
+               fmt::format("owner {}:{}", info.st_uid, info.st_gid)));
+  TRY_ASSIGN(const std::vector<std::string> names, attributes_of(from));
+  for (const std::string& name : names) {
+    TRY_ASSIGN(const std::string value, sys::getxattr(from, name.c_str()));
+    if (const auto set = sys::setxattr(to, name.c_str(), value); !set)
+      return fail(set.error().number(), "set attribute {}", escaped(name.c_str()));
+  }
+  return {};
+}
+
+Result<void> copy_piece_by_bytes(Fd from, Fd to, off_t begin, off_t end) {
+  std::array<char, kBlock> block;
+  while (begin < end) {
+    const auto wanted = std::min(block.size(), static_cast<std::size_t>(end - begin));
+    const ssize_t got = ::pread(from.value, block.data(), wanted, begin);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail(errno, "read");
+    if (got == 0) return refuse("it became shorter while it was copied");
+    for (ssize_t written = 0; written < got;) {
+      const ssize_t done = ::pwrite(to.value, block.data() + written,
+                                    static_cast<std::size_t>(got - written), begin + written);
+      if (done < 0 && errno == EINTR) continue;
+      if (done < 0) return fail(errno, "write");
+      written += done;
+    }
+    begin += got;
+  }
+  return {};
+}
+
+/// Copies the bytes from `begin` to `end`. Whatever copy_file_range(2) cannot do or does not finish
+/// is left to read(2) and write(2), whose errors count.
+Result<void> copy_piece(Fd from, Fd to, off_t begin, off_t end) {
+  while (begin < end) {
+    loff_t in = begin, out = begin;
+    const auto wanted = static_cast<std::size_t>(std::min(end - begin, kMostAtOnce));
+    const ssize_t done = ::copy_file_range(from.value, &in, to.value, &out, wanted, 0);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return copy_piece_by_bytes(from, to, begin, end);
+    begin += done;
+  }
+  return {};
+}
+
+Result<void> copy_content(Fd from, Fd to, off_t size) {
+  if (size == 0 || ::ioctl(to.value, FICLONE, from.value) == 0) return {};
+  for (off_t begin = 0; begin < size;) {
+    begin = ::lseek(from.value, begin, SEEK_DATA);
+    if (begin < 0 && errno == ENXIO) break;  // only a hole is left
+    if (begin < 0) return fail(errno, "look for the data");
+    const off_t hole = ::lseek(from.value, begin, SEEK_HOLE);
+    if (hole < 0) return fail(errno, "look for the holes");
+    TRY(copy_piece(from, to, begin, std::min(hole, size)));
+    begin = hole;
+  }
+  if (::ftruncate(to.value, size) != 0) return fail(errno, "set its size of {} bytes", size);
+  return {};
+}
+
+Result<void> copy_file(Fd from, Fd to, const char* name, const struct stat& info, Owners owners) {
+  TRY_ASSIGN(const UniqueFd source, sys::openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  TRY_ASSIGN(const UniqueFd copy,
+             sys::openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+  TRY(copy_content(source, copy, info.st_size));
+  TRY(copy_owner_and_attributes(source, info, copy, owners));
+  TRY(sys::utimensat(to, name, info.st_atim, info.st_mtim));
+  return sys::fchmod(copy, info.st_mode & 07777);
+}
+
+Result<void> copy_symlink_or_node(Fd from, Fd to, const char* name, const struct stat& info,
+                                  Owners owners) {
+  const bool is_symlink = S_ISLNK(info.st_mode);
+  if (is_symlink) {
+    TRY_ASSIGN(const std::string target, sys::readlinkat(from, name));
+    TRY(sys::symlinkat(target.c_str(), to, name));
+  } else {
+    TRY(sys::mknodat(to, name, (info.st_mode & S_IFMT) | 0600, info.st_rdev));
+  }
+  TRY_ASSIGN(const UniqueFd source, sys::openat(from, name, O_PATH | O_NOFOLLOW));
+  TRY_ASSIGN(const UniqueFd copy, sys::openat(to, name, O_PATH | O_NOFOLLOW));
+  TRY(copy_owner_and_attributes(source, info, copy, owners));
+  TRY(sys::utimensat(to, name, info.st_atim, info.st_mtim));
+  if (is_symlink) return {};
+  return sys::fchmod(copy, info.st_mode & 07777);
+}
+
+}  // namespace
+
+Result<bool> copy_inode(Fd from, Fd to, const char* name, const struct stat& info,
+                        const CopyOptions& options) {
+  const bool is_device = S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode);
+  if (S_ISSOCK(info.st_mode) || (is_device && options.devices == DeviceNodes::kLeaveOut))
+    return false;
+  if (S_ISREG(info.st_mode))
+    TRY(copy_file(from, to, name, info, options.owners));
+  else
+    TRY(copy_symlink_or_node(from, to, name, info, options.owners));
+  return true;
+}
+
+Result<void> copy_directory_attributes(Fd from, const struct stat& info, Fd to, Owners owners) {
+  TRY(copy_owner_and_attributes(from, info, to, owners));
+  TRY(sys::utimensat(to, ".", info.st_atim, info.st_mtim));
+  return sys::fchmod(to, info.st_mode & 07777);
+}
+
+Result<void> remove_attributes(Fd directory) {
+  TRY_ASSIGN(const std::vector<std::string> names, attributes_of(directory));
+  for (const std::string& name : names) TRY(sys::removexattr(directory, name.c_str()));
+  return {};
+}
+
+}  // namespace ocirun::pods

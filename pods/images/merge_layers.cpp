@@ -1,0 +1,234 @@
+#include "pods/images/merge_layers.hpp"
+
+#include <fcntl.h>
+#include <sys/sysmacros.h>
+
+#include <cerrno>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/files/safe_dir.hpp"
+#include "pods/images/libarchive.hpp"
+#include "pods/images/listing.hpp"
+#include "pods/images/remove_tree.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+namespace sys = linux::sys;
+
+constexpr std::size_t kOpenLevels =
+    32;  // directories of the path that stay open, original and copy
+constexpr std::size_t kLongestStep =
+    4000;  // bytes of a path that are opened at once, below PATH_MAX
+
+using Inode = std::pair<dev_t, ino_t>;
+
+Inode inode_of(const struct stat& info) { return {info.st_dev, info.st_ino}; }
+
+bool is_whiteout(const struct stat& info) {
+  return S_ISCHR(info.st_mode) && info.st_rdev == makedev(0, 0);
+}
+
+Result<bool> is_opaque(Fd directory, OpaqueMark mark) {
+  const auto value = sys::getxattr(directory, attribute_name(mark));
+  if (value) return *value == "y";
+  if (value.error().number() == ENODATA || value.error().number() == EOPNOTSUPP) return false;
+  return std::unexpected(value.error());
+}
+
+/// Opens a directory of the copy for changes: its mode does not keep its owner out, and nothing
+/// made in it inherits an ACL. Both are set when the directory is left.
+Result<UniqueFd> open_copy(Fd parent, const char* name) {
+  TRY_ASSIGN(const UniqueFd found, sys::openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW));
+  TRY(sys::fchmod(found, 0700));
+  TRY_ASSIGN(UniqueFd copy, sys::openat(found, ".", O_RDONLY | O_DIRECTORY));
+  TRY(remove_attributes(copy));
+  return copy;
+}
+
+/// The parent of an open directory, which must be the directory that the walk came from.
+Result<UniqueFd> reopen_parent(Fd directory, Inode expected) {
+  TRY_ASSIGN(UniqueFd parent, sys::openat(directory, "..", O_RDONLY | O_DIRECTORY));
+  TRY_ASSIGN(const struct stat info, sys::fstat(parent));
+  if (inode_of(info) != expected) return refuse("a directory was moved while it was copied");
+  return parent;
+}
+
+/// Opens a directory of the copy, "/a/b" or "". The path may be longer than the kernel takes at
+/// once.
+Result<UniqueFd> open_below(Fd root, std::string_view path) {
+  TRY_ASSIGN(UniqueFd here, sys::openat(root, ".", O_PATH | O_DIRECTORY));
+  while (!path.empty()) {
+    path.remove_prefix(1);  // the slash
+    const std::size_t end =
+        path.size() <= kLongestStep ? path.size() : path.rfind('/', kLongestStep);
+    const linux::SafeDir directory(std::move(here));
+    TRY_ASSIGN(here, directory.open(RootfsPath(std::string(path.substr(0, end))),
+                                    O_PATH | O_DIRECTORY, linux::SafeDir::Symlinks::kRefuse));
+    path.remove_prefix(end);
+  }
+  return here;
+}
+
+/// Copies one tree over what is in a directory already.
+class TreeCopy {
+ public:
+  /// `mark`: the tree is a layer, whose marks are applied. `is_first`: the directory is empty.
+  TreeCopy(Fd into, std::optional<OpaqueMark> mark, bool is_first, const CopyOptions& options)
+      : into_(into), mark_(mark), is_first_(is_first), options_(options) {}
+
+  Result<void> run(Fd from) {
+    auto copied = walk(from);
+    if (copied) return copied;
+    const std::string name = path_ + "/" + current_.value_or("");
+    return within(std::move(copied), fmt::format("copy {}", escaped(name.c_str())));
+  }
+
+ private:
+  /// A directory on the path from the root of the tree to where the walk is.
+  struct Level {
+    Listing source;
+    UniqueFd copy;
+    struct stat info;  // of the source, before it was listed
+    Inode copy_inode;
+    std::size_t path_length;  // of path_ without this directory
+    long position = 0;        // in the listing, while the level is closed
+  };
+  /// A file of the tree with further names that were not met yet.
+  struct Linked {
+    std::string parent, name;
+    nlink_t left;
+  };
+
+  Result<void> walk(Fd from) {
+    TRY_ASSIGN(Listing source, Listing::open(from, "."));
+    TRY_ASSIGN(const struct stat info, sys::fstat(source.fd()));
+    if (mark_ && !is_first_) {
+      TRY_ASSIGN(const bool hides, is_opaque(source.fd(), *mark_));
+      if (hides) TRY(remove_content(into_));
+    }
+    TRY_ASSIGN(UniqueFd copy, open_copy(into_, "."));
+    TRY(enter(std::move(source), std::move(copy), info, 0));
+    while (!levels_.empty()) {
+      TRY_ASSIGN(current_, levels_.back().source.next());
+      if (current_)
+        TRY(visit(current_->c_str()));
+      else
+        TRY(leave());
+    }
+    return {};
+  }
+
+  Result<void> enter(Listing source, UniqueFd copy, const struct stat& info,
+                     std::size_t path_length) {
+    TRY_ASSIGN(const struct stat made, sys::fstat(copy));
+    levels_.push_back({std::move(source), std::move(copy), info, inode_of(made), path_length});
+    if (levels_.size() <= kOpenLevels) return {};
+    Level& oldest = levels_[levels_.size() - 1 - kOpenLevels];
+    if (!oldest.copy) return {};
+    oldest.position = oldest.source.position();
+    oldest.source = Listing();
+    oldest.copy.reset();
+    return {};
+  }
+
+  /// The parent is opened first: the mode of the directory may keep its owner out afterwards.
+  Result<void> leave() {
+    Level level = std::move(levels_.back());
+    levels_.pop_back();
+    if (!levels_.empty() && !levels_.back().copy) {
+      Level& parent = levels_.back();
+      TRY_ASSIGN(const UniqueFd source, reopen_parent(level.source.fd(), inode_of(parent.info)));
+      TRY_ASSIGN(parent.source, Listing::open(source, "."));
+      parent.source.seek(parent.position);
+      TRY_ASSIGN(parent.copy, reopen_parent(level.copy, parent.copy_inode));
+    }
+    TRY(copy_directory_attributes(level.source.fd(), level.info, level.copy, options_.owners));
+    path_.resize(level.path_length);
+    return {};
+  }
+
+  Result<void> visit(const char* name) {
+    const Level& here = levels_.back();
+    TRY_ASSIGN(const struct stat info, sys::fstatat(here.source.fd(), name));
+    if (S_ISDIR(info.st_mode)) return visit_directory(name, info);
+    if (!is_first_) TRY(remove_tree(here.copy, name));
+    if (mark_ && is_whiteout(info)) return {};
+    if (info.st_nlink > 1) return visit_linked(name, info);
+    TRY(copy_inode(here.source.fd(), here.copy, name, info, options_));
+    return {};
+  }
+
+  Result<void> visit_directory(const char* name, const struct stat& info) {
+    const Level& here = levels_.back();
+    TRY_ASSIGN(Listing source, Listing::open(here.source.fd(), name));
+    bool is_there = false;
+    if (!is_first_) {
+      TRY_ASSIGN(is_there, is_directory(here.copy, name));
+      bool hides = !is_there;
+      if (is_there && mark_) {
+        TRY_ASSIGN(hides, is_opaque(source.fd(), *mark_));
+      }
+      if (hides) TRY(remove_tree(here.copy, name));
+      is_there = !hides;
+    }
+    if (!is_there) TRY(sys::mkdirat(here.copy, name, 0700));
+    TRY_ASSIGN(UniqueFd copy, open_copy(here.copy, name));
+    const std::size_t path_length = path_.size();
+    path_ += fmt::format("/{}", name);
+    return enter(std::move(source), std::move(copy), info, path_length);
+  }
+
+  /// Whether the name is a directory of the copy.
+  static Result<bool> is_directory(Fd parent, const char* name) {
+    const auto info = sys::fstatat(parent, name);
+    if (info) return S_ISDIR(info->st_mode);
+    if (info.error().number() == ENOENT) return false;
+    return std::unexpected(info.error());
+  }
+
+  Result<void> visit_linked(const char* name, const struct stat& info) {
+    const Level& here = levels_.back();
+    const auto known = linked_.find(inode_of(info));
+    if (known == linked_.end()) {
+      TRY_ASSIGN(const bool is_made, copy_inode(here.source.fd(), here.copy, name, info, options_));
+      if (is_made) linked_.emplace(inode_of(info), Linked{path_, name, info.st_nlink - 1});
+      return {};
+    }
+    Linked& first = known->second;
+    TRY_ASSIGN(const UniqueFd parent, open_below(into_, first.parent));
+    TRY(sys::linkat(parent, first.name.c_str(), here.copy, name));
+    if (--first.left == 0) linked_.erase(known);
+    return {};
+  }
+
+  Fd into_;
+  std::optional<OpaqueMark> mark_;
+  bool is_first_;
+  const CopyOptions& options_;
+  std::vector<Level> levels_;
+  std::string path_;                    // of the last level: "/a/b", or "" for the root of the tree
+  std::optional<std::string> current_;  // the entry of the last level that is looked at
+  std::map<Inode, Linked> linked_;
+};
+
+}  // namespace
+
+Result<void> copy_tree(Fd from, Fd into, const CopyOptions& options) {
+  return TreeCopy(into, std::nullopt, true, options).run(from);
+}
+
+Result<void> merge_layers(std::span<const Fd> layers, OpaqueMark mark, Fd into,
+                          const CopyOptions& options) {
+  bool is_first = true;
+  for (const Fd layer : layers)
+    TRY(TreeCopy(into, mark, std::exchange(is_first, false), options).run(layer));
+  return {};
+}
+
+}  // namespace ocirun::pods
