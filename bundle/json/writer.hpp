@@ -35,6 +35,7 @@ class JsonWriter {
   JsonWriter& value(std::string_view text);
   JsonWriter& value(const char* text) { return value(std::string_view(text)); }
   JsonWriter& value(bool flag) { return literal(flag ? "true" : "false"); }
+  JsonWriter& null() { return literal("null"); }
   template <std::integral Number>
     requires(!std::same_as<Number, bool>)
   JsonWriter& value(Number number) {

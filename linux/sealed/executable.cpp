@@ -77,6 +77,8 @@ Result<UniqueFd> make_memory_file() {
   return fd;
 }
 
+}  // namespace
+
 Result<UniqueFd> copy_sealed(Fd executable) {
   struct stat status{};
   if (::fstat(executable.value, &status) != 0) return fail(errno, "stat the executable");
@@ -93,8 +95,6 @@ Result<UniqueFd> copy_sealed(Fd executable) {
     return fail(errno, "seal the executable");
   return copy;
 }
-
-}  // namespace
 
 Result<void> reexec_sealed(char* const argv[]) {
   TRY_ASSIGN(const UniqueFd executable, sys::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));

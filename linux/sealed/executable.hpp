@@ -3,6 +3,7 @@
 #include <string>
 
 #include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
 
 namespace ocirun::linux {
 
@@ -12,6 +13,10 @@ namespace ocirun::linux {
 /// entry.cpp executes before libc starts. Otherwise executes a copy with the same arguments and
 /// environment, and does not return.
 Result<void> reexec_sealed(char* const argv[]);
+
+/// A copy in memory of the program behind `executable` that nobody can change, for fexecve(3).
+/// Errors: ENOMEM; EACCES where sysctl vm.memfd_noexec is 2.
+Result<UniqueFd> copy_sealed(Fd executable);
 
 /// The directory of the host's executable; "" if unknown. A process that runs from a copy knows it
 /// only after reexec_sealed().

@@ -3,11 +3,19 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "linux/base/error.hpp"
+#include "linux/base/paths.hpp"
 #include "pods/cli/arguments.hpp"
 
 namespace ocirun::pods::cli {
+
+/// What stood on the command line of `ocirun` before the command of `pod`.
+struct Caller {
+  std::string runtime;               // the path of ocirun
+  std::vector<std::string> options;  // the options before `pod`, for each call of the runtime
+};
 
 /// A command of `ocirun pod`.
 struct Command {
@@ -16,17 +24,36 @@ struct Command {
   std::string_view summary;
   std::span<const Option> options;
   std::size_t least_operands;
-  Result<int> (*run)(const Arguments& arguments);  // the exit status
+  Result<int> (*run)(const Arguments& arguments, const Caller& caller);  // the exit status
+  bool takes_program = false;  // what follows the first operand belongs to another program
 };
 
-/// `ocirun pod validate FILE…`: prints all problems and warnings of the documents. With --profile:
-/// validate_contract().
-Result<int> run_validate(const Arguments& arguments);
+/// Checks documents, or with --profile bundles: validate_contract().
+extern const Command kValidate;
+extern const Command kRun, kPlan;
+extern const Command kStatus, kLogs, kEvents, kExec, kStop, kDelete;
+extern const Command kImages;
+
 /// Prints which clauses of the Knative runtime contract each bundle meets. Errors: a bundle cannot
 /// be read; a clause of the level MUST is not met.
 Result<int> validate_contract(std::span<const std::string> bundles);
 
 /// Prints to stdout. Errors: it is closed or full.
 Result<void> print(std::string_view text);
+/// Prints a line to stderr, "ocirun: warning: …".
+void warn(std::string_view sentence);
+
+inline constexpr Option kDataOption{"data", "DIR",
+                                    "keep images and pods below DIR (default /var/lib/ocirun)"};
+/// The directory of --data.
+HostPath data_of(const Arguments& arguments);
+
+/// The text of a document; "-" is standard input.
+Result<std::string> read_document(const std::string& file);
+/// How messages call a document.
+std::string shown_name(const std::string& file);
+
+/// --format json or text.
+Result<bool> wants_json(const Arguments& arguments);
 
 }  // namespace ocirun::pods::cli

@@ -1,6 +1,6 @@
 // ocirun-pod: the program behind `ocirun pod`. Apart from the runtime, because it loads libraries
-// that no other command needs. `ocirun` executes it as `ocirun-pod COUNT OPTION… COMMAND OPERAND…`,
-// where COUNT is the number of the words before `pod`: the options for each call of the runtime.
+// that no other command needs. `ocirun` executes it as `ocirun-pod OCIRUN COUNT OPTION… COMMAND
+// OPERAND…`: the path of ocirun, and the number of the options before `pod`.
 
 #include <unistd.h>
 
@@ -18,24 +18,17 @@
 namespace ocirun::pods::cli {
 namespace {
 
-constexpr std::array kValidateOptions{
-    Option{"profile", "knative",
-           "check bundles instead: which clauses of the Knative runtime contract they meet"}};
-
-constexpr std::array kCommands{
-    Command{.name = "validate",
-            .operands = "FILE... | --profile knative BUNDLE...",
-            .summary = "check workload documents and tell all that is wrong with them",
-            .options = kValidateOptions,
-            .least_operands = 1,
-            .run = run_validate},
-};
+const std::array kCommands{&kRun,    &kStatus, &kLogs,     &kExec, &kStop,
+                           &kDelete, &kEvents, &kValidate, &kPlan, &kImages};
 
 std::string option_lines(const Command& command) {
   std::string text;
-  for (const Option& option : command.options)
-    text += fmt::format("      --{:<22} {}\n", fmt::format("{} {}", option.name, option.value),
-                        option.help);
+  for (const Option& option : command.options) {
+    const std::string letter = option.letter == 0 ? "   " : fmt::format("-{},", option.letter);
+    const std::string_view blank = option.value.empty() || option.value.front() == '[' ? "" : " ";
+    text += fmt::format("  {} --{:<22} {}\n", letter,
+                        fmt::format("{}{}{}", option.name, blank, option.value), option.help);
+  }
   return text;
 }
 
@@ -46,11 +39,11 @@ std::string help_text() {
       "Knative\n"
       "service, Radius container resource; each in YAML or JSON. \"-\" is standard input.\n\n"
       "commands:\n";
-  for (const Command& command : kCommands)
-    text += fmt::format("  {:<10}{}\n", command.name, command.summary);
-  for (const Command& command : kCommands)
-    if (!command.options.empty())
-      text += fmt::format("\noptions of {}:\n{}", command.name, option_lines(command));
+  for (const Command* command : kCommands)
+    text += fmt::format("  {:<10}{}\n", command->name, command->summary);
+  for (const Command* command : kCommands)
+    if (!command->options.empty())
+      text += fmt::format("\noptions of {}:\n{}", command->name, option_lines(*command));
   return text;
 }
 
@@ -63,52 +56,55 @@ std::string help_text(const Command& command) {
 
 Error unknown_command(std::string_view word) {
   std::vector<std::string_view> names;
-  for (const Command& command : kCommands) names.push_back(command.name);
+  for (const Command* command : kCommands) names.push_back(command->name);
   const std::string_view near = bundle::nearest(word, names);
   const std::string hint = near.empty() ? "" : fmt::format(" (did you mean {}?)", near);
   return Error(0, fmt::format("unknown command \"{}\"{}; see ocirun pod --help", word, hint));
 }
 
-Result<int> run_command(const Command& command, std::span<const std::string> words) {
-  TRY_ASSIGN(const Arguments arguments, Arguments::parse(words, command.options));
+Result<int> run_command(const Command& command, std::span<const std::string> words,
+                        const Caller& caller) {
+  TRY_ASSIGN(const Arguments arguments,
+             Arguments::parse(words, command.options, command.takes_program));
   if (arguments.operands().size() < command.least_operands)
     return refuse("{} is missing; see ocirun pod {} --help", command.operands, command.name);
-  return command.run(arguments);
+  return command.run(arguments, caller);
 }
 
-Result<int> run(std::span<const std::string> words) {
+Result<int> run(std::span<const std::string> words, const Caller& caller) {
   if (words.empty()) return refuse("pod: a command is missing; see ocirun pod --help");
   const std::string& first = words.front();
   if (first == "--help" || first == "-h" || first == "help") {
     TRY(print(help_text()));
     return 0;
   }
-  const auto* command = std::ranges::find(kCommands, first, &Command::name);
-  if (command == kCommands.end())
+  const auto found = std::ranges::find(kCommands, first, &Command::name);
+  if (found == kCommands.end())
     return within(Result<int>(std::unexpected(unknown_command(first))), "pod");
+  const Command& command = **found;
   for (const std::string& word : words.subspan(1)) {
-    if (word == "--") break;
+    if (word == "--" || (command.takes_program && !word.starts_with('-'))) break;
     if (word != "--help" && word != "-h") continue;
-    TRY(print(help_text(*command)));
+    TRY(print(help_text(command)));
     return 0;
   }
-  return within(run_command(*command, words.subspan(1)), fmt::format("pod {}", command->name));
+  return within(run_command(command, words.subspan(1), caller),
+                fmt::format("pod {}", command.name));
 }
 
+/// The words: the path of ocirun, the number of its options, these options, the command.
 Result<int> run_words(int argc, char** argv) {
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
-  const auto options = words.empty() ? std::nullopt : linux::number<std::size_t>(words.front());
-  if (!options || *options > words.size() - 1)
+  const auto count = words.size() < 2 ? std::nullopt : linux::number<std::size_t>(words[1]);
+  if (!count || *count > words.size() - 2)
     return refuse("ocirun-pod is a part of ocirun: use `ocirun pod`");
-  return run(std::span(words).subspan(1 + *options));
+  const std::span<const std::string> rest = std::span(words).subspan(2);
+  const std::span<const std::string> options = rest.first(*count);
+  return run(rest.subspan(*count),
+             {.runtime = words[0], .options = {options.begin(), options.end()}});
 }
 
 }  // namespace
-
-Result<void> print(std::string_view text) {
-  return within(linux::write_all(Fd{STDOUT_FILENO}, text), "stdout");
-}
-
 }  // namespace ocirun::pods::cli
 
 int main(int argc, char** argv) {

@@ -1,22 +1,12 @@
-#include <fcntl.h>
-#include <unistd.h>
+#include <array>
 
-#include "bundle/json/document.hpp"
 #include "linux/base/printable.hpp"
-#include "linux/base/syscalls.hpp"
 #include "pods/cli/commands.hpp"
 #include "pods/documents/needs.hpp"
 #include "pods/documents/workload.hpp"
 
 namespace ocirun::pods::cli {
 namespace {
-
-Result<std::string> read_document(const std::string& file) {
-  if (file == "-") return linux::sys::read_all(Fd{STDIN_FILENO}, bundle::Document::kMaxSize);
-  TRY_ASSIGN(const UniqueFd opened,
-             linux::sys::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
-  return linux::sys::read_all(opened, bundle::Document::kMaxSize);
-}
 
 std::string_view plural(std::size_t count) { return count == 1 ? "" : "s"; }
 
@@ -53,9 +43,7 @@ std::string report(const Workload& workload, std::size_t& bad) {
   return lines;
 }
 
-}  // namespace
-
-Result<int> run_validate(const Arguments& arguments) {
+Result<int> run_validate(const Arguments& arguments, const Caller&) {
   if (const auto profile = arguments.value("profile")) {
     if (*profile == "knative") return validate_contract(arguments.operands());
     return refuse("--profile {}: must be knative", *profile);
@@ -63,7 +51,7 @@ Result<int> run_validate(const Arguments& arguments) {
   std::size_t bad = 0;
   const std::vector<std::string>& operands = arguments.operands();
   for (const std::string& file : operands) {
-    const std::string name = file == "-" ? "standard input" : file;
+    const std::string name = shown_name(file);
     const auto text = within(read_document(file), name);
     if (!text && operands.size() == 1) return std::unexpected(text.error());
     if (text) {
@@ -76,5 +64,18 @@ Result<int> run_validate(const Arguments& arguments) {
   if (bad == 0) return 0;
   return refuse("{} error{}", bad, plural(bad));
 }
+
+constexpr std::array kOptions{
+    Option{"profile", "knative",
+           "check bundles instead: which clauses of the Knative runtime contract they meet"}};
+
+}  // namespace
+
+const Command kValidate{.name = "validate",
+                        .operands = "FILE... | --profile knative BUNDLE...",
+                        .summary = "check workload documents and tell all that is wrong with them",
+                        .options = kOptions,
+                        .least_operands = 1,
+                        .run = run_validate};
 
 }  // namespace ocirun::pods::cli

@@ -12,17 +12,21 @@ namespace {
 
 class Needs {
  public:
-  void add(Place place, std::string sentence, bool is_fault = false) {
-    if (told_.insert(sentence).second) needs_.push_back({std::move(sentence), place, is_fault});
+  void add(Gift gift, std::vector<std::string> names, Place place, std::string sentence,
+           bool is_fault = false) {
+    if (told_.insert(sentence).second)
+      needs_.push_back({std::move(sentence), place, gift, std::move(names), is_fault});
   }
 
   void add_secret(Place place, const std::string& secret) {
-    add(place, fmt::format("the secret \"{0}\": --secret {0}=DIR, a file for each key", secret));
+    add(Gift::kSecret, {secret}, place,
+        fmt::format("the secret \"{0}\": --secret {0}=DIR, a file for each key", secret));
   }
 
   void add_container(const Pod& pod, const Container& container) {
     if (pod.kind == Kind::kAppc && !is_image_id(container.image))
-      add(container.image_place,
+      add(Gift::kImage, {container.image, container.image_name, container.name},
+          container.image_place,
           fmt::format("not reified: \"{}\" is no hash of an image: --image {}=SOURCE",
                       container.image,
                       container.image_name.empty() ? container.name : container.image_name),
@@ -33,30 +37,32 @@ class Needs {
         add_secret(variable.place, key->secret);
     for (const ConfigFile& file : container.config_files)
       if (file.parameter)
-        add(file.place, fmt::format("the parameter \"{0}\": --param {0}=VALUE", *file.parameter));
+        add(Gift::kParameter, {*file.parameter}, file.place,
+            fmt::format("the parameter \"{0}\": --param {0}=VALUE", *file.parameter));
     if (container.resources.gpus > 0)
-      add(container.resources.place,
+      add(Gift::kNone, {}, container.resources.place,
           fmt::format("{:g} GPUs cannot be had: containers get no GPUs", container.resources.gpus),
           true);
     for (const ExtendedResource& resource : container.resources.extended)
-      add(resource.place, fmt::format("the extended resource {0}: --extended {0}={1}",
-                                      resource.name, resource.required));
+      add(Gift::kExtended, {resource.name}, resource.place,
+          fmt::format("the extended resource {0}: --extended {0}={1}", resource.name,
+                      resource.required));
     for (const MountPoint& point : container.mount_points)
       if (std::ranges::find(container.mounts, point.path, &Mount::path) == container.mounts.end())
-        add(point.place,
+        add(Gift::kVolume, {point.name}, point.place,
             fmt::format(
                 "not reified: no mount satisfies the mount point \"{0}\": --volume {0}=HOSTDIR",
                 point.name),
             true);
     if (!container.pull_secret.empty())
-      add(container.image_place,
+      add(Gift::kCredentials, {container.pull_secret}, container.image_place,
           fmt::format("the credentials \"{0}\" if the image is fetched: --pull-secret {0}=FILE",
                       container.pull_secret));
   }
 
   void add_volume(const Volume& volume) {
     if (volume.kind == Volume::Source::kOperator)
-      add(volume.place,
+      add(Gift::kVolume, {volume.source, volume.name}, volume.place,
           fmt::format("a directory for the volume \"{0}\": --volume {0}=HOSTDIR", volume.source));
     if (volume.kind == Volume::Source::kSecret) add_secret(volume.place, volume.source);
   }
@@ -77,7 +83,7 @@ std::vector<Need> needs_of(const Pod& pod) {
   for (const Volume& volume : pod.volumes) needs.add_volume(volume);
   for (const Connection& connection : pod.connections)
     if (connection.sets_variables)
-      needs.add(connection.place,
+      needs.add(Gift::kConnection, {connection.name}, connection.place,
                 fmt::format("the properties of the connection \"{0}\" as variables: --param "
                             "{0}.PROPERTY=VALUE for each",
                             connection.name));

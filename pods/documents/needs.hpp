@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -7,11 +8,26 @@
 
 namespace ocirun::pods {
 
+/// What the operator gives: --secret, --param, --volume, --extended, --image, --pull-secret, or
+/// --param for each property of a connection. Nobody gives GPUs.
+enum class Gift : std::uint8_t {
+  kSecret,
+  kParameter,
+  kVolume,
+  kExtended,
+  kImage,
+  kCredentials,
+  kConnection,
+  kNone,
+};
+
 /// Something that a document names and only the operator has: a parameter, a secret, a directory
 /// for a volume, an extended resource, an image.
 struct Need {
   std::string sentence;  // with the option of `pod run` that gives it
   Place place = nullptr;
+  Gift gift = Gift::kNone;
+  std::vector<std::string> names;  // the option must name one of these
   // Whether the pod cannot be run as it is: an App Container pod manifest must be reified (AC-5,
   // AC-8), and GPUs are not provided (OAM-32).
   bool is_fault = false;

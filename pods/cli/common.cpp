@@ -1,0 +1,44 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "bundle/json/document.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/base/printable.hpp"
+#include "linux/base/syscalls.hpp"
+#include "pods/cli/commands.hpp"
+#include "pods/state/pod_directory.hpp"
+
+namespace ocirun::pods::cli {
+
+Result<void> print(std::string_view text) {
+  return within(linux::write_all(Fd{STDOUT_FILENO}, text), "stdout");
+}
+
+void warn(std::string_view sentence) {
+  static_cast<void>(linux::write_all(
+      Fd{STDERR_FILENO},
+      fmt::format("ocirun: warning: {}\n", linux::in_one_line(std::string(sentence)))));
+}
+
+HostPath data_of(const Arguments& arguments) {
+  const auto given = arguments.value("data");
+  return given ? HostPath(*given) : default_data_directory();
+}
+
+Result<std::string> read_document(const std::string& file) {
+  if (file == "-") return linux::sys::read_all(Fd{STDIN_FILENO}, bundle::Document::kMaxSize);
+  TRY_ASSIGN(const UniqueFd opened,
+             linux::sys::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  return linux::sys::read_all(opened, bundle::Document::kMaxSize);
+}
+
+std::string shown_name(const std::string& file) { return file == "-" ? "standard input" : file; }
+
+Result<bool> wants_json(const Arguments& arguments) {
+  const std::string format = arguments.value("format").value_or("text");
+  if (format == "json") return true;
+  if (format == "text" || format == "table") return false;
+  return refuse("--format {}: must be json or text", format);
+}
+
+}  // namespace ocirun::pods::cli

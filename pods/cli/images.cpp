@@ -1,0 +1,74 @@
+#include <array>
+
+#include "bundle/json/writer.hpp"
+#include "linux/base/absolute_path.hpp"
+#include "linux/base/printable.hpp"
+#include "pods/cli/commands.hpp"
+#include "pods/images/catalogue.hpp"
+#include "pods/run/manage.hpp"
+
+namespace ocirun::pods::cli {
+namespace {
+
+constexpr std::array kOptions{
+    Option{"format", "FORMAT", "json, or text (the default)"},
+    kDataOption,
+};
+
+/// The images of all pods. A pod without a readable record might use any image.
+Result<std::vector<std::string>> images_in_use(const HostPath& data) {
+  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data));
+  TRY_ASSIGN(const std::vector<std::string> names, pods.names());
+  std::vector<std::string> images;
+  for (const std::string& name : names) {
+    TRY_ASSIGN(const PodView view, view_pod(pods, name));
+    images.insert(images.end(), view.record.images.begin(), view.record.images.end());
+  }
+  return images;
+}
+
+std::string json_of(const std::vector<KnownImage>& images) {
+  bundle::JsonWriter out(bundle::JsonWriter::Layout::kIndented);
+  out.begin_array();
+  for (const KnownImage& image : images) {
+    out.begin_object().member("names", image.names).member("digest", image.digest.text());
+    out.member("created", image.created).member("layers", image.layers.size()).end_object();
+  }
+  return std::move(out.end_array()).take() + "\n";
+}
+
+std::string text_of(const std::vector<KnownImage>& images) {
+  std::string text;
+  for (const KnownImage& image : images)
+    text += fmt::format("{}  {}\n", image.digest.text(),
+                        linux::in_one_line(fmt::format("{}", fmt::join(image.names, " "))));
+  return text;
+}
+
+Result<int> images(const Arguments& arguments, const Caller&) {
+  TRY_ASSIGN(const bool json, wants_json(arguments));
+  TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(arguments).string()));
+  TRY_ASSIGN(const Store store, Store::open(HostPath(data.string() + "/images")));
+  std::vector<KnownImage> shown;
+  if (arguments.operands().empty()) {
+    TRY_ASSIGN(shown, known_images(store));
+  } else if (arguments.operands().size() == 1 && arguments.operands().front() == "prune") {
+    TRY_ASSIGN(const std::vector<std::string> used, images_in_use(data));
+    TRY_ASSIGN(shown, prune_images(store, used));
+  } else {
+    return refuse("\"{}\": must be prune, or nothing", arguments.operands().front());
+  }
+  TRY(print(json ? json_of(shown) : text_of(shown)));
+  return 0;
+}
+
+}  // namespace
+
+const Command kImages{.name = "images",
+                      .operands = "[prune]",
+                      .summary = "list the unpacked images; prune removes those that no pod uses",
+                      .options = kOptions,
+                      .least_operands = 0,
+                      .run = images};
+
+}  // namespace ocirun::pods::cli

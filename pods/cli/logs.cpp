@@ -1,0 +1,91 @@
+#include <fcntl.h>
+
+#include <array>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
+#include "pods/cli/commands.hpp"
+#include "pods/logs/reader.hpp"
+#include "pods/run/manage.hpp"
+#include "pods/run/present.hpp"
+
+namespace ocirun::pods::cli {
+namespace {
+
+constexpr std::array kOptions{
+    Option{"container", "CONTAINER", "only the log of CONTAINER", 'c'},
+    Option{"follow", "", "wait for more until the pod has ended", 'f'},
+    Option{"since", "TIME", "lines of the last 10m, 1h30m …, or since 2026-11-25T01:02:03Z"},
+    Option{"tail", "NUMBER", "the last lines"},
+    Option{"timestamps", "", "print the time of each line", 't'},
+    kDataOption,
+};
+
+Result<LogQuery> read_query(const Arguments& arguments) {
+  LogQuery query;
+  query.follow = arguments.has("follow");
+  if (const auto since = arguments.value("since")) {
+    TRY_ASSIGN(query.since, within(parse_since(*since, wall_clock()), "--since"));
+  }
+  if (const auto tail = arguments.value("tail")) {
+    const auto number = linux::number(*tail);
+    if (!number) return refuse("--tail {}: must be a number of lines", *tail);
+    query.tail = *number;
+  }
+  return query;
+}
+
+/// The containers whose logs are wanted.
+Result<std::vector<std::string>> choose(const PodRecord& record, const Arguments& arguments) {
+  const auto wanted = arguments.value("container");
+  std::vector<std::string> names, known;
+  for (const ContainerRecord& container : record.containers) {
+    known.push_back(container.name);
+    if (!wanted || container.name == *wanted) names.push_back(container.name);
+  }
+  if (names.empty())
+    return refuse("the pod has no container \"{}\", only {}", wanted.value_or(""),
+                  fmt::join(known, ", "));
+  if (names.size() > 1 && arguments.has("follow"))
+    return refuse("--follow follows one container: -c names one of {}", fmt::join(known, ", "));
+  return names;
+}
+
+Result<int> logs(const Arguments& arguments, const Caller&) {
+  const std::string& pod = arguments.operands().front();
+  TRY_ASSIGN(const LogQuery query, read_query(arguments));
+  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
+  TRY_ASSIGN(const PodView view, view_pod(pods, pod));
+  TRY_ASSIGN(const std::vector<std::string> names, choose(view.record, arguments));
+  TRY_ASSIGN(const UniqueFd directory,
+             within(linux::sys::open(view.record.log_directory.c_str(), O_RDONLY | O_DIRECTORY),
+                    "log directory"));
+  const bool with_times = arguments.has("timestamps");
+  for (const std::string& name : names) {
+    const std::string prefix = names.size() > 1 ? name + " | " : "";
+    const auto show = [&](const LogLine& line) {
+      return print(fmt::format("{}{}{}{}{}", prefix, with_times ? format_time(line.time) : "",
+                               with_times ? " " : "", line.text, line.whole ? "\n" : ""));
+    };
+    const auto has_ended = [&] {
+      const auto now = view_pod(pods, pod);
+      return !now || !now->is_supervised;
+    };
+    auto read = read_log(directory, name, query, show, has_ended);
+    // An init container that has not run yet has no log, beside others that have.
+    if (!read && read.error().number() == ENOENT && names.size() > 1) continue;
+    TRY(std::move(read));
+  }
+  return 0;
+}
+
+}  // namespace
+
+const Command kLogs{.name = "logs",
+                    .operands = "POD",
+                    .summary = "print what the containers of a pod have written",
+                    .options = kOptions,
+                    .least_operands = 1,
+                    .run = logs};
+
+}  // namespace ocirun::pods::cli

@@ -1,0 +1,109 @@
+#include "pods/run/manage.hpp"
+
+#include <unistd.h>
+
+#include <array>
+
+#include "linux/process/exec.hpp"
+#include "pods/cli/settings.hpp"
+#include "pods/run/runtime.hpp"
+
+namespace ocirun::pods::cli {
+namespace {
+
+constexpr std::array kStopOptions{
+    Option{"grace", "SECONDS", "wait at most so long for the pod's end (default 60)"},
+    kDataOption,
+};
+constexpr std::array kDeleteOptions{
+    Option{"force", "", "kill a pod that runs", 'f'},
+    kDataOption,
+};
+constexpr std::array kExecOptions{
+    Option{"container", "CONTAINER", "in which container (default: the only one)", 'c'},
+    Option{"tty", "", "give the program a terminal", 't'},
+    kDataOption,
+};
+
+constexpr std::chrono::seconds kPatience{60};
+
+Result<PodsDirectory> pods_of(const Arguments& arguments) {
+  return PodsDirectory::open(data_of(arguments));
+}
+
+Result<int> stop(const Arguments& arguments, const Caller&) {
+  std::chrono::seconds patience = kPatience;
+  if (const auto grace = arguments.value("grace")) {
+    TRY_ASSIGN(patience, read_seconds("grace", *grace));
+  }
+  TRY_ASSIGN(const PodsDirectory pods, pods_of(arguments));
+  for (const std::string& name : arguments.operands()) TRY(stop_pod(pods, name, patience));
+  return 0;
+}
+
+Result<int> remove(const Arguments& arguments, const Caller&) {
+  TRY_ASSIGN(const PodsDirectory pods, pods_of(arguments));
+  const Force force = arguments.has("force") ? Force::kYes : Force::kNo;
+  for (const std::string& name : arguments.operands()) TRY(delete_pod(pods, name, force));
+  return 0;
+}
+
+/// The container that --container names, or the only one of the pod that is no init container.
+Result<ContainerRecord> choose_container(const PodRecord& record,
+                                         const std::optional<std::string>& wanted) {
+  std::vector<std::string> names;
+  std::optional<ContainerRecord> only;
+  for (const ContainerRecord& container : record.containers) {
+    if (wanted && container.name == *wanted) return container;
+    names.push_back(container.name);
+    if (!container.is_init && !wanted) {
+      if (only)
+        return refuse("the pod has several containers: -c names one of {}", fmt::join(names, ", "));
+      only = container;
+    }
+  }
+  if (only) return *only;
+  return refuse("the pod has no container \"{}\", only {}", wanted.value_or(""),
+                fmt::join(names, ", "));
+}
+
+Result<int> exec(const Arguments& arguments, const Caller&) {
+  TRY_ASSIGN(const PodsDirectory pods, pods_of(arguments));
+  TRY_ASSIGN(const PodView view, view_pod(pods, arguments.operands().front()));
+  TRY_ASSIGN(const ContainerRecord container,
+             choose_container(view.record, arguments.value("container")));
+  std::vector<std::string> words = view.record.runtime;
+  words.emplace_back("exec");
+  if (arguments.has("tty")) words.emplace_back("--tty");
+  words.push_back(container.id);
+  words.insert(words.end(), arguments.operands().begin() + 1, arguments.operands().end());
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
+  const linux::ExecArguments command(words, environment);
+  ::execve(command.argv()[0], command.argv(), command.envp());
+  return fail(errno, "execute {}", words.front());
+}
+
+}  // namespace
+
+const Command kStop{.name = "stop",
+                    .operands = "POD...",
+                    .summary = "stop pods in order, and wait for their ends",
+                    .options = kStopOptions,
+                    .least_operands = 1,
+                    .run = stop};
+const Command kDelete{.name = "delete",
+                      .operands = "POD...",
+                      .summary = "remove pods that have ended, and what is left of killed ones",
+                      .options = kDeleteOptions,
+                      .least_operands = 1,
+                      .run = remove};
+const Command kExec{.name = "exec",
+                    .operands = "POD PROGRAM [ARGUMENT...]",
+                    .summary = "execute a program in a container of a pod",
+                    .options = kExecOptions,
+                    .least_operands = 2,
+                    .run = exec,
+                    .takes_program = true};
+
+}  // namespace ocirun::pods::cli

@@ -1,0 +1,58 @@
+#include "pods/prepare/plan_pod.hpp"
+
+#include <array>
+#include <vector>
+
+#include "linux/base/absolute_path.hpp"
+#include "pods/cli/settings.hpp"
+#include "pods/prepare/admit.hpp"
+
+namespace ocirun::pods::cli {
+namespace {
+
+constexpr std::array kOwnOptions{
+    Option{"output", "DIR", "write the bundles into the new directory DIR", 'o'},
+    kDataOption,
+};
+
+Result<int> plan(const Arguments& arguments, const Caller&) {
+  const std::string& file = arguments.operands().front();
+  const auto output = arguments.value("output");
+  if (!output) return refuse("-o DIR is missing: the directory for the bundles");
+  TRY_ASSIGN(Workload workload, read_workload_to_run(file));
+  TRY_ASSIGN(const Given given, read_given(arguments));
+  TRY_ASSIGN(const std::string name, name_for(arguments, workload, file));
+  TRY_ASSIGN(const HostPath out, linux::absolute_path(*output));
+  TRY(replace_parts(given, workload.pod));
+  TRY(check_given(given, workload));
+  TRY(admit(workload, given));
+  TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(arguments).string()));
+  TRY(plan_pod(workload, given, data, name, out));
+  std::string lines;
+  for (const auto* containers : {&workload.pod.init_containers, &workload.pod.containers})
+    for (const Container& container : *containers)
+      lines += fmt::format("{}/{}\n", out.string(), container.name);
+  TRY(print(lines));
+  return 0;
+}
+
+const std::vector<Option>& options() {
+  static const std::vector<Option> all = [] {
+    const std::span<const Option> given = given_options();
+    std::vector<Option> options(given.begin(), given.end());
+    options.insert(options.end(), kOwnOptions.begin(), kOwnOptions.end());
+    return options;
+  }();
+  return all;
+}
+
+}  // namespace
+
+const Command kPlan{.name = "plan",
+                    .operands = "-o DIR FILE",
+                    .summary = "write the bundles of a document's pod, for any OCI runtime",
+                    .options = options(),
+                    .least_operands = 1,
+                    .run = plan};
+
+}  // namespace ocirun::pods::cli

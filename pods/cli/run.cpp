@@ -1,0 +1,190 @@
+#include "pods/run/run_pod.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <vector>
+
+#include "linux/base/absolute_path.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/base/pipe.hpp"
+#include "linux/base/printable.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
+#include "linux/process/clone.hpp"
+#include "linux/sealed/own_program.hpp"
+#include "pods/cli/settings.hpp"
+
+namespace ocirun::pods::cli {
+namespace {
+
+constexpr std::array kOwnOptions{
+    Option{"detach", "", "return when all containers have been started; a supervisor stays", 'd'},
+    Option{"wait-ready", "[=SECONDS]",
+           "count as started only when all containers are ready (default 300 s)"},
+    Option{"no-prefix", "", "print the lines of the containers without \"CONTAINER | \""},
+    Option{"keep", "", "keep the pod's record and logs when the pod has ended"},
+    Option{"net", "NETWORK", "pod, host, none, or the path of a network namespace"},
+    Option{"grace", "SECONDS", "between the signal to stop and SIGKILL (default 30)"},
+    Option{"log-dir", "DIR", "write the logs of the containers to DIR"},
+    Option{"runtime", "PATH", "another OCI runtime than this one"},
+    kDataOption,
+};
+
+constexpr std::chrono::seconds kReadyWithin{300};
+/// Knative calls a revision failed that is not ready by then (KN-6).
+constexpr std::chrono::seconds kKnativeDeadline{600};
+
+Result<NetworkChoice> read_network(const Arguments& arguments) {
+  using Kind = NetworkChoice::Kind;
+  const auto word = arguments.value("net");
+  if (!word) return NetworkChoice{};
+  if (*word == "pod") return NetworkChoice{Kind::kPod, ""};
+  if (*word == "host") return NetworkChoice{Kind::kHost, ""};
+  if (*word == "none") return NetworkChoice{Kind::kNone, ""};
+  if (word->starts_with('/')) return NetworkChoice{Kind::kPath, *word};
+  return refuse("--net {}: must be pod, host, none or the path of a network namespace", *word);
+}
+
+bool names_systemd(const std::vector<std::string>& options) {
+  for (std::size_t i = 0; i < options.size(); ++i)
+    if (options[i] == "--systemd-cgroup" || options[i] == "--cgroup-manager=systemd" ||
+        (options[i] == "--cgroup-manager" && i + 1 < options.size() && options[i + 1] == "systemd"))
+      return true;
+  return false;
+}
+
+Result<Settings> read_settings(const Arguments& arguments, const Caller& caller,
+                               const Workload& workload, const std::string& file) {
+  Settings settings;
+  TRY_ASSIGN(settings.given, read_given(arguments));
+  TRY_ASSIGN(settings.data, linux::absolute_path(data_of(arguments).string()));
+  TRY_ASSIGN(const HostPath runtime,
+             linux::absolute_path(arguments.value("runtime").value_or(caller.runtime)));
+  if (auto found = linux::sys::open(runtime.c_str(), O_PATH); !found)
+    return std::unexpected(found.error().within("--runtime"));
+  settings.runtime = {runtime.string()};
+  settings.runtime.insert(settings.runtime.end(), caller.options.begin(), caller.options.end());
+  settings.systemd_cgroups = names_systemd(caller.options);
+  TRY_ASSIGN(settings.name, name_for(arguments, workload, file));
+  TRY_ASSIGN(settings.network, read_network(arguments));
+  if (const auto grace = arguments.value("grace")) {
+    TRY_ASSIGN(settings.grace, read_seconds("grace", *grace));
+  }
+  if (const auto directory = arguments.value("log-dir")) {
+    TRY_ASSIGN(const HostPath path, linux::absolute_path(*directory));
+    settings.log_directory = path.string();
+  }
+  const std::size_t count = workload.pod.init_containers.size() + workload.pod.containers.size();
+  settings.prefixes_lines = !arguments.has("no-prefix") && count > 1;
+  if (workload.pod.knative) settings.ready_within = kKnativeDeadline;
+  if (arguments.has("wait-ready")) {
+    const std::string seconds = arguments.value("wait-ready").value_or("");
+    settings.ready_within = kReadyWithin;
+    if (!seconds.empty()) {
+      TRY_ASSIGN(settings.ready_within, read_seconds("wait-ready", seconds));
+    }
+  }
+  return settings;
+}
+
+/// Shows on a terminal which layer is unpacked.
+void show_progress(const std::string& image, const AddProgress& progress) {
+  const bool is_done = progress.size != 0 && progress.read >= progress.size;
+  const std::string part = progress.size == 0
+                               ? fmt::format("{} MiB", progress.read >> 20)
+                               : fmt::format("{:3} %", progress.read * 100 / progress.size);
+  static_cast<void>(
+      linux::write_all(Fd{STDERR_FILENO},
+                       fmt::format("\r{}: layer {} of {}: {}{}", linux::in_one_line(image),
+                                   progress.index + 1, progress.count, part, is_done ? "\n" : "")));
+}
+
+Listener terminal_listener(const Settings& settings) {
+  Listener listener;
+  listener.warn = [](const std::string& sentence) { warn(sentence); };
+  if (::isatty(STDERR_FILENO) == 1) listener.progress = show_progress;
+  listener.print = [&settings](const std::string& container, Stream stream, std::string_view line) {
+    const Fd out{stream == Stream::kStderr ? STDERR_FILENO : STDOUT_FILENO};
+    const std::string text = settings.prefixes_lines ? fmt::format("{} | {}\n", container, line)
+                                                     : fmt::format("{}\n", line);
+    static_cast<void>(linux::write_all(out, text));
+  };
+  return listener;
+}
+
+/// The part of the supervisor that stays: tells its caller through `report` how the start went.
+int supervise(Workload& workload, const Settings& settings, UniqueFd report) {
+  ::setsid();
+  Listener listener;
+  listener.warn = [](const std::string& sentence) { warn(sentence); };
+  const auto leave_terminal = [] {
+    const auto nothing = linux::sys::open("/dev/null", O_RDWR);
+    if (!nothing) return;
+    for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+      ::dup2(nothing->get(), number);
+  };
+  listener.announce = [&](const Result<void>&) {
+    static_cast<void>(linux::write_all(report, "started"));
+    report.reset();
+    leave_terminal();
+  };
+  const Result<int> status = run_pod(workload, settings, Afterwards::kKeep, listener);
+  if (status) return *status;
+  if (report) static_cast<void>(linux::write_all(report, linux::error_lines(status.error())));
+  return 1;
+}
+
+Result<int> run_detached(Workload& workload, const Settings& settings) {
+  constexpr std::size_t kMostError = 65536;
+  TRY_ASSIGN(linux::Pipe report, linux::make_pipe());
+  TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
+  if (child.pid == 0) {
+    report.reader.reset();
+    ::_exit(supervise(workload, settings, std::move(report.writer)));
+  }
+  report.writer.reset();
+  TRY_ASSIGN(const std::string text, linux::sys::read_all(report.reader, kMostError));
+  if (text == "started") {
+    TRY(print(settings.name + "\n"));
+    return 0;
+  }
+  if (!text.empty()) return std::unexpected(linux::parse_error_lines(text, "start the pod"));
+  TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
+  return refuse("the supervisor of the pod {} before the pod was started",
+                linux::describe_end(status));
+}
+
+Result<int> run(const Arguments& arguments, const Caller& caller) {
+  const std::string& file = arguments.operands().front();
+  if (arguments.operands().size() > 1)
+    return refuse("one document is run at a time, not also {}", arguments.operands()[1]);
+  TRY_ASSIGN(Workload workload, read_workload_to_run(file));
+  auto settings = read_settings(arguments, caller, workload, file);
+  if (!settings) return std::unexpected(settings.error());
+  if (arguments.has("detach")) return within(run_detached(workload, *settings), workload.file);
+  const Afterwards afterwards = arguments.has("keep") ? Afterwards::kKeep : Afterwards::kRemove;
+  return run_pod(workload, *settings, afterwards, terminal_listener(*settings));
+}
+
+const std::vector<Option>& options() {
+  static const std::vector<Option> all = [] {
+    const std::span<const Option> given = given_options();
+    std::vector<Option> options(given.begin(), given.end());
+    options.insert(options.end(), kOwnOptions.begin(), kOwnOptions.end());
+    return options;
+  }();
+  return all;
+}
+
+}  // namespace
+
+const Command kRun{.name = "run",
+                   .operands = "FILE",
+                   .summary = "run the pod of a workload document, and supervise it",
+                   .options = options(),
+                   .least_operands = 1,
+                   .run = run};
+
+}  // namespace ocirun::pods::cli

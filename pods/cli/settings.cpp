@@ -1,0 +1,140 @@
+#include "pods/cli/settings.hpp"
+
+#include <array>
+
+#include "linux/base/printable.hpp"
+#include "linux/base/text.hpp"
+#include "pods/state/pod_directory.hpp"
+
+namespace ocirun::pods::cli {
+namespace {
+
+constexpr std::array kGivenOptions{
+    Option{"name", "POD", "the pod's name (default: the document's)"},
+    Option{"images", "DIR",
+           "an OCI image layout (directory or tar) in which images are looked for"},
+    Option{"image", "NAME=SOURCE",
+           "take the image NAME from SOURCE: an OCI layout or docker archive, PATH[:REFERENCE]"},
+    Option{"volume", "NAME=HOSTDIR[:ro]", "the directory for the volume NAME"},
+    Option{"secret", "ID=DIR", "the directory with a file for each key of the secret ID"},
+    Option{"param", "NAME=VALUE", "the value of the parameter NAME"},
+    Option{"extended", "NAME=VALUE", "the machine has the extended resource NAME"},
+    Option{"enforce-required", "", "make the required CPUs and memory limits as well"},
+    Option{"user", "USER[:GROUP]", "run all programs as USER"},
+    Option{"forbid-root", "", "refuse to run a program as root"},
+    Option{"read-only", "", "make all root filesystems read-only"},
+    Option{"port", "NUMBER", "the port of a Knative container (default: the document's, or 8080)"},
+    Option{"restart", "RULE", "always, on-failure or never (default: the document's rule)"},
+};
+
+/// "NAME=VALUE"
+Result<std::pair<std::string, std::string>> pair_of(std::string_view option,
+                                                    const std::string& text) {
+  const std::size_t sign = text.find('=');
+  if (sign == std::string::npos || sign == 0 || sign + 1 == text.size())
+    return refuse("--{} {}: must have the form NAME=VALUE", option, text);
+  return std::pair{text.substr(0, sign), text.substr(sign + 1)};
+}
+
+Result<std::map<std::string, std::string>> pairs_of(const Arguments& arguments,
+                                                    std::string_view option) {
+  std::map<std::string, std::string> pairs;
+  for (const std::string& text : arguments.values(option)) {
+    TRY_ASSIGN(auto pair, pair_of(option, text));
+    if (!pairs.insert(std::move(pair)).second)
+      return refuse("--{} {}: the name is given twice", option, text);
+  }
+  return pairs;
+}
+
+Result<Restart> read_restart(const std::string& text) {
+  if (text == "always") return Restart::kAlways;
+  if (text == "on-failure") return Restart::kOnFailure;
+  if (text == "never") return Restart::kNever;
+  return refuse("--restart {}: must be always, on-failure or never", text);
+}
+
+/// A parameter may be empty (OAM-16), other values may not.
+Result<std::map<std::string, std::string>> read_parameters(const Arguments& arguments) {
+  std::map<std::string, std::string> parameters;
+  for (const std::string& text : arguments.values("param")) {
+    const std::size_t sign = text.find('=');
+    if (sign == std::string::npos || sign == 0)
+      return refuse("--param {}: must have the form NAME=VALUE", text);
+    if (!parameters.emplace(text.substr(0, sign), text.substr(sign + 1)).second)
+      return refuse("--param {}: the name is given twice", text);
+  }
+  return parameters;
+}
+
+VolumeBinding read_volume(std::string text) {
+  constexpr std::string_view kReadOnly = ":ro";
+  const bool read_only = text.ends_with(kReadOnly);
+  if (read_only) text.resize(text.size() - kReadOnly.size());
+  return {.directory = HostPath(std::move(text)), .read_only = read_only};
+}
+
+}  // namespace
+
+std::span<const Option> given_options() { return kGivenOptions; }
+
+Result<std::chrono::seconds> read_seconds(std::string_view option, std::string_view text) {
+  constexpr std::uint32_t kYear = 366U * 24 * 3600;
+  const auto number = linux::number<std::uint32_t>(text);
+  if (!number || *number > kYear)
+    return refuse("--{} {}: must be whole seconds, from 0 to {}", option, text, kYear);
+  return std::chrono::seconds(*number);
+}
+
+Result<Given> read_given(const Arguments& arguments) {
+  Given given;
+  TRY_ASSIGN(given.bindings.parameters, read_parameters(arguments));
+  TRY_ASSIGN(const auto secrets, pairs_of(arguments, "secret"));
+  for (const auto& [id, directory] : secrets)
+    given.bindings.secrets.emplace(id, HostPath(directory));
+  TRY_ASSIGN(const auto volumes, pairs_of(arguments, "volume"));
+  for (const auto& [name, text] : volumes) given.volumes.emplace(name, read_volume(text));
+  TRY_ASSIGN(given.images, pairs_of(arguments, "image"));
+  TRY_ASSIGN(given.extended, pairs_of(arguments, "extended"));
+  given.image_directory = arguments.value("images").value_or("");
+  if (arguments.has("enforce-required")) given.requests = Requests::kHard;
+  given.user = arguments.value("user").value_or("");
+  given.forbid_root = arguments.has("forbid-root");
+  given.read_only_root = arguments.has("read-only");
+  if (const auto text = arguments.value("restart")) {
+    TRY_ASSIGN(given.restart, read_restart(*text));
+  }
+  if (const auto text = arguments.value("port")) {
+    const auto port = linux::number<std::uint16_t>(*text);
+    if (!port || *port == 0) return refuse("--port {}: must be from 1 to 65535", *text);
+    given.port = *port;
+  }
+  return given;
+}
+
+Result<Workload> read_workload_to_run(const std::string& file) {
+  const std::string name = shown_name(file);
+  TRY_ASSIGN(const std::string text, within(read_document(file), name));
+  Workload workload = read_workload(name, text);
+  for (const std::string& warning : workload.warnings) warn(warning);
+  std::vector<std::string> sentences = workload.problems;
+  for (const Elsewhere& part : workload.pod.elsewhere)
+    sentences.push_back(fmt::format("{}: {}", workload.at(part.place), part.sentence));
+  if (sentences.empty()) return workload;
+  return refuse("{}", fmt::join(sentences, "; "));
+}
+
+Result<std::string> name_for(const Arguments& arguments, const Workload& workload,
+                             const std::string& file) {
+  std::string name = arguments.value("name").value_or(workload.pod.name);
+  if (name.empty()) {
+    name = file.substr(file.rfind('/') + 1);
+    if (const std::size_t dot = name.rfind('.'); dot != 0 && dot != std::string::npos)
+      name.resize(dot);
+    if (file == "-") return refuse("the document names no pod: --name POD does");
+  }
+  TRY(check_pod_name(name));
+  return name;
+}
+
+}  // namespace ocirun::pods::cli

@@ -1,0 +1,149 @@
+#include <array>
+
+#include "bundle/json/writer.hpp"
+#include "linux/base/printable.hpp"
+#include "pods/cli/commands.hpp"
+#include "pods/run/manage.hpp"
+
+namespace ocirun::pods::cli {
+namespace {
+
+constexpr std::array kOptions{
+    Option{"format", "FORMAT", "json, or text (the default)"},
+    kDataOption,
+};
+
+void write_container(bundle::JsonWriter& out, const ContainerRecord& container) {
+  const auto text_or_null = [&](std::string_view key, const std::string& text) {
+    out.key(key);
+    if (text.empty())
+      out.null();
+    else
+      out.value(text);
+  };
+  out.begin_object().member("name", container.name).member("id", container.id);
+  out.member("status", name_of(container.status)).key("pid");
+  container.pid == 0 ? out.null() : out.value(container.pid);
+  out.member("init", container.is_init).member("ready", container.ready);
+  out.member("restarts", container.restarts).key("exitCode");
+  container.exit_code ? out.value(*container.exit_code) : out.null();
+  out.member("oomKilled", container.oom_killed);
+  text_or_null("startedAt", container.started_at);
+  text_or_null("finishedAt", container.finished_at);
+  text_or_null("reason", container.reason);
+  out.end_object();
+}
+
+void write_pod(bundle::JsonWriter& out, const PodView& view) {
+  const PodRecord& record = view.record;
+  out.begin_object().member("name", record.name).member("kind", record.kind);
+  out.member("status", name_of(record.status)).key("supervisor");
+  view.is_supervised ? out.value(record.supervisor.pid) : out.null();
+  out.key("reason");
+  record.reason.empty() ? out.null() : out.value(record.reason);
+  out.member("logDirectory", record.log_directory).key("containers").begin_array();
+  for (const ContainerRecord& container : record.containers) write_container(out, container);
+  out.end_array().end_object();
+}
+
+std::string json_of(const std::vector<PodView>& views, bool is_list) {
+  bundle::JsonWriter out(bundle::JsonWriter::Layout::kIndented);
+  if (is_list) out.begin_array();
+  for (const PodView& view : views) write_pod(out, view);
+  if (is_list) out.end_array();
+  return std::move(out).take() + "\n";
+}
+
+using Row = std::vector<std::string>;
+
+/// Lines with columns as wide as their widest cell; the last column is as long as its texts.
+std::string table(const std::vector<Row>& rows) {
+  std::vector<std::size_t> widths;
+  for (const Row& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (i == widths.size()) widths.push_back(0);
+      widths[i] = std::max(widths[i], row[i].size());
+    }
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i)
+      line += i + 1 == row.size() ? row[i] : fmt::format("{:<{}}  ", row[i], widths[i]);
+    line.resize(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string list_of_pods(const std::vector<PodView>& views) {
+  std::vector<Row> rows{{"POD", "STATUS", "READY", "RESTARTS", "KIND", "REASON"}};
+  for (const PodView& view : views) {
+    std::size_t ready = 0, count = 0, restarts = 0;
+    for (const ContainerRecord& container : view.record.containers) {
+      if (container.is_init) continue;
+      ++count;
+      ready += container.ready ? 1 : 0;
+      restarts += container.restarts;
+    }
+    rows.push_back({view.record.name, std::string(name_of(view.record.status)),
+                    fmt::format("{}/{}", ready, count), fmt::format("{}", restarts),
+                    view.record.kind, linux::in_one_line(view.record.reason)});
+  }
+  return table(rows);
+}
+
+std::string details_of(const PodView& view) {
+  const PodRecord& record = view.record;
+  std::string text = fmt::format("{}: {}, {}", record.name, record.kind, name_of(record.status));
+  if (view.is_supervised) text += fmt::format(", supervised by process {}", record.supervisor.pid);
+  if (!record.reason.empty()) text += fmt::format(": {}", linux::in_one_line(record.reason));
+  std::vector<Row> rows{{"CONTAINER", "STATUS", "READY", "RESTARTS", "PID", "EXIT", "REASON"}};
+  for (const ContainerRecord& container : record.containers)
+    rows.push_back({container.name + (container.is_init ? " (init)" : ""),
+                    std::string(name_of(container.status)),
+                    container.is_init ? "-"
+                    : container.ready ? "yes"
+                                      : "no",
+                    fmt::format("{}", container.restarts),
+                    container.pid == 0 ? "-" : fmt::format("{}", container.pid),
+                    container.exit_code ? fmt::format("{}", *container.exit_code) : "-",
+                    linux::in_one_line(container.reason)});
+  return text + "\n" + table(rows);
+}
+
+Result<int> status(const Arguments& arguments, const Caller&) {
+  TRY_ASSIGN(const bool json, wants_json(arguments));
+  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
+  std::vector<std::string> names = arguments.operands();
+  const bool is_list = names.empty();
+  if (is_list) {
+    TRY_ASSIGN(names, pods.names());
+  }
+  std::vector<PodView> views;
+  for (const std::string& name : names) {
+    auto view = view_pod(pods, name);
+    // Another command may have deleted the pod meanwhile.
+    if (!view && is_list && view.error().number() == ENOENT) continue;
+    if (!view) return std::unexpected(view.error());
+    views.push_back(*std::move(view));
+  }
+  if (json) {
+    TRY(print(json_of(views, is_list || names.size() > 1)));
+  } else if (is_list) {
+    TRY(print(list_of_pods(views)));
+  } else {
+    for (const PodView& view : views) TRY(print(details_of(view)));
+  }
+  return 0;
+}
+
+}  // namespace
+
+const Command kStatus{.name = "status",
+                      .operands = "[POD...]",
+                      .summary = "tell what the containers of pods do; all pods without POD",
+                      .options = kOptions,
+                      .least_operands = 0,
+                      .run = status};
+
+}  // namespace ocirun::pods::cli

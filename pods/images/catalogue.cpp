@@ -1,0 +1,107 @@
+#include "pods/images/catalogue.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "bundle/json/writer.hpp"
+#include "linux/base/directory_entries.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
+#include "pods/images/read_json.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+namespace sys = linux::sys;
+
+constexpr const char* kDirectory = "images";
+constexpr std::string_view kEnding = ".json";
+
+constexpr auto kKnownImage = bundle::exact_fields<KnownImage>(
+    bundle::required("digest", &KnownImage::digest, read_digest),
+    bundle::required("names", &KnownImage::names, bundle::texts),
+    bundle::required("created", &KnownImage::created, bundle::text),
+    bundle::required("layers", &KnownImage::layers, [](bundle::Value at, std::vector<Digest>& out) {
+      if (!at.expect_list()) return false;
+      bool good = true;
+      for (const bundle::Value item : at) {
+        out.emplace_back(Digest::Algorithm::kSha256, "");
+        good = read_digest(item, out.back()) && good;
+      }
+      return good;
+    }));
+
+std::string file_of(const Digest& digest) {
+  return fmt::format("{}-{}{}", digest.algorithm_name(), digest.hex(), kEnding);
+}
+
+Result<UniqueFd> open_directory(const Store& store) {
+  if (auto made = sys::mkdirat(store.fd(), kDirectory, 0700);
+      !made && made.error().number() != EEXIST)
+    return std::unexpected(made.error());
+  return sys::openat(store.fd(), kDirectory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+}
+
+Result<KnownImage> read_image(Fd directory, const std::string& file) {
+  TRY_ASSIGN(const std::string text, linux::read_file(directory, file, kMaxDocument, O_NOFOLLOW));
+  return read_json<KnownImage>(file, text, kKnownImage);
+}
+
+std::string text_of(const KnownImage& image) {
+  bundle::JsonWriter out(bundle::JsonWriter::Layout::kIndented);
+  out.begin_object().member("digest", image.digest.text()).member("names", image.names);
+  out.member("created", image.created).key("layers").begin_array();
+  for (const Digest& layer : image.layers) out.value(layer.text());
+  out.end_array().end_object();
+  return std::move(out).take();
+}
+
+}  // namespace
+
+Result<void> remember(const Store& store, const StoredImage& image, const std::string& name) {
+  TRY_ASSIGN(const UniqueFd directory, open_directory(store));
+  KnownImage known;
+  const std::string file = file_of(image.digest);
+  if (auto earlier = read_image(directory, file)) known = *std::move(earlier);
+  if (std::ranges::find(known.names, name) != known.names.end()) return {};
+  known.digest = image.digest;
+  known.names.push_back(name);
+  known.created = image.config.created;
+  known.layers = chain_ids(image.config.diff_ids);
+  return linux::replace_file(directory, file, text_of(known), 0600);
+}
+
+Result<std::vector<KnownImage>> known_images(const Store& store) {
+  TRY_ASSIGN(const UniqueFd directory, open_directory(store));
+  std::vector<KnownImage> images;
+  TRY(linux::for_each_entry(directory, [&](const char* name, unsigned char) -> Result<void> {
+    if (!std::string_view(name).ends_with(kEnding)) return {};
+    auto image = read_image(directory, name);
+    if (image && !image->names.empty()) images.push_back(*std::move(image));
+    return {};
+  }));
+  std::ranges::sort(images, {}, [](const KnownImage& image) { return image.names.front(); });
+  return images;
+}
+
+Result<std::vector<KnownImage>> prune_images(const Store& store,
+                                             const std::vector<std::string>& keep) {
+  TRY_ASSIGN(std::vector<KnownImage> images, known_images(store));
+  TRY_ASSIGN(const UniqueFd directory, open_directory(store));
+  std::vector<KnownImage> removed;
+  std::vector<Digest> layers;
+  for (KnownImage& image : images) {
+    if (std::ranges::find(keep, image.digest.text()) != keep.end()) {
+      layers.insert(layers.end(), image.layers.begin(), image.layers.end());
+      continue;
+    }
+    TRY(sys::unlinkat(directory, file_of(image.digest).c_str(), 0));
+    removed.push_back(std::move(image));
+  }
+  TRY(store.prune(layers));
+  return removed;
+}
+
+}  // namespace ocirun::pods

@@ -1,0 +1,78 @@
+#include "pods/prepare/files.hpp"
+
+#include <fcntl.h>
+
+#include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+namespace sys = linux::sys;
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+
+Result<UniqueFd> make_directory(Fd above, const char* name) {
+  if (auto made = sys::mkdirat(above, name, 0700); !made && made.error().number() != EEXIST)
+    return std::unexpected(made.error());
+  return sys::openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+}
+
+/// The host's resolv.conf; for a network of the pod's own without servers at 127.x.x.x and ::1.
+Result<std::string> resolver_text(Network network) {
+  TRY_ASSIGN(const UniqueFd etc, sys::open("/etc", O_PATH | O_DIRECTORY));
+  const auto text = linux::read_file(etc, "resolv.conf", kMostBytes);
+  if (!text && text.error().number() == ENOENT) return "";
+  if (!text || network == Network::kHost) return text;
+  std::string kept;
+  for (const std::string_view line : linux::split(*text, '\n')) {
+    const auto words = linux::words(line);
+    const bool is_loopback = words.size() > 1 && words[0] == "nameserver" &&
+                             (words[1].starts_with("127.") || words[1] == "::1");
+    if (!is_loopback && !line.empty()) kept += fmt::format("{}\n", line);
+  }
+  return kept;
+}
+
+}  // namespace
+
+Result<std::vector<BoundPath>> write_config_files(const Container& container, const Given& given,
+                                                  Fd directory, const std::string& path) {
+  std::vector<BoundPath> bound;
+  if (container.config_files.empty()) return bound;
+  TRY_ASSIGN(const UniqueFd files, make_directory(directory, "files"));
+  for (std::size_t i = 0; i < container.config_files.size(); ++i) {
+    const ConfigFile& file = container.config_files[i];
+    const std::string name = fmt::format("{}", i);
+    const std::string& content =
+        file.parameter ? given.bindings.parameters.at(*file.parameter) : *file.value;
+    TRY(linux::replace_file(files, name, content, 0644));
+    bound.push_back({.source = fmt::format("{}/files/{}", path, name),
+                     .destination = file.path,
+                     .read_only = true,
+                     .recursive = false});
+  }
+  return bound;
+}
+
+Result<std::vector<BoundPath>> write_network_files(const std::string& pod_name, Network network,
+                                                   Fd directory, const std::string& path) {
+  TRY_ASSIGN(const UniqueFd etc, make_directory(directory, "etc"));
+  TRY_ASSIGN(const std::string resolver, resolver_text(network));
+  const std::string hosts =
+      fmt::format("127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost\n127.0.1.1\t{}\n", pod_name);
+  const std::pair<const char*, std::string> files[] = {
+      {"hosts", hosts}, {"hostname", pod_name + "\n"}, {"resolv.conf", resolver}};
+  std::vector<BoundPath> bound;
+  for (const auto& [name, content] : files) {
+    TRY(linux::replace_file(etc, name, content, 0644));
+    bound.push_back({.source = fmt::format("{}/etc/{}", path, name),
+                     .destination = fmt::format("/etc/{}", name),
+                     .read_only = false,
+                     .recursive = false});
+  }
+  return bound;
+}
+
+}  // namespace ocirun::pods

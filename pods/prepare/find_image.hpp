@@ -1,0 +1,17 @@
+#pragma once
+
+#include "pods/images/store.hpp"
+#include "pods/prepare/given.hpp"
+
+namespace ocirun::pods {
+
+/// Finds the image of a container, and unpacks into `store` the layers that the store lacks. Looked
+/// at in this order: --image NAME=SOURCE, where NAME is the container's image as the document
+/// writes it, the image's name or the container's; then the layout of --images. SOURCE is the path
+/// of an OCI layout (directory or tar archive) or of an archive of `docker save`; behind a ":" may
+/// follow which image of it; skopeo's words oci:, oci-archive: and docker-archive: may stand in
+/// front. Errors: those of ImageSource and Store::add(); the image is nowhere.
+Result<StoredImage> find_image(const Container& container, const Given& given, const Store& store,
+                               const AddOptions& options);
+
+}  // namespace ocirun::pods

@@ -1,0 +1,135 @@
+#include "pods/prepare/given.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "bundle/json/nearest.hpp"
+#include "linux/base/text.hpp"
+#include "pods/documents/needs.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+/// All containers of a pod, init containers first.
+template <typename Visit>
+void for_each_container(const Pod& pod, Visit visit) {
+  for (const Container& container : pod.init_containers) visit(container);
+  for (const Container& container : pod.containers) visit(container);
+}
+
+/// The names that each option may have for a pod.
+struct Names {
+  std::set<std::string> volumes, parameters, secrets, images, extended;
+};
+
+Names names_for(const Pod& pod) {
+  Names names;
+  for (const Volume& volume : pod.volumes) names.volumes.insert(volume.name);
+  for_each_container(pod, [&](const Container& container) {
+    names.images.insert({container.image, container.image_name, container.name});
+    for (const MountPoint& point : container.mount_points) names.volumes.insert(point.name);
+  });
+  for (const Need& need : needs_of(pod)) {
+    const auto add = [&](std::set<std::string>& to) {
+      to.insert(need.names.begin(), need.names.end());
+    };
+    if (need.gift == Gift::kVolume) add(names.volumes);
+    if (need.gift == Gift::kParameter) add(names.parameters);
+    if (need.gift == Gift::kSecret) add(names.secrets);
+    if (need.gift == Gift::kExtended) add(names.extended);
+  }
+  return names;
+}
+
+/// Whether --param NAME.PROPERTY belongs to a connection of the document.
+bool is_of_connection(const Pod& pod, std::string_view parameter) {
+  return std::ranges::any_of(pod.connections, [&](const Connection& connection) {
+    return connection.sets_variables && parameter.starts_with(connection.name + ".");
+  });
+}
+
+template <typename Value>
+void find_unused(std::string_view option, const std::map<std::string, Value>& given,
+                 const std::set<std::string>& known, std::vector<std::string>& out) {
+  for (const auto& [name, value] : given) {
+    if (known.contains(name)) continue;
+    const std::vector<std::string_view> names(known.begin(), known.end());
+    const std::string_view near = bundle::nearest(name, names);
+    out.push_back(
+        near.empty() ? fmt::format("{} {}: the document names none of this name", option, name)
+                     : fmt::format("{} {}: the document names none of this name (did you mean {}?)",
+                                   option, name, near));
+  }
+}
+
+/// Whether the operator has given what `need` asks for.
+bool is_met(const Given& given, const Need& need) {
+  const auto any = [&](const auto& options) {
+    return std::ranges::any_of(need.names,
+                               [&](const std::string& name) { return options.contains(name); });
+  };
+  switch (need.gift) {
+    case Gift::kSecret:
+      return any(given.bindings.secrets);
+    case Gift::kParameter:
+      return any(given.bindings.parameters);
+    case Gift::kVolume:
+      return any(given.volumes);
+    case Gift::kExtended:
+      return any(given.extended);
+    case Gift::kImage:
+      return any(given.images);
+    case Gift::kCredentials:
+      return true;  // only who fetches the image needs them
+    case Gift::kConnection:
+      return std::ranges::any_of(given.bindings.parameters, [&](const auto& parameter) {
+        return parameter.first.starts_with(need.names.front() + ".");
+      });
+    case Gift::kNone:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<void> replace_parts(const Given& given, Pod& pod) {
+  if (given.restart) pod.restart = *given.restart;
+  if (given.port && pod.kind != Kind::kKnative)
+    return refuse("--port: only a Knative document has a port that the platform chooses");
+  for (std::vector<Container>* containers : {&pod.init_containers, &pod.containers})
+    for (Container& container : *containers) {
+      if (!given.user.empty()) {
+        std::string_view group = given.user;
+        container.user = linux::cut(group, ':');
+        container.group = group;
+      }
+      if (given.forbid_root) container.forbid_root = true;
+      if (given.read_only_root) container.read_only_root = true;
+    }
+  if (given.port)
+    for (Container& container : pod.containers)
+      if (!container.ports.empty()) container.ports.front().number = *given.port;
+  return {};
+}
+
+Result<void> check_given(const Given& given, const Workload& workload) {
+  std::vector<std::string> sentences;
+  for (const Need& need : needs_of(workload.pod))
+    if (!is_met(given, need))
+      sentences.push_back(fmt::format("{}: {}", workload.at(need.place), need.sentence));
+  Names names = names_for(workload.pod);
+  for (const auto& [name, value] : given.bindings.parameters)
+    if (is_of_connection(workload.pod, name)) names.parameters.insert(name);
+  find_unused("--volume", given.volumes, names.volumes, sentences);
+  find_unused("--param", given.bindings.parameters, names.parameters, sentences);
+  find_unused("--secret", given.bindings.secrets, names.secrets, sentences);
+  find_unused("--image", given.images, names.images, sentences);
+  find_unused("--extended", given.extended, names.extended, sentences);
+  if (sentences.empty()) return {};
+  return refuse("{}", fmt::join(sentences, "; "));
+}
+
+}  // namespace ocirun::pods

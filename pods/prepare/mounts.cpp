@@ -1,0 +1,69 @@
+#include "pods/prepare/mounts.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <functional>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/files/procfs.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+namespace sys = linux::sys;
+
+constexpr std::size_t kMostOptions = 4095;  // mount(2): a page, with its NUL
+
+/// Calls `act` with /proc/self/fd as the working directory: there the name of a descriptor is its
+/// number. mount(2) takes names only, and 500 layers fit into its page of options only so.
+Result<void> among_descriptors(const std::function<Result<void>()>& act) {
+  TRY_ASSIGN(const UniqueFd here, sys::open(".", O_PATH | O_DIRECTORY));
+  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  TRY_ASSIGN(const UniqueFd descriptors, procfs.open_file("self/fd", O_PATH | O_DIRECTORY));
+  TRY(sys::fchdir(descriptors));
+  auto result = act();
+  TRY(sys::fchdir(here));
+  return result;
+}
+
+std::string name_of(Fd descriptor) { return fmt::format("{}", descriptor.value); }
+
+}  // namespace
+
+Result<void> enter_own_mount_namespace() {
+  if (::unshare(CLONE_NEWNS) != 0) return fail(errno, "make a mount namespace for the pod");
+  return within(sys::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr),
+                "keep the pod's mounts out of the host");
+}
+
+Result<void> mount_overlay(std::span<const Fd> layers, Fd upper, Fd work, Fd target) {
+  std::string lower;
+  for (const Fd layer : layers) lower += (lower.empty() ? "" : ":") + name_of(layer);
+  // redirect_dir and metacopy would let an attribute of a layer choose which file is shown.
+  const std::string options =
+      fmt::format("lowerdir={},upperdir={},workdir={},redirect_dir=nofollow,metacopy=off", lower,
+                  name_of(upper), name_of(work));
+  if (options.size() > kMostOptions) return fail(E2BIG, "{} layers", layers.size());
+  return among_descriptors([&] {
+    return sys::mount("overlay", name_of(target).c_str(), "overlay", 0, options.c_str());
+  });
+}
+
+Result<void> mount_memory(Fd target, const std::string& options) {
+  return among_descriptors([&] {
+    return sys::mount("tmpfs", name_of(target).c_str(), "tmpfs", MS_NOSUID | MS_NODEV,
+                      options.c_str());
+  });
+}
+
+Result<void> unmount_at(const std::string& path) {
+  auto unmounted = sys::unmount(path.c_str(), sys::kDetach);
+  if (!unmounted && (unmounted.error().number() == EINVAL || unmounted.error().number() == ENOENT))
+    return {};
+  return unmounted;
+}
+
+}  // namespace ocirun::pods

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
+
+namespace ocirun::pods {
+
+/// Gives the calling process a mount namespace of its own, in which the pod's root filesystems and
+/// volumes are mounted: they are gone with the last process of the pod, whoever is killed. Mounts
+/// of the host still appear in it. The caller must have a single thread. Errors: EPERM.
+Result<void> enter_own_mount_namespace();
+
+/// Mounts on the directory `target` an overlay of `layers` (the nearest first) with the writable
+/// layer `upper`; `work` must be on the same filesystem. Errors: EINVAL, EPERM, ENODEV …: no
+/// overlay can be had here; E2BIG: too many layers.
+Result<void> mount_overlay(std::span<const Fd> layers, Fd upper, Fd work, Fd target);
+
+/// Mounts a tmpfs on the directory `target`. `options`: "mode=0755,size=1024".
+Result<void> mount_memory(Fd target, const std::string& options);
+
+/// Detaches the topmost mount at the directory `path`. A path at which nothing is mounted is no
+/// error.
+Result<void> unmount_at(const std::string& path);
+
+}  // namespace ocirun::pods

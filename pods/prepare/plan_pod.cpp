@@ -1,0 +1,56 @@
+#include "pods/prepare/plan_pod.hpp"
+
+#include <fcntl.h>
+
+#include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/files/safe_dir.hpp"
+#include "pods/images/remove_tree.hpp"
+#include "pods/prepare/find_image.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+namespace sys = linux::sys;
+
+Result<void> write_bundles(const Workload& workload, const Given& given, const HostPath& data,
+                           const std::string& name, const Site& site) {
+  TRY_ASSIGN(const Store store, Store::open(HostPath(data.string() + "/images")));
+  TRY_ASSIGN(const Volumes volumes, prepare_volumes(workload, given, site, MemoryVolumes::kOnDisk));
+  TRY_ASSIGN(const std::vector<BoundPath> files,
+             write_network_files(name, Network::kOwn, site.fd, site.path));
+  const Surroundings surroundings{
+      .shared = {}, .hostname = name, .root = RootKind::kCopy, .cgroups_path = {}};
+  for (const auto* containers : {&workload.pod.init_containers, &workload.pod.containers})
+    for (const Container& container : *containers) {
+      auto image = find_image(container, given, store, {});
+      if (!image)
+        return std::unexpected(image.error().within(fmt::format(
+            "{}: container \"{}\"", workload.at(container.image_place), container.name)));
+      TRY(prepare_container(workload, container, given, store, *image, volumes, site, surroundings,
+                            files));
+    }
+  return {};
+}
+
+}  // namespace
+
+Result<void> plan_pod(const Workload& workload, const Given& given, const HostPath& data,
+                      const std::string& name, const HostPath& out) {
+  TRY_ASSIGN(const UniqueFd parent, linux::open_parent(out));
+  TRY_ASSIGN(const auto split, linux::SafeDir::split(RootfsPath(out.string())));
+  const std::string& last = split.second;
+  if (auto made = sys::mkdirat(parent, last.c_str(), 0700); !made) {
+    if (made.error().number() != EEXIST) return std::unexpected(made.error());
+    return refuse("{} exists: the bundles are written into a new directory", out.string());
+  }
+  auto written = [&]() -> Result<void> {
+    TRY_ASSIGN(const UniqueFd directory,
+               sys::openat(parent, last.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    return write_bundles(workload, given, data, name, {.fd = directory, .path = out.string()});
+  }();
+  if (!written) static_cast<void>(remove_tree(parent, last.c_str()));
+  return written;
+}
+
+}  // namespace ocirun::pods

@@ -1,0 +1,147 @@
+#include "pods/prepare/prepare.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+
+#include "linux/base/file_io.hpp"
+#include "linux/base/signal_names.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
+#include "pods/images/merge_layers.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+namespace sys = linux::sys;
+
+/// Whether a mount of the plan covers the directory `path` or one above it.
+bool is_covered(const BundlePlan& plan, const std::string& path) {
+  const auto covers = [&](const std::string& destination) {
+    return path == destination ||
+           (path.starts_with(destination) && path[destination.size()] == '/');
+  };
+  return std::ranges::any_of(plan.bound,
+                             [&](const BoundPath& bound) { return covers(bound.destination); }) ||
+         std::ranges::any_of(plan.in_memory, [&](const MemoryDirectory& memory) {
+           return covers(memory.destination);
+         });
+}
+
+/// Makes a directory for a volume that the image declares, with what the image has there
+/// (conversion.md, Config.Volumes).
+Result<BoundPath> make_image_volume(const linux::SafeDir& root, const std::string& path,
+                                    std::size_t index, Fd directory, const std::string& bundle) {
+  const std::string name = fmt::format("volume{}", index);
+  TRY(sys::mkdirat(directory, name.c_str(), 0755));
+  TRY_ASSIGN(const UniqueFd made,
+             sys::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  const auto there = root.open(RootfsPath(path), O_RDONLY | O_DIRECTORY);
+  if (there) {
+    TRY_ASSIGN(const struct stat info, sys::fstat(*there));
+    TRY(copy_tree(*there, made, {}));
+    TRY(sys::fchown(made, info.st_uid, info.st_gid));
+    TRY(sys::fchmod(made, info.st_mode & 07777));
+  } else if (!is_missing(there)) {
+    return std::unexpected(there.error());
+  }
+  return BoundPath{.source = fmt::format("{}/{}", bundle, name),
+                   .destination = path,
+                   .read_only = false,
+                   .recursive = false};
+}
+
+/// KN-7, KN-8: /tmp and /var/log can be written to, whatever the image and the root are.
+void add_contract_directories(const Pod& pod, BundlePlan& plan) {
+  if (pod.kind != Kind::kKnative) return;
+  for (const auto& [path, mode] : {std::pair{"/tmp", mode_t{01777}}, {"/var/log", mode_t{0777}}})
+    if (!is_covered(plan, path))
+      plan.in_memory.push_back({.destination = path, .mode = mode, .most_bytes = {}});
+}
+
+Result<BundlePlan> plan_bundle(const Workload& workload, const Container& container,
+                               const Given& given, const StoredImage& image, const Volumes& volumes,
+                               const Surroundings& surroundings,
+                               const std::vector<BoundPath>& network_files, const Root& root,
+                               Fd directory, const std::string& bundle) {
+  TRY_ASSIGN(const linux::SafeDir tree, linux::SafeDir::open_root(HostPath(root.path())));
+  BundlePlan plan;
+  TRY_ASSIGN(plan.launch,
+             merge_launch(workload.pod, container, image.config, given.bindings, tree));
+  plan.root = "rootfs";
+  plan.read_only_root = container.read_only_root;
+  TRY_ASSIGN(plan.bound, mounts_of(container, workload, given, volumes));
+  TRY_ASSIGN(const std::vector<BoundPath> files,
+             write_config_files(container, given, directory, bundle));
+  plan.bound.insert(plan.bound.end(), files.begin(), files.end());
+  for (const BoundPath& file : network_files)
+    if (!is_covered(plan, file.destination)) plan.bound.push_back(file);
+  for (std::size_t i = 0; i < plan.launch.volumes.size(); ++i) {
+    const std::string& path = plan.launch.volumes[i];
+    if (is_covered(plan, path)) continue;
+    TRY_ASSIGN(BoundPath volume, within(make_image_volume(tree, path, i, directory, bundle),
+                                        fmt::format("the image's volume {}", path)));
+    plan.bound.push_back(std::move(volume));
+  }
+  add_contract_directories(workload.pod, plan);
+  plan.shared = surroundings.shared;
+  plan.hostname = surroundings.hostname;
+  if (surroundings.cgroups_path) plan.cgroups_path = surroundings.cgroups_path(container.name);
+  plan.resources = container.resources;
+  plan.requests = given.requests;
+  plan.security = container.security;
+  return plan;
+}
+
+Result<int> stop_signal_of(const Launch& launch) {
+  if (launch.stop_signal.empty()) return SIGTERM;
+  return within(linux::parse_signal(launch.stop_signal), "the image's StopSignal");
+}
+
+std::vector<std::string> warnings_for(const Container& container, const Launch& launch) {
+  std::vector<std::string> warnings;
+  for (const std::string& label : launch.left_out_labels)
+    warnings.push_back(
+        fmt::format("{}: the image's label \"{}\" is left out, because a runtime would obey it",
+                    container.name, label));
+  return warnings;
+}
+
+}  // namespace
+
+Result<ReadyContainer> prepare_container(const Workload& workload, const Container& container,
+                                         const Given& given, const Store& store,
+                                         const StoredImage& image, const Volumes& volumes,
+                                         const Site& site, const Surroundings& surroundings,
+                                         const std::vector<BoundPath>& network_files) {
+  const std::string bundle = fmt::format("{}/{}", site.path, container.name);
+  auto prepared = [&]() -> Result<ReadyContainer> {
+    TRY(sys::mkdirat(site.fd, container.name.c_str(), 0711));
+    TRY_ASSIGN(const UniqueFd made,
+               sys::openat(site.fd, container.name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    TRY_ASSIGN(UniqueFd kept, sys::openat(made, ".", O_RDONLY | O_DIRECTORY));
+    TRY_ASSIGN(Root root, Root::open(store, image, std::move(kept), bundle));
+    TRY(root.make(surroundings.root));
+    auto planned = plan_bundle(workload, container, given, image, volumes, surroundings,
+                               network_files, root, made, bundle);
+    if (!planned) {
+      if (surroundings.root == RootKind::kOverlay) static_cast<void>(root.unmount());
+      return std::unexpected(planned.error());
+    }
+    TRY_ASSIGN(const std::string text, config_text(*planned));
+    TRY(linux::replace_file(made, "config.json", text, 0600));
+    TRY_ASSIGN(const int signal, stop_signal_of(planned->launch));
+    return ReadyContainer{.container = &container,
+                          .is_init = false,
+                          .bundle = bundle,
+                          .root = std::move(root),
+                          .stop_signal = signal,
+                          .warnings = warnings_for(container, planned->launch)};
+  }();
+  return within(std::move(prepared),
+                fmt::format("{}: container \"{}\"", workload.at(container.place), container.name));
+}
+
+}  // namespace ocirun::pods

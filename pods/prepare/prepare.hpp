@@ -1,0 +1,40 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "pods/prepare/files.hpp"
+#include "pods/prepare/root.hpp"
+#include "pods/prepare/volumes.hpp"
+
+namespace ocirun::pods {
+
+/// Where the containers of a pod are put by who runs them.
+struct Surroundings {
+  SharedNamespaces shared;
+  std::string hostname;  // where the containers share no uts namespace
+  RootKind root = RootKind::kOverlay;
+  /// The cgroup of a container; empty: the runtime chooses.
+  std::function<std::string(const std::string& container)> cgroups_path;
+};
+
+/// A container whose bundle is ready.
+struct ReadyContainer {
+  const Container* container = nullptr;  // of the workload
+  bool is_init = false;
+  std::string bundle;  // the path of its directory
+  Root root;
+  int stop_signal = 0;
+  std::vector<std::string> warnings;
+};
+
+/// Makes the bundle of one container in `site`/NAME: the root filesystem, its
+/// config files, its volumes, config.json. Errors name the container.
+Result<ReadyContainer> prepare_container(const Workload& workload, const Container& container,
+                                         const Given& given, const Store& store,
+                                         const StoredImage& image, const Volumes& volumes,
+                                         const Site& site, const Surroundings& surroundings,
+                                         const std::vector<BoundPath>& network_files);
+
+}  // namespace ocirun::pods

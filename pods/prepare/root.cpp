@@ -1,0 +1,90 @@
+#include "pods/prepare/root.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "linux/base/syscalls.hpp"
+#include "pods/images/merge_layers.hpp"
+#include "pods/images/remove_tree.hpp"
+#include "pods/prepare/mounts.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+namespace sys = linux::sys;
+
+constexpr const char* kRoot = "rootfs";
+constexpr const char* kUpper = "upper";
+constexpr const char* kWork = "work";
+
+/// Whether an overlay cannot be had at all, or not over this filesystem: then a copy is made.
+bool wants_copy(const Error& error) {
+  switch (error.number()) {
+    case EINVAL:      // the filesystem of `upper` cannot be one
+    case ENODEV:      // the kernel has no overlayfs
+    case EPERM:       // a user namespace before Linux 5.11
+    case EOPNOTSUPP:  // no extended attributes
+    case E2BIG:       // too many layers
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Result<Root> Root::open(const Store& store, const StoredImage& image, UniqueFd directory,
+                        std::string path) {
+  std::vector<UniqueFd> layers;
+  for (const StoredLayer& layer : image.layers) {
+    TRY_ASSIGN(UniqueFd opened, store.open_layer(layer));
+    layers.push_back(std::move(opened));
+  }
+  return Root(std::move(directory), std::move(path), std::move(layers));
+}
+
+Result<UniqueFd> Root::make_empty(const char* name) const {
+  TRY(remove_tree(directory_, name));
+  TRY(sys::mkdirat(directory_, name, 0755));
+  return sys::openat(directory_, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+}
+
+Result<void> Root::mount() const {
+  TRY_ASSIGN(const UniqueFd target, make_empty(kRoot));
+  TRY_ASSIGN(const UniqueFd upper, make_empty(kUpper));
+  TRY_ASSIGN(const UniqueFd work, make_empty(kWork));
+  std::vector<Fd> nearest_first(layers_.rbegin(), layers_.rend());
+  // The root directory of the overlay is `upper` itself, which must look as the image's does.
+  TRY_ASSIGN(const UniqueFd base, sys::openat(layers_.back(), ".", O_RDONLY | O_DIRECTORY));
+  TRY_ASSIGN(const struct stat info, sys::fstat(base));
+  TRY(sys::fchown(upper, info.st_uid, info.st_gid));
+  TRY(sys::fchmod(upper, info.st_mode & 07777));
+  return mount_overlay(nearest_first, upper, work, target);
+}
+
+Result<void> Root::copy() const {
+  TRY(remove_tree(directory_, kUpper));
+  TRY(remove_tree(directory_, kWork));
+  TRY_ASSIGN(const UniqueFd target, make_empty(kRoot));
+  const std::vector<Fd> layers(layers_.begin(), layers_.end());
+  return merge_layers(layers, OpaqueMark::kTrusted, target, {});
+}
+
+Result<RootKind> Root::make(RootKind wanted) {
+  if (wanted == RootKind::kOverlay) TRY(unmount());
+  if (wanted == RootKind::kOverlay && !layers_.empty()) {
+    const auto mounted = mount();
+    if (mounted) return RootKind::kOverlay;
+    if (!wants_copy(mounted.error()))
+      return std::unexpected(Error(mounted.error()).within("mount the root filesystem"));
+  }
+  TRY(within(copy(), "copy the root filesystem"));
+  return RootKind::kCopy;
+}
+
+Result<void> Root::unmount() const { return unmount_at(path()); }
+
+}  // namespace ocirun::pods

@@ -1,0 +1,108 @@
+// ocirun-probe: asks a port of the network namespace that it is executed in, once. The only program
+// that loads libcurl. Command lines:
+//   ocirun-probe tcp PORT
+//   ocirun-probe http PORT PATH [HEADER...]
+//   ocirun-probe https PORT PATH [HEADER...]
+// Exit status 0: the answer is a success; 1: it is not, and stderr has the reason. The caller
+// limits the time.
+
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "linux/base/file_io.hpp"
+#include "linux/base/printable.hpp"
+#include "linux/base/text.hpp"
+#include "linux/base/unique_fd.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+/// Connects to the port at a loopback address.
+Result<void> connect_to(const sockaddr* address, socklen_t size, int family) {
+  const UniqueFd socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket) return fail(errno, "make a socket");
+  if (::connect(socket.get(), address, size) != 0) return fail(errno, "connect");
+  return {};
+}
+
+Result<void> ask_tcp(std::uint16_t port) {
+  sockaddr_in four{};
+  four.sin_family = AF_INET;
+  four.sin_port = htons(port);
+  four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  auto first = connect_to(reinterpret_cast<const sockaddr*>(&four), sizeof four, AF_INET);
+  if (first) return first;
+  sockaddr_in6 six{};
+  six.sin6_family = AF_INET6;
+  six.sin6_port = htons(port);
+  six.sin6_addr = in6addr_loopback;
+  if (connect_to(reinterpret_cast<const sockaddr*>(&six), sizeof six, AF_INET6)) return {};
+  return within(std::move(first), fmt::format("TCP port {}", port));
+}
+
+std::size_t forget(char*, std::size_t, std::size_t count, void*) { return count; }
+
+/// A GET request. Redirections are not followed, and count as success, as in Kubernetes; nor is the
+/// certificate of a container verified, which nobody has signed for "localhost".
+Result<void> ask_http(std::string_view scheme, std::uint16_t port, const std::string& path,
+                      std::span<const std::string> headers) {
+  const std::string url =
+      fmt::format("{}://localhost:{}{}{}", scheme, port, path.starts_with('/') ? "" : "/", path);
+  if (::curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) return refuse("libcurl does not start");
+  const std::unique_ptr<CURL, decltype(&::curl_easy_cleanup)> curl(::curl_easy_init(),
+                                                                   ::curl_easy_cleanup);
+  if (!curl) return refuse("libcurl does not start");
+  curl_slist* list = nullptr;
+  for (const std::string& header : headers) list = ::curl_slist_append(list, header.c_str());
+  const std::unique_ptr<curl_slist, decltype(&::curl_slist_free_all)> kept(list,
+                                                                           ::curl_slist_free_all);
+  char reason[CURL_ERROR_SIZE] = "";
+  ::curl_easy_setopt(curl.get(), CURLOPT_URL, url.c_str());
+  ::curl_easy_setopt(curl.get(), CURLOPT_PROTOCOLS_STR, "http,https");
+  ::curl_easy_setopt(curl.get(), CURLOPT_PROXY, "");
+  ::curl_easy_setopt(curl.get(), CURLOPT_USERAGENT, "ocirun-probe");
+  ::curl_easy_setopt(curl.get(), CURLOPT_HTTPHEADER, list);
+  ::curl_easy_setopt(curl.get(), CURLOPT_SSL_VERIFYPEER, 0L);
+  ::curl_easy_setopt(curl.get(), CURLOPT_SSL_VERIFYHOST, 0L);
+  ::curl_easy_setopt(curl.get(), CURLOPT_WRITEFUNCTION, forget);
+  ::curl_easy_setopt(curl.get(), CURLOPT_PATH_AS_IS, 1L);
+  ::curl_easy_setopt(curl.get(), CURLOPT_NOSIGNAL, 1L);
+  ::curl_easy_setopt(curl.get(), CURLOPT_ERRORBUFFER, reason);
+  const CURLcode code = ::curl_easy_perform(curl.get());
+  if (code != CURLE_OK)
+    return refuse("{}: {}", url, reason[0] == '\0' ? ::curl_easy_strerror(code) : reason);
+  long status = 0;
+  ::curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);
+  if (status >= 200 && status < 400) return {};
+  return refuse("{}: status {}, expected 200 to 399", url, status);
+}
+
+Result<void> run(std::span<const std::string> words) {
+  const auto port = words.size() < 2 ? std::nullopt : linux::number<std::uint16_t>(words[1]);
+  if (!port) return refuse("ocirun-probe is a part of ocirun and not for use by hand");
+  if (words[0] == "tcp") return ask_tcp(*port);
+  return ask_http(words[0], *port, words.size() < 3 ? "/" : words[2],
+                  words.size() < 4 ? std::span<const std::string>() : words.subspan(3));
+}
+
+}  // namespace
+}  // namespace ocirun::pods
+
+int main(int argc, char** argv) {
+  using namespace ocirun;
+  const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  const auto asked = pods::run(words);
+  if (asked) return 0;
+  static_cast<void>(
+      linux::write_all(Fd{STDERR_FILENO}, linux::in_one_line(asked.error().message()) + "\n"));
+  return 1;
+}

@@ -1,0 +1,176 @@
+#include "pods/run/container_run.hpp"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "pods/run/pod_cgroup.hpp"
+#include "pods/run/present.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+/// The exit status as shells tell it.
+int exit_code_of(int status) {
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace
+
+ContainerRun::ContainerRun(ReadyContainer ready, ContainerOutput output, ContainerRecord& record,
+                           PodServices& services)
+    : ready_(std::move(ready)),
+      output_(std::move(output)),
+      record_(record),
+      services_(services),
+      health_(*ready_.container, services.runtime, record.id, services.network) {}
+
+Result<void> ContainerRun::create() {
+  auto created = [&]() -> Result<void> {
+    TRY_ASSIGN(const Streams streams, output_.open());
+    const auto pid = services_.runtime.create(record_.id, ready_.bundle, streams);
+    output_.close_writers();
+    if (!pid) {
+      const std::string said = output_.take_error();
+      return refuse("{}{}{}", pid.error().message(), said.empty() ? "" : ": ", said);
+    }
+    record_.pid = *pid;
+    return {};
+  }();
+  if (!created)
+    return std::unexpected(created.error().within(fmt::format("container \"{}\"", record_.name)));
+  phase_ = Phase::kCreated;
+  services_.events.add("created", record_.name);
+  return {};
+}
+
+Result<void> ContainerRun::start() {
+  if (auto started = services_.runtime.start(record_.id); !started)
+    return std::unexpected(started.error().within(fmt::format("container \"{}\"", record_.name)));
+  phase_ = Phase::kRunning;
+  started_ = Clock::now();
+  failed_liveness_ = false;
+  record_.status = ContainerStatus::kRunning;
+  record_.started_at = present_text();
+  record_.reason.clear();
+  record_.exit_code.reset();
+  record_.oom_killed = false;
+  if (!ready_.is_init) health_.begin(started_);
+  record_.ready = !ready_.is_init && health_.is_ready();
+  services_.events.add("started", record_.name);
+  return {};
+}
+
+void ContainerRun::stop(Clock::time_point now) {
+  if (phase_ == Phase::kCreated) return kill();  // its program has not run yet
+  if (phase_ != Phase::kRunning) return;
+  phase_ = Phase::kStopping;
+  due_ = now + services_.grace;
+  record_.ready = false;
+  health_.end();
+  services_.events.add("stopping", record_.name);
+  // An error means that the program has just ended, which SIGCHLD tells.
+  static_cast<void>(services_.runtime.kill(record_.id, ready_.stop_signal));
+}
+
+void ContainerRun::kill() {
+  if (phase_ == Phase::kCreated) phase_ = Phase::kStopping;
+  if (!is_up()) return;
+  phase_ = Phase::kStopping;
+  due_ = Clock::time_point::max();
+  health_.end();
+  static_cast<void>(services_.runtime.kill(record_.id, SIGKILL));
+}
+
+void ContainerRun::ended(int status, Clock::time_point now, bool may_restart) {
+  health_.end();
+  record_.exit_code = exit_code_of(status);
+  record_.oom_killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL &&
+                       !services_.cgroup.empty() &&
+                       count_oom_kills(fmt::format("{}/{}", services_.cgroup, record_.name)) != 0;
+  record_.finished_at = present_text();
+  record_.reason = record_.oom_killed ? "was killed because its memory limit was reached"
+                                      : linux::describe_end(status);
+  if (failed_liveness_) record_.reason += " after its liveness probe had failed";
+  record_.pid = 0;
+  record_.ready = false;
+  services_.events.add(record_.oom_killed ? "oom-killed" : "exited", record_.name, record_.reason);
+  remove();
+  output_.finish();
+  if (!ready_.is_init && may_restart && wants_restart(*record_.exit_code)) {
+    phase_ = Phase::kWaiting;
+    record_.status = ContainerStatus::kWaiting;
+    const auto wait = backoff_.after_run_of(now - started_);
+    due_ = now + wait;
+    return;
+  }
+  phase_ = Phase::kDone;
+  due_ = Clock::time_point::max();
+  record_.status = ContainerStatus::kExited;
+}
+
+bool ContainerRun::wants_restart(int exit_code) const {
+  return services_.restart == Restart::kAlways ||
+         (services_.restart == Restart::kOnFailure && exit_code != 0);
+}
+
+Result<void> ContainerRun::run_again() {
+  ++record_.restarts;
+  TRY(ready_.root.make());
+  TRY(create());
+  return start();
+}
+
+void ContainerRun::tick(Clock::time_point now) {
+  if (phase_ == Phase::kStopping && now >= due_) {
+    services_.events.add("killing", record_.name, "it did not end within the grace period");
+    return kill();
+  }
+  if (phase_ == Phase::kWaiting && now >= due_) {
+    const auto again = run_again();
+    if (again) return;
+    remove();
+    record_.pid = 0;
+    record_.status = ContainerStatus::kWaiting;
+    record_.reason = again.error().message();
+    services_.events.add("failed", record_.name, record_.reason);
+    phase_ = Phase::kWaiting;
+    due_ = now + backoff_.after_run_of({});
+    return;
+  }
+  if (phase_ == Phase::kRunning && !ready_.is_init) act_on(health_.tick(now), now);
+}
+
+void ContainerRun::act_on(const Health::Verdict& verdict, Clock::time_point now) {
+  if (record_.ready != health_.is_ready()) {
+    record_.ready = health_.is_ready();
+    record_.reason = record_.ready ? "" : verdict.reason;
+    services_.events.add(record_.ready ? "ready" : "not-ready", record_.name, verdict.reason);
+  } else if (!record_.ready && !verdict.reason.empty()) {
+    record_.reason = verdict.reason;
+  }
+  if (!verdict.must_restart) return;
+  services_.events.add("unhealthy", record_.name, verdict.reason);
+  failed_liveness_ = true;
+  stop(now);
+}
+
+Clock::time_point ContainerRun::next() const {
+  if (phase_ == Phase::kStopping || phase_ == Phase::kWaiting) return due_;
+  if (phase_ == Phase::kRunning) return health_.next();
+  return Clock::time_point::max();
+}
+
+void ContainerRun::give_up() {
+  if (phase_ != Phase::kWaiting && phase_ != Phase::kNew) return;
+  if (phase_ == Phase::kWaiting) record_.status = ContainerStatus::kExited;
+  phase_ = Phase::kDone;
+  due_ = Clock::time_point::max();
+}
+
+void ContainerRun::remove() {
+  if (services_.runtime.has(record_.id)) static_cast<void>(services_.runtime.remove(record_.id));
+}
+
+}  // namespace ocirun::pods

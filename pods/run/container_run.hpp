@@ -1,0 +1,87 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "pods/prepare/prepare.hpp"
+#include "pods/run/backoff.hpp"
+#include "pods/run/event_log.hpp"
+#include "pods/run/health.hpp"
+#include "pods/run/output.hpp"
+#include "pods/run/runtime.hpp"
+#include "pods/state/record.hpp"
+
+namespace ocirun::pods {
+
+using Clock = std::chrono::steady_clock;
+
+/// What the containers of a pod have in common.
+struct PodServices {
+  const Runtime& runtime;
+  EventLog& events;
+  Restart restart = Restart::kAlways;
+  std::chrono::seconds grace{30};
+  UniqueFd network;    // the pod's network namespace, for probes; empty: the host's
+  std::string cgroup;  // of the pod; "": unknown
+};
+
+/// One container of a pod while its supervisor runs: its program, output, probes, restarts.
+class ContainerRun {
+ public:
+  ContainerRun(ReadyContainer ready, ContainerOutput output, ContainerRecord& record,
+               PodServices& services);
+
+  /// Creates the container, whose program does not run yet. Errors: the runtime's own words.
+  Result<void> create();
+  /// Starts the program.
+  Result<void> start();
+  /// Asks the program to end: the image's stop signal now, SIGKILL after the grace period.
+  void stop(Clock::time_point now);
+  /// Kills the program.
+  void kill();
+
+  int pid() const { return record_.pid; }
+  /// Called when the program has ended; `status` is that of waitpid(2). Removes the container. It
+  /// is started again later if the pod's rule says so and `may_restart`.
+  void ended(int status, Clock::time_point now, bool may_restart);
+
+  /// Whether the container has ended and will not be started again.
+  bool is_done() const { return phase_ == Phase::kDone; }
+  bool is_up() const { return phase_ == Phase::kRunning || phase_ == Phase::kStopping; }
+
+  /// Does what is due at `now`: probes, SIGKILL, a restart.
+  void tick(Clock::time_point now);
+  /// When tick() has something to do next.
+  Clock::time_point next() const;
+
+  ContainerOutput& output() { return output_; }
+  Health& health() { return health_; }
+  const ContainerRecord& record() const { return record_; }
+  const ReadyContainer& ready() const { return ready_; }
+
+  /// Gives up a restart that is due later.
+  void give_up();
+  /// Removes the container and its mounts, whatever its state.
+  void remove();
+
+ private:
+  enum class Phase : std::uint8_t { kNew, kCreated, kRunning, kStopping, kWaiting, kDone };
+
+  void act_on(const Health::Verdict& verdict, Clock::time_point now);
+  Result<void> run_again();
+  bool wants_restart(int exit_code) const;
+
+  ReadyContainer ready_;
+  ContainerOutput output_;
+  ContainerRecord& record_;
+  PodServices& services_;
+  Health health_;
+  Backoff backoff_;
+  Phase phase_ = Phase::kNew;
+  Clock::time_point started_, due_ = Clock::time_point::max();
+  bool failed_liveness_ = false;
+};
+
+}  // namespace ocirun::pods

@@ -1,0 +1,28 @@
+#include "pods/run/event_log.hpp"
+
+#include <fcntl.h>
+
+#include "bundle/json/writer.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
+#include "pods/run/present.hpp"
+
+namespace ocirun::pods {
+
+Result<EventLog> EventLog::open(Fd directory, std::string pod) {
+  TRY_ASSIGN(UniqueFd file, linux::sys::openat(directory, kFile,
+                                               O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0600));
+  return EventLog(std::move(file), std::move(pod));
+}
+
+void EventLog::add(std::string_view event, std::string_view container, std::string_view detail) {
+  bundle::JsonWriter out(bundle::JsonWriter::Layout::kOneLine);
+  out.begin_object().member("time", present_text()).member("pod", pod_);
+  if (!container.empty()) out.member("container", container);
+  out.member("event", event);
+  if (!detail.empty()) out.member("detail", detail);
+  out.end_object();
+  static_cast<void>(linux::write_all(file_, std::move(out).take() + "\n"));
+}
+
+}  // namespace ocirun::pods

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
+
+namespace ocirun::pods {
+
+/// The file events.jsonl of a pod: what has happened to the pod and its containers, a JSON object
+/// in each line. What cannot be written is left out: a full disk must not end a pod.
+class EventLog {
+ public:
+  static constexpr const char* kFile = "events.jsonl";
+
+  /// `directory` is the pod's.
+  static Result<EventLog> open(Fd directory, std::string pod);
+
+  /// `event`: "created", "started", "exited" … `container`: "" for the pod itself. `detail`: a
+  /// sentence, or "".
+  void add(std::string_view event, std::string_view container = "", std::string_view detail = "");
+
+ private:
+  EventLog(UniqueFd file, std::string pod) : file_(std::move(file)), pod_(std::move(pod)) {}
+  UniqueFd file_;
+  std::string pod_;
+};
+
+}  // namespace ocirun::pods

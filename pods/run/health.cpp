@@ -1,0 +1,125 @@
+#include "pods/run/health.hpp"
+
+#include <algorithm>
+#include <variant>
+
+namespace ocirun::pods {
+
+Health::Health(const Container& container, const Runtime& runtime, std::string id, Fd network)
+    : runtime_(runtime), id_(std::move(id)), network_(network) {
+  const auto make = [](const std::optional<Probe>& probe, bool is_good) -> std::optional<Question> {
+    if (!probe) return std::nullopt;
+    return Question{
+        .probe = *probe, .tally = Tally(*probe, is_good), .asked = {}, .answer = {}, .give_up = {}};
+  };
+  startup_ = make(container.startup, false);
+  liveness_ = make(container.liveness, true);
+  readiness_ = make(container.readiness, false);
+}
+
+void Health::begin(Clock::time_point now) {
+  has_begun_ = true;
+  if (startup_) startup_->tally.begin(now, false);
+  if (liveness_) liveness_->tally.begin(now, true);
+  if (readiness_) readiness_->tally.begin(now, false);
+}
+
+void Health::end() {
+  has_begun_ = false;
+  for (auto* question : {&startup_, &liveness_, &readiness_})
+    if (*question) {
+      if ((*question)->asked) abandon(*(*question)->asked);
+      (*question)->asked.reset();
+      (*question)->answer.reset();
+    }
+}
+
+std::vector<std::string> Health::command_of(const Probe& probe) const {
+  const auto* exec = std::get_if<ExecProbe>(&probe.question);
+  return exec == nullptr ? std::vector<std::string>() : runtime_.exec_command(id_, exec->command);
+}
+
+void Health::ask(Question& question, Clock::time_point now) {
+  question.tally.asked(now);
+  auto asked = pods::ask(question.probe, network_, command_of(question.probe));
+  if (!asked) {
+    question.answer = Answer{.is_success = false, .reason = asked.error().message()};
+    return;
+  }
+  question.asked = *std::move(asked);
+  question.give_up = now + question.probe.timeout;
+}
+
+Health::Verdict Health::tick(Clock::time_point now) {
+  Verdict verdict;
+  if (!has_begun_) return verdict;
+  const auto work = [&](std::optional<Question>& question, std::string_view name) {
+    if (!question) return;
+    if (question->asked && now >= question->give_up) {
+      abandon(*question->asked);
+      question->asked.reset();
+      question->answer =
+          Answer{.is_success = false,
+                 .reason = fmt::format("no answer within {} s", question->probe.timeout.count())};
+    }
+    if (question->answer) {
+      question->tally.count(question->answer->is_success);
+      if (!question->answer->is_success)
+        verdict.reason = fmt::format("{} probe: {}", name, question->answer->reason);
+      question->answer.reset();
+    }
+    if (!question->asked && now >= question->tally.next()) ask(*question, now);
+  };
+  // Until the startup probe has succeeded once, the others wait; afterwards it is not asked again.
+  if (startup_ && !startup_->tally.is_good()) {
+    work(startup_, "startup");
+    verdict.must_restart = startup_->tally.has_failed();
+    if (!startup_->tally.is_good()) return verdict;
+    if (liveness_) liveness_->tally.begin(now, true);
+    if (readiness_) readiness_->tally.begin(now, false);
+  }
+  work(readiness_, "readiness");
+  work(liveness_, "liveness");
+  verdict.must_restart = liveness_ && !liveness_->tally.is_good();
+  return verdict;
+}
+
+Health::Clock::time_point Health::next() const {
+  Clock::time_point next = Clock::time_point::max();
+  if (!has_begun_) return next;
+  const auto look = [&](const std::optional<Question>& question) {
+    if (!question) return;
+    if (question->answer) next = Clock::time_point::min();
+    next = std::min(next, question->asked ? question->give_up : question->tally.next());
+  };
+  if (startup_ && !startup_->tally.is_good()) {
+    look(startup_);
+    return next;
+  }
+  look(liveness_);
+  look(readiness_);
+  return next;
+}
+
+void Health::add_wanted(std::vector<pollfd>& watched) const {
+  for (const auto* question : {&startup_, &liveness_, &readiness_})
+    if (*question && (*question)->asked && (*question)->asked->child.pidfd)
+      watched.push_back({(*question)->asked->child.pidfd.get(), POLLIN, 0});
+}
+
+bool Health::collect(int pid, Clock::time_point) {
+  for (auto* question : {&startup_, &liveness_, &readiness_}) {
+    if (!*question || !(*question)->asked || (*question)->asked->child.pid != pid) continue;
+    (*question)->answer = take_answer(*(*question)->asked);
+    (*question)->asked.reset();
+    return true;
+  }
+  return false;
+}
+
+bool Health::is_ready() const {
+  if (!has_begun_ || (startup_ && !startup_->tally.is_good())) return false;
+  return !readiness_ || readiness_->tally.is_good();
+}
+
+}  // namespace ocirun::pods

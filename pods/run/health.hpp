@@ -1,0 +1,67 @@
+#pragma once
+
+#include <poll.h>
+
+#include <array>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pods/documents/container.hpp"
+#include "pods/probes/ask.hpp"
+#include "pods/probes/tally.hpp"
+#include "pods/run/runtime.hpp"
+
+namespace ocirun::pods {
+
+/// The three probes of a container while its program runs.
+class Health {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// `network`: the network namespace in which ports are asked; -1: the caller's.
+  Health(const Container& container, const Runtime& runtime, std::string id, Fd network);
+
+  /// The program has been started, or has ended.
+  void begin(Clock::time_point now);
+  void end();
+
+  /// What tick() has found out.
+  struct Verdict {
+    bool must_restart = false;
+    std::string reason;  // of the last failure; "" without one
+  };
+  /// Takes the answers that have come, gives up questions that took too long, and asks what is due.
+  Verdict tick(Clock::time_point now);
+  /// When tick() has something to do next.
+  Clock::time_point next() const;
+  /// Adds the descriptors that tell of an answer.
+  void add_wanted(std::vector<pollfd>& watched) const;
+  /// Whether the process `pid`, which has ended, has asked a question. Takes its answer then, for
+  /// the next tick().
+  bool collect(int pid, Clock::time_point now);
+
+  /// Whether the container can serve: its readiness probe says so, or it has none.
+  bool is_ready() const;
+
+ private:
+  struct Question {
+    Probe probe;
+    Tally tally;
+    std::optional<Asked> asked;
+    std::optional<Answer> answer;
+    Clock::time_point give_up = Clock::time_point::max();
+  };
+
+  std::vector<std::string> command_of(const Probe& probe) const;
+  void ask(Question& question, Clock::time_point now);
+
+  const Runtime& runtime_;
+  std::string id_;
+  Fd network_;
+  std::optional<Question> startup_, liveness_, readiness_;
+  bool has_begun_ = false;
+};
+
+}  // namespace ocirun::pods

@@ -1,0 +1,82 @@
+#include "pods/run/holder.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string_view>
+
+#include "linux/base/file_io.hpp"
+#include "linux/base/pipe.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/network/netlink.hpp"
+#include "linux/process/clone.hpp"
+#include "linux/process/exec.hpp"
+#include "linux/sealed/executable.hpp"
+#include "linux/sealed/own_program.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+constexpr const char* kProgram = "ocirun-hold";
+constexpr std::size_t kMostError = 4096;
+
+Result<void> become(Fd program, const Sharing& sharing, const std::string& hostname) {
+  ::setsid();
+  if (::sethostname(hostname.data(), hostname.size()) != 0) return fail(errno, "set the host name");
+  if (sharing.own_network) TRY(linux::bring_loopback_up());
+  TRY(linux::sys::chdir("/"));
+  linux::reset_signals();
+  TRY_ASSIGN(const UniqueFd nothing, linux::sys::open("/dev/null", O_RDWR));
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    ::dup2(nothing.get(), number);
+  linux::close_descriptors_on_exec(STDERR_FILENO + 1);
+  const linux::ExecArguments arguments({kProgram}, {});
+  ::fexecve(program.value, arguments.argv(), arguments.envp());
+  return fail(errno, "execute {}", kProgram);
+}
+
+}  // namespace
+
+Result<linux::ProcessIdentity> start_holder(const Sharing& sharing, const std::string& hostname) {
+  TRY_ASSIGN(const std::string path, linux::find_own_program(kProgram));
+  TRY_ASSIGN(const UniqueFd file, linux::sys::open(path.c_str(), O_RDONLY));
+  TRY_ASSIGN(const UniqueFd program, linux::copy_sealed(file));
+  std::uint64_t flags = CLONE_NEWIPC | CLONE_NEWUTS;
+  if (sharing.own_network) flags |= CLONE_NEWNET;
+  if (sharing.pids) flags |= CLONE_NEWPID;
+  TRY_ASSIGN(linux::Pipe errors, linux::make_pipe());  // closed by execve(2), or has the error
+  TRY_ASSIGN(linux::Child child,
+             within(linux::clone_process(flags, Fd{-1}, linux::Parentage::kMine),
+                    "make the namespaces of the pod"));
+  if (child.pid == 0) {
+    const auto failed = become(program, sharing, hostname);
+    static_cast<void>(linux::write_all(errors.writer, linux::error_lines(failed.error())));
+    ::_exit(1);
+  }
+  errors.writer.reset();
+  const auto text = linux::sys::read_all(errors.reader, kMostError);
+  if (text && text->empty()) {
+    TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(child.pid));
+    return linux::ProcessIdentity{.pid = child.pid, .start_time = stat.start_time};
+  }
+  linux::kill_child(child);
+  if (!text) return std::unexpected(text.error());
+  return std::unexpected(linux::parse_error_lines(*text, "make the namespaces of the pod"));
+}
+
+SharedNamespaces shared_namespaces(const linux::ProcessIdentity& holder, const Sharing& sharing,
+                                   const std::string& network) {
+  const auto path = [&](std::string_view type) {
+    return fmt::format("/proc/{}/ns/{}", holder.pid, type);
+  };
+  return {.network = sharing.own_network ? path("net") : network,
+          .ipc = path("ipc"),
+          .uts = path("uts"),
+          .pid = sharing.pids ? path("pid") : "",
+          .host_network = !sharing.own_network && network.empty()};
+}
+
+}  // namespace ocirun::pods

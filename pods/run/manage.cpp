@@ -1,0 +1,102 @@
+#include "pods/run/manage.hpp"
+
+#include <cerrno>
+#include <csignal>
+
+#include "linux/base/patience.hpp"
+#include "pods/run/pod_cgroup.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+constexpr std::chrono::seconds kPatienceWithLock{10};
+
+/// The record of a pod; one that says that the start was cut off, if there is no record.
+Result<PodRecord> record_of(const PodDirectory& directory) {
+  auto record = read_record(directory.fd());
+  if (record || record.error().number() != ENOENT) return record;
+  PodRecord empty;
+  empty.name = directory.name();
+  empty.status = PodStatus::kFailed;
+  empty.reason = "its start was cut off";
+  return empty;
+}
+
+Result<void> wait_for_end(const PodRecord& record, std::chrono::seconds patience) {
+  const auto end = linux::ProcessEnd::watch(record.supervisor);
+  if (!end && end.error().number() == ESRCH) return {};
+  if (!end) return std::unexpected(end.error());
+  if (end->comes_within(patience)) return {};
+  return refuse("the pod has not ended within {} s; `ocirun pod delete --force {}` kills it",
+                patience.count(), record.name);
+}
+
+/// Takes the lock of a pod, which its supervisor or another command may be about to release.
+Result<UniqueFd> lock_of(const PodDirectory& directory) {
+  linux::Patience left(kPatienceWithLock);
+  for (;;) {
+    auto lock = directory.lock();
+    if (lock || lock.error().number() != EAGAIN) return lock;
+    if (!left.wait())
+      return refuse("another process starts, stops or deletes the pod \"{}\"", directory.name());
+  }
+}
+
+Result<void> kill_supervisor(const PodRecord& record) {
+  if (!is_supervised(record)) return {};
+  auto sent = linux::send_signal(record.supervisor, SIGKILL);
+  if (!sent && sent.error().number() != ESRCH) return sent;
+  return wait_for_end(record, kPatienceWithLock);
+}
+
+}  // namespace
+
+Result<PodView> view_pod(const PodsDirectory& pods, const std::string& name) {
+  TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
+  TRY_ASSIGN(PodRecord record, record_of(directory));
+  PodView view{.record = std::move(record), .is_supervised = false};
+  view.is_supervised = is_supervised(view.record);
+  const bool should_run =
+      view.record.status == PodStatus::kRunning || view.record.status == PodStatus::kStarting;
+  if (view.is_supervised || !should_run) return view;
+  view.record.status = PodStatus::kFailed;
+  view.record.reason = fmt::format(
+      "its supervisor (process {}) is gone; `ocirun pod delete {}` removes what is left",
+      view.record.supervisor.pid, name);
+  for (ContainerRecord& container : view.record.containers) {
+    container.ready = false;
+    if (container.status != ContainerStatus::kExited) container.reason = "nobody supervises it";
+  }
+  return view;
+}
+
+Result<void> stop_pod(const PodsDirectory& pods, const std::string& name,
+                      std::chrono::seconds patience) {
+  TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
+  TRY_ASSIGN(const PodRecord record, record_of(directory));
+  if (is_supervised(record)) {
+    auto sent = linux::send_signal(record.supervisor, SIGTERM);
+    if (!sent && sent.error().number() != ESRCH) return sent;
+    return wait_for_end(record, patience);
+  }
+  TRY_ASSIGN(const UniqueFd lock, lock_of(directory));
+  TRY(take_down(record));
+  return record_end(directory, record);
+}
+
+Result<void> delete_pod(const PodsDirectory& pods, const std::string& name, Force force) {
+  TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
+  TRY_ASSIGN(const PodRecord record, record_of(directory));
+  if (is_supervised(record) && force == Force::kNo)
+    return refuse("the pod \"{0}\" runs: `ocirun pod stop {0}` first, or --force", name);
+  TRY(kill_supervisor(record));
+  TRY_ASSIGN(const UniqueFd lock, lock_of(directory));
+  // The supervisor may have started more before it was killed.
+  auto last = record_of(directory);
+  if (!last && last.error().number() == ENOENT) return {};
+  TRY_ASSIGN(const PodRecord& left, std::move(last));
+  TRY(take_down(left));
+  return directory.remove();
+}
+
+}  // namespace ocirun::pods

@@ -1,0 +1,66 @@
+#include "pods/run/network.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+
+#include "linux/base/syscalls.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+using Choice = NetworkChoice::Kind;
+
+/// On the host's own network a port is where the container opens it.
+Result<void> check_unmoved(const std::vector<Forward>& forwards) {
+  for (const Forward& forward : forwards)
+    if (forward.host_port != forward.pod_port)
+      return refuse(
+          "--net host: the document wants port {} of the host to lead to port {} of a container, "
+          "which needs a network of the pod's own (--net pod)",
+          forward.host_port, forward.pod_port);
+  return {};
+}
+
+}  // namespace
+
+Result<NetworkPlan> plan_network(const Pod& pod, const NetworkChoice& choice) {
+  NetworkPlan plan;
+  TRY_ASSIGN(plan.forwards, forwards_of(pod));
+  switch (choice.kind) {
+    case Choice::kHost:
+      plan.own_network = false;
+      TRY(check_unmoved(plan.forwards));
+      plan.forwards.clear();
+      return plan;
+    case Choice::kPath:
+      plan.own_network = false;
+      plan.path = choice.path;
+      TRY(within(linux::sys::open(plan.path.c_str(), O_RDONLY), "--net"));
+      if (!plan.forwards.empty())
+        plan.warnings.emplace_back(
+            "--net: who made the network namespace must forward the pod's ports");
+      plan.forwards.clear();
+      return plan;
+    case Choice::kNone:
+      if (!plan.forwards.empty())
+        plan.warnings.emplace_back("--net none: the pod's ports cannot be reached from the host");
+      plan.forwards.clear();
+      return plan;
+    case Choice::kPod:
+    case Choice::kDefault:
+      break;
+  }
+  plan.pasta = find_pasta();
+  if (!plan.pasta.empty()) return plan;
+  if (choice.kind == Choice::kPod || !plan.forwards.empty())
+    return refuse(
+        "the pod's network needs the program pasta (Debian's package passt), which is not "
+        "installed; --net host uses the host's network, --net none has a loopback device only");
+  plan.warnings.emplace_back(
+      "the containers have no network but a loopback device, because the program pasta (Debian's "
+      "package passt) is not installed; --net host uses the host's network");
+  return plan;
+}
+
+}  // namespace ocirun::pods

@@ -1,0 +1,93 @@
+#include "pods/run/output.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "pods/run/present.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+constexpr std::size_t kPiece = 65536;
+constexpr int kMostPieces = 16;  // of one stream in a row: other containers write too
+constexpr std::array kStreams{Stream::kStdout, Stream::kStderr};
+
+}  // namespace
+
+Result<ContainerOutput> ContainerOutput::open_log(UniqueFd directory, const std::string& name,
+                                                  LinePrinter print) {
+  LogWriter::OnLine on_line;
+  if (print)
+    on_line = [print = std::move(print)](Stream stream, std::string_view text, bool) {
+      print(stream, text);
+    };
+  TRY_ASSIGN(LogWriter log, LogWriter::open(directory, name, {}, std::move(on_line)));
+  return ContainerOutput(std::move(directory), std::move(log));
+}
+
+Result<Streams> ContainerOutput::open() {
+  for (linux::Pipe& pipe : pipes_) {
+    TRY_ASSIGN(pipe, linux::make_pipe());
+    const int flags = ::fcntl(pipe.reader.get(), F_GETFL);
+    if (::fcntl(pipe.reader.get(), F_SETFL, flags | O_NONBLOCK) != 0)
+      return fail(errno, "set up the container's output");
+  }
+  return Streams{.out = pipes_[0].writer, .err = pipes_[1].writer};
+}
+
+void ContainerOutput::close_writers() {
+  for (linux::Pipe& pipe : pipes_) pipe.writer.reset();
+}
+
+std::array<pollfd, 2> ContainerOutput::wanted() const {
+  return {pollfd{pipes_[0].reader.get(), POLLIN, 0}, pollfd{pipes_[1].reader.get(), POLLIN, 0}};
+}
+
+/// Whether there was something to read. A log that cannot be written to must not stop the
+/// container.
+bool ContainerOutput::read_once(std::size_t stream) {
+  UniqueFd& reader = pipes_[stream].reader;
+  if (!reader) return false;
+  std::array<char, kPiece> piece;
+  const ssize_t count = ::read(reader.get(), piece.data(), piece.size());
+  if (count < 0 && errno == EINTR) return true;
+  if (count < 0 && errno == EAGAIN) return false;
+  if (count <= 0) {
+    reader.reset();
+    return false;
+  }
+  static_cast<void>(log_.write(kStreams[stream],
+                               std::string_view(piece.data(), static_cast<std::size_t>(count)),
+                               wall_clock()));
+  return true;
+}
+
+void ContainerOutput::read_some() {
+  for (std::size_t stream = 0; stream < pipes_.size(); ++stream)
+    for (int pieces = 0; pieces < kMostPieces && read_once(stream); ++pieces) {
+    }
+}
+
+void ContainerOutput::finish() {
+  close_writers();
+  for (std::size_t stream = 0; stream < pipes_.size(); ++stream) {
+    while (read_once(stream)) {
+    }
+    pipes_[stream].reader.reset();
+  }
+  static_cast<void>(log_.flush(wall_clock()));
+}
+
+std::string ContainerOutput::take_error() {
+  close_writers();
+  std::string text(kPiece, '\0');
+  const ssize_t count = ::read(pipes_[1].reader.get(), text.data(), text.size());
+  text.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
+  while (text.ends_with('\n')) text.pop_back();
+  for (linux::Pipe& pipe : pipes_) pipe.reader.reset();
+  return text;
+}
+
+}  // namespace ocirun::pods

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <poll.h>
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "linux/base/pipe.hpp"
+#include "pods/logs/writer.hpp"
+#include "pods/run/program.hpp"
+
+namespace ocirun::pods {
+
+/// Prints a line of a container for whoever looks at a pod in the foreground.
+using LinePrinter = std::function<void(Stream stream, std::string_view line)>;
+
+/// What the program of a container writes: read from two pipes, written to its log.
+class ContainerOutput {
+ public:
+  /// `directory` gets the log NAME.log. `print` may be empty. Errors: those of LogWriter::open().
+  static Result<ContainerOutput> open_log(UniqueFd directory, const std::string& name,
+                                          LinePrinter print);
+
+  /// Makes new pipes for a run of the container.
+  Result<Streams> open();
+  /// To be called when the container has inherited its ends of the pipes.
+  void close_writers();
+
+  /// What to poll for; descriptor -1 for a stream that has ended.
+  std::array<pollfd, 2> wanted() const;
+  /// Reads what is there, without waiting.
+  void read_some();
+  /// Reads what is left when the program has ended, closes the pipes, and completes the last line.
+  /// A process that the program has left behind can write no longer.
+  void finish();
+
+  /// Reads what the runtime has written to stderr because it failed, and closes the pipes.
+  std::string take_error();
+
+ private:
+  ContainerOutput(UniqueFd directory, LogWriter log)
+      : directory_(std::move(directory)), log_(std::move(log)) {}
+  bool read_once(std::size_t stream);
+
+  UniqueFd directory_;  // of the log
+  LogWriter log_;
+  std::array<linux::Pipe, 2> pipes_;  // stdout, stderr
+};
+
+}  // namespace ocirun::pods

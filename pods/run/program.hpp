@@ -1,0 +1,24 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "linux/process/clone.hpp"
+
+namespace ocirun::pods {
+
+/// The standard streams of a program; -1: /dev/null.
+struct Streams {
+  Fd out, err;
+};
+
+/// Starts a program with stdin from /dev/null, in a session of its own, so that the signals of the
+/// caller's terminal reach only the caller. `arguments`: the path of the program first. Errors:
+/// fork fails; a program that cannot be executed ends with status 127 and a line on its stderr.
+Result<linux::Child> start_program(std::span<const std::string> arguments, const Streams& streams);
+
+/// Runs a program to its end. Errors: "exited with status 1: " and what the program has written to
+/// stderr, without the line break at its end.
+Result<void> run_program(std::span<const std::string> arguments);
+
+}  // namespace ocirun::pods

@@ -1,0 +1,252 @@
+#include "pods/run/run_pod.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/files/procfs.hpp"
+#include "pods/prepare/admit.hpp"
+#include "pods/prepare/find_image.hpp"
+#include "pods/prepare/mounts.hpp"
+#include "pods/prepare/prepare.hpp"
+#include "pods/run/network.hpp"
+#include "pods/run/pod_cgroup.hpp"
+#include "pods/run/take_down.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+namespace sys = linux::sys;
+
+constexpr const char* kContainers = "containers";
+
+/// A pod on its way from the document to running containers. Each step fills what the next needs.
+class Launching {
+ public:
+  Launching(Workload& workload, const Settings& settings, PodDirectory directory,
+            NetworkPlan network, const Listener& listener)
+      : workload_(workload),
+        settings_(settings),
+        directory_(std::move(directory)),
+        network_(std::move(network)),
+        listener_(listener),
+        runtime_(settings.runtime) {}
+
+  Result<int> run() {
+    TRY(begin_record());
+    TRY_ASSIGN(EventLog events, EventLog::open(directory_.fd(), record_.name));
+    TRY_ASSIGN(host_mounts_, linux_mounts());
+    TRY(enter_own_mount_namespace());
+    TRY(find_images());
+    TRY(start_surroundings());
+    TRY_ASSIGN(const Volumes volumes,
+               prepare_volumes(workload_, settings_.given,
+                               {.fd = directory_.fd(), .path = directory_.path().string()},
+                               MemoryVolumes::kMounted));
+    TRY(prepare_containers(volumes));
+    PodServices services{.runtime = runtime_,
+                         .events = events,
+                         .restart = workload_.pod.restart,
+                         .grace = settings_.grace,
+                         .network = {},
+                         .cgroup = record_.cgroup};
+    if (record_.holder.pid != 0 || !network_.path.empty()) {
+      TRY_ASSIGN(services.network, open_network());
+    }
+    std::vector<ContainerRun> runs;
+    runs.reserve(ready_.size());
+    for (std::size_t i = 0; i < ready_.size(); ++i) {
+      TRY_ASSIGN(ContainerOutput output, open_output(record_.containers[i].name));
+      runs.emplace_back(std::move(ready_[i]), std::move(output), record_.containers[i], services);
+    }
+    Supervisor supervisor(runs, record_, directory_, services, settings_);
+    return supervisor.run([&](const Result<void>& result) {
+      is_announced_ = true;
+      if (result && listener_.announce) listener_.announce(result);
+    });
+  }
+
+  /// Removes the pod's processes, containers, cgroup and mounts.
+  Result<void> take_down() {
+    if (host_mounts_ && ::setns(host_mounts_.get(), CLONE_NEWNS) != 0)
+      return fail(errno, "leave the pod's mount namespace");
+    host_mounts_.reset();
+    return pods::take_down(record_);
+  }
+
+  const PodDirectory& directory() const { return directory_; }
+  const PodRecord& record() const { return record_; }
+
+ private:
+  Result<UniqueFd> linux_mounts() const {
+    TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+    return sys::open("/proc/self/ns/mnt", O_RDONLY);
+  }
+
+  Result<UniqueFd> open_network() const {
+    const SharedNamespaces shared = shared_namespaces_of_pod();
+    if (shared.network.empty()) return UniqueFd();
+    return sys::open(shared.network.c_str(), O_RDONLY);
+  }
+
+  Result<void> begin_record() {
+    const Pod& pod = workload_.pod;
+    record_.name = settings_.name;
+    record_.kind = name_of(pod.kind);
+    record_.runtime = settings_.runtime;
+    TRY_ASSIGN(record_.boot_id, linux::read_boot_id());
+    TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(::getpid()));
+    record_.supervisor = {.pid = ::getpid(), .start_time = stat.start_time};
+    record_.log_directory =
+        settings_.log_directory.empty() ? directory_.path("logs") : settings_.log_directory;
+    const auto add = [&](const Container& container, bool is_init) {
+      ContainerRecord entry;
+      entry.name = container.name;
+      entry.id = fmt::format("{}.{}", record_.name, container.name);
+      entry.is_init = is_init;
+      record_.containers.push_back(std::move(entry));
+    };
+    for (const Container& container : pod.init_containers) add(container, true);
+    for (const Container& container : pod.containers) add(container, false);
+    return write_record(directory_.fd(), record_);
+  }
+
+  Result<void> find_images() {
+    TRY_ASSIGN(Store store, Store::open(HostPath(settings_.data.string() + "/images")));
+    store_.emplace(std::move(store));
+    const auto find = [&](const Container& container) -> Result<void> {
+      if (images_.contains(&container)) return {};
+      AddOptions options;
+      if (listener_.progress)
+        options.progress = [&](const AddProgress& progress) {
+          listener_.progress(container.image, progress);
+        };
+      auto image = find_image(container, settings_.given, *store_, options);
+      if (!image)
+        return std::unexpected(image.error().within(fmt::format(
+            "{}: container \"{}\"", workload_.at(container.image_place), container.name)));
+      record_.images.push_back(image->digest.text());
+      images_.emplace(&container, *std::move(image));
+      return {};
+    };
+    for (const Container& container : workload_.pod.init_containers) TRY(find(container));
+    for (const Container& container : workload_.pod.containers) TRY(find(container));
+    return write_record(directory_.fd(), record_);
+  }
+
+  /// The cgroup, the namespaces and the network, all of them recorded as soon as they exist.
+  Result<void> start_surroundings() {
+    if (!settings_.systemd_cgroups && ::geteuid() == 0) {
+      record_.cgroup = cgroup_path_for(record_.name);
+      TRY(write_record(directory_.fd(), record_));
+      TRY(make_pod_cgroup(record_.cgroup, workload_.pod.limits));
+    }
+    const Sharing sharing{.own_network = network_.own_network, .pids = workload_.pod.shares_pids};
+    TRY_ASSIGN(record_.holder, start_holder(sharing, record_.name));
+    TRY(write_record(directory_.fd(), record_));
+    if (network_.pasta.empty()) return {};
+    TRY_ASSIGN(record_.forwarder, start_forwarder(network_.pasta, network_.forwards, record_.holder,
+                                                  directory_.path("net")));
+    return write_record(directory_.fd(), record_);
+  }
+
+  SharedNamespaces shared_namespaces_of_pod() const {
+    return shared_namespaces(
+        record_.holder, {.own_network = network_.own_network, .pids = workload_.pod.shares_pids},
+        network_.path);
+  }
+
+  std::string cgroups_path_of(const std::string& container) const {
+    if (settings_.systemd_cgroups)
+      return fmt::format("ocirun.slice:ocirun:{}.{}", record_.name, container);
+    return record_.cgroup.empty() ? "" : fmt::format("{}/{}", record_.cgroup, container);
+  }
+
+  Result<void> prepare_containers(const Volumes& volumes) {
+    TRY_ASSIGN(const std::vector<BoundPath> files,
+               write_network_files(record_.name, network_.visible(), directory_.fd(),
+                                   directory_.path().string()));
+    const Surroundings surroundings{
+        .shared = shared_namespaces_of_pod(),
+        .hostname = {},
+        .root = RootKind::kOverlay,
+        .cgroups_path = [&](const std::string& container) { return cgroups_path_of(container); }};
+    TRY(sys::mkdirat(directory_.fd(), kContainers, 0711));
+    TRY_ASSIGN(const UniqueFd below,
+               sys::openat(directory_.fd(), kContainers, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    const Site site{.fd = below, .path = directory_.path(kContainers)};
+    const auto prepare = [&](const Container& container, bool is_init) -> Result<void> {
+      TRY_ASSIGN(ReadyContainer ready,
+                 prepare_container(workload_, container, settings_.given, *store_,
+                                   images_.at(&container), volumes, site, surroundings, files));
+      ready.is_init = is_init;
+      for (const std::string& warning : ready.warnings)
+        if (listener_.warn) listener_.warn(warning);
+      ready_.push_back(std::move(ready));
+      return {};
+    };
+    for (const Container& container : workload_.pod.init_containers) TRY(prepare(container, true));
+    for (const Container& container : workload_.pod.containers) TRY(prepare(container, false));
+    return {};
+  }
+
+  Result<ContainerOutput> open_output(const std::string& container) {
+    if (auto made = sys::mkdirat(Fd{AT_FDCWD}, record_.log_directory.c_str(), 0700);
+        !made && made.error().number() != EEXIST)
+      return std::unexpected(made.error().within("log directory"));
+    TRY_ASSIGN(UniqueFd logs, sys::open(record_.log_directory.c_str(), O_RDONLY | O_DIRECTORY));
+    LinePrinter print;
+    if (listener_.print)
+      print = [this, container](Stream stream, std::string_view line) {
+        listener_.print(container, stream, line);
+      };
+    return ContainerOutput::open_log(std::move(logs), container, std::move(print));
+  }
+
+  Workload& workload_;
+  const Settings& settings_;
+  PodDirectory directory_;
+  NetworkPlan network_;
+  const Listener& listener_;
+  Runtime runtime_;
+  PodRecord record_;
+  UniqueFd host_mounts_;  // the mount namespace of the caller
+  std::optional<Store> store_;
+  std::map<const Container*, StoredImage> images_;
+  std::vector<ReadyContainer> ready_;
+  bool is_announced_ = false;
+};
+
+}  // namespace
+
+Result<int> run_pod(Workload& workload, const Settings& settings, Afterwards afterwards,
+                    const Listener& listener) {
+  TRY(replace_parts(settings.given, workload.pod));
+  TRY(check_given(settings.given, workload));
+  TRY(admit(workload, settings.given));
+  TRY_ASSIGN(NetworkPlan network, plan_network(workload.pod, settings.network));
+  for (const std::string& warning : network.warnings)
+    if (listener.warn) listener.warn(warning);
+  TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(settings.data));
+  TRY_ASSIGN(PodDirectory directory, pods.make_pod(settings.name));
+  TRY_ASSIGN(const UniqueFd lock, directory.lock());
+  Launching launching(workload, settings, std::move(directory), std::move(network), listener);
+  const Result<int> status = launching.run();
+  const auto taken_down = launching.take_down();
+  const bool is_removed = !status || afterwards == Afterwards::kRemove;
+  const auto cleaned = is_removed ? launching.directory().remove()
+                                  : record_end(launching.directory(), launching.record());
+  if (!status && !taken_down)
+    return refuse("{}; and what was started could not be removed: {}", status.error().message(),
+                  taken_down.error().message());
+  TRY(taken_down);
+  TRY(cleaned);
+  return status;
+}
+
+}  // namespace ocirun::pods

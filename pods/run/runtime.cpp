@@ -1,0 +1,62 @@
+#include "pods/run/runtime.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+
+#include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+constexpr std::size_t kMostPidBytes = 32;
+
+Result<int> read_pid(const std::string& bundle) {
+  TRY_ASSIGN(const UniqueFd directory, linux::sys::open(bundle.c_str(), O_PATH | O_DIRECTORY));
+  TRY_ASSIGN(const std::string text, linux::read_file(directory, "pid", kMostPidBytes, O_NOFOLLOW));
+  const auto pid = linux::number<int>(std::string_view(text).substr(0, text.find('\n')));
+  if (!pid || *pid <= 0) return refuse("the runtime's pid file has no pid");
+  return *pid;
+}
+
+}  // namespace
+
+std::vector<std::string> Runtime::words(std::vector<std::string> command) const {
+  command.insert(command.begin(), command_.begin(), command_.end());
+  return command;
+}
+
+Result<void> Runtime::run(std::vector<std::string> command) const {
+  const std::string what = fmt::format("{} {}", command_.front(), command.front());
+  return within(run_program(words(std::move(command))), what);
+}
+
+Result<int> Runtime::create(const std::string& id, const std::string& bundle,
+                            const Streams& streams) const {
+  TRY_ASSIGN(const linux::Child child,
+             start_program(words({"create", "--bundle", bundle, "--pid-file", bundle + "/pid", id}),
+                           streams));
+  TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return read_pid(bundle);
+  return refuse("{} create {}", command_.front(), linux::describe_end(status));
+}
+
+Result<void> Runtime::start(const std::string& id) const { return run({"start", id}); }
+
+Result<void> Runtime::kill(const std::string& id, int signal) const {
+  return run({"kill", id, fmt::format("{}", signal)});
+}
+
+Result<void> Runtime::remove(const std::string& id) const { return run({"delete", "--force", id}); }
+
+bool Runtime::has(const std::string& id) const { return run({"state", id}).has_value(); }
+
+std::vector<std::string> Runtime::exec_command(const std::string& id,
+                                               const std::vector<std::string>& arguments) const {
+  std::vector<std::string> command = words({"exec", id});
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return command;
+}
+
+}  // namespace ocirun::pods

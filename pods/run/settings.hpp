@@ -1,0 +1,39 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pods/prepare/given.hpp"
+
+namespace ocirun::pods {
+
+/// --net
+struct NetworkChoice {
+  enum class Kind : std::uint8_t {
+    kDefault,  // kPod; without pasta only if no port has to be forwarded
+    kPod,      // a namespace of the pod's own, connected by pasta
+    kHost,
+    kNone,  // a namespace of the pod's own with a loopback device only
+    kPath,
+  };
+  Kind kind = Kind::kDefault;
+  std::string path;  // kPath: of a network namespace
+};
+
+/// How a pod is to be run.
+struct Settings {
+  Given given;
+  HostPath data;                     // --data
+  std::vector<std::string> runtime;  // the path of the runtime, and the options before its commands
+  std::string name;                  // the pod's
+  NetworkChoice network;
+  std::chrono::seconds grace{30};  // between the signal that asks a container to stop and SIGKILL
+  std::string log_directory;       // --log-dir; "": in the pod's directory
+  bool prefixes_lines = true;      // of the containers in the foreground
+  bool systemd_cgroups = false;    // the runtime was told to use systemd
+  std::optional<std::chrono::seconds> ready_within;  // --wait-ready
+};
+
+}  // namespace ocirun::pods

@@ -1,0 +1,216 @@
+#include "pods/run/supervisor.hpp"
+
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+
+namespace ocirun::pods {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// The signals that the supervisor waits for, blocked from now on.
+Result<UniqueFd> open_signals() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCHLD})
+    ::sigaddset(&signals, signal);
+  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+  UniqueFd fd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!fd) return fail(errno, "wait for signals");
+  return fd;
+}
+
+}  // namespace
+
+Supervisor::Supervisor(std::vector<ContainerRun>& runs, PodRecord& record,
+                       const PodDirectory& directory, PodServices& services,
+                       const Settings& settings)
+    : runs_(runs),
+      record_(record),
+      directory_(directory),
+      services_(services),
+      settings_(settings) {}
+
+Result<int> Supervisor::run(const Announce& announce) {
+  // The runtime's `create` ends before its container does, which then becomes our child.
+  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return fail(errno, "adopt the containers");
+  TRY_ASSIGN(signals_, open_signals());
+  const Clock::time_point begun = Clock::now();
+  auto started = run_init_containers();
+  if (started && !is_stopping_) started = start_containers();
+  if (started && !is_stopping_ && settings_.ready_within) started = wait_until_ready(begun);
+  if (!started) {
+    record_.status = PodStatus::kFailed;
+    record_.reason = started.error().message();
+    services_.events.add("failed", "", record_.reason);
+    stop_all();
+    save();
+    announce(started);
+    return std::unexpected(started.error());
+  }
+  if (!is_stopping_) {
+    record_.status = PodStatus::kRunning;
+    services_.events.add("running");
+    save();
+  }
+  announce({});
+  while (!all_done()) {
+    if (stop_requests_ != 0) begin_stop();
+    step(Clock::time_point::max());
+  }
+  const int status = exit_status();
+  record_.status = status == 0 || stop_requests_ != 0 ? PodStatus::kStopped : PodStatus::kFailed;
+  services_.events.add(name_of(record_.status));
+  save();
+  return status;
+}
+
+Result<void> Supervisor::run_init_containers() {
+  for (ContainerRun& run : runs_) {
+    if (!run.ready().is_init) continue;
+    TRY(run.create());
+    TRY(run.start());
+    save();
+    while (!run.is_done()) {
+      if (stop_requests_ != 0) begin_stop();
+      step(Clock::time_point::max());
+    }
+    if (is_stopping_) return {};
+    if (run.record().exit_code != 0)
+      return refuse("init container \"{}\": its program has {}", run.record().name,
+                    run.record().reason);
+  }
+  return {};
+}
+
+Result<void> Supervisor::start_containers() {
+  for (ContainerRun& run : runs_)
+    if (!run.ready().is_init) TRY(run.create());
+  save();
+  for (ContainerRun& run : runs_)
+    if (!run.ready().is_init) TRY(run.start());
+  save();
+  return {};
+}
+
+Result<void> Supervisor::wait_until_ready(Clock::time_point since) {
+  const Clock::time_point limit = since + *settings_.ready_within;
+  while (!all_ready()) {
+    if (stop_requests_ != 0) return refuse("the pod was stopped before all containers were ready");
+    const auto ended = std::ranges::find_if(
+        runs_, [](const ContainerRun& run) { return !run.ready().is_init && run.is_done(); });
+    if (ended != runs_.end() && ended->record().exit_code != 0)
+      return refuse("container \"{}\" {} before it was ready", ended->record().name,
+                    ended->record().reason);
+    if (Clock::now() >= limit) {
+      std::string why;
+      for (const ContainerRun& run : runs_)
+        if (!run.ready().is_init && !run.record().ready)
+          why += fmt::format(
+              "; \"{}\": {}", run.record().name,
+              run.record().reason.empty() ? "no probe has succeeded yet" : run.record().reason);
+      return refuse("not all containers were ready within {} s (--wait-ready){}",
+                    settings_.ready_within->count(), why);
+    }
+    step(limit);
+  }
+  return {};
+}
+
+void Supervisor::step(Clock::time_point limit) {
+  std::vector<pollfd> watched{{signals_.get(), POLLIN, 0}};
+  Clock::time_point until = limit;
+  for (ContainerRun& run : runs_) {
+    for (const pollfd& stream : run.output().wanted())
+      if (stream.fd >= 0) watched.push_back(stream);
+    run.health().add_wanted(watched);
+    until = std::min(until, run.next());
+  }
+  int wait = -1;
+  if (until != Clock::time_point::max())
+    wait = static_cast<int>(std::clamp<std::int64_t>(
+        std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count(), 0, 3'600'000));
+  ::poll(watched.data(), watched.size(), wait);
+  for (ContainerRun& run : runs_) run.output().read_some();
+  read_signals();
+  reap();
+  const Clock::time_point now = Clock::now();
+  for (ContainerRun& run : runs_) run.tick(now);
+  save();
+}
+
+void Supervisor::read_signals() {
+  signalfd_siginfo signal{};
+  while (::read(signals_.get(), &signal, sizeof signal) == sizeof signal)
+    if (signal.ssi_signo != SIGCHLD) ++stop_requests_;
+}
+
+/// Reaps the programs of containers, and orphans that they have left behind. The children of probes
+/// are reaped by who asks.
+void Supervisor::reap() {
+  for (;;) {
+    siginfo_t child{};
+    if (::waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 || child.si_pid == 0)
+      return;
+    const Clock::time_point now = Clock::now();
+    bool is_probe = false;
+    for (ContainerRun& run : runs_) is_probe = run.health().collect(child.si_pid, now) || is_probe;
+    if (is_probe) continue;
+    int status = 0;
+    if (::waitpid(child.si_pid, &status, __WALL) != child.si_pid) return;
+    for (ContainerRun& run : runs_)
+      if (run.pid() == child.si_pid) run.ended(status, now, stop_requests_ == 0 && !is_stopping_);
+  }
+}
+
+void Supervisor::begin_stop() {
+  if (stop_requests_ > 1)
+    for (ContainerRun& run : runs_) run.kill();
+  if (is_stopping_) return;
+  is_stopping_ = true;
+  services_.events.add("stopping");
+  const Clock::time_point now = Clock::now();
+  for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) {
+    run->give_up();
+    run->stop(now);
+  }
+}
+
+void Supervisor::stop_all() {
+  begin_stop();
+  while (std::ranges::any_of(runs_, &ContainerRun::is_up)) {
+    if (stop_requests_ != 0) begin_stop();
+    step(Clock::time_point::max());
+  }
+  for (ContainerRun& run : runs_) run.remove();
+}
+
+bool Supervisor::all_done() const { return std::ranges::all_of(runs_, &ContainerRun::is_done); }
+
+bool Supervisor::all_ready() const {
+  return std::ranges::all_of(runs_, [](const ContainerRun& run) {
+    return run.ready().is_init || run.record().ready || run.is_done();
+  });
+}
+
+/// A record that cannot be written, for a full disk, must not end the pod.
+void Supervisor::save() {
+  std::string text = record_text(record_);
+  if (text == saved_) return;
+  if (write_record(directory_.fd(), record_)) saved_ = std::move(text);
+}
+
+int Supervisor::exit_status() const {
+  for (const ContainerRun& run : runs_)
+    if (const int code = run.record().exit_code.value_or(0); code != 0) return code;
+  return 0;
+}
+
+}  // namespace ocirun::pods

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "pods/run/container_run.hpp"
+#include "pods/run/settings.hpp"
+#include "pods/state/pod_directory.hpp"
+
+namespace ocirun::pods {
+
+/// What is told to whoever started the pod, once: nothing when all containers have been started
+/// (with --wait-ready: are ready), or why that has failed.
+using Announce = std::function<void(const Result<void>&)>;
+
+/// Runs the containers of a pod whose bundles are ready: init containers one after another, then
+/// the others together; probes, restarts, the end in order.
+class Supervisor {
+ public:
+  /// The calling process must have one thread; it becomes the parent of the containers' programs.
+  /// `record` has the containers in the order of `runs`.
+  Supervisor(std::vector<ContainerRun>& runs, PodRecord& record, const PodDirectory& directory,
+             PodServices& services, const Settings& settings);
+
+  /// Returns when all containers have ended for good, or after SIGTERM or SIGINT: the exit status,
+  /// 0 when each container has ended with 0, else that of the first that has not. Errors: a
+  /// container cannot be started, or --wait-ready is over: then all others have been stopped.
+  Result<int> run(const Announce& announce);
+
+ private:
+  Result<void> run_init_containers();
+  Result<void> start_containers();
+  Result<void> wait_until_ready(Clock::time_point since);
+  /// Waits for something to happen, until `limit` at most, and deals with it.
+  void step(Clock::time_point limit);
+  void read_signals();
+  void reap();
+  void begin_stop();
+  void stop_all();
+  bool all_done() const;
+  bool all_ready() const;
+  void save();
+  int exit_status() const;
+
+  std::vector<ContainerRun>& runs_;
+  PodRecord& record_;
+  const PodDirectory& directory_;
+  PodServices& services_;
+  const Settings& settings_;
+  UniqueFd signals_;
+  int stop_requests_ = 0;
+  bool is_stopping_ = false;
+  std::string saved_;  // the text of the record on disk
+};
+
+}  // namespace ocirun::pods

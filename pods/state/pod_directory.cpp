@@ -1,0 +1,138 @@
+#include "pods/state/pod_directory.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+
+#include "linux/base/absolute_path.hpp"
+#include "linux/base/directory_entries.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/files/safe_dir.hpp"
+#include "pods/images/remove_tree.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+namespace sys = linux::sys;
+
+constexpr int kDirectory = O_RDONLY | O_DIRECTORY;
+constexpr std::size_t kLongestName = 63;
+
+bool is_letter_or_digit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr || *value != '/' ? "" : value;
+}
+
+Result<UniqueFd> open_or_make(const std::string& path) {
+  auto found = sys::open(path.c_str(), kDirectory);
+  if (found || found.error().number() != ENOENT) return found;
+  TRY_ASSIGN(UniqueFd top, sys::open("/", O_PATH | O_DIRECTORY));
+  const linux::SafeDir tree(std::move(top));
+  TRY_ASSIGN(const UniqueFd made, tree.make_directories(RootfsPath(path), 0700));
+  return sys::openat(made, ".", kDirectory);
+}
+
+/// Whoever can write to the directory can have ocirun start any program as its user.
+Result<void> check_private(Fd directory) {
+  TRY_ASSIGN(const struct stat info, sys::fstat(directory));
+  if (info.st_uid != ::geteuid())
+    return refuse("the directory belongs to user {}, and must belong to user {} who uses it",
+                  info.st_uid, ::geteuid());
+  if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return refuse("its mode {:04o} lets others write: chmod go-w", info.st_mode & 07777);
+  return {};
+}
+
+}  // namespace
+
+HostPath default_data_directory() {
+  if (::geteuid() == 0) return HostPath("/var/lib/ocirun");
+  const std::string data = variable("XDG_DATA_HOME");
+  if (!data.empty()) return HostPath(data + "/ocirun");
+  return HostPath(variable("HOME") + "/.local/share/ocirun");
+}
+
+Result<void> check_pod_name(std::string_view name) {
+  const bool is_good = !name.empty() && name.size() <= kLongestName &&
+                       is_letter_or_digit(name.front()) && is_letter_or_digit(name.back()) &&
+                       std::ranges::all_of(name, [](char c) {
+                         return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.';
+                       });
+  if (is_good) return {};
+  return refuse(
+      "\"{}\" cannot be the name of a pod: 1 to {} letters, digits, \"-\", \"_\", \".\" that begin "
+      "and end with a letter or digit; --name gives the pod another name",
+      name, kLongestName);
+}
+
+std::string PodDirectory::path(std::string_view below) const {
+  return fmt::format("{}/{}", path_, below);
+}
+
+Result<UniqueFd> PodDirectory::lock() const {
+  TRY_ASSIGN(UniqueFd file, sys::openat(directory_, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
+  while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
+    if (errno != EINTR) return fail(errno == EWOULDBLOCK ? EAGAIN : errno, "lock the pod");
+  return file;
+}
+
+Result<void> PodDirectory::remove() const {
+  return within(remove_tree(parent_, name_.c_str()), fmt::format("remove {}", path_));
+}
+
+Result<PodsDirectory> PodsDirectory::open(const HostPath& data) {
+  TRY_ASSIGN(const HostPath absolute, linux::absolute_path(data.string()));
+  const std::string path = absolute.string() + "/pods";
+  auto opened = [&]() -> Result<PodsDirectory> {
+    TRY_ASSIGN(const UniqueFd above, open_or_make(absolute.string()));
+    TRY(check_private(above));
+    if (auto made = sys::mkdirat(above, "pods", 0700); !made && made.error().number() != EEXIST)
+      return std::unexpected(made.error());
+    TRY_ASSIGN(UniqueFd directory, sys::openat(above, "pods", kDirectory | O_NOFOLLOW));
+    TRY(check_private(directory));
+    return PodsDirectory(path, std::move(directory));
+  }();
+  return within(std::move(opened), path);
+}
+
+Result<std::vector<std::string>> PodsDirectory::names() const {
+  std::vector<std::string> names;
+  TRY(linux::for_each_entry(directory_, [&](const char* name, unsigned char) -> Result<void> {
+    if (check_pod_name(name)) names.emplace_back(name);
+    return {};
+  }));
+  std::ranges::sort(names);
+  return names;
+}
+
+Result<PodDirectory> PodsDirectory::open_pod(const std::string& name) const {
+  TRY(check_pod_name(name));
+  auto directory = sys::openat(directory_, name.c_str(), kDirectory | O_NOFOLLOW);
+  if (!directory && directory.error().number() == ENOENT)
+    return fail(ENOENT, "there is no pod \"{}\" in {}", name, path_);
+  if (!directory) return std::unexpected(directory.error());
+  TRY_ASSIGN(UniqueFd parent, sys::openat(directory_, ".", kDirectory));
+  return PodDirectory(name, path_ + "/" + name, *std::move(directory), std::move(parent));
+}
+
+Result<PodDirectory> PodsDirectory::make_pod(const std::string& name) const {
+  TRY(check_pod_name(name));
+  if (auto made = sys::mkdirat(directory_, name.c_str(), 0700); !made) {
+    if (made.error().number() != EEXIST) return std::unexpected(made.error());
+    return refuse(
+        "a pod \"{0}\" exists: `ocirun pod delete {0}` removes it, --name gives this pod another "
+        "name",
+        name);
+  }
+  return open_pod(name);
+}
+
+}  // namespace ocirun::pods

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "linux/base/error.hpp"
+#include "linux/base/paths.hpp"
+#include "linux/base/unique_fd.hpp"
+
+namespace ocirun::pods {
+
+/// Where images and pods are kept, as long as --data names no other directory: /var/lib/ocirun for
+/// root, else $XDG_DATA_HOME/ocirun or ~/.local/share/ocirun.
+HostPath default_data_directory();
+
+/// DATA/pods/POD: bundles, volumes, logs and the record of one pod.
+class PodDirectory {
+ public:
+  const std::string& name() const { return name_; }
+  HostPath path() const { return HostPath(path_); }  // absolute
+  std::string path(std::string_view below) const;    // "DATA/pods/POD/below"
+  Fd fd() const { return directory_; }
+
+  /// Takes the lock that the supervisor holds as long as the pod runs, and `delete` while it works.
+  /// Errors: EAGAIN: another process holds the lock.
+  Result<UniqueFd> lock() const;
+
+  /// Removes the directory and everything in it. Nothing may be mounted in it. Removing a
+  /// directory that another process has removed is no error.
+  Result<void> remove() const;
+
+ private:
+  friend class PodsDirectory;
+  PodDirectory(std::string name, std::string path, UniqueFd directory, UniqueFd parent)
+      : name_(std::move(name)),
+        path_(std::move(path)),
+        directory_(std::move(directory)),
+        parent_(std::move(parent)) {}
+  std::string name_, path_;
+  UniqueFd directory_, parent_;
+};
+
+/// DATA/pods.
+class PodsDirectory {
+ public:
+  /// Makes the directory and what is missing above it, with mode 0700. Errors: the directory
+  /// belongs to another user, or others may write to it.
+  static Result<PodsDirectory> open(const HostPath& data);
+
+  /// The names of all pods, sorted.
+  Result<std::vector<std::string>> names() const;
+  /// Errors: ENOENT.
+  Result<PodDirectory> open_pod(const std::string& name) const;
+  /// Errors: a pod of this name exists; a name that check_pod_name() refuses.
+  Result<PodDirectory> make_pod(const std::string& name) const;
+
+ private:
+  PodsDirectory(std::string path, UniqueFd directory)
+      : path_(std::move(path)), directory_(std::move(directory)) {}
+  std::string path_;
+  UniqueFd directory_;
+};
+
+/// A pod's name is a part of paths, ids of containers and a host name. Allowed: 1 to 63 letters,
+/// digits, "-", "_", "." that begin and end with a letter or digit.
+Result<void> check_pod_name(std::string_view name);
+
+}  // namespace ocirun::pods

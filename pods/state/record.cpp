@@ -1,0 +1,147 @@
+#include "pods/state/record.hpp"
+
+#include <fcntl.h>
+
+#include <limits>
+
+#include "bundle/json/fields.hpp"
+#include "bundle/json/writer.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/base/name_table.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+using bundle::field;
+using bundle::required;
+using bundle::Value;
+
+constexpr const char* kFile = "pod.json";
+constexpr std::size_t kMostBytes = std::size_t{4} << 20;
+
+constexpr linux::Named<ContainerStatus> kContainerStatuses[] = {
+    {"waiting", ContainerStatus::kWaiting},
+    {"running", ContainerStatus::kRunning},
+    {"exited", ContainerStatus::kExited},
+};
+constexpr linux::Named<PodStatus> kPodStatuses[] = {
+    {"starting", PodStatus::kStarting},
+    {"running", PodStatus::kRunning},
+    {"stopped", PodStatus::kStopped},
+    {"failed", PodStatus::kFailed},
+};
+
+template <typename T, std::size_t N>
+constexpr auto word_of(const linux::Named<T> (&table)[N]) {
+  return [&table](Value at, T& out) {
+    std::string name;
+    if (!bundle::text(at, name)) return false;
+    const auto value = linux::value_of(table, name);
+    if (value) out = *value;
+    if (!value) at.problem("is no status");
+    return value.has_value();
+  };
+}
+
+constexpr auto kPid = bundle::range(0, std::numeric_limits<int>::max());
+
+constexpr auto kProcess = bundle::exact_fields<linux::ProcessIdentity>(
+    required("pid", &linux::ProcessIdentity::pid, kPid),
+    required("startTime", &linux::ProcessIdentity::start_time, bundle::whole_number));
+
+constexpr auto kContainer = bundle::exact_fields<ContainerRecord>(
+    required("name", &ContainerRecord::name, bundle::nonempty_text),
+    required("id", &ContainerRecord::id, bundle::nonempty_text),
+    required("init", &ContainerRecord::is_init, bundle::flag),
+    required("status", &ContainerRecord::status, word_of(kContainerStatuses)),
+    required("pid", &ContainerRecord::pid, kPid),
+    required("ready", &ContainerRecord::ready, bundle::flag),
+    required("restarts", &ContainerRecord::restarts, bundle::whole_number),
+    field("exitCode", &ContainerRecord::exit_code, bundle::range(0, 255)),
+    required("oomKilled", &ContainerRecord::oom_killed, bundle::flag),
+    required("startedAt", &ContainerRecord::started_at, bundle::text),
+    required("finishedAt", &ContainerRecord::finished_at, bundle::text),
+    required("reason", &ContainerRecord::reason, bundle::text));
+
+constexpr auto kPod = bundle::exact_fields<PodRecord>(
+    required("name", &PodRecord::name, bundle::nonempty_text),
+    required("kind", &PodRecord::kind, bundle::text),
+    required("status", &PodRecord::status, word_of(kPodStatuses)),
+    required("reason", &PodRecord::reason, bundle::text),
+    required("runtime", &PodRecord::runtime, bundle::texts),
+    required("bootId", &PodRecord::boot_id, bundle::text),
+    required("supervisor", &PodRecord::supervisor, kProcess),
+    required("holder", &PodRecord::holder, kProcess),
+    required("forwarder", &PodRecord::forwarder, kProcess),
+    required("cgroup", &PodRecord::cgroup, bundle::text),
+    required("logDirectory", &PodRecord::log_directory, bundle::text),
+    required("images", &PodRecord::images, bundle::texts),
+    required("containers", &PodRecord::containers, bundle::list_of(kContainer)));
+
+void write_process(bundle::JsonWriter& out, std::string_view key,
+                   const linux::ProcessIdentity& process) {
+  out.key(key).begin_object();
+  out.member("pid", process.pid).member("startTime", process.start_time).end_object();
+}
+
+void write_container(bundle::JsonWriter& out, const ContainerRecord& container) {
+  out.begin_object().member("name", container.name).member("id", container.id);
+  out.member("init", container.is_init).member("status", name_of(container.status));
+  out.member("pid", container.pid).member("ready", container.ready);
+  out.member("restarts", container.restarts);
+  if (container.exit_code) out.member("exitCode", *container.exit_code);
+  out.member("oomKilled", container.oom_killed).member("startedAt", container.started_at);
+  out.member("finishedAt", container.finished_at).member("reason", container.reason).end_object();
+}
+
+}  // namespace
+
+std::string_view name_of(ContainerStatus status) {
+  return linux::name_of(kContainerStatuses, status);
+}
+std::string_view name_of(PodStatus status) { return linux::name_of(kPodStatuses, status); }
+
+std::string record_text(const PodRecord& record) {
+  bundle::JsonWriter out(bundle::JsonWriter::Layout::kIndented);
+  out.begin_object().member("name", record.name).member("kind", record.kind);
+  out.member("status", name_of(record.status)).member("reason", record.reason);
+  out.member("runtime", record.runtime).member("bootId", record.boot_id);
+  write_process(out, "supervisor", record.supervisor);
+  write_process(out, "holder", record.holder);
+  write_process(out, "forwarder", record.forwarder);
+  out.member("cgroup", record.cgroup).member("logDirectory", record.log_directory);
+  out.member("images", record.images).key("containers").begin_array();
+  for (const ContainerRecord& container : record.containers) write_container(out, container);
+  out.end_array().end_object();
+  return std::move(out).take();
+}
+
+Result<PodRecord> parse_record(std::string_view text) {
+  bundle::Document document;
+  bundle::Report report;
+  PodRecord record;
+  if (document.parse(text, report)) kPod(Value(*document.root(), report), record);
+  if (!report.ok())
+    return refuse("{}: {}", kFile, bundle::first_of(report.problems(), report.problem_count()));
+  return record;
+}
+
+Result<void> write_record(Fd directory, const PodRecord& record) {
+  return linux::replace_file(directory, kFile, record_text(record), 0600);
+}
+
+Result<PodRecord> read_record(Fd directory) {
+  TRY_ASSIGN(const std::string text, linux::read_file(directory, kFile, kMostBytes, O_NOFOLLOW));
+  return parse_record(text);
+}
+
+bool still_runs(const PodRecord& record, const linux::ProcessIdentity& process) {
+  if (process.pid == 0) return false;
+  const auto boot = linux::read_boot_id();
+  if (boot && *boot != record.boot_id) return false;
+  return linux::is_alive(process);
+}
+
+bool is_supervised(const PodRecord& record) { return still_runs(record, record.supervisor); }
+
+}  // namespace ocirun::pods
