@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -24,8 +26,24 @@ class SourceFiles {
   virtual Result<std::unique_ptr<ByteStream>> open(const std::string& name) const = 0;
 };
 
-/// Errors: ENOENT …; neither a directory nor a file; a damaged archive, one with the same name
-/// twice, or with more than 100,000 entries.
-Result<std::unique_ptr<SourceFiles>> open_source_files(const HostPath& path);
+/// What a source may cost whoever reads it.
+struct SourceLimits {
+  std::uint64_t archive_bytes = std::uint64_t{64} << 30;  // uncompressed
+  std::size_t archive_entries = 100'000;
+  std::size_t document_bytes = std::size_t{64} << 20;  // of all documents that one search reads
+};
+
+struct SourceOptions {
+  SourceLimits limits;
+  /// The directory for the content of a compressed archive, as a file without a name.
+  HostPath temporary{"/var/tmp"};
+};
+
+/// Opens a directory or an archive. An archive is read once from its beginning to its end; a
+/// compressed one is uncompressed once, into `options.temporary`. Errors: ENOENT …; neither a
+/// directory nor a file; a damaged archive; one with the same name twice, with more bytes or entries
+/// than the limits, or with names of more than 64 MiB.
+Result<std::unique_ptr<SourceFiles>> open_source_files(const HostPath& path,
+                                                       const SourceOptions& options = {});
 
 }  // namespace ocirun::pods
