@@ -1,6 +1,7 @@
 #include "pods/images/docker_archive.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "bundle/json/writer.hpp"
 #include "linux/base/text.hpp"
@@ -25,24 +26,12 @@ constexpr auto kSavedImage = bundle::fields<SavedImage>(
     required("Layers", &SavedImage::layers, bundle::texts), bundle::without_effect("Parent"),
     bundle::without_effect("LayerSources"));
 
-Result<std::string> read_file(const SourceFiles& files, const std::string& name) {
-  TRY_ASSIGN(const auto stream, files.open(name));
-  return within(read_whole(*stream, kMaxDocument), in_quotes(name));
-}
-
-Result<std::vector<SavedImage>> read_manifest(const SourceFiles& files) {
-  TRY_ASSIGN(const std::string text, read_file(files, "manifest.json"));
-  return read_json<std::vector<SavedImage>>("manifest.json", text, bundle::list_of(kSavedImage));
-}
-
 struct Config {
   Digest digest;
   ImageConfig config;
 };
 
-/// The file's name is its digest: "HEX.json", or "blobs/sha256/HEX".
-Result<Config> read_config(const SourceFiles& files, const std::string& name) {
-  TRY_ASSIGN(const std::string text, read_file(files, name));
+Result<Config> parse_config(const std::string& name, const std::string& text) {
   Digest digest = digest_of(text);
   std::string_view base = name;
   base.remove_prefix(base.rfind('/') + 1);
@@ -55,20 +44,46 @@ Result<Config> read_config(const SourceFiles& files, const std::string& name) {
   return Config{std::move(digest), std::move(config)};
 }
 
+/// The documents of one archive.
+class Archive {
+ public:
+  explicit Archive(DocumentReader& documents) : documents_(documents) {}
+
+  Result<std::vector<SavedImage>> manifest() {
+    TRY_ASSIGN(const std::string text, documents_.read("manifest.json"));
+    return read_json<std::vector<SavedImage>>("manifest.json", text,
+                                              bundle::list_of(kSavedImage));
+  }
+
+  /// The file's name is its digest: "HEX.json", or "blobs/sha256/HEX".
+  Result<const Config*> config(const std::string& name) {
+    if (const auto known = configs_.find(name); known != configs_.end()) return &known->second;
+    TRY_ASSIGN(const std::string text, documents_.read(name));
+    TRY_ASSIGN(Config config, parse_config(name, text));
+    return &configs_.emplace(name, std::move(config)).first->second;
+  }
+
+ private:
+  DocumentReader& documents_;
+  std::map<std::string, Config> configs_;  // by name
+};
+
 }  // namespace
 
-Result<std::vector<ListedImage>> list_docker_archive(const SourceFiles& files) {
-  TRY_ASSIGN(const std::vector<SavedImage> saved, read_manifest(files));
+Result<std::vector<ListedImage>> list_docker_archive(DocumentReader documents) {
+  Archive archive(documents);
+  TRY_ASSIGN(const std::vector<SavedImage> saved, archive.manifest());
   std::vector<ListedImage> images;
   for (const SavedImage& image : saved) {
-    TRY_ASSIGN(Config config, read_config(files, image.config));
-    images.push_back({image.names, std::move(config.digest), config.config.platform});
+    TRY_ASSIGN(const Config* const config, archive.config(image.config));
+    images.push_back({image.names, config->digest, config->config.platform});
   }
   return images;
 }
 
-Result<Image> find_in_docker_archive(const SourceFiles& files, const ManifestChoice& choice) {
-  TRY_ASSIGN(const std::vector<SavedImage> saved, read_manifest(files));
+Result<Image> find_in_docker_archive(DocumentReader documents, const ManifestChoice& choice) {
+  Archive archive(documents);
+  TRY_ASSIGN(const std::vector<SavedImage> saved, archive.manifest());
   const WantedName wanted(choice.reference);
   std::vector<const SavedImage*> found;
   std::vector<std::string> names;
@@ -76,8 +91,8 @@ Result<Image> find_in_docker_archive(const SourceFiles& files, const ManifestCho
     names.insert(names.end(), image.names.begin(), image.names.end());
     bool matches = wanted.is_any();
     if (wanted.digest()) {
-      TRY_ASSIGN(const Config config, read_config(files, image.config));
-      matches = config.digest == *wanted.digest();
+      TRY_ASSIGN(const Config* const config, archive.config(image.config));
+      matches = config->digest == *wanted.digest();
     } else if (!matches) {
       matches = std::ranges::any_of(image.names, [&](const std::string& name) {
         return wanted.match(name) == WantedName::Match::kWhole;
@@ -90,16 +105,16 @@ Result<Image> find_in_docker_archive(const SourceFiles& files, const ManifestCho
                   wanted.is_any() ? "" : " " + in_quotes(wanted.text()),
                   in_quotes(fmt::format("{}", fmt::join(names, ", "))));
   const SavedImage& image = *found.front();
-  TRY_ASSIGN(Config config, read_config(files, image.config));
-  TRY(check_image(config.config, image.layers.size(), choice.platform));
+  TRY_ASSIGN(const Config* const config, archive.config(image.config));
+  TRY(check_image(config->config, image.layers.size(), choice.platform));
   std::vector<LayerBlob> layers;
   for (std::size_t i = 0; i < image.layers.size(); ++i) {
     LayerBlob layer;
     layer.file = image.layers[i];
-    layer.diff_id = config.config.diff_ids[i];
+    layer.diff_id = config->config.diff_ids[i];
     layers.push_back(std::move(layer));
   }
-  return Image{config.digest, config.digest, std::move(config.config), std::move(layers)};
+  return Image{config->digest, config->digest, config->config, std::move(layers)};
 }
 
 Result<void> check_image(const ImageConfig& config, std::size_t layers, const Platform& platform) {

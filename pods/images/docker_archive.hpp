@@ -5,12 +5,14 @@
 
 #include <vector>
 
+#include "pods/images/document_reader.hpp"
 #include "pods/images/layout.hpp"
 
 namespace ocirun::pods {
 
-Result<std::vector<ListedImage>> list_docker_archive(const SourceFiles& files);
-Result<Image> find_in_docker_archive(const SourceFiles& files, const ManifestChoice& choice);
+// Each configuration is read at most once, however many images have it. Errors: those of ImageSource.
+Result<std::vector<ListedImage>> list_docker_archive(DocumentReader documents);
+Result<Image> find_in_docker_archive(DocumentReader documents, const ManifestChoice& choice);
 
 /// Errors unless the number of layers and the platform fit the configuration.
 Result<void> check_image(const ImageConfig& config, std::size_t layers, const Platform& platform);

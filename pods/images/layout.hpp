@@ -40,10 +40,11 @@ struct Image {
 class ImageSource {
  public:
   /// Errors: those of open_source_files(); neither of both forms; an unknown imageLayoutVersion.
-  static Result<ImageSource> open(const HostPath& path);
+  static Result<ImageSource> open(const HostPath& path, const SourceOptions& options = {});
 
   /// Errors: an index that refers to itself, or is nested more than 4 deep; a blob whose size or
-  /// digest differs from its descriptor.
+  /// digest differs from its descriptor; documents of more bytes than the limit; more than 10,000
+  /// manifests, or 100,000 ways to documents through indexes in indexes.
   Result<std::vector<ListedImage>> list() const;
 
   /// Finds one image. An index is resolved by os, architecture and variant. Errors: those of
@@ -57,12 +58,17 @@ class ImageSource {
   Result<std::unique_ptr<ByteStream>> open_layer(const LayerBlob& layer) const;
 
  private:
-  ImageSource(std::string path, std::unique_ptr<SourceFiles> files, bool is_layout)
-      : path_(std::move(path)), files_(std::move(files)), is_layout_(is_layout) {}
+  ImageSource(std::string path, std::unique_ptr<SourceFiles> files, bool is_layout,
+              std::size_t document_bytes)
+      : path_(std::move(path)),
+        files_(std::move(files)),
+        is_layout_(is_layout),
+        document_bytes_(document_bytes) {}
 
   std::string path_;
   std::unique_ptr<SourceFiles> files_;
   bool is_layout_;
+  std::size_t document_bytes_;  // the limit for one search
 };
 
 }  // namespace ocirun::pods
