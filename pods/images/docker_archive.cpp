@@ -51,8 +51,7 @@ class Archive {
 
   Result<std::vector<SavedImage>> manifest() {
     TRY_ASSIGN(const std::string text, documents_.read("manifest.json"));
-    return read_json<std::vector<SavedImage>>("manifest.json", text,
-                                              bundle::list_of(kSavedImage));
+    return read_json<std::vector<SavedImage>>("manifest.json", text, bundle::list_of(kSavedImage));
   }
 
   /// The file's name is its digest: "HEX.json", or "blobs/sha256/HEX".

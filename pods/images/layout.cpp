@@ -47,9 +47,9 @@ Result<std::vector<ListedImage>> ImageSource::list() const {
 
 Result<Image> ImageSource::find(const ManifestChoice& choice) const {
   const DocumentReader documents(*files_, document_bytes_);
-  return within(is_layout_ ? find_in_layout(documents, choice)
-                           : find_in_docker_archive(documents, choice),
-                path_);
+  return within(
+      is_layout_ ? find_in_layout(documents, choice) : find_in_docker_archive(documents, choice),
+      path_);
 }
 
 Result<std::unique_ptr<ByteStream>> ImageSource::open_layer(const LayerBlob& layer) const {
