@@ -1,5 +1,7 @@
 #include "pods/run/take_down.hpp"
 
+#include <sys/wait.h>
+
 #include <csignal>
 
 #include "pods/run/pod_cgroup.hpp"
@@ -15,6 +17,7 @@ Result<void> end_process(const PodRecord& record, const linux::ProcessIdentity& 
   if (!sent && sent.error().number() != ESRCH) return sent;
   if (!end.comes_within(std::chrono::seconds(5)))
     return refuse("process {} does not end after SIGKILL", process.pid);
+  ::waitpid(process.pid, nullptr, WNOHANG | __WALL);  // if it is the caller's child
   return {};
 }
 

@@ -27,7 +27,7 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
     {"hooks", {"hooks", "linux"}},
     {"bundle", {"bundle", "cgroups", "hooks", "linux"}},
     {"runtime", {"runtime", "bundle", "cgroups", "hooks", "linux"}},
-    {"pods", {"pods", "bundle", "linux"}},  // a client of the runtime's command line
+    {"pods", {"pods", "bundle", "cgroups", "linux"}},  // a client of the runtime's command line
 };
 
 /// The folders ("rooms") of the README's architecture picture, from the top: "runtime/cli", …,
