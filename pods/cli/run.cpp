@@ -12,6 +12,7 @@
 #include "linux/base/printable.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
+#include "linux/mounts/devices.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/sealed/own_program.hpp"
 #include "pods/cli/settings.hpp"
@@ -120,7 +121,7 @@ int supervise(Workload& workload, const Settings& settings, UniqueFd report) {
   Listener listener;
   listener.warn = [](const std::string& sentence) { warn(sentence); };
   const auto leave_terminal = [] {
-    const auto nothing = linux::sys::open("/dev/null", O_RDWR);
+    const auto nothing = linux::open_verified_null();
     if (!nothing) return;
     for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
       ::dup2(nothing->get(), number);

@@ -10,7 +10,8 @@
 
 namespace ocirun::pods {
 
-// Each configuration is read at most once, however many images have it. Errors: those of ImageSource.
+// Each configuration is read at most once, however many images have it. Errors: those of
+// ImageSource.
 Result<std::vector<ListedImage>> list_docker_archive(DocumentReader documents);
 Result<Image> find_in_docker_archive(DocumentReader documents, const ManifestChoice& choice);
 

@@ -41,8 +41,8 @@ struct SourceOptions {
 
 /// Opens a directory or an archive. An archive is read once from its beginning to its end; a
 /// compressed one is uncompressed once, into `options.temporary`. Errors: ENOENT …; neither a
-/// directory nor a file; a damaged archive; one with the same name twice, with more bytes or entries
-/// than the limits, or with names of more than 64 MiB.
+/// directory nor a file; a damaged archive; one with the same name twice, with more bytes or
+/// entries than the limits, or with names of more than 64 MiB.
 Result<std::unique_ptr<SourceFiles>> open_source_files(const HostPath& path,
                                                        const SourceOptions& options = {});
 

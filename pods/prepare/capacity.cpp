@@ -36,7 +36,7 @@ Result<std::uint64_t> available_memory(const linux::Procfs& procfs) {
     if (words.size() < 2 || words[0] != "MemAvailable:") continue;
     if (const auto kibibytes = linux::number(words[1])) return *kibibytes * 1024;
   }
-  return refuse("/proc/meminfo has no MemAvailable");
+  return refuse("the kernel does not tell how much memory is available");
 }
 
 /// A number in a file of a cgroup; nothing if the file is absent or says "max".

@@ -14,6 +14,7 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/pipe.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/mounts/devices.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/sealed/own_program.hpp"
 
@@ -51,7 +52,7 @@ Result<std::vector<std::string>> words_of(const Probe& probe,
   };
   if (network.value >= 0 && ::setns(network.value, CLONE_NEWNET) != 0)
     fail_with("enter the pod's network");
-  const auto nothing = linux::sys::open("/dev/null", O_RDONLY);
+  const auto nothing = linux::open_verified_null();
   ::dup2(nothing ? nothing->get() : -1, STDIN_FILENO);
   ::dup2(output.value, STDOUT_FILENO);
   ::dup2(output.value, STDERR_FILENO);

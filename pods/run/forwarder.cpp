@@ -8,6 +8,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/files/procfs.hpp"
+#include "pods/run/namespace_path.hpp"
 #include "pods/run/program.hpp"
 
 namespace ocirun::pods {
@@ -27,8 +28,8 @@ std::string port_word(const Forward& forward) {
 /// process. A file on which the namespace is mounted can be opened by anybody who gets there.
 Result<void> pin_namespace(const linux::ProcessIdentity& holder, const std::string& pin) {
   TRY_ASSIGN(const UniqueFd made, sys::open(pin.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600));
-  return sys::mount(fmt::format("/proc/{}/ns/net", holder.pid).c_str(), pin.c_str(), nullptr,
-                    MS_BIND, nullptr);
+  return sys::mount(namespace_path(holder.pid, "net").c_str(), pin.c_str(), nullptr, MS_BIND,
+                    nullptr);
 }
 
 }  // namespace

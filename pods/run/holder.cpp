@@ -11,11 +11,13 @@
 #include "linux/base/pipe.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
+#include "linux/mounts/devices.hpp"
 #include "linux/network/netlink.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/sealed/executable.hpp"
 #include "linux/sealed/own_program.hpp"
+#include "pods/run/namespace_path.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -29,7 +31,7 @@ Result<void> become(Fd program, const Sharing& sharing, const std::string& hostn
   if (sharing.own_network) TRY(linux::bring_loopback_up());
   TRY(linux::sys::chdir("/"));
   linux::reset_signals();
-  TRY_ASSIGN(const UniqueFd nothing, linux::sys::open("/dev/null", O_RDWR));
+  TRY_ASSIGN(const UniqueFd nothing, linux::open_verified_null());
   for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     ::dup2(nothing.get(), number);
   linux::close_descriptors_on_exec(STDERR_FILENO + 1);
@@ -69,9 +71,7 @@ Result<linux::ProcessIdentity> start_holder(const Sharing& sharing, const std::s
 
 SharedNamespaces shared_namespaces(const linux::ProcessIdentity& holder, const Sharing& sharing,
                                    const std::string& network) {
-  const auto path = [&](std::string_view type) {
-    return fmt::format("/proc/{}/ns/{}", holder.pid, type);
-  };
+  const auto path = [&](std::string_view type) { return namespace_path(holder.pid, type); };
   return {.network = sharing.own_network ? path("net") : network,
           .ipc = path("ipc"),
           .uts = path("uts"),

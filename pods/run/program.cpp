@@ -11,6 +11,7 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/pipe.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/mounts/devices.hpp"
 #include "linux/process/exec.hpp"
 
 namespace ocirun::pods {
@@ -22,7 +23,7 @@ constexpr std::size_t kMostError = 65536;  // bytes of stderr that an error show
 /// The part of the new process. Never returns.
 [[noreturn]] void become(std::span<const std::string> arguments, const Streams& streams) {
   ::setsid();
-  const auto nothing = linux::sys::open("/dev/null", O_RDWR);
+  const auto nothing = linux::open_verified_null();
   const auto use = [&](Fd given, int number) {
     ::dup2(given.value >= 0 ? given.value : nothing ? nothing->get() : -1, number);
   };

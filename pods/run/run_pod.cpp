@@ -14,6 +14,7 @@
 #include "pods/prepare/find_image.hpp"
 #include "pods/prepare/mounts.hpp"
 #include "pods/prepare/prepare.hpp"
+#include "pods/run/namespace_path.hpp"
 #include "pods/run/network.hpp"
 #include "pods/run/pod_cgroup.hpp"
 #include "pods/run/take_down.hpp"
@@ -40,7 +41,7 @@ class Launching {
   Result<int> run() {
     TRY(begin_record());
     TRY_ASSIGN(EventLog events, EventLog::open(directory_.fd(), record_.name));
-    TRY_ASSIGN(host_mounts_, linux_mounts());
+    TRY_ASSIGN(host_mounts_, sys::open(namespace_path(0, "mnt").c_str(), O_RDONLY));
     TRY(enter_own_mount_namespace());
     TRY(find_images());
     TRY(start_surroundings());
@@ -66,7 +67,6 @@ class Launching {
     }
     Supervisor supervisor(runs, record_, directory_, services, settings_);
     return supervisor.run([&](const Result<void>& result) {
-      is_announced_ = true;
       if (result && listener_.announce) listener_.announce(result);
     });
   }
@@ -83,11 +83,6 @@ class Launching {
   const PodRecord& record() const { return record_; }
 
  private:
-  Result<UniqueFd> linux_mounts() const {
-    TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
-    return sys::open("/proc/self/ns/mnt", O_RDONLY);
-  }
-
   Result<UniqueFd> open_network() const {
     const SharedNamespaces shared = shared_namespaces_of_pod();
     if (shared.network.empty()) return UniqueFd();
@@ -219,7 +214,6 @@ class Launching {
   std::optional<Store> store_;
   std::map<const Container*, StoredImage> images_;
   std::vector<ReadyContainer> ready_;
-  bool is_announced_ = false;
 };
 
 }  // namespace

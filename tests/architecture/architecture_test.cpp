@@ -70,9 +70,11 @@ std::size_t height(const std::vector<std::string>& rooms, const std::string& pat
 
 /// For each library, the only folder that may include its headers.
 const std::map<std::string, std::string> kLibraryHome{
-    {"nlohmann/", "bundle"},       {"seccomp.h", "linux"},      {"libmnl/", "linux"},
-    {"sys/capability.h", "linux"}, {"systemd/", "cgroups"},     {"yaml-cpp/", "pods"},
-    {"archive.h", "pods"},         {"archive_entry.h", "pods"}, {"openssl/", "pods"}};
+    {"nlohmann/", "bundle"}, {"seccomp.h", "linux"},
+    {"libmnl/", "linux"},    {"sys/capability.h", "linux"},
+    {"systemd/", "cgroups"}, {"yaml-cpp/", "pods"},
+    {"archive.h", "pods"},   {"archive_entry.h", "pods"},
+    {"openssl/", "pods"},    {"curl/", "pods"}};
 
 /// Headers that no source may include: they cost start-up time or memory, or bring threads.
 const std::set<std::string> kForbiddenHeaders{"iostream", "fstream", "filesystem", "regex",
@@ -105,6 +107,7 @@ const Reasons kRawPathCalls{
      "chroot of a process that enters a container without mount namespace"},
     {"runtime/init/executable.cpp", "inside the container's root, with the process's own ids"},
     {"runtime/init/process.cpp", "chdir inside the container's root, checked afterwards"},
+    {"pods/probes/main.cpp", "connect(2) to a port"},
     {"runtime/cli/create_run.cpp", "realpath of the operator's bundle"},
 };
 
@@ -125,6 +128,7 @@ const Reasons kProcAndDevLiterals{
     {"cgroups/systemd/limits.cpp", "names of devices that systemd is told"},
     {"bundle/config/default_config.cpp", "text of the template"},
     {"pods/plan/bundle.cpp", "text of a config.json"},
+    {"pods/run/namespace_path.hpp", "namespaces of a pod's holder, on the host"},
     {"runtime/base/options.cpp", "own uid_map, before any namespace"},
     {"runtime/init/enter.cpp", "namespaces of a container's init, on the host"},
     {"runtime/parent/preflight.cpp", "id maps of a namespace to be joined, on the host"},
