@@ -109,8 +109,10 @@ char* append(char* end, const char* text) {
 
 // A wrong yes only costs time; after a wrong no, main() makes the copy.
 bool may_enter_a_namespace(const char* const* argv) {
-  for (; *argv != nullptr; ++argv)
+  for (; *argv != nullptr; ++argv) {
+    if (equal(*argv, "pod")) return false;  // its own commands have these names too
     if (equal(*argv, "create") || equal(*argv, "run") || equal(*argv, "exec")) return true;
+  }
   return false;
 }
 

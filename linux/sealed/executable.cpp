@@ -38,6 +38,12 @@ std::string& told_directory() {
   return directory;
 }
 
+/// Hooks inherit our environment, and an ocirun that a hook runs would trust the variable.
+void learn_directory() {
+  if (const char* told = std::getenv(kDirectoryVariable)) told_directory() = told;
+  ::unsetenv(kDirectoryVariable);
+}
+
 std::string link_of_executable() {
   std::array<char, PATH_MAX> path;
   const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
@@ -100,9 +106,7 @@ Result<void> reexec_sealed(char* const argv[]) {
   TRY_ASSIGN(const UniqueFd executable, sys::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
   if (is_sealed(executable)) {
     ::prctl(PR_SET_NAME, kImageName);  // else the name is "memfd:…" or a number
-    // Hooks inherit our environment, and an ocirun that a hook runs would trust the variable.
-    if (const char* told = std::getenv(kDirectoryVariable)) told_directory() = told;
-    ::unsetenv(kDirectoryVariable);
+    learn_directory();
     return {};
   }
   ::setenv(kDirectoryVariable, executable_directory().c_str(), 1);
@@ -119,7 +123,10 @@ std::string executable_directory() {
   // Only the sealed image trusts the environment variable, because ocirun itself has set it there:
   // ocirun's other programs are executed from that directory.
   const auto executable = sys::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-  if (executable && is_sealed(*executable)) return told_directory();
+  if (executable && is_sealed(*executable)) {
+    learn_directory();
+    return told_directory();
+  }
   const std::string path = link_of_executable();
   return path.substr(0, path.empty() ? 0 : path.rfind('/'));
 }

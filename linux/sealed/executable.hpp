@@ -18,8 +18,7 @@ Result<void> reexec_sealed(char* const argv[]);
 /// Errors: ENOMEM; EACCES where sysctl vm.memfd_noexec is 2.
 Result<UniqueFd> copy_sealed(Fd executable);
 
-/// The directory of the host's executable; "" if unknown. A process that runs from a copy knows it
-/// only after reexec_sealed().
+/// The directory of the host's executable; "" if unknown.
 std::string executable_directory();
 
 }  // namespace ocirun::linux

@@ -93,6 +93,19 @@ bool is_met(const Given& given, const Need& need) {
   return false;
 }
 
+/// The port on which the platform reaches a Knative container is also that of its probes (KN-5).
+void move_port(Container& container, std::uint16_t port) {
+  if (container.ports.empty()) return;
+  const std::uint16_t old = std::exchange(container.ports.front().number, port);
+  for (auto* probe : {&container.liveness, &container.readiness, &container.startup}) {
+    if (!*probe) continue;
+    if (auto* http = std::get_if<HttpProbe>(&(*probe)->question); http && http->port == old)
+      http->port = port;
+    if (auto* tcp = std::get_if<TcpProbe>(&(*probe)->question); tcp && tcp->port == old)
+      tcp->port = port;
+  }
+}
+
 }  // namespace
 
 Result<void> replace_parts(const Given& given, Pod& pod) {
@@ -110,8 +123,7 @@ Result<void> replace_parts(const Given& given, Pod& pod) {
       if (given.read_only_root) container.read_only_root = true;
     }
   if (given.port)
-    for (Container& container : pod.containers)
-      if (!container.ports.empty()) container.ports.front().number = *given.port;
+    for (Container& container : pod.containers) move_port(container, *given.port);
   return {};
 }
 

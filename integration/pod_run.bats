@@ -1,0 +1,336 @@
+# Workload documents that run: `ocirun pod run` and the commands around it, with images made by lib/image.bash.
+# shellcheck disable=SC2016 # texts for the shells of containers
+
+load lib/common
+source "$LIB/image.bash"
+
+setup() {
+  common_setup
+  rm -rf "$BUNDLE/rootfs/dev" "$BUNDLE/rootfs/proc"
+  make_image images base '{"Entrypoint":["/bin/sh","-c"],"Cmd":["echo from the image"],"Env":["FROM=image"]}' "$BUNDLE/rootfs"
+  POD=$ID
+}
+
+teardown() {
+  [[ ! -d data/pods ]] || pod_names | while read -r name; do pod delete --force "$name" || true; done
+  common_teardown
+}
+
+# pod COMMAND…: `ocirun pod` with the test's directories.
+pod() { ocirun pod "$1" --data "$TMP/data" "${@:2}"; }
+pod_names() { ls data/pods; }
+# run_pod [OPTION…]: runs app.yaml with the test's images and no network. A supervisor that stays must not keep bats' pipes.
+run_pod() {
+  ocirun pod run --data "$TMP/data" --images images --net none --grace 1 --name "$POD" "$@" app.yaml \
+    </dev/null >"$TMP/output" 2>&1 3>&- 4>&-
+}
+
+# has WORDS TEXT, like REGEX TEXT: the text contains the words, or matches.
+has() { [[ $2 == *"$1"* ]] || { printf 'expected: %s\nin:       %s\n' "$1" "$2" && return 1; }; }
+like() { [[ $2 =~ $1 ]] || { printf 'expected to match: %s\nfound: %s\n' "$1" "$2" && return 1; }; }
+
+# container NAME SCRIPT [YAML-LINE…]: adds a container that runs a script to app.yaml.
+container() {
+  [[ -e app.yaml ]] || printf '%s\n' 'apiVersion: core.oam.dev/v1alpha2' 'kind: ContainerizedWorkload' 'metadata: {name: shop}' \
+    spec: '  containers:' >app.yaml
+  {
+    echo "  - name: $1"
+    echo "    image: base"
+    echo "    resources: {cpu: {required: 0.1}, memory: {required: 8M}}"
+    echo "    cmd: [/bin/sh, -c]"
+    echo "    args: [$(jq -Rs . <<<"$2")]"
+    printf '    %s\n' "${@:3}"
+  } >>app.yaml
+}
+
+# says JQ-FILTER: what `pod status` says of the test's pod.
+says() { pod status --format json "$POD" | jq -r "$1"; }
+is_there() { pod status "$POD" >/dev/null 2>&1; }
+# reaches FILTER VALUE: waits until `says FILTER` is the value.
+is_now() { [[ $(says "$1") == "$2" ]]; }
+reaches() { wait_for is_now "$@"; }
+
+@test "a pod of two containers in the foreground: lines with prefix, status of the first that failed, nothing left" {
+  container one 'echo first; exit 0'
+  container two 'echo second >&2; exit 7'
+  run run_pod --restart never
+  equal 7 "$status"
+  equal "one | first
+two | second" "$(sort output)"
+  equal "" "$(pod_names)"
+  run run_pod --restart never --no-prefix
+  equal "first
+second" "$(sort output)"
+}
+
+@test "OAM-13 OAM-14 OAM-15 OAM-16 program, arguments, variables and config files of a document" {
+  container only 'echo "$A $FROM"; cat /etc/app/one /etc/two; echo "[$0]"' 'env: [{name: A, value: b c}]' \
+    'config: [{path: /etc/app/one, value: "1\n"}, {path: etc/two, value: no, fromParam: two}]'
+  run run_pod --restart never --param two=
+  equal 0 "$status"
+  equal $'b c image\n1\n[/bin/sh]' "$(<output)"
+  run run_pod --restart never
+  equal 1 "$status"
+  has 'the parameter "two": --param two=VALUE' "$(<output)"
+  run run_pod --restart never --param two= --param tow=1
+  has '--param tow: the document names none of this name (did you mean two?)' "$(<output)"
+}
+
+@test "containers of a pod share the network, ipc and host name, and not pids, files and mounts" {
+  container one 'for n in net ipc uts; do readlink /proc/self/ns/$n; done; hostname; touch /mine; readlink /proc/self/ns/pid; sleep 1000'
+  container two 'for n in net ipc uts; do readlink /proc/self/ns/$n; done; hostname; ls /mine; readlink /proc/self/ns/pid; sleep 1000'
+  run_pod --detach
+  wait_for has_lines one 5
+  wait_for has_lines two 6
+  equal "$(pod logs -c one "$POD" | head -4)" "$(pod logs -c two "$POD" | head -4)"
+  equal "$POD" "$(pod logs -c one "$POD" | sed -n 4p)"
+  has "/mine: No such file" "$(pod logs -c two "$POD")"
+  [[ $(pod logs -c one "$POD" | tail -1) != "$(pod logs -c two "$POD" | tail -1)" ]]
+  pod delete --force "$POD"
+}
+has_lines() { [[ $(pod logs -c "$1" "$POD" | wc -l) -ge $2 ]]; }
+
+@test "--detach prints the name; status, logs, exec, stop and delete" {
+  container app 'trap "echo bye; exit 0" TERM; echo hello; while :; do sleep 0.1; done'
+  run_pod --detach
+  equal "$POD" "$(<output)"
+  equal running "$(says .status)"
+  equal 'app running true false 0 null' "$(says '.containers[0] | "\(.name) \(.status) \(.ready) \(.init) \(.restarts) \(.exitCode)"')"
+  equal "$POD.app" "$(says '.containers[0].id')"
+  has "$POD.app" "$(ocirun list)"
+  equal inside "$(pod exec "$POD" echo inside)"
+  wait_for has_lines app 1
+  run pod delete "$POD"
+  equal 1 "$status"
+  contains "the pod \"$POD\" runs: \`ocirun pod stop $POD\` first, or --force"
+  pod stop "$POD"
+  equal "stopped null 0" "$(says '"\(.status) \(.supervisor) \(.containers[0].exitCode)"')"
+  equal $'hello\nbye' "$(pod logs "$POD")"
+  like '^[0-9-]*T[0-9:.]*Z hello' "$(pod logs --timestamps "$POD")"
+  equal bye "$(pod logs --tail 1 "$POD")"
+  equal "created started running stopping stopping exited stopped" "$(pod events "$POD" | jq -r .event | xargs)"
+  run run_pod --detach
+  equal 1 "$status"
+  has "a pod \"$POD\" exists: \`ocirun pod delete $POD\` removes it" "$(<output)"
+  pod delete "$POD"
+  equal "" "$(pod_names)"
+  run pod status "$POD"
+  equal 1 "$status"
+  contains "there is no pod \"$POD\""
+}
+
+@test "a program that does not end is killed after the grace period" {
+  container app 'trap "" TERM; echo up; while :; do sleep 0.1; done'
+  run_pod --detach
+  wait_for has_lines app 1
+  pod stop "$POD"
+  equal "137 was killed by signal 9 (SIGKILL)" "$(says '.containers[0] | "\(.exitCode) \(.reason)"')"
+  has killing "$(pod events "$POD" | jq -r .event)"
+}
+
+@test "OAM-18 a container that ends is started again with a fresh root filesystem; its restarts are counted" {
+  container app 'ls /mark 2>/dev/null; touch /mark; echo run; exit 1'
+  run_pod --detach
+  reaches '.containers[0].restarts >= 1' true
+  wait_for has_lines app 2
+  equal "run run" "$(pod logs "$POD" | head -2 | xargs)"
+  pod delete --force "$POD"
+}
+
+@test "RX-2 init containers run one after another before the others; one that fails ends the pod" {
+  cat >app.yaml <<'END'
+name: shop
+type: Radius.Compute/containers@2025-08-01-preview
+properties:
+  initContainers:
+    second: {image: base, command: [/bin/sh, -c], args: ["cat /work/log && echo second >>/work/log"],
+             volumeMounts: {w: {mountPath: /work, volumeName: work}}}
+    first: {image: base, command: [/bin/sh, -c], args: ["echo first >>/work/log"],
+            volumeMounts: {w: {mountPath: /work, volumeName: work}}}
+  containers:
+    app: {image: base, command: [/bin/sh, -c], args: ["cat /work/log"],
+          volumeMounts: {w: {mountPath: /work, volumeName: work}}}
+  volumes: {work: {emptyDir: {}}}
+END
+  run run_pod --restart never
+  equal 1 "$status" # `second` runs first, as the document has it
+  has 'init container "second": its program has exited with status 1' "$(<output)"
+  equal "" "$(pod_names)"
+  sed -i 's/cat .work.log && echo/echo/' app.yaml
+  run run_pod --restart never
+  equal 0 "$status"
+  equal $'app | second\napp | first' "$(<output)"
+}
+
+@test "OAM-18 OAM-19 OAM-20 OAM-21 OAM-22 probes: readiness is shown and waited for, a liveness failure restarts" {
+  container app 'mkdir -p /w; echo ok >/w/up; httpd -p 8080 -h /w; while [ ! -e /w/dead ]; do sleep 0.1; done; sleep 1000' \
+    'readinessProbe: {httpGet: {path: /up, port: 8080}, periodSeconds: 1}' \
+    'livenessProbe: {exec: {command: [/bin/sh, -c, "[ ! -e /w/dead ]"]}, periodSeconds: 1, failureThreshold: 1}'
+  command -v busybox >/dev/null && busybox --list | grep -qx httpd || skip "busybox has no httpd"
+  ln -s /bin/busybox "$BUNDLE/rootfs/bin/httpd"
+  rm -rf images && make_image images base '{}' "$BUNDLE/rootfs"
+  run_pod --detach --wait-ready=20
+  equal true "$(says '.containers[0].ready')"
+  pod exec "$POD" rm /w/up
+  reaches '.containers[0].ready' false
+  has 'readiness probe: http://localhost:8080/up: status 404, expected 200 to 399' "$(says '.containers[0].reason')"
+  pod exec "$POD" touch /w/dead
+  reaches '.containers[0].restarts' 1
+  has unhealthy "$(pod events "$POD" | jq -r .event)"
+  pod delete --force "$POD"
+}
+
+@test "--wait-ready of a pod that never is ready: status 1, the reason, and nothing left" {
+  container app 'sleep 1000' 'readinessProbe: {tcpSocket: {port: 81}, periodSeconds: 1}'
+  run run_pod --detach --wait-ready=2
+  equal 1 "$status"
+  has 'not all containers were ready within 2 s (--wait-ready); "app": readiness probe: TCP port 81: connect: connection refused' \
+    "$(<output)"
+  equal "" "$(pod_names)"
+  equal "" "$(ocirun list -q)"
+}
+
+@test "OAM-12 OAM-31 what the machine does not have is an error, and nothing has been started" {
+  container app 'echo started'
+  sed -i 's/8M/900P/' app.yaml
+  run run_pod
+  equal 1 "$status"
+  has 'app.yaml:8:' "$(<output)"
+  has 'memory cannot be had: the containers up to "app" need' "$(<output)"
+  [[ ! -e data ]]
+}
+
+@test "OAM-33 OAM-34 OAM-35 OAM-36 volumes: of the operator, read-only, exclusive" {
+  mkdir shared
+  container app 'echo data >/v/file; sleep 1000'
+  sed -i 's/memory: {required: 8M}/&, volumes: [{name: v, mountPath: \/v, disk: {required: 1K}}]/' app.yaml
+  run run_pod
+  has 'a directory for the volume "v": --volume v=HOSTDIR' "$(<output)"
+  run_pod --detach --volume "v=$TMP/shared"
+  wait_for test -s shared/file
+  POD=${POD}b
+  run run_pod --volume "v=$TMP/shared"
+  equal 1 "$status"
+  has "$TMP/shared: another pod uses the volume, and sharingPolicy is Exclusive" "$(<output)"
+  POD=${POD%b}
+  pod delete --force "$POD"
+  sed -i 's/sleep 1000/true/' app.yaml
+  run run_pod --restart never --volume "v=$TMP/shared:ro"
+  has "Read-only file system" "$(<output)"
+}
+
+@test "a supervisor that is killed: status says so, delete removes all" {
+  container one 'sleep 1000'
+  container two 'sleep 1000'
+  run_pod --detach
+  kill -KILL "$(says .supervisor)"
+  reaches .status failed
+  has "is gone; \`ocirun pod delete $POD\` removes what is left" "$(says .reason)"
+  equal 2 "$(ocirun list -q | wc -l)"
+  pod delete "$POD"
+  equal "" "$(ocirun list -q)"
+  equal "" "$(pod_names)"
+}
+
+@test "--user, --forbid-root, --read-only" {
+  container app 'id -u; id -g; touch /x'
+  run run_pod --restart never --user web --read-only
+  has $'1000\n1000' "$(<output)"
+  has 'Read-only file system' "$(<output)"
+  run run_pod --restart never --forbid-root
+  equal 1 "$status"
+  has 'container "app": the program would run as root, which runAsNonRoot forbids' "$(<output)"
+  run run_pod --restart never --user nobody
+  has 'container "app": ' "$(<output)"
+  has 'nobody' "$(<output)"
+}
+
+@test "AC-3 AC-5 AC-8 an App Container pod: ids are bound by --image, apps share pids, mount points are bound" {
+  mkdir host && echo seen >host/file
+  cat >app.yaml <<'END'
+{"acVersion": "0.8.11", "acKind": "PodManifest", "apps": [
+  {"name": "one", "image": {"name": "example.com/one", "id": "sha512-..."},
+   "app": {"exec": ["/bin/sh", "-c", "cat /in/file; ps | grep -c '[s]leep 997'"], "user": "0", "group": "0",
+           "mountPoints": [{"name": "in", "path": "/in", "readOnly": true}]}},
+  {"name": "two", "image": {"name": "example.com/two", "id": "sha512-..."},
+   "app": {"exec": ["/bin/sleep", "997"], "user": "0", "group": "0"}}], "volumes": []}
+END
+  run run_pod
+  equal 1 "$status"
+  has 'not reified' "$(<output)"
+  run_pod --detach --image example.com/one=images:base --image "example.com/two=oci:$TMP/images:base" --volume "in=$TMP/host"
+  wait_for has_lines one 2
+  equal $'seen\n1' "$(pod logs -c one "$POD")"
+  reaches '.containers[0].status' exited # appc never restarts
+  pod delete --force "$POD"
+}
+
+@test "KN-1 KN-2 KN-6 KN-7 KN-8 a Knative service runs under the contract" {
+  cat >app.yaml <<'END'
+apiVersion: serving.knative.dev/v1
+kind: Service
+metadata: {name: hello}
+spec:
+  template:
+    spec:
+      containers:
+        - image: base
+          command: [/bin/sh, -c]
+          args: ['echo "$PORT $K_SERVICE"; touch /tmp/a /var/log/b && nc -l -p $PORT; sleep 1000']
+          securityContext: {readOnlyRootFilesystem: true}
+END
+  run_pod --detach --port 8181
+  equal "8181 hello" "$(pod logs "$POD")"
+  equal true "$(says '.containers[0].ready')"
+  pod delete --force "$POD"
+}
+
+@test "plan writes bundles that another command runs; images lists and prunes" {
+  container app 'cat /etc/note; ls /v; echo ran' 'config: [{path: /etc/note, value: "note\n"}]'
+  pod plan --images images -o out app.yaml >output
+  equal "$TMP/out/app" "$(<output)"
+  equal $'note' "$(ocirun run --bundle out/app "$ID" 2>/dev/null | head -1)"
+  run pod plan --images images -o out app.yaml
+  equal 1 "$status"
+  contains "$TMP/out exists: the bundles are written into a new directory"
+  like '^sha256:[0-9a-f]{64}  base$' "$(pod images)"
+  equal 1 "$(find data/images/layers -mindepth 1 -maxdepth 1 | wc -l)"
+  equal "$(pod images)" "$(pod images prune)"
+  equal "" "$(pod images)"
+  equal 0 "$(find data/images/layers -mindepth 1 -maxdepth 1 | wc -l)"
+}
+
+@test "an image that cannot be had: an error with the document's place, nothing left" {
+  container app true
+  sed -i 's/image: base/image: none/' app.yaml
+  run run_pod
+  equal 1 "$status"
+  has 'app.yaml:7:12: /spec/containers/0/image: container "app": --images images: ' "$(<output)"
+  has 'no image "none", it has "base"' "$(<output)"
+  equal "" "$(pod_names)"
+}
+
+@test "a program that does not exist: the runtime's own words, nothing left" {
+  container app true
+  sed -i 's/cmd: .*/cmd: [\/bin\/none]/' app.yaml
+  run run_pod
+  equal 1 "$status"
+  has 'container "app": ' "$(<output)"
+  has '/bin/none' "$(<output)"
+  equal "" "$(pod_names)"
+  equal "" "$(ocirun list -q)"
+}
+
+@test "SIGTERM stops a pod in the foreground in order" {
+  container one 'trap "echo one ends; exit 0" TERM; echo up; while :; do sleep 0.1; done'
+  container two 'trap "echo two ends; exit 0" TERM; echo up; while :; do sleep 0.1; done'
+  run_pod --keep &
+  local supervisor=$!
+  wait_for is_there
+  wait_for has_lines two 1
+  kill -TERM "$(says .supervisor)"
+  wait "$supervisor"
+  equal stopped "$(says .status)"
+  has 'one | one ends' "$(<output)"
+  has 'two | two ends' "$(<output)"
+}
