@@ -6,13 +6,13 @@ setup() {
   [[ -x $OCIRUN ]] || { echo "no runtime at $OCIRUN: ./dev build, or set OCIRUN" >&2; return 1; }
 }
 
-# Both functions print a sorted list of options, one a line: "-b --bundle value", "--force".
+# Both functions print a sorted list of options, one a line: "-b --bundle value", "--force". Commands of `pod` share options.
 options_of_help() { # [COMMAND]
   "$OCIRUN" "$@" --help |
-    sed -nE '/^  (-.,|   ) --/{s/^ +//; s/, / /; s/(--[a-z0-9-]+) [^ ].*/\1 value/; s/(--[a-z0-9-]+)  .*/\1/; p}' | sort
+    sed -nE '/^  (-.,|   ) --/{s/^ +//; s/, / /; s/(--[a-z0-9-]+) [^ ].*/\1 value/; s/(--[a-z0-9-]+)\[=.*/\1 value/; s/(--[a-z0-9-]+)  .*/\1/; p}' | sort -u
 }
 options_of_page() { # COMMAND, or nothing for ocirun(8)
-  sed -nE '/^\.It Fl/{s/^\.It //; s/Fl -([a-z0-9-]+)/--\1/; s/Fl (.) , /-\1 /; s/ Ar .*/ value/; p}' "man/ocirun${1:+-$1}.8" | sort
+  sed -nE '/^\.It Fl/{s/^\.It //; s/Fl -([a-z0-9-]+)/--\1/; s/Fl (.) , /-\1 /; s/ Ns Op .*| Ar .*/ value/; p}' "man/ocirun${1:+-$1}.8" | sort -u
 }
 commands() { "$OCIRUN" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'; }
 

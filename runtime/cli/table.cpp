@@ -96,7 +96,38 @@ constexpr std::array kSpecOptions{
 constexpr std::array kValidateOptions{kBundle};
 // For completion alone: ocirun-pod has the command and reads its options.
 constexpr std::array kPodOptions{
-    Option{"profile", 0, "knative", "check bundles by the Knative contract"}};
+    Option{"profile", 0, "knative", "check bundles by the Knative contract"},
+    Option{"name", 0, "POD", "the pod's name"},
+    Option{"images", 0, "DIR", "an OCI image layout", Completes::kDirectory},
+    Option{"image", 0, "NAME=SOURCE", "where an image is"},
+    Option{"volume", 0, "NAME=HOSTDIR", "the directory for a volume"},
+    Option{"secret", 0, "ID=DIR", "the directory of a secret"},
+    Option{"param", 0, "NAME=VALUE", "the value of a parameter"},
+    Option{"extended", 0, "NAME=VALUE", "an extended resource"},
+    Option{"enforce-required", 0, "", "required resources are limits"},
+    Option{"user", 0, "USER", "run programs as USER"},
+    Option{"forbid-root", 0, "", "refuse root"},
+    Option{"read-only", 0, "", "read-only root filesystems"},
+    Option{"port", 0, "NUMBER", "the port of a Knative container"},
+    Option{"restart", 0, "RULE", "always, on-failure or never"},
+    Option{"detach", 'd', "", "return when all containers are started"},
+    Option{"wait-ready", 0, "", "wait until all containers are ready"},
+    Option{"no-prefix", 0, "", "print lines without the container's name"},
+    Option{"keep", 0, "", "keep the pod's record"},
+    Option{"net", 0, "NETWORK", "pod, host, none or a path"},
+    Option{"grace", 0, "SECONDS", "until SIGKILL"},
+    Option{"log-dir", 0, "DIR", "where logs are written", Completes::kDirectory},
+    Option{"runtime", 0, "PATH", "another OCI runtime", Completes::kFile},
+    Option{"data", 0, "DIR", "where images and pods are kept", Completes::kDirectory},
+    Option{"format", 0, "FORMAT", "json or text"},
+    Option{"container", 'c', "CONTAINER", "which container"},
+    Option{"follow", 'f', "", "wait for more"},
+    Option{"since", 0, "TIME", "lines since then"},
+    Option{"tail", 0, "NUMBER", "the last lines"},
+    Option{"timestamps", 0, "", "print times"},
+    Option{"tty", 't', "", "a terminal for the program"},
+    Option{"force", 0, "", "kill a pod that runs"},
+    Option{"output", 'o', "DIR", "where bundles are written", Completes::kDirectory}};
 
 constexpr Operand kAnyContainer{Completes::kContainer};
 constexpr Operand kBundleOperand{Completes::kDirectory};
