@@ -26,7 +26,11 @@ class Digest {
   const std::string& hex() const { return hex_; }
   std::string text() const;  // "sha256:…"
 
-  friend bool operator==(const Digest&, const Digest&) = default;
+  /// A digest without digits, which could not be computed or was never set, equals nothing: also
+  /// not another one of its kind.
+  friend bool operator==(const Digest& a, const Digest& b) {
+    return a.algorithm_ == b.algorithm_ && a.hex_ == b.hex_ && !a.hex_.empty();
+  }
 
  private:
   Algorithm algorithm_;
@@ -34,7 +38,7 @@ class Digest {
 };
 
 /// Computes a digest piece by piece (libcrypto). libcrypto fails only when memory ends; the digest
-/// is then empty text, which equals no parsed one.
+/// then has no digits, and equals no other.
 class Hasher {
  public:
   explicit Hasher(Digest::Algorithm algorithm);

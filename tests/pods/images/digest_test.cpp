@@ -43,4 +43,10 @@ BOOST_AUTO_TEST_CASE(the_error_of_a_bad_digest_says_what_is_allowed) {
                    .ends_with("64 hexadecimal digits in lower case must follow sha256:"));
 }
 
+BOOST_AUTO_TEST_CASE(a_digest_without_digits_equals_nothing) {
+  const Digest none(Digest::Algorithm::kSha256, "");
+  BOOST_TEST((none != Digest(Digest::Algorithm::kSha256, "")));
+  BOOST_TEST((none != digest_of("x")));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
