@@ -1,12 +1,13 @@
 #include "pods/images/remove_tree.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 
 #include <cerrno>
 #include <cstdint>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "linux/base/directory_entries.hpp"
 #include "linux/base/syscalls.hpp"
@@ -16,79 +17,98 @@ namespace {
 
 namespace sys = linux::sys;
 
-constexpr std::size_t kBatch = 4096;  // names that are held in memory
+constexpr int kLevels = 16;  // each holds two descriptors
 
-Result<bool> is_directory(Fd directory, const char* name) {
-  TRY_ASSIGN(const struct stat info, sys::fstatat(directory, name));
-  return S_ISDIR(info.st_mode);
-}
+/// Removes the content of a directory, `kLevels` levels at a time. Directories that lie deeper are
+/// moved to a new directory at the top, whose turn comes afterwards. So each entry is removed once
+/// and moved once in `kLevels` levels, however deep or wide the tree is.
+class Removal {
+ public:
+  explicit Removal(Fd top) : top_(top) {}
 
-/// A mode such as 0 would keep the owner out, who may be no root.
-Result<UniqueFd> open_directory(Fd parent, const std::string& name) {
-  TRY(sys::fchmodat(parent, name.c_str(), 0700));
-  return sys::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-}
-
-/// The first entries of a directory.
-Result<std::vector<std::string>> some_names(Fd directory) {
-  std::vector<std::string> names;
-  TRY(linux::for_each_entry(directory, [&](const char* name, unsigned char) -> Result<void> {
-    if (names.size() < kBatch) names.emplace_back(name);
+  Result<void> run() {
+    TRY(empty(top_, 0));
+    while (!deeper_name_.empty()) {
+      const std::string name = std::exchange(deeper_name_, "");
+      const UniqueFd directory = std::move(deeper_);
+      TRY(empty(directory, 0));
+      TRY(sys::unlinkat(top_, name.c_str(), AT_REMOVEDIR));
+    }
     return {};
-  }));
-  return names;
-}
-
-/// Moves a directory of a lower level into `top` under a name that is free there.
-Result<void> lift(Fd from, const std::string& name, Fd top, std::uint64_t& number) {
-  for (;;) {
-    const std::string free_name = fmt::format(".{}", number++);
-    const auto moved = sys::renameat2(from, name.c_str(), top, free_name.c_str(), RENAME_NOREPLACE);
-    if (moved || moved.error().number() != EEXIST) return moved;
   }
-}
 
-/// Empties `name` of `top`: its directories move up to `top`, where they get their turn. So the
-/// depth never matters.
-Result<void> flatten(Fd top, const std::string& name, std::uint64_t& number) {
-  TRY_ASSIGN(const UniqueFd directory, open_directory(top, name));
-  for (;;) {
-    TRY_ASSIGN(const std::vector<std::string> names, some_names(directory));
-    if (names.empty()) return {};
-    for (const std::string& entry : names) {
-      TRY_ASSIGN(const bool is_dir, is_directory(directory, entry.c_str()));
-      if (!is_dir) {
-        TRY(sys::unlinkat(directory, entry.c_str(), 0));
-        continue;
-      }
-      TRY(sys::fchmodat(directory, entry.c_str(), 0700));  // a move writes to the moved directory
-      TRY(lift(directory, entry, top, number));
+ private:
+  // Entries may be removed while they are listed. A directory is listed until it is empty, should
+  // a filesystem pass over an entry because of that.
+  Result<void> empty(Fd directory, int level) {
+    for (;;) {
+      bool found = false;
+      TRY(linux::for_each_entry(directory,
+                                [&](const char* name, unsigned char type) -> Result<void> {
+                                  if (directory.value == top_.value && name == deeper_name_)
+                                    return {};
+                                  found = true;
+                                  return remove(directory, name, type, level);
+                                }));
+      if (!found) return {};
     }
   }
-}
+
+  Result<void> remove(Fd parent, const char* name, unsigned char type, int level) {
+    if (type == DT_UNKNOWN) {
+      TRY_ASSIGN(const struct stat info, sys::fstatat(parent, name));
+      type = S_ISDIR(info.st_mode) ? DT_DIR : DT_REG;
+    }
+    if (type != DT_DIR) return sys::unlinkat(parent, name, 0);
+    // A mode such as 0 would keep the owner out, who may be no root; also a move writes to the
+    // moved directory.
+    TRY(sys::fchmodat(parent, name, 0700));
+    if (level == kLevels) return move_to_top(parent, name);
+    {
+      TRY_ASSIGN(const UniqueFd directory,
+                 sys::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+      TRY(empty(directory, level + 1));
+    }
+    return sys::unlinkat(parent, name, AT_REMOVEDIR);
+  }
+
+  Result<void> move_to_top(Fd parent, const char* name) {
+    if (deeper_name_.empty()) TRY(make_deeper());
+    return sys::renameat2(parent, name, deeper_, fmt::format("{}", number_++).c_str(),
+                          RENAME_NOREPLACE);
+  }
+
+  Result<void> make_deeper() {
+    for (;;) {
+      std::string name = fmt::format(".deeper-{}", number_++);
+      const auto made = sys::mkdirat(top_, name.c_str(), 0700);
+      if (!made && made.error().number() == EEXIST) continue;
+      TRY(made);
+      TRY_ASSIGN(deeper_, sys::openat(top_, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+      deeper_name_ = std::move(name);
+      return {};
+    }
+  }
+
+  Fd top_;
+  UniqueFd deeper_;
+  std::string deeper_name_;  // of `deeper_` in `top_`; "" while there is none
+  std::uint64_t number_ = 0;
+};
 
 }  // namespace
 
-Result<void> remove_content(Fd directory) {
-  std::uint64_t number = 0;
-  for (;;) {
-    TRY_ASSIGN(const std::vector<std::string> names, some_names(directory));
-    if (names.empty()) return {};
-    for (const std::string& name : names) {
-      TRY_ASSIGN(const bool is_dir, is_directory(directory, name.c_str()));
-      if (is_dir) TRY(flatten(directory, name, number));
-      TRY(sys::unlinkat(directory, name.c_str(), is_dir ? AT_REMOVEDIR : 0));
-    }
-  }
-}
+Result<void> remove_content(Fd directory) { return Removal(directory).run(); }
 
 Result<void> remove_tree(Fd directory, const char* name) {
   const auto info = sys::fstatat(directory, name);
   if (!info && info.error().number() == ENOENT) return {};
   if (!info) return std::unexpected(info.error());
   if (!S_ISDIR(info->st_mode)) return sys::unlinkat(directory, name, 0);
+  TRY(sys::fchmodat(directory, name, 0700));  // a mode such as 0 keeps an owner out
   {
-    TRY_ASSIGN(const UniqueFd opened, open_directory(directory, name));
+    TRY_ASSIGN(const UniqueFd opened,
+               sys::openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     TRY(remove_content(opened));
   }
   return sys::unlinkat(directory, name, AT_REMOVEDIR);
