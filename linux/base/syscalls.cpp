@@ -193,6 +193,10 @@ Result<void> removexattr(Fd file, const char* name) {
   return {};
 }
 
+Result<void> syncfs(Fd file) {
+  return checked(::syncfs(file.value), "write the filesystem to its storage");
+}
+
 Result<std::vector<std::string>> listxattr(Fd file) {
   TRY_ASSIGN(const std::string names,
              read_xattr("list attributes", [&](char* to, std::size_t size) {

@@ -62,6 +62,8 @@ Result<void> setxattr(Fd file, const char* name, std::string_view value);
 Result<std::string> getxattr(Fd file, const char* name);
 /// Errors: ENODATA if the file does not have the attribute. Not for O_PATH descriptors.
 Result<void> removexattr(Fd file, const char* name);
+/// Writes everything of the file's filesystem to its storage.
+Result<void> syncfs(Fd file);
 /// The names of all extended attributes. O_PATH descriptors too.
 Result<std::vector<std::string>> listxattr(Fd file);
 /// The id of the mount that `name` ("": the descriptor itself) lies on, for telling two mounts

@@ -65,6 +65,7 @@ class EntryStream : public ByteStream {
     rest_.remove_prefix(count);
     return count;
   }
+  Fd descriptor() const override { return bytes_.descriptor(); }
 
  private:
   explicit EntryStream(Fd archive) : bytes_(archive), reader_(bytes_) {}

@@ -23,6 +23,8 @@ class ByteStream {
   virtual Result<std::size_t> read(char* to, std::size_t size) = 0;
   /// Passes over up to `size` bytes and returns how many; 0 if the stream has to be read instead.
   virtual std::uint64_t skip(std::uint64_t /*size*/) { return 0; }
+  /// The open file that the bytes come from, for a process that closes all others; -1 if none.
+  virtual Fd descriptor() const { return {}; }
 };
 
 /// The bytes of an open file.
@@ -30,6 +32,7 @@ class FileStream : public ByteStream {
  public:
   explicit FileStream(UniqueFd file) : file_(std::move(file)) {}
   Result<std::size_t> read(char* to, std::size_t size) override;
+  Fd descriptor() const override { return file_; }
 
  private:
   UniqueFd file_;
@@ -42,6 +45,7 @@ class PositionedStream : public ByteStream {
   explicit PositionedStream(Fd file) : file_(file) {}
   Result<std::size_t> read(char* to, std::size_t size) override;
   std::uint64_t skip(std::uint64_t size) override;
+  Fd descriptor() const override { return file_; }
 
  private:
   Fd file_;

@@ -16,12 +16,14 @@ Result<EntryName> parse_entry_name(std::string_view text, const NameLimits& limi
     return refuse("its name has {} bytes, at most {} are allowed", text.size(), limits.path);
   if (text.find('\0') != std::string_view::npos) return refuse("its name contains NUL");
   EntryName out;
+  std::size_t depth = 0;
   for (const std::string_view component : linux::words(text, '/')) {
     if (component == ".") continue;
     if (component == "..") return refuse("its name contains \"..\"");
     if (component.size() > limits.component)
       return refuse("a component of its name has {} bytes, at most {} are allowed",
                     component.size(), limits.component);
+    if (++depth > limits.depth) return refuse("its name has more than {} components", limits.depth);
     if (out.name.starts_with(kWhiteoutPrefix))
       return refuse("a whiteout is no directory, its name can only be the last");
     if (!out.name.empty()) out.parent = out.path();

@@ -24,15 +24,18 @@ struct EntryName {
   std::string path() const { return parent.empty() ? name : parent + "/" + name; }
 };
 
-/// Longest names, in bytes. The kernel has the same limits for one path and one component.
+/// Longest names, in bytes: the kernel has the same limits for one path and one component. And the
+/// most components of a name, because each of them may become a directory.
 struct NameLimits {
   std::size_t path = 4095;
   std::size_t component = 255;
+  std::size_t depth = 255;
 };
 
 /// Reads a name as a tar archive has it: an absolute name is relative to the layer's root, "." and
-/// empty components do not count. Errors: ".."; a name that is too long; a whiteout that hides
-/// nothing, "." or ".."; ".wh." inside a path; the other names that AUFS reserved for itself.
+/// empty components do not count. Errors: ".."; a name that is too long or too deep; a whiteout
+/// that hides nothing, "." or ".."; ".wh." inside a path; the other names that AUFS reserved for
+/// itself.
 Result<EntryName> parse_entry_name(std::string_view text, const NameLimits& limits);
 
 }  // namespace ocirun::pods

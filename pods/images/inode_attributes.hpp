@@ -1,18 +1,38 @@
 #pragma once
 
+#include <cstdint>
+#include <string_view>
+
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "pods/images/tar_reader.hpp"
 
 namespace ocirun::pods {
 
+/// The ACL that a directory hands on to what is made in it.
+inline constexpr std::string_view kDefaultAcl = "system.posix_acl_default";
+
 /// Whether an extended attribute belongs to overlayfs itself.
 bool is_overlay_attribute(std::string_view name);
+/// Whether an extended attribute of an image is kept: "user.*", security.capability, the two ACLs.
+/// Others belong to the machine where the image was built: labels, signatures, keys of a
+/// filesystem.
+bool is_kept_attribute(std::string_view name);
 
-/// Sets owner, mode and extended attributes of an open inode, in this order, because chown(2)
-/// clears set-user-id bits and file capabilities. O_PATH descriptors of nodes and symlinks are
-/// accepted; the mode of a symlink stays. Errors: a uid or gid outside of 0 to 2^32-2; an attribute
-/// of overlayfs; what the kernel refuses.
-Result<void> set_attributes(Fd inode, const TarEntry& entry);
+/// Sets owner and mode of `name` in `parent`, a new entry of the caller's; the mode of a symlink
+/// stays. Errors: a uid or gid outside of 0 to 2^32-2.
+Result<void> set_owner_and_mode(Fd parent, const char* name, const TarEntry& entry);
+
+/// Sets owner, mode and the extended attributes that are kept of an open file or directory, in this
+/// order, because chown(2) clears set-user-id bits and file capabilities. kDefaultAcl of a
+/// directory is left to the caller. Returns how many attributes were left out. Errors: those of
+/// set_owner_and_mode(); what the kernel refuses.
+Result<std::uint64_t> set_attributes(Fd inode, const TarEntry& entry);
+
+/// Removes those of the kept attributes that `entry` does not have.
+Result<void> remove_other_attributes(Fd inode, const TarEntry& entry);
+
+/// Owner, mode, times and kept attributes of an open file or directory.
+Result<TarEntry> describe_inode(Fd inode);
 
 }  // namespace ocirun::pods

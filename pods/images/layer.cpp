@@ -1,5 +1,7 @@
 #include "pods/images/layer.hpp"
 
+#include <algorithm>
+
 #include "bundle/json/writer.hpp"
 #include "pods/images/layer_tree.hpp"
 #include "pods/images/remove_tree.hpp"
@@ -11,23 +13,12 @@ namespace {
 constexpr std::uint64_t kEntriesBetweenProgress = 64;
 
 Result<void> add_entries(TarReader& archive, LayerTree& tree, const HashingStream& blob,
-                         const UnpackOptions& options, UnpackedLayer& out) {
-  for (;;) {
+                         const UnpackOptions& options) {
+  for (std::uint64_t number = 1;; ++number) {
     TRY_ASSIGN(const auto entry, archive.next());
     if (!entry) return {};
-    const auto added = [&]() -> Result<void> {
-      if (++out.entries > options.limits.entries)
-        return refuse("the layer has more than {} entries", options.limits.entries);
-      if (entry->type == TarEntry::Type::kFile) {
-        if (entry->size > options.limits.bytes - out.bytes)
-          return refuse("the files of the layer have more than {} bytes", options.limits.bytes);
-        out.bytes += entry->size;
-      }
-      return tree.add(*entry, archive);
-    }();
-    TRY(within(added, fmt::format("entry {}", bundle::in_quotes(entry->name))));
-    if (options.progress && out.entries % kEntriesBetweenProgress == 0)
-      options.progress(blob.size());
+    TRY(within(tree.add(*entry, archive), fmt::format("entry {}", bundle::in_quotes(entry->name))));
+    if (options.progress && number % kEntriesBetweenProgress == 0) options.progress(blob.size());
   }
 }
 
@@ -48,20 +39,21 @@ Result<void> verify(const LayerBlob& layer, HashingStream& blob, HashingStream& 
 }
 
 Result<UnpackedLayer> unpack(ByteStream& source, const LayerBlob& layer, Fd into,
-                             std::span<const Fd> below, const UnpackOptions& options) {
+                             const LowerLayers& below, const UnpackOptions& options) {
   const auto algorithm = layer.digest.value_or(layer.diff_id).algorithm();
   HashingStream blob(source, algorithm, layer.digest ? layer.size : UINT64_MAX);
   PeekedStream peeked(blob);
   TRY_ASSIGN(const std::string_view first, peeked.peek(4));
   DecompressedStream plain(peeked, layer.compression.value_or(compression_of(first)));
-  HashingStream archive(plain, layer.diff_id.algorithm(), options.limits.bytes);
+  HashingStream archive(plain, layer.diff_id.algorithm(),
+                        std::min(options.limits.bytes, options.image.bytes));
   UnpackedLayer out;
   {
     TarReader reader(archive);
     TRY_ASSIGN(LayerTree tree, LayerTree::open(into, below, options));
-    TRY(add_entries(reader, tree, blob, options, out));
+    TRY(add_entries(reader, tree, blob, options));
     TRY(tree.finish());
-    out.devices_left_out = tree.devices_left_out();
+    out = tree.sums();
   }
   TRY(drain(archive));
   TRY(drain(blob));
@@ -72,15 +64,19 @@ Result<UnpackedLayer> unpack(ByteStream& source, const LayerBlob& layer, Fd into
 
 }  // namespace
 
+std::string shown_name(const LayerBlob& layer) {
+  return layer.digest ? layer.digest->text() : bundle::in_quotes(layer.file);
+}
+
 const char* attribute_name(OpaqueMark mark) {
   return mark == OpaqueMark::kTrusted ? "trusted.overlay.opaque" : "user.overlay.opaque";
 }
 
 Result<UnpackedLayer> unpack_layer(ByteStream& blob, const LayerBlob& layer, Fd into,
-                                   std::span<const Fd> below, const UnpackOptions& options) {
+                                   const LowerLayers& below, const UnpackOptions& options) {
   auto unpacked = unpack(blob, layer, into, below, options);
   if (unpacked) return unpacked;
-  const std::string name = layer.digest ? layer.digest->text() : bundle::in_quotes(layer.file);
+  const std::string name = shown_name(layer);
   if (auto removed = remove_content(into); !removed)
     return refuse("layer {}: {}; what was unpacked of it remains: {}", name,
                   unpacked.error().message(), removed.error().message());

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
+#include <vector>
 
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
@@ -23,22 +23,21 @@ struct LayerLimits {
   NameLimits names;
 };
 
+/// What all layers of an image may hold together.
+struct ImageLimits {
+  std::uint64_t entries = 4'000'000;
+  std::uint64_t bytes = std::uint64_t{256} << 30;  // of all files together with their holes
+};
+
 /// Which extended attribute tells overlayfs that a directory hides those below it. kUser is for a
 /// mount with the option userxattr, in a user namespace. Whiteouts are character devices 0:0 with
 /// both: everybody may make them since Linux 5.8.
 enum class OpaqueMark : std::uint8_t { kTrusted, kUser };
 const char* attribute_name(OpaqueMark mark);
 
-/// kLeaveOut: in a user namespace nobody may make a device. The number that was left out is told.
+/// kLeaveOut: in a user namespace nobody may make a device. The number that was left out is told. A
+/// whiteout takes the place of such a device where a layer below has the name.
 enum class DeviceNodes : std::uint8_t { kMake, kLeaveOut };
-
-struct UnpackOptions {
-  LayerLimits limits;
-  OpaqueMark mark = OpaqueMark::kTrusted;
-  DeviceNodes devices = DeviceNodes::kMake;
-  /// Called now and then with the number of the blob's bytes that were read so far; may be empty.
-  std::function<void(std::uint64_t)> progress;
-};
 
 /// One layer as an image describes it.
 struct LayerBlob {
@@ -49,26 +48,49 @@ struct LayerBlob {
   Digest diff_id{Digest::Algorithm::kSha256, ""};  // of the uncompressed archive
 };
 
+/// The layer in a message: its digest, or its name in quotes.
+std::string shown_name(const LayerBlob& layer);
+
 struct UnpackedLayer {
-  std::uint64_t entries = 0;
-  std::uint64_t bytes = 0;  // of all files
+  std::uint64_t entries = 0;  // those of the archive, and directories that it only implies
+  std::uint64_t bytes = 0;    // of all files
   std::uint64_t devices_left_out = 0;
+  std::uint64_t attributes_left_out = 0;
+};
+
+struct UnpackOptions {
+  LayerLimits limits;
+  OpaqueMark mark = OpaqueMark::kTrusted;
+  DeviceNodes devices = DeviceNodes::kMake;
+  /// Called now and then with the number of the blob's bytes that were read so far; may be empty.
+  std::function<void(std::uint64_t)> progress;
+  ImageLimits image;
+  UnpackedLayer before;  // the sums of the image's layers that were unpacked before this one
+};
+
+/// The layers beneath one, unpacked likewise: their names in `directory`, the nearest first. Each
+/// is opened when something is looked up in it.
+struct LowerLayers {
+  Fd directory;
+  std::vector<std::string> names;
 };
 
 /// Unpacks a layer into the empty directory `into`, which becomes a lower layer of an overlay
-/// (layer.md; whiteouts in overlay's form). `below` are the layers beneath it, unpacked likewise,
-/// the nearest first: a directory that the archive does not list itself gets its mode, owner and
-/// attributes from there.
+/// (layer.md; whiteouts in overlay's form). A directory that the archive does not list itself gets
+/// its mode, owner, times and attributes from the nearest layer of `below` that shows it.
 ///
 /// The caller must be root of its user namespace. Symlinks in the path of an entry are followed as
-/// if `into` were "/", never beyond it; hard links only lead to files of this layer, through no
-/// symlink. Owners, modes, times, extended attributes (but security.selinux, the label of another
-/// machine) and ACLs are kept.
+/// if `into` were "/", never beyond it. Hard links lead through no symlink, and to files of this
+/// layer or of those below, which are then copied into this one. Owners, modes, times and ACLs are
+/// kept. Of the extended attributes, files and directories keep security.capability and "user.*";
+/// symlinks, devices and fifos keep none, and no ACL.
+///
+/// No file of /proc is used, and no path from "/", so that the caller may have changed its root.
 ///
 /// Errors, after which `into` is empty again: a damaged archive; digest, size or diff_id differ; a
 /// name that parse_entry_name() refuses; a limit; overlay's own attributes or a device 0:0 in the
 /// archive; a socket; ENOSPC …. They name the layer and the entry.
 Result<UnpackedLayer> unpack_layer(ByteStream& blob, const LayerBlob& layer, Fd into,
-                                   std::span<const Fd> below, const UnpackOptions& options);
+                                   const LowerLayers& below, const UnpackOptions& options);
 
 }  // namespace ocirun::pods

@@ -1,17 +1,17 @@
 #include "pods/images/layer_tree.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include <cerrno>
+#include <vector>
 
+#include "linux/base/directory_entries.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "pods/images/inode_attributes.hpp"
 #include "pods/images/libarchive.hpp"
-#include "pods/images/remove_tree.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -19,49 +19,66 @@ namespace {
 namespace sys = linux::sys;
 using Type = TarEntry::Type;
 
-constexpr std::uint64_t kLargestMajor = 0xfff, kLargestMinor = 0xfffff;  // of the kernel's dev_t
-
-bool is_whiteout(const struct stat& info) {
-  return S_ISCHR(info.st_mode) && info.st_rdev == makedev(0, 0);
-}
-
-/// What the name is now; nothing if it is free.
-Result<std::optional<struct stat>> look(Fd parent, const std::string& name) {
-  auto info = sys::fstatat(parent, name.c_str());
-  if (info) return std::optional(*info);
-  if (info.error().number() == ENOENT) return std::optional<struct stat>();
-  return std::unexpected(std::move(info).error());
-}
+constexpr int kMostLinks = 40;  // in one path, as for the kernel
 
 Result<UniqueFd> open_directory(Fd parent, const std::string& name) {
   return sys::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 }
 
-Result<void> write_at(Fd file, std::string_view data, std::uint64_t offset) {
-  while (!data.empty()) {
-    const ssize_t done = ::pwrite(file.value, data.data(), data.size(), static_cast<off_t>(offset));
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) return fail(errno, "write");
-    data.remove_prefix(static_cast<std::size_t>(done));
-    offset += static_cast<std::uint64_t>(done);
-  }
+Result<std::vector<std::string>> directories_in(Fd directory) {
+  std::vector<std::string> names;
+  TRY(linux::for_each_entry(directory, [&](const char* name, unsigned char type) -> Result<void> {
+    if (type == DT_UNKNOWN) {
+      TRY_ASSIGN(const struct stat info, sys::fstatat(directory, name));
+      type = S_ISDIR(info.st_mode) ? DT_DIR : DT_REG;
+    }
+    if (type == DT_DIR) names.emplace_back(name);
+    return {};
+  }));
+  return names;
+}
+
+std::string_view default_acl_of(const TarEntry& entry) {
+  for (const auto& [name, value] : entry.xattrs)
+    if (name == kDefaultAcl) return value;
   return {};
 }
 
 }  // namespace
 
-Result<LayerTree> LayerTree::open(Fd root, std::span<const Fd> below,
-                                  const UnpackOptions& options) {
+Result<LayerTree> LayerTree::open(Fd root, const LowerLayers& below, const UnpackOptions& options) {
   TRY_ASSIGN(UniqueFd directory, sys::openat(root, ".", O_RDONLY | O_DIRECTORY));
   LayerTree tree(linux::SafeDir(std::move(directory)), below, options);
   TRY(sys::fchmod(tree.root_.fd(), 0755));
-  TRY(tree.inherit(tree.root_.fd(), ""));
+  TRY(tree.remembered(tree.root_.fd()));
   return tree;
 }
 
+Result<void> LayerTree::count_entry() {
+  if (++sums_.entries > options_.limits.entries)
+    return refuse("the layer has more than {} entries", options_.limits.entries);
+  if (options_.before.entries + sums_.entries > options_.image.entries)
+    return refuse("the layers of the image have more than {} entries", options_.image.entries);
+  return {};
+}
+
+Result<void> LayerTree::count_bytes(std::uint64_t bytes) {
+  if (bytes > options_.limits.bytes - sums_.bytes)
+    return refuse("the files of the layer have more than {} bytes", options_.limits.bytes);
+  sums_.bytes += bytes;
+  if (options_.before.bytes + sums_.bytes > options_.image.bytes)
+    return refuse("the files of the image have more than {} bytes", options_.image.bytes);
+  return {};
+}
+
 Result<void> LayerTree::add(const TarEntry& entry, TarReader& archive) {
+  TRY(count_entry());
   TRY_ASSIGN(const EntryName name, parse_entry_name(entry.name, options_.limits.names));
+  for (const auto& [attribute, value] : entry.xattrs)
+    if (is_overlay_attribute(attribute))
+      return refuse("it has the attribute {}, which is overlayfs' own", escaped(attribute.c_str()));
   if (name.kind == NameKind::kRoot) return add_root(entry);
+  if (name.kind == NameKind::kFile && entry.type == Type::kHardLink) TRY(bring_up_target(entry));
   TRY_ASSIGN(const Fd parent, this->parent(name.parent));
   if (name.kind == NameKind::kWhiteout) return add_whiteout(entry, name, parent);
   if (name.kind == NameKind::kOpaque) return make_opaque(parent);
@@ -81,14 +98,72 @@ Result<void> LayerTree::add(const TarEntry& entry, TarReader& archive) {
   }
 }
 
+// The descent keeps one descriptor, because a tree may be deeper than the limit of descriptors:
+// symlinks in the names of entries lead from one deep directory to the next.
 Result<void> LayerTree::finish() {
-  for (const auto& [inode, times] : times_) {
-    const auto directory = root_.open(RootfsPath(times.path), O_PATH | O_DIRECTORY | O_NOFOLLOW);
-    if (!directory) continue;  // something else has replaced it, or a symlink in its path
-    TRY_ASSIGN(const struct stat info, sys::fstat(*directory));
-    if (info.st_ino == inode) TRY(sys::utimensat(*directory, ".", times.accessed, times.modified));
+  struct Level {
+    std::vector<std::string> rest;  // directories that were not visited yet
+    bool is_shown;                  // whether the layers below show through here
+    std::size_t path;               // length of the path of this level
+  };
+  std::string path;
+  TRY_ASSIGN(UniqueFd here, sys::openat(root_.fd(), ".", O_RDONLY | O_DIRECTORY));
+  TRY_ASSIGN(std::vector<std::string> names, directories_in(here));
+  TRY_ASSIGN(const bool is_shown, complete(here, path, true));
+  std::vector<Level> levels;
+  levels.push_back({std::move(names), is_shown, 0});
+  for (;;) {
+    Level& level = levels.back();
+    path.resize(level.path);
+    if (level.rest.empty()) {
+      levels.pop_back();
+      if (levels.empty()) return {};
+      TRY_ASSIGN(here, sys::openat(here, "..", O_RDONLY | O_DIRECTORY));
+      continue;
+    }
+    const std::string name = std::move(level.rest.back());
+    level.rest.pop_back();
+    path += path.empty() ? name : "/" + name;
+    TRY_ASSIGN(here, open_directory(here, name));
+    TRY_ASSIGN(std::vector<std::string> inner, directories_in(here));
+    TRY_ASSIGN(const bool inner_is_shown, complete(here, path, level.is_shown));
+    levels.push_back({std::move(inner), inner_is_shown, path.size()});
   }
-  return {};
+}
+
+/// Completes one directory. `is_shown`: whether the layers below show through in the directory
+/// above. Returns whether they do in this one.
+Result<bool> LayerTree::complete(Fd directory, std::string_view path, bool is_shown) {
+  TRY_ASSIGN(Directory* const known, remembered(directory));
+  const bool may_inherit = is_shown && !known->is_described && !known->hides_its_name;
+  bool is_below = known->is_described;  // not looked for
+  if (may_inherit) {
+    TRY_ASSIGN(is_below, inherit(directory, path, *known));
+  }
+  if (!known->default_acl.empty())
+    TRY(sys::setxattr(directory, kDefaultAcl.data(), known->default_acl));
+  if (known->is_described || (may_inherit && is_below))
+    TRY(sys::utimensat(directory, ".", known->accessed, known->modified));
+  return is_shown && is_below && !known->is_opaque && !known->hides_its_name;
+}
+
+/// Copies what the layers below say of the same directory, which this one covers. Returns whether
+/// they show such a directory.
+Result<bool> LayerTree::inherit(Fd directory, std::string_view path, Directory& remembered) {
+  TRY_ASSIGN(const auto found, find_below(below_, path, options_.mark));
+  if (!found || !S_ISDIR(found->info.st_mode)) return false;
+  TRY_ASSIGN(const UniqueFd lower, open_directory(found->directory, found->name));
+  TRY_ASSIGN(const TarEntry like, describe_inode(lower));
+  TRY(set_attributes(directory, like));
+  remembered.default_acl = default_acl_of(like);
+  remembered.accessed = like.accessed;
+  remembered.modified = like.modified;
+  return true;
+}
+
+Result<LayerTree::Directory*> LayerTree::remembered(Fd directory) {
+  TRY_ASSIGN(const struct stat info, sys::fstat(directory));
+  return &directories_[info.st_ino];
 }
 
 Result<Fd> LayerTree::parent(const std::string& path) {
@@ -96,7 +171,7 @@ Result<Fd> LayerTree::parent(const std::string& path) {
   constexpr int kFlags = O_PATH | O_DIRECTORY;
   auto found = root_.open(RootfsPath(path), kFlags);
   if (is_missing(found)) {
-    TRY(make_missing(path));
+    TRY(make_missing(path, 0));
     found = root_.open(RootfsPath(path), kFlags);
   }
   if (!found) return fail(found.error().number(), "its directory");
@@ -106,23 +181,31 @@ Result<Fd> LayerTree::parent(const std::string& path) {
   return Fd(parent_);
 }
 
-Result<void> LayerTree::make_missing(const std::string& path) {
+/// Makes the directories of `path` that the archive has not listed, but has entries of. `links`:
+/// how many dangling symlinks have led here.
+Result<void> LayerTree::make_missing(const std::string& path, int links) {
+  if (links > kMostLinks) return fail(ELOOP, "its directory");
   std::string prefix;
-  for (const std::string_view component : linux::split(path, '/')) {
+  for (const std::string_view component : linux::words(path, '/')) {
+    const std::string above = prefix;
     const std::string name(component);
-    TRY_ASSIGN(const UniqueFd here, root_.open(RootfsPath(prefix), O_PATH | O_DIRECTORY));
     prefix += prefix.empty() ? name : "/" + name;
+    if (name == "." || name == "..") continue;  // in the target of a symlink
+    TRY_ASSIGN(const UniqueFd here, root_.open(RootfsPath(above), O_PATH | O_DIRECTORY));
     TRY_ASSIGN(const auto info, look(here, name));
     if (!info) {
-      TRY(make_implied(here, name, prefix));
+      TRY(count_entry());
+      TRY(make_directory(here, name));
     } else if (is_whiteout(*info)) {
       // "Whiteout files only apply to resources in lower layers": what follows is this layer's own.
+      TRY(count_entry());
       TRY(clear(here, name));
-      TRY(make_implied(here, name, prefix));
-      TRY_ASSIGN(const UniqueFd made, open_directory(here, name));
-      TRY(make_opaque(made));
+      TRY_ASSIGN(const UniqueFd made, make_directory(here, name));
+      TRY(hide_name(made));
     } else if (S_ISLNK(info->st_mode)) {
-      TRY(root_.make_directories(RootfsPath(prefix)));  // of a dangling one, the target is made
+      if (!is_missing(root_.open(RootfsPath(prefix), O_PATH))) continue;
+      TRY_ASSIGN(const std::string target, sys::readlinkat(here, name.c_str()));
+      TRY(make_missing(target.starts_with('/') ? target : above + "/" + target, links + 1));
     } else if (!S_ISDIR(info->st_mode)) {
       return refuse("{} is no directory in this layer", escaped(prefix.c_str()));
     }
@@ -130,167 +213,61 @@ Result<void> LayerTree::make_missing(const std::string& path) {
   return {};
 }
 
-/// A directory that the archive has not listed, but has entries of.
-Result<void> LayerTree::make_implied(Fd parent, const std::string& name, const std::string& path) {
+Result<UniqueFd> LayerTree::make_directory(Fd parent, const std::string& name) {
   TRY(sys::mkdirat(parent, name.c_str(), 0755));
-  TRY_ASSIGN(const UniqueFd made, open_directory(parent, name));
+  TRY_ASSIGN(UniqueFd made, open_directory(parent, name));
   TRY(sys::fchmod(made, 0755));  // whatever the umask is
-  return inherit(made, path);
+  TRY_ASSIGN(Directory* const known, remembered(made));
+  *known = {};  // another directory may have had the inode
+  return made;
 }
 
-/// Copies what the nearest layer below says of the same directory, which this one covers.
-Result<void> LayerTree::inherit(Fd directory, const std::string& path) {
-  for (const Fd layer : below_) {
-    TRY_ASSIGN(UniqueFd root, sys::openat(layer, ".", O_PATH | O_DIRECTORY));
-    const linux::SafeDir tree(std::move(root));
-    const auto found = tree.open(RootfsPath(path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
-                                 linux::SafeDir::Symlinks::kRefuse);
-    if (!found && found.error().number() == ENOENT) continue;
-    // A file, a link or a whiteout: the layers below that one do not matter.
-    if (!found && (found.error().number() == ENOTDIR || found.error().number() == ELOOP)) return {};
-    if (!found) return std::unexpected(found.error());
-    TRY_ASSIGN(const struct stat info, sys::fstat(*found));
-    TarEntry like;
-    like.type = Type::kDirectory;
-    like.mode = info.st_mode & 07777;
-    like.uid = info.st_uid;
-    like.gid = info.st_gid;
-    TRY_ASSIGN(const std::vector<std::string> attributes, sys::listxattr(*found));
-    for (const std::string& attribute : attributes) {
-      if (is_overlay_attribute(attribute)) continue;
-      TRY_ASSIGN(std::string value, sys::getxattr(*found, attribute.c_str()));
-      like.xattrs.emplace_back(attribute, std::move(value));
-    }
-    TRY(set_attributes(directory, like));
-    return remember(directory, path, info.st_atim, info.st_mtim);
-  }
+Result<void> LayerTree::make_opaque(Fd directory) {
+  TRY_ASSIGN(const UniqueFd opened, open_directory(directory, "."));
+  TRY(sys::setxattr(opened, attribute_name(options_.mark), "y"));
+  TRY_ASSIGN(Directory* const known, remembered(opened));
+  known->is_opaque = true;
   return {};
 }
 
-Result<void> LayerTree::make_opaque(Fd directory) const {
-  return sys::setxattr(directory, attribute_name(options_.mark), "y");
-}
-
-Result<void> LayerTree::clear(Fd parent, const std::string& name) {
-  TRY_ASSIGN(const auto info, look(parent, name));
-  if (!info) return {};
-  // The path of the remembered parent may lead through what goes away. Its descriptor stays open,
-  // because `parent` may be that.
-  parent_is_stale_ = true;
-  return remove_tree(parent, name.c_str());
+/// Hides the name of the directory in the layers below, and all that they have in it.
+Result<void> LayerTree::hide_name(Fd directory) {
+  TRY(make_opaque(directory));
+  TRY_ASSIGN(Directory* const known, remembered(directory));
+  known->hides_its_name = true;
+  return {};
 }
 
 Result<void> LayerTree::add_root(const TarEntry& entry) {
   if (entry.type != Type::kDirectory) return refuse("the layer's root must be a directory");
-  return describe_directory(root_.fd(), "", entry);
+  return describe(root_.fd(), entry);
 }
 
 Result<void> LayerTree::add_directory(const TarEntry& entry, const EntryName& name, Fd parent) {
   TRY_ASSIGN(const auto info, look(parent, name.name));
-  const bool is_there = info && S_ISDIR(info->st_mode);
-  if (info && !is_there) TRY(clear(parent, name.name));
-  if (!is_there) TRY(sys::mkdirat(parent, name.name.c_str(), 0700));
-  TRY_ASSIGN(const UniqueFd made, open_directory(parent, name.name));
+  if (info && S_ISDIR(info->st_mode)) {
+    TRY_ASSIGN(const UniqueFd known, open_directory(parent, name.name));
+    return describe(known, entry);
+  }
+  if (info) TRY(clear(parent, name.name));
+  TRY_ASSIGN(const UniqueFd made, make_directory(parent, name.name));
   // This layer has hidden or replaced the name before, so that nothing shines through from below.
-  if (info && !is_there) TRY(make_opaque(made));
-  return describe_directory(made, name.path(), entry);
+  if (info) TRY(hide_name(made));
+  return describe(made, entry);
 }
 
-Result<void> LayerTree::describe_directory(Fd directory, const std::string& path,
-                                           const TarEntry& entry) {
-  TRY(set_attributes(directory, entry));
-  return remember(directory, path, entry.accessed, entry.modified);
-}
-
-Result<void> LayerTree::remember(Fd directory, const std::string& path, const timespec& accessed,
-                                 const timespec& modified) {
-  TRY_ASSIGN(const struct stat info, sys::fstat(directory));
-  times_[info.st_ino] = {path, accessed, modified};
+/// Owner, mode and attributes of a directory; those that an entry of the same name has given it
+/// before are gone.
+Result<void> LayerTree::describe(Fd directory, const TarEntry& entry) {
+  TRY_ASSIGN(const std::uint64_t left_out, set_attributes(directory, entry));
+  sums_.attributes_left_out += left_out;
+  TRY_ASSIGN(Directory* const known, remembered(directory));
+  if (known->is_described) TRY(remove_other_attributes(directory, entry));
+  known->is_described = true;
+  known->default_acl = default_acl_of(entry);
+  known->accessed = entry.accessed;
+  known->modified = entry.modified;
   return {};
-}
-
-Result<void> LayerTree::add_file(const TarEntry& entry, const EntryName& name, Fd parent,
-                                 TarReader& archive) {
-  TRY(clear(parent, name.name));
-  TRY_ASSIGN(const UniqueFd file, sys::openat(parent, name.name.c_str(),
-                                              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
-  for (;;) {
-    TRY_ASSIGN(const auto piece, archive.read_piece());
-    if (!piece) break;
-    if (piece->offset > entry.size || piece->data.size() > entry.size - piece->offset)
-      return refuse("it has more content than its header says");
-    TRY(write_at(file, piece->data, piece->offset));
-  }
-  if (::ftruncate(file.get(), static_cast<off_t>(entry.size)) != 0)  // a hole at the end
-    return fail(errno, "set its size of {} bytes", entry.size);
-  TRY(set_attributes(file, entry));
-  return sys::utimensat(parent, name.name.c_str(), entry.accessed, entry.modified);
-}
-
-Result<void> LayerTree::add_symlink(const TarEntry& entry, const EntryName& name, Fd parent) {
-  if (entry.target.empty()) return refuse("a symlink without a target");
-  TRY(clear(parent, name.name));
-  TRY(sys::symlinkat(entry.target.c_str(), parent, name.name.c_str()));
-  TRY_ASSIGN(const UniqueFd made, sys::openat(parent, name.name.c_str(), O_PATH | O_NOFOLLOW));
-  TRY(set_attributes(made, entry));
-  return sys::utimensat(parent, name.name.c_str(), entry.accessed, entry.modified);
-}
-
-Result<void> LayerTree::add_hard_link(const TarEntry& entry, const EntryName& name, Fd parent) {
-  const std::string shown = escaped(entry.target.c_str());
-  auto target = parse_entry_name(entry.target, options_.limits.names);
-  if (!target)
-    return within(Result<void>(std::unexpected(target.error())),
-                  fmt::format("hard link to {}", shown));
-  if (target->kind != NameKind::kFile) return refuse("a hard link to {}, no file", shown);
-  const auto directory = root_.open(RootfsPath(target->parent), O_PATH | O_DIRECTORY,
-                                    linux::SafeDir::Symlinks::kRefuse);
-  if (!directory && directory.error().number() == ELOOP)
-    return refuse("a hard link to {}, through a symlink", shown);
-  if (!directory) return fail(directory.error().number(), "hard link to {}", shown);
-  TRY_ASSIGN(const auto info, look(*directory, target->name));
-  if (!info || is_whiteout(*info))
-    return refuse("a hard link to {}, which this layer does not have", shown);
-  if (S_ISDIR(info->st_mode)) return refuse("a hard link to {}, a directory", shown);
-  TRY_ASSIGN(const auto old, look(parent, name.name));
-  if (old && old->st_ino == info->st_ino && old->st_dev == info->st_dev) return {};
-  TRY(clear(parent, name.name));
-  return within(sys::linkat(*directory, target->name.c_str(), parent, name.name.c_str()),
-                fmt::format("hard link to {}", shown));
-}
-
-Result<void> LayerTree::add_node(const TarEntry& entry, const EntryName& name, Fd parent) {
-  mode_t kind = S_IFIFO;
-  if (entry.type != Type::kFifo) {
-    kind = entry.type == Type::kCharacterDevice ? S_IFCHR : S_IFBLK;
-    if (entry.device_major > kLargestMajor || entry.device_minor > kLargestMinor)
-      return refuse("there is no device {}:{}", entry.device_major, entry.device_minor);
-    if (kind == S_IFCHR && entry.device_major == 0 && entry.device_minor == 0)
-      return refuse("device 0:0 is overlayfs' own sign for a hidden name");
-  }
-  TRY(clear(parent, name.name));
-  if (kind != S_IFIFO && options_.devices == DeviceNodes::kLeaveOut) {
-    ++devices_left_out_;
-    return {};
-  }
-  const dev_t device =
-      makedev(static_cast<unsigned>(entry.device_major), static_cast<unsigned>(entry.device_minor));
-  TRY(sys::mknodat(parent, name.name.c_str(), kind | 0600, kind == S_IFIFO ? 0 : device));
-  TRY_ASSIGN(const UniqueFd made, sys::openat(parent, name.name.c_str(), O_PATH | O_NOFOLLOW));
-  TRY(set_attributes(made, entry));
-  return sys::utimensat(parent, name.name.c_str(), entry.accessed, entry.modified);
-}
-
-Result<void> LayerTree::add_whiteout(const TarEntry& entry, const EntryName& name, Fd parent) {
-  const bool is_file = entry.type == Type::kFile || entry.type == Type::kHardLink;
-  if (!is_file || (entry.type == Type::kFile && entry.size != 0))
-    return refuse("a whiteout must be an empty file");
-  TRY_ASSIGN(const auto info, look(parent, name.name));
-  if (!info) return sys::mknodat(parent, name.name.c_str(), S_IFCHR, makedev(0, 0));
-  // This layer's own file or directory stays; only what the layers below have is hidden.
-  if (!S_ISDIR(info->st_mode)) return {};
-  TRY_ASSIGN(const UniqueFd directory, open_directory(parent, name.name));
-  return make_opaque(directory);
 }
 
 }  // namespace ocirun::pods

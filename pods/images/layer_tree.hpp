@@ -1,13 +1,13 @@
 #pragma once
 
 #include <ctime>
-#include <optional>
-#include <span>
 #include <string>
 #include <unordered_map>
 
 #include "linux/files/safe_dir.hpp"
+#include "pods/images/entry_name.hpp"
 #include "pods/images/layer.hpp"
+#include "pods/images/lower_layers.hpp"
 #include "pods/images/tar_reader.hpp"
 
 namespace ocirun::pods {
@@ -15,55 +15,68 @@ namespace ocirun::pods {
 /// The directory that a layer is unpacked into, as a lower layer of an overlay.
 class LayerTree {
  public:
-  static Result<LayerTree> open(Fd root, std::span<const Fd> below, const UnpackOptions& options);
+  static Result<LayerTree> open(Fd root, const LowerLayers& below, const UnpackOptions& options);
 
   /// Adds an entry, or replaces the one of the same name. Reads a file's content from `archive`.
   Result<void> add(const TarEntry& entry, TarReader& archive);
-  /// Sets the times of all directories, which each entry in them has changed.
+  /// Completes all directories: what those have that the archive did not list, which is known only
+  /// when every whiteout was seen; times, which each entry in a directory has changed; default
+  /// ACLs, which would have changed the modes of what was made below them.
   Result<void> finish();
 
-  std::uint64_t devices_left_out() const { return devices_left_out_; }
+  const UnpackedLayer& sums() const { return sums_; }
 
  private:
-  LayerTree(linux::SafeDir root, std::span<const Fd> below, const UnpackOptions& options)
+  /// What finish() has to know about a directory of this layer.
+  struct Directory {
+    timespec accessed{}, modified{};
+    std::string default_acl;
+    bool is_described = false;  // the archive lists it
+    bool is_opaque = false;
+    bool hides_its_name = false;  // also the directory of the same name below does not matter
+  };
+
+  LayerTree(linux::SafeDir root, const LowerLayers& below, const UnpackOptions& options)
       : root_(std::move(root)), below_(below), options_(options) {}
 
-  Result<Fd> parent(const std::string& path);
-  Result<void> make_missing(const std::string& path);
-  Result<void> make_implied(Fd parent, const std::string& name, const std::string& path);
-  Result<void> make_opaque(Fd directory) const;
-  Result<void> inherit(Fd directory, const std::string& path);
+  Result<void> count_entry();
+  Result<void> count_bytes(std::uint64_t bytes);
 
+  // layer_tree.cpp: directories.
+  Result<Fd> parent(const std::string& path);
+  Result<void> make_missing(const std::string& path, int links);
+  Result<UniqueFd> make_directory(Fd parent, const std::string& name);
+  Result<Directory*> remembered(Fd directory);
+  Result<void> make_opaque(Fd directory);
+  Result<void> hide_name(Fd directory);
   Result<void> add_root(const TarEntry& entry);
   Result<void> add_directory(const TarEntry& entry, const EntryName& name, Fd parent);
+  Result<void> describe(Fd directory, const TarEntry& entry);
+  Result<bool> inherit(Fd directory, std::string_view path, Directory& remembered);
+  Result<bool> complete(Fd directory, std::string_view path, bool is_shown);
+
+  // layer_entries.cpp: everything else.
+  Result<void> clear(Fd parent, const std::string& name);
+  Result<UniqueFd> make_file(const TarEntry& entry, const EntryName& name, Fd parent);
   Result<void> add_file(const TarEntry& entry, const EntryName& name, Fd parent,
                         TarReader& archive);
   Result<void> add_symlink(const TarEntry& entry, const EntryName& name, Fd parent);
   Result<void> add_hard_link(const TarEntry& entry, const EntryName& name, Fd parent);
   Result<void> add_node(const TarEntry& entry, const EntryName& name, Fd parent);
   Result<void> add_whiteout(const TarEntry& entry, const EntryName& name, Fd parent);
-
-  /// Removes what has the name now.
-  Result<void> clear(Fd parent, const std::string& name);
-  /// Owner, mode, attributes and, when it ends, times of a directory.
-  Result<void> describe_directory(Fd directory, const std::string& path, const TarEntry& entry);
-  Result<void> remember(Fd directory, const std::string& path, const timespec& accessed,
-                        const timespec& modified);
-
-  struct Times {
-    std::string path;
-    timespec accessed, modified;
-  };
+  Result<void> leave_out_device(const EntryName& name, Fd parent);
+  Result<void> bring_up_target(const TarEntry& entry);
+  Result<void> bring_up(const LowerEntry& lower, const EntryName& name, Fd parent);
 
   linux::SafeDir root_;
-  std::span<const Fd> below_;
+  const LowerLayers& below_;
   const UnpackOptions& options_;
-  std::uint64_t devices_left_out_ = 0;
+  UnpackedLayer sums_;
   // The parent of the entry before. Archives list the entries of a directory one after another.
   UniqueFd parent_;
   std::string parent_path_;
   bool parent_is_stale_ = false;
-  std::unordered_map<ino_t, Times> times_;  // of the directories, by inode
+  std::unordered_map<ino_t, Directory> directories_;  // of this layer, by inode
 };
 
 }  // namespace ocirun::pods

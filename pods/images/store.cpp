@@ -2,17 +2,20 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
+#include "bundle/json/writer.hpp"
 #include "linux/base/absolute_path.hpp"
 #include "linux/base/directory_entries.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/safe_dir.hpp"
 #include "pods/images/remove_tree.hpp"
+#include "pods/images/store_locks.hpp"
+#include "pods/images/unpack_process.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -20,16 +23,24 @@ namespace {
 namespace sys = linux::sys;
 
 constexpr const char* kLayers = "layers";
-constexpr const char* kLock = "lock";
 constexpr std::string_view kTemporary = "tmp-";
+constexpr std::string_view kUserForm = ".user", kDevicelessForm = ".nodev";
 constexpr std::size_t kMostLayers = 500;  // overlayfs: OVL_MAX_STACK
 
-std::string layer_name(const Digest& chain_id) {
-  return fmt::format("{}-{}", chain_id.algorithm_name(), chain_id.hex());
+std::string layer_name(const Digest& chain_id, const AddOptions& options) {
+  return fmt::format("{}-{}{}{}", chain_id.algorithm_name(), chain_id.hex(),
+                     options.mark == OpaqueMark::kUser ? kUserForm : "",
+                     options.devices == DeviceNodes::kLeaveOut ? kDevicelessForm : "");
+}
+
+std::string temporary_name(std::string_view layer) {
+  return fmt::format("{}{}", kTemporary, layer);
 }
 
 /// The chain id of a directory in layers/; nothing for a temporary one.
 std::optional<Digest> chain_id_of(std::string_view name) {
+  if (name.ends_with(kDevicelessForm)) name.remove_suffix(kDevicelessForm.size());
+  if (name.ends_with(kUserForm)) name.remove_suffix(kUserForm.size());
   std::string text(name);
   if (const std::size_t dash = text.find('-'); dash != std::string::npos) text[dash] = ':';
   auto digest = Digest::parse(text);
@@ -80,6 +91,98 @@ Result<void> check_private(Fd store, Fd layers) {
   return {};
 }
 
+Result<void> remove_temporary(Fd layers, const std::string& name, LayerLocks& locks) {
+  const auto id = chain_id_of(std::string_view(name).substr(kTemporary.size()));
+  if (!id) return remove_tree(layers, name.c_str());  // no process of ours gives such a name
+  TRY_ASSIGN(const bool is_abandoned, locks.try_take(*id));
+  if (!is_abandoned) return {};
+  auto removed = remove_tree(layers, name.c_str());
+  locks.release(*id);
+  return removed;
+}
+
+/// A temporary directory has an owner as long as its layer is locked.
+Result<void> remove_leftovers(Fd layers, LayerLocks& locks) {
+  TRY_ASSIGN(const std::vector<std::string> names, names_in(layers));
+  for (const std::string& name : names)
+    if (name.starts_with(kTemporary)) TRY(remove_temporary(layers, name, locks));
+  return {};
+}
+
+/// The layers of one image, while they are added.
+class Addition {
+ public:
+  Addition(Fd layers, LayerLocks& locks, const ImageSource& source, const Image& image,
+           const AddOptions& options)
+      : layers_(layers), locks_(locks), source_(source), image_(image), options_(options) {}
+
+  /// Unpacks the layers that are missing, and then gives all of them their names.
+  Result<void> run(std::span<const Digest> chain) {
+    for (const Digest& id : chain) {
+      std::string name = layer_name(id, options_);
+      // The locks of a chain are taken from its base on, by every process, so that no two wait for
+      // each other. They are held until the layers have their names.
+      TRY(locks_.take(id));
+      TRY_ASSIGN(const bool is_there, exists(layers_, name));
+      if (is_there) locks_.release(id);
+      if (!is_there) {
+        TRY(unpack(temporary_name(name)));
+        unpacked_.push_back(name);
+        name = temporary_name(name);
+      }
+      names_.insert(names_.begin(), std::move(name));
+    }
+    if (unpacked_.empty()) return {};
+    // Otherwise a crash of the machine could leave a layer under its name with empty files.
+    TRY(sys::syncfs(layers_));
+    for (const std::string& name : unpacked_)
+      TRY(sys::renameat2(layers_, temporary_name(name).c_str(), layers_, name.c_str(),
+                         RENAME_NOREPLACE));
+    return {};
+  }
+
+  /// Removes what run() has unpacked and given no name.
+  Result<void> undo() {
+    for (const std::string& name : unpacked_)
+      TRY(remove_tree(layers_, temporary_name(name).c_str()));
+    return remove_tree(layers_, current_.c_str());
+  }
+
+ private:
+  Result<void> unpack(std::string temporary) {
+    const std::size_t index = names_.size();
+    const LayerBlob& layer = image_.layers[index];
+    UnpackOptions unpacking{options_.limits,       options_.mark, options_.devices, {},
+                            options_.image_limits, before_};
+    if (options_.progress)
+      unpacking.progress = [&](std::uint64_t read) {
+        options_.progress({index, image_.layers.size(), read, layer.digest ? layer.size : 0});
+      };
+    current_ = std::move(temporary);
+    TRY(remove_tree(layers_, current_.c_str()));  // should its owner have been killed meanwhile
+    TRY(sys::mkdirat(layers_, current_.c_str(), 0700));
+    TRY_ASSIGN(const UniqueFd into,
+               sys::openat(layers_, current_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    TRY_ASSIGN(const auto stream, source_.open_layer(layer));
+    const Fd locks[] = {locks_.fd()};
+    TRY_ASSIGN(const UnpackedLayer unpacked,
+               unpack_layer_apart(*stream, layer, into, {layers_, names_}, unpacking, locks));
+    before_.entries += unpacked.entries;
+    before_.bytes += unpacked.bytes;
+    return {};
+  }
+
+  Fd layers_;
+  LayerLocks& locks_;
+  const ImageSource& source_;
+  const Image& image_;
+  const AddOptions& options_;
+  std::vector<std::string> names_;     // of the directories so far, the nearest to the top first
+  std::vector<std::string> unpacked_;  // the later names of those that run() has unpacked
+  std::string current_;                // the temporary name of the one that is being unpacked
+  UnpackedLayer before_;
+};
+
 }  // namespace
 
 Result<Store> Store::open(const HostPath& given) {
@@ -97,21 +200,7 @@ Result<Store> Store::open(const HostPath& given) {
   return within(std::move(opened), fmt::format("image store {}", path.string()));
 }
 
-Result<UniqueFd> Store::lock() const {
-  TRY_ASSIGN(UniqueFd file,
-             sys::openat(directory_, kLock, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0600));
-  while (::flock(file.get(), LOCK_EX) != 0)
-    if (errno != EINTR) return fail(errno, "lock the image store");
-  return file;
-}
-
-/// Temporary directories exist only while their writer holds the lock, which is ours now.
-Result<void> Store::remove_leftovers() const {
-  TRY_ASSIGN(const std::vector<std::string> names, names_in(layers_));
-  for (const std::string& name : names)
-    if (name.starts_with(kTemporary)) TRY(remove_tree(layers_, name.c_str()));
-  return {};
-}
+Result<UniqueFd> Store::use() const { return take_shared_lease(directory_); }
 
 Result<StoredImage> Store::add(const ImageSource& source, const ManifestChoice& choice,
                                const AddOptions& options) const {
@@ -120,13 +209,21 @@ Result<StoredImage> Store::add(const ImageSource& source, const ManifestChoice& 
   if (chain.size() > kMostLayers)
     return refuse("the image has {} layers, and an overlay has {} at most", chain.size(),
                   kMostLayers);
-  StoredImage stored{image.digest, image.config_id, image.config, {}};
-  TRY_ASSIGN(const UniqueFd held, lock());
-  TRY(remove_leftovers());
-  for (std::size_t i = 0; i < chain.size(); ++i) {
-    TRY_ASSIGN(const bool is_there, exists(layers_, layer_name(chain[i])));
-    if (!is_there) TRY(unpack(source, image, i, chain, options));
-    StoredLayer layer{chain[i], fmt::format("{}/{}", kLayers, layer_name(chain[i]))};
+  TRY_ASSIGN(const UniqueFd lease, use());
+  {
+    TRY_ASSIGN(LayerLocks locks, LayerLocks::open(directory_));
+    TRY(remove_leftovers(layers_, locks));
+    Addition addition(layers_, locks, source, image, options);
+    if (auto added = addition.run(chain); !added) {
+      const auto undone = addition.undo();
+      if (undone) return std::unexpected(std::move(added).error());
+      return refuse("{}; a part remains in the store: {}", added.error().message(),
+                    undone.error().message());
+    }
+  }
+  StoredImage stored{image.digest, image.config_id, std::move(image.config), {}};
+  for (const Digest& id : chain) {
+    StoredLayer layer{id, fmt::format("{}/{}", kLayers, layer_name(id, options))};
     TRY_ASSIGN(const UniqueFd directory, open_layer(layer));
     const auto mark = sys::getxattr(directory, attribute_name(options.mark));
     if (!mark && mark.error().number() != ENODATA && mark.error().number() != EOPNOTSUPP)
@@ -137,58 +234,28 @@ Result<StoredImage> Store::add(const ImageSource& source, const ManifestChoice& 
   return stored;
 }
 
-Result<void> Store::unpack(const ImageSource& source, const Image& image, std::size_t index,
-                           std::span<const Digest> chain, const AddOptions& options) const {
-  const LayerBlob& layer = image.layers[index];
-  std::vector<UniqueFd> opened;
-  std::vector<Fd> below;  // the nearest first
-  for (std::size_t i = index; i-- > 0;) {
-    TRY_ASSIGN(UniqueFd directory, sys::openat(layers_, layer_name(chain[i]).c_str(),
-                                               O_PATH | O_DIRECTORY | O_NOFOLLOW));
-    below.push_back(directory);
-    opened.push_back(std::move(directory));
-  }
-  UnpackOptions unpacking{options.limits, options.mark, options.devices, {}};
-  if (options.progress)
-    unpacking.progress = [&](std::uint64_t read) {
-      options.progress({index, image.layers.size(), read, layer.digest ? layer.size : 0});
-    };
-  const std::string temporary = fmt::format("{}{}", kTemporary, ::getpid());
-  TRY(sys::mkdirat(layers_, temporary.c_str(), 0700));
-  const auto unpacked = [&]() -> Result<void> {
-    TRY_ASSIGN(const UniqueFd into,
-               sys::openat(layers_, temporary.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-    TRY_ASSIGN(const auto stream, source.open_layer(layer));
-    TRY(unpack_layer(*stream, layer, into, below, unpacking));
-    return sys::renameat2(layers_, temporary.c_str(), layers_, layer_name(chain[index]).c_str(),
-                          RENAME_NOREPLACE);
-  }();
-  if (unpacked) return unpacked;
-  if (auto removed = remove_tree(layers_, temporary.c_str()); !removed)
-    return refuse("{}; {} remains: {}", unpacked.error().message(), temporary,
-                  removed.error().message());
-  return unpacked;
-}
-
 Result<std::vector<Digest>> Store::list() const {
   TRY_ASSIGN(const std::vector<std::string> names, names_in(layers_));
   std::vector<Digest> ids;
   for (const std::string& name : names)
-    if (auto id = chain_id_of(name)) ids.push_back(*std::move(id));
+    if (auto id = chain_id_of(name); id && (ids.empty() || ids.back() != *id))
+      ids.push_back(*std::move(id));
   return ids;
 }
 
-Result<std::size_t> Store::prune(std::span<const Digest> keep) const {
-  TRY_ASSIGN(const UniqueFd held, lock());
-  TRY(remove_leftovers());
-  TRY_ASSIGN(const std::vector<Digest> all, list());
+Result<std::size_t> Store::prune(std::span<const Digest> keep,
+                                 std::chrono::milliseconds patience) const {
+  TRY_ASSIGN(const UniqueFd lease, take_exclusive_lease(directory_, patience));
+  TRY_ASSIGN(LayerLocks locks, LayerLocks::open(directory_));
+  TRY(remove_leftovers(layers_, locks));
+  TRY_ASSIGN(const std::vector<std::string> names, names_in(layers_));
   std::size_t count = 0;
-  for (const Digest& id : all) {
-    if (std::ranges::find(keep, id) != keep.end()) continue;
+  for (const std::string& name : names) {
+    const auto id = chain_id_of(name);
+    if (!id || std::ranges::find(keep, *id) != keep.end()) continue;
     // Half a layer must not be found under its own name, should this process be killed.
-    const std::string temporary = fmt::format("{}{}", kTemporary, ::getpid());
-    TRY(sys::renameat2(layers_, layer_name(id).c_str(), layers_, temporary.c_str(),
-                       RENAME_NOREPLACE));
+    const std::string temporary = temporary_name(name);
+    TRY(sys::renameat2(layers_, name.c_str(), layers_, temporary.c_str(), RENAME_NOREPLACE));
     TRY(remove_tree(layers_, temporary.c_str()));
     ++count;
   }
@@ -196,8 +263,13 @@ Result<std::size_t> Store::prune(std::span<const Digest> keep) const {
 }
 
 Result<UniqueFd> Store::open_layer(const StoredLayer& layer) const {
-  return sys::openat(layers_, layer_name(layer.chain_id).c_str(),
-                     O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  const std::string_view directory = layer.directory;
+  const std::size_t slash = directory.find('/');
+  const std::string name(directory.substr(slash + 1));
+  if (directory.substr(0, slash) != kLayers || chain_id_of(name) != layer.chain_id)
+    return refuse("{} is no directory of the layer {} in an image store",
+                  bundle::in_quotes(layer.directory), layer.chain_id.text());
+  return sys::openat(layers_, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW);
 }
 
 }  // namespace ocirun::pods

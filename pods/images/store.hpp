@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <span>
 #include <string>
@@ -12,8 +13,10 @@ namespace ocirun::pods {
 
 /// A layer that the store holds, ready as a lower layer of an overlay.
 struct StoredLayer {
-  Digest chain_id;        // it and all layers below it
-  std::string directory;  // "layers/sha256-HEX", below the store
+  Digest chain_id;  // it and all layers below it
+  /// "layers/sha256-HEX", below the store. ".user" follows for OpaqueMark::kUser, and ".nodev" for
+  /// DeviceNodes::kLeaveOut, because they make other trees of the same layer.
+  std::string directory;
 };
 
 /// An image whose layers are all in the store.
@@ -37,42 +40,46 @@ struct AddOptions {
   OpaqueMark mark = OpaqueMark::kTrusted;
   DeviceNodes devices = DeviceNodes::kMake;
   std::function<void(const AddProgress&)> progress;  // may be empty
+  ImageLimits image_limits;                          // for the layers that add() unpacks, together
 };
 
-/// Unpacked layers below one directory: `layers/<algorithm>-<hex of the chain id>/`. A layer is
-/// unpacked under a temporary name and renamed when all of it was verified, under a lock for the
-/// store, so that several processes unpack each layer once. What a process leaves behind that was
-/// killed, the next one removes.
+/// Unpacked layers below one directory: `layers/<algorithm>-<hex of the chain id>/`. The layers of
+/// an image are unpacked under temporary names, each under a lock of its own, and renamed when all
+/// of them were verified and are on the disk. So several processes unpack different images at once,
+/// and each layer once. What a process leaves behind that was killed, the next one removes.
 class Store {
  public:
   /// Opens the directory, and makes what is missing of it with mode 0700: its layers hold programs
   /// with set-user-id bits. Errors: ENOTDIR, EACCES …
   static Result<Store> open(const HostPath& path);
 
-  /// Finds an image and unpacks the layers that are missing. Errors: those of ImageSource::find()
-  /// and unpack_layer(); the store is then as before, but for whole layers below the failed one.
+  /// A lease, held by the descriptor. A caller takes one before add(), and gives it up when its own
+  /// record names the layers that prune() has to keep. Waits while prune() removes layers.
+  Result<UniqueFd> use() const;
+
+  /// Finds an image and unpacks the layers that are missing, in child processes (the caller must
+  /// have a single thread). Errors: those of ImageSource::find() and unpack_layer_apart(); the
+  /// store is then as before.
   Result<StoredImage> add(const ImageSource& source, const ManifestChoice& choice,
                           const AddOptions& options = {}) const;
 
-  /// The chain ids of all layers, sorted by text.
+  /// The chain ids of all layers, sorted by text, each once.
   Result<std::vector<Digest>> list() const;
 
-  /// Removes all layers whose chain ids are not in `keep`, and returns how many. The caller keeps
-  /// the layers of every container that exists.
-  Result<std::size_t> prune(std::span<const Digest> keep) const;
+  /// Removes all layers whose chain ids are not in `keep`, and returns how many directories these
+  /// were. The caller keeps the layers of every container that exists, and has no lease. Errors:
+  /// others have leases for longer than `patience`.
+  Result<std::size_t> prune(std::span<const Digest> keep,
+                            std::chrono::milliseconds patience = std::chrono::seconds(10)) const;
 
-  /// Opens the directory of a layer (O_PATH). Errors: ENOENT.
+  /// Opens the directory of a layer (O_PATH). Errors: ENOENT; a `directory` that is none of a
+  /// store.
   Result<UniqueFd> open_layer(const StoredLayer& layer) const;
   Fd fd() const { return directory_; }
 
  private:
   Store(UniqueFd directory, UniqueFd layers)
       : directory_(std::move(directory)), layers_(std::move(layers)) {}
-
-  Result<UniqueFd> lock() const;
-  Result<void> remove_leftovers() const;
-  Result<void> unpack(const ImageSource& source, const Image& image, std::size_t index,
-                      std::span<const Digest> chain, const AddOptions& options) const;
 
   UniqueFd directory_, layers_;
 };

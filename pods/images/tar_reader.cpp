@@ -3,6 +3,8 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#include <map>
+
 #include "pods/images/acl.hpp"
 #include "pods/images/libarchive.hpp"
 
@@ -41,13 +43,16 @@ bool is_harmless(const char* warning) {
              std::string_view::npos;
 }
 
+/// GNU tar and libarchive write each attribute twice, under two keys; the last one counts.
 void add_xattrs(archive_entry* entry, TarEntry& out) {
+  std::map<std::string, std::string> found;
   const char* name = nullptr;
   const void* value = nullptr;
   std::size_t size = 0;
   archive_entry_xattr_reset(entry);
   while (archive_entry_xattr_next(entry, &name, &value, &size) == ARCHIVE_OK)
-    out.xattrs.emplace_back(bytes(name), std::string(static_cast<const char*>(value), size));
+    found.insert_or_assign(bytes(name), std::string(static_cast<const char*>(value), size));
+  for (auto& [attribute, text] : found) out.xattrs.emplace_back(attribute, std::move(text));
 }
 
 }  // namespace

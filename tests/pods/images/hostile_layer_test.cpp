@@ -57,11 +57,12 @@ BOOST_AUTO_TEST_CASE(a_loop_of_symlinks_is_an_error) {
 BOOST_AUTO_TEST_CASE(a_hard_link_leads_only_to_files_of_the_layer) {
   LayerScene scene;
   BOOST_TEST(has(scene.fails({hard_link("h", "../secret")}), "contains \"..\""));
-  BOOST_TEST(has(scene.fails({hard_link("h", "absent")}), "which this layer does not have"));
+  BOOST_TEST(has(scene.fails({hard_link("h", "absent")}),
+                 "which neither this layer nor one below it has"));
   BOOST_TEST(
       has(scene.fails({symlink_to("up", ".."), hard_link("h", "up/secret")}), "through a symlink"));
   BOOST_TEST(has(scene.fails({directory("d"), hard_link("h", "d")}), "a directory"));
-  BOOST_TEST(has(scene.fails({file(".wh.w"), hard_link("h", "w")}), "does not have"));
+  BOOST_TEST(has(scene.fails({file(".wh.w"), hard_link("h", "w")}), "which neither this layer"));
   BOOST_TEST(has(scene.fails({hard_link("h", "/")}), "no file"));
   BOOST_TEST(has(scene.fails({hard_link("h", "no/such")}), "no such file"));
 }
@@ -138,6 +139,43 @@ BOOST_AUTO_TEST_CASE(limits_end_a_bomb) {
   BOOST_TEST(has(scene.fails({file(std::string(256, 'n'))}), "at most 255"));
   scene.options.limits.names.path = 100;
   BOOST_TEST(has(scene.fails({file("a/" + std::string(99, 'n'))}), "at most 100"));
+}
+
+BOOST_AUTO_TEST_CASE(directories_that_are_only_implied_count_too) {
+  LayerScene scene;
+  scene.options.limits.entries = 4;
+  BOOST_TEST(must(scene.unpack({file("a/b/c/f")})).entries == 4u);
+  LayerScene other;
+  other.options.limits.entries = 4;
+  BOOST_TEST(has(other.fails({file("a/b/c/d/f")}), "more than 4 entries"));
+  BOOST_TEST(has(other.fails({symlink_to("s", "a/b/c"), file("s/f")}), "more than 4 entries"));
+}
+
+BOOST_AUTO_TEST_CASE(a_name_has_a_limited_depth) {
+  LayerScene scene;
+  std::string deep = "f";
+  for (int level = 1; level < 255; ++level) deep = "d/" + deep;
+  must(scene.unpack({file(deep)}));
+  LayerScene other;
+  BOOST_TEST(has(other.fails({file("d/" + deep)}), "its name has more than 255 components"));
+}
+
+BOOST_AUTO_TEST_CASE(all_layers_of_an_image_have_limits_together) {
+  LayerScene scene;
+  scene.options.image = {.entries = 10, .bytes = 10'000};
+  scene.options.before.entries = 8;
+  BOOST_TEST(has(scene.fails({file("a"), file("b"), file("c")}),
+                 "the layers of the image have more than 10 entries"));
+  scene.options.before.bytes = 9'990;
+  BOOST_TEST(has(scene.fails({file("a", "01234567890")}),
+                 "the files of the image have more than 10000 bytes"));
+  must(scene.unpack({file("a", "0123456789")}));
+}
+
+BOOST_AUTO_TEST_CASE(a_dangling_symlink_is_followed_only_so_often) {
+  LayerScene scene;
+  BOOST_TEST(has(scene.fails({symlink_to("a", "b/x"), symlink_to("b", "a/x"), file("a/f")}),
+                 "too many levels of symbolic links"));
 }
 
 BOOST_AUTO_TEST_CASE(zeros_behind_the_archives_end_count_too) {
@@ -233,6 +271,7 @@ BOOST_AUTO_TEST_CASE(deep_trees_with_odd_modes_are_removed_after_an_error) {
 
 BOOST_AUTO_TEST_CASE(the_depth_of_a_tree_does_not_matter_for_its_removal) {
   LayerScene scene;
+  scene.options.limits.names.depth = 1'100;
   // A symlink deepens the tree beyond the longest path.
   std::string part = "x";
   for (int level = 0; level < 1'000; ++level) part += "/x";
@@ -244,6 +283,19 @@ BOOST_AUTO_TEST_CASE(the_depth_of_a_tree_does_not_matter_for_its_removal) {
   }
   items.push_back(file(".."));
   scene.fails(items);
+}
+
+BOOST_AUTO_TEST_CASE(a_wide_and_deep_tree_is_removed_whatever_names_it_has) {
+  const Scratch scratch;
+  std::string path = scratch.path();
+  for (int level = 0; level < 40; ++level) {
+    for (const char* name : {".deeper-0", ".deeper-1", "0", "1"})
+      std::filesystem::create_directory(path + "/" + name);
+    path += "/.deeper-0";
+  }
+  for (int i = 0; i < 5'000; ++i) scratch.file("f" + std::to_string(i), "");
+  must(remove_content(scratch.open()));
+  BOOST_TEST(scratch.names().empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -36,7 +36,20 @@ class LayerScene {
   Result<pods::UnpackedLayer> unpack_blob(std::string_view bytes, const pods::LayerBlob& layer) {
     TextStream stream(bytes);
     const UniqueFd into(::open(root().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    return pods::unpack_layer(stream, layer, into, below, options);
+    const UniqueFd lower = lower_.open();
+    return pods::unpack_layer(stream, layer, into, {lower, lower_names_}, options);
+  }
+  /// Unpacks a layer beneath the one that unpack() makes, on top of those that were put there
+  /// before. It must be asked for before unpack().
+  void put_below(const std::vector<TarItem>& items) {
+    const std::string name = std::to_string(lower_names_.size());
+    ::mkdir((lower_ / name).c_str(), 0700);
+    const std::string tar = tar_of(items);
+    TextStream stream(tar);
+    const UniqueFd lower = lower_.open();
+    const UniqueFd into(::open((lower_ / name).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    must(pods::unpack_layer(stream, blob_of(tar, tar), into, {lower, lower_names_}, options));
+    lower_names_.insert(lower_names_.begin(), name);
   }
   Result<pods::UnpackedLayer> unpack(const std::vector<TarItem>& items) {
     return unpack_bytes(tar_of(items));
@@ -83,10 +96,10 @@ class LayerScene {
   }
 
   pods::UnpackOptions options;
-  std::vector<Fd> below;
 
  private:
-  Scratch scratch_;
+  Scratch scratch_, lower_;
+  std::vector<std::string> lower_names_;  // the nearest first
 };
 
 inline bool has(const std::string& text, std::string_view part) {

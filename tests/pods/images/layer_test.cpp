@@ -73,14 +73,21 @@ BOOST_AUTO_TEST_CASE(where_nobody_may_make_devices_they_are_left_out_and_counted
   BOOST_TEST(scene.names() == std::vector<std::string>{"fifo"});
 }
 
-BOOST_AUTO_TEST_CASE(extended_attributes_are_kept_but_the_label_of_another_machine) {
+BOOST_AUTO_TEST_CASE(extended_attributes_are_kept_unless_they_belong_to_another_machine) {
   LayerScene scene;
   TarItem item = file("f", "x");
   const std::string capability("\x01\0\0\x02\0\x20\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 20);
-  item.xattrs = {
-      {"security.capability", capability}, {"trusted.mine", "m"}, {"security.selinux", "a:b:c:s0"}};
-  must(scene.unpack({item}));
-  BOOST_TEST(scene.xattr("f", "trusted.mine") == "m");
+  item.xattrs = {{"security.capability", capability},
+                 {"user.mine", "m"},
+                 {"trusted.mine", "m"},
+                 {"security.selinux", "a:b:c:s0"},
+                 {"security.ima", "x"}};
+  TarItem link = symlink_to("s", "f");
+  link.xattrs = {{"trusted.mine", "m"}};
+  BOOST_TEST(must(scene.unpack({item, link})).attributes_left_out == 4u);
+  BOOST_TEST(scene.xattr("f", "user.mine") == "m");
+  BOOST_TEST(scene.xattr("f", "trusted.mine") == "none");
+  BOOST_TEST(scene.xattr("f", "security.ima") == "none");
   BOOST_TEST(scene.xattr("f", "security.capability") == capability);
   BOOST_TEST(scene.xattr("f", "security.selinux") != "a:b:c:s0");
 }
@@ -192,19 +199,175 @@ BOOST_AUTO_TEST_CASE(in_a_user_namespace_the_opaque_mark_is_an_attribute_that_ev
 }
 
 BOOST_AUTO_TEST_CASE(a_directory_that_is_only_implied_looks_as_in_the_layer_below) {
-  LayerScene lower;
+  LayerScene scene;
   TarItem tmp = directory("tmp", 01777);
   tmp.uid = 5, tmp.mtime = 77;
-  must(lower.unpack({directory(".", 0750), tmp}));
-  LayerScene scene;
-  const UniqueFd below(::open(lower.root().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  scene.below = {below};
+  scene.put_below({directory(".", 0750), tmp});
   must(scene.unpack({file("tmp/f"), file("new/f")}));
   BOOST_TEST(mode_of(scene / "tmp") == 01777);
   BOOST_TEST(scene.look("tmp").st_uid == 5u);
   BOOST_TEST(scene.look("tmp").st_mtime == 77);
   BOOST_TEST(mode_of(scene / "new") == 0755);
   BOOST_TEST(mode_of(scene.root()) == 0750);
+}
+
+BOOST_AUTO_TEST_CASE(the_root_looks_as_the_nearest_root_unless_the_archive_lists_it) {
+  LayerScene scene;
+  scene.put_below({directory(".", 0711)});
+  scene.put_below({directory(".", 0750)});
+  must(scene.unpack({file("f")}));
+  BOOST_TEST(mode_of(scene.root()) == 0750);
+}
+
+BOOST_AUTO_TEST_CASE(a_layer_that_hides_a_directory_hides_its_mode_too) {
+  // The nearer layer has: a whiteout, an opaque directory above, a file.
+  for (const std::vector<TarItem>& nearer :
+       {std::vector{file(".wh.d")}, std::vector{directory("d/e"), file("d/e/.wh..wh..opq")},
+        std::vector{file("d/.wh.e")}, std::vector{file("d")},
+        std::vector{file("d/.wh..wh..opq")}}) {
+    LayerScene scene;
+    scene.put_below({directory("d", 01777), directory("d/e", 01777), directory("d/e/x", 01777)});
+    scene.put_below(nearer);
+    must(scene.unpack({file("d/e/x/f")}));
+    BOOST_TEST(mode_of(scene / "d/e/x") == 0755);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_directory_that_this_layer_hides_below_itself_inherits_nothing) {
+  for (const char* mark : {".wh.d", "d/.wh..wh..opq", "d/.wh.e"})
+    for (const bool mark_first : {false, true}) {
+      LayerScene scene;
+      scene.put_below({directory("d", 01777), directory("d/e", 01777)});
+      std::vector<TarItem> items{file("d/e/f")};
+      items.insert(mark_first ? items.begin() : items.end(), file(mark));
+      must(scene.unpack(items));
+      BOOST_TEST(mode_of(scene / "d/e") == 0755);
+      // The opaque mark is one of the directory, which therefore is the same as below.
+      BOOST_TEST(mode_of(scene / "d") == (std::string_view(mark) == ".wh.d" ? 0755 : 01777));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_nearest_layer_alone_says_which_attributes_an_implied_directory_has) {
+  LayerScene scene;
+  TarItem far = directory("d"), near = directory("d");
+  far.xattrs = {{"user.far", "1"}};
+  near.xattrs = {{"user.near", "1"}};
+  scene.put_below({far});
+  scene.put_below({near});
+  must(scene.unpack({file("d/f")}));
+  BOOST_TEST(scene.xattr("d", "user.near") == "1");
+  BOOST_TEST(scene.xattr("d", "user.far") == "none");
+}
+
+BOOST_AUTO_TEST_CASE(a_directory_that_is_listed_has_only_the_attributes_of_its_last_entry) {
+  LayerScene scene;
+  TarItem lower = directory("d"), first = directory("d"), last = directory("d", 0700);
+  lower.xattrs = {{"user.lower", "1"}};
+  first.xattrs = {{"user.first", "1"}};
+  last.xattrs = {{"user.last", "1"}};
+  scene.put_below({lower});
+  must(scene.unpack({file("d/f"), first, last}));
+  BOOST_TEST(scene.xattr("d", "user.last") == "1");
+  BOOST_TEST(scene.xattr("d", "user.first") == "none");
+  BOOST_TEST(scene.xattr("d", "user.lower") == "none");
+}
+
+BOOST_AUTO_TEST_CASE(a_default_acl_is_kept_and_changes_nothing_of_the_same_archive) {
+  // Version 2; the owner, user 7, the group, the mask and others may read, write and execute.
+  std::string acl("\x02\0\0\0", 4);
+  for (const auto& [tag, id] : {std::pair{1, -1}, {2, 7}, {4, -1}, {16, -1}, {32, -1}})
+    for (const int part : {tag | 7 << 16, id})
+      for (int shift = 0; shift < 32; shift += 8)
+        acl += static_cast<char>(static_cast<unsigned>(part) >> shift);
+  LayerScene scene;
+  TarItem dir = directory("d", 0755);
+  dir.xattrs = {{"system.posix_acl_default", acl}};
+  TarItem same = dir;
+  same.name = "below";
+  scene.put_below({same});
+  must(scene.unpack({dir, file("d/f", "", 0640), directory("d/e", 0700),
+                     device("d/p", AE_IFIFO, 0, 0), file("d/implied/f"),
+                     file("below/f", "", 0640)}));
+  BOOST_TEST(scene.xattr("d", "system.posix_acl_default") == acl);
+  BOOST_TEST(scene.xattr("below", "system.posix_acl_default") == acl);
+  for (const char* name : {"d/f", "d/e", "d/p", "d/implied", "d/implied/f", "below/f"}) {
+    BOOST_TEST(scene.xattr(name, "system.posix_acl_access") == "none", name);
+    BOOST_TEST(scene.xattr(name, "system.posix_acl_default") == "none", name);
+  }
+  BOOST_TEST(mode_of(scene / "d/f") == 0640);
+  BOOST_TEST(mode_of(scene / "d/e") == 0700);
+  BOOST_TEST(mode_of(scene / "below/f") == 0640);
+}
+
+BOOST_AUTO_TEST_CASE(a_hard_link_to_a_file_of_a_layer_below_brings_that_file_up) {
+  LayerScene scene;
+  TarItem item = file("d/f", std::string(3 << 20, '\0'), 04750);
+  item.content.replace(1 << 20, 4, "text");
+  item.holes = {{1 << 20, 4096}};
+  item.uid = 7, item.mtime = 77;
+  item.xattrs = {{"user.mine", "m"}};
+  TarItem link = symlink_to("d/s", "../secret");
+  link.uid = 8;
+  scene.put_below({directory("d", 01777), item, link, device("d/p", AE_IFIFO, 0, 0)});
+  scene.put_below({file("other")});
+  const auto unpacked = must(scene.unpack({hard_link("h", "d/f"), hard_link("i", "d/f"),
+                                           hard_link("s", "d/s"), hard_link("p", "d/p")}));
+  BOOST_TEST(unpacked.bytes == 3u << 20);
+  BOOST_TEST(unpacked.entries == 8u);  // four links, their three files and the directory of these
+  BOOST_TEST((slurp(scene / "h") == item.content));
+  BOOST_TEST(scene.look("h").st_blocks < 1000);
+  BOOST_TEST(scene.look("h").st_nlink == 3u);
+  BOOST_TEST(scene.look("h").st_ino == scene.look("d/f").st_ino);
+  BOOST_TEST(scene.look("h").st_uid == 7u);
+  BOOST_TEST(scene.look("h").st_mtime == 77);
+  BOOST_TEST(mode_of(scene / "h") == 04750);
+  BOOST_TEST(scene.xattr("h", "user.mine") == "m");
+  BOOST_TEST(mode_of(scene / "d") == 01777);
+  BOOST_TEST(std::filesystem::read_symlink(scene / "s") == "../secret");
+  BOOST_TEST(scene.look("s").st_uid == 8u);
+  BOOST_TEST(S_ISFIFO(scene.look("p").st_mode));
+  scene.check_secret();
+}
+
+BOOST_AUTO_TEST_CASE(a_hard_link_leads_to_no_file_that_a_layer_hides) {
+  for (const std::vector<TarItem>& nearer :
+       {std::vector{file("d/.wh.f")}, std::vector{file(".wh.d")},
+        std::vector{file("d/.wh..wh..opq")}, std::vector{symlink_to("d", "e")}}) {
+    LayerScene scene;
+    scene.put_below({file("d/f"), file("e/f")});
+    scene.put_below(nearer);
+    BOOST_TEST(has(scene.fails({hard_link("h", "d/f")}), "hard link to d/f"));
+    LayerScene same;
+    same.put_below({file("d/f"), file("e/f")});
+    std::vector<TarItem> items = nearer;
+    items.push_back(hard_link("h", "d/f"));
+    BOOST_TEST(has(same.fails(items), "hard link to d/f"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_device_that_is_left_out_still_hides_the_name_below) {
+  LayerScene scene;
+  scene.options.devices = DeviceNodes::kLeaveOut;
+  scene.put_below({file("d/null")});
+  scene.put_below({file("unrelated")});
+  const auto unpacked =
+      must(scene.unpack({device("d/null", AE_IFCHR, 1, 3), device("d/zero", AE_IFCHR, 1, 5)}));
+  BOOST_TEST(unpacked.devices_left_out == 2u);
+  BOOST_TEST(scene.is_whiteout("d/null"));
+  BOOST_TEST(scene.names("d") == std::vector<std::string>{"null"});
+}
+
+BOOST_AUTO_TEST_CASE(a_tree_that_is_deeper_than_the_longest_path_keeps_its_times) {
+  LayerScene scene;
+  scene.options.limits.names.depth = 1'100;
+  std::string part = "x";
+  for (int level = 0; level < 1'000; ++level) part += "/x";
+  TarItem late = directory("l1/y");
+  late.mtime = 7;
+  must(scene.unpack({directory("a/" + part), symlink_to("l0", "a/" + part), directory("l0/" + part),
+                     symlink_to("l1", "l0/" + part), directory("l1/" + part), late,
+                     file("l1/y/f")}));
+  BOOST_TEST(scene.look("l1/y").st_mtime == 7);
 }
 
 BOOST_AUTO_TEST_CASE(compressed_layers_are_the_same_as_plain_ones) {

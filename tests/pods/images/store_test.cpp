@@ -1,8 +1,10 @@
 #include "pods/images/store.hpp"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "pods/images/store_locks.hpp"
 #include "tests/child_test.hpp"
 #include "tests/pods/images/layout_scene.hpp"
 
@@ -93,8 +95,16 @@ BOOST_AUTO_TEST_CASE(progress_counts_layers_and_bytes) {
 BOOST_AUTO_TEST_CASE(a_failed_layer_leaves_the_store_as_it_was) {
   const StoreScene scene({{file("f", "one")}, {file("../g", "two")}});
   BOOST_TEST(must_fail(scene.add()).find("its name contains \"..\"") != std::string::npos);
-  BOOST_TEST(scene.layers().size() == 1u);  // the layer below is whole
-  BOOST_TEST(must(scene.store().list()).size() == 1u);
+  BOOST_TEST(scene.layers().empty());  // also the layer below, which was whole
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_image_takes_no_layer_away_that_was_there_before) {
+  StoreScene scene({{file("f", "one")}});
+  must(scene.add());
+  scene.layout().set_index(
+      scene.layout().image({tar_of({file("f", "one")}), tar_of({file("../g", "two")})}));
+  must_fail(scene.add());
+  BOOST_TEST(scene.layers().size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(what_a_killed_process_left_is_removed) {
@@ -123,6 +133,99 @@ BOOST_AUTO_TEST_CASE(layers_that_nobody_uses_are_pruned) {
   must(scene.add());
   BOOST_TEST(must(store.prune({})) == 2u);
   BOOST_TEST(scene.layers().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_layer_that_was_unpacked_in_another_way_is_another_directory) {
+  const StoreScene scene({{file("f", "one"), device("null", AE_IFCHR, 1, 3)}});
+  const std::string plain = must(scene.add()).layers[0].directory;
+  AddOptions options;
+  options.devices = DeviceNodes::kLeaveOut;
+  const StoredImage deviceless = must(scene.add(options));
+  BOOST_TEST(deviceless.layers[0].directory == plain + ".nodev");
+  BOOST_TEST(!std::filesystem::exists(scene / deviceless.layers[0] + "/null"));
+  options.mark = OpaqueMark::kUser;
+  BOOST_TEST(must(scene.add(options)).layers[0].directory == plain + ".user.nodev");
+  options.devices = DeviceNodes::kMake;
+  BOOST_TEST(must(scene.add(options)).layers[0].directory == plain + ".user");
+  const Store store = scene.store();
+  must(store.open_layer(deviceless.layers[0]));
+  BOOST_TEST(must(store.list()).size() == 1u);
+  BOOST_TEST(must(store.prune(must(store.list()))) == 0u);
+  BOOST_TEST(must(store.prune({})) == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(only_directories_of_layers_are_opened_as_layers) {
+  const StoreScene scene({{file("f", "one")}});
+  StoredLayer layer = must(scene.add()).layers[0];
+  const Store store = scene.store();
+  must(store.open_layer(layer));
+  const std::string name = layer.directory;
+  for (const std::string& other :
+       {std::string("layers/.."), std::string(".."), std::string(), "layers/../" + name,
+        name + "/..", name + ".other", "a" + name}) {
+    layer.directory = other;
+    BOOST_TEST(must_fail(store.open_layer(layer)).contains("is no directory of the layer sha256:"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_layers_of_an_image_have_limits_together) {
+  const StoreScene scene({{file("f", "one"), file("g")}, {file("h", "two"), file("i")}});
+  AddOptions options;
+  options.image_limits.entries = 3;
+  BOOST_TEST(must_fail(scene.add(options)).contains("the image have more than 3 entries"));
+  options.image_limits = {};
+  options.image_limits.bytes = 5'120;  // of an archive, too
+  must(scene.add(options));
+}
+
+BOOST_AUTO_TEST_CASE(many_layers_need_few_descriptors) {
+  std::vector<std::vector<TarItem>> layers;
+  for (int i = 0; i < 60; ++i) layers.push_back({file("d/f" + std::to_string(i))});
+  const StoreScene scene(layers);
+  BOOST_TEST(run_in_child(0, [&] {
+               const rlimit few{40, 40};
+               ::setrlimit(RLIMIT_NOFILE, &few);
+               BOOST_TEST(must(scene.add()).layers.size() == 60u);
+             }) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(who_has_a_lease_keeps_its_layers) {
+  const StoreScene scene({{file("f", "one")}});
+  const Store store = scene.store();
+  {
+    const UniqueFd mine = must(store.use());
+    const UniqueFd anothers = must(store.use());
+    must(scene.add());
+    BOOST_TEST(must_fail(store.prune({}, std::chrono::milliseconds(20)))
+                   .contains("have added or used images in the store during the last 20 ms"));
+    BOOST_TEST(must(store.list()).size() == 1u);
+  }
+  BOOST_TEST(must(store.prune({})) == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_layer_that_another_process_unpacks_is_left_alone) {
+  const StoreScene scene({{file("f", "one")}});
+  const StoredImage image = must(scene.add());
+  const Store store = scene.store();
+  must(store.prune({}));
+  const std::string temporary =
+      scene.path() + "/layers/tmp-sha256-" + image.layers[0].chain_id.hex();
+  std::filesystem::create_directories(temporary);
+  {
+    LayerLocks theirs = must(LayerLocks::open(store.fd()));
+    must(theirs.take(image.layers[0].chain_id));
+    LayerLocks ours = must(LayerLocks::open(store.fd()));
+    BOOST_TEST(!must(ours.try_take(image.layers[0].chain_id)));
+    BOOST_TEST(must(ours.try_take(digest_of("another"))));
+    // Another image is added meanwhile.
+    LayoutScene other;
+    other.set_index(other.image({tar_of({file("g", "other")})}));
+    must(store.add(must(ImageSource::open(HostPath(other.directory()))), {}));
+    BOOST_TEST(std::filesystem::exists(temporary));
+  }
+  must(scene.add());
+  BOOST_TEST(!std::filesystem::exists(temporary));
+  BOOST_TEST(scene.layers().size() == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(processes_that_add_the_same_image_at_once_unpack_it_once) {

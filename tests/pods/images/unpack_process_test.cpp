@@ -1,0 +1,249 @@
+// The process that a layer is unpacked in. The stream of a test is read by that process, so that a
+// test can look around in it, or break it.
+
+#include "pods/images/unpack_process.hpp"
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include "linux/process/capabilities.hpp"
+#include "tests/pods/images/layer_scene.hpp"
+#include "tests/sanitizers.hpp"
+
+using namespace ocirun;
+using namespace ocirun::pods;
+using namespace ocirun::test;
+
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || OCIRUN_CLANG_SANITIZES
+constexpr bool kLimitsMemory = false;
+#else
+constexpr bool kLimitsMemory = true;
+#endif
+
+/// Calls `look` when it is read, and then fails with the text that `look` gives.
+class Spy : public ByteStream {
+ public:
+  explicit Spy(std::function<std::string()> look) : look_(std::move(look)) {}
+  Result<std::size_t> read(char*, std::size_t) override { return refuse("{}", look_()); }
+
+ private:
+  std::function<std::string()> look_;
+};
+
+/// A tar archive with one file, in GNU's format 1.0 for sparse files, whose map has `entries`
+/// entries of four bytes.
+class SparseBomb : public ByteStream {
+ public:
+  explicit SparseBomb(std::size_t entries) {
+    const std::string count = std::to_string(entries) + "\n";
+    const std::size_t size = count.size() + 4 * entries;
+    const std::string records =
+        "22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n28 GNU.sparse.realsize=4096\n";
+    char octal[12], length[12];
+    std::snprintf(octal, sizeof octal, "%011zo", size);
+    std::snprintf(length, sizeof length, "%011zo", records.size());
+    start_ = raw_header("pax", 'x', length) + padded(records) + raw_header("f", '0', octal) + count;
+    left_ = 4 * entries;
+  }
+  Result<std::size_t> read(char* to, std::size_t size) override {
+    if (!start_.empty()) {
+      const std::size_t got = start_.copy(to, size);
+      start_.erase(0, got);
+      return got;
+    }
+    const std::size_t got = std::min(size, left_) / 4 * 4;
+    for (std::size_t i = 0; i < got; ++i) to[i] = i % 2 == 0 ? '0' : '\n';
+    left_ -= got;
+    return got;
+  }
+
+ private:
+  std::string start_;
+  std::size_t left_;
+};
+
+LayerBlob layer_named(const char* name) {
+  LayerBlob layer;
+  layer.file = name;
+  return layer;
+}
+
+class Apart {
+ public:
+  Apart() : into_(scratch_.open()) {}
+  Result<UnpackedLayer> unpack(ByteStream& stream, LayerBlob layer = layer_named("layer.tar")) {
+    return unpack_layer_apart(stream, layer, into_, {}, options);
+  }
+  /// What `look` says in the process that unpacks.
+  std::string sees(std::function<std::string()> look) {
+    Spy spy(std::move(look));
+    const std::string message = must_fail(unpack(spy));
+    BOOST_TEST(message.starts_with("layer \"layer.tar\": "), message);
+    return message.substr(message.find(": ") + 2);
+  }
+  const Scratch& scratch() const { return scratch_; }
+  UnpackOptions options;
+
+ private:
+  Scratch scratch_;
+  UniqueFd into_;
+};
+
+std::string permitted() {
+  return fmt::format("{}", must(linux::grantable_capabilities({})).permitted.bits());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(unpack_processes, *boost::unit_test::precondition([](auto) {
+                        return boost::test_tools::assertion_result(is_root());
+                      }))
+
+BOOST_AUTO_TEST_CASE(a_layer_comes_through_with_its_sums_and_progress) {
+  Apart apart;
+  std::uint64_t told = 0;
+  apart.options.progress = [&](std::uint64_t bytes) { told = bytes; };
+  apart.options.devices = DeviceNodes::kLeaveOut;
+  TarItem item = file("d/f", "text", 04755);
+  item.uid = 7, item.mtime = 77;
+  item.xattrs = {{"user.mine", "m"}, {"trusted.theirs", "t"}};
+  const std::string tar =
+      tar_of({item, symlink_to("s", "d/f"), hard_link("h", "d/f"), file("o/.wh..wh..opq"),
+              device("p", AE_IFIFO, 0, 0), device("null", AE_IFCHR, 1, 3)});
+  TextStream stream(tar);
+  const UnpackedLayer unpacked = must(apart.unpack(stream, blob_of(tar, tar)));
+  BOOST_TEST(unpacked.entries == 8u);
+  BOOST_TEST(unpacked.bytes == 4u);
+  BOOST_TEST(unpacked.devices_left_out == 1u);
+  BOOST_TEST(unpacked.attributes_left_out == 1u);
+  BOOST_TEST(told == tar.size());
+  BOOST_TEST(slurp(apart.scratch() / "h") == "text");
+  BOOST_TEST(mode_of(apart.scratch() / "d/f") == 04755);
+  char value[8];
+  BOOST_TEST(::lgetxattr((apart.scratch() / "o").c_str(), "trusted.overlay.opaque", value, 8) == 1);
+  BOOST_TEST(children_of_this_process().empty());
+}
+
+BOOST_AUTO_TEST_CASE(an_error_comes_through_with_its_number_and_frames) {
+  Apart apart;
+  const std::string tar = tar_of({file("a\n/../b")});
+  TextStream stream(tar);
+  BOOST_TEST(has(must_fail(apart.unpack(stream, blob_of(tar, tar))),
+                 ": entry \"a\\n/../b\": its name contains \"..\""));
+}
+
+BOOST_AUTO_TEST_CASE(the_process_has_few_capabilities_and_gets_no_more) {
+  Apart apart;
+  for (const bool trusted : {false, true}) {
+    apart.options.mark = trusted ? OpaqueMark::kTrusted : OpaqueMark::kUser;
+    // CHOWN, DAC_OVERRIDE, FOWNER, FSETID, MKNOD, SETFCAP, and SYS_ADMIN.
+    std::uint64_t wanted = 1U << 0 | 1U << 1 | 1U << 3 | 1U << 4 | 1U << 27 | 1U << 31;
+    if (trusted) wanted |= 1U << 21;
+    wanted &= std::stoull(permitted());
+    BOOST_TEST(apart.sees(permitted) == std::to_string(wanted));
+    BOOST_TEST(apart.sees([] {
+      int bounding = 0;
+      for (unsigned long c = 0; ::prctl(PR_CAPBSET_READ, c, 0, 0, 0) >= 0; ++c)
+        bounding += ::prctl(PR_CAPBSET_READ, c, 0, 0, 0);
+      return fmt::format("{} {}", bounding <= 7, ::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0));
+    }) == "true 1");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_process_sees_its_own_directory_alone) {
+  Apart apart;
+  apart.scratch().file("inside", "x");
+  const std::string beside = apart.scratch().path();
+  BOOST_TEST(apart.sees([&] {
+    std::string seen;
+    for (const std::string& path : {std::string("/inside"), std::string("/../inside"), beside,
+                                    std::string("/proc/self"), std::string("../../../../tmp")})
+      seen += ::access(path.c_str(), F_OK) == 0 ? "y" : "n";
+    return seen;
+  }) == "yynnn");
+}
+
+BOOST_AUTO_TEST_CASE(no_descriptor_leads_out_of_the_directories_of_the_process) {
+  const Scratch outside;
+  outside.file("secret", "host");
+  const UniqueFd forgotten = outside.open();
+  Apart apart;
+  BOOST_TEST(apart.sees([&] {
+    std::string seen = ::fcntl(forgotten.get(), F_GETFD) < 0 ? "closed" : "open";
+    for (int fd = 3; fd < 64; ++fd)
+      for (const char* path : {"../../etc/passwd", "../../../etc/passwd"})
+        if (::faccessat(fd, path, F_OK, 0) == 0) seen += fmt::format(" {}", fd);
+    return seen;
+  }) == "closed");
+}
+
+BOOST_AUTO_TEST_CASE(the_process_leaves_no_core_and_has_little_memory) {
+  Apart apart;
+  BOOST_TEST(apart.sees([] {
+    rlimit core{}, size{};
+    ::getrlimit(RLIMIT_CORE, &core);
+    ::getrlimit(RLIMIT_AS, &size);
+    return fmt::format("{} {}", core.rlim_max, size.rlim_max != RLIM_INFINITY);
+  }) == (kLimitsMemory ? "0 true" : "0 false"));
+}
+
+BOOST_AUTO_TEST_CASE(who_needs_more_memory_is_told_so) {
+  if (!kLimitsMemory) return;
+  Apart apart;
+  Spy greedy([] { return std::string(std::size_t{1} << 30, 'x'); });
+  BOOST_TEST(must_fail(apart.unpack(greedy)) ==
+             "layer \"layer.tar\": unpacking it takes more than 512 MiB of memory");
+}
+
+BOOST_AUTO_TEST_CASE(a_map_of_a_sparse_file_that_needs_all_memory_is_an_error_of_the_layer) {
+  if (!kLimitsMemory) return;
+  Apart apart;
+  SparseBomb bomb(12'000'000);
+  BOOST_TEST(must_fail(apart.unpack(bomb)) ==
+             "layer \"layer.tar\": unpacking it takes more than 512 MiB of memory");
+}
+
+BOOST_AUTO_TEST_CASE(a_process_that_is_killed_is_an_error_that_names_the_layer) {
+  Apart apart;
+  Spy suicidal([] {
+    ::raise(SIGKILL);
+    return std::string();
+  });
+  BOOST_TEST(must_fail(apart.unpack(suicidal)) ==
+             "layer \"layer.tar\": the process that unpacked it was killed by signal 9 (SIGKILL)");
+  Spy silent([]() -> std::string { ::_exit(0); });
+  BOOST_TEST(must_fail(apart.unpack(silent)) ==
+             "layer \"layer.tar\": the process that unpacked it reported nothing");
+  BOOST_TEST(children_of_this_process().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_process_whose_parent_is_killed_ends_too) {
+  int ends[2];
+  BOOST_REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+  const pid_t parent = ::fork();
+  if (parent == 0) {
+    Apart apart;
+    const Fd keep[] = {Fd{ends[1]}};
+    Spy waiting([&] {
+      static_cast<void>(!::write(ends[1], "x", 1));
+      ::pause();
+      return std::string();
+    });
+    static_cast<void>(
+        unpack_layer_apart(waiting, layer_named("f"), apart.scratch().open(), {}, {}, keep));
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  char byte = 0;
+  BOOST_TEST(::read(ends[0], &byte, 1) == 1);  // the process has begun
+  ::kill(parent, SIGKILL);
+  ::waitpid(parent, nullptr, 0);
+  pollfd end{ends[0], POLLIN, 0};
+  BOOST_TEST(::poll(&end, 1, kHangSeconds * 1000) == 1);
+  BOOST_TEST(::read(ends[0], &byte, 1) == 0);  // and nobody has its descriptors any more
+  ::close(ends[0]);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
