@@ -200,9 +200,12 @@ BOOST_AUTO_TEST_CASE(who_needs_more_memory_is_told_so) {
 BOOST_AUTO_TEST_CASE(a_map_of_a_sparse_file_that_needs_all_memory_is_an_error_of_the_layer) {
   if (!kLimitsMemory) return;
   Apart apart;
-  SparseBomb bomb(12'000'000);
-  BOOST_TEST(must_fail(apart.unpack(bomb)) ==
-             "layer \"layer.tar\": unpacking it takes more than 512 MiB of memory");
+  SparseBomb bomb(24'000'000);
+  // libarchive returns an error or ends the process, by the allocation that fails.
+  const std::string message = must_fail(apart.unpack(bomb));
+  BOOST_TEST((message == "layer \"layer.tar\": read the tar archive: Out of memory" ||
+              message == "layer \"layer.tar\": unpacking it takes more than 512 MiB of memory"),
+             message);
 }
 
 BOOST_AUTO_TEST_CASE(a_process_that_is_killed_is_an_error_that_names_the_layer) {
