@@ -35,20 +35,20 @@ Result<LogQuery> read_query(const Arguments& arguments) {
   return query;
 }
 
-/// The containers whose logs are wanted.
+/// The ids of the containers whose logs are wanted.
 Result<std::vector<std::string>> choose(const PodRecord& record, const Arguments& arguments) {
   const auto wanted = arguments.value("container");
-  std::vector<std::string> names, known;
+  std::vector<std::string> ids, known;
   for (const ContainerRecord& container : record.containers) {
     known.push_back(container.name);
-    if (!wanted || container.name == *wanted) names.push_back(container.name);
+    if (!wanted || container.name == *wanted) ids.push_back(container.id);
   }
-  if (names.empty())
+  if (ids.empty())
     return refuse("the pod has no container \"{}\", only {}", wanted.value_or(""),
                   fmt::join(known, ", "));
-  if (names.size() > 1 && arguments.has("follow"))
+  if (ids.size() > 1 && arguments.has("follow"))
     return refuse("--follow follows one container: -c names one of {}", fmt::join(known, ", "));
-  return names;
+  return ids;
 }
 
 Result<int> logs(const Arguments& arguments, const Caller&) {
@@ -56,13 +56,13 @@ Result<int> logs(const Arguments& arguments, const Caller&) {
   TRY_ASSIGN(const LogQuery query, read_query(arguments));
   TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data_of(arguments)));
   TRY_ASSIGN(const PodView view, view_pod(pods, pod));
-  TRY_ASSIGN(const std::vector<std::string> names, choose(view.record, arguments));
+  TRY_ASSIGN(const std::vector<std::string> ids, choose(view.record, arguments));
   TRY_ASSIGN(const UniqueFd directory,
              within(linux::sys::open(view.record.log_directory.c_str(), O_RDONLY | O_DIRECTORY),
                     "log directory"));
   const bool with_times = arguments.has("timestamps");
-  for (const std::string& name : names) {
-    const std::string prefix = names.size() > 1 ? name + " | " : "";
+  for (const std::string& id : ids) {
+    const std::string prefix = ids.size() > 1 ? id.substr(pod.size() + 1) + " | " : "";
     const auto show = [&](const LogLine& line) {
       return print(fmt::format("{}{}{}{}{}", prefix, with_times ? format_time(line.time) : "",
                                with_times ? " " : "", line.text, line.whole ? "\n" : ""));
@@ -71,9 +71,9 @@ Result<int> logs(const Arguments& arguments, const Caller&) {
       const auto now = view_pod(pods, pod);
       return !now || !now->is_supervised;
     };
-    auto read = read_log(directory, name, query, show, has_ended);
+    auto read = read_log(directory, id, query, show, has_ended);
     // An init container that has not run yet has no log, beside others that have.
-    if (!read && read.error().number() == ENOENT && names.size() > 1) continue;
+    if (!read && read.error().number() == ENOENT && ids.size() > 1) continue;
     TRY(std::move(read));
   }
   return 0;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <vector>
 
 #include "bundle/json/nearest.hpp"
@@ -109,6 +110,7 @@ Result<int> run_words(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace ocirun;
+  ::signal(SIGPIPE, SIG_IGN);  // the reader of a pod's lines may end before the pod
   const auto status = linux::within_memory([&] { return pods::cli::run_words(argc, argv); });
   if (status) return *status;
   static_cast<void>(

@@ -79,6 +79,7 @@ Result<int> exec(const Arguments& arguments, const Caller&) {
   words.insert(words.end(), arguments.operands().begin() + 1, arguments.operands().end());
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
+  linux::reset_signals();
   const linux::ExecArguments command(words, environment);
   ::execve(command.argv()[0], command.argv(), command.envp());
   return fail(errno, "execute {}", words.front());

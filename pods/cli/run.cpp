@@ -1,6 +1,7 @@
 #include "pods/run/run_pod.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <array>
@@ -14,6 +15,7 @@
 #include "linux/base/text.hpp"
 #include "linux/mounts/devices.hpp"
 #include "linux/process/clone.hpp"
+#include "linux/process/exec.hpp"
 #include "linux/sealed/own_program.hpp"
 #include "pods/cli/settings.hpp"
 
@@ -56,6 +58,20 @@ bool names_systemd(const std::vector<std::string>& options) {
   return false;
 }
 
+/// Later commands for the pod may have another working directory.
+Result<std::vector<std::string>> with_absolute_root(std::vector<std::string> options) {
+  constexpr std::string_view kRoot = "--root=";
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    const bool is_next = options[i] == "--root" && i + 1 < options.size();
+    if (is_next) ++i;
+    if (!is_next && !options[i].starts_with(kRoot)) continue;
+    TRY_ASSIGN(const HostPath path,
+               linux::absolute_path(is_next ? options[i] : options[i].substr(kRoot.size())));
+    options[i] = is_next ? path.string() : std::string(kRoot) + path.string();
+  }
+  return options;
+}
+
 Result<Settings> read_settings(const Arguments& arguments, const Caller& caller,
                                const Workload& workload, const std::string& file) {
   Settings settings;
@@ -66,7 +82,8 @@ Result<Settings> read_settings(const Arguments& arguments, const Caller& caller,
   if (auto found = linux::sys::open(runtime.c_str(), O_PATH); !found)
     return std::unexpected(found.error().within("--runtime"));
   settings.runtime = {runtime.string()};
-  settings.runtime.insert(settings.runtime.end(), caller.options.begin(), caller.options.end());
+  TRY_ASSIGN(const std::vector<std::string> options, with_absolute_root(caller.options));
+  settings.runtime.insert(settings.runtime.end(), options.begin(), options.end());
   settings.systemd_cgroups = names_systemd(caller.options);
   TRY_ASSIGN(settings.name, name_for(arguments, workload, file));
   TRY_ASSIGN(settings.network, read_network(arguments));
@@ -102,6 +119,14 @@ void show_progress(const std::string& image, const AddProgress& progress) {
                                    progress.index + 1, progress.count, part, is_done ? "\n" : "")));
 }
 
+/// Nobody may read the lines of a pod in the foreground, and the supervisor must not wait for that.
+/// The logs have the lines that are left out.
+void print_if_read(Fd out, std::string_view text) {
+  constexpr int kPatience = 100;  // milliseconds
+  pollfd watched{out.value, POLLOUT, 0};
+  if (::poll(&watched, 1, kPatience) == 1) static_cast<void>(linux::write_all(out, text));
+}
+
 Listener terminal_listener(const Settings& settings) {
   Listener listener;
   listener.warn = [](const std::string& sentence) { warn(sentence); };
@@ -110,7 +135,7 @@ Listener terminal_listener(const Settings& settings) {
     const Fd out{stream == Stream::kStderr ? STDERR_FILENO : STDOUT_FILENO};
     const std::string text = settings.prefixes_lines ? fmt::format("{} | {}\n", container, line)
                                                      : fmt::format("{}\n", line);
-    static_cast<void>(linux::write_all(out, text));
+    print_if_read(out, text);
   };
   return listener;
 }
@@ -118,6 +143,7 @@ Listener terminal_listener(const Settings& settings) {
 /// The part of the supervisor that stays: tells its caller through `report` how the start went.
 int supervise(Workload& workload, const Settings& settings, UniqueFd report) {
   ::setsid();
+  linux::close_descriptors_but(std::array{Fd(report)});
   Listener listener;
   listener.warn = [](const std::string& sentence) { warn(sentence); };
   const auto leave_terminal = [] {
@@ -125,6 +151,7 @@ int supervise(Workload& workload, const Settings& settings, UniqueFd report) {
     if (!nothing) return;
     for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
       ::dup2(nothing->get(), number);
+    static_cast<void>(linux::sys::chdir("/"));
   };
   listener.announce = [&](const Result<void>&) {
     static_cast<void>(linux::write_all(report, "started"));
@@ -138,7 +165,7 @@ int supervise(Workload& workload, const Settings& settings, UniqueFd report) {
 }
 
 Result<int> run_detached(Workload& workload, const Settings& settings) {
-  constexpr std::size_t kMostError = 65536;
+  constexpr std::size_t kMostError = std::size_t{1} << 20;
   TRY_ASSIGN(linux::Pipe report, linux::make_pipe());
   TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
   if (child.pid == 0) {
@@ -164,7 +191,8 @@ Result<int> run(const Arguments& arguments, const Caller& caller) {
   TRY_ASSIGN(Workload workload, read_workload_to_run(file));
   auto settings = read_settings(arguments, caller, workload, file);
   if (!settings) return std::unexpected(settings.error());
-  if (arguments.has("detach")) return within(run_detached(workload, *settings), workload.file);
+  settings->is_detached = arguments.has("detach");
+  if (settings->is_detached) return within(run_detached(workload, *settings), workload.file);
   const Afterwards afterwards = arguments.has("keep") ? Afterwards::kKeep : Afterwards::kRemove;
   return run_pod(workload, *settings, afterwards, terminal_listener(*settings));
 }

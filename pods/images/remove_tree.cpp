@@ -22,6 +22,14 @@ constexpr int kLevels = 16;  // each holds two descriptors
 /// Removes the content of a directory, `kLevels` levels at a time. Directories that lie deeper are
 /// moved to a new directory at the top, whose turn comes afterwards. So each entry is removed once
 /// and moved once in `kLevels` levels, however deep or wide the tree is.
+/// A mode such as 0 keeps an owner out. A container that holds the directory open may put a symlink
+/// in its place at any moment, which must not be followed.
+Result<void> open_to_owner(Fd parent, const char* name) {
+  TRY_ASSIGN(const UniqueFd directory,
+             sys::openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW));
+  return sys::fchmod(directory, 0700);
+}
+
 class Removal {
  public:
   explicit Removal(Fd top) : top_(top) {}
@@ -62,7 +70,7 @@ class Removal {
     if (type != DT_DIR) return sys::unlinkat(parent, name, 0);
     // A mode such as 0 would keep the owner out, who may be no root; also a move writes to the
     // moved directory.
-    TRY(sys::fchmodat(parent, name, 0700));
+    TRY(open_to_owner(parent, name));
     if (level == kLevels) return move_to_top(parent, name);
     {
       TRY_ASSIGN(const UniqueFd directory,
@@ -105,7 +113,7 @@ Result<void> remove_tree(Fd directory, const char* name) {
   if (!info && info.error().number() == ENOENT) return {};
   if (!info) return std::unexpected(info.error());
   if (!S_ISDIR(info->st_mode)) return sys::unlinkat(directory, name, 0);
-  TRY(sys::fchmodat(directory, name, 0700));  // a mode such as 0 keeps an owner out
+  TRY(open_to_owner(directory, name));
   {
     TRY_ASSIGN(const UniqueFd opened,
                sys::openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));

@@ -17,8 +17,6 @@ namespace {
 namespace sys = linux::sys;
 
 constexpr const char* kRoot = "rootfs";
-constexpr const char* kUpper = "upper";
-constexpr const char* kWork = "work";
 
 /// Whether an overlay cannot be had at all, or not over this filesystem: then a copy is made.
 bool wants_copy(const Error& error) {
@@ -52,10 +50,16 @@ Result<UniqueFd> Root::make_empty(const char* name) const {
   return sys::openat(directory_, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 }
 
-Result<void> Root::mount() const {
+Result<void> Root::mount() {
   TRY_ASSIGN(const UniqueFd target, make_empty(kRoot));
-  TRY_ASSIGN(const UniqueFd upper, make_empty(kUpper));
-  TRY_ASSIGN(const UniqueFd work, make_empty(kWork));
+  // Another container of the pod may still hold the writable layer of the last run, and change it
+  // while it is removed. So a run never uses an old directory, and what cannot be removed now is
+  // removed with the pod.
+  for (const char* old : {"upper", "work"})
+    static_cast<void>(remove_tree(directory_, fmt::format("{}.{}", old, run_).c_str()));
+  ++run_;
+  TRY_ASSIGN(const UniqueFd upper, make_empty(fmt::format("upper.{}", run_).c_str()));
+  TRY_ASSIGN(const UniqueFd work, make_empty(fmt::format("work.{}", run_).c_str()));
   std::vector<Fd> nearest_first(layers_.rbegin(), layers_.rend());
   // The root directory of the overlay is `upper` itself, which must look as the image's does.
   TRY_ASSIGN(const UniqueFd base, sys::openat(layers_.back(), ".", O_RDONLY | O_DIRECTORY));
@@ -66,8 +70,6 @@ Result<void> Root::mount() const {
 }
 
 Result<void> Root::copy() const {
-  TRY(remove_tree(directory_, kUpper));
-  TRY(remove_tree(directory_, kWork));
   TRY_ASSIGN(const UniqueFd target, make_empty(kRoot));
   const std::vector<Fd> layers(layers_.begin(), layers_.end());
   return merge_layers(layers, OpaqueMark::kTrusted, target, {});

@@ -13,7 +13,8 @@ namespace ocirun::pods {
 enum class RootKind : std::uint8_t { kOverlay, kCopy };
 
 /// The root filesystem of a container: `rootfs` in the container's directory. Of an overlay,
-/// `upper` beside it has what the container writes.
+/// `upper.N` beside it has what run N of the
+/// container writes.
 class Root {
  public:
   /// `directory` is the container's. `store` must have the image's layers; their descriptors stay
@@ -35,12 +36,13 @@ class Root {
       : directory_(std::move(directory)), path_(std::move(path)), layers_(std::move(layers)) {}
 
   Result<UniqueFd> make_empty(const char* name) const;
-  Result<void> mount() const;
+  Result<void> mount();
   Result<void> copy() const;
 
   UniqueFd directory_;
   std::string path_;
   std::vector<UniqueFd> layers_;  // the base layer first
+  unsigned run_ = 0;              // of the writable layer `upper.N`
 };
 
 }  // namespace ocirun::pods

@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <variant>
@@ -13,16 +15,18 @@
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/pipe.hpp"
-#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
 #include "linux/mounts/devices.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/sealed/own_program.hpp"
+#include "pods/probes/privileges.hpp"
 
 namespace ocirun::pods {
 namespace {
 
 constexpr const char* kProgram = "ocirun-probe";
-constexpr std::size_t kMostOutput = 4096;  // bytes that are kept as the reason
+constexpr std::size_t kMostOutput = 256;  // bytes that are kept as the reason
+constexpr int kMostPieces = 64;           // of the output that are read in a row
 
 /// The words of ocirun-probe; see probes/main.cpp.
 Result<std::vector<std::string>> words_of(const Probe& probe,
@@ -42,36 +46,38 @@ Result<std::vector<std::string>> words_of(const Probe& probe,
   return words;
 }
 
+/// How the process that asks differs from its parent.
+struct Manner {
+  Fd network;    // -1: the caller's
+  bool is_safe;  // gives up all privileges: the program talks with a server that may be hostile
+};
+
 /// The part of the process that asks. Never returns.
-[[noreturn]] void become(const std::vector<std::string>& words, Fd network, Fd output) {
+[[noreturn]] void become(const std::vector<std::string>& words, const Manner& manner, Fd output) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::setsid();
-  const auto fail_with = [&](std::string_view what) {
-    static_cast<void>(linux::write_all(output, fmt::format("{}: {}", what, errno_text(errno))));
-    ::_exit(1);
-  };
-  if (network.value >= 0 && ::setns(network.value, CLONE_NEWNET) != 0)
-    fail_with("enter the pod's network");
-  const auto nothing = linux::open_verified_null();
-  ::dup2(nothing ? nothing->get() : -1, STDIN_FILENO);
   ::dup2(output.value, STDOUT_FILENO);
   ::dup2(output.value, STDERR_FILENO);
+  const auto fail_with = [&](std::string_view what, const std::string& why) {
+    static_cast<void>(linux::write_all(Fd{STDERR_FILENO}, fmt::format("{}: {}", what, why)));
+    ::_exit(1);
+  };
+  if (manner.network.value >= 0 && ::setns(manner.network.value, CLONE_NEWNET) != 0)
+    fail_with("enter the pod's network", errno_text(errno));
+  const auto nothing = linux::open_verified_null();
+  if (!nothing) fail_with("open the null device", nothing.error().message());
+  ::dup2(nothing->get(), STDIN_FILENO);
   linux::reset_signals();
   linux::close_descriptors_from(STDERR_FILENO + 1);
+  if (manner.is_safe)
+    if (const auto given_up = give_up_privileges(); !given_up)
+      fail_with("give up privileges", given_up.error().message());
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
   const linux::ExecArguments exec(words, std::move(environment));
   ::execve(exec.argv()[0], exec.argv(), exec.envp());
-  fail_with(words.front());
+  fail_with(words.front(), errno_text(errno));
   ::_exit(1);
-}
-
-/// What the process has written, in one line.
-std::string read_output(Fd output) {
-  std::string text(kMostOutput, '\0');
-  const ssize_t count = ::read(output.value, text.data(), text.size());
-  text.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
-  return text.substr(0, text.find('\n'));
 }
 
 }  // namespace
@@ -84,17 +90,30 @@ Result<Asked> ask(const Probe& probe, Fd network, std::span<const std::string> c
   if (::fcntl(output.reader.get(), F_SETFL, flags | O_NONBLOCK) != 0)
     return fail(errno, "set up the probe's output");
   TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
-  if (child.pid == 0) become(words, is_exec ? Fd{-1} : network, output.writer);
-  return Asked{.child = std::move(child), .output = std::move(output.reader)};
+  if (child.pid == 0)
+    become(words, {.network = is_exec ? Fd{-1} : network, .is_safe = !is_exec}, output.writer);
+  return Asked{.child = std::move(child), .output = std::move(output.reader), .text = {}};
+}
+
+void hear(Asked& asked) {
+  std::array<char, 4096> piece;
+  for (int pieces = 0; pieces < kMostPieces; ++pieces) {
+    const ssize_t count = ::read(asked.output.get(), piece.data(), piece.size());
+    if (count == 0) asked.output.reset();  // nobody can write any more
+    if (count <= 0) return;
+    const std::size_t room = kMostOutput - asked.text.size();
+    asked.text.append(piece.data(), std::min(static_cast<std::size_t>(count), room));
+  }
 }
 
 Answer take_answer(Asked& asked) {
+  hear(asked);
   const auto status = linux::wait_for_child(asked.child.pid);
   asked.child.pid = 0;
   if (!status) return {.is_success = false, .reason = status.error().message()};
   if (WIFEXITED(*status) && WEXITSTATUS(*status) == 0) return {.is_success = true, .reason = ""};
-  const std::string output = read_output(asked.output);
-  if (!output.empty()) return {.is_success = false, .reason = output};
+  const auto lines = linux::words(asked.text, '\n');
+  if (!lines.empty()) return {.is_success = false, .reason = std::string(lines.front())};
   return {.is_success = false, .reason = linux::describe_end(*status)};
 }
 

@@ -12,6 +12,7 @@ namespace ocirun::pods {
 struct Asked {
   linux::Child child;
   UniqueFd output;
+  std::string text;  // the first bytes that the process has written
 };
 
 struct Answer {
@@ -24,6 +25,9 @@ struct Answer {
 /// program `command`, which executes the probe's command in the container. Errors: fork fails; the
 /// program ocirun-probe is missing.
 Result<Asked> ask(const Probe& probe, Fd network, std::span<const std::string> command);
+
+/// Reads what the process has written, without waiting, so that it can go on writing.
+void hear(Asked& asked);
 
 /// The answer, when the process has ended. Reaps the process.
 Answer take_answer(Asked& asked);

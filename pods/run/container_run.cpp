@@ -24,10 +24,22 @@ ContainerRun::ContainerRun(ReadyContainer ready, ContainerOutput output, Contain
       output_(std::move(output)),
       record_(record),
       services_(services),
-      health_(*ready_.container, services.runtime, record.id, services.network) {}
+      health_(*ready_.container, services.runtime, record.id, ready_.bundle + "/probe.pid",
+              services.network) {}
+
+/// Whoever finds the id in the record may remove the container, so that it must not be another's.
+Result<void> ContainerRun::claim() {
+  if (record_.is_claimed) return {};
+  if (services_.runtime.has(record_.id))
+    return refuse("the runtime has a container \"{}\" already, which is of somebody else",
+                  record_.id);
+  record_.is_claimed = true;
+  return services_.save();
+}
 
 Result<void> ContainerRun::create() {
   auto created = [&]() -> Result<void> {
+    TRY(claim());
     TRY_ASSIGN(const Streams streams, output_.open());
     const auto pid = services_.runtime.create(record_.id, ready_.bundle, streams);
     output_.close_writers();
@@ -170,7 +182,7 @@ void ContainerRun::give_up() {
 }
 
 void ContainerRun::remove() {
-  if (services_.runtime.has(record_.id)) static_cast<void>(services_.runtime.remove(record_.id));
+  if (record_.is_claimed) static_cast<void>(services_.runtime.remove(record_.id));
 }
 
 }  // namespace ocirun::pods

@@ -23,8 +23,9 @@ struct PodServices {
   EventLog& events;
   Restart restart = Restart::kAlways;
   std::chrono::seconds grace{30};
-  UniqueFd network;    // the pod's network namespace, for probes; empty: the host's
-  std::string cgroup;  // of the pod; "": unknown
+  UniqueFd network;                    // the pod's network namespace, for probes; empty: the host's
+  std::string cgroup;                  // of the pod; "": unknown
+  std::function<Result<void>()> save;  // writes the record of the pod
 };
 
 /// One container of a pod while its supervisor runs: its program, output, probes, restarts.
@@ -70,6 +71,7 @@ class ContainerRun {
   enum class Phase : std::uint8_t { kNew, kCreated, kRunning, kStopping, kWaiting, kDone };
 
   void act_on(const Health::Verdict& verdict, Clock::time_point now);
+  Result<void> claim();
   Result<void> run_again();
   bool wants_restart(int exit_code) const;
 

@@ -1,13 +1,21 @@
 #include "pods/run/event_log.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include "bundle/json/writer.hpp"
 #include "linux/base/file_io.hpp"
+#include "linux/base/printable.hpp"
 #include "linux/base/syscalls.hpp"
 #include "pods/run/present.hpp"
 
 namespace ocirun::pods {
+namespace {
+
+constexpr off_t kMostBytes = off_t{16} << 20;
+constexpr std::size_t kMostDetail = 256;
+
+}  // namespace
 
 Result<EventLog> EventLog::open(Fd directory, std::string pod) {
   TRY_ASSIGN(UniqueFd file, linux::sys::openat(directory, kFile,
@@ -20,8 +28,12 @@ void EventLog::add(std::string_view event, std::string_view container, std::stri
   out.begin_object().member("time", present_text()).member("pod", pod_);
   if (!container.empty()) out.member("container", container);
   out.member("event", event);
-  if (!detail.empty()) out.member("detail", detail);
+  if (!detail.empty())
+    out.member("detail", linux::in_one_line(std::string(detail.substr(0, kMostDetail))));
   out.end_object();
+  const auto info = linux::sys::fstat(file_);
+  // A probe that fails and succeeds by turns would fill the disk. Readers keep the file open.
+  if (info && info->st_size > kMostBytes) static_cast<void>(::ftruncate(file_.get(), 0));
   static_cast<void>(linux::write_all(file_, std::move(out).take() + "\n"));
 }
 

@@ -9,7 +9,8 @@
 namespace ocirun::pods {
 
 /// The file events.jsonl of a pod: what has happened to the pod and its containers, a JSON object
-/// in each line. What cannot be written is left out: a full disk must not end a pod.
+/// in each line. The file begins anew at 16 MiB. What cannot be written is left out: a full disk
+/// must not end a pod.
 class EventLog {
  public:
   static constexpr const char* kFile = "events.jsonl";

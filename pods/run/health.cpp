@@ -1,12 +1,19 @@
 #include "pods/run/health.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
+#include <csignal>
 #include <variant>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
 
 namespace ocirun::pods {
 
-Health::Health(const Container& container, const Runtime& runtime, std::string id, Fd network)
-    : runtime_(runtime), id_(std::move(id)), network_(network) {
+Health::Health(const Container& container, const Runtime& runtime, std::string id,
+               std::string pid_file, Fd network)
+    : runtime_(runtime), id_(std::move(id)), pid_file_(std::move(pid_file)), network_(network) {
   const auto make = [](const std::optional<Probe>& probe, bool is_good) -> std::optional<Question> {
     if (!probe) return std::nullopt;
     return Question{
@@ -28,19 +35,34 @@ void Health::end() {
   has_begun_ = false;
   for (auto* question : {&startup_, &liveness_, &readiness_})
     if (*question) {
-      if ((*question)->asked) abandon(*(*question)->asked);
-      (*question)->asked.reset();
+      if ((*question)->asked) give_up(**question);
       (*question)->answer.reset();
     }
 }
 
+/// Gives up a question. The program of an exec probe must not stay in the container.
+void Health::give_up(Question& question) {
+  if (std::holds_alternative<ExecProbe>(question.probe.question)) {
+    const auto file = linux::sys::open(pid_file_.c_str(), O_RDONLY | O_NOFOLLOW);
+    const auto text = file ? linux::sys::read_all(*file, 32) : Result<std::string>("");
+    const auto pid = linux::number<int>(text.value_or(""));
+    // The program is a child of the runtime, which still runs: the pid is not another process's.
+    if (pid && *pid > 1) ::kill(*pid, SIGKILL);
+  }
+  abandon(*question.asked);
+  question.asked.reset();
+}
+
 std::vector<std::string> Health::command_of(const Probe& probe) const {
   const auto* exec = std::get_if<ExecProbe>(&probe.question);
-  return exec == nullptr ? std::vector<std::string>() : runtime_.exec_command(id_, exec->command);
+  return exec == nullptr ? std::vector<std::string>()
+                         : runtime_.exec_command(id_, pid_file_, exec->command);
 }
 
 void Health::ask(Question& question, Clock::time_point now) {
   question.tally.asked(now);
+  if (std::holds_alternative<ExecProbe>(question.probe.question))
+    static_cast<void>(linux::sys::unlinkat(Fd{AT_FDCWD}, pid_file_.c_str(), 0));
   auto asked = pods::ask(question.probe, network_, command_of(question.probe));
   if (!asked) {
     question.answer = Answer{.is_success = false, .reason = asked.error().message()};
@@ -55,9 +77,9 @@ Health::Verdict Health::tick(Clock::time_point now) {
   if (!has_begun_) return verdict;
   const auto work = [&](std::optional<Question>& question, std::string_view name) {
     if (!question) return;
+    if (question->asked) hear(*question->asked);
     if (question->asked && now >= question->give_up) {
-      abandon(*question->asked);
-      question->asked.reset();
+      give_up(*question);
       question->answer =
           Answer{.is_success = false,
                  .reason = fmt::format("no answer within {} s", question->probe.timeout.count())};
@@ -89,7 +111,7 @@ Health::Clock::time_point Health::next() const {
   if (!has_begun_) return next;
   const auto look = [&](const std::optional<Question>& question) {
     if (!question) return;
-    if (question->answer) next = Clock::time_point::min();
+    if (question->answer) next = Clock::time_point();  // at once
     next = std::min(next, question->asked ? question->give_up : question->tally.next());
   };
   if (startup_ && !startup_->tally.is_good()) {
@@ -102,12 +124,15 @@ Health::Clock::time_point Health::next() const {
 }
 
 void Health::add_wanted(std::vector<pollfd>& watched) const {
-  for (const auto* question : {&startup_, &liveness_, &readiness_})
-    if (*question && (*question)->asked && (*question)->asked->child.pidfd)
-      watched.push_back({(*question)->asked->child.pidfd.get(), POLLIN, 0});
+  for (const auto* question : {&startup_, &liveness_, &readiness_}) {
+    if (!*question || !(*question)->asked) continue;
+    const Asked& asked = *(*question)->asked;
+    watched.push_back({asked.child.pidfd.get(), POLLIN, 0});
+    watched.push_back({asked.output.get(), POLLIN, 0});
+  }
 }
 
-bool Health::collect(int pid, Clock::time_point) {
+bool Health::collect(int pid) {
   for (auto* question : {&startup_, &liveness_, &readiness_}) {
     if (!*question || !(*question)->asked || (*question)->asked->child.pid != pid) continue;
     (*question)->answer = take_answer(*(*question)->asked);

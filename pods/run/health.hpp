@@ -21,7 +21,9 @@ class Health {
   using Clock = std::chrono::steady_clock;
 
   /// `network`: the network namespace in which ports are asked; -1: the caller's.
-  Health(const Container& container, const Runtime& runtime, std::string id, Fd network);
+  /// `pid_file` is the path of a file for the pids of exec probes.
+  Health(const Container& container, const Runtime& runtime, std::string id, std::string pid_file,
+         Fd network);
 
   /// The program has been started, or has ended.
   void begin(Clock::time_point now);
@@ -40,7 +42,7 @@ class Health {
   void add_wanted(std::vector<pollfd>& watched) const;
   /// Whether the process `pid`, which has ended, has asked a question. Takes its answer then, for
   /// the next tick().
-  bool collect(int pid, Clock::time_point now);
+  bool collect(int pid);
 
   /// Whether the container can serve: its readiness probe says so, or it has none.
   bool is_ready() const;
@@ -56,9 +58,10 @@ class Health {
 
   std::vector<std::string> command_of(const Probe& probe) const;
   void ask(Question& question, Clock::time_point now);
+  void give_up(Question& question);
 
   const Runtime& runtime_;
-  std::string id_;
+  std::string id_, pid_file_;
   Fd network_;
   std::optional<Question> startup_, liveness_, readiness_;
   bool has_begun_ = false;

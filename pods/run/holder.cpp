@@ -17,6 +17,7 @@
 #include "linux/process/exec.hpp"
 #include "linux/sealed/executable.hpp"
 #include "linux/sealed/own_program.hpp"
+#include "pods/probes/privileges.hpp"
 #include "pods/run/namespace_path.hpp"
 
 namespace ocirun::pods {
@@ -25,15 +26,31 @@ namespace {
 constexpr const char* kProgram = "ocirun-hold";
 constexpr std::size_t kMostError = 4096;
 
-Result<void> become(Fd program, const Sharing& sharing, const std::string& hostname) {
+/// Makes an empty file system the root of the calling process, in its own mount namespace.
+Result<void> enter_empty_root(const std::string& place) {
+  TRY(linux::sys::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
+  TRY(linux::sys::mount("tmpfs", place.c_str(), "tmpfs",
+                        MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k"));
+  TRY(linux::sys::chdir(place.c_str()));
+  TRY(linux::sys::pivot_root(".", "."));
+  TRY(linux::sys::unmount(".", linux::sys::kDetach));
+  return linux::sys::chdir("/");
+}
+
+Result<void> become(Fd program, const Sharing& sharing, const std::string& hostname,
+                    const std::string& place, Fd go) {
   ::setsid();
   if (::sethostname(hostname.data(), hostname.size()) != 0) return fail(errno, "set the host name");
   if (sharing.own_network) TRY(linux::bring_loopback_up());
-  TRY(linux::sys::chdir("/"));
   linux::reset_signals();
   TRY_ASSIGN(const UniqueFd nothing, linux::open_verified_null());
   for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     ::dup2(nothing.get(), number);
+  TRY(within(enter_empty_root(place), "an empty root"));
+  TRY(give_up_privileges());
+  // Until its parent has recorded this process, it must not outlive the parent.
+  TRY_ASSIGN(const std::string word, linux::sys::read_all(go, 1));
+  if (word.empty()) ::_exit(0);
   linux::close_descriptors_on_exec(STDERR_FILENO + 1);
   const linux::ExecArguments arguments({kProgram}, {});
   ::fexecve(program.value, arguments.argv(), arguments.envp());
@@ -42,31 +59,40 @@ Result<void> become(Fd program, const Sharing& sharing, const std::string& hostn
 
 }  // namespace
 
-Result<linux::ProcessIdentity> start_holder(const Sharing& sharing, const std::string& hostname) {
+Result<linux::ProcessIdentity> start_holder(
+    const Sharing& sharing, const std::string& hostname, const std::string& place,
+    const std::function<Result<void>(const linux::ProcessIdentity&)>& record) {
   TRY_ASSIGN(const std::string path, linux::find_own_program(kProgram));
   TRY_ASSIGN(const UniqueFd file, linux::sys::open(path.c_str(), O_RDONLY));
   TRY_ASSIGN(const UniqueFd program, linux::copy_sealed(file));
-  std::uint64_t flags = CLONE_NEWIPC | CLONE_NEWUTS;
+  std::uint64_t flags = CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNS;
   if (sharing.own_network) flags |= CLONE_NEWNET;
   if (sharing.pids) flags |= CLONE_NEWPID;
   TRY_ASSIGN(linux::Pipe errors, linux::make_pipe());  // closed by execve(2), or has the error
+  TRY_ASSIGN(linux::Pipe go, linux::make_pipe());
   TRY_ASSIGN(linux::Child child,
              within(linux::clone_process(flags, Fd{-1}, linux::Parentage::kMine),
                     "make the namespaces of the pod"));
   if (child.pid == 0) {
-    const auto failed = become(program, sharing, hostname);
+    go.writer.reset();
+    const auto failed = become(program, sharing, hostname, place, go.reader);
     static_cast<void>(linux::write_all(errors.writer, linux::error_lines(failed.error())));
     ::_exit(1);
   }
   errors.writer.reset();
-  const auto text = linux::sys::read_all(errors.reader, kMostError);
-  if (text && text->empty()) {
+  go.reader.reset();
+  const auto started = [&]() -> Result<linux::ProcessIdentity> {
     TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(child.pid));
-    return linux::ProcessIdentity{.pid = child.pid, .start_time = stat.start_time};
-  }
-  linux::kill_child(child);
-  if (!text) return std::unexpected(text.error());
-  return std::unexpected(linux::parse_error_lines(*text, "make the namespaces of the pod"));
+    const linux::ProcessIdentity holder{.pid = child.pid, .start_time = stat.start_time};
+    TRY(record(holder));
+    // The child may have failed: its error is read below.
+    static_cast<void>(linux::sys::write_once(go.writer, "1"));
+    TRY_ASSIGN(const std::string text, linux::sys::read_all(errors.reader, kMostError));
+    if (text.empty()) return holder;
+    return std::unexpected(linux::parse_error_lines(text, "make the namespaces of the pod"));
+  }();
+  if (!started) linux::kill_child(child);
+  return started;
 }
 
 SharedNamespaces shared_namespaces(const linux::ProcessIdentity& holder, const Sharing& sharing,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "linux/process/pidfd.hpp"
@@ -15,8 +16,12 @@ struct Sharing {
 
 /// Starts the process that keeps the shared namespaces of a pod: a sealed copy of the program
 /// ocirun-hold. The loopback device of the network is up, and the host name is `hostname`. The
-/// holder outlives its parent.
-Result<linux::ProcessIdentity> start_holder(const Sharing& sharing, const std::string& hostname);
+/// holder outlives its parent. A container may see the holder: it has no capabilities, no
+/// privileges to gain and an empty root, which is mounted on the directory `place` in a mount
+/// namespace of its own. `record` is called before the holder can outlive the caller.
+Result<linux::ProcessIdentity> start_holder(
+    const Sharing& sharing, const std::string& hostname, const std::string& place,
+    const std::function<Result<void>(const linux::ProcessIdentity&)>& record);
 
 /// The paths of the holder's namespaces, for config.json. Without a network of the pod's own,
 /// `network` is the path of another one, or "" for the host's.

@@ -11,14 +11,17 @@ namespace {
 
 constexpr std::chrono::seconds kPatienceWithLock{10};
 
-/// The record of a pod; one that says that the start was cut off, if there is no record.
+/// The record of a pod. A pod whose start or whose machine was cut off may have none that can be
+/// read: then nothing of it runs, but for what `delete` does not know.
 Result<PodRecord> record_of(const PodDirectory& directory) {
   auto record = read_record(directory.fd());
-  if (record || record.error().number() != ENOENT) return record;
+  if (record || is_shortage(record.error().number())) return record;
   PodRecord empty;
   empty.name = directory.name();
   empty.status = PodStatus::kFailed;
-  empty.reason = "its start was cut off";
+  empty.reason = record.error().number() == ENOENT
+                     ? "its start was cut off"
+                     : fmt::format("its record cannot be read: {}", record.error().message());
   return empty;
 }
 
@@ -92,9 +95,7 @@ Result<void> delete_pod(const PodsDirectory& pods, const std::string& name, Forc
   TRY(kill_supervisor(record));
   TRY_ASSIGN(const UniqueFd lock, lock_of(directory));
   // The supervisor may have started more before it was killed.
-  auto last = record_of(directory);
-  if (!last && last.error().number() == ENOENT) return {};
-  TRY_ASSIGN(const PodRecord& left, std::move(last));
+  TRY_ASSIGN(const PodRecord left, record_of(directory));
   TRY(take_down(left));
   return directory.remove();
 }

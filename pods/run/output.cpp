@@ -73,7 +73,8 @@ void ContainerOutput::read_some() {
 void ContainerOutput::finish() {
   close_writers();
   for (std::size_t stream = 0; stream < pipes_.size(); ++stream) {
-    while (read_once(stream)) {
+    // At most what the pipe can hold: a program of another container may go on writing to it.
+    for (int pieces = 0; pieces < kMostPieces && read_once(stream); ++pieces) {
     }
     pipes_[stream].reader.reset();
   }

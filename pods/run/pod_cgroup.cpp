@@ -33,6 +33,14 @@ cgroups::Resources resources_of(const Amounts& limits) {
 
 std::string cgroup_path_for(const std::string& pod) { return "/ocirun/" + pod; }
 
+Result<void> check_unused(const std::string& path) {
+  TRY_ASSIGN(const auto cgroup, cgroup_at(path));
+  const auto pids = cgroup->pids();
+  if (!pids || pids->empty()) return {};  // absent, or left by a pod that was killed
+  return refuse("the cgroup {} is in use by {} processes: another pod of this name runs", path,
+                pids->size());
+}
+
 Result<void> make_pod_cgroup(const std::string& path, const Amounts& limits) {
   // The cgroups of the containers have the rules for devices.
   const cgroups::DeviceRule all{.allow = true,

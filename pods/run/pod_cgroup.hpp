@@ -11,6 +11,9 @@ namespace ocirun::pods {
 /// "/ocirun/POD": the cgroup in which the cgroups of a pod's containers are.
 std::string cgroup_path_for(const std::string& pod);
 
+/// Errors: there are processes in the cgroup at `path` or below.
+Result<void> check_unused(const std::string& path);
+
 /// Makes the pod's cgroup in every hierarchy of the host and sets the limits of the whole pod.
 /// Errors: processes are in it; those of Cgroup::create() and apply().
 Result<void> make_pod_cgroup(const std::string& path, const Amounts& limits);

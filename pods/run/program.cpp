@@ -1,10 +1,15 @@
 #include "pods/run/program.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <csignal>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +27,8 @@ constexpr std::size_t kMostError = 65536;  // bytes of stderr that an error show
 
 /// The part of the new process. Never returns.
 [[noreturn]] void become(std::span<const std::string> arguments, const Streams& streams) {
+  // A runtime that goes on after its caller was killed would make a container that nobody removes.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::setsid();
   const auto nothing = linux::open_verified_null();
   const auto use = [&](Fd given, int number) {
@@ -42,20 +49,25 @@ constexpr std::size_t kMostError = 65536;  // bytes of stderr that an error show
   ::_exit(kCannotExecute);
 }
 
-/// Reads to the end of the stream, and keeps the first bytes.
-std::string read_text(Fd stream) {
-  std::string text(kMostError, '\0');
-  std::size_t size = 0;
-  char rest[4096];
+/// Reads what is there, keeps the first bytes, and returns whether more may come.
+bool read_some(Fd stream, std::string& text) {
+  std::array<char, 4096> piece;
+  const ssize_t count = ::read(stream.value, piece.data(), piece.size());
+  if (count < 0) return errno == EINTR || errno == EAGAIN;
+  text.append(piece.data(), std::min(static_cast<std::size_t>(count), kMostError - text.size()));
+  return count != 0;
+}
+
+/// Reads to the end of the stream, or until `deadline`.
+std::string read_text(Fd stream, std::chrono::steady_clock::time_point deadline) {
+  std::string text;
   for (;;) {
-    const bool is_full = size == text.size();
-    const ssize_t count = is_full ? ::read(stream.value, rest, sizeof rest)
-                                  : ::read(stream.value, text.data() + size, text.size() - size);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) break;
-    if (!is_full) size += static_cast<std::size_t>(count);
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    pollfd watched{stream.value, POLLIN, 0};
+    if (left.count() <= 0 || ::poll(&watched, 1, static_cast<int>(left.count())) == 0) break;
+    if (!read_some(stream, text)) break;
   }
-  text.resize(size);
   while (text.ends_with('\n')) text.pop_back();
   return text;
 }
@@ -68,13 +80,19 @@ Result<linux::Child> start_program(std::span<const std::string> arguments, const
   return child;
 }
 
+Result<int> end_of(linux::Child& child) {
+  if (const auto status = linux::collect_child(child, kProgramPatience)) return *status;
+  linux::kill_child(child);
+  return refuse("did not end within {} s, and was killed", kProgramPatience.count());
+}
+
 Result<void> run_program(std::span<const std::string> arguments) {
   TRY_ASSIGN(linux::Pipe errors, linux::make_pipe());
-  TRY_ASSIGN(const linux::Child child,
-             start_program(arguments, {.out = Fd{-1}, .err = errors.writer}));
+  TRY_ASSIGN(linux::Child child, start_program(arguments, {.out = Fd{-1}, .err = errors.writer}));
   errors.writer.reset();
-  const std::string text = read_text(errors.reader);
-  TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
+  const auto deadline = std::chrono::steady_clock::now() + kProgramPatience;
+  const std::string text = read_text(errors.reader, deadline);
+  TRY_ASSIGN(const int status, end_of(child));
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
   return refuse("{}{}{}", linux::describe_end(status), text.empty() ? "" : ": ", text);
 }

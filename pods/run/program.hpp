@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <span>
 #include <string>
 
@@ -17,8 +18,15 @@ struct Streams {
 /// fork fails; a program that cannot be executed ends with status 127 and a line on its stderr.
 Result<linux::Child> start_program(std::span<const std::string> arguments, const Streams& streams);
 
-/// Runs a program to its end. Errors: "exited with status 1: " and what the program has written to
-/// stderr, without the line break at its end.
+/// How long a program of run_program() or end_of() may take.
+inline constexpr std::chrono::seconds kProgramPatience{60};
+
+/// Waits for the end of a program; returns the status of waitpid(2). Errors: it takes longer than
+/// kProgramPatience: then it has been killed.
+Result<int> end_of(linux::Child& child);
+
+/// Runs a program to its end. Errors: those of end_of(); "exited with status 1: " and what the
+/// program has written to stderr, without the line break at its end.
 Result<void> run_program(std::span<const std::string> arguments);
 
 }  // namespace ocirun::pods

@@ -26,15 +26,47 @@ namespace sys = linux::sys;
 
 constexpr const char* kContainers = "containers";
 
+/// The images of a pod's containers, all of their layers in the store.
+struct Images {
+  Store store;
+  UniqueFd lease;  // until the pod's record names the images
+  std::map<const Container*, StoredImage> of;
+};
+
+Result<Images> find_images(const Workload& workload, const Settings& settings,
+                           const Listener& listener) {
+  TRY_ASSIGN(Store store, Store::open(HostPath(settings.data.string() + "/images")));
+  TRY_ASSIGN(UniqueFd lease, store.use());
+  Images images{.store = std::move(store), .lease = std::move(lease), .of = {}};
+  const auto find = [&](const Container& container) -> Result<void> {
+    AddOptions options;
+    if (listener.progress)
+      options.progress = [&](const AddProgress& progress) {
+        listener.progress(container.image, progress);
+      };
+    auto image = find_image(container, settings.given, images.store, options);
+    if (!image)
+      return std::unexpected(image.error().within(
+          fmt::format("{}: container \"{}\"", workload.at(container.image_place), container.name)));
+    images.of.emplace(&container, *std::move(image));
+    return {};
+  };
+  for (const Container& container : workload.pod.init_containers) TRY(find(container));
+  for (const Container& container : workload.pod.containers) TRY(find(container));
+  return images;
+}
+
 /// A pod on its way from the document to running containers. Each step fills what the next needs.
 class Launching {
  public:
   Launching(Workload& workload, const Settings& settings, PodDirectory directory,
-            NetworkPlan network, const Listener& listener)
+            NetworkPlan network, Images images, StopSignals signals, const Listener& listener)
       : workload_(workload),
         settings_(settings),
         directory_(std::move(directory)),
         network_(std::move(network)),
+        images_(std::move(images)),
+        signals_(std::move(signals)),
         listener_(listener),
         runtime_(settings.runtime) {}
 
@@ -43,8 +75,9 @@ class Launching {
     TRY_ASSIGN(EventLog events, EventLog::open(directory_.fd(), record_.name));
     TRY_ASSIGN(host_mounts_, sys::open(namespace_path(0, "mnt").c_str(), O_RDONLY));
     TRY(enter_own_mount_namespace());
-    TRY(find_images());
+    TRY(signals_.check());
     TRY(start_surroundings());
+    TRY(signals_.check());
     TRY_ASSIGN(const Volumes volumes,
                prepare_volumes(workload_, settings_.given,
                                {.fd = directory_.fd(), .path = directory_.path().string()},
@@ -55,17 +88,19 @@ class Launching {
                          .restart = workload_.pod.restart,
                          .grace = settings_.grace,
                          .network = {},
-                         .cgroup = record_.cgroup};
+                         .cgroup = record_.cgroup,
+                         .save = [&] { return write_record(directory_.fd(), record_); }};
     if (record_.holder.pid != 0 || !network_.path.empty()) {
       TRY_ASSIGN(services.network, open_network());
     }
     std::vector<ContainerRun> runs;
     runs.reserve(ready_.size());
     for (std::size_t i = 0; i < ready_.size(); ++i) {
-      TRY_ASSIGN(ContainerOutput output, open_output(record_.containers[i].name));
+      TRY_ASSIGN(ContainerOutput output, open_output(record_.containers[i]));
       runs.emplace_back(std::move(ready_[i]), std::move(output), record_.containers[i], services);
     }
-    Supervisor supervisor(runs, record_, directory_, services, settings_);
+    TRY(signals_.check());
+    Supervisor supervisor(runs, record_, directory_, services, settings_, signals_);
     return supervisor.run([&](const Result<void>& result) {
       if (result && listener_.announce) listener_.announce(result);
     });
@@ -108,42 +143,27 @@ class Launching {
     };
     for (const Container& container : pod.init_containers) add(container, true);
     for (const Container& container : pod.containers) add(container, false);
-    return write_record(directory_.fd(), record_);
-  }
-
-  Result<void> find_images() {
-    TRY_ASSIGN(Store store, Store::open(HostPath(settings_.data.string() + "/images")));
-    store_.emplace(std::move(store));
-    const auto find = [&](const Container& container) -> Result<void> {
-      if (images_.contains(&container)) return {};
-      AddOptions options;
-      if (listener_.progress)
-        options.progress = [&](const AddProgress& progress) {
-          listener_.progress(container.image, progress);
-        };
-      auto image = find_image(container, settings_.given, *store_, options);
-      if (!image)
-        return std::unexpected(image.error().within(fmt::format(
-            "{}: container \"{}\"", workload_.at(container.image_place), container.name)));
-      record_.images.push_back(image->digest.text());
-      images_.emplace(&container, *std::move(image));
-      return {};
-    };
-    for (const Container& container : workload_.pod.init_containers) TRY(find(container));
-    for (const Container& container : workload_.pod.containers) TRY(find(container));
-    return write_record(directory_.fd(), record_);
+    for (const auto& [container, image] : images_.of) record_.images.push_back(image.digest.text());
+    TRY(write_record(directory_.fd(), record_));
+    images_.lease.reset();  // the record names the images now
+    return {};
   }
 
   /// The cgroup, the namespaces and the network, all of them recorded as soon as they exist.
   Result<void> start_surroundings() {
     if (!settings_.systemd_cgroups && ::geteuid() == 0) {
+      // Whoever finds the cgroup in the record may kill all that is in it.
+      TRY(check_unused(cgroup_path_for(record_.name)));
       record_.cgroup = cgroup_path_for(record_.name);
       TRY(write_record(directory_.fd(), record_));
       TRY(make_pod_cgroup(record_.cgroup, workload_.pod.limits));
     }
     const Sharing sharing{.own_network = network_.own_network, .pids = workload_.pod.shares_pids};
-    TRY_ASSIGN(record_.holder, start_holder(sharing, record_.name));
-    TRY(write_record(directory_.fd(), record_));
+    TRY_ASSIGN(record_.holder, start_holder(sharing, record_.name, directory_.path().string(),
+                                            [&](const linux::ProcessIdentity& holder) {
+                                              record_.holder = holder;
+                                              return write_record(directory_.fd(), record_);
+                                            }));
     if (network_.pasta.empty()) return {};
     TRY_ASSIGN(record_.forwarder, start_forwarder(network_.pasta, network_.forwards, record_.holder,
                                                   directory_.path("net")));
@@ -177,8 +197,8 @@ class Launching {
     const Site site{.fd = below, .path = directory_.path(kContainers)};
     const auto prepare = [&](const Container& container, bool is_init) -> Result<void> {
       TRY_ASSIGN(ReadyContainer ready,
-                 prepare_container(workload_, container, settings_.given, *store_,
-                                   images_.at(&container), volumes, site, surroundings, files));
+                 prepare_container(workload_, container, settings_.given, images_.store,
+                                   images_.of.at(&container), volumes, site, surroundings, files));
       ready.is_init = is_init;
       for (const std::string& warning : ready.warnings)
         if (listener_.warn) listener_.warn(warning);
@@ -190,29 +210,29 @@ class Launching {
     return {};
   }
 
-  Result<ContainerOutput> open_output(const std::string& container) {
+  Result<ContainerOutput> open_output(const ContainerRecord& container) {
     if (auto made = sys::mkdirat(Fd{AT_FDCWD}, record_.log_directory.c_str(), 0700);
         !made && made.error().number() != EEXIST)
       return std::unexpected(made.error().within("log directory"));
     TRY_ASSIGN(UniqueFd logs, sys::open(record_.log_directory.c_str(), O_RDONLY | O_DIRECTORY));
     LinePrinter print;
     if (listener_.print)
-      print = [this, container](Stream stream, std::string_view line) {
-        listener_.print(container, stream, line);
+      print = [this, name = container.name](Stream stream, std::string_view line) {
+        listener_.print(name, stream, line);
       };
-    return ContainerOutput::open_log(std::move(logs), container, std::move(print));
+    return ContainerOutput::open_log(std::move(logs), container.id, std::move(print));
   }
 
   Workload& workload_;
   const Settings& settings_;
   PodDirectory directory_;
   NetworkPlan network_;
+  Images images_;
+  StopSignals signals_;
   const Listener& listener_;
   Runtime runtime_;
   PodRecord record_;
   UniqueFd host_mounts_;  // the mount namespace of the caller
-  std::optional<Store> store_;
-  std::map<const Container*, StoredImage> images_;
   std::vector<ReadyContainer> ready_;
 };
 
@@ -227,12 +247,18 @@ Result<int> run_pod(Workload& workload, const Settings& settings, Afterwards aft
   for (const std::string& warning : network.warnings)
     if (listener.warn) listener.warn(warning);
   TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(settings.data));
+  // This may take minutes, and leaves nothing that has to be removed: a signal may end it anywhere.
+  TRY_ASSIGN(Images images, find_images(workload, settings, listener));
+  TRY_ASSIGN(StopSignals signals, StopSignals::block());
   TRY_ASSIGN(PodDirectory directory, pods.make_pod(settings.name));
   TRY_ASSIGN(const UniqueFd lock, directory.lock());
-  Launching launching(workload, settings, std::move(directory), std::move(network), listener);
+  Launching launching(workload, settings, std::move(directory), std::move(network),
+                      std::move(images), std::move(signals), listener);
   const Result<int> status = launching.run();
   const auto taken_down = launching.take_down();
-  const bool is_removed = !status || afterwards == Afterwards::kRemove;
+  // What could not be removed must be found by `delete`.
+  const bool is_removed =
+      taken_down && (afterwards == Afterwards::kRemove || (!status && settings.is_detached));
   const auto cleaned = is_removed ? launching.directory().remove()
                                   : record_end(launching.directory(), launching.record());
   if (!status && !taken_down)

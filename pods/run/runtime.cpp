@@ -34,10 +34,10 @@ Result<void> Runtime::run(std::vector<std::string> command) const {
 
 Result<int> Runtime::create(const std::string& id, const std::string& bundle,
                             const Streams& streams) const {
-  TRY_ASSIGN(const linux::Child child,
+  TRY_ASSIGN(linux::Child child,
              start_program(words({"create", "--bundle", bundle, "--pid-file", bundle + "/pid", id}),
                            streams));
-  TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
+  TRY_ASSIGN(const int status, within(end_of(child), command_.front() + " create"));
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return read_pid(bundle);
   return refuse("{} create {}", command_.front(), linux::describe_end(status));
 }
@@ -48,13 +48,18 @@ Result<void> Runtime::kill(const std::string& id, int signal) const {
   return run({"kill", id, fmt::format("{}", signal)});
 }
 
-Result<void> Runtime::remove(const std::string& id) const { return run({"delete", "--force", id}); }
+Result<void> Runtime::remove(const std::string& id) const {
+  auto removed = run({"delete", "--force", id});
+  // Some runtimes fail if there is nothing to remove.
+  if (!removed && !has(id)) return {};
+  return removed;
+}
 
 bool Runtime::has(const std::string& id) const { return run({"state", id}).has_value(); }
 
-std::vector<std::string> Runtime::exec_command(const std::string& id,
+std::vector<std::string> Runtime::exec_command(const std::string& id, const std::string& pid_file,
                                                const std::vector<std::string>& arguments) const {
-  std::vector<std::string> command = words({"exec", id});
+  std::vector<std::string> command = words({"exec", "--pid-file", pid_file, id});
   command.insert(command.end(), arguments.begin(), arguments.end());
   return command;
 }

@@ -23,13 +23,14 @@ class Runtime {
   Result<void> start(const std::string& id) const;
   /// The program may have ended meanwhile: that is an error too.
   Result<void> kill(const std::string& id, int signal) const;
-  /// Kills the container if it runs, and removes it.
+  /// Kills the container if it runs, and removes it. A container that does not exist is no error.
   Result<void> remove(const std::string& id) const;
-  /// Whether the runtime knows a container of this id.
+  /// Whether the runtime can tell the state of a container of this id.
   bool has(const std::string& id) const;
 
-  /// The words of a command that executes `arguments` in a container.
-  std::vector<std::string> exec_command(const std::string& id,
+  /// The words of a command that executes `arguments` in a container, and writes the pid of the
+  /// program to `pid_file`.
+  std::vector<std::string> exec_command(const std::string& id, const std::string& pid_file,
                                         const std::vector<std::string>& arguments) const;
 
  private:

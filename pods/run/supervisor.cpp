@@ -2,46 +2,25 @@
 
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 
 namespace ocirun::pods {
-namespace {
-
-using namespace std::chrono_literals;
-
-/// The signals that the supervisor waits for, blocked from now on.
-Result<UniqueFd> open_signals() {
-  sigset_t signals;
-  ::sigemptyset(&signals);
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCHLD})
-    ::sigaddset(&signals, signal);
-  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
-  UniqueFd fd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!fd) return fail(errno, "wait for signals");
-  return fd;
-}
-
-}  // namespace
-
 Supervisor::Supervisor(std::vector<ContainerRun>& runs, PodRecord& record,
                        const PodDirectory& directory, PodServices& services,
-                       const Settings& settings)
+                       const Settings& settings, const StopSignals& signals)
     : runs_(runs),
       record_(record),
       directory_(directory),
       services_(services),
-      settings_(settings) {}
+      settings_(settings),
+      signals_(signals) {}
 
 Result<int> Supervisor::run(const Announce& announce) {
   // The runtime's `create` ends before its container does, which then becomes our child.
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return fail(errno, "adopt the containers");
-  TRY_ASSIGN(signals_, open_signals());
   const Clock::time_point begun = Clock::now();
   auto started = run_init_containers();
   if (started && !is_stopping_) started = start_containers();
@@ -125,7 +104,7 @@ Result<void> Supervisor::wait_until_ready(Clock::time_point since) {
 }
 
 void Supervisor::step(Clock::time_point limit) {
-  std::vector<pollfd> watched{{signals_.get(), POLLIN, 0}};
+  std::vector<pollfd> watched{{signals_.fd().value, POLLIN, 0}};
   Clock::time_point until = limit;
   for (ContainerRun& run : runs_) {
     for (const pollfd& stream : run.output().wanted())
@@ -139,17 +118,11 @@ void Supervisor::step(Clock::time_point limit) {
         std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count(), 0, 3'600'000));
   ::poll(watched.data(), watched.size(), wait);
   for (ContainerRun& run : runs_) run.output().read_some();
-  read_signals();
+  stop_requests_ += signals_.count();
   reap();
   const Clock::time_point now = Clock::now();
   for (ContainerRun& run : runs_) run.tick(now);
   save();
-}
-
-void Supervisor::read_signals() {
-  signalfd_siginfo signal{};
-  while (::read(signals_.get(), &signal, sizeof signal) == sizeof signal)
-    if (signal.ssi_signo != SIGCHLD) ++stop_requests_;
 }
 
 /// Reaps the programs of containers, and orphans that they have left behind. The children of probes
@@ -161,13 +134,21 @@ void Supervisor::reap() {
       return;
     const Clock::time_point now = Clock::now();
     bool is_probe = false;
-    for (ContainerRun& run : runs_) is_probe = run.health().collect(child.si_pid, now) || is_probe;
+    for (ContainerRun& run : runs_) is_probe = run.health().collect(child.si_pid) || is_probe;
     if (is_probe) continue;
     int status = 0;
     if (::waitpid(child.si_pid, &status, __WALL) != child.si_pid) return;
+    if (child.si_pid == record_.forwarder.pid) lose("the pod's network is cut off: pasta", status);
+    if (child.si_pid == record_.holder.pid) lose("the holder of the pod's namespaces", status);
     for (ContainerRun& run : runs_)
       if (run.pid() == child.si_pid) run.ended(status, now, stop_requests_ == 0 && !is_stopping_);
   }
+}
+
+/// A process that the pod needs has ended. Its containers go on.
+void Supervisor::lose(std::string_view what, int status) {
+  record_.reason = fmt::format("{} {}", what, linux::describe_end(status));
+  services_.events.add("degraded", "", record_.reason);
 }
 
 void Supervisor::begin_stop() {

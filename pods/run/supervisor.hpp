@@ -6,6 +6,7 @@
 
 #include "pods/run/container_run.hpp"
 #include "pods/run/settings.hpp"
+#include "pods/run/stop_signals.hpp"
 #include "pods/state/pod_directory.hpp"
 
 namespace ocirun::pods {
@@ -21,7 +22,7 @@ class Supervisor {
   /// The calling process must have one thread; it becomes the parent of the containers' programs.
   /// `record` has the containers in the order of `runs`.
   Supervisor(std::vector<ContainerRun>& runs, PodRecord& record, const PodDirectory& directory,
-             PodServices& services, const Settings& settings);
+             PodServices& services, const Settings& settings, const StopSignals& signals);
 
   /// Returns when all containers have ended for good, or after SIGTERM or SIGINT: the exit status,
   /// 0 when each container has ended with 0, else that of the first that has not. Errors: a
@@ -34,8 +35,8 @@ class Supervisor {
   Result<void> wait_until_ready(Clock::time_point since);
   /// Waits for something to happen, until `limit` at most, and deals with it.
   void step(Clock::time_point limit);
-  void read_signals();
   void reap();
+  void lose(std::string_view what, int status);
   void begin_stop();
   void stop_all();
   bool all_done() const;
@@ -48,7 +49,7 @@ class Supervisor {
   const PodDirectory& directory_;
   PodServices& services_;
   const Settings& settings_;
-  UniqueFd signals_;
+  const StopSignals& signals_;
   int stop_requests_ = 0;
   bool is_stopping_ = false;
   std::string saved_;  // the text of the record on disk

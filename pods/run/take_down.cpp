@@ -30,7 +30,7 @@ Result<void> take_down(const PodRecord& record) {
   };
   const Runtime runtime(record.runtime);
   for (const ContainerRecord& container : record.containers)
-    if (runtime.has(container.id)) keep_error(runtime.remove(container.id));
+    if (container.is_claimed) keep_error(runtime.remove(container.id));
   keep_error(end_process(record, record.forwarder));
   keep_error(end_process(record, record.holder));
   if (!record.cgroup.empty()) keep_error(remove_pod_cgroup(record.cgroup));

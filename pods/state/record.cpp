@@ -8,6 +8,7 @@
 #include "bundle/json/writer.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/name_table.hpp"
+#include "linux/base/printable.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -53,6 +54,7 @@ constexpr auto kContainer = bundle::exact_fields<ContainerRecord>(
     required("name", &ContainerRecord::name, bundle::nonempty_text),
     required("id", &ContainerRecord::id, bundle::nonempty_text),
     required("init", &ContainerRecord::is_init, bundle::flag),
+    required("claimed", &ContainerRecord::is_claimed, bundle::flag),
     required("status", &ContainerRecord::status, word_of(kContainerStatuses)),
     required("pid", &ContainerRecord::pid, kPid),
     required("ready", &ContainerRecord::ready, bundle::flag),
@@ -84,14 +86,23 @@ void write_process(bundle::JsonWriter& out, std::string_view key,
   out.member("pid", process.pid).member("startTime", process.start_time).end_object();
 }
 
+/// Texts of programs may have any bytes and any length.
+std::string plain(const std::string& text) {
+  constexpr std::size_t kMostShown = 500;
+  return linux::in_one_line(text.substr(0, kMostShown));
+}
+
 void write_container(bundle::JsonWriter& out, const ContainerRecord& container) {
   out.begin_object().member("name", container.name).member("id", container.id);
-  out.member("init", container.is_init).member("status", name_of(container.status));
+  out.member("init", container.is_init).member("claimed", container.is_claimed);
+  out.member("status", name_of(container.status));
   out.member("pid", container.pid).member("ready", container.ready);
   out.member("restarts", container.restarts);
   if (container.exit_code) out.member("exitCode", *container.exit_code);
   out.member("oomKilled", container.oom_killed).member("startedAt", container.started_at);
-  out.member("finishedAt", container.finished_at).member("reason", container.reason).end_object();
+  out.member("finishedAt", container.finished_at)
+      .member("reason", plain(container.reason))
+      .end_object();
 }
 
 }  // namespace
@@ -104,7 +115,7 @@ std::string_view name_of(PodStatus status) { return linux::name_of(kPodStatuses,
 std::string record_text(const PodRecord& record) {
   bundle::JsonWriter out(bundle::JsonWriter::Layout::kIndented);
   out.begin_object().member("name", record.name).member("kind", record.kind);
-  out.member("status", name_of(record.status)).member("reason", record.reason);
+  out.member("status", name_of(record.status)).member("reason", plain(record.reason));
   out.member("runtime", record.runtime).member("bootId", record.boot_id);
   write_process(out, "supervisor", record.supervisor);
   write_process(out, "holder", record.holder);

@@ -20,6 +20,7 @@ struct ContainerRecord {
   std::string name;
   std::string id;  // the runtime's: POD.CONTAINER
   bool is_init = false;
+  bool is_claimed = false;  // the id was free, and the runtime may have a container of it since
   ContainerStatus status = ContainerStatus::kWaiting;
   int pid = 0;  // of the program; 0: it does not run
   bool ready = false;
