@@ -87,6 +87,7 @@ Result<linux::ProcessIdentity> start_holder(
     TRY(record(holder));
     // The child may have failed: its error is read below.
     static_cast<void>(linux::sys::write_once(go.writer, "1"));
+    go.writer.reset();
     TRY_ASSIGN(const std::string text, linux::sys::read_all(errors.reader, kMostError));
     if (text.empty()) return holder;
     return std::unexpected(linux::parse_error_lines(text, "make the namespaces of the pod"));
