@@ -1,7 +1,7 @@
 #pragma once
 
 #include <chrono>
-#include <string>
+#include <cstdint>
 
 #include "pods/documents/container.hpp"
 

@@ -1,0 +1,98 @@
+#include "pods/state/record.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include "pods/state/pod_directory.hpp"
+#include "tests/must.hpp"
+#include "tests/scratch.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+using test::must;
+using test::must_fail;
+using test::Scratch;
+
+BOOST_AUTO_TEST_SUITE(pod_records)
+
+PodRecord full_record() {
+  PodRecord record;
+  record.name = "shop";
+  record.kind = "OAM ContainerizedWorkload";
+  record.status = PodStatus::kRunning;
+  record.reason = "degraded";
+  record.runtime = {"/usr/sbin/ocirun", "--root", "/run/x"};
+  record.boot_id = "boot";
+  record.supervisor = {.pid = 7, .start_time = 8};
+  record.holder = {.pid = 9, .start_time = 10};
+  record.forwarder = {.pid = 11, .start_time = 12};
+  record.cgroup = "/ocirun/shop";
+  record.log_directory = "/var/log/shop";
+  record.images = {"sha256:abc"};
+  ContainerRecord container;
+  container.name = "web";
+  container.id = "shop.web";
+  container.is_init = true;
+  container.is_claimed = true;
+  container.status = ContainerStatus::kExited;
+  container.pid = 13;
+  container.ready = true;
+  container.restarts = 14;
+  container.exit_code = 137;
+  container.oom_killed = true;
+  container.started_at = "2026-11-25T01:02:03.000000000Z";
+  container.finished_at = "2026-11-25T01:02:04.000000000Z";
+  container.reason = "was killed";
+  record.containers = {container};
+  return record;
+}
+
+BOOST_AUTO_TEST_CASE(each_field_is_read_as_it_was_written) {
+  const std::string text = record_text(full_record());
+  const PodRecord read = must(parse_record(text));
+  BOOST_TEST(record_text(read) == text);
+  BOOST_TEST(read.containers.at(0).exit_code.value() == 137);
+  BOOST_TEST((read.containers.at(0).status == ContainerStatus::kExited));
+  BOOST_TEST(read.forwarder.pid == 11);
+  BOOST_TEST(read.containers.at(0).is_claimed);
+}
+
+BOOST_AUTO_TEST_CASE(a_reason_with_any_bytes_can_be_read_again) {
+  PodRecord record = full_record();
+  record.containers[0].reason = std::string("a\0b\xff\n", 5) + std::string(2000, 'x');
+  const PodRecord read = must(parse_record(record_text(record)));
+  BOOST_TEST(read.containers.at(0).reason.starts_with("a\\x00b"));
+  BOOST_TEST(read.containers.at(0).reason.size() < 1000);
+}
+
+BOOST_AUTO_TEST_CASE(a_record_that_is_damaged_is_an_error) {
+  BOOST_TEST(must_fail(parse_record("")).starts_with("pod.json: "));
+  std::string text = record_text(full_record());
+  text.replace(text.find("exited"), 6, "asleep");
+  BOOST_TEST(must_fail(parse_record(text)).find("is no status") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_pod_directory_is_made_once_locked_once_and_removed) {
+  const Scratch scratch;
+  const PodsDirectory pods = must(PodsDirectory::open(HostPath(scratch.path() + "/data")));
+  const PodDirectory pod = must(pods.make_pod("shop"));
+  BOOST_TEST(must_fail(pods.make_pod("shop")).find("a pod \"shop\" exists") != std::string::npos);
+  const UniqueFd lock = must(pod.lock());
+  BOOST_TEST(must(pods.open_pod("shop")).lock().error().number() == EAGAIN);
+  BOOST_TEST((must(pods.names()) == std::vector<std::string>{"shop"}));
+  must(pod.remove());
+  BOOST_TEST(must(pods.names()).empty());
+  BOOST_TEST(pods.open_pod("shop").error().number() == ENOENT);
+}
+
+BOOST_AUTO_TEST_CASE(a_name_that_is_no_name_of_a_pod_is_refused) {
+  for (const char* name : {"", ".", "..", "a/b", "-a", "a-", "a b", "a\n"})
+    BOOST_TEST(!check_pod_name(name));
+  BOOST_TEST(!check_pod_name(std::string(64, 'a')));
+  BOOST_TEST(check_pod_name("Web.1_a-b").has_value());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace ocirun::pods
