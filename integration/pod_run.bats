@@ -219,6 +219,72 @@ END
   has "Read-only file system" "$(<output)"
 }
 
+@test "a limit that cannot be kept is refused: the size of a directory on disk" {
+  cat >app.yaml <<'END'
+apiVersion: serving.knative.dev/v1
+kind: Service
+metadata: {name: hello}
+spec:
+  template:
+    spec:
+      containers: [{image: base, command: [/bin/true], volumeMounts: [{name: tmp, mountPath: /t}]}]
+      volumes: [{name: tmp, emptyDir: {sizeLimit: 10Mi}}]
+END
+  run run_pod
+  equal 1 "$status"
+  has 'app.yaml:8:' "$(<output)"
+  has 'volume "tmp": a directory on disk cannot be limited to 10 MiB: "medium: Memory" can' "$(<output)"
+  equal "" "$(pod_names)"
+}
+
+@test "RX-16 the properties of a connection become variables" {
+  cat >app.yaml <<'END'
+name: shop
+type: Radius.Compute/containers@2025-08-01-preview
+properties:
+  containers: {app: {image: base, command: [/bin/sh, -c], args: ["echo $CONNECTION_CACHE_HOST"]}}
+  connections: {cache: {source: /redis}}
+END
+  run run_pod --restart never --param cache.host=h
+  equal 0 "$status"
+  equal h "$(<output)"
+  run run_pod --restart never
+  has 'the properties of the connection "cache" as variables: --param cache.PROPERTY=VALUE' "$(<output)"
+}
+
+@test "a pod takes nothing away from another pod of the same name or id" {
+  container app 'sleep 1000'
+  run_pod --detach
+  run ocirun pod run --data "$TMP/other" --images images --net none --name "$POD" app.yaml
+  equal 1 "$status"
+  contains "is in use by"
+  equal running "$(says .status)"
+  equal true "$(says '.containers[0].pid > 0')"
+  ocirun state "$POD.app" | grep -q '"running"'
+  pod delete --force "$POD"
+  rm -rf other
+}
+
+@test "a program that floods its output or leaves a writer behind does not make the supervisor deaf" {
+  container app 'while :; do echo flood; done'
+  run_pod --detach
+  wait_for has_lines app 1000
+  pod stop "$POD"
+  equal stopped "$(says .status)"
+}
+
+@test "OAM-20 an exec probe that hangs or writes much is given up, and leaves no process in the container" {
+  container app 'sleep 1000' \
+    'livenessProbe: {exec: {command: [/bin/sh, -c, "yes | head -c 300000; sleep 777"]}, periodSeconds: 2, failureThreshold: 100}' \
+    'readinessProbe: {exec: {command: [/bin/sh, -c, "yes | head -c 300000"]}, periodSeconds: 1}'
+  run_pod --detach --wait-ready=20
+  equal true "$(says '.containers[0].ready')"
+  wait_for given_up
+  [[ $(pod exec "$POD" ps | grep -c '[s]leep 777') -le 1 ]]
+  pod delete --force "$POD"
+}
+given_up() { [[ $(pod exec "$POD" ps | grep -c '[s]leep 777') == 0 ]]; }
+
 @test "a supervisor that is killed: status says so, delete removes all" {
   container one 'sleep 1000'
   container two 'sleep 1000'
@@ -250,7 +316,7 @@ END
   cat >app.yaml <<'END'
 {"acVersion": "0.8.11", "acKind": "PodManifest", "apps": [
   {"name": "one", "image": {"name": "example.com/one", "id": "sha512-..."},
-   "app": {"exec": ["/bin/sh", "-c", "cat /in/file; ps | grep -c '[s]leep 997'"], "user": "0", "group": "0",
+   "app": {"exec": ["/bin/sh", "-c", "cat /in/file; until ps | grep -q '[s]leep 997'; do sleep 0.1; done; echo both"], "user": "0", "group": "0",
            "mountPoints": [{"name": "in", "path": "/in", "readOnly": true}]}},
   {"name": "two", "image": {"name": "example.com/two", "id": "sha512-..."},
    "app": {"exec": ["/bin/sleep", "997"], "user": "0", "group": "0"}}], "volumes": []}
@@ -260,7 +326,7 @@ END
   has 'not reified' "$(<output)"
   run_pod --detach --image example.com/one=images:base --image "example.com/two=oci:$TMP/images:base" --volume "in=$TMP/host"
   wait_for has_lines one 2
-  equal $'seen\n1' "$(pod logs -c one "$POD")"
+  equal $'seen\nboth' "$(pod logs -c one "$POD")"
   reaches '.containers[0].status' exited # appc never restarts
   pod delete --force "$POD"
 }

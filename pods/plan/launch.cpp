@@ -52,6 +52,25 @@ void set_platform_variables(const Pod& pod, const Container& container, Environm
     if (!value->empty()) out.set(name, *value);
 }
 
+/// "cache.host" of the connection "cache" becomes CONNECTION_CACHE_HOST (RX-16).
+std::string connection_variable(std::string_view parameter) {
+  std::string name = "CONNECTION_";
+  for (const char c : parameter) {
+    const bool is_lower = c >= 'a' && c <= 'z';
+    const bool is_kept = (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    name += is_lower ? static_cast<char>(c - 'a' + 'A') : is_kept ? c : '_';
+  }
+  return name;
+}
+
+void set_connection_variables(const Pod& pod, const Bindings& bindings, Environment& out) {
+  for (const Connection& connection : pod.connections) {
+    if (!connection.sets_variables) continue;
+    for (const auto& [name, value] : bindings.parameters)
+      if (name.starts_with(connection.name + ".")) out.set(connection_variable(name), value);
+  }
+}
+
 Result<std::vector<std::string>> merge_env(const Pod& pod, const Container& container,
                                            const ImageConfig& image, const Account& account,
                                            const Bindings& bindings) {
@@ -63,6 +82,7 @@ Result<std::vector<std::string>> merge_env(const Pod& pod, const Container& cont
       return refuse("the image's variable \"{}\" does not have the form NAME=value", entry);
     env.set_entry(entry);
   }
+  set_connection_variables(pod, bindings, env);
   for (const EnvSource& source : container.env_sources) {
     TRY_ASSIGN(const auto values, read_secrets(bindings, source.secret));
     for (const auto& [key, value] : values) env.set(source.prefix + key, value);

@@ -31,15 +31,23 @@ Result<UniqueFd> open_directory(const std::string& path) {
   return sys::open(path.c_str(), O_RDONLY | O_DIRECTORY);
 }
 
-/// Locks the directory itself, so that no file has to be left behind.
-Result<void> lock(Fd directory, bool exclusive) {
-  while (::flock(directory.value, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
+/// Locks a file that stands for the directory: the directory itself could be locked by a container
+/// that sees it.
+Result<UniqueFd> lock(const std::string& locks, Fd directory, bool exclusive) {
+  TRY_ASSIGN(const struct stat info, sys::fstat(directory));
+  if (auto made = sys::mkdirat(Fd{AT_FDCWD}, locks.c_str(), 0700);
+      !made && made.error().number() != EEXIST)
+    return std::unexpected(made.error());
+  TRY_ASSIGN(const UniqueFd all, sys::open(locks.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  const std::string name = fmt::format("{}-{}", info.st_dev, info.st_ino);
+  TRY_ASSIGN(UniqueFd file, sys::openat(all, name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
+  while (::flock(file.get(), (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
     if (errno == EINTR) continue;
-    if (errno != EWOULDBLOCK) return fail(errno, "lock the directory");
+    if (errno != EWOULDBLOCK) return fail(errno, "lock the volume");
     if (exclusive) return refuse("another pod uses the volume, and sharingPolicy is Exclusive");
     return refuse("another pod has the volume for itself alone (sharingPolicy Exclusive)");
   }
-  return {};
+  return file;
 }
 
 Result<void> check_space(Fd directory, std::uint64_t least) {
@@ -72,13 +80,18 @@ Result<UniqueFd> make_empty(const Volume& volume, Fd volumes, const std::string&
 
 Result<ReadyVolume> prepare(const Volume& volume, std::size_t index, const Given& given,
                             const Site& volumes, MemoryVolumes memory,
-                            std::vector<UniqueFd>& locks) {
+                            const std::string& locks_directory, std::vector<UniqueFd>& locks) {
   ReadyVolume ready{.source = {}, .read_only = volume.read_only, .recursive = volume.recursive};
   std::string path = volume.source;
   if (const VolumeBinding* binding = binding_of(volume, given)) {
     path = binding->directory.string();
     ready.read_only = ready.read_only || binding->read_only;
   } else if (volume.kind == Volume::Source::kEmpty) {
+    if (volume.most_bytes && !volume.in_memory)
+      return refuse(
+          "a directory on disk cannot be limited to {}: \"medium: Memory\" can, or --volume {}=DIR "
+          "names a filesystem of that size",
+          bytes_text(*volume.most_bytes), volume.name);
     const std::string name = fmt::format("{}", index);
     TRY_ASSIGN(const UniqueFd made, make_empty(volume, volumes.fd, name, memory));
     if (volume.least_bytes) TRY(check_space(made, *volume.least_bytes));
@@ -91,10 +104,13 @@ Result<ReadyVolume> prepare(const Volume& volume, std::size_t index, const Given
   TRY_ASSIGN(const HostPath absolute, linux::absolute_path(path));
   TRY_ASSIGN(UniqueFd opened, within(open_directory(absolute.string()), absolute.string()));
   if (volume.kind != Volume::Source::kSecret) {
-    TRY(within(lock(opened, volume.exclusive), absolute.string()));
+    if (!locks_directory.empty()) {
+      TRY_ASSIGN(UniqueFd held,
+                 within(lock(locks_directory, opened, volume.exclusive), absolute.string()));
+      locks.push_back(std::move(held));
+    }
     if (volume.least_bytes)
       TRY(within(check_space(opened, *volume.least_bytes), absolute.string()));
-    locks.push_back(std::move(opened));
   }
   ready.source = absolute.string();
   return ready;
@@ -103,7 +119,7 @@ Result<ReadyVolume> prepare(const Volume& volume, std::size_t index, const Given
 }  // namespace
 
 Result<Volumes> prepare_volumes(const Workload& workload, const Given& given, const Site& site,
-                                MemoryVolumes memory) {
+                                MemoryVolumes memory, const std::string& locks) {
   Volumes volumes;
   TRY(sys::mkdirat(site.fd, kVolumes, 0711));
   TRY_ASSIGN(const UniqueFd below,
@@ -111,7 +127,7 @@ Result<Volumes> prepare_volumes(const Workload& workload, const Given& given, co
   const Site inside{.fd = below, .path = fmt::format("{}/{}", site.path, kVolumes)};
   for (std::size_t i = 0; i < workload.pod.volumes.size(); ++i) {
     const Volume& volume = workload.pod.volumes[i];
-    auto ready = prepare(volume, i, given, inside, memory, volumes.locks);
+    auto ready = prepare(volume, i, given, inside, memory, locks, volumes.locks);
     if (!ready)
       return std::unexpected(ready.error().within(
           fmt::format("{}: volume \"{}\"", workload.at(volume.place), volume.name)));

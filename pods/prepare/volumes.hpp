@@ -35,10 +35,11 @@ struct Volumes {
 };
 
 /// Makes the empty directories of a pod in `site`/volumes, checks the others, and locks them.
+/// `locks` is the path of the directory for locks; "": nothing is locked, because nothing will run.
 /// Errors, with their places: a directory that does not exist or is none; a volume that another pod
 /// has for itself alone; less free space than the volume requires (OAM-36).
 Result<Volumes> prepare_volumes(const Workload& workload, const Given& given, const Site& site,
-                                MemoryVolumes memory);
+                                MemoryVolumes memory, const std::string& locks);
 
 /// What a container mounts, in the document's order, and for an App Container also the volumes that
 /// --volume gives to its mount points. Errors: a mount of a volume that does not exist.

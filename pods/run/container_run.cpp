@@ -24,8 +24,7 @@ ContainerRun::ContainerRun(ReadyContainer ready, ContainerOutput output, Contain
       output_(std::move(output)),
       record_(record),
       services_(services),
-      health_(*ready_.container, services.runtime, record.id, ready_.bundle + "/probe.pid",
-              services.network) {}
+      health_(*ready_.container, services.runtime, record.id, ready_.bundle, services.network) {}
 
 /// Whoever finds the id in the record may remove the container, so that it must not be another's.
 Result<void> ContainerRun::claim() {

@@ -12,16 +12,24 @@
 namespace ocirun::pods {
 
 Health::Health(const Container& container, const Runtime& runtime, std::string id,
-               std::string pid_file, Fd network)
-    : runtime_(runtime), id_(std::move(id)), pid_file_(std::move(pid_file)), network_(network) {
-  const auto make = [](const std::optional<Probe>& probe, bool is_good) -> std::optional<Question> {
+               std::string pid_directory, Fd network)
+    : runtime_(runtime),
+      id_(std::move(id)),
+      pid_directory_(std::move(pid_directory)),
+      network_(network) {
+  const auto make = [](const char* name, const std::optional<Probe>& probe,
+                       bool is_good) -> std::optional<Question> {
     if (!probe) return std::nullopt;
-    return Question{
-        .probe = *probe, .tally = Tally(*probe, is_good), .asked = {}, .answer = {}, .give_up = {}};
+    return Question{.name = name,
+                    .probe = *probe,
+                    .tally = Tally(*probe, is_good),
+                    .asked = {},
+                    .answer = {},
+                    .give_up = {}};
   };
-  startup_ = make(container.startup, false);
-  liveness_ = make(container.liveness, true);
-  readiness_ = make(container.readiness, false);
+  startup_ = make("startup", container.startup, false);
+  liveness_ = make("liveness", container.liveness, true);
+  readiness_ = make("readiness", container.readiness, false);
 }
 
 void Health::begin(Clock::time_point now) {
@@ -43,27 +51,32 @@ void Health::end() {
 /// Gives up a question. The program of an exec probe must not stay in the container.
 void Health::give_up(Question& question) {
   if (std::holds_alternative<ExecProbe>(question.probe.question)) {
-    const auto file = linux::sys::open(pid_file_.c_str(), O_RDONLY | O_NOFOLLOW);
+    const auto file = linux::sys::open(pid_file_of(question).c_str(), O_RDONLY | O_NOFOLLOW);
     const auto text = file ? linux::sys::read_all(*file, 32) : Result<std::string>("");
     const auto pid = linux::number<int>(text.value_or(""));
     // The program is a child of the runtime, which still runs: the pid is not another process's.
-    if (pid && *pid > 1) ::kill(*pid, SIGKILL);
+    // Its children go with it, if the runtime has made it the leader of a group.
+    if (pid && *pid > 1 && ::kill(-*pid, SIGKILL) != 0) ::kill(*pid, SIGKILL);
   }
   abandon(*question.asked);
   question.asked.reset();
 }
 
-std::vector<std::string> Health::command_of(const Probe& probe) const {
-  const auto* exec = std::get_if<ExecProbe>(&probe.question);
+std::string Health::pid_file_of(const Question& question) const {
+  return fmt::format("{}/{}.pid", pid_directory_, question.name);
+}
+
+std::vector<std::string> Health::command_of(const Question& question) const {
+  const auto* exec = std::get_if<ExecProbe>(&question.probe.question);
   return exec == nullptr ? std::vector<std::string>()
-                         : runtime_.exec_command(id_, pid_file_, exec->command);
+                         : runtime_.exec_command(id_, pid_file_of(question), exec->command);
 }
 
 void Health::ask(Question& question, Clock::time_point now) {
   question.tally.asked(now);
   if (std::holds_alternative<ExecProbe>(question.probe.question))
-    static_cast<void>(linux::sys::unlinkat(Fd{AT_FDCWD}, pid_file_.c_str(), 0));
-  auto asked = pods::ask(question.probe, network_, command_of(question.probe));
+    static_cast<void>(linux::sys::unlinkat(Fd{AT_FDCWD}, pid_file_of(question).c_str(), 0));
+  auto asked = pods::ask(question.probe, network_, command_of(question));
   if (!asked) {
     question.answer = Answer{.is_success = false, .reason = asked.error().message()};
     return;
@@ -75,7 +88,7 @@ void Health::ask(Question& question, Clock::time_point now) {
 Health::Verdict Health::tick(Clock::time_point now) {
   Verdict verdict;
   if (!has_begun_) return verdict;
-  const auto work = [&](std::optional<Question>& question, std::string_view name) {
+  const auto work = [&](std::optional<Question>& question) {
     if (!question) return;
     if (question->asked) hear(*question->asked);
     if (question->asked && now >= question->give_up) {
@@ -87,21 +100,21 @@ Health::Verdict Health::tick(Clock::time_point now) {
     if (question->answer) {
       question->tally.count(question->answer->is_success);
       if (!question->answer->is_success)
-        verdict.reason = fmt::format("{} probe: {}", name, question->answer->reason);
+        verdict.reason = fmt::format("{} probe: {}", question->name, question->answer->reason);
       question->answer.reset();
     }
     if (!question->asked && now >= question->tally.next()) ask(*question, now);
   };
   // Until the startup probe has succeeded once, the others wait; afterwards it is not asked again.
   if (startup_ && !startup_->tally.is_good()) {
-    work(startup_, "startup");
+    work(startup_);
     verdict.must_restart = startup_->tally.has_failed();
     if (!startup_->tally.is_good()) return verdict;
     if (liveness_) liveness_->tally.begin(now, true);
     if (readiness_) readiness_->tally.begin(now, false);
   }
-  work(readiness_, "readiness");
-  work(liveness_, "liveness");
+  work(readiness_);
+  work(liveness_);
   verdict.must_restart = liveness_ && !liveness_->tally.is_good();
   return verdict;
 }

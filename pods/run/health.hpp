@@ -21,9 +21,9 @@ class Health {
   using Clock = std::chrono::steady_clock;
 
   /// `network`: the network namespace in which ports are asked; -1: the caller's.
-  /// `pid_file` is the path of a file for the pids of exec probes.
-  Health(const Container& container, const Runtime& runtime, std::string id, std::string pid_file,
-         Fd network);
+  /// `pid_directory` is the path of a directory for files with the pids of exec probes.
+  Health(const Container& container, const Runtime& runtime, std::string id,
+         std::string pid_directory, Fd network);
 
   /// The program has been started, or has ended.
   void begin(Clock::time_point now);
@@ -49,6 +49,7 @@ class Health {
 
  private:
   struct Question {
+    const char* name;  // "liveness" …
     Probe probe;
     Tally tally;
     std::optional<Asked> asked;
@@ -56,12 +57,13 @@ class Health {
     Clock::time_point give_up = Clock::time_point::max();
   };
 
-  std::vector<std::string> command_of(const Probe& probe) const;
+  std::string pid_file_of(const Question& question) const;
+  std::vector<std::string> command_of(const Question& question) const;
   void ask(Question& question, Clock::time_point now);
   void give_up(Question& question);
 
   const Runtime& runtime_;
-  std::string id_, pid_file_;
+  std::string id_, pid_directory_;
   Fd network_;
   std::optional<Question> startup_, liveness_, readiness_;
   bool has_begun_ = false;

@@ -81,7 +81,7 @@ class Launching {
     TRY_ASSIGN(const Volumes volumes,
                prepare_volumes(workload_, settings_.given,
                                {.fd = directory_.fd(), .path = directory_.path().string()},
-                               MemoryVolumes::kMounted));
+                               MemoryVolumes::kMounted, settings_.data.string() + "/locks"));
     TRY(prepare_containers(volumes));
     PodServices services{.runtime = runtime_,
                          .events = events,
@@ -240,6 +240,12 @@ class Launching {
 
 Result<int> run_pod(Workload& workload, const Settings& settings, Afterwards afterwards,
                     const Listener& listener) {
+  if (::geteuid() != 0)
+    return refuse("a pod has to be run by root: this version has no pods of ordinary users");
+  if (settings.systemd_cgroups && (workload.pod.limits.memory || workload.pod.limits.cpus))
+    return refuse(
+        "the document limits the whole pod, which is possible with cgroupfs only, not with "
+        "--systemd-cgroup");
   TRY(replace_parts(settings.given, workload.pod));
   TRY(check_given(settings.given, workload));
   TRY(admit(workload, settings.given));

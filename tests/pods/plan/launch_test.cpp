@@ -55,6 +55,16 @@ struct Fixture {
 
 BOOST_FIXTURE_TEST_SUITE(launch, Fixture)
 
+BOOST_AUTO_TEST_CASE(the_properties_of_a_connection_become_variables) {  // RX-16
+  pod.connections = {
+      {.name = "cache", .source = "/redis", .sets_variables = true, .place = nullptr},
+      {.name = "db", .source = "/db", .sets_variables = false, .place = nullptr}};
+  bindings.parameters = {{"cache.host", "h"}, {"cache.tls-port", "6380"}, {"db.host", "x"}};
+  BOOST_TEST(variable("CONNECTION_CACHE_HOST") == "h");
+  BOOST_TEST(variable("CONNECTION_CACHE_TLS_PORT") == "6380");
+  BOOST_TEST(variable("CONNECTION_DB_HOST") == "(not set)");
+}
+
 BOOST_AUTO_TEST_CASE(the_document_replaces_entrypoint_and_cmd) {  // OAM-13, RX-4, AC-7
   BOOST_TEST((args() == Words{"/entry", "-e", "cmd"}));
   container.args = Words{"a"};
