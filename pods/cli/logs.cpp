@@ -30,7 +30,7 @@ Result<LogQuery> read_query(const Arguments& arguments) {
   if (const auto tail = arguments.value("tail")) {
     const auto number = linux::number(*tail);
     if (!number) return refuse("--tail {}: must be a number of lines", *tail);
-    query.tail = *number;
+    query.tail = number;
   }
   return query;
 }

@@ -107,7 +107,7 @@ Result<Given> read_given(const Arguments& arguments) {
   if (const auto text = arguments.value("port")) {
     const auto port = linux::number<std::uint16_t>(*text);
     if (!port || *port == 0) return refuse("--port {}: must be from 1 to 65535", *text);
-    given.port = *port;
+    given.port = port;
   }
   return given;
 }

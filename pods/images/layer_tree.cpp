@@ -205,7 +205,8 @@ Result<void> LayerTree::make_missing(const std::string& path, int links) {
     } else if (S_ISLNK(info->st_mode)) {
       if (!is_missing(root_.open(RootfsPath(prefix), O_PATH))) continue;
       TRY_ASSIGN(const std::string target, sys::readlinkat(here, name.c_str()));
-      TRY(make_missing(target.starts_with('/') ? target : above + "/" + target, links + 1));
+      TRY(make_missing(target.starts_with('/') ? target : fmt::format("{}/{}", above, target),
+                       links + 1));
     } else if (!S_ISDIR(info->st_mode)) {
       return refuse("{} is no directory in this layer", escaped(prefix.c_str()));
     }
