@@ -36,22 +36,14 @@ Result<int> plan(const Arguments& arguments, const Caller&) {
   return 0;
 }
 
-const std::vector<Option>& options() {
-  static const std::vector<Option> all = [] {
-    const std::span<const Option> given = given_options();
-    std::vector<Option> options(given.begin(), given.end());
-    options.insert(options.end(), kOwnOptions.begin(), kOwnOptions.end());
-    return options;
-  }();
-  return all;
-}
+const std::vector<Option> kOptions = with_given_options(kOwnOptions);
 
 }  // namespace
 
 const Command kPlan{.name = "plan",
                     .operands = "-o DIR FILE",
                     .summary = "write the bundles of a document's pod, for any OCI runtime",
-                    .options = options(),
+                    .options = kOptions,
                     .least_operands = 1,
                     .run = plan};
 

@@ -197,22 +197,14 @@ Result<int> run(const Arguments& arguments, const Caller& caller) {
   return run_pod(workload, *settings, afterwards, terminal_listener(*settings));
 }
 
-const std::vector<Option>& options() {
-  static const std::vector<Option> all = [] {
-    const std::span<const Option> given = given_options();
-    std::vector<Option> options(given.begin(), given.end());
-    options.insert(options.end(), kOwnOptions.begin(), kOwnOptions.end());
-    return options;
-  }();
-  return all;
-}
+const std::vector<Option> kOptions = with_given_options(kOwnOptions);
 
 }  // namespace
 
 const Command kRun{.name = "run",
                    .operands = "FILE",
                    .summary = "run the pod of a workload document, and supervise it",
-                   .options = options(),
+                   .options = kOptions,
                    .least_operands = 1,
                    .run = run};
 

@@ -76,7 +76,11 @@ VolumeBinding read_volume(std::string text) {
 
 }  // namespace
 
-std::span<const Option> given_options() { return kGivenOptions; }
+std::vector<Option> with_given_options(std::span<const Option> own) {
+  std::vector<Option> all(kGivenOptions.begin(), kGivenOptions.end());
+  all.insert(all.end(), own.begin(), own.end());
+  return all;
+}
 
 Result<std::chrono::seconds> read_seconds(std::string_view option, std::string_view text) {
   constexpr std::uint32_t kYear = 366U * 24 * 3600;

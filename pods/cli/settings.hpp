@@ -6,9 +6,10 @@
 
 namespace ocirun::pods::cli {
 
-/// The options of `run` and `plan` that say what a document leaves open.
-std::span<const Option> given_options();
-/// The values of given_options(). Errors name the option and the form of its value.
+/// The options of `run` and `plan` that say what a document leaves open, and then a command's
+/// `own`.
+std::vector<Option> with_given_options(std::span<const Option> own);
+/// The values of these options. Errors name the option and the form of its value.
 Result<Given> read_given(const Arguments& arguments);
 
 /// Reads a document that is to be run. Its warnings are printed. Errors: all problems of the
