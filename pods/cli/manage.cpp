@@ -77,11 +77,9 @@ Result<int> exec(const Arguments& arguments, const Caller&) {
   if (arguments.has("tty")) words.emplace_back("--tty");
   words.push_back(container.id);
   words.insert(words.end(), arguments.operands().begin() + 1, arguments.operands().end());
-  std::vector<std::string> environment;
-  for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
   linux::reset_signals();
-  const linux::ExecArguments command(words, environment);
-  ::execve(command.argv()[0], command.argv(), command.envp());
+  const linux::ExecArguments command(words, {});
+  ::execve(command.argv()[0], command.argv(), environ);
   return fail(errno, "execute {}", words.front());
 }
 

@@ -29,9 +29,8 @@ Result<int> plan(const Arguments& arguments, const Caller&) {
   TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(arguments).string()));
   TRY(plan_pod(workload, given, data, name, out));
   std::string lines;
-  for (const auto* containers : {&workload.pod.init_containers, &workload.pod.containers})
-    for (const Container& container : *containers)
-      lines += fmt::format("{}/{}\n", out.string(), container.name);
+  for (const Container* container : all_containers(workload.pod))
+    lines += fmt::format("{}/{}\n", out.string(), container->name);
   TRY(print(lines));
   return 0;
 }

@@ -94,8 +94,6 @@ Result<Settings> read_settings(const Arguments& arguments, const Caller& caller,
     TRY_ASSIGN(const HostPath path, linux::absolute_path(*directory));
     settings.log_directory = path.string();
   }
-  const std::size_t count = workload.pod.init_containers.size() + workload.pod.containers.size();
-  settings.prefixes_lines = !arguments.has("no-prefix") && count > 1;
   if (workload.pod.knative) settings.ready_within = kKnativeDeadline;
   if (arguments.has("wait-ready")) {
     const std::string seconds = arguments.value("wait-ready").value_or("");
@@ -127,14 +125,15 @@ void print_if_read(Fd out, std::string_view text) {
   if (::poll(&watched, 1, kPatience) == 1) static_cast<void>(linux::write_all(out, text));
 }
 
-Listener terminal_listener(const Settings& settings) {
+Listener terminal_listener(bool has_prefix) {
   Listener listener;
   listener.warn = [](const std::string& sentence) { warn(sentence); };
   if (::isatty(STDERR_FILENO) == 1) listener.progress = show_progress;
-  listener.print = [&settings](const std::string& container, Stream stream, std::string_view line) {
+  listener.print = [has_prefix](const std::string& container, Stream stream,
+                                std::string_view line) {
     const Fd out{stream == Stream::kStderr ? STDERR_FILENO : STDOUT_FILENO};
-    const std::string text = settings.prefixes_lines ? fmt::format("{} | {}\n", container, line)
-                                                     : fmt::format("{}\n", line);
+    const std::string text =
+        has_prefix ? fmt::format("{} | {}\n", container, line) : fmt::format("{}\n", line);
     print_if_read(out, text);
   };
   return listener;
@@ -153,7 +152,7 @@ int supervise(Workload& workload, const Settings& settings, UniqueFd report) {
       ::dup2(nothing->get(), number);
     static_cast<void>(linux::sys::chdir("/"));
   };
-  listener.announce = [&](const Result<void>&) {
+  listener.announce = [&] {
     static_cast<void>(linux::write_all(report, "started"));
     report.reset();
     leave_terminal();
@@ -194,7 +193,8 @@ Result<int> run(const Arguments& arguments, const Caller& caller) {
   settings->is_detached = arguments.has("detach");
   if (settings->is_detached) return within(run_detached(workload, *settings), workload.file);
   const Afterwards afterwards = arguments.has("keep") ? Afterwards::kKeep : Afterwards::kRemove;
-  return run_pod(workload, *settings, afterwards, terminal_listener(*settings));
+  const bool has_prefix = !arguments.has("no-prefix") && all_containers(workload.pod).size() > 1;
+  return run_pod(workload, *settings, afterwards, terminal_listener(has_prefix));
 }
 
 const std::vector<Option> kOptions = with_given_options(kOwnOptions);

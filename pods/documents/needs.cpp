@@ -78,8 +78,7 @@ class Needs {
 
 std::vector<Need> needs_of(const Pod& pod) {
   Needs needs;
-  for (const Container& container : pod.init_containers) needs.add_container(pod, container);
-  for (const Container& container : pod.containers) needs.add_container(pod, container);
+  for (const Container* container : all_containers(pod)) needs.add_container(pod, *container);
   for (const Volume& volume : pod.volumes) needs.add_volume(volume);
   for (const Connection& connection : pod.connections)
     if (connection.sets_variables)

@@ -84,4 +84,12 @@ struct Pod {
   std::vector<Elsewhere> elsewhere;
 };
 
+/// All containers of a pod in the order in which they are started, the init containers first.
+inline std::vector<const Container*> all_containers(const Pod& pod) {
+  std::vector<const Container*> all;
+  for (const Container& container : pod.init_containers) all.push_back(&container);
+  for (const Container& container : pod.containers) all.push_back(&container);
+  return all;
+}
+
 }  // namespace ocirun::pods

@@ -9,6 +9,7 @@
 #include "linux/base/directory_entries.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
+#include "pods/images/directories.hpp"
 #include "pods/images/read_json.hpp"
 
 namespace ocirun::pods {
@@ -38,10 +39,7 @@ std::string file_of(const Digest& digest) {
 }
 
 Result<UniqueFd> open_directory(const Store& store) {
-  if (auto made = sys::mkdirat(store.fd(), kDirectory, 0700);
-      !made && made.error().number() != EEXIST)
-    return std::unexpected(made.error());
-  return sys::openat(store.fd(), kDirectory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  return open_or_make_directory(store.fd(), kDirectory, 0700);
 }
 
 Result<KnownImage> read_image(Fd directory, const std::string& file) {

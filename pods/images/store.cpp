@@ -1,4 +1,5 @@
 #include "pods/images/store.hpp"
+#include "pods/images/directories.hpp"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -63,18 +64,6 @@ Result<bool> exists(Fd directory, const std::string& name) {
   if (info) return true;
   if (info.error().number() == ENOENT) return false;
   return std::unexpected(info.error());
-}
-
-/// Makes the directory `path` and what is missing above it.
-Result<UniqueFd> open_or_make(const HostPath& path) {
-  constexpr int kFlags = O_RDONLY | O_DIRECTORY;
-  auto found = sys::open(path.c_str(), kFlags);
-  if (found || found.error().number() != ENOENT) return found;
-  // Symlinks in the operator's own path are followed as the kernel would, from "/".
-  TRY_ASSIGN(UniqueFd top, sys::open("/", O_PATH | O_DIRECTORY));
-  const linux::SafeDir tree(std::move(top));
-  TRY_ASSIGN(const UniqueFd made, tree.make_directories(RootfsPath(path.string()), 0700));
-  return sys::openat(made, ".", kFlags);
 }
 
 /// Layers hold set-user-id programs and devices of images, and are not verified again: nobody else
@@ -188,12 +177,8 @@ class Addition {
 Result<Store> Store::open(const HostPath& given) {
   TRY_ASSIGN(const HostPath path, linux::absolute_path(given.string()));
   auto opened = [&]() -> Result<Store> {
-    TRY_ASSIGN(UniqueFd directory, open_or_make(path));
-    if (auto made = sys::mkdirat(directory, kLayers, 0700);
-        !made && made.error().number() != EEXIST)
-      return std::unexpected(std::move(made).error());
-    TRY_ASSIGN(UniqueFd layers,
-               sys::openat(directory, kLayers, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    TRY_ASSIGN(UniqueFd directory, open_or_make_directory(path));
+    TRY_ASSIGN(UniqueFd layers, open_or_make_directory(directory, kLayers, 0700));
     TRY(check_private(directory, layers));
     return Store(std::move(directory), std::move(layers));
   }();

@@ -5,6 +5,7 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
+#include "pods/images/directories.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -12,12 +13,6 @@ namespace {
 namespace sys = linux::sys;
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
-
-Result<UniqueFd> make_directory(Fd above, const char* name) {
-  if (auto made = sys::mkdirat(above, name, 0700); !made && made.error().number() != EEXIST)
-    return std::unexpected(made.error());
-  return sys::openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-}
 
 /// The host's resolv.conf; for a network of the pod's own without servers at 127.x.x.x and ::1.
 Result<std::string> resolver_text(Network network) {
@@ -41,7 +36,7 @@ Result<std::vector<BoundPath>> write_config_files(const Container& container, co
                                                   Fd directory, const std::string& path) {
   std::vector<BoundPath> bound;
   if (container.config_files.empty()) return bound;
-  TRY_ASSIGN(const UniqueFd files, make_directory(directory, "files"));
+  TRY_ASSIGN(const UniqueFd files, open_or_make_directory(directory, "files", 0700));
   for (std::size_t i = 0; i < container.config_files.size(); ++i) {
     const ConfigFile& file = container.config_files[i];
     const std::string name = fmt::format("{}", i);
@@ -58,7 +53,7 @@ Result<std::vector<BoundPath>> write_config_files(const Container& container, co
 
 Result<std::vector<BoundPath>> write_network_files(const std::string& pod_name, Network network,
                                                    Fd directory, const std::string& path) {
-  TRY_ASSIGN(const UniqueFd etc, make_directory(directory, "etc"));
+  TRY_ASSIGN(const UniqueFd etc, open_or_make_directory(directory, "etc", 0700));
   TRY_ASSIGN(const std::string resolver, resolver_text(network));
   const std::string hosts =
       fmt::format("127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost\n127.0.1.1\t{}\n", pod_name);

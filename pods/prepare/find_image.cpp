@@ -71,11 +71,15 @@ Result<StoredImage> find(const Container& container, const Given& given, const S
 
 }  // namespace
 
-Result<StoredImage> find_image(const Container& container, const Given& given, const Store& store,
-                               const AddOptions& options) {
-  TRY_ASSIGN(StoredImage image, find(container, given, store, options));
-  TRY(remember(store, image, container.image));
-  return image;
+Result<StoredImage> find_image(const Workload& workload, const Container& container,
+                               const Given& given, const Store& store, const AddOptions& options) {
+  auto found = [&]() -> Result<StoredImage> {
+    TRY_ASSIGN(StoredImage image, find(container, given, store, options));
+    TRY(remember(store, image, container.image));
+    return image;
+  }();
+  return within(std::move(found), fmt::format("{}: container \"{}\"",
+                                              workload.at(container.image_place), container.name));
 }
 
 }  // namespace ocirun::pods

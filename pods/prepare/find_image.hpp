@@ -10,8 +10,9 @@ namespace ocirun::pods {
 /// writes it, the image's name or the container's; then the layout of --images. SOURCE is the path
 /// of an OCI layout (directory or tar archive) or of an archive of `docker save`; behind a ":" may
 /// follow which image of it; skopeo's words oci:, oci-archive: and docker-archive: may stand in
-/// front. Errors: those of ImageSource and Store::add(); the image is nowhere.
-Result<StoredImage> find_image(const Container& container, const Given& given, const Store& store,
-                               const AddOptions& options);
+/// front. Errors, with the place of the image in the document: those of ImageSource and
+/// Store::add(); the image is nowhere.
+Result<StoredImage> find_image(const Workload& workload, const Container& container,
+                               const Given& given, const Store& store, const AddOptions& options);
 
 }  // namespace ocirun::pods

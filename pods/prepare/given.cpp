@@ -12,13 +12,6 @@
 namespace ocirun::pods {
 namespace {
 
-/// All containers of a pod, init containers first.
-template <typename Visit>
-void for_each_container(const Pod& pod, Visit visit) {
-  for (const Container& container : pod.init_containers) visit(container);
-  for (const Container& container : pod.containers) visit(container);
-}
-
 /// The names that each option may have for a pod.
 struct Names {
   std::set<std::string> volumes, parameters, secrets, images, extended;
@@ -27,10 +20,10 @@ struct Names {
 Names names_for(const Pod& pod) {
   Names names;
   for (const Volume& volume : pod.volumes) names.volumes.insert(volume.name);
-  for_each_container(pod, [&](const Container& container) {
-    names.images.insert({container.image, container.image_name, container.name});
-    for (const MountPoint& point : container.mount_points) names.volumes.insert(point.name);
-  });
+  for (const Container* container : all_containers(pod)) {
+    names.images.insert({container->image, container->image_name, container->name});
+    for (const MountPoint& point : container->mount_points) names.volumes.insert(point.name);
+  }
   for (const Need& need : needs_of(pod)) {
     const auto add = [&](std::set<std::string>& to) {
       to.insert(need.names.begin(), need.names.end());

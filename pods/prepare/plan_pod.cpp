@@ -22,15 +22,11 @@ Result<void> write_bundles(const Workload& workload, const Given& given, const H
              write_network_files(name, Network::kOwn, site.fd, site.path));
   const Surroundings surroundings{
       .shared = {}, .hostname = name, .root = RootKind::kCopy, .cgroups_path = {}};
-  for (const auto* containers : {&workload.pod.init_containers, &workload.pod.containers})
-    for (const Container& container : *containers) {
-      auto image = find_image(container, given, store, {});
-      if (!image)
-        return std::unexpected(image.error().within(fmt::format(
-            "{}: container \"{}\"", workload.at(container.image_place), container.name)));
-      TRY(prepare_container(workload, container, given, store, *image, volumes, site, surroundings,
-                            files));
-    }
+  for (const Container* container : all_containers(workload.pod)) {
+    TRY_ASSIGN(const StoredImage image, find_image(workload, *container, given, store, {}));
+    TRY(prepare_container(workload, *container, given, store, image, volumes, site, surroundings,
+                          files));
+  }
   return {};
 }
 

@@ -40,10 +40,7 @@ Result<BoundPath> make_image_volume(const linux::SafeDir& root, const std::strin
              sys::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   const auto there = root.open(RootfsPath(path), O_RDONLY | O_DIRECTORY);
   if (there) {
-    TRY_ASSIGN(const struct stat info, sys::fstat(*there));
     TRY(copy_tree(*there, made, {}));
-    TRY(sys::fchown(made, info.st_uid, info.st_gid));
-    TRY(sys::fchmod(made, info.st_mode & 07777));
   } else if (!is_missing(there)) {
     return std::unexpected(there.error());
   }
@@ -134,7 +131,6 @@ Result<ReadyContainer> prepare_container(const Workload& workload, const Contain
     TRY(linux::replace_file(made, "config.json", text, 0600));
     TRY_ASSIGN(const int signal, stop_signal_of(planned->launch));
     return ReadyContainer{.container = &container,
-                          .is_init = false,
                           .bundle = bundle,
                           .root = std::move(root),
                           .stop_signal = signal,

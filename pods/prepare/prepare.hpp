@@ -22,8 +22,7 @@ struct Surroundings {
 /// A container whose bundle is ready.
 struct ReadyContainer {
   const Container* container = nullptr;  // of the workload
-  bool is_init = false;
-  std::string bundle;  // the path of its directory
+  std::string bundle;                    // the path of its directory
   Root root;
   int stop_signal = 0;
   std::vector<std::string> warnings;

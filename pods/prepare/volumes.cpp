@@ -9,6 +9,7 @@
 
 #include "linux/base/absolute_path.hpp"
 #include "linux/base/syscalls.hpp"
+#include "pods/images/directories.hpp"
 #include "pods/plan/admission.hpp"
 #include "pods/prepare/mounts.hpp"
 
@@ -35,10 +36,7 @@ Result<UniqueFd> open_directory(const std::string& path) {
 /// that sees it.
 Result<UniqueFd> lock(const std::string& locks, Fd directory, bool exclusive) {
   TRY_ASSIGN(const struct stat info, sys::fstat(directory));
-  if (auto made = sys::mkdirat(Fd{AT_FDCWD}, locks.c_str(), 0700);
-      !made && made.error().number() != EEXIST)
-    return std::unexpected(made.error());
-  TRY_ASSIGN(const UniqueFd all, sys::open(locks.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  TRY_ASSIGN(const UniqueFd all, open_or_make_directory(HostPath(locks)));
   const std::string name = fmt::format("{}-{}", info.st_dev, info.st_ino);
   TRY_ASSIGN(UniqueFd file, sys::openat(all, name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
   while (::flock(file.get(), (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {

@@ -72,10 +72,8 @@ struct Manner {
   if (manner.is_safe)
     if (const auto given_up = give_up_privileges(); !given_up)
       fail_with("give up privileges", given_up.error().message());
-  std::vector<std::string> environment;
-  for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
-  const linux::ExecArguments exec(words, std::move(environment));
-  ::execve(exec.argv()[0], exec.argv(), exec.envp());
+  const linux::ExecArguments exec(words, {});
+  ::execve(exec.argv()[0], exec.argv(), environ);
   fail_with(words.front(), errno_text(errno));
   ::_exit(1);
 }

@@ -67,8 +67,8 @@ Result<void> ContainerRun::start() {
   record_.reason.clear();
   record_.exit_code.reset();
   record_.oom_killed = false;
-  if (!ready_.is_init) health_.begin(started_);
-  record_.ready = !ready_.is_init && health_.is_ready();
+  if (!record_.is_init) health_.begin(started_);
+  record_.ready = !record_.is_init && health_.is_ready();
   services_.events.add("started", record_.name);
   return {};
 }
@@ -109,7 +109,7 @@ void ContainerRun::ended(int status, Clock::time_point now, bool may_restart) {
   services_.events.add(record_.oom_killed ? "oom-killed" : "exited", record_.name, record_.reason);
   remove();
   output_.finish();
-  if (!ready_.is_init && may_restart && wants_restart(*record_.exit_code)) {
+  if (!record_.is_init && may_restart && wants_restart(*record_.exit_code)) {
     phase_ = Phase::kWaiting;
     record_.status = ContainerStatus::kWaiting;
     const auto wait = backoff_.after_run_of(now - started_);
@@ -150,7 +150,7 @@ void ContainerRun::tick(Clock::time_point now) {
     due_ = now + backoff_.after_run_of({});
     return;
   }
-  if (phase_ == Phase::kRunning && !ready_.is_init) act_on(health_.tick(now), now);
+  if (phase_ == Phase::kRunning && !record_.is_init) act_on(health_.tick(now), now);
 }
 
 void ContainerRun::act_on(const Health::Verdict& verdict, Clock::time_point now) {

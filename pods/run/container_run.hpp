@@ -60,7 +60,6 @@ class ContainerRun {
   ContainerOutput& output() { return output_; }
   Health& health() { return health_; }
   const ContainerRecord& record() const { return record_; }
-  const ReadyContainer& ready() const { return ready_; }
 
   /// Gives up a restart that is due later.
   void give_up();

@@ -9,14 +9,13 @@
 #include "linux/base/text.hpp"
 #include "linux/files/procfs.hpp"
 #include "pods/run/namespace_path.hpp"
+#include "pods/run/pid_file.hpp"
 #include "pods/run/program.hpp"
 
 namespace ocirun::pods {
 namespace {
 
 namespace sys = linux::sys;
-
-constexpr std::size_t kMostPidBytes = 32;
 
 /// pasta's word for a port: "192.0.2.1/8080:80".
 std::string port_word(const Forward& forward) {
@@ -87,12 +86,9 @@ Result<linux::ProcessIdentity> start_forwarder(const std::string& pasta,
   if (!has_tcp) words.insert(words.end(), {"--tcp-ports", "none"});
   if (!has_udp) words.insert(words.end(), {"--udp-ports", "none"});
   TRY(within(run_program(words), "forward the pod's ports: pasta"));
-  TRY_ASSIGN(const UniqueFd file, sys::open(pid_file.c_str(), O_RDONLY | O_NOFOLLOW));
-  TRY_ASSIGN(const std::string text, sys::read_all(file, kMostPidBytes));
-  const auto pid = linux::number<int>(std::string_view(text).substr(0, text.find('\n')));
-  if (!pid) return refuse("pasta's pid file has no pid");
-  TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(*pid));
-  return linux::ProcessIdentity{.pid = *pid, .start_time = stat.start_time};
+  TRY_ASSIGN(const int pid, read_pid_file(pid_file));
+  TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(pid));
+  return linux::ProcessIdentity{.pid = pid, .start_time = stat.start_time};
 }
 
 }  // namespace ocirun::pods

@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "linux/base/syscalls.hpp"
-#include "linux/base/text.hpp"
+#include "pods/run/pid_file.hpp"
 
 namespace ocirun::pods {
 
@@ -25,7 +25,7 @@ Health::Health(const Container& container, const Runtime& runtime, std::string i
                     .tally = Tally(*probe, is_good),
                     .asked = {},
                     .answer = {},
-                    .give_up = {}};
+                    .deadline = {}};
   };
   startup_ = make("startup", container.startup, false);
   liveness_ = make("liveness", container.liveness, true);
@@ -51,12 +51,10 @@ void Health::end() {
 /// Gives up a question. The program of an exec probe must not stay in the container.
 void Health::give_up(Question& question) {
   if (std::holds_alternative<ExecProbe>(question.probe.question)) {
-    const auto file = linux::sys::open(pid_file_of(question).c_str(), O_RDONLY | O_NOFOLLOW);
-    const auto text = file ? linux::sys::read_all(*file, 32) : Result<std::string>("");
-    const auto pid = linux::number<int>(text.value_or(""));
+    const auto pid = read_pid_file(pid_file_of(question));
     // The program is a child of the runtime, which still runs: the pid is not another process's.
     // Its children go with it, if the runtime has made it the leader of a group.
-    if (pid && *pid > 1 && ::kill(-*pid, SIGKILL) != 0) ::kill(*pid, SIGKILL);
+    if (pid && ::kill(-*pid, SIGKILL) != 0) ::kill(*pid, SIGKILL);
   }
   abandon(*question.asked);
   question.asked.reset();
@@ -82,7 +80,7 @@ void Health::ask(Question& question, Clock::time_point now) {
     return;
   }
   question.asked = *std::move(asked);
-  question.give_up = now + question.probe.timeout;
+  question.deadline = now + question.probe.timeout;
 }
 
 Health::Verdict Health::tick(Clock::time_point now) {
@@ -91,7 +89,7 @@ Health::Verdict Health::tick(Clock::time_point now) {
   const auto work = [&](std::optional<Question>& question) {
     if (!question) return;
     if (question->asked) hear(*question->asked);
-    if (question->asked && now >= question->give_up) {
+    if (question->asked && now >= question->deadline) {
       give_up(*question);
       question->answer =
           Answer{.is_success = false,
@@ -125,7 +123,7 @@ Health::Clock::time_point Health::next() const {
   const auto look = [&](const std::optional<Question>& question) {
     if (!question) return;
     if (question->answer) next = Clock::time_point();  // at once
-    next = std::min(next, question->asked ? question->give_up : question->tally.next());
+    next = std::min(next, question->asked ? question->deadline : question->tally.next());
   };
   if (startup_ && !startup_->tally.is_good()) {
     look(startup_);

@@ -54,7 +54,7 @@ class Health {
     Tally tally;
     std::optional<Asked> asked;
     std::optional<Answer> answer;
-    Clock::time_point give_up = Clock::time_point::max();
+    Clock::time_point deadline;  // of the answer
   };
 
   std::string pid_file_of(const Question& question) const;

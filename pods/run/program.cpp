@@ -40,10 +40,8 @@ constexpr std::size_t kMostError = 65536;  // bytes of stderr that an error show
   linux::reset_signals();
   linux::close_descriptors_from(STDERR_FILENO + 1);
   std::vector<std::string> words(arguments.begin(), arguments.end());
-  std::vector<std::string> environment;
-  for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
-  const linux::ExecArguments exec(std::move(words), std::move(environment));
-  ::execve(exec.argv()[0], exec.argv(), exec.envp());
+  const linux::ExecArguments exec(std::move(words), {});
+  ::execve(exec.argv()[0], exec.argv(), environ);
   static_cast<void>(linux::write_all(
       Fd{STDERR_FILENO}, fmt::format("{}: {}\n", arguments.front(), errno_text(errno))));
   ::_exit(kCannotExecute);

@@ -4,12 +4,12 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <map>
 
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
+#include "pods/images/directories.hpp"
 #include "pods/prepare/admit.hpp"
 #include "pods/prepare/find_image.hpp"
 #include "pods/prepare/mounts.hpp"
@@ -38,21 +38,16 @@ Result<Images> find_images(const Workload& workload, const Settings& settings,
   TRY_ASSIGN(Store store, Store::open(HostPath(settings.data.string() + "/images")));
   TRY_ASSIGN(UniqueFd lease, store.use());
   Images images{.store = std::move(store), .lease = std::move(lease), .of = {}};
-  const auto find = [&](const Container& container) -> Result<void> {
+  for (const Container* container : all_containers(workload.pod)) {
     AddOptions options;
     if (listener.progress)
       options.progress = [&](const AddProgress& progress) {
-        listener.progress(container.image, progress);
+        listener.progress(container->image, progress);
       };
-    auto image = find_image(container, settings.given, images.store, options);
-    if (!image)
-      return std::unexpected(image.error().within(
-          fmt::format("{}: container \"{}\"", workload.at(container.image_place), container.name)));
-    images.of.emplace(&container, *std::move(image));
-    return {};
-  };
-  for (const Container& container : workload.pod.init_containers) TRY(find(container));
-  for (const Container& container : workload.pod.containers) TRY(find(container));
+    TRY_ASSIGN(StoredImage image,
+               find_image(workload, *container, settings.given, images.store, options));
+    images.of.emplace(container, std::move(image));
+  }
   return images;
 }
 
@@ -83,16 +78,14 @@ class Launching {
                                {.fd = directory_.fd(), .path = directory_.path().string()},
                                MemoryVolumes::kMounted, settings_.data.string() + "/locks"));
     TRY(prepare_containers(volumes));
+    TRY_ASSIGN(UniqueFd network, open_network());
     PodServices services{.runtime = runtime_,
                          .events = events,
                          .restart = workload_.pod.restart,
                          .grace = settings_.grace,
-                         .network = {},
+                         .network = std::move(network),
                          .cgroup = record_.cgroup,
                          .save = [&] { return write_record(directory_.fd(), record_); }};
-    if (record_.holder.pid != 0 || !network_.path.empty()) {
-      TRY_ASSIGN(services.network, open_network());
-    }
     std::vector<ContainerRun> runs;
     runs.reserve(ready_.size());
     for (std::size_t i = 0; i < ready_.size(); ++i) {
@@ -101,9 +94,7 @@ class Launching {
     }
     TRY(signals_.check());
     Supervisor supervisor(runs, record_, directory_, services, settings_, signals_);
-    return supervisor.run([&](const Result<void>& result) {
-      if (result && listener_.announce) listener_.announce(result);
-    });
+    return supervisor.run(listener_.announce);
   }
 
   /// Removes the pod's processes, containers, cgroup and mounts.
@@ -118,10 +109,11 @@ class Launching {
   const PodRecord& record() const { return record_; }
 
  private:
+  /// For probes; empty: the host's.
   Result<UniqueFd> open_network() const {
-    const SharedNamespaces shared = shared_namespaces_of_pod();
-    if (shared.network.empty()) return UniqueFd();
-    return sys::open(shared.network.c_str(), O_RDONLY);
+    const std::string path = shared().network;
+    if (path.empty()) return UniqueFd();
+    return sys::open(path.c_str(), O_RDONLY);
   }
 
   Result<void> begin_record() {
@@ -134,15 +126,13 @@ class Launching {
     record_.supervisor = {.pid = ::getpid(), .start_time = stat.start_time};
     record_.log_directory =
         settings_.log_directory.empty() ? directory_.path("logs") : settings_.log_directory;
-    const auto add = [&](const Container& container, bool is_init) {
+    for (const Container* container : all_containers(pod)) {
       ContainerRecord entry;
-      entry.name = container.name;
-      entry.id = fmt::format("{}.{}", record_.name, container.name);
-      entry.is_init = is_init;
+      entry.name = container->name;
+      entry.id = fmt::format("{}.{}", record_.name, container->name);
+      entry.is_init = record_.containers.size() < pod.init_containers.size();
       record_.containers.push_back(std::move(entry));
-    };
-    for (const Container& container : pod.init_containers) add(container, true);
-    for (const Container& container : pod.containers) add(container, false);
+    }
     for (const auto& [container, image] : images_.of) record_.images.push_back(image.digest.text());
     TRY(write_record(directory_.fd(), record_));
     images_.lease.reset();  // the record names the images now
@@ -151,15 +141,14 @@ class Launching {
 
   /// The cgroup, the namespaces and the network, all of them recorded as soon as they exist.
   Result<void> start_surroundings() {
-    if (!settings_.systemd_cgroups && ::geteuid() == 0) {
+    if (!settings_.systemd_cgroups) {
       // Whoever finds the cgroup in the record may kill all that is in it.
       TRY(check_unused(cgroup_path_for(record_.name)));
       record_.cgroup = cgroup_path_for(record_.name);
       TRY(write_record(directory_.fd(), record_));
       TRY(make_pod_cgroup(record_.cgroup, workload_.pod.limits));
     }
-    const Sharing sharing{.own_network = network_.own_network, .pids = workload_.pod.shares_pids};
-    TRY_ASSIGN(record_.holder, start_holder(sharing, record_.name, directory_.path().string(),
+    TRY_ASSIGN(record_.holder, start_holder(sharing(), record_.name, directory_.path().string(),
                                             [&](const linux::ProcessIdentity& holder) {
                                               record_.holder = holder;
                                               return write_record(directory_.fd(), record_);
@@ -170,16 +159,17 @@ class Launching {
     return write_record(directory_.fd(), record_);
   }
 
-  SharedNamespaces shared_namespaces_of_pod() const {
-    return shared_namespaces(
-        record_.holder, {.own_network = network_.own_network, .pids = workload_.pod.shares_pids},
-        network_.path);
+  Sharing sharing() const {
+    return {.own_network = network_.own_network, .pids = workload_.pod.shares_pids};
+  }
+  SharedNamespaces shared() const {
+    return shared_namespaces(record_.holder, sharing(), network_.path);
   }
 
   std::string cgroups_path_of(const std::string& container) const {
     if (settings_.systemd_cgroups)
       return fmt::format("ocirun.slice:ocirun:{}.{}", record_.name, container);
-    return record_.cgroup.empty() ? "" : fmt::format("{}/{}", record_.cgroup, container);
+    return fmt::format("{}/{}", record_.cgroup, container);
   }
 
   Result<void> prepare_containers(const Volumes& volumes) {
@@ -187,7 +177,7 @@ class Launching {
                write_network_files(record_.name, network_.visible(), directory_.fd(),
                                    directory_.path().string()));
     const Surroundings surroundings{
-        .shared = shared_namespaces_of_pod(),
+        .shared = shared(),
         .hostname = {},
         .root = RootKind::kOverlay,
         .cgroups_path = [&](const std::string& container) { return cgroups_path_of(container); }};
@@ -195,26 +185,20 @@ class Launching {
     TRY_ASSIGN(const UniqueFd below,
                sys::openat(directory_.fd(), kContainers, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     const Site site{.fd = below, .path = directory_.path(kContainers)};
-    const auto prepare = [&](const Container& container, bool is_init) -> Result<void> {
+    for (const Container* container : all_containers(workload_.pod)) {
       TRY_ASSIGN(ReadyContainer ready,
-                 prepare_container(workload_, container, settings_.given, images_.store,
-                                   images_.of.at(&container), volumes, site, surroundings, files));
-      ready.is_init = is_init;
+                 prepare_container(workload_, *container, settings_.given, images_.store,
+                                   images_.of.at(container), volumes, site, surroundings, files));
       for (const std::string& warning : ready.warnings)
         if (listener_.warn) listener_.warn(warning);
       ready_.push_back(std::move(ready));
-      return {};
-    };
-    for (const Container& container : workload_.pod.init_containers) TRY(prepare(container, true));
-    for (const Container& container : workload_.pod.containers) TRY(prepare(container, false));
+    }
     return {};
   }
 
   Result<ContainerOutput> open_output(const ContainerRecord& container) {
-    if (auto made = sys::mkdirat(Fd{AT_FDCWD}, record_.log_directory.c_str(), 0700);
-        !made && made.error().number() != EEXIST)
-      return std::unexpected(made.error().within("log directory"));
-    TRY_ASSIGN(UniqueFd logs, sys::open(record_.log_directory.c_str(), O_RDONLY | O_DIRECTORY));
+    TRY_ASSIGN(UniqueFd logs,
+               within(open_or_make_directory(HostPath(record_.log_directory)), "log directory"));
     LinePrinter print;
     if (listener_.print)
       print = [this, name = container.name](Stream stream, std::string_view line) {

@@ -1,26 +1,10 @@
 #include "pods/run/runtime.hpp"
 
-#include <fcntl.h>
 #include <sys/wait.h>
 
-#include "linux/base/file_io.hpp"
-#include "linux/base/syscalls.hpp"
-#include "linux/base/text.hpp"
+#include "pods/run/pid_file.hpp"
 
 namespace ocirun::pods {
-namespace {
-
-constexpr std::size_t kMostPidBytes = 32;
-
-Result<int> read_pid(const std::string& bundle) {
-  TRY_ASSIGN(const UniqueFd directory, linux::sys::open(bundle.c_str(), O_PATH | O_DIRECTORY));
-  TRY_ASSIGN(const std::string text, linux::read_file(directory, "pid", kMostPidBytes, O_NOFOLLOW));
-  const auto pid = linux::number<int>(std::string_view(text).substr(0, text.find('\n')));
-  if (!pid || *pid <= 0) return refuse("the runtime's pid file has no pid");
-  return *pid;
-}
-
-}  // namespace
 
 std::vector<std::string> Runtime::words(std::vector<std::string> command) const {
   command.insert(command.begin(), command_.begin(), command_.end());
@@ -34,11 +18,12 @@ Result<void> Runtime::run(std::vector<std::string> command) const {
 
 Result<int> Runtime::create(const std::string& id, const std::string& bundle,
                             const Streams& streams) const {
-  TRY_ASSIGN(linux::Child child,
-             start_program(words({"create", "--bundle", bundle, "--pid-file", bundle + "/pid", id}),
-                           streams));
+  const std::string pid_file = bundle + "/pid";
+  TRY_ASSIGN(
+      linux::Child child,
+      start_program(words({"create", "--bundle", bundle, "--pid-file", pid_file, id}), streams));
   TRY_ASSIGN(const int status, within(end_of(child), command_.front() + " create"));
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return read_pid(bundle);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return read_pid_file(pid_file);
   return refuse("{} create {}", command_.front(), linux::describe_end(status));
 }
 

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 namespace ocirun::pods {
+
 Supervisor::Supervisor(std::vector<ContainerRun>& runs, PodRecord& record,
                        const PodDirectory& directory, PodServices& services,
                        const Settings& settings, const StopSignals& signals)
@@ -31,7 +32,6 @@ Result<int> Supervisor::run(const Announce& announce) {
     services_.events.add("failed", "", record_.reason);
     stop_all();
     save();
-    announce(started);
     return std::unexpected(started.error());
   }
   if (!is_stopping_) {
@@ -39,7 +39,7 @@ Result<int> Supervisor::run(const Announce& announce) {
     services_.events.add("running");
     save();
   }
-  announce({});
+  if (announce) announce();
   while (!all_done()) {
     if (stop_requests_ != 0) begin_stop();
     step(Clock::time_point::max());
@@ -53,7 +53,7 @@ Result<int> Supervisor::run(const Announce& announce) {
 
 Result<void> Supervisor::run_init_containers() {
   for (ContainerRun& run : runs_) {
-    if (!run.ready().is_init) continue;
+    if (!run.record().is_init) continue;
     TRY(run.create());
     TRY(run.start());
     save();
@@ -71,10 +71,10 @@ Result<void> Supervisor::run_init_containers() {
 
 Result<void> Supervisor::start_containers() {
   for (ContainerRun& run : runs_)
-    if (!run.ready().is_init) TRY(run.create());
+    if (!run.record().is_init) TRY(run.create());
   save();
   for (ContainerRun& run : runs_)
-    if (!run.ready().is_init) TRY(run.start());
+    if (!run.record().is_init) TRY(run.start());
   save();
   return {};
 }
@@ -84,14 +84,14 @@ Result<void> Supervisor::wait_until_ready(Clock::time_point since) {
   while (!all_ready()) {
     if (stop_requests_ != 0) return refuse("the pod was stopped before all containers were ready");
     const auto ended = std::ranges::find_if(
-        runs_, [](const ContainerRun& run) { return !run.ready().is_init && run.is_done(); });
+        runs_, [](const ContainerRun& run) { return !run.record().is_init && run.is_done(); });
     if (ended != runs_.end() && ended->record().exit_code != 0)
       return refuse("container \"{}\" {} before it was ready", ended->record().name,
                     ended->record().reason);
     if (Clock::now() >= limit) {
       std::string why;
       for (const ContainerRun& run : runs_)
-        if (!run.ready().is_init && !run.record().ready)
+        if (!run.record().is_init && !run.record().ready)
           why += fmt::format(
               "; \"{}\": {}", run.record().name,
               run.record().reason.empty() ? "no probe has succeeded yet" : run.record().reason);
@@ -177,7 +177,7 @@ bool Supervisor::all_done() const { return std::ranges::all_of(runs_, &Container
 
 bool Supervisor::all_ready() const {
   return std::ranges::all_of(runs_, [](const ContainerRun& run) {
-    return run.ready().is_init || run.record().ready || run.is_done();
+    return run.record().is_init || run.record().ready || run.is_done();
   });
 }
 

@@ -11,9 +11,8 @@
 
 namespace ocirun::pods {
 
-/// What is told to whoever started the pod, once: nothing when all containers have been started
-/// (with --wait-ready: are ready), or why that has failed.
-using Announce = std::function<void(const Result<void>&)>;
+/// Called once, when all containers have been started (with --wait-ready: are ready). May be empty.
+using Announce = std::function<void()>;
 
 /// Runs the containers of a pod whose bundles are ready: init containers one after another, then
 /// the others together; probes, restarts, the end in order.

@@ -11,7 +11,7 @@
 #include "linux/base/absolute_path.hpp"
 #include "linux/base/directory_entries.hpp"
 #include "linux/base/syscalls.hpp"
-#include "linux/files/safe_dir.hpp"
+#include "pods/images/directories.hpp"
 #include "pods/images/remove_tree.hpp"
 
 namespace ocirun::pods {
@@ -29,15 +29,6 @@ bool is_letter_or_digit(char c) {
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr || *value != '/' ? "" : value;
-}
-
-Result<UniqueFd> open_or_make(const std::string& path) {
-  auto found = sys::open(path.c_str(), kDirectory);
-  if (found || found.error().number() != ENOENT) return found;
-  TRY_ASSIGN(UniqueFd top, sys::open("/", O_PATH | O_DIRECTORY));
-  const linux::SafeDir tree(std::move(top));
-  TRY_ASSIGN(const UniqueFd made, tree.make_directories(RootfsPath(path), 0700));
-  return sys::openat(made, ".", kDirectory);
 }
 
 /// Whoever can write to the directory can have ocirun start any program as its user.
@@ -92,11 +83,9 @@ Result<PodsDirectory> PodsDirectory::open(const HostPath& data) {
   TRY_ASSIGN(const HostPath absolute, linux::absolute_path(data.string()));
   const std::string path = absolute.string() + "/pods";
   auto opened = [&]() -> Result<PodsDirectory> {
-    TRY_ASSIGN(const UniqueFd above, open_or_make(absolute.string()));
+    TRY_ASSIGN(const UniqueFd above, open_or_make_directory(absolute));
     TRY(check_private(above));
-    if (auto made = sys::mkdirat(above, "pods", 0700); !made && made.error().number() != EEXIST)
-      return std::unexpected(made.error());
-    TRY_ASSIGN(UniqueFd directory, sys::openat(above, "pods", kDirectory | O_NOFOLLOW));
+    TRY_ASSIGN(UniqueFd directory, open_or_make_directory(above, "pods", 0700));
     TRY(check_private(directory));
     return PodsDirectory(path, std::move(directory));
   }();

@@ -15,11 +15,8 @@ Error become_pod_program(std::span<const std::string> options,
                                  fmt::format("{}", options.size())};
   words.insert(words.end(), options.begin(), options.end());
   words.insert(words.end(), operands.begin(), operands.end());
-  std::vector<std::string> environment;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
-    environment.emplace_back(*entry);
-  const linux::ExecArguments arguments(words, environment);
-  ::execve(path->c_str(), arguments.argv(), arguments.envp());
+  const linux::ExecArguments arguments(words, {});
+  ::execve(path->c_str(), arguments.argv(), environ);
   return Error(errno, fmt::format("execute {}", *path));
 }
 

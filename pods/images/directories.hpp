@@ -1,0 +1,18 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include "linux/base/error.hpp"
+#include "linux/base/paths.hpp"
+#include "linux/base/unique_fd.hpp"
+
+namespace ocirun::pods {
+
+/// Opens the directory at `path`, absolute, for reading. Makes it and what is missing above it with
+/// mode 0700.
+Result<UniqueFd> open_or_make_directory(const HostPath& path);
+/// Opens the directory `name` of `above` for reading, and makes it with `mode` if it is missing. A
+/// symlink in its place is an error.
+Result<UniqueFd> open_or_make_directory(Fd above, const char* name, mode_t mode);
+
+}  // namespace ocirun::pods
