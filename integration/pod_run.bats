@@ -76,6 +76,17 @@ second" "$(sort output)"
   has '--param tow: the document names none of this name (did you mean two?)' "$(<output)"
 }
 
+@test "the root of a container is an overlay over the unpacked image: no start copies the image" {
+  mkdir lower upper work merged
+  mount -t overlay overlay -o lowerdir=lower,upperdir=upper,workdir=work merged || skip "the directory of the test takes no overlay"
+  umount merged
+  container only 'grep " / / " /proc/self/mountinfo'
+  run run_pod --restart never
+  equal 0 "$status"
+  like ' - overlay ' "$(<output)"
+  ! grep -q 'copies the whole image' output
+}
+
 @test "containers of a pod share the network, ipc and host name, and not pids, files and mounts" {
   container one 'for n in net ipc uts; do readlink /proc/self/ns/$n; done; hostname; touch /mine; readlink /proc/self/ns/pid; sleep 1000'
   container two 'for n in net ipc uts; do readlink /proc/self/ns/$n; done; hostname; ls /mine; readlink /proc/self/ns/pid; sleep 1000'

@@ -97,8 +97,13 @@ Result<int> stop_signal_of(const Launch& launch) {
   return within(linux::parse_signal(launch.stop_signal), "the image's StopSignal");
 }
 
-std::vector<std::string> warnings_for(const Container& container, const Launch& launch) {
+std::vector<std::string> warnings_for(const Container& container, const Launch& launch,
+                                      const Root& root) {
   std::vector<std::string> warnings;
+  if (!root.reason_for_copy().empty())
+    warnings.push_back(
+        fmt::format("{}: each start copies the whole image, because no overlay can be mounted: {}",
+                    container.name, root.reason_for_copy()));
   for (const std::string& label : launch.left_out_labels)
     warnings.push_back(
         fmt::format("{}: the image's label \"{}\" is left out, because a runtime would obey it",
@@ -130,11 +135,12 @@ Result<ReadyContainer> prepare_container(const Workload& workload, const Contain
     TRY_ASSIGN(const std::string text, config_text(*planned));
     TRY(linux::replace_file(made, "config.json", text, 0600));
     TRY_ASSIGN(const int signal, stop_signal_of(planned->launch));
+    std::vector<std::string> warnings = warnings_for(container, planned->launch, root);
     return ReadyContainer{.container = &container,
                           .bundle = bundle,
                           .root = std::move(root),
                           .stop_signal = signal,
-                          .warnings = warnings_for(container, planned->launch)};
+                          .warnings = std::move(warnings)};
   }();
   return within(std::move(prepared),
                 fmt::format("{}: container \"{}\"", workload.at(container.place), container.name));

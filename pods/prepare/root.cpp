@@ -82,6 +82,7 @@ Result<RootKind> Root::make(RootKind wanted) {
     if (mounted) return RootKind::kOverlay;
     if (!wants_copy(mounted.error()))
       return std::unexpected(Error(mounted.error()).within("mount the root filesystem"));
+    reason_for_copy_ = mounted.error().message();
   }
   TRY(within(copy(), "copy the root filesystem"));
   return RootKind::kCopy;

@@ -25,6 +25,8 @@ class Root {
   /// Makes the root filesystem as the image has it; what an earlier run of the container has
   /// written is lost. Tries an overlay first, unless a copy is `wanted`. Errors: ENOSPC …
   Result<RootKind> make(RootKind wanted = RootKind::kOverlay);
+  /// Why make() has made a copy instead of an overlay; "": it has not.
+  const std::string& reason_for_copy() const { return reason_for_copy_; }
 
   /// Unmounts the root filesystem. Its writable layer stays.
   Result<void> unmount() const;
@@ -43,6 +45,7 @@ class Root {
   std::string path_;
   std::vector<UniqueFd> layers_;  // the base layer first
   unsigned run_ = 0;              // of the writable layer `upper.N`
+  std::string reason_for_copy_;
 };
 
 }  // namespace ocirun::pods

@@ -26,39 +26,53 @@ ContainerRun::ContainerRun(ReadyContainer ready, ContainerOutput output, Contain
       services_(services),
       health_(*ready_.container, services.runtime, record.id, ready_.bundle, services.network) {}
 
-/// Whoever finds the id in the record may remove the container, so that it must not be another's.
-Result<void> ContainerRun::claim() {
-  if (record_.is_claimed) return {};
-  if (services_.runtime.has(record_.id))
-    return refuse("the runtime has a container \"{}\" already, which is of somebody else",
-                  record_.id);
-  record_.is_claimed = true;
-  return services_.save();
+Result<void> ContainerRun::in_container(Result<void> result) const {
+  return within(std::move(result), fmt::format("container \"{}\"", record_.name));
 }
 
-Result<void> ContainerRun::create() {
-  auto created = [&]() -> Result<void> {
-    TRY(claim());
-    TRY_ASSIGN(const Streams streams, output_.open());
-    const auto pid = services_.runtime.create(record_.id, ready_.bundle, streams);
-    output_.close_writers();
-    if (!pid) {
-      const std::string said = output_.take_error();
-      return refuse("{}{}{}", pid.error().message(), said.empty() ? "" : ": ", said);
-    }
-    record_.pid = *pid;
-    return {};
-  }();
-  if (!created)
-    return std::unexpected(created.error().within(fmt::format("container \"{}\"", record_.name)));
+Result<void> ContainerRun::begin_claim() {
+  TRY_ASSIGN(call_, services_.runtime.begin_state(record_.id));
+  return {};
+}
+
+Result<void> ContainerRun::end_claim() {
+  if (Runtime::end(*call_))
+    return in_container(refuse(
+        "the runtime has a container \"{}\" already, which is of somebody else", record_.id));
+  record_.is_claimed = true;
+  return {};
+}
+
+Result<void> ContainerRun::begin_create() {
+  TRY_ASSIGN(const Streams streams, output_.open());
+  auto begun = services_.runtime.begin_create(record_.id, ready_.bundle, streams);
+  output_.close_writers();
+  if (!begun) return in_container(std::unexpected(begun.error()));
+  creating_ = *std::move(begun);
+  return {};
+}
+
+Result<void> ContainerRun::end_create() {
+  const auto pid = services_.runtime.end_create(creating_, ready_.bundle);
+  if (!pid) {
+    const std::string said = output_.take_error();
+    return in_container(refuse("{}{}{}", pid.error().message(), said.empty() ? "" : ": ", said));
+  }
+  record_.pid = *pid;
   phase_ = Phase::kCreated;
   services_.events.add("created", record_.name);
   return {};
 }
 
-Result<void> ContainerRun::start() {
-  if (auto started = services_.runtime.start(record_.id); !started)
-    return std::unexpected(started.error().within(fmt::format("container \"{}\"", record_.name)));
+Result<void> ContainerRun::begin_start() {
+  auto begun = services_.runtime.begin_start(record_.id);
+  if (!begun) return in_container(std::unexpected(begun.error()));
+  call_ = *std::move(begun);
+  return {};
+}
+
+Result<void> ContainerRun::end_start() {
+  TRY(in_container(Runtime::end(*call_)));
   phase_ = Phase::kRunning;
   started_ = Clock::now();
   failed_liveness_ = false;
@@ -126,11 +140,20 @@ bool ContainerRun::wants_restart(int exit_code) const {
          (services_.restart == Restart::kOnFailure && exit_code != 0);
 }
 
+Result<void> ContainerRun::launch() {
+  TRY(begin_claim());
+  TRY(end_claim());
+  TRY(services_.save());
+  TRY(begin_create());
+  TRY(end_create());
+  TRY(begin_start());
+  return end_start();
+}
+
 Result<void> ContainerRun::run_again() {
   ++record_.restarts;
   TRY(ready_.root.make());
-  TRY(create());
-  return start();
+  return launch();
 }
 
 void ContainerRun::tick(Clock::time_point now) {
@@ -181,7 +204,7 @@ void ContainerRun::give_up() {
 }
 
 void ContainerRun::remove() {
-  if (record_.is_claimed) static_cast<void>(services_.runtime.remove(record_.id));
+  if (record_.is_claimed && services_.runtime.remove(record_.id)) record_.is_claimed = false;
 }
 
 }  // namespace ocirun::pods

@@ -34,10 +34,20 @@ class ContainerRun {
   ContainerRun(ReadyContainer ready, ContainerOutput output, ContainerRecord& record,
                PodServices& services);
 
-  /// Creates the container, whose program does not run yet. Errors: the runtime's own words.
-  Result<void> create();
+  // The three steps to a running program. Each begins and ends apart, so that the runtime can work
+  // for several containers at once: what has begun has to be ended. Errors: the runtime's words.
+  /// Claims the id: whoever finds a claimed id in the record may remove the container, so that no
+  /// other container may have the id. The caller saves the record afterwards.
+  Result<void> begin_claim();
+  Result<void> end_claim();
+  /// Creates the container, whose program does not run yet.
+  Result<void> begin_create();
+  Result<void> end_create();
   /// Starts the program.
-  Result<void> start();
+  Result<void> begin_start();
+  Result<void> end_start();
+  /// All three of them.
+  Result<void> launch();
   /// Asks the program to end: the image's stop signal now, SIGKILL after the grace period.
   void stop(Clock::time_point now);
   /// Kills the program.
@@ -70,8 +80,8 @@ class ContainerRun {
   enum class Phase : std::uint8_t { kNew, kCreated, kRunning, kStopping, kWaiting, kDone };
 
   void act_on(const Health::Verdict& verdict, Clock::time_point now);
-  Result<void> claim();
   Result<void> run_again();
+  Result<void> in_container(Result<void> result) const;
   bool wants_restart(int exit_code) const;
 
   ReadyContainer ready_;
@@ -80,6 +90,8 @@ class ContainerRun {
   PodServices& services_;
   Health health_;
   Backoff backoff_;
+  std::optional<Runtime::Call> call_;  // of the step that has begun
+  linux::Child creating_;
   Phase phase_ = Phase::kNew;
   Clock::time_point started_, due_ = Clock::time_point::max();
   bool failed_liveness_ = false;

@@ -84,15 +84,24 @@ Result<int> end_of(linux::Child& child) {
   return refuse("did not end within {} s, and was killed", kProgramPatience.count());
 }
 
-Result<void> run_program(std::span<const std::string> arguments) {
+Result<RunningProgram> begin_program(std::span<const std::string> arguments) {
   TRY_ASSIGN(linux::Pipe errors, linux::make_pipe());
   TRY_ASSIGN(linux::Child child, start_program(arguments, {.out = Fd{-1}, .err = errors.writer}));
-  errors.writer.reset();
-  const auto deadline = std::chrono::steady_clock::now() + kProgramPatience;
-  const std::string text = read_text(errors.reader, deadline);
-  TRY_ASSIGN(const int status, end_of(child));
+  return RunningProgram{.child = std::move(child),
+                        .errors = std::move(errors.reader),
+                        .deadline = std::chrono::steady_clock::now() + kProgramPatience};
+}
+
+Result<void> end_program(RunningProgram& program) {
+  const std::string text = read_text(program.errors, program.deadline);
+  TRY_ASSIGN(const int status, end_of(program.child));
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
   return refuse("{}{}{}", linux::describe_end(status), text.empty() ? "" : ": ", text);
+}
+
+Result<void> run_program(std::span<const std::string> arguments) {
+  TRY_ASSIGN(RunningProgram program, begin_program(arguments));
+  return end_program(program);
 }
 
 }  // namespace ocirun::pods

@@ -25,8 +25,19 @@ inline constexpr std::chrono::seconds kProgramPatience{60};
 /// kProgramPatience: then it has been killed.
 Result<int> end_of(linux::Child& child);
 
-/// Runs a program to its end. Errors: those of end_of(); "exited with status 1: " and what the
+/// A program that runs, whose end somebody will await.
+struct RunningProgram {
+  linux::Child child;
+  UniqueFd errors;  // the other end of its stderr
+  std::chrono::steady_clock::time_point deadline;
+};
+
+/// Starts a program that may take kProgramPatience. Errors: as start_program().
+Result<RunningProgram> begin_program(std::span<const std::string> arguments);
+/// Waits for the end of a program. Errors: those of end_of(); "exited with status 1: " and what the
 /// program has written to stderr, without the line break at its end.
+Result<void> end_program(RunningProgram& program);
+/// Both in one.
 Result<void> run_program(std::span<const std::string> arguments);
 
 }  // namespace ocirun::pods

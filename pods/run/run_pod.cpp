@@ -33,9 +33,13 @@ struct Images {
   std::map<const Container*, StoredImage> of;
 };
 
+Result<Store> open_store(const Settings& settings) {
+  return Store::open(HostPath(settings.data.string() + "/images"));
+}
+
 Result<Images> find_images(const Workload& workload, const Settings& settings,
                            const Listener& listener) {
-  TRY_ASSIGN(Store store, Store::open(HostPath(settings.data.string() + "/images")));
+  TRY_ASSIGN(Store store, open_store(settings));
   TRY_ASSIGN(UniqueFd lease, store.use());
   Images images{.store = std::move(store), .lease = std::move(lease), .of = {}};
   for (const Container* container : all_containers(workload.pod)) {
@@ -70,12 +74,15 @@ class Launching {
     TRY_ASSIGN(EventLog events, EventLog::open(directory_.fd(), record_.name));
     TRY_ASSIGN(host_mounts_, sys::open(namespace_path(0, "mnt").c_str(), O_RDONLY));
     TRY(enter_own_mount_namespace());
+    // An overlay takes no directory that was opened in another mount namespace.
+    TRY_ASSIGN(here_, directory_.open_again());
+    TRY_ASSIGN(images_.store, open_store(settings_));
     TRY(signals_.check());
     TRY(start_surroundings());
     TRY(signals_.check());
     TRY_ASSIGN(const Volumes volumes,
                prepare_volumes(workload_, settings_.given,
-                               {.fd = directory_.fd(), .path = directory_.path().string()},
+                               {.fd = here_, .path = directory_.path().string()},
                                MemoryVolumes::kMounted, settings_.data.string() + "/locks"));
     TRY(prepare_containers(volumes));
     TRY_ASSIGN(UniqueFd network, open_network());
@@ -173,17 +180,17 @@ class Launching {
   }
 
   Result<void> prepare_containers(const Volumes& volumes) {
-    TRY_ASSIGN(const std::vector<BoundPath> files,
-               write_network_files(record_.name, network_.visible(), directory_.fd(),
-                                   directory_.path().string()));
+    TRY_ASSIGN(
+        const std::vector<BoundPath> files,
+        write_network_files(record_.name, network_.visible(), here_, directory_.path().string()));
     const Surroundings surroundings{
         .shared = shared(),
         .hostname = {},
         .root = RootKind::kOverlay,
         .cgroups_path = [&](const std::string& container) { return cgroups_path_of(container); }};
-    TRY(sys::mkdirat(directory_.fd(), kContainers, 0711));
+    TRY(sys::mkdirat(here_, kContainers, 0711));
     TRY_ASSIGN(const UniqueFd below,
-               sys::openat(directory_.fd(), kContainers, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+               sys::openat(here_, kContainers, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     const Site site{.fd = below, .path = directory_.path(kContainers)};
     for (const Container* container : all_containers(workload_.pod)) {
       TRY_ASSIGN(ReadyContainer ready,
@@ -217,6 +224,7 @@ class Launching {
   Runtime runtime_;
   PodRecord record_;
   UniqueFd host_mounts_;  // the mount namespace of the caller
+  UniqueFd here_;         // directory_, in the pod's mount namespace
   std::vector<ReadyContainer> ready_;
 };
 

@@ -15,18 +15,29 @@ class Runtime {
 
   const std::vector<std::string>& command() const { return command_; }
 
-  /// Creates a container whose program writes to `streams`. Returns the pid of the program.
-  /// `bundle` is the path of a directory, in which the file `pid` is written. Errors: the runtime
-  /// fails; its reason is then on `streams.err`.
-  Result<int> create(const std::string& id, const std::string& bundle,
-                     const Streams& streams) const;
-  Result<void> start(const std::string& id) const;
+  /// A command of the runtime that has begun, and that end() awaits. Several may run at once.
+  struct Call {
+    RunningProgram program;
+    std::string what;  // for errors
+  };
+  Result<Call> begin_start(const std::string& id) const;
+  /// The command fails if there is no container of this id.
+  Result<Call> begin_state(const std::string& id) const;
+  /// Errors: those of end_program().
+  static Result<void> end(Call& call);
+
+  /// Begins to create a container whose program writes to `streams`. `bundle` is the path of a
+  /// directory, in which the file `pid` is written.
+  Result<linux::Child> begin_create(const std::string& id, const std::string& bundle,
+                                    const Streams& streams) const;
+  /// Returns the pid of the container's program. Errors: the runtime fails; its reason is then on
+  /// the stream `err` of begin_create().
+  Result<int> end_create(linux::Child& call, const std::string& bundle) const;
+
   /// The program may have ended meanwhile: that is an error too.
   Result<void> kill(const std::string& id, int signal) const;
   /// Kills the container if it runs, and removes it. A container that does not exist is no error.
   Result<void> remove(const std::string& id) const;
-  /// Whether the runtime can tell the state of a container of this id.
-  bool has(const std::string& id) const;
 
   /// The words of a command that executes `arguments` in a container, and writes the pid of the
   /// program to `pid_file`.
@@ -35,6 +46,7 @@ class Runtime {
 
  private:
   std::vector<std::string> words(std::vector<std::string> command) const;
+  Result<Call> begin(std::vector<std::string> command) const;
   Result<void> run(std::vector<std::string> command) const;
 
   std::vector<std::string> command_;

@@ -6,8 +6,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <deque>
 
 namespace ocirun::pods {
+namespace {
+
+constexpr std::size_t kAtOnce = 8;  // commands of the runtime
+
+}  // namespace
 
 Supervisor::Supervisor(std::vector<ContainerRun>& runs, PodRecord& record,
                        const PodDirectory& directory, PodServices& services,
@@ -54,8 +60,7 @@ Result<int> Supervisor::run(const Announce& announce) {
 Result<void> Supervisor::run_init_containers() {
   for (ContainerRun& run : runs_) {
     if (!run.record().is_init) continue;
-    TRY(run.create());
-    TRY(run.start());
+    TRY(run.launch());
     save();
     while (!run.is_done()) {
       if (stop_requests_ != 0) begin_stop();
@@ -70,13 +75,38 @@ Result<void> Supervisor::run_init_containers() {
 }
 
 Result<void> Supervisor::start_containers() {
-  for (ContainerRun& run : runs_)
-    if (!run.record().is_init) TRY(run.create());
+  TRY(together(&ContainerRun::begin_claim, &ContainerRun::end_claim));
+  TRY(services_.save());
+  TRY(together(&ContainerRun::begin_create, &ContainerRun::end_create));
   save();
-  for (ContainerRun& run : runs_)
-    if (!run.record().is_init) TRY(run.start());
+  TRY(together(&ContainerRun::begin_start, &ContainerRun::end_start));
   save();
   return {};
+}
+
+/// Takes a step with all containers but the init containers, with kAtOnce of them at a time. Ends
+/// each step that has begun, and returns the first error.
+Result<void> Supervisor::together(Step begin, Step end) {
+  Result<void> outcome;
+  const auto keep_error = [&](Result<void> result) {
+    if (!result && outcome) outcome = std::move(result);
+  };
+  std::deque<ContainerRun*> begun;
+  const auto end_oldest = [&] {
+    keep_error((begun.front()->*end)());
+    begun.pop_front();
+  };
+  for (ContainerRun& run : runs_) {
+    if (run.record().is_init) continue;
+    if (begun.size() == kAtOnce) end_oldest();
+    if (!outcome) break;
+    if (auto started = (run.*begin)())
+      begun.push_back(&run);
+    else
+      keep_error(std::move(started));
+  }
+  while (!begun.empty()) end_oldest();
+  return outcome;
 }
 
 Result<void> Supervisor::wait_until_ready(Clock::time_point since) {

@@ -68,6 +68,15 @@ std::string PodDirectory::path(std::string_view below) const {
   return fmt::format("{}/{}", path_, below);
 }
 
+Result<UniqueFd> PodDirectory::open_again() const {
+  TRY_ASSIGN(UniqueFd again, sys::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  TRY_ASSIGN(const struct stat expected, sys::fstat(directory_));
+  TRY_ASSIGN(const struct stat found, sys::fstat(again));
+  if (found.st_dev != expected.st_dev || found.st_ino != expected.st_ino)
+    return refuse("{}: was replaced while the pod started", path_);
+  return again;
+}
+
 Result<UniqueFd> PodDirectory::lock() const {
   TRY_ASSIGN(UniqueFd file, sys::openat(directory_, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
   while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)

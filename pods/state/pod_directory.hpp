@@ -21,6 +21,9 @@ class PodDirectory {
   HostPath path() const { return HostPath(path_); }  // absolute
   std::string path(std::string_view below) const;    // "DATA/pods/POD/below"
   Fd fd() const { return directory_; }
+  /// The same directory, opened by its path in the caller's present mount namespace.
+  /// Errors: another directory has this path there.
+  Result<UniqueFd> open_again() const;
 
   /// Takes the lock that the supervisor holds as long as the pod runs, and `delete` while it works.
   /// Errors: EAGAIN: another process holds the lock.
