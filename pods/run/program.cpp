@@ -1,8 +1,6 @@
 #include "pods/run/program.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,42 +8,15 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <string_view>
-#include <vector>
 
-#include "linux/base/file_io.hpp"
 #include "linux/base/pipe.hpp"
-#include "linux/base/syscalls.hpp"
 #include "linux/mounts/devices.hpp"
-#include "linux/process/exec.hpp"
+#include "linux/process/spawn.hpp"
 
 namespace ocirun::pods {
 namespace {
 
-constexpr int kCannotExecute = 127;
 constexpr std::size_t kMostError = 65536;  // bytes of stderr that an error shows
-
-/// The part of the new process. Never returns.
-[[noreturn]] void become(std::span<const std::string> arguments, const Streams& streams) {
-  // A runtime that goes on after its caller was killed would make a container that nobody removes.
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::setsid();
-  const auto nothing = linux::open_verified_null();
-  const auto use = [&](Fd given, int number) {
-    ::dup2(given.value >= 0 ? given.value : nothing ? nothing->get() : -1, number);
-  };
-  use(Fd{-1}, STDIN_FILENO);
-  use(streams.out, STDOUT_FILENO);
-  use(streams.err, STDERR_FILENO);
-  linux::reset_signals();
-  linux::close_descriptors_from(STDERR_FILENO + 1);
-  std::vector<std::string> words(arguments.begin(), arguments.end());
-  const linux::ExecArguments exec(std::move(words), {});
-  ::execve(exec.argv()[0], exec.argv(), environ);
-  static_cast<void>(linux::write_all(
-      Fd{STDERR_FILENO}, fmt::format("{}: {}\n", arguments.front(), errno_text(errno))));
-  ::_exit(kCannotExecute);
-}
 
 /// Reads what is there, keeps the first bytes, and returns whether more may come.
 bool read_some(Fd stream, std::string& text) {
@@ -73,9 +44,11 @@ std::string read_text(Fd stream, std::chrono::steady_clock::time_point deadline)
 }  // namespace
 
 Result<linux::Child> start_program(std::span<const std::string> arguments, const Streams& streams) {
-  TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
-  if (child.pid == 0) become(arguments, streams);
-  return child;
+  TRY_ASSIGN(const UniqueFd nothing, linux::open_verified_null());
+  const auto given_or_nothing = [&](Fd given) { return given.value >= 0 ? given : Fd(nothing); };
+  const linux::ExecArguments words({arguments.begin(), arguments.end()}, {});
+  return linux::spawn(arguments.front().c_str(), words, environ,
+                      {Fd(nothing), given_or_nothing(streams.out), given_or_nothing(streams.err)});
 }
 
 Result<int> end_of(linux::Child& child) {

@@ -14,8 +14,9 @@ struct Streams {
 };
 
 /// Starts a program with stdin from /dev/null, in a session of its own, so that the signals of the
-/// caller's terminal reach only the caller. `arguments`: the path of the program first. Errors:
-/// fork fails; a program that cannot be executed ends with status 127 and a line on its stderr.
+/// caller's terminal reach only the caller. The program dies with the caller: a runtime that goes
+/// on would make a container that nobody removes. `arguments`: the path of the program first.
+/// Errors: those of linux::spawn().
 Result<linux::Child> start_program(std::span<const std::string> arguments, const Streams& streams);
 
 /// How long a program of run_program() or end_of() may take.

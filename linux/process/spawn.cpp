@@ -1,0 +1,85 @@
+#include "linux/process/spawn.hpp"
+
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+namespace ocirun::linux {
+namespace {
+
+constexpr std::size_t kStackSize = 65536;  // bytes; the functions of become() need few
+
+/// What the child reads from its parent's memory, and the error that it leaves there.
+struct Request {
+  const char* path;
+  char* const* arguments;
+  char* const* environment;
+  const std::array<Fd, 3>& streams;
+  int error;
+};
+
+/// A stack for the child, which must not write to that of its parent.
+class Stack {
+ public:
+  Stack()
+      : start_(::mmap(nullptr, kStackSize, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0)) {}
+  Stack(const Stack&) = delete;
+  Stack& operator=(const Stack&) = delete;
+  ~Stack() {
+    if (start_ != MAP_FAILED) ::munmap(start_, kStackSize);
+  }
+  void* top() const {
+    return start_ == MAP_FAILED ? nullptr : static_cast<char*>(start_) + kStackSize;
+  }
+
+ private:
+  void* start_;
+};
+
+/// The child's part. Its parent sleeps until execve(2) or _exit(2), so that both may use one heap.
+int become(void* given) {
+  auto& request = *static_cast<Request*>(given);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::setsid();
+  for (int number = 0; number < 3; ++number)
+    ::dup2(request.streams[static_cast<std::size_t>(number)].value, number);
+  reset_signals();
+  close_descriptors_from(STDERR_FILENO + 1);
+  ::execve(request.path, request.arguments, request.environment);
+  request.error = errno;
+  ::_exit(127);
+}
+
+}  // namespace
+
+Result<Child> spawn(const char* path, const ExecArguments& arguments, char* const environment[],
+                    const std::array<Fd, 3>& streams) {
+  const Stack stack;
+  if (stack.top() == nullptr) return fail(errno, "a stack for {}", path);
+  Request request{.path = path,
+                  .arguments = arguments.argv(),
+                  .environment = environment,
+                  .streams = streams,
+                  .error = 0};
+  // A handler that ran in the child would change the memory of its parent.
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, &before);
+  int pidfd = -1;
+  const int pid = ::clone(become, stack.top(), CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD,
+                          &request, &pidfd);
+  const int clone_error = errno;
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  if (pid < 0) return fail(clone_error, "start {}", path);
+  Child child{.pid = pid, .pidfd = UniqueFd(pidfd)};
+  if (request.error == 0) return child;
+  TRY(wait_for_child(pid));
+  return fail(request.error, "{}", path);
+}
+
+}  // namespace ocirun::linux
