@@ -130,11 +130,13 @@ Result<ReadyContainer> prepare_container(const Workload& workload, const Contain
     TRY_ASSIGN(const std::string text, config_text(*planned));
     TRY(linux::replace_file(made, "config.json", text, 0600));
     TRY_ASSIGN(const int signal, stop_signal_of(planned->launch));
+    std::vector<std::string> warnings = warnings_for(container, planned->launch);
     return ReadyContainer{.container = &container,
                           .bundle = bundle,
                           .root = std::move(root),
+                          .launch = std::move(planned->launch),
                           .stop_signal = signal,
-                          .warnings = warnings_for(container, planned->launch)};
+                          .warnings = std::move(warnings)};
   }();
   return within(std::move(prepared),
                 fmt::format("{}: container \"{}\"", workload.at(container.place), container.name));

@@ -1,0 +1,83 @@
+// ocirun-metadata: the App Container metadata service of one pod. The only program that loads
+// libmicrohttpd. Command line: ocirun-metadata PLACE PARENT, where PLACE is a directory on which
+// the program mounts its empty root in its own mount namespace, and PARENT the pid of the
+// supervisor of the pod, with which the program ends. Descriptors: 0 the content (content.hpp), 1
+// the null device, 2 a pipe for an error, closed when requests are answered, 3 the socket that
+// listens.
+//
+// Clients are hostile: the process lets go of capabilities, ids of root, files and descriptors
+// before it reads a byte of them. It is in the host's pid namespace, so that no container can trace
+// it or find its executable.
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
+#include "linux/process/rlimits.hpp"
+#include "linux/sealed/own_program.hpp"
+#include "pods/metadata/server.hpp"
+#include "pods/probes/privileges.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+constexpr int kSocket = 3;
+
+bool listens(int socket) {
+  int answer = 0;
+  socklen_t size = sizeof answer;
+  return ::getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &answer, &size) == 0 && answer != 0;
+}
+
+Result<void> limit_resources() {
+  constexpr std::uint64_t kDescriptors = ServerLimits::kConnections + 16;
+  TRY(linux::set_rlimit(0, {.resource = RLIMIT_CORE, .soft = 0, .hard = 0}));
+  TRY(linux::set_rlimit(0, {.resource = RLIMIT_FSIZE, .soft = 0, .hard = 0}));
+  return linux::set_rlimit(0,
+                           {.resource = RLIMIT_NOFILE, .soft = kDescriptors, .hard = kDescriptors});
+}
+
+/// The kernel clears the signal when a process changes its ids, so that this comes after it.
+Result<void> end_with_parent(int parent) {
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return fail(errno, "end with the supervisor");
+  if (::getppid() == parent) return {};
+  return refuse("the supervisor has ended");
+}
+
+Result<void> run(std::span<const std::string> words) {
+  const auto parent = words.size() != 2 ? std::nullopt : linux::number<int>(words[1]);
+  if (!parent || !listens(kSocket))
+    return refuse("ocirun-metadata is a part of ocirun and not for use by hand");
+  ::prctl(PR_SET_DUMPABLE, 0);  // the memory has the pod's secrets
+  ::signal(SIGPIPE, SIG_IGN);
+  TRY_ASSIGN(const std::string text, linux::sys::read_all(Fd{STDIN_FILENO}, kMostContentBytes));
+  TRY_ASSIGN(Content content, parse_content(text));
+  TRY(within(enter_empty_root(words[0]), "an empty root"));
+  TRY(limit_resources());
+  TRY(within(become_nobody(), "give up privileges"));
+  TRY(end_with_parent(*parent));
+  ::dup2(STDOUT_FILENO, STDIN_FILENO);
+  const Answers answers(std::move(content));
+  return serve(Fd{kSocket}, answers, [] { ::dup2(STDOUT_FILENO, STDERR_FILENO); });
+}
+
+}  // namespace
+}  // namespace ocirun::pods
+
+int main(int argc, char** argv) {
+  using namespace ocirun;
+  const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  const auto failed = pods::run(words);
+  static_cast<void>(linux::write_all(Fd{STDERR_FILENO}, linux::error_lines(failed.error())));
+  return 1;
+}
