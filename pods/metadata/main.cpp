@@ -1,14 +1,14 @@
 // ocirun-metadata: the App Container metadata service of one pod. The only program that loads
-// libmicrohttpd. Command line: ocirun-metadata PLACE PARENT, where PLACE is a directory on which
-// the program mounts its empty root in its own mount namespace, and PARENT the pid of the
-// supervisor of the pod, with which the program ends. Descriptors: 0 the content (content.hpp), 1
-// the null device, 2 a pipe for an error, closed when requests are answered, 3 the socket that
-// listens.
+// libmicrohttpd. Command line: ocirun-metadata PLACE, where PLACE is a directory on which the
+// program mounts its empty root in its own mount namespace. Descriptors: 0 the content
+// (content.hpp), 1 the null device, 2 a pipe that only the supervisor of the pod reads: for an
+// error, closed when requests are answered, 3 the socket that listens. Ends with the supervisor.
 //
 // Clients are hostile: the process lets go of capabilities, ids of root, files and descriptors
-// before it reads a byte of them. It is in the host's pid namespace, so that no container can trace
-// it or find its executable.
+// before it reads a byte of them. It has namespaces of its own, in which it sees no other process
+// and no network but its connections, and no container can trace it or find its executable.
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -22,7 +22,6 @@
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
-#include "linux/base/text.hpp"
 #include "linux/process/rlimits.hpp"
 #include "linux/sealed/own_program.hpp"
 #include "pods/metadata/server.hpp"
@@ -47,16 +46,19 @@ Result<void> limit_resources() {
                            {.resource = RLIMIT_NOFILE, .soft = kDescriptors, .hard = kDescriptors});
 }
 
-/// The kernel clears the signal when a process changes its ids, so that this comes after it.
-Result<void> end_with_parent(int parent) {
+/// The kernel clears the signal when a process changes its ids, so that this comes after it. In a
+/// pid namespace of its own the process cannot ask for its parent; but the pipe loses its reader
+/// with the supervisor.
+Result<void> end_with_supervisor() {
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return fail(errno, "end with the supervisor");
-  if (::getppid() == parent) return {};
-  return refuse("the supervisor has ended");
+  pollfd pipe{STDERR_FILENO, 0, 0};
+  if (::poll(&pipe, 1, 0) == 1 && (pipe.revents & POLLERR) != 0)
+    return refuse("the supervisor has ended");
+  return {};
 }
 
 Result<void> run(std::span<const std::string> words) {
-  const auto parent = words.size() != 2 ? std::nullopt : linux::number<int>(words[1]);
-  if (!parent || !listens(kSocket))
+  if (words.size() != 1 || !listens(kSocket))
     return refuse("ocirun-metadata is a part of ocirun and not for use by hand");
   ::prctl(PR_SET_DUMPABLE, 0);  // the memory has the pod's secrets
   ::signal(SIGPIPE, SIG_IGN);
@@ -65,7 +67,7 @@ Result<void> run(std::span<const std::string> words) {
   TRY(within(enter_empty_root(words[0]), "an empty root"));
   TRY(limit_resources());
   TRY(within(become_nobody(), "give up privileges"));
-  TRY(end_with_parent(*parent));
+  TRY(end_with_supervisor());
   ::dup2(STDOUT_FILENO, STDIN_FILENO);
   const Answers answers(std::move(content));
   return serve(Fd{kSocket}, answers, [] { ::dup2(STDOUT_FILENO, STDERR_FILENO); });

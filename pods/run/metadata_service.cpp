@@ -25,6 +25,7 @@
 #include "linux/sealed/own_program.hpp"
 #include "pods/run/namespace_path.hpp"
 #include "pods/run/pod_cgroup.hpp"
+#include "pods/run/program.hpp"
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
@@ -38,7 +39,9 @@ namespace sys = linux::sys;
 constexpr const char* kProgram = "ocirun-metadata";
 constexpr int kSocketNumber = 3;  // see metadata/main.cpp
 constexpr int kBacklog = 128;     // connections that the kernel keeps while all others are in use
-constexpr std::size_t kMostError = 4096;
+constexpr std::chrono::seconds kPatience{20};  // until the program answers
+/// Whoever takes the program over sees no other process, and no network but its connections.
+constexpr std::uint64_t kNamespaces = CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWIPC;
 
 Result<std::string> random_bytes(std::size_t count) {
   std::string bytes(count, '\0');
@@ -169,7 +172,7 @@ Result<linux::ProcessIdentity> MetadataService::start(std::vector<Resource> reso
 
 Result<linux::ProcessIdentity> MetadataService::start() {
   TRY_ASSIGN(const std::string path, linux::find_own_program(kProgram));
-  const linux::ExecArguments arguments({path, place_, fmt::format("{}", ::getpid())}, {});
+  const linux::ExecArguments arguments({path, place_}, {});
   if (::lseek(file_.get(), 0, SEEK_SET) != 0) return fail(errno, "read the content again");
   cgroups::Cgroup::JoinHandles join;
   if (!cgroup_.empty()) {
@@ -177,7 +180,7 @@ Result<linux::ProcessIdentity> MetadataService::start() {
   }
   TRY_ASSIGN(linux::Pipe errors, linux::make_pipe());  // closed when the program answers
   TRY_ASSIGN(linux::Child child,
-             linux::clone_process(CLONE_NEWNS, join.unified_directory, linux::Parentage::kMine));
+             linux::clone_process(kNamespaces, join.unified_directory, linux::Parentage::kMine));
   if (child.pid == 0) {
     const auto failed = become(arguments, {.content = file_,
                                            .socket = socket_,
@@ -188,7 +191,9 @@ Result<linux::ProcessIdentity> MetadataService::start() {
   }
   errors.writer.reset();
   const auto started = [&]() -> Result<linux::ProcessIdentity> {
-    TRY_ASSIGN(const std::string text, sys::read_all(errors.reader, kMostError));
+    const auto deadline = Clock::now() + kPatience;
+    const std::string text = read_text(errors.reader, deadline);
+    if (Clock::now() >= deadline) return refuse("no answer within {} s", kPatience.count());
     if (!text.empty()) return std::unexpected(linux::parse_error_lines(text, kProgram));
     TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(child.pid));
     return linux::ProcessIdentity{.pid = child.pid, .start_time = stat.start_time};

@@ -25,6 +25,10 @@ inline constexpr std::chrono::seconds kProgramPatience{60};
 /// kProgramPatience: then it has been killed.
 Result<int> end_of(linux::Child& child);
 
+/// Reads the first 64 KiB of a stream, to its end or until `deadline`, without the line breaks at
+/// the end.
+std::string read_text(Fd stream, std::chrono::steady_clock::time_point deadline);
+
 /// Runs a program to its end. Errors: those of end_of(); "exited with status 1: " and what the
 /// program has written to stderr, without the line break at its end.
 Result<void> run_program(std::span<const std::string> arguments);
