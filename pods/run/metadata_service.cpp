@@ -142,10 +142,14 @@ Result<MetadataService> MetadataService::listen(Fd network,
   content.token = hexadecimal(token);
   TRY_ASSIGN(content.key, random_bytes(kKeyBytes));
   TRY_ASSIGN(content.uuid, make_uuid());
+  std::vector<UniqueFd> refused;  // open, so that the kernel chooses other ports
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     TRY_ASSIGN(UniqueFd socket, make_socket(network));
     TRY_ASSIGN(const std::uint16_t port, bind_to_loopback(socket));
-    if (std::ranges::find(taken, port) != taken.end()) continue;
+    if (std::ranges::find(taken, port) != taken.end()) {
+      refused.push_back(std::move(socket));
+      continue;
+    }
     if (::listen(socket.get(), kBacklog) != 0) return fail(errno, "listen for requests");
     return MetadataService(std::move(socket), port, std::move(content));
   }

@@ -20,7 +20,7 @@ class MetadataService {
 
   /// Listens at a port of 127.0.0.1 in the network namespace `network` (-1: the caller's), but not
   /// at one of `taken`, and makes the secrets of the pod. The caller must have one thread. Errors:
-  /// the namespace has no loopback address.
+  /// no other port is free.
   static Result<MetadataService> listen(Fd network, const std::vector<std::uint16_t>& taken);
 
   /// The value of AC_METADATA_URL: "http://127.0.0.1:PORT/TOKEN".
