@@ -29,6 +29,7 @@ constexpr std::array kOwnOptions{
     Option{"no-prefix", "", "print the lines of the containers without \"CONTAINER | \""},
     Option{"keep", "", "keep the pod's record and logs when the pod has ended"},
     Option{"net", "NETWORK", "pod, host, none, or the path of a network namespace"},
+    Option{"metadata", "", "serve an App Container pod's manifest to its apps (AC_METADATA_URL)"},
     Option{"grace", "SECONDS", "between the signal to stop and SIGKILL (default 30)"},
     Option{"log-dir", "DIR", "write the logs of the containers to DIR"},
     Option{"runtime", "PATH", "another OCI runtime than this one"},
@@ -84,6 +85,7 @@ Result<Settings> read_settings(const Arguments& arguments, const Caller& caller,
   settings.runtime = {runtime.string()};
   TRY_ASSIGN(const std::vector<std::string> options, with_absolute_root(caller.options));
   settings.runtime.insert(settings.runtime.end(), options.begin(), options.end());
+  settings.has_metadata = arguments.has("metadata");
   settings.systemd_cgroups = names_systemd(caller.options);
   TRY_ASSIGN(settings.name, name_for(arguments, workload, file));
   TRY_ASSIGN(settings.network, read_network(arguments));

@@ -35,13 +35,15 @@ bool ac_name(Value at, std::string& out) {
 
 bool ac_identifier(Value at, std::string& out) {
   if (!string(at, out)) return false;
-  if (is_in_parts(out, "-._~/")) return true;
+  if (is_ac_identifier(out)) return true;
   at.problem(
       "must be an AC Identifier, lower-case letters and digits with \"-\", \".\", \"_\", \"~\" or "
       "\"/\" between them, not {}",
       found(at));
   return false;
 }
+
+bool is_ac_identifier(std::string_view text) { return is_in_parts(text, "-._~/"); }
 
 bool ac_version(Value at, std::string& out) {
   if (!string(at, out)) return false;

@@ -10,6 +10,7 @@ namespace ocirun::pods {
 bool ac_name(Value at, std::string& out);
 /// AC Identifier: the same, and the parts may also be separated by ".", "_", "~" and "/".
 bool ac_identifier(Value at, std::string& out);
+bool is_ac_identifier(std::string_view text);
 /// AC Version: MAJOR.MINOR.PATCH of a version from 0.5 to 0.8 (AC-1).
 bool ac_version(Value at, std::string& out);
 /// Whether `id` is a whole Image ID, "sha512-" or "sha256-" and its hexadecimal digits (AC-5).

@@ -80,6 +80,7 @@ struct Pod {
   bool shares_pids = false;  // one pid namespace for all containers; net, ipc and uts always
   Restart restart = Restart::kAlways;
   std::optional<KnativeNames> knative;
+  std::string metadata_url;  // AC-22: of the pod's metadata service, if who runs the pod has one
   std::vector<Connection> connections;
   std::vector<Elsewhere> elsewhere;
 };

@@ -37,10 +37,11 @@ class Environment {
   std::vector<std::string> entries_;
 };
 
-/// The platform's own variables: those of the Knative contract (KN-1, KN-2), and the name of the
-/// app (AC-23).
+/// The platform's own variables: those of the Knative contract (KN-1, KN-2), the name of the
+/// app (AC-23), and the address of its metadata service (AC-22).
 void set_platform_variables(const Pod& pod, const Container& container, Environment& out) {
   if (pod.kind == Kind::kAppc) out.set("AC_APP_NAME", container.name);
+  if (!pod.metadata_url.empty()) out.set("AC_METADATA_URL", pod.metadata_url);
   if (!pod.knative) return;
   if (!container.ports.empty()) out.set("PORT", fmt::format("{}", container.ports.front().number));
   const std::array<std::pair<std::string_view, const std::string*>, 3> names{{

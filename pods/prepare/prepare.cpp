@@ -139,6 +139,7 @@ Result<ReadyContainer> prepare_container(const Workload& workload, const Contain
     return ReadyContainer{.container = &container,
                           .bundle = bundle,
                           .root = std::move(root),
+                          .launch = std::move(planned->launch),
                           .stop_signal = signal,
                           .warnings = std::move(warnings)};
   }();

@@ -24,6 +24,7 @@ struct ReadyContainer {
   const Container* container = nullptr;  // of the workload
   std::string bundle;                    // the path of its directory
   Root root;
+  Launch launch;
   int stop_signal = 0;
   std::vector<std::string> warnings;
 };

@@ -4,15 +4,44 @@
 
 #include <cerrno>
 
+#include "linux/base/credentials.hpp"
+#include "linux/base/syscalls.hpp"
 #include "linux/process/capabilities.hpp"
 
 namespace ocirun::pods {
+namespace {
+
+Result<void> refuse_new_privileges() {
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return fail(errno, "set no_new_privs");
+  return {};
+}
+
+}  // namespace
 
 Result<void> give_up_privileges() {
   TRY(linux::drop_bounding_set({}));
   TRY(linux::set_capabilities({}));
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return fail(errno, "set no_new_privs");
-  return {};
+  return refuse_new_privileges();
+}
+
+Result<void> become_nobody() {
+  constexpr unsigned kNobody = 65534;
+  TRY(linux::drop_bounding_set({}));
+  if (linux::sys::setgroups(0, nullptr) != 0) return fail(errno, "drop the groups");
+  if (linux::sys::setresgid(kNobody) != 0) return fail(errno, "become group {}", kNobody);
+  if (linux::sys::setresuid(kNobody) != 0) return fail(errno, "become user {}", kNobody);
+  TRY(linux::set_capabilities({}));
+  return refuse_new_privileges();
+}
+
+Result<void> enter_empty_root(const std::string& place) {
+  TRY(linux::sys::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
+  TRY(linux::sys::mount("tmpfs", place.c_str(), "tmpfs",
+                        MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k"));
+  TRY(linux::sys::chdir(place.c_str()));
+  TRY(linux::sys::pivot_root(".", "."));
+  TRY(linux::sys::unmount(".", linux::sys::kDetach));
+  return linux::sys::chdir("/");
 }
 
 }  // namespace ocirun::pods

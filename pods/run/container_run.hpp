@@ -9,6 +9,7 @@
 #include "pods/run/backoff.hpp"
 #include "pods/run/event_log.hpp"
 #include "pods/run/health.hpp"
+#include "pods/run/metadata_service.hpp"
 #include "pods/run/output.hpp"
 #include "pods/run/runtime.hpp"
 #include "pods/state/record.hpp"
@@ -23,7 +24,8 @@ struct PodServices {
   EventLog& events;
   Restart restart = Restart::kAlways;
   std::chrono::seconds grace{30};
-  UniqueFd network;                    // the pod's network namespace, for probes; empty: the host's
+  UniqueFd network;  // the pod's network namespace, for probes; empty: the host's
+  std::optional<MetadataService> metadata;
   std::string cgroup;                  // of the pod; "": unknown
   std::function<Result<void>()> save;  // writes the record of the pod
 };

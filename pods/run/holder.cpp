@@ -26,17 +26,6 @@ namespace {
 constexpr const char* kProgram = "ocirun-hold";
 constexpr std::size_t kMostError = 4096;
 
-/// Makes an empty file system the root of the calling process, in its own mount namespace.
-Result<void> enter_empty_root(const std::string& place) {
-  TRY(linux::sys::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
-  TRY(linux::sys::mount("tmpfs", place.c_str(), "tmpfs",
-                        MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k"));
-  TRY(linux::sys::chdir(place.c_str()));
-  TRY(linux::sys::pivot_root(".", "."));
-  TRY(linux::sys::unmount(".", linux::sys::kDetach));
-  return linux::sys::chdir("/");
-}
-
 Result<void> become(Fd program, const Sharing& sharing, const std::string& hostname,
                     const std::string& place, Fd go) {
   ::setsid();

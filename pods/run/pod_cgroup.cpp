@@ -60,6 +60,15 @@ Result<void> make_pod_cgroup(const std::string& path, const Amounts& limits) {
   return within(std::move(made), fmt::format("the pod's cgroup {}", path));
 }
 
+Result<cgroups::Cgroup::JoinHandles> make_helper_cgroup(const std::string& path) {
+  auto made = [&]() -> Result<cgroups::Cgroup::JoinHandles> {
+    TRY_ASSIGN(const auto cgroup, cgroup_at(path));
+    TRY(cgroup->create({}));
+    return cgroup->open_for_join();
+  }();
+  return within(std::move(made), fmt::format("the cgroup {}", path));
+}
+
 Result<void> remove_pod_cgroup(const std::string& path) {
   TRY_ASSIGN(const auto cgroup, cgroup_at(path));
   return within(cgroup->destroy(), fmt::format("the pod's cgroup {}", path));

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "cgroups/container/cgroup.hpp"
 #include "linux/base/error.hpp"
 #include "pods/documents/pod.hpp"
 
@@ -17,6 +18,10 @@ Result<void> check_unused(const std::string& path);
 /// Makes the pod's cgroup in every hierarchy of the host and sets the limits of the whole pod.
 /// Errors: processes are in it; those of Cgroup::create() and apply().
 Result<void> make_pod_cgroup(const std::string& path, const Amounts& limits);
+
+/// Makes a cgroup below a pod's for a process of ocirun's own that works for the pod, so that the
+/// pod's limits include it, and opens the cgroup for joining.
+Result<cgroups::Cgroup::JoinHandles> make_helper_cgroup(const std::string& path);
 
 /// Kills what is left in the pod's cgroup and removes it with all that are in it. A missing cgroup
 /// is no error.

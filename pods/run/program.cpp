@@ -27,20 +27,6 @@ bool read_some(Fd stream, std::string& text) {
   return count != 0;
 }
 
-/// Reads to the end of the stream, or until `deadline`.
-std::string read_text(Fd stream, std::chrono::steady_clock::time_point deadline) {
-  std::string text;
-  for (;;) {
-    const auto left =
-        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    pollfd watched{stream.value, POLLIN, 0};
-    if (left.count() <= 0 || ::poll(&watched, 1, static_cast<int>(left.count())) == 0) break;
-    if (!read_some(stream, text)) break;
-  }
-  while (text.ends_with('\n')) text.pop_back();
-  return text;
-}
-
 }  // namespace
 
 Result<linux::Child> start_program(std::span<const std::string> arguments, const Streams& streams) {
@@ -55,6 +41,19 @@ Result<int> end_of(linux::Child& child) {
   if (const auto status = linux::collect_child(child, kProgramPatience)) return *status;
   linux::kill_child(child);
   return refuse("did not end within {} s, and was killed", kProgramPatience.count());
+}
+
+std::string read_text(Fd stream, std::chrono::steady_clock::time_point deadline) {
+  std::string text;
+  for (;;) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    pollfd watched{stream.value, POLLIN, 0};
+    if (left.count() <= 0 || ::poll(&watched, 1, static_cast<int>(left.count())) == 0) break;
+    if (!read_some(stream, text)) break;
+  }
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
 }
 
 Result<RunningProgram> begin_program(std::span<const std::string> arguments) {

@@ -26,6 +26,10 @@ inline constexpr std::chrono::seconds kProgramPatience{60};
 /// kProgramPatience: then it has been killed.
 Result<int> end_of(linux::Child& child);
 
+/// Reads the first 64 KiB of a stream, to its end or until `deadline`, without the line breaks at
+/// the end.
+std::string read_text(Fd stream, std::chrono::steady_clock::time_point deadline);
+
 /// A program that runs, whose end somebody will await.
 struct RunningProgram {
   linux::Child child;

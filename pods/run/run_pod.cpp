@@ -10,6 +10,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
 #include "pods/images/directories.hpp"
+#include "pods/metadata/reify.hpp"
 #include "pods/prepare/admit.hpp"
 #include "pods/prepare/find_image.hpp"
 #include "pods/prepare/mounts.hpp"
@@ -84,13 +85,20 @@ class Launching {
                prepare_volumes(workload_, settings_.given,
                                {.fd = here_, .path = directory_.path().string()},
                                MemoryVolumes::kMounted, settings_.data.string() + "/locks"));
-    TRY(prepare_containers(volumes));
     TRY_ASSIGN(UniqueFd network, open_network());
+    std::optional<MetadataService> metadata;
+    if (settings_.has_metadata) {
+      TRY_ASSIGN(metadata, MetadataService::listen(network, ports_of_apps()));
+      workload_.pod.metadata_url = metadata->url();
+    }
+    TRY(prepare_containers(volumes));
+    if (metadata) TRY(within(start_metadata(*metadata), "metadata service"));
     PodServices services{.runtime = runtime_,
                          .events = events,
                          .restart = workload_.pod.restart,
                          .grace = settings_.grace,
                          .network = std::move(network),
+                         .metadata = std::move(metadata),
                          .cgroup = record_.cgroup,
                          .save = [&] { return write_record(directory_.fd(), record_); }};
     std::vector<ContainerRun> runs;
@@ -203,6 +211,29 @@ class Launching {
     return {};
   }
 
+  std::vector<std::uint16_t> ports_of_apps() const {
+    std::vector<std::uint16_t> ports;
+    for (const Container& container : workload_.pod.containers)
+      for (const Port& port : container.ports) ports.push_back(port.number);
+    for (const HostPort& host : workload_.pod.host_ports) {
+      ports.push_back(host.number);
+      if (host.pod_port) ports.push_back(host.pod_port->number);
+    }
+    return ports;
+  }
+
+  /// The service runs before the first app asks.
+  Result<void> start_metadata(MetadataService& metadata) {
+    TRY_ASSIGN(Reified reified, reify(ready_, images_.of, settings_.given));
+    reified.forwards_app_ports = !network_.forwards.empty();
+    // No app is called so: the name of an app has no ".".
+    const std::string cgroup =
+        record_.cgroup.empty() ? "" : fmt::format("{}/metadata.service", record_.cgroup);
+    TRY_ASSIGN(record_.metadata, metadata.start(resources_of(workload_, reified, metadata.uuid()),
+                                                directory_.path().string(), cgroup));
+    return write_record(directory_.fd(), record_);
+  }
+
   Result<ContainerOutput> open_output(const ContainerRecord& container) {
     TRY_ASSIGN(UniqueFd logs,
                within(open_or_make_directory(HostPath(record_.log_directory)), "log directory"));
@@ -240,6 +271,7 @@ Result<int> run_pod(Workload& workload, const Settings& settings, Afterwards aft
         "--systemd-cgroup");
   TRY(replace_parts(settings.given, workload.pod));
   TRY(check_given(settings.given, workload));
+  if (settings.has_metadata) TRY(check_metadata(workload));
   TRY(admit(workload, settings.given));
   TRY_ASSIGN(NetworkPlan network, plan_network(workload.pod, settings.network));
   for (const std::string& warning : network.warnings)

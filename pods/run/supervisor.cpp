@@ -12,6 +12,7 @@ namespace ocirun::pods {
 namespace {
 
 constexpr std::size_t kAtOnce = 8;  // commands of the runtime
+constexpr std::string_view kMetadata = "the metadata service";
 
 }  // namespace
 
@@ -142,6 +143,7 @@ void Supervisor::step(Clock::time_point limit) {
     run.health().add_wanted(watched);
     until = std::min(until, run.next());
   }
+  if (services_.metadata) until = std::min(until, services_.metadata->next());
   int wait = -1;
   if (until != Clock::time_point::max())
     wait = static_cast<int>(std::clamp<std::int64_t>(
@@ -152,6 +154,7 @@ void Supervisor::step(Clock::time_point limit) {
   reap();
   const Clock::time_point now = Clock::now();
   for (ContainerRun& run : runs_) run.tick(now);
+  if (services_.metadata && now >= services_.metadata->next()) restart_metadata(now);
   save();
 }
 
@@ -170,6 +173,11 @@ void Supervisor::reap() {
     if (::waitpid(child.si_pid, &status, __WALL) != child.si_pid) return;
     if (child.si_pid == record_.forwarder.pid) lose("the pod's network is cut off: pasta", status);
     if (child.si_pid == record_.holder.pid) lose("the holder of the pod's namespaces", status);
+    if (services_.metadata && child.si_pid == record_.metadata.pid) {
+      lose(kMetadata, status);
+      record_.metadata = {};
+      services_.metadata->ended(now);
+    }
     for (ContainerRun& run : runs_)
       if (run.pid() == child.si_pid) run.ended(status, now, stop_requests_ == 0 && !is_stopping_);
   }
@@ -179,6 +187,20 @@ void Supervisor::reap() {
 void Supervisor::lose(std::string_view what, int status) {
   record_.reason = fmt::format("{} {}", what, linux::describe_end(status));
   services_.events.add("degraded", "", record_.reason);
+}
+
+/// Without the service its clients wait, so that it is worth no end of the pod.
+void Supervisor::restart_metadata(Clock::time_point now) {
+  const auto started = services_.metadata->start_again(now);
+  if (!started) {
+    record_.reason =
+        fmt::format("{} cannot be started again: {}", kMetadata, started.error().message());
+    services_.events.add("degraded", "", record_.reason);
+    return;
+  }
+  record_.metadata = *started;
+  if (record_.reason.starts_with(kMetadata)) record_.reason.clear();
+  services_.events.add("recovered", "", fmt::format("{} was started again", kMetadata));
 }
 
 void Supervisor::begin_stop() {

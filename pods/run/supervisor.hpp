@@ -38,6 +38,7 @@ class Supervisor {
   void step(Clock::time_point limit);
   void reap();
   void lose(std::string_view what, int status);
+  void restart_metadata(Clock::time_point now);
   void begin_stop();
   void stop_all();
   bool all_done() const;

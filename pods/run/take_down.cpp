@@ -31,6 +31,7 @@ Result<void> take_down(const PodRecord& record) {
   const Runtime runtime(record.runtime);
   for (const ContainerRecord& container : record.containers)
     if (container.is_claimed) keep_error(runtime.remove(container.id));
+  keep_error(end_process(record, record.metadata));
   keep_error(end_process(record, record.forwarder));
   keep_error(end_process(record, record.holder));
   if (!record.cgroup.empty()) keep_error(remove_pod_cgroup(record.cgroup));
@@ -38,7 +39,7 @@ Result<void> take_down(const PodRecord& record) {
 }
 
 Result<void> record_end(const PodDirectory& directory, PodRecord record) {
-  record.supervisor = record.holder = record.forwarder = {};
+  record.supervisor = record.holder = record.forwarder = record.metadata = {};
   for (ContainerRecord& container : record.containers) {
     container.pid = 0;
     container.ready = false;

@@ -75,6 +75,7 @@ constexpr auto kPod = bundle::exact_fields<PodRecord>(
     required("supervisor", &PodRecord::supervisor, kProcess),
     required("holder", &PodRecord::holder, kProcess),
     required("forwarder", &PodRecord::forwarder, kProcess),
+    required("metadata", &PodRecord::metadata, kProcess),
     required("cgroup", &PodRecord::cgroup, bundle::text),
     required("logDirectory", &PodRecord::log_directory, bundle::text),
     required("images", &PodRecord::images, bundle::texts),
@@ -120,6 +121,7 @@ std::string record_text(const PodRecord& record) {
   write_process(out, "supervisor", record.supervisor);
   write_process(out, "holder", record.holder);
   write_process(out, "forwarder", record.forwarder);
+  write_process(out, "metadata", record.metadata);
   out.member("cgroup", record.cgroup).member("logDirectory", record.log_directory);
   out.member("images", record.images).key("containers").begin_array();
   for (const ContainerRecord& container : record.containers) write_container(out, container);

@@ -44,7 +44,7 @@ struct PodRecord {
   std::string reason;                // why it failed
   std::vector<std::string> runtime;  // the path of the runtime and its global options
   std::string boot_id;               // the processes below belong to this boot of the machine
-  linux::ProcessIdentity supervisor, holder, forwarder;  // pid 0: none
+  linux::ProcessIdentity supervisor, holder, forwarder, metadata;  // pid 0: none
   std::string cgroup;                       // "/ocirun/POD"; "": the pod has none of its own
   std::string log_directory;                // absolute
   std::vector<std::string> images;          // digests of the images that the containers use

@@ -115,6 +115,7 @@ constexpr std::array kPodOptions{
     Option{"no-prefix", 0, "", "print lines without the container's name"},
     Option{"keep", 0, "", "keep the pod's record"},
     Option{"net", 0, "NETWORK", "pod, host, none or a path"},
+    Option{"metadata", 0, "", "a metadata service for App Containers"},
     Option{"grace", 0, "SECONDS", "until SIGKILL"},
     Option{"log-dir", 0, "DIR", "where logs are written", Completes::kDirectory},
     Option{"runtime", 0, "PATH", "another OCI runtime", Completes::kFile},

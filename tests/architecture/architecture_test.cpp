@@ -74,7 +74,8 @@ const std::map<std::string, std::string> kLibraryHome{
     {"libmnl/", "linux"},    {"sys/capability.h", "linux"},
     {"systemd/", "cgroups"}, {"yaml-cpp/", "pods"},
     {"archive.h", "pods"},   {"archive_entry.h", "pods"},
-    {"openssl/", "pods"},    {"curl/", "pods"}};
+    {"openssl/", "pods"},    {"curl/", "pods"},
+    {"microhttpd.h", "pods"}};
 
 /// Headers that no source may include: they cost start-up time or memory, or bring threads.
 const std::set<std::string> kForbiddenHeaders{"iostream", "fstream", "filesystem", "regex",
@@ -108,6 +109,7 @@ const Reasons kRawPathCalls{
     {"runtime/init/executable.cpp", "inside the container's root, with the process's own ids"},
     {"runtime/init/process.cpp", "chdir inside the container's root, checked afterwards"},
     {"pods/probes/main.cpp", "connect(2) to a port"},
+    {"pods/run/metadata_service.cpp", "bind(2) to a port"},
     {"runtime/cli/create_run.cpp", "realpath of the operator's bundle"},
 };
 

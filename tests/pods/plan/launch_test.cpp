@@ -65,6 +65,16 @@ BOOST_AUTO_TEST_CASE(the_properties_of_a_connection_become_variables) {  // RX-1
   BOOST_TEST(variable("CONNECTION_DB_HOST") == "(not set)");
 }
 
+BOOST_AUTO_TEST_CASE(
+    the_address_of_the_metadata_service_is_stronger_than_other_variables) {  // AC-22
+  image.config.env = {"AC_METADATA_URL=image"};
+  BOOST_TEST(variable("AC_METADATA_URL") == "image");
+  container.env = {{.name = "AC_METADATA_URL", .value = std::string("document"), .place = nullptr}};
+  BOOST_TEST(variable("AC_METADATA_URL") == "document");
+  pod.metadata_url = "http://127.0.0.1:1/token";
+  BOOST_TEST(variable("AC_METADATA_URL") == "http://127.0.0.1:1/token");
+}
+
 BOOST_AUTO_TEST_CASE(the_document_replaces_entrypoint_and_cmd) {  // OAM-13, RX-4, AC-7
   BOOST_TEST((args() == Words{"/entry", "-e", "cmd"}));
   container.args = Words{"a"};
