@@ -89,6 +89,7 @@ Result<BundlePlan> plan_bundle(const Workload& workload, const Container& contai
   plan.resources = container.resources;
   plan.requests = given.requests;
   plan.security = container.security;
+  plan.seccomp = given.seccomp;
   return plan;
 }
 
