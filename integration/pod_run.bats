@@ -172,24 +172,6 @@ END
   has "Read-only file system" "$(<output)"
 }
 
-@test "a limit that cannot be kept is refused: the size of a directory on disk" {
-  cat >app.yaml <<'END'
-apiVersion: serving.knative.dev/v1
-kind: Service
-metadata: {name: hello}
-spec:
-  template:
-    spec:
-      containers: [{image: base, command: [/bin/true], volumeMounts: [{name: tmp, mountPath: /t}]}]
-      volumes: [{name: tmp, emptyDir: {sizeLimit: 10Mi}}]
-END
-  run run_pod
-  equal 1 "$status"
-  has 'app.yaml:8:' "$(<output)"
-  has 'volume "tmp": a directory on disk cannot be limited to 10 MiB: "medium: Memory" can' "$(<output)"
-  equal "" "$(pod_names)"
-}
-
 @test "RX-16 the properties of a connection become variables" {
   cat >app.yaml <<'END'
 name: shop

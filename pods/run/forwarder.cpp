@@ -6,11 +6,10 @@
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
-#include "linux/base/text.hpp"
 #include "linux/files/procfs.hpp"
+#include "pods/prepare/program.hpp"
 #include "pods/run/namespace_path.hpp"
 #include "pods/run/pid_file.hpp"
-#include "pods/run/program.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -55,17 +54,6 @@ Result<std::vector<Forward>> forwards_of(const Pod& pod) {
       forwards.push_back(std::move(forward));
     }
   return forwards;
-}
-
-std::string find_pasta() {
-  const char* path = std::getenv("PATH");
-  const std::string_view places = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
-  for (const std::string_view place : linux::words(places, ':')) {
-    if (!place.starts_with('/')) continue;
-    std::string candidate = fmt::format("{}/pasta", place);
-    if (sys::open(candidate.c_str(), O_PATH)) return candidate;
-  }
-  return "";
 }
 
 Result<linux::ProcessIdentity> start_forwarder(const std::string& pasta,

@@ -20,9 +20,6 @@ struct Forward {
 /// each port of a container at the same number. Errors: two containers have the same port.
 Result<std::vector<Forward>> forwards_of(const Pod& pod);
 
-/// The path of pasta; "" if it is not installed.
-std::string find_pasta();
-
 /// Starts pasta, which connects the network namespace of the process `holder` with the host's
 /// network: the pod reaches what the host reaches, and the host's ports lead to the pod's. `pin` is
 /// the path of an empty file on which the namespace is mounted. Returns pasta's process. Errors: a

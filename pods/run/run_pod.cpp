@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <map>
+#include <optional>
 
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
@@ -70,13 +71,14 @@ class Launching {
     TRY_ASSIGN(EventLog events, EventLog::open(directory_.fd(), record_.name));
     TRY_ASSIGN(host_mounts_, sys::open(namespace_path(0, "mnt").c_str(), O_RDONLY));
     TRY(enter_own_mount_namespace());
+    TRY(open_here());
     TRY(signals_.check());
     TRY(start_surroundings());
     TRY(signals_.check());
     TRY_ASSIGN(const Volumes volumes,
                prepare_volumes(workload_, settings_.given,
-                               {.fd = directory_.fd(), .path = directory_.path().string()},
-                               MemoryVolumes::kMounted, settings_.data.string() + "/locks"));
+                               {.fd = here_, .path = directory_.path().string()}, Reach::kMounted,
+                               settings_.data.string() + "/locks"));
     TRY(prepare_containers(volumes));
     TRY_ASSIGN(UniqueFd network, open_network());
     PodServices services{.runtime = runtime_,
@@ -116,11 +118,24 @@ class Launching {
     return sys::open(path.c_str(), O_RDONLY);
   }
 
+  /// Opens the pod's directory and the store of images in the pod's mount namespace: the kernel
+  /// mounts nothing on, and no overlay of, what was opened in another one. `directory_` stays
+  /// without the pod's mounts, so that who removes it never comes to the files of a volume.
+  Result<void> open_here() {
+    TRY_ASSIGN(here_, sys::open(directory_.path().c_str(), O_RDONLY | O_DIRECTORY));
+    TRY_ASSIGN(const bool is_same, sys::is_same_file(here_, directory_.fd()));
+    if (!is_same)
+      return refuse("{} is not the pod's directory any more", directory_.path().string());
+    TRY_ASSIGN(store_here_, Store::open(HostPath(settings_.data.string() + "/images")));
+    return {};
+  }
+
   Result<void> begin_record() {
     const Pod& pod = workload_.pod;
     record_.name = settings_.name;
     record_.kind = name_of(pod.kind);
     record_.runtime = settings_.runtime;
+    record_.grace = settings_.grace;
     TRY_ASSIGN(record_.boot_id, linux::read_boot_id());
     TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(::getpid()));
     record_.supervisor = {.pid = ::getpid(), .start_time = stat.start_time};
@@ -181,13 +196,13 @@ class Launching {
         .hostname = {},
         .root = RootKind::kOverlay,
         .cgroups_path = [&](const std::string& container) { return cgroups_path_of(container); }};
-    TRY(sys::mkdirat(directory_.fd(), kContainers, 0711));
+    TRY(sys::mkdirat(here_, kContainers, 0711));
     TRY_ASSIGN(const UniqueFd below,
-               sys::openat(directory_.fd(), kContainers, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+               sys::openat(here_, kContainers, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     const Site site{.fd = below, .path = directory_.path(kContainers)};
     for (const Container* container : all_containers(workload_.pod)) {
       TRY_ASSIGN(ReadyContainer ready,
-                 prepare_container(workload_, *container, settings_.given, images_.store,
+                 prepare_container(workload_, *container, settings_.given, *store_here_,
                                    images_.of.at(container), volumes, site, surroundings, files));
       for (const std::string& warning : ready.warnings)
         if (listener_.warn) listener_.warn(warning);
@@ -216,7 +231,9 @@ class Launching {
   const Listener& listener_;
   Runtime runtime_;
   PodRecord record_;
-  UniqueFd host_mounts_;  // the mount namespace of the caller
+  UniqueFd host_mounts_;             // the mount namespace of the caller
+  UniqueFd here_;                    // the pod's directory, in the pod's mount namespace
+  std::optional<Store> store_here_;  // likewise
   std::vector<ReadyContainer> ready_;
 };
 

@@ -3,10 +3,15 @@
 #include <chrono>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "linux/process/clone.hpp"
 
 namespace ocirun::pods {
+
+/// The path of a program of this machine: in PATH, or where programs for root are; "" if it is not
+/// installed.
+std::string find_program(std::string_view name);
 
 /// The standard streams of a program; -1: /dev/null.
 struct Streams {

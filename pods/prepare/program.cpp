@@ -1,4 +1,4 @@
-#include "pods/run/program.hpp"
+#include "pods/prepare/program.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -10,12 +10,14 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <string_view>
 #include <vector>
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/pipe.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
 #include "linux/mounts/devices.hpp"
 #include "linux/process/exec.hpp"
 
@@ -71,6 +73,19 @@ std::string read_text(Fd stream, std::chrono::steady_clock::time_point deadline)
 }
 
 }  // namespace
+
+std::string find_program(std::string_view name) {
+  constexpr std::string_view kForRoot = "/usr/local/sbin:/usr/sbin:/sbin";
+  const char* path = std::getenv("PATH");
+  const std::string places =
+      fmt::format("{}:{}", path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path, kForRoot);
+  for (const std::string_view place : linux::words(places, ':')) {
+    if (!place.starts_with('/')) continue;
+    std::string candidate = fmt::format("{}/{}", place, name);
+    if (linux::sys::open(candidate.c_str(), O_PATH)) return candidate;
+  }
+  return "";
+}
 
 Result<linux::Child> start_program(std::span<const std::string> arguments, const Streams& streams) {
   TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
