@@ -81,6 +81,17 @@ second" "$(sort output)"
   has killing "$(pod events "$POD" | jq -r .event)"
 }
 
+@test "stop --grace is the time that the program gets" {
+  container app 'trap "" TERM; echo up; while :; do sleep 0.1; done'
+  run_pod --detach --grace 3600
+  wait_for has_lines app 1
+  pod stop --grace 0 "$POD"
+  equal "137 was killed by signal 9 (SIGKILL)" "$(says '.containers[0] | "\(.exitCode) \(.reason)"')"
+  run pod stop --grace never "$POD"
+  equal 1 "$status"
+  contains "--grace never: must be whole seconds"
+}
+
 @test "OAM-18 a container that ends is started again with a fresh root filesystem; its restarts are counted" {
   container app 'ls /mark 2>/dev/null; touch /mark; echo run; exit 1'
   run_pod --detach

@@ -18,6 +18,7 @@
 #include "linux/base/pipe.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
+#include "linux/files/procfs.hpp"
 #include "linux/mounts/devices.hpp"
 #include "linux/process/exec.hpp"
 
@@ -29,8 +30,6 @@ constexpr std::size_t kMostError = 65536;  // bytes of stderr that an error show
 
 /// The part of the new process. Never returns.
 [[noreturn]] void become(std::span<const std::string> arguments, const Streams& streams) {
-  // A runtime that goes on after its caller was killed would make a container that nobody removes.
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::setsid();
   const auto nothing = linux::open_verified_null();
   const auto use = [&](Fd given, int number) {
@@ -89,8 +88,35 @@ std::string find_program(std::string_view name) {
 
 Result<linux::Child> start_program(std::span<const std::string> arguments, const Streams& streams) {
   TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
-  if (child.pid == 0) become(arguments, streams);
+  if (child.pid == 0) {
+    // A runtime that goes on after its caller was killed would make a container that nobody
+    // removes.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    become(arguments, streams);
+  }
   return child;
+}
+
+Result<linux::Child> start_recorded_program(
+    std::span<const std::string> arguments, const Streams& streams,
+    const std::function<Result<void>(const linux::ProcessIdentity&)>& record) {
+  TRY_ASSIGN(linux::Pipe go, linux::make_pipe());
+  TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
+  if (child.pid == 0) {
+    go.writer.reset();
+    const auto word = linux::sys::read_all(go.reader, 1);
+    if (!word || word->empty()) ::_exit(kCannotExecute);  // the caller was killed, or gave up
+    become(arguments, streams);
+  }
+  go.reader.reset();
+  const auto recorded = [&]() -> Result<void> {
+    TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(child.pid));
+    TRY(record({.pid = child.pid, .start_time = stat.start_time}));
+    return linux::sys::write_once(go.writer, "1");
+  }();
+  if (recorded) return child;
+  linux::kill_child(child);
+  return std::unexpected(recorded.error());
 }
 
 Result<int> end_of(linux::Child& child) {

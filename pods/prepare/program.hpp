@@ -1,11 +1,13 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "linux/process/clone.hpp"
+#include "linux/process/pidfd.hpp"
 
 namespace ocirun::pods {
 
@@ -22,6 +24,13 @@ struct Streams {
 /// caller's terminal reach only the caller. `arguments`: the path of the program first. Errors:
 /// fork fails; a program that cannot be executed ends with status 127 and a line on its stderr.
 Result<linux::Child> start_program(std::span<const std::string> arguments, const Streams& streams);
+
+/// Starts a program that outlives its caller: `record` is called with its identity before it is
+/// executed, so that it can be found whenever the caller is killed. Errors: those of
+/// start_program(); the error of `record`, and then the program has not been executed.
+Result<linux::Child> start_recorded_program(
+    std::span<const std::string> arguments, const Streams& streams,
+    const std::function<Result<void>(const linux::ProcessIdentity&)>& record);
 
 /// How long a program of run_program() or end_of() may take.
 inline constexpr std::chrono::seconds kProgramPatience{60};

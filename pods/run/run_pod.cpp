@@ -169,9 +169,11 @@ class Launching {
                                               return write_record(directory_.fd(), record_);
                                             }));
     if (network_.pasta.empty()) return {};
-    TRY_ASSIGN(record_.forwarder, start_forwarder(network_.pasta, network_.forwards, record_.holder,
-                                                  directory_.path("net")));
-    return write_record(directory_.fd(), record_);
+    return start_forwarder(network_.pasta, network_.forwards, record_.holder,
+                           directory_.path("net"), [&](const linux::ProcessIdentity& forwarder) {
+                             record_.forwarder = forwarder;
+                             return write_record(directory_.fd(), record_);
+                           });
   }
 
   Sharing sharing() const {

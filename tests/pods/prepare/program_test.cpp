@@ -3,8 +3,10 @@
 #include <sys/wait.h>
 
 #include <boost/test/unit_test.hpp>
+#include <csignal>
 #include <cstdlib>
 
+#include "linux/files/procfs.hpp"
 #include "tests/must.hpp"
 #include "tests/scratch.hpp"
 
@@ -62,7 +64,8 @@ BOOST_AUTO_TEST_CASE(a_program_does_not_inherit_descriptors_or_blocked_signals) 
   const UniqueFd open = scratch.open();
   const std::string inherited = scratch / "inherited";
   const Words words{scratch.script(
-      "program", "ls /proc/$$/fd >" + inherited + "; grep SigBlk /proc/$$/status >>" + inherited)};
+      "program",
+      "ls /proc/$$/fd >" + inherited + "; grep SigBlk /proc/self/status >>" + inherited)};
   sigset_t blocked, before;
   ::sigemptyset(&blocked);
   ::sigaddset(&blocked, SIGTERM);
@@ -73,6 +76,55 @@ BOOST_AUTO_TEST_CASE(a_program_does_not_inherit_descriptors_or_blocked_signals) 
   const std::string text = slurp(inherited);
   BOOST_TEST(!text.contains("\n" + std::to_string(open.get()) + "\n"));
   BOOST_TEST(text.contains("SigBlk:\t0000000000000000"));
+}
+
+BOOST_AUTO_TEST_CASE(a_program_that_outlives_its_caller_is_recorded_before_it_runs) {
+  const Words words{scratch.script("program", "echo ran >" + scratch / "ran")};
+  linux::ProcessIdentity recorded;
+  linux::Child child = must(start_recorded_program(
+      words, {.out = Fd{-1}, .err = Fd{-1}}, [&](const linux::ProcessIdentity& process) {
+        recorded = process;
+        return std::filesystem::exists(scratch / "ran") ? refuse("too early") : Result<void>();
+      }));
+  BOOST_TEST(recorded.pid == child.pid);
+  BOOST_TEST(must(linux::read_process_stat(child.pid)).start_time == recorded.start_time);
+  BOOST_TEST(must(end_of(child)) == 0);
+  BOOST_TEST(slurp(scratch / "ran") == "ran\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_program_that_cannot_be_recorded_does_not_run) {
+  const Words words{scratch.script("program", "echo ran >" + scratch / "ran")};
+  const auto started = start_recorded_program(
+      words, {.out = Fd{-1}, .err = Fd{-1}},
+      [](const linux::ProcessIdentity&) -> Result<void> { return refuse("a full disk"); });
+  BOOST_TEST(must_fail(started) == "a full disk");
+  BOOST_TEST(children_of_this_process() == "");
+  BOOST_TEST(!std::filesystem::exists(scratch / "ran"));
+}
+
+// The caller is killed between its record and the start.
+BOOST_AUTO_TEST_CASE(a_program_whose_caller_is_killed_before_the_start_does_not_run) {
+  const Words words{scratch.script("program", "echo ran >" + scratch / "ran")};
+  const pid_t caller = ::fork();
+  if (caller == 0) {
+    static_cast<void>(
+        start_recorded_program(words, {.out = Fd{-1}, .err = Fd{-1}},
+                               [&](const linux::ProcessIdentity& process) -> Result<void> {
+                                 scratch.file("pid", std::to_string(process.pid));
+                                 ::raise(SIGKILL);
+                                 return {};
+                               }));
+    ::_exit(1);
+  }
+  int status = 0;
+  BOOST_REQUIRE(::waitpid(caller, &status, 0) == caller);
+  BOOST_TEST((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
+  const std::string left = "/proc/" + slurp(scratch / "pid") + "/stat";
+  BOOST_TEST(comes_true([&] {
+    const std::string stat = slurp(left);
+    return stat.empty() || stat.contains(") Z ");
+  }));
+  BOOST_TEST(!std::filesystem::exists(scratch / "ran"));
 }
 
 BOOST_AUTO_TEST_CASE(a_program_is_found_in_path_and_where_programs_for_root_are) {
