@@ -2,53 +2,7 @@
 # shellcheck disable=SC2016 # texts for the shells of containers
 
 load lib/common
-source "$LIB/image.bash"
-
-setup() {
-  common_setup
-  rm -rf "$BUNDLE/rootfs/dev" "$BUNDLE/rootfs/proc"
-  make_image images base '{"Entrypoint":["/bin/sh","-c"],"Cmd":["echo from the image"],"Env":["FROM=image"]}' "$BUNDLE/rootfs"
-  POD=$ID
-}
-
-teardown() {
-  [[ ! -d data/pods ]] || pod_names | while read -r name; do pod delete --force "$name" || true; done
-  common_teardown
-}
-
-# pod COMMAND…: `ocirun pod` with the test's directories.
-pod() { ocirun pod "$1" --data "$TMP/data" "${@:2}"; }
-pod_names() { ls data/pods; }
-# run_pod [OPTION…]: runs app.yaml with the test's images and no network. A supervisor that stays must not keep bats' pipes.
-run_pod() {
-  ocirun pod run --data "$TMP/data" --images images --net none --grace 1 --name "$POD" "$@" app.yaml \
-    </dev/null >"$TMP/output" 2>&1 3>&- 4>&-
-}
-
-# has WORDS TEXT, like REGEX TEXT: the text contains the words, or matches.
-has() { [[ $2 == *"$1"* ]] || { printf 'expected: %s\nin:       %s\n' "$1" "$2" && return 1; }; }
-like() { [[ $2 =~ $1 ]] || { printf 'expected to match: %s\nfound: %s\n' "$1" "$2" && return 1; }; }
-
-# container NAME SCRIPT [YAML-LINE…]: adds a container that runs a script to app.yaml.
-container() {
-  [[ -e app.yaml ]] || printf '%s\n' 'apiVersion: core.oam.dev/v1alpha2' 'kind: ContainerizedWorkload' 'metadata: {name: shop}' \
-    spec: '  containers:' >app.yaml
-  {
-    echo "  - name: $1"
-    echo "    image: base"
-    echo "    resources: {cpu: {required: 0.1}, memory: {required: 8M}}"
-    echo "    cmd: [/bin/sh, -c]"
-    echo "    args: [$(jq -Rs . <<<"$2")]"
-    printf '    %s\n' "${@:3}"
-  } >>app.yaml
-}
-
-# says JQ-FILTER: what `pod status` says of the test's pod.
-says() { pod status --format json "$POD" | jq -r "$1"; }
-is_there() { pod status "$POD" >/dev/null 2>&1; }
-# reaches FILTER VALUE: waits until `says FILTER` is the value.
-is_now() { [[ $(says "$1") == "$2" ]]; }
-reaches() { wait_for is_now "$@"; }
+source "$LIB/pod.bash"
 
 @test "a pod of two containers in the foreground: lines with prefix, status of the first that failed, nothing left" {
   container one 'echo first; exit 0'
@@ -99,7 +53,6 @@ second" "$(sort output)"
   [[ $(pod logs -c one "$POD" | tail -1) != "$(pod logs -c two "$POD" | tail -1)" ]]
   pod delete --force "$POD"
 }
-has_lines() { [[ $(pod logs -c "$1" "$POD" | wc -l) -ge $2 ]]; }
 
 @test "--detach prints the name; status, logs, exec, stop and delete" {
   container app 'trap "echo bye; exit 0" TERM; echo hello; while :; do sleep 0.1; done'
@@ -137,6 +90,17 @@ has_lines() { [[ $(pod logs -c "$1" "$POD" | wc -l) -ge $2 ]]; }
   pod stop "$POD"
   equal "137 was killed by signal 9 (SIGKILL)" "$(says '.containers[0] | "\(.exitCode) \(.reason)"')"
   has killing "$(pod events "$POD" | jq -r .event)"
+}
+
+@test "stop --grace is the time that the program gets" {
+  container app 'trap "" TERM; echo up; while :; do sleep 0.1; done'
+  run_pod --detach --grace 3600
+  wait_for has_lines app 1
+  pod stop --grace 0 "$POD"
+  equal "137 was killed by signal 9 (SIGKILL)" "$(says '.containers[0] | "\(.exitCode) \(.reason)"')"
+  run pod stop --grace never "$POD"
+  equal 1 "$status"
+  contains "--grace never: must be whole seconds"
 }
 
 @test "OAM-18 a container that ends is started again with a fresh root filesystem; its restarts are counted" {
@@ -228,24 +192,6 @@ END
   sed -i 's/sleep 1000/true/' app.yaml
   run run_pod --restart never --volume "v=$TMP/shared:ro"
   has "Read-only file system" "$(<output)"
-}
-
-@test "a limit that cannot be kept is refused: the size of a directory on disk" {
-  cat >app.yaml <<'END'
-apiVersion: serving.knative.dev/v1
-kind: Service
-metadata: {name: hello}
-spec:
-  template:
-    spec:
-      containers: [{image: base, command: [/bin/true], volumeMounts: [{name: tmp, mountPath: /t}]}]
-      volumes: [{name: tmp, emptyDir: {sizeLimit: 10Mi}}]
-END
-  run run_pod
-  equal 1 "$status"
-  has 'app.yaml:8:' "$(<output)"
-  has 'volume "tmp": a directory on disk cannot be limited to 10 MiB: "medium: Memory" can' "$(<output)"
-  equal "" "$(pod_names)"
 }
 
 @test "RX-16 the properties of a connection become variables" {

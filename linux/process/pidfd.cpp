@@ -97,15 +97,34 @@ bool ProcessEnd::comes_within(std::chrono::milliseconds limit) const {
   return true;
 }
 
-Result<void> send_signal(const ProcessIdentity& process, int signal) {
+namespace {
+
+/// `by_pid` sends the signal on a kernel without pidfds.
+Result<void> send(const ProcessIdentity& process, int signal, siginfo_t* info,
+                  const std::function<bool()>& by_pid) {
   const auto pidfd = open_pidfd(process);
-  if (pidfd) {
-    if (::syscall(SYS_pidfd_send_signal, pidfd->get(), signal, nullptr, 0) == 0) return {};
-    return fail(errno, "send signal {} to process {}", signal, process.pid);
-  }
-  if (pidfd.error().number() != ENOSYS) return std::unexpected(pidfd.error());
-  if (::kill(process.pid, signal) == 0) return {};
+  if (!pidfd && pidfd.error().number() != ENOSYS) return std::unexpected(pidfd.error());
+  const bool sent =
+      pidfd ? ::syscall(SYS_pidfd_send_signal, pidfd->get(), signal, info, 0) == 0 : by_pid();
+  if (sent) return {};
   return fail(errno, "send signal {} to process {}", signal, process.pid);
+}
+
+}  // namespace
+
+Result<void> send_signal(const ProcessIdentity& process, int signal) {
+  return send(process, signal, nullptr, [&] { return ::kill(process.pid, signal) == 0; });
+}
+
+Result<void> queue_signal(const ProcessIdentity& process, int signal, int number) {
+  siginfo_t info{};
+  info.si_signo = signal;
+  info.si_code = SI_QUEUE;
+  info.si_pid = ::getpid();
+  info.si_uid = ::getuid();
+  info.si_value.sival_int = number;
+  return send(process, signal, &info,
+              [&] { return ::sigqueue(process.pid, signal, info.si_value) == 0; });
 }
 
 Result<void> signal_listed(std::span<const int> pids, int signal,

@@ -19,6 +19,7 @@ namespace ocirun::linux {
 struct ProcessIdentity {
   int pid = 0;
   unsigned long long start_time = 0;
+  friend bool operator==(const ProcessIdentity&, const ProcessIdentity&) = default;
 };
 
 /// Whether the process still runs: the pid exists, has that start time, and at least one thread is
@@ -69,6 +70,8 @@ class ProcessEnd {
 /// Signals exactly this process: opens a pidfd, compares the start time, then pidfd_send_signal. On
 /// a kernel without pidfds: kill(2) after comparing. Errors: ESRCH, EPERM, EINVAL.
 Result<void> send_signal(const ProcessIdentity& process, int signal);
+/// The same with a number that the receiver finds beside the signal, as sigqueue(3) sends it.
+Result<void> queue_signal(const ProcessIdentity& process, int signal, int number);
 
 /// A copy of descriptor `number` of the process behind `pidfd` (pidfd_getfd(2), Linux 5.6).
 Result<UniqueFd> copy_descriptor(Fd pidfd, int number);

@@ -12,7 +12,7 @@ namespace ocirun::pods::cli {
 namespace {
 
 constexpr std::array kStopOptions{
-    Option{"grace", "SECONDS", "wait at most so long for the pod's end (default 60)"},
+    Option{"grace", "SECONDS", "between the signal to stop and SIGKILL (default: that of `run`)"},
     kDataOption,
 };
 constexpr std::array kDeleteOptions{
@@ -25,19 +25,17 @@ constexpr std::array kExecOptions{
     kDataOption,
 };
 
-constexpr std::chrono::seconds kPatience{60};
-
 Result<PodsDirectory> pods_of(const Arguments& arguments) {
   return PodsDirectory::open(data_of(arguments));
 }
 
 Result<int> stop(const Arguments& arguments, const Caller&) {
-  std::chrono::seconds patience = kPatience;
-  if (const auto grace = arguments.value("grace")) {
-    TRY_ASSIGN(patience, read_seconds("grace", *grace));
+  std::optional<std::chrono::seconds> grace;
+  if (const auto seconds = arguments.value("grace")) {
+    TRY_ASSIGN(grace, read_seconds("grace", *seconds));
   }
   TRY_ASSIGN(const PodsDirectory pods, pods_of(arguments));
-  for (const std::string& name : arguments.operands()) TRY(stop_pod(pods, name, patience));
+  for (const std::string& name : arguments.operands()) TRY(stop_pod(pods, name, grace));
   return 0;
 }
 

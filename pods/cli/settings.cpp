@@ -1,8 +1,11 @@
 #include "pods/cli/settings.hpp"
 
+#include <fcntl.h>
+
 #include <array>
 
 #include "linux/base/printable.hpp"
+#include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "pods/state/pod_directory.hpp"
 
@@ -23,6 +26,8 @@ constexpr std::array kGivenOptions{
     Option{"user", "USER[:GROUP]", "run all programs as USER"},
     Option{"forbid-root", "", "refuse to run a program as root"},
     Option{"read-only", "", "make all root filesystems read-only"},
+    Option{"seccomp", "default|unconfined|FILE",
+           "the filter for the system calls of containers whose document has none"},
     Option{"port", "NUMBER", "the port of a Knative container (default: the document's, or 8080)"},
     Option{"restart", "RULE", "always, on-failure or never (default: the document's rule)"},
 };
@@ -67,6 +72,18 @@ Result<std::map<std::string, std::string>> read_parameters(const Arguments& argu
   return parameters;
 }
 
+/// --seccomp default|unconfined|FILE
+Result<SeccompChoice> read_seccomp(const std::string& text) {
+  if (text == "default") return SeccompChoice{};
+  if (text == "unconfined") return SeccompChoice{SeccompChoice::Kind::kUnconfined, ""};
+  auto profile = [&]() -> Result<SeccompChoice> {
+    TRY_ASSIGN(const UniqueFd file, linux::sys::open(text.c_str(), O_RDONLY | O_NOCTTY));
+    TRY_ASSIGN(std::string content, linux::sys::read_all(file, bundle::Document::kMaxSize));
+    return read_seccomp_profile(std::move(content));
+  }();
+  return within(std::move(profile), "--seccomp " + text);
+}
+
 VolumeBinding read_volume(std::string text) {
   constexpr std::string_view kReadOnly = ":ro";
   const bool read_only = text.ends_with(kReadOnly);
@@ -105,6 +122,9 @@ Result<Given> read_given(const Arguments& arguments) {
   given.user = arguments.value("user").value_or("");
   given.forbid_root = arguments.has("forbid-root");
   given.read_only_root = arguments.has("read-only");
+  if (const auto text = arguments.value("seccomp")) {
+    TRY_ASSIGN(given.seccomp, read_seccomp(*text));
+  }
   if (const auto text = arguments.value("restart")) {
     TRY_ASSIGN(given.restart, read_restart(*text));
   }

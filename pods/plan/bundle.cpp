@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "bundle/json/writer.hpp"
-#include "pods/plan/security_json.hpp"
+#include "pods/plan/capabilities.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 using bundle::JsonWriter;
 using Words = std::vector<std::string>;
 
-Result<void> write_process(JsonWriter& out, const BundlePlan& plan) {
+void write_process(JsonWriter& out, const BundlePlan& plan, const Words& capabilities) {
   const Launch& launch = plan.launch;
   out.key("process").begin_object().member("terminal", false);
   out.key("user").begin_object();
@@ -27,7 +27,7 @@ Result<void> write_process(JsonWriter& out, const BundlePlan& plan) {
   }
   out.end_object();
   out.member("args", launch.args).member("env", launch.env).member("cwd", launch.cwd);
-  TRY(write_capabilities(out, plan.security));
+  write_capabilities(out, capabilities);
   if (plan.security.no_new_privileges)
     out.member("noNewPrivileges", *plan.security.no_new_privileges);
   if (plan.security.oom_score_adj) out.member("oomScoreAdj", *plan.security.oom_score_adj);
@@ -35,7 +35,6 @@ Result<void> write_process(JsonWriter& out, const BundlePlan& plan) {
     out.member("apparmorProfile", plan.security.apparmor_profile);
   if (!plan.security.selinux_label.empty()) out.member("selinuxLabel", plan.security.selinux_label);
   out.end_object();
-  return {};
 }
 
 void write_mount(JsonWriter& out, std::string_view destination, std::string_view type,
@@ -150,9 +149,10 @@ void write_hidden_paths(JsonWriter& out) {
 }  // namespace
 
 Result<std::string> config_text(const BundlePlan& plan) {
+  TRY_ASSIGN(const Words capabilities, kept_capabilities(plan.security));
   JsonWriter out(JsonWriter::Layout::kIndented);
   out.begin_object().member("ociVersion", "1.0.2");
-  TRY(write_process(out, plan));
+  write_process(out, plan, capabilities);
   out.key("root").begin_object().member("path", plan.root);
   out.member("readonly", plan.read_only_root).end_object();
   if (!plan.hostname.empty() && plan.shared.uts.empty()) out.member("hostname", plan.hostname);
@@ -162,7 +162,7 @@ Result<std::string> config_text(const BundlePlan& plan) {
   if (!plan.cgroups_path.empty()) out.member("cgroupsPath", plan.cgroups_path);
   write_namespaces(out, plan.shared);
   write_resources(out, plan);
-  TRY(write_seccomp(out, plan.security));
+  TRY(write_seccomp(out, plan.security, capabilities, plan.seccomp));
   write_hidden_paths(out);
   out.end_object().end_object();
   return std::move(out).take();

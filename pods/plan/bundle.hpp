@@ -6,6 +6,7 @@
 
 #include "pods/documents/pod.hpp"
 #include "pods/plan/launch.hpp"
+#include "pods/plan/seccomp.hpp"
 
 namespace ocirun::pods {
 
@@ -48,6 +49,7 @@ struct BundlePlan {
   Resources resources;
   Requests requests = Requests::kWeights;
   Security security;
+  SeccompChoice seccomp;
 };
 
 /// The text of config.json, for any runtime of specification 1.0.2 or later. Errors: a capability,

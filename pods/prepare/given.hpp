@@ -30,6 +30,7 @@ struct Given {
   std::string user;                              // --user, for all containers; "": the document's
   bool forbid_root = false;                      // --forbid-root
   bool read_only_root = false;                   // --read-only
+  SeccompChoice seccomp;                         // --seccomp
   std::optional<std::uint16_t> port;             // --port: on which a Knative container listens
   std::optional<Restart> restart;                // --restart
 };

@@ -59,6 +59,23 @@ Result<void> mount_memory(Fd target, const std::string& options) {
   });
 }
 
+Result<void> mount_disk(Fd device, Fd target) {
+  // Nothing was written to the tables of inodes, which read as zeros: the kernel need not fill
+  // them.
+  return among_descriptors([&] {
+    return sys::mount(name_of(device).c_str(), name_of(target).c_str(), "ext4",
+                      MS_NOSUID | MS_NODEV, "noinit_itable");
+  });
+}
+
+Result<void> bind_directory(Fd source, bool recursive, Fd target) {
+  const unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | static_cast<unsigned>(AT_EMPTY_PATH);
+  TRY_ASSIGN(
+      const UniqueFd mount,
+      sys::open_tree(source, "", recursive ? flags | static_cast<unsigned>(AT_RECURSIVE) : flags));
+  return sys::move_mount(mount, target);
+}
+
 Result<void> unmount_at(const std::string& path) {
   auto unmounted = sys::unmount(path.c_str(), sys::kDetach);
   if (!unmounted && (unmounted.error().number() == EINVAL || unmounted.error().number() == ENOENT))

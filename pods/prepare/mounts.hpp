@@ -21,6 +21,13 @@ Result<void> mount_overlay(std::span<const Fd> layers, Fd upper, Fd work, Fd tar
 /// Mounts a tmpfs on the directory `target`. `options`: "mode=0755,size=1024".
 Result<void> mount_memory(Fd target, const std::string& options);
 
+/// Mounts the ext4 filesystem of a block device on the directory `target`.
+Result<void> mount_disk(Fd device, Fd target);
+
+/// Shows the directory `source` at the directory `target`; `recursive`: with the mounts below
+/// `source`. Whoever renames a part of the path of `source` later does not change what is shown.
+Result<void> bind_directory(Fd source, bool recursive, Fd target);
+
 /// Detaches the topmost mount at the directory `path`. A path at which nothing is mounted is no
 /// error.
 Result<void> unmount_at(const std::string& path);

@@ -16,8 +16,7 @@ namespace sys = linux::sys;
 Result<void> write_bundles(const Workload& workload, const Given& given, const HostPath& data,
                            const std::string& name, const Site& site) {
   TRY_ASSIGN(const Store store, Store::open(HostPath(data.string() + "/images")));
-  TRY_ASSIGN(const Volumes volumes,
-             prepare_volumes(workload, given, site, MemoryVolumes::kOnDisk, ""));
+  TRY_ASSIGN(const Volumes volumes, prepare_volumes(workload, given, site, Reach::kByPath, ""));
   TRY_ASSIGN(const std::vector<BoundPath> files,
              write_network_files(name, Network::kOwn, site.fd, site.path));
   const Surroundings surroundings{

@@ -69,7 +69,7 @@ Result<BundlePlan> plan_bundle(const Workload& workload, const Container& contai
              merge_launch(workload.pod, container, image.config, given.bindings, tree));
   plan.root = "rootfs";
   plan.read_only_root = container.read_only_root;
-  TRY_ASSIGN(plan.bound, mounts_of(container, workload, given, volumes));
+  TRY_ASSIGN(plan.bound, mounts_of(container, workload, volumes));
   TRY_ASSIGN(const std::vector<BoundPath> files,
              write_config_files(container, given, directory, bundle));
   plan.bound.insert(plan.bound.end(), files.begin(), files.end());
@@ -89,6 +89,7 @@ Result<BundlePlan> plan_bundle(const Workload& workload, const Container& contai
   plan.resources = container.resources;
   plan.requests = given.requests;
   plan.security = container.security;
+  plan.seccomp = given.seccomp;
   return plan;
 }
 

@@ -11,6 +11,7 @@
 #include "linux/base/syscalls.hpp"
 #include "pods/images/directories.hpp"
 #include "pods/plan/admission.hpp"
+#include "pods/prepare/disk.hpp"
 #include "pods/prepare/mounts.hpp"
 
 namespace ocirun::pods {
@@ -30,6 +31,11 @@ const VolumeBinding* binding_of(const Volume& volume, const Given& given) {
 
 Result<UniqueFd> open_directory(const std::string& path) {
   return sys::open(path.c_str(), O_RDONLY | O_DIRECTORY);
+}
+
+/// Opens a directory of the pod's own, or what is mounted on it.
+Result<UniqueFd> open_made(Fd parent, const std::string& name) {
+  return sys::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 }
 
 /// Locks a file that stands for the directory: the directory itself could be locked by a container
@@ -58,84 +64,145 @@ Result<void> check_space(Fd directory, std::uint64_t least) {
                 bytes_text(free));
 }
 
-/// Makes the volume's directory, or mounts a tmpfs on it.
-Result<UniqueFd> make_empty(const Volume& volume, Fd volumes, const std::string& name,
-                            MemoryVolumes memory) {
+/// A directory of the pod's own for a volume.
+Result<UniqueFd> make_directory(Fd volumes, const std::string& name) {
   TRY(sys::mkdirat(volumes, name.c_str(), 0700));
-  TRY_ASSIGN(UniqueFd made,
-             sys::openat(volumes, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-  if (volume.in_memory && memory == MemoryVolumes::kMounted) {
-    std::string options =
-        fmt::format("mode={:o},uid={},gid={}", volume.mode, volume.uid.value(), volume.gid.value());
-    if (volume.most_bytes) options += fmt::format(",size={}", *volume.most_bytes);
-    TRY(mount_memory(made, options));
-    return made;
-  }
-  TRY(sys::fchown(made, volume.uid.value(), volume.gid.value()));
-  TRY(sys::fchmod(made, volume.mode));
-  return made;
+  return open_made(volumes, name);
 }
 
-Result<ReadyVolume> prepare(const Volume& volume, std::size_t index, const Given& given,
-                            const Site& volumes, MemoryVolumes memory,
-                            const std::string& locks_directory, std::vector<UniqueFd>& locks) {
-  ReadyVolume ready{.source = {}, .read_only = volume.read_only, .recursive = volume.recursive};
-  std::string path = volume.source;
-  if (const VolumeBinding* binding = binding_of(volume, given)) {
-    path = binding->directory.string();
-    ready.read_only = ready.read_only || binding->read_only;
-  } else if (volume.kind == Volume::Source::kEmpty) {
-    if (volume.most_bytes && !volume.in_memory)
-      return refuse(
-          "a directory on disk cannot be limited to {}: \"medium: Memory\" can, or --volume {}=DIR "
-          "names a filesystem of that size",
-          bytes_text(*volume.most_bytes), volume.name);
-    const std::string name = fmt::format("{}", index);
-    TRY_ASSIGN(const UniqueFd made, make_empty(volume, volumes.fd, name, memory));
-    if (volume.least_bytes) TRY(check_space(made, *volume.least_bytes));
-    ready.source = fmt::format("{}/{}", volumes.path, name);
-    return ready;
-  } else if (volume.kind == Volume::Source::kSecret) {
-    path = given.bindings.secrets.at(volume.source).string();
-    ready.read_only = true;
+/// Mounts an empty filesystem on the volume's directory if the volume wants one of its own. Returns
+/// the directory that containers see.
+Result<UniqueFd> mount_empty(const Volume& volume, const Site& volumes, const std::string& name,
+                             UniqueFd made) {
+  if (volume.in_memory) {
+    std::string options = "mode=0700";
+    if (volume.most_bytes) options += fmt::format(",size={}", *volume.most_bytes);
+    TRY(mount_memory(made, options));
+  } else if (volume.most_bytes) {
+    return mount_new_disk(volumes, name, *volume.most_bytes);
+  } else {
+    return made;
   }
-  TRY_ASSIGN(const HostPath absolute, linux::absolute_path(path));
-  TRY_ASSIGN(UniqueFd opened, within(open_directory(absolute.string()), absolute.string()));
-  if (volume.kind != Volume::Source::kSecret) {
-    if (!locks_directory.empty()) {
-      TRY_ASSIGN(UniqueFd held,
-                 within(lock(locks_directory, opened, volume.exclusive), absolute.string()));
-      locks.push_back(std::move(held));
-    }
-    if (volume.least_bytes)
-      TRY(within(check_space(opened, *volume.least_bytes), absolute.string()));
-  }
-  ready.source = absolute.string();
-  return ready;
+  return open_made(volumes.fd, name);
 }
+
+class Preparation {
+ public:
+  Preparation(const Given& given, const Site& volumes, Reach reach, const std::string& locks)
+      : given_(given), volumes_(volumes), reach_(reach), locks_directory_(locks) {}
+
+  Result<ReadyVolume> prepare(const Volume& volume) {
+    const VolumeBinding* binding = binding_of(volume, given_);
+    if (binding == nullptr && volume.kind == Volume::Source::kEmpty) return make_empty(volume);
+    ReadyVolume ready{.source = {}, .read_only = volume.read_only, .recursive = volume.recursive};
+    std::string path = volume.source;
+    const bool is_secret = binding == nullptr && volume.kind == Volume::Source::kSecret;
+    if (binding != nullptr) {
+      path = binding->directory.string();
+      ready.read_only = ready.read_only || binding->read_only;
+    } else if (is_secret) {
+      path = given_.bindings.secrets.at(volume.source).string();
+      ready.read_only = true;
+    }
+    TRY_ASSIGN(const HostPath absolute, linux::absolute_path(path));
+    return within(share(volume, is_secret, absolute.string(), std::move(ready)), absolute.string());
+  }
+
+  /// The directory of --volume for a mount point without a volume (AC-8).
+  Result<ReadyVolume> prepare(const VolumeBinding& binding) {
+    TRY_ASSIGN(const HostPath path, linux::absolute_path(binding.directory.string()));
+    return within(show(path.string(), {.source = {}, .read_only = binding.read_only}),
+                  path.string());
+  }
+
+  std::vector<UniqueFd> take_locks() { return std::move(locks_); }
+
+ private:
+  Result<ReadyVolume> make_empty(const Volume& volume) {
+    if (volume.most_bytes && !volume.in_memory && reach_ == Reach::kByPath)
+      return refuse(
+          "a bundle cannot limit a directory on disk to {}: `ocirun pod run` can, or --volume "
+          "{}=DIR names a filesystem of that size",
+          bytes_text(*volume.most_bytes), volume.name);
+    const std::string name = next_name();
+    TRY_ASSIGN(UniqueFd made, make_directory(volumes_.fd, name));
+    if (reach_ == Reach::kMounted) {
+      TRY_ASSIGN(made, mount_empty(volume, volumes_, name, std::move(made)));
+    }
+    TRY(sys::fchown(made, volume.uid.value(), volume.gid.value()));
+    TRY(sys::fchmod(made, volume.mode));
+    if (volume.least_bytes) TRY(check_space(made, *volume.least_bytes));
+    return ReadyVolume{.source = fmt::format("{}/{}", volumes_.path, name),
+                       .read_only = volume.read_only,
+                       .recursive = volume.recursive};
+  }
+
+  /// A directory of the host, which other pods may use too.
+  Result<ReadyVolume> share(const Volume& volume, bool is_secret, const std::string& path,
+                            ReadyVolume ready) {
+    TRY_ASSIGN(const UniqueFd opened, open_directory(path));
+    if (!is_secret && !locks_directory_.empty()) {
+      TRY_ASSIGN(UniqueFd held, lock(locks_directory_, opened, volume.exclusive));
+      locks_.push_back(std::move(held));
+    }
+    if (!is_secret && volume.least_bytes) TRY(check_space(opened, *volume.least_bytes));
+    return show(opened, path, std::move(ready));
+  }
+
+  Result<ReadyVolume> show(const std::string& path, ReadyVolume ready) {
+    TRY_ASSIGN(const UniqueFd opened, open_directory(path));
+    return show(opened, path, std::move(ready));
+  }
+  Result<ReadyVolume> show(Fd opened, const std::string& path, ReadyVolume ready) {
+    ready.source = path;
+    if (reach_ == Reach::kByPath) return ready;
+    const std::string name = next_name();
+    TRY_ASSIGN(const UniqueFd made, make_directory(volumes_.fd, name));
+    TRY(bind_directory(opened, ready.recursive, made));
+    ready.source = fmt::format("{}/{}", volumes_.path, name);
+    return ready;
+  }
+
+  std::string next_name() { return fmt::format("{}", number_++); }
+
+  const Given& given_;
+  const Site& volumes_;
+  Reach reach_;
+  const std::string& locks_directory_;
+  std::vector<UniqueFd> locks_;
+  unsigned number_ = 0;
+};
 
 }  // namespace
 
 Result<Volumes> prepare_volumes(const Workload& workload, const Given& given, const Site& site,
-                                MemoryVolumes memory, const std::string& locks) {
+                                Reach reach, const std::string& locks) {
   Volumes volumes;
   TRY(sys::mkdirat(site.fd, kVolumes, 0711));
-  TRY_ASSIGN(const UniqueFd below,
-             sys::openat(site.fd, kVolumes, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  TRY_ASSIGN(const UniqueFd below, open_made(site.fd, kVolumes));
   const Site inside{.fd = below, .path = fmt::format("{}/{}", site.path, kVolumes)};
-  for (std::size_t i = 0; i < workload.pod.volumes.size(); ++i) {
-    const Volume& volume = workload.pod.volumes[i];
-    auto ready = prepare(volume, i, given, inside, memory, locks, volumes.locks);
+  Preparation preparation(given, inside, reach, locks);
+  for (const Volume& volume : workload.pod.volumes) {
+    auto ready = preparation.prepare(volume);
     if (!ready)
       return std::unexpected(ready.error().within(
           fmt::format("{}: volume \"{}\"", workload.at(volume.place), volume.name)));
     volumes.by_name.emplace(volume.name, *std::move(ready));
   }
+  for (const Container* container : all_containers(workload.pod))
+    for (const MountPoint& point : container->mount_points) {
+      const auto binding = given.volumes.find(point.name);
+      if (binding == given.volumes.end() || volumes.for_mount_points.contains(point.name)) continue;
+      TRY_ASSIGN(ReadyVolume ready,
+                 within(preparation.prepare(binding->second), "--volume " + point.name));
+      volumes.for_mount_points.emplace(point.name, std::move(ready));
+    }
+  volumes.locks = preparation.take_locks();
   return volumes;
 }
 
 Result<std::vector<BoundPath>> mounts_of(const Container& container, const Workload& workload,
-                                         const Given& given, const Volumes& volumes) {
+                                         const Volumes& volumes) {
   std::vector<BoundPath> bound;
   for (const Mount& mount : container.mounts) {
     const auto volume = volumes.by_name.find(mount.volume);
@@ -149,14 +216,12 @@ Result<std::vector<BoundPath>> mounts_of(const Container& container, const Workl
   for (const MountPoint& point : container.mount_points) {
     const bool is_mounted =
         std::ranges::find(container.mounts, point.path, &Mount::path) != container.mounts.end();
-    const auto binding = given.volumes.find(point.name);
-    if (is_mounted || binding == given.volumes.end()) continue;
-    TRY_ASSIGN(const HostPath path, linux::absolute_path(binding->second.directory.string()));
-    TRY(within(open_directory(path.string()), path.string()));
-    bound.push_back({.source = path.string(),
+    const auto volume = volumes.for_mount_points.find(point.name);
+    if (is_mounted || volume == volumes.for_mount_points.end()) continue;
+    bound.push_back({.source = volume->second.source,
                      .destination = point.path,
-                     .read_only = point.read_only || binding->second.read_only,
-                     .recursive = true});
+                     .read_only = point.read_only || volume->second.read_only,
+                     .recursive = volume->second.recursive});
   }
   return bound;
 }

@@ -6,18 +6,15 @@
 
 #include "pods/documents/workload.hpp"
 #include "pods/prepare/given.hpp"
+#include "pods/prepare/site.hpp"
 
 namespace ocirun::pods {
 
-/// A directory in which files for a pod are made.
-struct Site {
-  Fd fd;
-  std::string path;  // absolute
-};
-
-/// Whether volumes in memory are mounted in the caller's mount namespace, or are directories on
-/// disk as the others are.
-enum class MemoryVolumes : std::uint8_t { kMounted, kOnDisk };
+/// How containers reach volumes. kMounted: each volume is mounted below the pod's directory, in the
+/// caller's own mount namespace, so that a container that can write to a directory above another
+/// volume's source cannot move the latter away between two starts. kByPath: by their own paths,
+/// for bundles that are run later; volumes in memory are directories on disk.
+enum class Reach : std::uint8_t { kMounted, kByPath };
 
 /// A volume that containers can mount.
 struct ReadyVolume {
@@ -29,21 +26,24 @@ struct ReadyVolume {
 /// The volumes of a pod by name, and the locks of those that the operator shares with nobody.
 struct Volumes {
   std::map<std::string, ReadyVolume> by_name;
+  std::map<std::string, ReadyVolume> for_mount_points;  // what --volume gives to them, by name
   /// Held as long as the pod runs: a volume with sharingPolicy Exclusive belongs to one pod at a
   /// time (OAM-35). A container that has mounted a directory does not hold them.
   std::vector<UniqueFd> locks;
 };
 
-/// Makes the empty directories of a pod in `site`/volumes, checks the others, and locks them.
+/// Makes the empty directories of a pod in `site`/volumes, checks the others, and locks them. For
+/// kMounted, `site` must have been opened in the caller's mount namespace.
 /// `locks` is the path of the directory for locks; "": nothing is locked, because nothing will run.
 /// Errors, with their places: a directory that does not exist or is none; a volume that another pod
-/// has for itself alone; less free space than the volume requires (OAM-36).
+/// has for itself alone; less free space than the volume requires (OAM-36); a limit that cannot be
+/// kept.
 Result<Volumes> prepare_volumes(const Workload& workload, const Given& given, const Site& site,
-                                MemoryVolumes memory, const std::string& locks);
+                                Reach reach, const std::string& locks);
 
 /// What a container mounts, in the document's order, and for an App Container also the volumes that
 /// --volume gives to its mount points. Errors: a mount of a volume that does not exist.
 Result<std::vector<BoundPath>> mounts_of(const Container& container, const Workload& workload,
-                                         const Given& given, const Volumes& volumes);
+                                         const Volumes& volumes);
 
 }  // namespace ocirun::pods

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,16 +21,13 @@ struct Forward {
 /// each port of a container at the same number. Errors: two containers have the same port.
 Result<std::vector<Forward>> forwards_of(const Pod& pod);
 
-/// The path of pasta; "" if it is not installed.
-std::string find_pasta();
-
 /// Starts pasta, which connects the network namespace of the process `holder` with the host's
 /// network: the pod reaches what the host reaches, and the host's ports lead to the pod's. `pin` is
-/// the path of an empty file on which the namespace is mounted. Returns pasta's process. Errors: a
-/// port of the host is in use …; pasta's own words.
-Result<linux::ProcessIdentity> start_forwarder(const std::string& pasta,
-                                               const std::vector<Forward>& forwards,
-                                               const linux::ProcessIdentity& holder,
-                                               const std::string& pin);
+/// the path of an empty file on which the namespace is mounted. pasta outlives its parent; `record`
+/// is called before it runs. Errors: a port of the host is in use …; pasta's own words.
+Result<void> start_forwarder(
+    const std::string& pasta, const std::vector<Forward>& forwards,
+    const linux::ProcessIdentity& holder, const std::string& pin,
+    const std::function<Result<void>(const linux::ProcessIdentity&)>& record);
 
 }  // namespace ocirun::pods

@@ -5,11 +5,13 @@
 
 #include "linux/base/patience.hpp"
 #include "pods/run/pod_cgroup.hpp"
+#include "pods/run/stop_signals.hpp"
 
 namespace ocirun::pods {
 namespace {
 
 constexpr std::chrono::seconds kPatienceWithLock{10};
+constexpr std::chrono::seconds kPatienceAfterGrace{60};  // for what is removed after SIGKILL
 
 /// The record of a pod. A pod whose start or whose machine was cut off may have none that can be
 /// read: then nothing of it runs, but for what `delete` does not know.
@@ -74,13 +76,14 @@ Result<PodView> view_pod(const PodsDirectory& pods, const std::string& name) {
 }
 
 Result<void> stop_pod(const PodsDirectory& pods, const std::string& name,
-                      std::chrono::seconds patience) {
+                      std::optional<std::chrono::seconds> grace) {
   TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
   TRY_ASSIGN(const PodRecord record, record_of(directory));
   if (is_supervised(record)) {
-    auto sent = linux::send_signal(record.supervisor, SIGTERM);
+    auto sent = grace ? ask_to_stop(record.supervisor, *grace)
+                      : linux::send_signal(record.supervisor, SIGTERM);
     if (!sent && sent.error().number() != ESRCH) return sent;
-    return wait_for_end(record, patience);
+    return wait_for_end(record, grace.value_or(record.grace) + kPatienceAfterGrace);
   }
   TRY_ASSIGN(const UniqueFd lock, lock_of(directory));
   TRY(take_down(record));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,12 @@ struct PodView {
 /// failed.
 Result<PodView> view_pod(const PodsDirectory& pods, const std::string& name);
 
-/// Asks the supervisor of a pod to stop it, and waits for the end. `patience`: at most; the
+/// Asks the supervisor of a pod to stop it, and waits for the end: at most `grace` and a minute.
+/// `grace`: between the signal to stop and SIGKILL; without it, what the pod was run with. The
 /// supervisor keeps on stopping after an error. Without a supervisor, takes the pod down. A pod
 /// that has ended is no error.
 Result<void> stop_pod(const PodsDirectory& pods, const std::string& name,
-                      std::chrono::seconds patience);
+                      std::optional<std::chrono::seconds> grace);
 
 /// Removes a pod and all that is left of it. Errors: the pod runs, unless `force`.
 enum class Force : std::uint8_t { kNo, kYes };

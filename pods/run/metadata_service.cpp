@@ -23,9 +23,9 @@
 #include "linux/mounts/devices.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/sealed/own_program.hpp"
+#include "pods/prepare/program.hpp"
 #include "pods/run/namespace_path.hpp"
 #include "pods/run/pod_cgroup.hpp"
-#include "pods/run/program.hpp"
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "linux/base/syscalls.hpp"
+#include "pods/prepare/program.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -51,7 +52,7 @@ Result<NetworkPlan> plan_network(const Pod& pod, const NetworkChoice& choice) {
     case Choice::kDefault:
       break;
   }
-  plan.pasta = find_pasta();
+  plan.pasta = find_program("pasta");
   if (!plan.pasta.empty()) return plan;
   if (choice.kind == Choice::kPod || !plan.forwards.empty())
     return refuse(

@@ -11,7 +11,8 @@ namespace ocirun::pods {
 namespace {
 
 constexpr std::size_t kPiece = 65536;
-constexpr int kMostPieces = 16;  // of one stream in a row: other containers write too
+constexpr int kMostPieces = 16;                // of one stream in a row: other containers write too
+constexpr std::chrono::milliseconds kRest{5};  // a pipe holds what is written meanwhile, or blocks
 constexpr std::array kStreams{Stream::kStdout, Stream::kStderr};
 
 }  // namespace
@@ -41,7 +42,8 @@ void ContainerOutput::close_writers() {
   for (linux::Pipe& pipe : pipes_) pipe.writer.reset();
 }
 
-std::array<pollfd, 2> ContainerOutput::wanted() const {
+std::array<pollfd, 2> ContainerOutput::wanted(Clock::time_point now) const {
+  if (now < rests_until_) return {pollfd{-1, 0, 0}, pollfd{-1, 0, 0}};
   return {pollfd{pipes_[0].reader.get(), POLLIN, 0}, pollfd{pipes_[1].reader.get(), POLLIN, 0}};
 }
 
@@ -64,10 +66,16 @@ bool ContainerOutput::read_once(std::size_t stream) {
   return true;
 }
 
-void ContainerOutput::read_some() {
+ContainerOutput::Clock::time_point ContainerOutput::next(Clock::time_point now) const {
+  const bool is_open = pipes_[0].reader || pipes_[1].reader;
+  return is_open && now < rests_until_ ? rests_until_ : Clock::time_point::max();
+}
+
+void ContainerOutput::read_some(Clock::time_point now) {
+  if (now < rests_until_) return;
   for (std::size_t stream = 0; stream < pipes_.size(); ++stream)
-    for (int pieces = 0; pieces < kMostPieces && read_once(stream); ++pieces) {
-    }
+    for (int pieces = 0; pieces < kMostPieces && read_once(stream); ++pieces)
+      rests_until_ = now + kRest;
 }
 
 void ContainerOutput::finish() {

@@ -3,13 +3,14 @@
 #include <poll.h>
 
 #include <array>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "linux/base/pipe.hpp"
 #include "pods/logs/writer.hpp"
-#include "pods/run/program.hpp"
+#include "pods/prepare/program.hpp"
 
 namespace ocirun::pods {
 
@@ -28,10 +29,15 @@ class ContainerOutput {
   /// To be called when the container has inherited its ends of the pipes.
   void close_writers();
 
-  /// What to poll for; descriptor -1 for a stream that has ended.
-  std::array<pollfd, 2> wanted() const;
-  /// Reads what is there, without waiting.
-  void read_some();
+  using Clock = std::chrono::steady_clock;
+  /// What to poll for; descriptor -1 for a stream that has ended. After each reading the streams
+  /// rest for a moment: a program that writes without end, a few bytes at a time, would else keep
+  /// the supervisor busy.
+  std::array<pollfd, 2> wanted(Clock::time_point now) const;
+  /// The end of the rest, when wanted() may change; Clock::time_point::max(): no rest.
+  Clock::time_point next(Clock::time_point now) const;
+  /// Reads what is there, without waiting, unless the streams rest.
+  void read_some(Clock::time_point now);
   /// Reads what is left when the program has ended, closes the pipes, and completes the last line.
   /// A process that the program has left behind can write no longer.
   void finish();
@@ -44,7 +50,8 @@ class ContainerOutput {
       : directory_(std::move(directory)), log_(std::move(log)) {}
   bool read_once(std::size_t stream);
 
-  UniqueFd directory_;  // of the log
+  UniqueFd directory_;             // of the log
+  Clock::time_point rests_until_;  // the streams
   LogWriter log_;
   std::array<linux::Pipe, 2> pipes_;  // stdout, stderr
 };

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <map>
+#include <optional>
 
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
@@ -75,16 +76,14 @@ class Launching {
     TRY_ASSIGN(EventLog events, EventLog::open(directory_.fd(), record_.name));
     TRY_ASSIGN(host_mounts_, sys::open(namespace_path(0, "mnt").c_str(), O_RDONLY));
     TRY(enter_own_mount_namespace());
-    // An overlay takes no directory that was opened in another mount namespace.
-    TRY_ASSIGN(here_, directory_.open_again());
-    TRY_ASSIGN(images_.store, open_store(settings_));
+    TRY(open_here());
     TRY(signals_.check());
     TRY(start_surroundings());
     TRY(signals_.check());
     TRY_ASSIGN(const Volumes volumes,
                prepare_volumes(workload_, settings_.given,
-                               {.fd = here_, .path = directory_.path().string()},
-                               MemoryVolumes::kMounted, settings_.data.string() + "/locks"));
+                               {.fd = here_, .path = directory_.path().string()}, Reach::kMounted,
+                               settings_.data.string() + "/locks"));
     TRY_ASSIGN(UniqueFd network, open_network());
     std::optional<MetadataService> metadata;
     if (settings_.has_metadata) {
@@ -131,11 +130,21 @@ class Launching {
     return sys::open(path.c_str(), O_RDONLY);
   }
 
+  /// Opens the pod's directory and the store of images in the pod's mount namespace: the kernel
+  /// mounts nothing on, and no overlay of, what was opened in another one. `directory_` stays
+  /// without the pod's mounts, so that who removes it never comes to the files of a volume.
+  Result<void> open_here() {
+    TRY_ASSIGN(here_, directory_.open_again());
+    TRY_ASSIGN(images_.store, open_store(settings_));
+    return {};
+  }
+
   Result<void> begin_record() {
     const Pod& pod = workload_.pod;
     record_.name = settings_.name;
     record_.kind = name_of(pod.kind);
     record_.runtime = settings_.runtime;
+    record_.grace = settings_.grace;
     TRY_ASSIGN(record_.boot_id, linux::read_boot_id());
     TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(::getpid()));
     record_.supervisor = {.pid = ::getpid(), .start_time = stat.start_time};
@@ -169,9 +178,11 @@ class Launching {
                                               return write_record(directory_.fd(), record_);
                                             }));
     if (network_.pasta.empty()) return {};
-    TRY_ASSIGN(record_.forwarder, start_forwarder(network_.pasta, network_.forwards, record_.holder,
-                                                  directory_.path("net")));
-    return write_record(directory_.fd(), record_);
+    return start_forwarder(network_.pasta, network_.forwards, record_.holder,
+                           directory_.path("net"), [&](const linux::ProcessIdentity& forwarder) {
+                             record_.forwarder = forwarder;
+                             return write_record(directory_.fd(), record_);
+                           });
   }
 
   Sharing sharing() const {

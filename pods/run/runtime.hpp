@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "pods/run/program.hpp"
+#include "pods/prepare/program.hpp"
 
 namespace ocirun::pods {
 

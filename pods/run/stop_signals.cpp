@@ -19,16 +19,24 @@ Result<StopSignals> StopSignals::block() {
   return StopSignals(std::move(fd));
 }
 
-int StopSignals::count() const {
-  int requests = 0;
+Result<void> ask_to_stop(const linux::ProcessIdentity& supervisor, std::chrono::seconds grace) {
+  return linux::queue_signal(supervisor, SIGTERM, static_cast<int>(grace.count()));
+}
+
+StopSignals::Requests StopSignals::take() const {
+  Requests requests;
   signalfd_siginfo signal{};
-  while (::read(signals_.get(), &signal, sizeof signal) == sizeof signal)
-    if (signal.ssi_signo != SIGCHLD) ++requests;
+  while (::read(signals_.get(), &signal, sizeof signal) == sizeof signal) {
+    if (signal.ssi_signo == SIGCHLD) continue;
+    ++requests.count;
+    if (signal.ssi_code == SI_QUEUE && signal.ssi_int >= 0)
+      requests.grace = std::chrono::seconds(signal.ssi_int);
+  }
   return requests;
 }
 
 Result<void> StopSignals::check() const {
-  if (count() == 0) return {};
+  if (take().count == 0) return {};
   return refuse("a signal has ended the start of the pod");
 }
 

@@ -137,22 +137,26 @@ Result<void> Supervisor::wait_until_ready(Clock::time_point since) {
 void Supervisor::step(Clock::time_point limit) {
   std::vector<pollfd> watched{{signals_.fd().value, POLLIN, 0}};
   Clock::time_point until = limit;
+  Clock::time_point now = Clock::now();
   for (ContainerRun& run : runs_) {
-    for (const pollfd& stream : run.output().wanted())
+    for (const pollfd& stream : run.output().wanted(now))
       if (stream.fd >= 0) watched.push_back(stream);
     run.health().add_wanted(watched);
-    until = std::min(until, run.next());
+    until = std::min({until, run.next(), run.output().next(now)});
   }
   if (services_.metadata) until = std::min(until, services_.metadata->next());
   int wait = -1;
   if (until != Clock::time_point::max())
     wait = static_cast<int>(std::clamp<std::int64_t>(
-        std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count(), 0, 3'600'000));
+        std::chrono::ceil<std::chrono::milliseconds>(until - now).count(), 0, 3'600'000));
   ::poll(watched.data(), watched.size(), wait);
-  for (ContainerRun& run : runs_) run.output().read_some();
-  stop_requests_ += signals_.count();
+  now = Clock::now();
+  for (ContainerRun& run : runs_) run.output().read_some(now);
+  const StopSignals::Requests requests = signals_.take();
+  stop_requests_ += requests.count;
+  if (requests.grace) services_.grace = *requests.grace;
   reap();
-  const Clock::time_point now = Clock::now();
+  now = Clock::now();
   for (ContainerRun& run : runs_) run.tick(now);
   if (services_.metadata && now >= services_.metadata->next()) restart_metadata(now);
   save();
@@ -235,9 +239,8 @@ bool Supervisor::all_ready() const {
 
 /// A record that cannot be written, for a full disk, must not end the pod.
 void Supervisor::save() {
-  std::string text = record_text(record_);
-  if (text == saved_) return;
-  if (write_record(directory_.fd(), record_)) saved_ = std::move(text);
+  if (record_ == saved_) return;
+  if (write_record(directory_.fd(), record_)) saved_ = record_;
 }
 
 int Supervisor::exit_status() const {

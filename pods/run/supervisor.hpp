@@ -54,7 +54,7 @@ class Supervisor {
   const StopSignals& signals_;
   int stop_requests_ = 0;
   bool is_stopping_ = false;
-  std::string saved_;  // the text of the record on disk
+  PodRecord saved_;  // the record on disk
 };
 
 }  // namespace ocirun::pods

@@ -70,10 +70,8 @@ std::string PodDirectory::path(std::string_view below) const {
 
 Result<UniqueFd> PodDirectory::open_again() const {
   TRY_ASSIGN(UniqueFd again, sys::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-  TRY_ASSIGN(const struct stat expected, sys::fstat(directory_));
-  TRY_ASSIGN(const struct stat found, sys::fstat(again));
-  if (found.st_dev != expected.st_dev || found.st_ino != expected.st_ino)
-    return refuse("{}: was replaced while the pod started", path_);
+  TRY_ASSIGN(const bool is_same, sys::is_same_file(again, directory_));
+  if (!is_same) return refuse("{}: was replaced while the pod started", path_);
   return again;
 }
 

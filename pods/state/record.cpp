@@ -46,6 +46,13 @@ constexpr auto word_of(const linux::Named<T> (&table)[N]) {
 
 constexpr auto kPid = bundle::range(0, std::numeric_limits<int>::max());
 
+bool seconds(Value at, std::chrono::seconds& out) {
+  std::uint32_t count = 0;
+  if (!bundle::whole_number(at, count)) return false;
+  out = std::chrono::seconds(count);
+  return true;
+}
+
 constexpr auto kProcess = bundle::exact_fields<linux::ProcessIdentity>(
     required("pid", &linux::ProcessIdentity::pid, kPid),
     required("startTime", &linux::ProcessIdentity::start_time, bundle::whole_number));
@@ -79,6 +86,7 @@ constexpr auto kPod = bundle::exact_fields<PodRecord>(
     required("cgroup", &PodRecord::cgroup, bundle::text),
     required("logDirectory", &PodRecord::log_directory, bundle::text),
     required("images", &PodRecord::images, bundle::texts),
+    required("grace", &PodRecord::grace, seconds),
     required("containers", &PodRecord::containers, bundle::list_of(kContainer)));
 
 void write_process(bundle::JsonWriter& out, std::string_view key,
@@ -123,7 +131,8 @@ std::string record_text(const PodRecord& record) {
   write_process(out, "forwarder", record.forwarder);
   write_process(out, "metadata", record.metadata);
   out.member("cgroup", record.cgroup).member("logDirectory", record.log_directory);
-  out.member("images", record.images).key("containers").begin_array();
+  out.member("images", record.images).member("grace", record.grace.count());
+  out.key("containers").begin_array();
   for (const ContainerRecord& container : record.containers) write_container(out, container);
   out.end_array().end_object();
   return std::move(out).take();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,6 +30,7 @@ struct ContainerRecord {
   bool oom_killed = false;              // the last run, by the kernel's out-of-memory killer
   std::string started_at, finished_at;  // RFC 3339; "": never
   std::string reason;  // why the container does not run or is not ready; "": no reason
+  friend bool operator==(const ContainerRecord&, const ContainerRecord&) = default;
 };
 
 /// kStarting: until all containers have been started. kFailed: a container or the start has failed.
@@ -45,10 +47,12 @@ struct PodRecord {
   std::vector<std::string> runtime;  // the path of the runtime and its global options
   std::string boot_id;               // the processes below belong to this boot of the machine
   linux::ProcessIdentity supervisor, holder, forwarder, metadata;  // pid 0: none
-  std::string cgroup;                       // "/ocirun/POD"; "": the pod has none of its own
-  std::string log_directory;                // absolute
-  std::vector<std::string> images;          // digests of the images that the containers use
+  std::string cgroup;               // "/ocirun/POD"; "": the pod has none of its own
+  std::string log_directory;        // absolute
+  std::vector<std::string> images;  // digests of the images that the containers use
+  std::chrono::seconds grace{0};    // between the signal to stop and SIGKILL, unless `stop` says
   std::vector<ContainerRecord> containers;  // init containers first, in the order of their start
+  friend bool operator==(const PodRecord&, const PodRecord&) = default;
 };
 
 std::string record_text(const PodRecord& record);

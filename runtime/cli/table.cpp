@@ -108,6 +108,8 @@ constexpr std::array kPodOptions{
     Option{"user", 0, "USER", "run programs as USER"},
     Option{"forbid-root", 0, "", "refuse root"},
     Option{"read-only", 0, "", "read-only root filesystems"},
+    Option{"seccomp", 0, "default|unconfined|FILE", "the filter for system calls",
+           Completes::kFile},
     Option{"port", 0, "NUMBER", "the port of a Knative container"},
     Option{"restart", 0, "RULE", "always, on-failure or never"},
     Option{"detach", 'd', "", "return when all containers are started"},

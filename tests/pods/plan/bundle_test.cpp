@@ -4,6 +4,7 @@
 
 #include <linux/mount.h>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 
 #include "bundle/config/config.hpp"
@@ -62,7 +63,34 @@ BOOST_AUTO_TEST_CASE(the_least_bundle_is_valid_and_confined) {
   BOOST_TEST(read.process->capabilities->bounding.has(*linux::capability_number("CAP_SETUID")));
   BOOST_TEST((read.process->capabilities->ambient == linux::CapabilitySet{}));
   BOOST_TEST((read.process->capabilities->inheritable == linux::CapabilitySet{}));
-  BOOST_TEST(!read.seccomp.has_value());
+  BOOST_TEST(read.seccomp.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(the_operator_chooses_the_filter_and_the_document_wins) {
+  using Kind = SeccompChoice::Kind;
+  plan.seccomp = {.kind = Kind::kUnconfined, .profile = ""};
+  BOOST_TEST(!config().seccomp.has_value());
+  plan.seccomp = {.kind = Kind::kProfile,
+                  .profile = R"({"defaultAction": "SCMP_ACT_LOG", "syscalls": []})"};
+  BOOST_TEST((config().seccomp->default_action == linux::SeccompAction::kLog));
+  plan.security.system_calls = {.allowed = false, .names = {"ptrace"}, .errno_name = "EPERM"};
+  BOOST_TEST((config().seccomp->default_action == linux::SeccompAction::kAllow));
+}
+
+BOOST_AUTO_TEST_CASE(the_default_filter_follows_the_capabilities) {
+  const auto allows_mount = [&] {
+    bool found = false;
+    const bundle::Config read = config();
+    for (const linux::SeccompRule& rule : read.seccomp->rules)
+      if (rule.action == linux::SeccompAction::kAllow)
+        found = found || std::ranges::find(rule.names, "mount") != rule.names.end();
+    return found;
+  };
+  BOOST_TEST(!allows_mount());
+  plan.security.retained_capabilities = {"CAP_SYS_ADMIN"};
+  BOOST_TEST(allows_mount());
+  plan.security.removed_capabilities = {"CAP_SYS_ADMIN"};
+  BOOST_TEST(!allows_mount());
 }
 
 BOOST_AUTO_TEST_CASE(namespaces_are_those_of_the_pod) {

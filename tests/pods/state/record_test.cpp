@@ -30,6 +30,7 @@ PodRecord full_record() {
   record.cgroup = "/ocirun/shop";
   record.log_directory = "/var/log/shop";
   record.images = {"sha256:abc"};
+  record.grace = std::chrono::seconds(45);
   ContainerRecord container;
   container.name = "web";
   container.id = "shop.web";
@@ -52,6 +53,7 @@ BOOST_AUTO_TEST_CASE(each_field_is_read_as_it_was_written) {
   const std::string text = record_text(full_record());
   const PodRecord read = must(parse_record(text));
   BOOST_TEST(record_text(read) == text);
+  BOOST_TEST((read == full_record()));
   BOOST_TEST(read.containers.at(0).exit_code.value() == 137);
   BOOST_TEST((read.containers.at(0).status == ContainerStatus::kExited));
   BOOST_TEST(read.forwarder.pid == 11);

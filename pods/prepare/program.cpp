@@ -1,5 +1,6 @@
-#include "pods/run/program.hpp"
+#include "pods/prepare/program.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,15 +9,42 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
 
+#include "linux/base/file_io.hpp"
 #include "linux/base/pipe.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
+#include "linux/files/procfs.hpp"
 #include "linux/mounts/devices.hpp"
 #include "linux/process/spawn.hpp"
 
 namespace ocirun::pods {
 namespace {
 
+constexpr int kCannotExecute = 127;
 constexpr std::size_t kMostError = 65536;  // bytes of stderr that an error shows
+
+/// The part of the new process of start_recorded_program(). Never returns.
+[[noreturn]] void become(std::span<const std::string> arguments, const Streams& streams) {
+  ::setsid();
+  const auto nothing = linux::open_verified_null();
+  const auto use = [&](Fd given, int number) {
+    ::dup2(given.value >= 0 ? given.value : nothing ? nothing->get() : -1, number);
+  };
+  use(Fd{-1}, STDIN_FILENO);
+  use(streams.out, STDOUT_FILENO);
+  use(streams.err, STDERR_FILENO);
+  linux::reset_signals();
+  linux::close_descriptors_from(STDERR_FILENO + 1);
+  const linux::ExecArguments exec({arguments.begin(), arguments.end()}, {});
+  ::execve(exec.argv()[0], exec.argv(), environ);
+  static_cast<void>(linux::write_all(
+      Fd{STDERR_FILENO}, fmt::format("{}: {}\n", arguments.front(), errno_text(errno))));
+  ::_exit(kCannotExecute);
+}
 
 /// Reads what is there, keeps the first bytes, and returns whether more may come.
 bool read_some(Fd stream, std::string& text) {
@@ -29,12 +57,47 @@ bool read_some(Fd stream, std::string& text) {
 
 }  // namespace
 
+std::string find_program(std::string_view name) {
+  constexpr std::string_view kForRoot = "/usr/local/sbin:/usr/sbin:/sbin";
+  const char* path = std::getenv("PATH");
+  const std::string places =
+      fmt::format("{}:{}", path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path, kForRoot);
+  for (const std::string_view place : linux::words(places, ':')) {
+    if (!place.starts_with('/')) continue;
+    std::string candidate = fmt::format("{}/{}", place, name);
+    if (linux::sys::open(candidate.c_str(), O_PATH)) return candidate;
+  }
+  return "";
+}
+
 Result<linux::Child> start_program(std::span<const std::string> arguments, const Streams& streams) {
   TRY_ASSIGN(const UniqueFd nothing, linux::open_verified_null());
   const auto given_or_nothing = [&](Fd given) { return given.value >= 0 ? given : Fd(nothing); };
   const linux::ExecArguments words({arguments.begin(), arguments.end()}, {});
   return linux::spawn(arguments.front().c_str(), words, environ,
                       {Fd(nothing), given_or_nothing(streams.out), given_or_nothing(streams.err)});
+}
+
+Result<linux::Child> start_recorded_program(
+    std::span<const std::string> arguments, const Streams& streams,
+    const std::function<Result<void>(const linux::ProcessIdentity&)>& record) {
+  TRY_ASSIGN(linux::Pipe go, linux::make_pipe());
+  TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
+  if (child.pid == 0) {
+    go.writer.reset();
+    const auto word = linux::sys::read_all(go.reader, 1);
+    if (!word || word->empty()) ::_exit(kCannotExecute);  // the caller was killed, or gave up
+    become(arguments, streams);
+  }
+  go.reader.reset();
+  const auto recorded = [&]() -> Result<void> {
+    TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(child.pid));
+    TRY(record({.pid = child.pid, .start_time = stat.start_time}));
+    return linux::sys::write_once(go.writer, "1");
+  }();
+  if (recorded) return child;
+  linux::kill_child(child);
+  return std::unexpected(recorded.error());
 }
 
 Result<int> end_of(linux::Child& child) {

@@ -1,12 +1,19 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "linux/process/clone.hpp"
+#include "linux/process/pidfd.hpp"
 
 namespace ocirun::pods {
+
+/// The path of a program of this machine: in PATH, or where programs for root are; "" if it is not
+/// installed.
+std::string find_program(std::string_view name);
 
 /// The standard streams of a program; -1: /dev/null.
 struct Streams {
@@ -18,6 +25,13 @@ struct Streams {
 /// on would make a container that nobody removes. `arguments`: the path of the program first.
 /// Errors: those of linux::spawn().
 Result<linux::Child> start_program(std::span<const std::string> arguments, const Streams& streams);
+
+/// Starts a program that outlives its caller: `record` is called with its identity before it is
+/// executed, so that it can be found whenever the caller is killed. Errors: those of
+/// start_program(); the error of `record`, and then the program has not been executed.
+Result<linux::Child> start_recorded_program(
+    std::span<const std::string> arguments, const Streams& streams,
+    const std::function<Result<void>(const linux::ProcessIdentity&)>& record);
 
 /// How long a program of run_program() or end_of() may take.
 inline constexpr std::chrono::seconds kProgramPatience{60};

@@ -1,0 +1,53 @@
+# shellcheck shell=bash
+# Pods for tests: `source "$LIB/pod.bash"` after lib/common. Each test has images/ with the image "base", $POD (a pod's name), and
+# data/ for images and pods; teardown deletes the pods.
+# shellcheck disable=SC2034 # tests use $POD
+source "$LIB/image.bash"
+
+setup() {
+  common_setup
+  rm -rf "$BUNDLE/rootfs/dev" "$BUNDLE/rootfs/proc"
+  make_image images base '{"Entrypoint":["/bin/sh","-c"],"Cmd":["echo from the image"],"Env":["FROM=image"]}' "$BUNDLE/rootfs"
+  POD=$ID
+}
+
+teardown() {
+  [[ ! -d data/pods ]] || pod_names | while read -r name; do pod delete --force "$name" || true; done
+  common_teardown
+}
+
+# pod COMMAND…: `ocirun pod` with the test's directories.
+pod() { ocirun pod "$1" --data "$TMP/data" "${@:2}"; }
+pod_names() { ls data/pods; }
+# run_pod [OPTION…]: runs app.yaml with the test's images and no network. A supervisor that stays must not keep bats' pipes.
+run_pod() {
+  ocirun pod run --data "$TMP/data" --images images --net none --grace 1 --name "$POD" "$@" app.yaml \
+    </dev/null >"$TMP/output" 2>&1 3>&- 4>&-
+}
+
+# has WORDS TEXT, like REGEX TEXT: the text contains the words, or matches.
+has() { [[ $2 == *"$1"* ]] || { printf 'expected: %s\nin:       %s\n' "$1" "$2" && return 1; }; }
+like() { [[ $2 =~ $1 ]] || { printf 'expected to match: %s\nfound: %s\n' "$1" "$2" && return 1; }; }
+
+# container NAME SCRIPT [YAML-LINE…]: adds a container that runs a script to app.yaml.
+container() {
+  [[ -e app.yaml ]] || printf '%s\n' 'apiVersion: core.oam.dev/v1alpha2' 'kind: ContainerizedWorkload' 'metadata: {name: shop}' \
+    spec: '  containers:' >app.yaml
+  {
+    echo "  - name: $1"
+    echo "    image: base"
+    echo "    resources: {cpu: {required: 0.1}, memory: {required: 8M}}"
+    echo "    cmd: [/bin/sh, -c]"
+    echo "    args: [$(jq -Rs . <<<"$2")]"
+    printf '    %s\n' "${@:3}"
+  } >>app.yaml
+}
+
+# says JQ-FILTER: what `pod status` says of the test's pod.
+says() { pod status --format json "$POD" | jq -r "$1"; }
+is_there() { pod status "$POD" >/dev/null 2>&1; }
+# reaches FILTER VALUE: waits until `says FILTER` is the value.
+is_now() { [[ $(says "$1") == "$2" ]]; }
+reaches() { wait_for is_now "$@"; }
+# has_lines CONTAINER NUMBER: its log has that many lines.
+has_lines() { [[ $(pod logs -c "$1" "$POD" | wc -l) -ge $2 ]]; }

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "bundle/json/writer.hpp"
+#include "linux/base/error.hpp"
+#include "pods/documents/security.hpp"
+
+namespace ocirun::pods {
+
+/// --seccomp: the filter for the system calls of containers whose documents name none.
+struct SeccompChoice {
+  enum class Kind : std::uint8_t { kDefault, kUnconfined, kProfile };
+  Kind kind = Kind::kDefault;
+  std::string profile;  // kProfile: the text of a JSON object of the form of linux.seccomp
+};
+
+/// Checks the text of a profile. Errors name the value by its JSON pointer; a profile in the form
+/// that engines read has members that linux.seccomp lacks, and is refused.
+Result<SeccompChoice> read_seccomp_profile(std::string text);
+
+/// Writes linux.seccomp: what the document asks for, else the choice. The default filter depends on
+/// the container's `capabilities`. Errors: the document names an error or a set of system calls
+/// that is not known.
+Result<void> write_seccomp(bundle::JsonWriter& out, const Security& security,
+                           std::span<const std::string> capabilities, const SeccompChoice& choice);
+
+}  // namespace ocirun::pods

@@ -1,0 +1,110 @@
+#include "pods/prepare/given.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include "tests/must.hpp"
+#include "tests/pods/documents/read.hpp"
+
+using namespace ocirun;
+using namespace ocirun::pods;
+using namespace ocirun::test;
+
+namespace {
+
+constexpr std::string_view kOam = R"(apiVersion: core.oam.dev/v1alpha2
+kind: ContainerizedWorkload
+metadata: {name: shop}
+spec:
+  containers:
+  - name: web
+    image: example.com/web
+    config: [{path: /c, value: blue, fromParam: colour}]
+    resources:
+      cpu: {required: 1}
+      memory: {required: 1M}
+      volumes: [{name: data, mountPath: /d, disk: {required: 1K}}]
+      extended: [{name: example.com/v1.Key, required: "1"}]
+)";
+constexpr std::string_view kKnative = R"(apiVersion: serving.knative.dev/v1
+kind: Service
+metadata: {name: hello}
+spec: {template: {spec: {containers: [{image: i, ports: [{containerPort: 8081}],
+  readinessProbe: {httpGet: {path: /, port: 8081}}, livenessProbe: {tcpSocket: {port: 8081}}}]}}}
+)";
+
+Given whole() {
+  Given given;
+  given.bindings.parameters = {{"colour", "red"}};
+  given.volumes = {{"data", {.directory = HostPath("/srv"), .read_only = false}}};
+  given.extended = {{"example.com/v1.Key", "1"}};
+  return given;
+}
+
+std::string fault(const Given& given) {
+  return must_fail(check_given(given, read_workload("f", kOam)));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(given_by_the_operator)
+
+BOOST_AUTO_TEST_CASE(what_a_document_names_must_be_given) {
+  must(check_given(whole(), read_workload("f", kOam)));
+  Given given = whole();
+  given.bindings.parameters.clear();
+  BOOST_TEST(fault(given).contains("--param colour=VALUE"));
+  given = whole();
+  given.volumes.clear();
+  BOOST_TEST(fault(given).contains("--volume data=HOSTDIR"));
+  BOOST_TEST(fault(given).starts_with("f:12:"));
+  given = whole();
+  given.extended.clear();
+  BOOST_TEST(fault(given).contains("--extended example.com/v1.Key="));
+}
+
+BOOST_AUTO_TEST_CASE(all_that_is_missing_is_told_at_once) {
+  const std::string all = fault({});
+  for (const char* option : {"--param colour", "--volume data", "--extended example.com"})
+    BOOST_TEST(all.contains(option), option);
+}
+
+BOOST_AUTO_TEST_CASE(a_mistyped_name_is_told_with_the_nearest_one) {
+  Given given = whole();
+  given.volumes.emplace("date", VolumeBinding{});
+  BOOST_TEST(fault(given) ==
+             "--volume date: the document names none of this name (did you mean data?)");
+  given = whole();
+  given.images = {{"web", "oci:x"}, {"example.com/web", "oci:y"}, {"other", "oci:z"}};
+  BOOST_TEST(fault(given).starts_with("--image other: the document names none of this name"));
+  given = whole();
+  given.bindings.secrets.emplace("s", HostPath("/s"));
+  BOOST_TEST(fault(given) == "--secret s: the document names none of this name");
+}
+
+BOOST_AUTO_TEST_CASE(options_replace_parts_of_all_containers) {
+  Pod pod = good(kOam);
+  Given given;
+  given.user = "web:staff";
+  given.forbid_root = given.read_only_root = true;
+  given.restart = Restart::kOnFailure;
+  must(replace_parts(given, pod));
+  BOOST_TEST((pod.restart == Restart::kOnFailure));
+  BOOST_TEST((pod.containers[0].user == "web" && pod.containers[0].group == "staff"));
+  BOOST_TEST((pod.containers[0].forbid_root && pod.containers[0].read_only_root));
+}
+
+BOOST_AUTO_TEST_CASE(the_port_of_a_knative_container_moves_with_its_probes) {  // KN-5
+  Pod pod = good(kKnative);
+  pod.containers[0].liveness->question = TcpProbe{.port = 9000, .port_name = ""};
+  Given given;
+  given.port = 9090;
+  must(replace_parts(given, pod));
+  const Container& container = pod.containers[0];
+  BOOST_TEST(container.ports[0].number == 9090);
+  BOOST_TEST(std::get<HttpProbe>(container.readiness->question).port == 9090);
+  BOOST_TEST(std::get<TcpProbe>(container.liveness->question).port == 9000);  // of another server
+  Pod oam = good(kOam);
+  BOOST_TEST(must_fail(replace_parts(given, oam)).starts_with("--port: only a Knative document"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,228 @@
+// The volumes of a pod: made, mounted in the pod's own mount namespace, locked.
+
+#include "pods/prepare/volumes.hpp"
+
+#include <sys/stat.h>
+#include <sys/statfs.h>
+
+#include "pods/prepare/program.hpp"
+#include "tests/child_test.hpp"
+#include "tests/scratch.hpp"
+
+using namespace ocirun;
+using namespace ocirun::pods;
+using namespace ocirun::test;
+
+namespace {
+
+constexpr long kTmpfs = 0x01021994;
+constexpr long kExt4 = 0xEF53;
+
+long filesystem_of(const std::string& path) {
+  struct statfs info{};
+  return ::statfs(path.c_str(), &info) == 0 ? static_cast<long>(info.f_type) : -1;
+}
+struct stat look(const std::string& path) {
+  struct stat info{};
+  BOOST_REQUIRE(::stat(path.c_str(), &info) == 0);
+  return info;
+}
+
+/// A pod with one volume, which a test changes.
+struct Scene {
+  Scratch scratch;
+  Workload workload;
+  bundle::Node place_in_document;
+  Given given;
+  Scene() {
+    for (const char* name : {"pod", "host"}) ::mkdir((scratch / name).c_str(), 0755);
+    workload.file = "f";
+    workload.source = std::make_unique<Source>();
+    workload.pod.volumes.emplace_back();
+    volume().name = "v";
+    volume().place = &place_in_document;
+    volume().uid = must(Uid::make(7));
+    volume().gid = must(Gid::make(8));
+    volume().mode = 01770;
+  }
+  Volume& volume() { return workload.pod.volumes[0]; }
+  void give(const char* name, const std::string& path, bool read_only = false) {
+    given.volumes[name] = {.directory = HostPath(path), .read_only = read_only};
+  }
+  Result<Volumes> prepare(Reach reach, const std::string& locks = "") const {
+    const UniqueFd pod(::open((scratch / "pod").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return prepare_volumes(workload, given, {.fd = pod, .path = scratch / "pod"}, reach, locks);
+  }
+  std::string source(Reach reach) const { return must(prepare(reach)).by_name.at("v").source; }
+  /// A second pod beside the first.
+  void begin_anew() const {
+    std::filesystem::remove_all(scratch / "pod");
+    ::mkdir((scratch / "pod").c_str(), 0755);
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(volumes)
+
+CHILD_TEST(an_empty_directory_has_its_mode_and_owner, CLONE_NEWNS) {
+  for (const Reach reach : {Reach::kByPath, Reach::kMounted}) {
+    const Scene scene;
+    const std::string source = scene.source(reach);
+    BOOST_TEST(source == scene.scratch / "pod/volumes/0");
+    BOOST_TEST((look(source).st_mode & 07777) == 01770u);
+    BOOST_TEST((look(source).st_uid == 7u && look(source).st_gid == 8u));
+  }
+}
+
+CHILD_TEST(a_directory_in_memory_has_a_size_mode_and_owner, CLONE_NEWNS) {
+  Scene scene;
+  scene.volume().in_memory = true;
+  scene.volume().most_bytes = 1U << 20;
+  const std::string source = scene.source(Reach::kMounted);
+  BOOST_TEST(filesystem_of(source) == kTmpfs);
+  struct statfs info{};
+  BOOST_REQUIRE(::statfs(source.c_str(), &info) == 0);
+  BOOST_TEST(static_cast<std::uint64_t>(info.f_blocks) * static_cast<std::uint64_t>(info.f_bsize) ==
+             1U << 20);
+  BOOST_TEST((look(source).st_mode & 07777) == 01770u);
+  BOOST_TEST(look(source).st_uid == 7u);
+}
+
+CHILD_TEST(a_directory_on_disk_with_a_limit_is_an_empty_filesystem_of_that_size, CLONE_NEWNS) {
+  if (find_program("mkfs.ext4").empty() || ::access("/dev/loop-control", W_OK) != 0) {
+    BOOST_TEST_MESSAGE("skipped: needs e2fsprogs and loop devices");
+    return;
+  }
+  Scene scene;
+  scene.volume().most_bytes = 4U << 20;
+  const std::string source = scene.source(Reach::kMounted);
+  BOOST_TEST(filesystem_of(source) == kExt4);
+  BOOST_TEST(std::filesystem::is_empty(source));
+  BOOST_TEST((look(source).st_mode & 07777) == 01770u);
+  BOOST_TEST(look(source).st_gid == 8u);
+  const std::string text(64 << 10, 'x');
+  int error = 0;
+  std::size_t written = 0;
+  {
+    const UniqueFd file(::open((source + "/big").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    while (error == 0) {
+      const ssize_t count = ::write(file.get(), text.data(), text.size());
+      if (count < 0) error = errno;
+      if (count > 0) written += static_cast<std::size_t>(count);
+      if (written > std::size_t{8} << 20) break;
+    }
+  }
+  BOOST_TEST(error == ENOSPC);
+  BOOST_TEST((written > std::size_t{3} << 20 && written < std::size_t{4} << 20));
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_on_disk_that_cannot_be_kept_is_refused) {
+  Scene scene;
+  scene.volume().most_bytes = 4U << 20;
+  BOOST_TEST(must_fail(scene.prepare(Reach::kByPath))
+                 .contains("a bundle cannot limit a directory on disk to 4 MiB"));
+  scene.begin_anew();
+  scene.volume().most_bytes = 1U << 19;
+  BOOST_TEST(must_fail(scene.prepare(Reach::kMounted))
+                 .contains("a limit on disk must be at least 1 MiB, not 512 KiB"));
+}
+
+BOOST_AUTO_TEST_CASE(a_bundle_names_a_directory_of_the_host_by_its_path) {
+  Scene scene;
+  scene.volume().kind = Volume::Source::kOperator;
+  scene.give("v", scene.scratch / "host", true);
+  const Volumes volumes = must(scene.prepare(Reach::kByPath));
+  BOOST_TEST(volumes.by_name.at("v").source == scene.scratch / "host");
+  BOOST_TEST(volumes.by_name.at("v").read_only);
+}
+
+CHILD_TEST(a_directory_of_the_host_stays_the_same_one_whatever_is_renamed, CLONE_NEWNS) {
+  Scene scene;
+  scene.volume().kind = Volume::Source::kHost;
+  scene.volume().source = scene.scratch / "host";
+  scene.scratch.file("host/file", "good");
+  const std::string source = scene.source(Reach::kMounted);
+  BOOST_TEST(source == scene.scratch / "pod/volumes/0");
+  std::filesystem::rename(scene.scratch / "host", scene.scratch / "old");
+  std::filesystem::create_directory(scene.scratch / "host");
+  BOOST_TEST(slurp(source + "/file") == "good");
+}
+
+CHILD_TEST(mounts_below_a_directory_are_shown_if_the_document_says_so, CLONE_NEWNS) {
+  Scene scene;
+  ::mkdir((scene.scratch / "host/below").c_str(), 0755);
+  BOOST_REQUIRE(::syscall(SYS_mount, "none", (scene.scratch / "host/below").c_str(), "tmpfs", 0UL,
+                          nullptr) == 0);
+  scene.volume().kind = Volume::Source::kHost;
+  scene.volume().source = scene.scratch / "host";
+  BOOST_TEST(filesystem_of(scene.source(Reach::kMounted) + "/below") == kTmpfs);
+  Scene flat;
+  flat.volume() = scene.volume();
+  flat.volume().place = &flat.place_in_document;
+  flat.volume().recursive = false;
+  BOOST_TEST(filesystem_of(flat.source(Reach::kMounted) + "/below") != kTmpfs);
+}
+
+BOOST_AUTO_TEST_CASE(a_directory_that_is_absent_or_none_is_an_error_with_its_place) {
+  Scene scene;
+  scene.volume().kind = Volume::Source::kHost;
+  scene.volume().source = scene.scratch / "absent";
+  BOOST_TEST(must_fail(scene.prepare(Reach::kByPath)).contains("volume \"v\": "));
+  scene.begin_anew();
+  scene.volume().source = scene.scratch.file("file", "");
+  BOOST_TEST(must_fail(scene.prepare(Reach::kByPath)).ends_with("not a directory"));
+}
+
+BOOST_AUTO_TEST_CASE(a_volume_may_require_free_space) {  // OAM-36
+  Scene scene;
+  scene.volume().least_bytes = 1;
+  must(scene.prepare(Reach::kByPath));
+  scene.begin_anew();
+  scene.volume().least_bytes = std::uint64_t{1} << 60;
+  BOOST_TEST(must_fail(scene.prepare(Reach::kByPath)).contains("the volume requires 1024 PiB"));
+}
+
+BOOST_AUTO_TEST_CASE(an_exclusive_volume_belongs_to_one_pod) {  // OAM-35
+  Scene scene;
+  scene.volume().kind = Volume::Source::kOperator;
+  scene.volume().exclusive = true;
+  scene.give("v", scene.scratch / "host");
+  const std::string locks = scene.scratch / "locks";
+  const auto second = [&](bool exclusive) {
+    scene.begin_anew();
+    scene.volume().exclusive = exclusive;
+    return scene.prepare(Reach::kByPath, locks);
+  };
+  {
+    const Volumes first = must(scene.prepare(Reach::kByPath, locks));
+    BOOST_TEST(must_fail(second(true)).contains("another pod uses the volume"));
+    BOOST_TEST(must_fail(second(false)).contains("has the volume for itself alone"));
+  }
+  const Volumes shared = must(second(false));
+  must(second(false));
+  BOOST_TEST(must_fail(second(true)).contains("another pod uses the volume"));
+}
+
+BOOST_AUTO_TEST_CASE(mounts_are_those_of_the_document_and_of_mount_points) {  // AC-8
+  Scene scene;
+  scene.workload.pod.containers.emplace_back();
+  Container& container = scene.workload.pod.containers[0];
+  container.mounts = {
+      {.volume = "v", .path = "/a", .read_only = true, .place = &scene.place_in_document}};
+  container.mount_points = {{.name = "v", .path = "/a", .read_only = false, .place = nullptr},
+                            {.name = "point", .path = "/b", .read_only = true, .place = nullptr},
+                            {.name = "nobody", .path = "/c", .read_only = true, .place = nullptr}};
+  scene.give("point", scene.scratch / "host");
+  const Volumes volumes = must(scene.prepare(Reach::kByPath));
+  const auto bound = must(mounts_of(container, scene.workload, volumes));
+  BOOST_REQUIRE(bound.size() == 2u);
+  BOOST_TEST((bound[0].destination == "/a" && bound[0].read_only));
+  BOOST_TEST((bound[1].destination == "/b" && bound[1].read_only));
+  BOOST_TEST(bound[1].source == scene.scratch / "host");
+  container.mounts[0].volume = "w";
+  BOOST_TEST(must_fail(mounts_of(container, scene.workload, volumes))
+                 .contains("there is no volume \"w\""));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

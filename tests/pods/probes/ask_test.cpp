@@ -1,0 +1,175 @@
+// The questions of probes, asked by the real programs to servers in a network namespace of their
+// own.
+
+#include "pods/probes/ask.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "linux/network/netlink.hpp"
+#include "pods/run/namespace_path.hpp"
+#include "tests/child_test.hpp"
+#include "tests/scratch.hpp"
+
+using namespace ocirun;
+using namespace ocirun::pods;
+using namespace ocirun::test;
+
+namespace {
+
+constexpr unsigned long kNamespaces = CLONE_NEWNET | CLONE_NEWPID;
+
+/// A server at 127.0.0.1 that answers every connection with the same bytes. The pid namespace of
+/// the test ends it.
+class Server {
+ public:
+  explicit Server(const std::string& answer) {
+    const UniqueFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* place = reinterpret_cast<sockaddr*>(&address);
+    test::detail::check(::bind(listener.get(), place, size) == 0 &&
+                            ::listen(listener.get(), 8) == 0 &&
+                            ::getsockname(listener.get(), place, &size) == 0,
+                        "listen");
+    port = ntohs(address.sin_port);
+    const pid_t pid = ::fork();
+    test::detail::check(pid >= 0, "fork");
+    if (pid == 0) serve(listener, answer);
+  }
+  std::uint16_t port = 0;
+
+ private:
+  [[noreturn]] static void serve(Fd listener, const std::string& answer) {
+    for (;;) {
+      const UniqueFd caller(::accept4(listener.value, nullptr, nullptr, SOCK_CLOEXEC));
+      std::string request(4096, '\0');
+      if (answer.empty() || ::read(caller.get(), request.data(), request.size()) <= 0) continue;
+      std::string text = answer;
+      if (const std::size_t at = text.find("REQUEST"); at != std::string::npos)
+        text.replace(at, 7,
+                     request.contains("X-Asked: yes") && request.starts_with("GET /health ")
+                         ? "204 As Wanted"
+                         : "400 Bad Request");
+      if (::write(caller.get(), text.data(), text.size()) < 0) ::_exit(1);
+    }
+  }
+};
+
+void bring_network_up() { must(linux::bring_loopback_up()); }
+
+Answer answer_of(const Probe& probe, Fd network = {}, std::span<const std::string> command = {}) {
+  Asked asked = must(ask(probe, network, command));
+  siginfo_t end{};
+  test::detail::check(
+      ::waitid(P_PID, static_cast<id_t>(asked.child.pid), &end, WEXITED | WNOWAIT) == 0, "waitid");
+  return take_answer(asked);
+}
+Probe http(std::uint16_t port, const std::string& path = "/") {
+  Probe probe;
+  probe.question = HttpProbe{.path = path,
+                             .port = port,
+                             .port_name = "",
+                             .tls = false,
+                             .headers = {{.name = "X-Asked", .value = "yes"}}};
+  return probe;
+}
+Probe tcp(std::uint16_t port) {
+  Probe probe;
+  probe.question = TcpProbe{.port = port, .port_name = ""};
+  return probe;
+}
+Answer http_status(const std::string& status) {
+  const Server server("HTTP/1.1 " + status + "\r\nContent-Length: 2\r\n\r\nok");
+  return answer_of(http(server.port));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(probes_ask)
+
+CHILD_TEST(an_http_status_from_200_to_399_is_a_success, kNamespaces) {
+  bring_network_up();
+  for (const char* status :
+       {"200 OK", "204 No Content", "302 Found\r\nLocation: http://192.0.2.1/"})
+    BOOST_TEST(http_status(status).is_success, status);
+  const Answer absent = http_status("404 Not Found");
+  BOOST_TEST(!absent.is_success);
+  BOOST_TEST(absent.reason.contains("status 404, expected 200 to 399"));
+  BOOST_TEST(!http_status("503 Service Unavailable").is_success);
+}
+
+CHILD_TEST(path_and_headers_are_those_of_the_probe, kNamespaces) {
+  bring_network_up();
+  const Server server("HTTP/1.1 REQUEST\r\nContent-Length: 0\r\n\r\n");
+  BOOST_TEST(answer_of(http(server.port, "/health")).is_success);
+  BOOST_TEST(!answer_of(http(server.port, "/other")).is_success);
+}
+
+CHILD_TEST(a_port_that_nobody_opens_is_a_failure_with_its_reason, kNamespaces) {
+  bring_network_up();
+  for (const Probe& probe : {http(9), tcp(9)}) {
+    const Answer answer = answer_of(probe);
+    BOOST_TEST(!answer.is_success);
+    BOOST_TEST(answer.reason.contains("9"));
+  }
+}
+
+CHILD_TEST(a_port_that_accepts_a_connection_is_a_success, kNamespaces) {
+  bring_network_up();
+  const Server server("");
+  BOOST_TEST(answer_of(tcp(server.port)).is_success);
+}
+
+CHILD_TEST(ports_are_asked_in_the_network_of_the_pod, kNamespaces) {
+  const UniqueFd outside(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
+  test::detail::check(::unshare(CLONE_NEWNET) == 0, "unshare");
+  bring_network_up();
+  const Server server("");
+  const UniqueFd network(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
+  test::detail::check(::setns(outside.get(), CLONE_NEWNET) == 0, "setns");
+  BOOST_TEST(!answer_of(tcp(server.port)).is_success);
+  BOOST_TEST(answer_of(tcp(server.port), network).is_success);
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_a_command_is_the_answer) {
+  Probe probe;
+  probe.question = ExecProbe{};
+  const auto run = [&](const char* script) {
+    const std::vector<std::string> command{"/bin/sh", "-c", script};
+    return answer_of(probe, {}, command);
+  };
+  BOOST_TEST(run("exit 0").is_success);
+  BOOST_TEST(run("exit 3").reason == "exited with status 3");
+  BOOST_TEST(run("echo not yet >&2; exit 1").reason == "not yet");
+  BOOST_TEST(run("kill -KILL $$").reason == "was killed by signal 9 (SIGKILL)");
+  BOOST_TEST(run("exec /absent").reason.contains("/absent"));
+}
+
+BOOST_AUTO_TEST_CASE(a_command_that_writes_much_goes_on_while_it_is_heard) {
+  Probe probe;
+  probe.question = ExecProbe{};
+  const std::vector<std::string> command{"/bin/sh", "-c", "head -c 1000000 /dev/zero; exit 5"};
+  Asked asked = must(ask(probe, {}, command));
+  while (asked.output) {
+    pollfd watched{asked.output.get(), POLLIN, 0};
+    BOOST_REQUIRE(::poll(&watched, 1, kHangSeconds * 1000) == 1);
+    hear(asked);
+    BOOST_TEST(asked.text.size() <= 256u);
+  }
+  BOOST_TEST(!take_answer(asked).is_success);
+}
+
+BOOST_AUTO_TEST_CASE(a_question_that_is_given_up_leaves_no_process) {
+  Probe probe;
+  probe.question = ExecProbe{};
+  const std::vector<std::string> command{"/bin/sh", "-c", "exec sleep 987"};
+  Asked asked = must(ask(probe, {}, command));
+  abandon(asked);
+  BOOST_TEST(children_of_this_process() == "");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
