@@ -2,6 +2,7 @@
 # Pods for tests: `source "$LIB/pod.bash"` after lib/common. Each test has images/ with the image "base", $POD (a pod's name), and
 # data/ for images and pods; teardown deletes the pods.
 # shellcheck disable=SC2034 # tests use $POD
+# shellcheck source=integration/lib/image.bash
 source "$LIB/image.bash"
 
 setup() {

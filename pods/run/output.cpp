@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "pods/run/present.hpp"
@@ -11,8 +12,10 @@ namespace ocirun::pods {
 namespace {
 
 constexpr std::size_t kPiece = 65536;
-constexpr int kMostPieces = 16;                // of one stream in a row: other containers write too
-constexpr std::chrono::milliseconds kRest{5};  // a pipe holds what is written meanwhile, or blocks
+constexpr int kMostPieces = 16;  // of one stream in a row: other containers write too
+// A pipe holds what is written during a rest, or blocks the program.
+constexpr std::chrono::milliseconds kLeastRest{5};
+constexpr int kRestForWork = 9;  // times as long as the reading took
 constexpr std::array kStreams{Stream::kStdout, Stream::kStderr};
 
 }  // namespace
@@ -73,9 +76,13 @@ ContainerOutput::Clock::time_point ContainerOutput::next(Clock::time_point now) 
 
 void ContainerOutput::read_some(Clock::time_point now) {
   if (now < rests_until_) return;
+  const Clock::time_point begun = Clock::now();
+  bool has_read = false;
   for (std::size_t stream = 0; stream < pipes_.size(); ++stream)
-    for (int pieces = 0; pieces < kMostPieces && read_once(stream); ++pieces)
-      rests_until_ = now + kRest;
+    for (int pieces = 0; pieces < kMostPieces && read_once(stream); ++pieces) has_read = true;
+  if (has_read)
+    rests_until_ =
+        now + std::max<Clock::duration>(kLeastRest, kRestForWork * (Clock::now() - begun));
 }
 
 void ContainerOutput::finish() {

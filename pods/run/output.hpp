@@ -31,8 +31,7 @@ class ContainerOutput {
 
   using Clock = std::chrono::steady_clock;
   /// What to poll for; descriptor -1 for a stream that has ended. After each reading the streams
-  /// rest for a moment: a program that writes without end, a few bytes at a time, would else keep
-  /// the supervisor busy.
+  /// rest, so that a program that writes without end costs the supervisor a tenth of a CPU at most.
   std::array<pollfd, 2> wanted(Clock::time_point now) const;
   /// The end of the rest, when wanted() may change; Clock::time_point::max(): no rest.
   Clock::time_point next(Clock::time_point now) const;
