@@ -131,7 +131,7 @@ $POD" "$(said)"
   touch upper/etc/.wh.gone
   rm -rf images
   make_image images base '{}' lower upper
-  container app 'ls /d; ls /etc/gone; ls /etc/kept; ls /bin/mark; rm -r /d; ls -d /d; touch /bin/mark; exit 1'
+  container app 'exec 2>&1; ls /d; ls /etc/gone; ls /etc/kept; ls /bin/mark; rm -r /d; ls -d /d; touch /bin/mark; exit 1'
   run_pod --detach
   reaches '.containers[0].restarts >= 1' true
   wait_for has_lines app 10
@@ -190,6 +190,42 @@ END
   has 'warning: no cgroup is delegated to you: what the containers request is there' "$(<"$TMP/output")"
   equal "" "$(find /sys/fs/cgroup -name "$POD" 2>/dev/null)"
   pod delete --force "$POD"
+}
+
+# delegate: gives the user a cgroup of the unified hierarchy. on_v2 COMMAND…: runs it as the user in that cgroup, where nothing but the
+# unified hierarchy is mounted.
+delegate() {
+  TOP=/sys/fs/cgroup
+  [[ -e $TOP/cgroup.procs ]] || TOP=/sys/fs/cgroup/unified
+  echo "+memory" >"$TOP/cgroup.subtree_control" 2>/dev/null || true
+  mkdir -p "$TOP/$ID-user/shell"
+  chown 12345 "$TOP/$ID-user"{,/shell}{,/cgroup.procs,/cgroup.subtree_control}
+}
+on_v2() {
+  unshare --mount bash -c 'umount -R /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup
+    echo $$ >"/sys/fs/cgroup/$1/cgroup.procs"; shift; exec "$@"' bash "$ID-user/shell" \
+    setpriv --reuid 12345 --regid 12345 --clear-groups env -i PATH="$PATH" HOME="$HOME_DIR" XDG_RUNTIME_DIR="$HOME_DIR/xdg" "$OCIRUN" "$@"
+}
+
+@test "a delegated cgroup holds the cgroups of a pod, and limits are kept in it" {
+  local limit=max
+  has_unified || skip "no unified hierarchy"
+  container app 'echo up; sleep 1000'
+  delegate
+  if grep -qw memory "$TOP/$ID-user/cgroup.controllers"; then
+    sed -i 's/^      image: base/&\n      resources: {limits: {memoryInMib: 64}}/' app.yaml
+    limit=67108864
+  fi
+  on_v2 pod run --images images --net none --name "$POD" --detach app.yaml </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || { show_output; return 1; }
+  equal "$POD" "$(<"$TMP/output")"
+  grep -qx "0::/$ID-user/ocirun/$POD/app" "/proc/$(says '.containers[0].pid')/cgroup"
+  equal $limit "$(cat "$TOP/$ID-user/ocirun/$POD/app/memory.max" 2>/dev/null || echo max)"
+  equal up "$(on_v2 pod exec "$POD" echo up)"
+  on_v2 pod stop "$POD"
+  [[ ! -e $TOP/$ID-user/ocirun/$POD ]]
+  on_v2 pod delete "$POD"
+  nothing_left
+  remove_cgroup "$TOP/$ID-user"
 }
 
 @test "a user without lent ids has root alone: other owners in an image are an error that says what to do" {

@@ -130,8 +130,10 @@ void write_resources(JsonWriter& out, const BundlePlan& plan) {
     if (!limits.memory) limits.memory = requests.memory;
   }
   out.key("resources").begin_object();
-  out.key("devices").begin_array().begin_object();
-  out.member("allow", false).member("access", "rwm").end_object().end_array();
+  if (plan.powers.device_rules) {
+    out.key("devices").begin_array().begin_object();
+    out.member("allow", false).member("access", "rwm").end_object().end_array();
+  }
   if (limits.memory || requests.memory) {
     out.key("memory").begin_object();
     if (limits.memory) out.member("limit", *limits.memory);

@@ -38,9 +38,10 @@ enum class Requests : std::uint8_t { kWeights, kHard };
 
 /// What a container can have where it is made. In a user namespace some of these are missing.
 struct Powers {
-  bool cgroup = true;     // else its resources are left out, which somebody has accepted
-  bool tty_group = true;  // the group 5, which terminals belong to
-  bool sysfs = true;      // else it sees the host's: of a network that is not of its user namespace
+  bool cgroup = true;        // else its resources are left out, which somebody has accepted
+  bool device_rules = true;  // in the cgroup; only the host's root may set them
+  bool tty_group = true;     // the group 5, which terminals belong to
+  bool sysfs = true;  // else it sees the host's: of a network that is not of its user namespace
 };
 
 /// All that the config.json of one container is written from.

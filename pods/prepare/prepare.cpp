@@ -122,7 +122,10 @@ bool has_group(std::uint32_t group) {
 Powers powers_here(bool has_cgroups, bool own_network) {
   if (linux::is_in_initial_user_namespace()) return {};
   constexpr std::uint32_t kTtyGroup = 5;
-  return {.cgroup = has_cgroups, .tty_group = has_group(kTtyGroup), .sysfs = own_network};
+  return {.cgroup = has_cgroups,
+          .device_rules = false,
+          .tty_group = has_group(kTtyGroup),
+          .sysfs = own_network};
 }
 
 Result<ReadyContainer> prepare_container(const Workload& workload, const Container& container,

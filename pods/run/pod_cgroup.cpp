@@ -87,6 +87,9 @@ Result<void> make_pod_cgroup(const std::string& path, const Amounts& limits) {
                                 .mknod = true};
   auto made = [&]() -> Result<void> {
     TRY_ASSIGN(const auto cgroup, cgroup_at(path));
+    // Only the host's root may allow or forbid devices.
+    if (!linux::is_in_initial_user_namespace())
+      cgroup->on_refused_devices([](const Error&) { return Result<void>(); });
     TRY(cgroup->create({&all, 1}));
     auto applied = cgroup->apply(resources_of(limits));
     if (!applied) static_cast<void>(cgroup->destroy());

@@ -73,6 +73,8 @@ UniqueFd namespace_of(const PodRecord& record) {
     // Asked afterwards: until then the pid was the process's own.
     if (found && still_runs(record, *process)) return found;
   }
+  const auto boot = linux::read_boot_id();
+  if (!boot || *boot != record.boot_id) return {};
   for (const ContainerRecord& container : record.containers)
     if (container.pid != 0)
       if (UniqueFd found = own_namespace_of(container.pid)) return found;

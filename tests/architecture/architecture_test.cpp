@@ -129,6 +129,7 @@ const Reasons kProcAndDevLiterals{
     {"cgroups/systemd/limits.cpp", "names of devices that systemd is told"},
     {"bundle/config/default_config.cpp", "text of the template"},
     {"pods/plan/bundle.cpp", "text of a config.json"},
+    {"pods/run/network.cpp", "the host's device that pasta opens"},
     {"pods/run/namespace_path.hpp", "namespaces of a pod's holder, on the host"},
     {"runtime/init/enter.cpp", "namespaces of a container's init, on the host"},
     {"runtime/parent/preflight.cpp", "id maps of a namespace to be joined, on the host"},

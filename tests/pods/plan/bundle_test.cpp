@@ -180,7 +180,9 @@ BOOST_AUTO_TEST_CASE(the_account_has_its_groups) {
 BOOST_AUTO_TEST_CASE(what_a_user_namespace_lacks_is_not_asked_for) {
   plan.resources.limits.memory = 1U << 20;
   BOOST_TEST(must(config_text(plan)).contains("gid=5"));
-  plan.powers = {.cgroup = false, .tty_group = false, .sysfs = false};
+  plan.powers = {.cgroup = true, .device_rules = false, .tty_group = true, .sysfs = true};
+  BOOST_TEST(config().resources->devices.empty());
+  plan.powers = {.cgroup = false, .device_rules = false, .tty_group = false, .sysfs = false};
   const bundle::Config read = config();
   BOOST_TEST(!read.resources.has_value());
   BOOST_TEST(!must(config_text(plan)).contains("gid=5"));
