@@ -144,6 +144,29 @@ ls: /d: No such file or directory" "$(pod logs "$POD" | head -5)"
   pod delete --force "$POD"
 }
 
+@test "the root is an overlay; a volume in memory is a tmpfs of its size and owner" {
+  cat >app.yaml <<'END'
+apiVersion: serving.knative.dev/v1
+kind: Service
+metadata: {name: hello}
+spec:
+  template:
+    spec:
+      containers:
+        - image: base
+          command: [/bin/sh, -c]
+          args: ['grep -E "^[^ ]+ (/|/t) " /proc/mounts; df -k /t | tail -1; nc -l -p $PORT; sleep 1000']
+          volumeMounts: [{name: tmp, mountPath: /t}]
+      volumes: [{name: tmp, emptyDir: {medium: Memory, sizeLimit: 1Mi}}]
+END
+  run_pod --detach
+  wait_for has_lines user-container 3
+  pod logs "$POD" | grep -q '^overlay / overlay .*userxattr'
+  pod logs "$POD" | grep -q '^tmpfs /t tmpfs .*size=1024k'
+  pod delete --force "$POD"
+  nothing_left
+}
+
 @test "device nodes of an image are left out, with a warning" {
   mkdir more
   mknod more/node c 1 3

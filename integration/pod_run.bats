@@ -76,6 +76,12 @@ second" "$(sort output)"
   has '--param tow: the document names none of this name (did you mean two?)' "$(<output)"
 }
 
+@test "the root filesystem of a container is an overlay, not a copy of the image" {
+  container app 'grep " / " /proc/mounts'
+  run run_pod --restart never
+  like '^overlay / overlay ' "$(<output)"
+}
+
 @test "containers of a pod share the network, ipc and host name, and not pids, files and mounts" {
   container one 'for n in net ipc uts; do readlink /proc/self/ns/$n; done; hostname; touch /mine; readlink /proc/self/ns/pid; sleep 1000'
   container two 'for n in net ipc uts; do readlink /proc/self/ns/$n; done; hostname; ls /mine; readlink /proc/self/ns/pid; sleep 1000'

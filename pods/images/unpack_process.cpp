@@ -76,19 +76,12 @@ Result<UniqueFd> as_mount(Fd directory, std::uint64_t more_attributes) {
   return mount;
 }
 
-/// Replaces the directories of the job by mounts. They stay open until the process ends.
-Result<void> use_mounts(Job& job) {
-  TRY(sys::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
-  TRY_ASSIGN(UniqueFd into, as_mount(job.into, 0));
-  UniqueFd below;
-  if (job.below.directory.value >= 0) {
-    TRY_ASSIGN(below, as_mount(job.below.directory, MOUNT_ATTR_RDONLY));
-    ::close(job.below.directory.value);
-    job.below.directory = Fd{below.release()};
-  }
-  ::close(job.into.value);
-  job.into = Fd{into.release()};
-  return {};
+/// The directory of the job as a mount of its own. The parent makes the mount, because only a mount
+/// of the own mount namespace can be cloned. Without the rights, or before Linux 5.12: nothing;
+/// then the descriptors and capabilities of the child must do.
+UniqueFd wall_in(Fd directory, std::uint64_t more_attributes) {
+  auto mount = as_mount(directory, more_attributes);
+  return mount ? *std::move(mount) : UniqueFd();
 }
 
 rlim_t own_size() {
@@ -132,8 +125,9 @@ Result<void> confine(Job& job, bool has_mount_namespace) {
   keep.insert(keep.end(), {job.into, job.report, job.below.directory, job.blob.descriptor()});
   linux::close_descriptors_but(keep);
   const rlim_t size = own_size();
-  // Without these rights, or before Linux 5.12, the descriptors and capabilities must do.
-  if (has_mount_namespace) static_cast<void>(use_mounts(job));
+  // What the process may mount stays in its own namespace.
+  if (has_mount_namespace)
+    static_cast<void>(sys::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
   if (sys::fchdir(job.into)) static_cast<void>(sys::chroot("."));
   TRY(limit(RLIMIT_CORE, 0));
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return fail(errno, "set no_new_privs");
@@ -231,9 +225,15 @@ Result<UnpackedLayer> unpack_layer_apart(ByteStream& blob, const LayerBlob& laye
   TRY_ASSIGN(linux::Pipe pipe, linux::make_pipe());
   const int self = ::getpid();
   bool has_mount_namespace = true;
+  const UniqueFd walled_into = wall_in(into, 0);
+  const UniqueFd walled_below =
+      below.directory.value < 0 ? UniqueFd() : wall_in(below.directory, MOUNT_ATTR_RDONLY);
+  const LowerLayers seen_below{walled_below ? walled_below : below.directory, below.names};
   TRY_ASSIGN(linux::Child child, clone_child(has_mount_namespace));
   if (child.pid == 0)
-    child_main({blob, layer, options, below, into, pipe.writer, locks}, self, has_mount_namespace);
+    child_main(
+        {blob, layer, options, seen_below, walled_into ? walled_into : into, pipe.writer, locks},
+        self, has_mount_namespace);
   pipe.writer.reset();
   auto outcome = read_report(pipe.reader, options.progress);
   pipe.reader.reset();  // a child that still writes ends by that

@@ -33,9 +33,13 @@ struct Images {
   std::map<const Container*, StoredImage> of;
 };
 
+HostPath image_directory(const Settings& settings) {
+  return HostPath(settings.data.string() + "/images");
+}
+
 Result<Images> find_images(const Workload& workload, const Settings& settings,
                            const Listener& listener) {
-  TRY_ASSIGN(Store store, Store::open(HostPath(settings.data.string() + "/images")));
+  TRY_ASSIGN(Store store, Store::open(image_directory(settings)));
   TRY_ASSIGN(UniqueFd lease, store.use());
   Images images{.store = std::move(store), .lease = std::move(lease), .of = {}};
   for (const Container* container : all_containers(workload.pod)) {
@@ -76,12 +80,13 @@ class Launching {
     TRY_ASSIGN(EventLog events, EventLog::open(directory_.fd(), record_.name));
     TRY_ASSIGN(host_mounts_, sys::open(namespace_path(0, "mnt").c_str(), O_RDONLY));
     TRY(enter_own_mount_namespace());
+    TRY(open_again());
     TRY(signals_.check());
     TRY(start_surroundings());
     TRY(signals_.check());
     TRY_ASSIGN(const Volumes volumes,
                prepare_volumes(workload_, settings_.given,
-                               {.fd = directory_.fd(), .path = directory_.path().string()},
+                               {.fd = inside_->fd(), .path = directory_.path().string()},
                                MemoryVolumes::kMounted, settings_.data.string() + "/locks"));
     TRY(prepare_containers(volumes));
     TRY_ASSIGN(UniqueFd network, open_network());
@@ -115,6 +120,16 @@ class Launching {
   const PodRecord& record() const { return record_; }
 
  private:
+  /// Opens what was opened in the mount namespace of the caller. The kernel makes overlays of, and
+  /// mounts on, the directories of the own mount namespace only. take_down() and what follows use
+  /// the directory of the caller's namespace, in which nothing of the pod is mounted.
+  Result<void> open_again() {
+    TRY_ASSIGN(images_.store, Store::open(image_directory(settings_)));
+    TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(settings_.data));
+    TRY_ASSIGN(inside_, pods.open_pod(settings_.name));
+    return {};
+  }
+
   /// For probes; empty: the host's.
   Result<UniqueFd> open_network() const {
     const std::string path = shared().network;
@@ -181,7 +196,7 @@ class Launching {
 
   Result<void> prepare_containers(const Volumes& volumes) {
     TRY_ASSIGN(const std::vector<BoundPath> files,
-               write_network_files(record_.name, network_.visible(), directory_.fd(),
+               write_network_files(record_.name, network_.visible(), inside_->fd(),
                                    directory_.path().string()));
     const bool has_cgroups = settings_.systemd_cgroups || !record_.cgroup.empty();
     const Surroundings surroundings{
@@ -191,9 +206,9 @@ class Launching {
         .cgroups_path = [&](const std::string& container) { return cgroups_path_of(container); },
         .powers = powers_here(has_cgroups, network_.own_network),
         .ids = {}};
-    TRY(sys::mkdirat(directory_.fd(), kContainers, 0711));
+    TRY(sys::mkdirat(inside_->fd(), kContainers, 0711));
     TRY_ASSIGN(const UniqueFd below,
-               sys::openat(directory_.fd(), kContainers, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+               sys::openat(inside_->fd(), kContainers, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     const Site site{.fd = below, .path = directory_.path(kContainers)};
     for (const Container* container : all_containers(workload_.pod)) {
       TRY_ASSIGN(ReadyContainer ready,
@@ -220,6 +235,7 @@ class Launching {
   Workload& workload_;
   const Settings& settings_;
   PodDirectory directory_;
+  std::optional<PodDirectory> inside_;  // the same, in the pod's mount namespace
   NetworkPlan network_;
   Images images_;
   std::string cgroup_;  // "": the pod gets none

@@ -3,6 +3,7 @@
 #include "pods/run/user_namespace.hpp"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
