@@ -40,7 +40,7 @@ cgroups::Resources resources_of(const Amounts& limits) {
 }  // namespace
 
 Result<std::string> cgroup_path_for(const std::string& pod) {
-  const std::string below = fmt::format("{}/{}", cgroups::kOwnParent, pod);
+  std::string below = fmt::format("{}/{}", cgroups::kOwnParent, pod);
   if (linux::is_in_initial_user_namespace()) return below;
   TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   const auto layout = cgroups::read_layout(procfs);

@@ -119,18 +119,20 @@ BOOST_AUTO_TEST_CASE(another_process_of_the_same_pid_is_not_the_pods) {
                const Waiting other([] { return become_root_of_own_namespace().has_value(); });
                linux::ProcessIdentity wrong = other.identity();
                ++wrong.start_time;
+               const std::string others = user_namespace_of(wrong.pid);
                must(become_root_of_namespace_of(record_with(wrong)));
                BOOST_TEST(::geteuid() == 0u);
-               BOOST_TEST(user_namespace_of(0) != user_namespace_of(other.identity().pid));
+               BOOST_TEST(user_namespace_of(0) != others);
              }) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(the_users_own_surroundings_are_no_namespace_of_a_pod) {
   BOOST_TEST(run_as_user([] {
                const Waiting plain([] { return true; });
+               const std::string current = user_namespace_of(0);
                must(become_root_of_namespace_of(record_with(plain.identity())));
                BOOST_TEST(::geteuid() == 0u);
-               BOOST_TEST(user_namespace_of(0) != user_namespace_of(plain.identity().pid));
+               BOOST_TEST(user_namespace_of(0) != current);
              }) == 0);
 }
 
