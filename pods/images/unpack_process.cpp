@@ -1,5 +1,6 @@
 #include "pods/images/unpack_process.hpp"
 
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -64,24 +65,36 @@ struct Job {
   std::span<const Fd> locks;
 };
 
+/// A directory in a mount of its own, which lives as long as `mount` is open.
+struct Walled {
+  UniqueFd mount, directory;
+};
+
 /// A mount of its own for a directory: ".." does not lead out of it, and nothing in it is executed.
-Result<UniqueFd> as_mount(Fd directory, std::uint64_t more_attributes) {
+Result<Walled> as_mount(Fd directory, std::uint64_t more_attributes) {
   constexpr auto kFlags =
       static_cast<unsigned>(OPEN_TREE_CLONE) | static_cast<unsigned>(AT_EMPTY_PATH);
-  TRY_ASSIGN(UniqueFd mount, sys::open_tree(directory, "", kFlags));
+  Walled walled;
+  TRY_ASSIGN(walled.mount, sys::open_tree(directory, "", kFlags));
   mount_attr attributes{};
   attributes.attr_set = static_cast<std::uint64_t>(MOUNT_ATTR_NOSUID) | MOUNT_ATTR_NODEV |
                         MOUNT_ATTR_NOEXEC | more_attributes;
-  TRY(sys::mount_setattr(mount, 0, attributes));
-  return mount;
+  TRY(sys::mount_setattr(walled.mount, 0, attributes));
+  TRY_ASSIGN(walled.directory, sys::openat(walled.mount, ".", O_RDONLY | O_DIRECTORY));
+  return walled;
 }
 
 /// The directory of the job as a mount of its own. The parent makes the mount, because only a mount
 /// of the own mount namespace can be cloned. Without the rights, or before Linux 5.12: nothing;
 /// then the descriptors and capabilities of the child must do.
-UniqueFd wall_in(Fd directory, std::uint64_t more_attributes) {
-  auto mount = as_mount(directory, more_attributes);
-  return mount ? *std::move(mount) : UniqueFd();
+Walled wall_in(Fd directory, std::uint64_t more_attributes) {
+  if (directory.value < 0) return {};
+  auto walled = as_mount(directory, more_attributes);
+  return walled ? *std::move(walled) : Walled{};
+}
+
+Fd directory_of(const Walled& walled, Fd otherwise) {
+  return walled.directory ? Fd(walled.directory) : otherwise;
 }
 
 rlim_t own_size() {
@@ -225,14 +238,13 @@ Result<UnpackedLayer> unpack_layer_apart(ByteStream& blob, const LayerBlob& laye
   TRY_ASSIGN(linux::Pipe pipe, linux::make_pipe());
   const int self = ::getpid();
   bool has_mount_namespace = true;
-  const UniqueFd walled_into = wall_in(into, 0);
-  const UniqueFd walled_below =
-      below.directory.value < 0 ? UniqueFd() : wall_in(below.directory, MOUNT_ATTR_RDONLY);
-  const LowerLayers seen_below{walled_below ? walled_below : below.directory, below.names};
+  const Walled walled_into = wall_in(into, 0);
+  const Walled walled_below = wall_in(below.directory, MOUNT_ATTR_RDONLY);
+  const LowerLayers seen_below{directory_of(walled_below, below.directory), below.names};
   TRY_ASSIGN(linux::Child child, clone_child(has_mount_namespace));
   if (child.pid == 0)
     child_main(
-        {blob, layer, options, seen_below, walled_into ? walled_into : into, pipe.writer, locks},
+        {blob, layer, options, seen_below, directory_of(walled_into, into), pipe.writer, locks},
         self, has_mount_namespace);
   pipe.writer.reset();
   auto outcome = read_report(pipe.reader, options.progress);

@@ -16,6 +16,7 @@
 #include "linux/files/procfs.hpp"
 #include "linux/namespaces/user_namespace.hpp"
 #include "linux/process/clone.hpp"
+#include "linux/sealed/executable.hpp"
 #include "linux/sealed/own_program.hpp"
 #include "pods/prepare/mounts.hpp"
 #include "pods/run/namespace_path.hpp"
@@ -46,6 +47,7 @@ Result<std::vector<linux::IdMapping>> map_of_user(IdKind kind) {
 }
 
 Result<void> enter(Fd user_namespace) {
+  static_cast<void>(linux::executable_directory());  // while the path is known
   if (::setns(user_namespace.value, CLONE_NEWUSER) != 0)
     return fail(errno, "enter the user namespace");
   return enter_own_mount_namespace();

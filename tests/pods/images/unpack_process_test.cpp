@@ -205,6 +205,15 @@ BOOST_AUTO_TEST_CASE(the_directories_of_the_process_are_mounts_in_which_nothing_
   BOOST_TEST(message == "layer \"layer.tar\": walled read-only closed");
 }
 
+BOOST_AUTO_TEST_CASE(what_was_unpacked_before_an_error_is_removed) {
+  Apart apart;
+  const std::string tar = tar_of({file("d/f", "text"), file("../out")});
+  TextStream stream(tar);
+  const std::string message = must_fail(apart.unpack(stream, blob_of(tar, tar)));
+  BOOST_TEST(!message.contains("remains"), message);
+  BOOST_TEST(std::filesystem::is_empty(apart.scratch().path()));
+}
+
 BOOST_AUTO_TEST_CASE(the_process_leaves_no_core_and_has_little_memory) {
   Apart apart;
   BOOST_TEST(apart.sees([] {
