@@ -4,7 +4,10 @@
 
 FIRST_UID=300000 FIRST_GID=400000 LENT=65536
 
-setup() {
+setup() { user_setup; }
+teardown() { user_teardown; }
+
+user_setup() {
   common_setup
   HOME_DIR=$TMP/home
   mkdir "$HOME_DIR" "$HOME_DIR/xdg"
@@ -20,7 +23,7 @@ setup() {
   untraced remember_host
 }
 
-teardown() {
+user_teardown() {
   common_teardown
   umount /etc/passwd /etc/subuid /etc/subgid 2>/dev/null || true
 }

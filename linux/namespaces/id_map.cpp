@@ -230,13 +230,14 @@ Result<UniqueFd> make_user_namespace(Fd procfs, const IdMap& map) {
     for (;;) ::pause();         // only holds the namespace
   }
   const auto opened = [&]() -> Result<UniqueFd> {
-    TRY(write_id_maps(procfs, child.pid, map));
+    TRY(write_id_map(procfs, child.pid, IdKind::kUser, map.uids));
+    TRY(write_id_map(procfs, child.pid, IdKind::kGroup, map.gids));
     return sys::openat(procfs, fmt::format("{}/ns/user", child.pid).c_str(), O_RDONLY | O_CLOEXEC);
   };
   auto fd = opened();
   ::kill(child.pid, SIGKILL);  // not waited for yet, so the pid is still its own
   TRY(wait_for_child(child.pid));
-  return within(std::move(fd), "make a user namespace for an id-mapped mount");
+  return fd;
 }
 
 }  // namespace ocirun::linux

@@ -52,8 +52,9 @@ std::vector<IdMapping> parse_id_map(std::string_view text);
 /// field and what is missing: the program, a line in /etc/subuid, a sysctl.
 Result<void> write_id_maps(Fd procfs, int pid, const IdMap& map);
 
-/// A descriptor of a new user namespace with `map`, for mount_setattr(MOUNT_ATTR_IDMAP). A
-/// short-lived child creates the namespace.
+/// A descriptor of a new user namespace with `map`, which belongs to the calling user. A
+/// short-lived child creates the namespace. Errors: clone_process() fails; those of
+/// write_id_maps(), without the map's field.
 Result<UniqueFd> make_user_namespace(Fd procfs, const IdMap& map);
 
 }  // namespace ocirun::linux

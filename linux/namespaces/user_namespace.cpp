@@ -1,8 +1,10 @@
 #include "linux/namespaces/user_namespace.hpp"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string_view>
 
@@ -41,6 +43,16 @@ std::string why_not_permitted(std::uint64_t flags) {
 }
 
 }  // namespace
+
+Result<std::vector<IdMapping>> own_id_map(IdKind kind) {
+  return read_id_map(Fd{AT_FDCWD},
+                     kind == IdKind::kUser ? "/proc/self/uid_map" : "/proc/self/gid_map");
+}
+
+bool is_in_initial_user_namespace() {
+  const auto map = own_id_map(IdKind::kUser);
+  return !map || std::ranges::count(*map, Uid::kUnchanged, &IdMapping::size) != 0;
+}
 
 std::string why_namespaces_are_refused(int error, std::uint64_t flags) {
   switch (error) {

@@ -119,7 +119,9 @@ Result<void> reexec_sealed(char* const argv[]) {
   return fail(errno, "execute the sealed copy of the executable");
 }
 
-std::string executable_directory() {
+namespace {
+
+std::string find_directory() {
   // Only the sealed image trusts the environment variable, because ocirun itself has set it there:
   // ocirun's other programs are executed from that directory.
   const auto executable = sys::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -129,6 +131,14 @@ std::string executable_directory() {
   }
   const std::string path = link_of_executable();
   return path.substr(0, path.empty() ? 0 : path.rfind('/'));
+}
+
+}  // namespace
+
+std::string executable_directory() {
+  static std::string known;
+  if (known.empty()) known = find_directory();
+  return known;
 }
 
 }  // namespace ocirun::linux

@@ -18,7 +18,8 @@ Result<void> reexec_sealed(char* const argv[]);
 /// Errors: ENOMEM; EACCES where sysctl vm.memfd_noexec is 2.
 Result<UniqueFd> copy_sealed(Fd executable);
 
-/// The directory of the host's executable; "" if unknown.
+/// The directory of the host's executable; "" if unknown. A process that leaves its mount namespace
+/// asks before: afterwards the kernel may no longer know the path. The answer is remembered.
 std::string executable_directory();
 
 }  // namespace ocirun::linux

@@ -55,6 +55,10 @@ Result<Arguments> Arguments::parse(std::span<const std::string> words,
   return arguments;
 }
 
+void Arguments::set_default(std::string_view option, std::string value) {
+  if (!has(option)) values_.emplace(option, std::move(value));
+}
+
 std::vector<std::string> Arguments::values(std::string_view option) const {
   std::vector<std::string> all;
   const auto [begin, end] = values_.equal_range(option);

@@ -28,6 +28,8 @@ class Arguments {
   static Result<Arguments> parse(std::span<const std::string> words,
                                  std::span<const Option> options, bool stops = false);
 
+  /// Gives an option that the caller left out a value.
+  void set_default(std::string_view option, std::string value);
   bool has(std::string_view option) const { return values_.contains(option); }
   /// All values of an option that may be repeated, in their order.
   std::vector<std::string> values(std::string_view option) const;

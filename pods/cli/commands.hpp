@@ -15,6 +15,7 @@ namespace ocirun::pods::cli {
 struct Caller {
   std::string runtime;               // the path of ocirun
   std::vector<std::string> options;  // the options before `pod`, for each call of the runtime
+  bool is_ordinary = false;          // is root now in a user namespace, but was no root before
 };
 
 /// A command of `ocirun pod`.
@@ -26,6 +27,9 @@ struct Command {
   std::size_t least_operands;
   Result<int> (*run)(const Arguments& arguments, const Caller& caller);  // the exit status
   bool takes_program = false;  // what follows the first operand belongs to another program
+  /// Makes or removes files of several owners: an ordinary user becomes root of a user namespace
+  /// before `run`.
+  bool needs_root = false;
 };
 
 /// Checks documents, or with --profile bundles: validate_contract().
@@ -45,7 +49,7 @@ void warn(std::string_view sentence);
 
 inline constexpr Option kDataOption{"data", "DIR",
                                     "keep images and pods below DIR (default /var/lib/ocirun)"};
-/// The directory of --data.
+/// The directory of --data, or the default that main() has put in its place.
 HostPath data_of(const Arguments& arguments);
 
 /// The text of a document; "-" is standard input.

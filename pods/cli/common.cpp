@@ -6,7 +6,6 @@
 #include "linux/base/printable.hpp"
 #include "linux/base/syscalls.hpp"
 #include "pods/cli/commands.hpp"
-#include "pods/state/pod_directory.hpp"
 
 namespace ocirun::pods::cli {
 
@@ -21,8 +20,7 @@ void warn(std::string_view sentence) {
 }
 
 HostPath data_of(const Arguments& arguments) {
-  const auto given = arguments.value("data");
-  return given ? HostPath(*given) : default_data_directory();
+  return HostPath(arguments.value(kDataOption.name).value_or(""));
 }
 
 Result<std::string> read_document(const std::string& file) {

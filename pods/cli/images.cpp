@@ -69,6 +69,8 @@ const Command kImages{.name = "images",
                       .summary = "list the unpacked images; prune removes those that no pod uses",
                       .options = kOptions,
                       .least_operands = 0,
-                      .run = images};
+                      .run = images,
+                      .takes_program = false,
+                      .needs_root = true};
 
 }  // namespace ocirun::pods::cli

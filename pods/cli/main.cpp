@@ -15,6 +15,8 @@
 #include "linux/base/printable.hpp"
 #include "linux/base/text.hpp"
 #include "pods/cli/commands.hpp"
+#include "pods/run/user_namespace.hpp"
+#include "pods/state/pod_directory.hpp"
 
 namespace ocirun::pods::cli {
 namespace {
@@ -63,12 +65,19 @@ Error unknown_command(std::string_view word) {
   return Error(0, fmt::format("unknown command \"{}\"{}; see ocirun pod --help", word, hint));
 }
 
-Result<int> run_command(const Command& command, std::span<const std::string> words,
-                        const Caller& caller) {
-  TRY_ASSIGN(const Arguments arguments,
-             Arguments::parse(words, command.options, command.takes_program));
+Result<int> run_command(const Command& command, std::span<const std::string> words, Caller caller) {
+  TRY_ASSIGN(Arguments arguments, Arguments::parse(words, command.options, command.takes_program));
   if (arguments.operands().size() < command.least_operands)
     return refuse("{} is missing; see ocirun pod {} --help", command.operands, command.name);
+  // Found out here, because in a user namespace everybody is root.
+  const bool uses_data =
+      std::ranges::find(command.options, kDataOption.name, &Option::name) != command.options.end();
+  if (uses_data && !arguments.has(kDataOption.name)) {
+    TRY_ASSIGN(const HostPath data, default_data_directory());
+    arguments.set_default(kDataOption.name, data.string());
+  }
+  caller.is_ordinary = ::geteuid() != 0;
+  if (command.needs_root && caller.is_ordinary) TRY(become_root_of_own_namespace());
   return command.run(arguments, caller);
 }
 

@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <functional>
 
 #include "linux/process/exec.hpp"
 #include "pods/cli/settings.hpp"
 #include "pods/run/runtime.hpp"
+#include "pods/run/user_namespace.hpp"
 
 namespace ocirun::pods::cli {
 namespace {
@@ -29,20 +31,29 @@ Result<PodsDirectory> pods_of(const Arguments& arguments) {
   return PodsDirectory::open(data_of(arguments));
 }
 
+/// Calls `act` with the rights over the pod's processes and files.
+Result<void> on_pod(const PodsDirectory& pods, const std::string& name,
+                    const std::function<Result<void>()>& act) {
+  TRY_ASSIGN(const PodView view, view_pod(pods, name));
+  return as_root_of(view.record, act);
+}
+
 Result<int> stop(const Arguments& arguments, const Caller&) {
   std::optional<std::chrono::seconds> grace;
   if (const auto seconds = arguments.value("grace")) {
     TRY_ASSIGN(grace, read_seconds("grace", *seconds));
   }
   TRY_ASSIGN(const PodsDirectory pods, pods_of(arguments));
-  for (const std::string& name : arguments.operands()) TRY(stop_pod(pods, name, grace));
+  for (const std::string& name : arguments.operands())
+    TRY(on_pod(pods, name, [&] { return stop_pod(pods, name, grace); }));
   return 0;
 }
 
 Result<int> remove(const Arguments& arguments, const Caller&) {
   TRY_ASSIGN(const PodsDirectory pods, pods_of(arguments));
   const Force force = arguments.has("force") ? Force::kYes : Force::kNo;
-  for (const std::string& name : arguments.operands()) TRY(delete_pod(pods, name, force));
+  for (const std::string& name : arguments.operands())
+    TRY(on_pod(pods, name, [&] { return delete_pod(pods, name, force); }));
   return 0;
 }
 
@@ -75,6 +86,7 @@ Result<int> exec(const Arguments& arguments, const Caller&) {
   if (arguments.has("tty")) words.emplace_back("--tty");
   words.push_back(container.id);
   words.insert(words.end(), arguments.operands().begin() + 1, arguments.operands().end());
+  if (::geteuid() != 0) TRY(become_root_of_namespace_of(view.record));
   linux::reset_signals();
   const linux::ExecArguments command(words, {});
   ::execve(command.argv()[0], command.argv(), environ);

@@ -15,7 +15,7 @@ constexpr std::array kOwnOptions{
     kDataOption,
 };
 
-Result<int> plan(const Arguments& arguments, const Caller&) {
+Result<int> plan(const Arguments& arguments, const Caller& caller) {
   const std::string& file = arguments.operands().front();
   const auto output = arguments.value("output");
   if (!output) return refuse("-o DIR is missing: the directory for the bundles");
@@ -27,7 +27,8 @@ Result<int> plan(const Arguments& arguments, const Caller&) {
   TRY(check_given(given, workload));
   TRY(admit(workload, given));
   TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(arguments).string()));
-  TRY(plan_pod(workload, given, data, name, out));
+  TRY(plan_pod(workload, given, data, name, out,
+               caller.is_ordinary ? BundleOwner::kOrdinaryUser : BundleOwner::kRoot));
   std::string lines;
   for (const Container* container : all_containers(workload.pod))
     lines += fmt::format("{}/{}\n", out.string(), container->name);
@@ -44,6 +45,8 @@ const Command kPlan{.name = "plan",
                     .summary = "write the bundles of a document's pod, for any OCI runtime",
                     .options = kOptions,
                     .least_operands = 1,
-                    .run = plan};
+                    .run = plan,
+                    .takes_program = false,
+                    .needs_root = true};
 
 }  // namespace ocirun::pods::cli

@@ -4,7 +4,9 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <vector>
 
 #include "linux/base/absolute_path.hpp"
@@ -73,6 +75,19 @@ Result<std::vector<std::string>> with_absolute_root(std::vector<std::string> opt
   return options;
 }
 
+bool names_root(const std::vector<std::string>& options) {
+  return std::ranges::any_of(options, [](const std::string& option) {
+    return option == "--root" || option.starts_with("--root=");
+  });
+}
+
+/// Another shell of the user may have no XDG_RUNTIME_DIR, and the runtime then another state root.
+void keep_state_root(std::vector<std::string>& runtime) {
+  const char* directory = std::getenv("XDG_RUNTIME_DIR");
+  if (names_root(runtime) || directory == nullptr || *directory != '/') return;
+  runtime.insert(runtime.end(), {"--root", fmt::format("{}/ocirun", directory)});
+}
+
 Result<Settings> read_settings(const Arguments& arguments, const Caller& caller,
                                const Workload& workload, const std::string& file) {
   Settings settings;
@@ -86,6 +101,7 @@ Result<Settings> read_settings(const Arguments& arguments, const Caller& caller,
   TRY_ASSIGN(const std::vector<std::string> options, with_absolute_root(caller.options));
   settings.runtime.insert(settings.runtime.end(), options.begin(), options.end());
   settings.has_metadata = arguments.has("metadata");
+  if (caller.is_ordinary && !arguments.has("runtime")) keep_state_root(settings.runtime);
   settings.systemd_cgroups = names_systemd(caller.options);
   TRY_ASSIGN(settings.name, name_for(arguments, workload, file));
   TRY_ASSIGN(settings.network, read_network(arguments));
@@ -208,6 +224,8 @@ const Command kRun{.name = "run",
                    .summary = "run the pod of a workload document, and supervise it",
                    .options = kOptions,
                    .least_operands = 1,
-                   .run = run};
+                   .run = run,
+                   .takes_program = false,
+                   .needs_root = true};
 
 }  // namespace ocirun::pods::cli

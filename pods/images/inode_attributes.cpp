@@ -25,8 +25,16 @@ bool is_id(std::int64_t id) { return id >= 0 && id < std::int64_t{UINT32_MAX}; }
 Result<void> set_owner(Fd inode, const TarEntry& entry) {
   if (!is_id(entry.uid) || !is_id(entry.gid))
     return refuse("its owner {}:{} is no pair of ids from 0 to 4294967294", entry.uid, entry.gid);
-  return within(sys::fchown(inode, static_cast<uid_t>(entry.uid), static_cast<gid_t>(entry.gid)),
-                fmt::format("owner {}:{}", entry.uid, entry.gid));
+  const auto set = sys::fchown(inode, static_cast<uid_t>(entry.uid), static_cast<gid_t>(entry.gid));
+  if (set) return {};
+  if (set.error().number() != EINVAL)
+    return fail(set.error().number(), "owner {}:{}", entry.uid, entry.gid);
+  return fail(
+      EINVAL,
+      "owner {}:{} does not exist in this user namespace: an ordinary user needs the "
+      "package uidmap, and enough ids in /etc/subuid and /etc/subgid (an administrator can: "
+      "usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER)",
+      entry.uid, entry.gid);
 }
 
 /// The names of the kept attributes that an inode has now.

@@ -225,7 +225,13 @@ Result<UniqueFd> LayerTree::make_directory(Fd parent, const std::string& name) {
 
 Result<void> LayerTree::make_opaque(Fd directory) {
   TRY_ASSIGN(const UniqueFd opened, open_directory(directory, "."));
-  TRY(sys::setxattr(opened, attribute_name(options_.mark), "y"));
+  const auto marked = sys::setxattr(opened, attribute_name(options_.mark), "y");
+  if (!marked && marked.error().number() == EOPNOTSUPP)
+    return fail(EOPNOTSUPP,
+                "the filesystem of the image store cannot keep the attribute {} (a tmpfs can since "
+                "Linux 6.6): --data DIR names another place",
+                attribute_name(options_.mark));
+  TRY(marked);
   TRY_ASSIGN(Directory* const known, remembered(opened));
   known->is_opaque = true;
   return {};

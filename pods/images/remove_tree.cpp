@@ -25,9 +25,12 @@ constexpr int kLevels = 16;  // each holds two descriptors
 /// A mode such as 0 keeps an owner out. A container that holds the directory open may put a symlink
 /// in its place at any moment, which must not be followed.
 Result<void> open_to_owner(Fd parent, const char* name) {
-  TRY_ASSIGN(const UniqueFd directory,
-             sys::openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW));
-  return sys::fchmod(directory, 0700);
+  // The process that unpacks a layer has no /proc, which O_PATH would need, but may open all.
+  auto directory = sys::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (!directory && directory.error().number() == EACCES)
+    directory = sys::openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  if (!directory) return std::unexpected(directory.error());
+  return sys::fchmod(*directory, 0700);
 }
 
 class Removal {

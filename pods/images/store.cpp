@@ -130,6 +130,8 @@ class Addition {
     return {};
   }
 
+  std::uint64_t devices_left_out() const { return before_.devices_left_out; }
+
   /// Removes what run() has unpacked and given no name.
   Result<void> undo() {
     for (const std::string& name : unpacked_)
@@ -158,6 +160,7 @@ class Addition {
                unpack_layer_apart(*stream, layer, into, {layers_, names_}, unpacking, locks));
     before_.entries += unpacked.entries;
     before_.bytes += unpacked.bytes;
+    before_.devices_left_out += unpacked.devices_left_out;
     return {};
   }
 
@@ -191,6 +194,7 @@ Result<StoredImage> Store::add(const ImageSource& source, const ManifestChoice& 
                                const AddOptions& options) const {
   TRY_ASSIGN(Image image, source.find(choice));
   const std::vector<Digest> chain = chain_ids(image.config.diff_ids);
+  std::uint64_t devices_left_out = 0;
   if (chain.size() > kMostLayers)
     return refuse("the image has {} layers, and an overlay has {} at most", chain.size(),
                   kMostLayers);
@@ -205,8 +209,9 @@ Result<StoredImage> Store::add(const ImageSource& source, const ManifestChoice& 
       return refuse("{}; a part remains in the store: {}", added.error().message(),
                     undone.error().message());
     }
+    devices_left_out = addition.devices_left_out();
   }
-  StoredImage stored{image.digest, image.config_id, std::move(image.config), {}};
+  StoredImage stored{image.digest, image.config_id, std::move(image.config), {}, devices_left_out};
   for (const Digest& id : chain) {
     StoredLayer layer{id, fmt::format("{}/{}", kLayers, layer_name(id, options))};
     TRY_ASSIGN(const UniqueFd directory, open_layer(layer));

@@ -26,6 +26,7 @@ struct StoredImage {
   /// The base layer first. Layers below one whose root directory is opaque are left out, because
   /// overlayfs does not look at that mark.
   std::vector<StoredLayer> layers;
+  std::uint64_t devices_left_out = 0;  // of the layers that add() has unpacked
 };
 
 /// What add() does, for people who wait: layer `index` of `count`, and how many bytes of its blob

@@ -1,5 +1,6 @@
 #include "pods/images/unpack_process.hpp"
 
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -64,31 +65,36 @@ struct Job {
   std::span<const Fd> locks;
 };
 
+/// A directory in a mount of its own, which lives as long as `mount` is open.
+struct Walled {
+  UniqueFd mount, directory;
+};
+
 /// A mount of its own for a directory: ".." does not lead out of it, and nothing in it is executed.
-Result<UniqueFd> as_mount(Fd directory, std::uint64_t more_attributes) {
+Result<Walled> as_mount(Fd directory, std::uint64_t more_attributes) {
   constexpr auto kFlags =
       static_cast<unsigned>(OPEN_TREE_CLONE) | static_cast<unsigned>(AT_EMPTY_PATH);
-  TRY_ASSIGN(UniqueFd mount, sys::open_tree(directory, "", kFlags));
+  Walled walled;
+  TRY_ASSIGN(walled.mount, sys::open_tree(directory, "", kFlags));
   mount_attr attributes{};
   attributes.attr_set = static_cast<std::uint64_t>(MOUNT_ATTR_NOSUID) | MOUNT_ATTR_NODEV |
                         MOUNT_ATTR_NOEXEC | more_attributes;
-  TRY(sys::mount_setattr(mount, 0, attributes));
-  return mount;
+  TRY(sys::mount_setattr(walled.mount, 0, attributes));
+  TRY_ASSIGN(walled.directory, sys::openat(walled.mount, ".", O_RDONLY | O_DIRECTORY));
+  return walled;
 }
 
-/// Replaces the directories of the job by mounts. They stay open until the process ends.
-Result<void> use_mounts(Job& job) {
-  TRY(sys::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
-  TRY_ASSIGN(UniqueFd into, as_mount(job.into, 0));
-  UniqueFd below;
-  if (job.below.directory.value >= 0) {
-    TRY_ASSIGN(below, as_mount(job.below.directory, MOUNT_ATTR_RDONLY));
-    ::close(job.below.directory.value);
-    job.below.directory = Fd{below.release()};
-  }
-  ::close(job.into.value);
-  job.into = Fd{into.release()};
-  return {};
+/// The directory of the job as a mount of its own. The parent makes the mount, because only a mount
+/// of the own mount namespace can be cloned. Without the rights, or before Linux 5.12: nothing;
+/// then the descriptors and capabilities of the child must do.
+Walled wall_in(Fd directory, std::uint64_t more_attributes) {
+  if (directory.value < 0) return {};
+  auto walled = as_mount(directory, more_attributes);
+  return walled ? *std::move(walled) : Walled{};
+}
+
+Fd directory_of(const Walled& walled, Fd otherwise) {
+  return walled.directory ? Fd(walled.directory) : otherwise;
 }
 
 rlim_t own_size() {
@@ -132,8 +138,9 @@ Result<void> confine(Job& job, bool has_mount_namespace) {
   keep.insert(keep.end(), {job.into, job.report, job.below.directory, job.blob.descriptor()});
   linux::close_descriptors_but(keep);
   const rlim_t size = own_size();
-  // Without these rights, or before Linux 5.12, the descriptors and capabilities must do.
-  if (has_mount_namespace) static_cast<void>(use_mounts(job));
+  // What the process may mount stays in its own namespace.
+  if (has_mount_namespace)
+    static_cast<void>(sys::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
   if (sys::fchdir(job.into)) static_cast<void>(sys::chroot("."));
   TRY(limit(RLIMIT_CORE, 0));
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return fail(errno, "set no_new_privs");
@@ -231,9 +238,14 @@ Result<UnpackedLayer> unpack_layer_apart(ByteStream& blob, const LayerBlob& laye
   TRY_ASSIGN(linux::Pipe pipe, linux::make_pipe());
   const int self = ::getpid();
   bool has_mount_namespace = true;
+  const Walled walled_into = wall_in(into, 0);
+  const Walled walled_below = wall_in(below.directory, MOUNT_ATTR_RDONLY);
+  const LowerLayers seen_below{directory_of(walled_below, below.directory), below.names};
   TRY_ASSIGN(linux::Child child, clone_child(has_mount_namespace));
   if (child.pid == 0)
-    child_main({blob, layer, options, below, into, pipe.writer, locks}, self, has_mount_namespace);
+    child_main(
+        {blob, layer, options, seen_below, directory_of(walled_into, into), pipe.writer, locks},
+        self, has_mount_namespace);
   pipe.writer.reset();
   auto outcome = read_report(pipe.reader, options.progress);
   pipe.reader.reset();  // a child that still writes ends by that

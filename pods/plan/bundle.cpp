@@ -61,12 +61,16 @@ void write_mounts(JsonWriter& out, const BundlePlan& plan) {
   out.key("mounts").begin_array();
   write_mount(out, "/proc", "proc", "proc", {"nosuid", "noexec", "nodev"});
   write_mount(out, "/dev", "tmpfs", "tmpfs", {"nosuid", "strictatime", "mode=755", "size=65536k"});
-  write_mount(out, "/dev/pts", "devpts", "devpts",
-              {"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620", "gid=5"});
+  Words terminals{"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"};
+  if (plan.powers.tty_group) terminals.emplace_back("gid=5");
+  write_mount(out, "/dev/pts", "devpts", "devpts", terminals);
   write_mount(out, "/dev/shm", "tmpfs", "shm",
               {"nosuid", "noexec", "nodev", "mode=1777", "size=65536k"});
   write_mount(out, "/dev/mqueue", "mqueue", "mqueue", {"nosuid", "noexec", "nodev"});
-  write_mount(out, "/sys", "sysfs", "sysfs", {"nosuid", "noexec", "nodev", "ro"});
+  if (plan.powers.sysfs)
+    write_mount(out, "/sys", "sysfs", "sysfs", {"nosuid", "noexec", "nodev", "ro"});
+  else
+    write_mount(out, "/sys", "none", "/sys", {"rbind", "nosuid", "noexec", "nodev", "ro"});
   write_mount(out, "/sys/fs/cgroup", "cgroup", "cgroup",
               {"nosuid", "noexec", "nodev", "relatime", "ro"});
   for (const MemoryDirectory& directory : plan.in_memory) {
@@ -84,7 +88,20 @@ void write_mounts(JsonWriter& out, const BundlePlan& plan) {
   out.end_array();
 }
 
-void write_namespaces(JsonWriter& out, const SharedNamespaces& shared) {
+void write_mappings(JsonWriter& out, std::string_view name,
+                    const std::vector<linux::IdMapping>& mappings) {
+  out.key(name).begin_array();
+  for (const linux::IdMapping& line : mappings)
+    out.begin_object()
+        .member("containerID", line.container_id)
+        .member("hostID", line.host_id)
+        .member("size", line.size)
+        .end_object();
+  out.end_array();
+}
+
+void write_namespaces(JsonWriter& out, const BundlePlan& plan) {
+  const SharedNamespaces& shared = plan.shared;
   const auto write = [&](std::string_view type, const std::string& path) {
     out.begin_object().member("type", type);
     if (!path.empty()) out.member("path", path);
@@ -97,7 +114,11 @@ void write_namespaces(JsonWriter& out, const SharedNamespaces& shared) {
   write("ipc", shared.ipc);
   write("uts", shared.uts);
   if (!shared.host_network) write("network", shared.network);
+  if (!plan.ids.empty()) write("user", "");
   out.end_array();
+  if (plan.ids.empty()) return;
+  write_mappings(out, "uidMappings", plan.ids.uids);
+  write_mappings(out, "gidMappings", plan.ids.gids);
 }
 
 void write_resources(JsonWriter& out, const BundlePlan& plan) {
@@ -108,8 +129,10 @@ void write_resources(JsonWriter& out, const BundlePlan& plan) {
     if (!limits.memory) limits.memory = requests.memory;
   }
   out.key("resources").begin_object();
-  out.key("devices").begin_array().begin_object();
-  out.member("allow", false).member("access", "rwm").end_object().end_array();
+  if (plan.powers.device_rules) {
+    out.key("devices").begin_array().begin_object();
+    out.member("allow", false).member("access", "rwm").end_object().end_array();
+  }
   if (limits.memory || requests.memory) {
     out.key("memory").begin_object();
     if (limits.memory) out.member("limit", *limits.memory);
@@ -160,8 +183,8 @@ Result<std::string> config_text(const BundlePlan& plan) {
   if (!plan.launch.annotations.empty()) out.member("annotations", plan.launch.annotations);
   out.key("linux").begin_object();
   if (!plan.cgroups_path.empty()) out.member("cgroupsPath", plan.cgroups_path);
-  write_namespaces(out, plan.shared);
-  write_resources(out, plan);
+  write_namespaces(out, plan);
+  if (plan.powers.cgroup) write_resources(out, plan);
   TRY(write_seccomp(out, plan.security, capabilities, plan.seccomp));
   write_hidden_paths(out);
   out.end_object().end_object();

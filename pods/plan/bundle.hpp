@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "linux/namespaces/id_map.hpp"
 #include "pods/documents/pod.hpp"
 #include "pods/plan/launch.hpp"
 #include "pods/plan/seccomp.hpp"
@@ -36,6 +37,14 @@ struct SharedNamespaces {
 /// kHard: they are limits as well (--enforce-required).
 enum class Requests : std::uint8_t { kWeights, kHard };
 
+/// What a container can have where it is made. In a user namespace some of these are missing.
+struct Powers {
+  bool cgroup = true;        // else its resources are left out, which somebody has accepted
+  bool device_rules = true;  // in the cgroup; only the host's root may set them
+  bool tty_group = true;     // the group 5, which terminals belong to
+  bool sysfs = true;  // else it sees the host's: of a network that is not of its user namespace
+};
+
 /// All that the config.json of one container is written from.
 struct BundlePlan {
   Launch launch;
@@ -50,6 +59,8 @@ struct BundlePlan {
   Requests requests = Requests::kWeights;
   Security security;
   SeccompChoice seccomp;
+  Powers powers;
+  linux::IdMap ids;  // of a user namespace of its own; empty: it has none
 };
 
 /// The text of config.json, for any runtime of specification 1.0.2 or later. Errors: a capability,

@@ -4,6 +4,7 @@
 
 #include "bundle/json/writer.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/namespaces/user_namespace.hpp"
 #include "pods/images/catalogue.hpp"
 
 namespace ocirun::pods {
@@ -70,6 +71,14 @@ Result<StoredImage> find(const Container& container, const Given& given, const S
 }
 
 }  // namespace
+
+AddOptions options_for_this_namespace() {
+  AddOptions options;
+  if (linux::is_in_initial_user_namespace()) return options;
+  options.mark = OpaqueMark::kUser;
+  options.devices = DeviceNodes::kLeaveOut;
+  return options;
+}
 
 Result<StoredImage> find_image(const Workload& workload, const Container& container,
                                const Given& given, const Store& store, const AddOptions& options) {

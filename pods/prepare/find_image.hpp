@@ -5,6 +5,10 @@
 
 namespace ocirun::pods {
 
+/// The form in which layers are unpacked here: in a user namespace with the marks of overlayfs that
+/// root of it may set, and without device nodes, which only the host's root may make.
+AddOptions options_for_this_namespace();
+
 /// Finds the image of a container, and unpacks into `store` the layers that the store lacks. Looked
 /// at in this order: --image NAME=SOURCE, where NAME is the container's image as the document
 /// writes it, the image's name or the container's; then the layout of --images. SOURCE is the path

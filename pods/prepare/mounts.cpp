@@ -39,13 +39,14 @@ Result<void> enter_own_mount_namespace() {
                 "keep the pod's mounts out of the host");
 }
 
-Result<void> mount_overlay(std::span<const Fd> layers, Fd upper, Fd work, Fd target) {
+Result<void> mount_overlay(std::span<const Fd> layers, OpaqueMark mark, Fd upper, Fd work,
+                           Fd target) {
   std::string lower;
   for (const Fd layer : layers) lower += (lower.empty() ? "" : ":") + name_of(layer);
   // redirect_dir and metacopy would let an attribute of a layer choose which file is shown.
   const std::string options =
-      fmt::format("lowerdir={},upperdir={},workdir={},redirect_dir=nofollow,metacopy=off", lower,
-                  name_of(upper), name_of(work));
+      fmt::format("lowerdir={},upperdir={},workdir={},redirect_dir=nofollow,metacopy=off{}", lower,
+                  name_of(upper), name_of(work), mark == OpaqueMark::kUser ? ",userxattr" : "");
   if (options.size() > kMostOptions) return fail(E2BIG, "{} layers", layers.size());
   return among_descriptors([&] {
     return sys::mount("overlay", name_of(target).c_str(), "overlay", 0, options.c_str());

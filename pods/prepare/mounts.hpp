@@ -5,6 +5,7 @@
 
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
+#include "pods/images/layer.hpp"
 
 namespace ocirun::pods {
 
@@ -14,9 +15,10 @@ namespace ocirun::pods {
 Result<void> enter_own_mount_namespace();
 
 /// Mounts on the directory `target` an overlay of `layers` (the nearest first) with the writable
-/// layer `upper`; `work` must be on the same filesystem. Errors: EINVAL, EPERM, ENODEV …: no
-/// overlay can be had here; E2BIG: too many layers.
-Result<void> mount_overlay(std::span<const Fd> layers, Fd upper, Fd work, Fd target);
+/// layer `upper`; `work` must be on the same filesystem. `mark`: that of the layers. Errors:
+/// EINVAL, EPERM, ENODEV …: no overlay can be had here; E2BIG: too many layers.
+Result<void> mount_overlay(std::span<const Fd> layers, OpaqueMark mark, Fd upper, Fd work,
+                           Fd target);
 
 /// Mounts a tmpfs on the directory `target`. `options`: "mode=0755,size=1024".
 Result<void> mount_memory(Fd target, const std::string& options);

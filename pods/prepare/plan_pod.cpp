@@ -5,6 +5,7 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/safe_dir.hpp"
+#include "linux/namespaces/user_namespace.hpp"
 #include "pods/images/remove_tree.hpp"
 #include "pods/prepare/find_image.hpp"
 
@@ -14,15 +15,25 @@ namespace {
 namespace sys = linux::sys;
 
 Result<void> write_bundles(const Workload& workload, const Given& given, const HostPath& data,
-                           const std::string& name, const Site& site) {
+                           const std::string& name, const Site& site, BundleOwner owner) {
+  linux::IdMap ids;
+  if (owner == BundleOwner::kOrdinaryUser) {
+    TRY_ASSIGN(ids.uids, linux::own_id_map(linux::IdKind::kUser));
+    TRY_ASSIGN(ids.gids, linux::own_id_map(linux::IdKind::kGroup));
+  }
   TRY_ASSIGN(const Store store, Store::open(HostPath(data.string() + "/images")));
   TRY_ASSIGN(const Volumes volumes, prepare_volumes(workload, given, site, Reach::kByPath, ""));
   TRY_ASSIGN(const std::vector<BoundPath> files,
              write_network_files(name, Network::kOwn, site.fd, site.path));
-  const Surroundings surroundings{
-      .shared = {}, .hostname = name, .root = RootKind::kCopy, .cgroups_path = {}};
+  const Surroundings surroundings{.shared = {},
+                                  .hostname = name,
+                                  .root = RootKind::kCopy,
+                                  .cgroups_path = {},
+                                  .powers = powers_here(true, true),
+                                  .ids = std::move(ids)};
   for (const Container* container : all_containers(workload.pod)) {
-    TRY_ASSIGN(const StoredImage image, find_image(workload, *container, given, store, {}));
+    TRY_ASSIGN(const StoredImage image,
+               find_image(workload, *container, given, store, options_for_this_namespace()));
     TRY(prepare_container(workload, *container, given, store, image, volumes, site, surroundings,
                           files));
   }
@@ -32,7 +43,7 @@ Result<void> write_bundles(const Workload& workload, const Given& given, const H
 }  // namespace
 
 Result<void> plan_pod(const Workload& workload, const Given& given, const HostPath& data,
-                      const std::string& name, const HostPath& out) {
+                      const std::string& name, const HostPath& out, BundleOwner owner) {
   TRY_ASSIGN(const UniqueFd parent, linux::open_parent(out));
   TRY_ASSIGN(const auto split, linux::SafeDir::split(RootfsPath(out.string())));
   const std::string& last = split.second;
@@ -43,7 +54,8 @@ Result<void> plan_pod(const Workload& workload, const Given& given, const HostPa
   auto written = [&]() -> Result<void> {
     TRY_ASSIGN(const UniqueFd directory,
                sys::openat(parent, last.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-    return write_bundles(workload, given, data, name, {.fd = directory, .path = out.string()});
+    return write_bundles(workload, given, data, name, {.fd = directory, .path = out.string()},
+                         owner);
   }();
   if (!written) static_cast<void>(remove_tree(parent, last.c_str()));
   return written;

@@ -10,6 +10,7 @@
 #include "linux/base/signal_names.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
+#include "linux/namespaces/user_namespace.hpp"
 #include "pods/images/merge_layers.hpp"
 
 namespace ocirun::pods {
@@ -90,6 +91,8 @@ Result<BundlePlan> plan_bundle(const Workload& workload, const Container& contai
   plan.requests = given.requests;
   plan.security = container.security;
   plan.seccomp = given.seccomp;
+  plan.powers = surroundings.powers;
+  plan.ids = surroundings.ids;
   return plan;
 }
 
@@ -112,7 +115,24 @@ std::vector<std::string> warnings_for(const Container& container, const Launch& 
   return warnings;
 }
 
+/// Errors of /proc count as an id that is not there.
+bool has_group(std::uint32_t group) {
+  const auto map = linux::own_id_map(linux::IdKind::kGroup);
+  return map && std::ranges::any_of(*map, [&](const linux::IdMapping& line) {
+           return group >= line.container_id && group - line.container_id < line.size;
+         });
+}
+
 }  // namespace
+
+Powers powers_here(bool has_cgroups, bool own_network) {
+  if (linux::is_in_initial_user_namespace()) return {};
+  constexpr std::uint32_t kTtyGroup = 5;
+  return {.cgroup = has_cgroups,
+          .device_rules = false,
+          .tty_group = has_group(kTtyGroup),
+          .sysfs = own_network};
+}
 
 Result<ReadyContainer> prepare_container(const Workload& workload, const Container& container,
                                          const Given& given, const Store& store,

@@ -17,7 +17,13 @@ struct Surroundings {
   RootKind root = RootKind::kOverlay;
   /// The cgroup of a container; empty: the runtime chooses.
   std::function<std::string(const std::string& container)> cgroups_path;
+  Powers powers;
+  linux::IdMap ids;  // of a user namespace for each container; empty: none is made
 };
+
+/// What containers can have in the user namespace that the caller is in. `has_cgroups`,
+/// `own_network`: whether they have cgroups, and a network namespace that is made here.
+Powers powers_here(bool has_cgroups, bool own_network);
 
 /// A container whose bundle is ready.
 struct ReadyContainer {

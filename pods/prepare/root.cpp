@@ -9,6 +9,7 @@
 #include "linux/base/syscalls.hpp"
 #include "pods/images/merge_layers.hpp"
 #include "pods/images/remove_tree.hpp"
+#include "pods/prepare/find_image.hpp"
 #include "pods/prepare/mounts.hpp"
 
 namespace ocirun::pods {
@@ -41,7 +42,8 @@ Result<Root> Root::open(const Store& store, const StoredImage& image, UniqueFd d
     TRY_ASSIGN(UniqueFd opened, store.open_layer(layer));
     layers.push_back(std::move(opened));
   }
-  return Root(std::move(directory), std::move(path), std::move(layers));
+  return Root(std::move(directory), std::move(path), std::move(layers),
+              options_for_this_namespace().mark);
 }
 
 Result<UniqueFd> Root::make_empty(const char* name) const {
@@ -66,13 +68,13 @@ Result<void> Root::mount() {
   TRY_ASSIGN(const struct stat info, sys::fstat(base));
   TRY(sys::fchown(upper, info.st_uid, info.st_gid));
   TRY(sys::fchmod(upper, info.st_mode & 07777));
-  return mount_overlay(nearest_first, upper, work, target);
+  return mount_overlay(nearest_first, mark_, upper, work, target);
 }
 
 Result<void> Root::copy() const {
   TRY_ASSIGN(const UniqueFd target, make_empty(kRoot));
   const std::vector<Fd> layers(layers_.begin(), layers_.end());
-  return merge_layers(layers, OpaqueMark::kTrusted, target, {});
+  return merge_layers(layers, mark_, target, {});
 }
 
 Result<RootKind> Root::make(RootKind wanted) {

@@ -34,8 +34,11 @@ class Root {
   std::string path() const { return path_ + "/rootfs"; }
 
  private:
-  Root(UniqueFd directory, std::string path, std::vector<UniqueFd> layers)
-      : directory_(std::move(directory)), path_(std::move(path)), layers_(std::move(layers)) {}
+  Root(UniqueFd directory, std::string path, std::vector<UniqueFd> layers, OpaqueMark mark)
+      : directory_(std::move(directory)),
+        path_(std::move(path)),
+        layers_(std::move(layers)),
+        mark_(mark) {}
 
   Result<UniqueFd> make_empty(const char* name) const;
   Result<void> mount();
@@ -44,6 +47,7 @@ class Root {
   UniqueFd directory_;
   std::string path_;
   std::vector<UniqueFd> layers_;  // the base layer first
+  OpaqueMark mark_;               // in the layers
   unsigned run_ = 0;              // of the writable layer `upper.N`
   std::string reason_for_copy_;
 };

@@ -12,6 +12,8 @@ namespace {
 
 using Choice = NetworkChoice::Kind;
 
+constexpr const char* kTun = "/dev/net/tun";  // pasta makes the network's device by it
+
 /// On the host's own network a port is where the container opens it.
 Result<void> check_unmoved(const std::vector<Forward>& forwards) {
   for (const Forward& forward : forwards)
@@ -21,6 +23,15 @@ Result<void> check_unmoved(const std::vector<Forward>& forwards) {
           "which needs a network of the pod's own (--net pod)",
           forward.host_port, forward.pod_port);
   return {};
+}
+
+/// What is missing for a network that pasta connects; "": nothing.
+std::string why_not_connected(const std::string& pasta) {
+  if (pasta.empty()) return "the program pasta (Debian's package passt), which is not installed";
+  const auto tun = linux::sys::open(kTun, O_RDWR);
+  if (tun || is_shortage(tun.error().number())) return "";
+  return fmt::format("{}, which cannot be opened ({}; its usual mode is 0666)", kTun,
+                     errno_text(tun.error().number()));
 }
 
 }  // namespace
@@ -53,14 +64,18 @@ Result<NetworkPlan> plan_network(const Pod& pod, const NetworkChoice& choice) {
       break;
   }
   plan.pasta = find_program("pasta");
-  if (!plan.pasta.empty()) return plan;
+  const std::string reason = why_not_connected(plan.pasta);
+  if (reason.empty()) return plan;
+  plan.pasta.clear();
   if (choice.kind == Choice::kPod || !plan.forwards.empty())
     return refuse(
-        "the pod's network needs the program pasta (Debian's package passt), which is not "
-        "installed; --net host uses the host's network, --net none has a loopback device only");
-  plan.warnings.emplace_back(
-      "the containers have no network but a loopback device, because the program pasta (Debian's "
-      "package passt) is not installed; --net host uses the host's network");
+        "the pod's network needs {}; --net host uses the host's network, --net none has a loopback "
+        "device only",
+        reason);
+  plan.warnings.push_back(
+      fmt::format("the containers have no network but a loopback device, because another needs "
+                  "{}; --net host uses the host's network",
+                  reason));
   return plan;
 }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cgroups/hierarchies/delegation.hpp"
 #include "cgroups/open_cgroup.hpp"
+#include "linux/namespaces/user_namespace.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -14,6 +16,12 @@ Result<std::unique_ptr<cgroups::Cgroup>> cgroup_at(const std::string& path) {
   TRY_ASSIGN(const cgroups::Placement placement, cgroups::place(path, ""));
   return cgroups::make_cgroup(layout, placement);
 }
+
+constexpr std::string_view kNoCgroup =
+    "no cgroup is delegated to you, which could keep limits (on a host with cgroup v2 alone, "
+    "`systemd-run --user --scope -p Delegate=yes` starts a command in one)";
+
+bool has_any(const Amounts& amounts) { return amounts.cpus || amounts.memory; }
 
 cgroups::Resources resources_of(const Amounts& limits) {
   cgroups::Resources resources;
@@ -31,7 +39,34 @@ cgroups::Resources resources_of(const Amounts& limits) {
 
 }  // namespace
 
-std::string cgroup_path_for(const std::string& pod) { return "/ocirun/" + pod; }
+Result<std::string> cgroup_path_for(const std::string& pod) {
+  std::string below = fmt::format("{}/{}", cgroups::kOwnParent, pod);
+  if (linux::is_in_initial_user_namespace()) return below;
+  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  const auto layout = cgroups::read_layout(procfs);
+  const auto base = layout ? cgroups::delegated_cgroup(*layout) : std::nullopt;
+  return base ? *base + below : "";
+}
+
+Result<void> check_unlimited(const Workload& workload, const Given& given) {
+  const Pod& pod = workload.pod;
+  if (has_any(pod.limits)) return refuse("the document limits the whole pod, but {}", kNoCgroup);
+  for (const Container* container : all_containers(pod)) {
+    const Resources& resources = container->resources;
+    if (has_any(resources.limits))
+      return refuse("{}: container \"{}\" has limits of memory or processors, but {}",
+                    workload.at(resources.place), container->name, kNoCgroup);
+    if (given.requests == Requests::kHard && has_any(resources.requests))
+      return refuse("--enforce-required: {}", kNoCgroup);
+  }
+  return {};
+}
+
+bool has_requests(const Pod& pod) {
+  return std::ranges::any_of(all_containers(pod), [](const Container* container) {
+    return has_any(container->resources.requests) || container->security.cpu_shares;
+  });
+}
 
 Result<void> check_unused(const std::string& path) {
   TRY_ASSIGN(const auto cgroup, cgroup_at(path));
@@ -52,6 +87,9 @@ Result<void> make_pod_cgroup(const std::string& path, const Amounts& limits) {
                                 .mknod = true};
   auto made = [&]() -> Result<void> {
     TRY_ASSIGN(const auto cgroup, cgroup_at(path));
+    // Only the host's root may allow or forbid devices.
+    if (!linux::is_in_initial_user_namespace())
+      cgroup->on_refused_devices([](const Error&) { return Result<void>(); });
     TRY(cgroup->create({&all, 1}));
     auto applied = cgroup->apply(resources_of(limits));
     if (!applied) static_cast<void>(cgroup->destroy());

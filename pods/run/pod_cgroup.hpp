@@ -5,12 +5,20 @@
 
 #include "cgroups/container/cgroup.hpp"
 #include "linux/base/error.hpp"
-#include "pods/documents/pod.hpp"
+#include "pods/documents/workload.hpp"
+#include "pods/prepare/given.hpp"
 
 namespace ocirun::pods {
 
-/// "/ocirun/POD": the cgroup in which the cgroups of a pod's containers are.
-std::string cgroup_path_for(const std::string& pod);
+/// The cgroup in which the cgroups of a pod's containers are: "/ocirun/POD"; in a user namespace
+/// below the cgroup that is delegated to the caller. "": none is delegated.
+Result<std::string> cgroup_path_for(const std::string& pod);
+
+/// For a pod without a cgroup. Errors: it has limits, which only a cgroup can keep.
+Result<void> check_unlimited(const Workload& workload, const Given& given);
+
+/// Whether a container requests memory or processors.
+bool has_requests(const Pod& pod);
 
 /// Errors: there are processes in the cgroup at `path` or below.
 Result<void> check_unused(const std::string& path);

@@ -45,13 +45,17 @@ Result<Images> find_images(const Workload& workload, const Settings& settings,
   TRY_ASSIGN(UniqueFd lease, store.use());
   Images images{.store = std::move(store), .lease = std::move(lease), .of = {}};
   for (const Container* container : all_containers(workload.pod)) {
-    AddOptions options;
+    AddOptions options = options_for_this_namespace();
     if (listener.progress)
       options.progress = [&](const AddProgress& progress) {
         listener.progress(container->image, progress);
       };
     TRY_ASSIGN(StoredImage image,
                find_image(workload, *container, settings.given, images.store, options));
+    if (image.devices_left_out != 0 && listener.warn)
+      listener.warn(fmt::format(
+          "{}: {} device nodes of the image are left out, because only root may make such",
+          container->name, image.devices_left_out));
     images.of.emplace(container, std::move(image));
   }
   return images;
@@ -61,12 +65,14 @@ Result<Images> find_images(const Workload& workload, const Settings& settings,
 class Launching {
  public:
   Launching(Workload& workload, const Settings& settings, PodDirectory directory,
-            NetworkPlan network, Images images, StopSignals signals, const Listener& listener)
+            NetworkPlan network, Images images, std::string cgroup, StopSignals signals,
+            const Listener& listener)
       : workload_(workload),
         settings_(settings),
         directory_(std::move(directory)),
         network_(std::move(network)),
         images_(std::move(images)),
+        cgroup_(std::move(cgroup)),
         signals_(std::move(signals)),
         listener_(listener),
         runtime_(settings.runtime) {}
@@ -165,10 +171,10 @@ class Launching {
 
   /// The cgroup, the namespaces and the network, all of them recorded as soon as they exist.
   Result<void> start_surroundings() {
-    if (!settings_.systemd_cgroups) {
+    if (!cgroup_.empty()) {
       // Whoever finds the cgroup in the record may kill all that is in it.
-      TRY(check_unused(cgroup_path_for(record_.name)));
-      record_.cgroup = cgroup_path_for(record_.name);
+      TRY(check_unused(cgroup_));
+      record_.cgroup = cgroup_;
       TRY(write_record(directory_.fd(), record_));
       TRY(make_pod_cgroup(record_.cgroup, workload_.pod.limits));
     }
@@ -195,6 +201,7 @@ class Launching {
   std::string cgroups_path_of(const std::string& container) const {
     if (settings_.systemd_cgroups)
       return fmt::format("ocirun.slice:ocirun:{}.{}", record_.name, container);
+    if (record_.cgroup.empty()) return "";
     return fmt::format("{}/{}", record_.cgroup, container);
   }
 
@@ -202,11 +209,14 @@ class Launching {
     TRY_ASSIGN(
         const std::vector<BoundPath> files,
         write_network_files(record_.name, network_.visible(), here_, directory_.path().string()));
+    const bool has_cgroups = settings_.systemd_cgroups || !record_.cgroup.empty();
     const Surroundings surroundings{
         .shared = shared(),
         .hostname = {},
         .root = RootKind::kOverlay,
-        .cgroups_path = [&](const std::string& container) { return cgroups_path_of(container); }};
+        .cgroups_path = [&](const std::string& container) { return cgroups_path_of(container); },
+        .powers = powers_here(has_cgroups, network_.own_network),
+        .ids = {}};
     TRY(sys::mkdirat(here_, kContainers, 0711));
     TRY_ASSIGN(const UniqueFd below,
                sys::openat(here_, kContainers, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
@@ -261,6 +271,7 @@ class Launching {
   PodDirectory directory_;
   NetworkPlan network_;
   Images images_;
+  std::string cgroup_;  // "": the pod gets none
   StopSignals signals_;
   const Listener& listener_;
   Runtime runtime_;
@@ -274,8 +285,6 @@ class Launching {
 
 Result<int> run_pod(Workload& workload, const Settings& settings, Afterwards afterwards,
                     const Listener& listener) {
-  if (::geteuid() != 0)
-    return refuse("a pod has to be run by root: this version has no pods of ordinary users");
   if (settings.systemd_cgroups && (workload.pod.limits.memory || workload.pod.limits.cpus))
     return refuse(
         "the document limits the whole pod, which is possible with cgroupfs only, not with "
@@ -284,6 +293,15 @@ Result<int> run_pod(Workload& workload, const Settings& settings, Afterwards aft
   TRY(check_given(settings.given, workload));
   if (settings.has_metadata) TRY(check_metadata(workload));
   TRY(admit(workload, settings.given));
+  std::string cgroup;
+  if (!settings.systemd_cgroups) {
+    TRY_ASSIGN(cgroup, cgroup_path_for(settings.name));
+    if (cgroup.empty()) TRY(check_unlimited(workload, settings.given));
+    if (cgroup.empty() && listener.warn && has_requests(workload.pod))
+      listener.warn(
+          "no cgroup is delegated to you: what the containers request is there, and nothing keeps "
+          "it for them while they run");
+  }
   TRY_ASSIGN(NetworkPlan network, plan_network(workload.pod, settings.network));
   for (const std::string& warning : network.warnings)
     if (listener.warn) listener.warn(warning);
@@ -294,7 +312,7 @@ Result<int> run_pod(Workload& workload, const Settings& settings, Afterwards aft
   TRY_ASSIGN(PodDirectory directory, pods.make_pod(settings.name));
   TRY_ASSIGN(const UniqueFd lock, directory.lock());
   Launching launching(workload, settings, std::move(directory), std::move(network),
-                      std::move(images), std::move(signals), listener);
+                      std::move(images), std::move(cgroup), std::move(signals), listener);
   const Result<int> status = launching.run();
   const auto taken_down = launching.take_down();
   // What could not be removed must be found by `delete`.

@@ -44,11 +44,15 @@ Result<void> check_private(Fd directory) {
 
 }  // namespace
 
-HostPath default_data_directory() {
+Result<HostPath> default_data_directory() {
   if (::geteuid() == 0) return HostPath("/var/lib/ocirun");
   const std::string data = variable("XDG_DATA_HOME");
   if (!data.empty()) return HostPath(data + "/ocirun");
-  return HostPath(variable("HOME") + "/.local/share/ocirun");
+  const std::string home = variable("HOME");
+  if (!home.empty()) return HostPath(home + "/.local/share/ocirun");
+  return refuse(
+      "neither XDG_DATA_HOME nor HOME is an absolute path: --data DIR names the directory for "
+      "images and pods");
 }
 
 Result<void> check_pod_name(std::string_view name) {

@@ -11,8 +11,9 @@
 namespace ocirun::pods {
 
 /// Where images and pods are kept, as long as --data names no other directory: /var/lib/ocirun for
-/// root, else $XDG_DATA_HOME/ocirun or ~/.local/share/ocirun.
-HostPath default_data_directory();
+/// root, else $XDG_DATA_HOME/ocirun or ~/.local/share/ocirun. Errors: an ordinary user has neither
+/// variable.
+Result<HostPath> default_data_directory();
 
 /// DATA/pods/POD: bundles, volumes, logs and the record of one pod.
 class PodDirectory {

@@ -3,29 +3,15 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "linux/base/error.hpp"
 #include "linux/base/syscalls.hpp"
-#include "linux/namespaces/id_map.hpp"
+#include "linux/namespaces/user_namespace.hpp"
 
 namespace ocirun::runtime {
 
-namespace {
-Result<std::vector<linux::IdMapping>> own_uids() {
-  return linux::read_id_map(Fd{AT_FDCWD}, "/proc/self/uid_map");
-}
-}  // namespace
-
-bool is_host_root() {
-  if (::geteuid() != 0) return false;
-  const auto map = own_uids();
-  if (!map) return true;  // a kernel without user namespaces
-  // The initial user namespace maps all ids in one line. Another user namespace with the same map
-  // is taken for the initial one.
-  return std::ranges::count(*map, 0xFFFFFFFFU, &linux::IdMapping::size) != 0;
-}
+bool is_host_root() { return ::geteuid() == 0 && linux::is_in_initial_user_namespace(); }
 
 std::string state_root_for(const Caller& caller) {
   constexpr std::string_view kOfRoot = "/run/ocirun";
@@ -46,8 +32,9 @@ Caller read_caller() {
   caller.user = ::geteuid();
   caller.namespace_root = caller.user == 0;
   if (caller.namespace_root) {
-    const linux::IdMap own{.uids = own_uids().value_or(std::vector<linux::IdMapping>()),
-                           .gids = {}};
+    const linux::IdMap own{
+        .uids = linux::own_id_map(linux::IdKind::kUser).value_or(std::vector<linux::IdMapping>()),
+        .gids = {}};
     caller.user = own.host_uid(Uid{}).value_or(0);
   }
   caller.user_directory_exists =

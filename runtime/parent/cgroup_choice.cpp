@@ -5,17 +5,12 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "cgroups/hierarchies/directory.hpp"
+#include "cgroups/hierarchies/delegation.hpp"
 #include "cgroups/plan/plan.hpp"
 #include "cgroups/systemd/cgroup.hpp"
 
 namespace ocirun::runtime {
 namespace {
-
-bool is_delegated(const std::string& directory) {
-  const auto found = cgroups::find_directory(directory);
-  return found && *found && (*found)->owner == ::geteuid();
-}
 
 /// cgroups(7), "delegation": EACCES and EPERM mean that the cgroup is not delegated to the caller.
 bool is_not_ours(const Error& error) { return error.number() == EACCES || error.number() == EPERM; }
@@ -43,13 +38,6 @@ void tell_of_losses(cgroups::Cgroup& cgroup, const GlobalOptions& options,
 
 }  // namespace
 
-std::string shown_path(const cgroups::Hierarchy& hierarchy) {
-  std::string path = hierarchy.own_path;
-  if (hierarchy.root != "/" && path.starts_with(hierarchy.root))
-    path.erase(0, hierarchy.root.size());
-  return path == "/" ? "" : path;
-}
-
 bool is_lenient(const GlobalOptions& options) {
   return options.rootless == Rootless::kYes ||
          (options.rootless == Rootless::kAuto && !is_host_root());
@@ -60,14 +48,9 @@ Result<cgroups::Placement> choose_placement(const cgroups::Layout& layout,
                                             const std::string& id) {
   TRY_ASSIGN(cgroups::Placement placement, cgroups::place(cgroups_path, id));
   const bool absolute = cgroups_path && cgroups_path->starts_with('/');
-  if (absolute || !layout.pure_v2() || is_host_root()) return placement;
-  const cgroups::Hierarchy& unified = layout.hierarchies.front();
-  const std::string own = shown_path(unified);
-  // First the parent of the caller's cgroup: the caller's cgroup contains processes, and therefore
-  // cannot enable controllers for its children.
-  for (const std::string& base : {own.substr(0, std::min(own.rfind('/'), own.size())), own})
-    if (!base.empty() && is_delegated(unified.mount_point.string() + base))
-      return cgroups::Placement{base + placement.path};
+  if (absolute || is_host_root()) return placement;
+  if (const auto base = cgroups::delegated_cgroup(layout))
+    return cgroups::Placement{*base + placement.path};
   return placement;
 }
 

@@ -22,10 +22,6 @@ namespace ocirun::runtime {
 /// --rootless=true, or --rootless=auto and a caller who is not the host's root.
 bool is_lenient(const GlobalOptions& options);
 
-/// The caller's own cgroup as a path below the hierarchy's mount point; "" for the mount point
-/// itself. A mount may show a part of its hierarchy only.
-std::string shown_path(const cgroups::Hierarchy& hierarchy);
-
 /// Chooses the path of the container's cgroup. For an ordinary user, a default or relative path
 /// lies in the cgroup of the unified hierarchy that is delegated to that user: beside the caller's
 /// own cgroup, or else below it.

@@ -80,8 +80,9 @@ linux::Mount bind_of_rootfs(const bundle::Config& config) {
 
 Result<UniqueFd> InitLink::open_id_map(const linux::Mount& mount) const {
   if (mount.id_map_kind == linux::IdMapKind::kNone) return UniqueFd();
-  return mount.id_map.empty() ? open_user_namespace()
-                              : linux::make_user_namespace(context_.procfs.fd(), mount.id_map);
+  if (mount.id_map.empty()) return open_user_namespace();
+  return within(linux::make_user_namespace(context_.procfs.fd(), mount.id_map),
+                "make a user namespace for an id-mapped mount");
 }
 
 Result<UniqueFd> InitLink::open_user_namespace() const {

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "cgroups/hierarchies/delegation.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/pipe.hpp"
 #include "linux/base/syscalls.hpp"
@@ -205,16 +206,16 @@ std::vector<linux::CgroupHierarchy> describe_hierarchies(const cgroups::Layout& 
     const auto own = std::ranges::find(record.directories, controllers,
                                        &std::pair<std::string, std::string>::first);
     const bool named = controllers.starts_with("name=");
-    hierarchies.push_back(
-        {.name = hierarchy.unified ? "unified"
-                 : named           ? controllers.substr(5)
-                                   : controllers,
-         .options = named ? "none," + controllers : controllers,
-         .unified = hierarchy.unified,
-         // A container without a cgroup of its own stays in the caller's cgroup.
-         .own_directory = HostPath(own == record.directories.end()
-                                       ? hierarchy.mount_point.string() + shown_path(hierarchy)
-                                       : own->second)});
+    hierarchies.push_back({.name = hierarchy.unified ? "unified"
+                                   : named           ? controllers.substr(5)
+                                                     : controllers,
+                           .options = named ? "none," + controllers : controllers,
+                           .unified = hierarchy.unified,
+                           // A container without a cgroup of its own stays in the caller's cgroup.
+                           .own_directory = HostPath(own == record.directories.end()
+                                                         ? hierarchy.mount_point.string() +
+                                                               cgroups::shown_path(hierarchy)
+                                                         : own->second)});
   }
   return hierarchies;
 }

@@ -264,4 +264,26 @@ BOOST_AUTO_TEST_CASE(a_store_must_be_a_directory) {
   BOOST_TEST(must_fail(Store::open(HostPath(path))).starts_with("image store " + path));
 }
 
+BOOST_AUTO_TEST_CASE(devices_that_are_left_out_are_told_when_the_layer_is_unpacked) {
+  const StoreScene scene({{device("a", AE_IFCHR, 1, 3)}, {device("b", AE_IFBLK, 7, 0), file("f")}});
+  AddOptions options;
+  options.mark = OpaqueMark::kUser;
+  options.devices = DeviceNodes::kLeaveOut;
+  BOOST_TEST(must(scene.add(options)).devices_left_out == 2u);
+  BOOST_TEST(must(scene.add(options)).devices_left_out == 0u);
+  BOOST_TEST(must(scene.add()).devices_left_out == 0u);
+}
+
+CHILD_TEST(an_owner_that_a_user_namespace_does_not_have_is_told, CLONE_NEWUSER | CLONE_NEWNS) {
+  TarItem item = file("f");
+  item.uid = 70000;
+  const StoreScene scene({{item}});
+  AddOptions options;
+  options.mark = OpaqueMark::kUser;
+  options.devices = DeviceNodes::kLeaveOut;
+  const std::string message = must_fail(scene.add(options));
+  BOOST_TEST(message.contains("owner 70000:0 does not exist in this user namespace"), message);
+  BOOST_TEST(message.contains("uidmap"), message);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

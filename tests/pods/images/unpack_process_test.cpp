@@ -5,6 +5,7 @@
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 
 #include "linux/process/capabilities.hpp"
 #include "tests/pods/images/layer_scene.hpp"
@@ -177,6 +178,40 @@ BOOST_AUTO_TEST_CASE(no_descriptor_leads_out_of_the_directories_of_the_process) 
         if (::faccessat(fd, path, F_OK, 0) == 0) seen += fmt::format(" {}", fd);
     return seen;
   }) == "closed");
+}
+
+BOOST_AUTO_TEST_CASE(the_directories_of_the_process_are_mounts_in_which_nothing_is_executed) {
+  const Scratch layers;
+  BOOST_REQUIRE(::mkdir((layers / "base").c_str(), 0700) == 0);
+  const UniqueFd below = layers.open();
+  const Scratch scratch;
+  const UniqueFd into = scratch.open();
+  Spy spy([] {
+    std::string seen;
+    struct statvfs root{};
+    ::statvfs("/", &root);
+    constexpr unsigned long kWalls = ST_NOSUID | ST_NODEV | ST_NOEXEC;
+    seen += (root.f_flag & kWalls) == kWalls ? "walled" : "open";
+    // Of the layers below, only "base" is seen, and cannot be changed.
+    for (int fd = 3; fd < 64; ++fd)
+      if (::faccessat(fd, "base", F_OK, 0) == 0) {
+        seen += ::mkdirat(fd, "base/new", 0700) != 0 && errno == EROFS ? " read-only" : " writable";
+        seen += ::faccessat(fd, "../../etc", F_OK, 0) == 0 ? " leads out" : " closed";
+      }
+    return seen;
+  });
+  const std::string message =
+      must_fail(unpack_layer_apart(spy, layer_named("layer.tar"), into, {below, {"base"}}, {}));
+  BOOST_TEST(message == "layer \"layer.tar\": walled read-only closed");
+}
+
+BOOST_AUTO_TEST_CASE(what_was_unpacked_before_an_error_is_removed) {
+  Apart apart;
+  const std::string tar = tar_of({file("d/f", "text"), file("../out")});
+  TextStream stream(tar);
+  const std::string message = must_fail(apart.unpack(stream, blob_of(tar, tar)));
+  BOOST_TEST(!message.contains("remains"), message);
+  BOOST_TEST(std::filesystem::is_empty(apart.scratch().path()));
 }
 
 BOOST_AUTO_TEST_CASE(the_process_leaves_no_core_and_has_little_memory) {

@@ -205,4 +205,25 @@ BOOST_AUTO_TEST_CASE(the_account_has_its_groups) {
   BOOST_TEST(read.annotations.at("a") == "b");
 }
 
+BOOST_AUTO_TEST_CASE(what_a_user_namespace_lacks_is_not_asked_for) {
+  plan.resources.limits.memory = 1U << 20;
+  BOOST_TEST(must(config_text(plan)).contains("gid=5"));
+  plan.powers = {.cgroup = true, .device_rules = false, .tty_group = true, .sysfs = true};
+  BOOST_TEST(config().resources->devices.empty());
+  plan.powers = {.cgroup = false, .device_rules = false, .tty_group = false, .sysfs = false};
+  const bundle::Config read = config();
+  BOOST_TEST(!read.resources.has_value());
+  BOOST_TEST(!must(config_text(plan)).contains("gid=5"));
+  const linux::Mount sys = mount("/sys");
+  BOOST_TEST((sys.bind && sys.recursive && sys.source == "/sys"));
+  BOOST_TEST(!read.namespaces.contains(linux::NamespaceKind::kUser));
+}
+
+BOOST_AUTO_TEST_CASE(ids_make_a_user_namespace) {
+  plan.ids = {.uids = {{0, 1000, 1}, {1, 100000, 65536}}, .gids = {{0, 1000, 1}}};
+  const bundle::Config read = config();
+  BOOST_TEST(read.namespaces.creates(linux::NamespaceKind::kUser));
+  BOOST_TEST((read.id_map == plan.ids));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -69,18 +69,4 @@ BOOST_AUTO_TEST_CASE(which_containers_may_run_without_a_cgroup) {  // R-46
   BOOST_TEST(!ask(Rootless::kYes, false, Obstacle::kNoHierarchy, EMFILE).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(the_callers_cgroup_is_relative_to_the_mounted_root) {
-  const auto shown = [](std::string root, std::string own) {
-    return shown_path({.mount_point = HostPath("/sys/fs/cgroup"),
-                       .root = std::move(root),
-                       .controllers = {},
-                       .unified = true,
-                       .own_path = std::move(own)});
-  };
-  BOOST_TEST(shown("/", "/a/b") == "/a/b");
-  BOOST_TEST(shown("/", "/") == "");
-  BOOST_TEST(shown("/a", "/a/b") == "/b");
-  BOOST_TEST(shown("/a", "/a") == "");
-}
-
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,131 @@
+#include "pods/run/user_namespace.hpp"
+
+#include <fcntl.h>
+#include <linux/nsfs.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "linux/base/file_io.hpp"
+#include "linux/base/pipe.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/namespaces/user_namespace.hpp"
+#include "linux/process/clone.hpp"
+#include "linux/sealed/executable.hpp"
+#include "linux/sealed/own_program.hpp"
+#include "pods/prepare/mounts.hpp"
+#include "pods/run/namespace_path.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+namespace sys = linux::sys;
+using linux::IdKind;
+
+/// Another map than the last time would give the files of the store other owners. So ids that are
+/// lent, but cannot be had now, are an error.
+Result<std::vector<linux::IdMapping>> map_of_user(IdKind kind) {
+  const std::uint32_t own_id = kind == IdKind::kUser ? ::geteuid() : ::getegid();
+  std::vector<linux::IdMapping> map = linux::widest_own_map(kind, own_id);
+  if (map.size() > 1 || linux::own_subordinate_ids(kind).empty()) return map;
+  const std::string_view file = kind == IdKind::kUser ? "/etc/subuid" : "/etc/subgid";
+  const std::string_view program = linux::map_program_name(kind);
+  if (linux::find_map_program(kind).empty())
+    return refuse(
+        "{} is not installed, and only {} gives you the ids that {} lends you (Debian: apt-get "
+        "install uidmap)",
+        program, program, file);
+  return refuse(
+      "the ids that {} lends you cannot be had: {} has no privileges (install it again), or your "
+      "own id is among them",
+      file, program);
+}
+
+Result<void> enter(Fd user_namespace) {
+  static_cast<void>(linux::executable_directory());  // while the path is known
+  if (::setns(user_namespace.value, CLONE_NEWUSER) != 0)
+    return fail(errno, "enter the user namespace");
+  return enter_own_mount_namespace();
+}
+
+/// The user namespace of a process, if it is one that the calling user has made, in the user
+/// namespace that the caller is in.
+UniqueFd own_namespace_of(int pid) {
+  auto opened = sys::open(namespace_path(pid, "user").c_str(), O_RDONLY);
+  const auto current = sys::open(namespace_path(0, "user").c_str(), O_RDONLY);
+  uid_t owner = 0;
+  if (!opened || !current || ::ioctl(opened->get(), NS_GET_OWNER_UID, &owner) != 0 ||
+      owner != ::geteuid())
+    return {};
+  const UniqueFd parent(::ioctl(opened->get(), NS_GET_PARENT));
+  if (!parent || !sys::is_same_file(parent, *current).value_or(false)) return {};
+  return *std::move(opened);
+}
+
+/// The user namespace of a pod, as long as a process of it runs.
+UniqueFd namespace_of(const PodRecord& record) {
+  for (const linux::ProcessIdentity* process : {&record.supervisor, &record.holder}) {
+    if (process->pid == 0) continue;
+    UniqueFd found = own_namespace_of(process->pid);
+    // Asked afterwards: until then the pid was the process's own.
+    if (found && still_runs(record, *process)) return found;
+  }
+  const auto boot = linux::read_boot_id();
+  if (!boot || *boot != record.boot_id) return {};
+  for (const ContainerRecord& container : record.containers)
+    if (container.pid != 0)
+      if (UniqueFd found = own_namespace_of(container.pid)) return found;
+  return {};
+}
+
+}  // namespace
+
+Result<void> become_root_of_own_namespace() {
+  auto made = [&]() -> Result<void> {
+    linux::IdMap map;
+    TRY_ASSIGN(map.uids, map_of_user(IdKind::kUser));
+    TRY_ASSIGN(map.gids, map_of_user(IdKind::kGroup));
+    TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+    auto user_namespace = linux::make_user_namespace(procfs.fd(), map);
+    if (!user_namespace) {
+      const int number = user_namespace.error().number();
+      const std::string why = linux::why_namespaces_are_refused(number, CLONE_NEWUSER);
+      return std::unexpected(why.empty() ? user_namespace.error()
+                                         : Error(user_namespace.error()).within(why));
+    }
+    return enter(*user_namespace);
+  }();
+  return within(std::move(made), "make a user namespace for the pods of an ordinary user");
+}
+
+Result<void> become_root_of_namespace_of(const PodRecord& record) {
+  const UniqueFd found = namespace_of(record);
+  return found ? enter(found) : become_root_of_own_namespace();
+}
+
+Result<void> as_root_of(const PodRecord& record, const std::function<Result<void>()>& act) {
+  if (::geteuid() == 0) return act();
+  constexpr std::size_t kMostError = std::size_t{1} << 20;
+  TRY_ASSIGN(linux::Pipe report, linux::make_pipe());
+  TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
+  if (child.pid == 0) {
+    report.reader.reset();
+    auto done = become_root_of_namespace_of(record);
+    if (done) done = act();
+    if (!done) static_cast<void>(linux::write_all(report.writer, linux::error_lines(done.error())));
+    ::_exit(done ? 0 : 1);
+  }
+  report.writer.reset();
+  TRY_ASSIGN(const std::string text, linux::sys::read_all(report.reader, kMostError));
+  TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
+  if (status == 0) return {};
+  if (!text.empty()) return std::unexpected(linux::parse_error_lines(text, "work on the pod"));
+  return refuse("the process that worked on the pod {}", linux::describe_end(status));
+}
+
+}  // namespace ocirun::pods
