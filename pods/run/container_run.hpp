@@ -9,6 +9,7 @@
 #include "pods/run/backoff.hpp"
 #include "pods/run/event_log.hpp"
 #include "pods/run/health.hpp"
+#include "pods/run/oom_kills.hpp"
 #include "pods/run/output.hpp"
 #include "pods/run/runtime.hpp"
 #include "pods/state/record.hpp"
@@ -23,8 +24,8 @@ struct PodServices {
   EventLog& events;
   Restart restart = Restart::kAlways;
   std::chrono::seconds grace{30};
-  UniqueFd network;                    // the pod's network namespace, for probes; empty: the host's
-  std::string cgroup;                  // of the pod; "": unknown
+  UniqueFd network;  // the pod's network namespace, for probes; empty: the host's
+  OomKills oom_kills;
   std::function<Result<void>()> save;  // writes the record of the pod
 };
 

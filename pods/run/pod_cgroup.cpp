@@ -15,20 +15,6 @@ Result<std::unique_ptr<cgroups::Cgroup>> cgroup_at(const std::string& path) {
   return cgroups::make_cgroup(layout, placement);
 }
 
-cgroups::Resources resources_of(const Amounts& limits) {
-  cgroups::Resources resources;
-  constexpr double kPeriod = 100'000;  // microseconds
-  if (limits.memory)
-    resources.memory.emplace().limit = static_cast<std::int64_t>(
-        std::min<std::uint64_t>(*limits.memory, std::numeric_limits<std::int64_t>::max()));
-  if (limits.cpus) {
-    resources.cpu.emplace().period = static_cast<std::uint64_t>(kPeriod);
-    resources.cpu->quota =
-        static_cast<std::int64_t>(std::clamp(std::ceil(*limits.cpus * kPeriod), 1000.0, 1e15));
-  }
-  return resources;
-}
-
 }  // namespace
 
 std::string cgroup_path_for(const std::string& pod) { return "/ocirun/" + pod; }
@@ -58,6 +44,20 @@ Result<void> make_pod_cgroup(const std::string& path, const Amounts& limits) {
     return applied;
   }();
   return within(std::move(made), fmt::format("the pod's cgroup {}", path));
+}
+
+cgroups::Resources resources_of(const Amounts& limits) {
+  cgroups::Resources resources;
+  constexpr double kPeriod = 100'000;  // microseconds
+  if (limits.memory)
+    resources.memory.emplace().limit = static_cast<std::int64_t>(
+        std::min<std::uint64_t>(*limits.memory, std::numeric_limits<std::int64_t>::max()));
+  if (limits.cpus) {
+    resources.cpu.emplace().period = static_cast<std::uint64_t>(kPeriod);
+    resources.cpu->quota =
+        static_cast<std::int64_t>(std::clamp(std::ceil(*limits.cpus * kPeriod), 1000.0, 1e15));
+  }
+  return resources;
 }
 
 Result<void> remove_pod_cgroup(const std::string& path) {

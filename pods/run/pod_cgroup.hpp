@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "cgroups/plan/resources.hpp"
 #include "linux/base/error.hpp"
 #include "pods/documents/pod.hpp"
 
@@ -21,6 +22,9 @@ Result<void> make_pod_cgroup(const std::string& path, const Amounts& limits);
 /// Kills what is left in the pod's cgroup and removes it with all that are in it. A missing cgroup
 /// is no error.
 Result<void> remove_pod_cgroup(const std::string& path);
+
+/// The limits of a whole pod as limits of a cgroup.
+cgroups::Resources resources_of(const Amounts& limits);
 
 /// How many processes of the cgroup at `path` the kernel has killed for want of memory; 0 where
 /// that cannot be found out.

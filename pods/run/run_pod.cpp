@@ -17,6 +17,7 @@
 #include "pods/run/namespace_path.hpp"
 #include "pods/run/network.hpp"
 #include "pods/run/pod_cgroup.hpp"
+#include "pods/run/pod_slice.hpp"
 #include "pods/run/take_down.hpp"
 
 namespace ocirun::pods {
@@ -84,7 +85,7 @@ class Launching {
                          .restart = workload_.pod.restart,
                          .grace = settings_.grace,
                          .network = std::move(network),
-                         .cgroup = record_.cgroup,
+                         .oom_kills = OomKills(record_),
                          .save = [&] { return write_record(directory_.fd(), record_); }};
     std::vector<ContainerRun> runs;
     runs.reserve(ready_.size());
@@ -141,13 +142,7 @@ class Launching {
 
   /// The cgroup, the namespaces and the network, all of them recorded as soon as they exist.
   Result<void> start_surroundings() {
-    if (!settings_.systemd_cgroups) {
-      // Whoever finds the cgroup in the record may kill all that is in it.
-      TRY(check_unused(cgroup_path_for(record_.name)));
-      record_.cgroup = cgroup_path_for(record_.name);
-      TRY(write_record(directory_.fd(), record_));
-      TRY(make_pod_cgroup(record_.cgroup, workload_.pod.limits));
-    }
+    TRY(start_cgroup());
     TRY_ASSIGN(record_.holder, start_holder(sharing(), record_.name, directory_.path().string(),
                                             [&](const linux::ProcessIdentity& holder) {
                                               record_.holder = holder;
@@ -159,6 +154,23 @@ class Launching {
     return write_record(directory_.fd(), record_);
   }
 
+  Result<void> start_cgroup() {
+    std::string slice;
+    std::string path = cgroup_path_for(record_.name);
+    if (settings_.systemd_cgroups) {
+      slice = slice_name_for(record_.name);
+      TRY_ASSIGN(path, find_pod_slice(slice));
+    }
+    // Whoever finds the cgroup in the record may kill all that is in it.
+    TRY(check_unused(path));
+    record_.cgroup = std::move(path);
+    record_.slice = std::move(slice);
+    TRY(write_record(directory_.fd(), record_));
+    const Amounts& limits = workload_.pod.limits;
+    return record_.slice.empty() ? make_pod_cgroup(record_.cgroup, limits)
+                                 : make_pod_slice(record_.cgroup, record_.name, limits);
+  }
+
   Sharing sharing() const {
     return {.own_network = network_.own_network, .pids = workload_.pod.shares_pids};
   }
@@ -167,8 +179,8 @@ class Launching {
   }
 
   std::string cgroups_path_of(const std::string& container) const {
-    if (settings_.systemd_cgroups)
-      return fmt::format("ocirun.slice:ocirun:{}.{}", record_.name, container);
+    if (!record_.slice.empty())
+      return cgroups_path_in(record_.slice, fmt::format("{}.{}", record_.name, container));
     return fmt::format("{}/{}", record_.cgroup, container);
   }
 
@@ -226,10 +238,6 @@ Result<int> run_pod(Workload& workload, const Settings& settings, Afterwards aft
                     const Listener& listener) {
   if (::geteuid() != 0)
     return refuse("a pod has to be run by root: this version has no pods of ordinary users");
-  if (settings.systemd_cgroups && (workload.pod.limits.memory || workload.pod.limits.cpus))
-    return refuse(
-        "the document limits the whole pod, which is possible with cgroupfs only, not with "
-        "--systemd-cgroup");
   TRY(replace_parts(settings.given, workload.pod));
   TRY(check_given(settings.given, workload));
   TRY(admit(workload, settings.given));

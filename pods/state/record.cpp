@@ -76,6 +76,7 @@ constexpr auto kPod = bundle::exact_fields<PodRecord>(
     required("holder", &PodRecord::holder, kProcess),
     required("forwarder", &PodRecord::forwarder, kProcess),
     required("cgroup", &PodRecord::cgroup, bundle::text),
+    required("slice", &PodRecord::slice, bundle::text),
     required("logDirectory", &PodRecord::log_directory, bundle::text),
     required("images", &PodRecord::images, bundle::texts),
     required("containers", &PodRecord::containers, bundle::list_of(kContainer)));
@@ -120,7 +121,8 @@ std::string record_text(const PodRecord& record) {
   write_process(out, "supervisor", record.supervisor);
   write_process(out, "holder", record.holder);
   write_process(out, "forwarder", record.forwarder);
-  out.member("cgroup", record.cgroup).member("logDirectory", record.log_directory);
+  out.member("cgroup", record.cgroup).member("slice", record.slice);
+  out.member("logDirectory", record.log_directory);
   out.member("images", record.images).key("containers").begin_array();
   for (const ContainerRecord& container : record.containers) write_container(out, container);
   out.end_array().end_object();

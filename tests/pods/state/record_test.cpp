@@ -26,7 +26,8 @@ PodRecord full_record() {
   record.supervisor = {.pid = 7, .start_time = 8};
   record.holder = {.pid = 9, .start_time = 10};
   record.forwarder = {.pid = 11, .start_time = 12};
-  record.cgroup = "/ocirun/shop";
+  record.cgroup = "/ocirun.slice/ocirun-shop.slice";
+  record.slice = "ocirun-shop.slice";
   record.log_directory = "/var/log/shop";
   record.images = {"sha256:abc"};
   ContainerRecord container;
@@ -54,6 +55,7 @@ BOOST_AUTO_TEST_CASE(each_field_is_read_as_it_was_written) {
   BOOST_TEST(read.containers.at(0).exit_code.value() == 137);
   BOOST_TEST((read.containers.at(0).status == ContainerStatus::kExited));
   BOOST_TEST(read.forwarder.pid == 11);
+  BOOST_TEST(read.slice == "ocirun-shop.slice");
   BOOST_TEST(read.containers.at(0).is_claimed);
 }
 
