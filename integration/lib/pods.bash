@@ -1,13 +1,16 @@
 # shellcheck shell=bash disable=SC2154
 # Functions for tests of `ocirun pod`: `source "$LIB/pods.bash"` after `load lib/common`.
 
-# pod COMMAND…: `ocirun pod` with the test's data directory.
-pod() { ocirun pod "$1" --data "$TMP/data" "${@:2}"; }
-pod_names() { ls data/pods; }
+# pod COMMAND…: `ocirun pod` with the test's data directory, or with $POD_DATA.
+pod() { ocirun pod "$1" --data "${POD_DATA:-$TMP/data}" "${@:2}"; }
+pod_names() { ls "${POD_DATA:-$TMP/data}/pods"; }
 
 # delete_pods: deletes all pods of the test by force, for teardown.
 delete_pods() {
-  [[ ! -d $TMP/data/pods ]] || ls "$TMP/data/pods" | while read -r name; do pod delete --force "$name" || true; done
+  local directory
+  for directory in "${POD_DATA:-$TMP/data}"/pods/*/; do
+    [[ ! -d $directory ]] || pod delete --force "$(basename "$directory")" || true
+  done
 }
 
 # quietly COMMAND…: runs a command whose processes may outlive it: they must not keep bats' pipes. The output goes to $TMP/output.

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2016 # jq's variables are not the shell's
-# Functions for the scripts that systemd.bats runs in a guest of vm/systemd-ns. The runtime uses systemd's cgroups (--systemd-cgroup).
+# Functions for the scripts that systemd.bats and pod_systemd.bats run in a guest of vm/systemd-ns. The runtime uses systemd's cgroups (--systemd-cgroup).
 
 set -euo pipefail
 GUEST_LIB=$(readlink -f "${BASH_SOURCE[0]}")
@@ -131,7 +131,7 @@ soon() {
 
 # pod_image: makes the image "base", a busybox, in the layout $W/images.
 pod_image() {
-  bundle
+  bundle .
   # shellcheck source=integration/lib/image.bash
   source "${GUEST_LIB%/*}/image.bash"
   make_image "$W/images" base '{}' "$W/bundle/rootfs"

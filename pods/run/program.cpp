@@ -26,9 +26,11 @@ constexpr int kCannotExecute = 127;
 constexpr std::size_t kMostError = 65536;  // bytes of stderr that an error shows
 
 /// The part of the new process. Never returns.
-[[noreturn]] void become(std::span<const std::string> arguments, const Streams& streams) {
+[[noreturn]] void become(std::span<const std::string> arguments, const Streams& streams,
+                         int parent) {
   // A runtime that goes on after its caller was killed would make a container that nobody removes.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(kCannotExecute);  // the parent has died before
   ::setsid();
   const auto nothing = linux::open_verified_null();
   const auto use = [&](Fd given, int number) {
@@ -73,8 +75,9 @@ std::string read_text(Fd stream, std::chrono::steady_clock::time_point deadline)
 }  // namespace
 
 Result<linux::Child> start_program(std::span<const std::string> arguments, const Streams& streams) {
+  const int parent = ::getpid();
   TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
-  if (child.pid == 0) become(arguments, streams);
+  if (child.pid == 0) become(arguments, streams, parent);
   return child;
 }
 

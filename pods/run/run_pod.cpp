@@ -249,7 +249,11 @@ Result<int> run_pod(Workload& workload, const Settings& settings, Afterwards aft
   TRY_ASSIGN(Images images, find_images(workload, settings, listener));
   TRY_ASSIGN(StopSignals signals, StopSignals::block());
   TRY_ASSIGN(PodDirectory directory, pods.make_pod(settings.name));
-  TRY_ASSIGN(const UniqueFd lock, directory.lock());
+  const auto lock = directory.lock();
+  if (!lock) {
+    static_cast<void>(directory.remove());
+    return std::unexpected(lock.error());
+  }
   Launching launching(workload, settings, std::move(directory), std::move(network),
                       std::move(images), std::move(signals), listener);
   const Result<int> status = launching.run();
