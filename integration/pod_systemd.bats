@@ -70,3 +70,17 @@ source "$LIB/systemd-beds.bash"
     pod delete a-b
     no_pod_left'
 }
+
+@test "R-45 a supervisor that is killed while it talks with systemd leaves nothing that delete does not find" {
+  guest --cgroup hybrid '
+    pod_image
+    pod_document "sleep 1000" 64Mi
+    for request in 1 2 3; do # for the cgroup of the slices, to stop an old slice, to start a new one
+      ! strace -qq -o "$W/trace" -e trace=sendto -e inject=sendto:signal=KILL:when=$request "$OCIRUN" --root "$W/root" --systemd-cgroup \
+        pod run --data "$W/data" --image "base=$W/images:base" --net none --name a-b "$W/pod.json" </dev/null || { echo "ended by itself"; exit 1; }
+      equal "request $request" "+++ killed by SIGKILL +++" "$(tail -n 1 "$W/trace")"
+      equal status failed "$(says .status)"
+      pod delete a-b
+      no_pod_left
+    done'
+}

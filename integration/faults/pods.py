@@ -100,8 +100,8 @@ class PodGround:
         found = host.look(self.mark) | {"state " + name for name in os.listdir(self.root)}
         for path, folders, files in os.walk(self.data):
             found |= {f"file {path}/{name}" for name in folders + files}
-            if os.path.basename(path) == "layers":
-                folders.clear()  # the files of images
+            if os.path.basename(path) in ("layers", "pods"):
+                folders.clear()  # the files of images, and of a pod that is left behind
         return found
 
     def changes(self):
