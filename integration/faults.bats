@@ -1,5 +1,5 @@
 # One system call of a command fails, or its process is killed there: nothing may leak. faults/sweep has the commands and the
-# checks. Tries every Nth of some eighty thousand points; OCIRUN_FAULTS_STRIDE is N.
+# checks. Tries every Nth of some hundred thousand points; OCIRUN_FAULTS_STRIDE is N.
 load lib/common
 
 sweep() {
@@ -25,4 +25,8 @@ sweep() {
 
 @test "delete that is killed or refused a call leaves what delete --force removes" {
   sweep 97 --command delete,force
+}
+
+@test "pod run, stop and delete that are killed or refused a call leave nothing that delete does not find" {
+  sweep 499 --command pod-run,pod-detached,pod-stop,pod-delete
 }

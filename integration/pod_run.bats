@@ -139,8 +139,8 @@ END
 
 @test "OAM-18 OAM-19 OAM-20 OAM-21 OAM-22 probes: readiness is shown and waited for, a liveness failure restarts" {
   container app 'mkdir -p /w; echo ok >/w/up; httpd -p 8080 -h /w; while [ ! -e /w/dead ]; do sleep 0.1; done; sleep 1000' \
-    'readinessProbe: {httpGet: {path: /up, port: 8080}, periodSeconds: 1}' \
-    'livenessProbe: {exec: {command: [/bin/sh, -c, "[ ! -e /w/dead ]"]}, periodSeconds: 1, failureThreshold: 1}'
+    'readinessProbe: {httpGet: {path: /up, port: 8080}, periodSeconds: 1, timeoutSeconds: 10}' \
+    'livenessProbe: {exec: {command: [/bin/sh, -c, "[ ! -e /w/dead ]"]}, periodSeconds: 1, timeoutSeconds: 10, failureThreshold: 1}'
   command -v busybox >/dev/null && busybox --list | grep -qx httpd || skip "busybox has no httpd"
   ln -s /bin/busybox "$BUNDLE/rootfs/bin/httpd"
   rm -rf images && make_image images base '{}' "$BUNDLE/rootfs"

@@ -25,17 +25,29 @@ std::string default_slice(SystemdInstance instance) {
   return instance == SystemdInstance::kUser ? "user.slice" : "system.slice";
 }
 
-std::string escape_id(std::string_view id) {
+template <typename Kept>
+std::string escape(std::string_view text, Kept is_kept) {
   std::string escaped;
-  for (const char c : id)
-    escaped += is_unit_character(c) ? std::string(1, c)
-                                    : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  for (const char c : text)
+    escaped +=
+        is_kept(c) ? std::string(1, c) : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
   return escaped;
 }
+
+std::string escape_id(std::string_view id) { return escape(id, is_unit_character); }
 
 }  // namespace
 
 bool is_scope_name(std::string_view unit) { return is_unit_name(unit, kScope); }
+bool is_slice_name(std::string_view unit) {
+  return unit != "-.slice" && expand_slice(unit).has_value();
+}
+
+std::string escape_slice_part(std::string_view text) {
+  return escape(text, [](char c) {
+    return is_unit_character(c) && std::string_view("-\\@").find(c) == std::string_view::npos;
+  });
+}
 
 Result<std::string> expand_slice(std::string_view slice) {
   if (slice == "-.slice") return std::string();

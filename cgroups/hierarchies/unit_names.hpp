@@ -32,5 +32,11 @@ Result<std::string> expand_slice(std::string_view slice);
 
 /// Whether systemd accepts `unit` as the name of a scope.
 bool is_scope_name(std::string_view unit);
+/// Whether `unit` is the name of a slice other than the root slice.
+bool is_slice_name(std::string_view unit);
+
+/// Escapes `text` as systemd-escape(1) does, so that it is one part of a slice's name: every
+/// character but letters, digits, ":", "_" and "." becomes \xXX.
+std::string escape_slice_part(std::string_view text);
 
 }  // namespace ocirun::cgroups

@@ -222,14 +222,18 @@ Result<void> SystemdCgroup::destroy() {
   return stopped ? host_.destroy() : host_.leave_to_systemd();
 }
 
+Result<void> check_manages_cgroups(const Layout& layout, SystemdInstance instance) {
+  if (instance == SystemdInstance::kSystem || layout.pure_v2()) return {};
+  return refuse(
+      "the systemd cgroup manager: an ordinary user's systemd manages cgroups on hosts with "
+      "cgroup v2 alone, and this one mounts v1: use --cgroup-manager=cgroupfs or disabled");
+}
+
 Result<std::unique_ptr<Cgroup>> make_systemd_cgroup(const Layout& layout, ScopeRequest request) {
   TRY_ASSIGN(ScopeName scope, name_scope(request.cgroups_path, request.id, request.instance));
   TRY_ASSIGN(const std::string slices, expand_slice(scope.slice));
   TRY_ASSIGN(std::vector<UnitProperty> annotated, annotated_properties(request.annotations));
-  if (request.instance == SystemdInstance::kUser && !layout.pure_v2())
-    return refuse(
-        "the systemd cgroup manager: an ordinary user's systemd manages cgroups on hosts with "
-        "cgroup v2 alone, and this one mounts v1: use --cgroup-manager=cgroupfs or disabled");
+  TRY(check_manages_cgroups(layout, request.instance));
   TRY_ASSIGN(const SystemdManager manager, find_systemd(request.instance));
   Record record =
       planned_record(layout, {fmt::format("{}{}/{}", manager.control_group, slices, scope.unit)});

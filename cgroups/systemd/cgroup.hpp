@@ -83,6 +83,9 @@ class SystemdCgroup final : public Cgroup {
   mutable bool by_bus_ = false;  // systemd moves processes in: we may not
 };
 
+/// Errors: `instance` manages no cgroups on this host: an ordinary user's on cgroup v1.
+Result<void> check_manages_cgroups(const Layout& layout, SystemdInstance instance);
+
 /// Makes nothing on the host yet, but asks systemd which cgroup its slices are in. Errors: an
 /// invalid cgroups_path or annotation; no systemd; an ordinary user on cgroup v1, where no
 /// controller can be delegated.

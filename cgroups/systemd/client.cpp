@@ -172,6 +172,11 @@ Result<HeldScope> HeldScope::start(SystemdInstance instance, const std::string& 
   return HeldScope(pid, std::move(socket), std::move(control_group));
 }
 
+Result<std::string> start_slice(SystemdInstance instance, const std::string& unit,
+                                const std::vector<UnitProperty>& properties) {
+  return ask_once({instance_name(instance), std::string(kSliceVerb), unit}, properties);
+}
+
 Result<void> set_properties(SystemdInstance instance, const std::string& unit,
                             const std::vector<UnitProperty>& properties, milliseconds patience) {
   TRY(ask_once({instance_name(instance), std::string(kSetVerb), unit}, properties, patience));

@@ -47,6 +47,11 @@ class HeldScope {
   std::string control_group_;
 };
 
+/// `StartTransientUnit` for a slice, whose cgroup is returned. The slice exists until stop_unit().
+/// Errors: a unit of that name is active; systemd refuses a property.
+Result<std::string> start_slice(SystemdInstance instance, const std::string& unit,
+                                const std::vector<UnitProperty>& properties);
+
 /// `SetUnitProperties`. The properties last as long as the unit (they are not written to disk).
 Result<void> set_properties(SystemdInstance instance, const std::string& unit,
                             const std::vector<UnitProperty>& properties,

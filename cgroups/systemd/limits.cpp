@@ -173,6 +173,18 @@ Result<std::string> device_name(std::string_view rule) {
       rule);
 }
 
+std::vector<UnitProperty> common_properties(const std::string& description, CgroupVersion version) {
+  std::vector<UnitProperty> properties{{"Description", "s", {description}, 0},
+                                       // Otherwise systemd would stop the unit at shutdown before
+                                       // the engines that manage it.
+                                       {"DefaultDependencies", "b", {"false"}, 0}};
+  for (const std::string_view name :
+       {"CPUAccounting", "MemoryAccounting", "TasksAccounting",
+        version == CgroupVersion::kV2 ? "IOAccounting" : "BlockIOAccounting"})
+    properties.push_back({std::string(name), "b", {"true"}, 0});
+  return properties;
+}
+
 }  // namespace
 
 std::vector<UnitProperty> limit_properties(std::span<const Write> writes, CgroupVersion version,
@@ -206,17 +218,14 @@ Result<std::vector<UnitProperty>> device_properties(std::span<const DeviceRule> 
 
 std::vector<UnitProperty> scope_properties(const std::string& slice, const std::string& id,
                                            CgroupVersion version) {
-  std::vector<UnitProperty> properties{{"Description", "s", {"ocirun container " + id}, 0},
-                                       {"Slice", "s", {slice}, 0},
-                                       {"Delegate", "b", {"true"}, 0},
-                                       // Otherwise systemd would stop the scope at shutdown before
-                                       // the engines that manage it.
-                                       {"DefaultDependencies", "b", {"false"}, 0}};
-  for (const std::string_view name :
-       {"CPUAccounting", "MemoryAccounting", "TasksAccounting",
-        version == CgroupVersion::kV2 ? "IOAccounting" : "BlockIOAccounting"})
-    properties.push_back({std::string(name), "b", {"true"}, 0});
+  std::vector<UnitProperty> properties = common_properties("ocirun container " + id, version);
+  properties.push_back({"Slice", "s", {slice}, 0});
+  properties.push_back({"Delegate", "b", {"true"}, 0});
   return properties;
+}
+
+std::vector<UnitProperty> slice_properties(const std::string& description, CgroupVersion version) {
+  return common_properties(description, version);
 }
 
 }  // namespace ocirun::cgroups

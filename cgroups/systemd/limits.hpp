@@ -31,4 +31,7 @@ Result<std::vector<UnitProperty>> device_properties(std::span<const DeviceRule> 
 std::vector<UnitProperty> scope_properties(const std::string& slice, const std::string& id,
                                            CgroupVersion version);
 
+/// The properties that every slice has.
+std::vector<UnitProperty> slice_properties(const std::string& description, CgroupVersion version);
+
 }  // namespace ocirun::cgroups

@@ -33,6 +33,8 @@ inline constexpr std::string_view kManagerVerb = "manager";  // answers "VERSION
 // Makes a scope whose only process is this ocirun-systemd, which exits when the socket is closed.
 // Answers with the scope's cgroup.
 inline constexpr std::string_view kStartVerb = "start";
+// Makes a slice, which exists until it is stopped. Answers with the slice's cgroup.
+inline constexpr std::string_view kSliceVerb = "slice";
 inline constexpr std::string_view kSetVerb = "set";
 inline constexpr std::string_view kAttachVerb = "attach";
 // Stops the unit, failed or not, and waits until it is gone.

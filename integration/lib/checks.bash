@@ -184,7 +184,7 @@ quick_files() {
 # Part accidents: tests that try many damages, losses, delays or repetitions, and take minutes.
 accident_files=(integration/{concurrency,damaged,endurance,exhausted,faults,patience,scale}.bats)
 # Part images: tests that need the root file system of Debian or the image of systemd, which take minutes to make.
-image_files=(integration/{debian,systemd}.bats)
+image_files=(integration/{debian,systemd,pod_systemd}.bats)
 everyday_files() { printf '%s\n' integration/*.bats | grep -vxFf <(printf '%s\n' "${accident_files[@]}" "${image_files[@]}"); }
 
 conformance() {
@@ -212,16 +212,16 @@ engines() {
 
 # For a virtual machine, which has cgroup v2 alone: the files, and by $v2_names the tests in them, that have to do with limits, and with
 # AppArmor. Part uml runs the other files on cgroup v2.
-v2_files=(integration/{lsm,unified,felt,resources,update,events,rootless}.bats)
+v2_files=(integration/{lsm,unified,felt,resources,update,events,rootless,pod_machine,pod_run}.bats)
 selinux_names='P-16|L-34'
-v2_names='P-9 |R-[0-9]|I-[0-9]|[Cc]group|[Pp]aus|kill|limit|^update|^events'
+v2_names='P-9 |R-[0-9]|probes:|I-[0-9]|[Cc]group|[Pp]aus|kill|limit|^update|^events'
 # For part asan: exec.bats reaches most of the code; part asan-more runs the other files. (No leak check: LeakSanitizer traces the
 # process, and ocirun is not dumpable.)
 asan_files=(integration/exec.bats)
 # For a virtual machine: all files but those that boot machines themselves and those whose results do not depend on the kernel. Two
 # lists for two machines, one after the other: on a busy host all tests take longer than the time limit of one machine.
 whole_files=(integration/{cli,devices,document,events,exec,felt,hooks,interpreters,kill,legacy,lifecycle,list,lsm,man,mistakes}.bats)
-more_files=(integration/{mounts,mount_options,namespaces,nested,netdevices,process,resources,rootless{,_surroundings},seccomp,terminal,unified,update}.bats
+more_files=(integration/{mounts,mount_options,namespaces,nested,netdevices,pod_machine,pod_run,process,resources,rootless{,_surroundings},seccomp,terminal,unified,update}.bats
   integration/security/*.bats)
 # For part asan-more: the files that are in neither list above. Not exhausted.bats, which takes away resources that the sanitizers
 # need themselves.
@@ -230,7 +230,7 @@ host_files=(integration/{completion,concurrency,damaged,jobs,machines,patience,s
 # the effect of the limits on processes (felt).
 emulated_v2_files=(integration/{unified,felt}.bats)
 # For part qemu: tests of kernel features that User-Mode Linux lacks, and of the effect of limits.
-qemu_files=(integration/{unified,felt,resources,update,events,rootless,nested,namespaces,exec}.bats)
+qemu_files=(integration/{unified,felt,resources,update,events,rootless,nested,namespaces,exec,pod_machine}.bats)
 qemu_names='R-[0-9]|I-[0-9]|P-18|[Pp]aus|kill|limit|^update|^events|time'
 
 # prepare_images: makes the root file system of Debian and the images that systemd.bats and machine_tests boot, before the tests: the
@@ -369,7 +369,9 @@ part() {
       check "dev build" build dev
       install "${memcheck_packages[@]}"
       OCIRUN_TEST_MEMCHECK=1 BATS_TEST_TIMEOUT=600 integration_tests integration/memcheck.bats ;;
-    faults) check "a fault at every system call" integration/lib/sandbox integration/faults/sweep ;;
+    faults)
+      check "a fault at every system call" integration/lib/sandbox integration/faults/sweep --bundle plain,rich,network,sockets,bare
+      check "a fault at each seventh system call of pods" integration/lib/sandbox integration/faults/sweep --bundle pod --stride 7 ;;
     engines) engines ;;
     comparison) engines --compare ;;
     schedulers)

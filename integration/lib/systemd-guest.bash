@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2016 # jq's variables are not the shell's
-# Functions for the scripts that systemd.bats runs in a guest of vm/systemd-ns. The runtime uses systemd's cgroups (--systemd-cgroup).
+# Functions for the scripts that systemd.bats and pod_systemd.bats run in a guest of vm/systemd-ns. The runtime uses systemd's cgroups (--systemd-cgroup).
 
 set -euo pipefail
 GUEST_LIB=$(readlink -f "${BASH_SOURCE[0]}")
@@ -125,4 +125,43 @@ soon() {
     sleep 0.1
   done
   equal "$1" "$2" "$("${@:3}")"
+}
+
+# --- pods --------------------------------------------------------------------------------------------
+
+# pod_image: makes the image "base", a busybox, in the layout $W/images.
+pod_image() {
+  bundle .
+  # shellcheck source=integration/lib/image.bash
+  source "${GUEST_LIB%/*}/image.bash"
+  make_image "$W/images" base '{}' "$W/bundle/rootfs"
+}
+
+# pod_document SCRIPT MEMORY: writes $W/pod.json, an App Container pod of the containers `one` and `two` of root's. Both run the script.
+# The pod may use MEMORY and half a CPU.
+pod_document() {
+  jq -n --arg script "$1" --arg memory "$2" '
+    def container($name): {name: $name, image: {name: "base", id: "sha512-..."},
+      app: {exec: ["/bin/sh", "-c", $script], user: "0", group: "0"}};
+    {acVersion: "0.8.11", acKind: "PodManifest", volumes: [], apps: [container("one"), container("two")],
+     isolators: [{name: "resource/memory", value: {limit: $memory}}, {name: "resource/cpu", value: {limit: "500m"}}]}' >"$W/pod.json"
+}
+
+pod() { ocirun pod "$1" --data "$W/data" "${@:2}"; }
+# run_pod OPTION…: runs the pod a-b.
+run_pod() { pod run --image "base=$W/images:base" --net none --grace 1 --name a-b --detach "$@" "$W/pod.json" </dev/null; }
+# says FILTER: what `pod status` says of the pod.
+says() { pod status --format json a-b | jq -r "$1"; }
+
+SLICE='ocirun-a\x2db.slice'
+# no_pod_left: checks that the pod's slice and scopes, its processes and its directory are gone. (systemd says of any slice that it is
+# loaded.)
+no_pod_left() {
+  has "$SLICE" ActiveState inactive
+  gone ocirun-a-b.one.scope
+  gone ocirun-a-b.two.scope
+  equal "cgroups" "" "$(find /sys/fs/cgroup -type d -name '*a*2db*')"
+  equal "pods" "" "$(ls "$W/data/pods")"
+  equal "containers" "" "$(ocirun list -q)"
+  equal "processes" "" "$(pgrep 'ocirun-(pod|hold)' || true)"
 }

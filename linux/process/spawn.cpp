@@ -19,6 +19,7 @@ struct Request {
   char* const* arguments;
   char* const* environment;
   const std::array<Fd, 3>& streams;
+  int parent;  // the pid
   int error;
 };
 
@@ -45,6 +46,7 @@ class Stack {
 int become(void* given) {
   auto& request = *static_cast<Request*>(given);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != request.parent) ::_exit(127);  // the parent was killed before
   ::setsid();
   for (int number = 0; number < 3; ++number)
     ::dup2(request.streams[static_cast<std::size_t>(number)].value, number);
@@ -65,6 +67,7 @@ Result<Child> spawn(const char* path, const ExecArguments& arguments, char* cons
                   .arguments = arguments.argv(),
                   .environment = environment,
                   .streams = streams,
+                  .parent = ::getpid(),
                   .error = 0};
   // A handler that ran in the child would change the memory of its parent.
   sigset_t all, before;

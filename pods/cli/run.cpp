@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <vector>
 
@@ -158,7 +160,10 @@ Listener terminal_listener(bool has_prefix) {
 }
 
 /// The part of the supervisor that stays: tells its caller through `report` how the start went.
-int supervise(Workload& workload, const Settings& settings, UniqueFd report) {
+int supervise(Workload& workload, const Settings& settings, UniqueFd report, int caller) {
+  // Nobody would know of a pod whose caller has died before the pod was started.
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != caller) return 1;
   ::setsid();
   linux::close_descriptors_but(std::array{Fd(report)});
   Listener listener;
@@ -171,6 +176,7 @@ int supervise(Workload& workload, const Settings& settings, UniqueFd report) {
     static_cast<void>(linux::sys::chdir("/"));
   };
   listener.announce = [&] {
+    ::prctl(PR_SET_PDEATHSIG, 0);
     static_cast<void>(linux::write_all(report, "started"));
     report.reset();
     leave_terminal();
@@ -183,11 +189,12 @@ int supervise(Workload& workload, const Settings& settings, UniqueFd report) {
 
 Result<int> run_detached(Workload& workload, const Settings& settings) {
   constexpr std::size_t kMostError = std::size_t{1} << 20;
+  const int caller = ::getpid();
   TRY_ASSIGN(linux::Pipe report, linux::make_pipe());
   TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
   if (child.pid == 0) {
     report.reader.reset();
-    ::_exit(supervise(workload, settings, std::move(report.writer)));
+    ::_exit(supervise(workload, settings, std::move(report.writer), caller));
   }
   report.writer.reset();
   TRY_ASSIGN(const std::string text, linux::sys::read_all(report.reader, kMostError));

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <csignal>
 
-#include "pods/run/pod_cgroup.hpp"
 #include "pods/run/present.hpp"
 
 namespace ocirun::pods {
@@ -111,9 +110,9 @@ void ContainerRun::kill() {
 void ContainerRun::ended(int status, Clock::time_point now, bool may_restart) {
   health_.end();
   record_.exit_code = exit_code_of(status);
+  const Killer killer = phase_ == Phase::kStopping ? Killer::kSupervisor : Killer::kUnknown;
   record_.oom_killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL &&
-                       !services_.cgroup.empty() &&
-                       count_oom_kills(fmt::format("{}/{}", services_.cgroup, record_.name)) != 0;
+                       services_.oom_kills.include(record_, killer);
   record_.finished_at = present_text();
   record_.reason = record_.oom_killed ? "was killed because its memory limit was reached"
                                       : linux::describe_end(status);

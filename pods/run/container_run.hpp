@@ -10,6 +10,7 @@
 #include "pods/run/event_log.hpp"
 #include "pods/run/health.hpp"
 #include "pods/run/metadata_service.hpp"
+#include "pods/run/oom_kills.hpp"
 #include "pods/run/output.hpp"
 #include "pods/run/runtime.hpp"
 #include "pods/state/record.hpp"
@@ -26,7 +27,7 @@ struct PodServices {
   std::chrono::seconds grace{30};
   UniqueFd network;  // the pod's network namespace, for probes; empty: the host's
   std::optional<MetadataService> metadata;
-  std::string cgroup;                  // of the pod; "": unknown
+  OomKills oom_kills;
   std::function<Result<void>()> save;  // writes the record of the pod
 };
 

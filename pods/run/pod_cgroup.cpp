@@ -23,20 +23,6 @@ constexpr std::string_view kNoCgroup =
 
 bool has_any(const Amounts& amounts) { return amounts.cpus || amounts.memory; }
 
-cgroups::Resources resources_of(const Amounts& limits) {
-  cgroups::Resources resources;
-  constexpr double kPeriod = 100'000;  // microseconds
-  if (limits.memory)
-    resources.memory.emplace().limit = static_cast<std::int64_t>(
-        std::min<std::uint64_t>(*limits.memory, std::numeric_limits<std::int64_t>::max()));
-  if (limits.cpus) {
-    resources.cpu.emplace().period = static_cast<std::uint64_t>(kPeriod);
-    resources.cpu->quota =
-        static_cast<std::int64_t>(std::clamp(std::ceil(*limits.cpus * kPeriod), 1000.0, 1e15));
-  }
-  return resources;
-}
-
 }  // namespace
 
 Result<std::string> cgroup_path_for(const std::string& pod) {
@@ -105,6 +91,20 @@ Result<cgroups::Cgroup::JoinHandles> make_helper_cgroup(const std::string& path)
     return cgroup->open_for_join();
   }();
   return within(std::move(made), fmt::format("the cgroup {}", path));
+}
+
+cgroups::Resources resources_of(const Amounts& limits) {
+  cgroups::Resources resources;
+  constexpr double kPeriod = 100'000;  // microseconds
+  if (limits.memory)
+    resources.memory.emplace().limit = static_cast<std::int64_t>(
+        std::min<std::uint64_t>(*limits.memory, std::numeric_limits<std::int64_t>::max()));
+  if (limits.cpus) {
+    resources.cpu.emplace().period = static_cast<std::uint64_t>(kPeriod);
+    resources.cpu->quota =
+        static_cast<std::int64_t>(std::clamp(std::ceil(*limits.cpus * kPeriod), 1000.0, 1e15));
+  }
+  return resources;
 }
 
 Result<void> remove_pod_cgroup(const std::string& path) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cgroups/container/cgroup.hpp"
+#include "cgroups/plan/resources.hpp"
 #include "linux/base/error.hpp"
 #include "pods/documents/workload.hpp"
 #include "pods/prepare/given.hpp"
@@ -34,6 +35,9 @@ Result<cgroups::Cgroup::JoinHandles> make_helper_cgroup(const std::string& path)
 /// Kills what is left in the pod's cgroup and removes it with all that are in it. A missing cgroup
 /// is no error.
 Result<void> remove_pod_cgroup(const std::string& path);
+
+/// The limits of a whole pod as limits of a cgroup.
+cgroups::Resources resources_of(const Amounts& limits);
 
 /// How many processes of the cgroup at `path` the kernel has killed for want of memory; 0 where
 /// that cannot be found out.

@@ -19,6 +19,7 @@
 #include "pods/run/namespace_path.hpp"
 #include "pods/run/network.hpp"
 #include "pods/run/pod_cgroup.hpp"
+#include "pods/run/pod_slice.hpp"
 #include "pods/run/take_down.hpp"
 
 namespace ocirun::pods {
@@ -104,7 +105,7 @@ class Launching {
                          .grace = settings_.grace,
                          .network = std::move(network),
                          .metadata = std::move(metadata),
-                         .cgroup = record_.cgroup,
+                         .oom_kills = OomKills(record_),
                          .save = [&] { return write_record(directory_.fd(), record_); }};
     std::vector<ContainerRun> runs;
     runs.reserve(ready_.size());
@@ -171,13 +172,7 @@ class Launching {
 
   /// The cgroup, the namespaces and the network, all of them recorded as soon as they exist.
   Result<void> start_surroundings() {
-    if (!cgroup_.empty()) {
-      // Whoever finds the cgroup in the record may kill all that is in it.
-      TRY(check_unused(cgroup_));
-      record_.cgroup = cgroup_;
-      TRY(write_record(directory_.fd(), record_));
-      TRY(make_pod_cgroup(record_.cgroup, workload_.pod.limits));
-    }
+    TRY(start_cgroup());
     TRY_ASSIGN(record_.holder, start_holder(sharing(), record_.name, directory_.path().string(),
                                             [&](const linux::ProcessIdentity& holder) {
                                               record_.holder = holder;
@@ -191,6 +186,24 @@ class Launching {
                            });
   }
 
+  Result<void> start_cgroup() {
+    std::string slice;
+    std::string path = cgroup_;
+    if (settings_.systemd_cgroups) {
+      slice = slice_name_for(record_.name);
+      TRY_ASSIGN(path, find_pod_slice(slice));
+    }
+    if (path.empty()) return {};
+    // Whoever finds the cgroup in the record may kill all that is in it.
+    TRY(check_unused(path));
+    record_.cgroup = std::move(path);
+    record_.slice = std::move(slice);
+    TRY(write_record(directory_.fd(), record_));
+    const Amounts& limits = workload_.pod.limits;
+    return record_.slice.empty() ? make_pod_cgroup(record_.cgroup, limits)
+                                 : make_pod_slice(record_.cgroup, record_.name, limits);
+  }
+
   Sharing sharing() const {
     return {.own_network = network_.own_network, .pids = workload_.pod.shares_pids};
   }
@@ -199,8 +212,8 @@ class Launching {
   }
 
   std::string cgroups_path_of(const std::string& container) const {
-    if (settings_.systemd_cgroups)
-      return fmt::format("ocirun.slice:ocirun:{}.{}", record_.name, container);
+    if (!record_.slice.empty())
+      return cgroups_path_in(record_.slice, fmt::format("{}.{}", record_.name, container));
     if (record_.cgroup.empty()) return "";
     return fmt::format("{}/{}", record_.cgroup, container);
   }
@@ -209,13 +222,12 @@ class Launching {
     TRY_ASSIGN(
         const std::vector<BoundPath> files,
         write_network_files(record_.name, network_.visible(), here_, directory_.path().string()));
-    const bool has_cgroups = settings_.systemd_cgroups || !record_.cgroup.empty();
     const Surroundings surroundings{
         .shared = shared(),
         .hostname = {},
         .root = RootKind::kOverlay,
         .cgroups_path = [&](const std::string& container) { return cgroups_path_of(container); },
-        .powers = powers_here(has_cgroups, network_.own_network),
+        .powers = powers_here(!record_.cgroup.empty(), network_.own_network),
         .ids = {}};
     TRY(sys::mkdirat(here_, kContainers, 0711));
     TRY_ASSIGN(const UniqueFd below,
@@ -247,9 +259,10 @@ class Launching {
   Result<void> start_metadata(MetadataService& metadata) {
     TRY_ASSIGN(Reified reified, reify(ready_, images_.of, settings_.given));
     reified.forwards_app_ports = !network_.forwards.empty();
-    // No app is called so: the name of an app has no ".".
-    const std::string cgroup =
-        record_.cgroup.empty() ? "" : fmt::format("{}/metadata.service", record_.cgroup);
+    // No app is called so: the name of an app has no ".". A slice of systemd's has systemd's units
+    // only.
+    const bool may_make = !record_.cgroup.empty() && record_.slice.empty();
+    const std::string cgroup = may_make ? record_.cgroup + "/metadata.service" : "";
     TRY_ASSIGN(record_.metadata, metadata.start(resources_of(workload_, reified, metadata.uuid()),
                                                 directory_.path().string(), cgroup));
     return write_record(directory_.fd(), record_);
@@ -285,10 +298,6 @@ class Launching {
 
 Result<int> run_pod(Workload& workload, const Settings& settings, Afterwards afterwards,
                     const Listener& listener) {
-  if (settings.systemd_cgroups && (workload.pod.limits.memory || workload.pod.limits.cpus))
-    return refuse(
-        "the document limits the whole pod, which is possible with cgroupfs only, not with "
-        "--systemd-cgroup");
   TRY(replace_parts(settings.given, workload.pod));
   TRY(check_given(settings.given, workload));
   if (settings.has_metadata) TRY(check_metadata(workload));
@@ -310,7 +319,11 @@ Result<int> run_pod(Workload& workload, const Settings& settings, Afterwards aft
   TRY_ASSIGN(Images images, find_images(workload, settings, listener));
   TRY_ASSIGN(StopSignals signals, StopSignals::block());
   TRY_ASSIGN(PodDirectory directory, pods.make_pod(settings.name));
-  TRY_ASSIGN(const UniqueFd lock, directory.lock());
+  const auto lock = directory.lock();
+  if (!lock) {
+    static_cast<void>(directory.remove());
+    return std::unexpected(lock.error());
+  }
   Launching launching(workload, settings, std::move(directory), std::move(network),
                       std::move(images), std::move(cgroup), std::move(signals), listener);
   const Result<int> status = launching.run();

@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "pods/run/pod_cgroup.hpp"
+#include "pods/run/pod_slice.hpp"
 #include "pods/run/runtime.hpp"
 
 namespace ocirun::pods {
@@ -34,7 +35,10 @@ Result<void> take_down(const PodRecord& record) {
   keep_error(end_process(record, record.metadata));
   keep_error(end_process(record, record.forwarder));
   keep_error(end_process(record, record.holder));
-  if (!record.cgroup.empty()) keep_error(remove_pod_cgroup(record.cgroup));
+  if (!record.slice.empty())
+    keep_error(remove_pod_slice(record.cgroup));
+  else if (!record.cgroup.empty())
+    keep_error(remove_pod_cgroup(record.cgroup));
   return first;
 }
 

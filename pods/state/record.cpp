@@ -84,6 +84,7 @@ constexpr auto kPod = bundle::exact_fields<PodRecord>(
     required("forwarder", &PodRecord::forwarder, kProcess),
     required("metadata", &PodRecord::metadata, kProcess),
     required("cgroup", &PodRecord::cgroup, bundle::text),
+    required("slice", &PodRecord::slice, bundle::text),
     required("logDirectory", &PodRecord::log_directory, bundle::text),
     required("images", &PodRecord::images, bundle::texts),
     required("grace", &PodRecord::grace, seconds),
@@ -130,9 +131,9 @@ std::string record_text(const PodRecord& record) {
   write_process(out, "holder", record.holder);
   write_process(out, "forwarder", record.forwarder);
   write_process(out, "metadata", record.metadata);
-  out.member("cgroup", record.cgroup).member("logDirectory", record.log_directory);
-  out.member("images", record.images).member("grace", record.grace.count());
-  out.key("containers").begin_array();
+  out.member("cgroup", record.cgroup).member("slice", record.slice);
+  out.member("logDirectory", record.log_directory).member("images", record.images);
+  out.member("grace", record.grace.count()).key("containers").begin_array();
   for (const ContainerRecord& container : record.containers) write_container(out, container);
   out.end_array().end_object();
   return std::move(out).take();

@@ -48,6 +48,7 @@ struct PodRecord {
   std::string boot_id;               // the processes below belong to this boot of the machine
   linux::ProcessIdentity supervisor, holder, forwarder, metadata;  // pid 0: none
   std::string cgroup;               // "/ocirun/POD"; "": the pod has none of its own
+  std::string slice;                // systemd's unit of the cgroup; "": ocirun has made it
   std::string log_directory;        // absolute
   std::vector<std::string> images;  // digests of the images that the containers use
   std::chrono::seconds grace{0};    // between the signal to stop and SIGKILL, unless `stop` says

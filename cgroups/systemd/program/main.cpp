@@ -67,7 +67,8 @@ Result<Request> read_arguments(std::span<char* const> words) {
   const std::string_view pid = words.size() > 4 ? words[4] : "";
   std::from_chars(pid.data(), pid.data() + pid.size(), request.pid);
   const bool known_instance = instance == kUserInstance || instance == kSystemInstance;
-  if (!known_instance || (request.verb != kManagerVerb && !is_scope_name(request.unit)))
+  const bool known_unit = is_scope_name(request.unit) || is_slice_name(request.unit);
+  if (!known_instance || (request.verb != kManagerVerb && !known_unit))
     return refuse("ocirun-systemd is a part of ocirun and not for use by hand");
   return request;
 }
@@ -82,6 +83,7 @@ Result<std::string> run(std::span<char* const> words) {
   };
   if (request.verb == kManagerVerb) return describe_manager(bus);
   if (request.verb == kStartVerb) return start_scope(bus, request.unit, properties, request.pid);
+  if (request.verb == kSliceVerb) return start_slice(bus, request.unit, properties);
   if (request.verb == kSetVerb) return nothing(set_unit_properties(bus, request.unit, properties));
   if (request.verb == kAttachVerb) return nothing(attach_process(bus, request.unit, request.pid));
   if (request.verb == kStopVerb) return nothing(remove_unit(bus, request.unit));

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <vector>
 
+#include "cgroups/hierarchies/unit_names.hpp"
 #include "cgroups/systemd/program/message.hpp"
 
 namespace ocirun::cgroups {
@@ -13,6 +14,7 @@ namespace {
 
 constexpr char kUnitInterface[] = "org.freedesktop.systemd1.Unit";
 constexpr char kScopeInterface[] = "org.freedesktop.systemd1.Scope";
+constexpr char kSliceInterface[] = "org.freedesktop.systemd1.Slice";
 constexpr char kNoSuchUnit[] = "org.freedesktop.systemd1.NoSuchUnit";
 constexpr char kNotLoaded[] = "org.freedesktop.systemd1.UnitNotLoaded";
 constexpr char kUnitExists[] = "org.freedesktop.systemd1.UnitExists";
@@ -119,8 +121,8 @@ Result<void> await_absence(const Bus& bus, const std::string& unit) {
   return {};
 }
 
-Result<Reply> ask_for_scope(const Bus& bus, const std::string& unit,
-                            std::span<const UnitProperty> properties, unsigned version) {
+Result<Reply> ask_for_unit(const Bus& bus, const std::string& unit,
+                           std::span<const UnitProperty> properties, unsigned version) {
   TRY_ASSIGN(const Message message, bus.new_call("StartTransientUnit"));
   TRY(append_texts(message, std::vector{unit.c_str(), "fail"}));
   TRY(append_properties(message, properties, version));
@@ -139,13 +141,35 @@ Result<void> clear_the_way(const Bus& bus, const std::string& unit) {
   if (state != "failed" && state != "inactive" && state != "deactivating") {
     TRY_ASSIGN(const std::string description,
                bus.text_property(path, kUnitInterface, "Description"));
-    return fail(EEXIST,
-                "systemd has a unit {} already, which is {} ({}): give /linux/cgroupsPath another "
-                "name, or stop that one",
-                unit, state, description);
+    return fail(
+        EEXIST, "systemd has a unit {} already, which is {} ({}): {}, or stop that one", unit,
+        state, description,
+        is_scope_name(unit) ? "give /linux/cgroupsPath another name" : "give the pod another name");
   }
   TRY(reset_failed(bus, unit));
   return await_absence(bus, unit);
+}
+
+/// Starts a transient unit and waits until it runs. Returns the unit's cgroup.
+Result<std::string> start_unit(const Bus& bus, const std::string& unit,
+                               std::span<const UnitProperty> properties, const char* interface) {
+  TRY_ASSIGN(const unsigned version, version_of(bus));
+  Jobs jobs(bus);
+  TRY(jobs.listen());
+  TRY_ASSIGN(Reply reply, ask_for_unit(bus, unit, properties, version));
+  if (reply.error_name == kUnitExists) {
+    TRY(clear_the_way(bus, unit));
+    TRY_ASSIGN(reply, ask_for_unit(bus, unit, properties, version));
+  }
+  if (!reply.good()) return refusal(reply, "start " + unit);
+  TRY_ASSIGN(const std::string result, jobs.await(reply.message));
+  if (result != "done")
+    return refuse("start {}: systemd's job ended as \"{}\" (see systemctl status {})", unit, result,
+                  unit);
+  TRY_ASSIGN(const std::string path, find_unit(bus, unit));
+  if (path.empty())
+    return refuse("start {}: the unit ended at once (see journalctl --unit {})", unit, unit);
+  return bus.text_property(path, interface, "ControlGroup");
 }
 
 }  // namespace
@@ -161,23 +185,12 @@ Result<std::string> start_scope(const Bus& bus, const std::string& unit,
                                 std::span<const UnitProperty> properties, int pid) {
   std::vector<UnitProperty> all(properties.begin(), properties.end());
   all.push_back({.name = "PIDs", .signature = "au", .values = {fmt::to_string(pid)}});
-  TRY_ASSIGN(const unsigned version, version_of(bus));
-  Jobs jobs(bus);
-  TRY(jobs.listen());
-  TRY_ASSIGN(Reply reply, ask_for_scope(bus, unit, all, version));
-  if (reply.error_name == kUnitExists) {
-    TRY(clear_the_way(bus, unit));
-    TRY_ASSIGN(reply, ask_for_scope(bus, unit, all, version));
-  }
-  if (!reply.good()) return refusal(reply, "start " + unit);
-  TRY_ASSIGN(const std::string result, jobs.await(reply.message));
-  if (result != "done")
-    return refuse("start {}: systemd's job ended as \"{}\" (see systemctl status {})", unit, result,
-                  unit);
-  TRY_ASSIGN(const std::string path, find_unit(bus, unit));
-  if (path.empty())
-    return refuse("start {}: the scope ended at once (see journalctl --unit {})", unit, unit);
-  return bus.text_property(path, kScopeInterface, "ControlGroup");
+  return start_unit(bus, unit, all, kScopeInterface);
+}
+
+Result<std::string> start_slice(const Bus& bus, const std::string& unit,
+                                std::span<const UnitProperty> properties) {
+  return start_unit(bus, unit, properties, kSliceInterface);
 }
 
 Result<void> set_unit_properties(const Bus& bus, const std::string& unit,

@@ -13,6 +13,9 @@ Result<std::string> describe_manager(const Bus& bus);
 /// Starts a transient scope with `pid` in it and waits until it runs. Returns the scope's cgroup.
 Result<std::string> start_scope(const Bus& bus, const std::string& unit,
                                 std::span<const UnitProperty> properties, int pid);
+/// Starts a transient slice and waits until it runs. Returns the slice's cgroup.
+Result<std::string> start_slice(const Bus& bus, const std::string& unit,
+                                std::span<const UnitProperty> properties);
 Result<void> set_unit_properties(const Bus& bus, const std::string& unit,
                                  std::span<const UnitProperty> properties);
 Result<void> attach_process(const Bus& bus, const std::string& unit, int pid);

@@ -75,4 +75,21 @@ BOOST_AUTO_TEST_CASE(a_nested_slice_lies_in_those_that_it_names)  // R-3
   BOOST_TEST(path("a-b.scope") == "refused");
 }
 
+BOOST_AUTO_TEST_CASE(any_text_becomes_one_part_of_a_slices_name)
+{
+  BOOST_TEST(escape_slice_part("web_1.x:y") == "web_1.x:y");
+  BOOST_TEST(escape_slice_part("a-b") == "a\\x2db");
+  BOOST_TEST(escape_slice_part("a b/c@\\") == "a\\x20b\\x2fc\\x40\\x5c");
+  BOOST_TEST(expand_slice(fmt::format("up-{}.slice", escape_slice_part("a-b"))).value_or("") ==
+             "/up.slice/up-a\\x2db.slice");
+}
+
+BOOST_AUTO_TEST_CASE(only_a_slice_with_a_name_is_one_that_can_be_started)
+{
+  for (const char* good : {"a.slice", "a-b.slice", "a\\x2db.slice"})
+    BOOST_TEST(is_slice_name(good), good);
+  for (const char* bad : {"-.slice", ".slice", "a--b.slice", "a.scope", "a/b.slice", "a\nb.slice"})
+    BOOST_TEST(!is_slice_name(bad), bad);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -27,7 +27,8 @@ PodRecord full_record() {
   record.holder = {.pid = 9, .start_time = 10};
   record.forwarder = {.pid = 11, .start_time = 12};
   record.metadata = {.pid = 15, .start_time = 16};
-  record.cgroup = "/ocirun/shop";
+  record.cgroup = "/ocirun.slice/ocirun-shop.slice";
+  record.slice = "ocirun-shop.slice";
   record.log_directory = "/var/log/shop";
   record.images = {"sha256:abc"};
   record.grace = std::chrono::seconds(45);
@@ -58,6 +59,7 @@ BOOST_AUTO_TEST_CASE(each_field_is_read_as_it_was_written) {
   BOOST_TEST((read.containers.at(0).status == ContainerStatus::kExited));
   BOOST_TEST(read.forwarder.pid == 11);
   BOOST_TEST(read.metadata.pid == 15);
+  BOOST_TEST(read.slice == "ocirun-shop.slice");
   BOOST_TEST(read.containers.at(0).is_claimed);
 }
 

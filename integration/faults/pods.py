@@ -1,0 +1,143 @@
+"""The sweep's pods: a workload document with an init container, two containers and a volume, without a network, is run, stopped
+and deleted. The faults hit the supervisor and the commands; the sweep of `create` and the others has the runtime that they call."""
+import dataclasses
+import errno
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+
+import bundles
+import host
+import tracer
+from host import Wrong, wait_for
+
+LIB = pathlib.Path(__file__).resolve().parent.parent / "lib"
+
+
+@dataclasses.dataclass
+class Command:
+    words: list  # after `ocirun pod`; DOCUMENT, SLEEPS and NAME stand for what the ground has
+    processes: tuple  # which get faults: 0 the command, 1 its first child
+    running: bool = False  # whether the pod runs before
+
+
+_RUN = ["run", "--images", "IMAGES", "--net", "none", "--grace", "1", "--restart", "never", "--name", "NAME"]
+COMMANDS = {
+    "pod-run": Command([*_RUN, "ENDS"], (0,)),
+    "pod-detached": Command([*_RUN, "--detach", "SLEEPS"], (0, 1)),
+    "pod-stop": Command(["stop", "NAME"], (0,), True),
+    "pod-delete": Command(["delete", "--force", "NAME"], (0,), True),
+}
+
+
+def document(program):
+    def container(words):
+        return {"image": "base", "command": words, "volumeMounts": {"w": {"mountPath": "/work", "volumeName": "work"}}}
+    return {"name": "shop", "type": "Radius.Compute/containers@2025-08-01-preview",
+            "properties": {"initContainers": {"first": container(["/bin/true"])}, "volumes": {"work": {"emptyDir": {}}},
+                           "containers": {"one": container(program), "two": container(program)}}}
+
+
+class PodGround:
+    """An image in a store, two documents, a data directory, a state root, and a snapshot of the host without a pod."""
+
+    def __init__(self, scratch, ocirun, name, mark):
+        self.kind, self.name, self.mark, self.program = "pod", name, mark, ocirun
+        self.bundle = bundles.make(scratch / "pod", "plain", name)
+        self.root, self.data = scratch / "pod-root", scratch / "pod-data"
+        self.root.mkdir(mode=0o700)
+        self.output = open(scratch / "pod-output", "w+b", buffering=0)
+        self.places = {"NAME": name, "IMAGES": str(scratch / "images")}
+        for place, program in (("ENDS", ["/bin/true"]), ("SLEEPS", ["/bin/sleep", "1000"])):
+            path = scratch / (place.lower() + ".json")
+            path.write_text(json.dumps(document(program)))
+            self.places[place] = str(path)
+        subprocess.run(["bash", "-c", 'source "$1/image.bash"; make_image "$2" base "{}" "$3"', "bash",
+                        LIB, scratch / "images", self.bundle / "rootfs"], check=True)
+        done = self.pod(*COMMANDS["pod-run"].words)  # adds the image to the store
+        if done.returncode != 0:
+            raise SystemExit(f"a pod without a fault: status {done.returncode}: {self.said()}")
+        self.before = self.look()
+
+    def words(self, words):
+        return [self.program, "--root", str(self.root), "pod", words[0], "--data", str(self.data),
+                *(self.places.get(word, word) for word in words[1:])]
+
+    def pod(self, *words):
+        self.output.seek(0)
+        self.output.truncate()
+        with open(os.devnull) as nothing:  # no pipes: the supervisor would keep them open
+            return subprocess.run(self.words(words), stdin=nothing, stdout=self.output, stderr=self.output, timeout=60,
+                                  check=False)
+
+    def prepare(self, name):
+        os.chdir("/")
+        if COMMANDS[name].running and self.pod(*COMMANDS["pod-detached"].words).returncode != 0:
+            raise Wrong(f"without a fault: the pod does not start: {self.said()}")
+
+    def run(self, name, process=None, number=0, fault=None):
+        self.output.seek(0)
+        self.output.truncate()
+        error = fault if fault in (None, tracer.KILL) else getattr(errno, fault)
+        return tracer.Run(self.words(COMMANDS[name].words), process, number, error, self.output.fileno(), limit=60).go()
+
+    def said(self):
+        self.output.seek(0)
+        return self.output.read().decode(errors="replace").strip()
+
+    def status(self):
+        """The pod's status; "none": there is no pod."""
+        if self.pod("status", "--format", "json", "NAME").returncode == 0:
+            return json.loads(self.said())["status"]
+        if "there is no pod" not in self.said():
+            raise Wrong(f"pod status fails: {self.said()}")
+        return "none"
+
+    def look(self):
+        found = host.look(self.mark) | {"state " + name for name in os.listdir(self.root)}
+        for path, folders, files in os.walk(self.data):
+            found |= {f"file {path}/{name}" for name in folders + files}
+            if os.path.basename(path) in ("layers", "pods"):
+                folders.clear()  # the files of images, and of a pod that is left behind
+        return found
+
+    def changes(self):
+        return host.changes(self.before, self.look())
+
+    def settle(self, when):
+        wait_for(lambda: not self.changes(), lambda: f"{when}: " + "; ".join(self.changes()))
+
+    def check(self, name, run, fault):
+        """What must hold right after the command with the fault. Raises Wrong."""
+        text, killed = self.said(), fault == tracer.KILL
+        if os.WIFSIGNALED(run.status):
+            if not (killed and run.target == 0 and os.WTERMSIG(run.status) == signal.SIGKILL):
+                raise Wrong(f"ended by signal {os.WTERMSIG(run.status)}: {text}")
+            return
+        code = os.WEXITSTATUS(run.status)
+        if code not in (0, 1):
+            raise Wrong(f"status {code}: {text}")
+        if code != 0 and not host.is_sentence(text):
+            raise Wrong(f"status {code}, but no sentence: {text!r}")
+        if code == 0 and name == "pod-detached" and not killed:
+            wait_for(lambda: self.status() == "running", lambda: f"status 0, but the pod is {self.status()}")
+        elif code == 0 and name == "pod-stop" and self.status() != "stopped":
+            raise Wrong(f"status 0, but the pod is {self.status()}")
+        elif name == "pod-run" or (name == "pod-detached" and code != 0 and not killed) or (name == "pod-delete" and code == 0):
+            self.settle(f"right after status {code} ({text})")
+
+    def clear(self):
+        done = self.pod("delete", "--force", "NAME")
+        if done.returncode != 0 and "there is no pod" not in self.said():
+            raise Wrong(f"delete --force has status {done.returncode}: {self.said()}")
+        self.settle("after delete --force")
+
+    def folders(self):
+        """What a run may leave in the scratch directory."""
+        return [*self.root.iterdir(), *(self.data / "pods").iterdir()]
+
+    def close(self):
+        shutil.rmtree(self.data)

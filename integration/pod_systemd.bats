@@ -1,0 +1,86 @@
+# shellcheck disable=SC2016 # the guest's variables are not ours
+# Pods of the systemd cgroup manager, under a systemd that is PID 1 of namespaces (vm/systemd-ns) or of a virtual machine.
+
+load lib/common
+source "$LIB/systemd-beds.bash"
+
+@test "R-45 a pod is a slice with its limits, in which the containers are scopes; delete removes all, also for a killed supervisor" {
+  guest --cgroup hybrid '
+    pod_image
+    pod_document "sleep 1000" 64Mi
+    run_pod
+    check() {
+      has "$SLICE" ActiveState active
+      has "$SLICE" Description "ocirun pod a-b"
+      has "$SLICE" MemoryLimit 67108864
+      has "$SLICE" CPUQuotaPerSecUSec 500ms
+      c=ocirun.slice/$SLICE
+      equal memory 67108864 "$(cat "/sys/fs/cgroup/memory/$c/memory.limit_in_bytes")"
+      equal quota 50000 "$(cat "/sys/fs/cgroup/cpu/$c/cpu.cfs_quota_us")"
+      for hierarchy in memory cpu freezer systemd; do
+        grep -qx "$(pid a-b.one)" "/sys/fs/cgroup/$hierarchy/$c/ocirun-a-b.one.scope/cgroup.procs" || { echo "not in $hierarchy"; exit 1; }
+      done
+    }
+    check
+    systemd daemon-reload
+    check
+    has ocirun-a-b.two.scope Slice "$SLICE"
+    pod stop a-b
+    has "$SLICE" ActiveState inactive
+    pod delete a-b
+    no_pod_left
+    run_pod
+    kill -KILL "$(says .supervisor)"
+    equal status failed "$(says .status)"
+    has "$SLICE" ActiveState active
+    pod delete a-b
+    no_pod_left'
+}
+
+@test "R-45 a pod whose slice is in use by others is refused, and they live on" {
+  guest '
+    pod_image
+    pod_document "sleep 1000" 64Mi
+    jq "del(.isolators)" "$W/pod.json" >"$W/new" && mv "$W/new" "$W/pod.json"
+    systemd-run --quiet --slice "$SLICE" --unit other sleep 1000
+    ! run_pod >"$W/log" 2>&1 || { echo "was not refused"; exit 1; }
+    grep -qF "is in use by 1 processes" "$W/log" || { cat "$W/log"; exit 1; }
+    has other.service ActiveState active
+    systemd stop other
+    run_pod
+    has "$SLICE" ActiveState active
+    pod delete --force a-b
+    no_pod_left'
+}
+
+@test "R-45 R-11 on cgroup v2 the memory limit of a pod is felt by its containers together, and status tells who was killed" {
+  machine '
+    pod_image
+    pod_document "sleep 1; exec tail -c 40000000 /dev/zero" 48Mi
+    run_pod
+    c="/sys/fs/cgroup/ocirun.slice/$SLICE"
+    has "$SLICE" MemoryMax 50331648
+    equal memory.max 50331648 "$(cat "$c/memory.max")"
+    equal cpu.max "50000 100000" "$(cat "$c/cpu.max")"
+    # The first program that wants more than is left is killed; the other has room then.
+    soon killed "137 true, null false" says "[.containers[] | \"\(.exitCode) \(.oomKilled)\"] | sort | join(\", \")"
+    equal status running "$(says .status)"
+    pod stop a-b
+    equal "killed at last" 1 "$(says "[.containers[] | select(.oomKilled)] | length")"
+    pod delete a-b
+    no_pod_left'
+}
+
+@test "R-45 a supervisor that is killed while it talks with systemd leaves nothing that delete does not find" {
+  guest --cgroup hybrid '
+    pod_image
+    pod_document "sleep 1000" 64Mi
+    for request in 1 2 3; do # for the cgroup of the slices, to stop an old slice, to start a new one
+      ! strace -qq -o "$W/trace" -e trace=sendto -e inject=sendto:signal=KILL:when=$request "$OCIRUN" --root "$W/root" --systemd-cgroup \
+        pod run --data "$W/data" --image "base=$W/images:base" --net none --name a-b "$W/pod.json" </dev/null || { echo "ended by itself"; exit 1; }
+      equal "request $request" "+++ killed by SIGKILL +++" "$(tail -n 1 "$W/trace")"
+      equal status failed "$(says .status)"
+      pod delete a-b
+      no_pod_left
+    done'
+}
