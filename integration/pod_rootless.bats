@@ -270,6 +270,16 @@ on_v2() {
   nothing_left
 }
 
+@test "a newuidmap that is not installed is named, with what to install" {
+  without_programs true 2>/dev/null || skip "no overlay can be mounted over /usr/bin here"
+  rm -rf "${TMP:?}/bin" "$TMP/work"
+  container app true
+  run without_programs setpriv --reuid 12345 --regid 12345 --clear-groups env -i PATH="$PATH" HOME="$HOME_DIR" \
+    "$OCIRUN" pod run --images images --net none app.yaml
+  equal 1 "$status"
+  contains "newuidmap is not installed, and only newuidmap gives you the ids that /etc/subuid lends you (Debian: apt-get install uidmap)"
+}
+
 @test "lent ids that newuidmap cannot give are an error, not another map" {
   container app true
   mkdir "$TMP/bin" && cp /usr/bin/newuidmap "$TMP/bin/" # a copy without the set-uid bit

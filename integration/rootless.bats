@@ -100,13 +100,6 @@ load lib/ordinary-user
   mentions "/etc/subuid lends user worker 300000 to 300999"
 }
 
-# without_programs COMMAND…: runs it where newuidmap and newgidmap are not installed.
-without_programs() {
-  # shellcheck disable=SC2016
-  unshare --mount sh -c 'mkdir "$0/bin" "$0/work" && mount -t overlay -o "lowerdir=/usr/bin,upperdir=$0/bin,workdir=$0/work" bin /usr/bin &&
-    rm /usr/bin/newuidmap /usr/bin/newgidmap && exec "$@"' "$TMP" "$@"
-}
-
 @test "a newuidmap that is not installed is named, with what to install" {
   without_programs true 2>/dev/null || skip "no overlay can be mounted over /usr/bin here"
   rm -rf "$TMP/bin" "$TMP/work"
