@@ -134,6 +134,15 @@ BOOST_AUTO_TEST_CASE(an_error_comes_through_with_its_number_and_frames) {
                  ": entry \"a\\n/../b\": its name contains \"..\""));
 }
 
+BOOST_AUTO_TEST_CASE(what_was_unpacked_of_a_bad_layer_is_removed_without_proc) {
+  Apart apart;
+  const std::string tar = tar_of({directory("d", 0), file("d/e/f"), file("../g")});
+  TextStream stream(tar);
+  const std::string message = must_fail(apart.unpack(stream, blob_of(tar, tar)));
+  BOOST_TEST(!message.contains("remains"), message);
+  BOOST_TEST(apart.scratch().names().empty());
+}
+
 BOOST_AUTO_TEST_CASE(the_process_has_few_capabilities_and_gets_no_more) {
   Apart apart;
   for (const bool trusted : {false, true}) {
