@@ -3,6 +3,7 @@
 
 load lib/common
 source "$LIB/image.bash"
+source "$LIB/pods.bash"
 
 setup() {
   common_setup
@@ -12,22 +13,15 @@ setup() {
 }
 
 teardown() {
-  [[ ! -d data/pods ]] || pod_names | while read -r name; do pod delete --force "$name" || true; done
+  delete_pods
   common_teardown
 }
 
-# pod COMMAND…: `ocirun pod` with the test's directories.
-pod() { ocirun pod "$1" --data "$TMP/data" "${@:2}"; }
-pod_names() { ls data/pods; }
 # run_pod [OPTION…]: runs app.yaml with the test's images and no network. A supervisor that stays must not keep bats' pipes.
 run_pod() {
   ocirun pod run --data "$TMP/data" --images images --net none --grace 1 --name "$POD" "$@" app.yaml \
     </dev/null >"$TMP/output" 2>&1 3>&- 4>&-
 }
-
-# has WORDS TEXT, like REGEX TEXT: the text contains the words, or matches.
-has() { [[ $2 == *"$1"* ]] || { printf 'expected: %s\nin:       %s\n' "$1" "$2" && return 1; }; }
-like() { [[ $2 =~ $1 ]] || { printf 'expected to match: %s\nfound: %s\n' "$1" "$2" && return 1; }; }
 
 # container NAME SCRIPT [YAML-LINE…]: adds a container that runs a script to app.yaml.
 container() {
@@ -42,13 +36,6 @@ container() {
     printf '    %s\n' "${@:3}"
   } >>app.yaml
 }
-
-# says JQ-FILTER: what `pod status` says of the test's pod.
-says() { pod status --format json "$POD" | jq -r "$1"; }
-is_there() { pod status "$POD" >/dev/null 2>&1; }
-# reaches FILTER VALUE: waits until `says FILTER` is the value.
-is_now() { [[ $(says "$1") == "$2" ]]; }
-reaches() { wait_for is_now "$@"; }
 
 @test "a pod of two containers in the foreground: lines with prefix, status of the first that failed, nothing left" {
   container one 'echo first; exit 0'
@@ -88,7 +75,6 @@ second" "$(sort output)"
   [[ $(pod logs -c one "$POD" | tail -1) != "$(pod logs -c two "$POD" | tail -1)" ]]
   pod delete --force "$POD"
 }
-has_lines() { [[ $(pod logs -c "$1" "$POD" | wc -l) -ge $2 ]]; }
 
 @test "--detach prints the name; status, logs, exec, stop and delete" {
   container app 'trap "echo bye; exit 0" TERM; echo hello; while :; do sleep 0.1; done'

@@ -1,0 +1,31 @@
+# shellcheck shell=bash disable=SC2154
+# Functions for tests of `ocirun pod`: `source "$LIB/pods.bash"` after `load lib/common`.
+
+# pod COMMAND…: `ocirun pod` with the test's data directory.
+pod() { ocirun pod "$1" --data "$TMP/data" "${@:2}"; }
+pod_names() { ls "$TMP/data/pods"; }
+
+# delete_pods: deletes all pods of the test by force, for teardown.
+delete_pods() {
+  local directory
+  for directory in "$TMP"/data/pods/*/; do
+    [[ ! -d $directory ]] || pod delete --force "$(basename "$directory")" || true
+  done
+}
+
+# quietly COMMAND…: runs a command whose processes may outlive it: they must not keep bats' pipes. The output goes to $TMP/output.
+quietly() { "$@" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || show_output; }
+
+# has WORDS TEXT, like REGEX TEXT: the text contains the words, or matches.
+has() { [[ $2 == *"$1"* ]] || { printf 'expected: %s\nin:       %s\n' "$1" "$2" && return 1; }; }
+like() { [[ $2 =~ $1 ]] || { printf 'expected to match: %s\nfound: %s\n' "$1" "$2" && return 1; }; }
+
+# says JQ-FILTER: what `pod status` says of the pod $POD.
+says() { pod status --format json "$POD" | jq -r "$1"; }
+is_there() { pod status "$POD" >/dev/null 2>&1; }
+# reaches FILTER VALUE: waits until `says FILTER` is the value.
+is_now() { [[ $(says "$1") == "$2" ]]; }
+reaches() { eventually is_now "$@"; }
+
+# has_lines CONTAINER NUMBER: the container has written so many lines.
+has_lines() { [[ $(pod logs -c "$1" "$POD" | wc -l) -ge $2 ]]; }
