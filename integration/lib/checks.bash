@@ -183,8 +183,9 @@ quick_files() {
 
 # Part accidents: tests that try many damages, losses, delays or repetitions, and take minutes.
 accident_files=(integration/{concurrency,damaged,endurance,exhausted,faults,patience,scale}.bats)
-# Part images: tests that need the root file system of Debian or the image of systemd, which take minutes to make.
-image_files=(integration/{debian,systemd}.bats)
+# Part images: tests that need the root file system of Debian or the image of systemd, which take minutes to make, or the tools of the
+# world that make images of containers.
+image_files=(integration/{debian,pod_images,systemd}.bats)
 everyday_files() { printf '%s\n' integration/*.bats | grep -vxFf <(printf '%s\n' "${accident_files[@]}" "${image_files[@]}"); }
 
 conformance() {
@@ -238,6 +239,7 @@ qemu_names='R-[0-9]|I-[0-9]|P-18|[Pp]aus|kill|limit|^update|^events|time'
 prepare_images() {
   say "images"
   check "debootstrap" integration/lib/debian-rootfs
+  install "${client_packages[@]}" "${image_packages[@]}"
   install "${vm_packages[@]}"
   integration/vm/systemd-ns -- true </dev/null || skip "systemd as PID 1 of namespaces does not run here"
   check "a virtual machine" choose_machine
