@@ -14,8 +14,9 @@ namespace ocirun::pods {
 Result<void> enter_own_mount_namespace();
 
 /// Mounts on the directory `target` an overlay of `layers` (the nearest first) with the writable
-/// layer `upper`; `work` must be on the same filesystem. Errors: EINVAL, EPERM, ENODEV …: no
-/// overlay can be had here; E2BIG: too many layers.
+/// layer `upper`; `work` must be on the same filesystem, and neither may have been of an overlay
+/// before. What is written to the overlay is never forced onto the disk. Errors: EINVAL, EPERM,
+/// ENODEV …: no overlay can be had here; E2BIG: too many layers.
 Result<void> mount_overlay(std::span<const Fd> layers, Fd upper, Fd work, Fd target);
 
 /// Mounts a tmpfs on the directory `target`. `options`: "mode=0755,size=1024".

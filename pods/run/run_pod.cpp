@@ -55,7 +55,8 @@ Result<Images> find_images(const Workload& workload, const Settings& settings,
 class Launching {
  public:
   Launching(Workload& workload, const Settings& settings, PodDirectory directory,
-            NetworkPlan network, Images images, StopSignals signals, const Listener& listener)
+            NetworkPlan network, Images images, StopSignals signals, UniqueFd host_mounts,
+            const Listener& listener)
       : workload_(workload),
         settings_(settings),
         directory_(std::move(directory)),
@@ -63,13 +64,12 @@ class Launching {
         images_(std::move(images)),
         signals_(std::move(signals)),
         listener_(listener),
-        runtime_(settings.runtime) {}
+        runtime_(settings.runtime),
+        host_mounts_(std::move(host_mounts)) {}
 
   Result<int> run() {
     TRY(begin_record());
     TRY_ASSIGN(EventLog events, EventLog::open(directory_.fd(), record_.name));
-    TRY_ASSIGN(host_mounts_, sys::open(namespace_path(0, "mnt").c_str(), O_RDONLY));
-    TRY(enter_own_mount_namespace());
     TRY(signals_.check());
     TRY(start_surroundings());
     TRY(signals_.check());
@@ -236,6 +236,10 @@ Result<int> run_pod(Workload& workload, const Settings& settings, Afterwards aft
   TRY_ASSIGN(NetworkPlan network, plan_network(workload.pod, settings.network));
   for (const std::string& warning : network.warnings)
     if (listener.warn) listener.warn(warning);
+  // Before all directories are opened: overlayfs takes only layers that were opened in the mount
+  // namespace of the overlay.
+  TRY_ASSIGN(UniqueFd host_mounts, sys::open(namespace_path(0, "mnt").c_str(), O_RDONLY));
+  TRY(enter_own_mount_namespace());
   TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(settings.data));
   // This may take minutes, and leaves nothing that has to be removed: a signal may end it anywhere.
   TRY_ASSIGN(Images images, find_images(workload, settings, listener));
@@ -243,7 +247,7 @@ Result<int> run_pod(Workload& workload, const Settings& settings, Afterwards aft
   TRY_ASSIGN(PodDirectory directory, pods.make_pod(settings.name));
   TRY_ASSIGN(const UniqueFd lock, directory.lock());
   Launching launching(workload, settings, std::move(directory), std::move(network),
-                      std::move(images), std::move(signals), listener);
+                      std::move(images), std::move(signals), std::move(host_mounts), listener);
   const Result<int> status = launching.run();
   const auto taken_down = launching.take_down();
   // What could not be removed must be found by `delete`.
