@@ -76,9 +76,10 @@ Result<UniqueFd> as_mount(Fd directory, std::uint64_t more_attributes) {
   return mount;
 }
 
-/// Replaces the directories of the job by mounts. They stay open until the process ends.
+/// Replaces the directories of the job by mounts, which stay open until the process ends, and
+/// leaves the caller's mount namespace. In this order: a directory of another mount namespace
+/// cannot become a mount.
 Result<void> use_mounts(Job& job) {
-  TRY(sys::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
   TRY_ASSIGN(UniqueFd into, as_mount(job.into, 0));
   UniqueFd below;
   if (job.below.directory.value >= 0) {
@@ -88,7 +89,8 @@ Result<void> use_mounts(Job& job) {
   }
   ::close(job.into.value);
   job.into = Fd{into.release()};
-  return {};
+  if (::unshare(CLONE_NEWNS) != 0) return fail(errno, "make a mount namespace");
+  return sys::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
 }
 
 rlim_t own_size() {
@@ -127,13 +129,13 @@ Result<void> drop_capabilities(OpaqueMark mark) {
 }
 
 /// Gives up what unpacking does not need.
-Result<void> confine(Job& job, bool has_mount_namespace) {
+Result<void> confine(Job& job) {
   std::vector<Fd> keep(job.locks.begin(), job.locks.end());
   keep.insert(keep.end(), {job.into, job.report, job.below.directory, job.blob.descriptor()});
   linux::close_descriptors_but(keep);
   const rlim_t size = own_size();
   // Without these rights, or before Linux 5.12, the descriptors and capabilities must do.
-  if (has_mount_namespace) static_cast<void>(use_mounts(job));
+  static_cast<void>(use_mounts(job));
   if (sys::fchdir(job.into)) static_cast<void>(sys::chroot("."));
   TRY(limit(RLIMIT_CORE, 0));
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return fail(errno, "set no_new_privs");
@@ -142,15 +144,15 @@ Result<void> confine(Job& job, bool has_mount_namespace) {
   return {};
 }
 
-Result<UnpackedLayer> run(Job& job, bool has_mount_namespace) {
-  TRY(within(confine(job, has_mount_namespace), "confine the process that unpacks a layer"));
+Result<UnpackedLayer> run(Job& job) {
+  TRY(within(confine(job), "confine the process that unpacks a layer"));
   return unpack_layer(job.blob, job.layer, job.into, job.below, job.options);
 }
 
 // A report that cannot be written has no reader any more.
 void report(Fd to, const std::string& text) { static_cast<void>(sys::write_once(to, text)); }
 
-[[noreturn]] void child_main(Job job, int parent, bool has_mount_namespace) {
+[[noreturn]] void child_main(Job job, int parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(0);  // the parent has died before
   linux::reset_signals();
@@ -159,8 +161,8 @@ void report(Fd to, const std::string& text) { static_cast<void>(sys::write_once(
     job.options.progress = [&](std::uint64_t bytes) {
       report(job.report, fmt::format("{} {}\n", kRead, bytes));
     };
-  const auto outcome = linux::within_memory(
-      [&]() -> Result<Result<UnpackedLayer>> { return run(job, has_mount_namespace); });
+  const auto outcome =
+      linux::within_memory([&]() -> Result<Result<UnpackedLayer>> { return run(job); });
   if (!outcome) ::_exit(kNoMemory);
   if (const Result<UnpackedLayer>& unpacked = *outcome; !unpacked) {
     report(job.report, fmt::format("{}\n{}", kFailed, linux::error_lines(unpacked.error())));
@@ -213,16 +215,6 @@ Result<std::optional<UnpackedLayer>> read_report(
   return std::unexpected(linux::parse_error_lines(linux::without_controls(text), "unpack a layer"));
 }
 
-/// Namespaces may be forbidden, or used up.
-Result<linux::Child> clone_child(bool& has_mount_namespace) {
-  auto child = linux::clone_process(CLONE_NEWNS, Fd{}, linux::Parentage::kMine);
-  has_mount_namespace = child.has_value();
-  if (child || (child.error().number() != EPERM && child.error().number() != ENOSPC &&
-                child.error().number() != EINVAL))
-    return child;
-  return linux::clone_process(0, Fd{}, linux::Parentage::kMine);
-}
-
 }  // namespace
 
 Result<UnpackedLayer> unpack_layer_apart(ByteStream& blob, const LayerBlob& layer, Fd into,
@@ -230,10 +222,8 @@ Result<UnpackedLayer> unpack_layer_apart(ByteStream& blob, const LayerBlob& laye
                                          std::span<const Fd> locks) {
   TRY_ASSIGN(linux::Pipe pipe, linux::make_pipe());
   const int self = ::getpid();
-  bool has_mount_namespace = true;
-  TRY_ASSIGN(linux::Child child, clone_child(has_mount_namespace));
-  if (child.pid == 0)
-    child_main({blob, layer, options, below, into, pipe.writer, locks}, self, has_mount_namespace);
+  TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
+  if (child.pid == 0) child_main({blob, layer, options, below, into, pipe.writer, locks}, self);
   pipe.writer.reset();
   auto outcome = read_report(pipe.reader, options.progress);
   pipe.reader.reset();  // a child that still writes ends by that

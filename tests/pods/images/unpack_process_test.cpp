@@ -74,7 +74,7 @@ class Apart {
  public:
   Apart() : into_(scratch_.open()) {}
   Result<UnpackedLayer> unpack(ByteStream& stream, LayerBlob layer = layer_named("layer.tar")) {
-    return unpack_layer_apart(stream, layer, into_, {}, options);
+    return unpack_layer_apart(stream, layer, into_, below, options);
   }
   /// What `look` says in the process that unpacks.
   std::string sees(std::function<std::string()> look) {
@@ -85,6 +85,7 @@ class Apart {
   }
   const Scratch& scratch() const { return scratch_; }
   UnpackOptions options;
+  LowerLayers below;
 
  private:
   Scratch scratch_;
@@ -179,13 +180,40 @@ BOOST_AUTO_TEST_CASE(no_descriptor_leads_out_of_the_directories_of_the_process) 
   outside.file("secret", "host");
   const UniqueFd forgotten = outside.open();
   Apart apart;
+  struct stat theirs{};
+  ::fstat(forgotten.get(), &theirs);
   BOOST_TEST(apart.sees([&] {
-    std::string seen = ::fcntl(forgotten.get(), F_GETFD) < 0 ? "closed" : "open";
-    for (int fd = 3; fd < 64; ++fd)
+    std::string seen = "closed";
+    for (int fd = 3; fd < 64; ++fd) {
+      struct stat own{};
+      if (::fstat(fd, &own) == 0 && own.st_ino == theirs.st_ino && own.st_dev == theirs.st_dev)
+        seen = "open";
       for (const char* path : {"../../etc/passwd", "../../../etc/passwd"})
         if (::faccessat(fd, path, F_OK, 0) == 0) seen += fmt::format(" {}", fd);
+    }
     return seen;
   }) == "closed");
+}
+
+BOOST_AUTO_TEST_CASE(both_directories_are_mounts_of_their_own_and_the_layers_below_are_read_only) {
+  const Scratch lower;
+  const UniqueFd opened = lower.open();
+  Apart apart;
+  apart.below = {opened, {}};
+  const std::string seen = apart.sees([] {
+    std::vector<std::string> found;
+    for (int fd = 3; fd < 64; ++fd) {
+      struct stat here{}, above{};
+      if (::fstat(fd, &here) != 0 || !S_ISDIR(here.st_mode)) continue;
+      ::fstatat(fd, "..", &above, 0);
+      const bool is_top = here.st_ino == above.st_ino && here.st_dev == above.st_dev;
+      const bool is_read_only = ::mkdirat(fd, "made", 0700) != 0 && errno == EROFS;
+      found.push_back(fmt::format("{}{}", is_top ? "top" : "leads out", is_read_only ? ",ro" : ""));
+    }
+    std::ranges::sort(found);
+    return fmt::format("{}", fmt::join(found, " "));
+  });
+  BOOST_TEST(seen == "top top,ro");
 }
 
 BOOST_AUTO_TEST_CASE(the_process_leaves_no_core_and_has_little_memory) {
