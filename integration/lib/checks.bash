@@ -185,7 +185,7 @@ quick_files() {
 accident_files=(integration/{concurrency,damaged,endurance,exhausted,faults,patience,scale}.bats)
 # Part images: tests that need the root file system of Debian or the image of systemd, which take minutes to make, or the tools of the
 # world that make images of containers.
-image_files=(integration/{debian,pod_images,systemd}.bats)
+image_files=(integration/{debian,pod_images,pod_services,systemd}.bats)
 everyday_files() { printf '%s\n' integration/*.bats | grep -vxFf <(printf '%s\n' "${accident_files[@]}" "${image_files[@]}"); }
 
 conformance() {

@@ -1,14 +1,14 @@
 # shellcheck shell=bash disable=SC2154
 # Functions for tests of `ocirun pod`: `source "$LIB/pods.bash"` after `load lib/common`.
 
-# pod COMMAND…: `ocirun pod` with the test's data directory.
-pod() { ocirun pod "$1" --data "$TMP/data" "${@:2}"; }
-pod_names() { ls "$TMP/data/pods"; }
+# pod COMMAND…: `ocirun pod` with the test's data directory, or with $POD_DATA.
+pod() { ocirun pod "$1" --data "${POD_DATA:-$TMP/data}" "${@:2}"; }
+pod_names() { ls "${POD_DATA:-$TMP/data}/pods"; }
 
 # delete_pods: deletes all pods of the test by force, for teardown.
 delete_pods() {
   local directory
-  for directory in "$TMP"/data/pods/*/; do
+  for directory in "${POD_DATA:-$TMP/data}"/pods/*/; do
     [[ ! -d $directory ]] || pod delete --force "$(basename "$directory")" || true
   done
 }
