@@ -8,6 +8,10 @@ source "$LIB/worldly.bash"
 
 # The tools are told to do nothing outside of $WORK and the sandbox's /run.
 setup_file() {
+  local tool
+  for tool in buildah dockerd podman skopeo umoci zstd; do
+    command -v "$tool" >/dev/null || skip "$tool is not installed: \`./dev part images\` installs what makes images"
+  done
   WORK=$(mktemp -d /var/tmp/ocirun-images.XXXXXX) BUNDLE=$WORK/bundle
   export WORK
   chmod 0711 "$WORK"
@@ -32,7 +36,7 @@ BUILD
 }
 
 teardown_file() {
-  rm -rf "${WORK:?}"
+  [[ -z ${WORK:-} ]] || rm -rf "${WORK:?}"
 }
 
 setup() {

@@ -182,7 +182,7 @@ quick_files() {
 }
 
 # Part accidents: tests that try many damages, losses, delays or repetitions, and take minutes.
-accident_files=(integration/{concurrency,damaged,endurance,exhausted,faults,patience,scale}.bats)
+accident_files=(integration/{concurrency,damaged,endurance,exhausted,faults,patience,pod_many,scale}.bats)
 # Part images: tests that need the root file system of Debian or the image of systemd, which take minutes to make, or the tools of the
 # world that make images of containers.
 image_files=(integration/{debian,pod_images,pod_services,systemd}.bats)
@@ -363,7 +363,8 @@ part() {
     scale) OCIRUN_TEST_CONTAINERS=1000 BATS_TEST_TIMEOUT=500 integration_tests integration/scale.bats ;;
     schedule)
       OCIRUN_TEST_SECONDS=60 integration_tests integration/concurrency.bats
-      OCIRUN_TEST_REPETITIONS=500 integration_tests integration/endurance.bats ;;
+      OCIRUN_TEST_REPETITIONS=500 integration_tests integration/endurance.bats
+      OCIRUN_TEST_PODS=50 integration_tests integration/pod_many.bats ;;
     plain)
       check "dev build" build dev
       unit_tests dev ;;
