@@ -2,7 +2,7 @@
 # shellcheck disable=SC2016 # texts for the shells of containers
 
 load lib/common
-source "$LIB/pod.bash"
+source "$LIB/pod-scene.bash"
 
 setup_file() {
   # pasta copies the addresses of the interface that leads outside.

@@ -2,7 +2,7 @@
 # shellcheck disable=SC2016 # texts for the shells of containers
 
 load lib/common
-source "$LIB/pod.bash"
+source "$LIB/pod-scene.bash"
 
 @test "a pod of two containers in the foreground: lines with prefix, status of the first that failed, nothing left" {
   container one 'echo first; exit 0'
@@ -356,4 +356,19 @@ END
   equal stopped "$(says .status)"
   has 'one | one ends' "$(<output)"
   has 'two | two ends' "$(<output)"
+}
+
+@test "the root filesystem is an overlay of the image's layers, none of which is copied" {
+  mkdir more
+  unshare -m sh -c "mkdir l u w m && mount -t overlay o -o lowerdir=l,upperdir=u,workdir=w m" || skip "there is no overlayfs here"
+  truncate -s 1M more/big
+  make_image images twice '{"Cmd":["/bin/sh","-c","grep -o \"^overlay / overlay\" /proc/mounts; grep -o volatile /proc/mounts; sleep 1000"]}' \
+    "$BUNDLE/rootfs" more
+  container app true
+  sed -i 's/image: base/image: twice/; /cmd:/d; /args:/d' app.yaml
+  run_pod --detach
+  wait_for has_lines app 2
+  equal $'overlay / overlay\nvolatile' "$(pod logs "$POD")"
+  is_gone "data/pods/$POD/containers/app/upper.1/bin"
+  pod delete --force "$POD"
 }

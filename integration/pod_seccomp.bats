@@ -2,7 +2,7 @@
 # shellcheck disable=SC2016 # texts for the shells of containers
 
 load lib/common
-source "$LIB/pod.bash"
+source "$LIB/pod-scene.bash"
 
 # app_container CAPABILITY…: a manifest of one app that keeps these capabilities; for options that OAM does not have.
 app_container() {

@@ -2,7 +2,7 @@
 # shellcheck disable=SC2016 # texts for the shells of containers
 
 load lib/common
-source "$LIB/pod.bash"
+source "$LIB/pod-scene.bash"
 
 # knative SCRIPT VOLUME: a Knative service whose container answers on its port, runs a script and has a volume, `emptyDir: …`, at /v.
 knative() {

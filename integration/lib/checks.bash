@@ -182,9 +182,10 @@ quick_files() {
 }
 
 # Part accidents: tests that try many damages, losses, delays or repetitions, and take minutes.
-accident_files=(integration/{concurrency,damaged,endurance,exhausted,faults,patience,scale}.bats)
-# Part images: tests that need the root file system of Debian or the image of systemd, which take minutes to make.
-image_files=(integration/{debian,systemd,pod_systemd}.bats)
+accident_files=(integration/{concurrency,damaged,endurance,exhausted,faults,patience,pod_many,scale}.bats)
+# Part images: tests that need the root file system of Debian or the image of systemd, which take minutes to make, or the tools of the
+# world that make images of containers.
+image_files=(integration/{debian,pod_images,pod_services,pod_systemd,systemd}.bats)
 everyday_files() { printf '%s\n' integration/*.bats | grep -vxFf <(printf '%s\n' "${accident_files[@]}" "${image_files[@]}"); }
 
 conformance() {
@@ -238,6 +239,7 @@ qemu_names='R-[0-9]|I-[0-9]|P-18|[Pp]aus|kill|limit|^update|^events|time'
 prepare_images() {
   say "images"
   check "debootstrap" integration/lib/debian-rootfs
+  install "${client_packages[@]}" "${image_packages[@]}"
   install "${vm_packages[@]}"
   integration/vm/systemd-ns -- true </dev/null || skip "systemd as PID 1 of namespaces does not run here"
   check "a virtual machine" choose_machine
@@ -361,7 +363,8 @@ part() {
     scale) OCIRUN_TEST_CONTAINERS=1000 BATS_TEST_TIMEOUT=500 integration_tests integration/scale.bats ;;
     schedule)
       OCIRUN_TEST_SECONDS=60 integration_tests integration/concurrency.bats
-      OCIRUN_TEST_REPETITIONS=500 integration_tests integration/endurance.bats ;;
+      OCIRUN_TEST_REPETITIONS=500 integration_tests integration/endurance.bats
+      OCIRUN_TEST_PODS=50 integration_tests integration/pod_many.bats ;;
     plain)
       check "dev build" build dev
       unit_tests dev ;;

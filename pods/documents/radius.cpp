@@ -181,6 +181,7 @@ bool volume(Value at, Volume& out) {
     if (member.key() == "persistentVolumeId") out.kind = Volume::Source::kOperator;
     if (member.key() == "secretId") out.kind = Volume::Source::kSecret;
   }
+  out.mode = 0777;  // of emptyDir, as Kubernetes makes it, on which Radius runs
   out.read_only = out.kind == Volume::Source::kSecret;
   if (given == 1) return true;
   at.problem("must have exactly one of persistentVolumeId, secretId and emptyDir, not {}", given);

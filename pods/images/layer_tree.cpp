@@ -79,7 +79,13 @@ Result<void> LayerTree::add(const TarEntry& entry, TarReader& archive) {
       return refuse("it has the attribute {}, which is overlayfs' own", escaped(attribute.c_str()));
   if (name.kind == NameKind::kRoot) return add_root(entry);
   if (name.kind == NameKind::kFile && entry.type == Type::kHardLink) TRY(bring_up_target(entry));
-  TRY_ASSIGN(const Fd parent, this->parent(name.parent));
+  auto found = this->parent(name.parent);
+  if (!found && name.kind != NameKind::kFile) {
+    // umoci writes whiteouts for what was in a directory that has become a file.
+    TRY_ASSIGN(const bool is_hidden, is_below_own_file(name.parent));
+    if (is_hidden) return {};
+  }
+  TRY_ASSIGN(const Fd parent, std::move(found));
   if (name.kind == NameKind::kWhiteout) return add_whiteout(entry, name, parent);
   if (name.kind == NameKind::kOpaque) return make_opaque(parent);
   switch (entry.type) {
@@ -212,6 +218,22 @@ Result<void> LayerTree::make_missing(const std::string& path, int links) {
     }
   }
   return {};
+}
+
+/// Whether this layer has a file, or another entry that is no directory, at `path` or above it. The
+/// layers below then show nothing at `path`.
+Result<bool> LayerTree::is_below_own_file(const std::string& path) const {
+  std::string prefix;
+  for (const std::string_view component : linux::words(path, '/')) {
+    const auto above = root_.open(RootfsPath(prefix), O_PATH | O_DIRECTORY);
+    if (!above) return false;
+    const std::string name(component);
+    TRY_ASSIGN(const auto info, look(*above, name));
+    if (!info || is_whiteout(*info)) return false;
+    if (!S_ISDIR(info->st_mode) && !S_ISLNK(info->st_mode)) return true;
+    prefix += prefix.empty() ? name : "/" + name;
+  }
+  return false;
 }
 
 Result<UniqueFd> LayerTree::make_directory(Fd parent, const std::string& name) {

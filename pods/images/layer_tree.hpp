@@ -45,6 +45,7 @@ class LayerTree {
   // layer_tree.cpp: directories.
   Result<Fd> parent(const std::string& path);
   Result<void> make_missing(const std::string& path, int links);
+  Result<bool> is_below_own_file(const std::string& path) const;
   Result<UniqueFd> make_directory(Fd parent, const std::string& name);
   Result<Directory*> remembered(Fd directory);
   Result<void> make_opaque(Fd directory);

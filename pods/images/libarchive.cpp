@@ -20,6 +20,7 @@ ssize_t ArchiveHandle::read_block(::archive* of, void* handle, const void** bloc
     archive_set_error(of, self.failure_->number(), "read");
     return -1;
   }
+  if (*got == 0) self.has_ended_ = true;
   *block = self.block_.data();
   return static_cast<ssize_t>(*got);
 }

@@ -25,6 +25,8 @@ class ArchiveHandle {
   Result<void> open();
   /// The error that the last call left: the stream's own, if reading failed, or libarchive's text.
   Error error() const;
+  /// Whether the stream was read to its end.
+  bool has_ended() const { return has_ended_; }
 
  private:
   static ssize_t read_block(::archive*, void* handle, const void** block);
@@ -34,6 +36,7 @@ class ArchiveHandle {
   ::archive* archive_;
   std::array<char, std::size_t{64} << 10> block_;
   std::optional<Error> failure_;
+  bool has_ended_ = false;
 };
 
 /// A text of libarchive or an archive for a message: control characters are escaped, long texts

@@ -19,20 +19,27 @@ namespace sys = linux::sys;
 
 constexpr int kLevels = 16;  // each holds two descriptors
 
+/// Opens a directory and gives its owner all rights: a mode such as 0 would keep an owner out who
+/// is no root, and also a move writes to the moved directory. A container that holds the directory
+/// open may put a symlink in its place at any moment, which must not be followed.
+Result<UniqueFd> open_for_owner(Fd parent, const char* name) {
+  constexpr int kFlags = O_DIRECTORY | O_NOFOLLOW;
+  auto opened = sys::openat(parent, name, O_RDONLY | kFlags);
+  if (opened) {
+    TRY(sys::fchmod(*opened, 0700));
+    return opened;
+  }
+  if (opened.error().number() != EACCES) return opened;
+  // Changing the mode through O_PATH takes /proc, which the process that unpacks a layer, and is
+  // root, does not see.
+  TRY_ASSIGN(const UniqueFd place, sys::openat(parent, name, O_PATH | kFlags));
+  TRY(sys::fchmod(place, 0700));
+  return sys::openat(place, ".", O_RDONLY | kFlags);
+}
+
 /// Removes the content of a directory, `kLevels` levels at a time. Directories that lie deeper are
 /// moved to a new directory at the top, whose turn comes afterwards. So each entry is removed once
 /// and moved once in `kLevels` levels, however deep or wide the tree is.
-/// A mode such as 0 keeps an owner out. A container that holds the directory open may put a symlink
-/// in its place at any moment, which must not be followed.
-Result<void> open_to_owner(Fd parent, const char* name) {
-  // The process that unpacks a layer has no /proc, which O_PATH would need, but may open all.
-  auto directory = sys::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-  if (!directory && directory.error().number() == EACCES)
-    directory = sys::openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-  if (!directory) return std::unexpected(directory.error());
-  return sys::fchmod(*directory, 0700);
-}
-
 class Removal {
  public:
   explicit Removal(Fd top) : top_(top) {}
@@ -71,13 +78,9 @@ class Removal {
       type = S_ISDIR(info.st_mode) ? DT_DIR : DT_REG;
     }
     if (type != DT_DIR) return sys::unlinkat(parent, name, 0);
-    // A mode such as 0 would keep the owner out, who may be no root; also a move writes to the
-    // moved directory.
-    TRY(open_to_owner(parent, name));
-    if (level == kLevels) return move_to_top(parent, name);
     {
-      TRY_ASSIGN(const UniqueFd directory,
-                 sys::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+      TRY_ASSIGN(const UniqueFd directory, open_for_owner(parent, name));
+      if (level == kLevels) return move_to_top(parent, name);
       TRY(empty(directory, level + 1));
     }
     return sys::unlinkat(parent, name, AT_REMOVEDIR);
@@ -116,10 +119,8 @@ Result<void> remove_tree(Fd directory, const char* name) {
   if (!info && info.error().number() == ENOENT) return {};
   if (!info) return std::unexpected(info.error());
   if (!S_ISDIR(info->st_mode)) return sys::unlinkat(directory, name, 0);
-  TRY(open_to_owner(directory, name));
   {
-    TRY_ASSIGN(const UniqueFd opened,
-               sys::openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    TRY_ASSIGN(const UniqueFd opened, open_for_owner(directory, name));
     TRY(remove_content(opened));
   }
   return sys::unlinkat(directory, name, AT_REMOVEDIR);

@@ -61,6 +61,8 @@ struct TarReader::State {
   explicit State(ByteStream& source) : handle(source) {}
   ArchiveHandle handle;
   bool is_open = false;
+  std::uint64_t size = 0, received = 0;  // of the entry's content
+  bool is_over = false;                  // the archive has ended after the entry's content
 };
 
 TarReader::TarReader(ByteStream& source) : state_(std::make_unique<State>(source)) {}
@@ -69,6 +71,7 @@ TarReader::~TarReader() = default;
 
 Result<std::optional<TarEntry>> TarReader::next() {
   ::archive* const archive = state_->handle.get();
+  if (state_->is_over) return std::optional<TarEntry>();
   if (!state_->is_open) {
     archive_read_support_format_tar(archive);
     archive_read_support_format_empty(archive);
@@ -89,7 +92,8 @@ Result<std::optional<TarEntry>> TarReader::next() {
                                                  : archive_entry_symlink(entry));
   const auto size = archive_entry_size(entry);
   if (size < 0) return refuse("entry {}: its size is negative", escaped(out.name.c_str()));
-  out.size = static_cast<std::uint64_t>(size);
+  out.size = state_->size = static_cast<std::uint64_t>(size);
+  state_->received = 0;
   out.mode = archive_entry_perm(entry);
   out.uid = archive_entry_uid(entry);
   out.gid = archive_entry_gid(entry);
@@ -110,7 +114,12 @@ Result<std::optional<TarReader::Piece>> TarReader::read_piece() {
   la_int64_t offset = 0;
   const int status = archive_read_data_block(state_->handle.get(), &data, &size, &offset);
   if (status == ARCHIVE_EOF) return std::optional<Piece>();
-  if (status != ARCHIVE_OK) return std::unexpected(state_->handle.error());
+  if (status != ARCHIVE_OK) {
+    state_->is_over = state_->received == state_->size && state_->handle.has_ended();
+    if (state_->is_over) return std::optional<Piece>();
+    return std::unexpected(state_->handle.error());
+  }
+  state_->received = static_cast<std::uint64_t>(offset) + size;
   return std::optional(Piece{static_cast<std::uint64_t>(offset),
                              std::string_view(static_cast<const char*>(data), size)});
 }

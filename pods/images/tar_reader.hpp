@@ -44,6 +44,7 @@ struct TarEntry {
 
 /// Reads a tar archive (v7, ustar, pax, GNU; sparse files) that is not compressed. libarchive reads
 /// the format, and bounds the headers of an entry by itself: 1 MiB of pax attributes, 32 headers.
+/// The zeros after the content of the last entry may be missing, as in layers of `umoci insert`.
 class TarReader {
  public:
   /// `source` must outlive the reader.

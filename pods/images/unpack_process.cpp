@@ -1,6 +1,5 @@
 #include "pods/images/unpack_process.hpp"
 
-#include <fcntl.h>
 #include <linux/capability.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -65,36 +64,33 @@ struct Job {
   std::span<const Fd> locks;
 };
 
-/// A directory in a mount of its own, which lives as long as `mount` is open.
-struct Walled {
-  UniqueFd mount, directory;
-};
-
 /// A mount of its own for a directory: ".." does not lead out of it, and nothing in it is executed.
-Result<Walled> as_mount(Fd directory, std::uint64_t more_attributes) {
+Result<UniqueFd> as_mount(Fd directory, std::uint64_t more_attributes) {
   constexpr auto kFlags =
       static_cast<unsigned>(OPEN_TREE_CLONE) | static_cast<unsigned>(AT_EMPTY_PATH);
-  Walled walled;
-  TRY_ASSIGN(walled.mount, sys::open_tree(directory, "", kFlags));
+  TRY_ASSIGN(UniqueFd mount, sys::open_tree(directory, "", kFlags));
   mount_attr attributes{};
   attributes.attr_set = static_cast<std::uint64_t>(MOUNT_ATTR_NOSUID) | MOUNT_ATTR_NODEV |
                         MOUNT_ATTR_NOEXEC | more_attributes;
-  TRY(sys::mount_setattr(walled.mount, 0, attributes));
-  TRY_ASSIGN(walled.directory, sys::openat(walled.mount, ".", O_RDONLY | O_DIRECTORY));
-  return walled;
+  TRY(sys::mount_setattr(mount, 0, attributes));
+  return mount;
 }
 
-/// The directory of the job as a mount of its own. The parent makes the mount, because only a mount
-/// of the own mount namespace can be cloned. Without the rights, or before Linux 5.12: nothing;
-/// then the descriptors and capabilities of the child must do.
-Walled wall_in(Fd directory, std::uint64_t more_attributes) {
-  if (directory.value < 0) return {};
-  auto walled = as_mount(directory, more_attributes);
-  return walled ? *std::move(walled) : Walled{};
-}
-
-Fd directory_of(const Walled& walled, Fd otherwise) {
-  return walled.directory ? Fd(walled.directory) : otherwise;
+/// Replaces the directories of the job by mounts, which stay open until the process ends, and
+/// leaves the caller's mount namespace. In this order: a directory of another mount namespace
+/// cannot become a mount.
+Result<void> use_mounts(Job& job) {
+  TRY_ASSIGN(UniqueFd into, as_mount(job.into, 0));
+  UniqueFd below;
+  if (job.below.directory.value >= 0) {
+    TRY_ASSIGN(below, as_mount(job.below.directory, MOUNT_ATTR_RDONLY));
+    ::close(job.below.directory.value);
+    job.below.directory = Fd{below.release()};
+  }
+  ::close(job.into.value);
+  job.into = Fd{into.release()};
+  if (::unshare(CLONE_NEWNS) != 0) return fail(errno, "make a mount namespace");
+  return sys::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
 }
 
 rlim_t own_size() {
@@ -133,14 +129,13 @@ Result<void> drop_capabilities(OpaqueMark mark) {
 }
 
 /// Gives up what unpacking does not need.
-Result<void> confine(Job& job, bool has_mount_namespace) {
+Result<void> confine(Job& job) {
   std::vector<Fd> keep(job.locks.begin(), job.locks.end());
   keep.insert(keep.end(), {job.into, job.report, job.below.directory, job.blob.descriptor()});
   linux::close_descriptors_but(keep);
   const rlim_t size = own_size();
-  // What the process may mount stays in its own namespace.
-  if (has_mount_namespace)
-    static_cast<void>(sys::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
+  // Without these rights, or before Linux 5.12, the descriptors and capabilities must do.
+  static_cast<void>(use_mounts(job));
   if (sys::fchdir(job.into)) static_cast<void>(sys::chroot("."));
   TRY(limit(RLIMIT_CORE, 0));
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return fail(errno, "set no_new_privs");
@@ -149,15 +144,15 @@ Result<void> confine(Job& job, bool has_mount_namespace) {
   return {};
 }
 
-Result<UnpackedLayer> run(Job& job, bool has_mount_namespace) {
-  TRY(within(confine(job, has_mount_namespace), "confine the process that unpacks a layer"));
+Result<UnpackedLayer> run(Job& job) {
+  TRY(within(confine(job), "confine the process that unpacks a layer"));
   return unpack_layer(job.blob, job.layer, job.into, job.below, job.options);
 }
 
 // A report that cannot be written has no reader any more.
 void report(Fd to, const std::string& text) { static_cast<void>(sys::write_once(to, text)); }
 
-[[noreturn]] void child_main(Job job, int parent, bool has_mount_namespace) {
+[[noreturn]] void child_main(Job job, int parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(0);  // the parent has died before
   linux::reset_signals();
@@ -166,8 +161,8 @@ void report(Fd to, const std::string& text) { static_cast<void>(sys::write_once(
     job.options.progress = [&](std::uint64_t bytes) {
       report(job.report, fmt::format("{} {}\n", kRead, bytes));
     };
-  const auto outcome = linux::within_memory(
-      [&]() -> Result<Result<UnpackedLayer>> { return run(job, has_mount_namespace); });
+  const auto outcome =
+      linux::within_memory([&]() -> Result<Result<UnpackedLayer>> { return run(job); });
   if (!outcome) ::_exit(kNoMemory);
   if (const Result<UnpackedLayer>& unpacked = *outcome; !unpacked) {
     report(job.report, fmt::format("{}\n{}", kFailed, linux::error_lines(unpacked.error())));
@@ -220,16 +215,6 @@ Result<std::optional<UnpackedLayer>> read_report(
   return std::unexpected(linux::parse_error_lines(linux::without_controls(text), "unpack a layer"));
 }
 
-/// Namespaces may be forbidden, or used up.
-Result<linux::Child> clone_child(bool& has_mount_namespace) {
-  auto child = linux::clone_process(CLONE_NEWNS, Fd{}, linux::Parentage::kMine);
-  has_mount_namespace = child.has_value();
-  if (child || (child.error().number() != EPERM && child.error().number() != ENOSPC &&
-                child.error().number() != EINVAL))
-    return child;
-  return linux::clone_process(0, Fd{}, linux::Parentage::kMine);
-}
-
 }  // namespace
 
 Result<UnpackedLayer> unpack_layer_apart(ByteStream& blob, const LayerBlob& layer, Fd into,
@@ -237,15 +222,8 @@ Result<UnpackedLayer> unpack_layer_apart(ByteStream& blob, const LayerBlob& laye
                                          std::span<const Fd> locks) {
   TRY_ASSIGN(linux::Pipe pipe, linux::make_pipe());
   const int self = ::getpid();
-  bool has_mount_namespace = true;
-  const Walled walled_into = wall_in(into, 0);
-  const Walled walled_below = wall_in(below.directory, MOUNT_ATTR_RDONLY);
-  const LowerLayers seen_below{directory_of(walled_below, below.directory), below.names};
-  TRY_ASSIGN(linux::Child child, clone_child(has_mount_namespace));
-  if (child.pid == 0)
-    child_main(
-        {blob, layer, options, seen_below, directory_of(walled_into, into), pipe.writer, locks},
-        self, has_mount_namespace);
+  TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
+  if (child.pid == 0) child_main({blob, layer, options, below, into, pipe.writer, locks}, self);
   pipe.writer.reset();
   auto outcome = read_report(pipe.reader, options.progress);
   pipe.reader.reset();  // a child that still writes ends by that

@@ -47,9 +47,15 @@ Result<void> mount_overlay(std::span<const Fd> layers, OpaqueMark mark, Fd upper
   const std::string options =
       fmt::format("lowerdir={},upperdir={},workdir={},redirect_dir=nofollow,metacopy=off{}", lower,
                   name_of(upper), name_of(work), mark == OpaqueMark::kUser ? ",userxattr" : "");
-  if (options.size() > kMostOptions) return fail(E2BIG, "{} layers", layers.size());
+  // Otherwise the end of the mount would wait until all that anybody has written to the filesystem
+  // of `upper` is on the disk.
+  const std::string fast = options + ",volatile";
+  if (fast.size() > kMostOptions) return fail(E2BIG, "{} layers", layers.size());
   return among_descriptors([&] {
-    return sys::mount("overlay", name_of(target).c_str(), "overlay", 0, options.c_str());
+    const std::string to = name_of(target);
+    auto mounted = sys::mount("overlay", to.c_str(), "overlay", 0, fast.c_str());
+    if (mounted || mounted.error().number() != EINVAL) return mounted;
+    return sys::mount("overlay", to.c_str(), "overlay", 0, options.c_str());  // before Linux 5.10
   });
 }
 

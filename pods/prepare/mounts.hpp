@@ -15,8 +15,9 @@ namespace ocirun::pods {
 Result<void> enter_own_mount_namespace();
 
 /// Mounts on the directory `target` an overlay of `layers` (the nearest first) with the writable
-/// layer `upper`; `work` must be on the same filesystem. `mark`: that of the layers. Errors:
-/// EINVAL, EPERM, ENODEV …: no overlay can be had here; E2BIG: too many layers.
+/// layer `upper`; `work` must be on the same filesystem, and neither may have been of an overlay
+/// before. `mark`: that of the layers. What is written to the overlay is never forced onto the
+/// disk. Errors: EINVAL, EPERM, ENODEV …: no overlay can be had here; E2BIG: too many layers.
 Result<void> mount_overlay(std::span<const Fd> layers, OpaqueMark mark, Fd upper, Fd work,
                            Fd target);
 

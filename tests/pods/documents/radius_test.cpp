@@ -64,7 +64,8 @@ BOOST_AUTO_TEST_CASE(volumes_have_one_source) {  // RX-9
               pod.volumes[0].source == "/volumes/data"));
   BOOST_TEST((pod.volumes[1].kind == Volume::Source::kSecret &&
               pod.volumes[1].source == "/secrets/db" && pod.volumes[1].read_only));
-  BOOST_TEST((pod.volumes[2].kind == Volume::Source::kEmpty && !pod.volumes[2].read_only));
+  BOOST_TEST((pod.volumes[2].kind == Volume::Source::kEmpty && !pod.volumes[2].read_only &&
+              pod.volumes[2].mode == 0777));
   BOOST_TEST(after("{\"emptyDir\": {}}", "{\"emptyDir\": null}") == "");
   BOOST_TEST(after("{\"emptyDir\": {}}", "{}").contains("/volumes/tmp: must have exactly one of"));
   BOOST_TEST(

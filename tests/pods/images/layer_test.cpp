@@ -167,6 +167,31 @@ BOOST_AUTO_TEST_CASE(a_whiteout_hides_nothing_of_its_own_layer_wherever_it_stand
   }
 }
 
+BOOST_AUTO_TEST_CASE(an_archive_may_end_with_the_content_of_its_last_file) {
+  const std::string tar = tar_of({file("a"), file("b", "text")});
+  const std::size_t end = tar.find("text") + 4;
+  LayerScene scene;
+  must(scene.unpack_bytes(tar.substr(0, end)));
+  BOOST_TEST(slurp(scene / "b") == "text");
+  LayerScene damaged;
+  BOOST_TEST(has(damaged.failed(damaged.unpack_bytes(tar.substr(0, end - 1))), "runcated"));
+}
+
+BOOST_AUTO_TEST_CASE(a_whiteout_below_a_file_of_its_own_layer_has_nothing_to_hide) {
+  for (const bool whiteouts_first : {false, true}) {
+    LayerScene scene;
+    scene.put_below({file("f/x"), file("g/h/y")});
+    std::vector<TarItem> items{file("f"), device("g", AE_IFIFO, 0, 0)};
+    items.insert(whiteouts_first ? items.begin() : items.end(),
+                 {file("f/.wh.x"), file("g/h/.wh.y"), file("g/h/.wh..wh..opq")});
+    must(scene.unpack(items));
+    BOOST_TEST(S_ISREG(scene.look("f").st_mode));
+    BOOST_TEST(S_ISFIFO(scene.look("g").st_mode));
+  }
+  LayerScene scene;
+  BOOST_TEST(has(scene.fails({file("f"), file("f/x")}), "f is no directory in this layer"));
+}
+
 BOOST_AUTO_TEST_CASE(an_entry_below_a_whiteout_makes_an_opaque_directory) {
   LayerScene scene;
   must(scene.unpack({file(".wh.d"), file("d/e/f")}));

@@ -1,9 +1,11 @@
 # shellcheck shell=bash
-# Pods for tests: `source "$LIB/pod.bash"` after lib/common. Each test has images/ with the image "base", $POD (a pod's name), and
+# Pods of app.yaml for tests: `source "$LIB/pod-scene.bash"` after lib/common. Each test has images/ with the image "base", $POD (a pod's name), and
 # data/ for images and pods; teardown deletes the pods.
 # shellcheck disable=SC2034 # tests use $POD
 # shellcheck source=integration/lib/image.bash
 source "$LIB/image.bash"
+# shellcheck source=integration/lib/pods.bash
+source "$LIB/pods.bash"
 
 setup() {
   common_setup
@@ -13,13 +15,10 @@ setup() {
 }
 
 teardown() {
-  [[ ! -d data/pods ]] || pod_names | while read -r name; do pod delete --force "$name" || true; done
+  delete_pods
   common_teardown
 }
 
-# pod COMMAND…: `ocirun pod` with the test's directories.
-pod() { ocirun pod "$1" --data "$TMP/data" "${@:2}"; }
-pod_names() { ls data/pods; }
 # run_pod [OPTION…]: runs app.yaml with the test's images and no network. A supervisor that stays must not keep bats' pipes.
 run_pod() {
   ocirun pod run --data "$TMP/data" --images images --net none --grace 1 --name "$POD" "$@" app.yaml \
@@ -43,12 +42,3 @@ container() {
     printf '    %s\n' "${@:3}"
   } >>app.yaml
 }
-
-# says JQ-FILTER: what `pod status` says of the test's pod.
-says() { pod status --format json "$POD" | jq -r "$1"; }
-is_there() { pod status "$POD" >/dev/null 2>&1; }
-# reaches FILTER VALUE: waits until `says FILTER` is the value.
-is_now() { [[ $(says "$1") == "$2" ]]; }
-reaches() { wait_for is_now "$@"; }
-# has_lines CONTAINER NUMBER: its log has that many lines.
-has_lines() { [[ $(pod logs -c "$1" "$POD" | wc -l) -ge $2 ]]; }
