@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Pods of app.yaml for tests: `source "$LIB/pod-scene.bash"` after lib/common. Each test has images/ with the image "base", $POD (a pod's name), and
-# data/ for images and pods; teardown deletes the pods.
+# Pods of app.yaml for tests: `source "$LIB/pod-scene.bash"` after lib/common. Each test has images/ with the image "base", $POD (a
+# pod's name), and data/ for images and pods; teardown deletes the pods.
 # shellcheck disable=SC2034 # tests use $POD
 # shellcheck source=integration/lib/image.bash
 source "$LIB/image.bash"
@@ -24,10 +24,6 @@ run_pod() {
   ocirun pod run --data "$TMP/data" --images images --net none --grace 1 --name "$POD" "$@" app.yaml \
     </dev/null >"$TMP/output" 2>&1 3>&- 4>&-
 }
-
-# has WORDS TEXT, like REGEX TEXT: the text contains the words, or matches.
-has() { [[ $2 == *"$1"* ]] || { printf 'expected: %s\nin:       %s\n' "$1" "$2" && return 1; }; }
-like() { [[ $2 =~ $1 ]] || { printf 'expected to match: %s\nfound: %s\n' "$1" "$2" && return 1; }; }
 
 # container NAME SCRIPT [YAML-LINE…]: adds a container that runs a script to app.yaml.
 container() {
