@@ -40,7 +40,7 @@ struct Scene {
   /// Asks what is due, waits for all answers, and returns the verdict on them.
   Health::Verdict round(Health& health) const {
     Health::Verdict verdict = health.tick(now);
-    while (children_of_this_process() != "") {
+    while (!children_of_this_process().empty()) {
       siginfo_t child{};
       BOOST_REQUIRE(::waitid(P_ALL, 0, &child, WEXITED | WNOWAIT) == 0);
       BOOST_REQUIRE(health.collect(child.si_pid));
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(a_question_without_an_answer_in_time_is_a_failure_and_leave
   std::vector<pollfd> watched;
   health.add_wanted(watched);
   BOOST_TEST(watched.size() == 2u);
-  BOOST_REQUIRE(comes_true([&] { return slurp(scratch / "liveness.pid") != ""; }));
+  BOOST_REQUIRE(comes_true([&] { return !slurp(scratch / "liveness.pid").empty(); }));
   BOOST_TEST(!health.tick(now + 2s).must_restart);
   const Health::Verdict verdict = health.tick(now + 3s);
   BOOST_TEST(verdict.must_restart);
