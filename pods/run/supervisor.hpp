@@ -51,7 +51,8 @@ class Supervisor {
   const StopSignals& signals_;
   int stop_requests_ = 0;
   bool is_stopping_ = false;
-  std::string saved_;  // the text of the record on disk
+  bool missed_child_ = false;  // a wait for children has failed
+  std::string saved_;          // the text of the record on disk
 };
 
 }  // namespace ocirun::pods
