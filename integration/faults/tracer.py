@@ -33,7 +33,7 @@ class _Registers(ctypes.Structure):
 
 
 class Hang(Exception):
-    pass
+    """The command did not end in time. The argument is the system call that was hit, or None."""
 
 
 class Run:
@@ -62,7 +62,7 @@ class Run:
             for pid in list(self.order):
                 _kill(pid)
             self._let_go()
-            raise
+            raise Hang(self.call) from None
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)

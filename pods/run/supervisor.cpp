@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kAtOnce = 8;  // commands of the runtime
 constexpr std::string_view kMetadata = "the metadata service";
+constexpr std::chrono::milliseconds kPauseAfterMiss{100};
 
 }  // namespace
 
@@ -145,6 +146,7 @@ void Supervisor::step(Clock::time_point limit) {
     until = std::min({until, run.next(), run.output().next(now)});
   }
   if (services_.metadata) until = std::min(until, services_.metadata->next());
+  if (missed_child_) until = std::min(until, Clock::now() + kPauseAfterMiss);
   int wait = -1;
   if (until != Clock::time_point::max())
     wait = static_cast<int>(std::clamp<std::int64_t>(
@@ -167,14 +169,17 @@ void Supervisor::step(Clock::time_point limit) {
 void Supervisor::reap() {
   for (;;) {
     siginfo_t child{};
-    if (::waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 || child.si_pid == 0)
-      return;
+    // SIGCHLD has been read already, and does not come again for a child that is not reaped.
+    missed_child_ =
+        ::waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 && errno != ECHILD;
+    if (missed_child_ || child.si_pid == 0) return;
     const Clock::time_point now = Clock::now();
     bool is_probe = false;
     for (ContainerRun& run : runs_) is_probe = run.health().collect(child.si_pid) || is_probe;
     if (is_probe) continue;
     int status = 0;
-    if (::waitpid(child.si_pid, &status, __WALL) != child.si_pid) return;
+    missed_child_ = ::waitpid(child.si_pid, &status, __WALL) != child.si_pid;
+    if (missed_child_) return;
     if (child.si_pid == record_.forwarder.pid) lose("the pod's network is cut off: pasta", status);
     if (child.si_pid == record_.holder.pid) lose("the holder of the pod's namespaces", status);
     if (services_.metadata && child.si_pid == record_.metadata.pid) {

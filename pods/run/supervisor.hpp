@@ -54,7 +54,8 @@ class Supervisor {
   const StopSignals& signals_;
   int stop_requests_ = 0;
   bool is_stopping_ = false;
-  PodRecord saved_;  // the record on disk
+  bool missed_child_ = false;  // a wait for children has failed
+  PodRecord saved_;            // the record on disk
 };
 
 }  // namespace ocirun::pods
