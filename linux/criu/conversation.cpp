@@ -122,10 +122,9 @@ class Conversation {
 
   Result<int> finish(const Criu__Response& response) {
     if (response.success == 0) {
-      const std::string reason = response.cr_errmsg == nullptr ? "" : response.cr_errmsg;
-      const int number = response.has_cr_errno != 0 ? response.cr_errno : 0;
+      // The caller reads the reason in CRIU's log.
       return std::unexpected(
-          Error(number, reason.empty() ? "criu failed" : "criu failed: " + reason));
+          Error(response.has_cr_errno != 0 ? response.cr_errno : 0, "criu failed"));
     }
     if (action_ != CRIU__ACTION__RESTORE) return 0;
     if (response.restore == nullptr || response.restore->pid <= 0)
