@@ -39,22 +39,48 @@ bool place_descriptors(int first, const std::vector<Fd>& descriptors) {
   return true;
 }
 
-[[noreturn]] void become(const ExecArguments& arguments, int first,
-                         const std::vector<Fd>& descriptors, const std::function<bool()>& before) {
-  ::setsid();
-  if (before && !before()) ::_exit(126);
+[[noreturn]] void become(const ExecArguments& arguments, const std::vector<Fd>& descriptors) {
   reset_signals();
-  if (place_descriptors(first, descriptors))
+  if (place_descriptors(kCriuDescriptor, descriptors))
     ::execve(arguments.argv()[0], arguments.argv(), environ);
   ::_exit(127);
 }
 
-Result<Child> start_program(const ExecArguments& arguments, int first,
-                            const std::vector<Fd>& descriptors,
-                            const std::function<bool()>& before) {
-  TRY_ASSIGN(Child child, clone_process(0, Fd{}, Parentage::kMine));
-  if (child.pid == 0) become(arguments, first, descriptors, before);
-  return child;
+Result<std::pair<UniqueFd, UniqueFd>> make_rpc_pair() {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    return fail(errno, "make a socket pair for criu");
+  return std::pair(UniqueFd(ends[0]), UniqueFd(ends[1]));
+}
+
+// CRIU's process: prepares itself and hands one end of CRIU's socket over to the parent.
+[[noreturn]] void become_criu(CriuLaunch launch, const ExecArguments& arguments,
+                              const MessageSocket& parent) {
+  ::setsid();
+  const auto prepared = [&]() -> Result<UniqueFd> {
+    if (launch.before) TRY(launch.before(launch));
+    TRY_ASSIGN(auto ends, make_rpc_pair());
+    const Fd given = ends.first;
+    TRY(parent.send(static_cast<std::uint8_t>(CriuWord::kGoOn), {}, std::span(&given, 1)));
+    return std::move(ends.second);
+  }();
+  if (!prepared) {
+    [[maybe_unused]] const auto ignored =
+        parent.send(static_cast<std::uint8_t>(CriuWord::kFailed), error_lines(prepared.error()));
+    ::_exit(126);
+  }
+  std::vector<Fd> descriptors{*prepared, launch.images, launch.work};
+  descriptors.insert(descriptors.end(), launch.passed.begin(), launch.passed.end());
+  become(arguments, descriptors);
+}
+
+// The end of CRIU's socket that CRIU's process hands over.
+Result<UniqueFd> take_socket(const MessageSocket& child) {
+  TRY_ASSIGN(Packet packet, child.receive());
+  if (!packet.end_of_stream && static_cast<CriuWord>(packet.tag) == CriuWord::kFailed)
+    return std::unexpected(parse_error_lines(packet.payload, "prepare criu"));
+  if (packet.descriptors.size() != 1) return fail(EPIPE, "the process that becomes criu has ended");
+  return std::move(packet.descriptors.front());
 }
 
 Error ended_early(Error error) {
@@ -89,27 +115,30 @@ Result<std::string> find_criu(std::string_view given) {
 Result<CriuLink> CriuLink::start(const CriuLaunch& launch, std::vector<std::string> words) {
   TRY_ASSIGN(const std::string speaker_path, find_own_program(kSpeaker));
   words.insert(words.begin(), speaker_path);
+  words.push_back(fmt::format("images={}", kImagesDescriptor));
+  words.push_back(fmt::format("work={}", kWorkDescriptor));
   const ExecArguments speaker_arguments(std::move(words), {});
   const ExecArguments criu_arguments({launch.program, "swrk", fmt::format("{}", kCriuDescriptor)},
                                      {});
-  // This process has to make the pair: CRIU opens the directories as descriptors of the process
-  // that SO_PEERCRED names, which is the maker.
-  std::array<int, 2> ends{};
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    return fail(errno, "make a socket pair for criu");
-  const UniqueFd ours(ends[0]), crius(ends[1]);
-  TRY_ASSIGN(auto conversation, MessageSocket::make_pair());
-
-  std::vector<Fd> passed{crius};
-  passed.insert(passed.end(), launch.passed.begin(), launch.passed.end());
-  TRY_ASSIGN(Child criu, start_program(criu_arguments, kCriuDescriptor, passed, launch.before));
-  auto speaker = start_program(speaker_arguments, kCriuDescriptor,
-                               {Fd(ours), conversation.second.fd()}, nullptr);
+  TRY_ASSIGN(auto handover, MessageSocket::make_pair());
+  TRY_ASSIGN(Child criu, clone_process(0, Fd{}, Parentage::kMine));
+  if (criu.pid == 0) become_criu(launch, criu_arguments, handover.second);
+  handover.second.close();
+  auto speaker = [&]() -> Result<std::pair<MessageSocket, Child>> {
+    TRY_ASSIGN(const UniqueFd crius_socket, take_socket(handover.first));
+    TRY_ASSIGN(auto conversation, MessageSocket::make_pair());
+    TRY_ASSIGN(Child child, clone_process(0, Fd{}, Parentage::kMine));
+    if (child.pid == 0) {
+      ::setsid();
+      become(speaker_arguments, {Fd(crius_socket), conversation.second.fd()});
+    }
+    return std::pair(std::move(conversation.first), std::move(child));
+  }();
   if (!speaker) {
     kill_child(criu);
     return std::unexpected(std::move(speaker).error());
   }
-  return CriuLink(std::move(conversation.first), std::move(criu), std::move(*speaker));
+  return CriuLink(std::move(speaker->first), std::move(criu), std::move(speaker->second));
 }
 
 CriuLink::CriuLink(CriuLink&& other) noexcept

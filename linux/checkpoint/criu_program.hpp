@@ -34,21 +34,28 @@ inline constexpr int kCallerDescriptor = 4;
 /// directories of $PATH and in the usual directories of root's programs. Error: there is none.
 Result<std::string> find_criu(std::string_view given);
 
-/// How `criu swrk` is started.
+/// How `criu swrk` is started. CRIU opens directories by their numbers in the process that has made
+/// its socket. That process is CRIU's own before execve, because CRIU mounts in its work directory
+/// and so needs directories of its own mount namespace.
 struct CriuLaunch {
-  std::string program;           // an absolute path
-  std::vector<Fd> passed;        // CRIU has them as kFirstPassed, kFirstPassed + 1, …
-  std::function<bool()> before;  // runs in the child before execve; false: the child ends
+  std::string program;     // an absolute path
+  Fd images{}, work{};     // CRIU has them as kImagesDescriptor and kWorkDescriptor
+  std::vector<Fd> passed;  // CRIU has them as kFirstPassed, kFirstPassed + 1, …
+  // Runs in CRIU's process before execve, and may replace `images` and `work`. May be empty. Its
+  // error becomes that of CriuLink::start().
+  std::function<Result<void>(CriuLaunch&)> before = {};
 };
-inline constexpr int kFirstPassed = 4;
+inline constexpr int kImagesDescriptor = 4;
+inline constexpr int kWorkDescriptor = 5;
+inline constexpr int kFirstPassed = 6;
 
 /// What ocirun-criu has said.
 struct CriuNews {
   CriuWord word = CriuWord::kFailed;
-  std::string stage;            // kStage
-  int number = 0;               // kVersion: the version. kStage, kDone: a pid, or 0
-  UniqueFd terminal;            // kStage orphan-pts-master: the master of the container's terminal
-  std::optional<Error> error;   // kFailed
+  std::string stage;           // kStage
+  int number = 0;              // kVersion: the version. kStage, kDone: a pid, or 0
+  UniqueFd terminal;           // kStage orphan-pts-master: the master of the container's terminal
+  std::optional<Error> error;  // kFailed
 };
 
 /// A criu at work and the ocirun-criu that speaks with it. Both are in a session of their own, so
@@ -56,8 +63,8 @@ struct CriuNews {
 /// makes CRIU undo an unfinished request, and waits for both.
 class CriuLink {
  public:
-  /// Starts both programs. `words` is ocirun-criu's command line. CRIU opens the images and the
-  /// work directory by the numbers that these descriptors have in the calling process.
+  /// Starts both programs. `words` is ocirun-criu's command line without the numbers of the
+  /// directories, which are added here.
   static Result<CriuLink> start(const CriuLaunch& launch, std::vector<std::string> words);
   CriuLink(CriuLink&& other) noexcept;
   CriuLink& operator=(CriuLink&&) = delete;

@@ -41,7 +41,10 @@ Result<UniqueFd> open_own(const HostPath& path, std::string_view option) {
 }
 
 /// What CRIU says, and what helps.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kAdvice{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kAdvice{{
+    {"has bad size",
+     "the file has changed since the checkpoint: put back the one of that time, and for output to a "
+     "file outside of the container use a pipe"},
     {"Connected TCP socket", "give --tcp-established, or end the TCP connections first"},
     {"tcp-established", "give --tcp-established, or end the TCP connections first"},
     {"in-flight TCP", "give --tcp-skip-in-flight, or try again when no connection is being made"},

@@ -31,8 +31,11 @@ class Dump {
   Result<void> run() {
     TRY_ASSIGN(const bundle::Config config, container_.config());
     TRY(check_can_be_checkpointed(config));
-    TRY_ASSIGN(linux::CriuLaunch launch, prepare_launch());
+    linux::CriuLaunch launch;
+    TRY_ASSIGN(launch.program, linux::find_criu(options_.criu));
     TRY(open_directories());
+    launch.images = images_;
+    launch.work = work_;
     TRY(write_streams());
     TRY_ASSIGN(std::vector<std::string> words, words_for(config));
     const CriuLog crius_log{work_, request_.settings.work.string(), kLogName};
@@ -43,12 +46,6 @@ class Dump {
   }
 
  private:
-  Result<linux::CriuLaunch> prepare_launch() const {
-    linux::CriuLaunch launch;
-    TRY_ASSIGN(launch.program, linux::find_criu(options_.criu));
-    return launch;
-  }
-
   Result<void> open_directories() {
     const CriuSettings& settings = request_.settings;
     TRY_ASSIGN(images_, open_directory_for_dump(settings.images, "--image-path"));
@@ -62,8 +59,6 @@ class Dump {
     TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
     std::vector<std::string> words{
         request_.afterwards == Afterwards::kIsFollowed ? "pre-dump" : "dump",
-        fmt::format("images={}", images_.get()),
-        fmt::format("work={}", work_.get()),
         fmt::format("pid={}", record.init_pid),
         fmt::format("log-file={}", kLogName),
         "log-level=4",

@@ -1,10 +1,12 @@
 #include "runtime/commands/restore.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "bundle/documents/descriptors.hpp"
 #include "cgroups/open_cgroup.hpp"
@@ -112,33 +114,47 @@ class Restoration : Making {
     if (restore_.keeps_cgroups) {
       TRY_ASSIGN(join_, place_->cgroup->open_for_join());
     }
-    launch.before = [this] { return prepare_criu(); };
+    launch.images = images_;
+    launch.work = work_;
+    launch.before = [this](linux::CriuLaunch& in_child) { return prepare_criu(in_child); };
     return launch;
   }
 
-  // Runs in CRIU's process. Its mount namespace is its own: what is mounted there ends with it.
-  bool prepare_criu() const {
-    if (::unshare(CLONE_NEWNS) != 0) return false;
-    if (!linux::isolate_mount_tree(linux::Propagation::kPrivate)) return false;
-    const auto root = linux::attach_rootfs(config().root_path, UniqueFd(), place_->procfs,
-                                           linux::Propagation::kPrivate);
-    if (!root) return false;
-    for (const UniqueFd& tasks : join_.tasks)
-      if (!linux::sys::write_once(tasks, "0")) return false;
+  // Runs in CRIU's process, whose mount namespace is its own: what is mounted there ends with it.
+  Result<void> prepare_criu(linux::CriuLaunch& launch) {
+    if (::unshare(CLONE_NEWNS) != 0) return fail(errno, "make a mount namespace for criu");
+    TRY(linux::isolate_mount_tree(linux::Propagation::kPrivate));
+    TRY(linux::attach_rootfs(config().root_path, UniqueFd(), place_->procfs,
+                             linux::Propagation::kPrivate));
+    TRY(open_again(restore_.settings.images, images_));
+    TRY(open_again(restore_.settings.work, work_));
+    launch.images = images_;
+    launch.work = work_;
+    for (const UniqueFd& tasks : join_.tasks) TRY(linux::sys::write_once(tasks, "0"));
     if (join_.unified_directory) {
-      const auto processes =
-          linux::sys::openat(join_.unified_directory, "cgroup.procs", O_WRONLY | O_NOFOLLOW);
-      if (!processes || !linux::sys::write_once(*processes, "0")) return false;
+      TRY_ASSIGN(
+          const UniqueFd processes,
+          linux::sys::openat(join_.unified_directory, "cgroup.procs", O_WRONLY | O_NOFOLLOW));
+      TRY(linux::sys::write_once(processes, "0"));
     }
     // Older versions of criu do not restore this flag; restored processes inherit it.
-    return !config().process || !config().process->no_new_privileges ||
-           ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+    if (config().process && config().process->no_new_privileges &&
+        ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+      return fail(errno, "set no_new_privs for criu");
+    return {};
+  }
+
+  // Replaces the descriptor by that of the same directory in the mount namespace of this process.
+  static Result<void> open_again(const HostPath& path, UniqueFd& directory) {
+    TRY_ASSIGN(UniqueFd again, linux::sys::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    TRY_ASSIGN(const bool is_same, linux::sys::is_same_file(again, directory));
+    if (!is_same) return refuse("{}: another directory is there now", path.string());
+    directory = std::move(again);
+    return {};
   }
 
   Result<std::vector<std::string>> words_for() const {
     std::vector<std::string> words{"restore",
-                                   fmt::format("images={}", images_.get()),
-                                   fmt::format("work={}", work_.get()),
                                    fmt::format("log-file={}", kLogName),
                                    "log-level=4",
                                    "notify=1",
