@@ -36,6 +36,7 @@ Result<void> send_request(Fd socket, const Criu__Request& request) {
   criu__request__pack(&request, bytes.data());
   for (;;) {
     if (::send(socket.value, bytes.data(), bytes.size(), MSG_NOSIGNAL) >= 0) return {};
+    if (errno == EPIPE) return fail(EPIPE, "criu ended without an answer");
     if (errno != EINTR) return fail(errno, "send a request to criu");
   }
 }

@@ -43,7 +43,8 @@ Result<UniqueFd> open_own(const HostPath& path, std::string_view option) {
 /// What CRIU says, and what helps.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kAdvice{{
     {"has bad size",
-     "the file has changed since the checkpoint: put back the one of that time, and for output to a "
+     "the file has changed since the checkpoint: put back the one of that time, and for output to "
+     "a "
      "file outside of the container use a pipe"},
     {"Connected TCP socket", "give --tcp-established, or end the TCP connections first"},
     {"tcp-established", "give --tcp-established, or end the TCP connections first"},

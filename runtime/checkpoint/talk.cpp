@@ -1,6 +1,7 @@
 #include "runtime/checkpoint/talk.hpp"
 
 #include "runtime/base/await.hpp"
+#include "runtime/checkpoint/cgroup_options.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -13,6 +14,7 @@ std::string version_of(int number) {
 
 Result<int> talk_with_criu(const linux::CriuLaunch& launch, std::vector<std::string> words,
                            const Log& log, const OnStage& on_stage) {
+  const CgroupOptions options;  // is destroyed after CRIU has ended
   TRY_ASSIGN(const linux::CriuLink criu, linux::CriuLink::start(launch, std::move(words)));
   std::string stage = "its start";
   std::optional<Error> refusal;
