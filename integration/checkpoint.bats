@@ -11,19 +11,20 @@ counted() { cat "$BUNDLE/rootfs/tmp/n"; }
 counts_beyond() { [[ $(counted) -gt $1 ]]; }
 
 # restore [OPTION…]: like create, with pipes for the output, which end in $TMP/printed.
-restore() { ocirun restore --detach --bundle "$BUNDLE" "$@" "$ID" </dev/null > >(cat >>"$TMP/printed") 2>"$TMP/errors" 3>&- 4>&-; }
+restore() { ocirun restore --detach --bundle "$BUNDLE" "$@" "$ID" </dev/null > >(cat >>"$TMP/printed") 2>"$TMP/errors" 3>&- 4>&- || { cat "$TMP/errors" && return 1; }; }
 restore_fails() {
   status=0
-  restore "$@" || status=$?
+  restore "$@" >/dev/null || status=$?
   output=$(<"$TMP/errors")
   equal 1 "$status"
 }
 differs() { [[ $(readlink "$1") != "$(readlink "$2")" ]]; }
 run_with_pipes() { ocirun run --detach --bundle "$BUNDLE" "$@" "$ID" </dev/null > >(cat >>"$TMP/printed") 2>&1 3>&- 4>&-; }
 
-# forge FILTER: edits the image of the container's first process by crit and jq.
+# forge STATEMENT: edits the image of the container's first process by crit. The Python statement changes `core`.
 forge() {
-  crit decode -i "$TMP/checkpoint/core-1.img" | jq "$1" >"$TMP/core.json"
+  local edit="import json, sys; images = json.load(sys.stdin); core = images['entries'][0]; $1; json.dump(images, sys.stdout)"
+  crit decode -i "$TMP/checkpoint/core-1.img" | python3 -c "$edit" >"$TMP/core.json"
   crit encode -i "$TMP/core.json" -o "$TMP/checkpoint/core-1.img"
 }
 
@@ -62,6 +63,7 @@ forge() {
   run ocirun --criu "$TMP/criu" checkpoint "$ID"
   exits 1 "criu ended without an answer"
   status_is running
+  config '.linux.cgroupsPath += "-second"'
   run ocirun --criu "$TMP/criu" restore --bundle "$BUNDLE" --image-path "$TMP/checkpoint" restored
   exits 1 "criu ended without an answer"
   run ocirun state restored
@@ -152,7 +154,7 @@ forge() {
   mentions " ro"
 }
 
-@test "forged images are found out: another set of capabilities, no filter, no no_new_privs, another user" {
+@test "forged images are found out: other capabilities, no filter, another user" {
   needs_criu
   config '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["swapon"], action: "SCMP_ACT_ERRNO"}]}'
   counter
@@ -160,18 +162,18 @@ forge() {
   eventually counts_beyond 3
   ocirun checkpoint "$ID"
   cp -a checkpoint intact
-  forge '.entries[0].thread_core.creds.cap_bnd = [4294967295, 511] | .entries[0].thread_core.creds.cap_prm = [4294967295, 511]'
+  forge "creds = core['thread_core']['creds']; creds['cap_bnd'] = creds['cap_prm'] = [4294967295, 511]"
   restore_fails
   mentions "the images do not fit config.json"
-  mentions CAP_CHOWN
+  mentions "in its bounding set, which /process/capabilities of config.json does not give"
   cp -a intact/. checkpoint/
-  forge 'del(.entries[0].tc.seccomp_mode, .entries[0].tc.seccomp_filter, .entries[0].tc.old_seccomp_mode, .entries[0].thread_core.seccomp_mode, .entries[0].thread_core.seccomp_filter)'
+  forge "[part.pop(key) for part in (core['tc'], core['thread_core']) for key in list(part) if 'seccomp' in key]"
   restore_fails
   mentions "has no seccomp filter"
   cp -a intact/. checkpoint/
-  forge '.entries[0].thread_core.creds.uid = 7 | .entries[0].thread_core.creds.euid = 7 | .entries[0].thread_core.creds.suid = 7 | .entries[0].thread_core.creds.fsuid = 7'
+  forge "core['thread_core']['creds'].update(uid=7, euid=7, suid=7, fsuid=7)"
   restore_fails
-  mentions "has user ids"
+  mentions "has user ids 7,7,7,7"
   run ocirun state "$ID"
   exits 1 "does not exist"
   cp -a intact/. checkpoint/

@@ -6,6 +6,7 @@
 
 using namespace ocirun;
 using namespace ocirun::bundle;
+using namespace ocirun::test;
 
 BOOST_AUTO_TEST_SUITE(descriptors)
 

@@ -21,6 +21,7 @@
 
 using namespace ocirun;
 using namespace ocirun::linux;
+using namespace ocirun::test;
 
 namespace {
 

@@ -10,6 +10,7 @@
 
 using namespace ocirun;
 using namespace ocirun::runtime;
+using namespace ocirun::test;
 
 namespace {
 
