@@ -196,18 +196,6 @@ valid_with() {
   refused "/linux/sysctl/kernel.shmmni: set to \"none\"" '.linux.sysctl = {"kernel.shmmni": "none"}'
 }
 
-@test "checkpoint and restore are not part of this version, and their --help fails" {
-  local command
-  for command in checkpoint restore; do
-    run "$OCIRUN" "$command" web1
-    exits 1 "$command is not part of this version"
-    run "$OCIRUN" "$command" --help
-    exits 1
-    run "$OCIRUN" "$command" --image-path I --detach -no-subreaper --bundle B web1 # as go-runc does
-    exits 1 "$command is not part of this version"
-  done
-}
-
 @test "no word is said twice" {
   run "$OCIRUN" completion tcsh
   exits 1 "completion tcsh: must be bash, zsh or fish"

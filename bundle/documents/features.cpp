@@ -64,7 +64,7 @@ void write_linux(JsonWriter& out) {
 
 }  // namespace
 
-std::string features_text() {
+std::string features_text(Criu criu) {
   JsonWriter out(JsonWriter::Layout::kIndented);
   out.begin_object();
   out.member("ociVersionMin", kOldestVersion).member("ociVersionMax", kNewestVersion);  // F-1
@@ -73,7 +73,8 @@ std::string features_text() {
   write_linux(out);
   out.key("annotations").begin_object();  // F-13: read by engines
   out.member("io.github.seccomp.libseccomp.version", linux::libseccomp_version());
-  out.member("org.opencontainers.runc.checkpoint.enabled", "false");
+  out.member("org.opencontainers.runc.checkpoint.enabled",
+             criu == Criu::kIsFound ? "true" : "false");
   out.end_object();
   // F-14: an annotation with this prefix sets any property of the container's systemd scope.
   out.member("potentiallyUnsafeConfigAnnotations",

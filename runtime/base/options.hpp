@@ -29,6 +29,7 @@ struct GlobalOptions {
   LogLevel log_level = LogLevel::kInfo;
   CgroupManager cgroup_manager = CgroupManager::kCgroupfs;
   Rootless rootless = Rootless::kAuto;
+  std::string criu = {};  // --criu, or "": searched for
 };
 
 /// Who calls, as far as the default state root depends on it.

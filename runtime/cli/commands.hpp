@@ -5,6 +5,7 @@
 namespace ocirun::runtime::cli {
 
 // The commands. Each returns the exit status.
+Result<int> run_checkpoint(const Invocation&);
 Result<int> run_create(const Invocation&);
 Result<int> run_delete(const Invocation&);
 Result<int> run_events(const Invocation&);
@@ -15,6 +16,7 @@ Result<int> run_kill(const Invocation&);
 Result<int> run_list(const Invocation&);
 Result<int> run_pause(const Invocation&);
 Result<int> run_ps(const Invocation&);
+Result<int> run_restore(const Invocation&);
 Result<int> run_resume(const Invocation&);
 Result<int> run_run(const Invocation&);
 Result<int> run_spec(const Invocation&);

@@ -11,8 +11,10 @@
 #include "linux/base/absolute_path.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/checkpoint/criu_program.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/namespaces/subordinate_ids.hpp"
+#include "linux/sealed/own_program.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/completion.hpp"
 #include "runtime/cli/read_document.hpp"
@@ -53,8 +55,10 @@ Result<int> run_spec(const Invocation& invocation) {
   return 0;
 }
 
-Result<int> run_features(const Invocation&) {
-  TRY(print(bundle::features_text()));
+Result<int> run_features(const Invocation& invocation) {
+  const bool has_criu =
+      linux::find_criu(invocation.options.criu) && linux::find_own_program("ocirun-criu");
+  TRY(print(bundle::features_text(has_criu ? bundle::Criu::kIsFound : bundle::Criu::kIsMissing)));
   return 0;
 }
 

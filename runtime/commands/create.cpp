@@ -6,8 +6,8 @@
 #include "linux/files/procfs.hpp"
 #include "linux/process/pidfd.hpp"
 #include "linux/resctrl/group.hpp"
-#include "runtime/base/rollback.hpp"
 #include "runtime/commands/destroy.hpp"
+#include "runtime/commands/making.hpp"
 #include "runtime/foreground/notifications.hpp"
 #include "runtime/parent/cgroup_choice.hpp"
 #include "runtime/parent/delegation.hpp"
@@ -24,31 +24,13 @@
 namespace ocirun::runtime {
 namespace {
 
-/// What `create` knows before it makes anything.
-struct Document {
-  std::string text;  // config.json as it was read; the state directory keeps a copy
-  bundle::Config config;
-  Preflight host;
-};
-
-Result<Document> read_document(const CreateRequest& request, const Log& log) {
-  Document document;
-  TRY_ASSIGN(document.text, bundle::read_config_file(request.bundle));
-  bundle::Parsed parsed = bundle::parse_config(document.text, request.bundle);
-  for (const std::string& warning : parsed.warnings) log.warn(warning);
-  TRY_ASSIGN(document.config, std::move(parsed).take());
-  TRY_ASSIGN(document.host, check_host(document.config, request, log));
-  return document;
-}
-
-/// The steps that make something on the host, from the claim of the id to init's detachment. The
-/// undo of a step needs what later steps have made, so all of it is members. `undo_` is the last
-/// member: undo runs before the others are destroyed.
-class Creation {
+/// The steps that make something on the host, from the claim of the id to init's detachment.
+class Creation : Making {
  public:
   Creation(const GlobalOptions& options, const Log& log, const CreateRequest& request,
            Document document)
-      : options_(options), log_(log), request_(request), document_(std::move(document)) {}
+      : Making(options, log, request, std::move(document)) {}
+  ~Creation() { undo_.run(); }  // the steps use members of this class
 
   Result<CreatedContainer> run() {
     TRY(claim_id());  // from here on nobody else uses it
@@ -57,6 +39,7 @@ class Creation {
     TRY(record_intent());  // before anything outside the state directory: for `delete --force`
     TRY(prepare_plan());   // makes start.sock, opens the namespaces to join
     TRY(make_cgroup());
+    TRY(open_cgroup());
     if (auto born = give_birth(); !born)
       return std::unexpected(explain_unmapped_root(
           name_limit(std::move(born).error(), *place_->cgroup, 0), document_.config));
@@ -72,57 +55,18 @@ class Creation {
   }
 
  private:
-  Result<void> claim_id();
   Result<void> offer_notify_socket();
-  Result<void> record_intent();
-  Result<void> extend_intent();
   Result<void> prepare_plan();
-  Result<void> make_cgroup();
-  void destroy_cgroup();
+  Result<void> open_cgroup();
   Result<void> give_birth();
   Result<void> write_oom_score();
   Result<void> join_resctrl();
   Result<void> publish();
-  void take_net_devices_back();
-  void keep_net_devices();
 
-  const GlobalOptions& options_;
-  const Log& log_;
-  const CreateRequest& request_;
-  Document document_;
-  // What was claimed:
-  std::optional<StateDirectory> directory_;
   UniqueFd notify_socket_;
-  // What was placed:
-  std::optional<Place> place_;
-  bundle::ContainerRecord record_;
-  bundle::IntentRecord intent_;
-  // What was born:
   std::optional<InitPlan> plan_;
-  UniqueFd network_namespace_;  // the container's, from the first moved device on
   std::optional<InitLink> init_;
-  // What could not be undone, so that the state directory stays for `delete --force`:
-  bool is_left_to_delete_ = false;
-  Rollback undo_;
 };
-
-Result<void> Creation::claim_id() {
-  TRY_ASSIGN(const Store store, Store::open(options_.root, MissingRoot::kIsCreated));
-  auto claimed = store.create(request_.id);
-  if (!claimed)
-    return std::unexpected(explain_taken_id(store, request_.id, std::move(claimed).error()));
-  directory_ = *std::move(claimed);
-  // Registered first and so the last to run: after all else is undone (H-11).
-  undo_.add([this] {
-    if (!directory_->exists()) return;  // who has deleted it has run the poststop hooks too
-    if (is_left_to_delete_) return;
-    [[maybe_unused]] const auto ignored = directory_->remove();
-    if (init_ && init_->hooks_have_begun()) run_poststop(document_.config, record_, log_);
-  });
-  TRY(directory_->lock(kLockPatience));
-  if (!directory_->exists()) return refuse("the container was deleted while it was made");
-  return {};
-}
 
 Result<void> Creation::offer_notify_socket() {
   if (!request_.notifies || !wants_notify_socket(document_.config)) return {};
@@ -130,35 +74,6 @@ Result<void> Creation::offer_notify_socket() {
   TRY_ASSIGN(const std::string path, directory_->notify_socket());
   add_notify_socket(document_.config, path);
   return {};
-}
-
-Result<void> Creation::record_intent() {
-  const bool has_hierarchies = !place_->layout.hierarchies.empty();
-  TRY_ASSIGN(record_,
-             new_record(request_, document_.config, place_->cgroup->record(),
-                        has_hierarchies ? options_.cgroup_manager : CgroupManager::kDisabled));
-  if (!record_.cgroup.path.empty()) {
-    TRY_ASSIGN(record_.cgroup_mark, directory_->identity());
-  }
-  TRY_ASSIGN(intent_, begin_intent(record_));
-  if (record_.cgroup.unit.empty())  // systemd makes the parents of its units itself
-    intent_.record.cgroup.created_parents = cgroups::missing_parents(record_.cgroup);
-  TRY(directory_->write_config(document_.text));  // first: it has the intent's poststop hooks
-  return directory_->write_intent(intent_);
-}
-
-// Adds to the intent what was made since, if `delete --force` could not find it otherwise.
-Result<void> Creation::extend_intent() {
-  bundle::ContainerRecord& known = intent_.record;
-  if (known.cgroup.handed_down == record_.cgroup.handed_down &&
-      known.cgroup_manager == record_.cgroup_manager && known.cgroup_mark == record_.cgroup_mark &&
-      known.resctrl == record_.resctrl)
-    return {};
-  known.cgroup.handed_down = record_.cgroup.handed_down;
-  known.cgroup_manager = record_.cgroup_manager;
-  known.cgroup_mark = record_.cgroup_mark;
-  known.resctrl = record_.resctrl;
-  return directory_->write_intent(intent_);
 }
 
 Result<void> Creation::prepare_plan() {
@@ -178,31 +93,8 @@ Result<void> Creation::prepare_plan() {
   return {};
 }
 
-// While hooks ran somebody may have deleted this container and made another one of that name.
-void Creation::destroy_cgroup() {
-  if (!directory_->exists() || bears_mark_of_another(record_)) return;
-  const auto destroyed = place_->cgroup->destroy();
-  if (destroyed) return;
-  is_left_to_delete_ = true;
-  log_.warn(fmt::format("{}; delete --force {} removes what is left", destroyed.error().message(),
-                        record_.id));
-}
-
-Result<void> Creation::make_cgroup() {
-  undo_.add([this] { destroy_cgroup(); });
-  const std::vector<cgroups::DeviceRule> no_rules;
-  auto created = place_->cgroup->create(
-      document_.config.resources ? document_.config.resources->devices : no_rules);
-  if (!created) {
-    TRY(go_without_cgroup(options_, document_.config.resources, Obstacle::kRefused,
-                          std::move(created).error(), log_));
-    place_->cgroup = cgroups::disabled_cgroup();
-    record_.cgroup_manager = CgroupManager::kDisabled;
-  }
-  record_.cgroup = place_->cgroup->record();
-  // Before init is in it.
-  if (record_.cgroup.path.empty() || !mark_cgroup(record_)) record_.cgroup_mark.clear();
-  TRY(extend_intent());
+// Opens the cgroup for init to join.
+Result<void> Creation::open_cgroup() {
   TRY_ASSIGN(plan_->cgroup, place_->cgroup->open_for_join());
   if (const auto given =
           delegate_cgroup(document_.config, place_->layout, plan_->cgroup.unified_directory);
@@ -224,6 +116,7 @@ Result<void> Creation::give_birth() {
                                      .intent = intent_,
                                      .console = document_.host.console,
                                      .network_namespace = network_namespace_,
+                                     .hooks_have_begun = hooks_have_begun_,
                                      .undo = undo_});
   TRY(init_->spawn());
   log_.debug(fmt::format("cloned process {}", init_->pid()));
@@ -239,20 +132,6 @@ Result<void> Creation::give_birth() {
   TRY(init_->serve());
   record_.rootfs_mount = intent_.record.rootfs_mount;
   return join_resctrl();
-}
-
-void Creation::take_net_devices_back() {
-  if (!directory_->exists()) return;  // who has deleted it has brought them back
-  const auto returned = return_net_devices(*directory_, network_namespace_, log_);
-  if (returned) return;
-  is_left_to_delete_ = true;
-  log_.warn(returned.error().message());
-}
-
-// What is left of their journal is for `delete`; the container does not need it.
-void Creation::keep_net_devices() {
-  if (document_.config.net_devices.empty()) return;
-  if (const auto kept = forget_net_devices(*directory_); !kept) log_.warn(kept.error().message());
 }
 
 Result<void> Creation::write_oom_score() {

@@ -20,24 +20,6 @@ namespace {
 constexpr char kGoesOnAlready[] =
     "the container was started already: its program runs, or is about to run";
 
-Result<void> run_poststart(const StateDirectory& directory, const bundle::ContainerRecord& record,
-                           const Log& log) {
-  if (!record.has_poststart) return {};
-  TRY_ASSIGN(const bundle::Config config, directory.read_snapshot(record.bundle));
-  bundle::StateDocument state = document_of(record);
-  state.status = Status::kRunning;
-  state.pid = record.init_pid;
-  const hooks::Surroundings surroundings = on_host(state, HostPath(record.bundle), log);
-  const hooks::FailureRule rule = config.edition == bundle::Edition::kLegacy05
-                                      ? hooks::FailureRule::kContinue
-                                      : hooks::failure_rule(hooks::Kind::kPoststart);
-  directory.unlock();  // a hook may ask for the container's state
-  auto outcome = hooks::run_phase(config.hooks, hooks::Kind::kPoststart, rule, surroundings);
-  TRY(directory.lock(kLockPatience));
-  if (!directory.exists()) return refuse("the container was deleted while its poststart hooks ran");
-  return outcome;
-}
-
 // The connection closes at execve and also at init's death. While init can still be read in /proc,
 // its stat tells whether it has called execve. Otherwise init has ended, and `start` reports no
 // error.
@@ -75,6 +57,24 @@ Result<void> hear_nothing(const StateDirectory& directory, const bundle::Contain
 }
 
 }  // namespace
+
+Result<void> run_poststart(const StateDirectory& directory, const bundle::ContainerRecord& record,
+                           const Log& log) {
+  if (!record.has_poststart) return {};
+  TRY_ASSIGN(const bundle::Config config, directory.read_snapshot(record.bundle));
+  bundle::StateDocument state = document_of(record);
+  state.status = Status::kRunning;
+  state.pid = record.init_pid;
+  const hooks::Surroundings surroundings = on_host(state, HostPath(record.bundle), log);
+  const hooks::FailureRule rule = config.edition == bundle::Edition::kLegacy05
+                                      ? hooks::FailureRule::kContinue
+                                      : hooks::failure_rule(hooks::Kind::kPoststart);
+  directory.unlock();  // a hook may ask for the container's state
+  auto outcome = hooks::run_phase(config.hooks, hooks::Kind::kPoststart, rule, surroundings);
+  TRY(directory.lock(kLockPatience));
+  if (!directory.exists()) return refuse("the container was deleted while its poststart hooks ran");
+  return outcome;
+}
 
 std::unexpected<Error> refuse_start(Status status) {
   return refuse("cannot start a container that is {}: it must be created", status_name(status));

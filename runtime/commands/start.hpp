@@ -10,6 +10,12 @@ namespace ocirun::runtime {
 /// The error for a container that is not in the status `created` (OP-3).
 std::unexpected<Error> refuse_start(Status status);
 
+/// Runs the poststart hooks of a container whose program runs. The lock of `directory` is given
+/// back meanwhile. Errors: a hook failed, and the document's edition makes that an error; the
+/// container was deleted meanwhile.
+Result<void> run_poststart(const StateDirectory& directory, const bundle::ContainerRecord& record,
+                           const Log& log);
+
 /// runtime.md#start (OP-3, LC-6 … LC-9). The container must be locked and have the status
 /// `created`. Returns when init has called execve and the poststart hooks have run. If a
 /// startContainer or poststart hook fails, the container is destroyed (H-11, H-12); a poststart

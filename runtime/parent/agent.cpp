@@ -40,13 +40,16 @@ Result<UniqueFd> take_listener(Fd pidfd, int number) {
 
 Result<UniqueFd> receive_terminal(const linux::Packet& packet, Fd console) {
   if (packet.descriptors.size() != 1) return fail(EPROTO, "Terminal without a descriptor");
-  const UniqueFd& master = packet.descriptors.front();
+  return deliver_terminal(packet.descriptors.front(), console);
+}
+
+Result<UniqueFd> deliver_terminal(Fd terminal, Fd console) {
   if (console.value >= 0) {
-    TRY(within(linux::send_descriptor(console, master, "/dev/ptmx"),
+    TRY(within(linux::send_descriptor(console, terminal, "/dev/ptmx"),
                "--console-socket: send the terminal"));
     return UniqueFd();
   }
-  UniqueFd kept(::fcntl(master.get(), F_DUPFD_CLOEXEC, 3));
+  UniqueFd kept(::fcntl(terminal.value, F_DUPFD_CLOEXEC, 3));
   if (!kept) return fail(errno, "duplicate the terminal's descriptor");
   prepare_relay(kept);
   return kept;

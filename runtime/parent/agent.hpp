@@ -13,6 +13,10 @@ namespace ocirun::runtime {
 /// returns it where that is -1.
 Result<UniqueFd> receive_terminal(const linux::Packet& packet, Fd console);
 
+/// Sends the pty's master `terminal` to the console socket `console`; where that is -1, prepares
+/// the terminal for attend() and returns it.
+Result<UniqueFd> deliver_terminal(Fd terminal, Fd console);
+
 /// Fetches the seccomp listener that a Listener message announces from `child`, and sends it with
 /// the container process state to the profile's agent (S-5 … S-7). Errors: nobody listens at
 /// listenerPath; the listener did not appear in `child`.

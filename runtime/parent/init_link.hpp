@@ -26,6 +26,7 @@ struct BirthContext {
   bundle::IntentRecord& intent;
   Fd console;                   // the console socket, or -1
   UniqueFd& network_namespace;  // the container's; empty until devices are moved into it
+  bool& hooks_have_begun;
   Rollback& undo;
 };
 
@@ -40,7 +41,6 @@ class InitLink final : public ChildLink {
   Result<void> apply_resources() const;
   Result<void> compile_filter();
 
-  bool hooks_have_begun() const { return hooks_have_begun_; }
   UniqueFd take_terminal() { return std::move(terminal_); }
 
  private:
@@ -67,7 +67,6 @@ class InitLink final : public ChildLink {
 
   InitPlan& plan_;  // init is a clone: what it changes is its own copy
   BirthContext context_;
-  bool hooks_have_begun_ = false;
   bool agent_has_listener_ = false;  // from now on init may wait for the seccomp agent
   std::optional<linux::SeccompFilter> filter_;
   UniqueFd terminal_;

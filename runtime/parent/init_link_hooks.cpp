@@ -20,7 +20,7 @@ Result<void> InitLink::run_hooks() {
   state.pid = pid();
   const hooks::Surroundings surroundings = on_host(state, context_.request.bundle, context_.log);
   TRY(record_init());
-  hooks_have_begun_ = true;
+  context_.hooks_have_begun = true;
   context_.directory.unlock();  // a hook may ask for the container's state
   for (const hooks::Kind kind : {hooks::Kind::kPrestart, hooks::Kind::kCreateRuntime})
     TRY(hooks::run_phase(plan_.config.hooks, kind, hooks::failure_rule(kind), surroundings));

@@ -20,6 +20,9 @@ constexpr bool can_pause(Status status) {
   return status == Status::kCreated || status == Status::kRunning;
 }
 constexpr bool can_update(Status status) { return can_kill(status); }
+constexpr bool can_checkpoint(Status status) {
+  return status == Status::kRunning || status == Status::kPaused;
+}
 constexpr bool can_resume(Status status) { return status == Status::kPaused; }
 
 }  // namespace ocirun::runtime

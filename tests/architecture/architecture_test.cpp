@@ -72,6 +72,7 @@ std::size_t height(const std::vector<std::string>& rooms, const std::string& pat
 const std::map<std::string, std::string> kLibraryHome{
     {"nlohmann/", "bundle"}, {"seccomp.h", "linux"},
     {"libmnl/", "linux"},    {"sys/capability.h", "linux"},
+    {"criu.pb-c.h", "linux"},
     {"systemd/", "cgroups"}, {"yaml-cpp/", "pods"},
     {"archive.h", "pods"},   {"archive_entry.h", "pods"},
     {"openssl/", "pods"},    {"curl/", "pods"},

@@ -15,7 +15,7 @@ bool holds(const nlohmann::json& list, const char* word) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(the_document_tells_what_this_build_does) {  // F-1 … F-14
-  const auto document = nlohmann::json::parse(features_text());
+  const auto document = nlohmann::json::parse(features_text(Criu::kIsMissing));
   BOOST_TEST(document["ociVersionMin"] == "1.0.0");
   BOOST_TEST(document["ociVersionMax"] == "1.3.0");
   BOOST_TEST(document["hooks"] == nlohmann::json({"prestart", "createRuntime", "createContainer",
@@ -42,13 +42,15 @@ BOOST_AUTO_TEST_CASE(the_document_tells_what_this_build_does) {  // F-1 … F-14
   BOOST_TEST(linux["memoryPolicy"]["modes"].size() == 7U);
   BOOST_TEST(linux["memoryPolicy"]["flags"].size() == 3U);
   BOOST_TEST(document["annotations"]["org.opencontainers.runc.checkpoint.enabled"] == "false");
+  BOOST_TEST(features_text(Criu::kIsFound).find("checkpoint.enabled\": \"true\"") !=
+             std::string::npos);
   BOOST_TEST(document["annotations"].contains("io.github.seccomp.libseccomp.version"));
   BOOST_TEST(document["potentiallyUnsafeConfigAnnotations"][0] == "org.systemd.property.");
   BOOST_TEST(document["potentiallyUnsafeConfigAnnotations"].is_array());
 }
 
 BOOST_AUTO_TEST_CASE(the_oldest_and_the_newest_version_are_accepted_in_a_config) {  // F-1
-  const auto document = nlohmann::json::parse(features_text());
+  const auto document = nlohmann::json::parse(features_text(Criu::kIsMissing));
   for (const char* bound : {"ociVersionMin", "ociVersionMax"})
     BOOST_TEST(
         parse_patched(fmt::format(R"({{"ociVersion": "{}"}})", document[bound].get<std::string>()))

@@ -1,0 +1,251 @@
+# shellcheck disable=SC2016 # jq's variables, and those of inner shells
+# `checkpoint` and `restore`. criu works under few kernels: where `criu check` fails, what needs criu is skipped. In a machine:
+# ./dev vm --engine qemu -- integration/lib/sandbox bats integration/checkpoint.bats
+load lib/common
+
+needs_criu() { criu check >/dev/null 2>&1 || skip "criu does not work under this kernel"; }
+
+# counter: a program that writes how often it has counted to /tmp/n.
+counter() { script 'i=0; while :; do i=$((i + 1)); echo $i >/tmp/n; sleep 0.05; done'; }
+counted() { cat "$BUNDLE/rootfs/tmp/n"; }
+counts_beyond() { [[ $(counted) -gt $1 ]]; }
+
+# restore [OPTION…]: like create, with pipes for the output, which end in $TMP/printed.
+restore() { ocirun restore --detach --bundle "$BUNDLE" "$@" "$ID" </dev/null > >(cat >>"$TMP/printed") 2>"$TMP/errors" 3>&- 4>&- || { cat "$TMP/errors" && return 1; }; }
+restore_fails() {
+  status=0
+  restore "$@" >/dev/null || status=$?
+  output=$(<"$TMP/errors")
+  equal 1 "$status"
+}
+differs() { [[ $(readlink "$1") != "$(readlink "$2")" ]]; }
+run_with_pipes() { ocirun run --detach --bundle "$BUNDLE" "$@" "$ID" </dev/null > >(cat >>"$TMP/printed") 2>&1 3>&- 4>&-; }
+
+# forge STATEMENT: edits the image of the container's first process by crit. The Python statement changes `core`.
+forge() {
+  local edit="import json, sys; images = json.load(sys.stdin); core = images['entries'][0]; $1; json.dump(images, sys.stdout)"
+  crit decode -i "$TMP/checkpoint/core-1.img" | python3 -c "$edit" >"$TMP/core.json"
+  crit encode -i "$TMP/core.json" -o "$TMP/checkpoint/core-1.img"
+}
+
+@test "checkpoint and restore --help succeed, and name the options that engines look for" {
+  run ocirun checkpoint --help
+  succeeds
+  mentions --pre-dump
+  run ocirun restore --help
+  succeeds
+  mentions --lsm-mount-context
+}
+
+@test "checkpoint refuses a container that is not there, one that is created, and options without sense" {
+  run ocirun checkpoint nobody
+  exits 1 "container does not exist"
+  create
+  run ocirun checkpoint "$ID"
+  exits 1 "created: it must be running or paused"
+  run ocirun checkpoint --manage-cgroups-mode softly "$ID"
+  exits 1 "must be one of soft|full|strict|ignore"
+  run ocirun checkpoint --empty-ns mount "$ID"
+  exits 1 "must be network"
+}
+
+@test "without criu, checkpoint and restore name the package, and the container runs on" {
+  create_and_start
+  run ocirun --criu /nowhere/criu checkpoint "$ID"
+  exits 1 "--criu /nowhere/criu: must name an executable file"
+  status_is running
+}
+
+@test "a criu that breaks off is an error, and the container runs on" {
+  create_and_start
+  printf '#!/bin/sh\nexit 3\n' >"$TMP/criu"
+  chmod 755 "$TMP/criu"
+  run ocirun --criu "$TMP/criu" checkpoint "$ID"
+  exits 1 "criu ended without an answer"
+  status_is running
+  config '.linux.cgroupsPath += "-second"'
+  run ocirun --criu "$TMP/criu" restore --bundle "$BUNDLE" --image-path "$TMP/checkpoint" restored
+  exits 1 "criu ended without an answer"
+  run ocirun state restored
+  exits 1 "does not exist"
+}
+
+@test "a directory of images that is a symlink, or that others may write to, is refused" {
+  create_and_start
+  mkdir "$TMP/real"
+  ln -s real "$TMP/link"
+  run ocirun checkpoint --image-path "$TMP/link" "$ID"
+  exits 1 "no symlink"
+  chmod 777 "$TMP/real"
+  run ocirun restore --bundle "$BUNDLE" --image-path "$TMP/real" restored
+  exits 1 "other users may write"
+}
+
+@test "a container goes on counting after checkpoint and restore, with its cgroup and its protection" {
+  needs_criu
+  counter
+  run_with_pipes
+  eventually counts_beyond 3
+  ocirun checkpoint "$ID"
+  status_is stopped
+  equal 700 "$(stat -c %a checkpoint)"
+  local before
+  before=$(counted)
+  restore
+  status_is running
+  eventually counts_beyond "$before"
+  equal "0::/$ID" "$(grep ^0: "/proc/$(init_pid)/cgroup")"
+  run ocirun exec "$ID" grep -cE 'NoNewPrivs:.1|CapBnd:.0000000000000000' /proc/1/status
+  succeeds
+  ocirun pause "$ID"
+  status_is paused
+  ocirun resume "$ID"
+  ocirun kill "$ID" KILL
+  eventually status_is stopped
+}
+
+@test "checkpoint --leave-running lets the container run on, and it can be restored under another id" {
+  needs_criu
+  counter
+  run_with_pipes
+  eventually counts_beyond 3
+  ocirun checkpoint --leave-running "$ID"
+  status_is running
+  local before
+  before=$(counted)
+  eventually counts_beyond "$before"
+  ocirun delete --force "$ID"
+  config '.linux.cgroupsPath += "-second"'
+  restore
+  before=$(counted)
+  eventually counts_beyond "$before"
+  equal "0::/$ID-second" "$(grep ^0: "/proc/$(init_pid)/cgroup")"
+}
+
+@test "pre-dumps are followed by a dump that refers to them" {
+  needs_criu
+  counter
+  run_with_pipes
+  eventually counts_beyond 3
+  ocirun checkpoint --pre-dump --image-path "$TMP/one" "$ID"
+  status_is running
+  ocirun checkpoint --pre-dump --image-path "$TMP/two" --parent-path ../one "$ID"
+  status_is running
+  ocirun checkpoint --image-path "$TMP/three" --parent-path ../two "$ID"
+  equal ../two "$(readlink "$TMP/three/parent")"
+  local before
+  before=$(counted)
+  restore --image-path "$TMP/three"
+  eventually counts_beyond "$before"
+}
+
+@test "a seccomp profile and bind mounts are restored" {
+  needs_criu
+  mkdir "$TMP/data"
+  add_mount "{\"destination\": \"/data/deep\", \"type\": \"bind\", \"source\": \"$TMP/data\", \"options\": [\"bind\", \"ro\"]}"
+  config '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["swapon"], action: "SCMP_ACT_ERRNO"}]}'
+  counter
+  run_with_pipes
+  eventually counts_beyond 3
+  ocirun checkpoint "$ID"
+  restore
+  run ocirun exec "$ID" sh -c 'grep -q "Seccomp:.2" /proc/1/status && grep " /data/deep " /proc/1/mountinfo'
+  succeeds
+  mentions " ro"
+}
+
+@test "forged images are found out: other capabilities, no filter, another user" {
+  needs_criu
+  config '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["swapon"], action: "SCMP_ACT_ERRNO"}]}'
+  counter
+  run_with_pipes
+  eventually counts_beyond 3
+  ocirun checkpoint "$ID"
+  cp -a checkpoint intact
+  forge "creds = core['thread_core']['creds']; creds['cap_bnd'] = creds['cap_prm'] = [4294967295, 511]"
+  restore_fails
+  mentions "the images do not fit config.json"
+  mentions "in its bounding set, which /process/capabilities of config.json does not give"
+  cp -a intact/. checkpoint/
+  forge "[part.pop(key) for part in (core['tc'], core['thread_core']) for key in list(part) if 'seccomp' in key]"
+  restore_fails
+  mentions "has no seccomp filter"
+  cp -a intact/. checkpoint/
+  forge "core['thread_core']['creds'].update(uid=7, euid=7, suid=7, fsuid=7)"
+  restore_fails
+  mentions "has user ids 7,7,7,7"
+  run ocirun state "$ID"
+  exits 1 "does not exist"
+  cp -a intact/. checkpoint/
+  restore
+  status_is running
+}
+
+@test "a shell on a terminal is restored, and its terminal goes to the console socket" {
+  needs_criu
+  config '.process.terminal = true'
+  script 'echo before; read -r line; echo "after $line"; sleep 1000'
+  helper "$LIB/console" "$TMP/console.sock" "$TMP/screen"
+  eventually exists "$TMP/console.sock"
+  create --console-socket "$TMP/console.sock"
+  start
+  eventually contains "$TMP/screen" before
+  ocirun checkpoint "$ID"
+  rm -f "$TMP/console.sock"
+  helper "$LIB/console" "$TMP/console.sock" "$TMP/second" --input $'word\n'
+  eventually exists "$TMP/console.sock"
+  ocirun restore --detach --bundle "$BUNDLE" --console-socket "$TMP/console.sock" "$ID" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || show_output
+  status_is running
+  eventually contains "$TMP/second" "after word"
+}
+
+@test "a joined network namespace is that of config.json after a restore" {
+  needs_criu
+  helper unshare --net sleep 1000
+  eventually differs "/proc/$HELPER/ns/net" /proc/self/ns/net
+  set_namespace network "/proc/$HELPER/ns/net"
+  counter
+  run_with_pipes
+  eventually counts_beyond 3
+  ocirun checkpoint "$ID"
+  restore
+  equal "$(readlink "/proc/$HELPER/ns/net")" "$(readlink "/proc/$(init_pid)/ns/net")"
+}
+
+@test "a container in a user namespace is restored with its map" {
+  needs_criu
+  user_namespace
+  counter
+  run_with_pipes
+  eventually counts_beyond 3
+  ocirun checkpoint "$ID"
+  restore
+  run cat "/proc/$(init_pid)/uid_map"
+  mentions "100000      65536"
+}
+
+@test "restore in the foreground returns the program's status and leaves nothing" {
+  needs_criu
+  script 'until [ -e /tmp/end ]; do sleep 0.1; done; exit 7'
+  run_with_pipes
+  ocirun checkpoint "$ID"
+  touch "$BUNDLE/rootfs/tmp/end"
+  status=0
+  ocirun restore --bundle "$BUNDLE" "$ID" </dev/null > >(cat >>"$TMP/printed") 2>"$TMP/errors" 3>&- 4>&- || status=$?
+  equal 7 "$status"
+  run ocirun state "$ID"
+  exits 1 "does not exist"
+}
+
+@test "hooks run at a restore, the poststart hooks after the processes" {
+  needs_criu
+  counter
+  config '.hooks = {createRuntime: [{path: "/bin/sh", args: ["sh", "-c", $c]}], poststart: [{path: "/bin/sh", args: ["sh", "-c", $p]}]}' \
+    --arg c "echo createRuntime >>$TMP/hooks" --arg p "echo poststart >>$TMP/hooks"
+  run_with_pipes
+  eventually counts_beyond 3
+  ocirun checkpoint "$ID"
+  : >"$TMP/hooks"
+  restore
+  equal "createRuntime poststart" "$(xargs <"$TMP/hooks")"
+}

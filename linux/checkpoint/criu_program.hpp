@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "linux/base/error.hpp"
+#include "linux/base/message_socket.hpp"
+#include "linux/base/unique_fd.hpp"
+#include "linux/process/clone.hpp"
+
+namespace ocirun::linux {
+
+// The interface of the program ocirun-criu, which speaks CRIU's RPC protocol for ocirun:
+//    ocirun-criu dump|pre-dump|restore [NAME=VALUE]…
+// Descriptor 3 is a socket whose other end is the standard RPC socket of a `criu swrk` that the
+// caller has started; descriptor 4 is a MessageSocket to the caller. The names of the options are
+// the rows of linux/criu/options.cpp. The caller gets, each as one packet:
+//    kVersion   once, first: CRIU's version as a number, 31701 for 3.17.1
+//    kStage     CRIU has reached a stage and waits: "STAGE" or "STAGE PID". The caller answers
+//               kGoOn or kStop. The stage orphan-pts-master brings one descriptor
+//    kDone      the request has succeeded: the pid of the restored process, or 0
+//    kFailed    error_lines()
+// If the caller ends before a stage is answered, the program refuses the stage, so that CRIU undoes
+// what it did. CRIU ignores a refusal of pre-resume: the program kills the restored process then.
+enum class CriuWord : std::uint8_t { kVersion = 1, kStage, kDone, kFailed, kGoOn, kStop };
+inline constexpr int kCriuDescriptor = 3;
+inline constexpr int kCallerDescriptor = 4;
+
+/// The path of the program criu: `given` if that is not empty, else the first "criu" in the
+/// directories of $PATH and in the usual directories of root's programs. Error: there is none.
+Result<std::string> find_criu(std::string_view given);
+
+/// How `criu swrk` is started. CRIU opens directories by their numbers in the process that has made
+/// its socket. That process is CRIU's own before execve, because CRIU mounts in its work directory
+/// and so needs directories of its own mount namespace.
+struct CriuLaunch {
+  std::string program;     // an absolute path
+  Fd images{}, work{};     // CRIU has them as kImagesDescriptor and kWorkDescriptor
+  std::vector<Fd> passed;  // CRIU has them as kFirstPassed, kFirstPassed + 1, …
+  // Runs in CRIU's process before execve, and may replace `images` and `work`. May be empty. Its
+  // error becomes that of CriuLink::start().
+  std::function<Result<void>(CriuLaunch&)> before = {};
+};
+inline constexpr int kImagesDescriptor = 4;
+inline constexpr int kWorkDescriptor = 5;
+inline constexpr int kFirstPassed = 6;
+
+/// What ocirun-criu has said.
+struct CriuNews {
+  CriuWord word = CriuWord::kFailed;
+  std::string stage;           // kStage
+  int number = 0;              // kVersion: the version. kStage, kDone: a pid, or 0
+  UniqueFd terminal;           // kStage orphan-pts-master: the master of the container's terminal
+  std::optional<Error> error;  // kFailed
+};
+
+/// A criu at work and the ocirun-criu that speaks with it. Both are in a session of their own, so
+/// that keys of the caller's terminal do not end them. The destructor ends the conversation, which
+/// makes CRIU undo an unfinished request, and waits for both.
+class CriuLink {
+ public:
+  /// Starts both programs. `words` is ocirun-criu's command line without the numbers of the
+  /// directories, which are added here.
+  static Result<CriuLink> start(const CriuLaunch& launch, std::vector<std::string> words);
+  CriuLink(CriuLink&& other) noexcept;
+  CriuLink& operator=(CriuLink&&) = delete;
+  ~CriuLink();
+
+  /// Readable when hear() does not block.
+  Fd descriptor() const { return conversation_.fd(); }
+  /// Waits for the next packet. An end of the stream is news of kFailed.
+  Result<CriuNews> hear() const;
+  /// Answers a stage.
+  Result<void> answer(CriuWord word) const;
+
+ private:
+  CriuLink(MessageSocket conversation, Child criu, Child speaker)
+      : conversation_(std::move(conversation)),
+        criu_(std::move(criu)),
+        speaker_(std::move(speaker)) {}
+  MessageSocket conversation_;
+  Child criu_, speaker_;
+};
+
+}  // namespace ocirun::linux

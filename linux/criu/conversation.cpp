@@ -1,0 +1,157 @@
+#include "linux/criu/conversation.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <optional>
+#include <string>
+
+#include "linux/base/name_table.hpp"
+#include "linux/checkpoint/criu_program.hpp"
+#include "linux/criu/options.hpp"
+#include "linux/criu/rpc.hpp"
+#include "linux/process/pidfd.hpp"
+
+namespace ocirun::linux {
+namespace {
+
+constexpr Named<Criu__Action> kActions[] = {{"dump", CRIU__ACTION__DUMP},
+                                            {"pre-dump", CRIU__ACTION__PRE_DUMP},
+                                            {"restore", CRIU__ACTION__RESTORE}};
+
+class Conversation {
+ public:
+  Conversation(Criu__Action action, CriuOptions options, Fd criu, const MessageSocket& caller)
+      : action_(action), options_(std::move(options)), criu_(criu), caller_(caller) {}
+
+  Result<int> run() {
+    TRY(ask_version());
+    TRY(ask_features());
+    TRY(send_work());
+    for (;;) {
+      TRY_ASSIGN(CriuAnswer answer, receive_answer(criu_));
+      if (answer.message->type != CRIU__ACTION__NOTIFY) return finish(*answer.message);
+      TRY(pass_on(answer));
+    }
+  }
+
+ private:
+  // Sends a question after which CRIU waits for another request, and returns the answer.
+  Result<CriuAnswer> ask(Criu__Action type, Criu__Features* features) {
+    Criu__Request request = CRIU__REQUEST__INIT;
+    request.type = type;
+    request.has_keep_open = request.keep_open = 1;
+    request.features = features;
+    TRY(send_request(criu_, request));
+    return receive_answer(criu_);
+  }
+
+  Result<void> ask_version() {
+    TRY_ASSIGN(const CriuAnswer answer, ask(CRIU__ACTION__VERSION, nullptr));
+    const Criu__Version* version = answer.message->version;
+    if (answer.message->success == 0 || version == nullptr)
+      return refuse("criu does not tell its version: ocirun needs criu {} or newer",
+                    version_text(kOldestCriu));
+    const int number = version_number(version->major_number, version->minor_number,
+                                      version->has_sublevel != 0 ? version->sublevel : 0);
+    TRY(options_.check_version(number));
+    return tell(CriuWord::kVersion, fmt::format("{}", number));
+  }
+
+  // A kernel without a feature lets CRIU fail late, in the middle of its work.
+  Result<void> ask_features() {
+    if (!options_.wants_lazy_pages() && !options_.wants_memory_tracking()) return {};
+    Criu__Features wanted = CRIU__FEATURES__INIT;
+    wanted.has_mem_track = wanted.mem_track = options_.wants_memory_tracking() ? 1 : 0;
+    wanted.has_lazy_pages = wanted.lazy_pages = options_.wants_lazy_pages() ? 1 : 0;
+    TRY_ASSIGN(const CriuAnswer answer, ask(CRIU__ACTION__FEATURE_CHECK, &wanted));
+    const Criu__Features* found = answer.message->features;
+    const bool tracks = found != nullptr && found->has_mem_track != 0 && found->mem_track != 0;
+    const bool is_lazy = found != nullptr && found->has_lazy_pages != 0 && found->lazy_pages != 0;
+    if (options_.wants_memory_tracking() && !tracks)
+      return refuse(
+          "this kernel does not track changes of memory (CONFIG_MEM_SOFT_DIRTY), or criu cannot "
+          "use it: --pre-dump is not possible here");
+    if (options_.wants_lazy_pages() && !is_lazy)
+      return refuse(
+          "this kernel does not fetch pages on demand (userfaultfd), or criu cannot use it: "
+          "--lazy-pages is not possible here");
+    return {};
+  }
+
+  Result<void> send_work() {
+    Criu__Request request = CRIU__REQUEST__INIT;
+    request.type = action_;
+    request.opts = &options_.message();
+    return send_request(criu_, request);
+  }
+
+  Result<void> answer_stage(bool may_go_on) const {
+    Criu__Request request = CRIU__REQUEST__INIT;
+    request.type = CRIU__ACTION__NOTIFY;
+    request.has_notify_success = 1;
+    request.notify_success = may_go_on ? 1 : 0;
+    return send_request(criu_, request);
+  }
+
+  Result<void> pass_on(CriuAnswer& answer) {
+    const Criu__Notification* notified = answer.message->notify;
+    if (notified == nullptr || notified->script == nullptr)
+      return fail(EBADMSG, "criu has reached a stage without a name");
+    const std::string stage = notified->script;
+    if (notified->has_pid != 0) restored_ = notified->pid;
+    const bool may_go_on = ask_caller(stage, answer.descriptor);
+    // CRIU lets the processes run whatever the answer to pre-resume is.
+    if (!may_go_on && stage == "pre-resume") kill_restored();
+    TRY(answer_stage(may_go_on));
+    return {};
+  }
+
+  bool ask_caller(const std::string& stage, Fd descriptor) const {
+    std::string text = stage;
+    if (restored_ != 0) text += fmt::format(" {}", restored_);
+    const std::span<const Fd> descriptors(&descriptor, descriptor.value >= 0 ? 1 : 0);
+    if (!caller_.send(static_cast<std::uint8_t>(CriuWord::kStage), text, descriptors)) return false;
+    const auto heard = caller_.receive();
+    return heard && !heard->end_of_stream && static_cast<CriuWord>(heard->tag) == CriuWord::kGoOn;
+  }
+
+  // The pid cannot be another process's: CRIU traces the process, which is stopped.
+  void kill_restored() const {
+    if (restored_ > 1) ::kill(restored_, SIGKILL);
+  }
+
+  Result<int> finish(const Criu__Response& response) {
+    if (response.success == 0) {
+      // The caller reads the reason in CRIU's log.
+      return std::unexpected(
+          Error(response.has_cr_errno != 0 ? response.cr_errno : 0, "criu failed"));
+    }
+    if (action_ != CRIU__ACTION__RESTORE) return 0;
+    if (response.restore == nullptr || response.restore->pid <= 0)
+      return fail(EBADMSG, "criu does not tell the process that it has restored");
+    return response.restore->pid;
+  }
+
+  Result<void> tell(CriuWord word, std::string_view text) const {
+    return caller_.send(static_cast<std::uint8_t>(word), text);
+  }
+
+  Criu__Action action_;
+  CriuOptions options_;
+  Fd criu_;
+  const MessageSocket& caller_;
+  int restored_ = 0;
+};
+
+}  // namespace
+
+Result<int> converse(std::span<const std::string_view> words, Fd criu,
+                     const MessageSocket& caller) {
+  const auto action =
+      words.empty() ? std::optional<Criu__Action>() : value_of(kActions, words.front());
+  if (!action) return refuse("ocirun-criu is a part of ocirun and not for use by hand");
+  TRY_ASSIGN(CriuOptions options, CriuOptions::parse(words.subspan(1)));
+  return Conversation(*action, std::move(options), criu, caller).run();
+}
+
+}  // namespace ocirun::linux

@@ -1,0 +1,146 @@
+#include "runtime/checkpoint/images.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "linux/base/file_io.hpp"
+#include "linux/base/printable.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+constexpr std::size_t kMaxLog = std::size_t{64} << 20;
+constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+
+HostPath without_last_slashes(const HostPath& path) {
+  std::string text = path.string();
+  while (text.size() > 1 && text.ends_with('/')) text.pop_back();
+  return HostPath(text);
+}
+
+Result<UniqueFd> open_own(const HostPath& path, std::string_view option) {
+  auto directory = linux::sys::open(path.c_str(), kDirectory);
+  if (!directory && (directory.error().number() == ELOOP || directory.error().number() == ENOTDIR))
+    return refuse("{} {}: must be a directory, and no symlink to one", option, path.string());
+  if (!directory) return within(std::move(directory), std::string(option));
+  TRY_ASSIGN(const struct stat status, linux::sys::fstat(*directory));
+  if (status.st_uid != ::geteuid())
+    return refuse(
+        "{} {}: belongs to user {}: must belong to the user who calls ocirun, because "
+        "images hold the memory of the container",
+        option, path.string(), status.st_uid);
+  return directory;
+}
+
+/// What CRIU says, and what helps.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kAdvice{{
+    {"has bad size",
+     "the file has changed since the checkpoint: put back the one of that time, and for output to "
+     "a "
+     "file outside of the container use a pipe"},
+    {"Connected TCP socket", "give --tcp-established, or end the TCP connections first"},
+    {"tcp-established", "give --tcp-established, or end the TCP connections first"},
+    {"in-flight TCP", "give --tcp-skip-in-flight, or try again when no connection is being made"},
+    {"file locks", "give --file-locks"},
+    {"Some file locks are hold", "give --file-locks"},
+    {"External socket is used",
+     "give --ext-unix-sk, or close the connections to sockets outside "
+     "of the container"},
+    {"shell-job", "give --shell-job: a program uses a terminal of the host"},
+    {"Can't lookup mount=",
+     "a program has a file open that is outside of the container: a standard stream that is such a "
+     "file has to be a pipe, a socket, a terminal of the container or the null device"},
+    {"iptables",
+     "criu locks the network by iptables-restore: install iptables, or give "
+     "--network-lock nftables or skip"},
+    {"inotify", "a program watches a file that was removed: criu cannot save such a watch"},
+    {"rseq", "this criu is too old for the running kernel: install a newer one"},
+    {"vdso", "this criu is too old for the running kernel: install a newer one"},
+    {"No space left on device", "the file system of the images is full"},
+}};
+
+}  // namespace
+
+Result<UniqueFd> open_directory_for_dump(const HostPath& path, std::string_view option) {
+  const HostPath clean = without_last_slashes(path);
+  TRY_ASSIGN(const UniqueFd parent, within(linux::open_parent(clean), std::string(option)));
+  const std::string name = clean.string().substr(clean.string().rfind('/') + 1);
+  if (const auto made = linux::sys::mkdirat(parent, name.c_str(), 0700);
+      !made && made.error().number() != EEXIST)
+    return fail(made.error().number(), "{}: make {}", option, clean.string());
+  return open_own(clean, option);
+}
+
+Result<UniqueFd> open_images(const HostPath& path, TrustImages trust) {
+  const HostPath clean = without_last_slashes(path);
+  TRY_ASSIGN(UniqueFd directory, open_own(clean, "--image-path"));
+  TRY_ASSIGN(const struct stat status, linux::sys::fstat(directory));
+  if (trust == TrustImages::kNo && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return refuse(
+        "--image-path {}: other users may write to the directory (mode {:04o}), and images decide "
+        "what runs as whom: chmod 0700 the directory if you know its content, or give "
+        "--trust-images",
+        clean.string(), status.st_mode & 07777);
+  return directory;
+}
+
+Result<void> check_parent_path(Fd images, const std::string& parent) {
+  if (parent.starts_with('/'))
+    return refuse("--parent-path {}: must be relative to the directory of --image-path", parent);
+  const auto opened = linux::sys::openat(images, parent.c_str(), O_PATH | O_DIRECTORY);
+  if (!opened) return fail(opened.error().number(), "--parent-path {}", parent);
+  return {};
+}
+
+std::string last_errors(std::string_view log) {
+  constexpr std::size_t kQuoted = 2;
+  std::vector<std::string> errors;
+  for (const std::string_view line : linux::words(log, '\n')) {
+    const std::size_t at = line.find("Error (");
+    if (at == std::string_view::npos) continue;
+    const std::size_t end = line.find("): ", at);
+    const std::string_view text =
+        end == std::string_view::npos ? line.substr(at) : line.substr(end + 3);
+    // "Dumping FAILED." and "Dump files (pid: 1) failed with -1" say nothing more.
+    if (text.find("FAILED") == std::string_view::npos &&
+        text.find(" failed with -") == std::string_view::npos)
+      errors.push_back(linux::in_one_line(text));
+  }
+  if (errors.size() > kQuoted) errors.erase(errors.begin(), errors.end() - kQuoted);
+  return fmt::format("{}", fmt::join(errors, "; "));
+}
+
+std::string_view advice_for(std::string_view log) {
+  std::string_view advice;
+  for (const std::string_view line : linux::words(log, '\n')) {
+    if (line.find("Error (") == std::string_view::npos) continue;
+    const auto row = std::ranges::find_if(kAdvice, [&](const auto& entry) {
+      return line.find(entry.first) != std::string_view::npos;
+    });
+    if (row != kAdvice.end() && advice.empty()) advice = row->second;
+  }
+  return advice;
+}
+
+Error explain_by_log(Error error, const CriuLog& log) {
+  const auto text = linux::read_file(log.directory, log.name, kMaxLog, O_NOFOLLOW);
+  if (!text) return error;
+  std::string sentence = fmt::format("{}/{}", log.path, log.name);
+  const std::string errors = last_errors(*text);
+  const std::string_view advice = advice_for(*text);
+  if (!errors.empty()) sentence += fmt::format(" says \"{}\"", errors);
+  if (!advice.empty()) sentence += fmt::format(" ({})", advice);
+  std::vector<std::string> frames = error.frames();
+  frames.push_back((errors.empty() ? "see " : "") + sentence);
+  return Error(0, std::move(frames));
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "linux/base/error.hpp"
+#include "linux/base/paths.hpp"
+#include "linux/base/unique_fd.hpp"
+
+namespace ocirun::runtime {
+
+enum class TrustImages { kNo, kYes };
+
+/// Opens the directory that gets images or logs; makes it with mode 0700 if it is missing. Errors:
+/// the last part of the path is a symlink; another user owns the directory.
+Result<UniqueFd> open_directory_for_dump(const HostPath& path, std::string_view option);
+/// Opens a directory with images. Errors: as above; with TrustImages::kNo also: users other than
+/// the owner may write to it, so that they could change an image after its check.
+Result<UniqueFd> open_images(const HostPath& path, TrustImages trust);
+/// The path of the image directory as criu needs it. Errors: --parent-path is absolute, or names no
+/// directory when seen from `images`.
+Result<void> check_parent_path(Fd images, const std::string& parent);
+
+/// Where CRIU writes its log.
+struct CriuLog {
+  Fd directory;
+  std::string path;  // of the directory, for messages
+  std::string name;  // "dump.log"
+};
+/// `error` with the last errors of CRIU's log, and with advice for the frequent ones.
+Error explain_by_log(Error error, const CriuLog& log);
+/// The lines of a CRIU log that report errors, without time and place in CRIU's source, the last
+/// two. Control characters are escaped, because names of files come from the container.
+std::string last_errors(std::string_view log);
+/// What helps against the errors in `log`: a sentence, or "".
+std::string_view advice_for(std::string_view log);
+
+}  // namespace ocirun::runtime

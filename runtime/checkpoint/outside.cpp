@@ -1,0 +1,204 @@
+#include "runtime/checkpoint/outside.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
+#include "linux/mounts/devices.hpp"
+#include "linux/mounts/mount_point.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+using linux::NamespaceKind;
+
+std::string clean(const RootfsPath& path) { return linux::clean_path(path.string()); }
+
+bool brings_dev(const bundle::Config& config) {
+  return std::ranges::any_of(config.mounts, [](const linux::Mount& mount) {
+    return mount.bind && linux::is_dev_directory(clean(mount.destination));
+  });
+}
+
+bool lies_below(const std::string& path, const std::string& directory) {
+  return path == directory || directory == "/" || path.starts_with(directory + "/");
+}
+
+Result<UniqueFd> open_in_proc(const linux::Procfs& procfs, int pid, std::string_view name) {
+  return linux::sys::openat(procfs.fd(), fmt::format("{}/{}", pid, name).c_str(),
+                            O_PATH | O_DIRECTORY);
+}
+
+// The number behind "mnt_id:" in a text of /proc/PID/fdinfo.
+std::optional<unsigned> mount_of(std::string_view info) {
+  for (const std::string_view line : linux::words(info, '\n'))
+    if (line.starts_with("mnt_id:"))
+      return linux::number<unsigned>(line.substr(line.find_last_of(" \t") + 1));
+  return std::nullopt;
+}
+
+// Whether the mount is one of `mountinfo`: each line begins with the number of a mount.
+bool has_mount(std::string_view mountinfo, unsigned mount) {
+  return std::ranges::any_of(linux::words(mountinfo, '\n'), [&](std::string_view line) {
+    return linux::number<unsigned>(linux::cut(line, ' ')) == mount;
+  });
+}
+
+}  // namespace
+
+Result<void> check_can_be_checkpointed(const bundle::Config& config) {
+  if (!config.namespaces.creates(NamespaceKind::kMount))
+    return refuse(
+        "/linux/namespaces: a container without a mount namespace made for it cannot be "
+        "checkpointed or restored: add {{\"type\": \"mount\"}}");
+  for (const NamespaceKind kind :
+       {NamespaceKind::kUser, NamespaceKind::kCgroup, NamespaceKind::kTime})
+    if (config.namespaces.joins(kind))
+      return refuse(
+          "/linux/namespaces: the {} namespace is joined by a path: criu can only save one that "
+          "was made for the container",
+          linux::config_name(kind));
+  if (config.seccomp && !config.seccomp->listener_path.empty())
+    return refuse(
+        "/linux/seccomp/listenerPath: a container whose system calls an agent answers cannot be "
+        "checkpointed or restored: criu does not save the connection to the agent");
+  if (config.intel_rdt)
+    return refuse(
+        "/linux/intelRdt: ocirun does not put restored processes into a resctrl group: leave it "
+        "out to checkpoint or restore the container");
+  for (std::size_t index = 0; index < config.mounts.size(); ++index)
+    if (config.mounts[index].id_map_kind != linux::IdMapKind::kNone)
+      return refuse("/mounts/{}: an id-mapped mount cannot be checkpointed or restored by criu",
+                    index);
+  return {};
+}
+
+std::vector<OutsideMount> outside_mounts(const bundle::Config& config) {
+  std::vector<OutsideMount> mounts;
+  for (const linux::Mount& mount : config.mounts)
+    if (mount.bind && !mount.remount) mounts.push_back({clean(mount.destination), mount.source});
+  if (config.namespaces.contains(NamespaceKind::kUser) && !brings_dev(config)) {
+    for (const linux::Device& device : linux::default_devices())
+      mounts.push_back({clean(device.path), device.path.string()});
+    for (const linux::Device& device : config.devices)
+      if (std::ranges::find(mounts, clean(device.path), &OutsideMount::name) == mounts.end())
+        mounts.push_back({clean(device.path), device.path.string()});
+  }
+  for (const RootfsPath& path : config.masked_paths)
+    mounts.push_back({clean(path), linux::dev_path("null").string()});
+  return mounts;
+}
+
+Result<std::vector<std::string>> words_of_mounts_for_dump(const bundle::Config& config,
+                                                          const linux::SafeDir& root) {
+  std::vector<std::string> words;
+  for (const OutsideMount& mount : outside_mounts(config)) {
+    const auto found = root.open(RootfsPath(mount.name), O_PATH);
+    if (!found) continue;  // the container has unmounted or never had it
+    TRY_ASSIGN(const struct stat status, linux::sys::fstat(*found));
+    const bool is_masked = mount.source == linux::dev_path("null").string();
+    if (is_masked && S_ISDIR(status.st_mode)) continue;  // covered by a tmpfs, which CRIU saves
+    TRY_ASSIGN(const std::string path,
+               linux::sys::readlinkat(Fd{AT_FDCWD}, linux::host_fd_link(*found).c_str()));
+    words.push_back(fmt::format("external-mount={}\n{}", path, mount.name));
+  }
+  return words;
+}
+
+std::vector<std::string> words_of_mounts_for_restore(const bundle::Config& config) {
+  std::vector<std::string> words;
+  for (const OutsideMount& mount : outside_mounts(config))
+    words.push_back(fmt::format("external-mount={}\n{}", mount.name, mount.source));
+  return words;
+}
+
+std::string namespace_key(NamespaceKind kind) {
+  return kind == NamespaceKind::kNetwork ? "extRootNetNS" : "extRootPidNS";
+}
+
+Result<std::vector<std::string>> words_of_namespaces_for_dump(const bundle::Config& config,
+                                                              const linux::Procfs& procfs,
+                                                              int init) {
+  std::vector<std::string> words;
+  for (const NamespaceKind kind : {NamespaceKind::kNetwork, NamespaceKind::kPid}) {
+    if (!config.namespaces.joins(kind)) continue;
+    TRY_ASSIGN(const UniqueFd directory, open_in_proc(procfs, init, "ns"));
+    const std::string name(linux::proc_name(kind));
+    TRY_ASSIGN(const std::string link, linux::sys::readlinkat(directory, name.c_str()));
+    // "net:[4026531840]"
+    words.push_back(
+        fmt::format("external={}{}:{}", name, link.substr(link.find('[')), namespace_key(kind)));
+  }
+  return words;
+}
+
+Result<bundle::StandardStreams> read_standard_streams(const linux::Procfs& procfs, int init) {
+  TRY_ASSIGN(const UniqueFd directory, open_in_proc(procfs, init, "fd"));
+  TRY_ASSIGN(const std::string mounts, procfs.read(fmt::format("{}/mountinfo", init)));
+  bundle::StandardStreams streams;
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    const std::string name = fmt::format("{}", i);
+    auto link = linux::sys::readlinkat(directory, name.c_str());
+    if (!link && link.error().number() == ENOENT) continue;
+    if (!link) return std::unexpected(link.error());
+    streams[i] = std::move(*link);
+    if (!streams[i].starts_with('/')) continue;
+    TRY_ASSIGN(const std::string info, procfs.read(fmt::format("{}/fdinfo/{}", init, i)));
+    const auto mount = mount_of(info);
+    if (!mount || has_mount(mounts, *mount)) continue;
+    TRY_ASSIGN(const UniqueFd file,
+               linux::sys::openat(directory, name.c_str(), O_PATH));  // follows the magic link
+    TRY_ASSIGN(const struct stat status, linux::sys::fstat(file));
+    streams[i] = fmt::format("file[{:x}:{:x}]", *mount, status.st_ino);
+  }
+  return streams;
+}
+
+std::vector<std::string> words_of_streams_for_dump(const bundle::StandardStreams& streams) {
+  std::vector<std::string> words;
+  for (const std::string& stream : streams)
+    if (stream.starts_with("file[")) words.push_back("external=" + stream);
+  return words;
+}
+
+std::vector<std::string> words_of_streams(const bundle::StandardStreams& streams) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < streams.size(); ++i)
+    // One pipe or file may be two streams: the first of them stands for both.
+    if ((streams[i].starts_with("pipe:") || streams[i].starts_with("file[")) &&
+        std::find(streams.begin(), streams.begin() + static_cast<std::ptrdiff_t>(i), streams[i]) ==
+            streams.begin() + static_cast<std::ptrdiff_t>(i))
+      words.push_back(fmt::format("inherit={}\n{}", streams[i], i));
+  return words;
+}
+
+Result<void> make_mount_points(const bundle::Config& config) {
+  TRY_ASSIGN(const linux::SafeDir root, linux::SafeDir::open_root(config.root_path));
+  std::vector<std::string> covered;
+  for (std::size_t index = 0; index < config.mounts.size(); ++index) {
+    const linux::Mount& mount = config.mounts[index];
+    const std::string path = clean(mount.destination);
+    const bool is_inside = std::ranges::any_of(
+        covered, [&](const std::string& above) { return lies_below(path, above); });
+    covered.push_back(path);
+    if (is_inside || path == "/" || mount.remount) continue;
+    bool is_directory = !mount.bind;
+    if (mount.bind) {
+      TRY_ASSIGN(const UniqueFd source, within(linux::sys::open(mount.source.c_str(), O_PATH),
+                                               fmt::format("/mounts/{}", index)));
+      TRY_ASSIGN(const struct stat status, linux::sys::fstat(source));
+      is_directory = S_ISDIR(status.st_mode);
+    }
+    const auto made =
+        is_directory ? root.make_directories(RootfsPath(path)) : root.make_file(RootfsPath(path));
+    if (!made)
+      return within(Result<void>(std::unexpected(made.error())),
+                    fmt::format("/mounts/{}: make the mount point {}", index, path));
+  }
+  return {};
+}
+
+}  // namespace ocirun::runtime

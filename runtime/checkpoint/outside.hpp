@@ -1,0 +1,57 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bundle/config/config.hpp"
+#include "bundle/documents/descriptors.hpp"
+#include "linux/base/error.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/files/safe_dir.hpp"
+#include "linux/namespaces/namespaces.hpp"
+
+namespace ocirun::runtime {
+
+// What a container has from outside of itself, for CRIU: mounts of the host's files, namespaces
+// that it joined, standard streams. The words are options of ocirun-criu
+// (linux/checkpoint/criu_program.hpp).
+
+/// Refuses what CRIU cannot save or restore for ocirun: no mount namespace of its own; a joined
+/// user, mount, cgroup or time namespace; a seccomp agent; an id-mapped mount; intelRdt.
+Result<void> check_can_be_checkpointed(const bundle::Config& config);
+
+/// A mount whose files are the host's. `name` identifies it in the images.
+struct OutsideMount {
+  std::string name;    // the destination in config.json, or the masked path
+  std::string source;  // on the host
+};
+/// The binds of config.json, the masked files, and the host's device nodes that are bound in a user
+/// namespace.
+std::vector<OutsideMount> outside_mounts(const bundle::Config& config);
+
+/// The words for a dump. `root`: the root of the container's init, in which symlinks of
+/// destinations are resolved. Destinations that do not exist are left out.
+Result<std::vector<std::string>> words_of_mounts_for_dump(const bundle::Config& config,
+                                                          const linux::SafeDir& root);
+std::vector<std::string> words_of_mounts_for_restore(const bundle::Config& config);
+
+/// The names of joined namespaces in the images; those of engines' images.
+std::string namespace_key(linux::NamespaceKind kind);
+/// The words for namespaces that `init` joined, by their inodes.
+Result<std::vector<std::string>> words_of_namespaces_for_dump(const bundle::Config& config,
+                                                              const linux::Procfs& procfs,
+                                                              int init);
+
+/// Reads what the standard streams of `init` are. A stream that init has closed is ""; a file that
+/// no mount of the container shows is "file[MOUNT:INODE]", its name for CRIU.
+Result<bundle::StandardStreams> read_standard_streams(const linux::Procfs& procfs, int init);
+std::vector<std::string> words_of_streams_for_dump(const bundle::StandardStreams& streams);
+/// The words that give the caller's own 0, 1 and 2 to the restored process in place of pipes and of
+/// such files.
+std::vector<std::string> words_of_streams(const bundle::StandardStreams& streams);
+
+/// Makes the mount points of the document that lie on the root filesystem itself and are missing,
+/// below the root, as `create` does.
+Result<void> make_mount_points(const bundle::Config& config);
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,49 @@
+#include "runtime/checkpoint/talk.hpp"
+
+#include "runtime/base/await.hpp"
+#include "runtime/checkpoint/cgroup_options.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+std::string version_of(int number) {
+  return fmt::format("{}.{}.{}", number / 10'000, number / 100 % 100, number % 100);
+}
+
+}  // namespace
+
+Result<int> talk_with_criu(const linux::CriuLaunch& launch, std::vector<std::string> words,
+                           const Log& log, const OnStage& on_stage) {
+  const CgroupOptions options;  // is destroyed after CRIU has ended
+  TRY_ASSIGN(const linux::CriuLink criu, linux::CriuLink::start(launch, std::move(words)));
+  std::string stage = "its start";
+  std::optional<Error> refusal;
+  const auto on_silence = [&](std::chrono::seconds so_far) -> Result<void> {
+    log.warn(fmt::format("criu has been at work for {} s since {}", so_far.count(), stage));
+    return {};
+  };
+  for (;;) {
+    TRY(await_word(criu.descriptor(), Fd{}, on_silence));
+    TRY_ASSIGN(linux::CriuNews news, criu.hear());
+    switch (news.word) {
+      case linux::CriuWord::kVersion:
+        log.debug(fmt::format("{} is criu {}", launch.program, version_of(news.number)));
+        break;
+      case linux::CriuWord::kStage: {
+        stage = news.stage;
+        log.debug(fmt::format("criu: {}", stage));
+        auto may_go_on = on_stage(news);
+        TRY(criu.answer(may_go_on ? linux::CriuWord::kGoOn : linux::CriuWord::kStop));
+        if (!may_go_on && !refusal) refusal = std::move(may_go_on).error();
+        break;
+      }
+      case linux::CriuWord::kDone:
+        if (refusal) return std::unexpected(*std::move(refusal));
+        return news.number;
+      default:
+        return std::unexpected(refusal ? *std::move(refusal) : *std::move(news.error));
+    }
+  }
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "linux/base/error.hpp"
+#include "linux/checkpoint/criu_program.hpp"
+#include "runtime/base/log.hpp"
+
+namespace ocirun::runtime {
+
+/// Called when CRIU has reached `news.stage` and waits. An error makes CRIU undo its work; it is
+/// the error of the conversation then.
+using OnStage = std::function<Result<void>(linux::CriuNews& news)>;
+
+/// Runs CRIU for one request, until it has succeeded or failed. Returns the pid of the restored
+/// process, or 0. A signal that asks this command to end makes CRIU undo its work. Errors: that of
+/// `on_stage`; CRIU's; EINTR.
+Result<int> talk_with_criu(const linux::CriuLaunch& launch, std::vector<std::string> words,
+                           const Log& log, const OnStage& on_stage);
+
+}  // namespace ocirun::runtime

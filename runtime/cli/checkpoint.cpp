@@ -1,0 +1,142 @@
+#include <fcntl.h>
+#include <sched.h>
+
+#include <array>
+
+#include "linux/base/absolute_path.hpp"
+#include "linux/base/name_table.hpp"
+#include "runtime/cli/commands.hpp"
+#include "runtime/commands/checkpoint.hpp"
+#include "runtime/commands/destroy.hpp"
+#include "runtime/commands/restore.hpp"
+#include "runtime/foreground/attend.hpp"
+#include "runtime/parent/exhausted_limits.hpp"
+#include "runtime/state/container.hpp"
+
+namespace ocirun::runtime::cli {
+namespace {
+
+// The options that are switches of CRIU under the same name.
+constexpr std::array<std::string_view, 8> kSwitches{
+    "tcp-established", "tcp-skip-in-flight", "ext-unix-sk", "shell-job",
+    "file-locks",      "link-remap",         "auto-dedup",  "lazy-pages"};
+constexpr std::array<std::string_view, 5> kValues{
+    "manage-cgroups-mode", "network-lock", "page-server", "lsm-profile", "lsm-mount-context"};
+constexpr linux::Named<unsigned> kEmptyNamespaces[] = {{"network", CLONE_NEWNET}};
+
+bool is_one_of(std::string_view word, std::string_view bars) {
+  while (!bars.empty()) {
+    const std::size_t bar = std::min(bars.find('|'), bars.size());
+    if (bars.substr(0, bar) == word) return true;
+    bars.remove_prefix(std::min(bar + 1, bars.size()));
+  }
+  return false;
+}
+
+Result<void> check_word(const Arguments& arguments, std::string_view option,
+                        std::string_view allowed) {
+  const auto value = arguments.value(option);
+  if (!value || is_one_of(*value, allowed)) return {};
+  return refuse("--{} {}: must be one of {}", option, *value, allowed);
+}
+
+Result<CriuSettings> read_settings(const Arguments& arguments) {
+  CriuSettings settings;
+  TRY_ASSIGN(settings.images,
+             linux::absolute_path(arguments.value("image-path").value_or("checkpoint")));
+  TRY_ASSIGN(settings.work,
+             linux::absolute_path(arguments.value("work-path").value_or(settings.images.string())));
+  TRY(check_word(arguments, "manage-cgroups-mode", "soft|full|strict|ignore"));
+  TRY(check_word(arguments, "network-lock", "iptables|nftables|skip"));
+  for (const std::string_view name : kSwitches)
+    if (arguments.has(name)) settings.words.push_back(fmt::format("{}=1", name));
+  for (const std::string_view name : kValues)
+    if (const auto value = arguments.value(name))
+      settings.words.push_back(fmt::format("{}={}", name, *value));
+  unsigned empty = 0;
+  for (const std::string& name : arguments.all("empty-ns")) {
+    const auto flag = linux::value_of(kEmptyNamespaces, name);
+    if (!flag) return refuse("--empty-ns {}: must be network, the only one that criu has", name);
+    empty |= *flag;
+  }
+  if (empty != 0) settings.words.push_back(fmt::format("empty-ns={}", empty));
+  return settings;
+}
+
+// The bundle of a container that was checkpointed and not deleted yet.
+std::optional<std::string> known_bundle(const GlobalOptions& options, const ContainerId& id) {
+  const auto container = Container::load(options, id);
+  if (!container) return std::nullopt;
+  return container->record().bundle;
+}
+
+Result<RestoreRequest> read_restore(const Invocation& invocation, bool keeps_terminal) {
+  const Arguments& arguments = invocation.arguments;
+  if (invocation.inheritance.preserved_descriptors != 0)
+    return refuse(
+        "--preserve-fds: restored processes have the descriptors of their images, and get "
+        "no others");
+  TRY_ASSIGN(ContainerId id, arguments.id());
+  TRY_ASSIGN(CriuSettings settings, read_settings(arguments));
+  std::optional<std::string> named = arguments.value("bundle");
+  if (!named) named = known_bundle(invocation.options, id);
+  TRY_ASSIGN(HostPath bundle, linux::absolute_path(named.value_or(".")));
+  return RestoreRequest{
+      .create = {.id = std::move(id),
+                 .bundle = std::move(bundle),
+                 .console_socket = arguments.path("console-socket"),
+                 .announcement = {.pid_file = arguments.path("pid-file"),
+                                  .pidfd_socket = std::nullopt},
+                 .terminal_keeper =
+                     keeps_terminal ? TerminalKeeper::kCaller : TerminalKeeper::kConsoleSocket,
+                 .pivot = true,
+                 .new_keyring = true,
+                 .inheritance = invocation.inheritance,
+                 .is_attended = false,
+                 .notifies = false},
+      .settings = std::move(settings),
+      .trust = arguments.has("trust-images") ? TrustImages::kYes : TrustImages::kNo,
+      .keeps_cgroups = arguments.value("manage-cgroups-mode") == "ignore"};
+}
+
+}  // namespace
+
+Result<int> run_checkpoint(const Invocation& invocation) {
+  const Arguments& arguments = invocation.arguments;
+  TRY_ASSIGN(const ContainerId id, arguments.id());
+  CheckpointRequest request;
+  TRY_ASSIGN(request.settings, read_settings(arguments));
+  if (arguments.has("pre-dump"))
+    request.afterwards = Afterwards::kIsFollowed;
+  else if (arguments.has("leave-running"))
+    request.afterwards = Afterwards::kRuns;
+  request.parent_path = arguments.value("parent-path");
+  if (arguments.value("status-fd")) {
+    TRY_ASSIGN(const int status, arguments.number("status-fd", -1, 1'000'000));
+    if (::fcntl(status, F_GETFD) < 0)
+      return fail(EBADF, "--status-fd {}: must be an open descriptor", status);
+    request.status = Fd{status};
+  }
+  TRY(checkpoint_container(invocation.options, id, request, invocation.log));
+  return 0;
+}
+
+Result<int> run_restore(const Invocation& invocation) {
+  const Arguments& arguments = invocation.arguments;
+  const bool detach = arguments.has("detach");
+  TRY_ASSIGN(RestoreRequest request,
+             read_restore(invocation, !detach && !arguments.value("console-socket")));
+  request.create.is_attended = !detach;
+  TRY_ASSIGN(const CreatedContainer container,
+             restore_container(invocation.options, invocation.log, request));
+  container.directory.unlock();  // other commands may use the container while it runs
+  if (detach) return 0;
+  TRY_ASSIGN(const int status, attend(container.init, container.terminal));
+  warn_of_oom(status, container.record, 0, invocation.log);
+  TRY(container.directory.lock(kLockPatience));
+  if (container.directory.exists())
+    TRY(destroy_container(container.directory, container.record, invocation.log));
+  return status;
+}
+
+}  // namespace ocirun::runtime::cli

@@ -1,0 +1,153 @@
+#include "runtime/commands/checkpoint.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+
+#include "bundle/documents/descriptors.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/checkpoint/criu_program.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/files/safe_dir.hpp"
+#include "runtime/checkpoint/images.hpp"
+#include "runtime/checkpoint/outside.hpp"
+#include "runtime/checkpoint/talk.hpp"
+#include "runtime/state/container.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+constexpr std::chrono::seconds kEndPatience{10};
+constexpr char kLogName[] = "dump.log";
+
+/// One dump, step by step.
+class Dump {
+ public:
+  Dump(const GlobalOptions& options, const Container& container, const CheckpointRequest& request,
+       const Log& log)
+      : options_(options), container_(container), request_(request), log_(log) {}
+
+  Result<void> run() {
+    TRY_ASSIGN(const bundle::Config config, container_.config());
+    TRY(check_can_be_checkpointed(config));
+    linux::CriuLaunch launch;
+    TRY_ASSIGN(launch.program, linux::find_criu(options_.criu));
+    TRY(open_directories());
+    launch.images = images_;
+    launch.work = work_;
+    TRY(write_streams());
+    TRY_ASSIGN(std::vector<std::string> words, words_for(config));
+    const CriuLog crius_log{work_, request_.settings.work.string(), kLogName};
+    const auto saved =
+        talk_with_criu(launch, std::move(words), log_, [&](auto& news) { return pass(news); });
+    if (!saved) return std::unexpected(explain_by_log(saved.error(), crius_log));
+    return request_.afterwards == Afterwards::kEnd ? await_end() : Result<void>{};
+  }
+
+ private:
+  Result<void> open_directories() {
+    const CriuSettings& settings = request_.settings;
+    TRY_ASSIGN(images_, open_directory_for_dump(settings.images, "--image-path"));
+    if (request_.parent_path) TRY(check_parent_path(images_, *request_.parent_path));
+    TRY_ASSIGN(work_, open_directory_for_dump(settings.work, "--work-path"));
+    return {};
+  }
+
+  Result<std::vector<std::string>> words_for(const bundle::Config& config) const {
+    const bundle::ContainerRecord& record = container_.record();
+    TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+    std::vector<std::string> words{
+        request_.afterwards == Afterwards::kIsFollowed ? "pre-dump" : "dump",
+        fmt::format("pid={}", record.init_pid),
+        fmt::format("log-file={}", kLogName),
+        "log-level=4",
+        "notify=1",
+        "evasive-devices=1",
+        "manage-cgroups-mode=soft"};
+    if (request_.afterwards == Afterwards::kRuns) words.emplace_back("leave-running=1");
+    if (request_.parent_path) words.push_back("parent-path=" + *request_.parent_path);
+    if (request_.parent_path || request_.afterwards == Afterwards::kIsFollowed)
+      words.emplace_back("track-memory=1");
+    if (config.process && config.process->terminal) words.emplace_back("orphan-terminal=1");
+    if (const std::string freezer = freezer_of(record.cgroup); !freezer.empty())
+      words.push_back("freeze-cgroup=" + freezer);
+
+    TRY_ASSIGN(UniqueFd top,
+               linux::sys::openat(procfs.fd(), fmt::format("{}/root", record.init_pid).c_str(),
+                                  O_PATH | O_DIRECTORY));
+    const linux::SafeDir root(std::move(top));
+    TRY_ASSIGN(const auto mounts, words_of_mounts_for_dump(config, root));
+    TRY_ASSIGN(const auto namespaces,
+               words_of_namespaces_for_dump(config, procfs, record.init_pid));
+    TRY_ASSIGN(const auto file, words_of_config_file(config));
+    for (const auto& more :
+         {mounts, namespaces, words_of_streams_for_dump(streams_), file, request_.settings.words})
+      words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+
+  // Called before the dump, because init has ended after it.
+  Result<void> write_streams() {
+    TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+    TRY_ASSIGN(streams_, read_standard_streams(procfs, container_.record().init_pid));
+    return linux::replace_file(images_, "descriptors.json", bundle::descriptors_text(streams_),
+                               0600);
+  }
+
+  // The directory of the v1 freezer, or that of the unified hierarchy.
+  static std::string freezer_of(const cgroups::Record& cgroup) {
+    std::string unified;
+    for (const auto& [controllers, directory] : cgroup.directories) {
+      if (controllers == "freezer") return directory;
+      if (controllers.empty()) unified = directory;
+    }
+    return unified;
+  }
+
+  Result<void> pass(const linux::CriuNews& news) const {
+    if (news.stage == "status-ready" && request_.status.value >= 0)
+      return within(linux::write_all(request_.status, std::string_view("\0", 1)), "--status-fd");
+    return {};
+  }
+
+  Result<void> await_end() const {
+    const auto end = linux::ProcessEnd::watch(container_.init());
+    if (!end && end.error().number() == ESRCH) return {};
+    if (!end) return std::unexpected(end.error());
+    if (end->comes_within(kEndPatience)) return {};
+    return refuse("process {} did not end within {} s after its images were written",
+                  container_.record().init_pid, kEndPatience.count());
+  }
+
+  const GlobalOptions& options_;
+  const Container& container_;
+  const CheckpointRequest& request_;
+  const Log& log_;
+  UniqueFd images_, work_;
+  bundle::StandardStreams streams_;
+};
+
+}  // namespace
+
+Result<void> refuse_ordinary_user() {
+  if (is_host_root()) return {};
+  return fail(EPERM,
+              "only root of the host may checkpoint and restore containers: criu needs "
+              "CAP_CHECKPOINT_RESTORE and CAP_SYS_ADMIN of the host");
+}
+
+Result<void> checkpoint_container(const GlobalOptions& options, const ContainerId& id,
+                                  const CheckpointRequest& request, const Log& log) {
+  TRY(refuse_ordinary_user());
+  TRY_ASSIGN(Container container, Container::load(options, id));
+  TRY(container.lock_and_reload());
+  TRY(refuse_foreign(container.directory()));
+  const Status status = container.status();
+  if (!can_checkpoint(status))
+    return refuse("cannot checkpoint a container that is {}: it must be running or paused",
+                  status_name(status));
+  return Dump(options, container, request, log).run();
+}
+
+}  // namespace ocirun::runtime

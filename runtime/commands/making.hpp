@@ -1,0 +1,75 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "bundle/config/config.hpp"
+#include "bundle/documents/state.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/base/options.hpp"
+#include "runtime/base/rollback.hpp"
+#include "runtime/parent/cgroup_choice.hpp"
+#include "runtime/parent/create_request.hpp"
+#include "runtime/parent/preflight.hpp"
+#include "runtime/state/store.hpp"
+
+namespace ocirun::runtime {
+
+/// What `create` and `restore` know before they make anything.
+struct Document {
+  std::string text;  // config.json as it was read; the state directory keeps a copy
+  bundle::Config config;
+  Preflight host;
+};
+
+/// Reads and checks the bundle's config.json, and checks the host.
+Result<Document> read_document(const CreateRequest& request, const Log& log);
+
+/// What `create` and `restore` make on the host in the same way, from the claim of the id on. The
+/// undo of a step needs what later steps have made, so all of it is members. `undo_` is the last
+/// member of a base class: a derived class whose undo steps use members of its own has to call
+/// undo_.run() in its destructor.
+class Making {
+ protected:
+  Making(const GlobalOptions& options, const Log& log, const CreateRequest& request,
+         Document document)
+      : options_(options), log_(log), request_(request), document_(std::move(document)) {}
+  Making(const Making&) = delete;
+  Making& operator=(const Making&) = delete;
+  ~Making() = default;
+
+  /// Makes and locks the state directory. From here on nobody else uses the id.
+  Result<void> claim_id();
+  /// Writes the intent, before anything outside the state directory is made: for `delete --force`.
+  Result<void> record_intent();
+  /// Adds to the intent what was made since, if `delete --force` could not find it otherwise.
+  Result<void> extend_intent();
+  /// Makes the cgroup with its device rules, and marks it.
+  Result<void> make_cgroup();
+  void take_net_devices_back();
+  /// Leaves the devices to the container, which lives without ocirun now.
+  void keep_net_devices();
+
+  const GlobalOptions& options_;
+  const Log& log_;
+  const CreateRequest& request_;
+  Document document_;
+  // What was claimed:
+  std::optional<StateDirectory> directory_;
+  // What was placed:
+  std::optional<Place> place_;
+  bundle::ContainerRecord record_;
+  bundle::IntentRecord intent_;
+  UniqueFd network_namespace_;  // the container's, from the first moved device on
+  bool hooks_have_begun_ = false;
+  // What could not be undone, so that the state directory stays for `delete --force`:
+  bool is_left_to_delete_ = false;
+  Rollback undo_;
+
+ private:
+  void destroy_cgroup();
+};
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,307 @@
+#include "runtime/commands/restore.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "bundle/documents/descriptors.hpp"
+#include "cgroups/open_cgroup.hpp"
+#include "hooks/phase.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/checkpoint/criu_program.hpp"
+#include "linux/mounts/rootfs.hpp"
+#include "linux/process/pidfd.hpp"
+#include "linux/seccomp/filter.hpp"
+#include "runtime/checkpoint/compare.hpp"
+#include "runtime/checkpoint/outside.hpp"
+#include "runtime/checkpoint/talk.hpp"
+#include "runtime/commands/checkpoint.hpp"
+#include "runtime/commands/destroy.hpp"
+#include "runtime/commands/making.hpp"
+#include "runtime/commands/remove.hpp"
+#include "runtime/commands/start.hpp"
+#include "runtime/init/process.hpp"
+#include "runtime/parent/agent.hpp"
+#include "runtime/parent/host_hooks.hpp"
+#include "runtime/parent/net_devices.hpp"
+#include "runtime/state/container.hpp"
+#include "runtime/state/record.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+using linux::NamespaceKind;
+
+constexpr char kLogName[] = "restore.log";
+constexpr std::size_t kMaxDescriptors = 64 * 1024;
+
+/// The steps of a restore. The steps that it shares with `create` are those of Making.
+class Restoration : Making {
+ public:
+  Restoration(const GlobalOptions& options, const Log& log, const RestoreRequest& request,
+              Document document)
+      : Making(options, log, request.create, std::move(document)), restore_(request) {}
+  ~Restoration() { undo_.run(); }  // the steps use members of this class
+
+  Result<CreatedContainer> run() {
+    TRY(open_directories());  // before anything is made: the paths may be wrong
+    TRY(claim_id());
+    TRY_ASSIGN(place_, choose_place(options_, document_.config, request_.id.string(), log_));
+    TRY(record_intent());
+    TRY_ASSIGN(pinned_, linux::pin_namespaces(document_.config.namespaces));
+    TRY(make_mount_points(document_.config));
+    TRY(make_cgroup());
+    if (document_.config.resources) TRY(place_->cgroup->apply(*document_.config.resources));
+    TRY(keep_filter());
+    if (!document_.config.net_devices.empty()) undo_.add([this] { take_net_devices_back(); });
+    TRY(restore_processes());
+    keep_net_devices();
+    undo_.commit();
+    if (auto started = run_poststart(*directory_, record_, log_); !started) {
+      destroy_after(started.error());
+      return std::unexpected(std::move(started).error());
+    }
+    return CreatedContainer{.directory = std::move(*directory_),
+                            .record = std::move(record_),
+                            .init = std::move(init_),
+                            .terminal = std::move(terminal_),
+                            .notify_socket = UniqueFd()};
+  }
+
+ private:
+  const bundle::Config& config() const { return document_.config; }
+
+  Result<void> open_directories() {
+    TRY_ASSIGN(images_, open_images(restore_.settings.images, restore_.trust));
+    TRY_ASSIGN(work_, open_directory_for_dump(restore_.settings.work, "--work-path"));
+    return {};
+  }
+
+  // `exec` loads the filter of the document.
+  Result<void> keep_filter() {
+    if (!config().seccomp) return {};
+    std::vector<std::string> warnings;
+    TRY_ASSIGN(const auto filter, linux::compile_seccomp(*config().seccomp, warnings));
+    for (const std::string& warning : warnings) log_.debug(warning);
+    return directory_->write_filter(filter_bytes(filter));
+  }
+
+  Result<void> restore_processes() {
+    TRY_ASSIGN(linux::CriuLaunch launch, prepare_launch());
+    TRY_ASSIGN(std::vector<std::string> words, words_for());
+    const CriuLog crius_log{work_, restore_.settings.work.string(), kLogName};
+    const auto restored =
+        talk_with_criu(launch, std::move(words), log_, [&](auto& news) { return pass(news); });
+    if (!restored && has_refused_) return std::unexpected(restored.error());
+    if (!restored) return std::unexpected(explain_by_log(restored.error(), crius_log));
+    if (!is_published_)
+      return refuse(
+          "criu has restored the container without the stage pre-resume, in which its "
+          "processes are compared with config.json");
+    return {};
+  }
+
+  // The descriptors that CRIU gets from kFirstPassed on: the joined namespaces.
+  Result<linux::CriuLaunch> prepare_launch() {
+    linux::CriuLaunch launch;
+    TRY_ASSIGN(launch.program, linux::find_criu(options_.criu));
+    for (const linux::PinnedNamespace& pinned : pinned_) launch.passed.push_back(pinned.fd);
+    if (restore_.keeps_cgroups) {
+      TRY_ASSIGN(join_, place_->cgroup->open_for_join());
+    }
+    launch.images = images_;
+    launch.work = work_;
+    launch.before = [this](linux::CriuLaunch& in_child) { return prepare_criu(in_child); };
+    return launch;
+  }
+
+  // Runs in CRIU's process, whose mount namespace is its own: what is mounted there ends with it.
+  Result<void> prepare_criu(linux::CriuLaunch& launch) {
+    if (::unshare(CLONE_NEWNS) != 0) return fail(errno, "make a mount namespace for criu");
+    TRY(linux::isolate_mount_tree(linux::Propagation::kPrivate));
+    TRY(linux::attach_rootfs(config().root_path, UniqueFd(), place_->procfs,
+                             linux::Propagation::kPrivate));
+    TRY(open_again(restore_.settings.images, images_));
+    TRY(open_again(restore_.settings.work, work_));
+    launch.images = images_;
+    launch.work = work_;
+    for (const UniqueFd& tasks : join_.tasks) TRY(linux::sys::write_once(tasks, "0"));
+    if (join_.unified_directory) {
+      TRY_ASSIGN(
+          const UniqueFd processes,
+          linux::sys::openat(join_.unified_directory, "cgroup.procs", O_WRONLY | O_NOFOLLOW));
+      TRY(linux::sys::write_once(processes, "0"));
+    }
+    // Older versions of criu do not restore this flag; restored processes inherit it.
+    if (config().process && config().process->no_new_privileges &&
+        ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+      return fail(errno, "set no_new_privs for criu");
+    return {};
+  }
+
+  // Replaces the descriptor by that of the same directory in the mount namespace of this process.
+  static Result<void> open_again(const HostPath& path, UniqueFd& directory) {
+    TRY_ASSIGN(UniqueFd again, linux::sys::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    TRY_ASSIGN(const bool is_same, linux::sys::is_same_file(again, directory));
+    if (!is_same) return refuse("{}: another directory is there now", path.string());
+    directory = std::move(again);
+    return {};
+  }
+
+  Result<std::vector<std::string>> words_for() const {
+    std::vector<std::string> words{"restore",
+                                   fmt::format("log-file={}", kLogName),
+                                   "log-level=4",
+                                   "notify=1",
+                                   "sibling=1",
+                                   "evasive-devices=1",
+                                   "manage-cgroups-mode=soft",
+                                   "root=" + config().root_path.string()};
+    if (!record_.cgroup.path.empty()) words.push_back("cgroup-root=\n" + record_.cgroup.path);
+    if (config().process && config().process->terminal) words.emplace_back("orphan-terminal=1");
+    TRY_ASSIGN(const auto namespaces, words_of_namespaces());
+    TRY_ASSIGN(const auto streams, read_streams());
+    TRY_ASSIGN(const auto file, words_of_config_file(config()));
+    for (const auto& more : {words_of_mounts_for_restore(config()), namespaces,
+                             words_of_streams(streams), file, restore_.settings.words})
+      words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+
+  // Network and pid namespaces are passed open; CRIU joins the others by their names.
+  Result<std::vector<std::string>> words_of_namespaces() const {
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < pinned_.size(); ++i) {
+      const NamespaceKind kind = pinned_[i].kind;
+      if (kind == NamespaceKind::kNetwork || kind == NamespaceKind::kPid)
+        words.push_back(fmt::format("inherit={}\n{}", namespace_key(kind),
+                                    linux::kFirstPassed + static_cast<int>(i)));
+      else
+        words.push_back(fmt::format("join={}\n{}", linux::proc_name(kind),
+                                    config().namespaces.find(kind)->path->string()));
+    }
+    return words;
+  }
+
+  Result<bundle::StandardStreams> read_streams() const {
+    const auto text = linux::read_file(images_, "descriptors.json", kMaxDescriptors, O_NOFOLLOW);
+    if (!text && text.error().number() == ENOENT) return bundle::StandardStreams{};
+    if (!text)
+      return within(Result<bundle::StandardStreams>(std::unexpected(text.error())),
+                    "descriptors.json");
+    return bundle::parse_descriptors(*text);
+  }
+
+  Result<void> pass(linux::CriuNews& news) {
+    auto passed = [&]() -> Result<void> {
+      if (news.stage == "setup-namespaces") return set_namespaces_up(news.number);
+      if (news.stage == "orphan-pts-master") {
+        TRY_ASSIGN(terminal_, deliver_terminal(news.terminal, document_.host.console));
+      }
+      if (news.stage == "pre-resume") return admit(news.number);
+      return {};
+    }();
+    if (!passed) has_refused_ = true;
+    return passed;
+  }
+
+  // The namespaces are there, and nothing else. Network devices and hooks find them by the pid.
+  Result<void> set_namespaces_up(int pid) {
+    TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(pid));
+    intent_.record.init_pid = pid;
+    intent_.record.init_start_time = stat.start_time;
+    TRY(directory_->write_intent(intent_));
+    TRY(place_->cgroup->adopt(pid));
+    if (!config().net_devices.empty()) {
+      TRY_ASSIGN(network_namespace_,
+                 linux::sys::openat(place_->procfs.fd(), fmt::format("{}/ns/net", pid).c_str(),
+                                    O_RDONLY | O_CLOEXEC));
+      TRY(move_net_devices(*directory_, config().net_devices, network_namespace_, log_));
+    }
+    return run_hooks(pid);
+  }
+
+  Result<void> run_hooks(int pid) {
+    bundle::StateDocument state = document_of(record_);
+    state.status = Status::kCreated;
+    state.pid = pid;
+    const hooks::Surroundings surroundings = on_host(state, request_.bundle, log_);
+    hooks_have_begun_ = true;
+    directory_->unlock();  // a hook may ask for the container's state
+    for (const hooks::Kind kind : {hooks::Kind::kPrestart, hooks::Kind::kCreateRuntime})
+      TRY(hooks::run_phase(config().hooks, kind, hooks::failure_rule(kind), surroundings));
+    TRY(directory_->lock(kLockPatience));
+    if (!directory_->exists()) return refuse("the container was deleted while its hooks ran");
+    return {};
+  }
+
+  // All processes are restored, and stopped.
+  Result<void> admit(int pid) {
+    if (restore_.trust == TrustImages::kYes) {
+      log_.warn("--trust-images: what was restored is not compared with config.json");
+    } else {
+      auto compared = compare_restored(
+          {.config = config(), .record = record_, .procfs = place_->procfs, .pinned = pinned_},
+          pid);
+      if (!compared)
+        return within(std::move(compared),
+                      "the images do not fit config.json, and the restored processes were killed "
+                      "(--trust-images restores them all the same)");
+    }
+    return publish(pid);
+  }
+
+  Result<void> publish(int pid) {
+    record_.init_pid = pid;
+    TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(pid));
+    record_.init_start_time = stat.start_time;
+    TRY_ASSIGN(record_.init_image, linux::image_of(::getpid()));
+    TRY_ASSIGN(init_.pidfd, linux::open_pidfd(record_.init()));
+    init_.pid = pid;
+    TRY(directory_->commit(record_));
+    TRY(request_.announcement.tell(init_, undo_));
+    is_published_ = true;
+    return {};
+  }
+
+  void destroy_after(const Error& error) {
+    // EBUSY: another command works on the container.
+    if (!directory_->exists() || error.number() == EBUSY) return;
+    const auto destroyed = destroy_container(*directory_, record_, log_);
+    if (!destroyed) log_.warn(destroyed.error().message());
+  }
+
+  const RestoreRequest& restore_;
+  UniqueFd images_, work_, terminal_;
+  std::vector<linux::PinnedNamespace> pinned_;
+  cgroups::Cgroup::JoinHandles join_;
+  linux::Child init_;
+  bool has_refused_ = false;  // a stage: the error is ours, not in CRIU's log
+  bool is_published_ = false;
+};
+
+// A container that was checkpointed is stopped, and its record is still there: the restored one
+// takes its place.
+Result<void> make_way(const GlobalOptions& options, const ContainerId& id, const Log& log) {
+  const auto container = Container::load(options, id);
+  if (!container || container->status() != Status::kStopped) return {};
+  return delete_container(options, id, Force::kNo, log);
+}
+
+}  // namespace
+
+Result<CreatedContainer> restore_container(const GlobalOptions& options, const Log& log,
+                                           const RestoreRequest& request) {
+  TRY(refuse_ordinary_user());
+  TRY_ASSIGN(Document document, read_document(request.create, log));
+  TRY(check_can_be_checkpointed(document.config));
+  TRY(make_way(options, request.create.id, log));
+  return Restoration(options, log, request, std::move(document)).run();
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+
+#include "linux/base/error.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/base/options.hpp"
+#include "runtime/checkpoint/images.hpp"
+#include "runtime/checkpoint/options.hpp"
+#include "runtime/commands/create.hpp"
+#include "runtime/parent/create_request.hpp"
+
+namespace ocirun::runtime {
+
+struct RestoreRequest {
+  CreateRequest create;
+  CriuSettings settings;
+  TrustImages trust = TrustImages::kNo;
+  bool keeps_cgroups = false;  // --manage-cgroups-mode ignore: CRIU moves no process
+};
+
+/// Restores a container from images: makes what `create` makes around a container, has CRIU restore
+/// the processes into it, and compares them with config.json before they run (compare.hpp). The
+/// poststart hooks have run when this returns. A stopped container of the same id is deleted first.
+/// On an error, everything that was made is removed, as by create_container().
+Result<CreatedContainer> restore_container(const GlobalOptions& options, const Log& log,
+                                           const RestoreRequest& request);
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,61 @@
+#include "runtime/checkpoint/images.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+
+#include "tests/must.hpp"
+#include "tests/scratch.hpp"
+
+using namespace ocirun;
+using namespace ocirun::runtime;
+using namespace ocirun::test;
+
+BOOST_AUTO_TEST_SUITE(images)
+
+BOOST_AUTO_TEST_CASE(a_missing_directory_is_made_for_its_owner_alone) {
+  const Scratch scratch;
+  const std::string path = scratch.path() + "/images";
+  must(open_directory_for_dump(HostPath(path + "//"), "--image-path"));
+  struct stat status{};
+  BOOST_REQUIRE(::stat(path.c_str(), &status) == 0);
+  BOOST_TEST((status.st_mode & 07777U) == 0700U);
+}
+
+BOOST_AUTO_TEST_CASE(a_symlink_and_a_directory_that_others_may_write_to_are_refused) {
+  const Scratch scratch;
+  const std::string path = scratch.path() + "/images";
+  must(open_directory_for_dump(HostPath(path), "--image-path"));
+  BOOST_REQUIRE(::symlink("images", (scratch.path() + "/link").c_str()) == 0);
+  BOOST_TEST(!open_directory_for_dump(HostPath(scratch.path() + "/link"), "--image-path"));
+  BOOST_TEST(open_images(HostPath(path), TrustImages::kNo).has_value());
+  BOOST_REQUIRE(::chmod(path.c_str(), 0777) == 0);
+  BOOST_TEST(!open_images(HostPath(path), TrustImages::kNo));
+  BOOST_TEST(open_images(HostPath(path), TrustImages::kYes).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_parent_path_is_relative_to_the_images) {
+  const Scratch scratch;
+  const auto first =
+      must(open_directory_for_dump(HostPath(scratch.path() + "/one"), "--image-path"));
+  const auto second =
+      must(open_directory_for_dump(HostPath(scratch.path() + "/two"), "--image-path"));
+  BOOST_TEST(check_parent_path(second, "../one").has_value());
+  BOOST_TEST(!check_parent_path(second, scratch.path() + "/one"));
+  BOOST_TEST(!check_parent_path(second, "../three"));
+}
+
+BOOST_AUTO_TEST_CASE(the_last_errors_of_a_log_are_quoted_and_something_helps) {
+  constexpr std::string_view kLog =
+      "(00.1) Warn  (criu/a.c:1): Error is not here\n"
+      "(00.2) Error (criu/sk-inet.c:189): inet: Connected TCP socket, consider using\x1b[1m\n"
+      "(00.3) Error (criu/cr-dump.c:1): Dump files (pid: 9) failed with -1\n"
+      "(00.4) Error (criu/cr-dump.c:2): Dumping FAILED.\n";
+  BOOST_TEST(last_errors(kLog) == "inet: Connected TCP socket, consider using\\x1b[1m");
+  BOOST_TEST(advice_for(kLog).find("--tcp-established") != std::string_view::npos);
+  BOOST_TEST(last_errors("") == "");
+  BOOST_TEST(advice_for("(00.1) Warn (x): file locks") == "");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
