@@ -105,7 +105,13 @@ class Walk {
   Result<void> run(int init) {
     init_ = init;
     TRY(learn_own_namespaces());
-    TRY(visit(init));
+    waiting_.push_back(init);
+    for (std::size_t count = 0; !waiting_.empty(); ++count) {
+      if (count == kMostProcesses) return refuse("the images hold too many processes");
+      const int pid = waiting_.back();
+      waiting_.pop_back();
+      TRY(visit(pid));
+    }
     return compare_mounts(expected_.config, expected_.procfs, init);
   }
 
@@ -129,15 +135,14 @@ class Walk {
     return {};
   }
 
+  /// Compares a process and its threads; adds its children to those that wait for their turn.
   Result<void> visit(int pid) {
-    if (++count_ > kMostProcesses) return refuse("the images hold too many processes");
     auto compared = compare_process(pid);
     if (!compared) return within(std::move(compared), fmt::format("process {}", pid));
     TRY_ASSIGN(const UniqueFd tasks,
                linux::sys::openat(expected_.procfs.fd(), fmt::format("{}/task", pid).c_str(),
                                   O_RDONLY | O_DIRECTORY));
-    std::vector<int> children;
-    TRY(linux::for_each_entry(tasks, [&](const char* name, unsigned char) -> Result<void> {
+    return linux::for_each_entry(tasks, [&](const char* name, unsigned char) -> Result<void> {
       TRY_ASSIGN(const std::string status,
                  expected_.procfs.read(fmt::format("{}/task/{}/status", pid, name)));
       auto thread = parse_thread_status(status);
@@ -147,11 +152,9 @@ class Walk {
       TRY_ASSIGN(const std::string list,
                  expected_.procfs.read(fmt::format("{}/task/{}/children", pid, name)));
       for (const std::string_view word : linux::words(list))
-        if (const auto child = linux::number<int>(word)) children.push_back(*child);
+        if (const auto child = linux::number<int>(word)) waiting_.push_back(*child);
       return {};
-    }));
-    for (const int child : children) TRY(visit(child));
-    return {};
+    });
   }
 
   Result<void> compare_process(int pid) const {
@@ -234,7 +237,7 @@ class Walk {
 
   const Expectation& expected_;
   int init_ = 0;
-  std::size_t count_ = 0;
+  std::vector<int> waiting_;  // a list, because images may hold a long chain of processes
   std::array<std::string, linux::kNamespaceKinds.size()> own_, inits_;
 };
 
