@@ -81,14 +81,16 @@ Result<UniqueFd> LayerTree::make_file(const TarEntry& entry, const EntryName& na
 Result<void> LayerTree::add_file(const TarEntry& entry, const EntryName& name, Fd parent,
                                  TarReader& archive) {
   TRY_ASSIGN(const UniqueFd file, make_file(entry, name, parent));
+  std::uint64_t end = 0;
   for (;;) {
     TRY_ASSIGN(const auto piece, archive.read_piece());
     if (!piece) break;
     if (piece->offset > entry.size || piece->data.size() > entry.size - piece->offset)
       return refuse("it has more content than its header says");
     TRY(write_at(file, piece->data, piece->offset));
+    end = piece->offset + piece->data.size();
   }
-  TRY(set_size(file, entry.size));  // a hole at the end
+  if (end != entry.size) TRY(set_size(file, entry.size));  // a hole at the end
   TRY_ASSIGN(const std::uint64_t left_out, set_attributes(file, entry));
   sums_.attributes_left_out += left_out;
   return sys::utimensat(parent, name.name.c_str(), entry.accessed, entry.modified);
