@@ -14,12 +14,12 @@ counts_beyond() { [[ $(counted) -gt $1 ]]; }
 restore() { ocirun restore --detach --bundle "$BUNDLE" "$@" "$ID" </dev/null > >(cat >>"$TMP/printed") 2>"$TMP/errors" 3>&- 4>&- || { cat "$TMP/errors" && return 1; }; }
 restore_fails() {
   status=0
-  restore "$@" >/dev/null || status=$?
+  restore >/dev/null || status=$?
   output=$(<"$TMP/errors")
   equal 1 "$status"
 }
 differs() { [[ $(readlink "$1") != "$(readlink "$2")" ]]; }
-run_with_pipes() { ocirun run --detach --bundle "$BUNDLE" "$@" "$ID" </dev/null > >(cat >>"$TMP/printed") 2>&1 3>&- 4>&-; }
+run_with_pipes() { ocirun run --detach --bundle "$BUNDLE" "$ID" </dev/null > >(cat >>"$TMP/printed") 2>&1 3>&- 4>&-; }
 
 # forge STATEMENT: edits the image of the container's first process by crit. The Python statement changes `core`.
 forge() {
