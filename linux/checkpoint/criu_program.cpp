@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 
 #include "linux/base/syscalls.hpp"
@@ -181,6 +182,9 @@ Result<CriuNews> CriuLink::hear() const {
       return fail(EPROTO, "unexpected word {} of ocirun-criu", packet.tag);
   }
 }
+
+// The pid is CRIU's: the child is not collected before the destructor.
+void CriuLink::kill_criu() const { ::kill(criu_.pid, SIGKILL); }
 
 Result<void> CriuLink::answer(CriuWord word) const {
   return conversation_.send(static_cast<std::uint8_t>(word));

@@ -74,6 +74,8 @@ class CriuLink {
   Fd descriptor() const { return conversation_.fd(); }
   /// Waits for the next packet. An end of the stream is news of kFailed.
   Result<CriuNews> hear() const;
+  /// Kills CRIU. Only for a restore whose processes are dead: CRIU would wait for them.
+  void kill_criu() const;
   /// Answers a stage.
   Result<void> answer(CriuWord word) const;
 

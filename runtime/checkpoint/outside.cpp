@@ -54,8 +54,11 @@ Result<void> check_can_be_checkpointed(const bundle::Config& config) {
     return refuse(
         "/linux/namespaces: a container without a mount namespace made for it cannot be "
         "checkpointed or restored: add {{\"type\": \"mount\"}}");
-  for (const NamespaceKind kind :
-       {NamespaceKind::kUser, NamespaceKind::kCgroup, NamespaceKind::kTime})
+  if (config.namespaces.contains(NamespaceKind::kUser))
+    return refuse(
+        "/linux/namespaces: a container with a user namespace cannot be checkpointed or restored: "
+        "its root may not read the images, which belong to the caller alone");
+  for (const NamespaceKind kind : {NamespaceKind::kCgroup, NamespaceKind::kTime})
     if (config.namespaces.joins(kind))
       return refuse(
           "/linux/namespaces: the {} namespace is joined by a path: criu can only save one that "

@@ -17,7 +17,8 @@ namespace ocirun::runtime {
 // (linux/checkpoint/criu_program.hpp).
 
 /// Refuses what CRIU cannot save or restore for ocirun: no mount namespace of its own; a joined
-/// user, mount, cgroup or time namespace; a seccomp agent; an id-mapped mount; intelRdt.
+/// mount, cgroup or time namespace; a user namespace; a seccomp agent; an id-mapped mount;
+/// intelRdt.
 Result<void> check_can_be_checkpointed(const bundle::Config& config);
 
 /// A mount whose files are the host's. `name` identifies it in the images.

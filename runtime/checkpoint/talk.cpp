@@ -34,6 +34,7 @@ Result<int> talk_with_criu(const linux::CriuLaunch& launch, std::vector<std::str
         log.debug(fmt::format("criu: {}", stage));
         auto may_go_on = on_stage(news);
         TRY(criu.answer(may_go_on ? linux::CriuWord::kGoOn : linux::CriuWord::kStop));
+        if (!may_go_on && stage == "pre-resume") criu.kill_criu();
         if (!may_go_on && !refusal) refusal = std::move(may_go_on).error();
         break;
       }

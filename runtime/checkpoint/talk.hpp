@@ -11,7 +11,8 @@
 namespace ocirun::runtime {
 
 /// Called when CRIU has reached `news.stage` and waits. An error makes CRIU undo its work; it is
-/// the error of the conversation then.
+/// the error of the conversation then. CRIU undoes nothing any more at the stage pre-resume: the
+/// callback has to kill the restored processes before it returns an error, and CRIU is killed.
 using OnStage = std::function<Result<void>(linux::CriuNews& news)>;
 
 /// Runs CRIU for one request, until it has succeeded or failed. Returns the pid of the restored

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 
 #include "bundle/documents/descriptors.hpp"
 #include "cgroups/open_cgroup.hpp"
@@ -203,7 +204,11 @@ class Restoration : Making {
       if (news.stage == "orphan-pts-master") {
         TRY_ASSIGN(terminal_, deliver_terminal(news.terminal, document_.host.console));
       }
-      if (news.stage == "pre-resume") return admit(news.number);
+      if (news.stage == "pre-resume") {
+        auto admitted = admit(news.number);
+        if (!admitted) kill_restored(news.number);
+        return admitted;
+      }
       return {};
     }();
     if (!passed) has_refused_ = true;
@@ -254,6 +259,14 @@ class Restoration : Making {
                       "(--trust-images restores them all the same)");
     }
     return publish(pid);
+  }
+
+  // They are stopped, and CRIU traces them: their pids cannot be others'.
+  void kill_restored(int init) const {
+    if (init > 1) ::kill(init, SIGKILL);
+    const auto pids = place_->cgroup->pids();
+    if (!pids) return;
+    for (const int pid : *pids) ::kill(pid, SIGKILL);
   }
 
   Result<void> publish(int pid) {
