@@ -62,9 +62,9 @@ BOOST_AUTO_TEST_CASE(the_table_of_commands_is_complete_and_without_contradiction
       BOOST_TEST(command.least_operands <= command.most_operands);
       BOOST_TEST((command.most_operands == 0) == command.operands.empty());
       BOOST_TEST(command.failure_status == (command.name == "exec" ? 255 : 1));  // runc's
-      // Commands that clone a process into a container run from the sealed executable.
-      const bool clones =
-          command.name == "create" || command.name == "run" || command.name == "exec";
+      // Commands that make processes in containers run from the sealed executable.
+      const bool clones = command.name == "create" || command.name == "run" ||
+                          command.name == "exec" || command.name == "restore";
       BOOST_TEST((command.executable == Executable::kSealed) == clones);
     }
     check_options(command.options, std::string(command.name));
