@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <map>
 #include <optional>
 
 #include "linux/base/syscalls.hpp"
@@ -13,12 +12,12 @@
 #include "pods/images/directories.hpp"
 #include "pods/metadata/reify.hpp"
 #include "pods/prepare/admit.hpp"
-#include "pods/prepare/find_image.hpp"
 #include "pods/prepare/mounts.hpp"
 #include "pods/prepare/prepare.hpp"
 #include "pods/run/namespace_path.hpp"
 #include "pods/run/network.hpp"
 #include "pods/run/pod_cgroup.hpp"
+#include "pods/run/pod_images.hpp"
 #include "pods/run/pod_slice.hpp"
 #include "pods/run/take_down.hpp"
 
@@ -28,39 +27,6 @@ namespace {
 namespace sys = linux::sys;
 
 constexpr const char* kContainers = "containers";
-
-/// The images of a pod's containers, all of their layers in the store.
-struct Images {
-  Store store;
-  UniqueFd lease;  // until the pod's record names the images
-  std::map<const Container*, StoredImage> of;
-};
-
-Result<Store> open_store(const Settings& settings) {
-  return Store::open(HostPath(settings.data.string() + "/images"));
-}
-
-Result<Images> find_images(const Workload& workload, const Settings& settings,
-                           const Listener& listener) {
-  TRY_ASSIGN(Store store, open_store(settings));
-  TRY_ASSIGN(UniqueFd lease, store.use());
-  Images images{.store = std::move(store), .lease = std::move(lease), .of = {}};
-  for (const Container* container : all_containers(workload.pod)) {
-    AddOptions options = options_for_this_namespace();
-    if (listener.progress)
-      options.progress = [&](const AddProgress& progress) {
-        listener.progress(container->image, progress);
-      };
-    TRY_ASSIGN(StoredImage image,
-               find_image(workload, *container, settings.given, images.store, options));
-    if (image.devices_left_out != 0 && listener.warn)
-      listener.warn(fmt::format(
-          "{}: {} device nodes of the image are left out, because only root may make such",
-          container->name, image.devices_left_out));
-    images.of.emplace(container, std::move(image));
-  }
-  return images;
-}
 
 /// A pod on its way from the document to running containers. Each step fills what the next needs.
 class Launching {
