@@ -66,7 +66,7 @@ ended_as() { [[ $(ends) == "$1" ]]; }
   needs_controller memory
   document 'exec tail -c 100000000 /dev/zero' 'exec sleep 1000' '.apps[0].app.isolators = [memory("16Mi")]'
   run_pod --net none
-  wait_for ended_as "one 137 true, two null false"
+  eventually ended_as "one 137 true, two null false"
   equal "was killed because its memory limit was reached" "$(says '.containers[0].reason')"
   equal "running running" "$(says '"\(.status) \(.containers[1].status)"')"
   has '"oom-killed"' "$(pod events "$POD")"
@@ -80,7 +80,7 @@ ended_as() { [[ $(ends) == "$1" ]]; }
   document 'sleep 1; exec tail -c 40000000 /dev/zero' 'sleep 1; exec tail -c 40000000 /dev/zero' '.isolators = [memory("48Mi")]'
   run_pod --net none
   killed() { [[ $(says '[.containers[] | select(.oomKilled and .exitCode == 137)] | length') == 1 ]]; }
-  wait_for killed
+  eventually killed
   equal running "$(says .status)"
   pod delete --force "$POD"
 }
@@ -107,7 +107,7 @@ ended_as() { [[ $(ends) == "$1" ]]; }
     '.apps[0].app.ports = [{name: "http", protocol: "tcp", port: 8080}] | .ports = [{name: "http", hostPort: 8081}]'
   run_pod
   answers() { [[ $(busybox nc -w 5 127.0.0.1 8081 </dev/null) == "hello from $POD" ]]; }
-  wait_for answers
+  eventually answers
   kill -KILL "$(says .supervisor)"
   reaches .status failed
   pod delete "$POD"

@@ -176,7 +176,7 @@ like() { [[ $2 =~ $1 ]] || { printf 'expected to match: %s\nfound: %s\n' "$1" "$
   kill -KILL "$first"
   equal "$uuid" "$(ask pod/uuid)" # waits until the service is there again
   restarted() { [[ $(recorded .metadata.pid) != 0 && $(recorded .metadata.pid) != "$first" ]]; }
-  wait_for restarted
+  eventually restarted
   equal "created created started started running degraded recovered" "$(events)"
   equal running "$(says .status)"
   equal running "$(says '.containers[0].status')"
@@ -188,7 +188,7 @@ like() { [[ $2 =~ $1 ]] || { printf 'expected to match: %s\nfound: %s\n' "$1" "$
   pid=$(recorded .metadata.pid)
   kill -KILL "$(says .supervisor)"
   is_gone() { [[ ! -e /proc/$1 ]]; }
-  wait_for is_gone "$pid"
+  eventually is_gone "$pid"
   pod delete "$POD"
 }
 

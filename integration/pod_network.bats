@@ -25,9 +25,9 @@ answers() { [[ $(curl -s -m 2 http://127.0.0.1:18080/) == hello ]]; }
   run_pod --detach --net pod
   pid=$(forwarder)
   [[ $(tr '\0' ' ' <"/proc/$pid/cmdline") == *"pasta --foreground"* ]]
-  wait_for answers
+  eventually answers
   kill -KILL "$(says .supervisor)"
-  wait_for answers
+  eventually answers
   pod delete --force "$POD"
   [[ ! -e /proc/$pid || $(<"/proc/$pid/stat") == *") Z "* ]]
   equal "" "$(pod_names)"

@@ -48,7 +48,7 @@ container() {
 
 says() { pod status --format json "$POD" | jq -r "$1"; }
 is_now() { [[ $(says "$1") == "$2" ]]; }
-reaches() { wait_for is_now "$@"; }
+reaches() { eventually is_now "$@"; }
 has_lines() { [[ $(pod logs -c "$1" "$POD" 2>/dev/null | wc -l) -ge $2 ]]; }
 nothing_left() {
   equal "" "$(pod_names)"
@@ -81,7 +81,7 @@ $POD" "$(said)"
   as_user env -u XDG_RUNTIME_DIR HOME="$HOME_DIR" "$OCIRUN" pod exec "$POD" touch /from-elsewhere
   run pod exec "$POD" sh -c 'ls /from-elsewhere; exit 5'
   equal 5 "$status"
-  wait_for has_lines app 1
+  eventually has_lines app 1
   run pod delete "$POD"
   equal 1 "$status"
   contains "the pod \"$POD\" runs: \`ocirun pod stop $POD\` first, or --force"
@@ -109,7 +109,7 @@ $POD" "$(said)"
 @test "a program that runs as another user is stopped and deleted" {
   container app 'echo up; sleep 1000'
   run_pod --detach --user web
-  wait_for has_lines app 1
+  eventually has_lines app 1
   equal "$((FIRST_UID + 999))" "$(stat -c %u "/proc/$(says '.containers[0].pid')")"
   pod delete --force "$POD"
   nothing_left
@@ -136,7 +136,7 @@ $POD" "$(said)"
   container app 'exec 2>&1; ls /d; ls /etc/gone; ls /etc/kept; ls /bin/mark; rm -r /d; ls -d /d; touch /bin/mark; exit 1'
   run_pod --detach
   reaches '.containers[0].restarts >= 1' true
-  wait_for has_lines app 10
+  eventually has_lines app 10
   equal "new
 ls: /etc/gone: No such file or directory
 /etc/kept
@@ -162,7 +162,7 @@ spec:
       volumes: [{name: tmp, emptyDir: {medium: Memory, sizeLimit: 1Mi}}]
 END
   run_pod --detach
-  wait_for has_lines user-container 3
+  eventually has_lines user-container 3
   pod logs "$POD" | grep -q '^overlay / overlay .*userxattr'
   pod logs "$POD" | grep -q '^tmpfs /t tmpfs .*size=1024k'
   pod delete --force "$POD"
@@ -337,7 +337,7 @@ END
    "app": {"exec": ["/bin/sleep", "997"], "user": "0", "group": "0"}}], "volumes": []}
 END
   run_pod --detach --image example.com/one=images:base --image example.com/two=images:base
-  wait_for has_lines one 1
+  eventually has_lines one 1
   reaches '.containers[0].status' exited
   pod delete --force "$POD"
   nothing_left

@@ -30,23 +30,12 @@ second" "$(sort output)"
   has '--param tow: the document names none of this name (did you mean two?)' "$(<output)"
 }
 
-@test "the root of a container is an overlay over the unpacked image: no start copies the image" {
-  mkdir lower upper work merged
-  mount -t overlay overlay -o lowerdir=lower,upperdir=upper,workdir=work merged || skip "the directory of the test takes no overlay"
-  umount merged
-  container only 'grep " / / " /proc/self/mountinfo'
-  run run_pod --restart never
-  equal 0 "$status"
-  like ' - overlay ' "$(<output)"
-  ! grep -q 'copies the whole image' output
-}
-
 @test "containers of a pod share the network, ipc and host name, and not pids, files and mounts" {
   container one 'for n in net ipc uts; do readlink /proc/self/ns/$n; done; hostname; touch /mine; readlink /proc/self/ns/pid; sleep 1000'
   container two 'for n in net ipc uts; do readlink /proc/self/ns/$n; done; hostname; ls /mine; readlink /proc/self/ns/pid; sleep 1000'
   run_pod --detach
-  wait_for has_lines one 5
-  wait_for has_lines two 6
+  eventually has_lines one 5
+  eventually has_lines two 6
   equal "$(pod logs -c one "$POD" | head -4)" "$(pod logs -c two "$POD" | head -4)"
   equal "$POD" "$(pod logs -c one "$POD" | sed -n 4p)"
   has "/mine: No such file" "$(pod logs -c two "$POD")"
@@ -63,7 +52,7 @@ second" "$(sort output)"
   equal "$POD.app" "$(says '.containers[0].id')"
   has "$POD.app" "$(ocirun list)"
   equal inside "$(pod exec "$POD" echo inside)"
-  wait_for has_lines app 1
+  eventually has_lines app 1
   run pod delete "$POD"
   equal 1 "$status"
   contains "the pod \"$POD\" runs: \`ocirun pod stop $POD\` first, or --force"
@@ -86,7 +75,7 @@ second" "$(sort output)"
 @test "a program that does not end is killed after the grace period" {
   container app 'trap "" TERM; echo up; while :; do sleep 0.1; done'
   run_pod --detach
-  wait_for has_lines app 1
+  eventually has_lines app 1
   pod stop "$POD"
   equal "137 was killed by signal 9 (SIGKILL)" "$(says '.containers[0] | "\(.exitCode) \(.reason)"')"
   has killing "$(pod events "$POD" | jq -r .event)"
@@ -95,7 +84,7 @@ second" "$(sort output)"
 @test "stop --grace is the time that the program gets" {
   container app 'trap "" TERM; echo up; while :; do sleep 0.1; done'
   run_pod --detach --grace 3600
-  wait_for has_lines app 1
+  eventually has_lines app 1
   pod stop --grace 0 "$POD"
   equal "137 was killed by signal 9 (SIGKILL)" "$(says '.containers[0] | "\(.exitCode) \(.reason)"')"
   run pod stop --grace never "$POD"
@@ -107,7 +96,7 @@ second" "$(sort output)"
   container app 'ls /mark 2>/dev/null; touch /mark; echo run; exit 1'
   run_pod --detach
   reaches '.containers[0].restarts >= 1' true
-  wait_for has_lines app 2
+  eventually has_lines app 2
   equal "run run" "$(pod logs "$POD" | head -2 | xargs)"
   pod delete --force "$POD"
 }
@@ -182,7 +171,7 @@ END
   run run_pod
   has 'a directory for the volume "v": --volume v=HOSTDIR' "$(<output)"
   run_pod --detach --volume "v=$TMP/shared"
-  wait_for test -s shared/file
+  eventually test -s shared/file
   POD=${POD}b
   run run_pod --volume "v=$TMP/shared"
   equal 1 "$status"
@@ -225,7 +214,7 @@ END
 @test "a program that floods its output or leaves a writer behind does not make the supervisor deaf" {
   container app 'while :; do echo flood; done'
   run_pod --detach
-  wait_for has_lines app 1000
+  eventually has_lines app 1000
   pod stop "$POD"
   equal stopped "$(says .status)"
 }
@@ -236,7 +225,7 @@ END
     'readinessProbe: {exec: {command: [/bin/sh, -c, "yes | head -c 300000"]}, periodSeconds: 1}'
   run_pod --detach --wait-ready=20
   equal true "$(says '.containers[0].ready')"
-  wait_for given_up
+  eventually given_up
   [[ $(pod exec "$POD" ps | grep -c '[s]leep 777') -le 1 ]]
   pod delete --force "$POD"
 }
@@ -282,7 +271,7 @@ END
   equal 1 "$status"
   has 'not reified' "$(<output)"
   run_pod --detach --image example.com/one=images:base --image "example.com/two=oci:$TMP/images:base" --volume "in=$TMP/host"
-  wait_for has_lines one 2
+  eventually has_lines one 2
   equal $'seen\nboth' "$(pod logs -c one "$POD")"
   reaches '.containers[0].status' exited # appc never restarts
   pod delete --force "$POD"
@@ -349,8 +338,8 @@ END
   container two 'trap "echo two ends; exit 0" TERM; echo up; while :; do sleep 0.1; done'
   run_pod --keep &
   local supervisor=$!
-  wait_for is_there
-  wait_for has_lines two 1
+  eventually is_there
+  eventually has_lines two 1
   kill -TERM "$(says .supervisor)"
   wait "$supervisor"
   equal stopped "$(says .status)"
@@ -367,7 +356,7 @@ END
   container app true
   sed -i 's/image: base/image: twice/; /cmd:/d; /args:/d' app.yaml
   run_pod --detach
-  wait_for has_lines app 2
+  eventually has_lines app 2
   equal $'overlay / overlay\nvolatile' "$(pod logs "$POD")"
   is_gone "data/pods/$POD/containers/app/upper.1/bin"
   pod delete --force "$POD"

@@ -32,7 +32,8 @@ END
   run run_pod --image "app=$TMP/images:base"
   equal mounted "$(<output)"
   run run_pod --image "app=$TMP/images:base" --user 1000
-  has 'mount' "$(<output)"
+  has 'mount: ' "$(<output)"
+  equal '' "$(grep mounted output)"
 }
 
 @test "--seccomp FILE is an object of the form of linux.seccomp, and nothing else" {

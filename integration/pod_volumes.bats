@@ -29,7 +29,7 @@ is_released() { [[ -z $(loop_devices) ]]; }
   container app 'echo changed >/etc/passwd; rm /bin/vi; sleep 1000'
   run_pod --detach
   equal 1 "$(supervised ' - overlay ')"
-  wait_for grep -q changed data/pods/"$POD"/containers/app/upper.1/etc/passwd
+  eventually grep -q changed data/pods/"$POD"/containers/app/upper.1/etc/passwd
   equal "" "$(grep -l changed data/images/layers/*/etc/passwd)"
   pod delete --force "$POD"
   equal "" "$(pod_names)"
@@ -40,7 +40,7 @@ is_released() { [[ -z $(loop_devices) ]]; }
   knative 'stat -c "%a %u %F" /v; ls -A /v; [ ! -e /v/second ] || sleep 1000; dd if=/dev/zero of=/v/big bs=64k count=100 2>&1 | grep -v records; df -m /v | tail -1 | grep -o " /v"
     touch /v/second; exit 1' 'emptyDir: {sizeLimit: 4Mi}'
   run_pod --detach
-  wait_for has_lines app 6
+  eventually has_lines app 6
   equal '777 0 directory
 dd: error writing '"'/v/big'"': No space left on device
  /v
@@ -50,7 +50,7 @@ second' "$(pod logs "$POD")"
   equal 1 "$(supervised '/volumes/0 .*nosuid,nodev.* - ext4 ')"
   kill -KILL "$(says .supervisor)"
   pod delete --force "$POD"
-  wait_for is_released
+  eventually is_released
   equal "" "$(pod_names)"
 }
 
@@ -72,7 +72,7 @@ second' "$(pod logs "$POD")"
   knative 'stat -f -c %T /v; stat -c "%a %u" /v; dd if=/dev/zero of=/v/big bs=64k count=100 2>&1 | grep -v records; sleep 1000' \
     'emptyDir: {medium: Memory, sizeLimit: 1Mi}'
   run_pod --detach
-  wait_for has_lines app 3
+  eventually has_lines app 3
   equal "tmpfs
 777 0
 dd: error writing '/v/big': No space left on device" "$(pod logs "$POD")"
@@ -92,10 +92,10 @@ dd: error writing '/v/big': No space left on device" "$(pod logs "$POD")"
 END
   run_pod --detach --restart on-failure --image example.com/one=images:base --image example.com/two=images:base \
     --volume "above=$TMP/host" --volume "below=$TMP/host/below"
-  wait_for has_lines one 1
-  wait_for has_lines two 1
+  eventually has_lines one 1
+  eventually has_lines two 1
   touch host/old/go
-  wait_for has_lines two 2
+  eventually has_lines two 2
   equal $'good\ngood' "$(pod logs -c two "$POD")"
   pod delete --force "$POD"
 

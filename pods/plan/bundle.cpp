@@ -70,7 +70,7 @@ void write_mounts(JsonWriter& out, const BundlePlan& plan) {
   if (plan.powers.sysfs)
     write_mount(out, "/sys", "sysfs", "sysfs", {"nosuid", "noexec", "nodev", "ro"});
   else
-    write_mount(out, "/sys", "none", "/sys", {"rbind", "nosuid", "noexec", "nodev", "ro"});
+    write_mount(out, "/sys", "none", "/sys", {"rbind", "nosuid", "noexec", "nodev", "rro"});
   write_mount(out, "/sys/fs/cgroup", "cgroup", "cgroup",
               {"nosuid", "noexec", "nodev", "relatime", "ro"});
   for (const MemoryDirectory& directory : plan.in_memory) {

@@ -152,10 +152,14 @@ void write_namespace_rules(Rules& rules, bool is_admin) {
 }
 
 void write_argument_rules(Rules& rules) {
-  for (const std::uint64_t family : kFamilies) rules.allow_if("socket", 0, {kAllBits, family});
   std::vector<Bits> refused;
   for (const std::uint64_t family : kRefusedFamilies) refused.push_back({kAllBits, family});
-  rules.refuse_if("socket", EAFNOSUPPORT, 0, refused);
+  // The kernel loads the module of a family for a pair too, before it asks whether the family has
+  // pairs.
+  for (const char* call : {"socket", "socketpair"}) {
+    for (const std::uint64_t family : kFamilies) rules.allow_if(call, 0, {kAllBits, family});
+    rules.refuse_if(call, EAFNOSUPPORT, 0, refused);
+  }
   for (const std::uint64_t value : kPersonalities)
     rules.allow_if("personality", 0, {kAllBits, value});
 }

@@ -180,7 +180,6 @@ constexpr auto kForAll = std::to_array<std::string_view>({
     "sendto",
     "setsockopt",
     "shutdown",
-    "socketpair",
     // Memory.
     "brk",
     "madvise",

@@ -15,7 +15,8 @@ constexpr std::size_t kPiece = 65536;
 constexpr int kMostPieces = 16;  // of one stream in a row: other containers write too
 // A pipe holds what is written during a rest, or blocks the program.
 constexpr std::chrono::milliseconds kLeastRest{5};
-constexpr int kRestForWork = 9;  // times as long as the reading took
+constexpr std::chrono::milliseconds kMostRest{200};  // after a disk that was slow
+constexpr int kRestForWork = 9;                      // times as long as the reading took
 constexpr std::array kStreams{Stream::kStdout, Stream::kStderr};
 
 }  // namespace
@@ -81,8 +82,8 @@ void ContainerOutput::read_some(Clock::time_point now) {
   for (std::size_t stream = 0; stream < pipes_.size(); ++stream)
     for (int pieces = 0; pieces < kMostPieces && read_once(stream); ++pieces) has_read = true;
   if (has_read)
-    rests_until_ =
-        now + std::max<Clock::duration>(kLeastRest, kRestForWork * (Clock::now() - begun));
+    rests_until_ = now + std::clamp<Clock::duration>(kRestForWork * (Clock::now() - begun),
+                                                     kLeastRest, kMostRest);
 }
 
 void ContainerOutput::finish() {

@@ -1,16 +1,16 @@
 #include "pods/run/pod_slice.hpp"
 
-#include <unistd.h>
-
 #include "cgroups/systemd/slice.hpp"
 #include "linux/files/procfs.hpp"
+#include "linux/namespaces/user_namespace.hpp"
 #include "pods/run/pod_cgroup.hpp"
 
 namespace ocirun::pods {
 namespace {
 
 cgroups::SystemdInstance instance() {
-  return ::geteuid() == 0 ? cgroups::SystemdInstance::kSystem : cgroups::SystemdInstance::kUser;
+  return linux::is_in_initial_user_namespace() ? cgroups::SystemdInstance::kSystem
+                                               : cgroups::SystemdInstance::kUser;
 }
 
 Result<cgroups::Layout> read_layout() {
