@@ -70,13 +70,10 @@ std::size_t height(const std::vector<std::string>& rooms, const std::string& pat
 
 /// For each library, the only folder that may include its headers.
 const std::map<std::string, std::string> kLibraryHome{
-    {"nlohmann/", "bundle"}, {"seccomp.h", "linux"},
-    {"libmnl/", "linux"},    {"sys/capability.h", "linux"},
-    {"criu.pb-c.h", "linux"},
-    {"systemd/", "cgroups"}, {"yaml-cpp/", "pods"},
-    {"archive.h", "pods"},   {"archive_entry.h", "pods"},
-    {"openssl/", "pods"},    {"curl/", "pods"},
-    {"microhttpd.h", "pods"}};
+    {"nlohmann/", "bundle"},       {"seccomp.h", "linux"},   {"libmnl/", "linux"},
+    {"sys/capability.h", "linux"}, {"criu.pb-c.h", "linux"}, {"systemd/", "cgroups"},
+    {"yaml-cpp/", "pods"},         {"archive.h", "pods"},    {"archive_entry.h", "pods"},
+    {"openssl/", "pods"},          {"curl/", "pods"},        {"microhttpd.h", "pods"}};
 
 /// Headers that no source may include: they cost start-up time or memory, or bring threads.
 const std::set<std::string> kForbiddenHeaders{"iostream", "fstream", "filesystem", "regex",

@@ -38,9 +38,10 @@ BOOST_AUTO_TEST_CASE(a_resource_is_read_below_the_token) {  // AC-22
 BOOST_AUTO_TEST_CASE(a_path_without_the_whole_token_is_nothing) {  // AC-22
   for (const std::string_view path :
        {"", "/", "/secret", "/secret/", "/secre/acMetadata/v1/pod/uuid", "//acMetadata/v1/pod/uuid",
-        "/secrets/acMetadata/v1/pod/uuid", "/SECRET/acMetadata/v1/pod/uuid", "/acMetadata/v1/pod/uuid",
-        "secret/acMetadata/v1/pod/uuid", "/secret/acMetadata/v1/", "/secret/acMetadata/v1/pod",
-        "/secret/acMetadata/v1/pod/uuid/", "/secret/acMetadata/v2/pod/uuid", "/x/acMetadata/v1/pod/hmac/sign"})
+        "/secrets/acMetadata/v1/pod/uuid", "/SECRET/acMetadata/v1/pod/uuid",
+        "/acMetadata/v1/pod/uuid", "secret/acMetadata/v1/pod/uuid", "/secret/acMetadata/v1/",
+        "/secret/acMetadata/v1/pod", "/secret/acMetadata/v1/pod/uuid/",
+        "/secret/acMetadata/v2/pod/uuid", "/x/acMetadata/v1/pod/hmac/sign"})
     for (const std::string_view method : {"GET", "POST", "PUT"}) {
       BOOST_TEST(answers.answer(path, method).status == 404U, path);
       BOOST_TEST(!answers.wants_form(path, method), path);
@@ -82,7 +83,8 @@ BOOST_AUTO_TEST_CASE(the_pieces_of_a_field_are_one_text) {  // AC-22
 
 BOOST_AUTO_TEST_CASE(a_signature_is_verified) {  // AC-22
   const std::string signature(post(Target::kSign, {"content", "c"}).content());
-  const auto verified = [&](std::string_view content, std::string_view uuid, std::string_view claim) {
+  const auto verified = [&](std::string_view content, std::string_view uuid,
+                            std::string_view claim) {
     return post(Target::kVerify, {"content", content, "uuid", uuid, "signature", claim}).status;
   };
   BOOST_TEST(verified("c", "u", signature) == 200U);
@@ -106,8 +108,9 @@ BOOST_AUTO_TEST_CASE(a_form_that_is_not_whole_is_refused) {  // AC-22
   const std::string long_field(300, 'x');
   BOOST_TEST(post(Target::kVerify, {"content", "c", "uuid", "u", "signature", long_field}).status ==
              400U);
-  BOOST_TEST(post(Target::kVerify, {"content", "c", "uuid", "u", "uuid", "u", "signature", "s"}).status ==
-             400U);
+  BOOST_TEST(
+      post(Target::kVerify, {"content", "c", "uuid", "u", "uuid", "u", "signature", "s"}).status ==
+      400U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -35,7 +35,8 @@ BOOST_AUTO_TEST_CASE(each_part_is_read_as_it_was_written) {  // AC-22
 
 BOOST_AUTO_TEST_CASE(a_content_that_is_damaged_is_an_error) {
   const std::string text = content_text(full_content());
-  for (const std::string_view damaged : {"", "token\n", "token uuid\n", "token uuid xyz\n", "token uuid 123\n"})
+  for (const std::string_view damaged :
+       {"", "token\n", "token uuid\n", "token uuid xyz\n", "token uuid 123\n"})
     BOOST_TEST(must_fail(parse_content(damaged)).ends_with("must have a token, a UUID and a key"));
   BOOST_TEST(must_fail(parse_content(text.substr(0, text.size() - 1))) ==
              "the content of the metadata service is damaged: the length of \"lines\" is wrong");

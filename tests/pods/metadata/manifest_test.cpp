@@ -68,7 +68,10 @@ struct Fixture {
     launch.args = {"/bin/worker", "-v"};
     launch.env = {"PATH=/bin", "AC_METADATA_URL=http://127.0.0.1:1/secret", "A=b"};
     launch.cwd = "/tmp";
-    launch.account = {.uid = *Uid::make(7), .gid = *Gid::make(8), .additional_gids = {*Gid::make(9)}, .home = "/"};
+    launch.account = {.uid = *Uid::make(7),
+                      .gid = *Gid::make(8),
+                      .additional_gids = {*Gid::make(9)},
+                      .home = "/"};
     reified.apps = {{.container = &workload.pod.containers.at(0),
                      .launch = &launch,
                      .image = &image,
@@ -187,14 +190,16 @@ BOOST_AUTO_TEST_CASE(an_image_without_a_program_has_no_app) {  // AC-22
 }
 
 BOOST_AUTO_TEST_CASE(annotations_of_an_app_are_stronger_than_those_of_its_image) {  // AC-22
-  BOOST_TEST(body("apps/worker/annotations") ==
-             R"([{"name":"authors","value":"me"},{"name":"created","value":"2026-11-25T00:00:00Z"},)"
-             R"({"name":"foo","value":"baz"},{"name":"org.example.title","value":"t"}])");
+  BOOST_TEST(
+      body("apps/worker/annotations") ==
+      R"([{"name":"authors","value":"me"},{"name":"created","value":"2026-11-25T00:00:00Z"},)"
+      R"({"name":"foo","value":"baz"},{"name":"org.example.title","value":"t"}])");
   BOOST_TEST(body("pod/annotations") == R"([{"name":"owner","value":"me"}])");
   BOOST_TEST(body("pod/uuid") == "the-uuid");
 }
 
-BOOST_AUTO_TEST_CASE(only_an_app_container_pod_that_leaves_the_address_alone_has_a_service) {  // AC-22
+BOOST_AUTO_TEST_CASE(
+    only_an_app_container_pod_that_leaves_the_address_alone_has_a_service) {  // AC-22
   must(check_metadata(workload));
   BOOST_TEST(must_fail(check_metadata(read_workload("f", full_radius()))) ==
              "--metadata: only an App Container pod has a metadata service, not a document of the "
@@ -202,8 +207,9 @@ BOOST_AUTO_TEST_CASE(only_an_app_container_pod_that_leaves_the_address_alone_has
   const Workload setting = read_workload(
       "f", with(full_appc(), R"({"name": "A", "value")", R"({"name": "AC_METADATA_URL", "value")"));
   const std::string said = must_fail(check_metadata(setting));
-  BOOST_TEST(said.find("/apps/0/app/environment/0: AC_METADATA_URL must not be set") !=
-             std::string::npos, said);
+  BOOST_TEST(
+      said.find("/apps/0/app/environment/0: AC_METADATA_URL must not be set") != std::string::npos,
+      said);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
