@@ -88,8 +88,8 @@ void Form::add_short(std::string& field, bool& is_there, std::uint64_t offset,
   field += piece;
 }
 
-Answer in_words(unsigned status, std::string_view sentence) {
-  Answer answer;
+Response in_words(unsigned status, std::string_view sentence) {
+  Response answer;
   answer.status = status;
   answer.text = fmt::format("{}\n", sentence);
   return answer;
@@ -123,30 +123,30 @@ bool Answers::wants_form(std::string_view path, std::string_view method) const {
   return method == "POST" && (target == Target::kSign || target == Target::kVerify);
 }
 
-Answer Answers::answer(std::string_view path, std::string_view method) const {
+Response Answers::answer(std::string_view path, std::string_view method) const {
   const Target target = find(path);
   if (target == Target::kNothing) return in_words(404, "there is nothing at this URL");
   const bool is_read = method == "GET" || method == "HEAD";
   if (target == Target::kResource && is_read) {
     const Resource& resource = *find_resource(below_token(path));
-    Answer answer;
+    Response answer;
     answer.media_type = resource.media_type;
     answer.body = resource.body;
     return answer;
   }
-  Answer answer = in_words(405, "this URL does not have the method of the request");
+  Response answer = in_words(405, "this URL does not have the method of the request");
   answer.allow = target == Target::kResource ? "GET, HEAD" : "POST";
   return answer;
 }
 
-Answer Answers::answer_form(Target target, Form& form) const {
+Response Answers::answer_form(Target target, Form& form) const {
   if (form.is_bad_)
     return in_words(400, "a field of the form is given twice, or uuid or signature is too long");
   if (!form.has_content_) return in_words(400, "the form must have the field content");
   const std::string signature = form.signature_.finish();
   if (signature.empty()) return in_words(500, "the signature could not be computed");
   if (target == Target::kSign) {
-    Answer answer;
+    Response answer;
     answer.text = signature;
     return answer;
   }

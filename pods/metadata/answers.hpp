@@ -9,7 +9,7 @@
 namespace ocirun::pods {
 
 /// An HTTP response. `body` is valid as long as the Answers are that gave it.
-struct Answer {
+struct Response {
   unsigned status = 200;
   std::string_view media_type = "text/plain; charset=us-ascii";
   std::string_view body;
@@ -68,13 +68,13 @@ class Answers {
   /// the token takes does not tell how much of the token is right.
   Target find(std::string_view path) const;
   /// The answer to a request without a form: of a resource, of nothing, of another method.
-  Answer answer(std::string_view path, std::string_view method) const;
+  Response answer(std::string_view path, std::string_view method) const;
   /// Whether a form has to be read for the request.
   bool wants_form(std::string_view path, std::string_view method) const;
 
   Form begin_form() const { return Form(content_.key); }
   /// The answer to a whole form that was posted to kSign or kVerify.
-  Answer answer_form(Target target, Form& form) const;
+  Response answer_form(Target target, Form& form) const;
 
  private:
   const Resource* find_resource(std::string_view path) const;
@@ -84,6 +84,6 @@ class Answers {
 };
 
 /// An answer whose body is one sentence.
-Answer in_words(unsigned status, std::string_view sentence);
+Response in_words(unsigned status, std::string_view sentence);
 
 }  // namespace ocirun::pods

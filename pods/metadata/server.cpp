@@ -42,7 +42,7 @@ MHD_Result add_piece(void* upload, MHD_ValueKind, const char* name, const char*,
   return MHD_YES;
 }
 
-MHD_Result send(MHD_Connection* connection, const Answer& answer) {
+MHD_Result send(MHD_Connection* connection, const Response& answer) {
   const std::string_view body = answer.content();
   // libmicrohttpd does not write into the buffer, in spite of the type. The body of a resource
   // outlives the connection; a text of the answer's own does not, and is copied.

@@ -75,9 +75,9 @@ constexpr Option kFileLocks{"file-locks", 0, {}, "save file locks"};
 constexpr Option kLazyPages{"lazy-pages", 0, {}, "send pages of memory when they are needed"};
 constexpr Option kManageCgroups{"manage-cgroups-mode", 0, "soft|full|strict|ignore",
                                 "what criu does with cgroups (default soft)", Completes::kWords};
-constexpr Option kEmptyNs{"empty-ns",        0,
-                          "network",         "do not save what is in this namespace",
-                          Completes::kWords, Times::kMany};
+constexpr Option kEmptyNs{"empty-ns",          0,
+                          "network",           "do not save what is in this namespace",
+                          Completes::kNothing, Times::kMany};
 constexpr Option kAutoDedup{"auto-dedup", 0, {}, "remove pages from images that a later one has"};
 constexpr Option kNetworkLock{"network-lock", 0, "iptables|nftables|skip",
                               "how criu locks the network (default iptables)", Completes::kWords};
@@ -177,7 +177,7 @@ constexpr std::array kPodOptions{
     Option{"user", 0, "USER", "run programs as USER"},
     Option{"forbid-root", 0, "", "refuse root"},
     Option{"read-only", 0, "", "read-only root filesystems"},
-    Option{"seccomp", 0, "default|unconfined|FILE", "the filter for system calls",
+    Option{"seccomp", 0, "PROFILE", "default, unconfined or a file: the filter for system calls",
            Completes::kFile},
     Option{"port", 0, "NUMBER", "the port of a Knative container"},
     Option{"restart", 0, "RULE", "always, on-failure or never"},

@@ -17,7 +17,7 @@ struct Fixture {
                                         {"pod/manifest", "application/json", "{}"}}}};
 
   /// The status of a posted form. `fields`: names and values by turns.
-  Answer post(Target target, const std::vector<std::string_view>& fields) const {
+  Response post(Target target, const std::vector<std::string_view>& fields) const {
     Form form = answers.begin_form();
     for (std::size_t i = 0; i + 1 < fields.size(); i += 2) form.add(fields[i], 0, fields[i + 1]);
     return answers.answer_form(target, form);
@@ -27,7 +27,7 @@ struct Fixture {
 BOOST_FIXTURE_TEST_SUITE(metadata_answers, Fixture)
 
 BOOST_AUTO_TEST_CASE(a_resource_is_read_below_the_token) {  // AC-22
-  const Answer uuid = answers.answer("/secret/acMetadata/v1/pod/uuid", "GET");
+  const Response uuid = answers.answer("/secret/acMetadata/v1/pod/uuid", "GET");
   BOOST_TEST(uuid.status == 200U);
   BOOST_TEST(uuid.media_type == kText);
   BOOST_TEST(uuid.content() == "u");
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(a_path_without_the_whole_token_is_nothing) {  // AC-22
 }
 
 BOOST_AUTO_TEST_CASE(another_method_is_refused_with_those_that_are_allowed) {  // AC-22
-  const Answer posted = answers.answer("/secret/acMetadata/v1/pod/uuid", "POST");
+  const Response posted = answers.answer("/secret/acMetadata/v1/pod/uuid", "POST");
   BOOST_TEST(posted.status == 405U);
   BOOST_TEST(posted.allow == "GET, HEAD");
   for (const std::string_view name : {"sign", "verify"}) {
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(another_method_is_refused_with_those_that_are_allowed) {  /
 }
 
 BOOST_AUTO_TEST_CASE(a_signature_is_that_of_rfc_4231) {  // AC-22; its test case 6
-  const Answer answer =
+  const Response answer =
       post(Target::kSign, {"content", "Test Using Larger Than Block-Size Key - Hash Key First"});
   BOOST_TEST(answer.status == 200U);
   BOOST_TEST(answer.media_type == kText);
