@@ -41,8 +41,13 @@ Result<UniqueFd> open_own(const HostPath& path, std::string_view option) {
   return directory;
 }
 
-bool is_writable_for_others(const struct stat& status) {
-  return (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+Result<void> check_owner(const struct stat& status, std::string_view name) {
+  if (status.st_uid != ::geteuid())
+    return refuse("{}: belongs to user {}: must belong to the user who calls ocirun", name,
+                  status.st_uid);
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return refuse("{}: other users may write to it (mode {:04o})", name, status.st_mode & 07777);
+  return {};
 }
 
 // Sockets are of a server of pages, whose directory may be that of the images.
@@ -50,13 +55,7 @@ Result<void> check_entry(Fd directory, const char* name) {
   TRY_ASSIGN(const struct stat status, linux::sys::fstatat(directory, name));
   if (!S_ISREG(status.st_mode) && !S_ISSOCK(status.st_mode))
     return refuse("{}: must be a regular file", linux::in_one_line(name));
-  if (status.st_uid != ::geteuid())
-    return refuse("{}: belongs to user {}: must belong to the user who calls ocirun",
-                  linux::in_one_line(name), status.st_uid);
-  if (is_writable_for_others(status))
-    return refuse("{}: other users may write to the file (mode {:04o})", linux::in_one_line(name),
-                  status.st_mode & 07777);
-  return {};
+  return check_owner(status, linux::in_one_line(name));
 }
 
 constexpr const char* kParent = "parent";  // CRIU's link to the images of the pre-dump before
@@ -68,11 +67,7 @@ Result<void> check_images(Fd first) {
   Fd directory = first;
   for (int count = 0; count < kMostParents; ++count) {
     TRY_ASSIGN(const struct stat status, linux::sys::fstat(directory));
-    if (status.st_uid != ::geteuid() || is_writable_for_others(status))
-      return refuse(
-          "the directory belongs to user {} and has the mode {:04o}: must belong to the user who "
-          "calls ocirun, and other users must not be able to write to it",
-          status.st_uid, status.st_mode & 07777);
+    TRY(check_owner(status, "the directory"));
     TRY(linux::for_each_entry(directory, [&](const char* name, unsigned char) -> Result<void> {
       return std::string_view(name) == kParent ? Result<void>{} : check_entry(directory, name);
     }));
