@@ -50,10 +50,11 @@ Result<void> check_owner(const struct stat& status, std::string_view name) {
   return {};
 }
 
-// Sockets are of a server of pages, whose directory may be that of the images.
+// Where the directory is criu's working directory too, a server of pages has a socket in it, and a
+// killed criu leaves directories.
 Result<void> check_entry(Fd directory, const char* name) {
   TRY_ASSIGN(const struct stat status, linux::sys::fstatat(directory, name));
-  if (!S_ISREG(status.st_mode) && !S_ISSOCK(status.st_mode))
+  if (!S_ISREG(status.st_mode) && !S_ISSOCK(status.st_mode) && !S_ISDIR(status.st_mode))
     return refuse("{}: must be a regular file", linux::in_one_line(name));
   return check_owner(status, linux::in_one_line(name));
 }

@@ -15,8 +15,8 @@ enum class TrustImages { kNo, kYes };
 /// the last part of the path is a symlink; another user owns the directory.
 Result<UniqueFd> open_directory_for_dump(const HostPath& path, std::string_view option);
 /// Opens a directory with images. Errors: as above; with TrustImages::kNo also: in it, or in a
-/// directory that the links "parent" of pre-dumps lead to, something else than regular files and
-/// sockets, or something that belongs to another user or that other users may write to.
+/// directory that the links "parent" of pre-dumps lead to, there is something that belongs to
+/// another user or that other users may write to, or another link, a pipe or a device.
 Result<UniqueFd> open_images(const HostPath& path, TrustImages trust);
 /// The path of the image directory as criu needs it. Errors: --parent-path is absolute, or names no
 /// directory when seen from `images`.
