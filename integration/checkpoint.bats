@@ -192,7 +192,7 @@ forge_image() {
   cp -a checkpoint intact
   local mounts root
   root=$(crit decode -i checkpoint/fs-1.img | jq '.entries[0].root_id')
-  forge_image files.img "[entry['reg'].update(name='/tmp') for entry in images['entries'] if entry['id'] == $root]"
+  forge_image files.img "[(entry['reg'].update(name='/tmp'), entry['reg'].pop('mode', 0)) for entry in images['entries'] if entry['id'] == $root]"
   restore_fails
   mentions "has another root directory than the container"
   cp -a intact/. checkpoint/
