@@ -22,10 +22,12 @@ differs() { [[ $(readlink "$1") != "$(readlink "$2")" ]]; }
 run_with_pipes() { ocirun run --detach --bundle "$BUNDLE" "$ID" </dev/null > >(cat >>"$TMP/printed") 2>&1 3>&- 4>&-; }
 
 # forge STATEMENT: edits the image of the container's first process by crit. The Python statement changes `core`.
-forge() {
-  local edit="import json, sys; images = json.load(sys.stdin); core = images['entries'][0]; $1; json.dump(images, sys.stdout)"
-  crit decode -i "$TMP/checkpoint/core-1.img" | python3 -c "$edit" >"$TMP/core.json"
-  crit encode -i "$TMP/core.json" -o "$TMP/checkpoint/core-1.img"
+forge() { forge_image core-1.img "core = images['entries'][0]; $1"; }
+# forge_image IMAGE STATEMENT: edits an image. The Python statement changes `images`.
+forge_image() {
+  local edit="import json, sys; images = json.load(sys.stdin); $2; json.dump(images, sys.stdout)"
+  crit decode -i "$TMP/checkpoint/$1" | python3 -c "$edit" >"$TMP/image.json"
+  crit encode -i "$TMP/image.json" -o "$TMP/checkpoint/$1"
 }
 
 @test "checkpoint and restore --help succeed, and name the options that engines look for" {
@@ -179,6 +181,33 @@ forge() {
   cp -a intact/. checkpoint/
   restore
   status_is running
+}
+
+@test "forged images are found out: another root directory, a mount without its options, other groups" {
+  needs_criu
+  counter
+  run_with_pipes
+  eventually counts_beyond 3
+  ocirun checkpoint "$ID"
+  cp -a checkpoint intact
+  local mounts root
+  root=$(crit decode -i checkpoint/fs-1.img | jq '.entries[0].root_id')
+  forge_image files.img "[(entry['reg'].update(name='/tmp'), entry['reg'].pop('mode', 0)) for entry in images['entries'] if entry['id'] == $root]"
+  restore_fails
+  mentions "has another root directory than the container"
+  cp -a intact/. checkpoint/
+  mounts=$(basename checkpoint/mountpoints-*.img)
+  forge_image "$mounts" "[entry.update(flags='0x0') for entry in images['entries'] if entry['mountpoint'].endswith('/shm')]"
+  restore_fails
+  mentions "/dev/shm lacks nosuid, nodev, noexec"
+  cp -a intact/. checkpoint/
+  forge "core['thread_core']['creds'].update(groups=[0, 6])"
+  restore_fails
+  mentions "has the supplementary groups [0,6]"
+  cp -a intact/. checkpoint/
+  chmod 622 "checkpoint/core-1.img"
+  restore_fails
+  mentions "core-1.img: other users may write to it"
 }
 
 @test "a shell on a terminal is restored, and its terminal goes to the console socket" {

@@ -15,8 +15,9 @@ std::optional<MountEntry> next_mount(std::string_view& rest) {
     if (dash == std::string_view::npos) continue;
     std::string_view filesystem = mount.substr(dash + kDash.size());
     mount = mount.substr(0, dash);
-    for (int skipped = 0; skipped < 2; ++skipped) cut(mount, ' ');  // id, parent
     MountEntry entry;
+    entry.id = number(cut(mount, ' ')).value_or(0);
+    entry.parent = number(cut(mount, ' ')).value_or(0);
     entry.device = cut(mount, ' ');
     entry.root = cut(mount, ' ');
     entry.mount_point = cut(mount, ' ');

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,7 +13,8 @@ namespace ocirun::linux {
 /// A line of /proc/PID/mountinfo (proc_pid_mountinfo(5)): "36 31 0:33 ROOT MOUNT_POINT rw … - TYPE
 /// SOURCE OPTIONS". The members are views into that text, with root and mount_point still escaped.
 struct MountEntry {
-  std::string_view device;  // "0:33"
+  std::uint64_t id = 0, parent = 0;  // of the mount, and of the mount that it is attached to
+  std::string_view device;           // "0:33"
   std::string_view root, mount_point;
   std::string_view type;
   std::string_view options;  // of the superblock, separated by commas

@@ -12,7 +12,9 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/process/capabilities.hpp"
+#include "runtime/checkpoint/compare_labels.hpp"
 #include "runtime/checkpoint/compare_mounts.hpp"
+#include "runtime/checkpoint/process_tree.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -48,6 +50,15 @@ Result<std::vector<std::uint32_t>> ids_of(std::string_view text, std::string_vie
   return ids;
 }
 
+Result<std::vector<std::uint32_t>> groups_of(std::string_view text) {
+  const auto value = field_of(text, "Groups");
+  if (!value) return refuse("the kernel does not tell Groups of a process");
+  std::vector<std::uint32_t> groups;
+  for (const std::string_view word : linux::words(*value))
+    groups.push_back(linux::number<std::uint32_t>(word).value_or(0xFFFFFFFFU));
+  return groups;
+}
+
 Result<int> number_of(std::string_view text, std::string_view name) {
   const auto value = field_of(text, name);
   const auto parsed = value ? linux::number<int>(*value) : std::nullopt;
@@ -72,29 +83,53 @@ CapabilitySet all_of(const linux::CapabilitySets& sets) {
                                   sets.ambient.bits());
 }
 
-bool are_all(const std::vector<std::uint32_t>& ids, std::optional<std::uint32_t> wanted) {
-  return wanted && std::ranges::all_of(ids, [&](std::uint32_t id) { return id == *wanted; });
+bool are_all(const std::vector<std::uint32_t>& ids, std::uint32_t wanted) {
+  return std::ranges::all_of(ids, [&](std::uint32_t id) { return id == wanted; });
 }
 
-Result<void> compare_ids(const ThreadStatus& thread, const bundle::Config& config) {
-  const bundle::User& user = config.process->user;
-  const bool is_mapped = config.namespaces.contains(NamespaceKind::kUser);
-  const linux::CapabilitySet may =
-      all_of(config.process->capabilities.value_or(linux::CapabilitySets{}));
-  if (!config.process->no_new_privileges) return {};  // a set-user-ID program may have run
-  const auto uid = is_mapped ? config.id_map.host_uid(user.uid) : user.uid.value();
-  if (!may.has(CAP_SETUID) && !are_all(thread.uids, uid))
+// Nothing that a process without CAP_SETGID executes can change them.
+Result<void> compare_groups(const ThreadStatus& thread, const bundle::User& user) {
+  std::vector<std::uint32_t> wanted;
+  for (const Gid gid : user.additional_gids) wanted.push_back(gid.value());
+  std::vector<std::uint32_t> found = thread.groups;
+  std::ranges::sort(wanted);
+  std::ranges::sort(found);
+  if (found == wanted) return {};
+  return refuse(
+      "has the supplementary groups [{}]: without CAP_SETGID they must be the [{}] of "
+      "/process/user/additionalGids",
+      fmt::join(found, ","), fmt::join(wanted, ","));
+}
+
+Result<void> compare_ids(const ThreadStatus& thread, const bundle::Process& process) {
+  const bundle::User& user = process.user;
+  const CapabilitySet may = all_of(process.capabilities.value_or(linux::CapabilitySets{}));
+  if (!may.has(CAP_SETGID)) TRY(compare_groups(thread, user));
+  if (!process.no_new_privileges) return {};  // a set-user-ID program may have run
+  if (!may.has(CAP_SETUID) && !are_all(thread.uids, user.uid.value()))
     return refuse(
-        "has user ids {} of the host: with /process/noNewPrivileges and without "
-        "CAP_SETUID they must be that of /process/user/uid",
+        "has user ids {}: with /process/noNewPrivileges and without CAP_SETUID they must be that "
+        "of /process/user/uid",
         fmt::join(thread.uids, ","));
-  const auto gid = is_mapped ? config.id_map.host_gid(user.gid) : user.gid.value();
-  if (!may.has(CAP_SETGID) && !are_all(thread.gids, gid))
+  if (!may.has(CAP_SETGID) && !are_all(thread.gids, user.gid.value()))
     return refuse(
-        "has group ids {} of the host: with /process/noNewPrivileges and without "
-        "CAP_SETGID they must be that of /process/user/gid",
+        "has group ids {}: with /process/noNewPrivileges and without CAP_SETGID they must be that "
+        "of /process/user/gid",
         fmt::join(thread.gids, ","));
   return {};
+}
+
+// criu restores other mount and network namespaces inside of a container, but none of other kinds.
+bool may_nest(const bundle::Config& config, NamespaceKind kind) {
+  return (kind == NamespaceKind::kMount || kind == NamespaceKind::kNetwork) &&
+         has_in_bounding_set(config, CAP_SYS_ADMIN);
+}
+
+// A child that its parent has not waited for has neither namespaces nor a filter any more. Other
+// threads live on after the first one has ended.
+bool is_zombie(std::string_view stat) {
+  const auto parsed = linux::parse_process_stat(stat);
+  return parsed && parsed->state == 'Z' && parsed->threads <= 1;
 }
 
 /// A walk over the stopped processes.
@@ -105,19 +140,15 @@ class Walk {
   Result<void> run(int init) {
     init_ = init;
     TRY(learn_own_namespaces());
-    waiting_.push_back(init);
-    for (std::size_t count = 0; !waiting_.empty(); ++count) {
-      if (count == kMostProcesses) return refuse("the images hold too many processes");
-      const int pid = waiting_.back();
-      waiting_.pop_back();
-      TRY(visit(pid));
+    TRY_ASSIGN(const std::vector<int> pids, processes_of(expected_.procfs, init));
+    for (const int pid : pids) {
+      auto compared = visit(pid);
+      if (!compared) return within(std::move(compared), fmt::format("process {}", pid));
     }
-    return compare_mounts(expected_.config, expected_.procfs, init);
+    return compare_mounts(expected_.config, expected_.procfs, init, in_mount_namespace_);
   }
 
  private:
-  static constexpr std::size_t kMostProcesses = 1 << 20;
-
   Result<std::string> namespace_of(int pid, NamespaceKind kind) const {
     TRY_ASSIGN(const UniqueFd directory,
                linux::sys::openat(expected_.procfs.fd(), fmt::format("{}/ns", pid).c_str(),
@@ -135,36 +166,26 @@ class Walk {
     return {};
   }
 
-  /// Compares a process and its threads; adds its children to those that wait for their turn.
+  /// Compares a process and its threads.
   Result<void> visit(int pid) {
-    auto compared = compare_process(pid);
-    if (!compared) return within(std::move(compared), fmt::format("process {}", pid));
+    TRY_ASSIGN(const std::string stat, expected_.procfs.read(fmt::format("{}/stat", pid)));
+    if (pid != init_ && is_zombie(stat)) return {};
+    for (std::size_t i = 0; i < linux::kNamespaceKinds.size(); ++i) TRY(compare_namespace(pid, i));
+    TRY(compare_cgroups(pid));
+    if (expected_.config.process)
+      TRY(compare_labels(expected_.procfs, pid, *expected_.config.process));
     TRY_ASSIGN(const UniqueFd tasks,
                linux::sys::openat(expected_.procfs.fd(), fmt::format("{}/task", pid).c_str(),
                                   O_RDONLY | O_DIRECTORY));
     return linux::for_each_entry(tasks, [&](const char* name, unsigned char) -> Result<void> {
       TRY_ASSIGN(const std::string status,
                  expected_.procfs.read(fmt::format("{}/task/{}/status", pid, name)));
-      auto thread = parse_thread_status(status);
-      auto fits = thread ? compare_thread(*thread, expected_.config)
-                         : Result<void>(std::unexpected(thread.error()));
-      if (!fits) return within(std::move(fits), fmt::format("process {}", pid));
-      TRY_ASSIGN(const std::string list,
-                 expected_.procfs.read(fmt::format("{}/task/{}/children", pid, name)));
-      for (const std::string_view word : linux::words(list))
-        if (const auto child = linux::number<int>(word)) waiting_.push_back(*child);
-      return {};
+      TRY_ASSIGN(const ThreadStatus thread, parse_thread_status(status));
+      return compare_thread(thread, expected_.config);
     });
   }
 
-  Result<void> compare_process(int pid) const {
-    for (std::size_t i = 0; i < linux::kNamespaceKinds.size(); ++i) TRY(compare_namespace(pid, i));
-    TRY(compare_id_maps(pid));
-    TRY(compare_cgroups(pid));
-    return compare_profile(pid);
-  }
-
-  Result<void> compare_namespace(int pid, std::size_t index) const {
+  Result<void> compare_namespace(int pid, std::size_t index) {
     const NamespaceKind kind = linux::kNamespaceKinds[index];
     TRY_ASSIGN(const std::string found, namespace_of(pid, kind));
     const bundle::Config& config = expected_.config;
@@ -180,24 +201,19 @@ class Walk {
     if (config.namespaces.creates(kind)) {
       if (!own_[index].empty() && found == own_[index])
         return refuse("is in the {} namespace of the host: config.json asks for a new one", name);
-      const bool may_be_nested = kind == NamespaceKind::kMount || kind == NamespaceKind::kNetwork;
-      if (found != inits_[index] && !may_be_nested)
-        return refuse("is in another {} namespace than the container's init", name);
+      const bool is_nested = found != inits_[index];
+      if (is_nested && !may_nest(config, kind))
+        return refuse(
+            "is in another {} namespace than the container's init, which a process without "
+            "CAP_SYS_ADMIN cannot make",
+            name);
+      if (kind == NamespaceKind::kMount && !is_nested) in_mount_namespace_.push_back(pid);
       return {};
     }
     // config.json asks for none: the container has the host's, as `create` gives it.
     if (kind == NamespaceKind::kUser && found != own_[index])
       return refuse("is in a user namespace: config.json asks for none");
     return {};
-  }
-
-  Result<void> compare_id_maps(int pid) const {
-    if (!expected_.config.namespaces.creates(NamespaceKind::kUser)) return {};
-    linux::IdMap map;
-    TRY_ASSIGN(map.uids, linux::read_id_map(expected_.procfs.fd(), fmt::format("{}/uid_map", pid)));
-    TRY_ASSIGN(map.gids, linux::read_id_map(expected_.procfs.fd(), fmt::format("{}/gid_map", pid)));
-    if (map == expected_.config.id_map) return {};
-    return refuse("has another map of ids than /linux/uidMappings and /linux/gidMappings");
   }
 
   // "0::/PATH" of the unified hierarchy, "4:memory:/PATH" of others.
@@ -218,35 +234,24 @@ class Walk {
     return {};
   }
 
-  Result<void> compare_profile(int pid) const {
-    const bundle::Process* process =
-        expected_.config.process ? &*expected_.config.process : nullptr;
-    if (process == nullptr || process->apparmor_profile.empty() ||
-        process->apparmor_profile == "unconfined")
-      return {};
-    auto label = expected_.procfs.read(fmt::format("{}/attr/apparmor/current", pid));
-    if (!label) label = expected_.procfs.read(fmt::format("{}/attr/current", pid));
-    TRY(label);
-    // "PROFILE (enforce)\n"
-    std::string_view rest = *label;
-    const std::string_view profile = linux::cut(rest, ' ');
-    if (profile.starts_with(process->apparmor_profile)) return {};
-    return refuse("has the AppArmor profile \"{}\": /process/apparmorProfile is \"{}\"",
-                  profile.substr(0, profile.find('\n')), process->apparmor_profile);
-  }
-
   const Expectation& expected_;
   int init_ = 0;
-  std::vector<int> waiting_;  // a list, because images may hold a long chain of processes
+  std::vector<int> in_mount_namespace_;  // the processes in init's mount namespace
   std::array<std::string, linux::kNamespaceKinds.size()> own_, inits_;
 };
 
 }  // namespace
 
+bool has_in_bounding_set(const bundle::Config& config, unsigned capability) {
+  return config.process && config.process->capabilities &&
+         config.process->capabilities->bounding.has(capability);
+}
+
 Result<ThreadStatus> parse_thread_status(std::string_view text) {
   ThreadStatus status;
   TRY_ASSIGN(status.uids, ids_of(text, "Uid"));
   TRY_ASSIGN(status.gids, ids_of(text, "Gid"));
+  TRY_ASSIGN(status.groups, groups_of(text));
   linux::CapabilitySets& sets = status.capabilities;
   TRY_ASSIGN(sets.inheritable, set_of(text, "CapInh"));
   TRY_ASSIGN(sets.permitted, set_of(text, "CapPrm"));
@@ -273,7 +278,7 @@ Result<void> compare_thread(const ThreadStatus& thread, const bundle::Config& co
     return refuse("has no seccomp filter: /linux/seccomp asks for one");
   if (config.process->no_new_privileges && !thread.no_new_privileges)
     return refuse("lacks no_new_privs: /process/noNewPrivileges asks for it");
-  return compare_ids(thread, config);
+  return compare_ids(thread, *config.process);
 }
 
 Result<void> compare_restored(const Expectation& expected, int init) {

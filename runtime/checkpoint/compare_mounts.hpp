@@ -1,8 +1,6 @@
 #pragma once
 
 #include <span>
-#include <string>
-#include <string_view>
 
 #include "bundle/config/config.hpp"
 #include "linux/base/error.hpp"
@@ -10,14 +8,14 @@
 
 namespace ocirun::runtime {
 
-/// Compares the mounts of a restored init with the document. Masked files and directories are
-/// covered, read-only paths and binds and a read-only root are read-only. A container that has no
-/// CAP_SYS_ADMIN cannot mount: it has no mount that the document does not make. Errors: a sentence
-/// that names the mount.
-Result<void> compare_mounts(const bundle::Config& config, const linux::Procfs& procfs, int init);
-
-/// The part of compare_mounts() that reads `mountinfo`, the text of /proc/PID/mountinfo: each mount
-/// but that on "/" lies on or below one of `places`.
-Result<void> compare_mount_table(std::span<const std::string> places, std::string_view mountinfo);
+/// Compares the mounts of a restored init with the document. Looks from the root of init's mount
+/// namespace, because images choose the root of each process. That root is the document's. It is
+/// also the root of the processes `pids`, all in this namespace, if they have no CAP_SYS_CHROOT.
+/// Masked files and directories are covered; read-only paths and a read-only root are read-only. A
+/// container without CAP_SYS_ADMIN cannot mount: it has exactly the mounts of the document, with
+/// their types, sources and the options ro, nosuid, nodev and noexec. Errors: a sentence that names
+/// the mount.
+Result<void> compare_mounts(const bundle::Config& config, const linux::Procfs& procfs, int init,
+                            std::span<const int> pids);
 
 }  // namespace ocirun::runtime

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "linux/base/directory_entries.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/printable.hpp"
 #include "linux/base/syscalls.hpp"
@@ -38,6 +39,46 @@ Result<UniqueFd> open_own(const HostPath& path, std::string_view option) {
         "images hold the memory of the container",
         option, path.string(), status.st_uid);
   return directory;
+}
+
+Result<void> check_owner(const struct stat& status, std::string_view name) {
+  if (status.st_uid != ::geteuid())
+    return refuse("{}: belongs to user {}: must belong to the user who calls ocirun", name,
+                  status.st_uid);
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return refuse("{}: other users may write to it (mode {:04o})", name, status.st_mode & 07777);
+  return {};
+}
+
+// Where the directory is criu's working directory too, a server of pages has a socket in it, and a
+// killed criu leaves directories.
+Result<void> check_entry(Fd directory, const char* name) {
+  TRY_ASSIGN(const struct stat status, linux::sys::fstatat(directory, name));
+  if (!S_ISREG(status.st_mode) && !S_ISSOCK(status.st_mode) && !S_ISDIR(status.st_mode))
+    return refuse("{}: must be a regular file", linux::in_one_line(name));
+  return check_owner(status, linux::in_one_line(name));
+}
+
+constexpr const char* kParent = "parent";  // CRIU's link to the images of the pre-dump before
+
+// Checks a directory of images, and then those that its link leads to.
+Result<void> check_images(Fd first) {
+  constexpr int kMostParents = 1000;
+  UniqueFd opened;
+  Fd directory = first;
+  for (int count = 0; count < kMostParents; ++count) {
+    TRY_ASSIGN(const struct stat status, linux::sys::fstat(directory));
+    TRY(check_owner(status, "the directory"));
+    TRY(linux::for_each_entry(directory, [&](const char* name, unsigned char) -> Result<void> {
+      return std::string_view(name) == kParent ? Result<void>{} : check_entry(directory, name);
+    }));
+    auto parent = linux::sys::openat(directory, kParent, O_RDONLY | O_DIRECTORY);
+    if (!parent && parent.error().number() == ENOENT) return {};
+    if (!parent) return std::unexpected(std::move(parent).error());
+    opened = *std::move(parent);
+    directory = opened;
+  }
+  return refuse("the links named parent lead to more than {} directories", kMostParents);
 }
 
 /// What CRIU says, and what helps.
@@ -82,13 +123,12 @@ Result<UniqueFd> open_directory_for_dump(const HostPath& path, std::string_view 
 Result<UniqueFd> open_images(const HostPath& path, TrustImages trust) {
   const HostPath clean = without_last_slashes(path);
   TRY_ASSIGN(UniqueFd directory, open_own(clean, "--image-path"));
-  TRY_ASSIGN(const struct stat status, linux::sys::fstat(directory));
-  if (trust == TrustImages::kNo && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-    return refuse(
-        "--image-path {}: other users may write to the directory (mode {:04o}), and images decide "
-        "what runs as whom: chmod 0700 the directory if you know its content, or give "
-        "--trust-images",
-        clean.string(), status.st_mode & 07777);
+  if (trust == TrustImages::kYes) return directory;
+  if (auto checked = check_images(directory); !checked)
+    return within(Result<UniqueFd>(std::unexpected(checked.error())),
+                  fmt::format("--image-path {}: images decide what runs as whom; mend their modes "
+                              "if you know their content, or give --trust-images",
+                              clean.string()));
   return directory;
 }
 

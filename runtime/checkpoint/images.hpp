@@ -14,8 +14,9 @@ enum class TrustImages { kNo, kYes };
 /// Opens the directory that gets images or logs; makes it with mode 0700 if it is missing. Errors:
 /// the last part of the path is a symlink; another user owns the directory.
 Result<UniqueFd> open_directory_for_dump(const HostPath& path, std::string_view option);
-/// Opens a directory with images. Errors: as above; with TrustImages::kNo also: users other than
-/// the owner may write to it, so that they could change an image after its check.
+/// Opens a directory with images. Errors: as above; with TrustImages::kNo also: in it, or in a
+/// directory that the links "parent" of pre-dumps lead to, there is something that belongs to
+/// another user or that other users may write to, or another link, a pipe or a device.
 Result<UniqueFd> open_images(const HostPath& path, TrustImages trust);
 /// The path of the image directory as criu needs it. Errors: --parent-path is absolute, or names no
 /// directory when seen from `images`.

@@ -9,6 +9,7 @@
 #include "linux/base/text.hpp"
 #include "linux/mounts/devices.hpp"
 #include "linux/mounts/mount_point.hpp"
+#include "runtime/checkpoint/mount_table.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -16,16 +17,6 @@ namespace {
 using linux::NamespaceKind;
 
 std::string clean(const RootfsPath& path) { return linux::clean_path(path.string()); }
-
-bool brings_dev(const bundle::Config& config) {
-  return std::ranges::any_of(config.mounts, [](const linux::Mount& mount) {
-    return mount.bind && linux::is_dev_directory(clean(mount.destination));
-  });
-}
-
-bool lies_below(const std::string& path, const std::string& directory) {
-  return path == directory || directory == "/" || path.starts_with(directory + "/");
-}
 
 Result<UniqueFd> open_in_proc(const linux::Procfs& procfs, int pid, std::string_view name) {
   return linux::sys::openat(procfs.fd(), fmt::format("{}/{}", pid, name).c_str(),
@@ -83,13 +74,6 @@ std::vector<OutsideMount> outside_mounts(const bundle::Config& config) {
   std::vector<OutsideMount> mounts;
   for (const linux::Mount& mount : config.mounts)
     if (mount.bind && !mount.remount) mounts.push_back({clean(mount.destination), mount.source});
-  if (config.namespaces.contains(NamespaceKind::kUser) && !brings_dev(config)) {
-    for (const linux::Device& device : linux::default_devices())
-      mounts.push_back({clean(device.path), device.path.string()});
-    for (const linux::Device& device : config.devices)
-      if (std::ranges::find(mounts, clean(device.path), &OutsideMount::name) == mounts.end())
-        mounts.push_back({clean(device.path), device.path.string()});
-  }
   for (const RootfsPath& path : config.masked_paths)
     mounts.push_back({clean(path), linux::dev_path("null").string()});
   return mounts;

@@ -26,8 +26,7 @@ struct OutsideMount {
   std::string name;    // the destination in config.json, or the masked path
   std::string source;  // on the host
 };
-/// The binds of config.json, the masked files, and the host's device nodes that are bound in a user
-/// namespace.
+/// The binds of config.json and the masked files.
 std::vector<OutsideMount> outside_mounts(const bundle::Config& config);
 
 /// The words for a dump. `root`: the root of the container's init, in which symlinks of

@@ -12,8 +12,8 @@ std::string version_of(int number) {
 
 }  // namespace
 
-Result<int> talk_with_criu(const linux::CriuLaunch& launch, std::vector<std::string> words,
-                           const Log& log, const OnStage& on_stage) {
+Result<void> talk_with_criu(const linux::CriuLaunch& launch, std::vector<std::string> words,
+                            const Log& log, const OnStage& on_stage) {
   const CgroupOptions options;  // is destroyed after CRIU has ended
   TRY_ASSIGN(const linux::CriuLink criu, linux::CriuLink::start(launch, std::move(words)));
   std::string stage = "its start";
@@ -40,7 +40,7 @@ Result<int> talk_with_criu(const linux::CriuLaunch& launch, std::vector<std::str
       }
       case linux::CriuWord::kDone:
         if (refusal) return std::unexpected(*std::move(refusal));
-        return news.number;
+        return {};
       default:
         return std::unexpected(refusal ? *std::move(refusal) : *std::move(news.error));
     }

@@ -15,10 +15,9 @@ namespace ocirun::runtime {
 /// callback has to kill the restored processes before it returns an error, and CRIU is killed.
 using OnStage = std::function<Result<void>(linux::CriuNews& news)>;
 
-/// Runs CRIU for one request, until it has succeeded or failed. Returns the pid of the restored
-/// process, or 0. A signal that asks this command to end makes CRIU undo its work. Errors: that of
-/// `on_stage`; CRIU's; EINTR.
-Result<int> talk_with_criu(const linux::CriuLaunch& launch, std::vector<std::string> words,
-                           const Log& log, const OnStage& on_stage);
+/// Runs CRIU for one request, until it has succeeded or failed. A signal that asks this command
+/// to end makes CRIU undo its work. Errors: that of `on_stage`; CRIU's; EINTR.
+Result<void> talk_with_criu(const linux::CriuLaunch& launch, std::vector<std::string> words,
+                            const Log& log, const OnStage& on_stage);
 
 }  // namespace ocirun::runtime

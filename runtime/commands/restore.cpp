@@ -20,6 +20,7 @@
 #include "linux/seccomp/filter.hpp"
 #include "runtime/checkpoint/compare.hpp"
 #include "runtime/checkpoint/outside.hpp"
+#include "runtime/checkpoint/process_tree.hpp"
 #include "runtime/checkpoint/talk.hpp"
 #include "runtime/commands/checkpoint.hpp"
 #include "runtime/commands/destroy.hpp"
@@ -50,7 +51,10 @@ class Restoration : Making {
   ~Restoration() { undo_.run(); }  // the steps use members of this class
 
   Result<CreatedContainer> run() {
-    TRY(open_directories());  // before anything is made: the paths may be wrong
+    // Before anything is removed or made: the paths may be wrong.
+    TRY(open_directories());
+    TRY_ASSIGN(criu_, linux::find_criu(options_.criu));
+    TRY(make_way());
     TRY(claim_id());
     TRY_ASSIGN(place_, choose_place(options_, document_.config, request_.id.string(), log_));
     TRY(record_intent());
@@ -110,7 +114,7 @@ class Restoration : Making {
   // The descriptors that CRIU gets from kFirstPassed on: the joined namespaces.
   Result<linux::CriuLaunch> prepare_launch() {
     linux::CriuLaunch launch;
-    TRY_ASSIGN(launch.program, linux::find_criu(options_.criu));
+    launch.program = criu_;
     for (const linux::PinnedNamespace& pinned : pinned_) launch.passed.push_back(pinned.fd);
     if (restore_.keeps_cgroups) {
       TRY_ASSIGN(join_, place_->cgroup->open_for_join());
@@ -206,7 +210,7 @@ class Restoration : Making {
       }
       if (news.stage == "pre-resume") {
         auto admitted = admit(news.number);
-        if (!admitted) kill_restored(news.number);
+        if (!admitted) kill_processes_of(place_->procfs, news.number);
         return admitted;
       }
       return {};
@@ -261,14 +265,6 @@ class Restoration : Making {
     return publish(pid);
   }
 
-  // They are stopped, and CRIU traces them: their pids cannot be others'.
-  void kill_restored(int init) const {
-    if (init > 1) ::kill(init, SIGKILL);
-    const auto pids = place_->cgroup->pids();
-    if (!pids) return;
-    for (const int pid : *pids) ::kill(pid, SIGKILL);
-  }
-
   Result<void> publish(int pid) {
     record_.init_pid = pid;
     TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(pid));
@@ -276,10 +272,20 @@ class Restoration : Making {
     TRY_ASSIGN(record_.init_image, linux::image_of(::getpid()));
     TRY_ASSIGN(init_.pidfd, linux::open_pidfd(record_.init()));
     init_.pid = pid;
+    // CRIU may fail after this, and does not end processes then.
+    undo_.add([this] { static_cast<void>(linux::send_signal(record_.init(), SIGKILL)); });
     TRY(directory_->commit(record_));
     TRY(request_.announcement.tell(init_, undo_));
     is_published_ = true;
     return {};
+  }
+
+  // A container that was checkpointed is stopped, and its record is still there: the restored one
+  // takes its place.
+  Result<void> make_way() const {
+    const auto stopped = Container::load(options_, request_.id);
+    if (!stopped || stopped->status() != Status::kStopped) return {};
+    return delete_container(options_, request_.id, Force::kNo, log_);
   }
 
   void destroy_after(const Error& error) {
@@ -291,20 +297,13 @@ class Restoration : Making {
 
   const RestoreRequest& restore_;
   UniqueFd images_, work_, terminal_;
+  std::string criu_;  // the path of the program
   std::vector<linux::PinnedNamespace> pinned_;
   cgroups::Cgroup::JoinHandles join_;
   linux::Child init_;
   bool has_refused_ = false;  // a stage: the error is ours, not in CRIU's log
   bool is_published_ = false;
 };
-
-// A container that was checkpointed is stopped, and its record is still there: the restored one
-// takes its place.
-Result<void> make_way(const GlobalOptions& options, const ContainerId& id, const Log& log) {
-  const auto container = Container::load(options, id);
-  if (!container || container->status() != Status::kStopped) return {};
-  return delete_container(options, id, Force::kNo, log);
-}
 
 }  // namespace
 
@@ -313,7 +312,6 @@ Result<CreatedContainer> restore_container(const GlobalOptions& options, const L
   TRY(refuse_ordinary_user());
   TRY_ASSIGN(Document document, read_document(request.create, log));
   TRY(check_can_be_checkpointed(document.config));
-  TRY(make_way(options, request.create.id, log));
   return Restoration(options, log, request, std::move(document)).run();
 }
 

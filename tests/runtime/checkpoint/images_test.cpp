@@ -35,6 +35,35 @@ BOOST_AUTO_TEST_CASE(a_symlink_and_a_directory_that_others_may_write_to_are_refu
   BOOST_TEST(open_images(HostPath(path), TrustImages::kYes).has_value());
 }
 
+BOOST_AUTO_TEST_CASE(each_image_is_a_regular_file_that_others_cannot_write_to) {
+  const Scratch scratch;
+  const HostPath path(scratch.path() + "/images");
+  must(open_directory_for_dump(path, "--image-path"));
+  const std::string image = scratch.file("images/core-1.img", "x", 0600);
+  BOOST_TEST(open_images(path, TrustImages::kNo).has_value());
+  BOOST_REQUIRE(::chmod(image.c_str(), 0620) == 0);
+  BOOST_TEST(!open_images(path, TrustImages::kNo));
+  BOOST_TEST(open_images(path, TrustImages::kYes).has_value());
+  BOOST_REQUIRE(::chmod(image.c_str(), 0600) == 0);
+  BOOST_REQUIRE(::symlink("core-1.img", (path.string() + "/core-2.img").c_str()) == 0);
+  BOOST_TEST(!open_images(path, TrustImages::kNo));
+}
+
+BOOST_AUTO_TEST_CASE(the_images_of_pre_dumps_are_checked_too) {
+  const Scratch scratch;
+  const HostPath first(scratch.path() + "/one");
+  const HostPath second(scratch.path() + "/two");
+  must(open_directory_for_dump(first, "--image-path"));
+  must(open_directory_for_dump(second, "--image-path"));
+  BOOST_REQUIRE(::symlink("../one", (second.string() + "/parent").c_str()) == 0);
+  BOOST_TEST(open_images(second, TrustImages::kNo).has_value());
+  BOOST_REQUIRE(::chmod(first.c_str(), 0777) == 0);
+  BOOST_TEST(!open_images(second, TrustImages::kNo));
+  BOOST_REQUIRE(::chmod(first.c_str(), 0700) == 0);
+  BOOST_REQUIRE(::symlink("../two", (first.string() + "/parent").c_str()) == 0);  // a circle
+  BOOST_TEST(!open_images(second, TrustImages::kNo));
+}
+
 BOOST_AUTO_TEST_CASE(a_parent_path_is_relative_to_the_images) {
   const Scratch scratch;
   const auto first =

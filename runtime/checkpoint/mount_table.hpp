@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "linux/base/error.hpp"
+
+namespace ocirun::runtime {
+
+/// What the document mounts somewhere.
+struct MountPlace {
+  enum class Kind : std::uint8_t {
+    kFilesystem,  // a new file system of `type`
+    kDevice,      // that on a block device: any directory of it may be mounted
+    kCgroup,      // a hierarchy of cgroups, or a tmpfs with the hierarchies below
+    kCompared,    // a bind, masked file or node: the caller has compared the mount `visible`
+    kTree,        // the same for a recursive bind: other mounts lie below
+    kReadOnly,    // a bind of what lies there anyway
+  };
+  Kind kind = Kind::kFilesystem;
+  std::string point;          // without symlinks, below the root
+  std::string type{};         // kFilesystem, kDevice
+  std::uint64_t visible = 0;  // kCompared, kTree: the id of the mount that a path leads to
+};
+
+/// Compares `mountinfo`, the text of /proc/PID/mountinfo, with the mounts of a document whose
+/// container cannot mount. Each mount but that on "/" is on the point of a place and of its kind,
+/// or a hierarchy of cgroups below kCgroup, or lies below kTree. Returns the points below kTree:
+/// the caller has to compare what lies there with the source. Errors: a sentence that names the
+/// mount.
+Result<std::vector<std::string>> compare_mount_table(std::span<const MountPlace> places,
+                                                     std::string_view mountinfo);
+
+/// Whether `path` is `directory` or lies below it. Both are absolute and clean.
+bool lies_below(std::string_view path, std::string_view directory);
+
+}  // namespace ocirun::runtime
