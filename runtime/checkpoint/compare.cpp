@@ -145,7 +145,8 @@ class Walk {
       auto compared = visit(pid);
       if (!compared) return within(std::move(compared), fmt::format("process {}", pid));
     }
-    return compare_mounts(expected_.config, expected_.procfs, init, in_mount_namespace_);
+    return compare_mounts(expected_.config, expected_.procfs, init, in_mount_namespace_,
+                          expected_.record.cgroup.path);
   }
 
  private:

@@ -85,8 +85,8 @@ Result<Host> open_host(const bundle::Config& config, const linux::Procfs& procfs
 class Comparison {
  public:
   Comparison(const bundle::Config& config, const linux::Procfs& procfs, const Host& host,
-             linux::SafeDir root)
-      : config_(config), procfs_(procfs), host_(host), root_(std::move(root)) {}
+             linux::SafeDir root, const std::string& cgroup)
+      : config_(config), procfs_(procfs), host_(host), root_(std::move(root)), cgroup_(cgroup) {}
 
   Result<void> run(std::span<const int> pids) {
     TRY(compare_roots(pids));
@@ -202,7 +202,8 @@ class Comparison {
     if (mount.remount || path == "/") return {};
     if (is_hidden(index)) {
       if (mount.bind) return refuse("a later mount hides {}, so it cannot be compared", path);
-      places_.push_back({.kind = kind_of(mount), .point = path, .type = mount.type});
+      places_.push_back(
+          {.kind = kind_of(mount), .point = path, .type = mount.type, .cgroup = cgroup_});
       return {};
     }
     TRY_ASSIGN(const std::optional<Found> found, find(mount.destination));
@@ -210,6 +211,7 @@ class Comparison {
     places_.push_back({.kind = kind_of(mount),
                        .point = found->path,
                        .type = mount.type,
+                       .cgroup = cgroup_,
                        .visible = found->mount});
     // A mask on the mount itself was compared before.
     if (std::ranges::find(config_.masked_paths, path, clean) != config_.masked_paths.end())
@@ -288,29 +290,31 @@ class Comparison {
   const linux::Procfs& procfs_;
   const Host& host_;
   linux::SafeDir root_;
+  const std::string& cgroup_;
   std::string table_;
   std::vector<MountPlace> places_;
 };
 
 Result<void> compare_inside(const bundle::Config& config, const linux::Procfs& procfs,
-                            const Host& host, std::span<const int> pids) {
+                            const Host& host, std::span<const int> pids,
+                            const std::string& cgroup) {
   if (::setns(host.mount_namespace.get(), CLONE_NEWNS) != 0)
     return fail(errno, "enter the container's mount namespace");
   TRY_ASSIGN(UniqueFd root, linux::sys::open("/", O_PATH | O_DIRECTORY));
-  return Comparison(config, procfs, host, linux::SafeDir(std::move(root))).run(pids);
+  return Comparison(config, procfs, host, linux::SafeDir(std::move(root)), cgroup).run(pids);
 }
 
 }  // namespace
 
 Result<void> compare_mounts(const bundle::Config& config, const linux::Procfs& procfs, int init,
-                            std::span<const int> pids) {
+                            std::span<const int> pids, const std::string& cgroup) {
   constexpr std::size_t kMaxText = 64 * 1024;
   TRY_ASSIGN(const Host host, open_host(config, procfs, init));
   TRY_ASSIGN(linux::Pipe answer, linux::make_pipe());
   TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
   if (child.pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const auto compared = compare_inside(config, procfs, host, pids);
+    const auto compared = compare_inside(config, procfs, host, pids, cgroup);
     if (compared) ::_exit(0);
     const std::string text = compared.error().message();
     [[maybe_unused]] const auto told =

@@ -9,8 +9,10 @@ namespace {
 
 using Kind = MountPlace::Kind;
 
-bool is_hierarchy(const linux::MountEntry& entry) {
-  return entry.type == "cgroup" || entry.type == "cgroup2";
+// Whether the mount is a hierarchy of cgroups that shows no cgroup above the container's.
+bool is_hierarchy(const linux::MountEntry& entry, const std::string& cgroup) {
+  return (entry.type == "cgroup" || entry.type == "cgroup2") &&
+         (cgroup.empty() || lies_below(linux::unescape_path(entry.root), cgroup));
 }
 
 class Table {
@@ -29,7 +31,7 @@ class Table {
       case Kind::kDevice:
         return entry.type == place.type;
       case Kind::kCgroup:
-        return entry.type == "tmpfs" || is_hierarchy(entry);
+        return entry.type == "tmpfs" || is_hierarchy(entry, place.cgroup);
       case Kind::kReadOnly:
         return shows_its_parent(entry);
       default:
@@ -77,17 +79,19 @@ Result<std::vector<std::string>> compare_mount_table(std::span<const MountPlace>
   for (const linux::MountEntry& entry : table.entries()) {
     std::string point = linux::unescape_path(entry.mount_point);
     if (point == "/") continue;  // the caller has compared the root
-    const auto is_above = [&](Kind kind) {
-      return std::ranges::any_of(places, [&](const MountPlace& place) {
-        return place.kind == kind && place.point != point && lies_below(point, place.point);
-      });
-    };
+    const bool is_in_tree = std::ranges::any_of(places, [&](const MountPlace& place) {
+      return place.kind == Kind::kTree && place.point != point && lies_below(point, place.point);
+    });
     const auto at_point = [&](const MountPlace& place) { return place.point == point; };
     const bool fits = std::ranges::any_of(places, [&](const MountPlace& place) {
       return at_point(place) && table.fits(entry, place);
     });
-    if (fits || (is_hierarchy(entry) && is_above(Kind::kCgroup))) continue;
-    if (is_above(Kind::kTree)) {
+    const bool is_below_cgroups = std::ranges::any_of(places, [&](const MountPlace& place) {
+      return place.kind == Kind::kCgroup && lies_below(point, place.point) &&
+             is_hierarchy(entry, place.cgroup);
+    });
+    if (fits || is_below_cgroups) continue;
+    if (is_in_tree) {
       below.push_back(std::move(point));
       continue;
     }

@@ -23,6 +23,7 @@ struct MountPlace {
   Kind kind = Kind::kFilesystem;
   std::string point;          // without symlinks, below the root
   std::string type{};         // kFilesystem, kDevice
+  std::string cgroup{};       // kCgroup: the container's, which a hierarchy shows; "": any
   std::uint64_t visible = 0;  // kCompared, kTree: the id of the mount that a path leads to
 };
 

@@ -13,19 +13,19 @@ namespace {
 using Kind = MountPlace::Kind;
 
 const std::vector<MountPlace> kPlaces{
-    {.kind = Kind::kFilesystem, .point = "/proc", .type = "proc", .visible = 0},
-    {.kind = Kind::kReadOnly, .point = "/proc/sys", .type = {}, .visible = 22},
-    {.kind = Kind::kCompared, .point = "/proc/kcore", .type = {}, .visible = 23},
-    {.kind = Kind::kCompared, .point = "/data", .type = {}, .visible = 24},
-    {.kind = Kind::kTree, .point = "/tree", .type = {}, .visible = 25},
-    {.kind = Kind::kCgroup, .point = "/cg", .type = "cgroup", .visible = 26},
-    {.kind = Kind::kDevice, .point = "/disk", .type = "ext4", .visible = 0}};
+    {.kind = Kind::kFilesystem, .point = "/proc", .type = "proc", .cgroup = {}, .visible = 0},
+    {.kind = Kind::kReadOnly, .point = "/proc/sys", .type = {}, .cgroup = {}, .visible = 22},
+    {.kind = Kind::kCompared, .point = "/proc/kcore", .type = {}, .cgroup = {}, .visible = 23},
+    {.kind = Kind::kCompared, .point = "/data", .type = {}, .cgroup = {}, .visible = 24},
+    {.kind = Kind::kTree, .point = "/tree", .type = {}, .cgroup = {}, .visible = 25},
+    {.kind = Kind::kCgroup, .point = "/cg", .type = "cgroup", .cgroup = "/own", .visible = 26},
+    {.kind = Kind::kDevice, .point = "/disk", .type = "ext4", .cgroup = {}, .visible = 0}};
 
 constexpr std::string_view kTable =
     "20 10 0:33 /box / rw - ext4 /dev/vda rw\n21 20 0:34 / /proc rw - proc proc rw\n"
     "22 21 0:34 /sys /proc/sys ro - proc proc rw\n23 21 0:5 /null /proc/kcore rw - devtmpfs d rw\n"
     "24 20 0:36 /srv /data rw - ext4 /dev/vdb rw\n25 20 0:36 /t /tree rw - ext4 /dev/vdb rw\n"
-    "26 20 0:40 / /cg ro - tmpfs cgroup rw\n27 26 0:41 / /cg/cpu ro - cgroup cgroup rw\n"
+    "26 20 0:40 / /cg ro - tmpfs cgroup rw\n27 26 0:41 /own /cg/cpu ro - cgroup cgroup rw\n"
     "28 20 8:1 /@ /disk rw - ext4 /dev/sda1 rw\n";
 
 std::string refusal(std::string_view more) {
@@ -52,7 +52,8 @@ BOOST_AUTO_TEST_CASE(a_mount_beside_or_below_those_of_the_document_is_found) {
                       "type devtmpfs is mounted on /data/below"));
   BOOST_TEST(mentions(refusal("30 21 0:5 / /proc/1 rw - tmpfs d rw\n"), "mounted on /proc/1"));
   BOOST_TEST(mentions(refusal("30 26 0:5 / /cg/memory rw - tmpfs d rw\n"), "/cg/memory"));
-  BOOST_TEST(refusal("30 26 0:42 / /cg/memory rw - cgroup d rw\n") == "");
+  BOOST_TEST(refusal("30 26 0:42 /own/a /cg/memory rw - cgroup d rw\n") == "");
+  BOOST_TEST(mentions(refusal("30 26 0:42 / /cg/memory rw - cgroup d rw\n"), "/cg/memory"));
 }
 
 BOOST_AUTO_TEST_CASE(another_file_system_in_the_place_of_the_documents_is_found) {
@@ -70,7 +71,8 @@ BOOST_AUTO_TEST_CASE(a_read_only_path_is_a_mount_of_what_lies_there) {
   BOOST_TEST(mentions(refusal("30 21 0:34 /kmsg /proc/sys ro - proc p rw\n"), "/proc/sys"));
   BOOST_TEST(mentions(refusal("30 21 0:36 /sys /proc/sys ro - ext4 d rw\n"), "/proc/sys"));
   std::vector<MountPlace> places = kPlaces;
-  places.push_back({.kind = Kind::kReadOnly, .point = "/usr", .type = {}, .visible = 0});
+  places.push_back(
+      {.kind = Kind::kReadOnly, .point = "/usr", .type = {}, .cgroup = {}, .visible = 0});
   const std::string table(kTable);
   BOOST_TEST(
       compare_mount_table(places, table + "30 20 0:33 /box/usr /usr ro - ext4 d rw\n").has_value());
