@@ -314,4 +314,20 @@ BOOST_AUTO_TEST_CASE(headers_are_included_once_and_open_no_namespace_for_others)
   }
 }
 
+// Two types of one name in one namespace compile and link, and one of them is then destroyed by the
+// other's destructor.
+BOOST_AUTO_TEST_CASE(the_types_of_a_floor_have_different_names) {
+  std::map<std::string, std::string> declared;
+  each_match(
+      R"re(^(?:struct|class|enum class|union) (\w+)[^;]*$)re",
+      [&](const Source& source, const std::string& where, const std::smatch& match) {
+        if (!source.name.ends_with(".hpp")) return;
+        const bool is_of_cli = source.name.contains("/cli/");  // a namespace of its own
+        const std::string name = source.folder + (is_of_cli ? "::cli::" : "::") + match[1].str();
+        const auto [first, is_new] = declared.emplace(name, where);
+        BOOST_CHECK_MESSAGE(is_new, where << ": " << name << " is declared in " << first->second);
+      });
+  BOOST_TEST(declared.size() > 200);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
