@@ -1,5 +1,6 @@
 #include "pods/images/digest.hpp"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 
 #include <algorithm>
@@ -43,8 +44,18 @@ std::string_view Digest::algorithm_name() const {
 
 std::string Digest::text() const { return fmt::format("{}:{}", algorithm_name(), hex_); }
 
+namespace {
+
+/// Without the configuration of the host, which may name modules to load: digests need none.
+EVP_MD_CTX* new_context() {
+  ::OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
+  return ::EVP_MD_CTX_new();
+}
+
+}  // namespace
+
 struct Hasher::State {
-  explicit State(Algorithm of) : algorithm(of), context(::EVP_MD_CTX_new()) {
+  explicit State(Algorithm of) : algorithm(of), context(new_context()) {
     const EVP_MD* const method = of == Algorithm::kSha256 ? ::EVP_sha256() : ::EVP_sha512();
     good = context != nullptr && ::EVP_DigestInit_ex(context, method, nullptr) == 1;
   }
