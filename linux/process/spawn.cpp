@@ -1,5 +1,6 @@
 #include "linux/process/spawn.hpp"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -18,8 +19,8 @@ struct Request {
   const char* path;
   char* const* arguments;
   char* const* environment;
-  const std::array<Fd, 3>& streams;
-  int parent;  // the pid
+  std::vector<Fd>& descriptors;  // the child's own, afterwards
+  int parent;                    // the pid
   int error;
 };
 
@@ -49,10 +50,14 @@ class Stack {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != request.parent) ::_exit(127);  // the parent was killed before
   ::setsid();
-  for (int number = 0; number < 3; ++number)
-    ::dup2(request.streams[static_cast<std::size_t>(number)].value, number);
+  // A descriptor that has another one's place moves before that one comes.
+  const int count = static_cast<int>(request.descriptors.size());
+  for (Fd& own : request.descriptors)
+    if (own.value < count) own.value = ::fcntl(own.value, F_DUPFD_CLOEXEC, count);
+  for (int number = 0; number < count; ++number)
+    ::dup2(request.descriptors[static_cast<std::size_t>(number)].value, number);
   reset_signals();
-  close_descriptors_from(STDERR_FILENO + 1);
+  close_descriptors_from(count);
   ::execve(request.path, request.arguments, request.environment);
   request.error = errno;
   ::_exit(127);
@@ -61,13 +66,14 @@ class Stack {
 }  // namespace
 
 Result<Child> spawn(const char* path, const ExecArguments& arguments, char* const environment[],
-                    const std::array<Fd, 3>& streams) {
+                    const std::vector<Fd>& descriptors) {
   const Stack stack;
   if (stack.top() == nullptr) return fail(errno, "a stack for {}", path);
+  std::vector<Fd> own = descriptors;
   Request request{.path = path,
                   .arguments = arguments.argv(),
                   .environment = environment,
-                  .streams = streams,
+                  .descriptors = own,
                   .parent = ::getpid(),
                   .error = 0};
   // A handler that ran in the child would change the memory of its parent.

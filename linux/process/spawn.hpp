@@ -1,6 +1,6 @@
 #pragma once
 
-#include <array>
+#include <vector>
 
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"
@@ -9,10 +9,10 @@ namespace ocirun::linux {
 
 /// Starts a program as a child of the caller, without a copy of the caller's memory (CLONE_VM,
 /// CLONE_VFORK): the time does not grow with the caller, as that of fork(2) does. The program has a
-/// session of its own, default signals, the descriptors `streams` as 0, 1 and 2 and no others, and
-/// is killed when the caller dies. The caller must have a single thread, and `streams` must be
-/// above 2. Errors: those of clone(2) and execve(2); then there is no child.
+/// session of its own, default signals, the open files `descriptors` as 0, 1, 2 and so on and no
+/// others, and is killed when the caller dies. The caller must have a single thread. Errors: those
+/// of clone(2) and execve(2); then there is no child.
 Result<Child> spawn(const char* path, const ExecArguments& arguments, char* const environment[],
-                    const std::array<Fd, 3>& streams);
+                    const std::vector<Fd>& descriptors);
 
 }  // namespace ocirun::linux
