@@ -14,19 +14,13 @@ constexpr std::size_t kBlock = std::size_t{64} << 10;
 
 }  // namespace
 
-Result<std::size_t> FileStream::read(char* to, std::size_t size) {
+Result<std::size_t> FileRange::read(char* to, std::size_t size) {
+  const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(size, size_));
   for (;;) {
-    const ssize_t got = ::read(file_.get(), to, size);
-    if (got >= 0) return static_cast<std::size_t>(got);
-    if (errno != EINTR) return fail(errno, "read");
-  }
-}
-
-Result<std::size_t> PositionedStream::read(char* to, std::size_t size) {
-  for (;;) {
-    const ssize_t got = ::pread(file_.value, to, size, static_cast<off_t>(offset_));
+    const ssize_t got = ::pread(file_.get(), to, most, static_cast<off_t>(offset_));
     if (got >= 0) {
       offset_ += static_cast<std::uint64_t>(got);
+      if (size_ != kToTheEnd) size_ -= static_cast<std::uint64_t>(got);
       return static_cast<std::size_t>(got);
     }
     if (errno != EINTR) return fail(errno, "read");
@@ -34,12 +28,14 @@ Result<std::size_t> PositionedStream::read(char* to, std::size_t size) {
 }
 
 /// Beyond the file's end nothing is skipped, so that an archive that ends early is noticed.
-std::uint64_t PositionedStream::skip(std::uint64_t size) {
+std::uint64_t FileRange::skip(std::uint64_t size) {
   struct stat info{};
-  if (::fstat(file_.value, &info) != 0) return 0;
+  if (::fstat(file_.get(), &info) != 0) return 0;
   const auto end = static_cast<std::uint64_t>(info.st_size);
-  const std::uint64_t skipped = offset_ < end ? std::min(size, end - offset_) : 0;
+  const std::uint64_t left = offset_ < end ? std::min(size_, end - offset_) : 0;
+  const std::uint64_t skipped = std::min(size, left);
   offset_ += skipped;
+  if (size_ != kToTheEnd) size_ -= skipped;
   return skipped;
 }
 

@@ -23,33 +23,29 @@ class ByteStream {
   virtual Result<std::size_t> read(char* to, std::size_t size) = 0;
   /// Passes over up to `size` bytes and returns how many; 0 if the stream has to be read instead.
   virtual std::uint64_t skip(std::uint64_t /*size*/) { return 0; }
-  /// The open file that the bytes come from, for a process that closes all others; -1 if none.
-  virtual Fd descriptor() const { return {}; }
+
+ protected:
+  ByteStream(ByteStream&&) noexcept = default;
 };
 
-/// The bytes of an open file.
-class FileStream : public ByteStream {
+/// Bytes of a regular file, from a place of it on. The offset of the open file is not used, so that
+/// several ranges can read one open file.
+class FileRange : public ByteStream {
  public:
-  explicit FileStream(UniqueFd file) : file_(std::move(file)) {}
+  static constexpr std::uint64_t kToTheEnd = UINT64_MAX;
+
+  explicit FileRange(UniqueFd file, std::uint64_t offset = 0, std::uint64_t size = kToTheEnd)
+      : file_(std::move(file)), offset_(offset), size_(size) {}
   Result<std::size_t> read(char* to, std::size_t size) override;
-  Fd descriptor() const override { return file_; }
+  std::uint64_t skip(std::uint64_t size) override;
+
+  Fd file() const { return file_; }
+  std::uint64_t offset() const { return offset_; }  // of the next byte, in the file
+  std::uint64_t size() const { return size_; }      // what is left
 
  private:
   UniqueFd file_;
-};
-
-/// The bytes of a regular file that another object keeps open. Its offset is not used, so that
-/// several streams can read the same file.
-class PositionedStream : public ByteStream {
- public:
-  explicit PositionedStream(Fd file) : file_(file) {}
-  Result<std::size_t> read(char* to, std::size_t size) override;
-  std::uint64_t skip(std::uint64_t size) override;
-  Fd descriptor() const override { return file_; }
-
- private:
-  Fd file_;
-  std::uint64_t offset_ = 0;
+  std::uint64_t offset_, size_;
 };
 
 /// Passes the bytes of another stream on, and computes their digest and number on the way.

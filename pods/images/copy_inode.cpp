@@ -13,8 +13,8 @@
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
+#include "pods/images/escaped.hpp"
 #include "pods/images/inode_attributes.hpp"
-#include "pods/images/libarchive.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -48,7 +48,7 @@ Result<void> copy_owner_and_attributes(Fd from, const struct stat& info, Fd to, 
   for (const std::string& name : names) {
     TRY_ASSIGN(const std::string value, sys::getxattr(from, name.c_str()));
     if (const auto set = sys::setxattr(to, name.c_str(), value); !set)
-      return fail(set.error().number(), "set attribute {}", escaped(name.c_str()));
+      return fail(set.error().number(), "set attribute {}", escaped(name));
   }
   return {};
 }

@@ -1,18 +1,18 @@
 #include "pods/images/document_reader.hpp"
 
-#include "pods/images/libarchive.hpp"
+#include "pods/images/escaped.hpp"
 
 namespace ocirun::pods {
 
 Result<std::string> DocumentReader::read(const std::string& name) {
-  TRY_ASSIGN(const auto stream, files_.open(name));
-  return counted(within(read_whole(*stream, kMaxDocument), escaped(name.c_str())));
+  TRY_ASSIGN(FileRange file, files_.open(name));
+  return counted(within(read_whole(file, kMaxDocument), escaped(name)));
 }
 
 Result<std::string> DocumentReader::read_blob(const Descriptor& descriptor) {
-  TRY_ASSIGN(const auto stream, files_.open(blob_name(descriptor.digest)));
+  TRY_ASSIGN(FileRange file, files_.open(blob_name(descriptor.digest)));
   return counted(
-      within(read_verified(*stream, descriptor), fmt::format("blob {}", descriptor.digest.text())));
+      within(read_verified(file, descriptor), fmt::format("blob {}", descriptor.digest.text())));
 }
 
 Result<std::string> DocumentReader::counted(Result<std::string> document) {

@@ -9,7 +9,7 @@
 
 #include "linux/base/ids.hpp"
 #include "linux/base/syscalls.hpp"
-#include "pods/images/libarchive.hpp"
+#include "pods/images/escaped.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -74,7 +74,7 @@ Result<std::uint64_t> set_attributes(Fd inode, const TarEntry& entry) {
       continue;
     }
     if (auto set = sys::setxattr(inode, name.c_str(), value); !set)
-      return fail(set.error().number(), "set attribute {}", escaped(name.c_str()));
+      return fail(set.error().number(), "set attribute {}", escaped(name));
   }
   return left_out;
 }

@@ -5,7 +5,7 @@
 
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
-#include "pods/images/tar_reader.hpp"
+#include "pods/images/tar_entry.hpp"
 
 namespace ocirun::pods {
 

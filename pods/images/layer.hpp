@@ -75,22 +75,4 @@ struct LowerLayers {
   std::vector<std::string> names;
 };
 
-/// Unpacks a layer into the empty directory `into`, which becomes a lower layer of an overlay
-/// (layer.md; whiteouts in overlay's form). A directory that the archive does not list itself gets
-/// its mode, owner, times and attributes from the nearest layer of `below` that shows it.
-///
-/// The caller must be root of its user namespace. Symlinks in the path of an entry are followed as
-/// if `into` were "/", never beyond it. Hard links lead through no symlink, and to files of this
-/// layer or of those below, which are then copied into this one. Owners, modes, times and ACLs are
-/// kept. Of the extended attributes, files and directories keep security.capability and "user.*";
-/// symlinks, devices and fifos keep none, and no ACL.
-///
-/// No file of /proc is used, and no path from "/", so that the caller may have changed its root.
-///
-/// Errors, after which `into` is empty again: a damaged archive; digest, size or diff_id differ; a
-/// name that parse_entry_name() refuses; a limit; overlay's own attributes or a device 0:0 in the
-/// archive; a socket; ENOSPC …. They name the layer and the entry.
-Result<UnpackedLayer> unpack_layer(ByteStream& blob, const LayerBlob& layer, Fd into,
-                                   const LowerLayers& below, const UnpackOptions& options);
-
 }  // namespace ocirun::pods

@@ -52,7 +52,7 @@ Result<Image> ImageSource::find(const ManifestChoice& choice) const {
       path_);
 }
 
-Result<std::unique_ptr<ByteStream>> ImageSource::open_layer(const LayerBlob& layer) const {
+Result<FileRange> ImageSource::open_layer(const LayerBlob& layer) const {
   return within(files_->open(layer.file), path_);
 }
 

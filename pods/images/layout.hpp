@@ -53,9 +53,8 @@ class ImageSource {
   /// diff_ids.
   Result<Image> find(const ManifestChoice& choice) const;
 
-  /// The content of a layer, not verified: unpack_layer() does that. The stream must not outlive
-  /// this object.
-  Result<std::unique_ptr<ByteStream>> open_layer(const LayerBlob& layer) const;
+  /// The content of a layer, not verified: unpack_layer_apart() does that.
+  Result<FileRange> open_layer(const LayerBlob& layer) const;
 
  private:
   ImageSource(std::string path, std::unique_ptr<SourceFiles> files, bool is_layout,

@@ -12,7 +12,7 @@
 
 #include "linux/base/syscalls.hpp"
 #include "linux/files/safe_dir.hpp"
-#include "pods/images/libarchive.hpp"
+#include "pods/images/escaped.hpp"
 #include "pods/images/listing.hpp"
 #include "pods/images/remove_tree.hpp"
 
@@ -86,7 +86,7 @@ class TreeCopy {
     auto copied = walk(from);
     if (copied) return copied;
     const std::string name = path_ + "/" + current_.value_or("");
-    return within(std::move(copied), fmt::format("copy {}", escaped(name.c_str())));
+    return within(std::move(copied), fmt::format("copy {}", escaped(name)));
   }
 
  private:

@@ -15,14 +15,14 @@ class DirectoryFiles : public SourceFiles {
  public:
   explicit DirectoryFiles(UniqueFd directory) : directory_(std::move(directory)) {}
 
-  Result<std::unique_ptr<ByteStream>> open(const std::string& name) const override {
+  Result<FileRange> open(const std::string& name) const override {
     // O_NONBLOCK: nobody may make this wait with a fifo.
     TRY_ASSIGN(UniqueFd file, directory_.open(RootfsPath(name), O_RDONLY | O_NONBLOCK | O_NOCTTY,
                                               linux::SafeDir::Symlinks::kRefuse));
     TRY_ASSIGN(const struct stat info, linux::sys::fstat(file));
     if (!S_ISREG(info.st_mode))
       return refuse("{}: must be a regular file", bundle::in_quotes(name));
-    return std::unique_ptr<ByteStream>(std::make_unique<FileStream>(std::move(file)));
+    return FileRange(std::move(file));
   }
 
  private:

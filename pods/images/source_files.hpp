@@ -19,11 +19,11 @@ class SourceFiles {
   SourceFiles& operator=(const SourceFiles&) = delete;
   virtual ~SourceFiles() = default;
 
-  /// Opens the regular file `name`, such as "blobs/sha256/…". The stream must not outlive this
-  /// object. Errors: ENOENT; a name that leads out; another kind of file. In a directory no symlink
-  /// is followed; in an archive those that lead to another file of it, as old versions of docker
-  /// write them for a layer that two images share.
-  virtual Result<std::unique_ptr<ByteStream>> open(const std::string& name) const = 0;
+  /// Opens the regular file `name`, such as "blobs/sha256/…". Errors: ENOENT; a name that leads
+  /// out; another kind of file. In a directory no symlink is followed; in an archive those that
+  /// lead to another file of it, as old versions of docker write them for a layer that two images
+  /// share.
+  virtual Result<FileRange> open(const std::string& name) const = 0;
 };
 
 /// What a source may cost whoever reads it.

@@ -154,10 +154,10 @@ class Addition {
     TRY(sys::mkdirat(layers_, current_.c_str(), 0700));
     TRY_ASSIGN(const UniqueFd into,
                sys::openat(layers_, current_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-    TRY_ASSIGN(const auto stream, source_.open_layer(layer));
+    TRY_ASSIGN(const FileRange blob, source_.open_layer(layer));
     const Fd locks[] = {locks_.fd()};
     TRY_ASSIGN(const UnpackedLayer unpacked,
-               unpack_layer_apart(*stream, layer, into, {layers_, names_}, unpacking, locks));
+               unpack_layer_apart(blob, layer, into, {layers_, names_}, unpacking, locks));
     before_.entries += unpacked.entries;
     before_.bytes += unpacked.bytes;
     before_.devices_left_out += unpacked.devices_left_out;

@@ -8,36 +8,38 @@
 #include <string_view>
 
 #include "linux/base/error.hpp"
-#include "pods/images/byte_stream.hpp"
-
-struct archive_entry;
 
 namespace ocirun::pods {
+
+/// One entry of a tar archive, as the archive names it.
+struct ArchiveMember {
+  enum class Kind : std::uint8_t { kFile, kSymlink, kHardLink, kSparse, kOther };
+  Kind kind = Kind::kOther;
+  std::string name;
+  std::string target;                  // of a link
+  std::uint64_t offset = 0, size = 0;  // of a file's content in the archive
+};
 
 /// Where the files of a tar archive are in it, so that the archive is scanned only once.
 class TarIndex {
  public:
-  /// Reads the headers of an uncompressed archive. Errors: a damaged archive; more than
-  /// `most_entries` entries of any kind; names of more than 64 MiB together; a name that leads out
-  /// of the archive, or that two entries have.
-  static Result<TarIndex> read(ByteStream& archive, std::size_t most_entries);
+  /// Adds an entry of an archive of `archive_bytes`. Errors: names of more than 64 MiB together; a
+  /// name that leads out of the archive, or that another entry has; content beyond the end.
+  Result<void> add(const ArchiveMember& member, std::uint64_t archive_bytes);
 
   struct File {
-    std::string path;        // of the entry that has the content
-    std::uint64_t position;  // of that entry's first header, from the archive's beginning
+    std::uint64_t offset = 0, size = 0;  // of the content, in the archive
   };
-  /// Follows up to 8 links. Errors: ENOENT; ELOOP; an entry that is no regular file.
+  /// Follows up to 8 links. Errors: ENOENT; ELOOP; an entry that is no regular file, or a sparse
+  /// one.
   Result<File> find(const std::string& name) const;
 
  private:
-  enum class Kind : std::uint8_t { kFile, kLink, kOther };
   struct Entry {
-    Kind kind = Kind::kOther;
+    ArchiveMember::Kind kind;
     std::string target;  // of a link, from the archive's root
-    std::uint64_t position = 0;
+    File file;
   };
-
-  Result<void> add(::archive_entry* header, std::uint64_t position);
 
   std::map<std::string, Entry, std::less<>> entries_;
   std::size_t name_bytes_ = 0;

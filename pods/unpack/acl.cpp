@@ -1,4 +1,4 @@
-#include "pods/images/acl.hpp"
+#include "pods/unpack/acl.hpp"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "pods/images/libarchive.hpp"
-#include "pods/images/tar_reader.hpp"
+#include "pods/unpack/libarchive.hpp"
+#include "pods/unpack/tar_reader.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -9,10 +9,10 @@
 #include <cerrno>
 
 #include "linux/base/syscalls.hpp"
+#include "pods/images/escaped.hpp"
 #include "pods/images/inode_attributes.hpp"
-#include "pods/images/layer_tree.hpp"
-#include "pods/images/libarchive.hpp"
 #include "pods/images/remove_tree.hpp"
+#include "pods/unpack/layer_tree.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -106,7 +106,7 @@ Result<void> LayerTree::add_symlink(const TarEntry& entry, const EntryName& name
 }
 
 Result<void> LayerTree::add_hard_link(const TarEntry& entry, const EntryName& name, Fd parent) {
-  const std::string shown = escaped(entry.target.c_str());
+  const std::string shown = escaped(entry.target);
   TRY_ASSIGN(const EntryName target, parse_entry_name(entry.target, options_.limits.names));
   const auto directory = root_.open(RootfsPath(target.parent), O_PATH | O_DIRECTORY,
                                     linux::SafeDir::Symlinks::kRefuse);
@@ -127,7 +127,7 @@ Result<void> LayerTree::add_hard_link(const TarEntry& entry, const EntryName& na
 /// The target of a hard link, if only a layer below has it, becomes a file of this layer, as
 /// overlayfs does it before it makes a link.
 Result<void> LayerTree::bring_up_target(const TarEntry& entry) {
-  const std::string shown = escaped(entry.target.c_str());
+  const std::string shown = escaped(entry.target);
   auto target = parse_entry_name(entry.target, options_.limits.names);
   if (!target)
     return within(Result<void>(std::unexpected(target.error())),

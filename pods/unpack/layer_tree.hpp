@@ -7,8 +7,8 @@
 #include "linux/files/safe_dir.hpp"
 #include "pods/images/entry_name.hpp"
 #include "pods/images/layer.hpp"
-#include "pods/images/lower_layers.hpp"
-#include "pods/images/tar_reader.hpp"
+#include "pods/unpack/lower_layers.hpp"
+#include "pods/unpack/tar_reader.hpp"
 
 namespace ocirun::pods {
 

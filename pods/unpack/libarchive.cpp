@@ -1,8 +1,8 @@
-#include "pods/images/libarchive.hpp"
+#include "pods/unpack/libarchive.hpp"
 
 #include <archive.h>
 
-#include "bundle/json/writer.hpp"
+#include "pods/images/escaped.hpp"
 
 namespace ocirun::pods {
 
@@ -40,13 +40,8 @@ Result<void> ArchiveHandle::open() {
 
 Error ArchiveHandle::error() const {
   if (failure_) return *failure_;
-  return Error(0, escaped(archive_error_string(archive_)));
-}
-
-std::string escaped(const char* text) {
-  if (text == nullptr) return "damaged";
-  const std::string quoted = bundle::in_quotes(text);
-  return quoted.ends_with('"') ? quoted.substr(1, quoted.size() - 2) : quoted.substr(1);
+  const char* const text = archive_error_string(archive_);
+  return Error(0, text == nullptr ? "damaged" : escaped(text));
 }
 
 }  // namespace ocirun::pods

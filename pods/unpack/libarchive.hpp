@@ -39,8 +39,4 @@ class ArchiveHandle {
   bool has_ended_ = false;
 };
 
-/// A text of libarchive or an archive for a message: control characters are escaped, long texts
-/// cut.
-std::string escaped(const char* text);
-
 }  // namespace ocirun::pods

@@ -1,4 +1,4 @@
-#include "pods/images/lower_layers.hpp"
+#include "pods/unpack/lower_layers.hpp"
 
 #include <fcntl.h>
 #include <sys/sysmacros.h>

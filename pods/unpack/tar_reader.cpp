@@ -1,12 +1,13 @@
-#include "pods/images/tar_reader.hpp"
+#include "pods/unpack/tar_reader.hpp"
 
 #include <archive.h>
 #include <archive_entry.h>
 
 #include <map>
 
-#include "pods/images/acl.hpp"
-#include "pods/images/libarchive.hpp"
+#include "pods/images/escaped.hpp"
+#include "pods/unpack/acl.hpp"
+#include "pods/unpack/libarchive.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -91,7 +92,7 @@ Result<std::optional<TarEntry>> TarReader::next() {
   out.target = bytes(out.type == Type::kHardLink ? archive_entry_hardlink(entry)
                                                  : archive_entry_symlink(entry));
   const auto size = archive_entry_size(entry);
-  if (size < 0) return refuse("entry {}: its size is negative", escaped(out.name.c_str()));
+  if (size < 0) return refuse("entry {}: its size is negative", escaped(out.name));
   out.size = state_->size = static_cast<std::uint64_t>(size);
   state_->received = 0;
   out.mode = archive_entry_perm(entry);
@@ -104,7 +105,7 @@ Result<std::optional<TarEntry>> TarReader::next() {
   out.device_major = static_cast<std::uint64_t>(archive_entry_rdevmajor(entry));
   out.device_minor = static_cast<std::uint64_t>(archive_entry_rdevminor(entry));
   add_xattrs(entry, out);
-  TRY(within(add_acls(entry, out.xattrs), fmt::format("entry {}", escaped(out.name.c_str()))));
+  TRY(within(add_acls(entry, out.xattrs), fmt::format("entry {}", escaped(out.name))));
   return std::optional(std::move(out));
 }
 

@@ -1,11 +1,11 @@
-#include "pods/images/layer.hpp"
+#include "pods/unpack/unpack_layer.hpp"
 
 #include <algorithm>
 
 #include "bundle/json/writer.hpp"
-#include "pods/images/layer_tree.hpp"
 #include "pods/images/remove_tree.hpp"
-#include "pods/images/tar_reader.hpp"
+#include "pods/unpack/layer_tree.hpp"
+#include "pods/unpack/tar_reader.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -63,14 +63,6 @@ Result<UnpackedLayer> unpack(ByteStream& source, const LayerBlob& layer, Fd into
 }
 
 }  // namespace
-
-std::string shown_name(const LayerBlob& layer) {
-  return layer.digest ? layer.digest->text() : bundle::in_quotes(layer.file);
-}
-
-const char* attribute_name(OpaqueMark mark) {
-  return mark == OpaqueMark::kTrusted ? "trusted.overlay.opaque" : "user.overlay.opaque";
-}
 
 Result<UnpackedLayer> unpack_layer(ByteStream& blob, const LayerBlob& layer, Fd into,
                                    const LowerLayers& below, const UnpackOptions& options) {

@@ -9,9 +9,9 @@
 #include <fstream>
 #include <string>
 
-#include "pods/images/layer.hpp"
 #include "pods/images/remove_tree.hpp"
-#include "pods/images/tar_reader.hpp"
+#include "pods/unpack/tar_reader.hpp"
+#include "pods/unpack/unpack_layer.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/pods/images/text_stream.hpp"
 

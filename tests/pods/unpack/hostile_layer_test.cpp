@@ -2,7 +2,7 @@
 
 #include "pods/images/layer.hpp"
 #include "pods/images/remove_tree.hpp"
-#include "tests/pods/images/layer_scene.hpp"
+#include "tests/pods/unpack/layer_scene.hpp"
 
 using namespace ocirun;
 using namespace ocirun::pods;

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
-#include "pods/images/layer.hpp"
+#include "pods/unpack/unpack_layer.hpp"
 #include "tests/child_test.hpp"
 #include "tests/must.hpp"
 #include "tests/pods/images/tar_writer.hpp"

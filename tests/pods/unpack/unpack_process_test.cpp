@@ -1,13 +1,17 @@
-// The process that a layer is unpacked in. The stream of a test is read by that process, so that a
-// test can look around in it, or break it.
+// The process that a layer is unpacked in. Where a test looks around in the process or breaks it,
+// the process is a fork of the test that reads a stream of the test, otherwise the program
+// ocirun-unpack.
 
 #include "pods/images/unpack_process.hpp"
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "linux/base/pipe.hpp"
 #include "linux/process/capabilities.hpp"
-#include "tests/pods/images/layer_scene.hpp"
+#include "pods/unpack/serve.hpp"
+#include "tests/pods/images/text_range.hpp"
+#include "tests/pods/unpack/layer_scene.hpp"
 #include "tests/sanitizers.hpp"
 
 using namespace ocirun;
@@ -67,19 +71,32 @@ class SparseBomb : public ByteStream {
 LayerBlob layer_named(const char* name) {
   LayerBlob layer;
   layer.file = name;
+  layer.diff_id = digest_of("");
   return layer;
 }
 
 class Apart {
  public:
   Apart() : into_(scratch_.open()) {}
-  Result<UnpackedLayer> unpack(ByteStream& stream, LayerBlob layer = layer_named("layer.tar")) {
-    return unpack_layer_apart(stream, layer, into_, below, options);
+  Result<UnpackedLayer> unpack(std::string_view tar) {
+    return unpack_layer_apart(range_of(tar), blob_of(tar, tar), into_, below, options);
+  }
+  /// Unpacks in a fork of the test.
+  Result<UnpackedLayer> unpack_from(ByteStream& stream, std::span<const Fd> keep = {}) {
+    linux::Pipe pipe = must(linux::make_pipe());
+    const linux::Child child = must(linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
+    const LayerBlob layer = layer_named("layer.tar");
+    if (child.pid == 0) {
+      const LayerJob job{.layer = layer, .options = options, .below = below.names};
+      ::_exit(serve(job, stream, {.into = into_, .below = below.directory}, pipe.writer, keep));
+    }
+    pipe.writer.reset();
+    return outcome_of(child, std::move(pipe.reader), layer, {});
   }
   /// What `look` says in the process that unpacks.
   std::string sees(std::function<std::string()> look) {
     Spy spy(std::move(look));
-    const std::string message = must_fail(unpack(spy));
+    const std::string message = must_fail(unpack_from(spy));
     BOOST_TEST(message.starts_with("layer \"layer.tar\": "), message);
     return message.substr(message.find(": ") + 2);
   }
@@ -91,6 +108,15 @@ class Apart {
   Scratch scratch_;
   UniqueFd into_;
 };
+
+/// An archive with many files, and as many zeros after its end as a processor hashes in minutes.
+FileRange long_archive() {
+  std::vector<TarItem> items;
+  for (int i = 0; i < 100; ++i) items.push_back(file(std::to_string(i)));
+  FileRange range = range_of(tar_of(items));
+  BOOST_REQUIRE(::ftruncate(range.file().value, off_t{60} << 30) == 0);
+  return range;
+}
 
 std::string permitted() {
   return fmt::format("{}", must(linux::grantable_capabilities({})).permitted.bits());
@@ -113,8 +139,7 @@ BOOST_AUTO_TEST_CASE(a_layer_comes_through_with_its_sums_and_progress) {
   const std::string tar =
       tar_of({item, symlink_to("s", "d/f"), hard_link("h", "d/f"), file("o/.wh..wh..opq"),
               device("p", AE_IFIFO, 0, 0), device("null", AE_IFCHR, 1, 3)});
-  TextStream stream(tar);
-  const UnpackedLayer unpacked = must(apart.unpack(stream, blob_of(tar, tar)));
+  const UnpackedLayer unpacked = must(apart.unpack(tar));
   BOOST_TEST(unpacked.entries == 8u);
   BOOST_TEST(unpacked.bytes == 4u);
   BOOST_TEST(unpacked.devices_left_out == 1u);
@@ -130,16 +155,13 @@ BOOST_AUTO_TEST_CASE(a_layer_comes_through_with_its_sums_and_progress) {
 BOOST_AUTO_TEST_CASE(an_error_comes_through_with_its_number_and_frames) {
   Apart apart;
   const std::string tar = tar_of({file("a\n/../b")});
-  TextStream stream(tar);
-  BOOST_TEST(has(must_fail(apart.unpack(stream, blob_of(tar, tar))),
-                 ": entry \"a\\n/../b\": its name contains \"..\""));
+  BOOST_TEST(has(must_fail(apart.unpack(tar)), ": entry \"a\\n/../b\": its name contains \"..\""));
 }
 
 BOOST_AUTO_TEST_CASE(what_was_unpacked_of_a_bad_layer_is_removed_without_proc) {
   Apart apart;
   const std::string tar = tar_of({directory("d", 0), file("d/e/f"), file("../g")});
-  TextStream stream(tar);
-  const std::string message = must_fail(apart.unpack(stream, blob_of(tar, tar)));
+  const std::string message = must_fail(apart.unpack(tar));
   BOOST_TEST(!message.contains("remains"), message);
   BOOST_TEST(apart.scratch().names().empty());
 }
@@ -230,8 +252,8 @@ BOOST_AUTO_TEST_CASE(who_needs_more_memory_is_told_so) {
   if (!kLimitsMemory) return;
   Apart apart;
   Spy greedy([] { return std::string(std::size_t{1} << 30, 'x'); });
-  BOOST_TEST(must_fail(apart.unpack(greedy)) ==
-             "layer \"layer.tar\": unpacking it takes more than 512 MiB of memory");
+  BOOST_TEST(must_fail(apart.unpack_from(greedy)) ==
+             "layer \"layer.tar\": the process that unpacks it needs more than 512 MiB of memory");
 }
 
 BOOST_AUTO_TEST_CASE(a_map_of_a_sparse_file_that_needs_all_memory_is_an_error_of_the_layer) {
@@ -239,10 +261,12 @@ BOOST_AUTO_TEST_CASE(a_map_of_a_sparse_file_that_needs_all_memory_is_an_error_of
   Apart apart;
   SparseBomb bomb(24'000'000);
   // libarchive returns an error or ends the process, by the allocation that fails.
-  const std::string message = must_fail(apart.unpack(bomb));
-  BOOST_TEST((message == "layer \"layer.tar\": read the tar archive: Out of memory" ||
-              message == "layer \"layer.tar\": unpacking it takes more than 512 MiB of memory"),
-             message);
+  const std::string message = must_fail(apart.unpack_from(bomb));
+  BOOST_TEST(
+      (message == "layer \"layer.tar\": read the tar archive: Out of memory" ||
+       message ==
+           "layer \"layer.tar\": the process that unpacks it needs more than 512 MiB of memory"),
+      message);
 }
 
 BOOST_AUTO_TEST_CASE(a_process_that_is_killed_is_an_error_that_names_the_layer) {
@@ -251,11 +275,11 @@ BOOST_AUTO_TEST_CASE(a_process_that_is_killed_is_an_error_that_names_the_layer) 
     ::raise(SIGKILL);
     return std::string();
   });
-  BOOST_TEST(must_fail(apart.unpack(suicidal)) ==
-             "layer \"layer.tar\": the process that unpacked it was killed by signal 9 (SIGKILL)");
+  BOOST_TEST(must_fail(apart.unpack_from(suicidal)) ==
+             "layer \"layer.tar\": the process that unpacks it was killed by signal 9 (SIGKILL)");
   Spy silent([]() -> std::string { ::_exit(0); });
-  BOOST_TEST(must_fail(apart.unpack(silent)) ==
-             "layer \"layer.tar\": the process that unpacked it reported nothing");
+  BOOST_TEST(must_fail(apart.unpack_from(silent)) ==
+             "layer \"layer.tar\": the process that unpacks it reported nothing");
   BOOST_TEST(children_of_this_process().empty());
 }
 
@@ -264,15 +288,12 @@ BOOST_AUTO_TEST_CASE(a_process_whose_parent_is_killed_ends_too) {
   BOOST_REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
   const pid_t parent = ::fork();
   if (parent == 0) {
-    Apart apart;
+    const Scratch scratch;
     const Fd keep[] = {Fd{ends[1]}};
-    Spy waiting([&] {
-      static_cast<void>(!::write(ends[1], "x", 1));
-      ::pause();
-      return std::string();
-    });
+    UnpackOptions options;
+    options.progress = [&](std::uint64_t) { static_cast<void>(!::write(ends[1], "x", 1)); };
     static_cast<void>(
-        unpack_layer_apart(waiting, layer_named("f"), apart.scratch().open(), {}, {}, keep));
+        unpack_layer_apart(long_archive(), layer_named("f"), scratch.open(), {}, options, keep));
     ::_exit(0);
   }
   ::close(ends[1]);
@@ -282,7 +303,7 @@ BOOST_AUTO_TEST_CASE(a_process_whose_parent_is_killed_ends_too) {
   ::waitpid(parent, nullptr, 0);
   pollfd end{ends[0], POLLIN, 0};
   BOOST_TEST(::poll(&end, 1, kHangSeconds * 1000) == 1);
-  BOOST_TEST(::read(ends[0], &byte, 1) == 0);  // and nobody has its descriptors any more
+  BOOST_TEST(::read(ends[0], &byte, 1) == 0);  // and nobody has the lock any more
   ::close(ends[0]);
 }
 

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
+#include "pods/images/layer.hpp"
+#include "pods/images/tar_index.hpp"
+
+// What ocirun-pod and its program ocirun-unpack tell each other. The program alone reads archives:
+// libarchive and its decompressors read what a stranger wrote.
+
+namespace ocirun::pods {
+
+inline constexpr const char* kUnpackProgram = "ocirun-unpack";
+
+/// The numbers of the descriptors that the program gets. 2 is the null device.
+inline constexpr int kArchiveDescriptor = 0;
+inline constexpr int kReportDescriptor = 1;  // a pipe, for messages
+inline constexpr int kIntoDescriptor = 3;   // an empty directory, or the file for the plain archive
+inline constexpr int kBelowDescriptor = 4;  // the directory of the layers below
+inline constexpr int kLockDescriptor = 5;   // this one and all beyond stay open to the end
+
+/// The status with which the program ends, as libarchive itself does, when it has no memory.
+inline constexpr int kNoMemoryStatus = 1;
+
+/// "Unpack this layer into kIntoDescriptor."
+struct LayerJob {
+  LayerBlob layer;
+  std::uint64_t offset = 0, size = 0;  // of the blob in kArchiveDescriptor
+  UnpackOptions options;               // without `progress`
+  bool reports_progress = false;
+  std::vector<std::string> below;  // the names of the layers below, the nearest first
+};
+
+/// "Tell where the files of this archive are." A compressed archive is uncompressed into
+/// kIntoDescriptor, and the places are those in there.
+struct IndexJob {
+  Compression compression = Compression::kNone;
+  std::uint64_t most_bytes = 0;  // uncompressed
+  std::uint64_t most_entries = 0;
+};
+
+/// The command line for a job, without the program's name.
+std::vector<std::string> words_of(const LayerJob& job);
+std::vector<std::string> words_of(const IndexJob& job);
+/// Nothing for a command line that words_of() does not give.
+std::optional<LayerJob> parse_layer_job(std::span<const std::string> words);
+std::optional<IndexJob> parse_index_job(std::span<const std::string> words);
+
+/// The program's messages. Each ends with NUL, which no name contains.
+std::string progress_message(std::uint64_t bytes);
+std::string done_message(const UnpackedLayer& unpacked);
+std::string member_message(const ArchiveMember& member);
+std::string failed_message(const Error& error);
+
+/// What the program has said when it has closed its pipe.
+struct UnpackReport {
+  std::optional<UnpackedLayer> done;
+  std::optional<Error> error;
+};
+/// Reads messages to their end, and hands on the bytes of each progress_message() and each member.
+/// The program may have become somebody else's: nothing is believed to be well-formed. Errors: a
+/// message that is too long; those of `on_member`.
+Result<UnpackReport> read_report(
+    Fd from, const std::function<void(std::uint64_t)>& on_progress,
+    const std::function<Result<void>(const ArchiveMember&)>& on_member);
+
+}  // namespace ocirun::pods

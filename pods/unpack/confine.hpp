@@ -1,0 +1,28 @@
+#pragma once
+
+#include <span>
+
+#include "pods/images/layer.hpp"
+
+namespace ocirun::pods {
+
+/// The memory that a confined process may take beyond what it has. zstd takes up to 128 MiB,
+/// libarchive's map of a GNU sparse file as much as the archive wants.
+inline constexpr std::uint64_t kMostUnpackMemory = std::uint64_t{512} << 20;
+
+/// The directories of a process that unpacks a layer.
+struct LayerPlaces {
+  Fd into;
+  Fd below;  // -1: no layers are below
+};
+
+/// Gives up what unpacking a layer does not need: descriptors but `keep` and those of `places`, all
+/// capabilities but a few, core dumps and most memory. Where the process may make a mount
+/// namespace, it sees nothing but `places.into` and, read-only, `places.below`, which become other
+/// descriptors.
+Result<void> confine_to(LayerPlaces& places, OpaqueMark mark, std::span<const Fd> keep);
+
+/// Gives up everything but the descriptors 0 to `last`, and may write no file beyond `most_bytes`.
+Result<void> confine_to_descriptors(int last, std::uint64_t most_bytes);
+
+}  // namespace ocirun::pods

@@ -1,0 +1,103 @@
+#include "pods/unpack/index_archive.hpp"
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "linux/base/file_io.hpp"
+#include "pods/unpack/libarchive.hpp"
+#include "pods/unpack/tar_reader.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+using Kind = ArchiveMember::Kind;
+
+constexpr std::size_t kBlock = std::size_t{64} << 10;
+constexpr std::uint64_t kRecord = 512;  // bytes, the unit of a tar archive
+
+std::string bytes(const char* text) { return text == nullptr ? "" : text; }
+
+Kind kind_of(archive_entry* header) {
+  if (archive_entry_hardlink(header) != nullptr) return Kind::kHardLink;
+  switch (archive_entry_filetype(header)) {
+    case AE_IFLNK:
+      return Kind::kSymlink;
+    case AE_IFREG:
+      return archive_entry_sparse_count(header) == 0 ? Kind::kFile : Kind::kSparse;
+    default:
+      return Kind::kOther;
+  }
+}
+
+ArchiveMember member_of(archive_entry* header) {
+  const Kind kind = kind_of(header);
+  return {.kind = kind,
+          .name = bytes(archive_entry_pathname(header)),
+          .target = bytes(kind == Kind::kHardLink ? archive_entry_hardlink(header)
+                                                  : archive_entry_symlink(header)),
+          .offset = static_cast<std::uint64_t>(0),
+          .size = static_cast<std::uint64_t>(archive_entry_size(header))};
+}
+
+/// The content ends where the next entry begins, but for the zeros that fill its last record.
+/// libarchive tells the places of entries only. A file whose map of holes comes before its content
+/// has another size than the archive holds of it.
+void place_content(ArchiveMember& file, std::uint64_t header, std::uint64_t next) {
+  const std::uint64_t records = (file.size / kRecord + (file.size % kRecord == 0 ? 0 : 1));
+  const std::uint64_t most = next - header;
+  if (records >= most / kRecord) {
+    file.kind = Kind::kSparse;
+    return;
+  }
+  file.offset = next - records * kRecord;
+}
+
+}  // namespace
+
+Result<void> uncompress(ByteStream& archive, Compression compression, Fd plain,
+                        std::uint64_t most) {
+  DecompressedStream stream(archive, compression);
+  std::array<char, kBlock> block;
+  std::uint64_t size = 0;
+  for (;;) {
+    TRY_ASSIGN(const std::size_t got, stream.read(block.data(), block.size()));
+    if (got == 0) return {};
+    size += got;
+    if (size > most) return refuse("the archive has more than {} bytes", most);
+    TRY(linux::write_all(plain, std::string_view(block.data(), got)));
+  }
+}
+
+Result<void> index_archive(ByteStream& archive, std::uint64_t most_entries,
+                           const std::function<Result<void>(const ArchiveMember&)>& on_member) {
+  ArchiveHandle handle(archive);
+  archive_read_support_format_tar(handle.get());
+  archive_read_support_format_empty(handle.get());
+  TRY(within(handle.open(), "read the tar archive"));
+  std::optional<ArchiveMember> last;  // its content's place is not known before the next header's
+  std::uint64_t last_header = 0;
+  for (std::uint64_t count = 0;; ++count) {
+    archive_entry* header = nullptr;
+    const int status = archive_read_next_header(handle.get(), &header);
+    // A warning is about a part of a header, which is of no use for the place of a content.
+    if (status != ARCHIVE_OK && status != ARCHIVE_WARN && status != ARCHIVE_EOF)
+      return within(Result<void>(std::unexpected(handle.error())), "read the tar archive");
+    const auto position = static_cast<std::uint64_t>(archive_read_header_position(handle.get()));
+    if (last && last->kind == Kind::kFile) place_content(*last, last_header, position);
+    if (last) TRY(on_member(*last));
+    if (status == ARCHIVE_EOF) return {};
+    if (count == most_entries) return refuse("the archive has more than {} entries", most_entries);
+    last.reset();
+    last_header = position;
+    ArchiveMember member = member_of(header);
+    const bool is_directory =
+        archive_entry_filetype(header) == AE_IFDIR && member.kind == Kind::kOther;
+    if (!is_directory) last = std::move(member);
+  }
+}
+
+}  // namespace ocirun::pods

@@ -1,0 +1,48 @@
+// ocirun-unpack: unpacks one layer of an image, or tells where the files of an archive are. The
+// only program that loads libarchive, whose decompressors read what a stranger wrote: a fault of
+// theirs meets a process that has nothing but the archive, and the directory that it fills. Command
+// line, descriptors and messages: images/unpack_job.hpp. Ends with its caller.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "linux/base/file_io.hpp"
+#include "pods/unpack/serve.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+/// The descriptors from kLockDescriptor on that are open, one after another.
+std::vector<Fd> given_locks() {
+  std::vector<Fd> locks;
+  for (int number = kLockDescriptor; ::fcntl(number, F_GETFD) >= 0; ++number)
+    locks.push_back(Fd{number});
+  return locks;
+}
+
+int run(std::span<const std::string> words) {
+  if (const auto job = parse_index_job(words)) return serve(*job);
+  const auto job = parse_layer_job(words);
+  if (!job) {
+    static_cast<void>(linux::write_all(
+        Fd{STDERR_FILENO}, "ocirun-unpack is a part of ocirun and not for use by hand\n"));
+    return 2;
+  }
+  FileRange blob(UniqueFd{kArchiveDescriptor}, job->offset, job->size);
+  std::vector<Fd> keep = given_locks();
+  keep.push_back(blob.file());
+  return serve(*job, blob, {.into = Fd{kIntoDescriptor}, .below = Fd{kBelowDescriptor}},
+               Fd{kReportDescriptor}, keep);
+}
+
+}  // namespace
+}  // namespace ocirun::pods
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  return ocirun::pods::run(words);
+}

@@ -1,0 +1,68 @@
+#include "pods/unpack/serve.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "linux/base/file_io.hpp"
+#include "linux/base/memory_reserve.hpp"
+#include "pods/unpack/index_archive.hpp"
+#include "pods/unpack/unpack_layer.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+/// Runs a job, and sends `done` or the error. A report that cannot be written has no reader.
+template <typename Work>
+int report_outcome(Fd report, Work work) {
+  linux::reserve_memory();
+  const auto outcome =
+      linux::within_memory([&]() -> Result<Result<std::string>> { return work(); });
+  if (!outcome) return kNoMemoryStatus;
+  const Result<std::string>& done = *outcome;
+  static_cast<void>(linux::write_all(report, done ? *done : failed_message(done.error())));
+  return 0;
+}
+
+/// The archive without compression: as it came, or uncompressed into kIntoDescriptor.
+Result<FileRange> plain_archive(const IndexJob& job) {
+  FileRange archive(UniqueFd{kArchiveDescriptor});
+  if (job.compression == Compression::kNone) return archive;
+  TRY(uncompress(archive, job.compression, Fd{kIntoDescriptor}, job.most_bytes));
+  return FileRange(UniqueFd{kIntoDescriptor});
+}
+
+}  // namespace
+
+int serve(const LayerJob& job, ByteStream& blob, LayerPlaces places, Fd report,
+          std::span<const Fd> keep) {
+  return report_outcome(report, [&]() -> Result<std::string> {
+    std::vector<Fd> kept(keep.begin(), keep.end());
+    kept.push_back(report);
+    TRY(within(confine_to(places, job.options.mark, kept),
+               "confine the process that unpacks a layer"));
+    UnpackOptions options = job.options;
+    if (job.reports_progress)
+      options.progress = [&](std::uint64_t bytes) {
+        static_cast<void>(linux::write_all(report, progress_message(bytes)));
+      };
+    TRY_ASSIGN(const UnpackedLayer unpacked,
+               unpack_layer(blob, job.layer, places.into, {places.below, job.below}, options));
+    return done_message(unpacked);
+  });
+}
+
+int serve(const IndexJob& job) {
+  return report_outcome(Fd{kReportDescriptor}, [&]() -> Result<std::string> {
+    TRY(within(confine_to_descriptors(kIntoDescriptor, job.most_bytes),
+               "confine the process that reads an archive"));
+    TRY_ASSIGN(FileRange archive, plain_archive(job));
+    TRY(index_archive(archive, job.most_entries, [](const ArchiveMember& member) {
+      return linux::write_all(Fd{kReportDescriptor}, member_message(member));
+    }));
+    return done_message({});
+  });
+}
+
+}  // namespace ocirun::pods
