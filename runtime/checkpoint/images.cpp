@@ -82,7 +82,7 @@ Result<void> check_images(Fd first) {
 }
 
 /// What CRIU says, and what helps.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kAdvice{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kAdvice{{
     {"has bad size",
      "the file has changed since the checkpoint: put back the one of that time, and for output to "
      "a "
@@ -96,6 +96,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kAdvice{
      "give --ext-unix-sk, or close the connections to sockets outside "
      "of the container"},
     {"shell-job", "give --shell-job: a program uses a terminal of the host"},
+    {"without correspond master peer", "give --shell-job: a program uses a terminal of the host"},
+    {"Use link-remap option", "give --link-remap: an open file has lost its name, and has another"},
     {"Can't lookup mount=",
      "a program has a file open that is outside of the container: a standard stream that is such a "
      "file has to be a pipe, a socket, a terminal of the container or the null device"},

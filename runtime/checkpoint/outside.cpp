@@ -38,6 +38,14 @@ bool has_mount(std::string_view mountinfo, unsigned mount) {
   });
 }
 
+// CRIU does not follow a symlink at the end of a source. A path that cannot be opened is left as it
+// is: CRIU's error names it.
+std::string without_links(const std::string& path) {
+  const auto file = linux::sys::open(path.c_str(), O_PATH);
+  if (!file) return path;
+  return linux::sys::readlinkat(Fd{AT_FDCWD}, linux::host_fd_link(*file).c_str()).value_or(path);
+}
+
 }  // namespace
 
 Result<void> check_can_be_checkpointed(const bundle::Config& config) {
@@ -98,7 +106,7 @@ Result<std::vector<std::string>> words_of_mounts_for_dump(const bundle::Config& 
 std::vector<std::string> words_of_mounts_for_restore(const bundle::Config& config) {
   std::vector<std::string> words;
   for (const OutsideMount& mount : outside_mounts(config))
-    words.push_back(fmt::format("external-mount={}\n{}", mount.name, mount.source));
+    words.push_back(fmt::format("external-mount={}\n{}", mount.name, without_links(mount.source)));
   return words;
 }
 

@@ -85,6 +85,12 @@ BOOST_AUTO_TEST_CASE(the_last_errors_of_a_log_are_quoted_and_something_helps) {
   BOOST_TEST(advice_for(kLog).find("--tcp-established") != std::string_view::npos);
   BOOST_TEST(last_errors("") == "");
   BOOST_TEST(advice_for("(00.1) Warn (x): file locks") == "");
+  BOOST_TEST(advice_for("(00.1) Error (criu/tty.c:1): tty: Found slave peer index 0 without "
+                        "correspond master peer")
+                 .starts_with("give --shell-job"));
+  BOOST_TEST(advice_for("(00.1) Error (criu/files-reg.c:1): Can't create link remap for /tmp/one. "
+                        "Use link-remap option.")
+                 .starts_with("give --link-remap"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
