@@ -1,10 +1,10 @@
 #include "pods/images/digest.hpp"
 
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
+#include <nettle/sha2.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 #include "bundle/json/writer.hpp"
 
@@ -44,28 +44,15 @@ std::string_view Digest::algorithm_name() const {
 
 std::string Digest::text() const { return fmt::format("{}:{}", algorithm_name(), hex_); }
 
-namespace {
-
-/// Without the configuration of the host, which may name modules to load: digests need none.
-EVP_MD_CTX* new_context() {
-  ::OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
-  return ::EVP_MD_CTX_new();
-}
-
-}  // namespace
-
 struct Hasher::State {
-  explicit State(Algorithm of) : algorithm(of), context(new_context()) {
-    const EVP_MD* const method = of == Algorithm::kSha256 ? ::EVP_sha256() : ::EVP_sha512();
-    good = context != nullptr && ::EVP_DigestInit_ex(context, method, nullptr) == 1;
+  explicit State(Algorithm of) : algorithm(of) {
+    ::nettle_sha256_init(&sha256);
+    ::nettle_sha512_init(&sha512);
   }
-  ~State() { ::EVP_MD_CTX_free(context); }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
 
   Algorithm algorithm;
-  EVP_MD_CTX* context;
-  bool good;
+  sha256_ctx sha256;
+  sha512_ctx sha512;
 };
 
 Hasher::Hasher(Algorithm algorithm) : state_(std::make_unique<State>(algorithm)) {}
@@ -74,16 +61,23 @@ Hasher& Hasher::operator=(Hasher&&) noexcept = default;
 Hasher::~Hasher() = default;
 
 void Hasher::update(const void* data, std::size_t size) {
-  state_->good = state_->good && ::EVP_DigestUpdate(state_->context, data, size) == 1;
+  const auto* const bytes = static_cast<const std::uint8_t*>(data);
+  if (state_->algorithm == Algorithm::kSha256)
+    ::nettle_sha256_update(&state_->sha256, size, bytes);
+  else
+    ::nettle_sha512_update(&state_->sha512, size, bytes);
 }
 
 Digest Hasher::finish() {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
-  unsigned size = 0;
-  if (!state_->good || ::EVP_DigestFinal_ex(state_->context, bytes.data(), &size) != 1)
-    return Digest(state_->algorithm, "");
+  std::array<std::uint8_t, SHA512_DIGEST_SIZE> bytes{};
+  const bool is_short = state_->algorithm == Algorithm::kSha256;
+  const std::size_t size = is_short ? SHA256_DIGEST_SIZE : SHA512_DIGEST_SIZE;
+  if (is_short)
+    ::nettle_sha256_digest(&state_->sha256, size, bytes.data());
+  else
+    ::nettle_sha512_digest(&state_->sha512, size, bytes.data());
   std::string hex;
-  for (unsigned i = 0; i < size; ++i) hex += fmt::format("{:02x}", bytes[i]);
+  for (std::size_t i = 0; i < size; ++i) hex += fmt::format("{:02x}", bytes[i]);
   return Digest(state_->algorithm, std::move(hex));
 }
 

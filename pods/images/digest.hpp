@@ -26,8 +26,8 @@ class Digest {
   const std::string& hex() const { return hex_; }
   std::string text() const;  // "sha256:…"
 
-  /// A digest without digits, which could not be computed or was never set, equals nothing: also
-  /// not another one of its kind.
+  /// A digest without digits, which was never set, equals nothing: also not another one of its
+  /// kind.
   friend bool operator==(const Digest& a, const Digest& b) {
     return a.algorithm_ == b.algorithm_ && a.hex_ == b.hex_ && !a.hex_.empty();
   }
@@ -37,8 +37,7 @@ class Digest {
   std::string hex_;
 };
 
-/// Computes a digest piece by piece (libcrypto). libcrypto fails only when memory ends; the digest
-/// then has no digits, and equals no other.
+/// Computes a digest piece by piece (nettle).
 class Hasher {
  public:
   explicit Hasher(Digest::Algorithm algorithm);

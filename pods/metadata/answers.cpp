@@ -1,12 +1,12 @@
 #include "pods/metadata/answers.hpp"
 
-#include <openssl/core_names.h>
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/params.h>
+#include <nettle/base64.h>
+#include <nettle/hmac.h>
+#include <nettle/memops.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 namespace ocirun::pods {
 namespace {
@@ -17,56 +17,40 @@ constexpr std::size_t kMostShortField = 256;  // bytes; a signature has 88
 
 /// Whether two texts are the same, in a time that depends on their lengths alone.
 bool is_same(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && ::CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+  return a.size() == b.size() && ::nettle_memeql_sec(a.data(), b.data(), a.size()) != 0;
 }
 
 }  // namespace
 
 struct Signature::State {
-  explicit State(std::string_view key) {
-    // No file of the host is read: the process has none.
-    ::OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
-    EVP_MAC* const method = ::EVP_MAC_fetch(nullptr, OSSL_MAC_NAME_HMAC, nullptr);
-    if (method == nullptr) return;
-    context = ::EVP_MAC_CTX_new(method);
-    ::EVP_MAC_free(method);
-    char digest[] = "SHA512";
-    const std::array<OSSL_PARAM, 2> parameters{
-        ::OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
-        ::OSSL_PARAM_construct_end()};
-    is_good = context != nullptr &&
-              ::EVP_MAC_init(context, reinterpret_cast<const unsigned char*>(key.data()),
-                             key.size(), parameters.data()) == 1;
-  }
-  ~State() { ::EVP_MAC_CTX_free(context); }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-
-  EVP_MAC_CTX* context = nullptr;
-  bool is_good = false;
+  hmac_sha512_ctx context;
 };
 
-Signature::Signature(std::string_view key) : state_(std::make_unique<State>(key)) {}
+namespace {
+
+const std::uint8_t* bytes_of(std::string_view text) {
+  return reinterpret_cast<const std::uint8_t*>(text.data());
+}
+
+}  // namespace
+
+Signature::Signature(std::string_view key) : state_(std::make_unique<State>()) {
+  ::nettle_hmac_sha512_set_key(&state_->context, key.size(), bytes_of(key));
+}
 Signature::Signature(Signature&&) noexcept = default;
 Signature& Signature::operator=(Signature&&) noexcept = default;
 Signature::~Signature() = default;
 
 void Signature::add(std::string_view piece) {
-  state_->is_good =
-      state_->is_good &&
-      ::EVP_MAC_update(state_->context, reinterpret_cast<const unsigned char*>(piece.data()),
-                       piece.size()) == 1;
+  ::nettle_hmac_sha512_update(&state_->context, piece.size(), bytes_of(piece));
 }
 
 std::string Signature::finish() {
-  constexpr std::size_t kBytes = 64, kCharacters = (kBytes + 2) / 3 * 4;
-  std::array<unsigned char, kBytes> bytes{};
-  std::size_t size = 0;
-  if (!state_->is_good || ::EVP_MAC_final(state_->context, bytes.data(), &size, bytes.size()) != 1)
-    return "";
-  std::array<unsigned char, kCharacters + 1> text{};
-  const int length = ::EVP_EncodeBlock(text.data(), bytes.data(), static_cast<int>(size));
-  return std::string(text.begin(), text.begin() + length);
+  std::array<std::uint8_t, SHA512_DIGEST_SIZE> bytes{};
+  ::nettle_hmac_sha512_digest(&state_->context, bytes.size(), bytes.data());
+  std::string text(BASE64_ENCODE_RAW_LENGTH(bytes.size()), '\0');
+  ::nettle_base64_encode_raw(text.data(), bytes.size(), bytes.data());
+  return text;
 }
 
 void Form::add(std::string_view name, std::uint64_t offset, std::string_view piece) {

@@ -30,7 +30,7 @@ class Signature {
   ~Signature();
 
   void add(std::string_view piece);
-  /// "" if memory has ended. add() must not be called any more.
+  /// add() must not be called any more.
   std::string finish();
 
  private:
