@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2016
+# shellcheck shell=bash disable=SC2016,SC2119,SC2120 # variables of Python; functions with optional arguments
 # What the tests of `checkpoint` and `restore` share.
 
 needs_criu() { criu check >/dev/null 2>&1 || skip "criu does not work under this kernel"; }
