@@ -2,33 +2,7 @@
 # `checkpoint` and `restore`. criu works under few kernels: where `criu check` fails, what needs criu is skipped. In a machine:
 # ./dev vm --engine qemu -- integration/lib/sandbox bats integration/checkpoint.bats
 load lib/common
-
-needs_criu() { criu check >/dev/null 2>&1 || skip "criu does not work under this kernel"; }
-
-# counter: a program that writes how often it has counted to /tmp/n.
-counter() { script 'i=0; while :; do i=$((i + 1)); echo $i >/tmp/n; sleep 0.05; done'; }
-counted() { cat "$BUNDLE/rootfs/tmp/n"; }
-counts_beyond() { [[ $(counted) -gt $1 ]]; }
-
-# restore [OPTION…]: like create, with pipes for the output, which end in $TMP/printed.
-restore() { ocirun restore --detach --bundle "$BUNDLE" "$@" "$ID" </dev/null > >(cat >>"$TMP/printed") 2>"$TMP/errors" 3>&- 4>&- || { cat "$TMP/errors" && return 1; }; }
-restore_fails() {
-  status=0
-  restore >/dev/null || status=$?
-  output=$(<"$TMP/errors")
-  equal 1 "$status"
-}
-differs() { [[ $(readlink "$1") != "$(readlink "$2")" ]]; }
-run_with_pipes() { ocirun run --detach --bundle "$BUNDLE" "$ID" </dev/null > >(cat >>"$TMP/printed") 2>&1 3>&- 4>&-; }
-
-# forge STATEMENT: edits the image of the container's first process by crit. The Python statement changes `core`.
-forge() { forge_image core-1.img "core = images['entries'][0]; $1"; }
-# forge_image IMAGE STATEMENT: edits an image. The Python statement changes `images`.
-forge_image() {
-  local edit="import json, sys; images = json.load(sys.stdin); $2; json.dump(images, sys.stdout)"
-  crit decode -i "$TMP/checkpoint/$1" | python3 -c "$edit" >"$TMP/image.json"
-  crit encode -i "$TMP/image.json" -o "$TMP/checkpoint/$1"
-}
+load lib/checkpoint
 
 @test "checkpoint and restore --help succeed, and name the options that engines look for" {
   run ocirun checkpoint --help
@@ -241,14 +215,16 @@ forge_image() {
   equal "$(readlink "/proc/$HELPER/ns/net")" "$(readlink "/proc/$(init_pid)/ns/net")"
 }
 
-@test "what criu cannot restore for ocirun is refused: a user namespace" {
+@test "what criu cannot restore for ocirun is refused: a user namespace without root, a joined cgroup namespace" {
   user_namespace
-  create_and_start
-  run ocirun checkpoint "$ID"
-  exits 1 "a container with a user namespace cannot be checkpointed"
-  status_is running
+  config '.linux.uidMappings[0].containerID = 1000 | .linux.gidMappings[0].containerID = 1000 | .process.user = {uid: 1000, gid: 1000}'
   run ocirun restore --bundle "$BUNDLE" --image-path "$TMP" restored
-  exits 1 "a container with a user namespace cannot be checkpointed"
+  exits 1 "a user namespace without user 0 and group 0 cannot be checkpointed"
+  config 'del(.linux.uidMappings, .linux.gidMappings)'
+  drop_namespace user
+  set_namespace cgroup /proc/self/ns/cgroup
+  run ocirun restore --bundle "$BUNDLE" --image-path "$TMP" restored
+  exits 1 "the cgroup namespace is joined by a path"
 }
 
 @test "restore in the foreground returns the program's status and leaves nothing" {

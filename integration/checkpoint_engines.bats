@@ -3,7 +3,7 @@
 # machine: ./dev vm --engine qemu -- integration/lib/sandbox bats integration/checkpoint_engines.bats
 # One store of images serves all tests of this file.
 load lib/common
-source "$LIB/criu.bash"
+load lib/criu
 
 # The program of all containers counts on its standard output.
 COUNTS='i=0; while :; do i=$((i + 1)); echo $i; sleep 0.1; done'

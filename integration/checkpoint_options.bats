@@ -2,7 +2,7 @@
 # Options that `checkpoint` and `restore` pass on to criu have an effect that a test sees. What needs criu is skipped where
 # `criu check` fails. In a machine: ./dev vm --engine qemu -- integration/lib/sandbox bats integration/checkpoint_options.bats
 load lib/common
-source "$LIB/criu.bash"
+load lib/criu
 
 setup() {
   common_setup

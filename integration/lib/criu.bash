@@ -1,13 +1,7 @@
 # shellcheck shell=bash disable=SC2016,SC2034,SC2154 # variables of inner shells and of bats
-# For tests of `checkpoint` and `restore`: `source "$LIB/criu.bash"`. The containers write how often they have counted, so that a test
-# sees that they go on.
+# What the tests of criu's options and of engines' checkpoints share beyond checkpoint.bash: `load lib/criu`.
 
-needs_criu() { criu check >/dev/null 2>&1 || skip "criu does not work under this kernel"; }
-
-# counter: a program that writes how often it has counted to /tmp/n.
-counter() { script 'i=0; while :; do i=$((i + 1)); echo $i >/tmp/n; sleep 0.05; done'; }
-counted() { cat "$BUNDLE/rootfs/tmp/n"; }
-counts_beyond() { [[ $(counted) -gt $1 ]]; }
+load lib/checkpoint
 
 # goes_on: the container's counter counts from now on.
 goes_on() {
@@ -23,17 +17,6 @@ run_counter() {
   eventually exists "$BUNDLE/rootfs/tmp/n"
   eventually counts_beyond 1
 }
-
-# restore [OPTION…]: like create, with pipes for the output, which end in $TMP/printed.
-restore() { ocirun restore --detach --bundle "$BUNDLE" "$@" "$ID" </dev/null > >(cat >>"$TMP/printed") 2>"$TMP/errors" 3>&- 4>&- || { cat "$TMP/errors" && return 1; }; }
-# restore_fails [OPTION…]: with status 1, and $output says why.
-restore_fails() {
-  status=0
-  restore "$@" >/dev/null || status=$?
-  output=$(<"$TMP/errors")
-  equal 1 "$status"
-}
-run_with_pipes() { ocirun run --detach --bundle "$BUNDLE" "$ID" </dev/null > >(cat >>"$TMP/printed") 2>&1 3>&- 4>&-; }
 
 # is_absent: the runtime knows no container $ID.
 is_absent() { [[ $(ocirun state "$ID" 2>&1) == *"does not exist"* ]]; }

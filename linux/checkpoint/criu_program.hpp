@@ -15,7 +15,8 @@
 namespace ocirun::linux {
 
 // The interface of the program ocirun-criu, which speaks CRIU's RPC protocol for ocirun:
-//    ocirun-criu dump|pre-dump|restore [NAME=VALUE]…
+//    ocirun-criu dump|pre-dump|restore|check [NAME=VALUE]…
+// check asks whether CRIU and the kernel can do what the options need, and makes nothing.
 // Descriptor 3 is a socket whose other end is the standard RPC socket of a `criu swrk` that the
 // caller has started; descriptor 4 is a MessageSocket to the caller. The names of the options are
 // the rows of linux/criu/options.cpp. The caller gets, each as one packet:

@@ -16,7 +16,8 @@ namespace {
 
 constexpr Named<Criu__Action> kActions[] = {{"dump", CRIU__ACTION__DUMP},
                                             {"pre-dump", CRIU__ACTION__PRE_DUMP},
-                                            {"restore", CRIU__ACTION__RESTORE}};
+                                            {"restore", CRIU__ACTION__RESTORE},
+                                            {"check", CRIU__ACTION__VERSION}};
 
 class Conversation {
  public:
@@ -26,6 +27,7 @@ class Conversation {
   Result<int> run() {
     TRY(ask_version());
     TRY(ask_features());
+    if (is_check()) return 0;
     TRY(send_work());
     for (;;) {
       TRY_ASSIGN(CriuAnswer answer, receive_answer(criu_));
@@ -35,18 +37,25 @@ class Conversation {
   }
 
  private:
-  // Sends a question after which CRIU waits for another request, and returns the answer.
-  Result<CriuAnswer> ask(Criu__Action type, Criu__Features* features) {
+  bool is_check() const { return action_ == CRIU__ACTION__VERSION; }
+  bool wants_features() const {
+    return options_.wants_lazy_pages() || options_.wants_memory_tracking();
+  }
+
+  // Sends a question and returns the answer. CRIU waits for another request unless this is the last
+  // one: it writes an error to its stderr if it waits in vain.
+  Result<CriuAnswer> ask(Criu__Action type, Criu__Features* features, bool is_last) {
     Criu__Request request = CRIU__REQUEST__INIT;
     request.type = type;
-    request.has_keep_open = request.keep_open = 1;
+    request.has_keep_open = request.keep_open = is_last ? 0 : 1;
     request.features = features;
     TRY(send_request(criu_, request));
     return receive_answer(criu_);
   }
 
   Result<void> ask_version() {
-    TRY_ASSIGN(const CriuAnswer answer, ask(CRIU__ACTION__VERSION, nullptr));
+    TRY_ASSIGN(const CriuAnswer answer,
+               ask(CRIU__ACTION__VERSION, nullptr, is_check() && !wants_features()));
     const Criu__Version* version = answer.message->version;
     if (answer.message->success == 0 || version == nullptr)
       return refuse("criu does not tell its version: ocirun needs criu {} or newer",
@@ -59,11 +68,11 @@ class Conversation {
 
   // A kernel without a feature lets CRIU fail late, in the middle of its work.
   Result<void> ask_features() {
-    if (!options_.wants_lazy_pages() && !options_.wants_memory_tracking()) return {};
+    if (!wants_features()) return {};
     Criu__Features wanted = CRIU__FEATURES__INIT;
     wanted.has_mem_track = wanted.mem_track = options_.wants_memory_tracking() ? 1 : 0;
     wanted.has_lazy_pages = wanted.lazy_pages = options_.wants_lazy_pages() ? 1 : 0;
-    TRY_ASSIGN(const CriuAnswer answer, ask(CRIU__ACTION__FEATURE_CHECK, &wanted));
+    TRY_ASSIGN(const CriuAnswer answer, ask(CRIU__ACTION__FEATURE_CHECK, &wanted, is_check()));
     const Criu__Features* found = answer.message->features;
     const bool tracks = found != nullptr && found->has_mem_track != 0 && found->mem_track != 0;
     const bool is_lazy = found != nullptr && found->has_lazy_pages != 0 && found->lazy_pages != 0;

@@ -21,6 +21,7 @@ std::optional<MountEntry> next_mount(std::string_view& rest) {
     entry.device = cut(mount, ' ');
     entry.root = cut(mount, ' ');
     entry.mount_point = cut(mount, ' ');
+    entry.attributes = cut(mount, ' ');
     entry.type = cut(filesystem, ' ');
     cut(filesystem, ' ');
     entry.options = cut(filesystem, ' ');

@@ -16,6 +16,7 @@ struct MountEntry {
   std::uint64_t id = 0, parent = 0;  // of the mount, and of the mount that it is attached to
   std::string_view device;           // "0:33"
   std::string_view root, mount_point;
+  std::string_view attributes;  // of the mount: "ro,nosuid,idmapped"
   std::string_view type;
   std::string_view options;  // of the superblock, separated by commas
 };

@@ -11,6 +11,7 @@
 #include "linux/base/directory_entries.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
+#include "linux/namespaces/id_map.hpp"
 #include "linux/process/capabilities.hpp"
 #include "runtime/checkpoint/compare_labels.hpp"
 #include "runtime/checkpoint/compare_mounts.hpp"
@@ -21,6 +22,8 @@ namespace {
 
 using linux::CapabilitySet;
 using linux::NamespaceKind;
+
+constexpr std::uint32_t kNobody = 0xFFFFFFFFU;  // no process has this id
 
 // The value behind "NAME:\t".
 std::optional<std::string_view> field_of(std::string_view text, std::string_view name) {
@@ -87,10 +90,18 @@ bool are_all(const std::vector<std::uint32_t>& ids, std::uint32_t wanted) {
   return std::ranges::all_of(ids, [&](std::uint32_t id) { return id == wanted; });
 }
 
+// The id of the host; the kernel shows it where the container has a user namespace.
+std::uint32_t shown(const bundle::Config& config, Uid uid) {
+  return config.id_map.empty() ? uid.value() : config.id_map.host_uid(uid).value_or(kNobody);
+}
+std::uint32_t shown(const bundle::Config& config, Gid gid) {
+  return config.id_map.empty() ? gid.value() : config.id_map.host_gid(gid).value_or(kNobody);
+}
+
 // Nothing that a process without CAP_SETGID executes can change them.
-Result<void> compare_groups(const ThreadStatus& thread, const bundle::User& user) {
+Result<void> compare_groups(const ThreadStatus& thread, const bundle::Config& config) {
   std::vector<std::uint32_t> wanted;
-  for (const Gid gid : user.additional_gids) wanted.push_back(gid.value());
+  for (const Gid gid : config.process->user.additional_gids) wanted.push_back(shown(config, gid));
   std::vector<std::uint32_t> found = thread.groups;
   std::ranges::sort(wanted);
   std::ranges::sort(found);
@@ -101,17 +112,18 @@ Result<void> compare_groups(const ThreadStatus& thread, const bundle::User& user
       fmt::join(found, ","), fmt::join(wanted, ","));
 }
 
-Result<void> compare_ids(const ThreadStatus& thread, const bundle::Process& process) {
+Result<void> compare_ids(const ThreadStatus& thread, const bundle::Config& config) {
+  const bundle::Process& process = *config.process;
   const bundle::User& user = process.user;
   const CapabilitySet may = all_of(process.capabilities.value_or(linux::CapabilitySets{}));
-  if (!may.has(CAP_SETGID)) TRY(compare_groups(thread, user));
+  if (!may.has(CAP_SETGID)) TRY(compare_groups(thread, config));
   if (!process.no_new_privileges) return {};  // a set-user-ID program may have run
-  if (!may.has(CAP_SETUID) && !are_all(thread.uids, user.uid.value()))
+  if (!may.has(CAP_SETUID) && !are_all(thread.uids, shown(config, user.uid)))
     return refuse(
         "has user ids {}: with /process/noNewPrivileges and without CAP_SETUID they must be that "
         "of /process/user/uid",
         fmt::join(thread.uids, ","));
-  if (!may.has(CAP_SETGID) && !are_all(thread.gids, user.gid.value()))
+  if (!may.has(CAP_SETGID) && !are_all(thread.gids, shown(config, user.gid)))
     return refuse(
         "has group ids {}: with /process/noNewPrivileges and without CAP_SETGID they must be that "
         "of /process/user/gid",
@@ -140,6 +152,7 @@ class Walk {
   Result<void> run(int init) {
     init_ = init;
     TRY(learn_own_namespaces());
+    TRY(compare_id_maps());
     TRY_ASSIGN(const std::vector<int> pids, processes_of(expected_.procfs, init));
     for (const int pid : pids) {
       auto compared = visit(pid);
@@ -165,6 +178,23 @@ class Walk {
       TRY_ASSIGN(inits_[i], namespace_of(init_, linux::kNamespaceKinds[i]));
     }
     return {};
+  }
+
+  // All processes are in the same user namespace as init.
+  Result<void> compare_id_maps() const {
+    if (!expected_.config.namespaces.creates(NamespaceKind::kUser)) return {};
+    const linux::IdMap& wanted = expected_.config.id_map;
+    const Fd procfs = expected_.procfs.fd();
+    TRY_ASSIGN(const auto uids, linux::read_id_map(procfs, fmt::format("{}/uid_map", init_)));
+    TRY_ASSIGN(const auto gids, linux::read_id_map(procfs, fmt::format("{}/gid_map", init_)));
+    if (uids != wanted.uids)
+      return refuse("the user namespace maps other user ids than /linux/uidMappings");
+    if (gids != wanted.gids)
+      return refuse("the user namespace maps other group ids than /linux/gidMappings");
+    TRY_ASSIGN(const std::string setgroups,
+               expected_.procfs.read(fmt::format("{}/setgroups", init_)));
+    if (setgroups.starts_with("allow")) return {};
+    return refuse("setgroups(2) is denied in the user namespace: create allows it");
   }
 
   /// Compares a process and its threads.
@@ -279,7 +309,7 @@ Result<void> compare_thread(const ThreadStatus& thread, const bundle::Config& co
     return refuse("has no seccomp filter: /linux/seccomp asks for one");
   if (config.process->no_new_privileges && !thread.no_new_privileges)
     return refuse("lacks no_new_privs: /process/noNewPrivileges asks for it");
-  return compare_ids(thread, *config.process);
+  return compare_ids(thread, config);
 }
 
 Result<void> compare_restored(const Expectation& expected, int init) {

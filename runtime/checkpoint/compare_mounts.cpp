@@ -33,6 +33,7 @@ namespace {
 
 using Kind = MountPlace::Kind;
 
+constexpr std::uint32_t kOverflow = 65'534;  // the id that the kernel shows for an unmapped one
 constexpr std::uint64_t kCompared = ST_RDONLY | ST_NOSUID | ST_NODEV | ST_NOEXEC;
 static_assert(ST_RDONLY == MOUNT_ATTR_RDONLY && ST_NOSUID == MOUNT_ATTR_NOSUID &&
               ST_NODEV == MOUNT_ATTR_NODEV && ST_NOEXEC == MOUNT_ATTR_NOEXEC);
@@ -219,11 +220,35 @@ class Comparison {
     if (mount.bind) {
       TRY_ASSIGN(const bool is_same, linux::sys::is_same_file(found->file, host_.sources[index]));
       if (!is_same) return refuse("{} is not {}", path, mount.source);
+      TRY(compare_id_map(*found, index));
     }
     TRY_ASSIGN(const auto filesystem, linux::sys::fstatfs(found->file));
     const std::uint64_t lacking = flags_of(index) & ~filesystem.flags;
     if (lacking == 0) return {};
     return refuse("{} lacks {}", path, names_of(lacking));
+  }
+
+  // Every mapping that ocirun gives CRIU is that of config.json, but images choose which prepared
+  // mount they bind.
+  Result<void> compare_id_map(const Found& found, std::size_t index) const {
+    const linux::Mount& mount = config_.mounts[index];
+    const std::string path = clean(mount.destination);
+    bool is_id_mapped = false;
+    for (std::string_view rest = table_; const auto entry = linux::next_mount(rest);)
+      if (entry->id == found.mount)
+        is_id_mapped =
+            fmt::format(",{},", entry->attributes).find(",idmapped,") != std::string::npos;
+    if (is_id_mapped != (mount.id_map_kind != linux::IdMapKind::kNone))
+      return refuse("{} is {}id-mapped", path, is_id_mapped ? "" : "not ");
+    if (!is_id_mapped) return {};
+    const linux::IdMap& map = mount.id_map.empty() ? config_.id_map : mount.id_map;
+    TRY_ASSIGN(const struct stat shown, linux::sys::fstat(found.file));
+    TRY_ASSIGN(const struct stat stored, linux::sys::fstat(host_.sources[index]));
+    const auto uid = Uid::make(stored.st_uid);
+    const auto gid = Gid::make(stored.st_gid);
+    const bool is_ours = uid && gid && map.host_uid(*uid).value_or(kOverflow) == shown.st_uid &&
+                         map.host_gid(*gid).value_or(kOverflow) == shown.st_gid;
+    return is_ours ? Result<void>{} : refuse("{} has another id map", path);
   }
 
   static Kind kind_of(const linux::Mount& mount) {

@@ -48,42 +48,65 @@ std::string without_links(const std::string& path) {
 
 }  // namespace
 
-Result<void> check_can_be_checkpointed(const bundle::Config& config) {
+std::vector<std::string> why_not_checkpointed(const bundle::Config& config) {
+  std::vector<std::string> reasons;
   if (!config.namespaces.creates(NamespaceKind::kMount))
-    return refuse(
+    reasons.emplace_back(
         "/linux/namespaces: a container without a mount namespace made for it cannot be "
-        "checkpointed or restored: add {{\"type\": \"mount\"}}");
-  if (config.namespaces.contains(NamespaceKind::kUser))
-    return refuse(
-        "/linux/namespaces: a container with a user namespace cannot be checkpointed or restored: "
-        "its root may not read the images, which belong to the caller alone");
-  for (const NamespaceKind kind : {NamespaceKind::kCgroup, NamespaceKind::kTime})
+        "checkpointed or restored: add {\"type\": \"mount\"}");
+  if (config.namespaces.creates(NamespaceKind::kUser) &&
+      (!config.id_map.host_uid(Uid{}) || !config.id_map.host_gid(Gid{})))
+    reasons.emplace_back(
+        "/linux/uidMappings: a user namespace without user 0 and group 0 cannot be checkpointed or "
+        "restored: criu restores processes as root of the namespace");
+  for (const NamespaceKind kind : {NamespaceKind::kUser, NamespaceKind::kCgroup})
     if (config.namespaces.joins(kind))
-      return refuse(
+      reasons.push_back(fmt::format(
           "/linux/namespaces: the {} namespace is joined by a path: criu can only save one that "
           "was made for the container",
-          linux::config_name(kind));
+          linux::config_name(kind)));
   if (config.seccomp && !config.seccomp->listener_path.empty())
-    return refuse(
+    reasons.emplace_back(
         "/linux/seccomp/listenerPath: a container whose system calls an agent answers cannot be "
         "checkpointed or restored: criu does not save the connection to the agent");
   if (config.intel_rdt)
-    return refuse(
+    reasons.emplace_back(
         "/linux/intelRdt: ocirun does not put restored processes into a resctrl group: leave it "
         "out to checkpoint or restore the container");
-  for (std::size_t index = 0; index < config.mounts.size(); ++index)
-    if (config.mounts[index].id_map_kind != linux::IdMapKind::kNone)
-      return refuse("/mounts/{}: an id-mapped mount cannot be checkpointed or restored by criu",
-                    index);
-  return {};
+  return reasons;
+}
+
+Result<void> check_can_be_checkpointed(const bundle::Config& config) {
+  const std::vector<std::string> reasons = why_not_checkpointed(config);
+  return reasons.empty() ? Result<void>{} : refuse("{}", reasons.front());
 }
 
 std::vector<OutsideMount> outside_mounts(const bundle::Config& config) {
+  using Kind = OutsideMount::Kind;
   std::vector<OutsideMount> mounts;
+  const auto add_device = [&](const linux::Device& device) {
+    if (device.kind == linux::Device::Kind::kFifo ||
+        std::ranges::find(mounts, clean(device.path), &OutsideMount::name) != mounts.end())
+      return;
+    mounts.push_back({.kind = Kind::kDevice,
+                      .name = clean(device.path),
+                      .source = device.path.string(),
+                      .bind = nullptr,
+                      .device = device});
+  };
+  if (config.namespaces.contains(NamespaceKind::kUser)) {
+    for (const linux::Device& device : config.devices) add_device(device);
+    for (const linux::Device& device : linux::default_devices()) add_device(device);
+  }
   for (const linux::Mount& mount : config.mounts)
-    if (mount.bind && !mount.remount) mounts.push_back({clean(mount.destination), mount.source});
+    if (mount.bind && !mount.remount)
+      mounts.push_back({.kind = Kind::kBind,
+                        .name = clean(mount.destination),
+                        .source = mount.source,
+                        .bind = &mount});
   for (const RootfsPath& path : config.masked_paths)
-    mounts.push_back({clean(path), linux::dev_path("null").string()});
+    mounts.push_back(
+        {.kind = Kind::kMask, .name = clean(path), .source = linux::dev_path("null").string()});
   return mounts;
 }
 
@@ -94,7 +117,7 @@ Result<std::vector<std::string>> words_of_mounts_for_dump(const bundle::Config& 
     const auto found = root.open(RootfsPath(mount.name), O_PATH);
     if (!found) continue;  // the container has unmounted or never had it
     TRY_ASSIGN(const struct stat status, linux::sys::fstat(*found));
-    const bool is_masked = mount.source == linux::dev_path("null").string();
+    const bool is_masked = mount.kind == OutsideMount::Kind::kMask;
     if (is_masked && S_ISDIR(status.st_mode)) continue;  // covered by a tmpfs, which CRIU saves
     TRY_ASSIGN(const std::string path,
                linux::sys::readlinkat(Fd{AT_FDCWD}, linux::host_fd_link(*found).c_str()));
@@ -103,10 +126,15 @@ Result<std::vector<std::string>> words_of_mounts_for_dump(const bundle::Config& 
   return words;
 }
 
-std::vector<std::string> words_of_mounts_for_restore(const bundle::Config& config) {
+std::vector<std::string> words_of_mounts_for_restore(const bundle::Config& config,
+                                                     std::string_view prepared) {
   std::vector<std::string> words;
-  for (const OutsideMount& mount : outside_mounts(config))
-    words.push_back(fmt::format("external-mount={}\n{}", mount.name, without_links(mount.source)));
+  const std::vector<OutsideMount> mounts = outside_mounts(config);
+  for (std::size_t i = 0; i < mounts.size(); ++i) {
+    const std::string source =
+        prepared.empty() ? without_links(mounts[i].source) : fmt::format("{}/{}", prepared, i);
+    words.push_back(fmt::format("external-mount={}\n{}", mounts[i].name, source));
+  }
   return words;
 }
 

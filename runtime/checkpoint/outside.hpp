@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bundle/config/config.hpp"
@@ -8,6 +11,7 @@
 #include "linux/base/error.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/files/safe_dir.hpp"
+#include "linux/mounts/devices.hpp"
 #include "linux/namespaces/namespaces.hpp"
 
 namespace ocirun::runtime {
@@ -16,24 +20,34 @@ namespace ocirun::runtime {
 // that it joined, standard streams. The words are options of ocirun-criu
 // (linux/checkpoint/criu_program.hpp).
 
-/// Refuses what CRIU cannot save or restore for ocirun: no mount namespace of its own; a joined
-/// mount, cgroup or time namespace; a user namespace; a seccomp agent; an id-mapped mount;
+/// What CRIU cannot save or restore for ocirun, a sentence for each: no mount namespace of its own;
+/// a joined mount, user, cgroup or time namespace; a user namespace without id 0; a seccomp agent;
 /// intelRdt.
+std::vector<std::string> why_not_checkpointed(const bundle::Config& config);
+/// Error: the first of these sentences.
 Result<void> check_can_be_checkpointed(const bundle::Config& config);
 
 /// A mount whose files are the host's. `name` identifies it in the images.
 struct OutsideMount {
-  std::string name;    // the destination in config.json, or the masked path
-  std::string source;  // on the host
+  enum class Kind : std::uint8_t { kBind, kMask, kDevice };
+  Kind kind = Kind::kBind;
+  std::string name;                       // the destination in config.json, or the masked path
+  std::string source;                     // on the host
+  const linux::Mount* bind = nullptr;     // kBind: the entry of config.json
+  std::optional<linux::Device> device{};  // kDevice
 };
-/// The binds of config.json and the masked files.
+/// The binds of config.json, the masked files, and the devices of a container with a user
+/// namespace, in which nodes are binds of the host's nodes. Points into `config`.
 std::vector<OutsideMount> outside_mounts(const bundle::Config& config);
 
 /// The words for a dump. `root`: the root of the container's init, in which symlinks of
 /// destinations are resolved. Destinations that do not exist are left out.
 Result<std::vector<std::string>> words_of_mounts_for_dump(const bundle::Config& config,
                                                           const linux::SafeDir& root);
-std::vector<std::string> words_of_mounts_for_restore(const bundle::Config& config);
+/// The words for a restore. `prepared`: the directory of prepared_sources.hpp, or "" where CRIU
+/// binds the sources themselves.
+std::vector<std::string> words_of_mounts_for_restore(const bundle::Config& config,
+                                                     std::string_view prepared);
 
 /// The names of joined namespaces in the images; those of engines' images.
 std::string namespace_key(linux::NamespaceKind kind);

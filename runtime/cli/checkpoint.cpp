@@ -9,6 +9,7 @@
 #include "runtime/commands/checkpoint.hpp"
 #include "runtime/commands/destroy.hpp"
 #include "runtime/commands/restore.hpp"
+#include "runtime/commands/restore_dry_run.hpp"
 #include "runtime/foreground/attend.hpp"
 #include "runtime/parent/exhausted_limits.hpp"
 #include "runtime/state/container.hpp"
@@ -99,6 +100,19 @@ Result<RestoreRequest> read_restore(const Invocation& invocation, bool keeps_ter
       .keeps_cgroups = arguments.value("manage-cgroups-mode") == "ignore"};
 }
 
+Result<int> run_dry(const Invocation& invocation, const RestoreRequest& request) {
+  TRY_ASSIGN(const auto obstacles, why_not_restored(invocation.options, invocation.log, request));
+  if (obstacles.empty()) {
+    TRY(print("images, config.json and this host fit together\n"));
+    return 0;
+  }
+  std::string report;
+  for (const std::string& obstacle : obstacles) report += fmt::format("obstacle: {}\n", obstacle);
+  TRY(print(report));
+  return refuse("a restore would fail: {} obstacle{}", obstacles.size(),
+                obstacles.size() == 1 ? "" : "s");
+}
+
 }  // namespace
 
 Result<int> run_checkpoint(const Invocation& invocation) {
@@ -126,6 +140,7 @@ Result<int> run_restore(const Invocation& invocation) {
   const bool detach = arguments.has("detach");
   TRY_ASSIGN(RestoreRequest request,
              read_restore(invocation, !detach && !arguments.value("console-socket")));
+  if (arguments.has("dry-run")) return run_dry(invocation, request);
   request.create.is_attended = !detach;
   TRY_ASSIGN(const CreatedContainer container,
              restore_container(invocation.options, invocation.log, request));

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "runtime/cli/checkpoint_options.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/update_options.hpp"
 
@@ -31,25 +32,6 @@ constexpr std::array kGlobalOptions{
     Option{"help", 'h', {}, "print this help"},
 };
 
-constexpr Option kBundle{"bundle", 'b', "DIR",
-                         "the bundle: config.json and the root filesystem (default .)",
-                         Completes::kDirectory};
-constexpr Option kConsoleSocket{"console-socket", 0, "PATH",
-                                "the AF_UNIX socket that gets the terminal", Completes::kFile};
-constexpr Option kPidFile{"pid-file", 0, "FILE", "write the process's number to FILE",
-                          Completes::kFile};
-constexpr Option kPidfdSocket{"pidfd-socket", 0, "PATH",
-                              "the AF_UNIX socket that gets a pidfd of the process",
-                              Completes::kFile};
-constexpr Option kPreserveFds{"preserve-fds", 0, "N",
-                              "pass descriptors 3 to 3+N-1 on to the container"};
-constexpr Option kNoPivot{
-    "no-pivot", 0, {}, "use MS_MOVE and chroot instead of pivot_root, for a root on a ramdisk"};
-constexpr Option kNoNewKeyring{"no-new-keyring", 0, {}, "keep the caller's session keyring"};
-constexpr Option kNoSubreaper{
-    "no-subreaper", 0, {}, "accepted for runc's sake; ocirun never is a subreaper"};
-constexpr Option kDetach{"detach", 'd', {}, "return when the program runs"};
-
 constexpr std::array kCreateOptions{kBundle,      kConsoleSocket, kPidFile,      kPidfdSocket,
                                     kPreserveFds, kNoPivot,       kNoNewKeyring, kNoSubreaper};
 constexpr std::array kRunOptions{
@@ -58,75 +40,6 @@ constexpr std::array kRunOptions{
     kPreserveFds,  kNoPivot,
     kNoNewKeyring, kNoSubreaper,
     kDetach,       Option{"keep", 0, {}, "do not delete the container when its process has ended"}};
-constexpr Option kImagePath{"image-path", 0, "DIR",
-                            "the directory of the images (default checkpoint)",
-                            Completes::kDirectory};
-constexpr Option kWorkPath{"work-path", 0, "DIR",
-                           "the directory of criu's log (default: that of the images)",
-                           Completes::kDirectory};
-constexpr Option kTcpEstablished{"tcp-established", 0, {}, "save open TCP connections"};
-constexpr Option kTcpSkipInFlight{
-    "tcp-skip-in-flight", 0, {}, "leave out TCP connections that are being made"};
-constexpr Option kLinkRemap{
-    "link-remap", 0, {}, "save open files that were removed, by links beside them"};
-constexpr Option kExtUnixSk{"ext-unix-sk", 0, {}, "allow connections to unix sockets outside"};
-constexpr Option kShellJob{"shell-job", 0, {}, "allow a program on a terminal of the host"};
-constexpr Option kFileLocks{"file-locks", 0, {}, "save file locks"};
-constexpr Option kLazyPages{"lazy-pages", 0, {}, "send pages of memory when they are needed"};
-constexpr Option kManageCgroups{"manage-cgroups-mode", 0, "soft|full|strict|ignore",
-                                "what criu does with cgroups (default soft)", Completes::kWords};
-constexpr Option kEmptyNs{"empty-ns",          0,
-                          "network",           "do not save what is in this namespace",
-                          Completes::kNothing, Times::kMany};
-constexpr Option kAutoDedup{"auto-dedup", 0, {}, "remove pages from images that a later one has"};
-constexpr Option kNetworkLock{"network-lock", 0, "iptables|nftables|skip",
-                              "how criu locks the network (default iptables)", Completes::kWords};
-constexpr std::array kCheckpointOptions{
-    kImagePath,
-    kWorkPath,
-    Option{"parent-path", 0, "DIR", "the images of the last pre-dump, relative to the new ones",
-           Completes::kDirectory},
-    Option{"leave-running", 0, {}, "let the container run on"},
-    Option{"pre-dump", 0, {}, "save the memory alone, and let the container run on"},
-    kTcpEstablished,
-    kTcpSkipInFlight,
-    kLinkRemap,
-    kExtUnixSk,
-    kShellJob,
-    kFileLocks,
-    kLazyPages,
-    Option{"status-fd", 0, "N", "gets a zero byte when pages can be fetched"},
-    Option{"page-server", 0, "ADDRESS:PORT", "send pages of memory to a criu page-server"},
-    kManageCgroups,
-    kEmptyNs,
-    kAutoDedup,
-    kNetworkLock};
-constexpr std::array kRestoreOptions{
-    kBundle,
-    kImagePath,
-    kWorkPath,
-    kConsoleSocket,
-    kPidFile,
-    kDetach,
-    kPreserveFds,
-    Option{"no-pivot", 0, {}, "accepted for runc's sake; criu enters the root"},
-    kNoSubreaper,
-    Option{"trust-images", 0, {}, "do not compare what was restored with config.json"},
-    Option{"parent-path", 0, "DIR", "accepted for engines' sake; the images know their parent",
-           Completes::kDirectory},
-    kTcpEstablished,
-    kTcpSkipInFlight,
-    kLinkRemap,
-    kExtUnixSk,
-    kShellJob,
-    kFileLocks,
-    kLazyPages,
-    kManageCgroups,
-    kEmptyNs,
-    kAutoDedup,
-    kNetworkLock,
-    Option{"lsm-profile", 0, "TYPE:NAME", "another LSM profile, as in apparmor:NAME"},
-    Option{"lsm-mount-context", 0, "CONTEXT", "another SELinux context of the mounts"}};
 constexpr std::array kDeleteOptions{
     Option{"force", 'f', {}, "also a container that is not stopped; an unknown id is no error"}};
 constexpr std::array kExecOptions{

@@ -20,6 +20,7 @@
 #include "linux/seccomp/filter.hpp"
 #include "runtime/checkpoint/compare.hpp"
 #include "runtime/checkpoint/outside.hpp"
+#include "runtime/checkpoint/prepared_sources.hpp"
 #include "runtime/checkpoint/process_tree.hpp"
 #include "runtime/checkpoint/talk.hpp"
 #include "runtime/commands/checkpoint.hpp"
@@ -63,6 +64,7 @@ class Restoration : Making {
     TRY(make_cgroup());
     if (document_.config.resources) TRY(place_->cgroup->apply(*document_.config.resources));
     TRY(keep_filter());
+    TRY(choose_prepared_place());
     if (!document_.config.net_devices.empty()) undo_.add([this] { take_net_devices_back(); });
     TRY(restore_processes());
     keep_net_devices();
@@ -84,6 +86,17 @@ class Restoration : Making {
   Result<void> open_directories() {
     TRY_ASSIGN(images_, open_images(restore_.settings.images, restore_.trust));
     TRY_ASSIGN(work_, open_directory_for_dump(restore_.settings.work, "--work-path"));
+    return {};
+  }
+
+  Result<void> choose_prepared_place() {
+    if (!wants_prepared_sources(config())) return {};
+    std::vector<std::string> paths{config().root_path.string(), restore_.settings.images.string(),
+                                   restore_.settings.work.string()};
+    for (const OutsideMount& mount : outside_mounts(config())) paths.push_back(mount.source);
+    for (const linux::Namespace& entry : config().namespaces.entries())
+      if (entry.path) paths.push_back(entry.path->string());
+    TRY_ASSIGN(prepared_, place_for_sources(paths));
     return {};
   }
 
@@ -133,6 +146,10 @@ class Restoration : Making {
                              linux::Propagation::kPrivate));
     TRY(open_again(restore_.settings.images, images_));
     TRY(open_again(restore_.settings.work, work_));
+    if (!prepared_.empty()) TRY(prepare_sources(prepared_, config(), place_->procfs));
+    if (config().namespaces.creates(NamespaceKind::kUser)) {
+      TRY_ASSIGN(images_, show_images(images_, config().id_map, place_->procfs));
+    }
     launch.images = images_;
     launch.work = work_;
     for (const UniqueFd& tasks : join_.tasks) TRY(linux::sys::write_once(tasks, "0"));
@@ -172,7 +189,7 @@ class Restoration : Making {
     TRY_ASSIGN(const auto namespaces, words_of_namespaces());
     TRY_ASSIGN(const auto streams, read_streams());
     TRY_ASSIGN(const auto file, words_of_config_file(config()));
-    for (const auto& more : {words_of_mounts_for_restore(config()), namespaces,
+    for (const auto& more : {words_of_mounts_for_restore(config(), prepared_), namespaces,
                              words_of_streams(streams), file, restore_.settings.words})
       words.insert(words.end(), more.begin(), more.end());
     return words;
@@ -297,7 +314,8 @@ class Restoration : Making {
 
   const RestoreRequest& restore_;
   UniqueFd images_, work_, terminal_;
-  std::string criu_;  // the path of the program
+  std::string criu_;      // the path of the program
+  std::string prepared_;  // the place of prepared_sources.hpp, or ""
   std::vector<linux::PinnedNamespace> pinned_;
   cgroups::Cgroup::JoinHandles join_;
   linux::Child init_;

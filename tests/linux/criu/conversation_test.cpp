@@ -236,6 +236,18 @@ BOOST_AUTO_TEST_CASE(a_criu_that_ends_or_talks_nonsense_is_an_error) {
   BOOST_TEST(outcome.error().number() == EBADMSG);
 }
 
+BOOST_AUTO_TEST_CASE(a_check_asks_for_nothing_but_version_and_features) {
+  Scene scene;
+  const auto outcome = scene.play({"check", "images=7", "tcp-established=1"},
+                                  [](const FakeCriu& criu) { criu.tell_version(3, 17); });
+  BOOST_TEST((outcome && *outcome == 0));
+  BOOST_TEST(scene.criu_status == 0);
+  const auto refused = scene.play({"check", "images=7", "network-lock=skip"},
+                                  [](const FakeCriu& criu) { criu.tell_version(3, 16); });
+  BOOST_REQUIRE(!refused);
+  BOOST_TEST(refused.error().message().find("--network-lock: criu 3.16") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(words_that_are_no_options_are_refused) {
   for (const char* word : {"images", "nosuch=1", "images=-1", "images=x", "pid=", "notify=2",
                            "manage-cgroups-mode=hard", "network-lock=no", "page-server=80",

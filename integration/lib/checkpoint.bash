@@ -1,0 +1,30 @@
+# shellcheck shell=bash disable=SC2016,SC2119,SC2120 # variables of Python; functions with optional arguments
+# What the tests of `checkpoint` and `restore` share.
+
+needs_criu() { criu check >/dev/null 2>&1 || skip "criu does not work under this kernel"; }
+
+# counter: a program that writes how often it has counted to /tmp/n.
+counter() { script 'i=0; while :; do i=$((i + 1)); echo $i >/tmp/n; sleep 0.05; done'; }
+counted() { cat "$BUNDLE/rootfs/tmp/n"; }
+counts_beyond() { [[ $(counted) -gt $1 ]]; }
+
+# restore [OPTION…]: like create, with pipes for the output, which end in $TMP/printed.
+restore() { ocirun restore --detach --bundle "$BUNDLE" "$@" "$ID" </dev/null > >(cat >>"$TMP/printed") 2>"$TMP/errors" 3>&- 4>&- || { cat "$TMP/errors" && return 1; }; }
+# restore_fails [OPTION…]: with status 1, and $output says why.
+restore_fails() {
+  status=0
+  restore "$@" >/dev/null || status=$?
+  output=$(<"$TMP/errors")
+  equal 1 "$status"
+}
+differs() { [[ $(readlink "$1") != "$(readlink "$2")" ]]; }
+run_with_pipes() { ocirun run --detach --bundle "$BUNDLE" "$ID" </dev/null > >(cat >>"$TMP/printed") 2>&1 3>&- 4>&-; }
+
+# forge STATEMENT: edits the image of the container's first process by crit. The Python statement changes `core`.
+forge() { forge_image core-1.img "core = images['entries'][0]; $1"; }
+# forge_image IMAGE STATEMENT: edits an image. The Python statement changes `images`.
+forge_image() {
+  local edit="import json, sys; images = json.load(sys.stdin); $2; json.dump(images, sys.stdout)"
+  crit decode -i "$TMP/checkpoint/$1" | python3 -c "$edit" >"$TMP/image.json"
+  crit encode -i "$TMP/image.json" -o "$TMP/checkpoint/$1"
+}

@@ -1,0 +1,115 @@
+#include "linux/checkpoint/image_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ranges>
+
+namespace ocirun::linux {
+namespace {
+
+constexpr std::uint32_t kCommon = 0x54564319;  // the first number of an image
+
+std::unexpected<Error> damaged() { return fail(EBADMSG, "the image is damaged"); }
+
+// The numbers of images have the byte order of the machine.
+std::optional<std::uint32_t> take_word(std::string_view& rest) {
+  std::uint32_t word = 0;
+  if (rest.size() < sizeof(word)) return std::nullopt;
+  std::memcpy(&word, rest.data(), sizeof(word));
+  rest.remove_prefix(sizeof(word));
+  return word;
+}
+
+// Seven bits in each byte, the least first; the highest bit says that another byte follows.
+std::optional<std::uint64_t> take_varint(std::string_view& rest) {
+  constexpr unsigned kBits = 64;
+  std::uint64_t value = 0;
+  for (unsigned shift = 0; shift < kBits && !rest.empty(); shift += 7) {
+    const auto byte = static_cast<unsigned char>(rest.front());
+    rest.remove_prefix(1);
+    value |= std::uint64_t{byte & 0x7FU} << shift;
+    if ((byte & 0x80U) == 0) return value;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string_view> take_bytes(std::string_view& rest, std::uint64_t size) {
+  if (size > rest.size()) return std::nullopt;
+  const std::string_view bytes = rest.substr(0, static_cast<std::size_t>(size));
+  rest.remove_prefix(bytes.size());
+  return bytes;
+}
+
+enum WireType : std::uint8_t { kVarint = 0, kEightBytes = 1, kBytes = 2, kFourBytes = 5 };
+
+std::optional<ImageField> take_field(std::string_view& rest) {
+  const auto tag = take_varint(rest);
+  if (!tag || (*tag >> 3) == 0 || (*tag >> 3) > 0x1FFFFFFF) return std::nullopt;
+  ImageField field{.number = static_cast<std::uint32_t>(*tag >> 3)};
+  std::optional<std::string_view> bytes;
+  switch (*tag & 7U) {
+    case kVarint:
+      if (const auto value = take_varint(rest)) {
+        field.value = *value;
+        return field;
+      }
+      return std::nullopt;
+    case kEightBytes:
+      bytes = take_bytes(rest, 8);
+      break;
+    case kFourBytes:
+      bytes = take_bytes(rest, 4);
+      break;
+    case kBytes:
+      if (const auto size = take_varint(rest)) bytes = take_bytes(rest, *size);
+      break;
+    default:
+      break;
+  }
+  if (!bytes) return std::nullopt;
+  field.bytes = *bytes;
+  return field;
+}
+
+}  // namespace
+
+Result<ImageMessage> parse_image_message(std::string_view bytes) {
+  ImageMessage message;
+  while (!bytes.empty()) {
+    const auto field = take_field(bytes);
+    if (!field) return damaged();
+    message.push_back(*field);
+  }
+  return message;
+}
+
+Result<std::vector<ImageMessage>> parse_image(std::string_view image, ImageKind kind) {
+  const bool has_common = kind != ImageKind::kInventory;  // the oldest image has its own number
+  if ((has_common && take_word(image) != kCommon) ||
+      take_word(image) != static_cast<std::uint32_t>(kind))
+    return fail(EBADMSG, "the file is no image of criu of the expected kind");
+  std::vector<ImageMessage> entries;
+  while (!image.empty()) {
+    const auto size = take_word(image);
+    const auto bytes = size ? take_bytes(image, *size) : std::nullopt;
+    if (!bytes) return damaged();
+    TRY_ASSIGN(ImageMessage entry, parse_image_message(*bytes));
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+std::optional<std::uint64_t> number_in(std::span<const ImageField> message, std::uint32_t number) {
+  for (const ImageField& field : std::views::reverse(message))
+    if (field.number == number) return field.value;
+  return std::nullopt;
+}
+
+std::string_view text_in(std::span<const ImageField> message, std::uint32_t number) {
+  for (const ImageField& field : std::views::reverse(message))
+    if (field.number == number) return field.bytes;
+  return {};
+}
+
+}  // namespace ocirun::linux

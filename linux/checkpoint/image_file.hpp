@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "linux/base/error.hpp"
+
+namespace ocirun::linux {
+
+// The format of CRIU's images: a number that all images but the inventory have, a number that tells
+// the kind of image, then entries, each a length and a message of protobuf. Nothing is believed:
+// images may be forged.
+
+/// The number that tells the kind.
+enum class ImageKind : std::uint32_t {
+  kInventory = 0x58313116,
+  kMounts = 0x55563928,
+  kUserNamespace = 0x55474906,
+  kProcesses = 0x50273030,
+  kIds = 0x54432030,
+  kCore = 0x55053847,
+};
+
+/// A field of a message. A number has no bytes; a text or a message inside has no value.
+struct ImageField {
+  std::uint32_t number = 0;
+  std::uint64_t value = 0;
+  std::string_view bytes{};
+};
+using ImageMessage = std::vector<ImageField>;
+
+/// The fields of a message, in their order. Views into `bytes`. Errors: EBADMSG: it is no message.
+Result<ImageMessage> parse_image_message(std::string_view bytes);
+/// The entries of an image. Views into `image`. Errors: EBADMSG: `image` is of another kind or is
+/// damaged.
+Result<std::vector<ImageMessage>> parse_image(std::string_view image, ImageKind kind);
+
+/// The value of the last field `number`; nothing without such a field.
+std::optional<std::uint64_t> number_in(std::span<const ImageField> message, std::uint32_t number);
+/// The bytes of the last field `number`; "" without such a field.
+std::string_view text_in(std::span<const ImageField> message, std::uint32_t number);
+
+}  // namespace ocirun::linux

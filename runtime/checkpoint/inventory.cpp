@@ -1,0 +1,117 @@
+#include "runtime/checkpoint/inventory.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <string_view>
+
+#include "linux/base/file_io.hpp"
+#include "linux/base/name_table.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/checkpoint/image_file.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+using linux::ImageKind;
+using linux::ImageMessage;
+
+constexpr std::size_t kMaxImage = std::size_t{64} << 20;
+
+// An image with the views into it.
+struct Image {
+  std::string text;
+  std::vector<ImageMessage> entries;
+};
+
+Result<Image> read_image(Fd images, const std::string& name, ImageKind kind) {
+  Image image;
+  TRY_ASSIGN(image.text, within(linux::read_file(images, name, kMaxImage, O_NOFOLLOW), name));
+  TRY_ASSIGN(image.entries, within(linux::parse_image(image.text, kind), name));
+  if (image.entries.empty()) return fail(EBADMSG, "{}: the image is empty", name);
+  return image;
+}
+
+// The numbers of criu's `fstype`, as mount(2) calls these file systems.
+constexpr linux::Named<std::uint64_t> kTypes[] = {
+    {"proc", 1},     {"sysfs", 2},   {"devtmpfs", 3},   {"binfmt_misc", 4}, {"tmpfs", 5},
+    {"devpts", 6},   {"pstore", 8},  {"securityfs", 9}, {"fusectl", 10},    {"debugfs", 11},
+    {"cgroup", 12},  {"mqueue", 14}, {"fuse", 15},      {"overlay", 17},    {"autofs", 18},
+    {"tracefs", 19}, {"cgroup2", 23}};
+constexpr linux::Named<std::uint64_t> kMachines[] = {{"x86_64", 1},  {"arm", 2},   {"aarch64", 3},
+                                                     {"ppc64le", 4}, {"s390x", 5}, {"mips64", 6}};
+
+std::uint32_t small(std::optional<std::uint64_t> value) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  return static_cast<std::uint32_t>(std::min(value.value_or(0), kMost));
+}
+
+std::string type_of(const ImageMessage& mount) {
+  constexpr std::uint64_t kAuto = 16;  // the type has the name in the field fsname
+  const std::uint64_t type = linux::number_in(mount, 1).value_or(0);
+  return std::string(type == kAuto ? linux::text_in(mount, 14) : linux::name_of(kTypes, type));
+}
+
+ImageMount mount_of(const ImageMessage& mount) {
+  std::string_view point = linux::text_in(mount, 7);
+  while (point.starts_with('.') || point.starts_with('/')) point.remove_prefix(1);
+  return {.point = fmt::format("/{}", point),
+          .type = type_of(mount),
+          .external = std::string(linux::text_in(mount, 18))};
+}
+
+Result<std::vector<linux::IdMapping>> mappings_of(const ImageMessage& entry, std::uint32_t field) {
+  std::vector<linux::IdMapping> mappings;
+  for (const linux::ImageField& part : entry) {
+    if (part.number != field) continue;
+    TRY_ASSIGN(const ImageMessage extent, linux::parse_image_message(part.bytes));
+    mappings.push_back({.container_id = small(linux::number_in(extent, 1)),
+                        .host_id = small(linux::number_in(extent, 2)),
+                        .size = small(linux::number_in(extent, 3))});
+  }
+  return mappings;
+}
+
+bool exists(Fd images, const char* name) { return linux::sys::fstatat(images, name).has_value(); }
+
+}  // namespace
+
+Result<ImageInventory> read_inventory(Fd images) {
+  if (!exists(images, "inventory.img"))
+    return refuse("there is no inventory.img: the directory holds no images of criu");
+  if (!exists(images, "pstree.img"))
+    return refuse(
+        "there is no pstree.img: these are the images of a pre-dump, which has the memory alone: "
+        "give the images of the dump that followed");
+  TRY(read_image(images, "inventory.img", ImageKind::kInventory));
+  TRY_ASSIGN(const Image tree, read_image(images, "pstree.img", ImageKind::kProcesses));
+  ImageInventory inventory;
+  for (const ImageMessage& process : tree.entries)
+    inventory.pids.push_back(static_cast<int>(small(linux::number_in(process, 1)) & 0x7FFFFFFFU));
+  const int first = inventory.pids.front();
+  TRY_ASSIGN(const Image core,
+             read_image(images, fmt::format("core-{}.img", first), ImageKind::kCore));
+  inventory.machine =
+      linux::name_of(kMachines, linux::number_in(core.entries.front(), 1).value_or(0));
+  TRY_ASSIGN(const Image ids,
+             read_image(images, fmt::format("ids-{}.img", first), ImageKind::kIds));
+  const auto mount_namespace = linux::number_in(ids.entries.front(), 9).value_or(0);
+  const auto user_namespace = linux::number_in(ids.entries.front(), 10).value_or(0);
+  TRY_ASSIGN(
+      const Image mounts,
+      read_image(images, fmt::format("mountpoints-{}.img", mount_namespace), ImageKind::kMounts));
+  for (const ImageMessage& mount : mounts.entries) inventory.mounts.push_back(mount_of(mount));
+  const std::string maps = fmt::format("userns-{}.img", user_namespace);
+  if (exists(images, maps.c_str())) {
+    TRY_ASSIGN(const Image image, read_image(images, maps, ImageKind::kUserNamespace));
+    linux::IdMap& map = inventory.id_map.emplace();
+    TRY_ASSIGN(map.uids, mappings_of(image.entries.front(), 1));
+    TRY_ASSIGN(map.gids, mappings_of(image.entries.front(), 2));
+  }
+  inventory.has_cpu_features = exists(images, "cpuinfo.img");
+  return inventory;
+}
+
+}  // namespace ocirun::runtime

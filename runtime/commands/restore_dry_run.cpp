@@ -1,0 +1,155 @@
+#include "runtime/commands/restore_dry_run.hpp"
+
+#include <fcntl.h>
+
+#include "linux/base/file_io.hpp"
+#include "linux/base/printable.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
+#include "linux/checkpoint/ask_criu.hpp"
+#include "linux/checkpoint/criu_program.hpp"
+#include "runtime/checkpoint/fit.hpp"
+#include "runtime/checkpoint/images.hpp"
+#include "runtime/checkpoint/inventory.hpp"
+#include "runtime/checkpoint/outside.hpp"
+#include "runtime/checkpoint/talk.hpp"
+#include "runtime/commands/checkpoint.hpp"
+#include "runtime/parent/cgroup_choice.hpp"
+#include "runtime/parent/preflight.hpp"
+#include "runtime/state/container.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+/// The checks. None of them stops at an obstacle.
+class DryRun {
+ public:
+  DryRun(const GlobalOptions& options, const Log& log, const RestoreRequest& request)
+      : options_(options), log_(log), request_(request) {}
+
+  Result<Obstacles> run() {
+    TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+    read_config();
+    look_at_images();
+    look_at_criu();
+    look_at_state();
+    if (config_) {
+      compare_document_with_host(*config_, procfs, obstacles_);
+      look_at_cgroup();
+    }
+    if (inventory_ && config_) {
+      compare_with_document(*inventory_, *config_, procfs, obstacles_);
+      compare_with_host(*inventory_, *config_, obstacles_);
+    }
+    return std::move(obstacles_);
+  }
+
+ private:
+  void add(const Error& error) { obstacles_.push_back(error.message()); }
+
+  void read_config() {
+    const HostPath& bundle = request_.create.bundle;
+    const auto text = bundle::read_config_file(bundle);
+    if (!text) return add(text.error());
+    bundle::Parsed parsed = bundle::parse_config(*text, bundle);
+    for (const std::string& problem : parsed.problems)
+      obstacles_.push_back("config.json: " + problem);
+    for (const std::string& refusal : parsed.refusals)
+      obstacles_.push_back("config.json: " + refusal);
+    if (!parsed.problems.empty() || !parsed.config) return;
+    config_ = std::move(parsed.config);
+    const std::vector<std::string> reasons = why_not_checkpointed(*config_);
+    obstacles_.insert(obstacles_.end(), reasons.begin(), reasons.end());
+    CreateRequest create = request_.create;
+    create.console_socket.reset();  // nobody shall wait for a terminal
+    create.terminal_keeper = TerminalKeeper::kCaller;
+    if (const auto checked = check_host(*config_, create, log_); !checked) add(checked.error());
+  }
+
+  void look_at_images() {
+    auto images = open_images(request_.settings.images, request_.trust);
+    if (!images) return add(images.error());
+    images_ = *std::move(images);
+    auto inventory = read_inventory(images_);
+    if (!inventory)
+      return add(inventory.error().within("--image-path " + request_.settings.images.string()));
+    inventory_ = *std::move(inventory);
+  }
+
+  void look_at_criu() {
+    const auto program = linux::find_criu(options_.criu);
+    if (!program) return add(program.error());
+    if (!ask(*program, {"check"}, "criu does not work under this kernel")) return;
+    if (inventory_ && inventory_->has_cpu_features)
+      ask(*program, {"cpuinfo", "check", "--images-dir", request_.settings.images.string()},
+          "the processor lacks what the images need");
+    if (!images_) return;
+    linux::CriuLaunch launch;
+    launch.program = *program;
+    launch.images = launch.work = images_;
+    std::vector<std::string> words{"check"};
+    words.insert(words.end(), request_.settings.words.begin(), request_.settings.words.end());
+    const auto fits =
+        talk_with_criu(launch, std::move(words), log_, [](auto&) { return Result<void>{}; });
+    if (!fits) add(fits.error());
+  }
+
+  bool ask(const std::string& program, std::vector<std::string> words, std::string_view failure) {
+    const auto end = linux::ask_criu(program, std::move(words));
+    if (!end) {
+      add(end.error());
+      return false;
+    }
+    if (end->status == 0) return true;
+    const std::string errors = last_errors(end->output);
+    obstacles_.push_back(fmt::format(
+        "{}: {} says \"{}\"", failure, program,
+        errors.empty() ? linux::in_one_line(linux::describe_end(end->status)) : errors));
+    return false;
+  }
+
+  void look_at_state() {
+    const ContainerId& id = request_.create.id;
+    const auto store = Store::open(options_.root, MissingRoot::kIsEmpty);
+    if (!store) return add(store.error());
+    if (!store->find(id)) return;  // the id is free
+    const auto container = Container::load(options_, id);
+    if (!container) return add(container.error());
+    const Status status = container->status();
+    if (status != Status::kStopped)
+      obstacles_.push_back(fmt::format("a container {} is there and is {}: choose another id",
+                                       id.string(), status_name(status)));
+  }
+
+  // A stopped container of this id is removed with its cgroup.
+  void look_at_cgroup() {
+    const auto place = choose_place(options_, *config_, request_.create.id.string(), log_);
+    if (!place) return add(place.error());
+    for (const auto& [controllers, directory] : place->cgroup->record().directories) {
+      const auto file = linux::sys::open((directory + "/cgroup.procs").c_str(), O_RDONLY);
+      const auto pids =
+          file ? linux::sys::read_all(*file, std::size_t{1} << 20) : Result<std::string>();
+      if (!file || !pids || pids->empty()) continue;
+      obstacles_.push_back(fmt::format("the cgroup {} holds processes", directory));
+      return;
+    }
+  }
+
+  const GlobalOptions& options_;
+  const Log& log_;
+  const RestoreRequest& request_;
+  Obstacles obstacles_;
+  std::optional<bundle::Config> config_;
+  std::optional<ImageInventory> inventory_;
+  UniqueFd images_;
+};
+
+}  // namespace
+
+Result<std::vector<std::string>> why_not_restored(const GlobalOptions& options, const Log& log,
+                                                  const RestoreRequest& request) {
+  TRY(refuse_ordinary_user());
+  return DryRun(options, log, request).run();
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,31 @@
+// Any bytes as an image of criu, as descriptors.json and as a log of criu. What was parsed must lie
+// within the input.
+#include "bundle/documents/descriptors.hpp"
+#include "linux/checkpoint/image_file.hpp"
+#include "runtime/checkpoint/images.hpp"
+#include "tests/fuzz/fuzz.hpp"
+
+using namespace ocirun;
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text = fuzz::text_of(data, size);
+  for (const auto kind : {linux::ImageKind::kMounts, linux::ImageKind::kUserNamespace}) {
+    const auto entries = linux::parse_image(text, kind);
+    if (!entries) continue;
+    for (const linux::ImageMessage& entry : *entries)
+      for (const linux::ImageField& field : entry) {
+        fuzz::require(field.number != 0);
+        fuzz::require(field.bytes.empty() ||
+                      (field.bytes.data() >= text.data() &&
+                       field.bytes.data() + field.bytes.size() <= text.data() + text.size()));
+        static_cast<void>(linux::parse_image_message(field.bytes));
+      }
+  }
+  if (const auto streams = bundle::parse_descriptors(text)) {
+    const auto again = bundle::parse_descriptors(bundle::descriptors_text(*streams));
+    fuzz::require(again && *again == *streams);
+  }
+  fuzz::require(runtime::last_errors(text).find('\n') == std::string::npos);
+  static_cast<void>(runtime::advice_for(text));
+  return 0;
+}
