@@ -70,7 +70,7 @@ load lib/checkpoint
   restore
   status_is running
   eventually counts_beyond "$before"
-  equal "0::/$ID" "$(grep ^0: "/proc/$(init_pid)/cgroup")"
+  in_cgroup "/$ID"
   run ocirun exec "$ID" grep -cE 'NoNewPrivs:.1|CapBnd:.0000000000000000' /proc/1/status
   succeeds
   ocirun pause "$ID"
@@ -95,7 +95,7 @@ load lib/checkpoint
   restore
   before=$(counted)
   eventually counts_beyond "$before"
-  equal "0::/$ID-second" "$(grep ^0: "/proc/$(init_pid)/cgroup")"
+  in_cgroup "/$ID-second"
 }
 
 @test "pre-dumps are followed by a dump that refers to them" {
@@ -128,6 +128,16 @@ load lib/checkpoint
   run ocirun exec "$ID" sh -c 'grep -q "Seccomp:.2" /proc/1/status && grep " /data/deep " /proc/1/mountinfo'
   succeeds
   mentions " ro"
+}
+
+@test "a read-only root is read-only again" {
+  needs_criu
+  config '.root.readonly = true'
+  run_with_pipes
+  ocirun checkpoint "$ID"
+  restore
+  run ocirun exec "$ID" touch /file
+  exits 1 "ead-only file system"
 }
 
 @test "forged images are found out: other capabilities, no filter, another user" {

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2016,SC2119,SC2120 # variables of Python; functions with optional arguments
+# shellcheck shell=bash disable=SC2016,SC2034,SC2119,SC2120 # as in lint.bats; functions with optional arguments
 # What the tests of `checkpoint` and `restore` share.
 
 needs_criu() { criu check >/dev/null 2>&1 || skip "criu does not work under this kernel"; }
@@ -16,6 +16,12 @@ restore_fails() {
   restore "$@" >/dev/null || status=$?
   output=$(<"$TMP/errors")
   equal 1 "$status"
+}
+# in_cgroup PATH: init is in that cgroup of the unified hierarchy, or of the memory controller where that has a hierarchy of its own.
+in_cgroup() {
+  local hierarchy=0:
+  if has_v1 memory; then hierarchy='[0-9]*:memory'; fi
+  equal "$1" "$(sed -n "s|^$hierarchy:||p" "/proc/$(init_pid)/cgroup")"
 }
 differs() { [[ $(readlink "$1") != "$(readlink "$2")" ]]; }
 run_with_pipes() { ocirun run --detach --bundle "$BUNDLE" "$ID" </dev/null > >(cat >>"$TMP/printed") 2>&1 3>&- 4>&-; }

@@ -22,6 +22,7 @@
 #include "runtime/checkpoint/outside.hpp"
 #include "runtime/checkpoint/prepared_sources.hpp"
 #include "runtime/checkpoint/process_tree.hpp"
+#include "runtime/checkpoint/read_only_root.hpp"
 #include "runtime/checkpoint/talk.hpp"
 #include "runtime/commands/checkpoint.hpp"
 #include "runtime/commands/destroy.hpp"
@@ -242,7 +243,6 @@ class Restoration : Making {
     intent_.record.init_pid = pid;
     intent_.record.init_start_time = stat.start_time;
     TRY(directory_->write_intent(intent_));
-    TRY(place_->cgroup->adopt(pid));
     if (!config().net_devices.empty()) {
       TRY_ASSIGN(network_namespace_,
                  linux::sys::openat(place_->procfs.fd(), fmt::format("{}/ns/net", pid).c_str(),
@@ -268,6 +268,7 @@ class Restoration : Making {
 
   // All processes are restored, and stopped.
   Result<void> admit(int pid) {
+    if (config().root_readonly) TRY(make_root_read_only(place_->procfs, pid));
     if (restore_.trust == TrustImages::kYes) {
       log_.warn("--trust-images: what was restored is not compared with config.json");
     } else {
@@ -283,6 +284,9 @@ class Restoration : Making {
   }
 
   Result<void> publish(int pid) {
+    // Not before: CRIU moves the processes after the stage setup-namespaces, and systemd removes a
+    // scope that is empty meanwhile.
+    TRY(place_->cgroup->adopt(pid));
     record_.init_pid = pid;
     TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(pid));
     record_.init_start_time = stat.start_time;
