@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include <cerrno>
+#include <csignal>
 #include <vector>
 
 #include "linux/base/pipe.hpp"
@@ -37,6 +38,13 @@ Result<Started> start(std::vector<std::string> words, Fd archive, std::span<cons
   return Started{.child = std::move(child), .report = std::move(pipe.reader)};
 }
 
+/// Waits for the end of a process that has closed its report. One whose report is refused may be
+/// somebody else's, and gets no time.
+Result<int> end_of_process(const linux::Child& child, bool is_refused) {
+  if (is_refused) ::kill(child.pid, SIGKILL);
+  return linux::wait_for_child(child.pid);
+}
+
 /// What became of a process that has not reported how its job ended.
 std::string silent_end(int status) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNoMemoryStatus)
@@ -65,7 +73,7 @@ Result<UnpackedLayer> outcome_of(const linux::Child& child, UniqueFd report, con
                                  const std::function<void(std::uint64_t)>& progress) {
   auto read = within(read_report(report, progress, {}), fmt::format("layer {}", shown_name(layer)));
   report.reset();  // a process that still writes ends by that
-  TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
+  TRY_ASSIGN(const int status, end_of_process(child, !read.has_value()));
   TRY_ASSIGN(UnpackReport said, std::move(read));
   if (said.error) return std::unexpected(*std::move(said.error));
   if (status == 0 && said.done) return *said.done;
@@ -81,12 +89,15 @@ Result<TarIndex> index_archive_apart(Fd archive, Compression compression, Fd pla
   TRY_ASSIGN(Started started, start(words_of(job), archive, more));
   TarIndex index;
   const Fd indexed = compression == Compression::kNone ? archive : plain;
+  std::size_t count = 0;
   auto read = read_report(started.report, {}, [&](const ArchiveMember& member) -> Result<void> {
+    if (count++ == limits.archive_entries)
+      return refuse("the archive has more than {} entries", limits.archive_entries);
     TRY_ASSIGN(const struct stat info, linux::sys::fstat(indexed));
     return index.add(member, static_cast<std::uint64_t>(info.st_size));
   });
   started.report.reset();
-  TRY_ASSIGN(const int status, linux::wait_for_child(started.child.pid));
+  TRY_ASSIGN(const int status, end_of_process(started.child, !read.has_value()));
   TRY_ASSIGN(UnpackReport said, std::move(read));
   if (said.error) return std::unexpected(*std::move(said.error));
   if (status == 0 && said.done) return index;
