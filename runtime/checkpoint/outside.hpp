@@ -21,7 +21,7 @@ namespace ocirun::runtime {
 // (linux/checkpoint/criu_program.hpp).
 
 /// What CRIU cannot save or restore for ocirun, a sentence for each: no mount namespace of its own;
-/// a joined mount, user, cgroup or time namespace; a user namespace without id 0; a seccomp agent;
+/// a joined mount, user or cgroup namespace; a user namespace without id 0; a seccomp agent;
 /// intelRdt.
 std::vector<std::string> why_not_checkpointed(const bundle::Config& config);
 /// Error: the first of these sentences.
