@@ -30,7 +30,9 @@ source "$LIB/systemd-beds.bash"
     pod delete a-b
     no_pod_left
     run_pod
-    kill -KILL "$(says .supervisor)"
+    supervisor=$(says .supervisor)
+    kill -KILL "$supervisor"
+    while kill -0 "$supervisor" 2>/dev/null; do sleep 0.05; done
     equal status failed "$(says .status)"
     has "$SLICE" ActiveState active
     pod delete a-b
