@@ -30,6 +30,10 @@ inline constexpr int kLockDescriptor = 5;   // this one and all beyond stay open
 /// The status with which the program ends, as libarchive itself does, when it has no memory.
 inline constexpr int kNoMemoryStatus = 1;
 
+/// The memory that the program may take beyond what it has at its start. zstd takes up to 128 MiB,
+/// libarchive's map of a GNU sparse file as much as the archive wants.
+inline constexpr std::uint64_t kMostUnpackMemory = std::uint64_t{512} << 20;
+
 /// "Unpack this layer into kIntoDescriptor."
 struct LayerJob {
   LayerBlob layer;

@@ -17,8 +17,6 @@
 namespace ocirun::pods {
 namespace {
 
-constexpr int kMostMemory = 512;  // MiB, as unpack/confine.hpp limits it
-
 struct Started {
   linux::Child child;
   UniqueFd report;
@@ -38,18 +36,25 @@ Result<Started> start(std::vector<std::string> words, Fd archive, std::span<cons
   return Started{.child = std::move(child), .report = std::move(pipe.reader)};
 }
 
-/// Waits for the end of a process that has closed its report. One whose report is refused may be
-/// somebody else's, and gets no time.
-Result<int> end_of_process(const linux::Child& child, bool is_refused) {
-  if (is_refused) ::kill(child.pid, SIGKILL);
-  return linux::wait_for_child(child.pid);
-}
-
 /// What became of a process that has not reported how its job ended.
 std::string silent_end(int status) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNoMemoryStatus)
-    return fmt::format("needs more than {} MiB of memory", kMostMemory);
+    return fmt::format("needs more than {} MiB of memory", kMostUnpackMemory >> 20);
   return status == 0 ? "reported nothing" : linux::describe_end(status);
+}
+
+/// Waits for the end of a process whose report was read, and closes the report: a process that
+/// still writes ends by that. One whose report was refused may be somebody else's, and gets no
+/// time. `who`: the process, for errors.
+Result<UnpackedLayer> end(const linux::Child& child, UniqueFd report, Result<UnpackReport> read,
+                          const std::string& who) {
+  report.reset();
+  if (!read) ::kill(child.pid, SIGKILL);
+  TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
+  TRY_ASSIGN(UnpackReport said, std::move(read));
+  if (said.error) return std::unexpected(*std::move(said.error));
+  if (status == 0 && said.done) return *said.done;
+  return refuse("{} {}", who, silent_end(status));
 }
 
 }  // namespace
@@ -71,13 +76,9 @@ Result<UnpackedLayer> unpack_layer_apart(const FileRange& blob, const LayerBlob&
 
 Result<UnpackedLayer> outcome_of(const linux::Child& child, UniqueFd report, const LayerBlob& layer,
                                  const std::function<void(std::uint64_t)>& progress) {
-  auto read = within(read_report(report, progress, {}), fmt::format("layer {}", shown_name(layer)));
-  report.reset();  // a process that still writes ends by that
-  TRY_ASSIGN(const int status, end_of_process(child, !read.has_value()));
-  TRY_ASSIGN(UnpackReport said, std::move(read));
-  if (said.error) return std::unexpected(*std::move(said.error));
-  if (status == 0 && said.done) return *said.done;
-  return refuse("layer {}: the process that unpacks it {}", shown_name(layer), silent_end(status));
+  const std::string name = fmt::format("layer {}", shown_name(layer));
+  auto read = within(read_report(report, progress, {}), name);
+  return end(child, std::move(report), std::move(read), name + ": the process that unpacks it");
 }
 
 Result<TarIndex> index_archive_apart(Fd archive, Compression compression, Fd plain,
@@ -96,12 +97,9 @@ Result<TarIndex> index_archive_apart(Fd archive, Compression compression, Fd pla
     TRY_ASSIGN(const struct stat info, linux::sys::fstat(indexed));
     return index.add(member, static_cast<std::uint64_t>(info.st_size));
   });
-  started.report.reset();
-  TRY_ASSIGN(const int status, end_of_process(started.child, !read.has_value()));
-  TRY_ASSIGN(UnpackReport said, std::move(read));
-  if (said.error) return std::unexpected(*std::move(said.error));
-  if (status == 0 && said.done) return index;
-  return refuse("the process that reads the archive {}", silent_end(status));
+  TRY(end(started.child, std::move(started.report), std::move(read),
+          "the process that reads the archive"));
+  return index;
 }
 
 }  // namespace ocirun::pods

@@ -15,6 +15,7 @@
 #include "linux/files/procfs.hpp"
 #include "linux/process/capabilities.hpp"
 #include "linux/process/exec.hpp"
+#include "pods/images/unpack_job.hpp"
 
 #if defined(__has_feature)
 #define OCIRUN_HAS_FEATURE(name) __has_feature(name)

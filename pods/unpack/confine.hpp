@@ -6,10 +6,6 @@
 
 namespace ocirun::pods {
 
-/// The memory that a confined process may take beyond what it has. zstd takes up to 128 MiB,
-/// libarchive's map of a GNU sparse file as much as the archive wants.
-inline constexpr std::uint64_t kMostUnpackMemory = std::uint64_t{512} << 20;
-
 /// The directories of a process that unpacks a layer.
 struct LayerPlaces {
   Fd into;

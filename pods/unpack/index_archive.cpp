@@ -19,8 +19,6 @@ using Kind = ArchiveMember::Kind;
 constexpr std::size_t kBlock = std::size_t{64} << 10;
 constexpr std::uint64_t kRecord = 512;  // bytes, the unit of a tar archive
 
-std::string bytes(const char* text) { return text == nullptr ? "" : text; }
-
 Kind kind_of(archive_entry* header) {
   if (archive_entry_hardlink(header) != nullptr) return Kind::kHardLink;
   switch (archive_entry_filetype(header)) {
@@ -36,10 +34,10 @@ Kind kind_of(archive_entry* header) {
 ArchiveMember member_of(archive_entry* header) {
   const Kind kind = kind_of(header);
   return {.kind = kind,
-          .name = bytes(archive_entry_pathname(header)),
-          .target = bytes(kind == Kind::kHardLink ? archive_entry_hardlink(header)
-                                                  : archive_entry_symlink(header)),
-          .offset = static_cast<std::uint64_t>(0),
+          .name = text_of(archive_entry_pathname(header)),
+          .target = text_of(kind == Kind::kHardLink ? archive_entry_hardlink(header)
+                                                    : archive_entry_symlink(header)),
+          .offset = 0,
           .size = static_cast<std::uint64_t>(archive_entry_size(header))};
 }
 
@@ -47,7 +45,7 @@ ArchiveMember member_of(archive_entry* header) {
 /// libarchive tells the places of entries only. A file whose map of holes comes before its content
 /// has another size than the archive holds of it.
 void place_content(ArchiveMember& file, std::uint64_t header, std::uint64_t next) {
-  const std::uint64_t records = (file.size / kRecord + (file.size % kRecord == 0 ? 0 : 1));
+  const std::uint64_t records = file.size / kRecord + (file.size % kRecord == 0 ? 0 : 1);
   const std::uint64_t most = next - header;
   if (records >= most / kRecord) {
     file.kind = Kind::kSparse;

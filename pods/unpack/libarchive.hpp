@@ -39,4 +39,9 @@ class ArchiveHandle {
   bool has_ended_ = false;
 };
 
+/// A text of libarchive; "" where it gives none.
+inline std::string text_of(const char* text) {
+  return text == nullptr ? std::string() : std::string(text);
+}
+
 }  // namespace ocirun::pods

@@ -14,8 +14,6 @@ namespace {
 
 using Type = TarEntry::Type;
 
-std::string bytes(const char* text) { return text == nullptr ? std::string() : std::string(text); }
-
 Type type_of(archive_entry* entry) {
   if (archive_entry_hardlink(entry) != nullptr) return Type::kHardLink;
   switch (archive_entry_filetype(entry)) {
@@ -52,7 +50,7 @@ void add_xattrs(archive_entry* entry, TarEntry& out) {
   std::size_t size = 0;
   archive_entry_xattr_reset(entry);
   while (archive_entry_xattr_next(entry, &name, &value, &size) == ARCHIVE_OK)
-    found.insert_or_assign(bytes(name), std::string(static_cast<const char*>(value), size));
+    found.insert_or_assign(text_of(name), std::string(static_cast<const char*>(value), size));
   for (auto& [attribute, text] : found) out.xattrs.emplace_back(attribute, std::move(text));
 }
 
@@ -88,9 +86,9 @@ Result<std::optional<TarEntry>> TarReader::next() {
                   "read the tar archive");
   TarEntry out;
   out.type = type_of(entry);
-  out.name = bytes(archive_entry_pathname(entry));
-  out.target = bytes(out.type == Type::kHardLink ? archive_entry_hardlink(entry)
-                                                 : archive_entry_symlink(entry));
+  out.name = text_of(archive_entry_pathname(entry));
+  out.target = text_of(out.type == Type::kHardLink ? archive_entry_hardlink(entry)
+                                                   : archive_entry_symlink(entry));
   const auto size = archive_entry_size(entry);
   if (size < 0) return refuse("entry {}: its size is negative", escaped(out.name));
   out.size = state_->size = static_cast<std::uint64_t>(size);
