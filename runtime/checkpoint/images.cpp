@@ -59,20 +59,17 @@ Result<void> check_entry(Fd directory, const char* name) {
   return check_owner(status, linux::in_one_line(name));
 }
 
-constexpr const char* kParent = "parent";  // CRIU's link to the images of the pre-dump before
-
 // Checks a directory of images, and then those that its link leads to.
 Result<void> check_images(Fd first) {
-  constexpr int kMostParents = 1000;
   UniqueFd opened;
   Fd directory = first;
   for (int count = 0; count < kMostParents; ++count) {
     TRY_ASSIGN(const struct stat status, linux::sys::fstat(directory));
     TRY(check_owner(status, "the directory"));
     TRY(linux::for_each_entry(directory, [&](const char* name, unsigned char) -> Result<void> {
-      return std::string_view(name) == kParent ? Result<void>{} : check_entry(directory, name);
+      return std::string_view(name) == kParentLink ? Result<void>{} : check_entry(directory, name);
     }));
-    auto parent = linux::sys::openat(directory, kParent, O_RDONLY | O_DIRECTORY);
+    auto parent = linux::sys::openat(directory, kParentLink, O_RDONLY | O_DIRECTORY);
     if (!parent && parent.error().number() == ENOENT) return {};
     if (!parent) return std::unexpected(std::move(parent).error());
     opened = *std::move(parent);

@@ -11,6 +11,11 @@ namespace ocirun::runtime {
 
 enum class TrustImages { kNo, kYes };
 
+/// CRIU's link, in a directory of images, to the images of the pre-dump before; and how many
+/// directories such links may lead to.
+inline constexpr const char* kParentLink = "parent";
+inline constexpr int kMostParents = 1000;
+
 /// Opens the directory that gets images or logs; makes it with mode 0700 if it is missing. Errors:
 /// the last part of the path is a symlink; another user owns the directory.
 Result<UniqueFd> open_directory_for_dump(const HostPath& path, std::string_view option);

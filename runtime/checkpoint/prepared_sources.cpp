@@ -16,6 +16,7 @@
 #include "linux/mounts/detached_mount.hpp"
 #include "linux/mounts/locked_bind.hpp"
 #include "linux/mounts/mount.hpp"
+#include "runtime/checkpoint/images.hpp"
 #include "runtime/checkpoint/mount_table.hpp"
 #include "runtime/checkpoint/outside.hpp"
 
@@ -121,9 +122,6 @@ Result<void> give_away(Fd directory, Owner owner) {
   return linux::sys::fchown(directory, owner.uid, owner.gid);
 }
 
-constexpr const char* kParent = "parent";
-constexpr int kMostParents = 1000;
-
 // Copies the images and, instead of their link to the images of the pre-dump before, those images.
 Result<UniqueFd> copy_images(Fd images, Owner owner) {
   TRY_ASSIGN(const UniqueFd tmpfs, make_tmpfs("mode=0700"));
@@ -132,13 +130,13 @@ Result<UniqueFd> copy_images(Fd images, Owner owner) {
   for (int count = 0; count < kMostParents; ++count) {
     TRY(linux::copy_up(from, to));
     TRY(give_away(to, owner));
-    auto parent = linux::sys::openat(from, kParent, O_RDONLY | O_DIRECTORY);
+    auto parent = linux::sys::openat(from, kParentLink, O_RDONLY | O_DIRECTORY);
     if (!parent && parent.error().number() == ENOENT)
       return linux::sys::openat(tmpfs, ".", O_RDONLY | O_DIRECTORY);
     if (!parent) return std::unexpected(std::move(parent).error());
-    TRY(linux::sys::unlinkat(to, kParent, 0));
-    TRY(linux::sys::mkdirat(to, kParent, 0700));
-    TRY_ASSIGN(to, linux::sys::openat(to, kParent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    TRY(linux::sys::unlinkat(to, kParentLink, 0));
+    TRY(linux::sys::mkdirat(to, kParentLink, 0700));
+    TRY_ASSIGN(to, linux::sys::openat(to, kParentLink, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     from = *std::move(parent);
   }
   return refuse("the links named parent lead to more than {} directories", kMostParents);
@@ -194,7 +192,7 @@ Result<UniqueFd> show_images(Fd images, const linux::IdMap& id_map, const linux:
   if (!uid || !gid) return refuse("the user namespace has no user 0 or no group 0");
   const Owner owner{.uid = *uid, .gid = *gid};
   // The link to the images of an earlier pre-dump leads out of an id-mapped directory.
-  if (!linux::sys::fstatat(images, kParent)) {
+  if (!linux::sys::fstatat(images, kParentLink)) {
     auto mapped = id_map_images(images, owner, procfs);
     if (mapped || (mapped.error().number() != EINVAL && mapped.error().number() != ENOSYS &&
                    mapped.error().number() != EPERM))
