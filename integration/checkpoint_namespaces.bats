@@ -128,29 +128,28 @@ namespace_of() { readlink "/proc/$1/ns/$2"; }
   equal "$(namespace_of "$HELPER" ipc)" "$(namespace_of "$(init_pid)" ipc)"
 }
 
+# keeps_joined KIND: a container that joins the namespace of the helper's child is in that one after a restore too.
+keeps_joined() {
+  local first
+  eventually pgrep -P "$HELPER"
+  first=$(pgrep -P "$HELPER")
+  set_namespace "$1" "/proc/$first/ns/$1"
+  counter
+  checkpoint_and_restore
+  equal "$(namespace_of "$first" "$1")" "$(namespace_of "$(init_pid)" "$1")"
+}
+
 @test "a joined pid namespace is that of config.json after a restore" {
   needs_criu
   # Its first process has to collect the container's init.
   helper unshare --pid --fork --kill-child bash -c 'sleep 1000 & wait'
-  eventually pgrep -P "$HELPER"
-  local first
-  first=$(pgrep -P "$HELPER")
-  set_namespace pid "/proc/$first/ns/pid"
-  counter
-  checkpoint_and_restore
-  equal "$(namespace_of "$first" pid)" "$(namespace_of "$(init_pid)" pid)"
+  keeps_joined pid
 }
 
 @test "a joined time namespace is that of config.json after a restore" {
   needs_criu
   helper unshare --time --monotonic 1000 --fork --kill-child sleep 1000
-  eventually pgrep -P "$HELPER"
-  local first
-  first=$(pgrep -P "$HELPER")
-  set_namespace time "/proc/$first/ns/time"
-  counter
-  checkpoint_and_restore
-  equal "$(namespace_of "$first" time)" "$(namespace_of "$(init_pid)" time)"
+  keeps_joined time
 }
 
 @test "clocks of a time namespace go on, and a cgroup namespace shows the container's cgroup" {
