@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "bundle/json/edit.hpp"
 #include "bundle/json/value.hpp"
 #include "bundle/json/writer.hpp"
 
@@ -13,33 +14,9 @@ namespace {
 
 using Kind = Node::Kind;
 
-/// The member `name`, even if it is null; Node::find() does not find null.
-Node* member(Node* object, std::string_view name) {
-  if (object == nullptr || !object->is_object()) return nullptr;
-  for (Node* node = object->first; node != nullptr; node = node->next)
-    if (node->key == name) return node;
-  return nullptr;
-}
-
 Node* path(Node* node, std::initializer_list<std::string_view> names) {
-  for (const std::string_view name : names) node = member(node, name);
+  for (const std::string_view name : names) node = member_of(node, name);
   return node;
-}
-
-void unlink(Node* object, const Node* node) {
-  Node** link = &object->first;
-  while (*link != node) link = &(*link)->next;
-  *link = node->next;
-}
-
-/// Appends `node` to `object` under a new name. The parent of `node` stays the object in the user's
-/// document, to which messages point.
-void append(Node* object, Node* node, std::string_view name) {
-  node->key = name;
-  node->next = nullptr;
-  Node** link = &object->first;
-  while (*link != nullptr) link = &(*link)->next;
-  *link = node;
 }
 
 void refuse_mixture(const Node& old_form, const Node& new_form, Report& report) {
@@ -49,9 +26,9 @@ void refuse_mixture(const Node& old_form, const Node& new_form, Report& report) 
 }
 
 void rename(Node* object, const char* old_name, std::string_view new_name, Report& report) {
-  Node* node = member(object, old_name);
+  Node* node = member_of(object, old_name);
   if (node == nullptr) return;
-  if (const Node* newer = member(object, new_name)) return refuse_mixture(*node, *newer, report);
+  if (const Node* newer = member_of(object, new_name)) return refuse_mixture(*node, *newer, report);
   node->key = new_name;
   node->written_key = old_name;
 }
@@ -63,9 +40,9 @@ bool same_value(const Node& a, const Node& b) {
 
 /// Moves `name` from `from` to `to` (SD-8, SD-9). Equal values in both places are no contradiction.
 void move(Node* from, const char* name, Node* to, Report& report) {
-  Node* node = member(from, name);
+  Node* node = member_of(from, name);
   if (node == nullptr || to == nullptr || !to->is_object()) return;
-  const Node* newer = member(to, name);
+  const Node* newer = member_of(to, name);
   if (newer != nullptr && newer->kind != Kind::kNull) {
     if (!same_value(*node, *newer)) return refuse_mixture(*node, *newer, report);
     return unlink(from, node);
@@ -78,7 +55,7 @@ void move(Node* from, const char* name, Node* to, Report& report) {
 /// SD-5: the one list becomes the bounding, effective and permitted sets. The inheritable and
 /// ambient sets stay empty: non-empty inheritable sets are CVE-2022-24769.
 void split_capabilities(Document& document, Node* process) {
-  Node* list = member(process, "capabilities");
+  Node* list = member_of(process, "capabilities");
   if (list == nullptr || !list->is_array()) return;
   Node* sets = document.make(Kind::kObject);
   sets->key = list->key;
@@ -97,9 +74,9 @@ void split_capabilities(Document& document, Node* process) {
 
 /// SD-11: `name` of a rule becomes `names` with one element.
 void name_to_names(Document& document, Node* rule, Report& report) {
-  Node* name = member(rule, "name");
+  Node* name = member_of(rule, "name");
   if (name == nullptr) return;
-  if (const Node* names = member(rule, "names")) return refuse_mixture(*name, *names, report);
+  if (const Node* names = member_of(rule, "names")) return refuse_mixture(*name, *names, report);
   Node* list = document.make(Kind::kArray);
   list->parent = rule;
   list->written_key = "name";
@@ -115,7 +92,7 @@ void drop_zero_timeouts(Node* hooks) {
   for (Node* list = hooks->first; list != nullptr; list = list->next) {
     if (!list->is_array()) continue;
     for (Node* hook = list->first; hook != nullptr; hook = hook->next)
-      if (const Node* timeout = member(hook, "timeout");
+      if (const Node* timeout = member_of(hook, "timeout");
           timeout != nullptr && timeout->kind == Kind::kNatural && timeout->number == 0)
         unlink(hook, timeout);
   }
@@ -123,9 +100,9 @@ void drop_zero_timeouts(Node* hooks) {
 
 /// SD-20: adds the option "bind" to a mount of type "bind", which needs no option in 0.5.
 void add_bind_option(Document& document, Node* mount) {
-  const Node* type = member(mount, "type");
+  const Node* type = member_of(mount, "type");
   if (type == nullptr || !type->is_string() || type->text != "bind") return;
-  Node* options = member(mount, "options");
+  Node* options = member_of(mount, "options");
   if (options == nullptr || options->kind == Kind::kNull) {
     if (options != nullptr) unlink(mount, options);
     options = document.make(Kind::kArray);
@@ -147,14 +124,14 @@ void add_bind_option(Document& document, Node* mount) {
 void rewrite_resources(Document& document, Node* resources, Node* process, Report& report) {
   if (resources == nullptr || !resources->is_object()) return;
   move(resources, "oomScoreAdj", process, report);
-  const Node* flag = member(resources, "disableOOMKiller");
+  const Node* flag = member_of(resources, "disableOOMKiller");
   if (flag != nullptr && resources->find("memory") == nullptr) {
-    if (const Node* null = member(resources, "memory")) unlink(resources, null);
+    if (const Node* null = member_of(resources, "memory")) unlink(resources, null);
     Node* memory = document.make(Kind::kObject);
     memory->parent = resources;
     append(resources, memory, "memory");
   }
-  move(resources, "disableOOMKiller", member(resources, "memory"), report);
+  move(resources, "disableOOMKiller", member_of(resources, "memory"), report);
 
   struct Renamed {
     const char* old_name;
@@ -169,7 +146,7 @@ void rewrite_resources(Document& document, Node* resources, Node* process, Repor
       Renamed{"blkioThrottleReadIOPSDevice", "throttleReadIOPSDevice"},
       Renamed{"blkioThrottleWriteIOPSDevice", "throttleWriteIOPSDevice"}};
   for (const Renamed& row : kBlockIo)
-    rename(member(resources, "blockIO"), row.old_name, row.new_name, report);
+    rename(member_of(resources, "blockIO"), row.old_name, row.new_name, report);
 }
 
 #if defined(__x86_64__)
@@ -222,17 +199,17 @@ void check_legacy_rules(const Node& root, Report& report) {
 
 void legacy_to_current(Document& document, Report& report) {
   Node* root = document.root();
-  Node* process = member(root, "process");
+  Node* process = member_of(root, "process");
   split_capabilities(document, process);
   rewrite_resources(document, path(root, {"linux", "resources"}), process, report);
   if (Node* rules = path(root, {"linux", "seccomp", "syscalls"}); rules && rules->is_array())
     for (Node* rule = rules->first; rule != nullptr; rule = rule->next)
       name_to_names(document, rule, report);
-  if (Node* mounts = member(root, "mounts"); mounts && mounts->is_array())
+  if (Node* mounts = member_of(root, "mounts"); mounts && mounts->is_array())
     for (Node* mount = mounts->first; mount != nullptr; mount = mount->next)
       add_bind_option(document, mount);
-  drop_zero_timeouts(member(root, "hooks"));
-  if (const Node* platform = member(root, "platform")) unlink(root, platform);
+  drop_zero_timeouts(member_of(root, "hooks"));
+  if (const Node* platform = member_of(root, "platform")) unlink(root, platform);
 }
 
 }  // namespace ocirun::bundle
