@@ -386,3 +386,22 @@ END
   contains "ermission denied"
   pod delete --force "$POD"
 }
+
+@test "KN-1 KN-7 a bundle runs under the Knative contract: the pod's user namespace replaces the bundle's" {
+  local bundle=$HOME_DIR/web
+  as_user mkdir -p "$bundle"
+  cp -r "$BUNDLE/rootfs" "$bundle/rootfs"
+  chown -R 12345:12345 "$bundle/rootfs"
+  (cd "$bundle" && as_user "$OCIRUN" spec --rootless)
+  jq '.process.terminal = false | .process.args = ["/bin/sh", "-c", $s] | .process.env += ["PORT=8181"]' "$bundle/config.json" \
+    --arg s 'echo "$PORT $K_SERVICE"; cat /proc/self/uid_map | xargs -n 3; touch /tmp/a /var/log/b; httpd -h / -p "$PORT"; sleep 1000' >config
+  cp config "$bundle/config.json"
+  pod run --profile knative --net none --grace 1 --name "$POD" --detach "$bundle" </dev/null >"$TMP/output" 2>&1 3>&- 4>&- || show_output
+  has 'user-container: the pod'"'"'s user namespace, with all ids that you may use, replaces the bundle'"'"'s' "$(<"$TMP/output")"
+  equal true "$(says '.containers[0].ready')"
+  equal "8181 $POD
+0 12345 1
+1 $FIRST_UID $LENT" "$(pod logs "$POD")"
+  pod delete --force "$POD"
+  nothing_left
+}

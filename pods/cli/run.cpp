@@ -1,4 +1,5 @@
 #include "pods/run/run_pod.hpp"
+#include "pods/state/pod_directory.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -22,11 +23,14 @@
 #include "linux/process/exec.hpp"
 #include "linux/sealed/own_program.hpp"
 #include "pods/cli/settings.hpp"
+#include "pods/prepare/bundle_workload.hpp"
 
 namespace ocirun::pods::cli {
 namespace {
 
 constexpr std::array kOwnOptions{
+    Option{"profile", "knative",
+           "run a bundle under the Knative runtime contract, instead of a document"},
     Option{"detach", "", "return when all containers have been started; a supervisor stays", 'd'},
     Option{"wait-ready", "[=SECONDS]",
            "count as started only when all containers are ready (default 300 s)"},
@@ -44,10 +48,18 @@ constexpr std::chrono::seconds kReadyWithin{300};
 /// Knative calls a revision failed that is not ready by then (KN-6).
 constexpr std::chrono::seconds kKnativeDeadline{600};
 
-Result<NetworkChoice> read_network(const Arguments& arguments) {
+/// What config.json of a bundle says of the network, as --net would say it.
+NetworkChoice choice_of_bundle(const Workload& workload) {
+  using Kind = NetworkChoice::Kind;
+  const auto network = network_of_bundle(workload);
+  if (!network) return NetworkChoice{};
+  return network->empty() ? NetworkChoice{Kind::kHost, ""} : NetworkChoice{Kind::kPath, *network};
+}
+
+Result<NetworkChoice> read_network(const Arguments& arguments, const Workload& workload) {
   using Kind = NetworkChoice::Kind;
   const auto word = arguments.value("net");
-  if (!word) return NetworkChoice{};
+  if (!word) return arguments.has("profile") ? choice_of_bundle(workload) : NetworkChoice{};
   if (*word == "pod") return NetworkChoice{Kind::kPod, ""};
   if (*word == "host") return NetworkChoice{Kind::kHost, ""};
   if (*word == "none") return NetworkChoice{Kind::kNone, ""};
@@ -106,7 +118,7 @@ Result<Settings> read_settings(const Arguments& arguments, const Caller& caller,
   if (caller.is_ordinary && !arguments.has("runtime")) keep_state_root(settings.runtime);
   settings.systemd_cgroups = names_systemd(caller.options);
   TRY_ASSIGN(settings.name, name_for(arguments, workload, file));
-  TRY_ASSIGN(settings.network, read_network(arguments));
+  TRY_ASSIGN(settings.network, read_network(arguments, workload));
   if (const auto grace = arguments.value("grace")) {
     TRY_ASSIGN(settings.grace, read_seconds("grace", *grace));
   }
@@ -208,11 +220,36 @@ Result<int> run_detached(Workload& workload, const Settings& settings) {
                 linux::describe_end(status));
 }
 
+/// --profile knative BUNDLE
+Result<Workload> read_bundle_to_run(const Arguments& arguments, const Caller& caller,
+                                    const std::string& directory) {
+  if (const std::string profile = *arguments.value("profile"); profile != "knative")
+    return refuse("--profile {}: must be knative", profile);
+  for (const std::string_view option :
+       {"images", "image", "volume", "secret", "param", "extended", "enforce-required", "seccomp",
+        "metadata"})
+    if (arguments.has(option))
+      return refuse("--{} is for documents: the bundle's config.json says all of this itself",
+                    option);
+  TRY_ASSIGN(const HostPath bundle, linux::absolute_path(directory));
+  TRY_ASSIGN(const Given given, read_given(arguments));
+  const std::string& path = bundle.string();
+  const std::string name = arguments.value("name").value_or(path.substr(path.rfind('/') + 1));
+  TRY(check_pod_name(name));
+  TRY_ASSIGN(Workload workload,
+             read_bundle(bundle, name, given,
+                         caller.is_ordinary ? BundleRunner::kOrdinaryUser : BundleRunner::kRoot));
+  for (const std::string& warning : workload.warnings) warn(warning);
+  return workload;
+}
+
 Result<int> run(const Arguments& arguments, const Caller& caller) {
   const std::string& file = arguments.operands().front();
   if (arguments.operands().size() > 1)
     return refuse("one document is run at a time, not also {}", arguments.operands()[1]);
-  TRY_ASSIGN(Workload workload, read_workload_to_run(file));
+  TRY_ASSIGN(Workload workload, arguments.has("profile")
+                                    ? read_bundle_to_run(arguments, caller, file)
+                                    : read_workload_to_run(file));
   auto settings = read_settings(arguments, caller, workload, file);
   if (!settings) return std::unexpected(settings.error());
   settings->is_detached = arguments.has("detach");
@@ -227,7 +264,7 @@ const std::vector<Option> kOptions = with_given_options(kOwnOptions);
 }  // namespace
 
 const Command kRun{.name = "run",
-                   .operands = "FILE",
+                   .operands = "FILE | --profile knative BUNDLE",
                    .summary = "run the pod of a workload document, and supervise it",
                    .options = kOptions,
                    .least_operands = 1,

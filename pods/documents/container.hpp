@@ -123,6 +123,12 @@ struct Resources {
   Place place = nullptr;
 };
 
+/// An OCI bundle of the operator's, which is run instead of an image.
+struct BundleSource {
+  std::string directory;  // absolute
+  bool keeps_user_namespace = true;
+};
+
 struct Container {
   std::string name;
   std::string image;                                // a reference, or an App Container image id
@@ -146,6 +152,7 @@ struct Container {
   Security security;
   std::string pull_secret;
   std::map<std::string, std::string> annotations;
+  std::optional<BundleSource> bundle;
   Place place = nullptr, image_place = nullptr;
 };
 

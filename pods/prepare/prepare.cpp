@@ -51,10 +51,9 @@ Result<BoundPath> make_image_volume(const linux::SafeDir& root, const std::strin
                    .recursive = false};
 }
 
-/// KN-7, KN-8: /tmp and /var/log can be written to, whatever the image and the root are.
 void add_contract_directories(const Pod& pod, BundlePlan& plan) {
   if (pod.kind != Kind::kKnative) return;
-  for (const auto& [path, mode] : {std::pair{"/tmp", mode_t{01777}}, {"/var/log", mode_t{0777}}})
+  for (const auto& [path, mode] : kContractDirectories)
     if (!is_covered(plan, path))
       plan.in_memory.push_back({.destination = path, .mode = mode, .most_bytes = {}});
 }

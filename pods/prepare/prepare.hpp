@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,14 @@
 #include "pods/prepare/volumes.hpp"
 
 namespace ocirun::pods {
+
+/// KN-7, KN-8: directories that can be written to, whatever the image and the root are.
+struct ContractDirectory {
+  const char* path;
+  mode_t mode;
+};
+inline constexpr std::array kContractDirectories{ContractDirectory{"/tmp", 01777},
+                                                 ContractDirectory{"/var/log", 0777}};
 
 /// Where the containers of a pod are put by who runs them.
 struct Surroundings {
@@ -29,7 +39,7 @@ Powers powers_here(bool has_cgroups, bool own_network);
 struct ReadyContainer {
   const Container* container = nullptr;  // of the workload
   std::string bundle;                    // the path of its directory
-  Root root;
+  std::optional<Root> root;              // of an image; none: that of the operator's bundle
   Launch launch;
   int stop_signal = 0;
   std::vector<std::string> warnings;

@@ -151,7 +151,7 @@ Result<void> ContainerRun::launch() {
 
 Result<void> ContainerRun::run_again() {
   ++record_.restarts;
-  TRY(ready_.root.make());
+  if (ready_.root) TRY(ready_.root->make());
   return launch();
 }
 

@@ -14,6 +14,7 @@ Result<Images> find_images(const Workload& workload, const Settings& settings,
   TRY_ASSIGN(UniqueFd lease, store.use());
   Images images{.store = std::move(store), .lease = std::move(lease), .of = {}};
   for (const Container* container : all_containers(workload.pod)) {
+    if (container->bundle) continue;
     AddOptions options = options_for_this_namespace();
     if (listener.progress)
       options.progress = [&](const AddProgress& progress) {

@@ -12,6 +12,7 @@
 #include "pods/images/directories.hpp"
 #include "pods/metadata/reify.hpp"
 #include "pods/prepare/admit.hpp"
+#include "pods/prepare/contract_bundle.hpp"
 #include "pods/prepare/mounts.hpp"
 #include "pods/prepare/prepare.hpp"
 #include "pods/run/namespace_path.hpp"
@@ -200,9 +201,12 @@ class Launching {
                sys::openat(here_, kContainers, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     const Site site{.fd = below, .path = directory_.path(kContainers)};
     for (const Container* container : all_containers(workload_.pod)) {
-      TRY_ASSIGN(ReadyContainer ready,
-                 prepare_container(workload_, *container, settings_.given, images_.store,
-                                   images_.of.at(container), volumes, site, surroundings, files));
+      TRY_ASSIGN(
+          ReadyContainer ready,
+          container->bundle
+              ? prepare_contract_bundle(workload_, *container, site, surroundings, files)
+              : prepare_container(workload_, *container, settings_.given, images_.store,
+                                  images_.of.at(container), volumes, site, surroundings, files));
       for (const std::string& warning : ready.warnings)
         if (listener_.warn) listener_.warn(warning);
       ready_.push_back(std::move(ready));

@@ -78,7 +78,7 @@ constexpr std::array kSpecOptions{
 constexpr std::array kValidateOptions{kBundle};
 // For completion alone: ocirun-pod has the command and reads its options.
 constexpr std::array kPodOptions{
-    Option{"profile", 0, "knative", "check bundles by the Knative contract"},
+    Option{"profile", 0, "knative", "bundles under the Knative contract"},
     Option{"name", 0, "POD", "the pod's name"},
     Option{"images", 0, "DIR", "an OCI image layout", Completes::kDirectory},
     Option{"image", 0, "NAME=SOURCE", "where an image is"},

@@ -1,0 +1,153 @@
+# `ocirun pod run --profile knative BUNDLE`: bundles under the Knative runtime contract.
+# shellcheck disable=SC2016 # texts for the shells of containers
+
+load lib/common
+source "$LIB/pod-scene.bash"
+
+# serve SCRIPT: the program of the bundle runs SCRIPT, then a web server on $PORT until SIGTERM.
+serve() {
+  config '.process.args = ["/bin/sh", "-c", $s]' \
+    --arg s "$1"'; trap "echo bye; exit 0" TERM; httpd -h / -p "$PORT"; while :; do sleep 0.1; done'
+}
+
+# run_bundle [OPTION…]: runs the test's bundle with a network of its own.
+run_bundle() {
+  ocirun pod run --data "$TMP/data" --net none --grace 1 --name "$POD" --profile knative "$@" "$BUNDLE" \
+    </dev/null >"$TMP/output" 2>&1 3>&- 4>&-
+}
+
+# refused SENTENCE [OPTION…]: the bundle is not run, with this sentence, and nothing is left.
+refused() {
+  run run_bundle "${@:2}"
+  equal 1 "$status"
+  has "$1" "$(<output)"
+  equal "" "$(pod_names)"
+}
+
+@test "KN-1 KN-2 KN-6 KN-13 KN-21 a bundle is ready, answers and ends, and stays as it was" {
+  local before
+  mkdir "$BUNDLE/rootfs/"{tmp,etc,var} 2>/dev/null || true
+  serve 'echo "$PORT $K_SERVICE $K_CONFIGURATION $K_REVISION $OWN"; hostname; cat'
+  config '.hostname = "of-the-bundle" | .process.env += ["OWN=kept", "K_REVISION=mine"]'
+  before=$(<"$BUNDLE/config.json")
+  run_bundle --detach
+  equal true "$(says '.containers[0].ready')"
+  equal "8080 $POD $POD mine kept"$'\n'"of-the-bundle" "$(pod logs "$POD")" # KN-10: cat has read the end of the file
+  equal "$POD.user-container" "$(says '.containers[0].id')"
+  has "mine" "$(pod exec "$POD" sh -c 'echo mine >/tmp/page; wget -q -O - 127.0.0.1:8080/tmp/page')"
+  pod stop "$POD"
+  has bye "$(pod logs "$POD")"
+  pod delete "$POD"
+  equal "$before" "$(<"$BUNDLE/config.json")"
+  equal "" "$(ls "$BUNDLE/rootfs/tmp")" # KN-7: a tmpfs was there
+}
+
+@test "KN-7 KN-8 KN-9 KN-17 --read-only: the root is read-only, /tmp and /var/log are not, the resolver's file is there" {
+  mkdir -p "$BUNDLE/rootfs/"{tmp,etc,var/log}
+  touch "$BUNDLE/rootfs/etc/"{hosts,hostname,resolv.conf}
+  serve 'touch /new; touch /tmp/a /var/log/b && echo written; stat -c %a /tmp /var/log; grep -c localhost /etc/hosts; cat /etc/hostname'
+  run_bundle --detach --read-only
+  equal "touch: /new: Read-only file system
+written
+1777
+777
+2
+$POD" "$(pod logs "$POD")"
+}
+
+@test "KN-7 KN-8 mounts of the bundle stay; a relative source is below the bundle" {
+  mkdir -p "$BUNDLE/pages" "$BUNDLE/rootfs/"{tmp,var}
+  echo "a page" >"$BUNDLE/pages/page"
+  serve 'cat /tmp/page; stat -c %a /var/log'
+  config '.mounts += [{destination: "/tmp", type: "bind", source: "pages", options: ["bind", "ro"]},
+                      {destination: "/var", type: "tmpfs", source: "tmpfs", options: ["mode=0755"]}]
+    | .process.args[2] = "mkdir -m 700 /var/log; " + .process.args[2]'
+  run_bundle --detach
+  equal $'a page\n700' "$(pod logs "$POD")"
+}
+
+@test "KN-1 KN-12 KN-16 what the contract forbids is refused with its place, and nothing is left" {
+  serve true
+  config '.process.env += ["PORT=99"]'
+  refused '/process/env/2: must be the port 8181 of --port, or be left out' --port 8181
+  config '.process.env[-1] = "PORT=none"'
+  refused '/process/env/2: PORT must be a number from 1 to 65535'
+  config 'del(.process.env[-1]) | .process.terminal = true'
+  refused '/process/terminal: must be false'
+  config '.process.terminal = false'
+  refused 'the program would run as root, which --forbid-root forbids' --forbid-root
+  refused '--user: ' --user nobody-knows
+  config '.process.args = []'
+  refused '/process/args'
+  config 'del(.process)'
+  refused '/process: is missing: a container runs a program'
+}
+
+@test "options for documents and another profile are refused; a path is no bundle" {
+  local option
+  serve true
+  for option in --images=images --image=a=b --volume=a=/b --secret=a=/b --param=a=b --extended=a=b --enforce-required --seccomp=default --metadata; do
+    refused "${option%%=*} is for documents: the bundle's config.json says all of this itself" "$option"
+  done
+  refused '--profile other: must be knative' --profile other
+  run pod run --profile knative "$TMP/images"
+  equal 1 "$status"
+  contains "config.json not found in $TMP/images"
+}
+
+@test "KN-16 --user takes an account of the bundle's root; without it the bundle's user stays" {
+  mkdir -p "$BUNDLE/rootfs/etc"
+  echo 'web:x:77:78::/:/bin/sh' >"$BUNDLE/rootfs/etc/passwd"
+  serve 'id -u; id -g'
+  config '.process.user = {uid: 5, gid: 6}'
+  run_bundle --detach --forbid-root
+  equal $'5\n6' "$(pod logs "$POD")"
+  pod delete --force "$POD"
+  run_bundle --detach --user web
+  equal $'77\n78' "$(pod logs "$POD")"
+}
+
+@test "KN-6 a bundle that does not become ready fails, and nothing is left" {
+  config '.process.args = ["/bin/sleep", "1000"]'
+  refused 'not all containers were ready within 1 s (--wait-ready); "user-container": readiness probe: TCP port 8080: ' --wait-ready=1
+  equal "" "$(ocirun list -q)"
+}
+
+@test "KN-1 PORT of the bundle is the port of the probe; a second program restarts it" {
+  serve 'echo "$PORT"; [ ! -e /again ] && touch /again && exit 3'
+  config '.process.env += ["PORT=8123"]'
+  run_bundle --detach
+  equal $'8123\n8123' "$(pod logs "$POD")"
+  equal "1 true" "$(says '.containers[0] | "\(.restarts) \(.ready)"')"
+  [[ -e $BUNDLE/rootfs/again ]] # the root filesystem is the bundle's own
+}
+
+@test "KN-18 the bundle's limits and filter stay; the cgroup is the pod's, and cgroup mounts are read-only" {
+  serve 'grep -c "/sys/fs/cgroup ro," /proc/self/mountinfo; grep Seccomp: /proc/self/status | cut -f 2; grep NoNewPrivs /proc/self/status | cut -f 2'
+  config 'del(.mounts[] | select(.destination == "/sys/fs/cgroup"))
+    | .mounts += [{destination: "/sys/fs/cgroup", type: "cgroup", source: "cgroup", options: ["nosuid"]}]
+    | .linux.resources.pids.limit = 33 | .linux.cgroupsPath = "/elsewhere" | .process.noNewPrivileges = true
+    | .linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["swapon"], action: "SCMP_ACT_ERRNO"}]}'
+  run_bundle --detach
+  equal $'1\n2\n1' "$(pod logs "$POD")"
+  equal 33 "$(ocirun events --stats "$POD.user-container" | jq .data.pids.limit)"
+  has "/$POD/user-container" "$(cat "/proc/$(says '.containers[0].pid')/cgroup")"
+}
+
+@test "the network: --net, else what the bundle says" {
+  network() { readlink "/proc/$(says '.containers[0].pid')/ns/net"; }
+  run_in() {
+    ocirun pod run --data "$TMP/data" --grace 1 --name "$POD" --profile knative --detach --port 18080 "$@" "$BUNDLE" \
+      </dev/null >"$TMP/output" 2>&1 3>&- 4>&-
+  }
+  serve true
+  config 'del(.linux.namespaces[] | select(.type == "network"))'
+  run_in
+  equal "$(readlink /proc/self/ns/net)" "$(network)"
+  pod delete --force "$POD"
+  run_in --net none
+  [[ $(readlink /proc/self/ns/net) != "$(network)" ]]
+  config '.linux.namespaces += [{type: "network", path: $n}]' --arg n "/proc/$(says '.containers[0].pid')/ns/net"
+  POD=$POD-2 run_in
+  equal "$(network)" "$(POD=$POD-2 network)"
+}

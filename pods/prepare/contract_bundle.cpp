@@ -1,0 +1,223 @@
+#include "pods/prepare/contract_bundle.hpp"
+
+#include <fcntl.h>
+#include <linux/mount.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+
+#include "bundle/config/config.hpp"
+#include "bundle/json/edit.hpp"
+#include "bundle/json/writer.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/base/signal_names.hpp"
+#include "linux/base/syscalls.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+namespace sys = linux::sys;
+using bundle::Editor;
+using bundle::JsonWriter;
+using bundle::Node;
+
+/// The operator's config.json while it is changed.
+struct Draft {
+  bundle::Document document;
+  Editor editor{document};
+  Node* root = nullptr;
+};
+
+/// Whether a mount of the bundle covers `path` or a directory above it, other than the root.
+bool is_mounted(const bundle::Config& config, const std::string& path) {
+  return std::ranges::any_of(config.mounts, [&](const linux::Mount& mount) {
+    const std::string& at = mount.destination.string();
+    return at != "/" && path.starts_with(at) &&
+           (path.size() == at.size() || path[at.size()] == '/');
+  });
+}
+
+void set_variable(Draft& draft, Node* env, std::string_view name, std::string_view value) {
+  const std::string prefix = fmt::format("{}=", name);
+  for (const Node* entry = env->first; entry != nullptr; entry = entry->next)
+    if (entry->text.starts_with(prefix)) return;
+  append(env, draft.editor.text(prefix + std::string(value)), "");
+}
+
+/// KN-1, KN-2. A name that the operator has set stays.
+void set_variables(Draft& draft, const Pod& pod, const Container& container) {
+  Node* env = draft.editor.array_in(draft.editor.object_in(draft.root, "process"), "env");
+  set_variable(draft, env, "PORT", fmt::format("{}", container.ports.front().number));
+  set_variable(draft, env, "K_SERVICE", pod.knative->service);
+  set_variable(draft, env, "K_CONFIGURATION", pod.knative->configuration);
+  set_variable(draft, env, "K_REVISION", pod.knative->revision);
+}
+
+/// KN-16
+Result<void> set_user(Draft& draft, const bundle::Config& config, const Container& container) {
+  Uid uid = config.process->user.uid;
+  if (!container.user.empty()) {
+    TRY_ASSIGN(const linux::SafeDir tree, linux::SafeDir::open_root(config.root_path));
+    TRY_ASSIGN(const Account account,
+               within(find_account(tree, container.user, container.group), "--user"));
+    uid = account.uid;
+    Editor& editor = draft.editor;
+    Node* user = editor.object_in(editor.object_in(draft.root, "process"), "user");
+    editor.set(user, "uid", editor.number(account.uid.value()));
+    editor.set(user, "gid", editor.number(account.gid.value()));
+    Node* gids = editor.array();
+    for (const Gid gid : account.additional_gids) append(gids, editor.number(gid.value()), "");
+    editor.set(user, "additionalGids", gids);
+  }
+  if (container.forbid_root && uid.value() == 0)
+    return refuse("the program would run as root, which --forbid-root forbids");
+  return {};
+}
+
+bool is_writable_cgroup(const linux::Mount& mount) {
+  return (mount.type == "cgroup" || mount.type == "cgroup2") &&
+         ((mount.attributes.set | mount.recursive_attributes.set) & MOUNT_ATTR_RDONLY) == 0;
+}
+
+/// The operator's mounts: relative sources of binds get the operator's bundle in front, because
+/// the new config.json is elsewhere; cgroup mounts become read-only (KN-18).
+void change_mounts(Draft& draft, const bundle::Config& config) {
+  const Node* list = draft.root->find("mounts");
+  Node* node = list == nullptr ? nullptr : list->first;
+  for (const linux::Mount& mount : config.mounts) {
+    if (node == nullptr) return;
+    if (mount.bind) draft.editor.set(node, "source", draft.editor.text(mount.source));
+    if (is_writable_cgroup(mount))
+      append(draft.editor.array_in(node, "options"), draft.editor.text("ro"), "");
+    node = node->next;
+  }
+}
+
+void add_mount(Draft& draft, std::string_view destination, std::string_view type,
+               std::string_view source, std::initializer_list<std::string_view> options) {
+  Editor& editor = draft.editor;
+  Node* mount = editor.object();
+  editor.set(mount, "destination", editor.text(destination));
+  editor.set(mount, "type", editor.text(type));
+  editor.set(mount, "source", editor.text(source));
+  Node* list = editor.array_in(mount, "options");
+  for (const std::string_view option : options) append(list, editor.text(option), "");
+  append(editor.array_in(draft.root, "mounts"), mount, "");
+}
+
+/// KN-7, KN-8, KN-9
+void add_mounts(Draft& draft, const bundle::Config& config,
+                const std::vector<BoundPath>& network_files) {
+  for (const ContractDirectory& directory : kContractDirectories)
+    if (!is_mounted(config, directory.path))
+      add_mount(draft, directory.path, "tmpfs", "tmpfs",
+                {"nosuid", "nodev", fmt::format("mode={:04o}", directory.mode)});
+  for (const BoundPath& file : network_files)
+    if (!is_mounted(config, file.destination))
+      add_mount(draft, file.destination, "bind", file.source, {"bind", "rprivate"});
+}
+
+Node* find_namespace(Node* namespaces, std::string_view type) {
+  for (Node* entry = namespaces->first; entry != nullptr; entry = entry->next)
+    if (const Node* word = entry->find("type"); word != nullptr && word->text == type) return entry;
+  return nullptr;
+}
+
+/// The network is the pod's, whose probes and forwarded ports lead there.
+void set_network(Draft& draft, Node* namespaces, const SharedNamespaces& shared) {
+  Editor& editor = draft.editor;
+  Node* network = find_namespace(namespaces, "network");
+  if (shared.host_network) {
+    if (network != nullptr) bundle::unlink(namespaces, network);
+    return;
+  }
+  if (network == nullptr) {
+    network = editor.object();
+    editor.set(network, "type", editor.text("network"));
+    append(namespaces, network, "");
+  }
+  editor.set(network, "path", editor.text(shared.network));
+}
+
+void set_surroundings(Draft& draft, const Container& container, const Surroundings& surroundings,
+                      std::vector<std::string>& warnings) {
+  Editor& editor = draft.editor;
+  Node* linux = editor.object_in(draft.root, "linux");
+  Node* namespaces = editor.array_in(linux, "namespaces");
+  set_network(draft, namespaces, surroundings.shared);
+  const std::string cgroup =
+      surroundings.cgroups_path ? surroundings.cgroups_path(container.name) : "";
+  if (cgroup.empty())
+    Editor::remove(linux, "cgroupsPath");
+  else
+    editor.set(linux, "cgroupsPath", editor.text(cgroup));
+  Node* user = find_namespace(namespaces, "user");
+  if (container.bundle->keeps_user_namespace || user == nullptr) return;
+  bundle::unlink(namespaces, user);
+  Editor::remove(linux, "uidMappings");
+  Editor::remove(linux, "gidMappings");
+  warnings.push_back(fmt::format(
+      "{}: the pod's user namespace, with all ids that you may use, replaces the bundle's",
+      container.name));
+}
+
+Result<int> stop_signal_of(const bundle::Config& config) {
+  constexpr const char* kName = "org.opencontainers.image.stopSignal";
+  const auto annotation = config.annotations.find(kName);
+  if (annotation == config.annotations.end()) return SIGTERM;
+  return within(linux::parse_signal(annotation->second), fmt::format("/annotations/{}", kName));
+}
+
+Result<std::string> text_under_contract(const Workload& workload, const Container& container,
+                                        const bundle::Config& config, std::string_view text,
+                                        const Surroundings& surroundings,
+                                        const std::vector<BoundPath>& network_files,
+                                        std::vector<std::string>& warnings) {
+  Draft draft;
+  bundle::Report report;
+  if (!draft.document.parse(text, report))
+    return refuse("{}", bundle::first_of(report.problems(), report.problem_count()));
+  draft.root = draft.document.root();
+  Editor& editor = draft.editor;
+  Node* root = editor.object_in(draft.root, "root");
+  editor.set(root, "path", editor.text(config.root_path.string()));
+  if (container.read_only_root) editor.set(root, "readonly", editor.boolean(true));  // KN-17
+  set_variables(draft, workload.pod, container);
+  TRY(set_user(draft, config, container));
+  change_mounts(draft, config);
+  add_mounts(draft, config, network_files);
+  set_surroundings(draft, container, surroundings, warnings);
+  JsonWriter out(JsonWriter::Layout::kIndented);
+  out.value(*draft.root);
+  return std::move(out).take();
+}
+
+}  // namespace
+
+Result<ReadyContainer> prepare_contract_bundle(const Workload& workload, const Container& container,
+                                               const Site& site, const Surroundings& surroundings,
+                                               const std::vector<BoundPath>& network_files) {
+  const HostPath operator_s(container.bundle->directory);
+  auto prepared = [&]() -> Result<ReadyContainer> {
+    ReadyContainer ready;
+    ready.container = &container;
+    ready.bundle = fmt::format("{}/{}", site.path, container.name);
+    JsonWriter checked(JsonWriter::Layout::kOneLine);  // the text that read_bundle() has checked
+    checked.value(*workload.source->root());
+    const std::string text = std::move(checked).take();
+    TRY_ASSIGN(const bundle::Config config, bundle::parse_config(text, operator_s).take());
+    TRY_ASSIGN(ready.stop_signal, stop_signal_of(config));
+    TRY_ASSIGN(const std::string changed,
+               text_under_contract(workload, container, config, text, surroundings, network_files,
+                                   ready.warnings));
+    TRY(sys::mkdirat(site.fd, container.name.c_str(), 0711));
+    TRY_ASSIGN(const UniqueFd made,
+               sys::openat(site.fd, container.name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    TRY(linux::replace_file(made, "config.json", changed, 0600));
+    return ready;
+  }();
+  return within(std::move(prepared), operator_s.string());
+}
+
+}  // namespace ocirun::pods
