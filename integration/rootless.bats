@@ -162,6 +162,17 @@ load lib/ordinary-user
 
 # --- spec ------------------------------------------------------------------------------------------
 
+@test "spec --rootless maps all ranges of subordinate ids" {
+  echo "worker:500000:10" | tee -a "$TMP/subuid" >>"$TMP/subgid"
+  rm "$BUNDLE/config.json"
+  user spec --rootless --bundle "$BUNDLE"
+  edit_as_user '.process.terminal = false | .process.args = ["sh", "-c", "cat /proc/self/uid_map | xargs -n 3"]'
+  run_user
+  succeeds "0 12345 1
+1 $FIRST_UID $LENT
+$((LENT + 1)) 500000 10"
+}
+
 @test "what spec --rootless writes runs, with subordinate ids and without" {
   local size
   for size in $LENT 0; do

@@ -158,17 +158,28 @@ std::string why_not_mapped(IdKind kind, const std::vector<IdMapping>& mappings,
   return "";
 }
 
+std::vector<IdMapping> widest_map(std::uint32_t own_id, const std::vector<IdRange>& ranges) {
+  constexpr std::size_t kMostLines = 340;  // of a uid_map
+  std::vector<IdMapping> map{{0, own_id, 1}};
+  std::uint32_t next = 1;
+  for (const IdRange& lent : ranges) {
+    const bool is_taken = std::ranges::any_of(map, [&](const IdMapping& line) {
+      return line.host_id - lent.first < lent.count || lent.first - line.host_id < line.size;
+    });
+    const std::uint32_t count = std::min(lent.count, Uid::kUnchanged - next);
+    if (is_taken || count == 0 || map.size() == kMostLines) continue;
+    map.push_back({next, lent.first, count});
+    next += count;
+  }
+  return map;
+}
+
 std::vector<IdMapping> widest_own_map(IdKind kind, std::uint32_t own_id) {
   std::vector<IdMapping> map{{0, own_id, 1}};
   if (own_id == 0) return map;
   const std::string program = find_map_program(kind);
   if (program.empty() || !has_privileges(program)) return map;
-  const std::vector<IdRange> ranges = own_subordinate_ids(kind);
-  if (ranges.empty()) return map;
-  const IdRange& lent = ranges.front();
-  const bool holds_own = own_id >= lent.first && own_id - lent.first < lent.count;
-  if (!holds_own) map.push_back({1, lent.first, std::min(lent.count, Uid::kUnchanged - 1)});
-  return map;
+  return widest_map(own_id, own_subordinate_ids(kind));
 }
 
 }  // namespace ocirun::linux

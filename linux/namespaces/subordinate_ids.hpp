@@ -47,8 +47,12 @@ std::string_view map_program_name(IdKind kind);
 std::string why_not_mapped(IdKind kind, const std::vector<IdMapping>& mappings,
                            std::uint32_t own_id);
 
-/// The map that `spec --rootless` writes: root is `own_id`, and the ids from 1 on are the first
-/// subordinate range of the caller, if there is a usable one.
+/// The widest map that a user may have: root is `own_id`, and the ids from 1 on are those of
+/// `ranges`, one range after the other. A range that has an id which is mapped already is left out,
+/// because the kernel refuses it.
+std::vector<IdMapping> widest_map(std::uint32_t own_id, const std::vector<IdRange>& ranges);
+/// The caller's, which `spec --rootless` writes. It has `own_id` alone where newuidmap(1) or
+/// newgidmap(1) cannot map other ids.
 std::vector<IdMapping> widest_own_map(IdKind kind, std::uint32_t own_id);
 
 }  // namespace ocirun::linux

@@ -36,6 +36,22 @@ BOOST_AUTO_TEST_CASE(lines_that_say_nothing_usable_are_passed_over) {
   BOOST_TEST((parse_subordinate_ids("worker:4294967290:5", kWorker) == Ranges{{4294967290, 5}}));
 }
 
+BOOST_AUTO_TEST_CASE(the_widest_map_has_all_ranges_that_can_be_mapped_together) {
+  using Map = std::vector<IdMapping>;
+  BOOST_TEST((widest_map(1001, {}) == Map{{0, 1001, 1}}));
+  BOOST_TEST((widest_map(1001, {{100000, 10}, {300000, 5}}) ==
+              Map{{0, 1001, 1}, {1, 100000, 10}, {11, 300000, 5}}));
+  // The own id, an id that is mapped already, from both sides, and the same range again.
+  BOOST_TEST((widest_map(1001, {{1000, 2}, {100000, 10}, {100009, 1}, {99990, 11}, {100000, 10}}) ==
+              Map{{0, 1001, 1}, {1, 100000, 10}}));
+  // Ids end at 4294967294.
+  BOOST_TEST((widest_map(7, {{8, 4294967280}, {0, 7}, {4294967290, 4}}) ==
+              Map{{0, 7, 1}, {1, 8, 4294967280}, {4294967281, 0, 7}, {4294967288, 4294967290, 4}}));
+  BOOST_TEST((widest_map(7, {{8, 4294967286}, {0, 7}, {0, 1}}) ==
+              Map{{0, 7, 1}, {1, 8, 4294967286}, {4294967287, 0, 7}}));
+  BOOST_TEST(widest_map(0, Ranges(400, {5, 1})).size() == 2U);
+}
+
 BOOST_AUTO_TEST_CASE(a_name_is_found_by_its_number_alone) {
   constexpr std::string_view kPasswd =
       "root:x:0:0:root:/root:/bin/sh\nworker:x:1001:1001::/home:/bin/sh\nbroken\n";
