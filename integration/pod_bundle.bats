@@ -58,12 +58,12 @@ $POD" "$(pod logs "$POD")"
 @test "KN-7 KN-8 mounts of the bundle stay; a relative source is below the bundle" {
   mkdir -p "$BUNDLE/pages" "$BUNDLE/rootfs/"{tmp,var}
   echo "a page" >"$BUNDLE/pages/page"
-  serve 'cat /tmp/page; stat -c %a /var/log'
-  config '.mounts += [{destination: "/tmp", type: "bind", source: "pages", options: ["bind", "ro"]},
+  serve 'cat /tmp/pages/page; stat -c %a /tmp /var/log'
+  config '.mounts += [{destination: "/tmp/pages", type: "bind", source: "pages", options: ["bind", "ro"]},
                       {destination: "/var", type: "tmpfs", source: "tmpfs", options: ["mode=0755"]}]
     | .process.args[2] = "mkdir -m 700 /var/log; " + .process.args[2]'
   run_bundle --detach
-  equal $'a page\n700' "$(pod logs "$POD")"
+  equal $'a page\n1777\n700' "$(pod logs "$POD")"
 }
 
 @test "KN-1 KN-12 KN-16 what the contract forbids is refused with its place, and nothing is left" {

@@ -25,6 +25,13 @@ void append(Node* parent, Node* node, std::string_view name) {
   *link = node;
 }
 
+void insert(Node* array, Node* node, const Node* place) {
+  Node** link = &array->first;
+  while (*link != place) link = &(*link)->next;
+  node->next = *link;
+  *link = node;
+}
+
 Node* Editor::text(std::string_view content) {
   Node* node = document_.make(Kind::kString);
   node->text = document_.keep(content);

@@ -21,6 +21,9 @@ void unlink(Node* parent, const Node* node);
 /// document.
 void append(Node* parent, Node* node, std::string_view name);
 
+/// Puts `node` in front of the element `place` of `array`; nullptr: behind the last one.
+void insert(Node* array, Node* node, const Node* place);
+
 /// Makes new values of one document, and puts them into objects and arrays of the document.
 class Editor {
  public:

@@ -94,8 +94,8 @@ void change_mounts(Draft& draft, const bundle::Config& config) {
   }
 }
 
-void add_mount(Draft& draft, std::string_view destination, std::string_view type,
-               std::string_view source, std::initializer_list<std::string_view> options) {
+Node* make_mount(Draft& draft, std::string_view destination, std::string_view type,
+                 std::string_view source, std::initializer_list<std::string_view> options) {
   Editor& editor = draft.editor;
   Node* mount = editor.object();
   editor.set(mount, "destination", editor.text(destination));
@@ -103,19 +103,41 @@ void add_mount(Draft& draft, std::string_view destination, std::string_view type
   editor.set(mount, "source", editor.text(source));
   Node* list = editor.array_in(mount, "options");
   for (const std::string_view option : options) append(list, editor.text(option), "");
-  append(editor.array_in(draft.root, "mounts"), mount, "");
+  return mount;
+}
+
+/// The operator's first mount below `directory`, which a mount on `directory` must precede.
+const Node* first_mount_below(const Node& mounts, const bundle::Config& config,
+                              std::string_view directory) {
+  const Node* node = mounts.first;
+  for (const linux::Mount& mount : config.mounts) {
+    if (mount.destination.string().starts_with(fmt::format("{}/", directory))) return node;
+    node = node->next;
+  }
+  return nullptr;
 }
 
 /// KN-7, KN-8, KN-9
 void add_mounts(Draft& draft, const bundle::Config& config,
                 const std::vector<BoundPath>& network_files) {
-  for (const ContractDirectory& directory : kContractDirectories)
-    if (!is_mounted(config, directory.path))
-      add_mount(draft, directory.path, "tmpfs", "tmpfs",
-                {"nosuid", "nodev", fmt::format("mode={:04o}", directory.mode)});
+  struct Addition {
+    Node* mount;
+    const Node* place;
+  };
+  Node* mounts = draft.editor.array_in(draft.root, "mounts");
+  std::vector<Addition> directories;
+  for (const ContractDirectory& directory : kContractDirectories) {
+    if (is_mounted(config, directory.path)) continue;
+    const std::string mode = fmt::format("mode={:04o}", directory.mode);
+    directories.push_back(
+        {make_mount(draft, directory.path, "tmpfs", "tmpfs", {"nosuid", "nodev", mode}),
+         first_mount_below(*mounts, config, directory.path)});
+  }
+  for (const auto& [mount, place] : directories) insert(mounts, mount, place);
   for (const BoundPath& file : network_files)
     if (!is_mounted(config, file.destination))
-      add_mount(draft, file.destination, "bind", file.source, {"bind", "rprivate"});
+      append(mounts, make_mount(draft, file.destination, "bind", file.source, {"bind", "rprivate"}),
+             "");
 }
 
 Node* find_namespace(Node* namespaces, std::string_view type) {

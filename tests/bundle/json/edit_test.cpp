@@ -45,6 +45,15 @@ BOOST_AUTO_TEST_CASE(an_object_or_an_array_is_made_where_there_is_none) {
   BOOST_TEST(edited.text() == R"({"there":{"x":1,"y":2},"new":{"list":["one"]},"null":["two"]})");
 }
 
+BOOST_AUTO_TEST_CASE(an_element_is_put_in_front_of_another_one_or_behind_all) {
+  Fixture edited(R"(["b", "d"])");
+  const Node* b = edited.root->first;
+  insert(edited.root, edited.editor.text("a"), b);
+  insert(edited.root, edited.editor.text("c"), b->next);
+  insert(edited.root, edited.editor.text("e"), nullptr);
+  BOOST_TEST(edited.text() == R"(["a","b","c","d","e"])");
+}
+
 BOOST_AUTO_TEST_CASE(removing_what_is_not_there_changes_nothing) {
   Fixture edited(R"({"a": 1, "b": 2})");
   Editor::remove(edited.root, "c");
