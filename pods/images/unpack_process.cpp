@@ -40,6 +40,8 @@ Result<Started> start(std::vector<std::string> words, Fd archive, std::span<cons
 std::string silent_end(int status) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNoMemoryStatus)
     return fmt::format("needs more than {} MiB of memory", kMostUnpackMemory >> 20);
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
+    return "was killed, because it made a system call that reading an archive does not take";
   return status == 0 ? "reported nothing" : linux::describe_end(status);
 }
 

@@ -7,6 +7,7 @@
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/memory_reserve.hpp"
+#include "pods/unpack/calls.hpp"
 #include "pods/unpack/index_archive.hpp"
 #include "pods/unpack/unpack_layer.hpp"
 
@@ -40,8 +41,9 @@ int serve(const LayerJob& job, ByteStream& blob, LayerPlaces places, Fd report,
   return report_outcome(report, [&]() -> Result<std::string> {
     std::vector<Fd> kept(keep.begin(), keep.end());
     kept.push_back(report);
-    TRY(within(confine_to(places, job.options.mark, kept),
-               "confine the process that unpacks a layer"));
+    constexpr const char* kStep = "confine the process that unpacks a layer";
+    TRY(within(confine_to(places, job.options.mark, kept), kStep));
+    TRY(within(allow_calls(ArchiveWork::kUnpack), kStep));
     UnpackOptions options = job.options;
     if (job.reports_progress)
       options.progress = [&](std::uint64_t bytes) {
@@ -55,8 +57,9 @@ int serve(const LayerJob& job, ByteStream& blob, LayerPlaces places, Fd report,
 
 int serve(const IndexJob& job) {
   return report_outcome(Fd{kReportDescriptor}, [&]() -> Result<std::string> {
-    TRY(within(confine_to_descriptors(kIntoDescriptor, job.most_bytes),
-               "confine the process that reads an archive"));
+    constexpr const char* kStep = "confine the process that reads an archive";
+    TRY(within(confine_to_descriptors(kIntoDescriptor, job.most_bytes), kStep));
+    TRY(within(allow_calls(ArchiveWork::kIndex), kStep));
     TRY_ASSIGN(FileRange archive, plain_archive(job));
     TRY(index_archive(archive, job.most_entries, [](const ArchiveMember& member) {
       return linux::write_all(Fd{kReportDescriptor}, member_message(member));
