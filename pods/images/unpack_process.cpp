@@ -1,5 +1,6 @@
 #include "pods/images/unpack_process.hpp"
 
+#include <sched.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -17,6 +18,10 @@
 namespace ocirun::pods {
 namespace {
 
+/// Whoever takes the process over sees no other process and no network; and no process that it
+/// makes outlives it.
+constexpr unsigned kNamespaces = CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
+
 struct Started {
   linux::Child child;
   UniqueFd report;
@@ -31,9 +36,14 @@ Result<Started> start(std::vector<std::string> words, Fd archive, std::span<cons
   const linux::ExecArguments arguments(std::move(words), {});
   std::vector<Fd> descriptors{archive, pipe.writer, null};
   for (const Fd given : more) descriptors.push_back(given.value >= 0 ? given : Fd(null));
-  TRY_ASSIGN(linux::Child child,
-             linux::spawn(path.c_str(), arguments, arguments.envp(), descriptors));
-  return Started{.child = std::move(child), .report = std::move(pipe.reader)};
+  const auto spawn = [&](unsigned namespaces) {
+    return linux::spawn(path.c_str(), arguments, arguments.envp(), descriptors, namespaces);
+  };
+  auto child = spawn(kNamespaces);
+  // Without the rights, the other walls must do.
+  if (!child && child.error().number() == EPERM) child = spawn(0);
+  if (!child) return std::unexpected(std::move(child).error());
+  return Started{.child = *std::move(child), .report = std::move(pipe.reader)};
 }
 
 /// What became of a process that has not reported how its job ended.
