@@ -62,9 +62,9 @@ Result<void> leave_mount_namespace() {
 Result<void> use_mounts(LayerPlaces& places) {
   TRY_ASSIGN(UniqueFd into, as_mount(places.into, 0));
   UniqueFd below;
-  if (places.below.value >= 0) {
-    TRY_ASSIGN(below, as_mount(places.below, MOUNT_ATTR_RDONLY));
-    ::close(places.below.value);
+  if (places.below) {
+    TRY_ASSIGN(below, as_mount(*places.below, MOUNT_ATTR_RDONLY));
+    ::close(places.below->value);
     places.below = Fd{below.release()};
   }
   ::close(places.into.value);

@@ -83,7 +83,7 @@ class Apart {
  public:
   Apart() : into_(scratch_.open()) {}
   Result<UnpackedLayer> unpack(std::string_view tar) {
-    return unpack_layer_apart(range_of(tar), blob_of(tar, tar), into_, below, options);
+    return unpack_layer_apart(range_of(tar), blob_of(tar, tar), into_, {}, options);
   }
   /// Unpacks in a fork of the test.
   Result<UnpackedLayer> unpack_from(ByteStream& stream, std::span<const Fd> keep = {}) {
@@ -91,8 +91,8 @@ class Apart {
     const linux::Child child = must(linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
     const LayerBlob layer = layer_named("layer.tar");
     if (child.pid == 0) {
-      const LayerJob job{.layer = layer, .options = options, .below = below.names};
-      ::_exit(serve(job, stream, {.into = into_, .below = below.directory}, pipe.writer, keep));
+      const LayerJob job{.layer = layer, .options = options, .below = {}};
+      ::_exit(serve(job, stream, {.into = into_, .below = {}}, pipe.writer, keep));
     }
     pipe.writer.reset();
     return outcome_of(child, std::move(pipe.reader), layer, {});
@@ -101,15 +101,15 @@ class Apart {
   std::string sees(const std::function<std::string()>& look) {
     return say_confined(
                [this](Fd report) {
-                 LayerPlaces places{.into = into_, .below = below.directory};
-                 return confine_to(places, options.mark, std::array{report});
+                 LayerPlaces places{.into = into_, .below = below};
+                 return confine_to(places, options.mark, report, {});
                },
                look)
         .text;
   }
   const Scratch& scratch() const { return scratch_; }
   UnpackOptions options;
-  LowerLayers below;
+  std::optional<Fd> below;  // for sees()
 
  private:
   Scratch scratch_;
@@ -157,6 +157,17 @@ BOOST_AUTO_TEST_CASE(a_layer_comes_through_with_its_sums_and_progress) {
   char value[8];
   BOOST_TEST(::lgetxattr((apart.scratch() / "o").c_str(), "trusted.overlay.opaque", value, 8) == 1);
   BOOST_TEST(children_of_this_process().empty());
+}
+
+BOOST_AUTO_TEST_CASE(the_layers_below_are_looked_at) {
+  const Scratch lower, upper;
+  ::mkdir((lower / "first").c_str(), 0755);
+  ::mkdir((lower / "first/d").c_str(), 0755);
+  ::chmod((lower / "first/d").c_str(), 0711);
+  const std::string tar = tar_of({file("d/f")});
+  const UniqueFd into = upper.open(), directory = lower.open();
+  must(unpack_layer_apart(range_of(tar), blob_of(tar, tar), into, {directory, {"first"}}, {}));
+  BOOST_TEST(mode_of(upper / "d") == 0711);
 }
 
 BOOST_AUTO_TEST_CASE(an_error_comes_through_with_its_number_and_frames) {
@@ -228,7 +239,7 @@ BOOST_AUTO_TEST_CASE(both_directories_are_mounts_of_their_own_and_the_layers_bel
   const Scratch lower;
   const UniqueFd opened = lower.open();
   Apart apart;
-  apart.below = {opened, {}};
+  apart.below = opened;
   const std::string seen = apart.sees([] {
     std::vector<std::string> found;
     for (int fd = 3; fd < 64; ++fd) {
@@ -298,6 +309,28 @@ BOOST_AUTO_TEST_CASE(a_process_that_somebody_has_taken_over_cannot_mount) {
       must_fail(apart.unpack_from(taken_over)) ==
       "layer \"layer.tar\": the process that unpacks it was killed, because it made a system "
       "call that reading an archive does not take");
+}
+
+BOOST_AUTO_TEST_CASE(the_process_is_in_no_namespace_of_its_caller_but_that_of_its_user) {
+  const auto kinds = {"mnt", "pid", "net", "ipc", "user"};
+  const Scratch scratch;
+  std::string seen;
+  UnpackOptions options;
+  options.progress = [&](std::uint64_t) {
+    const std::string child = children_of_this_process();
+    const std::string pid = child.substr(0, child.find(' '));
+    for (const char* const kind : kinds)
+      if (seen.size() < kinds.size())
+        seen += std::filesystem::read_symlink(fmt::format("/proc/{}/ns/{}", pid, kind)) ==
+                        std::filesystem::read_symlink(fmt::format("/proc/self/ns/{}", kind))
+                    ? "="
+                    : "x";
+    ::kill(std::stoi(pid), SIGKILL);
+  };
+  const UniqueFd into = scratch.open();
+  BOOST_TEST(must_fail(unpack_layer_apart(long_archive(), layer_named("f"), into, {}, options)) ==
+             "layer \"f\": the process that unpacks it was killed by signal 9 (SIGKILL)");
+  BOOST_TEST(seen == "xxxx=");
 }
 
 BOOST_AUTO_TEST_CASE(a_process_whose_parent_is_killed_ends_too) {
