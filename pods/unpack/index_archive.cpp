@@ -20,11 +20,12 @@ constexpr std::size_t kBlock = std::size_t{64} << 10;
 constexpr std::uint64_t kRecord = 512;  // bytes, the unit of a tar archive
 
 Kind kind_of(archive_entry* header) {
-  if (archive_entry_hardlink(header) != nullptr) return Kind::kHardLink;
-  switch (archive_entry_filetype(header)) {
-    case AE_IFLNK:
+  switch (type_of(header)) {
+    case TarEntry::Type::kHardLink:
+      return Kind::kHardLink;
+    case TarEntry::Type::kSymlink:
       return Kind::kSymlink;
-    case AE_IFREG:
+    case TarEntry::Type::kFile:
       return archive_entry_sparse_count(header) == 0 ? Kind::kFile : Kind::kSparse;
     default:
       return Kind::kOther;
@@ -90,9 +91,7 @@ Result<void> index_archive(ByteStream& archive, std::uint64_t most_entries,
     // libarchive has read the headers of the entry, and nothing beyond them.
     if (member.kind == Kind::kFile)
       member.offset = static_cast<std::uint64_t>(archive_filter_bytes(handle.get(), 0));
-    const bool is_directory =
-        archive_entry_filetype(header) == AE_IFDIR && member.kind == Kind::kOther;
-    if (!is_directory) last = std::move(member);
+    if (type_of(header) != TarEntry::Type::kDirectory) last = std::move(member);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "linux/base/memory_reserve.hpp"
 #include "pods/unpack/calls.hpp"
 #include "pods/unpack/index_archive.hpp"
+#include "pods/unpack/libarchive.hpp"
 #include "pods/unpack/unpack_layer.hpp"
 
 namespace ocirun::pods {
@@ -17,6 +18,7 @@ namespace {
 /// Runs a job, and sends `done` or the error. A report that cannot be written has no reader.
 template <typename Work>
 int report_outcome(Fd report, Work work) {
+  expect_utf8_names();
   linux::reserve_memory();
   const auto outcome =
       linux::within_memory([&]() -> Result<Result<std::string>> { return work(); });

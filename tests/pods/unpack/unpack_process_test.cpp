@@ -176,6 +176,25 @@ BOOST_AUTO_TEST_CASE(an_error_comes_through_with_its_number_and_frames) {
   BOOST_TEST(has(must_fail(apart.unpack(tar)), ": entry \"a\\n/../b\": its name contains \"..\""));
 }
 
+// libarchive would warn of the name last, if it did not know that the name is UTF-8.
+BOOST_AUTO_TEST_CASE(a_name_of_other_characters_hides_no_fault_of_its_header) {
+  const std::string name = "11 path=\u00fc\n", acl = "40 SCHILY.acl.access=user::rw-,nonsense\n";
+  const auto tar_with = [](const std::string& records) {
+    char length[12];
+    std::snprintf(length, sizeof length, "%011zo", records.size());
+    return raw_header("pax", 'x', length) + padded(records) + raw_header("f", '0', "00000000000") +
+           std::string(1024, '\0');
+  };
+  Apart apart;
+  must(apart.unpack(tar_with(name)));
+  BOOST_TEST((apart.scratch().names() == std::vector<std::string>{"\u00fc"}));
+  Apart another;
+  BOOST_TEST(has(must_fail(another.unpack(tar_with(name + acl))), "SCHILY.acl.access"));
+  Apart third;  // this name is no UTF-8
+  must(third.unpack(tar_with("10 path=\xfc\n")));
+  BOOST_TEST((third.scratch().names() == std::vector<std::string>{"\xfc"}));
+}
+
 BOOST_AUTO_TEST_CASE(what_was_unpacked_of_a_bad_layer_is_removed_without_proc) {
   Apart apart;
   const std::string tar = tar_of({directory("d", 0), file("d/e/f"), file("../g")});
