@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "linux/seccomp/filter.hpp"
+#include "pods/unpack/sanitized.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -37,6 +38,8 @@ const std::vector<std::string> kFilling{
     "getxattr",   "listxattr", "removexattr", "utimensat_time64"};
 
 const std::vector<std::string> kOpening{"open", "openat", "openat2"};
+
+const std::vector<std::string> kSanitizers{"pipe", "pipe2", "sigaltstack"};
 
 /// The first argument of openat(2) is a descriptor, or AT_FDCWD, a negative number.
 constexpr std::uint64_t kSign = 0x80000000;
@@ -71,6 +74,7 @@ SeccompProfile profile_for(ArchiveWork work) {
   profile.flags = 0;
   allow(profile, kReading);
   allow(profile, kRuntimeLibrary);
+  if (kIsSanitized) allow(profile, kSanitizers);
   allow(profile, {"mmap", "mmap2", "mprotect"}, {bits(2, PROT_EXEC, 0)});
   allow(profile, {"tgkill"}, {equals(0, static_cast<std::uint64_t>(::getpid()))});  // abort(3)
   if (work == ArchiveWork::kIndex) {

@@ -18,24 +18,12 @@
 #include "linux/process/capabilities.hpp"
 #include "linux/process/exec.hpp"
 #include "pods/images/unpack_job.hpp"
-
-#if defined(__has_feature)
-#define OCIRUN_HAS_FEATURE(name) __has_feature(name)
-#else
-#define OCIRUN_HAS_FEATURE(name) 0
-#endif
+#include "pods/unpack/sanitized.hpp"
 
 namespace ocirun::pods {
 namespace {
 
 namespace sys = linux::sys;
-
-// AddressSanitizer reserves terabytes of addresses.
-#if defined(__SANITIZE_ADDRESS__) || OCIRUN_HAS_FEATURE(address_sanitizer)
-constexpr bool kLimitsMemory = false;
-#else
-constexpr bool kLimitsMemory = true;
-#endif
 
 constexpr rlim_t kUnknownSize = rlim_t{1} << 30;  // of the process, where there is no /proc
 
@@ -160,7 +148,7 @@ Result<void> confine_rest(linux::CapabilitySet wanted, rlim_t size, Fd report) {
   // Another process of the same user must not trace this one.
   if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return fail(errno, "refuse to be traced");
   TRY(end_with_caller(report));
-  if (kLimitsMemory) TRY(limit(RLIMIT_AS, size + kMostUnpackMemory));
+  if (!kIsSanitized) TRY(limit(RLIMIT_AS, size + kMostUnpackMemory));
   return {};
 }
 

@@ -70,12 +70,13 @@ CHILD_TEST(descriptors_that_have_each_others_numbers_change_places, 0) {
     ::dup2(files[static_cast<std::size_t>(i)].get(), given.back().value);
   }
   const ExecArguments arguments({"sh", "-c", "for i in 0 1 2 3; do cat <&$i >&4; done"}, {});
-  auto child = spawn("/bin/sh", arguments, arguments.envp(), given);
+  const auto child = spawn("/bin/sh", arguments, arguments.envp(), given);
   for (int i = 0; i < kCount; ++i) {
     const UniqueFd& old = before[static_cast<std::size_t>(i)];
     old ? ::dup2(old.get(), i) : ::close(i);
   }
-  BOOST_TEST(must(wait_for_child(must(std::move(child)).pid)) == 0);
+  BOOST_REQUIRE(child.has_value());
+  BOOST_TEST(must(wait_for_child(child->pid)) == 0);
   BOOST_TEST(slurp(scratch / "4") == "0123");
 }
 
