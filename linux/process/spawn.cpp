@@ -1,9 +1,11 @@
 #include "linux/process/spawn.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -21,6 +23,7 @@ struct Request {
   char* const* environment;
   std::vector<Fd>& descriptors;  // the child's own, afterwards
   int parent;                    // the pid
+  int parent_pidfd;              // in a new pid namespace, where the parent has no pid
   int error;
 };
 
@@ -43,22 +46,39 @@ class Stack {
   void* start_;
 };
 
+/// Whether the parent has died before it could be told to end the child.
+[[gnu::no_sanitize_address]] bool is_orphan(const Request& request) {
+  if (request.parent_pidfd < 0) return ::getppid() != request.parent;
+  pollfd parent{request.parent_pidfd, POLLIN, 0};
+  return ::poll(&parent, 1, 0) != 0;
+}
+
+/// Puts the descriptors at their numbers. Returns whether that was possible.
+[[gnu::no_sanitize_address]] bool place(std::vector<Fd>& descriptors) {
+  // A descriptor that has another one's place moves before that one comes.
+  const int count = static_cast<int>(descriptors.size());
+  for (Fd& own : descriptors) {
+    if (own.value >= count) continue;
+    own.value = ::fcntl(own.value, F_DUPFD_CLOEXEC, count);
+    if (own.value < 0) return false;
+  }
+  for (int number = 0; number < count; ++number)
+    if (::dup2(descriptors[static_cast<std::size_t>(number)].value, number) < 0) return false;
+  return true;
+}
+
 /// The child's part. Its parent sleeps until execve(2) or _exit(2), so that both may use one heap.
 /// Without AddressSanitizer, whose notes of this frame would never end in the parent's memory.
 [[gnu::no_sanitize_address]] int become(void* given) {
   auto& request = *static_cast<Request*>(given);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != request.parent) ::_exit(127);  // the parent was killed before
+  if (is_orphan(request)) ::_exit(127);
   ::setsid();
-  // A descriptor that has another one's place moves before that one comes.
-  const int count = static_cast<int>(request.descriptors.size());
-  for (Fd& own : request.descriptors)
-    if (own.value < count) own.value = ::fcntl(own.value, F_DUPFD_CLOEXEC, count);
-  for (int number = 0; number < count; ++number)
-    ::dup2(request.descriptors[static_cast<std::size_t>(number)].value, number);
-  reset_signals();
-  close_descriptors_from(count);
-  ::execve(request.path, request.arguments, request.environment);
+  if (place(request.descriptors)) {
+    reset_signals();
+    close_descriptors_from(static_cast<int>(request.descriptors.size()));
+    ::execve(request.path, request.arguments, request.environment);
+  }
   request.error = errno;
   ::_exit(127);
 }
@@ -66,23 +86,31 @@ class Stack {
 }  // namespace
 
 Result<Child> spawn(const char* path, const ExecArguments& arguments, char* const environment[],
-                    const std::vector<Fd>& descriptors) {
+                    const std::vector<Fd>& descriptors, unsigned namespaces) {
   const Stack stack;
   if (stack.top() == nullptr) return fail(errno, "a stack for {}", path);
+  UniqueFd own_pidfd;
+  if ((namespaces & static_cast<unsigned>(CLONE_NEWPID)) != 0) {
+    own_pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+    if (!own_pidfd) return fail(errno, "a descriptor of the parent of {}", path);
+  }
   std::vector<Fd> own = descriptors;
   Request request{.path = path,
                   .arguments = arguments.argv(),
                   .environment = environment,
                   .descriptors = own,
                   .parent = ::getpid(),
+                  .parent_pidfd = own_pidfd.get(),
                   .error = 0};
   // A handler that ran in the child would change the memory of its parent.
   sigset_t all, before;
   ::sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, &before);
   int pidfd = -1;
-  const int pid = ::clone(become, stack.top(), CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD,
-                          &request, &pidfd);
+  const int pid =
+      ::clone(become, stack.top(),
+              CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD | static_cast<int>(namespaces),
+              &request, &pidfd);
   const int clone_error = errno;
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   if (pid < 0) return fail(clone_error, "start {}", path);

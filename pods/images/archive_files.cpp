@@ -44,6 +44,8 @@ Result<Compression> compression_in(Fd file) {
   return compression_of(std::string_view(first.data(), got));
 }
 
+bool is_full(const Error& error) { return error.number() == ENOSPC || error.number() == EDQUOT; }
+
 }  // namespace
 
 Result<std::unique_ptr<SourceFiles>> open_archive_files(UniqueFd file,
@@ -56,9 +58,12 @@ Result<std::unique_ptr<SourceFiles>> open_archive_files(UniqueFd file,
   if (compression != Compression::kNone) {
     TRY_ASSIGN(plain, make_unnamed_file(options.temporary));
   }
-  TRY_ASSIGN(TarIndex index, index_archive_apart(file, compression, plain, options.limits));
+  auto index = index_archive_apart(file, compression, plain, options.limits);
+  if (!index && is_full(index.error()))
+    index.error().within(fmt::format("temporary file in {}", options.temporary.string()));
+  if (!index) return std::unexpected(std::move(index).error());
   return std::unique_ptr<SourceFiles>(
-      std::make_unique<ArchiveFiles>(std::move(plain ? plain : file), std::move(index)));
+      std::make_unique<ArchiveFiles>(std::move(plain ? plain : file), *std::move(index)));
 }
 
 }  // namespace ocirun::pods

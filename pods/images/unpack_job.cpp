@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::string_view kLayer = "layer", kIndex = "index";  // the first words
 constexpr std::size_t kLongestMessage = std::size_t{3} << 20;  // bytes: two names of 1 MiB, or less
+constexpr std::size_t kLongestError = std::size_t{64} << 10;   // bytes
 
 // The first words of messages.
 constexpr std::string_view kRead = "read", kDone = "done", kMember = "member", kFailed = "failed";
@@ -77,6 +78,14 @@ std::optional<Job> take_numbers(std::string_view verb, std::span<const std::stri
 std::string message(std::string text) {
   text += '\0';
   return text;
+}
+
+/// The text of an error, without its middle where that is long.
+std::string shortened(std::string_view text) {
+  constexpr std::string_view kLeftOut = " ... ";
+  constexpr std::size_t kHalf = (kLongestError - kLeftOut.size()) / 2;
+  if (text.size() <= kLongestError) return std::string(text);
+  return fmt::format("{}{}{}", text.substr(0, kHalf), kLeftOut, text.substr(text.size() - kHalf));
 }
 
 /// Nothing for a text that the program of ours does not write.
@@ -163,7 +172,7 @@ std::string member_message(const ArchiveMember& member) {
 }
 
 std::string failed_message(const Error& error) {
-  return message(fmt::format("{} {}", kFailed, linux::error_lines(error)));
+  return message(fmt::format("{} {}", kFailed, shortened(linux::error_lines(error))));
 }
 
 Result<UnpackReport> read_report(
@@ -174,7 +183,8 @@ Result<UnpackReport> read_report(
     const std::string_view verb = linux::cut(text, ' ');
     if (verb == kDone) report.done = parse_done(text);
     if (verb == kFailed)
-      report.error = linux::parse_error_lines(linux::without_controls(text), "read an archive");
+      report.error =
+          linux::parse_error_lines(linux::without_controls(shortened(text)), "read an archive");
     if (const auto bytes = linux::number(text); verb == kRead && bytes && on_progress)
       on_progress(*bytes);
     if (verb != kMember || !on_member) return {};

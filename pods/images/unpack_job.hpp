@@ -23,9 +23,10 @@ inline constexpr const char* kUnpackProgram = "ocirun-unpack";
 /// The numbers of the descriptors that the program gets. 2 is the null device.
 inline constexpr int kArchiveDescriptor = 0;
 inline constexpr int kReportDescriptor = 1;  // a pipe, for messages
-inline constexpr int kIntoDescriptor = 3;   // an empty directory, or the file for the plain archive
-inline constexpr int kBelowDescriptor = 4;  // the directory of the layers below
-inline constexpr int kLockDescriptor = 5;   // this one and all beyond stay open to the end
+inline constexpr int kIntoDescriptor = 3;  // an empty directory, or the file for the plain archive
+/// From here on: the directory of the layers below, if there are any, and locks, which stay open to
+/// the end.
+inline constexpr int kMoreDescriptor = 4;
 
 /// The status with which the program ends, as libarchive itself does, when it has no memory.
 inline constexpr int kNoMemoryStatus = 1;

@@ -1,5 +1,6 @@
 #include "pods/images/unpack_process.hpp"
 
+#include <sched.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -17,12 +18,16 @@
 namespace ocirun::pods {
 namespace {
 
+/// Whoever takes the process over sees no other process and no network; and no process that it
+/// makes outlives it.
+constexpr unsigned kNamespaces = CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
+
 struct Started {
   linux::Child child;
   UniqueFd report;
 };
 
-/// Starts the program. `more`: the descriptors from kIntoDescriptor on; -1: the null device.
+/// Starts the program. `more`: the descriptors from kIntoDescriptor on.
 Result<Started> start(std::vector<std::string> words, Fd archive, std::span<const Fd> more) {
   TRY_ASSIGN(std::string path, linux::find_own_program(kUnpackProgram));
   TRY_ASSIGN(linux::Pipe pipe, linux::make_pipe());
@@ -30,16 +35,24 @@ Result<Started> start(std::vector<std::string> words, Fd archive, std::span<cons
   words.insert(words.begin(), path);
   const linux::ExecArguments arguments(std::move(words), {});
   std::vector<Fd> descriptors{archive, pipe.writer, null};
-  for (const Fd given : more) descriptors.push_back(given.value >= 0 ? given : Fd(null));
-  TRY_ASSIGN(linux::Child child,
-             linux::spawn(path.c_str(), arguments, arguments.envp(), descriptors));
-  return Started{.child = std::move(child), .report = std::move(pipe.reader)};
+  descriptors.insert(descriptors.end(), more.begin(), more.end());
+  const auto spawn = [&](unsigned namespaces) {
+    return linux::spawn(path.c_str(), arguments, arguments.envp(), descriptors, namespaces);
+  };
+  auto child = spawn(kNamespaces);
+  // Without the rights, or before Linux 5.3, the other walls must do.
+  if (!child && (child.error().number() == EPERM || child.error().number() == ENOSYS))
+    child = spawn(0);
+  if (!child) return std::unexpected(std::move(child).error());
+  return Started{.child = *std::move(child), .report = std::move(pipe.reader)};
 }
 
 /// What became of a process that has not reported how its job ended.
 std::string silent_end(int status) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNoMemoryStatus)
     return fmt::format("needs more than {} MiB of memory", kMostUnpackMemory >> 20);
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
+    return "was killed, because it made a system call that reading an archive does not take";
   return status == 0 ? "reported nothing" : linux::describe_end(status);
 }
 
@@ -68,7 +81,8 @@ Result<UnpackedLayer> unpack_layer_apart(const FileRange& blob, const LayerBlob&
                      .options = options,
                      .reports_progress = static_cast<bool>(options.progress),
                      .below = below.names};
-  std::vector<Fd> more{into, below.directory};
+  std::vector<Fd> more{into};
+  if (!below.names.empty()) more.push_back(below.directory);
   more.insert(more.end(), locks.begin(), locks.end());
   TRY_ASSIGN(Started started, start(words_of(job), blob.file(), more));
   return outcome_of(started.child, std::move(started.report), layer, options.progress);
@@ -86,7 +100,8 @@ Result<TarIndex> index_archive_apart(Fd archive, Compression compression, Fd pla
   const IndexJob job{.compression = compression,
                      .most_bytes = limits.archive_bytes,
                      .most_entries = limits.archive_entries};
-  const Fd more[] = {plain};
+  std::vector<Fd> more;
+  if (compression != Compression::kNone) more.push_back(plain);
   TRY_ASSIGN(Started started, start(words_of(job), archive, more));
   TarIndex index;
   const Fd indexed = compression == Compression::kNone ? archive : plain;

@@ -9,8 +9,9 @@
 #include "pods/images/tar_index.hpp"
 
 // Archives are read in a process of the program ocirun-unpack, because libarchive and its
-// decompressors read what a stranger wrote. The process has only the descriptors that it needs, 512
-// MiB of memory, and ends with the caller, which must have a single thread.
+// decompressors read what a stranger wrote. The process has only the descriptors and may make only
+// the system calls that it needs, has 512 MiB of memory and, where the caller may make them, pid,
+// network and ipc namespaces of its own. It ends with the caller, which must have a single thread.
 
 namespace ocirun::pods {
 
@@ -28,8 +29,8 @@ Result<UnpackedLayer> outcome_of(const linux::Child& child, UniqueFd report, con
 
 /// Reads the headers of a tar archive, a regular file. A compressed archive is uncompressed into
 /// `plain`, an empty file, and the index says the places in there. The process has no capability
-/// and sees no file. Errors: a damaged archive; more bytes or entries than `limits`; those of
-/// TarIndex::add().
+/// and sees no file; its user is 65534 where that is possible. Errors: a damaged archive; more
+/// bytes or entries than `limits`; those of TarIndex::add().
 Result<TarIndex> index_archive_apart(Fd archive, Compression compression, Fd plain,
                                      const SourceLimits& limits);
 

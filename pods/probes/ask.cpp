@@ -48,6 +48,7 @@ Result<std::vector<std::string>> words_of(const Probe& probe,
 
 /// How the process that asks differs from its parent.
 struct Manner {
+  int parent;    // the pid
   Fd network;    // -1: the caller's
   bool is_safe;  // gives up all privileges: the program talks with a server that may be hostile
 };
@@ -55,6 +56,7 @@ struct Manner {
 /// The part of the process that asks. Never returns.
 [[noreturn]] void become(const std::vector<std::string>& words, const Manner& manner, Fd output) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != manner.parent) ::_exit(1);  // the parent was killed before
   ::setsid();
   ::dup2(output.value, STDOUT_FILENO);
   ::dup2(output.value, STDERR_FILENO);
@@ -87,9 +89,11 @@ Result<Asked> ask(const Probe& probe, Fd network, std::span<const std::string> c
   const int flags = ::fcntl(output.reader.get(), F_GETFL);
   if (::fcntl(output.reader.get(), F_SETFL, flags | O_NONBLOCK) != 0)
     return fail(errno, "set up the probe's output");
+  const int parent = ::getpid();
   TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
   if (child.pid == 0)
-    become(words, {.network = is_exec ? Fd{-1} : network, .is_safe = !is_exec}, output.writer);
+    become(words, {.parent = parent, .network = is_exec ? Fd{-1} : network, .is_safe = !is_exec},
+           output.writer);
   return Asked{.child = std::move(child), .output = std::move(output.reader), .text = {}};
 }
 

@@ -1,6 +1,7 @@
 #include "pods/unpack/confine.hpp"
 
 #include <linux/capability.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <vector>
 
 #include "linux/base/syscalls.hpp"
@@ -16,24 +18,12 @@
 #include "linux/process/capabilities.hpp"
 #include "linux/process/exec.hpp"
 #include "pods/images/unpack_job.hpp"
-
-#if defined(__has_feature)
-#define OCIRUN_HAS_FEATURE(name) __has_feature(name)
-#else
-#define OCIRUN_HAS_FEATURE(name) 0
-#endif
+#include "pods/unpack/sanitized.hpp"
 
 namespace ocirun::pods {
 namespace {
 
 namespace sys = linux::sys;
-
-// AddressSanitizer reserves terabytes of addresses.
-#if defined(__SANITIZE_ADDRESS__) || OCIRUN_HAS_FEATURE(address_sanitizer)
-constexpr bool kLimitsMemory = false;
-#else
-constexpr bool kLimitsMemory = true;
-#endif
 
 constexpr rlim_t kUnknownSize = rlim_t{1} << 30;  // of the process, where there is no /proc
 
@@ -60,9 +50,9 @@ Result<void> leave_mount_namespace() {
 Result<void> use_mounts(LayerPlaces& places) {
   TRY_ASSIGN(UniqueFd into, as_mount(places.into, 0));
   UniqueFd below;
-  if (places.below.value >= 0) {
-    TRY_ASSIGN(below, as_mount(places.below, MOUNT_ATTR_RDONLY));
-    ::close(places.below.value);
+  if (places.below) {
+    TRY_ASSIGN(below, as_mount(*places.below, MOUNT_ATTR_RDONLY));
+    ::close(places.below->value);
     places.below = Fd{below.release()};
   }
   ::close(places.into.value);
@@ -70,14 +60,24 @@ Result<void> use_mounts(LayerPlaces& places) {
   return leave_mount_namespace();
 }
 
-/// A root without any file.
-Result<void> use_empty_root() {
-  TRY(leave_mount_namespace());
-  TRY_ASSIGN(const UniqueFd filesystem, sys::fsopen("tmpfs"));
-  TRY(sys::fsconfig(filesystem, FSCONFIG_CMD_CREATE, nullptr, nullptr));
-  TRY_ASSIGN(const UniqueFd root, sys::fsmount(filesystem, MOUNT_ATTR_RDONLY));
-  TRY(sys::fchdir(root));
+Result<void> change_root(Fd directory) {
+  TRY(sys::fchdir(directory));
   return sys::chroot(".");
+}
+
+/// A root without any file, or, before Linux 5.2 and without the right to make a mount, one with
+/// nothing but the kernel's texts about the process' own descriptors.
+Result<void> use_empty_root() {
+  const auto empty = []() -> Result<UniqueFd> {
+    TRY(leave_mount_namespace());
+    TRY_ASSIGN(const UniqueFd filesystem, sys::fsopen("tmpfs"));
+    TRY(sys::fsconfig(filesystem, FSCONFIG_CMD_CREATE, nullptr, nullptr));
+    return sys::fsmount(filesystem, MOUNT_ATTR_RDONLY);
+  }();
+  if (empty) return change_root(*empty);
+  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  TRY_ASSIGN(const UniqueFd descriptors, procfs.open_file("self/fdinfo", O_PATH | O_DIRECTORY));
+  return change_root(descriptors);
 }
 
 rlim_t own_size() {
@@ -101,13 +101,34 @@ Result<void> limit(int resource, rlim_t most) {
   return {};
 }
 
+/// The user and the group 65534, which own nothing. Without the rights, or in a user namespace
+/// without these ids, the process stays who it is, and has no capability either.
+void become_nobody_if_possible() {
+  constexpr unsigned kNobody = 65534;
+  const auto uid = Uid::make(kNobody);
+  const auto gid = Gid::make(kNobody);
+  static_cast<void>(linux::set_groups({}));
+  static_cast<void>(linux::become_user(*uid, *gid));
+}
+
 Result<void> keep_capabilities(linux::CapabilitySet wanted) {
   TRY_ASSIGN(const auto grantable, linux::grantable_capabilities(wanted));
   if (grantable.permitted.has(CAP_SETPCAP)) TRY(linux::drop_bounding_set(wanted));
+  if (wanted.empty()) become_nobody_if_possible();
   linux::CapabilitySets sets;
   sets.permitted = sets.effective =
       linux::CapabilitySet::from_bits(wanted.bits() & grantable.permitted.bits());
   return linux::set_capabilities(sets);
+}
+
+/// The kernel clears the signal when a process changes its ids. In a pid namespace
+/// of its own the process cannot ask for its parent; but the report loses its only reader with it.
+Result<void> end_with_caller(Fd report) {
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return fail(errno, "end with the caller");
+  pollfd pipe{report.value, 0, 0};
+  if (::poll(&pipe, 1, 0) == 1 && (pipe.revents & POLLERR) != 0)
+    return refuse("the caller has ended");
+  return {};
 }
 
 linux::CapabilitySet capabilities_for(OpaqueMark mark) {
@@ -120,34 +141,38 @@ linux::CapabilitySet capabilities_for(OpaqueMark mark) {
 }
 
 /// What every process that reads an archive gives up in the end. `size`: of its memory before.
-Result<void> confine_rest(linux::CapabilitySet wanted, rlim_t size) {
+Result<void> confine_rest(linux::CapabilitySet wanted, rlim_t size, Fd report) {
   TRY(limit(RLIMIT_CORE, 0));
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return fail(errno, "set no_new_privs");
   TRY(keep_capabilities(wanted));
-  if (kLimitsMemory) TRY(limit(RLIMIT_AS, size + kMostUnpackMemory));
+  // Another process of the same user must not trace this one.
+  if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return fail(errno, "refuse to be traced");
+  TRY(end_with_caller(report));
+  if (!kIsSanitized) TRY(limit(RLIMIT_AS, size + kMostUnpackMemory));
   return {};
 }
 
 }  // namespace
 
-Result<void> confine_to(LayerPlaces& places, OpaqueMark mark, std::span<const Fd> keep) {
+Result<void> confine_to(LayerPlaces& places, OpaqueMark mark, Fd report, std::span<const Fd> keep) {
   std::vector<Fd> kept(keep.begin(), keep.end());
-  kept.insert(kept.end(), {places.into, places.below});
+  kept.insert(kept.end(), {report, places.into});
+  if (places.below) kept.push_back(*places.below);
   linux::close_descriptors_but(kept);
   const rlim_t size = own_size();
   // Without these rights, or before Linux 5.12, the descriptors and capabilities must do.
   static_cast<void>(use_mounts(places));
-  if (sys::fchdir(places.into)) static_cast<void>(sys::chroot("."));
-  return confine_rest(capabilities_for(mark), size);
+  static_cast<void>(change_root(places.into));
+  return confine_rest(capabilities_for(mark), size, report);
 }
 
-Result<void> confine_to_descriptors(int last, std::uint64_t most_bytes) {
+Result<void> confine_to_descriptors(Fd report, int last, std::uint64_t most_bytes) {
   linux::close_descriptors_from(last + 1);
   const rlim_t size = own_size();
-  // Without these rights, or before Linux 5.2, the descriptors and capabilities must do.
+  // Without the rights, the descriptors and capabilities must do.
   static_cast<void>(use_empty_root());
   TRY(limit(RLIMIT_FSIZE, most_bytes));
-  return confine_rest({}, size);
+  return confine_rest({}, size, report);
 }
 
 }  // namespace ocirun::pods

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "pods/images/layer.hpp"
@@ -9,16 +10,18 @@ namespace ocirun::pods {
 /// The directories of a process that unpacks a layer.
 struct LayerPlaces {
   Fd into;
-  Fd below;  // -1: no layers are below
+  std::optional<Fd> below;  // of the layers below
 };
 
-/// Gives up what unpacking a layer does not need: descriptors but `keep` and those of `places`, all
-/// capabilities but a few, core dumps and most memory. Where the process may make a mount
-/// namespace, it sees nothing but `places.into` and, read-only, `places.below`, which become other
-/// descriptors.
-Result<void> confine_to(LayerPlaces& places, OpaqueMark mark, std::span<const Fd> keep);
+/// Gives up what unpacking a layer does not need: descriptors but `report`, `keep` and those of
+/// `places`, all capabilities but a few, core dumps and most memory. Where the process may make a
+/// mount namespace, it sees nothing but `places.into` and, read-only, `places.below`, which become
+/// other descriptors. From now on the process is killed when its caller ends, who alone reads the
+/// pipe `report`.
+Result<void> confine_to(LayerPlaces& places, OpaqueMark mark, Fd report, std::span<const Fd> keep);
 
-/// Gives up everything but the descriptors 0 to `last`, and may write no file beyond `most_bytes`.
-Result<void> confine_to_descriptors(int last, std::uint64_t most_bytes);
+/// Gives up everything but the descriptors 0 to `last`, with `report` among them, and may write no
+/// file beyond `most_bytes`. The user becomes 65534 where that is possible.
+Result<void> confine_to_descriptors(Fd report, int last, std::uint64_t most_bytes);
 
 }  // namespace ocirun::pods

@@ -20,11 +20,12 @@ constexpr std::size_t kBlock = std::size_t{64} << 10;
 constexpr std::uint64_t kRecord = 512;  // bytes, the unit of a tar archive
 
 Kind kind_of(archive_entry* header) {
-  if (archive_entry_hardlink(header) != nullptr) return Kind::kHardLink;
-  switch (archive_entry_filetype(header)) {
-    case AE_IFLNK:
+  switch (type_of(header)) {
+    case TarEntry::Type::kHardLink:
+      return Kind::kHardLink;
+    case TarEntry::Type::kSymlink:
       return Kind::kSymlink;
-    case AE_IFREG:
+    case TarEntry::Type::kFile:
       return archive_entry_sparse_count(header) == 0 ? Kind::kFile : Kind::kSparse;
     default:
       return Kind::kOther;
@@ -41,17 +42,13 @@ ArchiveMember member_of(archive_entry* header) {
           .size = static_cast<std::uint64_t>(archive_entry_size(header))};
 }
 
-/// The content ends where the next entry begins, but for the zeros that fill its last record.
-/// libarchive tells the places of entries only. A file whose map of holes comes before its content
-/// has another size than the archive holds of it.
-void place_content(ArchiveMember& file, std::uint64_t header, std::uint64_t next) {
-  const std::uint64_t records = file.size / kRecord + (file.size % kRecord == 0 ? 0 : 1);
-  const std::uint64_t most = next - header;
-  if (records >= most / kRecord) {
-    file.kind = Kind::kSparse;
-    return;
-  }
-  file.offset = next - records * kRecord;
+/// The number of bytes that an archive holds for a content: zeros fill its last record.
+std::uint64_t stored_size(std::uint64_t size) { return (size + kRecord - 1) / kRecord * kRecord; }
+
+/// What an archive holds of a file: from the end of its headers to the next entry. A file whose
+/// size is another one has holes, or its headers contradict each other.
+bool holds_all(const ArchiveMember& file, std::uint64_t next) {
+  return file.size <= next && file.offset + stored_size(file.size) == next;
 }
 
 }  // namespace
@@ -76,8 +73,7 @@ Result<void> index_archive(ByteStream& archive, std::uint64_t most_entries,
   archive_read_support_format_tar(handle.get());
   archive_read_support_format_empty(handle.get());
   TRY(within(handle.open(), "read the tar archive"));
-  std::optional<ArchiveMember> last;  // its content's place is not known before the next header's
-  std::uint64_t last_header = 0;
+  std::optional<ArchiveMember> last;  // its content's end is not known before the next header
   for (std::uint64_t count = 0;; ++count) {
     archive_entry* header = nullptr;
     const int status = archive_read_next_header(handle.get(), &header);
@@ -85,16 +81,17 @@ Result<void> index_archive(ByteStream& archive, std::uint64_t most_entries,
     if (status != ARCHIVE_OK && status != ARCHIVE_WARN && status != ARCHIVE_EOF)
       return within(Result<void>(std::unexpected(handle.error())), "read the tar archive");
     const auto position = static_cast<std::uint64_t>(archive_read_header_position(handle.get()));
-    if (last && last->kind == Kind::kFile) place_content(*last, last_header, position);
+    if (last && last->kind == Kind::kFile && !holds_all(*last, position))
+      last->kind = Kind::kSparse;
     if (last) TRY(on_member(*last));
     if (status == ARCHIVE_EOF) return {};
     if (count == most_entries) return refuse("the archive has more than {} entries", most_entries);
     last.reset();
-    last_header = position;
     ArchiveMember member = member_of(header);
-    const bool is_directory =
-        archive_entry_filetype(header) == AE_IFDIR && member.kind == Kind::kOther;
-    if (!is_directory) last = std::move(member);
+    // libarchive has read the headers of the entry, and nothing beyond them.
+    if (member.kind == Kind::kFile)
+      member.offset = static_cast<std::uint64_t>(archive_filter_bytes(handle.get(), 0));
+    if (type_of(header) != TarEntry::Type::kDirectory) last = std::move(member);
   }
 }
 

@@ -1,6 +1,8 @@
 #include "pods/unpack/libarchive.hpp"
 
 #include <archive.h>
+#include <archive_entry.h>
+#include <locale.h>
 
 #include "pods/images/escaped.hpp"
 
@@ -42,6 +44,32 @@ Error ArchiveHandle::error() const {
   if (failure_) return *failure_;
   const char* const text = archive_error_string(archive_);
   return Error(0, text == nullptr ? "damaged" : escaped(text));
+}
+
+TarEntry::Type type_of(::archive_entry* entry) {
+  using Type = TarEntry::Type;
+  if (archive_entry_hardlink(entry) != nullptr) return Type::kHardLink;
+  switch (archive_entry_filetype(entry)) {
+    case AE_IFREG:
+      return Type::kFile;
+    case AE_IFDIR:
+      return Type::kDirectory;
+    case AE_IFLNK:
+      return Type::kSymlink;
+    case AE_IFCHR:
+      return Type::kCharacterDevice;
+    case AE_IFBLK:
+      return Type::kBlockDevice;
+    case AE_IFIFO:
+      return Type::kFifo;
+    default:
+      return Type::kOther;
+  }
+}
+
+void expect_utf8_names() {
+  const locale_t locale = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  if (locale != nullptr) ::uselocale(locale);
 }
 
 }  // namespace ocirun::pods

@@ -7,8 +7,10 @@
 #include <string>
 
 #include "pods/images/byte_stream.hpp"
+#include "pods/images/tar_entry.hpp"
 
 struct archive;
+struct archive_entry;
 
 namespace ocirun::pods {
 
@@ -43,5 +45,12 @@ class ArchiveHandle {
 inline std::string text_of(const char* text) {
   return text == nullptr ? std::string() : std::string(text);
 }
+
+TarEntry::Type type_of(::archive_entry* entry);
+
+/// Names in pax headers are UTF-8. In the C locale libarchive warns of each that is not ASCII, and
+/// this warning takes the place of an earlier one about the same header. Makes UTF-8 the encoding
+/// of the calling thread, if the host has the locale C.UTF-8 and the process still sees it.
+void expect_utf8_names();
 
 }  // namespace ocirun::pods

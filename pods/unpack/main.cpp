@@ -16,12 +16,11 @@
 namespace ocirun::pods {
 namespace {
 
-/// The descriptors from kLockDescriptor on that are open, one after another.
-std::vector<Fd> given_locks() {
-  std::vector<Fd> locks;
-  for (int number = kLockDescriptor; ::fcntl(number, F_GETFD) >= 0; ++number)
-    locks.push_back(Fd{number});
-  return locks;
+/// The descriptors from `first` on that are open, one after another.
+std::vector<Fd> open_from(int first) {
+  std::vector<Fd> found;
+  for (int number = first; ::fcntl(number, F_GETFD) >= 0; ++number) found.push_back(Fd{number});
+  return found;
 }
 
 int run(std::span<const std::string> words) {
@@ -33,10 +32,14 @@ int run(std::span<const std::string> words) {
     return 2;
   }
   FileRange blob(UniqueFd{kArchiveDescriptor}, job->offset, job->size);
-  std::vector<Fd> keep = given_locks();
+  std::vector<Fd> keep = open_from(kMoreDescriptor);
+  LayerPlaces places{.into = Fd{kIntoDescriptor}, .below = {}};
+  if (!job->below.empty() && !keep.empty()) {
+    places.below = keep.front();
+    keep.erase(keep.begin());
+  }
   keep.push_back(blob.file());
-  return serve(*job, blob, {.into = Fd{kIntoDescriptor}, .below = Fd{kBelowDescriptor}},
-               Fd{kReportDescriptor}, keep);
+  return serve(*job, blob, places, Fd{kReportDescriptor}, keep);
 }
 
 }  // namespace

@@ -7,7 +7,9 @@
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/memory_reserve.hpp"
+#include "pods/unpack/calls.hpp"
 #include "pods/unpack/index_archive.hpp"
+#include "pods/unpack/libarchive.hpp"
 #include "pods/unpack/unpack_layer.hpp"
 
 namespace ocirun::pods {
@@ -16,6 +18,7 @@ namespace {
 /// Runs a job, and sends `done` or the error. A report that cannot be written has no reader.
 template <typename Work>
 int report_outcome(Fd report, Work work) {
+  expect_utf8_names();
   linux::reserve_memory();
   const auto outcome =
       linux::within_memory([&]() -> Result<Result<std::string>> { return work(); });
@@ -38,25 +41,27 @@ Result<FileRange> plain_archive(const IndexJob& job) {
 int serve(const LayerJob& job, ByteStream& blob, LayerPlaces places, Fd report,
           std::span<const Fd> keep) {
   return report_outcome(report, [&]() -> Result<std::string> {
-    std::vector<Fd> kept(keep.begin(), keep.end());
-    kept.push_back(report);
-    TRY(within(confine_to(places, job.options.mark, kept),
-               "confine the process that unpacks a layer"));
+    constexpr const char* kStep = "confine the process that unpacks a layer";
+    TRY(within(confine_to(places, job.options.mark, report, keep), kStep));
+    TRY(within(allow_calls(ArchiveWork::kUnpack), kStep));
     UnpackOptions options = job.options;
     if (job.reports_progress)
       options.progress = [&](std::uint64_t bytes) {
         static_cast<void>(linux::write_all(report, progress_message(bytes)));
       };
+    const LowerLayers below{places.below.value_or(Fd{-1}), job.below};
     TRY_ASSIGN(const UnpackedLayer unpacked,
-               unpack_layer(blob, job.layer, places.into, {places.below, job.below}, options));
+               unpack_layer(blob, job.layer, places.into, below, options));
     return done_message(unpacked);
   });
 }
 
 int serve(const IndexJob& job) {
   return report_outcome(Fd{kReportDescriptor}, [&]() -> Result<std::string> {
-    TRY(within(confine_to_descriptors(kIntoDescriptor, job.most_bytes),
-               "confine the process that reads an archive"));
+    constexpr const char* kStep = "confine the process that reads an archive";
+    TRY(within(confine_to_descriptors(Fd{kReportDescriptor}, kIntoDescriptor, job.most_bytes),
+               kStep));
+    TRY(within(allow_calls(ArchiveWork::kIndex), kStep));
     TRY_ASSIGN(FileRange archive, plain_archive(job));
     TRY(index_archive(archive, job.most_entries, [](const ArchiveMember& member) {
       return linux::write_all(Fd{kReportDescriptor}, member_message(member));

@@ -14,28 +14,10 @@ namespace {
 
 using Type = TarEntry::Type;
 
-Type type_of(archive_entry* entry) {
-  if (archive_entry_hardlink(entry) != nullptr) return Type::kHardLink;
-  switch (archive_entry_filetype(entry)) {
-    case AE_IFREG:
-      return Type::kFile;
-    case AE_IFDIR:
-      return Type::kDirectory;
-    case AE_IFLNK:
-      return Type::kSymlink;
-    case AE_IFCHR:
-      return Type::kCharacterDevice;
-    case AE_IFBLK:
-      return Type::kBlockDevice;
-    case AE_IFIFO:
-      return Type::kFifo;
-    default:
-      return Type::kOther;
-  }
-}
-
-/// libarchive cannot convert a pax header's UTF-8 to the C locale's characters, warns, and keeps
-/// the bytes, which is what is wanted here. Other warnings mean that something was left out.
+/// A name in a pax header that is no UTF-8, or cannot be converted to the C locale's characters:
+/// libarchive warns, and keeps the bytes, which is what is wanted here. Other warnings mean that
+/// something was left out; of some, such as an ACL that it cannot parse, libarchive leaves only the
+/// text.
 bool is_harmless(const char* warning) {
   return warning != nullptr &&
          std::string_view(warning).find("can't be converted from UTF-8 to current locale") !=
@@ -80,8 +62,10 @@ Result<std::optional<TarEntry>> TarReader::next() {
   archive_entry* entry = nullptr;
   const int status = archive_read_next_header(archive, &entry);
   if (status == ARCHIVE_EOF) return std::optional<TarEntry>();
-  if (status != ARCHIVE_OK &&
-      (status != ARCHIVE_WARN || !is_harmless(archive_error_string(archive))))
+  const char* const warning = archive_error_string(archive);
+  const bool is_whole = status == ARCHIVE_OK && warning == nullptr;
+  const bool is_usable = status == ARCHIVE_OK || status == ARCHIVE_WARN;
+  if (!is_whole && (!is_usable || !is_harmless(warning)))
     return within(Result<std::optional<TarEntry>>(std::unexpected(state_->handle.error())),
                   "read the tar archive");
   TarEntry out;

@@ -1,5 +1,6 @@
 // Image sources that shall make their reader work, or fill its memory or disk, for ever.
 
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 
 #include "pods/images/docker_archive.hpp"
 #include "pods/images/layout_search.hpp"
+#include "tests/child_test.hpp"
 #include "tests/pods/images/layout_scene.hpp"
 #include "tests/pods/images/text_range.hpp"
 
@@ -164,6 +166,18 @@ BOOST_AUTO_TEST_CASE(a_missing_temporary_directory_is_named) {
   BOOST_TEST(has(must_fail(open_source_files(HostPath(scene.archive(Compression::kGzip)),
                                              with_limits(SourceLimits(), "/nowhere"))),
                  "temporary file in /nowhere"));
+}
+
+CHILD_TEST(a_full_temporary_directory_is_named, CLONE_NEWNS) {
+  const Scratch scratch;
+  const std::string small = scratch / "small";
+  ::mkdir(small.c_str(), 0700);
+  BOOST_REQUIRE(::mount("tmpfs", small.c_str(), "tmpfs", 0, "size=16k") == 0);
+  const std::string archive =
+      scratch.file("archive", tar_of({file("f", std::string(1 << 20, 'x'))}, Compression::kGzip));
+  BOOST_TEST(must_fail(open_source_files(HostPath(archive), with_limits(SourceLimits(), small))) ==
+             archive + ": temporary file in " + small + ": write: no space left on device");
+  ::umount(small.c_str());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,9 +4,8 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "linux/base/file_io.hpp"
-#include "linux/base/pipe.hpp"
 #include "tests/must.hpp"
+#include "tests/pods/images/text_range.hpp"
 
 using namespace ocirun;
 using namespace ocirun::pods;
@@ -15,10 +14,9 @@ using namespace ocirun::test;
 namespace {
 
 Result<UnpackReport> report_of(std::string_view text, std::vector<ArchiveMember>* members = {}) {
-  linux::Pipe pipe = must(linux::make_pipe());
-  must(linux::write_all(pipe.writer, text));
-  pipe.writer.reset();
-  return read_report(pipe.reader, {}, [&](const ArchiveMember& member) -> Result<void> {
+  const FileRange file = range_of(text);
+  BOOST_REQUIRE(::lseek(file.file().value, 0, SEEK_SET) == 0);
+  return read_report(file.file(), {}, [&](const ArchiveMember& member) -> Result<void> {
     if (members != nullptr) members->push_back(member);
     return {};
   });
@@ -94,6 +92,23 @@ BOOST_AUTO_TEST_CASE(a_report_that_is_damaged_is_an_error_or_says_nothing) {
   BOOST_REQUIRE(report.error.has_value());
   BOOST_TEST(report.error->number() == ENOSPC);
   BOOST_TEST(report.error->message() == "write \\x1b[2J: no space left on device");
+}
+
+BOOST_AUTO_TEST_CASE(a_long_error_keeps_its_number_and_both_its_ends) {
+  constexpr std::size_t kMost = std::size_t{64} << 10;
+  const std::string name(std::size_t{2} << 20, 'n');
+  const Error error(EINVAL, "entry " + name + " has no end");
+  BOOST_TEST(failed_message(error).size() <= kMost + 16);
+  // Whoever has taken the program over does not cut off.
+  const std::string whole = "failed 22\nentry " + name + " has no end" + '\0';
+  for (const std::string& text : {failed_message(error), whole}) {
+    const UnpackReport report = must(report_of(text));
+    BOOST_REQUIRE(report.error.has_value());
+    BOOST_TEST(report.error->number() == EINVAL);
+    BOOST_TEST(report.error->message().starts_with("entry nnn"));
+    BOOST_TEST(report.error->message().ends_with("nnn has no end: invalid argument"));
+    BOOST_TEST(report.error->message().size() <= kMost + 100);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

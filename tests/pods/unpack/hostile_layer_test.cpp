@@ -243,6 +243,15 @@ BOOST_AUTO_TEST_CASE(of_two_sizes_that_contradict_each_other_the_pax_headers_is_
   BOOST_TEST(scene.names() == (std::vector<std::string>{"f", "g"}));
 }
 
+BOOST_AUTO_TEST_CASE(an_acl_that_nobody_understands_is_an_error) {
+  LayerScene scene;
+  const std::string record = "40 SCHILY.acl.access=user::rw-,nonsense\n";
+  BOOST_TEST(record.size() == 40u);
+  const std::string tar = raw_header("pax", 'x', "00000000050") + padded(record) +
+                          raw_header("f", '0', "00000000000") + std::string(1024, '\0');
+  BOOST_TEST(has(scene.failed(scene.unpack_bytes(tar)), "SCHILY.acl.access"));
+}
+
 BOOST_AUTO_TEST_CASE(a_header_that_is_damaged_or_too_large_is_an_error) {
   LayerScene scene;
   std::string damaged = tar_of({file("f", "x")});

@@ -64,6 +64,27 @@ BOOST_AUTO_TEST_CASE(sparse_files_are_refused_by_name) {
   BOOST_TEST(has(must_fail(must(index_of(gnu)).find("f")), "a sparse file"));
 }
 
+BOOST_AUTO_TEST_CASE(a_file_whose_headers_contradict_each_other_is_refused_by_name) {
+  const auto with = [](const std::string& record, const char* octal, std::size_t stored) {
+    char length[12];
+    std::snprintf(length, sizeof length, "%011zo", record.size());
+    return raw_header("pax", 'x', length) + padded(record) + raw_header("f", '0', octal) +
+           padded(std::string(stored, 'x')) + raw_header("g", '0', "00000000003") + padded("ggg") +
+           std::string(1024, '\0');
+  };
+  // The archive holds 1,600 bytes of "f", which shall have 100, and 5,000.
+  for (const std::string& record :
+       {std::string("23 SCHILY.realsize=100\n"), std::string("27 GNU.sparse.realsize=100\n"),
+        std::string("24 GNU.sparse.size=5000\n")}) {
+    const std::string tar = with(record, "00000003100", 1600);
+    BOOST_TEST(has(must_fail(must(index_of(tar)).find("f")), "a sparse file"), record);
+    BOOST_TEST(content_of(tar, "g") == "ggg", record);
+  }
+  // The size of the pax header counts.
+  BOOST_TEST(content_of(with("13 size=1000\n", "00000001130", 600), "f") ==
+             std::string(600, 'x') + std::string(400, '\0'));
+}
+
 BOOST_AUTO_TEST_CASE(content_beyond_the_end_of_the_archive_is_refused) {
   TarIndex index;
   const ArchiveMember beyond{.kind = ArchiveMember::Kind::kFile,

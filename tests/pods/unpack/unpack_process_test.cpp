@@ -4,13 +4,17 @@
 
 #include "pods/images/unpack_process.hpp"
 
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+
+#include <array>
 
 #include "linux/base/pipe.hpp"
 #include "linux/process/capabilities.hpp"
 #include "pods/unpack/serve.hpp"
 #include "tests/pods/images/text_range.hpp"
+#include "tests/pods/unpack/confined.hpp"
 #include "tests/pods/unpack/layer_scene.hpp"
 #include "tests/sanitizers.hpp"
 
@@ -79,7 +83,7 @@ class Apart {
  public:
   Apart() : into_(scratch_.open()) {}
   Result<UnpackedLayer> unpack(std::string_view tar) {
-    return unpack_layer_apart(range_of(tar), blob_of(tar, tar), into_, below, options);
+    return unpack_layer_apart(range_of(tar), blob_of(tar, tar), into_, {}, options);
   }
   /// Unpacks in a fork of the test.
   Result<UnpackedLayer> unpack_from(ByteStream& stream, std::span<const Fd> keep = {}) {
@@ -87,22 +91,25 @@ class Apart {
     const linux::Child child = must(linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
     const LayerBlob layer = layer_named("layer.tar");
     if (child.pid == 0) {
-      const LayerJob job{.layer = layer, .options = options, .below = below.names};
-      ::_exit(serve(job, stream, {.into = into_, .below = below.directory}, pipe.writer, keep));
+      const LayerJob job{.layer = layer, .options = options, .below = {}};
+      ::_exit(serve(job, stream, {.into = into_, .below = {}}, pipe.writer, keep));
     }
     pipe.writer.reset();
     return outcome_of(child, std::move(pipe.reader), layer, {});
   }
-  /// What `look` says in the process that unpacks.
-  std::string sees(std::function<std::string()> look) {
-    Spy spy(std::move(look));
-    const std::string message = must_fail(unpack_from(spy));
-    BOOST_TEST(message.starts_with("layer \"layer.tar\": "), message);
-    return message.substr(message.find(": ") + 2);
+  /// What `look` says in a process that is confined as that which unpacks, but may make any call.
+  std::string sees(const std::function<std::string()>& look) {
+    return say_confined(
+               [this](Fd report) {
+                 LayerPlaces places{.into = into_, .below = below};
+                 return confine_to(places, options.mark, report, {});
+               },
+               look)
+        .text;
   }
   const Scratch& scratch() const { return scratch_; }
   UnpackOptions options;
-  LowerLayers below;
+  std::optional<Fd> below;  // for sees()
 
  private:
   Scratch scratch_;
@@ -152,10 +159,40 @@ BOOST_AUTO_TEST_CASE(a_layer_comes_through_with_its_sums_and_progress) {
   BOOST_TEST(children_of_this_process().empty());
 }
 
+BOOST_AUTO_TEST_CASE(the_layers_below_are_looked_at) {
+  const Scratch lower, upper;
+  ::mkdir((lower / "first").c_str(), 0755);
+  ::mkdir((lower / "first/d").c_str(), 0755);
+  ::chmod((lower / "first/d").c_str(), 0711);
+  const std::string tar = tar_of({file("d/f")});
+  const UniqueFd into = upper.open(), directory = lower.open();
+  must(unpack_layer_apart(range_of(tar), blob_of(tar, tar), into, {directory, {"first"}}, {}));
+  BOOST_TEST(mode_of(upper / "d") == 0711);
+}
+
 BOOST_AUTO_TEST_CASE(an_error_comes_through_with_its_number_and_frames) {
   Apart apart;
   const std::string tar = tar_of({file("a\n/../b")});
   BOOST_TEST(has(must_fail(apart.unpack(tar)), ": entry \"a\\n/../b\": its name contains \"..\""));
+}
+
+// libarchive would warn of the name last, if it did not know that the name is UTF-8.
+BOOST_AUTO_TEST_CASE(a_name_of_other_characters_hides_no_fault_of_its_header) {
+  const std::string name = "11 path=\u00fc\n", acl = "40 SCHILY.acl.access=user::rw-,nonsense\n";
+  const auto tar_with = [](const std::string& records) {
+    char length[12];
+    std::snprintf(length, sizeof length, "%011zo", records.size());
+    return raw_header("pax", 'x', length) + padded(records) + raw_header("f", '0', "00000000000") +
+           std::string(1024, '\0');
+  };
+  Apart apart;
+  must(apart.unpack(tar_with(name)));
+  BOOST_TEST((apart.scratch().names() == std::vector<std::string>{"\u00fc"}));
+  Apart another;
+  BOOST_TEST(has(must_fail(another.unpack(tar_with(name + acl))), "SCHILY.acl.access"));
+  Apart third;  // this name is no UTF-8
+  must(third.unpack(tar_with("10 path=\xfc\n")));
+  BOOST_TEST((third.scratch().names() == std::vector<std::string>{"\xfc"}));
 }
 
 BOOST_AUTO_TEST_CASE(what_was_unpacked_of_a_bad_layer_is_removed_without_proc) {
@@ -221,7 +258,7 @@ BOOST_AUTO_TEST_CASE(both_directories_are_mounts_of_their_own_and_the_layers_bel
   const Scratch lower;
   const UniqueFd opened = lower.open();
   Apart apart;
-  apart.below = {opened, {}};
+  apart.below = opened;
   const std::string seen = apart.sees([] {
     std::vector<std::string> found;
     for (int fd = 3; fd < 64; ++fd) {
@@ -281,6 +318,38 @@ BOOST_AUTO_TEST_CASE(a_process_that_is_killed_is_an_error_that_names_the_layer) 
   BOOST_TEST(must_fail(apart.unpack_from(silent)) ==
              "layer \"layer.tar\": the process that unpacks it reported nothing");
   BOOST_TEST(children_of_this_process().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_process_that_somebody_has_taken_over_cannot_mount) {
+  Apart apart;
+  Spy taken_over(
+      [&] { return fmt::format("mounts: {}", ::mount("none", "/", "tmpfs", 0, nullptr) == 0); });
+  BOOST_TEST(
+      must_fail(apart.unpack_from(taken_over)) ==
+      "layer \"layer.tar\": the process that unpacks it was killed, because it made a system "
+      "call that reading an archive does not take");
+}
+
+BOOST_AUTO_TEST_CASE(the_process_is_in_no_namespace_of_its_caller_but_that_of_its_user) {
+  const auto kinds = {"mnt", "pid", "net", "ipc", "user"};
+  const Scratch scratch;
+  std::string seen;
+  UnpackOptions options;
+  options.progress = [&](std::uint64_t) {
+    const std::string child = children_of_this_process();
+    const std::string pid = child.substr(0, child.find(' '));
+    for (const char* const kind : kinds)
+      if (seen.size() < kinds.size())
+        seen += std::filesystem::read_symlink(fmt::format("/proc/{}/ns/{}", pid, kind)) ==
+                        std::filesystem::read_symlink(fmt::format("/proc/self/ns/{}", kind))
+                    ? "="
+                    : "x";
+    ::kill(std::stoi(pid), SIGKILL);
+  };
+  const UniqueFd into = scratch.open();
+  BOOST_TEST(must_fail(unpack_layer_apart(long_archive(), layer_named("f"), into, {}, options)) ==
+             "layer \"f\": the process that unpacks it was killed by signal 9 (SIGKILL)");
+  BOOST_TEST(seen == "xxxx=");
 }
 
 BOOST_AUTO_TEST_CASE(a_process_whose_parent_is_killed_ends_too) {
