@@ -46,6 +46,7 @@ refused() {
   mkdir -p "$BUNDLE/rootfs/"{tmp,etc,var/log}
   touch "$BUNDLE/rootfs/etc/"{hosts,hostname,resolv.conf}
   serve 'touch /new; touch /tmp/a /var/log/b && echo written; stat -c %a /tmp /var/log; grep -c localhost /etc/hosts; cat /etc/hostname'
+  config 'del(.hostname)' # which would be that of the image's file
   run_bundle --detach --read-only
   equal "touch: /new: Read-only file system
 written
@@ -86,9 +87,10 @@ $POD" "$(pod logs "$POD")"
 @test "options for documents and another profile are refused; a path is no bundle" {
   local option
   serve true
-  for option in --images=images --image=a=b --volume=a=/b --secret=a=/b --param=a=b --extended=a=b --enforce-required --seccomp=default --metadata; do
+  for option in --images=images --image=a=b --volume=a=/b --secret=a=/b --param=a=b --extended=a=b --enforce-required --seccomp=default; do
     refused "${option%%=*} is for documents: the bundle's config.json says all of this itself" "$option"
   done
+  refused 'only an App Container pod has a metadata service' --metadata
   refused '--profile other: must be knative' --profile other
   run pod run --profile knative "$TMP/images"
   equal 1 "$status"
@@ -123,15 +125,39 @@ $POD" "$(pod logs "$POD")"
 }
 
 @test "KN-18 the bundle's limits and filter stay; the cgroup is the pod's, and cgroup mounts are read-only" {
-  serve 'grep -c "/sys/fs/cgroup ro," /proc/self/mountinfo; grep Seccomp: /proc/self/status | cut -f 2; grep NoNewPrivs /proc/self/status | cut -f 2'
+  serve 'grep -c "/sys/fs/cgroup ro," /proc/self/mountinfo; grep -c " /cgroups[^ ]* rw," /proc/self/mountinfo; grep Seccomp: /proc/self/status | cut -f 2; grep NoNewPrivs /proc/self/status | cut -f 2'
   config 'del(.mounts[] | select(.destination == "/sys/fs/cgroup"))
-    | .mounts += [{destination: "/sys/fs/cgroup", type: "cgroup", source: "cgroup", options: ["nosuid"]}]
+    | .mounts += [{destination: "/sys/fs/cgroup", type: "cgroup", source: "cgroup", options: ["nosuid"]},
+                  {destination: "/cgroups", type: "none", source: "/sys/fs/cgroup", options: ["rbind", "rw"]}]
     | .linux.resources.pids.limit = 33 | .linux.cgroupsPath = "/elsewhere" | .process.noNewPrivileges = true
     | .linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["swapon"], action: "SCMP_ACT_ERRNO"}]}'
   run_bundle --detach
-  equal $'1\n2\n1' "$(pod logs "$POD")"
+  equal $'1\n0\n2\n1' "$(pod logs "$POD")"
   equal 33 "$(ocirun events --stats "$POD.user-container" | jq .data.pids.limit)"
   has "/$POD/user-container" "$(cat "/proc/$(says '.containers[0].pid')/cgroup")"
+}
+
+@test "a mount on /etc/ with a slash is one, and a relative listenerPath is below the bundle" {
+  mkdir -p "$BUNDLE/etc"
+  serve 'ls /etc'
+  config '.mounts += [{destination: "/etc/", type: "bind", source: "etc", options: ["bind", "ro"]}]'
+  run_bundle --detach
+  equal "" "$(pod logs "$POD")"
+  pod delete --force "$POD"
+  config '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", listenerPath: "agent.sock",
+    syscalls: [{names: ["swapon"], action: "SCMP_ACT_NOTIFY"}]}'
+  refused "$BUNDLE/agent.sock: no such file"
+}
+
+@test "KN-7 KN-8 a mount that keeps the program from writing is a warning; network devices are refused" {
+  mkdir -p "$BUNDLE/var"
+  serve true
+  config '.mounts += [{destination: "/var", type: "bind", source: "var", options: ["bind", "ro"]}]'
+  run_bundle --detach
+  has 'warning: user-container: KN-8: /var/log can be written to: is not met: the mount on /var is read-only' "$(<output)"
+  pod delete --force "$POD"
+  config '.linux.netDevices = {eth0: {}}'
+  refused "/linux/netDevices: must be left out: the network is the pod's"
 }
 
 @test "the network: --net, else what the bundle says" {

@@ -141,4 +141,9 @@ std::string clean_path(const std::string& path) {
   return clean.empty() ? "/" : clean;
 }
 
+bool mount_covers(const std::string& destination, const std::string& path) {
+  const std::string top = clean_path(destination), wanted = clean_path(path);
+  return top == "/" || top == wanted || wanted.starts_with(top + '/');
+}
+
 }  // namespace ocirun::linux

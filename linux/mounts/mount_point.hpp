@@ -32,4 +32,8 @@ Result<MountPoint> open_mount_point(const SafeDir& root, const Procfs& procfs, c
 /// for opening.
 std::string clean_path(const std::string& path);
 
+/// Whether a mount on `destination` is on `path` or above it. Compares both as clean_path() gives
+/// them: symlinks of the container are not followed.
+bool mount_covers(const std::string& destination, const std::string& path);
+
 }  // namespace ocirun::linux

@@ -9,30 +9,18 @@
 #include <array>
 
 #include "linux/base/syscalls.hpp"
+#include "linux/mounts/mount_point.hpp"
 
 namespace ocirun::pods {
 namespace {
 
-bool is_read_only(const linux::Mount& mount) {
-  return ((mount.attributes.set | mount.recursive_attributes.set) & MOUNT_ATTR_RDONLY) != 0;
-}
-
-bool is_cgroup(const linux::Mount& mount) {
-  return mount.type == "cgroup" || mount.type == "cgroup2";
-}
-
-/// Whether `path` is `directory` or below it.
-bool is_below(std::string_view path, std::string_view directory) {
-  if (directory == "/") return true;
-  return path.starts_with(directory) &&
-         (path.size() == directory.size() || path[directory.size()] == '/');
-}
+constexpr const char* kCgroups = "/sys/fs/cgroup";
 
 /// The mount that holds `path`: the last one at or above it. nullptr: the root filesystem.
 const linux::Mount* find_mount(const bundle::Config& config, std::string_view path) {
   const linux::Mount* found = nullptr;
   for (const linux::Mount& mount : config.mounts)
-    if (is_below(path, mount.destination.string())) found = &mount;
+    if (linux::mount_covers(mount.destination.string(), std::string(path))) found = &mount;
   return found;
 }
 
@@ -80,6 +68,15 @@ Judgement judge_writable(const ContractSubject& subject, const std::string& path
 
 }  // namespace
 
+bool is_read_only(const linux::Mount& mount) {
+  return ((mount.attributes.set | mount.recursive_attributes.set) & MOUNT_ATTR_RDONLY) != 0;
+}
+
+bool is_cgroup_mount(const linux::Mount& mount) {
+  return mount.type == "cgroup" || mount.type == "cgroup2" ||
+         (mount.bind && linux::mount_covers(kCgroups, mount.source));
+}
+
 Judgement judge_tmp(const ContractSubject& subject) { return judge_writable(subject, "/tmp"); }
 Judgement judge_var_log(const ContractSubject& subject) {
   return judge_writable(subject, "/var/log");
@@ -99,7 +96,7 @@ Judgement judge_read_only_root(const ContractSubject& subject) {
 }
 
 Judgement judge_cgroup_mount(const ContractSubject& subject) {
-  const auto mount = std::ranges::find_if(subject.config.mounts, is_cgroup);
+  const auto mount = std::ranges::find_if(subject.config.mounts, is_cgroup_mount);
   if (mount == subject.config.mounts.end())
     return not_applicable("no cgroup filesystem is mounted");
   if (is_read_only(*mount))
@@ -108,7 +105,7 @@ Judgement judge_cgroup_mount(const ContractSubject& subject) {
 }
 
 Judgement judge_visible_limits(const ContractSubject& subject) {
-  const auto mount = std::ranges::find_if(subject.config.mounts, is_cgroup);
+  const auto mount = std::ranges::find_if(subject.config.mounts, is_cgroup_mount);
   if (mount == subject.config.mounts.end() || mount->destination.string() != "/sys/fs/cgroup")
     return not_met("no cgroup filesystem is mounted on /sys/fs/cgroup");
   if (subject.host_has_cgroup_v2_only || mount->type == "cgroup2")
@@ -123,10 +120,11 @@ Judgement judge_runtime_access(const ContractSubject& subject) {
       "/run/crio",   "/run/podman", "/run/docker", "/var/lib/containerd"};
   for (const linux::Mount& mount : subject.config.mounts) {
     if (!mount.bind) continue;
-    std::string_view source = mount.source;
-    if (source.starts_with("/var/run/")) source.remove_prefix(4);
+    std::string source = mount.source;
+    if (source.starts_with("/var/run/")) source.erase(0, 4);
     for (const std::string_view place : kPlaces)
-      if (is_below(source, place) || is_below(place, source))
+      if (linux::mount_covers(source, std::string(place)) ||
+          linux::mount_covers(std::string(place), source))
         return not_met(fmt::format("the mount on {} shows {}", mount.destination.string(), place));
   }
   return met("no mount shows a socket or the state of a runtime");

@@ -4,6 +4,11 @@
 
 namespace ocirun::pods {
 
+/// Whether a mount has the option ro or rro.
+bool is_read_only(const linux::Mount& mount);
+/// Whether a mount shows cgroups: a cgroup filesystem, or a bind of the host's /sys/fs/cgroup.
+bool is_cgroup_mount(const linux::Mount& mount);
+
 // The clauses about files and mounts.
 
 Judgement judge_tmp(const ContractSubject& subject);             // KN-7

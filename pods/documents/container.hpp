@@ -75,6 +75,9 @@ struct TcpProbe {
   std::string port_name;  // as in HttpProbe
 };
 
+/// KN-5: how often a Knative container without a probe is asked whether it is ready.
+inline constexpr std::chrono::seconds kPlatformPeriod{1};
+
 /// A question to a running container, asked again and again.
 struct Probe {
   std::variant<std::monostate, ExecProbe, HttpProbe, TcpProbe> question;

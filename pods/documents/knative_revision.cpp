@@ -215,6 +215,7 @@ bool knative_revision(Value at, Pod& out) {
     if (!inbound || container.readiness) continue;
     container.readiness =
         Probe{.question = TcpProbe{.port = container.ports.front().number, .port_name = {}},
+              .period = kPlatformPeriod,
               .place = container.place};
   }
   check_mounts(at, out, out.containers);

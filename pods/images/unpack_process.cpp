@@ -22,6 +22,12 @@ namespace {
 /// makes outlives it.
 constexpr unsigned kNamespaces = CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
 
+/// Whether the namespaces cannot be had: without the rights, before Linux 5.3, in a kernel without
+/// one of them, or above a limit of /proc/sys/user. The other walls must do then.
+bool are_refused(int error) {
+  return error == EPERM || error == ENOSYS || error == EINVAL || error == ENOSPC || error == EUSERS;
+}
+
 struct Started {
   linux::Child child;
   UniqueFd report;
@@ -40,9 +46,7 @@ Result<Started> start(std::vector<std::string> words, Fd archive, std::span<cons
     return linux::spawn(path.c_str(), arguments, arguments.envp(), descriptors, namespaces);
   };
   auto child = spawn(kNamespaces);
-  // Without the rights, or before Linux 5.3, the other walls must do.
-  if (!child && (child.error().number() == EPERM || child.error().number() == ENOSYS))
-    child = spawn(0);
+  if (!child && are_refused(child.error().number())) child = spawn(0);
   if (!child) return std::unexpected(std::move(child).error());
   return Started{.child = *std::move(child), .report = std::move(pipe.reader)};
 }

@@ -42,11 +42,16 @@ void read_container(Value document, const Given& given, Container& out) {
   if (const Node* terminal = process->node().find("terminal"); terminal && terminal->boolean)
     process->problem_at(
         "terminal", "must be false: nobody is at the terminal of a container that serves requests");
+  const Node* linux = document.node().find("linux");
+  if (const Node* devices = linux == nullptr ? nullptr : linux->find("netDevices"))
+    Value(*devices, document.report())
+        .problem("must be left out: the network is the pod's, and stays when the container ends");
   Port& port = out.ports.emplace_back();
   port.number = read_port(process->node(), given, document.report());
   port.place = &process->node();
-  out.readiness =
-      Probe{.question = TcpProbe{.port = port.number, .port_name = {}}, .place = &process->node()};
+  out.readiness = Probe{.question = TcpProbe{.port = port.number, .port_name = {}},
+                        .period = kPlatformPeriod,
+                        .place = &process->node()};
 }
 
 }  // namespace

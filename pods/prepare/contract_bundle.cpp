@@ -1,7 +1,6 @@
 #include "pods/prepare/contract_bundle.hpp"
 
 #include <fcntl.h>
-#include <linux/mount.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,8 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/signal_names.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/mounts/mount_point.hpp"
+#include "pods/contract/filesystem.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -33,8 +34,7 @@ struct Draft {
 bool is_mounted(const bundle::Config& config, const std::string& path) {
   return std::ranges::any_of(config.mounts, [&](const linux::Mount& mount) {
     const std::string& at = mount.destination.string();
-    return at != "/" && path.starts_with(at) &&
-           (path.size() == at.size() || path[at.size()] == '/');
+    return linux::clean_path(at) != "/" && linux::mount_covers(at, path);
   });
 }
 
@@ -75,11 +75,6 @@ Result<void> set_user(Draft& draft, const bundle::Config& config, const Containe
   return {};
 }
 
-bool is_writable_cgroup(const linux::Mount& mount) {
-  return (mount.type == "cgroup" || mount.type == "cgroup2") &&
-         ((mount.attributes.set | mount.recursive_attributes.set) & MOUNT_ATTR_RDONLY) == 0;
-}
-
 /// The operator's mounts: relative sources of binds get the operator's bundle in front, because
 /// the new config.json is elsewhere; cgroup mounts become read-only (KN-18).
 void change_mounts(Draft& draft, const bundle::Config& config) {
@@ -88,8 +83,10 @@ void change_mounts(Draft& draft, const bundle::Config& config) {
   for (const linux::Mount& mount : config.mounts) {
     if (node == nullptr) return;
     if (mount.bind) draft.editor.set(node, "source", draft.editor.text(mount.source));
-    if (is_writable_cgroup(mount))
-      append(draft.editor.array_in(node, "options"), draft.editor.text("ro"), "");
+    if (is_cgroup_mount(mount))
+      for (const char* option : {"ro", "rro"})
+        if (mount.recursive || option == std::string_view("ro"))
+          append(draft.editor.array_in(node, "options"), draft.editor.text(option), "");
     node = node->next;
   }
 }
@@ -108,10 +105,10 @@ Node* make_mount(Draft& draft, std::string_view destination, std::string_view ty
 
 /// The operator's first mount below `directory`, which a mount on `directory` must precede.
 const Node* first_mount_below(const Node& mounts, const bundle::Config& config,
-                              std::string_view directory) {
+                              const std::string& directory) {
   const Node* node = mounts.first;
   for (const linux::Mount& mount : config.mounts) {
-    if (mount.destination.string().starts_with(fmt::format("{}/", directory))) return node;
+    if (linux::mount_covers(directory, mount.destination.string())) return node;
     node = node->next;
   }
   return nullptr;
@@ -135,7 +132,8 @@ void add_mounts(Draft& draft, const bundle::Config& config,
   }
   for (const auto& [mount, place] : directories) insert(mounts, mount, place);
   for (const BoundPath& file : network_files)
-    if (!is_mounted(config, file.destination))
+    if (!is_mounted(config, file.destination) &&
+        (config.hostname.empty() || file.destination != "/etc/hostname"))
       append(mounts, make_mount(draft, file.destination, "bind", file.source, {"bind", "rprivate"}),
              "");
 }
@@ -144,6 +142,14 @@ Node* find_namespace(Node* namespaces, std::string_view type) {
   for (Node* entry = namespaces->first; entry != nullptr; entry = entry->next)
     if (const Node* word = entry->find("type"); word != nullptr && word->text == type) return entry;
   return nullptr;
+}
+
+/// A relative path is below the operator's bundle.
+void set_seccomp_listener(Draft& draft, const bundle::Config& config) {
+  if (!config.seccomp || config.seccomp->listener_path.empty()) return;
+  Editor& editor = draft.editor;
+  Node* seccomp = editor.object_in(editor.object_in(draft.root, "linux"), "seccomp");
+  editor.set(seccomp, "listenerPath", editor.text(config.seccomp->listener_path.string()));
 }
 
 /// The network is the pod's, whose probes and forwarded ports lead there.
@@ -206,6 +212,7 @@ Result<std::string> text_under_contract(const Workload& workload, const Containe
   editor.set(root, "path", editor.text(config.root_path.string()));
   if (container.read_only_root) editor.set(root, "readonly", editor.boolean(true));  // KN-17
   set_variables(draft, workload.pod, container);
+  set_seccomp_listener(draft, config);
   TRY(set_user(draft, config, container));
   change_mounts(draft, config);
   add_mounts(draft, config, network_files);
@@ -215,12 +222,27 @@ Result<std::string> text_under_contract(const Workload& workload, const Containe
   return std::move(out).take();
 }
 
+/// What a mount of the operator's keeps from the contract.
+Result<void> warn_of_unmet_clauses(std::string_view changed, const HostPath& operator_bundle,
+                                   const std::string& container,
+                                   std::vector<std::string>& warnings) {
+  TRY_ASSIGN(const bundle::Config config, bundle::parse_config(changed, operator_bundle).take());
+  ContractSubject subject{.config = config, .root = {}, .host_has_cgroup_v2_only = false};
+  TRY_ASSIGN(subject.root, linux::SafeDir::open_root(config.root_path));
+  for (const auto& [words, judgement] :
+       {std::pair{"KN-7: /tmp can be written to", judge_tmp(subject)},
+        std::pair{"KN-8: /var/log can be written to", judge_var_log(subject)}})
+    if (judgement.verdict == Verdict::kNotMet)
+      warnings.push_back(fmt::format("{}: {}: is not met: {}", container, words, judgement.reason));
+  return {};
+}
+
 }  // namespace
 
 Result<ReadyContainer> prepare_contract_bundle(const Workload& workload, const Container& container,
                                                const Site& site, const Surroundings& surroundings,
                                                const std::vector<BoundPath>& network_files) {
-  const HostPath operator_s(container.bundle->directory);
+  const HostPath operator_bundle(container.bundle->directory);
   auto prepared = [&]() -> Result<ReadyContainer> {
     ReadyContainer ready;
     ready.container = &container;
@@ -228,18 +250,19 @@ Result<ReadyContainer> prepare_contract_bundle(const Workload& workload, const C
     JsonWriter checked(JsonWriter::Layout::kOneLine);  // the text that read_bundle() has checked
     checked.value(*workload.source->root());
     const std::string text = std::move(checked).take();
-    TRY_ASSIGN(const bundle::Config config, bundle::parse_config(text, operator_s).take());
+    TRY_ASSIGN(const bundle::Config config, bundle::parse_config(text, operator_bundle).take());
     TRY_ASSIGN(ready.stop_signal, stop_signal_of(config));
     TRY_ASSIGN(const std::string changed,
                text_under_contract(workload, container, config, text, surroundings, network_files,
                                    ready.warnings));
+    TRY(warn_of_unmet_clauses(changed, operator_bundle, container.name, ready.warnings));
     TRY(sys::mkdirat(site.fd, container.name.c_str(), 0711));
     TRY_ASSIGN(const UniqueFd made,
                sys::openat(site.fd, container.name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     TRY(linux::replace_file(made, "config.json", changed, 0600));
     return ready;
   }();
-  return within(std::move(prepared), operator_s.string());
+  return within(std::move(prepared), operator_bundle.string());
 }
 
 }  // namespace ocirun::pods

@@ -10,6 +10,7 @@
 #include "linux/base/signal_names.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
+#include "linux/mounts/mount_point.hpp"
 #include "linux/namespaces/user_namespace.hpp"
 #include "pods/images/merge_layers.hpp"
 
@@ -20,15 +21,10 @@ namespace sys = linux::sys;
 
 /// Whether a mount of the plan covers the directory `path` or one above it.
 bool is_covered(const BundlePlan& plan, const std::string& path) {
-  const auto covers = [&](const std::string& destination) {
-    return path == destination ||
-           (path.starts_with(destination) && path[destination.size()] == '/');
+  const auto covers = [&](const auto& mount) {
+    return linux::mount_covers(mount.destination, path);
   };
-  return std::ranges::any_of(plan.bound,
-                             [&](const BoundPath& bound) { return covers(bound.destination); }) ||
-         std::ranges::any_of(plan.in_memory, [&](const MemoryDirectory& memory) {
-           return covers(memory.destination);
-         });
+  return std::ranges::any_of(plan.bound, covers) || std::ranges::any_of(plan.in_memory, covers);
 }
 
 /// Makes a directory for a volume that the image declares, with what the image has there

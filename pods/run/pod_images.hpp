@@ -19,7 +19,8 @@ struct Images {
 /// The store in the data directory, opened in the caller's mount namespace.
 Result<Store> open_store(const Settings& settings);
 
-/// Finds the image of each container that has one, and unpacks what the store lacks. This may take minutes.
+/// Finds the image of each container that has one, and unpacks what the store lacks. This may take
+/// minutes.
 Result<Images> find_images(const Workload& workload, const Settings& settings,
                            const Listener& listener);
 

@@ -27,7 +27,8 @@ namespace sys = linux::sys;
 
 constexpr rlim_t kUnknownSize = rlim_t{1} << 30;  // of the process, where there is no /proc
 
-/// A mount of its own for a directory: ".." does not lead out of it, and nothing in it is executed.
+/// A mount of its own for a directory: ".." does not lead out of it. Since Linux 5.12 nothing in it
+/// is executed, and it has `more_attributes`.
 Result<UniqueFd> as_mount(Fd directory, std::uint64_t more_attributes) {
   constexpr auto kFlags =
       static_cast<unsigned>(OPEN_TREE_CLONE) | static_cast<unsigned>(AT_EMPTY_PATH);
@@ -35,7 +36,8 @@ Result<UniqueFd> as_mount(Fd directory, std::uint64_t more_attributes) {
   mount_attr attributes{};
   attributes.attr_set = static_cast<std::uint64_t>(MOUNT_ATTR_NOSUID) | MOUNT_ATTR_NODEV |
                         MOUNT_ATTR_NOEXEC | more_attributes;
-  TRY(sys::mount_setattr(mount, 0, attributes));
+  const auto set = sys::mount_setattr(mount, 0, attributes);
+  if (!set && set.error().number() != ENOSYS) return std::unexpected(set.error());
   return mount;
 }
 
@@ -160,9 +162,10 @@ Result<void> confine_to(LayerPlaces& places, OpaqueMark mark, Fd report, std::sp
   if (places.below) kept.push_back(*places.below);
   linux::close_descriptors_but(kept);
   const rlim_t size = own_size();
-  // Without these rights, or before Linux 5.12, the descriptors and capabilities must do.
+  // Without these rights, or before Linux 5.2, the descriptors and capabilities must do.
   static_cast<void>(use_mounts(places));
-  static_cast<void>(change_root(places.into));
+  if (auto changed = change_root(places.into); !changed && changed.error().number() != EPERM)
+    return changed;
   return confine_rest(capabilities_for(mark), size, report);
 }
 

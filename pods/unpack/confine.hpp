@@ -10,7 +10,7 @@ namespace ocirun::pods {
 /// The directories of a process that unpacks a layer.
 struct LayerPlaces {
   Fd into;
-  std::optional<Fd> below;  // of the layers below
+  std::optional<Fd> below;  // of the layers of the store, with those below
 };
 
 /// Gives up what unpacking a layer does not need: descriptors but `report`, `keep` and those of
