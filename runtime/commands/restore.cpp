@@ -23,6 +23,7 @@
 #include "runtime/checkpoint/prepared_sources.hpp"
 #include "runtime/checkpoint/process_tree.hpp"
 #include "runtime/checkpoint/read_only_root.hpp"
+#include "runtime/checkpoint/shown_images.hpp"
 #include "runtime/checkpoint/talk.hpp"
 #include "runtime/commands/checkpoint.hpp"
 #include "runtime/commands/destroy.hpp"
@@ -149,7 +150,11 @@ class Restoration : Making {
     TRY(open_again(restore_.settings.work, work_));
     if (!prepared_.empty()) TRY(prepare_sources(prepared_, config(), place_->procfs));
     if (config().namespaces.creates(NamespaceKind::kUser)) {
-      TRY_ASSIGN(images_, show_images(images_, config().id_map, place_->procfs));
+      TRY_ASSIGN(images_, show_images({.place = prepared_,
+                                       .images = images_,
+                                       .id_map = config().id_map,
+                                       .procfs = place_->procfs,
+                                       .access = image_access()}));
     }
     launch.images = images_;
     launch.work = work_;
@@ -165,6 +170,12 @@ class Restoration : Making {
         ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
       return fail(errno, "set no_new_privs for criu");
     return {};
+  }
+
+  ImageAccess image_access() const {
+    const auto& words = restore_.settings.words;
+    return std::ranges::find(words, "auto-dedup=1") == words.end() ? ImageAccess::kRead
+                                                                   : ImageAccess::kWrite;
   }
 
   // Replaces the descriptor by that of the same directory in the mount namespace of this process.
