@@ -14,7 +14,8 @@
 #include "linux/mounts/bind_source.hpp"
 #include "linux/mounts/mount_point.hpp"
 #include "linux/namespaces/namespaces.hpp"
-#include "runtime/checkpoint/compare.hpp"
+#include "runtime/checkpoint/compare_id_maps.hpp"
+#include "runtime/checkpoint/compare_thread.hpp"
 #include "runtime/checkpoint/mount_table.hpp"
 #include "runtime/checkpoint/outside.hpp"
 
@@ -144,7 +145,7 @@ void compare_with_document(const ImageInventory& images, const bundle::Config& c
     obstacles.emplace_back(
         "/linux/namespaces: the container of the images has a user namespace: add {\"type\": "
         "\"user\"}");
-  else if (has_namespace && *images.id_map != config.id_map)
+  else if (has_namespace && !is_same_map(*images.id_map, config.id_map))
     obstacles.emplace_back(
         "/linux/uidMappings, /linux/gidMappings: the user namespace of the images maps other ids");
 }

@@ -7,6 +7,7 @@
 #include <limits>
 #include <string_view>
 
+#include "linux/base/directory_entries.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/name_table.hpp"
 #include "linux/base/syscalls.hpp"
@@ -56,8 +57,8 @@ std::string type_of(const ImageMessage& mount) {
 
 ImageMount mount_of(const ImageMessage& mount) {
   std::string_view point = linux::text_in(mount, 7);
-  while (point.starts_with('.') || point.starts_with('/')) point.remove_prefix(1);
-  return {.point = fmt::format("/{}", point),
+  if (point.starts_with("./") || point == ".") point.remove_prefix(1);
+  return {.point = fmt::format("{}{}", point.starts_with('/') ? "" : "/", point),
           .type = type_of(mount),
           .external = std::string(linux::text_in(mount, 18))};
 }
@@ -112,6 +113,17 @@ Result<ImageInventory> read_inventory(Fd images) {
   }
   inventory.has_cpu_features = exists(images, "cpuinfo.img");
   return inventory;
+}
+
+Result<std::vector<ImageMount>> read_all_mounts(Fd images) {
+  std::vector<ImageMount> mounts;
+  TRY(linux::for_each_entry(images, [&](const char* name, unsigned char) -> Result<void> {
+    if (!std::string_view(name).starts_with("mountpoints-")) return {};
+    TRY_ASSIGN(const Image image, read_image(images, name, ImageKind::kMounts));
+    for (const ImageMessage& mount : image.entries) mounts.push_back(mount_of(mount));
+    return {};
+  }));
+  return mounts;
 }
 
 }  // namespace ocirun::runtime

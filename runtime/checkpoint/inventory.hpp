@@ -13,7 +13,7 @@ namespace ocirun::runtime {
 
 /// A mount of the images. Texts are what the container or a forger wrote.
 struct ImageMount {
-  std::string point;     // absolute
+  std::string point;     // begins with "/"
   std::string type;      // "" for a type that this version of ocirun does not know
   std::string external;  // the name of a mount of the host; "" for others
 };
@@ -30,5 +30,8 @@ struct ImageInventory {
 /// Reads the images that say what a restore needs from the host. Errors: an image is missing or
 /// damaged; the images are those of a pre-dump.
 Result<ImageInventory> read_inventory(Fd images);
+
+/// The mounts of all mount namespaces in the images. Errors: an image is damaged.
+Result<std::vector<ImageMount>> read_all_mounts(Fd images);
 
 }  // namespace ocirun::runtime

@@ -1,6 +1,7 @@
 #include "runtime/checkpoint/outside.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -68,6 +69,14 @@ std::vector<std::string> why_not_checkpointed(const bundle::Config& config) {
           "/linux/namespaces: the {} namespace is joined by a path: criu can only save one that "
           "was made for the container",
           linux::config_name(kind)));
+  if (config.namespaces.creates(NamespaceKind::kUser))
+    for (const NamespaceKind kind :
+         {NamespaceKind::kNetwork, NamespaceKind::kIpc, NamespaceKind::kUts, NamespaceKind::kTime})
+      if (config.namespaces.joins(kind))
+        reasons.push_back(fmt::format(
+            "/linux/namespaces: the {} namespace is joined by a path, and the container has a new "
+            "user namespace: criu cannot restore both: let it have a new {} namespace",
+            linux::config_name(kind), linux::config_name(kind)));
   if (config.seccomp && !config.seccomp->listener_path.empty())
     reasons.emplace_back(
         "/linux/seccomp/listenerPath: a container whose system calls an agent answers cannot be "
@@ -138,6 +147,32 @@ std::vector<std::string> words_of_mounts_for_restore(const bundle::Config& confi
     words.push_back(fmt::format("external-mount={}\n{}", mounts[i].name, source));
   }
   return words;
+}
+
+bool works_inside(NamespaceKind kind) {
+  return kind == NamespaceKind::kIpc || kind == NamespaceKind::kUts;
+}
+
+Result<void> enter_for_criu(const std::vector<linux::PinnedNamespace>& pinned) {
+  for (const linux::PinnedNamespace& entry : pinned)
+    if (works_inside(entry.kind) &&
+        ::setns(entry.fd.get(), static_cast<int>(linux::clone_flag(entry.kind))) != 0)
+      return fail(errno, "enter the {} namespace for criu", linux::config_name(entry.kind));
+  return {};
+}
+
+Result<std::vector<linux::PinnedNamespace>> pin_joined_of(const bundle::Config& config,
+                                                          const linux::Procfs& procfs, int init) {
+  std::vector<linux::PinnedNamespace> pinned;
+  for (const linux::Namespace& entry : config.namespaces.entries()) {
+    if (!entry.path || !works_inside(entry.kind)) continue;
+    TRY_ASSIGN(UniqueFd file,
+               linux::sys::openat(
+                   procfs.fd(), fmt::format("{}/ns/{}", init, linux::proc_name(entry.kind)).c_str(),
+                   O_RDONLY));
+    pinned.push_back({.kind = entry.kind, .fd = std::move(file)});
+  }
+  return pinned;
 }
 
 std::string namespace_key(NamespaceKind kind) {

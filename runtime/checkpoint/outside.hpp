@@ -21,8 +21,8 @@ namespace ocirun::runtime {
 // (linux/checkpoint/criu_program.hpp).
 
 /// What CRIU cannot save or restore for ocirun, a sentence for each: no mount namespace of its own;
-/// a joined mount, user or cgroup namespace; a user namespace without id 0; a seccomp agent;
-/// intelRdt.
+/// a joined mount, user or cgroup namespace; a joined network, ipc, uts or time namespace together
+/// with a new user namespace; a user namespace without id 0; a seccomp agent; intelRdt.
 std::vector<std::string> why_not_checkpointed(const bundle::Config& config);
 /// Error: the first of these sentences.
 Result<void> check_can_be_checkpointed(const bundle::Config& config);
@@ -48,6 +48,16 @@ Result<std::vector<std::string>> words_of_mounts_for_dump(const bundle::Config& 
 /// binds the sources themselves.
 std::vector<std::string> words_of_mounts_for_restore(const bundle::Config& config,
                                                      std::string_view prepared);
+
+/// Whether CRIU itself runs in a joined namespace of that kind: ipc and uts. The container's is no
+/// other than CRIU's then, so CRIU neither saves nor restores what is in it: that belongs to others
+/// as well, and images may be forged.
+bool works_inside(linux::NamespaceKind kind);
+/// To be called in CRIU's process. Enters those of `pinned`.
+Result<void> enter_for_criu(const std::vector<linux::PinnedNamespace>& pinned);
+/// Opens those that the running `init` has joined.
+Result<std::vector<linux::PinnedNamespace>> pin_joined_of(const bundle::Config& config,
+                                                          const linux::Procfs& procfs, int init);
 
 /// The names of joined namespaces in the images; those of engines' images.
 std::string namespace_key(linux::NamespaceKind kind);

@@ -15,13 +15,14 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/checkpoint/criu_program.hpp"
+#include "linux/checkpoint/restored_processes.hpp"
 #include "linux/mounts/rootfs.hpp"
 #include "linux/process/pidfd.hpp"
 #include "linux/seccomp/filter.hpp"
 #include "runtime/checkpoint/compare.hpp"
+#include "runtime/checkpoint/compare_id_maps.hpp"
 #include "runtime/checkpoint/outside.hpp"
 #include "runtime/checkpoint/prepared_sources.hpp"
-#include "runtime/checkpoint/process_tree.hpp"
 #include "runtime/checkpoint/read_only_root.hpp"
 #include "runtime/checkpoint/shown_images.hpp"
 #include "runtime/checkpoint/talk.hpp"
@@ -142,6 +143,7 @@ class Restoration : Making {
 
   // Runs in CRIU's process, whose mount namespace is its own: what is mounted there ends with it.
   Result<void> prepare_criu(linux::CriuLaunch& launch) {
+    TRY(enter_for_criu(pinned_));
     if (::unshare(CLONE_NEWNS) != 0) return fail(errno, "make a mount namespace for criu");
     TRY(linux::isolate_mount_tree(linux::Propagation::kPrivate));
     TRY(linux::attach_rootfs(config().root_path, UniqueFd(), place_->procfs,
@@ -207,7 +209,8 @@ class Restoration : Making {
     return words;
   }
 
-  // Network and pid namespaces are passed open; CRIU joins the others by their names.
+  // Network and pid namespaces are passed open. CRIU works in joined ipc and uts namespaces, and
+  // joins the others by their names.
   Result<std::vector<std::string>> words_of_namespaces() const {
     std::vector<std::string> words;
     for (std::size_t i = 0; i < pinned_.size(); ++i) {
@@ -215,7 +218,7 @@ class Restoration : Making {
       if (kind == NamespaceKind::kNetwork || kind == NamespaceKind::kPid)
         words.push_back(fmt::format("inherit={}\n{}", namespace_key(kind),
                                     linux::kFirstPassed + static_cast<int>(i)));
-      else
+      else if (!works_inside(kind))
         words.push_back(fmt::format("join={}\n{}", linux::proc_name(kind),
                                     config().namespaces.find(kind)->path->string()));
     }
@@ -239,7 +242,7 @@ class Restoration : Making {
       }
       if (news.stage == "pre-resume") {
         auto admitted = admit(news.number);
-        if (!admitted) kill_processes_of(place_->procfs, news.number);
+        if (!admitted) linux::kill_restored(place_->procfs, news.number);
         return admitted;
       }
       return {};
@@ -254,6 +257,9 @@ class Restoration : Making {
     intent_.record.init_pid = pid;
     intent_.record.init_start_time = stat.start_time;
     TRY(directory_->write_intent(intent_));
+    // Before hooks and devices are given to a user namespace that maps other ids.
+    if (restore_.trust == TrustImages::kNo)
+      TRY(explain_difference(compare_id_maps(config(), place_->procfs, pid)));
     if (!config().net_devices.empty()) {
       TRY_ASSIGN(network_namespace_,
                  linux::sys::openat(place_->procfs.fd(), fmt::format("{}/ns/net", pid).c_str(),
@@ -277,21 +283,30 @@ class Restoration : Making {
     return {};
   }
 
-  // All processes are restored, and stopped.
+  // All processes are restored. None of them has executed an instruction of its own: CRIU has
+  // stopped each thread by ptrace at its last system call, the one that loads the restored
+  // registers. CRIU lets them go when it has the answer to this stage, and a SIGKILL is all that
+  // reaches them before. So what is compared here is what will run.
   Result<void> admit(int pid) {
     if (config().root_readonly) TRY(make_root_read_only(place_->procfs, pid));
     if (restore_.trust == TrustImages::kYes) {
       log_.warn("--trust-images: what was restored is not compared with config.json");
     } else {
-      auto compared = compare_restored(
-          {.config = config(), .record = record_, .procfs = place_->procfs, .pinned = pinned_},
-          pid);
-      if (!compared)
-        return within(std::move(compared),
-                      "the images do not fit config.json, and the restored processes were killed "
-                      "(--trust-images restores them all the same)");
+      TRY_ASSIGN(const std::vector<int> pids, linux::restored_processes(place_->procfs, pid));
+      TRY(explain_difference(compare_restored({.config = config(),
+                                               .record = record_,
+                                               .procfs = place_->procfs,
+                                               .pinned = pinned_,
+                                               .images = images_},
+                                              pid, pids)));
     }
     return publish(pid);
+  }
+
+  static Result<void> explain_difference(Result<void> compared) {
+    return within(std::move(compared),
+                  "the images do not fit config.json, and the restored processes were killed "
+                  "(--trust-images restores them all the same)");
   }
 
   Result<void> publish(int pid) {
