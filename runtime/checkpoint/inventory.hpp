@@ -8,6 +8,7 @@
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "linux/namespaces/id_map.hpp"
+#include "linux/namespaces/namespaces.hpp"
 
 namespace ocirun::runtime {
 
@@ -24,7 +25,9 @@ struct ImageInventory {
   std::vector<int> pids;               // in the container's pid namespace
   std::vector<ImageMount> mounts;      // of the first process
   std::optional<linux::IdMap> id_map;  // of its user namespace; nothing without one
-  bool has_cpu_features = false;       // an image that criu compares with the processor
+  // The namespaces that were no namespaces of criu at the checkpoint.
+  std::vector<linux::NamespaceKind> own_namespaces;
+  bool has_cpu_features = false;  // an image that criu compares with the processor
 };
 
 /// Reads the images that say what a restore needs from the host. Errors: an image is missing or

@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::chrono::seconds kEndPatience{10};
 constexpr char kLogName[] = "dump.log";
+// Bits of criu's option --cpu-cap: fpu (1), ins (4), and the image (8).
+constexpr char kSaveCpu[] = "cpu-cap=13";
 
 /// One dump, step by step.
 class Dump {
@@ -68,6 +70,8 @@ class Dump {
         "notify=1",
         "evasive-devices=1",
         "manage-cgroups-mode=soft"};
+    // A dump, but no pre-dump, saves the features of the processor, for restore --dry-run.
+    if (request_.afterwards != Afterwards::kIsFollowed) words.emplace_back(kSaveCpu);
     if (request_.afterwards == Afterwards::kRuns) words.emplace_back("leave-running=1");
     if (request_.parent_path) words.push_back("parent-path=" + *request_.parent_path);
     if (request_.parent_path || request_.afterwards == Afterwards::kIsFollowed)
