@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/sysmacros.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -16,6 +17,8 @@ namespace ocirun::runtime {
 namespace {
 
 using linux::NamespaceKind;
+
+constexpr std::string_view kTerminal = "terminal";
 
 std::string clean(const RootfsPath& path) { return linux::clean_path(path.string()); }
 
@@ -41,6 +44,12 @@ bool has_mount(std::string_view mountinfo, unsigned mount) {
 
 Result<std::string> path_of(Fd file) {
   return linux::sys::readlinkat(Fd{AT_FDCWD}, linux::host_fd_link(file).c_str());
+}
+
+// The numbers of Linux' list of devices: consoles and serial lines, and pseudo-terminals.
+bool is_terminal(const struct stat& status) {
+  const unsigned number = major(status.st_rdev);
+  return S_ISCHR(status.st_mode) && (number == 4 || (number >= 136 && number <= 143));
 }
 
 // CRIU does not follow a symlink at the end of a source. A path that cannot be opened is left as it
@@ -212,7 +221,8 @@ Result<bundle::StandardStreams> read_standard_streams(const linux::Procfs& procf
     TRY_ASSIGN(const UniqueFd file,
                linux::sys::openat(directory, name.c_str(), O_PATH));  // follows the magic link
     TRY_ASSIGN(const struct stat status, linux::sys::fstat(file));
-    streams[i] = fmt::format("file[{:x}:{:x}]", *mount, status.st_ino);
+    streams[i] = fmt::format("{}[{:x}:{:x}]", is_terminal(status) ? kTerminal : "file", *mount,
+                             status.st_ino);
   }
   return streams;
 }
@@ -220,7 +230,10 @@ Result<bundle::StandardStreams> read_standard_streams(const linux::Procfs& procf
 std::vector<std::string> words_of_streams_for_dump(const bundle::StandardStreams& streams) {
   std::vector<std::string> words;
   for (const std::string& stream : streams)
-    if (stream.starts_with("file[")) words.push_back("external=" + stream);
+    if (stream.starts_with("file["))
+      words.push_back("external=" + stream);
+    else if (stream.starts_with(kTerminal))
+      words.push_back("external=file" + stream.substr(kTerminal.size()));
   return words;
 }
 

@@ -67,7 +67,8 @@ Result<std::vector<std::string>> words_of_namespaces_for_dump(const bundle::Conf
                                                               int init);
 
 /// Reads what the standard streams of `init` are. A stream that init has closed is ""; a file that
-/// no mount of the container shows is "file[MOUNT:INODE]", its name for CRIU.
+/// no mount of the container shows is "file[MOUNT:INODE]", its name for CRIU. A terminal of the
+/// host is "terminal[MOUNT:INODE]": with --shell-job, CRIU puts its own terminal in place of it.
 Result<bundle::StandardStreams> read_standard_streams(const linux::Procfs& procfs, int init);
 std::vector<std::string> words_of_streams_for_dump(const bundle::StandardStreams& streams);
 /// The words that give the caller's own 0, 1 and 2 to the restored process in place of pipes and of

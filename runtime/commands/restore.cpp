@@ -1,30 +1,24 @@
 #include "runtime/commands/restore.hpp"
 
 #include <fcntl.h>
-#include <sched.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 
-#include "bundle/documents/descriptors.hpp"
 #include "cgroups/open_cgroup.hpp"
 #include "hooks/phase.hpp"
-#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/checkpoint/criu_program.hpp"
 #include "linux/checkpoint/restored_processes.hpp"
-#include "linux/mounts/rootfs.hpp"
 #include "linux/process/pidfd.hpp"
 #include "linux/seccomp/filter.hpp"
 #include "runtime/checkpoint/compare.hpp"
 #include "runtime/checkpoint/compare_id_maps.hpp"
+#include "runtime/checkpoint/criu_process.hpp"
 #include "runtime/checkpoint/outside.hpp"
 #include "runtime/checkpoint/prepared_sources.hpp"
 #include "runtime/checkpoint/read_only_root.hpp"
-#include "runtime/checkpoint/shown_images.hpp"
 #include "runtime/checkpoint/talk.hpp"
 #include "runtime/commands/checkpoint.hpp"
 #include "runtime/commands/destroy.hpp"
@@ -41,10 +35,7 @@
 namespace ocirun::runtime {
 namespace {
 
-using linux::NamespaceKind;
-
 constexpr char kLogName[] = "restore.log";
-constexpr std::size_t kMaxDescriptors = 64 * 1024;
 
 /// The steps of a restore. The steps that it shares with `create` are those of Making.
 class Restoration : Making {
@@ -114,7 +105,7 @@ class Restoration : Making {
 
   Result<void> restore_processes() {
     TRY_ASSIGN(linux::CriuLaunch launch, prepare_launch());
-    TRY_ASSIGN(std::vector<std::string> words, words_for());
+    TRY_ASSIGN(std::vector<std::string> words, words_for_restore(crius_part(), kLogName));
     const CriuLog crius_log{work_, restore_.settings.work.string(), kLogName};
     const auto restored =
         talk_with_criu(launch, std::move(words), log_, [&](auto& news) { return pass(news); });
@@ -137,101 +128,23 @@ class Restoration : Making {
     }
     launch.images = images_;
     launch.work = work_;
-    launch.before = [this](linux::CriuLaunch& in_child) { return prepare_criu(in_child); };
+    launch.before = [this](linux::CriuLaunch& in_child) {
+      return prepare_criu(crius_part(), in_child);
+    };
     return launch;
   }
 
-  // Runs in CRIU's process, whose mount namespace is its own: what is mounted there ends with it.
-  Result<void> prepare_criu(linux::CriuLaunch& launch) {
-    TRY(enter_for_criu(pinned_));
-    if (::unshare(CLONE_NEWNS) != 0) return fail(errno, "make a mount namespace for criu");
-    TRY(linux::isolate_mount_tree(linux::Propagation::kPrivate));
-    TRY(linux::attach_rootfs(config().root_path, UniqueFd(), place_->procfs,
-                             linux::Propagation::kPrivate));
-    TRY(open_again(restore_.settings.images, images_));
-    TRY(open_again(restore_.settings.work, work_));
-    if (!prepared_.empty()) TRY(prepare_sources(prepared_, config(), place_->procfs));
-    if (config().namespaces.creates(NamespaceKind::kUser)) {
-      TRY_ASSIGN(images_, show_images({.place = prepared_,
-                                       .images = images_,
-                                       .id_map = config().id_map,
-                                       .procfs = place_->procfs,
-                                       .access = image_access()}));
-    }
-    launch.images = images_;
-    launch.work = work_;
-    for (const UniqueFd& tasks : join_.tasks) TRY(linux::sys::write_once(tasks, "0"));
-    if (join_.unified_directory) {
-      TRY_ASSIGN(
-          const UniqueFd processes,
-          linux::sys::openat(join_.unified_directory, "cgroup.procs", O_WRONLY | O_NOFOLLOW));
-      TRY(linux::sys::write_once(processes, "0"));
-    }
-    // Older versions of criu do not restore this flag; restored processes inherit it.
-    if (config().process && config().process->no_new_privileges &&
-        ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-      return fail(errno, "set no_new_privs for criu");
-    return {};
-  }
-
-  ImageAccess image_access() const {
-    const auto& words = restore_.settings.words;
-    return std::ranges::find(words, "auto-dedup=1") == words.end() ? ImageAccess::kRead
-                                                                   : ImageAccess::kWrite;
-  }
-
-  // Replaces the descriptor by that of the same directory in the mount namespace of this process.
-  static Result<void> open_again(const HostPath& path, UniqueFd& directory) {
-    TRY_ASSIGN(UniqueFd again, linux::sys::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-    TRY_ASSIGN(const bool is_same, linux::sys::is_same_file(again, directory));
-    if (!is_same) return refuse("{}: another directory is there now", path.string());
-    directory = std::move(again);
-    return {};
-  }
-
-  Result<std::vector<std::string>> words_for() const {
-    std::vector<std::string> words{"restore",
-                                   fmt::format("log-file={}", kLogName),
-                                   "log-level=4",
-                                   "notify=1",
-                                   "sibling=1",
-                                   "evasive-devices=1",
-                                   "manage-cgroups-mode=soft",
-                                   "root=" + config().root_path.string()};
-    if (!record_.cgroup.path.empty()) words.push_back("cgroup-root=\n" + record_.cgroup.path);
-    if (config().process && config().process->terminal) words.emplace_back("orphan-terminal=1");
-    TRY_ASSIGN(const auto namespaces, words_of_namespaces());
-    TRY_ASSIGN(const auto streams, read_streams());
-    TRY_ASSIGN(const auto file, words_of_config_file(config()));
-    for (const auto& more : {words_of_mounts_for_restore(config(), prepared_), namespaces,
-                             words_of_streams(streams), file, restore_.settings.words})
-      words.insert(words.end(), more.begin(), more.end());
-    return words;
-  }
-
-  // Network and pid namespaces are passed open. CRIU works in joined ipc and uts namespaces, and
-  // joins the others by their names.
-  Result<std::vector<std::string>> words_of_namespaces() const {
-    std::vector<std::string> words;
-    for (std::size_t i = 0; i < pinned_.size(); ++i) {
-      const NamespaceKind kind = pinned_[i].kind;
-      if (kind == NamespaceKind::kNetwork || kind == NamespaceKind::kPid)
-        words.push_back(fmt::format("inherit={}\n{}", namespace_key(kind),
-                                    linux::kFirstPassed + static_cast<int>(i)));
-      else if (!works_inside(kind))
-        words.push_back(fmt::format("join={}\n{}", linux::proc_name(kind),
-                                    config().namespaces.find(kind)->path->string()));
-    }
-    return words;
-  }
-
-  Result<bundle::StandardStreams> read_streams() const {
-    const auto text = linux::read_file(images_, "descriptors.json", kMaxDescriptors, O_NOFOLLOW);
-    if (!text && text.error().number() == ENOENT) return bundle::StandardStreams{};
-    if (!text)
-      return within(Result<bundle::StandardStreams>(std::unexpected(text.error())),
-                    "descriptors.json");
-    return bundle::parse_descriptors(*text);
+  CriusPart crius_part() {
+    return {.config = config(),
+            .settings = restore_.settings,
+            .procfs = place_->procfs,
+            .cgroup = record_.cgroup.path,
+            .prepared = prepared_,
+            .pinned = pinned_,
+            .join = join_,
+            .keeps_cgroups = restore_.keeps_cgroups,
+            .images = images_,
+            .work = work_};
   }
 
   Result<void> pass(linux::CriuNews& news) {
