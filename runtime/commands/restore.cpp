@@ -202,10 +202,10 @@ class Restoration : Making {
   // reaches them before. So what is compared here is what will run.
   Result<void> admit(int pid) {
     if (config().root_readonly) TRY(make_root_read_only(place_->procfs, pid));
+    TRY_ASSIGN(const std::vector<int> pids, linux::restored_processes(place_->procfs, pid));
     if (restore_.trust == TrustImages::kYes) {
       log_.warn("--trust-images: what was restored is not compared with config.json");
     } else {
-      TRY_ASSIGN(const std::vector<int> pids, linux::restored_processes(place_->procfs, pid));
       TRY(explain_difference(compare_restored({.config = config(),
                                                .record = record_,
                                                .procfs = place_->procfs,
@@ -213,7 +213,7 @@ class Restoration : Making {
                                                .images = images_},
                                               pid, pids)));
     }
-    return publish(pid);
+    return publish(pid, pids);
   }
 
   static Result<void> explain_difference(Result<void> compared) {
@@ -222,7 +222,7 @@ class Restoration : Making {
                   "(--trust-images restores them all the same)");
   }
 
-  Result<void> publish(int pid) {
+  Result<void> publish(int pid, const std::vector<int>& pids) {
     // Not before: CRIU moves the processes after the stage setup-namespaces, and systemd removes a
     // scope that is empty meanwhile.
     TRY(place_->cgroup->adopt(pid));
@@ -232,8 +232,16 @@ class Restoration : Making {
     TRY_ASSIGN(record_.init_image, linux::image_of(::getpid()));
     TRY_ASSIGN(init_.pidfd, linux::open_pidfd(record_.init()));
     init_.pid = pid;
-    // CRIU may fail after this, and does not end processes then.
-    undo_.add([this] { static_cast<void>(linux::send_signal(record_.init(), SIGKILL)); });
+    // CRIU may fail after this, and does not end processes then. Without a pid namespace the others
+    // do not end with init.
+    for (const int one : pids) {
+      TRY_ASSIGN(const linux::ProcessStat its_stat, linux::read_process_stat(one));
+      restored_.push_back({.pid = one, .start_time = its_stat.start_time});
+    }
+    undo_.add([this] {
+      for (const linux::ProcessIdentity& process : restored_)
+        static_cast<void>(linux::send_signal(process, SIGKILL));
+    });
     TRY(directory_->commit(record_));
     TRY(request_.announcement.tell(init_, undo_));
     is_published_ = true;
@@ -262,6 +270,7 @@ class Restoration : Making {
   std::vector<linux::PinnedNamespace> pinned_;
   cgroups::Cgroup::JoinHandles join_;
   linux::Child init_;
+  std::vector<linux::ProcessIdentity> restored_;
   bool has_refused_ = false;  // a stage: the error is ours, not in CRIU's log
   bool is_published_ = false;
 };
