@@ -12,6 +12,7 @@ namespace {
 class DisabledCgroup final : public Cgroup {
  public:
   Result<void> create(std::span<const DeviceRule>) override { return {}; }
+  Result<void> check_free() const override { return {}; }
   Result<JoinHandles> open_for_join() const override { return JoinHandles{}; }
   Result<JoinHandles> open_for_join(std::span<const std::string>) const override {
     return JoinHandles{};

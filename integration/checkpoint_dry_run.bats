@@ -18,7 +18,7 @@ dry_run() { run ocirun restore --dry-run --bundle "$BUNDLE" "$@"; }
   mentions "obstacle: a container $ID is there and is running: choose another id"
   mentions "obstacle: /mounts/7: open /nowhere/source: no such file or directory"
   mentions "obstacle: /linux/netDevices: this host has no network device nodev7"
-  mentions "holds processes"
+  mentions "obstacle: container's cgroup is not empty: process"
   equal "" "$(ls "$TMP/empty")"
   config '.process.cwd = 7'
   dry_run --image-path "$TMP/lost" restored
@@ -26,6 +26,15 @@ dry_run() { run ocirun restore --dry-run --bundle "$BUNDLE" "$@"; }
   mentions "$TMP/lost: no such file or directory"
   run ocirun state restored
   exits 1 "does not exist"
+}
+
+@test "restore --dry-run asks on when criu check has failed" {
+  mkdir -m 700 "$TMP/empty"
+  printf '#!/bin/sh\nexit 3\n' >"$TMP/criu"
+  chmod 755 "$TMP/criu"
+  run ocirun --criu "$TMP/criu" restore --dry-run --bundle "$BUNDLE" --image-path "$TMP/empty" "$ID"
+  exits 1 "criu does not work under this kernel: $TMP/criu says \"exited with status 3\""
+  mentions "criu ended without an answer"
 }
 
 @test "restore --dry-run succeeds where a restore would, and leaves the host as it was" {
@@ -56,10 +65,12 @@ dry_run() { run ocirun restore --dry-run --bundle "$BUNDLE" "$@"; }
   config 'del(.mounts[-1])'
   add_mount "{\"destination\": \"/elsewhere\", \"type\": \"tmpfs\", \"source\": \"tmpfs\"}"
   user_namespace
+  config '.linux.namespaces += [{type: "time"}]'
   dry_run "$ID"
   exits 1 "the images have a mount of the host on /data that they call /data: config.json has no mount on that path"
   mentions "/mounts/7: the images have no mount on /elsewhere"
   mentions "the container of the images has no user namespace"
+  mentions "the container of the images has no time namespace of its own"
   cp "$TMP/config.json" "$BUNDLE/config.json"
   cp -a checkpoint intact
   forge "core['mtype'] = 'AARCH64'; core['ti_aarch64'] = None; core.pop('ti_aarch64')"
@@ -70,6 +81,10 @@ dry_run() { run ocirun restore --dry-run --bundle "$BUNDLE" "$@"; }
     "[entry.update(mountpoint='/forged') for entry in images['entries'] if entry['mountpoint'].endswith('/shm')]"
   dry_run "$ID"
   exits 1 "the images have a mount on /forged that config.json does not have"
+  cp -a intact/. checkpoint/
+  forge_image cpuinfo.img "[entry.update(capability=[4294967295 for _ in entry['capability']]) for entry in images['entries'][0]['x86_entry']]"
+  dry_run "$ID"
+  exits 1 "the processor lacks what the images need"
   cp -a intact/. checkpoint/
   head -c 20 intact/core-1.img >checkpoint/core-1.img
   dry_run "$ID"

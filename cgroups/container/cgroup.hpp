@@ -56,6 +56,8 @@ class Cgroup {
   /// empty", "container's cgroup unexpectedly frozen". On error, everything that create() made is
   /// removed.
   virtual Result<void> create(std::span<const DeviceRule> devices) = 0;
+  /// The check of create() for a cgroup that exists already. Makes nothing. Errors: as above.
+  virtual Result<void> check_free() const = 0;
   /// Descriptors through which a process joins the cgroup. v1: the `tasks` file of each hierarchy,
   /// into which the joining process, which has a single thread, writes "0" (this needs no RCU
   /// wait). v2: the directory, for CLONE_INTO_CGROUP.

@@ -16,6 +16,7 @@
 #include "cgroups/plan/device_rules.hpp"
 #include "cgroups/statistics/read.hpp"
 #include "cgroups/statistics/stats.hpp"
+#include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
 
 namespace ocirun::cgroups {
@@ -103,6 +104,13 @@ Result<Made> HostCgroup::create_node(const Node& node) {
     return std::unexpected(std::move(prepared).error());
   }
   return made;
+}
+
+Result<void> HostCgroup::check_free() const {
+  for (const Node& node : nodes_)
+    if (linux::sys::open(node.path().c_str(), O_PATH | O_DIRECTORY))
+      TRY(check_fit(node, Made::kExisted, expected_));
+  return {};
 }
 
 Result<void> HostCgroup::create(std::span<const DeviceRule> devices) {

@@ -23,6 +23,7 @@ class HostCgroup final : public Cgroup {
 
   void on_dropped_limit(OnDroppedLimit listener) override { dropped_limit_ = std::move(listener); }
   Result<void> create(std::span<const DeviceRule> devices) override;
+  Result<void> check_free() const override;
   Result<JoinHandles> open_for_join() const override;
   Result<JoinHandles> open_for_join(std::span<const std::string> paths) const override;
   Result<void> apply(const Resources& resources) override;

@@ -38,6 +38,7 @@ class SystemdCgroup final : public Cgroup {
   /// Additional errors: those of D-Bus, a unit of that name that is in use, an annotation that
   /// systemd refuses.
   Result<void> create(std::span<const DeviceRule> devices) override;
+  Result<void> check_free() const override { return host_.check_free(); }
   Result<JoinHandles> open_for_join() const override;
   Result<JoinHandles> open_for_join(std::span<const std::string> paths) const override;
   Result<void> adopt(int pid) override;

@@ -12,6 +12,11 @@ constexpr std::uint32_t kCommon = 0x54564319;  // the first number of an image
 
 std::unexpected<Error> damaged() { return fail(EBADMSG, "the image is damaged"); }
 
+std::unexpected<Error> too_large() {
+  return fail(EFBIG, "the image has more than {} entries or {} fields", kMostImageEntries,
+              kMostImageFields);
+}
+
 // The numbers of images have the byte order of the machine.
 std::optional<std::uint32_t> take_word(std::string_view& rest) {
   std::uint32_t word = 0;
@@ -79,6 +84,7 @@ Result<ImageMessage> parse_image_message(std::string_view bytes) {
   while (!bytes.empty()) {
     const auto field = take_field(bytes);
     if (!field) return damaged();
+    if (message.size() == kMostImageFields) return too_large();
     message.push_back(*field);
   }
   return message;
@@ -90,11 +96,14 @@ Result<std::vector<ImageMessage>> parse_image(std::string_view image, ImageKind 
       take_word(image) != static_cast<std::uint32_t>(kind))
     return fail(EBADMSG, "the file is no image of criu of the expected kind");
   std::vector<ImageMessage> entries;
+  std::size_t fields = 0;
   while (!image.empty()) {
     const auto size = take_word(image);
     const auto bytes = size ? take_bytes(image, *size) : std::nullopt;
     if (!bytes) return damaged();
     TRY_ASSIGN(ImageMessage entry, parse_image_message(*bytes));
+    fields += entry.size();
+    if (fields > kMostImageFields || entries.size() == kMostImageEntries) return too_large();
     entries.push_back(std::move(entry));
   }
   return entries;

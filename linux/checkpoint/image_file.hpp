@@ -33,10 +33,16 @@ struct ImageField {
 };
 using ImageMessage = std::vector<ImageField>;
 
-/// The fields of a message, in their order. Views into `bytes`. Errors: EBADMSG: it is no message.
+/// More fields than these in one image, or in one message, are refused: a field of two bytes takes
+/// 32 in memory.
+inline constexpr std::size_t kMostImageFields = 1'000'000;
+inline constexpr std::size_t kMostImageEntries = 200'000;
+
+/// The fields of a message, in their order. Views into `bytes`. Errors: EBADMSG: it is no message;
+/// EFBIG: it has more than kMostImageFields.
 Result<ImageMessage> parse_image_message(std::string_view bytes);
 /// The entries of an image. Views into `image`. Errors: EBADMSG: `image` is of another kind or is
-/// damaged.
+/// damaged; EFBIG: it has more than kMostImageEntries, or these have more than kMostImageFields.
 Result<std::vector<ImageMessage>> parse_image(std::string_view image, ImageKind kind);
 
 /// The value of the last field `number`; nothing without such a field.

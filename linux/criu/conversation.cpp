@@ -7,9 +7,10 @@
 
 #include "linux/base/name_table.hpp"
 #include "linux/checkpoint/criu_program.hpp"
+#include "linux/checkpoint/restored_processes.hpp"
 #include "linux/criu/options.hpp"
 #include "linux/criu/rpc.hpp"
-#include "linux/process/pidfd.hpp"
+#include "linux/files/procfs.hpp"
 
 namespace ocirun::linux {
 namespace {
@@ -110,7 +111,7 @@ class Conversation {
     if (notified->has_pid != 0) restored_ = notified->pid;
     const bool may_go_on = ask_caller(stage, answer.descriptor);
     // CRIU lets the processes run whatever the answer to pre-resume is.
-    if (!may_go_on && stage == "pre-resume") kill_restored();
+    if (!may_go_on && stage == "pre-resume") kill_all();
     TRY(answer_stage(may_go_on));
     return {};
   }
@@ -125,8 +126,11 @@ class Conversation {
   }
 
   // The pid cannot be another process's: CRIU traces the process, which is stopped.
-  void kill_restored() const {
-    if (restored_ > 1) ::kill(restored_, SIGKILL);
+  void kill_all() const {
+    if (restored_ <= 1) return;
+    const auto procfs = Procfs::open(Procfs::Subset::kProcesses);
+    if (procfs) return kill_restored(*procfs, restored_);
+    ::kill(restored_, SIGKILL);
   }
 
   Result<int> finish(const Criu__Response& response) {

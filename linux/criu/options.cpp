@@ -158,6 +158,7 @@ constexpr std::array kRows{
     OptionRow{"pid", kOldestCriu, kNumber<&Opts::has_pid, &Opts::pid>},
     OptionRow{"log-file", kOldestCriu, kText<&Opts::log_file>},
     OptionRow{"log-level", kOldestCriu, kNumber<&Opts::has_log_level, &Opts::log_level>},
+    OptionRow{"cpu-cap", kOldestCriu, kNumber<&Opts::has_cpu_cap, &Opts::cpu_cap>},
     OptionRow{"root", kOldestCriu, kText<&Opts::root>},
     OptionRow{"parent-path", kOldestCriu, kText<&Opts::parent_img>},
     OptionRow{"config", kOldestCriu, kText<&Opts::config_file>},

@@ -14,7 +14,8 @@
 #include "linux/mounts/bind_source.hpp"
 #include "linux/mounts/mount_point.hpp"
 #include "linux/namespaces/namespaces.hpp"
-#include "runtime/checkpoint/compare.hpp"
+#include "runtime/checkpoint/compare_id_maps.hpp"
+#include "runtime/checkpoint/compare_thread.hpp"
 #include "runtime/checkpoint/mount_table.hpp"
 #include "runtime/checkpoint/outside.hpp"
 
@@ -111,18 +112,25 @@ class MountFit {
   std::vector<std::string> places_, trees_;
 };
 
-// The lines of a small file of procfs, such as "nodev\ttmpfs".
-Result<std::string> read_host_table(const char* name) {
-  constexpr std::size_t kMost = 64 * 1024;
-  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kFull));
-  TRY_ASSIGN(const UniqueFd file, procfs.open_file(name, O_RDONLY));
-  return linux::sys::read_all(file, kMost);
-}
-
-bool has_filesystem(std::string_view table, std::string_view type) {
-  return std::ranges::any_of(linux::words(table, '\n'), [&](std::string_view line) {
-    return line.substr(line.find('\t') + 1) == type;
-  });
+// A restore refuses a process that is in the host's namespace instead of a new one, and one that is
+// in a new namespace instead of a joined one.
+void compare_namespaces(const ImageInventory& images, const bundle::Config& config,
+                        Obstacles& obstacles) {
+  for (const NamespaceKind kind : linux::kNamespaceKinds) {
+    const bool is_own =
+        std::ranges::find(images.own_namespaces, kind) != images.own_namespaces.end();
+    const std::string_view name = linux::config_name(kind);
+    if (config.namespaces.creates(kind) && kind != NamespaceKind::kUser && !is_own)
+      obstacles.push_back(fmt::format(
+          "/linux/namespaces: the container of the images has no {} namespace of its own: leave "
+          "the entry out",
+          name));
+    if (config.namespaces.joins(kind) && works_inside(kind) && is_own)
+      obstacles.push_back(
+          fmt::format("/linux/namespaces: the container of the images has a {} namespace of its "
+                      "own: it has joined none by a path",
+                      name));
+  }
 }
 
 template <typename T>
@@ -137,6 +145,7 @@ void tell(const Result<T>& result, std::string_view where, Obstacles& obstacles)
 void compare_with_document(const ImageInventory& images, const bundle::Config& config,
                            const linux::Procfs& procfs, Obstacles& obstacles) {
   MountFit(images, config, procfs, obstacles).compare();
+  compare_namespaces(images, config, obstacles);
   const bool has_namespace = config.namespaces.creates(NamespaceKind::kUser);
   if (has_namespace && !images.id_map)
     obstacles.emplace_back("/linux/namespaces: the container of the images has no user namespace");
@@ -144,7 +153,7 @@ void compare_with_document(const ImageInventory& images, const bundle::Config& c
     obstacles.emplace_back(
         "/linux/namespaces: the container of the images has a user namespace: add {\"type\": "
         "\"user\"}");
-  else if (has_namespace && *images.id_map != config.id_map)
+  else if (has_namespace && !is_same_map(*images.id_map, config.id_map))
     obstacles.emplace_back(
         "/linux/uidMappings, /linux/gidMappings: the user namespace of the images maps other ids");
 }
@@ -155,19 +164,6 @@ void compare_with_host(const ImageInventory& images, const bundle::Config& confi
   if (::uname(&names) == 0 && !images.machine.empty() && images.machine != names.machine)
     obstacles.push_back(fmt::format("the images are of a processor {}: this host has {}",
                                     images.machine, names.machine));
-  const auto filesystems = read_host_table("filesystems");
-  std::vector<std::string> told;
-  for (const ImageMount& mount : images.mounts) {
-    if (mount.point == "/" || mount.type.empty() || !mount.external.empty() || !filesystems ||
-        has_filesystem(*filesystems, mount.type) ||
-        std::ranges::find(told, mount.type) != told.end())
-      continue;
-    told.push_back(mount.type);
-    obstacles.push_back(
-        fmt::format("the images have a file system of type {} on {}, which this kernel does not "
-                    "know now: load its module",
-                    in_one_line(mount.type), in_one_line(mount.point)));
-  }
   if (config.namespaces.contains(NamespaceKind::kPid)) return;
   for (const int pid : images.pids)
     if (linux::read_process_stat(pid))

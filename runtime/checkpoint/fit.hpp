@@ -12,13 +12,13 @@ namespace ocirun::runtime {
 /// Reasons for which a restore would fail, each a sentence.
 using Obstacles = std::vector<std::string>;
 
-/// What of the images does not fit the document: mounts, maps of the user namespace. A container
-/// without CAP_SYS_ADMIN must have exactly the mounts of the document.
+/// What of the images does not fit the document: mounts, maps of the user namespace, namespaces. A
+/// container without CAP_SYS_ADMIN must have exactly the mounts of the document.
 void compare_with_document(const ImageInventory& images, const bundle::Config& config,
                            const linux::Procfs& procfs, Obstacles& obstacles);
 
-/// What of the images does not fit this host: the processor's kind, file systems, and, without a
-/// pid namespace made for the container, process numbers that are taken.
+/// What of the images does not fit this host: the processor's kind, and, without a pid namespace
+/// made for the container, process numbers that are taken.
 void compare_with_host(const ImageInventory& images, const bundle::Config& config,
                        Obstacles& obstacles);
 

@@ -6,7 +6,9 @@
 #include <cerrno>
 #include <limits>
 #include <string_view>
+#include <utility>
 
+#include "linux/base/directory_entries.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/name_table.hpp"
 #include "linux/base/syscalls.hpp"
@@ -17,6 +19,7 @@ namespace {
 
 using linux::ImageKind;
 using linux::ImageMessage;
+using linux::NamespaceKind;
 
 constexpr std::size_t kMaxImage = std::size_t{64} << 20;
 
@@ -56,8 +59,8 @@ std::string type_of(const ImageMessage& mount) {
 
 ImageMount mount_of(const ImageMessage& mount) {
   std::string_view point = linux::text_in(mount, 7);
-  while (point.starts_with('.') || point.starts_with('/')) point.remove_prefix(1);
-  return {.point = fmt::format("/{}", point),
+  if (point.starts_with("./") || point == ".") point.remove_prefix(1);
+  return {.point = fmt::format("{}{}", point.starts_with('/') ? "" : "/", point),
           .type = type_of(mount),
           .external = std::string(linux::text_in(mount, 18))};
 }
@@ -74,6 +77,24 @@ Result<std::vector<linux::IdMapping>> mappings_of(const ImageMessage& entry, std
   return mappings;
 }
 
+// The fields of a process that number its namespaces.
+constexpr std::pair<NamespaceKind, std::uint32_t> kNamespaceFields[] = {
+    {NamespaceKind::kPid, 5},     {NamespaceKind::kNetwork, 6}, {NamespaceKind::kIpc, 7},
+    {NamespaceKind::kUts, 8},     {NamespaceKind::kMount, 9},   {NamespaceKind::kUser, 10},
+    {NamespaceKind::kCgroup, 11}, {NamespaceKind::kTime, 12}};
+
+// The namespaces of a process with another number than that of criu's own.
+Result<std::vector<NamespaceKind>> own_namespaces(const ImageMessage& inventory,
+                                                  const ImageMessage& ids) {
+  constexpr std::uint32_t kIdsOfCriu = 3;
+  TRY_ASSIGN(const ImageMessage crius,
+             linux::parse_image_message(linux::text_in(inventory, kIdsOfCriu)));
+  std::vector<NamespaceKind> own;
+  for (const auto& [kind, field] : kNamespaceFields)
+    if (linux::number_in(ids, field) != linux::number_in(crius, field)) own.push_back(kind);
+  return own;
+}
+
 bool exists(Fd images, const char* name) { return linux::sys::fstatat(images, name).has_value(); }
 
 }  // namespace
@@ -85,7 +106,7 @@ Result<ImageInventory> read_inventory(Fd images) {
     return refuse(
         "there is no pstree.img: these are the images of a pre-dump, which has the memory alone: "
         "give the images of the dump that followed");
-  TRY(read_image(images, "inventory.img", ImageKind::kInventory));
+  TRY_ASSIGN(const Image top, read_image(images, "inventory.img", ImageKind::kInventory));
   TRY_ASSIGN(const Image tree, read_image(images, "pstree.img", ImageKind::kProcesses));
   ImageInventory inventory;
   for (const ImageMessage& process : tree.entries)
@@ -97,6 +118,7 @@ Result<ImageInventory> read_inventory(Fd images) {
       linux::name_of(kMachines, linux::number_in(core.entries.front(), 1).value_or(0));
   TRY_ASSIGN(const Image ids,
              read_image(images, fmt::format("ids-{}.img", first), ImageKind::kIds));
+  TRY_ASSIGN(inventory.own_namespaces, own_namespaces(top.entries.front(), ids.entries.front()));
   const auto mount_namespace = linux::number_in(ids.entries.front(), 9).value_or(0);
   const auto user_namespace = linux::number_in(ids.entries.front(), 10).value_or(0);
   TRY_ASSIGN(
@@ -112,6 +134,17 @@ Result<ImageInventory> read_inventory(Fd images) {
   }
   inventory.has_cpu_features = exists(images, "cpuinfo.img");
   return inventory;
+}
+
+Result<std::vector<ImageMount>> read_all_mounts(Fd images) {
+  std::vector<ImageMount> mounts;
+  TRY(linux::for_each_entry(images, [&](const char* name, unsigned char) -> Result<void> {
+    if (!std::string_view(name).starts_with("mountpoints-")) return {};
+    TRY_ASSIGN(const Image image, read_image(images, name, ImageKind::kMounts));
+    for (const ImageMessage& mount : image.entries) mounts.push_back(mount_of(mount));
+    return {};
+  }));
+  return mounts;
 }
 
 }  // namespace ocirun::runtime

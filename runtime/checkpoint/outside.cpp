@@ -1,6 +1,8 @@
 #include "runtime/checkpoint/outside.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
+#include <sys/sysmacros.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,6 +17,8 @@ namespace ocirun::runtime {
 namespace {
 
 using linux::NamespaceKind;
+
+constexpr std::string_view kTerminal = "terminal";
 
 std::string clean(const RootfsPath& path) { return linux::clean_path(path.string()); }
 
@@ -40,6 +44,12 @@ bool has_mount(std::string_view mountinfo, unsigned mount) {
 
 Result<std::string> path_of(Fd file) {
   return linux::sys::readlinkat(Fd{AT_FDCWD}, linux::host_fd_link(file).c_str());
+}
+
+// The numbers of Linux' list of devices: consoles and serial lines, and pseudo-terminals.
+bool is_terminal(const struct stat& status) {
+  const unsigned number = major(status.st_rdev);
+  return S_ISCHR(status.st_mode) && (number == 4 || (number >= 136 && number <= 143));
 }
 
 // CRIU does not follow a symlink at the end of a source. A path that cannot be opened is left as it
@@ -68,6 +78,14 @@ std::vector<std::string> why_not_checkpointed(const bundle::Config& config) {
           "/linux/namespaces: the {} namespace is joined by a path: criu can only save one that "
           "was made for the container",
           linux::config_name(kind)));
+  if (config.namespaces.creates(NamespaceKind::kUser))
+    for (const NamespaceKind kind :
+         {NamespaceKind::kNetwork, NamespaceKind::kIpc, NamespaceKind::kUts, NamespaceKind::kTime})
+      if (config.namespaces.joins(kind))
+        reasons.push_back(fmt::format(
+            "/linux/namespaces: the {} namespace is joined by a path, and the container has a new "
+            "user namespace: criu cannot restore both: let it have a new {} namespace",
+            linux::config_name(kind), linux::config_name(kind)));
   if (config.seccomp && !config.seccomp->listener_path.empty())
     reasons.emplace_back(
         "/linux/seccomp/listenerPath: a container whose system calls an agent answers cannot be "
@@ -140,6 +158,32 @@ std::vector<std::string> words_of_mounts_for_restore(const bundle::Config& confi
   return words;
 }
 
+bool works_inside(NamespaceKind kind) {
+  return kind == NamespaceKind::kIpc || kind == NamespaceKind::kUts;
+}
+
+Result<void> enter_for_criu(const std::vector<linux::PinnedNamespace>& pinned) {
+  for (const linux::PinnedNamespace& entry : pinned)
+    if (works_inside(entry.kind) &&
+        ::setns(entry.fd.get(), static_cast<int>(linux::clone_flag(entry.kind))) != 0)
+      return fail(errno, "enter the {} namespace for criu", linux::config_name(entry.kind));
+  return {};
+}
+
+Result<std::vector<linux::PinnedNamespace>> pin_joined_of(const bundle::Config& config,
+                                                          const linux::Procfs& procfs, int init) {
+  std::vector<linux::PinnedNamespace> pinned;
+  for (const linux::Namespace& entry : config.namespaces.entries()) {
+    if (!entry.path || !works_inside(entry.kind)) continue;
+    TRY_ASSIGN(UniqueFd file,
+               linux::sys::openat(
+                   procfs.fd(), fmt::format("{}/ns/{}", init, linux::proc_name(entry.kind)).c_str(),
+                   O_RDONLY));
+    pinned.push_back({.kind = entry.kind, .fd = std::move(file)});
+  }
+  return pinned;
+}
+
 std::string namespace_key(NamespaceKind kind) {
   return kind == NamespaceKind::kNetwork ? "extRootNetNS" : "extRootPidNS";
 }
@@ -177,7 +221,8 @@ Result<bundle::StandardStreams> read_standard_streams(const linux::Procfs& procf
     TRY_ASSIGN(const UniqueFd file,
                linux::sys::openat(directory, name.c_str(), O_PATH));  // follows the magic link
     TRY_ASSIGN(const struct stat status, linux::sys::fstat(file));
-    streams[i] = fmt::format("file[{:x}:{:x}]", *mount, status.st_ino);
+    streams[i] = fmt::format("{}[{:x}:{:x}]", is_terminal(status) ? kTerminal : "file", *mount,
+                             status.st_ino);
   }
   return streams;
 }
@@ -185,7 +230,10 @@ Result<bundle::StandardStreams> read_standard_streams(const linux::Procfs& procf
 std::vector<std::string> words_of_streams_for_dump(const bundle::StandardStreams& streams) {
   std::vector<std::string> words;
   for (const std::string& stream : streams)
-    if (stream.starts_with("file[")) words.push_back("external=" + stream);
+    if (stream.starts_with("file["))
+      words.push_back("external=" + stream);
+    else if (stream.starts_with(kTerminal))
+      words.push_back("external=file" + stream.substr(kTerminal.size()));
   return words;
 }
 

@@ -21,8 +21,8 @@ namespace ocirun::runtime {
 // (linux/checkpoint/criu_program.hpp).
 
 /// What CRIU cannot save or restore for ocirun, a sentence for each: no mount namespace of its own;
-/// a joined mount, user or cgroup namespace; a user namespace without id 0; a seccomp agent;
-/// intelRdt.
+/// a joined mount, user or cgroup namespace; a joined network, ipc, uts or time namespace together
+/// with a new user namespace; a user namespace without id 0; a seccomp agent; intelRdt.
 std::vector<std::string> why_not_checkpointed(const bundle::Config& config);
 /// Error: the first of these sentences.
 Result<void> check_can_be_checkpointed(const bundle::Config& config);
@@ -49,6 +49,16 @@ Result<std::vector<std::string>> words_of_mounts_for_dump(const bundle::Config& 
 std::vector<std::string> words_of_mounts_for_restore(const bundle::Config& config,
                                                      std::string_view prepared);
 
+/// Whether CRIU itself runs in a joined namespace of that kind: ipc and uts. The container's is no
+/// other than CRIU's then, so CRIU neither saves nor restores what is in it: that belongs to others
+/// as well, and images may be forged.
+bool works_inside(linux::NamespaceKind kind);
+/// To be called in CRIU's process. Enters those of `pinned`.
+Result<void> enter_for_criu(const std::vector<linux::PinnedNamespace>& pinned);
+/// Opens those that the running `init` has joined.
+Result<std::vector<linux::PinnedNamespace>> pin_joined_of(const bundle::Config& config,
+                                                          const linux::Procfs& procfs, int init);
+
 /// The names of joined namespaces in the images; those of engines' images.
 std::string namespace_key(linux::NamespaceKind kind);
 /// The words for namespaces that `init` joined, by their inodes.
@@ -57,7 +67,8 @@ Result<std::vector<std::string>> words_of_namespaces_for_dump(const bundle::Conf
                                                               int init);
 
 /// Reads what the standard streams of `init` are. A stream that init has closed is ""; a file that
-/// no mount of the container shows is "file[MOUNT:INODE]", its name for CRIU.
+/// no mount of the container shows is "file[MOUNT:INODE]", its name for CRIU. A terminal of the
+/// host is "terminal[MOUNT:INODE]": with --shell-job, CRIU puts its own terminal in place of it.
 Result<bundle::StandardStreams> read_standard_streams(const linux::Procfs& procfs, int init);
 std::vector<std::string> words_of_streams_for_dump(const bundle::StandardStreams& streams);
 /// The words that give the caller's own 0, 1 and 2 to the restored process in place of pipes and of

@@ -2,21 +2,17 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 
-#include "linux/base/directory_entries.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
-#include "linux/files/copy_up.hpp"
 #include "linux/mounts/bind_source.hpp"
 #include "linux/mounts/detached_mount.hpp"
 #include "linux/mounts/locked_bind.hpp"
 #include "linux/mounts/mount.hpp"
-#include "runtime/checkpoint/images.hpp"
 #include "runtime/checkpoint/mount_table.hpp"
 #include "runtime/checkpoint/outside.hpp"
 
@@ -25,15 +21,16 @@ namespace {
 
 using linux::NamespaceKind;
 
-Result<UniqueFd> make_tmpfs(const char* mode) {
+Result<UniqueFd> make_tmpfs() {
+  constexpr std::uint64_t kAttributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
   TRY_ASSIGN(linux::DetachedMount tmpfs,
              linux::DetachedMount::of_filesystem({.type = "tmpfs",
                                                   .source = "tmpfs",
                                                   .superblock_flags = 0,
                                                   .superblock_clear = 0,
                                                   .selinux_context = "",
-                                                  .data = {mode}},
-                                                 MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
+                                                  .data = {"mode=0755"}},
+                                                 kAttributes));
   return std::move(tmpfs).release();
 }
 
@@ -96,52 +93,6 @@ bool is_searched_by_all(const std::string& path) {
   return status && (status->st_mode & S_IXOTH) != 0;
 }
 
-struct Owner {
-  std::uint32_t uid = 0, gid = 0;
-};
-
-// EINVAL: the file system has no id-mapped mounts. ENOSYS: the kernel has none.
-Result<UniqueFd> id_map_images(Fd images, Owner owner, const linux::Procfs& procfs) {
-  TRY_ASSIGN(const linux::DetachedMount clone,
-             linux::DetachedMount::clone_of(images, linux::Recursion::kTop));
-  const linux::IdMap map{.uids = {{.container_id = ::geteuid(), .host_id = owner.uid, .size = 1}},
-                         .gids = {{.container_id = ::getegid(), .host_id = owner.gid, .size = 1}}};
-  TRY_ASSIGN(const UniqueFd user_namespace, linux::make_user_namespace(procfs.fd(), map));
-  mount_attr wanted{};
-  wanted.attr_set = MOUNT_ATTR_IDMAP;
-  wanted.userns_fd = static_cast<unsigned long long>(user_namespace.get());
-  TRY(linux::sys::mount_setattr(clone.fd(), 0, wanted));
-  return linux::sys::openat(clone.fd(), ".", O_RDONLY | O_DIRECTORY);
-}
-
-Result<void> give_away(Fd directory, Owner owner) {
-  TRY(linux::for_each_entry(directory, [&](const char* name, unsigned char) -> Result<void> {
-    TRY_ASSIGN(const UniqueFd file, linux::sys::openat(directory, name, O_PATH | O_NOFOLLOW));
-    return linux::sys::fchown(file, owner.uid, owner.gid);
-  }));
-  return linux::sys::fchown(directory, owner.uid, owner.gid);
-}
-
-// Copies the images and, instead of their link to the images of the pre-dump before, those images.
-Result<UniqueFd> copy_images(Fd images, Owner owner) {
-  TRY_ASSIGN(const UniqueFd tmpfs, make_tmpfs("mode=0700"));
-  TRY_ASSIGN(UniqueFd to, linux::sys::openat(tmpfs, ".", O_RDONLY | O_DIRECTORY));
-  TRY_ASSIGN(UniqueFd from, linux::sys::openat(images, ".", O_RDONLY | O_DIRECTORY));
-  for (int count = 0; count < kMostParents; ++count) {
-    TRY(linux::copy_up(from, to));
-    TRY(give_away(to, owner));
-    auto parent = linux::sys::openat(from, kParentLink, O_RDONLY | O_DIRECTORY);
-    if (!parent && parent.error().number() == ENOENT)
-      return linux::sys::openat(tmpfs, ".", O_RDONLY | O_DIRECTORY);
-    if (!parent) return std::unexpected(std::move(parent).error());
-    TRY(linux::sys::unlinkat(to, kParentLink, 0));
-    TRY(linux::sys::mkdirat(to, kParentLink, 0700));
-    TRY_ASSIGN(to, linux::sys::openat(to, kParentLink, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-    from = *std::move(parent);
-  }
-  return refuse("the links named parent lead to more than {} directories", kMostParents);
-}
-
 }  // namespace
 
 bool wants_prepared_sources(const bundle::Config& config) {
@@ -177,29 +128,13 @@ Result<void> prepare_sources(const std::string& place, const bundle::Config& con
                     fmt::format("prepare the mount on {}", mount.name));
     sources.push_back(*std::move(source));
   }
-  TRY_ASSIGN(const UniqueFd tmpfs, make_tmpfs("mode=0755"));
+  TRY_ASSIGN(const UniqueFd tmpfs, make_tmpfs());
   TRY_ASSIGN(const UniqueFd point, linux::sys::open(place.c_str(), O_PATH | O_DIRECTORY));
   TRY(linux::sys::move_mount(tmpfs, point));
   for (std::size_t i = 0; i < sources.size(); ++i)
     TRY(within(attach_source(tmpfs, fmt::format("{}", i), sources[i]),
                fmt::format("prepare the mount on {}", mounts[i].name)));
   return {};
-}
-
-Result<UniqueFd> show_images(Fd images, const linux::IdMap& id_map, const linux::Procfs& procfs) {
-  const auto uid = id_map.host_uid(Uid{});
-  const auto gid = id_map.host_gid(Gid{});
-  if (!uid || !gid) return refuse("the user namespace has no user 0 or no group 0");
-  const Owner owner{.uid = *uid, .gid = *gid};
-  // The link to the images of an earlier pre-dump leads out of an id-mapped directory.
-  if (!linux::sys::fstatat(images, kParentLink)) {
-    auto mapped = id_map_images(images, owner, procfs);
-    if (mapped || (mapped.error().number() != EINVAL && mapped.error().number() != ENOSYS &&
-                   mapped.error().number() != EPERM))
-      return mapped;
-  }
-  return within(copy_images(images, owner),
-                "copy the images for root of the container's user namespace");
 }
 
 }  // namespace ocirun::runtime

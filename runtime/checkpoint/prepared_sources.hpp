@@ -5,7 +5,6 @@
 
 #include "bundle/config/config.hpp"
 #include "linux/base/error.hpp"
-#include "linux/base/unique_fd.hpp"
 #include "linux/files/procfs.hpp"
 
 namespace ocirun::runtime {
@@ -29,11 +28,5 @@ Result<std::string> place_for_sources(std::span<const std::string> paths);
 /// outside_mounts()[i] there under the name i. Errors name the mount.
 Result<void> prepare_sources(const std::string& place, const bundle::Config& config,
                              const linux::Procfs& procfs);
-
-/// Opens the directory `images` so that root of the container's user namespace, whom CRIU reads
-/// images as, can read what belongs to the caller: id-maps a clone of the directory's mount, and
-/// where that is not possible copies the images into a tmpfs. To be called in CRIU's own mount
-/// namespace. `images` is not changed.
-Result<UniqueFd> show_images(Fd images, const linux::IdMap& id_map, const linux::Procfs& procfs);
 
 }  // namespace ocirun::runtime

@@ -1,5 +1,7 @@
 #include "runtime/checkpoint/talk.hpp"
 
+#include <optional>
+
 #include "runtime/base/await.hpp"
 #include "runtime/checkpoint/cgroup_options.hpp"
 
@@ -14,7 +16,9 @@ std::string version_of(int number) {
 
 Result<void> talk_with_criu(const linux::CriuLaunch& launch, std::vector<std::string> words,
                             const Log& log, const OnStage& on_stage) {
-  const CgroupOptions options;  // is destroyed after CRIU has ended
+  // Is destroyed after CRIU has ended. A check mounts nothing.
+  std::optional<CgroupOptions> options;
+  if (words.front() != "check") options.emplace();
   TRY_ASSIGN(const linux::CriuLink criu, linux::CriuLink::start(launch, std::move(words)));
   std::string stage = "its start";
   std::optional<Error> refusal;

@@ -77,6 +77,10 @@ Result<RestoreRequest> read_restore(const Invocation& invocation, bool keeps_ter
     return refuse(
         "--preserve-fds: restored processes have the descriptors of their images, and get "
         "no others");
+  if (arguments.value("manage-cgroups-mode") == "strict")
+    return refuse(
+        "--manage-cgroups-mode strict: criu would refuse the cgroup of the container, which "
+        "restore makes: give soft, full or ignore");
   TRY_ASSIGN(ContainerId id, arguments.id());
   TRY_ASSIGN(CriuSettings settings, read_settings(arguments));
   std::optional<std::string> named = arguments.value("bundle");

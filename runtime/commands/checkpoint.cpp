@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::chrono::seconds kEndPatience{10};
 constexpr char kLogName[] = "dump.log";
+// Bits of criu's option --cpu-cap: fpu (1), ins (4), and the image (8).
+constexpr char kSaveCpu[] = "cpu-cap=13";
 
 /// One dump, step by step.
 class Dump {
@@ -36,8 +38,11 @@ class Dump {
     TRY(open_directories());
     launch.images = images_;
     launch.work = work_;
-    TRY(write_streams());
-    TRY_ASSIGN(std::vector<std::string> words, words_for(config));
+    TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+    TRY_ASSIGN(const auto joined, pin_joined_of(config, procfs, container_.record().init_pid));
+    launch.before = [&](linux::CriuLaunch&) { return enter_for_criu(joined); };
+    TRY(write_streams(procfs));
+    TRY_ASSIGN(std::vector<std::string> words, words_for(config, procfs));
     const CriuLog crius_log{work_, request_.settings.work.string(), kLogName};
     const auto saved =
         talk_with_criu(launch, std::move(words), log_, [&](auto& news) { return pass(news); });
@@ -54,9 +59,9 @@ class Dump {
     return {};
   }
 
-  Result<std::vector<std::string>> words_for(const bundle::Config& config) const {
+  Result<std::vector<std::string>> words_for(const bundle::Config& config,
+                                             const linux::Procfs& procfs) const {
     const bundle::ContainerRecord& record = container_.record();
-    TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
     std::vector<std::string> words{
         request_.afterwards == Afterwards::kIsFollowed ? "pre-dump" : "dump",
         fmt::format("pid={}", record.init_pid),
@@ -65,6 +70,8 @@ class Dump {
         "notify=1",
         "evasive-devices=1",
         "manage-cgroups-mode=soft"};
+    // A dump, but no pre-dump, saves the features of the processor, for restore --dry-run.
+    if (request_.afterwards != Afterwards::kIsFollowed) words.emplace_back(kSaveCpu);
     if (request_.afterwards == Afterwards::kRuns) words.emplace_back("leave-running=1");
     if (request_.parent_path) words.push_back("parent-path=" + *request_.parent_path);
     if (request_.parent_path || request_.afterwards == Afterwards::kIsFollowed)
@@ -88,8 +95,7 @@ class Dump {
   }
 
   // Called before the dump, because init has ended after it.
-  Result<void> write_streams() {
-    TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  Result<void> write_streams(const linux::Procfs& procfs) {
     TRY_ASSIGN(streams_, read_standard_streams(procfs, container_.record().init_pid));
     return linux::replace_file(images_, "descriptors.json", bundle::descriptors_text(streams_),
                                0600);

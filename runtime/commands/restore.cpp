@@ -1,27 +1,23 @@
 #include "runtime/commands/restore.hpp"
 
 #include <fcntl.h>
-#include <sched.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 
-#include "bundle/documents/descriptors.hpp"
 #include "cgroups/open_cgroup.hpp"
 #include "hooks/phase.hpp"
-#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/checkpoint/criu_program.hpp"
-#include "linux/mounts/rootfs.hpp"
+#include "linux/checkpoint/restored_processes.hpp"
 #include "linux/process/pidfd.hpp"
 #include "linux/seccomp/filter.hpp"
 #include "runtime/checkpoint/compare.hpp"
+#include "runtime/checkpoint/compare_id_maps.hpp"
+#include "runtime/checkpoint/criu_process.hpp"
 #include "runtime/checkpoint/outside.hpp"
 #include "runtime/checkpoint/prepared_sources.hpp"
-#include "runtime/checkpoint/process_tree.hpp"
 #include "runtime/checkpoint/read_only_root.hpp"
 #include "runtime/checkpoint/talk.hpp"
 #include "runtime/commands/checkpoint.hpp"
@@ -39,10 +35,7 @@
 namespace ocirun::runtime {
 namespace {
 
-using linux::NamespaceKind;
-
 constexpr char kLogName[] = "restore.log";
-constexpr std::size_t kMaxDescriptors = 64 * 1024;
 
 /// The steps of a restore. The steps that it shares with `create` are those of Making.
 class Restoration : Making {
@@ -112,7 +105,7 @@ class Restoration : Making {
 
   Result<void> restore_processes() {
     TRY_ASSIGN(linux::CriuLaunch launch, prepare_launch());
-    TRY_ASSIGN(std::vector<std::string> words, words_for());
+    TRY_ASSIGN(std::vector<std::string> words, words_for_restore(crius_part(), kLogName));
     const CriuLog crius_log{work_, restore_.settings.work.string(), kLogName};
     const auto restored =
         talk_with_criu(launch, std::move(words), log_, [&](auto& news) { return pass(news); });
@@ -135,89 +128,23 @@ class Restoration : Making {
     }
     launch.images = images_;
     launch.work = work_;
-    launch.before = [this](linux::CriuLaunch& in_child) { return prepare_criu(in_child); };
+    launch.before = [this](linux::CriuLaunch& in_child) {
+      return prepare_criu(crius_part(), in_child);
+    };
     return launch;
   }
 
-  // Runs in CRIU's process, whose mount namespace is its own: what is mounted there ends with it.
-  Result<void> prepare_criu(linux::CriuLaunch& launch) {
-    if (::unshare(CLONE_NEWNS) != 0) return fail(errno, "make a mount namespace for criu");
-    TRY(linux::isolate_mount_tree(linux::Propagation::kPrivate));
-    TRY(linux::attach_rootfs(config().root_path, UniqueFd(), place_->procfs,
-                             linux::Propagation::kPrivate));
-    TRY(open_again(restore_.settings.images, images_));
-    TRY(open_again(restore_.settings.work, work_));
-    if (!prepared_.empty()) TRY(prepare_sources(prepared_, config(), place_->procfs));
-    if (config().namespaces.creates(NamespaceKind::kUser)) {
-      TRY_ASSIGN(images_, show_images(images_, config().id_map, place_->procfs));
-    }
-    launch.images = images_;
-    launch.work = work_;
-    for (const UniqueFd& tasks : join_.tasks) TRY(linux::sys::write_once(tasks, "0"));
-    if (join_.unified_directory) {
-      TRY_ASSIGN(
-          const UniqueFd processes,
-          linux::sys::openat(join_.unified_directory, "cgroup.procs", O_WRONLY | O_NOFOLLOW));
-      TRY(linux::sys::write_once(processes, "0"));
-    }
-    // Older versions of criu do not restore this flag; restored processes inherit it.
-    if (config().process && config().process->no_new_privileges &&
-        ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-      return fail(errno, "set no_new_privs for criu");
-    return {};
-  }
-
-  // Replaces the descriptor by that of the same directory in the mount namespace of this process.
-  static Result<void> open_again(const HostPath& path, UniqueFd& directory) {
-    TRY_ASSIGN(UniqueFd again, linux::sys::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-    TRY_ASSIGN(const bool is_same, linux::sys::is_same_file(again, directory));
-    if (!is_same) return refuse("{}: another directory is there now", path.string());
-    directory = std::move(again);
-    return {};
-  }
-
-  Result<std::vector<std::string>> words_for() const {
-    std::vector<std::string> words{"restore",
-                                   fmt::format("log-file={}", kLogName),
-                                   "log-level=4",
-                                   "notify=1",
-                                   "sibling=1",
-                                   "evasive-devices=1",
-                                   "manage-cgroups-mode=soft",
-                                   "root=" + config().root_path.string()};
-    if (!record_.cgroup.path.empty()) words.push_back("cgroup-root=\n" + record_.cgroup.path);
-    if (config().process && config().process->terminal) words.emplace_back("orphan-terminal=1");
-    TRY_ASSIGN(const auto namespaces, words_of_namespaces());
-    TRY_ASSIGN(const auto streams, read_streams());
-    TRY_ASSIGN(const auto file, words_of_config_file(config()));
-    for (const auto& more : {words_of_mounts_for_restore(config(), prepared_), namespaces,
-                             words_of_streams(streams), file, restore_.settings.words})
-      words.insert(words.end(), more.begin(), more.end());
-    return words;
-  }
-
-  // Network and pid namespaces are passed open; CRIU joins the others by their names.
-  Result<std::vector<std::string>> words_of_namespaces() const {
-    std::vector<std::string> words;
-    for (std::size_t i = 0; i < pinned_.size(); ++i) {
-      const NamespaceKind kind = pinned_[i].kind;
-      if (kind == NamespaceKind::kNetwork || kind == NamespaceKind::kPid)
-        words.push_back(fmt::format("inherit={}\n{}", namespace_key(kind),
-                                    linux::kFirstPassed + static_cast<int>(i)));
-      else
-        words.push_back(fmt::format("join={}\n{}", linux::proc_name(kind),
-                                    config().namespaces.find(kind)->path->string()));
-    }
-    return words;
-  }
-
-  Result<bundle::StandardStreams> read_streams() const {
-    const auto text = linux::read_file(images_, "descriptors.json", kMaxDescriptors, O_NOFOLLOW);
-    if (!text && text.error().number() == ENOENT) return bundle::StandardStreams{};
-    if (!text)
-      return within(Result<bundle::StandardStreams>(std::unexpected(text.error())),
-                    "descriptors.json");
-    return bundle::parse_descriptors(*text);
+  CriusPart crius_part() {
+    return {.config = config(),
+            .settings = restore_.settings,
+            .procfs = place_->procfs,
+            .cgroup = record_.cgroup.path,
+            .prepared = prepared_,
+            .pinned = pinned_,
+            .join = join_,
+            .keeps_cgroups = restore_.keeps_cgroups,
+            .images = images_,
+            .work = work_};
   }
 
   Result<void> pass(linux::CriuNews& news) {
@@ -228,7 +155,7 @@ class Restoration : Making {
       }
       if (news.stage == "pre-resume") {
         auto admitted = admit(news.number);
-        if (!admitted) kill_processes_of(place_->procfs, news.number);
+        if (!admitted) linux::kill_restored(place_->procfs, news.number);
         return admitted;
       }
       return {};
@@ -243,6 +170,9 @@ class Restoration : Making {
     intent_.record.init_pid = pid;
     intent_.record.init_start_time = stat.start_time;
     TRY(directory_->write_intent(intent_));
+    // Before hooks and devices are given to a user namespace that maps other ids.
+    if (restore_.trust == TrustImages::kNo)
+      TRY(explain_difference(compare_id_maps(config(), place_->procfs, pid)));
     if (!config().net_devices.empty()) {
       TRY_ASSIGN(network_namespace_,
                  linux::sys::openat(place_->procfs.fd(), fmt::format("{}/ns/net", pid).c_str(),
@@ -266,24 +196,33 @@ class Restoration : Making {
     return {};
   }
 
-  // All processes are restored, and stopped.
+  // All processes are restored. None of them has executed an instruction of its own: CRIU has
+  // stopped each thread by ptrace at its last system call, the one that loads the restored
+  // registers. CRIU lets them go when it has the answer to this stage, and a SIGKILL is all that
+  // reaches them before. So what is compared here is what will run.
   Result<void> admit(int pid) {
     if (config().root_readonly) TRY(make_root_read_only(place_->procfs, pid));
+    TRY_ASSIGN(const std::vector<int> pids, linux::restored_processes(place_->procfs, pid));
     if (restore_.trust == TrustImages::kYes) {
       log_.warn("--trust-images: what was restored is not compared with config.json");
     } else {
-      auto compared = compare_restored(
-          {.config = config(), .record = record_, .procfs = place_->procfs, .pinned = pinned_},
-          pid);
-      if (!compared)
-        return within(std::move(compared),
-                      "the images do not fit config.json, and the restored processes were killed "
-                      "(--trust-images restores them all the same)");
+      TRY(explain_difference(compare_restored({.config = config(),
+                                               .record = record_,
+                                               .procfs = place_->procfs,
+                                               .pinned = pinned_,
+                                               .images = images_},
+                                              pid, pids)));
     }
-    return publish(pid);
+    return publish(pid, pids);
   }
 
-  Result<void> publish(int pid) {
+  static Result<void> explain_difference(Result<void> compared) {
+    return within(std::move(compared),
+                  "the images do not fit config.json, and the restored processes were killed "
+                  "(--trust-images restores them all the same)");
+  }
+
+  Result<void> publish(int pid, const std::vector<int>& pids) {
     // Not before: CRIU moves the processes after the stage setup-namespaces, and systemd removes a
     // scope that is empty meanwhile.
     TRY(place_->cgroup->adopt(pid));
@@ -293,8 +232,16 @@ class Restoration : Making {
     TRY_ASSIGN(record_.init_image, linux::image_of(::getpid()));
     TRY_ASSIGN(init_.pidfd, linux::open_pidfd(record_.init()));
     init_.pid = pid;
-    // CRIU may fail after this, and does not end processes then.
-    undo_.add([this] { static_cast<void>(linux::send_signal(record_.init(), SIGKILL)); });
+    // CRIU may fail after this, and does not end processes then. Without a pid namespace the others
+    // do not end with init.
+    for (const int one : pids) {
+      TRY_ASSIGN(const linux::ProcessStat its_stat, linux::read_process_stat(one));
+      restored_.push_back({.pid = one, .start_time = its_stat.start_time});
+    }
+    undo_.add([this] {
+      for (const linux::ProcessIdentity& process : restored_)
+        static_cast<void>(linux::send_signal(process, SIGKILL));
+    });
     TRY(directory_->commit(record_));
     TRY(request_.announcement.tell(init_, undo_));
     is_published_ = true;
@@ -323,6 +270,7 @@ class Restoration : Making {
   std::vector<linux::PinnedNamespace> pinned_;
   cgroups::Cgroup::JoinHandles join_;
   linux::Child init_;
+  std::vector<linux::ProcessIdentity> restored_;
   bool has_refused_ = false;  // a stage: the error is ours, not in CRIU's log
   bool is_published_ = false;
 };

@@ -79,7 +79,7 @@ class DryRun {
   void look_at_criu() {
     const auto program = linux::find_criu(options_.criu);
     if (!program) return add(program.error());
-    if (!ask(*program, {"check"}, "criu does not work under this kernel")) return;
+    ask(*program, {"check"}, "criu does not work under this kernel");
     if (inventory_ && inventory_->has_cpu_features)
       ask(*program, {"cpuinfo", "check", "--images-dir", request_.settings.images.string()},
           "the processor lacks what the images need");
@@ -94,18 +94,14 @@ class DryRun {
     if (!fits) add(fits.error());
   }
 
-  bool ask(const std::string& program, std::vector<std::string> words, std::string_view failure) {
+  void ask(const std::string& program, std::vector<std::string> words, std::string_view failure) {
     const auto end = linux::ask_criu(program, std::move(words));
-    if (!end) {
-      add(end.error());
-      return false;
-    }
-    if (end->status == 0) return true;
+    if (!end) return add(end.error());
+    if (end->status == 0) return;
     const std::string errors = last_errors(end->output);
     obstacles_.push_back(fmt::format(
         "{}: {} says \"{}\"", failure, program,
         errors.empty() ? linux::in_one_line(linux::describe_end(end->status)) : errors));
-    return false;
   }
 
   void look_at_state() {
@@ -125,14 +121,7 @@ class DryRun {
   void look_at_cgroup() {
     const auto place = choose_place(options_, *config_, request_.create.id.string(), log_);
     if (!place) return add(place.error());
-    for (const auto& [controllers, directory] : place->cgroup->record().directories) {
-      const auto file = linux::sys::open((directory + "/cgroup.procs").c_str(), O_RDONLY);
-      const auto pids =
-          file ? linux::sys::read_all(*file, std::size_t{1} << 20) : Result<std::string>();
-      if (!file || !pids || pids->empty()) continue;
-      obstacles_.push_back(fmt::format("the cgroup {} holds processes", directory));
-      return;
-    }
+    if (const auto free = place->cgroup->check_free(); !free) add(free.error());
   }
 
   const GlobalOptions& options_;

@@ -55,6 +55,18 @@ BOOST_AUTO_TEST_CASE(the_last_of_several_fields_counts) {
   BOOST_TEST((number_in(message, 1) == 2U));
 }
 
+BOOST_AUTO_TEST_CASE(an_image_with_too_many_entries_or_fields_is_refused) {
+  std::string fields;
+  for (std::size_t i = 0; i < kMostImageFields; ++i) fields += "\x08\x01";
+  BOOST_TEST(number_of_error(image(ImageKind::kMounts, fields)) == 0);
+  BOOST_TEST(number_of_error(image(ImageKind::kMounts, fields + "\x08\x01")) == EFBIG);
+  BOOST_TEST(number_of_error(image(ImageKind::kMounts, fields) + word(2) + "\x08\x01") == EFBIG);
+  std::string entries = image(ImageKind::kMounts, "");
+  for (std::size_t i = 1; i < kMostImageEntries; ++i) entries += word(0);
+  BOOST_TEST(number_of_error(entries) == 0);
+  BOOST_TEST(number_of_error(entries + word(0)) == EFBIG);
+}
+
 BOOST_AUTO_TEST_CASE(damaged_images_are_refused) {
   using namespace std::string_literals;
   const std::string good = image(ImageKind::kMounts, "\x08\x01");

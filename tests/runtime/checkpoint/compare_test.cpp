@@ -1,4 +1,4 @@
-#include "runtime/checkpoint/compare.hpp"
+#include "runtime/checkpoint/compare_thread.hpp"
 
 #include <linux/capability.h>
 

@@ -1,0 +1,110 @@
+# shellcheck disable=SC2016 # jq's variables, and those of inner shells
+# `restore` of images that somebody has forged to get at the host or at other containers. Forged credentials, roots and mounts:
+# checkpoint.bats; maps of user namespaces: checkpoint_namespaces.bats. What needs criu is skipped where `criu check` fails. In a machine:
+# ./dev vm --engine qemu -- integration/lib/sandbox bats integration/checkpoint_forged.bats
+load lib/common
+load lib/criu
+
+teardown() {
+  common_teardown
+  rm -rf "/var/tmp/${ID:?}"
+}
+
+# checkpoint_counter: the images of a counter, with a copy in `intact`.
+checkpoint_counter() {
+  run_counter
+  ocirun checkpoint "$ID"
+  cp -a checkpoint intact
+}
+mend() { cp -a intact/. checkpoint/; }
+absent() { [[ ! -e $1 ]]; }
+
+@test "no hook sees a user namespace with forged maps" {
+  needs_criu
+  user_namespace
+  counter
+  config '.hooks = {createRuntime: [{path: "/bin/sh", args: ["sh", "-c", $c]}]}' --arg c "echo ran >>$TMP/hooks"
+  checkpoint_counter
+  rm "$TMP/hooks"
+  forge_image "$(basename checkpoint/userns-*.img)" "images['entries'][0]['uid_map'].append({'first': 70000, 'lower_first': 0, 'count': 1})"
+  restore_fails
+  mentions "the user namespace maps other user ids than /linux/uidMappings"
+  absent "$TMP/hooks"
+  mend
+  restore
+  equal ran "$(<"$TMP/hooks")"
+}
+
+@test "a user namespace with more than five lines in its maps is restored, in whatever order they are written" {
+  needs_criu
+  user_namespace
+  config '[range(6; -1; -1) | {containerID: (. * 100), hostID: (100000 + . * 100), size: 100}] as $m | .linux.uidMappings = $m | .linux.gidMappings = $m'
+  counter
+  checkpoint_counter
+  restore
+  goes_on
+  equal 7 "$(wc -l <"/proc/$(init_pid)/uid_map")"
+}
+
+@test "what is in joined ipc and uts namespaces is neither saved nor restored, and forged images cannot change it" {
+  needs_criu
+  helper unshare --ipc --uts sleep 1000
+  eventually differs "/proc/$HELPER/ns/uts" /proc/self/ns/uts
+  config 'del(.hostname)'
+  set_namespace uts "/proc/$HELPER/ns/uts"
+  set_namespace ipc "/proc/$HELPER/ns/ipc"
+  counter
+  checkpoint_counter
+  equal "" "$(find checkpoint -name 'utsns-*' -o -name 'ipcns-*')"
+  nsenter --uts --target "$HELPER" hostname later
+  local ids
+  for ids in checkpoint/ids-*.img; do forge_image "${ids##*/}" "images['entries'][0].update(uts_ns_id=77)"; done
+  echo '{"magic": "UTSNS", "entries": [{"nodename": "forged", "domainname": "forged"}]}' >"$TMP/uts.json"
+  crit encode -i "$TMP/uts.json" -o checkpoint/utsns-77.img
+  restore_fails
+  mentions "is not in the uts namespace /proc/$HELPER/ns/uts that config.json names"
+  equal later "$(nsenter --uts --target "$HELPER" hostname)"
+  rm checkpoint/utsns-77.img
+  mend
+  restore
+  goes_on
+  equal later "$(nsenter --uts --target "$HELPER" hostname)"
+}
+
+@test "a process that forged images put into a session without a leader is compared, and is killed with the others" {
+  needs_criu
+  drop_namespace pid
+  script 'sleep 1234567 & i=0; while :; do i=$((i + 1)); echo $i >/tmp/n; sleep 0.05; done'
+  checkpoint_counter
+  local child
+  child=$(crit decode -i checkpoint/pstree.img | jq '[.entries[] | select(.ppid != 0)][0].pid')
+  forge_image pstree.img "[entry.update(sid=31999, pgid=31999) for entry in images['entries'] if entry['pid'] == $child]"
+  forge_image "core-$child.img" "images['entries'][0]['thread_core']['creds'].update(uid=7, euid=7, suid=7, fsuid=7)"
+  restore_fails
+  mentions "process $child: has user ids 7,7,7,7"
+  absent "/proc/$child"
+  is_absent
+}
+
+@test "two id-mapped mounts of one directory cannot be swapped by forged images" {
+  needs_criu
+  mkdir -pm 755 "/var/tmp/$ID/data"
+  add_mount '{"destination": "/narrow", "source": "'"/var/tmp/$ID/data"'", "options": ["bind", "idmap"], "uidMappings": [{"containerID": 0, "hostID": 4000, "size": 1}], "gidMappings": [{"containerID": 0, "hostID": 4000, "size": 1}]}'
+  add_mount '{"destination": "/wide", "source": "'"/var/tmp/$ID/data"'", "options": ["bind", "idmap"], "uidMappings": [{"containerID": 0, "hostID": 4000, "size": 1000}], "gidMappings": [{"containerID": 0, "hostID": 4000, "size": 1000}]}'
+  counter
+  checkpoint_counter
+  forge_image "$(basename checkpoint/mountpoints-*.img)" \
+    "[entry.update(ext_key={'/narrow': '/wide', '/wide': '/narrow'}[entry['ext_key']]) for entry in images['entries'] if entry.get('ext_key') in ('/narrow', '/wide')]"
+  restore_fails
+  mentions "/narrow has another id map: the images mount"
+  mend
+  restore
+  goes_on
+}
+
+@test "a new user namespace together with a joined network namespace is refused" {
+  user_namespace
+  set_namespace network /proc/self/ns/net
+  run ocirun restore --bundle "$BUNDLE" --image-path "$TMP" restored
+  exits 1 "the network namespace is joined by a path, and the container has a new user namespace"
+}

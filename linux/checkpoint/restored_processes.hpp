@@ -1,0 +1,21 @@
+#pragma once
+
+#include <vector>
+
+#include "linux/base/error.hpp"
+#include "linux/files/procfs.hpp"
+
+namespace ocirun::linux {
+
+/// The pids of all processes that CRIU has restored, while CRIU holds them: `init`, the processes
+/// below it, and all others with the tracer of `init`. In a session whose leader is gone a process
+/// is an orphan, and without a pid namespace the host may adopt orphans. Zombies have no tracer;
+/// those outside of the tree are left out.
+/// Errors: there are more than a million; a process of the tree cannot be read.
+Result<std::vector<int>> restored_processes(const Procfs& procfs, int init);
+
+/// Kills `init` and the others of restored_processes(), which must be stopped, so that none of them
+/// can escape and no pid can be another's. Kills those that it finds if not all can be found.
+void kill_restored(const Procfs& procfs, int init);
+
+}  // namespace ocirun::linux

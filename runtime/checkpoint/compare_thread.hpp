@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "bundle/config/config.hpp"
+#include "linux/base/error.hpp"
+
+namespace ocirun::runtime {
+
+/// What of a thread is compared: fields of /proc/PID/task/TID/status.
+struct ThreadStatus {
+  std::vector<std::uint32_t> uids, gids;  // real, effective, saved, file system
+  std::vector<std::uint32_t> groups;      // supplementary
+  linux::CapabilitySets capabilities;
+  bool no_new_privileges = false;
+  int seccomp_mode = 0;  // 2: filters
+};
+/// Errors: a field is missing, as on kernels before 4.10.
+Result<ThreadStatus> parse_thread_status(std::string_view text);
+
+/// Whether the document gives `capability` to what the container's processes can ever have.
+bool has_in_bounding_set(const bundle::Config& config, unsigned capability);
+
+/// Compares a thread with the document. Its capabilities lie within the sets of the document. It
+/// has a filter if the document has a profile, and no_new_privs if the document asks for that.
+/// Without CAP_SETGID, its supplementary groups are the document's. With no_new_privs and without
+/// CAP_SETUID or CAP_SETGID, its user or group ids are the document's. Errors: a sentence that
+/// names what differs.
+Result<void> compare_thread(const ThreadStatus& thread, const bundle::Config& config);
+
+}  // namespace ocirun::runtime

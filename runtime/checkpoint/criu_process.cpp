@@ -1,0 +1,123 @@
+#include "runtime/checkpoint/criu_process.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "bundle/documents/descriptors.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/mounts/rootfs.hpp"
+#include "runtime/checkpoint/outside.hpp"
+#include "runtime/checkpoint/prepared_sources.hpp"
+#include "runtime/checkpoint/shown_images.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+using linux::NamespaceKind;
+
+constexpr std::size_t kMaxDescriptors = 64 * 1024;
+
+// Replaces the descriptor by that of the same directory in the mount namespace of this process.
+Result<void> open_again(const HostPath& path, UniqueFd& directory) {
+  TRY_ASSIGN(UniqueFd again, linux::sys::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  TRY_ASSIGN(const bool is_same, linux::sys::is_same_file(again, directory));
+  if (!is_same) return refuse("{}: another directory is there now", path.string());
+  directory = std::move(again);
+  return {};
+}
+
+// Network and pid namespaces are passed open. CRIU works in joined ipc and uts namespaces, and
+// joins the others by their names.
+Result<std::vector<std::string>> words_of_namespaces(const CriusPart& part) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < part.pinned.size(); ++i) {
+    const NamespaceKind kind = part.pinned[i].kind;
+    if (kind == NamespaceKind::kNetwork || kind == NamespaceKind::kPid)
+      words.push_back(fmt::format("inherit={}\n{}", namespace_key(kind),
+                                  linux::kFirstPassed + static_cast<int>(i)));
+    else if (!works_inside(kind))
+      words.push_back(fmt::format("join={}\n{}", linux::proc_name(kind),
+                                  part.config.namespaces.find(kind)->path->string()));
+  }
+  return words;
+}
+
+Result<bundle::StandardStreams> read_streams(Fd images) {
+  const auto text = linux::read_file(images, "descriptors.json", kMaxDescriptors, O_NOFOLLOW);
+  if (!text && text.error().number() == ENOENT) return bundle::StandardStreams{};
+  if (!text)
+    return within(Result<bundle::StandardStreams>(std::unexpected(text.error())),
+                  "descriptors.json");
+  return bundle::parse_descriptors(*text);
+}
+
+bool has_word(const CriuSettings& settings, std::string_view word) {
+  return std::ranges::find(settings.words, word) != settings.words.end();
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> words_for_restore(const CriusPart& part,
+                                                   std::string_view log_name) {
+  std::vector<std::string> words{"restore",
+                                 fmt::format("log-file={}", log_name),
+                                 "log-level=4",
+                                 "notify=1",
+                                 "sibling=1",
+                                 "evasive-devices=1",
+                                 "manage-cgroups-mode=soft",
+                                 "root=" + part.config.root_path.string()};
+  if (!part.cgroup.empty()) words.push_back("cgroup-root=\n" + part.cgroup);
+  if (part.config.process && part.config.process->terminal) words.emplace_back("orphan-terminal=1");
+  TRY_ASSIGN(const auto namespaces, words_of_namespaces(part));
+  TRY_ASSIGN(const auto streams, read_streams(part.images));
+  TRY_ASSIGN(const auto file, words_of_config_file(part.config));
+  for (const auto& more : {words_of_mounts_for_restore(part.config, part.prepared), namespaces,
+                           words_of_streams(streams), file, part.settings.words})
+    words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+Result<void> prepare_criu(const CriusPart& part, linux::CriuLaunch& launch) {
+  TRY(enter_for_criu(part.pinned));
+  if (::unshare(CLONE_NEWNS) != 0) return fail(errno, "make a mount namespace for criu");
+  TRY(linux::isolate_mount_tree(linux::Propagation::kPrivate));
+  TRY(linux::attach_rootfs(part.config.root_path, UniqueFd(), part.procfs,
+                           linux::Propagation::kPrivate));
+  TRY(open_again(part.settings.images, part.images));
+  TRY(open_again(part.settings.work, part.work));
+  if (!part.prepared.empty()) TRY(prepare_sources(part.prepared, part.config, part.procfs));
+  if (part.config.namespaces.creates(NamespaceKind::kUser)) {
+    TRY_ASSIGN(part.images, show_images({.place = part.prepared,
+                                         .images = part.images,
+                                         .id_map = part.config.id_map,
+                                         .procfs = part.procfs,
+                                         .access = has_word(part.settings, "auto-dedup=1")
+                                                       ? ImageAccess::kWrite
+                                                       : ImageAccess::kRead}));
+  }
+  launch.images = part.images;
+  launch.work = part.work;
+  for (const UniqueFd& tasks : part.join.tasks) TRY(linux::sys::write_once(tasks, "0"));
+  if (part.join.unified_directory) {
+    TRY_ASSIGN(const UniqueFd processes, linux::sys::openat(part.join.unified_directory,
+                                                            "cgroup.procs", O_WRONLY | O_NOFOLLOW));
+    TRY(linux::sys::write_once(processes, "0"));
+  }
+  // CRIU makes no cgroup namespace when it ignores cgroups.
+  if (part.keeps_cgroups && part.config.namespaces.creates(NamespaceKind::kCgroup) &&
+      ::unshare(CLONE_NEWCGROUP) != 0)
+    return fail(errno, "make the cgroup namespace");
+  // Older versions of criu do not restore this flag; restored processes inherit it.
+  if (part.config.process && part.config.process->no_new_privileges &&
+      ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+    return fail(errno, "set no_new_privs for criu");
+  return {};
+}
+
+}  // namespace ocirun::runtime

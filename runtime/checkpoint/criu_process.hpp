@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bundle/config/config.hpp"
+#include "cgroups/container/cgroup.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
+#include "linux/checkpoint/criu_program.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/namespaces/namespaces.hpp"
+#include "runtime/checkpoint/options.hpp"
+
+namespace ocirun::runtime {
+
+/// What CRIU gets for a restore.
+struct CriusPart {
+  const bundle::Config& config;
+  const CriuSettings& settings;
+  const linux::Procfs& procfs;
+  const std::string& cgroup;    // the path of the container's cgroup, or ""
+  const std::string& prepared;  // the place of prepared_sources.hpp, or ""
+  const std::vector<linux::PinnedNamespace>& pinned;
+  const cgroups::Cgroup::JoinHandles& join;
+  bool keeps_cgroups = false;  // CRIU moves no process into a cgroup
+  UniqueFd &images, &work;     // are opened again in CRIU's mount namespace
+};
+
+/// The words for ocirun-criu. Errors: descriptors.json beside the images is damaged.
+Result<std::vector<std::string>> words_for_restore(const CriusPart& part,
+                                                   std::string_view log_name);
+
+/// Runs in CRIU's process, whose mount namespace becomes its own: what is mounted there ends with
+/// it. Joins cgroup and namespaces, mounts the root filesystem, the sources of mounts and the view
+/// of the images.
+Result<void> prepare_criu(const CriusPart& part, linux::CriuLaunch& launch);
+
+}  // namespace ocirun::runtime
