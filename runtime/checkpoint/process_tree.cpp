@@ -1,6 +1,7 @@
 #include "runtime/checkpoint/process_tree.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <ranges>
@@ -46,6 +47,13 @@ Result<std::vector<int>> processes_of(const linux::Procfs& procfs, int init) {
   std::vector<int> pids{init};
   TRY(walk(procfs, pids));
   return pids;
+}
+
+void kill_all_below_this_process(const linux::Procfs& procfs) {
+  std::vector<int> pids{::getpid()};
+  [[maybe_unused]] const auto walked = walk(procfs, pids);
+  // A parent first: it is init of a pid namespace, or would make other processes.
+  for (const int pid : pids | std::views::drop(1)) ::kill(pid, SIGKILL);
 }
 
 void kill_processes_of(const linux::Procfs& procfs, int init) {
