@@ -14,6 +14,7 @@
 #include "linux/base/printable.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
+#include "linux/files/procfs.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -108,6 +109,17 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kAdvice{
 }};
 
 }  // namespace
+
+Result<HostPath> follow_own_link(const HostPath& path) {
+  const auto link = linux::sys::open(path.c_str(), O_PATH | O_NOFOLLOW);
+  if (!link) return path;
+  TRY_ASSIGN(const struct stat status, linux::sys::fstat(*link));
+  if (!S_ISLNK(status.st_mode) || status.st_uid != ::geteuid()) return path;
+  TRY_ASSIGN(const UniqueFd directory, linux::sys::open(path.c_str(), O_PATH | O_DIRECTORY));
+  TRY_ASSIGN(std::string real,
+             linux::sys::readlinkat(Fd{AT_FDCWD}, linux::host_fd_link(directory).c_str()));
+  return HostPath(std::move(real));
+}
 
 Result<UniqueFd> open_directory_for_dump(const HostPath& path, std::string_view option) {
   const HostPath clean = without_last_slashes(path);
