@@ -24,7 +24,7 @@ count()'
 
 @test "--tcp-established: a connection is saved and restored with it, and refused without" {
   a_connection
-  run_counter
+  run_counting
   run ocirun checkpoint "$ID"
   exits 1 "give --tcp-established, or end the TCP connections first"
   status_is running
@@ -44,7 +44,7 @@ count()'
 lock = open("/tmp/lock", "w")
 fcntl.lockf(lock, fcntl.LOCK_EX)
 count()'
-  run_counter
+  run_counting
   run ocirun checkpoint "$ID"
   exits 1 "give --file-locks"
   ocirun checkpoint --file-locks "$ID"
@@ -59,7 +59,6 @@ count()'
   ln -s data "$TMP/link"
   echo word >"$TMP/data/file"
   add_mount "{\"destination\": \"/data\", \"type\": \"bind\", \"source\": \"$TMP/link\", \"options\": [\"bind\", \"ro\"]}"
-  counter
   run_counter
   ocirun checkpoint "$ID"
   restore
@@ -80,7 +79,7 @@ blocks() { stat -c %b "$@" | awk '{sum += $1} END {print sum}'; }
 
 @test "--auto-dedup: pages that a later image has are removed from the image of the pre-dump" {
   a_memory
-  run_counter
+  run_counting
   ocirun checkpoint --pre-dump --image-path "$TMP/one" "$ID"
   local before
   before=$(blocks "$TMP"/one/pages-*.img)
@@ -93,7 +92,7 @@ blocks() { stat -c %b "$@" | awk '{sum += $1} END {print sum}'; }
 
 @test "--page-server: the pages of memory go to a server, and no server is an error" {
   a_memory
-  run_counter
+  run_counting
   run ocirun checkpoint --page-server 127.0.0.1:5001 --image-path "$TMP/failed" "$ID"
   exits 1 "no criu page-server answers at the address of --page-server"
   status_is running
@@ -112,7 +111,7 @@ blocks() { stat -c %b "$@" | awk '{sum += $1} END {print sum}'; }
 
 @test "--network-lock: connections are locked by nftables where the programs of iptables do not work" {
   a_connection
-  run_counter
+  run_counting
   local program
   program=$(readlink -f "$(command -v iptables-restore)")
   mount --bind /bin/false "$program"
@@ -127,7 +126,7 @@ blocks() { stat -c %b "$@" | awk '{sum += $1} END {print sum}'; }
   a_connection
   echo tcp-established >"$TMP/criu.conf"
   config '.annotations = {"org.criu.config": $f}' --arg f "$TMP/criu.conf"
-  run_counter
+  run_counting
   ocirun checkpoint "$ID"
   restore
   goes_on
@@ -142,7 +141,6 @@ blocks() { stat -c %b "$@" | awk '{sum += $1} END {print sum}'; }
   printf 'profile %s flags=(attach_disconnected) {\n  capability, network, file, mount, umount, signal, ptrace, unix,\n}\n' "${ID}one" "${ID}two" |
     apparmor_parser --skip-cache --replace
   config '.process.apparmorProfile = $p' --arg p "${ID}one"
-  counter
   run_counter
   ocirun checkpoint "$ID"
   config '.process.apparmorProfile = $p' --arg p "${ID}two"
@@ -157,7 +155,6 @@ blocks() { stat -c %b "$@" | awk '{sum += $1} END {print sum}'; }
 }
 
 @test "--lsm-mount-context: mounts without a context stay without" {
-  counter
   run_counter
   ocirun checkpoint "$ID"
   restore --lsm-mount-context system_u:object_r:tmp_t:s0

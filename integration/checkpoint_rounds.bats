@@ -21,7 +21,6 @@ of_host() {
 
 @test "after twenty rounds of checkpoint and restore a container counts on, and nothing has grown" {
   needs_criu
-  counter
   run_counter
   local round before
   for round in {1..20}; do
