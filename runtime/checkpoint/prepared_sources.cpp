@@ -114,22 +114,33 @@ Result<UniqueFd> id_map_images(Fd images, Owner owner, const linux::Procfs& proc
   return linux::sys::openat(clone.fd(), ".", O_RDONLY | O_DIRECTORY);
 }
 
-Result<void> give_away(Fd directory, Owner owner) {
+// CRIU's process in the user namespace opens the image of the time namespace, and it may do so
+// before the namespace has maps: it has no rights over files of `user` then. Its group is still
+// that of ocirun, which gets the rights of the owner.
+Result<void> give_to_user(Fd file, std::uint32_t user) {
+  TRY_ASSIGN(const struct stat status, linux::sys::fstat(file));
+  TRY(linux::sys::fchown(file, user, ::getegid()));
+  if (S_ISLNK(status.st_mode)) return {};
+  const mode_t own = status.st_mode & 0700;
+  return linux::sys::fchmod(file, own | (own >> 3));
+}
+
+Result<void> give_away(Fd directory, std::uint32_t user) {
   TRY(linux::for_each_entry(directory, [&](const char* name, unsigned char) -> Result<void> {
     TRY_ASSIGN(const UniqueFd file, linux::sys::openat(directory, name, O_PATH | O_NOFOLLOW));
-    return linux::sys::fchown(file, owner.uid, owner.gid);
+    return give_to_user(file, user);
   }));
-  return linux::sys::fchown(directory, owner.uid, owner.gid);
+  return give_to_user(directory, user);
 }
 
 // Copies the images and, instead of their link to the images of the pre-dump before, those images.
-Result<UniqueFd> copy_images(Fd images, Owner owner) {
+Result<UniqueFd> copy_images(Fd images, std::uint32_t user) {
   TRY_ASSIGN(const UniqueFd tmpfs, make_tmpfs("mode=0700"));
   TRY_ASSIGN(UniqueFd to, linux::sys::openat(tmpfs, ".", O_RDONLY | O_DIRECTORY));
   TRY_ASSIGN(UniqueFd from, linux::sys::openat(images, ".", O_RDONLY | O_DIRECTORY));
   for (int count = 0; count < kMostParents; ++count) {
     TRY(linux::copy_up(from, to));
-    TRY(give_away(to, owner));
+    TRY(give_away(to, user));
     auto parent = linux::sys::openat(from, kParentLink, O_RDONLY | O_DIRECTORY);
     if (!parent && parent.error().number() == ENOENT)
       return linux::sys::openat(tmpfs, ".", O_RDONLY | O_DIRECTORY);
@@ -198,7 +209,7 @@ Result<UniqueFd> show_images(Fd images, const linux::IdMap& id_map, const linux:
                    mapped.error().number() != EPERM))
       return mapped;
   }
-  return within(copy_images(images, owner),
+  return within(copy_images(images, owner.uid),
                 "copy the images for root of the container's user namespace");
 }
 
