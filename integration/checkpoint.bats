@@ -59,9 +59,7 @@ load lib/checkpoint
 
 @test "a container goes on counting after checkpoint and restore, with its cgroup and its protection" {
   needs_criu
-  counter
-  run_with_pipes
-  eventually counts_beyond 3
+  run_counter
   ocirun checkpoint "$ID"
   status_is stopped
   equal 700 "$(stat -c %a checkpoint)"
@@ -82,9 +80,7 @@ load lib/checkpoint
 
 @test "checkpoint --leave-running lets the container run on, and it can be restored under another id" {
   needs_criu
-  counter
-  run_with_pipes
-  eventually counts_beyond 3
+  run_counter
   ocirun checkpoint --leave-running "$ID"
   status_is running
   local before
@@ -100,9 +96,7 @@ load lib/checkpoint
 
 @test "pre-dumps are followed by a dump that refers to them" {
   needs_criu
-  counter
-  run_with_pipes
-  eventually counts_beyond 3
+  run_counter
   ocirun checkpoint --pre-dump --image-path "$TMP/one" "$ID"
   status_is running
   ocirun checkpoint --pre-dump --image-path "$TMP/two" --parent-path ../one "$ID"
@@ -120,9 +114,7 @@ load lib/checkpoint
   mkdir "$TMP/data"
   add_mount "{\"destination\": \"/data/deep\", \"type\": \"bind\", \"source\": \"$TMP/data\", \"options\": [\"bind\", \"ro\"]}"
   config '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["swapon"], action: "SCMP_ACT_ERRNO"}]}'
-  counter
-  run_with_pipes
-  eventually counts_beyond 3
+  run_counter
   ocirun checkpoint "$ID"
   restore
   run ocirun exec "$ID" sh -c 'grep -q "Seccomp:.2" /proc/1/status && grep " /data/deep " /proc/1/mountinfo'
@@ -143,9 +135,7 @@ load lib/checkpoint
 @test "forged images are found out: other capabilities, no filter, another user" {
   needs_criu
   config '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["swapon"], action: "SCMP_ACT_ERRNO"}]}'
-  counter
-  run_with_pipes
-  eventually counts_beyond 3
+  run_counter
   ocirun checkpoint "$ID"
   cp -a checkpoint intact
   forge "creds = core['thread_core']['creds']; creds['cap_bnd'] = creds['cap_prm'] = [4294967295, 511]"
@@ -169,9 +159,7 @@ load lib/checkpoint
 
 @test "forged images are found out: another root directory, a mount without its options, other groups" {
   needs_criu
-  counter
-  run_with_pipes
-  eventually counts_beyond 3
+  run_counter
   ocirun checkpoint "$ID"
   cp -a checkpoint intact
   local mounts root
@@ -217,9 +205,7 @@ load lib/checkpoint
   helper unshare --net sleep 1000
   eventually differs "/proc/$HELPER/ns/net" /proc/self/ns/net
   set_namespace network "/proc/$HELPER/ns/net"
-  counter
-  run_with_pipes
-  eventually counts_beyond 3
+  run_counter
   ocirun checkpoint "$ID"
   restore
   equal "$(readlink "/proc/$HELPER/ns/net")" "$(readlink "/proc/$(init_pid)/ns/net")"
@@ -255,8 +241,7 @@ load lib/checkpoint
   counter
   config '.hooks = {createRuntime: [{path: "/bin/sh", args: ["sh", "-c", $c]}], poststart: [{path: "/bin/sh", args: ["sh", "-c", $p]}]}' \
     --arg c "echo createRuntime >>$TMP/hooks" --arg p "echo poststart >>$TMP/hooks"
-  run_with_pipes
-  eventually counts_beyond 3
+  run_counting
   ocirun checkpoint "$ID"
   : >"$TMP/hooks"
   restore

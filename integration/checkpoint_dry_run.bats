@@ -39,9 +39,7 @@ dry_run() { run ocirun restore --dry-run --bundle "$BUNDLE" "$@"; }
 
 @test "restore --dry-run succeeds where a restore would, and leaves the host as it was" {
   needs_criu
-  counter
-  run_with_pipes
-  eventually counts_beyond 3
+  run_counter
   ocirun checkpoint "$ID"
   local before
   before=$(ls checkpoint)
@@ -57,9 +55,7 @@ dry_run() { run ocirun restore --dry-run --bundle "$BUNDLE" "$@"; }
   needs_criu
   mkdir "$TMP/data"
   add_mount "{\"destination\": \"/data\", \"type\": \"bind\", \"source\": \"$TMP/data\", \"options\": [\"bind\"]}"
-  counter
-  run_with_pipes
-  eventually counts_beyond 3
+  run_counter
   ocirun checkpoint "$ID"
   cp "$BUNDLE/config.json" "$TMP/config.json"
   config 'del(.mounts[-1])'
@@ -94,9 +90,7 @@ dry_run() { run ocirun restore --dry-run --bundle "$BUNDLE" "$@"; }
 @test "restore --dry-run knows images of a pre-dump, and the maps of a user namespace" {
   needs_criu
   user_namespace
-  counter
-  run_with_pipes
-  eventually counts_beyond 3
+  run_counter
   ocirun checkpoint --pre-dump --image-path "$TMP/one" "$ID"
   dry_run --image-path "$TMP/one" restored
   exits 1 "these are the images of a pre-dump"

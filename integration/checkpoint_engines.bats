@@ -39,7 +39,7 @@ podman_configuration() {
 }
 
 counting() { podman run -d --name "$1" --network none localhost/busybox sh -c "$COUNTS"; }
-logged() { podman logs --tail 1 "$1"; }
+logged() { podman logs --tail 1 "$1" | tr -d '\r'; }
 logs_beyond() { [[ $(logged "$1") -gt $2 ]]; }
 is_counting() {
   local before
@@ -108,4 +108,39 @@ is_a_container() {
   equal changed "$(podman exec two cat /etc/changed)"
   is_a_container two
   is_a_container three
+}
+
+@test "podman container checkpoint and restore of a container on a terminal" {
+  podman run -dt --name one --network none localhost/busybox sh -c "$COUNTS"
+  eventually logs_beyond one 3
+  podman container checkpoint one
+  podman container restore one
+  equal /dev/pts/0 "$(podman exec one readlink /proc/1/fd/1)"
+  is_a_container one
+}
+
+@test "podman container checkpoint --tcp-established and restore keep a connection" {
+  # What the container logs has gone through a connection.
+  podman run -d --name one --network none localhost/busybox sh -c "sleep 100000 | nc -l -p 5000 & until { $COUNTS; } | nc 127.0.0.1 5000; do :; done"
+  eventually logs_beyond one 3
+  run podman container checkpoint one
+  mentions "--tcp-established"
+  equal running "$(field one Status)"
+  podman container checkpoint --tcp-established one
+  local before
+  before=$(logged one)
+  podman container restore --tcp-established one
+  eventually logs_beyond one "$before"
+  is_a_container one
+}
+
+@test "podman container checkpoint --pre-checkpoint --export, restore --import-previous --import" {
+  counting one
+  eventually logs_beyond one 3
+  podman container checkpoint --pre-checkpoint --export "$WORK/previous.tar.gz" one
+  equal running "$(field one Status)"
+  podman container checkpoint --with-previous --export "$WORK/last.tar.gz" one
+  podman rm one
+  podman container restore --import-previous "$WORK/previous.tar.gz" --import "$WORK/last.tar.gz" --name two
+  is_a_container two
 }

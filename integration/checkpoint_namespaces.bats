@@ -6,8 +6,7 @@ load lib/checkpoint
 # checkpoint_and_restore: the container of counter() has counted on afterwards.
 checkpoint_and_restore() {
   local before
-  run_with_pipes
-  eventually counts_beyond 3
+  run_counting
   ocirun checkpoint "$ID"
   status_is stopped
   before=$(counted)
@@ -47,9 +46,7 @@ namespace_of() { readlink "/proc/$1/ns/$2"; }
 @test "forged images of a user namespace are found out: other maps, another user" {
   needs_criu
   user_namespace
-  counter
-  run_with_pipes
-  eventually counts_beyond 3
+  run_counter
   ocirun checkpoint "$ID"
   cp -a checkpoint intact
   local maps
@@ -73,9 +70,7 @@ namespace_of() { readlink "/proc/$1/ns/$2"; }
 @test "pre-dumps of a container with a user namespace are followed by a dump that refers to them" {
   needs_criu
   user_namespace
-  counter
-  run_with_pipes
-  eventually counts_beyond 3
+  run_counter
   ocirun checkpoint --pre-dump --image-path "$TMP/one" "$ID"
   ocirun checkpoint --image-path "$TMP/two" --parent-path ../one "$ID"
   restore --image-path "$TMP/two"
@@ -86,9 +81,7 @@ namespace_of() { readlink "/proc/$1/ns/$2"; }
   needs_criu
   on_disk
   user_namespace
-  counter
-  run_with_pipes
-  eventually counts_beyond 3
+  run_counter
   ocirun checkpoint --image-path "$DISK/images" "$ID"
   restore --image-path "$DISK/images"
   status_is running

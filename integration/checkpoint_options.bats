@@ -24,7 +24,7 @@ count()'
 
 @test "--tcp-established: a connection is saved and restored with it, and refused without" {
   a_connection
-  run_counter
+  run_counting
   run ocirun checkpoint "$ID"
   exits 1 "give --tcp-established, or end the TCP connections first"
   status_is running
@@ -44,7 +44,7 @@ count()'
 lock = open("/tmp/lock", "w")
 fcntl.lockf(lock, fcntl.LOCK_EX)
 count()'
-  run_counter
+  run_counting
   run ocirun checkpoint "$ID"
   exits 1 "give --file-locks"
   ocirun checkpoint --file-locks "$ID"
@@ -59,10 +59,106 @@ count()'
   ln -s data "$TMP/link"
   echo word >"$TMP/data/file"
   add_mount "{\"destination\": \"/data\", \"type\": \"bind\", \"source\": \"$TMP/link\", \"options\": [\"bind\", \"ro\"]}"
-  counter
   run_counter
   ocirun checkpoint "$ID"
   restore
   goes_on
   equal word "$(ocirun exec "$ID" cat /data/file)"
+}
+
+# a_memory: a container that has 4 MiB of memory, writes to the first MiB again in each step, and counts.
+a_memory() {
+  with_python
+  python '
+pages = bytearray(os.urandom(4 << 20))
+def step(number):
+    pages[:1 << 20] = bytes([number % 256]) * (1 << 20)
+count()'
+}
+blocks() { stat -c %b "$@" | awk '{sum += $1} END {print sum}'; }
+
+@test "--auto-dedup: pages that a later image has are removed from the image of the pre-dump" {
+  a_memory
+  run_counting
+  ocirun checkpoint --pre-dump --image-path "$TMP/one" "$ID"
+  local before
+  before=$(blocks "$TMP"/one/pages-*.img)
+  goes_on
+  ocirun checkpoint --auto-dedup --image-path "$TMP/two" --parent-path ../one "$ID"
+  [[ $(blocks "$TMP"/one/pages-*.img) -lt $((before - 1500)) ]]
+  restore --image-path "$TMP/two"
+  goes_on
+}
+
+@test "--page-server: the pages of memory go to a server, and no server is an error" {
+  a_memory
+  run_counting
+  run ocirun checkpoint --page-server 127.0.0.1:5001 --image-path "$TMP/failed" "$ID"
+  exits 1 "no criu page-server answers at the address of --page-server"
+  status_is running
+  goes_on
+  mkdir -m 700 "$TMP/pages"
+  helper criu page-server --images-dir "$TMP/pages" --address 127.0.0.1 --port 5001
+  eventually grep -q ":1389 .* 0A " /proc/net/tcp
+  ocirun checkpoint --page-server 127.0.0.1:5001 --image-path "$TMP/images" "$ID"
+  equal "" "$(find "$TMP/images" -name 'pages-*')"
+  [[ -n $(find "$TMP/pages" -name 'pages-*' -size +4M) ]]
+  eventually has_ended "$HELPER"
+  cp "$TMP"/pages/page*.img "$TMP/images/"
+  restore --image-path "$TMP/images"
+  goes_on
+}
+
+@test "--network-lock: connections are locked by nftables where the programs of iptables do not work" {
+  a_connection
+  run_counting
+  local program
+  program=$(readlink -f "$(command -v iptables-restore)")
+  mount --bind /bin/false "$program"
+  run ocirun checkpoint --tcp-established "$ID"
+  [[ $status == 1 ]] && run ocirun checkpoint --leave-running --tcp-established --network-lock nftables "$ID"
+  umount "$program"
+  succeeds
+  goes_on
+}
+
+@test "the annotation org.criu.config names a file of options for criu" {
+  a_connection
+  echo tcp-established >"$TMP/criu.conf"
+  config '.annotations = {"org.criu.config": $f}' --arg f "$TMP/criu.conf"
+  run_counting
+  ocirun checkpoint "$ID"
+  restore
+  goes_on
+  ocirun delete --force "$ID"
+  config '.annotations = {"org.criu.config": "criu.conf"}'
+  restore_fails
+  mentions "/annotations/org.criu.config: \"criu.conf\" must be an absolute path"
+}
+
+@test "--lsm-profile: the restored container has another profile, which config.json has to name" {
+  [[ $(cat /sys/module/apparmor/parameters/enabled 2>/dev/null) == Y ]] || skip "this kernel has no AppArmor, or it is off"
+  printf 'profile %s flags=(attach_disconnected) {\n  capability, network, file, mount, umount, signal, ptrace, unix,\n}\n' "${ID}one" "${ID}two" |
+    apparmor_parser --skip-cache --replace
+  config '.process.apparmorProfile = $p' --arg p "${ID}one"
+  run_counter
+  ocirun checkpoint "$ID"
+  config '.process.apparmorProfile = $p' --arg p "${ID}two"
+  restore_fails
+  mentions "has the AppArmor profile \"${ID}one (enforce)\""
+  restore --lsm-profile "apparmor:${ID}two"
+  equal "${ID}two (enforce)" "$(cat "/proc/$(init_pid)/attr/current")"
+  goes_on
+  ocirun delete --force "$ID"
+  printf %s "${ID}one" >/sys/kernel/security/apparmor/.remove
+  printf %s "${ID}two" >/sys/kernel/security/apparmor/.remove
+}
+
+@test "--lsm-mount-context: mounts without a context stay without" {
+  run_counter
+  ocirun checkpoint "$ID"
+  restore --lsm-mount-context system_u:object_r:tmp_t:s0
+  goes_on
+  run grep context= "/proc/$(init_pid)/mountinfo"
+  exits 1
 }

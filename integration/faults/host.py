@@ -3,6 +3,7 @@ import glob
 import os
 import pathlib
 import re
+import subprocess
 import time
 
 PATIENCE = 5  # seconds; the kernel destroys the namespaces and cgroups of dead processes asynchronously
@@ -42,6 +43,20 @@ def look(mark):
     found |= {"net device " + line.split(":")[0].strip() for line in open("/proc/net/dev") if ":" in line}
     found |= {"keyring " + line.split("keyring", 1)[1] for line in open("/proc/keys") if mark in line}
     return found
+
+
+def options_of_cgroups():
+    """The mount point of the first cgroup2 filesystem and its options, as ("/sys/fs/cgroup", "rw,nsdelegate"), or None."""
+    for line in open("/proc/self/mountinfo"):
+        place, filesystem = line.split(" - ")
+        if filesystem.startswith("cgroup2 "):
+            return place.split()[4], filesystem.split()[2]
+    return None
+
+
+def set_options_of_cgroups(options):
+    if options and options_of_cgroups() != options:
+        subprocess.run(["mount", "-o", "remount," + options[1], options[0]], check=True)
 
 
 def changes(before, after):

@@ -8,13 +8,15 @@ import os
 import signal
 
 KILL = "KILL"
+KILL_ALL = "KILLALL"  # as the end of the command's cgroup: the command, and the processes below it that are in its cgroup
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.ptrace.restype = ctypes.c_long
 _libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
 _CONT, _GETREGS, _SETREGS, _DETACH, _SYSCALL = 7, 12, 13, 17, 24
-_GETEVENTMSG, _SEIZE, _INTERRUPT = 0x4201, 0x4206, 0x4207
+_SETOPTIONS, _GETEVENTMSG, _SEIZE, _INTERRUPT = 0x4200, 0x4201, 0x4206, 0x4207
 _OPTIONS = 0x01 | 0x02 | 0x04 | 0x08 | 0x10  # TRACESYSGOOD, FORK, VFORK, CLONE, EXEC
+_OPTIONS_ALONE = 0x01 | 0x10  # without its children: criu traces some of them itself
 _EVENT_EXEC, _EVENT_STOP = 4, 128
 _SYSCALL_STOP = signal.SIGTRAP | 0x80
 _WALL = 0x40000000
@@ -38,12 +40,13 @@ class Hang(Exception):
 
 class Run:
     """A run of a traced command. `process` and `number` select the system call: the process by its place in the order
-    of birth (0: the command itself), the call by its place in the process, from 1. Results: `status` as of waitpid(2),
-    `call` (the number of the system call that was hit, or None), `counts` (the calls of each process)."""
+    of birth (0: the command itself), the call by its place in the process, from 1. `followed` names another program than
+    ocirun's whose calls count, but not those of its children. Results: `status` as of waitpid(2), `call` (the number of the system call that was hit, or None), `counts` (the calls of each process)."""
 
-    def __init__(self, arguments, process=None, number=0, fault=None, errors=None, limit=20, attached=None):
+    def __init__(self, arguments, process=None, number=0, fault=None, errors=None, limit=20, attached=None,
+                 followed=None):
         self.arguments, self.target, self.number, self.fault, self.limit = arguments, process, number, fault, limit
-        self.errors = errors
+        self.errors, self.followed = errors, followed
         self.order, self.counts, self.entered, self.calls = {}, {}, set(), {}
         self.status = self.call = None
         self.altered = None
@@ -115,7 +118,9 @@ class Run:
         if stop == _SYSCALL_STOP:
             self._at_call(pid)
         elif event == _EVENT_EXEC:
-            if not self._is_ours(pid):
+            if self.followed and self._program(pid) == self.followed:
+                _ptrace(_SETOPTIONS, pid, _OPTIONS_ALONE)
+            elif not self._is_ours(pid):
                 _ptrace(_DETACH, pid)
                 self.order.pop(pid, None)
                 return
@@ -132,10 +137,14 @@ class Run:
 
     # False for a process that has executed another program: a hook, ps, the container's program.
     def _is_ours(self, pid):
+        return self._program(pid).startswith("ocirun")
+
+    # The name of the program that the process executes; "ocirun" if the process is gone. ocirun may run from a memfd.
+    def _program(self, pid):
         try:
-            return os.path.basename(os.readlink(f"/proc/{pid}/exe")).startswith("ocirun")
+            return os.path.basename(os.readlink(f"/proc/{pid}/exe")).removeprefix("memfd:")
         except OSError:
-            return True
+            return "ocirun"
 
     def _at_call(self, pid):
         place = self.order[pid]
@@ -153,8 +162,9 @@ class Run:
             return
         registers = _read(pid)
         self.call = registers.orig_rax
-        if self.fault == KILL:
-            _kill(pid)
+        if self.fault in (KILL, KILL_ALL):
+            for victim in _group_of(self.command) if self.fault == KILL_ALL else [pid]:
+                _kill(victim)
         elif self.call not in INFALLIBLE and not (self.call == _PRCTL and registers.rdi == _CAPBSET_READ):
             self.altered = pid
             if self.call not in FAILS_AFTERWARDS:
@@ -195,6 +205,26 @@ def _read(pid):
     registers = _Registers()
     _ptrace(_GETREGS, pid, ctypes.addressof(registers))
     return registers
+
+
+def _group_of(command):
+    """The command and all processes below it that are in the same cgroup, these first."""
+    def cgroup(pid):
+        try:
+            return open(f"/proc/{pid}/cgroup").read()
+        except OSError:
+            return ""
+    parents = {}
+    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+        try:
+            parents[pid] = int(open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[1])
+        except OSError:
+            pass
+    group = [command]
+    for pid in group:
+        group += [child for child, parent in parents.items() if parent == pid]
+    own = cgroup(command)
+    return [pid for pid in reversed(group) if cgroup(pid) == own]
 
 
 def _kill(pid):

@@ -25,6 +25,17 @@ in_cgroup() {
 }
 differs() { [[ $(readlink "$1") != "$(readlink "$2")" ]]; }
 run_with_pipes() { ocirun run --detach --bundle "$BUNDLE" "$ID" </dev/null > >(cat >>"$TMP/printed") 2>&1 3>&- 4>&-; }
+# run_counting: a running container that counts, whose program has been set. run_counter: with the program of counter().
+run_counting() {
+  rm -f "$BUNDLE/rootfs/tmp/n"
+  run_with_pipes
+  eventually exists "$BUNDLE/rootfs/tmp/n"
+  eventually counts_beyond 1
+}
+run_counter() {
+  counter
+  run_counting
+}
 
 # forge STATEMENT: edits the image of the container's first process by crit. The Python statement changes `core`.
 forge() { forge_image core-1.img "core = images['entries'][0]; $1"; }

@@ -10,14 +10,6 @@ goes_on() {
   eventually counts_beyond "$before"
 }
 
-# run_counter: a running container whose counter counts.
-run_counter() {
-  rm -f "$BUNDLE/rootfs/tmp/n"
-  run_with_pipes
-  eventually exists "$BUNDLE/rootfs/tmp/n"
-  eventually counts_beyond 1
-}
-
 # is_absent: the runtime knows no container $ID.
 is_absent() { [[ $(ocirun state "$ID" 2>&1) == *"does not exist"* ]]; }
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -115,6 +116,7 @@ Result<std::string> find_criu(std::string_view given) {
 
 Result<CriuLink> CriuLink::start(const CriuLaunch& launch, std::vector<std::string> words) {
   TRY_ASSIGN(const std::string speaker_path, find_own_program(kSpeaker));
+  const bool restores = !words.empty() && words.front() == "restore";
   words.insert(words.begin(), speaker_path);
   words.push_back(fmt::format("images={}", kImagesDescriptor));
   words.push_back(fmt::format("work={}", kWorkDescriptor));
@@ -139,17 +141,19 @@ Result<CriuLink> CriuLink::start(const CriuLaunch& launch, std::vector<std::stri
     kill_child(criu);
     return std::unexpected(std::move(speaker).error());
   }
-  return CriuLink(std::move(speaker->first), std::move(criu), std::move(speaker->second));
+  return CriuLink(std::move(speaker->first), std::move(criu), std::move(speaker->second), restores);
 }
 
 CriuLink::CriuLink(CriuLink&& other) noexcept
     : conversation_(std::move(other.conversation_)),
       criu_(std::exchange(other.criu_, {})),
-      speaker_(std::exchange(other.speaker_, {})) {}
+      speaker_(std::exchange(other.speaker_, {})),
+      restores_(other.restores_) {}
 
 CriuLink::~CriuLink() {
   if (speaker_.pid == 0) return;
   conversation_.close();  // ocirun-criu gives up, and CRIU undoes its work then
+  if (fatal_signal() != 0) ::kill(speaker_.pid, SIGKILL);
   for (const int pid : {speaker_.pid, criu_.pid}) [[maybe_unused]]
     const auto ignored = wait_for_child(pid);
 }
@@ -160,6 +164,8 @@ Result<CriuNews> CriuLink::hear() const {
   Packet packet = *std::move(received);
   CriuNews news;
   if (packet.end_of_stream) {
+    // The pid is CRIU's: the child is not collected before the destructor.
+    if (restores_) ::kill(criu_.pid, SIGKILL);
     news.error = ended_early(Error(EPIPE, "hear from ocirun-criu"));
     return news;
   }
@@ -183,8 +189,13 @@ Result<CriuNews> CriuLink::hear() const {
   }
 }
 
-// The pid is CRIU's: the child is not collected before the destructor.
-void CriuLink::kill_criu() const { ::kill(criu_.pid, SIGKILL); }
+int CriuLink::fatal_signal() const {
+  siginfo_t end{};
+  if (::waitid(P_PID, static_cast<id_t>(criu_.pid), &end, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+      end.si_pid == 0 || end.si_code == CLD_EXITED)
+    return 0;
+  return end.si_status;
+}
 
 Result<void> CriuLink::answer(CriuWord word) const {
   return conversation_.send(static_cast<std::uint8_t>(word));

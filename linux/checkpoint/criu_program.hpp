@@ -26,7 +26,8 @@ namespace ocirun::linux {
 //    kDone      the request has succeeded: the pid of the restored process, or 0
 //    kFailed    error_lines()
 // If the caller ends before a stage is answered, the program refuses the stage, so that CRIU undoes
-// what it did. CRIU ignores a refusal of pre-resume: the program kills the restored processes then.
+// what it did. CRIU ignores a refusal of pre-resume: the program kills the restored
+// processes and CRIU then.
 enum class CriuWord : std::uint8_t { kVersion = 1, kStage, kDone, kFailed, kGoOn, kStop };
 inline constexpr int kCriuDescriptor = 3;
 inline constexpr int kCallerDescriptor = 4;
@@ -73,20 +74,26 @@ class CriuLink {
 
   /// Readable when hear() does not block.
   Fd descriptor() const { return conversation_.fd(); }
-  /// Waits for the next packet. An end of the stream is news of kFailed.
+  /// Waits for the next packet. An end of the stream is news of kFailed; CRIU is killed then if it
+  /// restores, because nobody can tell it to undo its work.
   Result<CriuNews> hear() const;
-  /// Kills CRIU. Only for a restore whose processes are dead: CRIU would wait for them.
-  void kill_criu() const;
+  /// Readable when CRIU has ended. Empty where the kernel lacks CLONE_PIDFD.
+  Fd end_of_criu() const { return criu_.pidfd; }
+  /// The signal that CRIU was ended by, or 0. What it was restoring is left then, and keeps CRIU's
+  /// socket open, so that ocirun-criu does not notice.
+  int fatal_signal() const;
   /// Answers a stage.
   Result<void> answer(CriuWord word) const;
 
  private:
-  CriuLink(MessageSocket conversation, Child criu, Child speaker)
+  CriuLink(MessageSocket conversation, Child criu, Child speaker, bool restores)
       : conversation_(std::move(conversation)),
         criu_(std::move(criu)),
-        speaker_(std::move(speaker)) {}
+        speaker_(std::move(speaker)),
+        restores_(restores) {}
   MessageSocket conversation_;
   Child criu_, speaker_;
+  bool restores_;
 };
 
 }  // namespace ocirun::linux

@@ -1,6 +1,7 @@
 #include "linux/checkpoint/restored_processes.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <ranges>
@@ -109,6 +110,13 @@ void kill_restored(const Procfs& procfs, int init) {
   [[maybe_unused]] const auto added = add_traced(procfs, init, pids);
   // A stopped parent reaps nobody: the pids of its killed children stay theirs.
   for (const int pid : std::views::reverse(pids)) ::kill(pid, SIGKILL);
+}
+
+void kill_all_below_this_process(const Procfs& procfs) {
+  std::vector<int> pids{::getpid()};
+  [[maybe_unused]] const auto walked = walk(procfs, pids);
+  // A parent first: it is init of a pid namespace, or would make other processes.
+  for (const int pid : pids | std::views::drop(1)) ::kill(pid, SIGKILL);
 }
 
 }  // namespace ocirun::linux

@@ -18,4 +18,7 @@ Result<std::vector<int>> restored_processes(const Procfs& procfs, int init);
 /// can escape and no pid can be another's. Kills those that it finds if not all can be found.
 void kill_restored(const Procfs& procfs, int init);
 
+/// Kills all processes below this one, which are what is left of an unfinished restore.
+void kill_all_below_this_process(const Procfs& procfs);
+
 }  // namespace ocirun::linux

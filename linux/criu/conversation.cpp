@@ -1,5 +1,10 @@
 #include "linux/criu/conversation.hpp"
 
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <optional>
@@ -31,6 +36,7 @@ class Conversation {
     if (is_check()) return 0;
     TRY(send_work());
     for (;;) {
+      TRY(await_criu());
       TRY_ASSIGN(CriuAnswer answer, receive_answer(criu_));
       if (answer.message->type != CRIU__ACTION__NOTIFY) return finish(*answer.message);
       TRY(pass_on(answer));
@@ -110,8 +116,12 @@ class Conversation {
     const std::string stage = notified->script;
     if (notified->has_pid != 0) restored_ = notified->pid;
     const bool may_go_on = ask_caller(stage, answer.descriptor);
-    // CRIU lets the processes run whatever the answer to pre-resume is.
-    if (!may_go_on && stage == "pre-resume") kill_all();
+    // CRIU lets the processes run whatever the answer to pre-resume is, and waits for the killed
+    // one for ever if other processes are below it.
+    if (!may_go_on && stage == "pre-resume") {
+      kill_all();
+      kill_criu();
+    }
     TRY(answer_stage(may_go_on));
     return {};
   }
@@ -125,12 +135,36 @@ class Conversation {
     return heard && !heard->end_of_stream && static_cast<CriuWord>(heard->tag) == CriuWord::kGoOn;
   }
 
+  // Waits until CRIU has said something. When the caller ends meanwhile, the process that is
+  // restored has no parent that could tell CRIU of its death: CRIU would wait for it for ever.
+  // Before CRIU has told its pid nobody else knows it, and the next stage is refused.
+  Result<void> await_criu() const {
+    std::array<pollfd, 2> watched{pollfd{criu_.value, POLLIN, 0}, pollfd{caller_.fd().value, 0, 0}};
+    if (action_ != CRIU__ACTION__RESTORE || restored_ == 0) watched[1].fd = -1;
+    while (::poll(watched.data(), watched.size(), -1) < 0)
+      if (errno != EINTR) return fail(errno, "wait for criu");
+    if (watched[1].revents == 0) return {};
+    kill_all();
+    kill_criu();
+    return refuse("the caller has ended");
+  }
+
   // The pid cannot be another process's: CRIU traces the process, which is stopped.
   void kill_all() const {
     if (restored_ <= 1) return;
     const auto procfs = Procfs::open(Procfs::Subset::kProcesses);
     if (procfs) return kill_restored(*procfs, restored_);
     ::kill(restored_, SIGKILL);
+  }
+
+  // The process that has made the socket, unless this one has, as tests do. It is there: it waits
+  // for an answer.
+  void kill_criu() const {
+    ucred owner{};
+    socklen_t size = sizeof owner;
+    if (::getsockopt(criu_.value, SOL_SOCKET, SO_PEERCRED, &owner, &size) == 0 && owner.pid > 1 &&
+        owner.pid != ::getpid())
+      ::kill(owner.pid, SIGKILL);
   }
 
   Result<int> finish(const Criu__Response& response) {

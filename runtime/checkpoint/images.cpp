@@ -14,6 +14,7 @@
 #include "linux/base/printable.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
+#include "linux/files/procfs.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -78,8 +79,10 @@ Result<void> check_images(Fd first) {
   return refuse("the links named parent lead to more than {} directories", kMostParents);
 }
 
+constexpr std::string_view kNoServer = "Can't connect to server";  // CRIU calls this no error
+
 /// What CRIU says, and what helps.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kAdvice{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kAdvice{{
     {"has bad size",
      "the file has changed since the checkpoint: put back the one of that time, and for output to "
      "a "
@@ -104,10 +107,22 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kAdvice{
     {"inotify", "a program watches a file that was removed: criu cannot save such a watch"},
     {"rseq", "this criu is too old for the running kernel: install a newer one"},
     {"vdso", "this criu is too old for the running kernel: install a newer one"},
+    {kNoServer, "no criu page-server answers at the address of --page-server"},
     {"No space left on device", "the file system of the images is full"},
 }};
 
 }  // namespace
+
+Result<HostPath> follow_own_link(const HostPath& path) {
+  const auto link = linux::sys::open(path.c_str(), O_PATH | O_NOFOLLOW);
+  if (!link) return path;
+  TRY_ASSIGN(const struct stat status, linux::sys::fstat(*link));
+  if (!S_ISLNK(status.st_mode) || status.st_uid != ::geteuid()) return path;
+  TRY_ASSIGN(const UniqueFd directory, linux::sys::open(path.c_str(), O_PATH | O_DIRECTORY));
+  TRY_ASSIGN(std::string real,
+             linux::sys::readlinkat(Fd{AT_FDCWD}, linux::host_fd_link(directory).c_str()));
+  return HostPath(std::move(real));
+}
 
 Result<UniqueFd> open_directory_for_dump(const HostPath& path, std::string_view option) {
   const HostPath clean = without_last_slashes(path);
@@ -160,7 +175,9 @@ std::string last_errors(std::string_view log) {
 std::string_view advice_for(std::string_view log) {
   std::string_view advice;
   for (const std::string_view line : linux::words(log, '\n')) {
-    if (line.find("Error (") == std::string_view::npos) continue;
+    if (line.find("Error (") == std::string_view::npos &&
+        line.find(kNoServer) == std::string_view::npos)
+      continue;
     const auto row = std::ranges::find_if(kAdvice, [&](const auto& entry) {
       return line.find(entry.first) != std::string_view::npos;
     });

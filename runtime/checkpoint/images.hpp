@@ -16,6 +16,9 @@ enum class TrustImages { kNo, kYes };
 inline constexpr const char* kParentLink = "parent";
 inline constexpr int kMostParents = 1000;
 
+/// The directory that a symlink of the caller leads to, as containerd gives one to --work-path; any
+/// other path unchanged. Error: such a symlink leads to no directory.
+Result<HostPath> follow_own_link(const HostPath& path);
 /// Opens the directory that gets images or logs; makes it with mode 0700 if it is missing. Errors:
 /// the last part of the path is a symlink; another user owns the directory.
 Result<UniqueFd> open_directory_for_dump(const HostPath& path, std::string_view option);

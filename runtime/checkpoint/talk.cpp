@@ -27,7 +27,11 @@ Result<void> talk_with_criu(const linux::CriuLaunch& launch, std::vector<std::st
     return {};
   };
   for (;;) {
-    TRY(await_word(criu.descriptor(), Fd{}, on_silence));
+    TRY(await_word(criu.descriptor(), criu.end_of_criu(), on_silence));
+    if (const int signal = criu.fatal_signal(); signal != 0) {
+      if (refusal) return std::unexpected(*std::move(refusal));
+      return refuse("criu was killed by signal {}", signal);
+    }
     TRY_ASSIGN(linux::CriuNews news, criu.hear());
     switch (news.word) {
       case linux::CriuWord::kVersion:
@@ -38,7 +42,6 @@ Result<void> talk_with_criu(const linux::CriuLaunch& launch, std::vector<std::st
         log.debug(fmt::format("criu: {}", stage));
         auto may_go_on = on_stage(news);
         TRY(criu.answer(may_go_on ? linux::CriuWord::kGoOn : linux::CriuWord::kStop));
-        if (!may_go_on && stage == "pre-resume") criu.kill_criu();
         if (!may_go_on && !refusal) refusal = std::move(may_go_on).error();
         break;
       }

@@ -5,6 +5,7 @@
 
 #include "linux/base/absolute_path.hpp"
 #include "linux/base/name_table.hpp"
+#include "runtime/checkpoint/images.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/commands/checkpoint.hpp"
 #include "runtime/commands/destroy.hpp"
@@ -45,8 +46,11 @@ Result<CriuSettings> read_settings(const Arguments& arguments) {
   CriuSettings settings;
   TRY_ASSIGN(settings.images,
              linux::absolute_path(arguments.value("image-path").value_or("checkpoint")));
-  TRY_ASSIGN(settings.work,
-             linux::absolute_path(arguments.value("work-path").value_or(settings.images.string())));
+  settings.work = settings.images;
+  if (const auto named = arguments.value("work-path")) {
+    TRY_ASSIGN(const HostPath work, linux::absolute_path(*named));
+    TRY_ASSIGN(settings.work, within(follow_own_link(work), "--work-path"));
+  }
   TRY(check_word(arguments, "manage-cgroups-mode", "soft|full|strict|ignore"));
   TRY(check_word(arguments, "network-lock", "iptables|nftables|skip"));
   for (const std::string_view name : kSwitches)

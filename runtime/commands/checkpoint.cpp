@@ -46,7 +46,10 @@ class Dump {
     const CriuLog crius_log{work_, request_.settings.work.string(), kLogName};
     const auto saved =
         talk_with_criu(launch, std::move(words), log_, [&](auto& news) { return pass(news); });
-    if (!saved) return std::unexpected(explain_by_log(saved.error(), crius_log));
+    if (!saved) {
+      thaw();
+      return std::unexpected(explain_by_log(saved.error(), crius_log));
+    }
     return request_.afterwards == Afterwards::kEnd ? await_end() : Result<void>{};
   }
 
@@ -117,6 +120,16 @@ class Dump {
     return {};
   }
 
+  // CRIU freezes a running container, and a CRIU that was killed does not thaw it.
+  void thaw() const {
+    if (status_ != Status::kRunning || container_.status() != Status::kPaused) return;
+    const auto thawed = [&]() -> Result<void> {
+      TRY_ASSIGN(const auto cgroup, container_.cgroup());
+      return cgroup->freeze(cgroups::FreezerState::kThawed);
+    }();
+    if (!thawed) log_.warn("the container stays paused: " + thawed.error().message());
+  }
+
   Result<void> await_end() const {
     const auto end = linux::ProcessEnd::watch(container_.init());
     if (!end && end.error().number() == ESRCH) return {};
@@ -130,6 +143,7 @@ class Dump {
   const Container& container_;
   const CheckpointRequest& request_;
   const Log& log_;
+  const Status status_ = container_.status();
   UniqueFd images_, work_;
   bundle::StandardStreams streams_;
 };

@@ -109,6 +109,8 @@ class Restoration : Making {
     const CriuLog crius_log{work_, restore_.settings.work.string(), kLogName};
     const auto restored =
         talk_with_criu(launch, std::move(words), log_, [&](auto& news) { return pass(news); });
+    // CRIU has ended, and if it was killed it has left what it restores.
+    if (!restored || !is_published_) linux::kill_all_below_this_process(place_->procfs);
     if (!restored && has_refused_) return std::unexpected(restored.error());
     if (!restored) return std::unexpected(explain_by_log(restored.error(), crius_log));
     if (!is_published_)

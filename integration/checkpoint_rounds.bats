@@ -1,0 +1,41 @@
+# shellcheck disable=SC2016,SC2154 # variables of inner shells and of bats
+# Many rounds of `checkpoint` and `restore` of one container add nothing up. What needs criu is skipped where `criu check` fails. In a
+# machine: ./dev vm --engine qemu -- integration/lib/sandbox bats integration/checkpoint_rounds.bats
+load lib/common
+load lib/criu
+
+# A container that has been restored once differs from a new one: criu gives it mounts and descriptors in another order.
+belongings() {
+  local pid
+  pid=$(init_pid)
+  descriptors_of "$pid" | sed -E 's/[0-9]{2,}/N/g'
+  cut -d' ' -f4- "/proc/$pid/mountinfo" | sed -E 's/(master|shared):[0-9]+/N/g' | sort
+  grep -E '^(Cap|NoNewPrivs|Seccomp|Threads|Groups|Umask|SigIgn)' "/proc/$pid/status"
+}
+of_host() {
+  find "$ROOT" -mindepth 1 | sort
+  find /sys/fs/cgroup -type d | sort
+  cut -d' ' -f4- /proc/mounts
+  pgrep -l '^(criu|ocirun)' || true
+}
+
+@test "after twenty rounds of checkpoint and restore a container counts on, and nothing has grown" {
+  needs_criu
+  run_counter
+  local round before
+  for round in {1..20}; do
+    before=$(counted)
+    ocirun checkpoint --image-path "$TMP/images" "$ID"
+    status_is stopped
+    restore --image-path "$TMP/images"
+    rm -r "$TMP/images"
+    eventually counts_beyond "$before"
+    if [[ $round == 1 ]]; then
+      belongings >"$TMP/belongings"
+      of_host >"$TMP/host"
+    fi
+  done
+  diff "$TMP/belongings" <(belongings)
+  diff "$TMP/host" <(of_host)
+  equal word "$(ocirun exec "$ID" echo word)"
+}
