@@ -45,7 +45,7 @@ refused() {
 @test "KN-7 KN-8 KN-9 KN-17 --read-only: the root is read-only, /tmp and /var/log are not, the resolver's file is there" {
   mkdir -p "$BUNDLE/rootfs/"{tmp,etc,var/log}
   touch "$BUNDLE/rootfs/etc/"{hosts,hostname,resolv.conf}
-  serve 'touch /new; touch /tmp/a /var/log/b && echo written; stat -c %a /tmp /var/log; grep -c localhost /etc/hosts; cat /etc/hostname'
+  serve 'touch /new 2>&1; touch /tmp/a /var/log/b && echo written; stat -c %a /tmp /var/log; grep -c localhost /etc/hosts; cat /etc/hostname'
   config 'del(.hostname)' # which would be that of the image's file
   run_bundle --detach --read-only
   equal "touch: /new: Read-only file system
