@@ -108,3 +108,31 @@ absent() { [[ ! -e $1 ]]; }
   run ocirun restore --bundle "$BUNDLE" --image-path "$TMP" restored
   exits 1 "the network namespace is joined by a path, and the container has a new user namespace"
 }
+
+@test "no cgroup of forged images is made, and no file changes its owner or mode, outside of the container's cgroup" {
+  needs_criu
+  counter
+  checkpoint_counter
+  local before forgery
+  before=$(stat -c '%a %u' /etc/hostname)
+  # criu opens the path of a cgroup below a directory of its own, and gives it the owner and the mode that the image names.
+  for forgery in \
+    'c["dirs"][0].update(dir_name="../../../../../../../../etc/hostname", dir_perms={"mode": 33279, "uid": 0, "gid": 0})' \
+    'c["dirs"][0].update(children=[{"dir_name": "../beside", "dir_perms": {"mode": 16877, "uid": 0, "gid": 0}}])' \
+    'c["dirs"].append({"dir_name": "beside", "dir_perms": {"mode": 16877, "uid": 0, "gid": 0}})' \
+    'c["dirs"][0].update(dir_name="beside")' \
+    'c["dirs"][0]["dir_perms"].update(uid=4321)' \
+    'c["dirs"][0]["dir_perms"].update(mode=16895)' \
+    'c.update(cnames=["../../x"])' \
+    '[m.update(cgns_prefix=1) for s in images["entries"][0]["sets"] for m in s["ctls"]]' \
+    '[m.update(path="/beside") for s in images["entries"][0]["sets"] for m in s["ctls"]]'; do
+    forge_image cgroup.img "[$forgery for c in images['entries'][0]['controllers'][:1]]"
+    restore_fails
+    mentions "cgroup.img (--trust-images gives it to criu all the same): "
+    equal "$before" "$(stat -c '%a %u' /etc/hostname)"
+    equal "" "$(find /sys/fs/cgroup -name beside)"
+    mend
+  done
+  restore
+  goes_on
+}

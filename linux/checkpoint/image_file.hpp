@@ -23,6 +23,7 @@ enum class ImageKind : std::uint32_t {
   kProcesses = 0x50273030,
   kIds = 0x54432030,
   kCore = 0x55053847,
+  kCgroups = 0x59383330,
 };
 
 /// A field of a message. A number has no bytes; a text or a message inside has no value.

@@ -13,6 +13,7 @@
 #include "linux/checkpoint/restored_processes.hpp"
 #include "linux/process/pidfd.hpp"
 #include "linux/seccomp/filter.hpp"
+#include "runtime/checkpoint/cgroup_image.hpp"
 #include "runtime/checkpoint/compare.hpp"
 #include "runtime/checkpoint/compare_id_maps.hpp"
 #include "runtime/checkpoint/criu_process.hpp"
@@ -79,6 +80,8 @@ class Restoration : Making {
 
   Result<void> open_directories() {
     TRY_ASSIGN(images_, open_images(restore_.settings.images, restore_.trust));
+    if (restore_.trust == TrustImages::kNo && !restore_.keeps_cgroups)
+      TRY(check_cgroup_images(images_, config().id_map));
     TRY_ASSIGN(work_, open_directory_for_dump(restore_.settings.work, "--work-path"));
     return {};
   }

@@ -8,6 +8,7 @@
 #include "linux/base/text.hpp"
 #include "linux/checkpoint/ask_criu.hpp"
 #include "linux/checkpoint/criu_program.hpp"
+#include "runtime/checkpoint/cgroup_image.hpp"
 #include "runtime/checkpoint/fit.hpp"
 #include "runtime/checkpoint/images.hpp"
 #include "runtime/checkpoint/inventory.hpp"
@@ -74,6 +75,9 @@ class DryRun {
     if (!inventory)
       return add(inventory.error().within("--image-path " + request_.settings.images.string()));
     inventory_ = *std::move(inventory);
+    if (!config_ || request_.trust == TrustImages::kYes || request_.keeps_cgroups) return;
+    if (const auto checked = check_cgroup_images(images_, config_->id_map); !checked)
+      add(checked.error());
   }
 
   void look_at_criu() {

@@ -1,0 +1,201 @@
+#include "runtime/checkpoint/cgroup_image.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "linux/base/file_io.hpp"
+#include "linux/base/text.hpp"
+#include "linux/checkpoint/image_file.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+using linux::ImageField;
+using linux::ImageMessage;
+
+constexpr std::size_t kMaxImage = std::size_t{64} << 20;
+constexpr int kMostLevels = 100;  // of nested cgroups
+constexpr const char* kName = "cgroup.img";
+
+// Fields of CRIU's messages.
+enum Entry : std::uint32_t { kSets = 1, kControllers = 2 };
+enum SetField : std::uint32_t { kMembers = 2 };
+enum MemberField : std::uint32_t { kMemberName = 1, kMemberPath = 2, kMemberPrefix = 3 };
+enum ControllerField : std::uint32_t { kControllerNames = 1, kDirectories = 2 };
+enum DirectoryField : std::uint32_t {
+  kDirectoryName = 1,
+  kChildren = 2,
+  kProperties = 3,
+  kDirectoryRights = 4
+};
+enum PropertyField : std::uint32_t { kPropertyName = 1, kPropertyRights = 3 };
+enum RightsField : std::uint32_t { kMode = 1, kUid = 2, kGid = 3 };
+
+/// A hierarchy of the image.
+struct Hierarchy {
+  std::vector<std::string_view> names;  // of its controllers; "" alone: cgroup v2
+  std::string_view top;                 // the only cgroup that is not below another one
+  bool is_replaced = false;             // by the container's cgroup, because a process was there
+};
+
+/// CRIU makes a directory of this name, and gives it to mount(2) as an option: "memory",
+/// "name=systemd", "" for cgroup v2.
+bool is_controller_name(std::string_view name) {
+  constexpr std::string_view kOthers = "_-=.";
+  return !name.starts_with('.') && std::ranges::all_of(name, [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           kOthers.find(c) != std::string_view::npos;
+  });
+}
+
+/// "a/b" without "." and "..", empty parts, and control characters, at which C ends a text.
+bool is_plain_path(std::string_view path) {
+  const bool is_visible = std::ranges::all_of(path, [](char c) { return c < 0 || c >= ' '; });
+  if (!is_visible || path.empty()) return false;
+  return std::ranges::all_of(linux::split(path, '/'), [](std::string_view part) {
+    return !part.empty() && part != "." && part != "..";
+  });
+}
+
+bool holds(const std::vector<linux::IdMapping>& map, std::uint64_t host_id) {
+  return std::ranges::any_of(map, [&](const linux::IdMapping& line) {
+    return host_id >= line.host_id && host_id - line.host_id < line.size;
+  });
+}
+
+class Check {
+ public:
+  explicit Check(const linux::IdMap& ids) : ids_(ids) {}
+
+  Result<void> run(std::span<const ImageField> entry) {
+    TRY(each(entry, kControllers, [&](const ImageMessage& message) { return add(message); }));
+    TRY(each(entry, kSets, [&](const ImageMessage& set) {
+      return each(set, kMembers, [&](const ImageMessage& member) { return check_member(member); });
+    }));
+    for (const Hierarchy& hierarchy : hierarchies_)
+      if (!hierarchy.top.empty() && !hierarchy.is_replaced)
+        return refuse("no process is in the cgroup {:?}", hierarchy.top);
+    return {};
+  }
+
+ private:
+  /// Calls `act` with each message in a field `number` of `message`.
+  template <typename Act>
+  static Result<void> each(std::span<const ImageField> message, std::uint32_t number, Act act) {
+    for (const ImageField& field : message) {
+      if (field.number != number) continue;
+      TRY_ASSIGN(const ImageMessage inner, linux::parse_image_message(field.bytes));
+      TRY(act(inner));
+    }
+    return {};
+  }
+
+  Result<void> add(const ImageMessage& controller) {
+    Hierarchy hierarchy;
+    for (const ImageField& field : controller) {
+      if (field.number != kControllerNames) continue;
+      const bool is_good = is_controller_name(field.bytes) && !is_known(field.bytes) &&
+                           (!field.bytes.empty() || hierarchy.names.empty());
+      if (!is_good)
+        return refuse("{:?} is no name of a controller, or is there twice", field.bytes);
+      hierarchy.names.push_back(field.bytes);
+    }
+    TRY(each(controller, kDirectories, [&](const ImageMessage& directory) -> Result<void> {
+      if (!hierarchy.top.empty()) return refuse("a hierarchy has two cgroups at its top");
+      hierarchy.top = linux::text_in(directory, kDirectoryName);
+      return check_directory(directory, 0);
+    }));
+    hierarchies_.push_back(std::move(hierarchy));
+    return {};
+  }
+
+  bool is_known(std::string_view name) const {
+    return std::ranges::any_of(hierarchies_, [&](const Hierarchy& hierarchy) {
+      return std::ranges::find(hierarchy.names, name) != hierarchy.names.end();
+    });
+  }
+
+  Result<void> check_directory(const ImageMessage& directory, int level) const {
+    const std::string_view name = linux::text_in(directory, kDirectoryName);
+    if (!is_plain_path(name)) return refuse("{:?} is no path of a cgroup", name);
+    if (level == kMostLevels) return refuse("more than {} cgroups are nested", kMostLevels);
+    TRY(each(directory, kDirectoryRights,
+             [&](const ImageMessage& rights) { return check_rights(name, rights); }));
+    TRY(each(directory, kProperties, [&](const ImageMessage& property) -> Result<void> {
+      const std::string_view file = linux::text_in(property, kPropertyName);
+      if (!is_plain_path(file) || file.find('/') != std::string_view::npos)
+        return refuse("{:?} is no file of a cgroup", file);
+      // criu 3.17 saves this one without the owner, with what was in its memory.
+      if (file == "freezer.state") return {};
+      return each(property, kPropertyRights,
+                  [&](const ImageMessage& rights) { return check_rights(file, rights); });
+    }));
+    return each(directory, kChildren,
+                [&](const ImageMessage& child) { return check_directory(child, level + 1); });
+  }
+
+  Result<void> check_rights(std::string_view name, const ImageMessage& rights) const {
+    constexpr std::uint64_t kWritableByOthers = 02;
+    const std::uint64_t uid = linux::number_in(rights, kUid).value_or(0);
+    const std::uint64_t gid = linux::number_in(rights, kGid).value_or(0);
+    if ((uid != 0 && !holds(ids_.uids, uid)) || (gid != 0 && !holds(ids_.gids, gid)))
+      return refuse("{:?} belongs to {}:{}, who is not of the container", name, uid, gid);
+    if ((linux::number_in(rights, kMode).value_or(0) & kWritableByOthers) != 0)
+      return refuse("everybody may write to {:?}", name);
+    return {};
+  }
+
+  /// CRIU replaces the beginning of the path where it is the name of the hierarchy's top.
+  Result<void> check_member(const ImageMessage& member) {
+    const std::string_view name = linux::text_in(member, kMemberName);
+    std::string_view path = linux::text_in(member, kMemberPath);
+    const auto names = linux::split(name, ',');
+    const auto found = std::ranges::find_if(hierarchies_, [&](const Hierarchy& hierarchy) {
+      return std::ranges::is_permutation(hierarchy.names, names);
+    });
+    const auto refusal = [&, whole = path] {
+      return refuse("a process is in the cgroup {:?} of {:?}, which is not below that of init",
+                    whole, name);
+    };
+    if (found == hierarchies_.end() || found->top.empty() || !path.starts_with('/'))
+      return refusal();
+    path.remove_prefix(1);
+    const std::uint64_t prefix = linux::number_in(member, kMemberPrefix).value_or(0);
+    const bool is_below =
+        path == found->top || (path.starts_with(found->top) && path[found->top.size()] == '/');
+    if (!is_below || !is_plain_path(path) || (prefix != 0 && prefix != found->top.size() + 1))
+      return refusal();
+    found->is_replaced = true;
+    return {};
+  }
+
+  const linux::IdMap& ids_;
+  std::vector<Hierarchy> hierarchies_;
+};
+
+}  // namespace
+
+Result<void> check_cgroup_image(std::string_view image, const linux::IdMap& ids) {
+  TRY_ASSIGN(const auto entries, linux::parse_image(image, linux::ImageKind::kCgroups));
+  for (const ImageMessage& entry : entries) TRY(Check(ids).run(entry));
+  return {};
+}
+
+Result<void> check_cgroup_images(Fd images, const linux::IdMap& ids) {
+  const auto image = linux::read_file(images, kName, kMaxImage, O_NOFOLLOW);
+  if (!image && image.error().number() == ENOENT) return {};
+  Result<void> checked;
+  if (image)
+    checked = check_cgroup_image(*image, ids);
+  else
+    checked = std::unexpected(image.error());
+  return within(std::move(checked),
+                fmt::format("{} (--trust-images gives it to criu all the same)", kName));
+}
+
+}  // namespace ocirun::runtime
