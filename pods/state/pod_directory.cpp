@@ -132,7 +132,9 @@ Result<PodDirectory> PodsDirectory::make_pod(const std::string& name) const {
         "name",
         name);
   }
-  return open_pod(name);
+  auto opened = open_pod(name);
+  if (!opened) static_cast<void>(sys::unlinkat(directory_, name.c_str(), AT_REMOVEDIR));
+  return opened;
 }
 
 }  // namespace ocirun::pods
