@@ -26,8 +26,8 @@ namespace ocirun::linux {
 //    kDone      the request has succeeded: the pid of the restored process, or 0
 //    kFailed    error_lines()
 // If the caller ends before a stage is answered, the program refuses the stage, so that CRIU undoes
-// what it did. CRIU ignores a refusal of pre-resume: the program kills the restored
-// processes and CRIU then.
+// what it did. CRIU ignores a refusal of pre-resume: the program kills the restored processes
+// and CRIU then.
 enum class CriuWord : std::uint8_t { kVersion = 1, kStage, kDone, kFailed, kGoOn, kStop };
 inline constexpr int kCriuDescriptor = 3;
 inline constexpr int kCallerDescriptor = 4;

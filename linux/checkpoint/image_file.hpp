@@ -34,6 +34,8 @@ struct ImageField {
 };
 using ImageMessage = std::vector<ImageField>;
 
+/// An image that is read is not larger.
+inline constexpr std::size_t kMostImageBytes = std::size_t{64} << 20;
 /// More fields than these in one image, or in one message, are refused: a field of two bytes takes
 /// 32 in memory.
 inline constexpr std::size_t kMostImageFields = 1'000'000;

@@ -141,9 +141,16 @@ std::string clean_path(const std::string& path) {
   return clean.empty() ? "/" : clean;
 }
 
+std::string clean(const RootfsPath& path) { return clean_path(path.string()); }
+
+bool is_at_or_below(std::string_view path, std::string_view directory) {
+  if (directory == "/") return true;
+  return path.starts_with(directory) &&
+         (path.size() == directory.size() || path[directory.size()] == '/');
+}
+
 bool mount_covers(const std::string& destination, const std::string& path) {
-  const std::string top = clean_path(destination), wanted = clean_path(path);
-  return top == "/" || top == wanted || wanted.starts_with(top + '/');
+  return is_at_or_below(clean_path(path), clean_path(destination));
 }
 
 }  // namespace ocirun::linux

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "linux/base/error.hpp"
 #include "linux/base/paths.hpp"
@@ -31,6 +32,10 @@ Result<MountPoint> open_mount_point(const SafeDir& root, const Procfs& procfs, c
 /// `path` absolute, without ".", "..", double or trailing slashes. For comparing texts only, never
 /// for opening.
 std::string clean_path(const std::string& path);
+std::string clean(const RootfsPath& path);
+
+/// Whether `path` is `directory` or lies below it. Both are absolute and clean.
+bool is_at_or_below(std::string_view path, std::string_view directory);
 
 /// Whether a mount on `destination` is on `path` or above it. Compares both as clean_path() gives
 /// them: symlinks of the container are not followed.

@@ -18,7 +18,6 @@ namespace {
 using linux::ImageField;
 using linux::ImageMessage;
 
-constexpr std::size_t kMaxImage = std::size_t{64} << 20;
 constexpr int kMostLevels = 100;  // of nested cgroups
 constexpr const char* kName = "cgroup.img";
 
@@ -187,7 +186,7 @@ Result<void> check_cgroup_image(std::string_view image, const linux::IdMap& ids)
 }
 
 Result<void> check_cgroup_images(Fd images, const linux::IdMap& ids) {
-  const auto image = linux::read_file(images, kName, kMaxImage, O_NOFOLLOW);
+  const auto image = linux::read_file(images, kName, linux::kMostImageBytes, O_NOFOLLOW);
   if (!image && image.error().number() == ENOENT) return {};
   Result<void> checked;
   if (image)

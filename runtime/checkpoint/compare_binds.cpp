@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t kOverflow = 65'534;  // the id that the kernel shows for an unmapped one
 
-std::string clean(const RootfsPath& path) { return linux::clean_path(path.string()); }
+using linux::clean;
 
 // The map of an id-mapped mount.
 const linux::IdMap& map_of(const bundle::Config& config, const linux::Mount& mount) {
@@ -84,7 +84,8 @@ Result<void> BindComparison::compare_below(const std::string& point) const {
     const linux::Mount& mount = config.mounts[index];
     if (!sources[index] || !mount.recursive || !found) continue;
     TRY_ASSIGN(const auto top, root.find(mount.destination));
-    if (!top || top->path == found->path || !lies_below(found->path, top->path)) continue;
+    if (!top || top->path == found->path || !linux::is_at_or_below(found->path, top->path))
+      continue;
     const auto source =
         linux::sys::openat2(sources[index], found->path.substr(top->path.size() + 1).c_str(),
                             O_PATH, RESOLVE_NO_SYMLINKS);

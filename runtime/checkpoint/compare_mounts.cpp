@@ -28,7 +28,7 @@ namespace {
 
 using Kind = MountPlace::Kind;
 
-std::string clean(const RootfsPath& path) { return linux::clean_path(path.string()); }
+using linux::clean;
 
 // A masked file is the null device, a masked directory a read-only tmpfs.
 Result<bool> is_covered(Fd file) {
@@ -147,7 +147,7 @@ class Comparison {
     const std::string path = clean(wanted_.config.mounts[index].destination);
     return std::ranges::any_of(
         std::span(wanted_.config.mounts).subspan(index + 1), [&](const linux::Mount& later) {
-          return !later.remount && lies_below(path, clean(later.destination));
+          return !later.remount && linux::is_at_or_below(path, clean(later.destination));
         });
   }
 

@@ -59,7 +59,7 @@ class MountFit {
     const auto file = root_->open(path, O_PATH);
     const auto found = file ? procfs_.path_of(*file) : Result<std::string>();
     const auto top = procfs_.path_of(root_->fd());
-    if (!file || !found || !top || !lies_below(*found, *top)) return plain;
+    if (!file || !found || !top || !linux::is_at_or_below(*found, *top)) return plain;
     return *found == *top ? "/" : found->substr(*top == "/" ? 0 : top->size());
   }
 
@@ -95,7 +95,7 @@ class MountFit {
     const bool is_known = mount.point == "/" || !mount.external.empty() ||
                           std::ranges::find(places_, mount.point) != places_.end() ||
                           std::ranges::any_of(trees_, [&](const std::string& tree) {
-                            return lies_below(mount.point, tree);
+                            return linux::is_at_or_below(mount.point, tree);
                           });
     if (!is_known)
       obstacles_.push_back(fmt::format(

@@ -21,8 +21,6 @@ using linux::ImageKind;
 using linux::ImageMessage;
 using linux::NamespaceKind;
 
-constexpr std::size_t kMaxImage = std::size_t{64} << 20;
-
 // An image with the views into it.
 struct Image {
   std::string text;
@@ -31,7 +29,8 @@ struct Image {
 
 Result<Image> read_image(Fd images, const std::string& name, ImageKind kind) {
   Image image;
-  TRY_ASSIGN(image.text, within(linux::read_file(images, name, kMaxImage, O_NOFOLLOW), name));
+  TRY_ASSIGN(image.text,
+             within(linux::read_file(images, name, linux::kMostImageBytes, O_NOFOLLOW), name));
   TRY_ASSIGN(image.entries, within(linux::parse_image(image.text, kind), name));
   if (image.entries.empty()) return fail(EBADMSG, "{}: the image is empty", name);
   return image;

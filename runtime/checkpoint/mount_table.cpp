@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "linux/files/mountinfo.hpp"
+#include "linux/mounts/mount_point.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -12,7 +13,7 @@ using Kind = MountPlace::Kind;
 // Whether the mount is a hierarchy of cgroups that shows no cgroup above the container's.
 bool is_hierarchy(const linux::MountEntry& entry, const std::string& cgroup) {
   return (entry.type == "cgroup" || entry.type == "cgroup2") &&
-         (cgroup.empty() || lies_below(linux::unescape_path(entry.root), cgroup));
+         (cgroup.empty() || linux::is_at_or_below(linux::unescape_path(entry.root), cgroup));
 }
 
 class Table {
@@ -54,7 +55,7 @@ class Table {
     if (parent == nullptr || parent->device != entry.device) return false;
     const std::string point = linux::unescape_path(entry.mount_point);
     const std::string above = linux::unescape_path(parent->mount_point);
-    if (!lies_below(point, above)) return false;
+    if (!linux::is_at_or_below(point, above)) return false;
     std::string shown = linux::unescape_path(parent->root);
     if (shown == "/") shown.clear();
     shown += above == "/" ? point : point.substr(above.size());
@@ -66,12 +67,6 @@ class Table {
 
 }  // namespace
 
-bool lies_below(std::string_view path, std::string_view directory) {
-  if (directory == "/") return true;
-  return path.starts_with(directory) &&
-         (path.size() == directory.size() || path[directory.size()] == '/');
-}
-
 Result<std::vector<std::string>> compare_mount_table(std::span<const MountPlace> places,
                                                      std::string_view mountinfo) {
   const Table table(mountinfo);
@@ -80,14 +75,15 @@ Result<std::vector<std::string>> compare_mount_table(std::span<const MountPlace>
     std::string point = linux::unescape_path(entry.mount_point);
     if (point == "/") continue;  // the caller has compared the root
     const bool is_in_tree = std::ranges::any_of(places, [&](const MountPlace& place) {
-      return place.kind == Kind::kTree && place.point != point && lies_below(point, place.point);
+      return place.kind == Kind::kTree && place.point != point &&
+             linux::is_at_or_below(point, place.point);
     });
     const auto at_point = [&](const MountPlace& place) { return place.point == point; };
     const bool fits = std::ranges::any_of(places, [&](const MountPlace& place) {
       return at_point(place) && table.fits(entry, place);
     });
     const bool is_below_cgroups = std::ranges::any_of(places, [&](const MountPlace& place) {
-      return place.kind == Kind::kCgroup && lies_below(point, place.point) &&
+      return place.kind == Kind::kCgroup && linux::is_at_or_below(point, place.point) &&
              is_hierarchy(entry, place.cgroup);
     });
     if (fits || is_below_cgroups) continue;

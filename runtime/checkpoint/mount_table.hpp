@@ -35,7 +35,4 @@ struct MountPlace {
 Result<std::vector<std::string>> compare_mount_table(std::span<const MountPlace> places,
                                                      std::string_view mountinfo);
 
-/// Whether `path` is `directory` or lies below it. Both are absolute and clean.
-bool lies_below(std::string_view path, std::string_view directory);
-
 }  // namespace ocirun::runtime

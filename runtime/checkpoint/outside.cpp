@@ -20,7 +20,7 @@ using linux::NamespaceKind;
 
 constexpr std::string_view kTerminal = "terminal";
 
-std::string clean(const RootfsPath& path) { return linux::clean_path(path.string()); }
+using linux::clean;
 
 Result<UniqueFd> open_in_proc(const linux::Procfs& procfs, int pid, std::string_view name) {
   return linux::sys::openat(procfs.fd(), fmt::format("{}/{}", pid, name).c_str(),
@@ -255,7 +255,7 @@ Result<void> make_mount_points(const bundle::Config& config) {
     const linux::Mount& mount = config.mounts[index];
     const std::string path = clean(mount.destination);
     const bool is_inside = std::ranges::any_of(
-        covered, [&](const std::string& above) { return lies_below(path, above); });
+        covered, [&](const std::string& above) { return linux::is_at_or_below(path, above); });
     covered.push_back(path);
     if (is_inside || path == "/" || mount.remount) continue;
     bool is_directory = !mount.bind;

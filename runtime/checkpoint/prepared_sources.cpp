@@ -13,6 +13,7 @@
 #include "linux/mounts/detached_mount.hpp"
 #include "linux/mounts/locked_bind.hpp"
 #include "linux/mounts/mount.hpp"
+#include "linux/mounts/mount_point.hpp"
 #include "runtime/checkpoint/mount_table.hpp"
 #include "runtime/checkpoint/outside.hpp"
 
@@ -107,7 +108,7 @@ Result<std::string> place_for_sources(std::span<const std::string> paths) {
                           std::string("/media"), std::string("/srv")};
   for (const std::string& place : places) {
     const bool is_needed = std::ranges::any_of(
-        paths, [&](const std::string& path) { return lies_below(path, place); });
+        paths, [&](const std::string& path) { return linux::is_at_or_below(path, place); });
     if (!is_needed && is_searched_by_all(place)) return place;
   }
   return refuse(

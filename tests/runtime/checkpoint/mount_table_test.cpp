@@ -1,4 +1,5 @@
 #include "runtime/checkpoint/mount_table.hpp"
+#include "linux/mounts/mount_point.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -87,11 +88,11 @@ BOOST_AUTO_TEST_CASE(what_lies_below_a_recursive_bind_is_for_the_caller_to_compa
 }
 
 BOOST_AUTO_TEST_CASE(a_path_lies_below_a_directory_by_whole_names) {
-  BOOST_TEST(lies_below("/a/b", "/a"));
-  BOOST_TEST(lies_below("/a", "/a"));
-  BOOST_TEST(lies_below("/a", "/"));
-  BOOST_TEST(!lies_below("/ab", "/a"));
-  BOOST_TEST(!lies_below("/", "/a"));
+  BOOST_TEST(linux::is_at_or_below("/a/b", "/a"));
+  BOOST_TEST(linux::is_at_or_below("/a", "/a"));
+  BOOST_TEST(linux::is_at_or_below("/a", "/"));
+  BOOST_TEST(!linux::is_at_or_below("/ab", "/a"));
+  BOOST_TEST(!linux::is_at_or_below("/", "/a"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
