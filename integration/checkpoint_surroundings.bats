@@ -4,28 +4,66 @@
 load lib/common
 load lib/criu
 
-@test "restore --manage-cgroups-mode: ignore joins the container's cgroup, full takes the limits of cgroup v1, strict is refused" {
+# has_limit BYTES: the container's cgroup has that limit of memory.
+has_limit() {
+  if has_v1 memory; then equal "$1" "$(<"/sys/fs/cgroup/memory/$ID/memory.limit_in_bytes")"; else equal "$1" "$(<"/sys/fs/cgroup/$ID/memory.max")"; fi
+}
+
+@test "restore --manage-cgroups-mode: soft has the limits of config.json, full and strict those of the images on cgroup v1, ignore no cgroup below" {
   needs_criu
   drop_namespace cgroup
-  config '.linux.namespaces += [{type: "cgroup"}] | .linux.resources.memory.limit = 134217728'
+  config '.linux.namespaces += [{type: "cgroup"}] | .linux.resources.memory.limit = 134217728
+    | .mounts += [{destination: "/sys/fs/cgroup", type: "cgroup", source: "cgroup", options: ["rw"]}]'
   counter
   run_counter
   ocirun update --memory 67108864 "$ID"
+  local below=/sys/fs/cgroup/$ID/below saved=134217728 mode
+  if has_v1 memory; then below=/sys/fs/cgroup/memory/$ID/below saved=67108864; fi # criu 3.17 saves limits of cgroup v1 alone
+  mkdir "$below"
+  ocirun exec "$ID" sh -c 'while :; do sleep 1; done' </dev/null >/dev/null 2>&1 3>&- 4>&- &
+  eventually has_second_process
+  second_process >"$below/cgroup.procs"
   ocirun checkpoint --manage-cgroups-mode full "$ID"
-  restore_fails --manage-cgroups-mode strict
-  mentions "give soft, full or ignore"
-  restore --manage-cgroups-mode ignore
-  in_cgroup "/$ID"
-  if ! has_v1 memory; then equal 0::/ "$(ocirun exec "$ID" cat /proc/self/cgroup)"; fi
-  goes_on
-  if has_v1 memory; then
-    local limit=/sys/fs/cgroup/memory/$ID/memory.limit_in_bytes
-    equal 134217728 "$(<"$limit")"
-    ocirun delete --force "$ID"
-    restore --manage-cgroups-mode full
-    equal 67108864 "$(<"$limit")"
+  for mode in soft full strict; do
+    restore --manage-cgroups-mode "$mode"
     goes_on
-  fi
+    in_cgroup "/$ID"
+    equal "$(second_process)" "$(<"$below/cgroup.procs")"
+    case $mode in soft) has_limit 134217728 ;; *) has_limit "$saved" ;; esac
+    ocirun delete --force "$ID"
+  done
+  restore --manage-cgroups-mode ignore
+  goes_on
+  in_cgroup "/$ID"
+  [[ ! -e $below ]]
+  if ! has_v1 memory; then equal 0::/ "$(ocirun exec "$ID" cat /proc/self/cgroup)"; fi
+}
+
+# second_process: the pid of a shell of the container that is not its init.
+second_process() {
+  local init pid
+  init=$(init_pid)
+  for pid in $(ocirun ps --format json "$ID" | jq '.[]'); do
+    [[ $pid == "$init" || $(<"/proc/$pid/comm") != sh ]] || { echo "$pid" && return; }
+  done
+  return 1
+}
+has_second_process() { second_process >/dev/null; }
+
+@test "restore --manage-cgroups-mode strict refuses a cgroup that exists" {
+  needs_criu
+  run_counter
+  ocirun checkpoint "$ID"
+  ocirun delete "$ID"
+  local directory=/sys/fs/cgroup/$ID
+  if has_v1 memory; then directory=/sys/fs/cgroup/memory/$ID; fi
+  mkdir "$directory"
+  restore_fails --manage-cgroups-mode strict
+  mentions "--manage-cgroups-mode strict: the cgroup $directory exists: remove it, or give soft or full"
+  is_absent
+  rmdir "$directory"
+  restore --manage-cgroups-mode strict
+  goes_on
 }
 
 # on_terminal FILE COMMAND…: runs ocirun COMMAND in the background on a terminal of its own, whose input is $TMP/keys; FILE has its output.
@@ -55,18 +93,83 @@ on_terminal() {
   eventually is_absent
 }
 
-@test "--empty-ns network: what is in the network namespace is neither saved nor restored" {
+# addresses: those of the container's network devices.
+addresses() { nsenter --net --target "$(init_pid)" ip -oneline address show; }
+
+@test "--keep-network: without it, a restored network namespace has a loopback device alone, which is up" {
   needs_criu
-  counter
   run_counter
   nsenter --net --target "$(init_pid)" ip address add 10.9.9.9/32 dev lo
+  ocirun checkpoint --keep-network --leave-running "$ID"
+  ocirun delete --force "$ID"
+  restore --keep-network
+  goes_on
+  [[ $(addresses) == *10.9.9.9* ]]
+  ocirun delete --force "$ID"
+  restore
+  goes_on
+  [[ $(addresses) == *127.0.0.1* && $(addresses) != *10.9.9.9* ]]
+  contains "$TMP/errors" "give --keep-network"
+  ocirun checkpoint --image-path "$TMP/empty" "$ID"
+  restore_fails --keep-network --image-path "$TMP/empty"
+  mentions "--keep-network: the images do not hold what was in the network namespace"
+  restore --empty-ns network --image-path "$TMP/empty"
+  goes_on
+  [[ $(addresses) == *127.0.0.1* ]]
+}
+
+@test "sysctls of config.json are set again in restored namespaces, those of network devices after the hooks" {
+  needs_criu
+  counter
+  # The hook makes the network device again, as engines' hooks do.
+  config '.linux.sysctl = {"net.ipv4.ip_unprivileged_port_start": "77", "net.ipv4.conf.near.forwarding": "1", "kernel.shmmni": "99", "fs.mqueue.msg_max": "7"}
+    | .hooks = {createRuntime: [{path: "/bin/sh", args: ["sh", "-c", $c]}]}' \
+    --arg c 'nsenter --net --target $(jq .pid) ip link add near type veth peer name far'
+  run_counting
   ocirun checkpoint "$ID"
   restore
   goes_on
-  run grep 10.9.9.9 "/proc/$(init_pid)/net/fib_trie"
-  succeeds
-  ocirun checkpoint --empty-ns network --image-path "$TMP/empty" "$ID"
-  restore --empty-ns network --image-path "$TMP/empty"
-  goes_on
-  equal 0 "$(grep -c 10.9.9.9 "/proc/$(init_pid)/net/fib_trie" || true)"
+  equal "77 1 99 7" "$(ocirun exec "$ID" cat /proc/sys/net/ipv4/ip_unprivileged_port_start /proc/sys/net/ipv4/conf/near/forwarding \
+    /proc/sys/kernel/shmmni /proc/sys/fs/mqueue/msg_max | xargs)"
 }
+
+# KEYRING: a Python function that returns the number of the session keyring.
+KEYRING='
+import ctypes, os
+keyctl = lambda *words: ctypes.CDLL(None).syscall({"x86_64": 250, "aarch64": 219}[os.uname().machine], *words)
+keyring = lambda: keyctl(0, -3, 0)'
+
+# restored_by_a_special_caller: restore, called with another session keyring, an OOM score, an I/O priority and one CPU. Prints the keyring.
+restored_by_a_special_caller() {
+  local command
+  printf -v command '%q ' "$OCIRUN" --root "$ROOT" restore --detach --bundle "$BUNDLE" "$ID"
+  python3 -c "$KEYRING
+keyctl(1, None)
+print(keyring(), flush=True)
+open('/proc/self/oom_score_adj', 'w').write('500')
+os.sched_setaffinity(0, {0})
+os.execlp('ionice', 'ionice', '--class', 'idle', 'sh', '-c', '$command >>$TMP/printed 2>$TMP/errors')" </dev/null 3>&- 4>&-
+}
+
+@test "a restored process has from config.json, and not from the caller, what criu does not restore: keyring, CPUs, I/O priority, OOM score 0" {
+  needs_criu
+  with_python
+  python "$KEYRING
+def step(number):
+    with open('/tmp/keyring', 'w') as file: print(keyring(), file=file)
+count()"
+  config '.process.ioPriority = {class: "IOPRIO_CLASS_BE", priority: 6} | .process.oomScoreAdj = 0'
+  run_counting
+  ocirun checkpoint "$ID"
+  local keyring pid
+  keyring=$(restored_by_a_special_caller)
+  rm "$BUNDLE/rootfs/tmp/keyring"
+  eventually exists "$BUNDLE/rootfs/tmp/keyring"
+  goes_on
+  differs_from "$keyring" "$(<"$BUNDLE/rootfs/tmp/keyring")"
+  pid=$(init_pid)
+  equal "best-effort: prio 6" "$(ionice -p "$pid")"
+  equal 0 "$(<"/proc/$pid/oom_score_adj")"
+  equal "$(grep Cpus_allowed_list /proc/self/status)" "$(grep Cpus_allowed_list "/proc/$pid/status")"
+}
+differs_from() { [[ $1 =~ ^[0-9]+$ && $2 =~ ^[0-9]+$ && $1 != "$2" ]]; }

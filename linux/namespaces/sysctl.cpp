@@ -109,9 +109,21 @@ bool is_interface_sysctl(const Sysctl& sysctl) {
   return false;
 }
 
+std::vector<Sysctl> select_sysctls(std::span<const Sysctl> sysctls, SysctlsOf wanted) {
+  std::vector<Sysctl> selected;
+  for (const Sysctl& sysctl : sysctls)
+    if (is_interface_sysctl(sysctl) == (wanted == SysctlsOf::kInterfaces))
+      selected.push_back(sysctl);
+  return selected;
+}
+
 Result<void> write_sysctls(std::span<const Sysctl> sysctls) {
   if (sysctls.empty()) return {};
   TRY_ASSIGN(const Procfs procfs, Procfs::open(Procfs::Subset::kFull));
+  return write_sysctls(sysctls, procfs);
+}
+
+Result<void> write_sysctls(std::span<const Sysctl> sysctls, const Procfs& procfs) {
   for (const Sysctl& sysctl : sysctls) {
     // The kernel ignores a write of no bytes. A newline alone empties a text such as
     // kernel.domainname.

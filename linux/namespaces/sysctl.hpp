@@ -3,8 +3,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "linux/base/error.hpp"
+#include "linux/files/procfs.hpp"
 #include "linux/namespaces/namespaces.hpp"
 
 namespace ocirun::linux {
@@ -30,8 +32,14 @@ Result<void> check_sysctl(const Sysctl& sysctl, const NamespaceSet& namespaces);
 /// sysctl may appear only after a hook has created the interface.
 bool is_interface_sysctl(const Sysctl& sysctl);
 
+enum class SysctlsOf { kInterfaces, kTheRest };
+/// Those of `sysctls` that is_interface_sysctl() is true for, or the others, in their order.
+std::vector<Sysctl> select_sysctls(std::span<const Sysctl> sysctls, SysctlsOf wanted);
+
 /// Writes the sysctls through a full procfs of our own that is mounted for this call only.
 Result<void> write_sysctls(std::span<const Sysctl> sysctls);
+/// Writes them through `procfs`, a full one, into the namespaces of the caller.
+Result<void> write_sysctls(std::span<const Sysctl> sysctls, const Procfs& procfs);
 
 /// The value of a sysctl of the host ("user.max_user_namespaces"), for the text of an error; ""
 /// where this kernel has no such sysctl.

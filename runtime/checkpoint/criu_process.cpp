@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sched.h>
-#include <sys/prctl.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +10,7 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/rootfs.hpp"
+#include "runtime/checkpoint/inherited.hpp"
 #include "runtime/checkpoint/outside.hpp"
 #include "runtime/checkpoint/prepared_sources.hpp"
 #include "runtime/checkpoint/shown_images.hpp"
@@ -70,14 +70,14 @@ Result<std::vector<std::string>> words_for_restore(const CriusPart& part,
                                  "notify=1",
                                  "sibling=1",
                                  "evasive-devices=1",
-                                 "manage-cgroups-mode=soft",
                                  "root=" + part.config.root_path.string()};
   if (!part.cgroup.empty()) words.push_back("cgroup-root=\n" + part.cgroup);
   if (part.config.process && part.config.process->terminal) words.emplace_back("orphan-terminal=1");
   TRY_ASSIGN(const auto namespaces, words_of_namespaces(part));
   TRY_ASSIGN(const auto streams, read_streams(part.images));
   TRY_ASSIGN(const auto file, words_of_config_file(part.config));
-  for (const auto& more : {words_of_mounts_for_restore(part.config, part.prepared), namespaces,
+  for (const auto& more : {words_of_surroundings(part.settings),
+                           words_of_mounts_for_restore(part.config, part.prepared), namespaces,
                            words_of_streams(streams), file, part.settings.words})
     words.insert(words.end(), more.begin(), more.end());
   return words;
@@ -110,14 +110,11 @@ Result<void> prepare_criu(const CriusPart& part, linux::CriuLaunch& launch) {
     TRY(linux::sys::write_once(processes, "0"));
   }
   // CRIU makes no cgroup namespace when it ignores cgroups.
-  if (part.keeps_cgroups && part.config.namespaces.creates(NamespaceKind::kCgroup) &&
+  if (part.settings.cgroups == CgroupMode::kIgnore &&
+      part.config.namespaces.creates(NamespaceKind::kCgroup) &&
       ::unshare(CLONE_NEWCGROUP) != 0)
     return fail(errno, "make the cgroup namespace");
-  // Older versions of criu do not restore this flag; restored processes inherit it.
-  if (part.config.process && part.config.process->no_new_privileges &&
-      ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-    return fail(errno, "set no_new_privs for criu");
-  return {};
+  return take_what_is_inherited(part.config, part.procfs, part.has_new_keyring);
 }
 
 }  // namespace ocirun::runtime

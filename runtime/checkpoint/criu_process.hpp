@@ -24,8 +24,8 @@ struct CriusPart {
   const std::string& prepared;  // the place of prepared_sources.hpp, or ""
   const std::vector<linux::PinnedNamespace>& pinned;
   const cgroups::Cgroup::JoinHandles& join;
-  bool keeps_cgroups = false;  // CRIU moves no process into a cgroup
-  UniqueFd &images, &work;     // are opened again in CRIU's mount namespace
+  bool has_new_keyring = true;
+  UniqueFd &images, &work;  // are opened again in CRIU's mount namespace
 };
 
 /// The words for ocirun-criu. Errors: descriptors.json beside the images is damaged.

@@ -1,10 +1,18 @@
 #include "runtime/checkpoint/options.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
 
 #include "linux/base/syscalls.hpp"
 
 namespace ocirun::runtime {
+
+std::vector<std::string> words_of_surroundings(const CriuSettings& settings) {
+  std::vector<std::string> words{
+      fmt::format("manage-cgroups-mode={}", crius_mode(settings.cgroups))};
+  if (!settings.keeps_network) words.push_back(fmt::format("empty-ns={}", CLONE_NEWNET));
+  return words;
+}
 
 Result<std::vector<std::string>> words_of_config_file(const bundle::Config& config) {
   constexpr const char* kOfEngines = "/etc/criu/runc.conf";

@@ -7,6 +7,7 @@
 #include "bundle/config/config.hpp"
 #include "linux/base/error.hpp"
 #include "linux/base/paths.hpp"
+#include "runtime/checkpoint/cgroup_mode.hpp"
 
 namespace ocirun::runtime {
 
@@ -14,8 +15,14 @@ namespace ocirun::runtime {
 struct CriuSettings {
   HostPath images;                 // absolute
   HostPath work;                   // absolute; where CRIU writes its log
+  CgroupMode cgroups = CgroupMode::kSoft;
+  bool keeps_network = false;      // what is in the container's network namespace, too
   std::vector<std::string> words;  // options for ocirun-criu that pass through unchanged
 };
+
+/// The words for the options that both commands treat alike: cgroups, and what is in the network
+/// namespace. CRIU leaves that out for the option "empty-ns".
+std::vector<std::string> words_of_surroundings(const CriuSettings& settings);
 
 /// The words for the configuration file of CRIU that the annotation org.criu.config names, or else
 /// for /etc/criu/runc.conf if that file exists. Error: the annotation's path is not absolute.

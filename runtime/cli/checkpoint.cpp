@@ -1,10 +1,8 @@
 #include <fcntl.h>
-#include <sched.h>
 
 #include <array>
 
 #include "linux/base/absolute_path.hpp"
-#include "linux/base/name_table.hpp"
 #include "runtime/checkpoint/images.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/commands/checkpoint.hpp"
@@ -22,9 +20,8 @@ namespace {
 constexpr std::array<std::string_view, 8> kSwitches{
     "tcp-established", "tcp-skip-in-flight", "ext-unix-sk", "shell-job",
     "file-locks",      "link-remap",         "auto-dedup",  "lazy-pages"};
-constexpr std::array<std::string_view, 5> kValues{
-    "manage-cgroups-mode", "network-lock", "page-server", "lsm-profile", "lsm-mount-context"};
-constexpr linux::Named<unsigned> kEmptyNamespaces[] = {{"network", CLONE_NEWNET}};
+constexpr std::array<std::string_view, 4> kValues{"network-lock", "page-server", "lsm-profile",
+                                                  "lsm-mount-context"};
 
 bool is_one_of(std::string_view word, std::string_view bars) {
   while (!bars.empty()) {
@@ -51,20 +48,24 @@ Result<CriuSettings> read_settings(const Arguments& arguments) {
     TRY_ASSIGN(const HostPath work, linux::absolute_path(*named));
     TRY_ASSIGN(settings.work, within(follow_own_link(work), "--work-path"));
   }
-  TRY(check_word(arguments, "manage-cgroups-mode", "soft|full|strict|ignore"));
+  const std::string mode = arguments.value("manage-cgroups-mode").value_or("soft");
+  const auto parsed = parse_cgroup_mode(mode);
+  if (!parsed)
+    return refuse("--manage-cgroups-mode {}: must be one of {}", mode, kCgroupModes);
+  settings.cgroups = *parsed;
   TRY(check_word(arguments, "network-lock", "iptables|nftables|skip"));
   for (const std::string_view name : kSwitches)
     if (arguments.has(name)) settings.words.push_back(fmt::format("{}=1", name));
   for (const std::string_view name : kValues)
     if (const auto value = arguments.value(name))
       settings.words.push_back(fmt::format("{}={}", name, *value));
-  unsigned empty = 0;
+  settings.keeps_network = arguments.has("keep-network");
   for (const std::string& name : arguments.all("empty-ns")) {
-    const auto flag = linux::value_of(kEmptyNamespaces, name);
-    if (!flag) return refuse("--empty-ns {}: must be network, the only one that criu has", name);
-    empty |= *flag;
+    if (name != "network")
+      return refuse("--empty-ns {}: must be network, the only one that criu has", name);
+    if (settings.keeps_network)
+      return refuse("--empty-ns network and --keep-network: give one of them");
   }
-  if (empty != 0) settings.words.push_back(fmt::format("empty-ns={}", empty));
   return settings;
 }
 
@@ -81,10 +82,6 @@ Result<RestoreRequest> read_restore(const Invocation& invocation, bool keeps_ter
     return refuse(
         "--preserve-fds: restored processes have the descriptors of their images, and get "
         "no others");
-  if (arguments.value("manage-cgroups-mode") == "strict")
-    return refuse(
-        "--manage-cgroups-mode strict: criu would refuse the cgroup of the container, which "
-        "restore makes: give soft, full or ignore");
   TRY_ASSIGN(ContainerId id, arguments.id());
   TRY_ASSIGN(CriuSettings settings, read_settings(arguments));
   std::optional<std::string> named = arguments.value("bundle");
@@ -99,13 +96,12 @@ Result<RestoreRequest> read_restore(const Invocation& invocation, bool keeps_ter
                  .terminal_keeper =
                      keeps_terminal ? TerminalKeeper::kCaller : TerminalKeeper::kConsoleSocket,
                  .pivot = true,
-                 .new_keyring = true,
+                 .new_keyring = !arguments.has("no-new-keyring"),
                  .inheritance = invocation.inheritance,
                  .is_attended = false,
                  .notifies = false},
       .settings = std::move(settings),
-      .trust = arguments.has("trust-images") ? TrustImages::kYes : TrustImages::kNo,
-      .keeps_cgroups = arguments.value("manage-cgroups-mode") == "ignore"};
+      .trust = arguments.has("trust-images") ? TrustImages::kYes : TrustImages::kNo};
 }
 
 Result<int> run_dry(const Invocation& invocation, const RestoreRequest& request) {

@@ -71,8 +71,7 @@ class Dump {
         fmt::format("log-file={}", kLogName),
         "log-level=4",
         "notify=1",
-        "evasive-devices=1",
-        "manage-cgroups-mode=soft"};
+        "evasive-devices=1"};
     // A dump, but no pre-dump, saves the features of the processor, for restore --dry-run.
     if (request_.afterwards != Afterwards::kIsFollowed) words.emplace_back(kSaveCpu);
     if (request_.afterwards == Afterwards::kRuns) words.emplace_back("leave-running=1");
@@ -92,7 +91,8 @@ class Dump {
                words_of_namespaces_for_dump(config, procfs, record.init_pid));
     TRY_ASSIGN(const auto file, words_of_config_file(config));
     for (const auto& more :
-         {mounts, namespaces, words_of_streams_for_dump(streams_), file, request_.settings.words})
+         {words_of_surroundings(request_.settings), mounts, namespaces,
+          words_of_streams_for_dump(streams_), file, request_.settings.words})
       words.insert(words.end(), more.begin(), more.end());
     return words;
   }

@@ -17,6 +17,8 @@
 #include "runtime/checkpoint/compare.hpp"
 #include "runtime/checkpoint/compare_id_maps.hpp"
 #include "runtime/checkpoint/criu_process.hpp"
+#include "runtime/checkpoint/network_image.hpp"
+#include "runtime/checkpoint/new_namespaces.hpp"
 #include "runtime/checkpoint/outside.hpp"
 #include "runtime/checkpoint/prepared_sources.hpp"
 #include "runtime/checkpoint/read_only_root.hpp"
@@ -53,6 +55,7 @@ class Restoration : Making {
     TRY(make_way());
     TRY(claim_id());
     TRY_ASSIGN(place_, choose_place(options_, document_.config, request_.id.string(), log_));
+    TRY(check_absence(place_->cgroup->record(), restore_.settings.cgroups));
     TRY(record_intent());
     TRY_ASSIGN(pinned_, linux::pin_namespaces(document_.config.namespaces));
     TRY(make_mount_points(document_.config));
@@ -77,11 +80,16 @@ class Restoration : Making {
 
  private:
   const bundle::Config& config() const { return document_.config; }
+  bool ignores_cgroups() const { return restore_.settings.cgroups == CgroupMode::kIgnore; }
+  NewNamespaces new_namespaces(int init) const {
+    return {.config = config(), .procfs = place_->procfs, .init = init, .joined = pinned_};
+  }
 
   Result<void> open_directories() {
     TRY_ASSIGN(images_, open_images(restore_.settings.images, restore_.trust));
-    if (restore_.trust == TrustImages::kNo && !restore_.keeps_cgroups)
+    if (restore_.trust == TrustImages::kNo && !ignores_cgroups())
       TRY(check_cgroup_images(images_, config().id_map));
+    TRY(check_network_images(images_, config(), restore_.settings, log_));
     TRY_ASSIGN(work_, open_directory_for_dump(restore_.settings.work, "--work-path"));
     return {};
   }
@@ -128,7 +136,7 @@ class Restoration : Making {
     linux::CriuLaunch launch;
     launch.program = criu_;
     for (const linux::PinnedNamespace& pinned : pinned_) launch.passed.push_back(pinned.fd);
-    if (restore_.keeps_cgroups) {
+    if (ignores_cgroups()) {
       TRY_ASSIGN(join_, place_->cgroup->open_for_join());
     }
     launch.images = images_;
@@ -147,7 +155,7 @@ class Restoration : Making {
             .prepared = prepared_,
             .pinned = pinned_,
             .join = join_,
-            .keeps_cgroups = restore_.keeps_cgroups,
+            .has_new_keyring = request_.new_keyring,
             .images = images_,
             .work = work_};
   }
@@ -178,13 +186,15 @@ class Restoration : Making {
     // Before hooks and devices are given to a user namespace that maps other ids.
     if (restore_.trust == TrustImages::kNo)
       TRY(explain_difference(compare_id_maps(config(), place_->procfs, pid)));
+    TRY(new_namespaces(pid).set_up());
     if (!config().net_devices.empty()) {
       TRY_ASSIGN(network_namespace_,
                  linux::sys::openat(place_->procfs.fd(), fmt::format("{}/ns/net", pid).c_str(),
                                     O_RDONLY | O_CLOEXEC));
       TRY(move_net_devices(*directory_, config().net_devices, network_namespace_, log_));
     }
-    return run_hooks(pid);
+    TRY(run_hooks(pid));
+    return new_namespaces(pid).set_devices_up();
   }
 
   Result<void> run_hooks(int pid) {

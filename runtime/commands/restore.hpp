@@ -16,7 +16,6 @@ struct RestoreRequest {
   CreateRequest create;
   CriuSettings settings;
   TrustImages trust = TrustImages::kNo;
-  bool keeps_cgroups = false;  // --manage-cgroups-mode ignore: CRIU moves no process
 };
 
 /// Restores a container from images: makes what `create` makes around a container, has CRIU restore

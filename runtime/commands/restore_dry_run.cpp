@@ -12,6 +12,7 @@
 #include "runtime/checkpoint/fit.hpp"
 #include "runtime/checkpoint/images.hpp"
 #include "runtime/checkpoint/inventory.hpp"
+#include "runtime/checkpoint/network_image.hpp"
 #include "runtime/checkpoint/outside.hpp"
 #include "runtime/checkpoint/talk.hpp"
 #include "runtime/commands/checkpoint.hpp"
@@ -75,7 +76,13 @@ class DryRun {
     if (!inventory)
       return add(inventory.error().within("--image-path " + request_.settings.images.string()));
     inventory_ = *std::move(inventory);
-    if (!config_ || request_.trust == TrustImages::kYes || request_.keeps_cgroups) return;
+    if (config_)
+      if (const auto checked = check_network_images(images_, *config_, request_.settings, log_);
+          !checked)
+        add(checked.error());
+    if (!config_ || request_.trust == TrustImages::kYes ||
+        request_.settings.cgroups == CgroupMode::kIgnore)
+      return;
     if (const auto checked = check_cgroup_images(images_, config_->id_map); !checked)
       add(checked.error());
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "linux/base/memory_reserve.hpp"
+#include "linux/namespaces/sysctl.hpp"
 #include "linux/network/netlink.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/process/keyring.hpp"
@@ -30,6 +31,10 @@ void keep_only_own_descriptors(const InitPlan& plan, const linux::MessageSocket&
   for (const UniqueFd& tasks : plan.cgroup.tasks) keep.push_back(tasks);
   for (const linux::PinnedNamespace& pinned : plan.pinned) keep.push_back(pinned.fd);
   linux::close_descriptors_but(keep);
+}
+
+Result<void> write_sysctls(const bundle::Config& config, linux::SysctlsOf wanted) {
+  return linux::write_sysctls(linux::select_sysctls(config.sysctls, wanted));
 }
 
 // The kernel discards signals to the first process of a pid namespace that has no handler for them:
@@ -59,7 +64,7 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   plan.step.enter(InitStep::kNames);
   TRY(set_names(config));
   if (config.namespaces.creates(linux::NamespaceKind::kNetwork)) TRY(linux::bring_loopback_up());
-  TRY(write_early_sysctls(config));  // before any mount of the container
+  TRY(write_sysctls(config, linux::SysctlsOf::kTheRest));  // before any mount of the container
 
   // The file system.
   plan.step.enter(InitStep::kRoot);
@@ -70,7 +75,7 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   plan.step.enter(InitStep::kHostHooks);
   TRY(ask_for_hooks(plan, parent));  // prestart, createRuntime: after all mounts, before the pivot
   plan.step.enter(InitStep::kSysctls);
-  TRY(write_late_sysctls(config));  // of network interfaces, which a hook may have made
+  TRY(write_sysctls(config, linux::SysctlsOf::kInterfaces));  // a hook may have made interfaces
   plan.step.enter(InitStep::kContainerHooks);
   TRY(run_container_hooks(
       plan, hooks::Kind::kCreateContainer,      // their paths are still the host's,

@@ -14,7 +14,6 @@
 #include "hooks/phase.hpp"
 #include "linux/base/credentials.hpp"
 #include "linux/base/syscalls.hpp"
-#include "linux/namespaces/sysctl.hpp"
 #include "runtime/protocol/protocol.hpp"
 #include "runtime/state/status.hpp"
 
@@ -95,24 +94,6 @@ Result<void> set_names(const bundle::Config& config) {
       ::setdomainname(config.domainname.data(), config.domainname.size()) != 0)
     return fail(errno, "/domainname: set \"{}\"", config.domainname);
   return {};
-}
-
-namespace {
-
-Result<void> write_sysctls_where(const bundle::Config& config, bool of_interfaces) {
-  std::vector<linux::Sysctl> selected;
-  for (const linux::Sysctl& sysctl : config.sysctls)
-    if (linux::is_interface_sysctl(sysctl) == of_interfaces) selected.push_back(sysctl);
-  return selected.empty() ? Result<void>{} : linux::write_sysctls(selected);
-}
-
-}  // namespace
-
-Result<void> write_early_sysctls(const bundle::Config& config) {
-  return write_sysctls_where(config, false);
-}
-Result<void> write_late_sysctls(const bundle::Config& config) {
-  return write_sysctls_where(config, true);
 }
 
 Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind,

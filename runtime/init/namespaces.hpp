@@ -34,8 +34,6 @@ Result<void> join_tasks(const cgroups::Cgroup::JoinHandles& cgroup);
 
 Result<void> start_session();
 Result<void> set_names(const bundle::Config& config);  // T-4, T-5
-Result<void> write_early_sysctls(const bundle::Config& config);
-Result<void> write_late_sysctls(const bundle::Config& config);
 
 /// Runs the createContainer or startContainer hooks, as children of init (H-10), with the umask of
 /// the caller of ocirun. This function fills in the state of `surroundings`.

@@ -1,0 +1,36 @@
+#include "runtime/checkpoint/network_image.hpp"
+
+#include <string_view>
+
+#include "linux/base/directory_entries.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+Result<bool> have_network_devices(Fd images) {
+  bool found = false;
+  TRY(linux::for_each_entry(images, [&](const char* name, unsigned char) -> Result<void> {
+    found = found || std::string_view(name).starts_with("netdev-");
+    return {};
+  }));
+  return found;
+}
+
+}  // namespace
+
+Result<void> check_network_images(Fd images, const bundle::Config& config,
+                                  const CriuSettings& settings, const Log& log) {
+  if (!config.namespaces.creates(linux::NamespaceKind::kNetwork)) return {};
+  TRY_ASSIGN(const bool are_there, have_network_devices(images));
+  if (are_there && !settings.keeps_network)
+    log.warn(
+        "the images hold what was in the network namespace, which is not restored: give "
+        "--keep-network to restore devices, addresses, routes and rules");
+  if (!are_there && settings.keeps_network)
+    return refuse(
+        "--keep-network: the images do not hold what was in the network namespace: leave the "
+        "option out, or give it to checkpoint as well");
+  return {};
+}
+
+}  // namespace ocirun::runtime
