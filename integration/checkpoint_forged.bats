@@ -136,3 +136,24 @@ absent() { [[ ! -e $1 ]]; }
   restore
   goes_on
 }
+
+@test "forged limits are found out: a hard limit, an OOM score, a real-time policy" {
+  needs_criu
+  config '.process.rlimits = [{type: "RLIMIT_NOFILE", soft: 100, hard: 200}, {type: "RLIMIT_RTPRIO", soft: 0, hard: 0}] | .process.oomScoreAdj = 7'
+  counter
+  checkpoint_counter
+  forge "core['tc']['rlimits']['rlimits'][7].update(cur=1000, max=1000)"
+  restore_fails
+  mentions "has a hard limit RLIMIT_NOFILE of 1000: /process/rlimits/0 gives 200"
+  mend
+  forge "core['tc'].update(oom_score_adj=-5)"
+  restore_fails
+  mentions "has an OOM score of -5: /process/oomScoreAdj is 7"
+  mend
+  forge "core['thread_core'].update(sched_policy=1, sched_prio=3)"
+  restore_fails
+  mentions "has the scheduling policy SCHED_FIFO"
+  mend
+  restore
+  goes_on
+}

@@ -118,6 +118,25 @@ addresses() { nsenter --net --target "$(init_pid)" ip -oneline address show; }
   [[ $(addresses) == *127.0.0.1* ]]
 }
 
+@test "network devices of config.json move into the restored network namespace" {
+  needs_criu
+  ip link add nda type veth peer name ndb
+  config '.linux.netDevices = {nda: {name: "eth7"}}'
+  run_counter
+  [[ $(addresses) == *127.0.0.1* ]]
+  nsenter --net --target "$(init_pid)" ip link show eth7
+  ocirun checkpoint "$ID"
+  eventually is_no_device ndb # the kernel removes a pair of devices with the network namespace of one
+  ip link add nda type veth peer name ndb
+  ip address add 10.9.9.9/32 dev nda
+  restore
+  goes_on
+  nsenter --net --target "$(init_pid)" ip -oneline address show eth7 | grep 10.9.9.9
+  ocirun delete --force "$ID"
+  eventually is_no_device ndb
+}
+is_no_device() { ! ip link show "$1" 2>/dev/null; }
+
 @test "sysctls of config.json are set again in restored namespaces, those of network devices after the hooks" {
   needs_criu
   counter

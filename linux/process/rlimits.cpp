@@ -28,11 +28,6 @@ constexpr Named<int> kResources[] = {
     {"RLIMIT_STACK", RLIMIT_STACK},
 };
 
-// What the user can do about the error; the kernel returns EPERM for two different reasons.
-std::string limit_text(std::uint64_t limit) {
-  return limit == RLIM64_INFINITY ? "unlimited" : fmt::format("{}", limit);
-}
-
 // What the user can do about the error. The kernel returns EPERM for two different reasons.
 std::string advice(int pid, const Rlimit& wanted, int error) {
   if (error == EINVAL) return " (the soft limit may not be above the hard limit)";
@@ -43,7 +38,7 @@ std::string advice(int pid, const Rlimit& wanted, int error) {
   return fmt::format(
       " (ask for at most the hard limit of the process that starts the runtime, {}, "
       "which CAP_SYS_RESOURCE on the host raises{})",
-      limit_text(now.rlim_max),
+      rlimit_text(now.rlim_max),
       wanted.resource == RLIMIT_NOFILE ? " up to the sysctl fs.nr_open" : "");
 }
 
@@ -51,6 +46,9 @@ std::string advice(int pid, const Rlimit& wanted, int error) {
 
 std::optional<int> rlimit_resource(std::string_view name) { return value_of(kResources, name); }
 std::string_view rlimit_name(int resource) { return name_of(kResources, resource); }
+std::string rlimit_text(std::uint64_t limit) {
+  return limit == RLIM64_INFINITY ? "unlimited" : fmt::format("{}", limit);
+}
 std::vector<std::string_view> rlimit_names() { return names_of(kResources); }
 
 Result<void> set_rlimit(int pid, const Rlimit& limit) {
@@ -59,7 +57,7 @@ Result<void> set_rlimit(int pid, const Rlimit& limit) {
     return {};
   const int error = errno;
   return fail(error, "set {} to soft {}, hard {}{}", rlimit_name(limit.resource),
-              limit_text(limit.soft), limit_text(limit.hard), advice(pid, limit, error));
+              rlimit_text(limit.soft), rlimit_text(limit.hard), advice(pid, limit, error));
 }
 
 Result<void> set_rlimits(int pid, const std::vector<Rlimit>& limits) {

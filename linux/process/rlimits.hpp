@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct Rlimit {
 /// The number for "RLIMIT_NOFILE" and the other 15 names.
 std::optional<int> rlimit_resource(std::string_view name);
 std::string_view rlimit_name(int resource);
+/// A limit for messages: a number, or "unlimited".
+std::string rlimit_text(std::uint64_t limit);
 std::vector<std::string_view> rlimit_names();
 
 /// prlimit(2) on `pid` (0: the caller). Errors name the limit and the values that are allowed.

@@ -71,6 +71,7 @@ std::string_view scheduler_advice(const Scheduler& scheduler, int error) {
 std::optional<std::uint32_t> scheduler_policy(std::string_view name) {
   return value_of(kPolicies, name);
 }
+std::string_view scheduler_policy_name(std::uint32_t policy) { return name_of(kPolicies, policy); }
 std::optional<std::uint64_t> scheduler_flag(std::string_view name) {
   return value_of(kSchedulerFlags, name);
 }

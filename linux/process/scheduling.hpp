@@ -19,6 +19,7 @@ struct Scheduler {
   std::uint64_t runtime = 0, deadline = 0, period = 0;  // ns
 };
 std::optional<std::uint32_t> scheduler_policy(std::string_view name);  // "SCHED_FIFO" …
+std::string_view scheduler_policy_name(std::uint32_t policy);
 std::optional<std::uint64_t> scheduler_flag(std::string_view name);  // "SCHED_FLAG_RESET_ON_FORK" …
 std::vector<std::string_view> scheduler_policies();
 std::vector<std::string_view> scheduler_flags();

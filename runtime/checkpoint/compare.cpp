@@ -11,9 +11,11 @@
 
 #include "linux/base/directory_entries.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
 #include "runtime/checkpoint/compare_cgroups.hpp"
 #include "runtime/checkpoint/compare_id_maps.hpp"
 #include "runtime/checkpoint/compare_labels.hpp"
+#include "runtime/checkpoint/compare_limits.hpp"
 #include "runtime/checkpoint/compare_mounts.hpp"
 #include "runtime/checkpoint/compare_thread.hpp"
 
@@ -85,8 +87,10 @@ class Walk {
     if (pid != init_ && is_zombie(stat)) return {};
     for (std::size_t i = 0; i < linux::kNamespaceKinds.size(); ++i) TRY(compare_namespace(pid, i));
     TRY(compare_cgroups(expected_.record.cgroup, expected_.procfs, pid));
-    if (expected_.config.process)
+    if (expected_.config.process) {
       TRY(compare_labels(expected_.procfs, pid, *expected_.config.process));
+      TRY(compare_limits(expected_.config, expected_.procfs, pid));
+    }
     TRY_ASSIGN(const UniqueFd tasks,
                linux::sys::openat(expected_.procfs.fd(), fmt::format("{}/task", pid).c_str(),
                                   O_RDONLY | O_DIRECTORY));
@@ -94,7 +98,10 @@ class Walk {
       TRY_ASSIGN(const std::string status,
                  expected_.procfs.read(fmt::format("{}/task/{}/status", pid, name)));
       TRY_ASSIGN(const ThreadStatus thread, parse_thread_status(status));
-      return compare_thread(thread, expected_.config);
+      TRY(compare_thread(thread, expected_.config));
+      const auto number = linux::number<int>(name);
+      return expected_.config.process && number ? compare_policy(expected_.config, *number)
+                                                : Result<void>{};
     });
   }
 

@@ -111,8 +111,7 @@ Result<void> prepare_criu(const CriusPart& part, linux::CriuLaunch& launch) {
   }
   // CRIU makes no cgroup namespace when it ignores cgroups.
   if (part.settings.cgroups == CgroupMode::kIgnore &&
-      part.config.namespaces.creates(NamespaceKind::kCgroup) &&
-      ::unshare(CLONE_NEWCGROUP) != 0)
+      part.config.namespaces.creates(NamespaceKind::kCgroup) && ::unshare(CLONE_NEWCGROUP) != 0)
     return fail(errno, "make the cgroup namespace");
   return take_what_is_inherited(part.config, part.procfs, part.has_new_keyring);
 }

@@ -90,10 +90,6 @@ std::vector<std::string> why_not_checkpointed(const bundle::Config& config) {
     reasons.emplace_back(
         "/linux/seccomp/listenerPath: a container whose system calls an agent answers cannot be "
         "checkpointed or restored: criu does not save the connection to the agent");
-  if (config.intel_rdt)
-    reasons.emplace_back(
-        "/linux/intelRdt: ocirun does not put restored processes into a resctrl group: leave it "
-        "out to checkpoint or restore the container");
   return reasons;
 }
 

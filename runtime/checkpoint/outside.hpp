@@ -22,7 +22,7 @@ namespace ocirun::runtime {
 
 /// What CRIU cannot save or restore for ocirun, a sentence for each: no mount namespace of its own;
 /// a joined mount, user or cgroup namespace; a joined network, ipc, uts or time namespace together
-/// with a new user namespace; a user namespace without id 0; a seccomp agent; intelRdt.
+/// with a new user namespace; a user namespace without id 0; a seccomp agent.
 std::vector<std::string> why_not_checkpointed(const bundle::Config& config);
 /// Error: the first of these sentences.
 Result<void> check_can_be_checkpointed(const bundle::Config& config);

@@ -5,7 +5,6 @@
 #include "cgroups/open_cgroup.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/process/pidfd.hpp"
-#include "linux/resctrl/group.hpp"
 #include "runtime/commands/destroy.hpp"
 #include "runtime/commands/making.hpp"
 #include "runtime/foreground/notifications.hpp"
@@ -60,7 +59,6 @@ class Creation : Making {
   Result<void> open_cgroup();
   Result<void> give_birth();
   Result<void> write_oom_score();
-  Result<void> join_resctrl();
   Result<void> publish();
 
   UniqueFd notify_socket_;
@@ -131,7 +129,7 @@ Result<void> Creation::give_birth() {
   TRY(init_->compile_filter());
   TRY(init_->serve());
   record_.rootfs_mount = intent_.record.rootfs_mount;
-  return join_resctrl();
+  return join_resctrl(init_->pid());
 }
 
 Result<void> Creation::write_oom_score() {
@@ -140,17 +138,6 @@ Result<void> Creation::write_oom_score() {
   return within(
       place_->procfs.write(fmt::format("{}/oom_score_adj", init_->pid()), value),
       fmt::format("/process/oomScoreAdj: set {} (lowering it wants CAP_SYS_RESOURCE)", value));
-}
-
-// I-9: before the program runs.
-Result<void> Creation::join_resctrl() {
-  if (!document_.config.intel_rdt) return {};
-  TRY_ASSIGN(record_.resctrl,
-             linux::apply_resctrl(*document_.host.resctrl, *document_.config.intel_rdt, record_.id,
-                                  init_->pid()));
-  undo_.add(
-      [this] { [[maybe_unused]] const auto ignored = linux::remove_resctrl(*record_.resctrl); });
-  return extend_intent();
 }
 
 Result<void> Creation::publish() {

@@ -1,5 +1,6 @@
 #include "runtime/commands/making.hpp"
 
+#include "linux/resctrl/group.hpp"
 #include "runtime/commands/destroy.hpp"
 #include "runtime/parent/net_devices.hpp"
 #include "runtime/parent/new_record.hpp"
@@ -90,6 +91,16 @@ Result<void> Making::make_cgroup() {
   if (record_.cgroup.path.empty() || !mark_cgroup(record_)) record_.cgroup_mark.clear();
   TRY(extend_intent());
   return {};
+}
+
+Result<void> Making::join_resctrl(int init) {
+  if (!document_.config.intel_rdt) return {};
+  TRY_ASSIGN(record_.resctrl,
+             linux::apply_resctrl(*document_.host.resctrl, *document_.config.intel_rdt, record_.id,
+                                  init));
+  undo_.add(
+      [this] { [[maybe_unused]] const auto ignored = linux::remove_resctrl(*record_.resctrl); });
+  return extend_intent();
 }
 
 void Making::take_net_devices_back() {

@@ -48,6 +48,9 @@ class Making {
   Result<void> extend_intent();
   /// Makes the cgroup with its device rules, and marks it.
   Result<void> make_cgroup();
+  /// Puts `init`, before its program runs, into the resctrl group of config.json (I-9). Later
+  /// children of `init` are in it as well.
+  Result<void> join_resctrl(int init);
   void take_net_devices_back();
   /// Leaves the devices to the container, which lives without ocirun now.
   void keep_net_devices();

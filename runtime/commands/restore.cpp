@@ -186,6 +186,7 @@ class Restoration : Making {
     // Before hooks and devices are given to a user namespace that maps other ids.
     if (restore_.trust == TrustImages::kNo)
       TRY(explain_difference(compare_id_maps(config(), place_->procfs, pid)));
+    TRY(join_resctrl(pid));  // before CRIU forks the other processes
     TRY(new_namespaces(pid).set_up());
     if (!config().net_devices.empty()) {
       TRY_ASSIGN(network_namespace_,

@@ -1,0 +1,94 @@
+#include "runtime/checkpoint/compare_limits.hpp"
+
+#include <linux/capability.h>
+#include <sched.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+
+#include "linux/base/text.hpp"
+#include "linux/process/rlimits.hpp"
+#include "linux/process/scheduling.hpp"
+#include "runtime/checkpoint/compare_thread.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+constexpr std::uint32_t kFifo = 1, kRoundRobin = 2, kDeadline = 6;  // SCHED_*
+
+// Root of a user namespace changes none of these values with its capabilities.
+bool has_on_host(const bundle::Config& config, unsigned capability) {
+  return !config.namespaces.contains(linux::NamespaceKind::kUser) &&
+         has_in_bounding_set(config, capability);
+}
+
+Result<std::uint64_t> hard_limit(int pid, int resource) {
+  rlimit64 now{};
+  if (::prlimit64(pid, static_cast<__rlimit_resource>(resource), nullptr, &now) != 0)
+    return fail(errno, "read {}", linux::rlimit_name(resource));
+  return now.rlim_max;
+}
+
+// Without an entry in the document, the caller of `create` gives the limit: that of `restore` is
+// the best guess.
+bool may_have_real_time(const bundle::Config& config) {
+  const auto& limits = config.process->rlimits;
+  const auto named =
+      std::ranges::find(limits, static_cast<int>(RLIMIT_RTPRIO), &linux::Rlimit::resource);
+  return named != limits.end() ? named->hard != 0 : hard_limit(0, RLIMIT_RTPRIO).value_or(0) != 0;
+}
+
+Result<void> compare_rlimits(const bundle::Config& config, int pid) {
+  for (std::size_t i = 0; i < config.process->rlimits.size(); ++i) {
+    const linux::Rlimit& limit = config.process->rlimits[i];
+    TRY_ASSIGN(const std::uint64_t hard, hard_limit(pid, limit.resource));
+    if (hard > limit.hard)
+      return refuse("has a hard limit {} of {}: /process/rlimits/{} gives {}",
+                    linux::rlimit_name(limit.resource), linux::rlimit_text(hard), i,
+                    linux::rlimit_text(limit.hard));
+  }
+  return {};
+}
+
+Result<void> compare_oom_score(const bundle::Config& config, const linux::Procfs& procfs, int pid) {
+  if (!config.process->oom_score_adj) return {};
+  TRY_ASSIGN(const std::string text, procfs.read(fmt::format("{}/oom_score_adj", pid)));
+  std::string_view rest = text;
+  const std::string_view found = linux::cut(rest, '\n');
+  const auto score = linux::number<int>(found);
+  if (score && *score >= *config.process->oom_score_adj) return {};
+  return refuse(
+      "has an OOM score of {}: /process/oomScoreAdj is {}, which a process without "
+      "CAP_SYS_RESOURCE can only raise",
+      found, *config.process->oom_score_adj);
+}
+
+}  // namespace
+
+bool may_have_policy(const bundle::Config& config, std::uint32_t policy) {
+  if (policy != kFifo && policy != kRoundRobin && policy != kDeadline) return true;
+  if (has_on_host(config, CAP_SYS_NICE)) return true;
+  if (config.process->scheduler && config.process->scheduler->policy == policy) return true;
+  return policy != kDeadline && may_have_real_time(config);
+}
+
+Result<void> compare_limits(const bundle::Config& config, const linux::Procfs& procfs, int pid) {
+  if (has_on_host(config, CAP_SYS_RESOURCE)) return {};
+  TRY(compare_rlimits(config, pid));
+  return compare_oom_score(config, procfs, pid);
+}
+
+Result<void> compare_policy(const bundle::Config& config, int thread) {
+  const int found = ::sched_getscheduler(thread);
+  if (found < 0) return fail(errno, "read the scheduling policy");
+  const auto policy = static_cast<std::uint32_t>(found & ~SCHED_RESET_ON_FORK);
+  if (may_have_policy(config, policy)) return {};
+  return refuse(
+      "has the scheduling policy {}: without CAP_SYS_NICE and RLIMIT_RTPRIO, it must be that of "
+      "/process/scheduler, or none for real time",
+      linux::scheduler_policy_name(policy));
+}
+
+}  // namespace ocirun::runtime
