@@ -73,6 +73,48 @@ on_terminal() {
   helper bash -c 'exec script -qfc "$1" "$2" <"$3"' _ "$command" "$1" "$TMP/keys"
 }
 
+# has_delegation: the cgroup2 filesystem has the option nsdelegate.
+has_delegation() { findmnt -n -o OPTIONS /sys/fs/cgroup | grep -q nsdelegate; }
+
+@test "the options of cgroup2, which criu clears, are set again, also when restore is killed" {
+  needs_criu
+  [[ $(stat -f -c %T /sys/fs/cgroup) == cgroup2fs ]] || skip "cgroup v1 is mounted on /sys/fs/cgroup"
+  mount -o remount,nsdelegate /sys/fs/cgroup
+  has_delegation || skip "only the first cgroup namespace may set the options"
+  counter
+  run_counter
+  ocirun checkpoint "$ID"
+  has_delegation
+  restore
+  has_delegation
+  ocirun delete --force "$ID"
+  config '.hooks = {createRuntime: [{path: "/bin/sh", args: ["sh", "-c", $c]}]}' \
+    --arg c "findmnt -n -o OPTIONS /sys/fs/cgroup >$TMP/meanwhile; kill -KILL \$PPID"
+  status=0
+  restore || status=$?
+  equal 1 "$status"
+  run grep nsdelegate "$TMP/meanwhile"
+  exits 1
+  eventually has_delegation
+  ocirun delete --force "$ID"
+}
+
+@test "checkpoint and restore show their progress on a terminal alone, and remove the line" {
+  needs_criu
+  run_counter
+  printf '#!/bin/sh\nsleep 1\nexec %s "$@"\n' "$(command -v criu)" >"$TMP/criu"
+  chmod 755 "$TMP/criu"
+  mkfifo "$TMP/keys"
+  exec 9<>"$TMP/keys" # the program script ends with its input
+  TERM=xterm command script -qec "$(printf '%q ' "$OCIRUN" --root "$ROOT" --criu "$TMP/criu" checkpoint "$ID")" /dev/null <"$TMP/keys" >"$TMP/screen"
+  exec 9>&-
+  grep -E "checkpoint $ID: [0-9]+ of about [0-9]+ MiB, 0 s" "$TMP/screen"
+  equal $'\r\e[K' "$(tail -c 4 "$TMP/screen")"
+  ocirun --criu "$TMP/criu" restore --detach --bundle "$BUNDLE" "$ID" </dev/null > >(cat >>"$TMP/printed") 2>"$TMP/errors" 3>&- 4>&-
+  equal "" "$(<"$TMP/errors")"
+  goes_on
+}
+
 @test "restore --shell-job gives the program the terminal of restore" {
   needs_criu
   script 'echo before; read -r line; echo "after $line"; sleep 1000'

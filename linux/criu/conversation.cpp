@@ -11,6 +11,7 @@
 #include <string>
 
 #include "linux/base/name_table.hpp"
+#include "linux/checkpoint/cgroup_options.hpp"
 #include "linux/checkpoint/criu_program.hpp"
 #include "linux/checkpoint/restored_processes.hpp"
 #include "linux/criu/options.hpp"
@@ -198,6 +199,9 @@ Result<int> converse(std::span<const std::string_view> words, Fd criu,
       words.empty() ? std::optional<Criu__Action>() : value_of(kActions, words.front());
   if (!action) return refuse("ocirun-criu is a part of ocirun and not for use by hand");
   TRY_ASSIGN(CriuOptions options, CriuOptions::parse(words.subspan(1)));
+  // The caller keeps them too. This program outlives a caller that is killed.
+  std::optional<CgroupOptions> kept;
+  if (*action != CRIU__ACTION__VERSION) kept.emplace();
   return Conversation(*action, std::move(options), criu, caller).run();
 }
 

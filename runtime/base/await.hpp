@@ -20,9 +20,16 @@ constexpr bool is_ours_to_tell(bool init_may_run_hooks, std::chrono::seconds so_
   return !init_may_run_hooks || so_far > kSilence;
 }
 
+/// Something that is done again and again during a wait. Nothing without `call`.
+struct Tick {
+  std::chrono::milliseconds period{};
+  std::function<void()> call{};
+};
+
 /// Waits until `fd` or `end` is readable; `end` may be -1. A signal that asks this command to end
 /// ends the wait, whatever the container does. Errors: EINTR, "stopped by signal 15"; the error of
 /// on_silence.
-Result<void> await_word(Fd fd, Fd end, const OnSilence& on_silence);
+Result<void> await_word(Fd fd, Fd end, const OnSilence& on_silence,
+                        const Tick& tick = {});
 
 }  // namespace ocirun::runtime

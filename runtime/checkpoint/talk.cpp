@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "runtime/base/await.hpp"
-#include "runtime/checkpoint/cgroup_options.hpp"
+#include "linux/checkpoint/cgroup_options.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -15,19 +15,21 @@ std::string version_of(int number) {
 }  // namespace
 
 Result<void> talk_with_criu(const linux::CriuLaunch& launch, std::vector<std::string> words,
-                            const Log& log, const OnStage& on_stage) {
+                            const Log& log, const OnStage& on_stage, Progress& progress) {
   // Is destroyed after CRIU has ended. A check mounts nothing.
-  std::optional<CgroupOptions> options;
+  std::optional<linux::CgroupOptions> options;
   if (words.front() != "check") options.emplace();
   TRY_ASSIGN(const linux::CriuLink criu, linux::CriuLink::start(launch, std::move(words)));
   std::string stage = "its start";
   std::optional<Error> refusal;
   const auto on_silence = [&](std::chrono::seconds so_far) -> Result<void> {
-    log.warn(fmt::format("criu has been at work for {} s since {}", so_far.count(), stage));
+    if (!progress.is_shown())
+      log.warn(fmt::format("criu has been at work for {} s since {}", so_far.count(), stage));
     return {};
   };
   for (;;) {
-    TRY(await_word(criu.descriptor(), criu.end_of_criu(), on_silence));
+    TRY(await_word(criu.descriptor(), criu.end_of_criu(), on_silence, progress.tick()));
+    progress.erase();
     if (const int signal = criu.fatal_signal(); signal != 0) {
       if (refusal) return std::unexpected(*std::move(refusal));
       return refuse("criu was killed by signal {}", signal);

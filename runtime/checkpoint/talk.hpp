@@ -7,6 +7,7 @@
 #include "linux/base/error.hpp"
 #include "linux/checkpoint/criu_program.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/checkpoint/progress.hpp"
 
 namespace ocirun::runtime {
 
@@ -16,8 +17,9 @@ namespace ocirun::runtime {
 using OnStage = std::function<Result<void>(linux::CriuNews& news)>;
 
 /// Runs CRIU for one request, until it has succeeded or failed. A signal that asks this command
-/// to end makes CRIU undo its work. Errors: that of `on_stage`; CRIU's; EINTR.
+/// to end makes CRIU undo its work. `progress` has no line while `on_stage` runs. Errors: that of
+/// `on_stage`; CRIU's; EINTR.
 Result<void> talk_with_criu(const linux::CriuLaunch& launch, std::vector<std::string> words,
-                            const Log& log, const OnStage& on_stage);
+                            const Log& log, const OnStage& on_stage, Progress& progress);
 
 }  // namespace ocirun::runtime

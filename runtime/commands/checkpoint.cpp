@@ -1,6 +1,7 @@
 #include "runtime/commands/checkpoint.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -12,6 +13,7 @@
 #include "linux/files/safe_dir.hpp"
 #include "runtime/checkpoint/images.hpp"
 #include "runtime/checkpoint/outside.hpp"
+#include "runtime/checkpoint/progress.hpp"
 #include "runtime/checkpoint/talk.hpp"
 #include "runtime/state/container.hpp"
 
@@ -44,8 +46,10 @@ class Dump {
     TRY(write_streams(procfs));
     TRY_ASSIGN(std::vector<std::string> words, words_for(config, procfs));
     const CriuLog crius_log{work_, request_.settings.work.string(), kLogName};
-    const auto saved =
-        talk_with_criu(launch, std::move(words), log_, [&](auto& news) { return pass(news); });
+    Progress progress(Fd{STDERR_FILENO}, "checkpoint " + container_.record().id,
+                      [this] { return memory_saved(); });
+    const auto saved = talk_with_criu(
+        launch, std::move(words), log_, [&](auto& news) { return pass(news); }, progress);
     if (!saved) {
       thaw();
       return std::unexpected(explain_by_log(saved.error(), crius_log));
@@ -120,6 +124,17 @@ class Dump {
     return {};
   }
 
+  // A dump that follows another one has only a part of the container's memory.
+  std::optional<Amount> memory_saved() {
+    if (!memory_ && !request_.parent_path) {
+      const auto cgroup = container_.cgroup();
+      memory_ = cgroup ? memory_of(**cgroup) : std::nullopt;
+    }
+    const auto pages = bytes_of_pages(images_);
+    if (!pages) return std::nullopt;
+    return Amount{.done = *pages, .total = memory_};
+  }
+
   // CRIU freezes a running container, and a CRIU that was killed does not thaw it.
   void thaw() const {
     if (status_ != Status::kRunning || container_.status() != Status::kPaused) return;
@@ -145,6 +160,7 @@ class Dump {
   const Log& log_;
   const Status status_ = container_.status();
   UniqueFd images_, work_;
+  std::optional<std::uint64_t> memory_;  // of the container, in bytes
   bundle::StandardStreams streams_;
 };
 

@@ -21,6 +21,7 @@
 #include "runtime/checkpoint/new_namespaces.hpp"
 #include "runtime/checkpoint/outside.hpp"
 #include "runtime/checkpoint/prepared_sources.hpp"
+#include "runtime/checkpoint/progress.hpp"
 #include "runtime/checkpoint/read_only_root.hpp"
 #include "runtime/checkpoint/talk.hpp"
 #include "runtime/commands/checkpoint.hpp"
@@ -118,8 +119,10 @@ class Restoration : Making {
     TRY_ASSIGN(linux::CriuLaunch launch, prepare_launch());
     TRY_ASSIGN(std::vector<std::string> words, words_for_restore(crius_part(), kLogName));
     const CriuLog crius_log{work_, restore_.settings.work.string(), kLogName};
-    const auto restored =
-        talk_with_criu(launch, std::move(words), log_, [&](auto& news) { return pass(news); });
+    Progress progress(Fd{STDERR_FILENO}, "restore " + request_.id.string(),
+                      [this] { return memory_restored(); });
+    const auto restored = talk_with_criu(
+        launch, std::move(words), log_, [&](auto& news) { return pass(news); }, progress);
     // CRIU has ended, and if it was killed it has left what it restores.
     if (!restored || !is_published_) linux::kill_all_below_this_process(place_->procfs);
     if (!restored && has_refused_) return std::unexpected(restored.error());
@@ -129,6 +132,12 @@ class Restoration : Making {
           "criu has restored the container without the stage pre-resume, in which its "
           "processes are compared with config.json");
     return {};
+  }
+
+  std::optional<Amount> memory_restored() const {
+    const auto memory = memory_of(*place_->cgroup);
+    if (!memory) return std::nullopt;
+    return Amount{.done = *memory, .total = bytes_of_pages(images_)};
   }
 
   // The descriptors that CRIU gets from kFirstPassed on: the joined namespaces.

@@ -100,8 +100,9 @@ class DryRun {
     launch.images = launch.work = images_;
     std::vector<std::string> words{"check"};
     words.insert(words.end(), request_.settings.words.begin(), request_.settings.words.end());
+    Progress none(Fd{}, {}, {});
     const auto fits =
-        talk_with_criu(launch, std::move(words), log_, [](auto&) { return Result<void>{}; });
+        talk_with_criu(launch, std::move(words), log_, [](auto&) { return Result<void>{}; }, none);
     if (!fits) add(fits.error());
   }
 

@@ -4,7 +4,7 @@
 
 #include "linux/base/unique_fd.hpp"
 
-namespace ocirun::runtime {
+namespace ocirun::linux {
 
 /// Keeps the options of the host's cgroup2 filesystem, such as nsdelegate, while CRIU works: CRIU
 /// mounts that filesystem for itself without options, which clears them for everybody. The
@@ -22,4 +22,4 @@ class CgroupOptions {
   std::string options_;  // "rw,nsdelegate"
 };
 
-}  // namespace ocirun::runtime
+}  // namespace ocirun::linux

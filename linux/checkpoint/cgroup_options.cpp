@@ -1,4 +1,4 @@
-#include "runtime/checkpoint/cgroup_options.hpp"
+#include "linux/checkpoint/cgroup_options.hpp"
 
 #include <fcntl.h>
 
@@ -9,28 +9,28 @@
 #include "linux/files/mountinfo.hpp"
 #include "linux/files/procfs.hpp"
 
-namespace ocirun::runtime {
+namespace ocirun::linux {
 namespace {
 
 // The mount point of the first cgroup2 filesystem, and the options of the filesystem.
 std::pair<std::string, std::string> find_options() {
-  const auto procfs = linux::Procfs::open(linux::Procfs::Subset::kProcesses);
-  const auto table = procfs ? linux::read_mountinfo(*procfs) : Result<std::string>();
+  const auto procfs = Procfs::open(Procfs::Subset::kProcesses);
+  const auto table = procfs ? read_mountinfo(*procfs) : Result<std::string>();
   if (!table) return {};
   std::string_view rest = *table;
-  while (const auto entry = linux::next_mount(rest))
+  while (const auto entry = next_mount(rest))
     if (entry->type == "cgroup2")
-      return {linux::unescape_path(entry->mount_point), std::string(entry->options)};
+      return {unescape_path(entry->mount_point), std::string(entry->options)};
   return {};
 }
 
 Result<void> set_options(Fd mount, std::string_view options) {
-  TRY_ASSIGN(const UniqueFd filesystem, linux::sys::fspick(mount));
-  for (const std::string_view option : linux::words(options, ',')) {
+  TRY_ASSIGN(const UniqueFd filesystem, sys::fspick(mount));
+  for (const std::string_view option : words(options, ',')) {
     if (option == "rw" || option == "ro") continue;
-    TRY(linux::sys::fsconfig(filesystem, FSCONFIG_SET_FLAG, std::string(option).c_str(), nullptr));
+    TRY(sys::fsconfig(filesystem, FSCONFIG_SET_FLAG, std::string(option).c_str(), nullptr));
   }
-  return linux::sys::fsconfig(filesystem, FSCONFIG_CMD_RECONFIGURE, nullptr, nullptr);
+  return sys::fsconfig(filesystem, FSCONFIG_CMD_RECONFIGURE, nullptr, nullptr);
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ Result<void> set_options(Fd mount, std::string_view options) {
 CgroupOptions::CgroupOptions() {
   auto [point, options] = find_options();
   if (point.empty()) return;
-  auto mount = linux::sys::open(point.c_str(), O_PATH | O_DIRECTORY);
+  auto mount = sys::open(point.c_str(), O_PATH | O_DIRECTORY);
   if (!mount) return;
   mount_ = *std::move(mount);
   options_ = std::move(options);
@@ -49,4 +49,4 @@ CgroupOptions::~CgroupOptions() {
   [[maybe_unused]] const auto ignored = set_options(mount_, options_);
 }
 
-}  // namespace ocirun::runtime
+}  // namespace ocirun::linux

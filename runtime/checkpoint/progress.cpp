@@ -1,0 +1,81 @@
+#include "runtime/checkpoint/progress.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string_view>
+
+#include "cgroups/statistics/stats.hpp"
+#include "linux/base/directory_entries.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+constexpr std::chrono::milliseconds kPeriod{200};
+constexpr std::string_view kEraseLine = "\r\x1b[K";
+
+bool has_cursor() {
+  const char* kind = std::getenv("TERM");
+  return kind != nullptr && *kind != '\0' && std::string_view(kind) != "dumb";
+}
+
+}  // namespace
+
+Progress::Progress(Fd output, std::string title, Measure measure)
+    : output_(::isatty(output.value) == 1 && has_cursor() ? output : Fd{}),
+      title_(std::move(title)),
+      measure_(std::move(measure)) {}
+
+Tick Progress::tick() {
+  if (!is_shown()) return {};
+  return {.period = kPeriod, .call = [this] {
+            const auto since = std::chrono::duration_cast<std::chrono::seconds>(
+                std::chrono::steady_clock::now() - begin_);
+            has_line_ = true;
+            [[maybe_unused]] const auto ignored = linux::write_all(
+                output_, fmt::format("{}{}", kEraseLine, progress_line(title_, measure_(), since)));
+          }};
+}
+
+void Progress::erase() {
+  if (!has_line_) return;
+  has_line_ = false;
+  [[maybe_unused]] const auto ignored = linux::write_all(output_, kEraseLine);
+}
+
+std::string progress_line(const std::string& title, const std::optional<Amount>& amount,
+                          std::chrono::seconds since) {
+  const auto in_mib = [](std::uint64_t bytes) { return bytes >> 20; };
+  if (!amount) return fmt::format("{}: {} s", title, since.count());
+  if (!amount->total)
+    return fmt::format("{}: {} MiB, {} s", title, in_mib(amount->done), since.count());
+  return fmt::format("{}: {} of about {} MiB, {} s", title, in_mib(amount->done),
+                     in_mib(*amount->total), since.count());
+}
+
+std::optional<std::uint64_t> memory_of(const cgroups::Cgroup& cgroup) {
+  const auto stats = cgroup.stats();
+  if (!stats || !stats->memory) return std::nullopt;
+  std::uint64_t bytes = 0;
+  for (const char* name : {"anon", "rss", "shmem"}) {  // cgroup v1 calls anonymous memory rss
+    const auto found = stats->memory->raw.find(name);
+    if (found != stats->memory->raw.end()) bytes += found->second;
+  }
+  return bytes;
+}
+
+std::optional<std::uint64_t> bytes_of_pages(Fd images) {
+  std::uint64_t bytes = 0;
+  const auto read =
+      linux::for_each_entry(images, [&](const char* name, unsigned char) -> Result<void> {
+        if (!std::string_view(name).starts_with("pages-")) return {};
+        TRY_ASSIGN(const struct stat status, linux::sys::fstatat(images, name));
+        bytes += static_cast<std::uint64_t>(status.st_size);
+        return {};
+      });
+  return read ? std::optional(bytes) : std::nullopt;
+}
+
+}  // namespace ocirun::runtime
