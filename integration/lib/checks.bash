@@ -362,6 +362,7 @@ part() {
     qemu)
       machine_tests qemu 3600 -f "$qemu_names" "${qemu_files[@]}"
       machine_tests qemu 3600 integration/checkpoint{,_namespaces,_forged,_surroundings,_dry_run,_options,_engines,_daemons,_rounds}.bats
+      OCIRUN_TEST_MACHINE=qemu BATS_TEST_TIMEOUT=900 integration_tests integration/checkpoint_systemd.bats
       machine_tests qemu 3600 integration/checkpoint_killed.bats ;; # criu works under the kernel of this machine
     qemu-selinux) lsm=selinux machine_tests qemu 1200 -f "$selinux_names" integration/lsm.bats ;;
     scale) OCIRUN_TEST_CONTAINERS=1000 BATS_TEST_TIMEOUT=500 integration_tests integration/scale.bats ;;

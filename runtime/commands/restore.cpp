@@ -195,6 +195,8 @@ class Restoration : Making {
     // Before hooks and devices are given to a user namespace that maps other ids.
     if (restore_.trust == TrustImages::kNo)
       TRY(explain_difference(compare_id_maps(config(), place_->procfs, pid)));
+    // CRIU moves no process then: the others are children of this one.
+    if (ignores_cgroups()) TRY(place_->cgroup->adopt(pid));
     TRY(join_resctrl(pid));  // before CRIU forks the other processes
     TRY(new_namespaces(pid).set_up());
     if (!config().net_devices.empty()) {
@@ -250,7 +252,7 @@ class Restoration : Making {
   Result<void> publish(int pid, const std::vector<int>& pids) {
     // Not before: CRIU moves the processes after the stage setup-namespaces, and systemd removes a
     // scope that is empty meanwhile.
-    TRY(place_->cgroup->adopt(pid));
+    if (!ignores_cgroups()) TRY(place_->cgroup->adopt(pid));
     record_.init_pid = pid;
     TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(pid));
     record_.init_start_time = stat.start_time;
