@@ -255,7 +255,7 @@ choose_machine() {
 }
 
 # machine_tests ENGINE SECONDS BATS_ARGUMENT…: runs and counts bats in a virtual machine without systemd, with AppArmor unless $lsm
-# names another security module. The engine "auto" stands for the answer of choose_machine.
+# names another security module, on cgroup v2 unless $cgroup names another mode. The engine "auto" stands for the answer of choose_machine.
 machine_tests() {
   local report rc=0 limit=$2 engine=$1
   install "${vm_packages[@]}"
@@ -263,7 +263,7 @@ machine_tests() {
   [[ $engine != qemu ]] || install "${qemu_packages[@]}"
   echo "on the engine $engine"
   report=$(mktemp)
-  BATS_TEST_TIMEOUT=$((limit / 3)) integration/vm/run --engine "$engine" --lsm "${lsm:-apparmor}" --timeout "$limit" -- \
+  BATS_TEST_TIMEOUT=$((limit / 3)) integration/vm/run --engine "$engine" --lsm "${lsm:-apparmor}" --cgroup "${cgroup:-v2}" --timeout "$limit" -- \
     integration/lib/sandbox bats --timing "${@:3}" 2>&1 | tee "$report" || rc=${PIPESTATUS[0]}
   if [[ $rc == 125 ]] && ! grep -qE '^1\.\.' "$report"; then
     check "the virtual machine: the engine $engine runs here: $(tail -n 1 "$report")" false
@@ -361,7 +361,9 @@ part() {
     selinux) lsm=selinux machine_tests auto 900 -f "$selinux_names" integration/lsm.bats ;;
     qemu)
       machine_tests qemu 3600 -f "$qemu_names" "${qemu_files[@]}"
-      machine_tests qemu 3600 integration/checkpoint{,_namespaces,_forged,_surroundings,_dry_run,_options,_engines,_daemons,_rounds}.bats
+      machine_tests qemu 3600 integration/checkpoint{,_namespaces,_forged,_surroundings,_cgroups,_dry_run,_options,_engines,_daemons,_rounds}.bats
+      cgroup=hybrid machine_tests qemu 1200 integration/checkpoint_cgroups.bats
+      cgroup=v1 machine_tests qemu 1200 integration/checkpoint_cgroups.bats
       OCIRUN_TEST_MACHINE=qemu BATS_TEST_TIMEOUT=900 integration_tests integration/checkpoint_systemd.bats
       machine_tests qemu 3600 integration/checkpoint_killed.bats ;; # criu works under the kernel of this machine
     qemu-selinux) lsm=selinux machine_tests qemu 1200 -f "$selinux_names" integration/lsm.bats ;;

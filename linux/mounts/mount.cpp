@@ -209,8 +209,7 @@ Result<UniqueFd> place(const MountContext& context, const Mount& mount, UniqueFd
   if (opened) return place_tree(point, DetachedMount(std::move(opened)), placement_of(mount));
   if (mount.bind)
     return within(place_bind(point, source, placement_of(mount)), "bind " + mount.source);
-  if (mount.type == "cgroup" || mount.type == "cgroup2")
-    return place_cgroups(context, mount, point);
+  if (mount.is_of_cgroups()) return place_cgroups(context, mount, point);
   return place_new_filesystem(context, mount, point, held_back);
 }
 

@@ -48,6 +48,8 @@ struct Mount {
   IdMapKind id_map_kind = IdMapKind::kNone;
   IdMap id_map;                   // empty: the container's own user namespace
   std::vector<std::string> data;  // filesystem options, "key=value" or "key", in order (M-6)
+
+  bool is_of_cgroups() const { return !bind && (type == "cgroup" || type == "cgroup2"); }
 };
 
 /// How one word of `options` was used.

@@ -29,7 +29,6 @@ struct Tick {
 /// Waits until `fd` or `end` is readable; `end` may be -1. A signal that asks this command to end
 /// ends the wait, whatever the container does. Errors: EINTR, "stopped by signal 15"; the error of
 /// on_silence.
-Result<void> await_word(Fd fd, Fd end, const OnSilence& on_silence,
-                        const Tick& tick = {});
+Result<void> await_word(Fd fd, Fd end, const OnSilence& on_silence, const Tick& tick = {});
 
 }  // namespace ocirun::runtime

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "linux/base/syscalls.hpp"
+#include "linux/files/mountinfo.hpp"
 #include "linux/mounts/bind_source.hpp"
 #include "linux/mounts/devices.hpp"
 #include "linux/mounts/mount_point.hpp"
@@ -187,12 +188,25 @@ class Comparison {
     if (mount.bind) {
       TRY(binds_.compare(*found, index));
     }
+    if (mount.is_of_cgroups()) TRY(compare_hierarchies(found->path, flags_of(index)));
     return check_mount_flags(found->file, flags_of(index), path);
+  }
+
+  // Where the mount is a tmpfs, each hierarchy is a mount below it.
+  Result<void> compare_hierarchies(const std::string& top, std::uint64_t flags) const {
+    std::string_view rest = root_.table();
+    while (const auto entry = linux::next_mount(rest)) {
+      const std::string point = linux::unescape_path(entry->mount_point);
+      if (point == top || !linux::is_at_or_below(point, top)) continue;
+      TRY_ASSIGN(const auto found, root_.find(RootfsPath(point)));
+      if (found) TRY(check_mount_flags(found->file, flags, point));
+    }
+    return {};
   }
 
   static Kind kind_of(const linux::Mount& mount) {
     if (mount.bind) return mount.recursive ? Kind::kTree : Kind::kCompared;
-    if (mount.type == "cgroup" || mount.type == "cgroup2") return Kind::kCgroup;
+    if (mount.is_of_cgroups()) return Kind::kCgroup;
     return mount.source.starts_with('/') ? Kind::kDevice : Kind::kFilesystem;
   }
 

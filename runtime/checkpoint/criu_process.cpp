@@ -77,7 +77,7 @@ Result<std::vector<std::string>> words_for_restore(const CriusPart& part,
   TRY_ASSIGN(const auto streams, read_streams(part.images));
   TRY_ASSIGN(const auto file, words_of_config_file(part.config));
   for (const auto& more : {words_of_surroundings(part.settings),
-                           words_of_mounts_for_restore(part.config, part.prepared), namespaces,
+                           words_of_mounts_for_restore(part.outside, part.prepared), namespaces,
                            words_of_streams(streams), file, part.settings.words})
     words.insert(words.end(), more.begin(), more.end());
   return words;
@@ -91,7 +91,8 @@ Result<void> prepare_criu(const CriusPart& part, linux::CriuLaunch& launch) {
                            linux::Propagation::kPrivate));
   TRY(open_again(part.settings.images, part.images));
   TRY(open_again(part.settings.work, part.work));
-  if (!part.prepared.empty()) TRY(prepare_sources(part.prepared, part.config, part.procfs));
+  if (!part.prepared.empty())
+    TRY(prepare_sources(part.prepared, part.outside, part.config, part.procfs));
   if (part.config.namespaces.creates(NamespaceKind::kUser)) {
     TRY_ASSIGN(part.images, show_images({.place = part.prepared,
                                          .images = part.images,

@@ -12,6 +12,7 @@
 #include "linux/files/procfs.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "runtime/checkpoint/options.hpp"
+#include "runtime/checkpoint/outside.hpp"
 
 namespace ocirun::runtime {
 
@@ -20,7 +21,8 @@ struct CriusPart {
   const bundle::Config& config;
   const CriuSettings& settings;
   const linux::Procfs& procfs;
-  const std::string& cgroup;    // the path of the container's cgroup, or ""
+  const std::string& cgroup;  // the path of the container's cgroup, or ""
+  const std::vector<OutsideMount>& outside;
   const std::string& prepared;  // the place of prepared_sources.hpp, or ""
   const std::vector<linux::PinnedNamespace>& pinned;
   const cgroups::Cgroup::JoinHandles& join;

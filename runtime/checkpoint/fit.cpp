@@ -37,10 +37,16 @@ class MountFit {
   }
 
   void compare() {
-    const std::vector<OutsideMount> outside = outside_mounts(config_);
+    const std::vector<OutsideMount> outside = outside_mounts(config_, {});
+    const auto is_known = [&](const std::string& name) {
+      return std::ranges::find(outside, name, &OutsideMount::name) != outside.end() ||
+             std::ranges::any_of(config_.mounts, [&](const linux::Mount& mount) {
+               return mount.is_of_cgroups() &&
+                      linux::is_at_or_below(name, linux::clean(mount.destination));
+             });
+    };
     for (const ImageMount& mount : images_.mounts)
-      if (!mount.external.empty() &&
-          std::ranges::find(outside, mount.external, &OutsideMount::name) == outside.end())
+      if (!mount.external.empty() && !is_known(mount.external))
         obstacles_.push_back(
             fmt::format("the images have a mount of the host on {} that they call {}: config.json "
                         "has no mount on that path",
@@ -80,7 +86,7 @@ class MountFit {
 
   void learn_places() {
     for (const linux::Mount& mount : config_.mounts) {
-      const bool is_tree = mount.recursive || mount.type == "cgroup" || mount.type == "cgroup2";
+      const bool is_tree = mount.recursive || mount.is_of_cgroups();
       (is_tree ? trees_ : places_).push_back(resolved(mount.destination));
     }
     for (const RootfsPath& path : config_.masked_paths) places_.push_back(resolved(path));
@@ -180,7 +186,7 @@ void compare_document_with_host(const bundle::Config& config, const linux::Procf
     if (mount.bind && !mount.remount)
       tell(linux::open_bind_source(procfs, mount), fmt::format("/mounts/{}", index), obstacles);
   }
-  for (const OutsideMount& mount : outside_mounts(config))
+  for (const OutsideMount& mount : outside_mounts(config, {}))
     if (mount.device) tell(linux::open_host_node(*mount.device), mount.name, obstacles);
   tell(linux::pin_namespaces(config.namespaces), "", obstacles);
   for (const linux::NetDevice& device : config.net_devices)

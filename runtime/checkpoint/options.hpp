@@ -13,8 +13,8 @@ namespace ocirun::runtime {
 
 /// The options that `checkpoint` and `restore` share. What is not named here is a switch of CRIU.
 struct CriuSettings {
-  HostPath images;                 // absolute
-  HostPath work;                   // absolute; where CRIU writes its log
+  HostPath images;  // absolute
+  HostPath work;    // absolute; where CRIU writes its log
   CgroupMode cgroups = CgroupMode::kSoft;
   bool keeps_network = false;      // what is in the container's network namespace, too
   std::vector<std::string> words;  // options for ocirun-criu that pass through unchanged

@@ -98,7 +98,8 @@ Result<void> check_can_be_checkpointed(const bundle::Config& config) {
   return reasons.empty() ? Result<void>{} : refuse("{}", reasons.front());
 }
 
-std::vector<OutsideMount> outside_mounts(const bundle::Config& config) {
+std::vector<OutsideMount> outside_mounts(const bundle::Config& config,
+                                         std::span<const linux::CgroupHierarchy> cgroups) {
   using Kind = OutsideMount::Kind;
   std::vector<OutsideMount> mounts;
   const auto add_device = [&](const linux::Device& device) {
@@ -108,8 +109,16 @@ std::vector<OutsideMount> outside_mounts(const bundle::Config& config) {
     mounts.push_back({.kind = Kind::kDevice,
                       .name = clean(device.path),
                       .source = device.path.string(),
-                      .bind = nullptr,
+                      .mount = nullptr,
                       .device = device});
+  };
+  const bool is_pure_v2 = cgroups.size() == 1 && cgroups.front().unified;
+  const auto add_cgroups = [&](const linux::Mount& mount) {
+    for (const linux::CgroupHierarchy& hierarchy : cgroups)
+      mounts.push_back({.kind = Kind::kCgroup,
+                        .name = clean(mount.destination) + (is_pure_v2 ? "" : "/" + hierarchy.name),
+                        .source = hierarchy.own_directory.string(),
+                        .mount = &mount});
   };
   if (config.namespaces.contains(NamespaceKind::kUser)) {
     for (const linux::Device& device : config.devices) add_device(device);
@@ -120,17 +129,20 @@ std::vector<OutsideMount> outside_mounts(const bundle::Config& config) {
       mounts.push_back({.kind = Kind::kBind,
                         .name = clean(mount.destination),
                         .source = mount.source,
-                        .bind = &mount});
+                        .mount = &mount});
+    else if (mount.is_of_cgroups() && !mount.remount &&
+             !config.namespaces.creates(NamespaceKind::kCgroup))
+      add_cgroups(mount);
   for (const RootfsPath& path : config.masked_paths)
     mounts.push_back(
         {.kind = Kind::kMask, .name = clean(path), .source = linux::dev_path("null").string()});
   return mounts;
 }
 
-Result<std::vector<std::string>> words_of_mounts_for_dump(const bundle::Config& config,
+Result<std::vector<std::string>> words_of_mounts_for_dump(std::span<const OutsideMount> mounts,
                                                           const linux::SafeDir& root) {
   std::vector<std::string> words;
-  for (const OutsideMount& mount : outside_mounts(config)) {
+  for (const OutsideMount& mount : mounts) {
     const auto found = root.open(RootfsPath(mount.name), O_PATH);
     if (!found) continue;  // the container has unmounted or never had it
     TRY_ASSIGN(const struct stat status, linux::sys::fstat(*found));
@@ -142,10 +154,9 @@ Result<std::vector<std::string>> words_of_mounts_for_dump(const bundle::Config& 
   return words;
 }
 
-std::vector<std::string> words_of_mounts_for_restore(const bundle::Config& config,
+std::vector<std::string> words_of_mounts_for_restore(std::span<const OutsideMount> mounts,
                                                      std::string_view prepared) {
   std::vector<std::string> words;
-  const std::vector<OutsideMount> mounts = outside_mounts(config);
   for (std::size_t i = 0; i < mounts.size(); ++i) {
     const std::string source =
         prepared.empty() ? without_links(mounts[i].source) : fmt::format("{}/{}", prepared, i);

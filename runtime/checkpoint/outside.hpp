@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "linux/files/procfs.hpp"
 #include "linux/files/safe_dir.hpp"
 #include "linux/mounts/devices.hpp"
+#include "linux/mounts/mount.hpp"
 #include "linux/namespaces/namespaces.hpp"
 
 namespace ocirun::runtime {
@@ -29,24 +31,27 @@ Result<void> check_can_be_checkpointed(const bundle::Config& config);
 
 /// A mount whose files are the host's. `name` identifies it in the images.
 struct OutsideMount {
-  enum class Kind : std::uint8_t { kBind, kMask, kDevice };
+  enum class Kind : std::uint8_t { kBind, kMask, kDevice, kCgroup };
   Kind kind = Kind::kBind;
   std::string name;                       // the destination in config.json, or the masked path
   std::string source;                     // on the host
-  const linux::Mount* bind = nullptr;     // kBind: the entry of config.json
+  const linux::Mount* mount = nullptr;    // kBind, kCgroup: the entry of config.json
   std::optional<linux::Device> device{};  // kDevice
 };
 /// The binds of config.json, the masked files, and the devices of a container with a user
-/// namespace, in which nodes are binds of the host's nodes. Points into `config`.
-std::vector<OutsideMount> outside_mounts(const bundle::Config& config);
+/// namespace, in which nodes are binds of the host's nodes. In a container without a cgroup
+/// namespace, a mount of type cgroup shows `cgroups`, the container's own, by binds. Points into
+/// `config`.
+std::vector<OutsideMount> outside_mounts(const bundle::Config& config,
+                                         std::span<const linux::CgroupHierarchy> cgroups);
 
 /// The words for a dump. `root`: the root of the container's init, in which symlinks of
 /// destinations are resolved. Destinations that do not exist are left out.
-Result<std::vector<std::string>> words_of_mounts_for_dump(const bundle::Config& config,
+Result<std::vector<std::string>> words_of_mounts_for_dump(std::span<const OutsideMount> mounts,
                                                           const linux::SafeDir& root);
 /// The words for a restore. `prepared`: the directory of prepared_sources.hpp, or "" where CRIU
 /// binds the sources themselves.
-std::vector<std::string> words_of_mounts_for_restore(const bundle::Config& config,
+std::vector<std::string> words_of_mounts_for_restore(std::span<const OutsideMount> mounts,
                                                      std::string_view prepared);
 
 /// Whether CRIU itself runs in a joined namespace of that kind: ipc and uts. The container's is no

@@ -63,7 +63,14 @@ Result<UniqueFd> open_source(const OutsideMount& mount, const bundle::Config& co
                              const linux::Procfs& procfs) {
   switch (mount.kind) {
     case OutsideMount::Kind::kBind:
-      return clone_source(*mount.bind, config, procfs);
+      return clone_source(*mount.mount, config, procfs);
+    case OutsideMount::Kind::kCgroup: {
+      TRY_ASSIGN(const UniqueFd own, linux::sys::open(mount.source.c_str(), O_PATH | O_DIRECTORY));
+      TRY_ASSIGN(linux::DetachedMount clone,
+                 linux::DetachedMount::clone_of(own, linux::Recursion::kTop));
+      TRY(linux::set_attributes_of(procfs, clone.fd(), *mount.mount));
+      return std::move(clone).release();
+    }
     case OutsideMount::Kind::kDevice: {
       TRY_ASSIGN(const UniqueFd node, linux::open_host_node(*mount.device));
       return clone_node(node);
@@ -118,9 +125,8 @@ Result<std::string> place_for_sources(std::span<const std::string> paths) {
       fmt::join(places, ", "));
 }
 
-Result<void> prepare_sources(const std::string& place, const bundle::Config& config,
-                             const linux::Procfs& procfs) {
-  const std::vector<OutsideMount> mounts = outside_mounts(config);
+Result<void> prepare_sources(const std::string& place, std::span<const OutsideMount> mounts,
+                             const bundle::Config& config, const linux::Procfs& procfs) {
   std::vector<UniqueFd> sources;  // all are opened before `place` is covered
   for (const OutsideMount& mount : mounts) {
     auto source = open_source(mount, config, procfs);

@@ -6,6 +6,7 @@
 #include "bundle/config/config.hpp"
 #include "linux/base/error.hpp"
 #include "linux/files/procfs.hpp"
+#include "runtime/checkpoint/outside.hpp"
 
 namespace ocirun::runtime {
 
@@ -24,9 +25,9 @@ bool wants_prepared_sources(const bundle::Config& config);
 /// Errors: each directory that could serve is missing or holds such a path.
 Result<std::string> place_for_sources(std::span<const std::string> paths);
 
-/// To be called in CRIU's own mount namespace. Covers `place` and makes the source of the mount
-/// outside_mounts()[i] there under the name i. Errors name the mount.
-Result<void> prepare_sources(const std::string& place, const bundle::Config& config,
-                             const linux::Procfs& procfs);
+/// To be called in CRIU's own mount namespace. Covers `place` and makes the source of mounts[i]
+/// there under the name i. Errors name the mount.
+Result<void> prepare_sources(const std::string& place, std::span<const OutsideMount> mounts,
+                             const bundle::Config& config, const linux::Procfs& procfs);
 
 }  // namespace ocirun::runtime

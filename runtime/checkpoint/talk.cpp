@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "runtime/base/await.hpp"
 #include "linux/checkpoint/cgroup_options.hpp"
+#include "runtime/base/await.hpp"
 
 namespace ocirun::runtime {
 namespace {

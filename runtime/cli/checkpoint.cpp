@@ -50,8 +50,7 @@ Result<CriuSettings> read_settings(const Arguments& arguments) {
   }
   const std::string mode = arguments.value("manage-cgroups-mode").value_or("soft");
   const auto parsed = parse_cgroup_mode(mode);
-  if (!parsed)
-    return refuse("--manage-cgroups-mode {}: must be one of {}", mode, kCgroupModes);
+  if (!parsed) return refuse("--manage-cgroups-mode {}: must be one of {}", mode, kCgroupModes);
   settings.cgroups = *parsed;
   TRY(check_word(arguments, "network-lock", "iptables|nftables|skip"));
   for (const std::string_view name : kSwitches)

@@ -15,6 +15,7 @@
 #include "runtime/checkpoint/outside.hpp"
 #include "runtime/checkpoint/progress.hpp"
 #include "runtime/checkpoint/talk.hpp"
+#include "runtime/parent/preflight.hpp"
 #include "runtime/state/container.hpp"
 
 namespace ocirun::runtime {
@@ -90,13 +91,15 @@ class Dump {
                linux::sys::openat(procfs.fd(), fmt::format("{}/root", record.init_pid).c_str(),
                                   O_PATH | O_DIRECTORY));
     const linux::SafeDir root(std::move(top));
-    TRY_ASSIGN(const auto mounts, words_of_mounts_for_dump(config, root));
+    TRY_ASSIGN(const auto layout, cgroups::read_layout(procfs));
+    const auto hierarchies = describe_hierarchies(layout, record.cgroup);
+    TRY_ASSIGN(const auto mounts,
+               words_of_mounts_for_dump(outside_mounts(config, hierarchies), root));
     TRY_ASSIGN(const auto namespaces,
                words_of_namespaces_for_dump(config, procfs, record.init_pid));
     TRY_ASSIGN(const auto file, words_of_config_file(config));
-    for (const auto& more :
-         {words_of_surroundings(request_.settings), mounts, namespaces,
-          words_of_streams_for_dump(streams_), file, request_.settings.words})
+    for (const auto& more : {words_of_surroundings(request_.settings), mounts, namespaces,
+                             words_of_streams_for_dump(streams_), file, request_.settings.words})
       words.insert(words.end(), more.begin(), more.end());
     return words;
   }

@@ -95,9 +95,8 @@ Result<void> Making::make_cgroup() {
 
 Result<void> Making::join_resctrl(int init) {
   if (!document_.config.intel_rdt) return {};
-  TRY_ASSIGN(record_.resctrl,
-             linux::apply_resctrl(*document_.host.resctrl, *document_.config.intel_rdt, record_.id,
-                                  init));
+  TRY_ASSIGN(record_.resctrl, linux::apply_resctrl(*document_.host.resctrl,
+                                                   *document_.config.intel_rdt, record_.id, init));
   undo_.add(
       [this] { [[maybe_unused]] const auto ignored = linux::remove_resctrl(*record_.resctrl); });
   return extend_intent();

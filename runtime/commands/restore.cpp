@@ -63,6 +63,8 @@ class Restoration : Making {
     TRY(make_cgroup());
     if (document_.config.resources) TRY(place_->cgroup->apply(*document_.config.resources));
     TRY(keep_filter());
+    hierarchies_ = describe_hierarchies(place_->layout, record_.cgroup);
+    outside_ = outside_mounts(config(), hierarchies_);
     TRY(choose_prepared_place());
     if (!document_.config.net_devices.empty()) undo_.add([this] { take_net_devices_back(); });
     TRY(restore_processes());
@@ -99,7 +101,7 @@ class Restoration : Making {
     if (!wants_prepared_sources(config())) return {};
     std::vector<std::string> paths{config().root_path.string(), restore_.settings.images.string(),
                                    restore_.settings.work.string()};
-    for (const OutsideMount& mount : outside_mounts(config())) paths.push_back(mount.source);
+    for (const OutsideMount& mount : outside_) paths.push_back(mount.source);
     for (const linux::Namespace& entry : config().namespaces.entries())
       if (entry.path) paths.push_back(entry.path->string());
     TRY_ASSIGN(prepared_, place_for_sources(paths));
@@ -161,6 +163,7 @@ class Restoration : Making {
             .settings = restore_.settings,
             .procfs = place_->procfs,
             .cgroup = record_.cgroup.path,
+            .outside = outside_,
             .prepared = prepared_,
             .pinned = pinned_,
             .join = join_,
@@ -292,7 +295,9 @@ class Restoration : Making {
 
   const RestoreRequest& restore_;
   UniqueFd images_, work_, terminal_;
-  std::string criu_;      // the path of the program
+  std::string criu_;  // the path of the program
+  std::vector<linux::CgroupHierarchy> hierarchies_;
+  std::vector<OutsideMount> outside_;
   std::string prepared_;  // the place of prepared_sources.hpp, or ""
   std::vector<linux::PinnedNamespace> pinned_;
   cgroups::Cgroup::JoinHandles join_;
