@@ -48,11 +48,7 @@ absent() { [[ ! -e $1 ]]; }
 
 @test "what is in joined ipc and uts namespaces is neither saved nor restored, and forged images cannot change it" {
   needs_criu
-  helper unshare --ipc --uts sleep 1000
-  eventually differs "/proc/$HELPER/ns/uts" /proc/self/ns/uts
-  config 'del(.hostname)'
-  set_namespace uts "/proc/$HELPER/ns/uts"
-  set_namespace ipc "/proc/$HELPER/ns/ipc"
+  join_ipc_and_uts
   counter
   checkpoint_counter
   equal "" "$(find checkpoint -name 'utsns-*' -o -name 'ipcns-*')"

@@ -1,7 +1,7 @@
 # shellcheck disable=SC2016 # jq's variables, and those of inner shells
 # `checkpoint` and `restore` of containers with user namespaces, joined namespaces and id-mapped mounts. See checkpoint.bats.
 load lib/common
-load lib/checkpoint
+load lib/criu
 
 # checkpoint_and_restore: the container of counter() has counted on afterwards.
 checkpoint_and_restore() {
@@ -110,11 +110,7 @@ namespace_of() { readlink "/proc/$1/ns/$2"; }
 
 @test "joined namespaces of other kinds: ipc and uts" {
   needs_criu
-  helper unshare --ipc --uts sleep 1000
-  eventually differs "/proc/$HELPER/ns/uts" /proc/self/ns/uts
-  config 'del(.hostname)'
-  set_namespace uts "/proc/$HELPER/ns/uts"
-  set_namespace ipc "/proc/$HELPER/ns/ipc"
+  join_ipc_and_uts
   counter
   checkpoint_and_restore
   equal "$(namespace_of "$HELPER" uts)" "$(namespace_of "$(init_pid)" uts)"

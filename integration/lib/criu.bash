@@ -13,6 +13,15 @@ goes_on() {
 # is_absent: the runtime knows no container $ID.
 is_absent() { [[ $(ocirun state "$ID" 2>&1) == *"does not exist"* ]]; }
 
+# join_ipc_and_uts: the container joins the ipc and uts namespaces of a helper.
+join_ipc_and_uts() {
+  helper unshare --ipc --uts sleep 1000
+  eventually differs "/proc/$HELPER/ns/uts" /proc/self/ns/uts
+  config 'del(.hostname)'
+  set_namespace uts "/proc/$HELPER/ns/uts"
+  set_namespace ipc "/proc/$HELPER/ns/ipc"
+}
+
 # with_python: gives the container the host's Python. python TEXT: sets the program to a Python script that ends with `count()` to count.
 with_python() {
   ln -s usr/lib usr/lib64 "$BUNDLE/rootfs/"

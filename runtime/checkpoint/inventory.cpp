@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -21,17 +22,18 @@ using linux::ImageKind;
 using linux::ImageMessage;
 using linux::NamespaceKind;
 
-// An image with the views into it.
+// An image with the views into it. A short string would take its bytes along when it is moved.
 struct Image {
-  std::string text;
+  std::unique_ptr<const std::string> text;
   std::vector<ImageMessage> entries;
 };
 
 Result<Image> read_image(Fd images, const std::string& name, ImageKind kind) {
   Image image;
-  TRY_ASSIGN(image.text,
+  TRY_ASSIGN(std::string text,
              within(linux::read_file(images, name, linux::kMostImageBytes, O_NOFOLLOW), name));
-  TRY_ASSIGN(image.entries, within(linux::parse_image(image.text, kind), name));
+  image.text = std::make_unique<const std::string>(std::move(text));
+  TRY_ASSIGN(image.entries, within(linux::parse_image(*image.text, kind), name));
   if (image.entries.empty()) return fail(EBADMSG, "{}: the image is empty", name);
   return image;
 }

@@ -3,29 +3,13 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
-#include "linux/checkpoint/image_file.hpp"
+#include "tests/runtime/checkpoint/image_text.hpp"
 
 using namespace ocirun;
 using namespace ocirun::runtime;
+using namespace ocirun::test;
 
 namespace {
-
-// A field of protobuf that holds a text or a message of less than 128 bytes.
-std::string text(unsigned field, const std::string& bytes) {
-  BOOST_TEST_REQUIRE(bytes.size() < 128U);
-  return std::string{static_cast<char>(field << 3 | 2), static_cast<char>(bytes.size())} + bytes;
-}
-std::string number(unsigned field, unsigned value) {
-  std::string bytes{static_cast<char>(field << 3)};
-  for (; value >= 128; value >>= 7) bytes += static_cast<char>((value & 127U) | 128U);
-  return bytes + static_cast<char>(value);
-}
-std::string word(std::uint32_t value) {
-  std::string bytes;
-  for (unsigned shift = 0; shift < 32; shift += 8)
-    bytes += static_cast<char>((value >> shift) & 0xFFU);
-  return bytes;
-}
 
 std::string rights(unsigned mode, unsigned uid) {
   return number(1, mode) + number(2, uid) + number(3, uid);
@@ -42,11 +26,8 @@ std::string set(const std::string& name, const std::string& path, unsigned prefi
 
 // "": the image is good.
 std::string problem_of(const std::string& entry) {
-  const std::string image = word(0x54564319) +
-                            word(static_cast<std::uint32_t>(linux::ImageKind::kCgroups)) +
-                            word(static_cast<std::uint32_t>(entry.size())) + entry;
   const linux::IdMap ids{.uids = {{0, 100000, 10}}, .gids = {{0, 100000, 10}}};
-  const auto checked = check_cgroup_image(image, ids);
+  const auto checked = check_cgroup_image(image(linux::ImageKind::kCgroups, {entry}), ids);
   return checked ? "" : checked.error().message();
 }
 
