@@ -122,6 +122,115 @@ blocks() { stat -c %b "$@" | awk '{sum += $1} END {print sum}'; }
   goes_on
 }
 
+@test "--network-lock nftables: a connection goes on after the restore" {
+  a_connection
+  run_counting
+  ocirun checkpoint --tcp-established --network-lock nftables "$ID"
+  restore --tcp-established --network-lock nftables
+  goes_on
+}
+
+@test "--link-remap: an open file that was removed, and has another name, is restored, and refused without" {
+  with_python
+  python '
+file = open("/tmp/one", "w")
+os.link("/tmp/one", "/tmp/two")
+os.unlink("/tmp/one")
+def step(number):
+    file.write("x")
+    file.flush()
+count()'
+  run_counting
+  run ocirun checkpoint "$ID"
+  exits 1 "give --link-remap"
+  status_is running
+  ocirun checkpoint --link-remap "$ID"
+  restore --link-remap
+  goes_on
+  local before
+  before=$(stat -c %s "$BUNDLE/rootfs/tmp/two")
+  goes_on
+  [[ $(stat -c %s "$BUNDLE/rootfs/tmp/two") -gt $before ]]
+  equal "two" "$(basename "$BUNDLE"/rootfs/tmp/[ot]*)"
+}
+
+@test "--ext-unix-sk: a connection to a socket of the host is restored, and refused without" {
+  with_python
+  mkdir "$TMP/socket"
+  helper python3 -c '
+import socket, sys
+server = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+server.bind(sys.argv[1] + "/log")
+while True:
+    with open(sys.argv[1] + "/received", "wb") as file: file.write(server.recv(100))' "$TMP/socket"
+  eventually exists "$TMP/socket/log"
+  add_mount "{\"destination\": \"$TMP/socket\", \"type\": \"bind\", \"source\": \"$TMP/socket\", \"options\": [\"bind\"]}"
+  python "
+client = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+client.connect('$TMP/socket/log')
+def step(number): client.send(str(number).encode())
+count()"
+  run_counting
+  run ocirun checkpoint --ext-unix-sk "$ID"
+  exits 1 "connected to a unix socket of another network namespace"
+  status_is running
+  ocirun delete --force "$ID"
+  drop_namespace network
+  run_counting
+  run ocirun checkpoint "$ID"
+  exits 1 "give --ext-unix-sk"
+  status_is running
+  ocirun checkpoint --ext-unix-sk "$ID"
+  restore --ext-unix-sk
+  goes_on
+  local before
+  before=$(counted)
+  eventually received_beyond "$before"
+}
+received_beyond() { [[ $(cat "$TMP/socket/received") -gt $1 ]]; }
+
+@test "--tcp-skip-in-flight: a connection that nobody has accepted is left out, and is refused without" {
+  with_python
+  python '
+listener = socket.create_server(("127.0.0.1", 5000))
+near = socket.create_connection(("127.0.0.1", 5000))
+count()'
+  run_counting
+  run ocirun checkpoint --tcp-established "$ID"
+  exits 1 "give --tcp-skip-in-flight"
+  status_is running
+  ocirun checkpoint --tcp-established --tcp-skip-in-flight "$ID"
+  restore --tcp-established --tcp-skip-in-flight
+  goes_on
+}
+
+@test "--lazy-pages and --status-fd: the memory follows the restored process" {
+  with_python
+  python '
+pages = bytearray(os.urandom(1 << 20)) * 32
+digest = hash(bytes(pages))
+def step(number):
+    if hash(bytes(pages)) != digest: sys.exit("the memory is another one")
+count()'
+  run_counting
+  mkfifo "$TMP/status"
+  exec 9<>"$TMP/status"
+  helper "$OCIRUN" --root "$ROOT" checkpoint --lazy-pages --page-server 127.0.0.1:5001 --status-fd 9 --image-path "$TMP/images" "$ID"
+  IFS= read -r -d "" -n 1 -t 60 -u 9 _
+  exec 9>&-
+  local server=$HELPER
+  equal "" "$(find "$TMP/images" -name "pages-*" -size +16M)"
+  helper criu lazy-pages --page-server --address 127.0.0.1 --port 5001 --images-dir "$TMP/images" --work-dir "$TMP/images"
+  eventually exists "$TMP/images/lazy-pages.socket"
+  # The first container is there until its memory is fetched.
+  config '.linux.cgroupsPath += "-second"'
+  ID=$ID-second restore --lazy-pages --image-path "$TMP/images"
+  goes_on
+  eventually has_ended "$HELPER"
+  eventually has_ended "$server"
+  goes_on
+}
+
 @test "the annotation org.criu.config names a file of options for criu" {
   a_connection
   echo tcp-established >"$TMP/criu.conf"

@@ -18,6 +18,7 @@
 #include "runtime/checkpoint/compare_thread.hpp"
 #include "runtime/checkpoint/mount_table.hpp"
 #include "runtime/checkpoint/outside.hpp"
+#include "runtime/checkpoint/outside_mounts.hpp"
 
 namespace ocirun::runtime {
 namespace {

@@ -19,7 +19,6 @@
 namespace ocirun::runtime {
 namespace {
 
-constexpr std::size_t kMaxLog = std::size_t{64} << 20;
 constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
 
 HostPath without_last_slashes(const HostPath& path) {
@@ -79,38 +78,6 @@ Result<void> check_images(Fd first) {
   return refuse("the links named parent lead to more than {} directories", kMostParents);
 }
 
-constexpr std::string_view kNoServer = "Can't connect to server";  // CRIU calls this no error
-
-/// What CRIU says, and what helps.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kAdvice{{
-    {"has bad size",
-     "the file has changed since the checkpoint: put back the one of that time, and for output to "
-     "a "
-     "file outside of the container use a pipe"},
-    {"Connected TCP socket", "give --tcp-established, or end the TCP connections first"},
-    {"tcp-established", "give --tcp-established, or end the TCP connections first"},
-    {"in-flight TCP", "give --tcp-skip-in-flight, or try again when no connection is being made"},
-    {"file locks", "give --file-locks"},
-    {"Some file locks are hold", "give --file-locks"},
-    {"External socket is used",
-     "give --ext-unix-sk, or close the connections to sockets outside "
-     "of the container"},
-    {"shell-job", "give --shell-job: a program uses a terminal of the host"},
-    {"without correspond master peer", "give --shell-job: a program uses a terminal of the host"},
-    {"Use link-remap option", "give --link-remap: an open file has lost its name, and has another"},
-    {"Can't lookup mount=",
-     "a program has a file open that is outside of the container: a standard stream that is such a "
-     "file has to be a pipe, a socket, a terminal of the container or the null device"},
-    {"iptables",
-     "criu locks the network by iptables-restore: install iptables, or give "
-     "--network-lock nftables or skip"},
-    {"inotify", "a program watches a file that was removed: criu cannot save such a watch"},
-    {"rseq", "this criu is too old for the running kernel: install a newer one"},
-    {"vdso", "this criu is too old for the running kernel: install a newer one"},
-    {kNoServer, "no criu page-server answers at the address of --page-server"},
-    {"No space left on device", "the file system of the images is full"},
-}};
-
 }  // namespace
 
 Result<HostPath> follow_own_link(const HostPath& path) {
@@ -152,51 +119,6 @@ Result<void> check_parent_path(Fd images, const std::string& parent) {
   const auto opened = linux::sys::openat(images, parent.c_str(), O_PATH | O_DIRECTORY);
   if (!opened) return fail(opened.error().number(), "--parent-path {}", parent);
   return {};
-}
-
-std::string last_errors(std::string_view log) {
-  constexpr std::size_t kQuoted = 2;
-  std::vector<std::string> errors;
-  for (const std::string_view line : linux::words(log, '\n')) {
-    const std::size_t at = line.find("Error (");
-    if (at == std::string_view::npos) continue;
-    const std::size_t end = line.find("): ", at);
-    const std::string_view text =
-        end == std::string_view::npos ? line.substr(at) : line.substr(end + 3);
-    // "Dumping FAILED." and "Dump files (pid: 1) failed with -1" say nothing more.
-    if (text.find("FAILED") == std::string_view::npos &&
-        text.find(" failed with -") == std::string_view::npos)
-      errors.push_back(linux::in_one_line(text));
-  }
-  if (errors.size() > kQuoted) errors.erase(errors.begin(), errors.end() - kQuoted);
-  return fmt::format("{}", fmt::join(errors, "; "));
-}
-
-std::string_view advice_for(std::string_view log) {
-  std::string_view advice;
-  for (const std::string_view line : linux::words(log, '\n')) {
-    if (line.find("Error (") == std::string_view::npos &&
-        line.find(kNoServer) == std::string_view::npos)
-      continue;
-    const auto row = std::ranges::find_if(kAdvice, [&](const auto& entry) {
-      return line.find(entry.first) != std::string_view::npos;
-    });
-    if (row != kAdvice.end() && advice.empty()) advice = row->second;
-  }
-  return advice;
-}
-
-Error explain_by_log(Error error, const CriuLog& log) {
-  const auto text = linux::read_file(log.directory, log.name, kMaxLog, O_NOFOLLOW);
-  if (!text) return error;
-  std::string sentence = fmt::format("{}/{}", log.path, log.name);
-  const std::string errors = last_errors(*text);
-  const std::string_view advice = advice_for(*text);
-  if (!errors.empty()) sentence += fmt::format(" says \"{}\"", errors);
-  if (!advice.empty()) sentence += fmt::format(" ({})", advice);
-  std::vector<std::string> frames = error.frames();
-  frames.push_back((errors.empty() ? "see " : "") + sentence);
-  return Error(0, std::move(frames));
 }
 
 }  // namespace ocirun::runtime

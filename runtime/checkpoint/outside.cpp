@@ -20,8 +20,6 @@ using linux::NamespaceKind;
 
 constexpr std::string_view kTerminal = "terminal";
 
-using linux::clean;
-
 Result<UniqueFd> open_in_proc(const linux::Procfs& procfs, int pid, std::string_view name) {
   return linux::sys::openat(procfs.fd(), fmt::format("{}/{}", pid, name).c_str(),
                             O_PATH | O_DIRECTORY);
@@ -42,21 +40,10 @@ bool has_mount(std::string_view mountinfo, unsigned mount) {
   });
 }
 
-Result<std::string> path_of(Fd file) {
-  return linux::sys::readlinkat(Fd{AT_FDCWD}, linux::host_fd_link(file).c_str());
-}
-
 // The numbers of Linux' list of devices: consoles and serial lines, and pseudo-terminals.
 bool is_terminal(const struct stat& status) {
   const unsigned number = major(status.st_rdev);
   return S_ISCHR(status.st_mode) && (number == 4 || (number >= 136 && number <= 143));
-}
-
-// CRIU does not follow a symlink at the end of a source. A path that cannot be opened is left as it
-// is: CRIU's error names it.
-std::string without_links(const std::string& path) {
-  const auto file = linux::sys::open(path.c_str(), O_PATH);
-  return file ? path_of(*file).value_or(path) : path;
 }
 
 }  // namespace
@@ -96,73 +83,6 @@ std::vector<std::string> why_not_checkpointed(const bundle::Config& config) {
 Result<void> check_can_be_checkpointed(const bundle::Config& config) {
   const std::vector<std::string> reasons = why_not_checkpointed(config);
   return reasons.empty() ? Result<void>{} : refuse("{}", reasons.front());
-}
-
-std::vector<OutsideMount> outside_mounts(const bundle::Config& config,
-                                         std::span<const linux::CgroupHierarchy> cgroups) {
-  using Kind = OutsideMount::Kind;
-  std::vector<OutsideMount> mounts;
-  const auto add_device = [&](const linux::Device& device) {
-    if (device.kind == linux::Device::Kind::kFifo ||
-        std::ranges::find(mounts, clean(device.path), &OutsideMount::name) != mounts.end())
-      return;
-    mounts.push_back({.kind = Kind::kDevice,
-                      .name = clean(device.path),
-                      .source = device.path.string(),
-                      .mount = nullptr,
-                      .device = device});
-  };
-  const bool is_pure_v2 = cgroups.size() == 1 && cgroups.front().unified;
-  const auto add_cgroups = [&](const linux::Mount& mount) {
-    for (const linux::CgroupHierarchy& hierarchy : cgroups)
-      mounts.push_back({.kind = Kind::kCgroup,
-                        .name = clean(mount.destination) + (is_pure_v2 ? "" : "/" + hierarchy.name),
-                        .source = hierarchy.own_directory.string(),
-                        .mount = &mount});
-  };
-  if (config.namespaces.contains(NamespaceKind::kUser)) {
-    for (const linux::Device& device : config.devices) add_device(device);
-    for (const linux::Device& device : linux::default_devices()) add_device(device);
-  }
-  for (const linux::Mount& mount : config.mounts)
-    if (mount.bind && !mount.remount)
-      mounts.push_back({.kind = Kind::kBind,
-                        .name = clean(mount.destination),
-                        .source = mount.source,
-                        .mount = &mount});
-    else if (mount.is_of_cgroups() && !mount.remount &&
-             !config.namespaces.creates(NamespaceKind::kCgroup))
-      add_cgroups(mount);
-  for (const RootfsPath& path : config.masked_paths)
-    mounts.push_back(
-        {.kind = Kind::kMask, .name = clean(path), .source = linux::dev_path("null").string()});
-  return mounts;
-}
-
-Result<std::vector<std::string>> words_of_mounts_for_dump(std::span<const OutsideMount> mounts,
-                                                          const linux::SafeDir& root) {
-  std::vector<std::string> words;
-  for (const OutsideMount& mount : mounts) {
-    const auto found = root.open(RootfsPath(mount.name), O_PATH);
-    if (!found) continue;  // the container has unmounted or never had it
-    TRY_ASSIGN(const struct stat status, linux::sys::fstat(*found));
-    const bool is_masked = mount.kind == OutsideMount::Kind::kMask;
-    if (is_masked && S_ISDIR(status.st_mode)) continue;  // covered by a tmpfs, which CRIU saves
-    TRY_ASSIGN(const std::string path, path_of(*found));
-    words.push_back(fmt::format("external-mount={}\n{}", path, mount.name));
-  }
-  return words;
-}
-
-std::vector<std::string> words_of_mounts_for_restore(std::span<const OutsideMount> mounts,
-                                                     std::string_view prepared) {
-  std::vector<std::string> words;
-  for (std::size_t i = 0; i < mounts.size(); ++i) {
-    const std::string source =
-        prepared.empty() ? without_links(mounts[i].source) : fmt::format("{}/{}", prepared, i);
-    words.push_back(fmt::format("external-mount={}\n{}", mounts[i].name, source));
-  }
-  return words;
 }
 
 bool works_inside(NamespaceKind kind) {
@@ -253,32 +173,6 @@ std::vector<std::string> words_of_streams(const bundle::StandardStreams& streams
             streams.begin() + static_cast<std::ptrdiff_t>(i))
       words.push_back(fmt::format("inherit={}\n{}", streams[i], i));
   return words;
-}
-
-Result<void> make_mount_points(const bundle::Config& config) {
-  TRY_ASSIGN(const linux::SafeDir root, linux::SafeDir::open_root(config.root_path));
-  std::vector<std::string> covered;
-  for (std::size_t index = 0; index < config.mounts.size(); ++index) {
-    const linux::Mount& mount = config.mounts[index];
-    const std::string path = clean(mount.destination);
-    const bool is_inside = std::ranges::any_of(
-        covered, [&](const std::string& above) { return linux::is_at_or_below(path, above); });
-    covered.push_back(path);
-    if (is_inside || path == "/" || mount.remount) continue;
-    bool is_directory = !mount.bind;
-    if (mount.bind) {
-      TRY_ASSIGN(const UniqueFd source, within(linux::sys::open(mount.source.c_str(), O_PATH),
-                                               fmt::format("/mounts/{}", index)));
-      TRY_ASSIGN(const struct stat status, linux::sys::fstat(source));
-      is_directory = S_ISDIR(status.st_mode);
-    }
-    const auto made =
-        is_directory ? root.make_directories(RootfsPath(path)) : root.make_file(RootfsPath(path));
-    if (!made)
-      return within(Result<void>(std::unexpected(made.error())),
-                    fmt::format("/mounts/{}: make the mount point {}", index, path));
-  }
-  return {};
 }
 
 }  // namespace ocirun::runtime

@@ -6,7 +6,7 @@
 #include "bundle/config/config.hpp"
 #include "linux/base/error.hpp"
 #include "linux/files/procfs.hpp"
-#include "runtime/checkpoint/outside.hpp"
+#include "runtime/checkpoint/outside_mounts.hpp"
 
 namespace ocirun::runtime {
 

@@ -9,6 +9,7 @@
 #include "linux/checkpoint/ask_criu.hpp"
 #include "linux/checkpoint/criu_program.hpp"
 #include "runtime/checkpoint/cgroup_image.hpp"
+#include "runtime/checkpoint/crius_log.hpp"
 #include "runtime/checkpoint/fit.hpp"
 #include "runtime/checkpoint/images.hpp"
 #include "runtime/checkpoint/inventory.hpp"

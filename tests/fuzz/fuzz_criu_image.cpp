@@ -2,7 +2,7 @@
 // within the input.
 #include "bundle/documents/descriptors.hpp"
 #include "linux/checkpoint/image_file.hpp"
-#include "runtime/checkpoint/images.hpp"
+#include "runtime/checkpoint/crius_log.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 using namespace ocirun;

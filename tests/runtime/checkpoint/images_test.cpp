@@ -75,22 +75,4 @@ BOOST_AUTO_TEST_CASE(a_parent_path_is_relative_to_the_images) {
   BOOST_TEST(!check_parent_path(second, "../three"));
 }
 
-BOOST_AUTO_TEST_CASE(the_last_errors_of_a_log_are_quoted_and_something_helps) {
-  constexpr std::string_view kLog =
-      "(00.1) Warn  (criu/a.c:1): Error is not here\n"
-      "(00.2) Error (criu/sk-inet.c:189): inet: Connected TCP socket, consider using\x1b[1m\n"
-      "(00.3) Error (criu/cr-dump.c:1): Dump files (pid: 9) failed with -1\n"
-      "(00.4) Error (criu/cr-dump.c:2): Dumping FAILED.\n";
-  BOOST_TEST(last_errors(kLog) == "inet: Connected TCP socket, consider using\\x1b[1m");
-  BOOST_TEST(advice_for(kLog).find("--tcp-established") != std::string_view::npos);
-  BOOST_TEST(last_errors("") == "");
-  BOOST_TEST(advice_for("(00.1) Warn (x): file locks") == "");
-  BOOST_TEST(advice_for("(00.1) Error (criu/tty.c:1): tty: Found slave peer index 0 without "
-                        "correspond master peer")
-                 .starts_with("give --shell-job"));
-  BOOST_TEST(advice_for("(00.1) Error (criu/files-reg.c:1): Can't create link remap for /tmp/one. "
-                        "Use link-remap option.")
-                 .starts_with("give --link-remap"));
-}
-
 BOOST_AUTO_TEST_SUITE_END()
