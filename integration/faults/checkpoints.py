@@ -26,6 +26,12 @@ COMMANDS = {
     "pre-dump": ["checkpoint", "--pre-dump", "--image-path", "IMAGES", "NAME"],
     "restore": _RESTORE,
 }
+_WAIT4, _PTRACE = 61, 101
+
+
+def is_crius_own(fault, process, call):
+    """Whether a hang is criu's alone: criu waits for ever when its wait4 or ptrace is refused, and no kernel refuses them with these errors."""
+    return process == CRIU and fault in ("ENOMEM", "ENOSPC", "EMFILE") and call in (_WAIT4, _PTRACE)
 
 
 class CheckpointGround:
