@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <set>
 
 #include "linux/base/printable.hpp"
 #include "linux/base/syscalls.hpp"
@@ -59,15 +60,21 @@ class MountFit {
   }
 
  private:
-  // The path without symlinks, as far as it exists.
+  // The path without symlinks, as far as it exists: `restore` makes the rest.
   std::string resolved(const RootfsPath& path) const {
-    std::string plain = linux::clean_path(path.string());
+    const std::string plain = linux::clean_path(path.string());
     if (!root_) return plain;
-    const auto file = root_->open(path, O_PATH);
-    const auto found = file ? procfs_.path_of(*file) : Result<std::string>();
     const auto top = procfs_.path_of(root_->fd());
-    if (!file || !found || !top || !linux::is_at_or_below(*found, *top)) return plain;
-    return *found == *top ? "/" : found->substr(*top == "/" ? 0 : top->size());
+    if (!top) return plain;
+    for (std::size_t end = plain.size(); end != 0; end = plain.rfind('/', end - 1)) {
+      const auto file = root_->open(RootfsPath(plain.substr(0, end)), O_PATH);
+      if (!file) continue;
+      const auto found = procfs_.path_of(*file);
+      if (!found || !linux::is_at_or_below(*found, *top)) return plain;
+      const std::string inside = found->substr(*top == "/" ? 0 : top->size());
+      return linux::clean_path(inside + plain.substr(end));
+    }
+    return plain;
   }
 
   void find_in_images(std::size_t index) {
@@ -140,6 +147,25 @@ void compare_namespaces(const ImageInventory& images, const bundle::Config& conf
   }
 }
 
+// Asks for no module of the kernel: the names are a forger's, perhaps.
+void compare_filesystems(const ImageInventory& images, Obstacles& obstacles) {
+  const auto text = []() -> Result<std::string> {
+    TRY_ASSIGN(const linux::Procfs full, linux::Procfs::open(linux::Procfs::Subset::kFull));
+    return full.read("filesystems");
+  }();
+  if (!text) return obstacles.push_back(text.error().message());
+  std::set<std::string_view> known;  // of lines such as "nodev\ttmpfs"
+  for (const std::string_view line : linux::words(*text, '\n'))
+    known.insert(line.substr(line.find('\t') + 1));
+  for (const ImageMount& mount : images.mounts)
+    if (mount.external.empty() && mount.point != "/" && !mount.type.empty() &&
+        known.insert(mount.type).second)
+      obstacles.push_back(fmt::format(
+          "the images have a file system of type {} on {}: this kernel has none, or has to load a "
+          "module for it first (modprobe {})",
+          in_one_line(mount.type), in_one_line(mount.point), in_one_line(mount.type)));
+}
+
 template <typename T>
 void tell(const Result<T>& result, std::string_view where, Obstacles& obstacles) {
   if (result) return;
@@ -171,6 +197,7 @@ void compare_with_host(const ImageInventory& images, const bundle::Config& confi
   if (::uname(&names) == 0 && !images.machine.empty() && images.machine != names.machine)
     obstacles.push_back(fmt::format("the images are of a processor {}: this host has {}",
                                     images.machine, names.machine));
+  compare_filesystems(images, obstacles);
   if (config.namespaces.contains(NamespaceKind::kPid)) return;
   for (const int pid : images.pids)
     if (linux::read_process_stat(pid))

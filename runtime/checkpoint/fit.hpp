@@ -17,8 +17,8 @@ using Obstacles = std::vector<std::string>;
 void compare_with_document(const ImageInventory& images, const bundle::Config& config,
                            const linux::Procfs& procfs, Obstacles& obstacles);
 
-/// What of the images does not fit this host: the processor's kind, and, without a pid namespace
-/// made for the container, process numbers that are taken.
+/// What of the images does not fit this host: the processor's kind, types of file systems, and,
+/// without a pid namespace made for the container, process numbers that are taken.
 void compare_with_host(const ImageInventory& images, const bundle::Config& config,
                        Obstacles& obstacles);
 

@@ -110,6 +110,12 @@ BOOST_AUTO_TEST_CASE(a_fitting_pair_has_no_obstacles) {
   check_none(pair.document_with_host());
 }
 
+BOOST_AUTO_TEST_CASE(a_mount_point_that_restore_will_make_lies_behind_its_symlinks) {
+  const Pair pair;
+  std::filesystem::remove(pair.scratch / "rootfs/real/tmp");
+  check_none(pair.with_document());
+}
+
 BOOST_AUTO_TEST_CASE(a_mount_of_the_host_that_the_document_lacks_is_an_obstacle) {
   for (const bool may_mount : {false, true}) {
     Pair pair;
@@ -226,6 +232,21 @@ BOOST_AUTO_TEST_CASE(the_processor_is_of_the_same_kind) {
             std::string("the images are of a processor vax: this host has ") + names.machine);
   pair.images.machine = names.machine;
   check_none(pair.with_host());
+}
+
+BOOST_AUTO_TEST_CASE(this_kernel_has_the_types_of_file_systems) {
+  Pair pair;
+  pair.images.mounts[1].type = "proc";
+  pair.images.mounts[2].type = "tmpfs";
+  BOOST_TEST(pair.with_host().empty());
+  pair.images.mounts[0].type = "nosuchfs";  // the root: create mounts it
+  BOOST_TEST(pair.with_host().empty());
+  pair.images.mounts[2].type = pair.images.mounts[3].type = "nosuchfs";
+  const Obstacles obstacles = pair.with_host();
+  BOOST_REQUIRE(obstacles.size() == 1);
+  BOOST_TEST(obstacles[0] ==
+             "the images have a file system of type nosuchfs on /tree/deep: this kernel has none, "
+             "or has to load a module for it first (modprobe nosuchfs)");
 }
 
 BOOST_AUTO_TEST_CASE(process_numbers_are_free_unless_the_container_has_a_pid_namespace) {
