@@ -62,7 +62,7 @@ class MountFit {
  private:
   // The path without symlinks, as far as it exists: `restore` makes the rest.
   std::string resolved(const RootfsPath& path) const {
-    const std::string plain = linux::clean_path(path.string());
+    std::string plain = linux::clean_path(path.string());
     if (!root_) return plain;
     const auto top = procfs_.path_of(root_->fd());
     if (!top) return plain;
