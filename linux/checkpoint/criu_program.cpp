@@ -1,6 +1,7 @@
 #include "linux/checkpoint/criu_program.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -191,8 +192,12 @@ Result<CriuNews> CriuLink::hear() const {
 
 int CriuLink::fatal_signal() const {
   siginfo_t end{};
-  if (::waitid(P_PID, static_cast<id_t>(criu_.pid), &end, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-      end.si_pid == 0 || end.si_code == CLD_EXITED)
+  // A parent learns of an end later than a tracer, and the pidfd is readable before both.
+  pollfd ended{criu_.pidfd.get(), POLLIN, 0};
+  const bool is_certain = criu_.pidfd && ::poll(&ended, 1, 0) == 1;
+  const int options = WEXITED | WNOWAIT | (is_certain ? 0 : WNOHANG);
+  if (::waitid(P_PID, static_cast<id_t>(criu_.pid), &end, options) != 0 || end.si_pid == 0 ||
+      end.si_code == CLD_EXITED)
     return 0;
   return end.si_status;
 }

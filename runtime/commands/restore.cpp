@@ -1,5 +1,6 @@
 #include "runtime/commands/restore.hpp"
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -24,6 +25,15 @@ namespace ocirun::runtime {
 namespace {
 
 constexpr char kLogName[] = "restore.log";
+
+/// While this lives, processes of a CRIU that was killed become children of this process.
+class Subreaper {
+ public:
+  Subreaper() { ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
+  Subreaper(const Subreaper&) = delete;
+  Subreaper& operator=(const Subreaper&) = delete;
+  ~Subreaper() { ::prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0); }
+};
 
 }  // namespace
 
@@ -92,6 +102,7 @@ Result<void> Restoration::restore_processes() {
   TRY_ASSIGN(linux::CriuLaunch launch, prepare_launch());
   TRY_ASSIGN(std::vector<std::string> words, words_for_restore(crius_part(), kLogName));
   const CriuLog crius_log{work_, restore_.settings.work.string(), kLogName};
+  const Subreaper subreaper;
   Progress progress(Fd{STDERR_FILENO}, "restore " + request_.id.string(),
                     [this] { return memory_restored(); });
   const auto restored = talk_with_criu(
