@@ -15,7 +15,6 @@ has_limit() {
   drop_namespace cgroup
   config '.linux.namespaces += [{type: "cgroup"}] | .linux.resources.memory.limit = 134217728
     | .mounts += [{destination: "/sys/fs/cgroup", type: "cgroup", source: "cgroup", options: ["rw"]}]'
-  counter
   run_counter
   ocirun update --memory 67108864 "$ID"
   local below=/sys/fs/cgroup/$ID/below saved=134217728 mode
@@ -67,13 +66,6 @@ has_second_process() { second_process >/dev/null; }
   goes_on
 }
 
-# on_terminal FILE COMMAND…: runs ocirun COMMAND in the background on a terminal of its own, whose input is $TMP/keys; FILE has its output.
-on_terminal() {
-  local command
-  printf -v command '%q ' "$OCIRUN" --root "$ROOT" "${@:2}"
-  helper bash -c 'exec script -qfc "$1" "$2" <"$3"' _ "$command" "$1" "$TMP/keys"
-}
-
 # has_delegation: the cgroup2 filesystem has the option nsdelegate.
 has_delegation() { findmnt -n -o OPTIONS /sys/fs/cgroup | grep -q nsdelegate; }
 
@@ -82,7 +74,6 @@ has_delegation() { findmnt -n -o OPTIONS /sys/fs/cgroup | grep -q nsdelegate; }
   [[ $(stat -f -c %T /sys/fs/cgroup) == cgroup2fs ]] || skip "cgroup v1 is mounted on /sys/fs/cgroup"
   mount -o remount,nsdelegate /sys/fs/cgroup
   has_delegation || skip "only the first cgroup namespace may set the options"
-  counter
   run_counter
   ocirun checkpoint "$ID"
   has_delegation

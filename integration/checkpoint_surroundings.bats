@@ -21,6 +21,13 @@ load lib/criu
   goes_on
 }
 
+# on_terminal FILE COMMAND…: runs ocirun COMMAND in the background on a terminal of its own, whose input is $TMP/keys; FILE has its output.
+on_terminal() {
+  local command
+  printf -v command '%q ' "$OCIRUN" --root "$ROOT" "${@:2}"
+  helper bash -c 'exec script -qfc "$1" "$2" <"$3"' _ "$command" "$1" "$TMP/keys"
+}
+
 @test "restore --shell-job gives the program the terminal of restore" {
   needs_criu
   script 'echo before; read -r line; echo "after $line"; sleep 1000'

@@ -1,6 +1,7 @@
 #include "linux/checkpoint/cgroup_options.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 
 #include <utility>
 
@@ -40,6 +41,8 @@ CgroupOptions::CgroupOptions() {
   if (point.empty()) return;
   auto mount = sys::open(point.c_str(), O_PATH | O_DIRECTORY);
   if (!mount) return;
+  const auto filesystem = sys::fstatfs(*mount);  // another mount may cover the point
+  if (!filesystem || filesystem->magic != CGROUP2_SUPER_MAGIC) return;
   mount_ = *std::move(mount);
   options_ = std::move(options);
 }

@@ -1,8 +1,10 @@
 #include "linux/checkpoint/restored_processes.hpp"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <ranges>
 #include <set>
@@ -112,11 +114,20 @@ void kill_restored(const Procfs& procfs, int init) {
   for (const int pid : std::views::reverse(pids)) ::kill(pid, SIGKILL);
 }
 
-void kill_all_below_this_process(const Procfs& procfs) {
-  std::vector<int> pids{::getpid()};
-  [[maybe_unused]] const auto walked = walk(procfs, pids);
+CriusProcesses::CriusProcesses(const Procfs& procfs) : procfs_(procfs) {
+  [[maybe_unused]] const auto added = add_children(procfs, ::getpid(), spared_);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+CriusProcesses::~CriusProcesses() { ::prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0); }
+
+void CriusProcesses::kill() const {
+  std::vector<int> pids;
+  [[maybe_unused]] const auto added = add_children(procfs_, ::getpid(), pids);
+  std::erase_if(pids, [this](int pid) { return std::ranges::find(spared_, pid) != spared_.end(); });
+  [[maybe_unused]] const auto walked = walk(procfs_, pids);
   // A parent first: it is init of a pid namespace, or would make other processes.
-  for (const int pid : pids | std::views::drop(1)) ::kill(pid, SIGKILL);
+  for (const int pid : pids) ::kill(pid, SIGKILL);
 }
 
 }  // namespace ocirun::linux

@@ -18,7 +18,23 @@ Result<std::vector<int>> restored_processes(const Procfs& procfs, int init);
 /// can escape and no pid can be another's. Kills those that it finds if not all can be found.
 void kill_restored(const Procfs& procfs, int init);
 
-/// Kills all processes below this one, which are what is left of an unfinished restore.
-void kill_all_below_this_process(const Procfs& procfs);
+/// The processes that CRIU makes. While this lives, orphans of CRIU become children of this
+/// process.
+class CriusProcesses {
+ public:
+  explicit CriusProcesses(const Procfs& procfs);
+  CriusProcesses(const CriusProcesses&) = delete;
+  CriusProcesses& operator=(const CriusProcesses&) = delete;
+  ~CriusProcesses();
+
+  /// Kills all processes below this one, which are what is left of an unfinished restore. Spares
+  /// the children that this process had before, such as those of a shell that has executed ocirun,
+  /// and what is below them.
+  void kill() const;
+
+ private:
+  const Procfs& procfs_;
+  std::vector<int> spared_;
+};
 
 }  // namespace ocirun::linux

@@ -117,6 +117,7 @@ class Conversation {
     const std::string stage = notified->script;
     if (notified->has_pid != 0) restored_ = notified->pid;
     const bool may_go_on = ask_caller(stage, answer.descriptor);
+    serves_pages_ = serves_pages_ || stage == "status-ready";
     // CRIU lets the processes run whatever the answer to pre-resume is, and waits for the killed
     // one for ever if other processes are below it.
     if (!may_go_on && stage == "pre-resume") {
@@ -138,14 +139,16 @@ class Conversation {
 
   // Waits until CRIU has said something. When the caller ends meanwhile, the process that is
   // restored has no parent that could tell CRIU of its death: CRIU would wait for it for ever.
-  // Before CRIU has told its pid nobody else knows it, and the next stage is refused.
+  // Before CRIU has told its pid nobody else knows it, and the next stage is refused. A CRIU that
+  // serves pages has no next stage: it holds the container until somebody has fetched them all.
   Result<void> await_criu() const {
     std::array<pollfd, 2> watched{pollfd{criu_.value, POLLIN, 0}, pollfd{caller_.fd().value, 0, 0}};
-    if (action_ != CRIU__ACTION__RESTORE || restored_ == 0) watched[1].fd = -1;
+    const bool restores = action_ == CRIU__ACTION__RESTORE && restored_ != 0;
+    if (!restores && !serves_pages_) watched[1].fd = -1;
     while (::poll(watched.data(), watched.size(), -1) < 0)
       if (errno != EINTR) return fail(errno, "wait for criu");
     if (watched[1].revents == 0) return {};
-    kill_all();
+    if (restores) kill_all();
     kill_criu();
     return refuse("the caller has ended");
   }
@@ -189,6 +192,7 @@ class Conversation {
   Fd criu_;
   const MessageSocket& caller_;
   int restored_ = 0;
+  bool serves_pages_ = false;
 };
 
 }  // namespace

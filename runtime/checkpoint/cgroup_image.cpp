@@ -129,6 +129,10 @@ class Check {
       const std::string_view file = linux::text_in(property, kPropertyName);
       if (!is_plain_path(file) || file.find('/') != std::string_view::npos)
         return refuse("{:?} is no file of a cgroup", file);
+      // With --manage-cgroups-mode full, criu would write it. It saves devices.list, and does not
+      // write that into a cgroup that exists.
+      if (file.starts_with("devices.") && file != "devices.list")
+        return refuse("{:?}: the device rules are those of config.json", file);
       // criu 3.17 saves this one without the owner, with what was in its memory.
       if (file == "freezer.state") return {};
       return each(property, kPropertyRights,

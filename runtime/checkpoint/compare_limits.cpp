@@ -52,17 +52,28 @@ Result<void> compare_rlimits(const bundle::Config& config, int pid) {
   return {};
 }
 
-Result<void> compare_oom_score(const bundle::Config& config, const linux::Procfs& procfs, int pid) {
-  if (!config.process->oom_score_adj) return {};
-  TRY_ASSIGN(const std::string text, procfs.read(fmt::format("{}/oom_score_adj", pid)));
+Result<int> oom_score_of(const linux::Procfs& procfs, std::string_view process) {
+  TRY_ASSIGN(const std::string text, procfs.read(fmt::format("{}/oom_score_adj", process)));
   std::string_view rest = text;
-  const std::string_view found = linux::cut(rest, '\n');
-  const auto score = linux::number<int>(found);
-  if (score && *score >= *config.process->oom_score_adj) return {};
+  const auto score = linux::number<int>(linux::cut(rest, '\n'));
+  return score ? Result<int>(*score)
+               : refuse("the kernel does not tell the OOM score of a process");
+}
+
+Result<void> compare_oom_score(const bundle::Config& config, const linux::Procfs& procfs, int pid) {
+  TRY_ASSIGN(const int own, oom_score_of(procfs, "self"));
+  const int least = config.process->oom_score_adj.value_or(std::min(own, 0));
+  TRY_ASSIGN(const int found, oom_score_of(procfs, fmt::format("{}", pid)));
+  if (found >= least) return {};
+  if (!config.process->oom_score_adj)
+    return refuse(
+        "has an OOM score of {}: without /process/oomScoreAdj it must not be below 0 or below that "
+        "of ocirun's caller, {}",
+        found, own);
   return refuse(
       "has an OOM score of {}: /process/oomScoreAdj is {}, which a process without "
       "CAP_SYS_RESOURCE can only raise",
-      found, *config.process->oom_score_adj);
+      found, least);
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ Result<std::vector<std::string>> words_for_restore(const CriusPart& part,
   TRY_ASSIGN(const auto namespaces, words_of_namespaces(part));
   TRY_ASSIGN(const auto streams, read_streams(part.images));
   TRY_ASSIGN(const auto file, words_of_config_file(part.config));
-  for (const auto& more : {words_of_surroundings(part.settings),
+  for (const auto& more : {words_of_surroundings(part.settings, part.ignores_cgroups),
                            words_of_mounts_for_restore(part.outside, part.prepared), namespaces,
                            words_of_streams(streams), file, part.settings.words})
     words.insert(words.end(), more.begin(), more.end());
@@ -86,7 +86,8 @@ Result<std::vector<std::string>> words_for_restore(const CriusPart& part,
 Result<void> prepare_criu(const CriusPart& part, linux::CriuLaunch& launch) {
   TRY(enter_for_criu(part.pinned));
   if (::unshare(CLONE_NEWNS) != 0) return fail(errno, "make a mount namespace for criu");
-  TRY(linux::isolate_mount_tree(linux::Propagation::kPrivate));
+  // Not private: CRIU gives a bind with rslave or rshared the peers of its source.
+  TRY(linux::isolate_mount_tree(linux::Propagation::kSlave));
   TRY(linux::attach_rootfs(part.config.root_path, UniqueFd(), part.procfs,
                            linux::Propagation::kPrivate));
   TRY(open_again(part.settings.images, part.images));
@@ -111,8 +112,8 @@ Result<void> prepare_criu(const CriusPart& part, linux::CriuLaunch& launch) {
     TRY(linux::sys::write_once(processes, "0"));
   }
   // CRIU makes no cgroup namespace when it ignores cgroups.
-  if (part.settings.cgroups == CgroupMode::kIgnore &&
-      part.config.namespaces.creates(NamespaceKind::kCgroup) && ::unshare(CLONE_NEWCGROUP) != 0)
+  if (part.ignores_cgroups && part.config.namespaces.creates(NamespaceKind::kCgroup) &&
+      ::unshare(CLONE_NEWCGROUP) != 0)
     return fail(errno, "make the cgroup namespace");
   return take_what_is_inherited(part.config, part.procfs, part.has_new_keyring);
 }

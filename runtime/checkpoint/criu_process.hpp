@@ -26,6 +26,7 @@ struct CriusPart {
   const std::string& prepared;  // the place of prepared_sources.hpp, or ""
   const std::vector<linux::PinnedNamespace>& pinned;
   const cgroups::Cgroup::JoinHandles& join;
+  bool ignores_cgroups = false;  // CRIU moves no process into a cgroup
   bool has_new_keyring = true;
   UniqueFd &images, &work;  // are opened again in CRIU's mount namespace
 };

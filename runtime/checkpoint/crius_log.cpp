@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <utility>
 #include <vector>
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/printable.hpp"
+#include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 
 namespace ocirun::runtime {
@@ -18,8 +20,14 @@ constexpr std::size_t kMaxLog = std::size_t{64} << 20;
 
 constexpr std::string_view kNoServer = "Can't connect to server";  // CRIU calls this no error
 
+constexpr std::string_view kStreams =
+    "a standard stream was a file outside of the container: give restore the same file, or the "
+    "null "
+    "device for the null device; a pipe at run may be replaced by any stream";
 /// What CRIU says, and what helps.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kAdvice{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 20> kAdvice{{
+    {"Illegal seek", kStreams},
+    {"has bad mode", kStreams},
     {"has bad size",
      "the file has changed since the checkpoint: put back the one of that time, and for output to "
      "a file outside of the container use a pipe"},
@@ -31,7 +39,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kAdvice{
     {"In-flight connection",
      "give --tcp-skip-in-flight, or try again when no connection is being made"},
     {"file locks", "give --file-locks"},
-    {"Some file locks are hold", "give --file-locks"},
     {"External socket is used",
      "give --ext-unix-sk, or close the connections to sockets outside "
      "of the container"},
@@ -80,17 +87,21 @@ std::string last_errors(std::string_view log) {
 }
 
 std::string_view advice_for(std::string_view log) {
-  std::string_view advice;
   for (const std::string_view line : linux::words(log, '\n')) {
     if (line.find("Error (") == std::string_view::npos &&
         line.find(kNoServer) == std::string_view::npos)
       continue;
-    const auto row = std::ranges::find_if(kAdvice, [&](const auto& entry) {
-      return line.find(entry.first) != std::string_view::npos;
-    });
-    if (row != kAdvice.end() && advice.empty()) advice = row->second;
+    for (const auto& [said, advice] : kAdvice)
+      if (line.find(said) != std::string_view::npos) return advice;
   }
-  return advice;
+  return "";
+}
+
+Result<void> remove_old(const CriuLog& log) {
+  auto removed = linux::sys::unlinkat(log.directory, log.name.c_str(), 0);
+  if (!removed && removed.error().number() != ENOENT)
+    return within(std::move(removed), fmt::format("{}/{}", log.path, log.name));
+  return {};
 }
 
 Error explain_by_log(Error error, const CriuLog& log) {

@@ -14,6 +14,8 @@ struct CriuLog {
   std::string path;  // of the directory, for messages
   std::string name;  // "dump.log"
 };
+/// Removes the log of an earlier CRIU, whose errors nobody shall quote. No log is no error.
+Result<void> remove_old(const CriuLog& log);
 /// `error` with the last errors of CRIU's log, and with advice for the frequent ones.
 Error explain_by_log(Error error, const CriuLog& log);
 /// The lines of a CRIU log that report errors, without time and place in CRIU's source, the last

@@ -70,7 +70,11 @@ Result<void> check_images(Fd first) {
       return std::string_view(name) == kParentLink ? Result<void>{} : check_entry(directory, name);
     }));
     auto parent = linux::sys::openat(directory, kParentLink, O_RDONLY | O_DIRECTORY);
-    if (!parent && parent.error().number() == ENOENT) return {};
+    if (!parent && parent.error().number() == ENOENT) {
+      if (!linux::sys::fstatat(directory, kParentLink)) return {};
+      return refuse(
+          "the link named parent leads to no directory: the images of the pre-dump are missing");
+    }
     if (!parent) return std::unexpected(std::move(parent).error());
     opened = *std::move(parent);
     directory = opened;
@@ -98,7 +102,14 @@ Result<UniqueFd> open_directory_for_dump(const HostPath& path, std::string_view 
   if (const auto made = linux::sys::mkdirat(parent, name.c_str(), 0700);
       !made && made.error().number() != EEXIST)
     return fail(made.error().number(), "{}: make {}", option, clean.string());
-  return open_own(clean, option);
+  TRY_ASSIGN(UniqueFd directory, open_own(clean, option));
+  TRY_ASSIGN(const struct stat status, linux::sys::fstat(directory));
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return refuse(
+        "{} {}: other users may write to it (mode {:04o}), and could put links in the place of "
+        "images and logs: chmod go-w it",
+        option, clean.string(), status.st_mode & 07777);
+  return directory;
 }
 
 Result<UniqueFd> open_images(const HostPath& path, TrustImages trust) {

@@ -62,6 +62,7 @@ ImageMount mount_of(const ImageMessage& mount) {
   std::string_view point = linux::text_in(mount, 7);
   if (point.starts_with("./") || point == ".") point.remove_prefix(1);
   return {.point = fmt::format("{}{}", point.starts_with('/') ? "" : "/", point),
+          .root = std::string(linux::text_in(mount, 6)),
           .type = type_of(mount),
           .external = std::string(linux::text_in(mount, 18))};
 }

@@ -15,6 +15,7 @@ namespace ocirun::runtime {
 /// A mount of the images. Texts are what the container or a forger wrote.
 struct ImageMount {
   std::string point;     // begins with "/"
+  std::string root;      // what of the file system is mounted
   std::string type;      // "" for a type that this version of ocirun does not know
   std::string external;  // the name of a mount of the host; "" for others
 };

@@ -1,7 +1,9 @@
 #include "runtime/checkpoint/new_namespaces.hpp"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +11,7 @@
 
 #include "linux/base/syscalls.hpp"
 #include "linux/network/netlink.hpp"
+#include "runtime/checkpoint/compare_thread.hpp"
 #include "runtime/checkpoint/in_child.hpp"
 #include "runtime/init/namespaces.hpp"
 
@@ -23,9 +26,38 @@ constexpr std::array kOfSysctls{NamespaceKind::kUser, NamespaceKind::kNetwork, N
 
 }  // namespace
 
-Result<void> NewNamespaces::write_inside(std::span<const linux::Sysctl> sysctls,
-                                         bool has_new_network) const {
-  if (sysctls.empty() && !has_new_network) return {};
+Result<std::string> NewNamespaces::link_of(int pid, NamespaceKind kind) const {
+  TRY_ASSIGN(
+      const UniqueFd directory,
+      linux::sys::openat(procfs.fd(), fmt::format("{}/ns", pid).c_str(), O_PATH | O_DIRECTORY));
+  auto link = linux::sys::readlinkat(directory, std::string(linux::proc_name(kind)).c_str());
+  if (!link && link.error().number() == ENOENT) return std::string();  // an older kernel
+  return link;
+}
+
+Result<void> NewNamespaces::compare() const {
+  for (const linux::Namespace& entry : config.namespaces.entries()) {
+    if (entry.kind == NamespaceKind::kCgroup) continue;
+    const std::string_view name = linux::config_name(entry.kind);
+    TRY_ASSIGN(const std::string found, link_of(init, entry.kind));
+    TRY_ASSIGN(const std::string own, link_of(::getpid(), entry.kind));
+    if (!entry.path && !own.empty() && found == own)
+      return refuse(
+          "the images have no {} namespace of their own: /linux/namespaces of config.json asks for "
+          "a new one",
+          name);
+    const auto pinned = std::ranges::find(joined, entry.kind, &linux::PinnedNamespace::kind);
+    if (pinned == joined.end()) continue;
+    TRY_ASSIGN(const struct stat wanted, linux::sys::fstat(pinned->fd));
+    if (found.find(fmt::format("[{}]", wanted.st_ino)) == std::string::npos)
+      return refuse("the images are not restored in the {} namespace {} that config.json names",
+                    name, entry.path->string());
+  }
+  return {};
+}
+
+Result<void> NewNamespaces::work_inside(
+    const std::function<Result<void>(const linux::Procfs& full)>& work) const {
   TRY_ASSIGN(const linux::Procfs full, linux::Procfs::open(linux::Procfs::Subset::kFull));
   return in_child("the process that sets up the namespaces", [&]() -> Result<void> {
     for (const NamespaceKind kind : kOfSysctls) {
@@ -43,18 +75,28 @@ Result<void> NewNamespaces::write_inside(std::span<const linux::Sysctl> sysctls,
         return fail(errno, "enter the container's {} namespace", linux::config_name(kind));
     }
     if (config.namespaces.creates(NamespaceKind::kUser)) TRY(become_namespace_root(config));
-    if (has_new_network) TRY(linux::bring_loopback_up());
-    return linux::write_sysctls(sysctls, full);
+    return work(full);
   });
 }
 
 Result<void> NewNamespaces::set_up() const {
-  return write_inside(linux::select_sysctls(config.sysctls, linux::SysctlsOf::kTheRest),
-                      config.namespaces.creates(NamespaceKind::kNetwork));
+  const auto sysctls = linux::select_sysctls(config.sysctls, linux::SysctlsOf::kTheRest);
+  const bool brings_loopback_up = config.namespaces.creates(NamespaceKind::kNetwork);
+  const bool sets_names = config.namespaces.creates(NamespaceKind::kUts) &&
+                          !has_in_bounding_set(config, CAP_SYS_ADMIN);  // it may have changed them
+  if (sysctls.empty() && !brings_loopback_up && !sets_names) return {};
+  return work_inside([&](const linux::Procfs& full) -> Result<void> {
+    if (sets_names) TRY(set_names(config));
+    if (brings_loopback_up) TRY(linux::bring_loopback_up());
+    return linux::write_sysctls(sysctls, full);
+  });
 }
 
-Result<void> NewNamespaces::set_devices_up() const {
-  return write_inside(linux::select_sysctls(config.sysctls, linux::SysctlsOf::kInterfaces), false);
+Result<void> NewNamespaces::write_device_sysctls() const {
+  const auto sysctls = linux::select_sysctls(config.sysctls, linux::SysctlsOf::kInterfaces);
+  if (sysctls.empty()) return {};
+  return work_inside(
+      [&](const linux::Procfs& full) { return linux::write_sysctls(sysctls, full); });
 }
 
 }  // namespace ocirun::runtime

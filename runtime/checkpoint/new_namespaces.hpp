@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <span>
+#include <string>
 
 #include "bundle/config/config.hpp"
 #include "linux/base/error.hpp"
@@ -17,15 +19,20 @@ struct NewNamespaces {
   int init = 0;
   std::span<const linux::PinnedNamespace> joined;
 
+  /// Before anything is done in them: those that config.json asks for are new, and joined ones are
+  /// the named ones. The cgroup namespace is not there yet.
+  Result<void> compare() const;
   /// Does in them what `create` does: sets the loopback device of a new network namespace up, and
-  /// writes the sysctls that belong to no network device. What CRIU saved of them replaces the
-  /// values afterwards.
+  /// writes the sysctls that belong to no network device. Without CAP_SYS_ADMIN, the container has
+  /// the names of config.json. CRIU may replace all of these by what it has saved.
   Result<void> set_up() const;
   /// Writes the sysctls of network devices, which hooks may have made meanwhile.
-  Result<void> set_devices_up() const;
+  Result<void> write_device_sysctls() const;
 
  private:
-  Result<void> write_inside(std::span<const linux::Sysctl> sysctls, bool has_new_network) const;
+  Result<std::string> link_of(int pid, linux::NamespaceKind kind) const;
+  Result<void> work_inside(
+      const std::function<Result<void>(const linux::Procfs& full)>& work) const;
 };
 
 }  // namespace ocirun::runtime

@@ -7,9 +7,9 @@
 
 namespace ocirun::runtime {
 
-std::vector<std::string> words_of_surroundings(const CriuSettings& settings) {
-  std::vector<std::string> words{
-      fmt::format("manage-cgroups-mode={}", crius_mode(settings.cgroups))};
+std::vector<std::string> words_of_surroundings(const CriuSettings& settings, bool ignores_cgroups) {
+  const CgroupMode mode = ignores_cgroups ? CgroupMode::kIgnore : settings.cgroups;
+  std::vector<std::string> words{fmt::format("manage-cgroups-mode={}", crius_mode(mode))};
   if (!settings.keeps_network) words.push_back(fmt::format("empty-ns={}", CLONE_NEWNET));
   return words;
 }

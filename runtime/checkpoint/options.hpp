@@ -21,8 +21,9 @@ struct CriuSettings {
 };
 
 /// The words for the options that both commands treat alike: cgroups, and what is in the network
-/// namespace. CRIU leaves that out for the option "empty-ns".
-std::vector<std::string> words_of_surroundings(const CriuSettings& settings);
+/// namespace. CRIU leaves that out for the option "empty-ns". `ignores_cgroups` goes before the
+/// mode.
+std::vector<std::string> words_of_surroundings(const CriuSettings& settings, bool ignores_cgroups);
 
 /// The words for the configuration file of CRIU that the annotation org.criu.config names, or else
 /// for /etc/criu/runc.conf if that file exists. Error: the annotation's path is not absolute.

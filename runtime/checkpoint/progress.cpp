@@ -1,5 +1,6 @@
 #include "runtime/checkpoint/progress.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -7,7 +8,6 @@
 
 #include "cgroups/statistics/stats.hpp"
 #include "linux/base/directory_entries.hpp"
-#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 
 namespace ocirun::runtime {
@@ -15,6 +15,19 @@ namespace {
 
 constexpr std::chrono::milliseconds kPeriod{200};
 constexpr std::string_view kEraseLine = "\r\x1b[K";
+
+// A process in the background would be stopped by its output, and CRIU would wait for it.
+bool is_in_foreground(Fd terminal) {
+  const pid_t group = ::tcgetpgrp(terminal.value);
+  return group < 0 || group == ::getpgrp();  // -1: the terminal is not that of this session
+}
+
+// A stopped terminal (Ctrl-S) takes nothing.
+void write_now(Fd terminal, std::string_view text) {
+  pollfd ready{terminal.value, POLLOUT, 0};
+  if (::poll(&ready, 1, 0) != 1 || (ready.revents & POLLOUT) == 0) return;
+  [[maybe_unused]] const auto ignored = ::write(terminal.value, text.data(), text.size());
+}
 
 bool has_cursor() {
   const char* kind = std::getenv("TERM");
@@ -33,16 +46,17 @@ Tick Progress::tick() {
   return {.period = kPeriod, .call = [this] {
             const auto since = std::chrono::duration_cast<std::chrono::seconds>(
                 std::chrono::steady_clock::now() - begin_);
+            if (!is_in_foreground(output_)) return;
             has_line_ = true;
-            [[maybe_unused]] const auto ignored = linux::write_all(
-                output_, fmt::format("{}{}", kEraseLine, progress_line(title_, measure_(), since)));
+            write_now(output_,
+                      fmt::format("{}{}", kEraseLine, progress_line(title_, measure_(), since)));
           }};
 }
 
 void Progress::erase() {
   if (!has_line_) return;
   has_line_ = false;
-  [[maybe_unused]] const auto ignored = linux::write_all(output_, kEraseLine);
+  write_now(output_, kEraseLine);
 }
 
 std::string progress_line(const std::string& title, const std::optional<Amount>& amount,

@@ -127,6 +127,11 @@ Result<int> run_checkpoint(const Invocation& invocation) {
     request.afterwards = Afterwards::kIsFollowed;
   else if (arguments.has("leave-running"))
     request.afterwards = Afterwards::kRuns;
+  // CRIU would serve the memory at every address of the host.
+  if (arguments.has("lazy-pages") && !arguments.value("page-server"))
+    return refuse(
+        "--lazy-pages: give --page-server ADDRESS:PORT, the address at which criu lazy-pages "
+        "fetches the memory");
   request.parent_path = arguments.value("parent-path");
   if (arguments.value("status-fd")) {
     TRY_ASSIGN(const int status, arguments.number("status-fd", -1, 1'000'000));

@@ -49,6 +49,7 @@ class Dump {
     TRY(write_streams(procfs));
     TRY_ASSIGN(std::vector<std::string> words, words_for(config, procfs));
     const CriuLog crius_log{work_, request_.settings.work.string(), kLogName};
+    TRY(remove_old(crius_log));
     Progress progress(Fd{STDERR_FILENO}, "checkpoint " + container_.record().id,
                       [this] { return memory_saved(); });
     const auto saved = talk_with_criu(
@@ -100,8 +101,9 @@ class Dump {
     TRY_ASSIGN(const auto namespaces,
                words_of_namespaces_for_dump(config, procfs, record.init_pid));
     TRY_ASSIGN(const auto file, words_of_config_file(config));
-    for (const auto& more : {words_of_surroundings(request_.settings), mounts, namespaces,
-                             words_of_streams_for_dump(streams_), file, request_.settings.words})
+    for (const auto& more :
+         {words_of_surroundings(request_.settings, record.cgroup.path.empty()), mounts, namespaces,
+          words_of_streams_for_dump(streams_), file, request_.settings.words})
       words.insert(words.end(), more.begin(), more.end());
     return words;
   }

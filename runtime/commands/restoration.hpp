@@ -31,7 +31,11 @@ class Restoration : Making {
 
  private:
   const bundle::Config& config() const { return document_.config; }
-  bool ignores_cgroups() const { return restore_.settings.cgroups == CgroupMode::kIgnore; }
+  // Also where there is no cgroup of the container's: those of the images are not its own.
+  bool ignores_cgroups() const {
+    return restore_.settings.cgroups == CgroupMode::kIgnore ||
+           (place_ && record_.cgroup.path.empty());
+  }
   NewNamespaces new_namespaces(int init) const {
     return {.config = config(), .procfs = place_->procfs, .init = init, .joined = pinned_};
   }

@@ -1,6 +1,5 @@
 #include "runtime/commands/restore.hpp"
 
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +8,7 @@
 #include "linux/seccomp/filter.hpp"
 #include "runtime/checkpoint/cgroup_image.hpp"
 #include "runtime/checkpoint/crius_log.hpp"
+#include "runtime/checkpoint/mount_image.hpp"
 #include "runtime/checkpoint/network_image.hpp"
 #include "runtime/checkpoint/outside.hpp"
 #include "runtime/checkpoint/prepared_sources.hpp"
@@ -25,15 +25,6 @@ namespace ocirun::runtime {
 namespace {
 
 constexpr char kLogName[] = "restore.log";
-
-/// While this lives, processes of a CRIU that was killed become children of this process.
-class Subreaper {
- public:
-  Subreaper() { ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
-  Subreaper(const Subreaper&) = delete;
-  Subreaper& operator=(const Subreaper&) = delete;
-  ~Subreaper() { ::prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0); }
-};
 
 }  // namespace
 
@@ -71,6 +62,7 @@ Result<CreatedContainer> Restoration::run() {
 
 Result<void> Restoration::open_directories() {
   TRY_ASSIGN(images_, open_images(restore_.settings.images, restore_.trust));
+  if (restore_.trust == TrustImages::kNo) TRY(check_mount_images(images_));
   if (restore_.trust == TrustImages::kNo && !ignores_cgroups())
     TRY(check_cgroup_images(images_, config().id_map));
   TRY(check_network_images(images_, config(), restore_.settings, log_));
@@ -102,13 +94,14 @@ Result<void> Restoration::restore_processes() {
   TRY_ASSIGN(linux::CriuLaunch launch, prepare_launch());
   TRY_ASSIGN(std::vector<std::string> words, words_for_restore(crius_part(), kLogName));
   const CriuLog crius_log{work_, restore_.settings.work.string(), kLogName};
-  const Subreaper subreaper;
+  TRY(remove_old(crius_log));
+  const linux::CriusProcesses processes(place_->procfs);
   Progress progress(Fd{STDERR_FILENO}, "restore " + request_.id.string(),
                     [this] { return memory_restored(); });
   const auto restored = talk_with_criu(
       launch, std::move(words), log_, [&](auto& news) { return pass(news); }, progress);
   // CRIU has ended, and if it was killed it has left what it restores.
-  if (!restored || !is_published_) linux::kill_all_below_this_process(place_->procfs);
+  if (!restored || !is_published_) processes.kill();
   if (!restored && has_refused_) return std::unexpected(restored.error());
   if (!restored) return std::unexpected(explain_by_log(restored.error(), crius_log));
   if (!is_published_)
@@ -149,6 +142,7 @@ CriusPart Restoration::crius_part() {
           .prepared = prepared_,
           .pinned = pinned_,
           .join = join_,
+          .ignores_cgroups = ignores_cgroups(),
           .has_new_keyring = request_.new_keyring,
           .images = images_,
           .work = work_};

@@ -13,6 +13,7 @@
 #include "runtime/checkpoint/fit.hpp"
 #include "runtime/checkpoint/images.hpp"
 #include "runtime/checkpoint/inventory.hpp"
+#include "runtime/checkpoint/mount_image.hpp"
 #include "runtime/checkpoint/network_image.hpp"
 #include "runtime/checkpoint/outside.hpp"
 #include "runtime/checkpoint/talk.hpp"
@@ -81,6 +82,8 @@ class DryRun {
       if (const auto checked = check_network_images(images_, *config_, request_.settings, log_);
           !checked)
         add(checked.error());
+    if (request_.trust == TrustImages::kNo)
+      if (const auto checked = check_mount_images(images_); !checked) add(checked.error());
     if (!config_ || request_.trust == TrustImages::kYes ||
         request_.settings.cgroups == CgroupMode::kIgnore)
       return;
@@ -125,6 +128,7 @@ class DryRun {
     const auto container = Container::load(options_, id);
     if (!container) return add(container.error());
     const Status status = container->status();
+    has_stopped_container_ = status == Status::kStopped;
     if (status != Status::kStopped)
       obstacles_.push_back(fmt::format("a container {} is there and is {}: choose another id",
                                        id.string(), status_name(status)));
@@ -134,6 +138,10 @@ class DryRun {
   void look_at_cgroup() {
     const auto place = choose_place(options_, *config_, request_.create.id.string(), log_);
     if (!place) return add(place.error());
+    if (!has_stopped_container_)
+      if (const auto is_absent = check_absence(place->cgroup->record(), request_.settings.cgroups);
+          !is_absent)
+        add(is_absent.error());
     if (const auto free = place->cgroup->check_free(); !free) add(free.error());
   }
 
@@ -141,6 +149,7 @@ class DryRun {
   const Log& log_;
   const RestoreRequest& request_;
   Obstacles obstacles_;
+  bool has_stopped_container_ = false;  // of this id: it will be removed
   std::optional<bundle::Config> config_;
   std::optional<ImageInventory> inventory_;
   UniqueFd images_;

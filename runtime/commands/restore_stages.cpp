@@ -50,6 +50,8 @@ Result<void> Restoration::set_namespaces_up(int pid) {
   intent_.record.init_pid = pid;
   intent_.record.init_start_time = stat.start_time;
   TRY(directory_->write_intent(intent_));
+  // The host's namespaces are no images' to give to hooks, devices and sysctls.
+  TRY(explain_difference(new_namespaces(pid).compare()));
   // Before hooks and devices are given to a user namespace that maps other ids.
   if (restore_.trust == TrustImages::kNo)
     TRY(explain_difference(compare_id_maps(config(), place_->procfs, pid)));
@@ -64,7 +66,7 @@ Result<void> Restoration::set_namespaces_up(int pid) {
     TRY(move_net_devices(*directory_, config().net_devices, network_namespace_, log_));
   }
   TRY(run_hooks(pid));
-  return new_namespaces(pid).set_devices_up();
+  return new_namespaces(pid).write_device_sysctls();
 }
 
 Result<void> Restoration::run_hooks(int pid) {
@@ -98,6 +100,7 @@ Result<void> Restoration::admit(int pid) {
                                              .images = images_},
                                             pid, pids)));
   }
+  TRY(new_namespaces(pid).set_up());  // again: CRIU has put back what it had saved
   return publish(pid, pids);
 }
 

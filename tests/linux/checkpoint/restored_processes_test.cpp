@@ -186,20 +186,24 @@ CHILD_TEST(an_init_that_has_gone_is_an_error_and_kills_nobody, CLONE_NEWPID) {
   BOOST_TEST(was_spared(stranger));
 }
 
-CHILD_TEST(all_below_the_caller_are_killed_and_the_caller_lives, CLONE_NEWPID) {
+CHILD_TEST(what_criu_has_made_is_killed_but_no_earlier_child_and_not_the_caller, CLONE_NEWPID) {
   const Pipe pipe = must(make_pipe());
   const int stranger = start();
   const int caller = start([&] {
     const Procfs procfs = open_proc();
+    tell(pipe, start());
+    const CriusProcesses processes(procfs);
     for (const int pid : start_three()) tell(pipe, pid);
-    kill_all_below_this_process(procfs);
+    processes.kill();
     tell(pipe, 0);
   });
+  const int earlier_child = told(pipe);
   std::vector<int> below;
   for (int pid = told(pipe); pid != 0; pid = told(pipe)) below.push_back(pid);
   BOOST_TEST(below.size() == 3U);
   BOOST_TEST(was_spared(caller));  // this process adopts the children of the caller
   for (const int pid : below) BOOST_TEST((deadly_signal(pid) == SIGKILL), pid);
+  BOOST_TEST(was_spared(earlier_child));
   BOOST_TEST(was_spared(stranger));
 }
 

@@ -65,8 +65,8 @@ struct Binds {
   /// That with an id map, and with the mount in the images.
   void want_mapped(const std::string& options, const linux::IdMap& map = kWide) {
     want(options).id_map = map;
-    images = {{.point = "/", .type = {}, .external = {}},
-              {.point = kPoint, .type = {}, .external = kPoint}};
+    images = {{.point = "/", .root = "/", .type = {}, .external = {}},
+              {.point = kPoint, .root = "/", .type = {}, .external = kPoint}};
   }
 
   std::string problem(std::size_t index = 0) const {
@@ -170,7 +170,7 @@ CHILD_TEST(the_images_mount_the_source_of_an_id_mapped_bind_in_its_place_alone, 
   const std::vector<ImageMount> good = binds.images;
   const auto with = [&](const std::string& point, const std::string& external) {
     binds.images = good;
-    binds.images.push_back({.point = point, .type = {}, .external = external});
+    binds.images.push_back({.point = point, .root = "/", .type = {}, .external = external});
     return binds.problem();
   };
   BOOST_TEST(with("/elsewhere", "/elsewhere") == "");

@@ -64,7 +64,7 @@ struct Pair {
     must(config.namespaces.add({.kind = kind, .path = HostPath(path)}));
   }
   void add(const std::string& point, const std::string& external = "") {
-    images.mounts.push_back({.point = point, .type = {}, .external = external});
+    images.mounts.push_back({.point = point, .root = "/", .type = {}, .external = external});
   }
   void allow_mounting() { config.process->capabilities->bounding.add(CAP_SYS_ADMIN); }
 

@@ -33,6 +33,7 @@ BOOST_AUTO_TEST_CASE(a_symlink_and_a_directory_that_others_may_write_to_are_refu
   BOOST_REQUIRE(::chmod(path.c_str(), 0777) == 0);
   BOOST_TEST(!open_images(HostPath(path), TrustImages::kNo));
   BOOST_TEST(open_images(HostPath(path), TrustImages::kYes).has_value());
+  BOOST_TEST(!open_directory_for_dump(HostPath(path), "--work-path"));
 }
 
 BOOST_AUTO_TEST_CASE(each_image_is_a_regular_file_that_others_cannot_write_to) {
