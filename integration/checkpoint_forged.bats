@@ -12,7 +12,7 @@ teardown() {
 
 # checkpoint_counter: the images of a counter, with a copy in `intact`.
 checkpoint_counter() {
-  run_counter
+  run_counting
   ocirun checkpoint "$ID"
   cp -a checkpoint intact
 }

@@ -9,7 +9,6 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/mount_point.hpp"
 #include "runtime/checkpoint/mount_flags.hpp"
-#include "runtime/checkpoint/mount_table.hpp"
 
 namespace ocirun::runtime {
 namespace {

@@ -78,7 +78,7 @@ Result<std::vector<std::string>> words_for_restore(const CriusPart& part,
   TRY_ASSIGN(const auto file, words_of_config_file(part.config));
   for (const auto& more : {words_of_surroundings(part.settings, part.ignores_cgroups),
                            words_of_mounts_for_restore(part.outside, part.prepared), namespaces,
-                           words_of_streams(streams), file, part.settings.words})
+                           words_of_streams_for_restore(streams), file, part.settings.words})
     words.insert(words.end(), more.begin(), more.end());
   return words;
 }

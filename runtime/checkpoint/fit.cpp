@@ -17,7 +17,6 @@
 #include "linux/namespaces/namespaces.hpp"
 #include "runtime/checkpoint/compare_id_maps.hpp"
 #include "runtime/checkpoint/compare_thread.hpp"
-#include "runtime/checkpoint/mount_table.hpp"
 #include "runtime/checkpoint/outside.hpp"
 #include "runtime/checkpoint/outside_mounts.hpp"
 

@@ -95,7 +95,7 @@ Result<HostPath> follow_own_link(const HostPath& path) {
   return HostPath(std::move(real));
 }
 
-Result<UniqueFd> open_directory_for_dump(const HostPath& path, std::string_view option) {
+Result<UniqueFd> open_or_make_directory(const HostPath& path, std::string_view option) {
   const HostPath clean = without_last_slashes(path);
   TRY_ASSIGN(const UniqueFd parent, within(linux::open_parent(clean), std::string(option)));
   const std::string name = clean.string().substr(clean.string().rfind('/') + 1);

@@ -20,14 +20,15 @@ inline constexpr int kMostParents = 1000;
 /// other path unchanged. Error: such a symlink leads to no directory.
 Result<HostPath> follow_own_link(const HostPath& path);
 /// Opens the directory that gets images or logs; makes it with mode 0700 if it is missing. Errors:
-/// the last part of the path is a symlink; another user owns the directory.
-Result<UniqueFd> open_directory_for_dump(const HostPath& path, std::string_view option);
+/// the last part of the path is a symlink; another user owns the directory; other users may write
+/// to it.
+Result<UniqueFd> open_or_make_directory(const HostPath& path, std::string_view option);
 /// Opens a directory with images. Errors: as above; with TrustImages::kNo also: in it, or in a
 /// directory that the links "parent" of pre-dumps lead to, there is something that belongs to
 /// another user or that other users may write to, or another link, a pipe or a device.
 Result<UniqueFd> open_images(const HostPath& path, TrustImages trust);
-/// The path of the image directory as criu needs it. Errors: --parent-path is absolute, or names no
-/// directory when seen from `images`.
+/// Checks --parent-path, which CRIU takes relative to `images`. Errors: the path is absolute, or
+/// names no directory.
 Result<void> check_parent_path(Fd images, const std::string& parent);
 
 }  // namespace ocirun::runtime

@@ -9,9 +9,6 @@
 
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
-#include "linux/mounts/devices.hpp"
-#include "linux/mounts/mount_point.hpp"
-#include "runtime/checkpoint/mount_table.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -164,7 +161,7 @@ std::vector<std::string> words_of_streams_for_dump(const bundle::StandardStreams
   return words;
 }
 
-std::vector<std::string> words_of_streams(const bundle::StandardStreams& streams) {
+std::vector<std::string> words_of_streams_for_restore(const bundle::StandardStreams& streams) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < streams.size(); ++i)
     // One pipe or file may be two streams: the first of them stands for both.

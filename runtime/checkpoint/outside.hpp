@@ -47,6 +47,6 @@ Result<bundle::StandardStreams> read_standard_streams(const linux::Procfs& procf
 std::vector<std::string> words_of_streams_for_dump(const bundle::StandardStreams& streams);
 /// The words that give the caller's own 0, 1 and 2 to the restored process in place of pipes and of
 /// such files.
-std::vector<std::string> words_of_streams(const bundle::StandardStreams& streams);
+std::vector<std::string> words_of_streams_for_restore(const bundle::StandardStreams& streams);
 
 }  // namespace ocirun::runtime

@@ -7,14 +7,11 @@
 #include <array>
 #include <cerrno>
 
-#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
-#include "linux/mounts/bind_source.hpp"
 #include "linux/mounts/detached_mount.hpp"
 #include "linux/mounts/locked_bind.hpp"
 #include "linux/mounts/mount.hpp"
 #include "linux/mounts/mount_point.hpp"
-#include "runtime/checkpoint/mount_table.hpp"
 #include "runtime/checkpoint/outside.hpp"
 
 namespace ocirun::runtime {

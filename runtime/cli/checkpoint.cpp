@@ -4,6 +4,7 @@
 
 #include "linux/base/absolute_path.hpp"
 #include "runtime/checkpoint/images.hpp"
+#include "runtime/cli/checkpoint_options.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/commands/checkpoint.hpp"
 #include "runtime/commands/destroy.hpp"
@@ -52,7 +53,7 @@ Result<CriuSettings> read_settings(const Arguments& arguments) {
   const auto parsed = parse_cgroup_mode(mode);
   if (!parsed) return refuse("--manage-cgroups-mode {}: must be one of {}", mode, kCgroupModes);
   settings.cgroups = *parsed;
-  TRY(check_word(arguments, "network-lock", "iptables|nftables|skip"));
+  TRY(check_word(arguments, "network-lock", kNetworkLocks));
   for (const std::string_view name : kSwitches)
     if (arguments.has(name)) settings.words.push_back(fmt::format("{}=1", name));
   for (const std::string_view name : kValues)

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "runtime/checkpoint/cgroup_mode.hpp"
 #include "runtime/cli/command.hpp"
 #include "runtime/cli/shared_options.hpp"
 
@@ -18,12 +19,13 @@ inline constexpr Option kWorkPath{"work-path", 0, "DIR",
 inline constexpr Option kExtUnixSk{
     "ext-unix-sk", 0, {}, "allow connections to unix sockets outside"};
 inline constexpr Option kShellJob{"shell-job", 0, {}, "allow a program on a terminal of the host"};
-inline constexpr Option kManageCgroups{"manage-cgroups-mode", 0, "soft|full|strict|ignore",
+inline constexpr Option kManageCgroups{"manage-cgroups-mode", 0, kCgroupModes,
                                        "what criu does with cgroups (default soft)",
                                        Completes::kWords};
 inline constexpr Option kAutoDedup{
     "auto-dedup", 0, {}, "remove pages from images that a later one has"};
-inline constexpr Option kNetworkLock{"network-lock", 0, "iptables|nftables|skip",
+inline constexpr std::string_view kNetworkLocks = "iptables|nftables|skip";
+inline constexpr Option kNetworkLock{"network-lock", 0, kNetworkLocks,
                                      "how criu locks the network (default iptables)",
                                      Completes::kWords};
 inline constexpr std::array kCheckpointOptions{
@@ -49,13 +51,15 @@ inline constexpr std::array kCheckpointOptions{
     kAutoDedup,
     kNetworkLock};
 inline constexpr std::array kRestoreOptions{
-    kBundle,
+    Option{"bundle", 'b', "DIR", "the bundle (default: that of the stopped container, else .)",
+           Completes::kDirectory},
     kImagePath,
     kWorkPath,
     kConsoleSocket,
     kPidFile,
     kDetach,
-    kPreserveFds,
+    Option{"preserve-fds", 0, "N",
+           "only 0: restored processes have the descriptors of their images"},
     Option{"no-pivot", 0, {}, "accepted for runc's sake; criu enters the root"},
     kNoNewKeyring,
     kNoSubreaper,

@@ -64,9 +64,9 @@ class Dump {
  private:
   Result<void> open_directories() {
     const CriuSettings& settings = request_.settings;
-    TRY_ASSIGN(images_, open_directory_for_dump(settings.images, "--image-path"));
+    TRY_ASSIGN(images_, open_or_make_directory(settings.images, "--image-path"));
     if (request_.parent_path) TRY(check_parent_path(images_, *request_.parent_path));
-    TRY_ASSIGN(work_, open_directory_for_dump(settings.work, "--work-path"));
+    TRY_ASSIGN(work_, open_or_make_directory(settings.work, "--work-path"));
     return {};
   }
 

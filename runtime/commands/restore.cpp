@@ -66,7 +66,7 @@ Result<void> Restoration::open_directories() {
   if (restore_.trust == TrustImages::kNo && !ignores_cgroups())
     TRY(check_cgroup_images(images_, config().id_map));
   TRY(check_network_images(images_, config(), restore_.settings, log_));
-  TRY_ASSIGN(work_, open_directory_for_dump(restore_.settings.work, "--work-path"));
+  TRY_ASSIGN(work_, open_or_make_directory(restore_.settings.work, "--work-path"));
   return {};
 }
 
@@ -117,7 +117,6 @@ std::optional<Amount> Restoration::memory_restored() const {
   return Amount{.done = *memory, .total = bytes_of_pages(images_)};
 }
 
-// The descriptors that CRIU gets from kFirstPassed on: the joined namespaces.
 Result<linux::CriuLaunch> Restoration::prepare_launch() {
   linux::CriuLaunch launch;
   launch.program = criu_;

@@ -17,7 +17,7 @@ BOOST_AUTO_TEST_SUITE(images)
 BOOST_AUTO_TEST_CASE(a_missing_directory_is_made_for_its_owner_alone) {
   const Scratch scratch;
   const std::string path = scratch.path() + "/images";
-  must(open_directory_for_dump(HostPath(path + "//"), "--image-path"));
+  must(open_or_make_directory(HostPath(path + "//"), "--image-path"));
   struct stat status{};
   BOOST_REQUIRE(::stat(path.c_str(), &status) == 0);
   BOOST_TEST((status.st_mode & 07777U) == 0700U);
@@ -26,20 +26,20 @@ BOOST_AUTO_TEST_CASE(a_missing_directory_is_made_for_its_owner_alone) {
 BOOST_AUTO_TEST_CASE(a_symlink_and_a_directory_that_others_may_write_to_are_refused) {
   const Scratch scratch;
   const std::string path = scratch.path() + "/images";
-  must(open_directory_for_dump(HostPath(path), "--image-path"));
+  must(open_or_make_directory(HostPath(path), "--image-path"));
   BOOST_REQUIRE(::symlink("images", (scratch.path() + "/link").c_str()) == 0);
-  BOOST_TEST(!open_directory_for_dump(HostPath(scratch.path() + "/link"), "--image-path"));
+  BOOST_TEST(!open_or_make_directory(HostPath(scratch.path() + "/link"), "--image-path"));
   BOOST_TEST(open_images(HostPath(path), TrustImages::kNo).has_value());
   BOOST_REQUIRE(::chmod(path.c_str(), 0777) == 0);
   BOOST_TEST(!open_images(HostPath(path), TrustImages::kNo));
   BOOST_TEST(open_images(HostPath(path), TrustImages::kYes).has_value());
-  BOOST_TEST(!open_directory_for_dump(HostPath(path), "--work-path"));
+  BOOST_TEST(!open_or_make_directory(HostPath(path), "--work-path"));
 }
 
 BOOST_AUTO_TEST_CASE(each_image_is_a_regular_file_that_others_cannot_write_to) {
   const Scratch scratch;
   const HostPath path(scratch.path() + "/images");
-  must(open_directory_for_dump(path, "--image-path"));
+  must(open_or_make_directory(path, "--image-path"));
   const std::string image = scratch.file("images/core-1.img", "x", 0600);
   BOOST_TEST(open_images(path, TrustImages::kNo).has_value());
   BOOST_REQUIRE(::chmod(image.c_str(), 0620) == 0);
@@ -54,8 +54,8 @@ BOOST_AUTO_TEST_CASE(the_images_of_pre_dumps_are_checked_too) {
   const Scratch scratch;
   const HostPath first(scratch.path() + "/one");
   const HostPath second(scratch.path() + "/two");
-  must(open_directory_for_dump(first, "--image-path"));
-  must(open_directory_for_dump(second, "--image-path"));
+  must(open_or_make_directory(first, "--image-path"));
+  must(open_or_make_directory(second, "--image-path"));
   BOOST_REQUIRE(::symlink("../one", (second.string() + "/parent").c_str()) == 0);
   BOOST_TEST(open_images(second, TrustImages::kNo).has_value());
   BOOST_REQUIRE(::chmod(first.c_str(), 0777) == 0);
@@ -68,9 +68,9 @@ BOOST_AUTO_TEST_CASE(the_images_of_pre_dumps_are_checked_too) {
 BOOST_AUTO_TEST_CASE(a_parent_path_is_relative_to_the_images) {
   const Scratch scratch;
   const auto first =
-      must(open_directory_for_dump(HostPath(scratch.path() + "/one"), "--image-path"));
+      must(open_or_make_directory(HostPath(scratch.path() + "/one"), "--image-path"));
   const auto second =
-      must(open_directory_for_dump(HostPath(scratch.path() + "/two"), "--image-path"));
+      must(open_or_make_directory(HostPath(scratch.path() + "/two"), "--image-path"));
   BOOST_TEST(check_parent_path(second, "../one").has_value());
   BOOST_TEST(!check_parent_path(second, scratch.path() + "/one"));
   BOOST_TEST(!check_parent_path(second, "../three"));
