@@ -148,7 +148,11 @@ absent() { [[ ! -e $1 ]]; }
   mend
   forge "core['thread_core'].update(sched_policy=1, sched_prio=3)"
   restore_fails
-  mentions "has the scheduling policy SCHED_FIFO"
+  mentions "has the scheduling policy SCHED_FIFO with priority 3"
+  mend
+  forge "core['thread_core'].update(sched_nice=-20)"
+  restore_fails
+  mentions "has the nice value -20"
   mend
   restore
   goes_on

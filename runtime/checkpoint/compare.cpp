@@ -100,7 +100,7 @@ class Walk {
       TRY_ASSIGN(const ThreadStatus thread, parse_thread_status(status));
       TRY(compare_thread(thread, expected_.config));
       const auto number = linux::number<int>(name);
-      return expected_.config.process && number ? compare_policy(expected_.config, *number)
+      return expected_.config.process && number ? compare_scheduling(expected_.config, *number)
                                                 : Result<void>{};
     });
   }

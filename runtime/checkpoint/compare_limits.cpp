@@ -31,13 +31,12 @@ Result<std::uint64_t> hard_limit(int pid, int resource) {
   return now.rlim_max;
 }
 
-// Without an entry in the document, the caller of `create` gives the limit: that of `restore` is
-// the best guess.
-bool may_have_real_time(const bundle::Config& config) {
+// The document's hard limit. Without an entry in it, the caller of `create` gives the limit: that
+// of `restore` is the best guess.
+std::uint64_t limit_of(const bundle::Config& config, int resource) {
   const auto& limits = config.process->rlimits;
-  const auto named =
-      std::ranges::find(limits, static_cast<int>(RLIMIT_RTPRIO), &linux::Rlimit::resource);
-  return named != limits.end() ? named->hard != 0 : hard_limit(0, RLIMIT_RTPRIO).value_or(0) != 0;
+  const auto named = std::ranges::find(limits, resource, &linux::Rlimit::resource);
+  return named != limits.end() ? named->hard : hard_limit(0, resource).value_or(0);
 }
 
 Result<void> compare_rlimits(const bundle::Config& config, int pid) {
@@ -78,11 +77,25 @@ Result<void> compare_oom_score(const bundle::Config& config, const linux::Procfs
 
 }  // namespace
 
-bool may_have_policy(const bundle::Config& config, std::uint32_t policy) {
-  if (policy != kFifo && policy != kRoundRobin && policy != kDeadline) return true;
-  if (has_on_host(config, CAP_SYS_NICE)) return true;
-  if (config.process->scheduler && config.process->scheduler->policy == policy) return true;
-  return policy != kDeadline && may_have_real_time(config);
+std::uint64_t highest_priority(const bundle::Config& config, std::uint32_t policy) {
+  constexpr std::uint64_t kHighest = 99;
+  if (policy != kFifo && policy != kRoundRobin && policy != kDeadline) return 0;
+  if (has_on_host(config, CAP_SYS_NICE)) return kHighest;
+  const auto& scheduler = config.process->scheduler;
+  const bool is_of_document = scheduler && scheduler->policy == policy;
+  if (policy == kDeadline) return is_of_document ? kHighest : 0;
+  return std::max(is_of_document ? std::uint64_t{scheduler->priority} : 0,
+                  std::min(limit_of(config, RLIMIT_RTPRIO), kHighest));
+}
+
+int lowest_nice(const bundle::Config& config) {
+  constexpr int kLowest = -20;
+  if (has_on_host(config, CAP_SYS_NICE)) return kLowest;
+  const int own = ::getpriority(PRIO_PROCESS, 0);
+  const int of_document = config.process->scheduler ? config.process->scheduler->nice : 0;
+  // getrlimit(2): the limit is 20 minus the nice value.
+  const auto limit = static_cast<int>(std::min<std::uint64_t>(limit_of(config, RLIMIT_NICE), 40));
+  return std::min({own, of_document, 20 - std::max(limit, 1)});
 }
 
 Result<void> compare_limits(const bundle::Config& config, const linux::Procfs& procfs, int pid) {
@@ -91,15 +104,29 @@ Result<void> compare_limits(const bundle::Config& config, const linux::Procfs& p
   return compare_oom_score(config, procfs, pid);
 }
 
-Result<void> compare_policy(const bundle::Config& config, int thread) {
+Result<void> compare_scheduling(const bundle::Config& config, int thread) {
   const int found = ::sched_getscheduler(thread);
-  if (found < 0) return fail(errno, "read the scheduling policy");
+  sched_param parameters{};
+  if (found < 0 || ::sched_getparam(thread, &parameters) != 0)
+    return fail(errno, "read the scheduling policy");
   const auto policy = static_cast<std::uint32_t>(found & ~SCHED_RESET_ON_FORK);
-  if (may_have_policy(config, policy)) return {};
-  return refuse(
-      "has the scheduling policy {}: without CAP_SYS_NICE and RLIMIT_RTPRIO, it must be that of "
-      "/process/scheduler, or none for real time",
-      linux::scheduler_policy_name(policy));
+  const auto priority = static_cast<std::uint64_t>(parameters.sched_priority);
+  const bool is_real_time = policy == kFifo || policy == kRoundRobin || policy == kDeadline;
+  const std::uint64_t highest = highest_priority(config, policy);
+  if (is_real_time && (highest == 0 || priority > highest))
+    return refuse(
+        "has the scheduling policy {} with priority {}: without CAP_SYS_NICE, /process/scheduler "
+        "and RLIMIT_RTPRIO of config.json allow at most {}",
+        linux::scheduler_policy_name(policy), priority, highest);
+  errno = 0;
+  const int nice = ::getpriority(PRIO_PROCESS, static_cast<id_t>(thread));
+  if (nice == -1 && errno != 0) return fail(errno, "read the nice value");
+  if (nice < lowest_nice(config))
+    return refuse(
+        "has the nice value {}: without CAP_SYS_NICE, /process/scheduler and RLIMIT_NICE of "
+        "config.json allow none below {}",
+        nice, lowest_nice(config));
+  return {};
 }
 
 }  // namespace ocirun::runtime

@@ -15,9 +15,13 @@ namespace ocirun::runtime {
 /// /process/oomScoreAdj.
 Result<void> compare_limits(const bundle::Config& config, const linux::Procfs& procfs, int pid);
 
-/// The thread has no real-time policy, unless the document gives one or lets a process take one.
-Result<void> compare_policy(const bundle::Config& config, int thread);
-/// Whether a thread may have the policy (SCHED_*).
-bool may_have_policy(const bundle::Config& config, std::uint32_t policy);
+/// The real-time priority and the nice value of the thread are what the document gives or lets a
+/// process take.
+Result<void> compare_scheduling(const bundle::Config& config, int thread);
+/// The highest real-time priority of a policy (SCHED_*), 1 to 99. 0: the policy may not be used, or
+/// has no priorities.
+std::uint64_t highest_priority(const bundle::Config& config, std::uint32_t policy);
+/// -20 to 19.
+int lowest_nice(const bundle::Config& config);
 
 }  // namespace ocirun::runtime

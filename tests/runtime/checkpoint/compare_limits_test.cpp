@@ -1,7 +1,6 @@
 #include "runtime/checkpoint/compare_limits.hpp"
 
 #include <linux/capability.h>
-#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -62,19 +61,31 @@ BOOST_AUTO_TEST_CASE(an_oom_score_is_not_below_that_of_the_document) {
 }
 
 BOOST_AUTO_TEST_CASE(real_time_needs_the_document) {
+  constexpr std::uint32_t kOther = 0, kFifo = 1, kRoundRobin = 2, kDeadline = 6;
   bundle::Config config = document();
   config.process->rlimits = {{.resource = RLIMIT_RTPRIO, .soft = 0, .hard = 0}};
-  for (const std::uint32_t policy : {0U, 3U, 5U}) BOOST_TEST(may_have_policy(config, policy));
-  for (const std::uint32_t policy : {1U, 2U, 6U}) {
-    BOOST_TEST(!may_have_policy(config, policy));
-    config.process->scheduler.emplace().policy = policy;
-    BOOST_TEST(may_have_policy(config, policy));
-    config.process->scheduler.reset();
-  }
-  config.process->rlimits[0].hard = 1;
-  BOOST_TEST(may_have_policy(config, SCHED_FIFO));
-  BOOST_TEST(!may_have_policy(config, 6));  // a limit does not allow deadlines
-  BOOST_TEST(may_have_policy(give(config, CAP_SYS_NICE), 6));
+  for (const std::uint32_t policy : {kOther, kFifo, kRoundRobin, kDeadline})
+    BOOST_TEST(highest_priority(config, policy) == 0U);
+  config.process->scheduler.emplace().policy = kFifo;
+  config.process->scheduler->priority = 3;
+  BOOST_TEST(highest_priority(config, kFifo) == 3U);
+  BOOST_TEST(highest_priority(config, kRoundRobin) == 0U);
+  config.process->rlimits[0].hard = 7;
+  BOOST_TEST(highest_priority(config, kRoundRobin) == 7U);
+  BOOST_TEST(highest_priority(config, kDeadline) == 0U);  // a limit does not allow deadlines
+  BOOST_TEST(highest_priority(give(config, CAP_SYS_NICE), kDeadline) == 99U);
+}
+
+BOOST_AUTO_TEST_CASE(a_nice_value_is_not_below_what_the_document_allows) {
+  bundle::Config config = document();
+  config.process->rlimits = {{.resource = RLIMIT_NICE, .soft = 0, .hard = 0}};
+  BOOST_REQUIRE(::getpriority(PRIO_PROCESS, 0) >= 0);
+  BOOST_TEST(lowest_nice(config) == 0);
+  config.process->scheduler.emplace().nice = -3;
+  BOOST_TEST(lowest_nice(config) == -3);
+  config.process->rlimits[0].hard = 25;
+  BOOST_TEST(lowest_nice(config) == -5);
+  BOOST_TEST(lowest_nice(give(config, CAP_SYS_NICE)) == -20);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
