@@ -37,7 +37,7 @@ Result<std::string> NewNamespaces::link_of(int pid, NamespaceKind kind) const {
 
 Result<void> NewNamespaces::compare() const {
   for (const linux::Namespace& entry : config.namespaces.entries()) {
-    if (entry.kind == NamespaceKind::kCgroup) continue;
+    if (entry.kind == NamespaceKind::kCgroup || entry.kind == NamespaceKind::kTime) continue;
     const std::string_view name = linux::config_name(entry.kind);
     TRY_ASSIGN(const std::string found, link_of(init, entry.kind));
     TRY_ASSIGN(const std::string own, link_of(::getpid(), entry.kind));
@@ -50,7 +50,7 @@ Result<void> NewNamespaces::compare() const {
     if (pinned == joined.end()) continue;
     TRY_ASSIGN(const struct stat wanted, linux::sys::fstat(pinned->fd));
     if (found.find(fmt::format("[{}]", wanted.st_ino)) == std::string::npos)
-      return refuse("the images are not restored in the {} namespace {} that config.json names",
+      return refuse("the restored process is not in the {} namespace {} that config.json names",
                     name, entry.path->string());
   }
   return {};

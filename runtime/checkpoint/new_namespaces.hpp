@@ -20,7 +20,7 @@ struct NewNamespaces {
   std::span<const linux::PinnedNamespace> joined;
 
   /// Before anything is done in them: those that config.json asks for are new, and joined ones are
-  /// the named ones. The cgroup namespace is not there yet.
+  /// the named ones. Cgroup and time namespaces are not there yet.
   Result<void> compare() const;
   /// Does in them what `create` does: sets the loopback device of a new network namespace up, and
   /// writes the sysctls that belong to no network device. Without CAP_SYS_ADMIN, the container has
