@@ -152,3 +152,15 @@ fails_beside_a_child() {
   goes_on
   status_is running
 }
+
+@test "the two outputs of a restored process are those of restore, each its own" {
+  needs_criu
+  script 'i=0; while :; do i=$((i + 1)); echo out; echo err >&2; echo $i >/tmp/n; sleep 0.05; done'
+  ocirun run --detach --bundle "$BUNDLE" "$ID" </dev/null > >(cat >/dev/null) 2> >(cat >/dev/null) 3>&- 4>&-
+  eventually exists "$BUNDLE/rootfs/tmp/n"
+  ocirun checkpoint "$ID"
+  ocirun restore --detach --bundle "$BUNDLE" "$ID" </dev/null > >(cat >"$TMP/out") 2> >(cat >"$TMP/err") 3>&- 4>&-
+  eventually contains "$TMP/out" out
+  eventually contains "$TMP/err" err
+  equal out "$(sort -u "$TMP/out")"
+}

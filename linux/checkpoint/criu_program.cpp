@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,7 +11,6 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "linux/base/printable.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/process/exec.hpp"
@@ -60,7 +58,7 @@ Result<std::pair<UniqueFd, UniqueFd>> make_rpc_pair() {
 
 // CRIU's process: prepares itself and hands one end of CRIU's socket over to the parent.
 [[noreturn]] void become_criu(CriuLaunch launch, const ExecArguments& arguments,
-                              const MessageSocket& parent, Fd errors) {
+                              const MessageSocket& parent) {
   ::setsid();
   const auto prepared = [&]() -> Result<UniqueFd> {
     if (launch.before) TRY(launch.before(launch));
@@ -74,7 +72,6 @@ Result<std::pair<UniqueFd, UniqueFd>> make_rpc_pair() {
         parent.send(static_cast<std::uint8_t>(CriuWord::kFailed), error_lines(prepared.error()));
     ::_exit(126);
   }
-  if (errors.value >= 0) ::dup2(errors.value, STDERR_FILENO);
   std::vector<Fd> descriptors{*prepared, launch.images, launch.work};
   descriptors.insert(descriptors.end(), launch.passed.begin(), launch.passed.end());
   become(arguments, descriptors);
@@ -128,10 +125,8 @@ Result<CriuLink> CriuLink::start(const CriuLaunch& launch, std::vector<std::stri
   const ExecArguments criu_arguments({launch.program, "swrk", fmt::format("{}", kCriuDescriptor)},
                                      {});
   TRY_ASSIGN(auto handover, MessageSocket::make_pair());
-  // What CRIU writes before it has a log, and when it cannot start. The rest of it is noise.
-  UniqueFd errors(::memfd_create("criu-errors", MFD_CLOEXEC));
   TRY_ASSIGN(Child criu, clone_process(0, Fd{}, Parentage::kMine));
-  if (criu.pid == 0) become_criu(launch, criu_arguments, handover.second, errors);
+  if (criu.pid == 0) become_criu(launch, criu_arguments, handover.second);
   handover.second.close();
   auto speaker = [&]() -> Result<std::pair<MessageSocket, Child>> {
     TRY_ASSIGN(const UniqueFd crius_socket, take_socket(handover.first));
@@ -147,15 +142,13 @@ Result<CriuLink> CriuLink::start(const CriuLaunch& launch, std::vector<std::stri
     kill_child(criu);
     return std::unexpected(std::move(speaker).error());
   }
-  return CriuLink(std::move(speaker->first), std::move(criu), std::move(speaker->second),
-                  std::move(errors), restores);
+  return CriuLink(std::move(speaker->first), std::move(criu), std::move(speaker->second), restores);
 }
 
 CriuLink::CriuLink(CriuLink&& other) noexcept
     : conversation_(std::move(other.conversation_)),
       criu_(std::exchange(other.criu_, {})),
       speaker_(std::exchange(other.speaker_, {})),
-      errors_(std::move(other.errors_)),
       restores_(other.restores_) {}
 
 CriuLink::~CriuLink() {
@@ -207,14 +200,6 @@ int CriuLink::fatal_signal() const {
       end.si_code == CLD_EXITED)
     return 0;
   return end.si_status;
-}
-
-std::string CriuLink::last_error() const {
-  constexpr std::size_t kMost = 64 * 1024;
-  if (!errors_ || ::lseek(errors_.get(), 0, SEEK_SET) != 0) return "";
-  std::string text = sys::read_all(errors_, kMost).value_or("");
-  while (text.ends_with('\n')) text.pop_back();
-  return in_one_line(text.substr(text.rfind('\n') + 1));
 }
 
 Result<void> CriuLink::answer(CriuWord word) const {

@@ -82,22 +82,17 @@ class CriuLink {
   /// The signal that CRIU was ended by, or 0. What it was restoring is left then, and keeps CRIU's
   /// socket open, so that ocirun-criu does not notice.
   int fatal_signal() const;
-  /// The last line that CRIU has written to its standard error, for a CRIU that has ended without
-  /// an answer. "" without one.
-  std::string last_error() const;
   /// Answers a stage.
   Result<void> answer(CriuWord word) const;
 
  private:
-  CriuLink(MessageSocket conversation, Child criu, Child speaker, UniqueFd errors, bool restores)
+  CriuLink(MessageSocket conversation, Child criu, Child speaker, bool restores)
       : conversation_(std::move(conversation)),
         criu_(std::move(criu)),
         speaker_(std::move(speaker)),
-        errors_(std::move(errors)),
         restores_(restores) {}
   MessageSocket conversation_;
   Child criu_, speaker_;
-  UniqueFd errors_;  // a file in memory: CRIU's standard error
   bool restores_;
 };
 

@@ -1,6 +1,5 @@
 #include "runtime/checkpoint/talk.hpp"
 
-#include <cerrno>
 #include <optional>
 
 #include "linux/checkpoint/cgroup_options.hpp"
@@ -11,15 +10,6 @@ namespace {
 
 std::string version_of(int number) {
   return fmt::format("{}.{}.{}", number / 10'000, number / 100 % 100, number % 100);
-}
-
-// A CRIU that has ended without an answer has no reason in its log, perhaps.
-Error explain_end(Error error, const linux::CriuLink& criu) {
-  const std::string said = error.number() == EPIPE ? criu.last_error() : "";
-  if (said.empty()) return error;
-  std::vector<std::string> frames = error.frames();
-  frames.push_back(fmt::format("its last words are \"{}\"", said));
-  return {0, std::move(frames)};
 }
 
 }  // namespace
@@ -61,8 +51,7 @@ Result<void> talk_with_criu(const linux::CriuLaunch& launch, std::vector<std::st
         if (refusal) return std::unexpected(*std::move(refusal));
         return {};
       default:
-        if (refusal) return std::unexpected(*std::move(refusal));
-        return std::unexpected(explain_end(*std::move(news.error), criu));
+        return std::unexpected(refusal ? *std::move(refusal) : *std::move(news.error));
     }
   }
 }
