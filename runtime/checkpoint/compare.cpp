@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <string>
 
 #include "linux/base/directory_entries.hpp"
@@ -18,6 +17,7 @@
 #include "runtime/checkpoint/compare_limits.hpp"
 #include "runtime/checkpoint/compare_mounts.hpp"
 #include "runtime/checkpoint/compare_thread.hpp"
+#include "runtime/checkpoint/namespace_link.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -64,19 +64,10 @@ class Walk {
   }
 
  private:
-  Result<std::string> namespace_of(int pid, NamespaceKind kind) const {
-    TRY_ASSIGN(const UniqueFd directory,
-               linux::sys::openat(expected_.procfs.fd(), fmt::format("{}/ns", pid).c_str(),
-                                  O_PATH | O_DIRECTORY));
-    auto link = linux::sys::readlinkat(directory, std::string(linux::proc_name(kind)).c_str());
-    if (!link && link.error().number() == ENOENT) return std::string();  // an older kernel
-    return link;
-  }
-
   Result<void> learn_own_namespaces() {
     for (std::size_t i = 0; i < linux::kNamespaceKinds.size(); ++i) {
-      TRY_ASSIGN(own_[i], namespace_of(::getpid(), linux::kNamespaceKinds[i]));
-      TRY_ASSIGN(inits_[i], namespace_of(init_, linux::kNamespaceKinds[i]));
+      TRY_ASSIGN(own_[i], namespace_link(expected_.procfs, ::getpid(), linux::kNamespaceKinds[i]));
+      TRY_ASSIGN(inits_[i], namespace_link(expected_.procfs, init_, linux::kNamespaceKinds[i]));
     }
     return {};
   }
@@ -107,13 +98,13 @@ class Walk {
 
   Result<void> compare_namespace(int pid, std::size_t index) {
     const NamespaceKind kind = linux::kNamespaceKinds[index];
-    TRY_ASSIGN(const std::string found, namespace_of(pid, kind));
+    TRY_ASSIGN(const std::string found, namespace_link(expected_.procfs, pid, kind));
     const bundle::Config& config = expected_.config;
     const std::string_view name = linux::config_name(kind);
     if (config.namespaces.joins(kind)) {
       const auto pinned = std::ranges::find(expected_.pinned, kind, &linux::PinnedNamespace::kind);
-      TRY_ASSIGN(const struct stat wanted, linux::sys::fstat(pinned->fd));
-      if (found.find(fmt::format("[{}]", wanted.st_ino)) == std::string::npos)
+      TRY_ASSIGN(const bool is_named, names(found, *pinned));
+      if (!is_named)
         return refuse("is not in the {} namespace {} that config.json names", name,
                       config.namespaces.find(kind)->path->string());
       return {};

@@ -18,6 +18,10 @@ namespace {
 
 constexpr std::uint32_t kFifo = 1, kRoundRobin = 2, kDeadline = 6;  // SCHED_*
 
+bool is_real_time(std::uint32_t policy) {
+  return policy == kFifo || policy == kRoundRobin || policy == kDeadline;
+}
+
 // Root of a user namespace changes none of these values with its capabilities.
 bool has_on_host(const bundle::Config& config, unsigned capability) {
   return !config.namespaces.contains(linux::NamespaceKind::kUser) &&
@@ -79,7 +83,7 @@ Result<void> compare_oom_score(const bundle::Config& config, const linux::Procfs
 
 std::uint64_t highest_priority(const bundle::Config& config, std::uint32_t policy) {
   constexpr std::uint64_t kHighest = 99;
-  if (policy != kFifo && policy != kRoundRobin && policy != kDeadline) return 0;
+  if (!is_real_time(policy)) return 0;
   if (has_on_host(config, CAP_SYS_NICE)) return kHighest;
   const auto& scheduler = config.process->scheduler;
   const bool is_of_document = scheduler && scheduler->policy == policy;
@@ -111,9 +115,8 @@ Result<void> compare_scheduling(const bundle::Config& config, int thread) {
     return fail(errno, "read the scheduling policy");
   const auto policy = static_cast<std::uint32_t>(found & ~SCHED_RESET_ON_FORK);
   const auto priority = static_cast<std::uint64_t>(parameters.sched_priority);
-  const bool is_real_time = policy == kFifo || policy == kRoundRobin || policy == kDeadline;
   const std::uint64_t highest = highest_priority(config, policy);
-  if (is_real_time && (highest == 0 || priority > highest))
+  if (is_real_time(policy) && (highest == 0 || priority > highest))
     return refuse(
         "has the scheduling policy {} with priority {}: without CAP_SYS_NICE, /process/scheduler "
         "and RLIMIT_RTPRIO of config.json allow at most {}",

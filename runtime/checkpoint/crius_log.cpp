@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>

@@ -10,9 +10,11 @@
 #include <cerrno>
 
 #include "linux/base/syscalls.hpp"
+#include "linux/namespaces/sysctl.hpp"
 #include "linux/network/netlink.hpp"
 #include "runtime/checkpoint/compare_thread.hpp"
 #include "runtime/checkpoint/in_child.hpp"
+#include "runtime/checkpoint/namespace_link.hpp"
 #include "runtime/init/namespaces.hpp"
 
 namespace ocirun::runtime {
@@ -26,21 +28,12 @@ constexpr std::array kOfSysctls{NamespaceKind::kUser, NamespaceKind::kNetwork, N
 
 }  // namespace
 
-Result<std::string> NewNamespaces::link_of(int pid, NamespaceKind kind) const {
-  TRY_ASSIGN(
-      const UniqueFd directory,
-      linux::sys::openat(procfs.fd(), fmt::format("{}/ns", pid).c_str(), O_PATH | O_DIRECTORY));
-  auto link = linux::sys::readlinkat(directory, std::string(linux::proc_name(kind)).c_str());
-  if (!link && link.error().number() == ENOENT) return std::string();  // an older kernel
-  return link;
-}
-
 Result<void> NewNamespaces::compare() const {
   for (const linux::Namespace& entry : config.namespaces.entries()) {
     if (entry.kind == NamespaceKind::kCgroup || entry.kind == NamespaceKind::kTime) continue;
     const std::string_view name = linux::config_name(entry.kind);
-    TRY_ASSIGN(const std::string found, link_of(init, entry.kind));
-    TRY_ASSIGN(const std::string own, link_of(::getpid(), entry.kind));
+    TRY_ASSIGN(const std::string found, namespace_link(procfs, init, entry.kind));
+    TRY_ASSIGN(const std::string own, namespace_link(procfs, ::getpid(), entry.kind));
     if (!entry.path && !own.empty() && found == own)
       return refuse(
           "the images have no {} namespace of their own: /linux/namespaces of config.json asks for "
@@ -48,8 +41,8 @@ Result<void> NewNamespaces::compare() const {
           name);
     const auto pinned = std::ranges::find(joined, entry.kind, &linux::PinnedNamespace::kind);
     if (pinned == joined.end()) continue;
-    TRY_ASSIGN(const struct stat wanted, linux::sys::fstat(pinned->fd));
-    if (found.find(fmt::format("[{}]", wanted.st_ino)) == std::string::npos)
+    TRY_ASSIGN(const bool is_named, names(found, *pinned));
+    if (!is_named)
       return refuse("the restored process is not in the {} namespace {} that config.json names",
                     name, entry.path->string());
   }

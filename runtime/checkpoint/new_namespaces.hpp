@@ -2,13 +2,11 @@
 
 #include <functional>
 #include <span>
-#include <string>
 
 #include "bundle/config/config.hpp"
 #include "linux/base/error.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/namespaces/namespaces.hpp"
-#include "linux/namespaces/sysctl.hpp"
 
 namespace ocirun::runtime {
 
@@ -30,7 +28,6 @@ struct NewNamespaces {
   Result<void> write_device_sysctls() const;
 
  private:
-  Result<std::string> link_of(int pid, linux::NamespaceKind kind) const;
   Result<void> work_inside(
       const std::function<Result<void>(const linux::Procfs& full)>& work) const;
 };

@@ -1,0 +1,26 @@
+#include "runtime/checkpoint/namespace_link.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+
+#include "linux/base/syscalls.hpp"
+
+namespace ocirun::runtime {
+
+Result<std::string> namespace_link(const linux::Procfs& procfs, int pid,
+                                   linux::NamespaceKind kind) {
+  TRY_ASSIGN(
+      const UniqueFd directory,
+      linux::sys::openat(procfs.fd(), fmt::format("{}/ns", pid).c_str(), O_PATH | O_DIRECTORY));
+  auto link = linux::sys::readlinkat(directory, std::string(linux::proc_name(kind)).c_str());
+  if (!link && link.error().number() == ENOENT) return std::string();
+  return link;
+}
+
+Result<bool> names(std::string_view link, const linux::PinnedNamespace& pinned) {
+  TRY_ASSIGN(const struct stat wanted, linux::sys::fstat(pinned.fd));
+  return link.find(fmt::format("[{}]", wanted.st_ino)) != std::string_view::npos;
+}
+
+}  // namespace ocirun::runtime

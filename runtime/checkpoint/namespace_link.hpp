@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "linux/base/error.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/namespaces/namespaces.hpp"
+
+namespace ocirun::runtime {
+
+/// The name of a process's namespace, as in "net:[4026531840]". "" where the kernel has no such
+/// namespaces.
+Result<std::string> namespace_link(const linux::Procfs& procfs, int pid, linux::NamespaceKind kind);
+/// Whether `link` names the pinned namespace.
+Result<bool> names(std::string_view link, const linux::PinnedNamespace& pinned);
+
+}  // namespace ocirun::runtime
