@@ -15,6 +15,12 @@ listen() {
   eventually exists "$TMP/c"
 }
 
+# receives PATTERN: waits for the message to the console socket, and compares what lib/console says of the message.
+receives() {
+  eventually exists "$TMP/tty.meta"
+  grep -qE "$1" "$TMP/tty.meta" || { cat "$TMP/tty.meta"; return 1; }
+}
+
 @test "P-2 create of a terminal needs a console socket, and a socket needs a terminal" {
   refused console '.process.terminal = true'
   listen
@@ -57,20 +63,17 @@ time.sleep(100)' "$TMP/full" "$TMP/taken"
   listen
   script 'tty; echo hello'
   create --console-socket "$TMP/c"
-  eventually exists "$TMP/tty.meta"
-  matches_file "$TMP/tty.meta" '^descriptors=1 name=.+ tty=True size=.* more=0$'
+  receives '^descriptors=1 name=.+ tty=True size=.* more=0$'
   start
   equal $'/dev/pts/0\nhello' "$(end_of_terminal)"
 }
-
-matches_file() { grep -qE "$2" "$1" || { cat "$1"; return 1; }; }
 
 @test "P-2 a relative console socket belongs to the caller's directory" {
   terminal
   listen
   cd "$TMP"
   create --console-socket c
-  eventually exists "$TMP/tty.meta"
+  receives '^descriptors=1 '
 }
 
 @test "P-2 the terminal is the program's controlling one, on all three descriptors and /dev/console" {
@@ -118,7 +121,7 @@ matches_file() { grep -qE "$2" "$1" || { cat "$1"; return 1; }; }
   listen
   script 'stty size'
   create --console-socket "$TMP/c"
-  matches_file "$TMP/tty.meta" 'size=\(17, 83\)'
+  receives 'size=\(17, 83\)'
   start
   equal "17 83" "$(end_of_terminal)"
 }
@@ -254,5 +257,5 @@ is_full() { python3 -c 'import select, sys; sys.exit(bool(select.select([], [int
   listen
   ocirun exec --detach --tty --console-socket "$TMP/c" --pid-file "$TMP/pid" "$ID" sh -c 'echo from exec'
   equal "from exec" "$(end_of_terminal)"
-  matches_file "$TMP/tty.meta" '^descriptors=1 '
+  receives '^descriptors=1 '
 }
