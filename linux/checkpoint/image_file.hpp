@@ -24,6 +24,7 @@ enum class ImageKind : std::uint32_t {
   kIds = 0x54432030,
   kCore = 0x55053847,
   kCgroups = 0x59383330,
+  kAppArmor = 0x59423047,
 };
 
 /// A field of a message. A number has no bytes; a text or a message inside has no value.

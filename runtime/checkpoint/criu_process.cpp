@@ -5,14 +5,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 
 #include "bundle/documents/descriptors.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/rootfs.hpp"
+#include "runtime/checkpoint/images.hpp"
 #include "runtime/checkpoint/inherited.hpp"
 #include "runtime/checkpoint/outside.hpp"
 #include "runtime/checkpoint/prepared_sources.hpp"
+#include "runtime/checkpoint/read_only_host.hpp"
 #include "runtime/checkpoint/shown_images.hpp"
 
 namespace ocirun::runtime {
@@ -56,6 +59,44 @@ Result<bundle::StandardStreams> read_streams(Fd images) {
   return bundle::parse_descriptors(*text);
 }
 
+// The files outside of the container that CRIU reads by their paths.
+Result<std::vector<std::string>> files_of_criu(const CriusPart& part, const std::string& program) {
+  std::vector<std::string> paths{program};
+  TRY_ASSIGN(const auto words, words_of_config_file(part.config));
+  for (const std::string& word : words) paths.push_back(word.substr(word.find('/')));
+  for (const linux::Namespace& entry : part.config.namespaces.entries())
+    if (entry.path) paths.push_back(entry.path->string());
+  return paths;
+}
+
+// A restore writes to the root file system, to the binds and to its own directories.
+Result<void> make_host_read_only(const CriusPart& part, const std::string& program) {
+  ReadOnlyHost host;
+  TRY(host.except(part.config.root_path, linux::Recursion::kTree));
+  TRY_ASSIGN(const auto images, paths_of_images(part.images));
+  for (const HostPath& path : images) TRY(host.except(path, linux::Recursion::kTop));
+  TRY(host.except(part.settings.work, linux::Recursion::kTop));
+  TRY_ASSIGN(const auto needed, files_of_criu(part, program));
+  return within(host.close(part.procfs, needed), "make the host read-only for criu");
+}
+
+Result<void> mount_for_criu(const CriusPart& part, const std::string& program) {
+  PreparedSources sources;
+  if (!part.prepared.empty()) {
+    TRY_ASSIGN(sources, PreparedSources::open(part.outside, part.config, part.procfs));
+  }
+  if (part.has_read_only_host) {
+    TRY(make_host_read_only(part, program));
+    // iptables, which CRIU calls, locks a file in /run. In a user namespace CRIU covers /run.
+    if (!part.config.namespaces.contains(NamespaceKind::kUser))
+      ::setenv("XTABLES_LOCKFILE", (part.prepared + "/xtables.lock").c_str(), 1);
+  } else {
+    TRY(linux::attach_rootfs(part.config.root_path, UniqueFd(), part.procfs,
+                             linux::Propagation::kPrivate));
+  }
+  return part.prepared.empty() ? Result<void>{} : sources.attach(part.prepared);
+}
+
 bool has_word(const CriuSettings& settings, std::string_view word) {
   return std::ranges::find(settings.words, word) != settings.words.end();
 }
@@ -88,12 +129,9 @@ Result<void> prepare_criu(const CriusPart& part, linux::CriuLaunch& launch) {
   if (::unshare(CLONE_NEWNS) != 0) return fail(errno, "make a mount namespace for criu");
   // Not private: CRIU gives a bind with rslave or rshared the peers of its source.
   TRY(linux::isolate_mount_tree(linux::Propagation::kSlave));
-  TRY(linux::attach_rootfs(part.config.root_path, UniqueFd(), part.procfs,
-                           linux::Propagation::kPrivate));
+  TRY(mount_for_criu(part, launch.program));
   TRY(open_again(part.settings.images, part.images));
   TRY(open_again(part.settings.work, part.work));
-  if (!part.prepared.empty())
-    TRY(prepare_sources(part.prepared, part.outside, part.config, part.procfs));
   if (part.config.namespaces.creates(NamespaceKind::kUser)) {
     TRY_ASSIGN(part.images, show_images({.place = part.prepared,
                                          .images = part.images,

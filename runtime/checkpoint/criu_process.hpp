@@ -24,6 +24,7 @@ struct CriusPart {
   const std::string& cgroup;  // the path of the container's cgroup, or ""
   const std::vector<OutsideMount>& outside;
   const std::string& prepared;  // the place of prepared_sources.hpp, or ""
+  bool has_read_only_host = true;
   const std::vector<linux::PinnedNamespace>& pinned;
   const cgroups::Cgroup::JoinHandles& join;
   bool ignores_cgroups = false;  // CRIU moves no process into a cgroup
@@ -37,7 +38,7 @@ Result<std::vector<std::string>> words_for_restore(const CriusPart& part,
 
 /// Runs in CRIU's process, whose mount namespace becomes its own: what is mounted there ends with
 /// it. Joins cgroup and namespaces, mounts the root filesystem, the sources of mounts and the view
-/// of the images.
+/// of the images, and makes the host read-only.
 Result<void> prepare_criu(const CriusPart& part, linux::CriuLaunch& launch);
 
 }  // namespace ocirun::runtime

@@ -24,7 +24,7 @@ constexpr std::string_view kStreams =
     "null "
     "device for the null device; a pipe at run may be replaced by any stream";
 /// What CRIU says, and what helps.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 20> kAdvice{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kAdvice{{
     {"Illegal seek", kStreams},
     {"has bad mode", kStreams},
     {"has bad size",
@@ -56,6 +56,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 20> kAdvice{
     {"inotify", "a program watches a file that was removed: criu cannot save such a watch"},
     {"rseq", "this criu is too old for the running kernel: install a newer one"},
     {"vdso", "this criu is too old for the running kernel: install a newer one"},
+    {"Read-only file system",
+     "the host is read-only for criu during a restore, but for the root file system, the sources "
+     "of "
+     "binds, the images and --work-path: forged images, or a file of criu's configuration "
+     "elsewhere; "
+     "--trust-images lets criu write to the host"},
     {kNoServer, "no criu page-server answers at the address of --page-server"},
     {"No space left on device", "the file system of the images is full"},
 }};

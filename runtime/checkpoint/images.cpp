@@ -59,16 +59,13 @@ Result<void> check_entry(Fd directory, const char* name) {
   return check_owner(status, linux::in_one_line(name));
 }
 
-// Checks a directory of images, and then those that its link leads to.
-Result<void> check_images(Fd first) {
+// Calls `visit` with a directory of images, and then with those that its links lead to.
+template <typename Visit>
+Result<void> for_each_directory(Fd first, Visit visit) {
   UniqueFd opened;
   Fd directory = first;
   for (int count = 0; count < kMostParents; ++count) {
-    TRY_ASSIGN(const struct stat status, linux::sys::fstat(directory));
-    TRY(check_owner(status, "the directory"));
-    TRY(linux::for_each_entry(directory, [&](const char* name, unsigned char) -> Result<void> {
-      return std::string_view(name) == kParentLink ? Result<void>{} : check_entry(directory, name);
-    }));
+    TRY(visit(directory));
     auto parent = linux::sys::openat(directory, kParentLink, O_RDONLY | O_DIRECTORY);
     if (!parent && parent.error().number() == ENOENT) {
       if (!linux::sys::fstatat(directory, kParentLink)) return {};
@@ -80,6 +77,14 @@ Result<void> check_images(Fd first) {
     directory = opened;
   }
   return refuse("the links named parent lead to more than {} directories", kMostParents);
+}
+
+Result<void> check_images(Fd directory) {
+  TRY_ASSIGN(const struct stat status, linux::sys::fstat(directory));
+  TRY(check_owner(status, "the directory"));
+  return linux::for_each_entry(directory, [&](const char* name, unsigned char) -> Result<void> {
+    return std::string_view(name) == kParentLink ? Result<void>{} : check_entry(directory, name);
+  });
 }
 
 }  // namespace
@@ -116,12 +121,23 @@ Result<UniqueFd> open_images(const HostPath& path, TrustImages trust) {
   const HostPath clean = without_last_slashes(path);
   TRY_ASSIGN(UniqueFd directory, open_own(clean, "--image-path"));
   if (trust == TrustImages::kYes) return directory;
-  if (auto checked = check_images(directory); !checked)
+  if (auto checked = for_each_directory(directory, check_images); !checked)
     return within(Result<UniqueFd>(std::unexpected(checked.error())),
                   fmt::format("--image-path {}: images decide what runs as whom; mend their modes "
                               "if you know their content, or give --trust-images",
                               clean.string()));
   return directory;
+}
+
+Result<std::vector<HostPath>> paths_of_images(Fd images) {
+  std::vector<HostPath> paths;
+  TRY(for_each_directory(images, [&](Fd directory) -> Result<void> {
+    TRY_ASSIGN(std::string path,
+               linux::sys::readlinkat(Fd{AT_FDCWD}, linux::host_fd_link(directory).c_str()));
+    paths.emplace_back(std::move(path));
+    return {};
+  }));
+  return paths;
 }
 
 Result<void> check_parent_path(Fd images, const std::string& parent) {

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "linux/base/error.hpp"
 #include "linux/base/paths.hpp"
@@ -27,6 +28,9 @@ Result<UniqueFd> open_or_make_directory(const HostPath& path, std::string_view o
 /// directory that the links "parent" of pre-dumps lead to, there is something that belongs to
 /// another user or that other users may write to, or another link, a pipe or a device.
 Result<UniqueFd> open_images(const HostPath& path, TrustImages trust);
+/// The directory `images`, and those that its links "parent" lead to. Errors: a link leads to no
+/// directory; there are more than kMostParents.
+Result<std::vector<HostPath>> paths_of_images(Fd images);
 /// Checks --parent-path, which CRIU takes relative to `images`. Errors: the path is absolute, or
 /// names no directory.
 Result<void> check_parent_path(Fd images, const std::string& parent);

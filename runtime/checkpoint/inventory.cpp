@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "linux/base/directory_entries.hpp"
@@ -39,11 +41,11 @@ Result<Image> read_image(Fd images, const std::string& name, ImageKind kind) {
 }
 
 // The numbers of criu's `fstype`, as mount(2) calls these file systems.
-constexpr linux::Named<std::uint64_t> kTypes[] = {
-    {"proc", 1},     {"sysfs", 2},   {"devtmpfs", 3},   {"binfmt_misc", 4}, {"tmpfs", 5},
-    {"devpts", 6},   {"pstore", 8},  {"securityfs", 9}, {"fusectl", 10},    {"debugfs", 11},
-    {"cgroup", 12},  {"mqueue", 14}, {"fuse", 15},      {"overlay", 17},    {"autofs", 18},
-    {"tracefs", 19}, {"cgroup2", 23}};
+constexpr linux::Named<std::uint32_t> kTypes[] = {
+    {"proc", 1},     {"sysfs", 2},   {"devtmpfs", 3}, {"binfmt_misc", 4}, {"tmpfs", 5},
+    {"devpts", 6},   {"simfs", 7},   {"pstore", 8},   {"securityfs", 9},  {"fusectl", 10},
+    {"debugfs", 11}, {"cgroup", 12}, {"aufs", 13},    {"mqueue", 14},     {"fuse", 15},
+    {"overlay", 17}, {"autofs", 18}, {"tracefs", 19}, {"cgroup2", 23}};
 constexpr linux::Named<std::uint64_t> kMachines[] = {{"x86_64", 1},  {"arm", 2},   {"aarch64", 3},
                                                      {"ppc64le", 4}, {"s390x", 5}, {"mips64", 6}};
 
@@ -52,19 +54,48 @@ std::uint32_t small(std::optional<std::uint64_t> value) {
   return static_cast<std::uint32_t>(std::min(value.value_or(0), kMost));
 }
 
+// A number as protobuf reads it into a field of 32 bits.
+std::uint32_t low_part(const ImageMessage& message, std::uint32_t field) {
+  return static_cast<std::uint32_t>(linux::number_in(message, field).value_or(0));
+}
+
 std::string type_of(const ImageMessage& mount) {
-  constexpr std::uint64_t kAuto = 16;  // the type has the name in the field fsname
-  const std::uint64_t type = linux::number_in(mount, 1).value_or(0);
-  return std::string(type == kAuto ? linux::text_in(mount, 14) : linux::name_of(kTypes, type));
+  constexpr std::uint32_t kUnsupported = 0;
+  constexpr std::uint32_t kAuto = 16;  // the type has the name in the field fsname
+  const std::uint32_t type = low_part(mount, 1);
+  if (type == kUnsupported) return {};
+  if (type == kAuto) return std::string(linux::text_in(mount, 14));
+  const std::string_view name = linux::name_of(kTypes, type);
+  return name.empty() ? fmt::format("type {}", type) : std::string(name);
 }
 
 ImageMount mount_of(const ImageMessage& mount) {
   std::string_view point = linux::text_in(mount, 7);
   if (point.starts_with("./") || point == ".") point.remove_prefix(1);
-  return {.point = fmt::format("{}{}", point.starts_with('/') ? "" : "/", point),
+  return {.id = low_part(mount, 2),
+          .parent = low_part(mount, 4),
+          .device = low_part(mount, 3),
+          .point = fmt::format("{}{}", point.starts_with('/') ? "" : "/", point),
           .root = std::string(linux::text_in(mount, 6)),
           .type = type_of(mount),
+          .source = std::string(linux::text_in(mount, 8)),
+          .options = std::string(linux::text_in(mount, 9)),
           .external = std::string(linux::text_in(mount, 18))};
+}
+
+Result<std::vector<ImageMount>> read_mounts(Fd images, const std::string& name) {
+  TRY_ASSIGN(const Image image, read_image(images, name, ImageKind::kMounts));
+  std::vector<ImageMount> mounts;
+  for (const ImageMessage& mount : image.entries) mounts.push_back(mount_of(mount));
+  return mounts;
+}
+
+// The container's root is on no other mount of its namespace.
+void mark_root(std::vector<ImageMount>& mounts) {
+  std::unordered_set<std::uint32_t> ids;
+  for (const ImageMount& mount : mounts) ids.insert(mount.id);
+  for (ImageMount& mount : mounts)
+    mount.is_containers_root = mount.parent == mount.id || !ids.contains(mount.parent);
 }
 
 Result<std::vector<linux::IdMapping>> mappings_of(const ImageMessage& entry, std::uint32_t field) {
@@ -121,12 +152,10 @@ Result<ImageInventory> read_inventory(Fd images) {
   TRY_ASSIGN(const Image ids,
              read_image(images, fmt::format("ids-{}.img", first), ImageKind::kIds));
   TRY_ASSIGN(inventory.own_namespaces, own_namespaces(top.entries.front(), ids.entries.front()));
-  const auto mount_namespace = linux::number_in(ids.entries.front(), 9).value_or(0);
-  const auto user_namespace = linux::number_in(ids.entries.front(), 10).value_or(0);
-  TRY_ASSIGN(
-      const Image mounts,
-      read_image(images, fmt::format("mountpoints-{}.img", mount_namespace), ImageKind::kMounts));
-  for (const ImageMessage& mount : mounts.entries) inventory.mounts.push_back(mount_of(mount));
+  inventory.mounts_image = fmt::format("mountpoints-{}.img", low_part(ids.entries.front(), 9));
+  const std::uint32_t user_namespace = low_part(ids.entries.front(), 10);
+  TRY_ASSIGN(inventory.mounts, read_mounts(images, inventory.mounts_image));
+  mark_root(inventory.mounts);
   const std::string maps = fmt::format("userns-{}.img", user_namespace);
   if (exists(images, maps.c_str())) {
     TRY_ASSIGN(const Image image, read_image(images, maps, ImageKind::kUserNamespace));
@@ -138,12 +167,12 @@ Result<ImageInventory> read_inventory(Fd images) {
   return inventory;
 }
 
-Result<std::vector<ImageMount>> read_all_mounts(Fd images) {
+Result<std::vector<ImageMount>> read_all_mounts(Fd images, std::string_view without) {
   std::vector<ImageMount> mounts;
   TRY(linux::for_each_entry(images, [&](const char* name, unsigned char) -> Result<void> {
-    if (!std::string_view(name).starts_with("mountpoints-")) return {};
-    TRY_ASSIGN(const Image image, read_image(images, name, ImageKind::kMounts));
-    for (const ImageMessage& mount : image.entries) mounts.push_back(mount_of(mount));
+    if (!std::string_view(name).starts_with("mountpoints-") || name == without) return {};
+    TRY_ASSIGN(auto read, read_mounts(images, name));
+    std::ranges::move(read, std::back_inserter(mounts));
     return {};
   }));
   return mounts;

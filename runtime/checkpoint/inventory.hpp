@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "linux/base/error.hpp"
@@ -14,16 +15,22 @@ namespace ocirun::runtime {
 
 /// A mount of the images. Texts are what the container or a forger wrote.
 struct ImageMount {
+  std::uint32_t id = 0, parent = 0;  // of the mount, and of the mount that it is on
+  std::uint32_t device = 0;
   std::string point;     // begins with "/"
   std::string root;      // what of the file system is mounted
-  std::string type;      // "" for a type that this version of ocirun does not know
+  std::string type;      // "" for one that CRIU cannot make; "type N" for one not known to ocirun
+  std::string source;    // of the file system
+  std::string options;   // of the file system, with commas
   std::string external;  // the name of a mount of the host; "" for others
+  bool is_containers_root = false;
 };
 
 /// What ocirun reads of a directory of images.
 struct ImageInventory {
   std::string machine;                 // as uname(2) calls it; "" if unknown
   std::vector<int> pids;               // in the container's pid namespace
+  std::string mounts_image;            // the name of the image with the mounts of the first process
   std::vector<ImageMount> mounts;      // of the first process
   std::optional<linux::IdMap> id_map;  // of its user namespace; nothing without one
   // The namespaces that were no namespaces of criu at the checkpoint.
@@ -35,7 +42,8 @@ struct ImageInventory {
 /// damaged; the images are those of a pre-dump.
 Result<ImageInventory> read_inventory(Fd images);
 
-/// The mounts of all mount namespaces in the images. Errors: an image is damaged.
-Result<std::vector<ImageMount>> read_all_mounts(Fd images);
+/// The mounts of all mount namespaces in the images, but for those in the image `without`. Errors:
+/// an image is damaged.
+Result<std::vector<ImageMount>> read_all_mounts(Fd images, std::string_view without = {});
 
 }  // namespace ocirun::runtime

@@ -100,7 +100,7 @@ bool is_searched_by_all(const std::string& path) {
 
 }  // namespace
 
-bool wants_prepared_sources(const bundle::Config& config) {
+bool needs_prepared_sources(const bundle::Config& config) {
   return config.namespaces.contains(NamespaceKind::kUser) ||
          std::ranges::any_of(config.mounts, [](const linux::Mount& mount) {
            return mount.id_map_kind != linux::IdMapKind::kNone;
@@ -122,22 +122,25 @@ Result<std::string> place_for_sources(std::span<const std::string> paths) {
       fmt::join(places, ", "));
 }
 
-Result<void> prepare_sources(const std::string& place, std::span<const OutsideMount> mounts,
-                             const bundle::Config& config, const linux::Procfs& procfs) {
-  std::vector<UniqueFd> sources;  // all are opened before `place` is covered
+Result<PreparedSources> PreparedSources::open(std::span<const OutsideMount> mounts,
+                                              const bundle::Config& config,
+                                              const linux::Procfs& procfs) {
+  PreparedSources prepared;
   for (const OutsideMount& mount : mounts) {
-    auto source = open_source(mount, config, procfs);
-    if (!source)
-      return within(Result<void>(std::unexpected(source.error())),
-                    fmt::format("prepare the mount on {}", mount.name));
-    sources.push_back(*std::move(source));
+    TRY_ASSIGN(UniqueFd tree, within(open_source(mount, config, procfs),
+                                     fmt::format("prepare the mount on {}", mount.name)));
+    prepared.sources_.push_back({.destination = mount.name, .tree = std::move(tree)});
   }
+  return prepared;
+}
+
+Result<void> PreparedSources::attach(const std::string& place) const {
   TRY_ASSIGN(const UniqueFd tmpfs, make_tmpfs());
   TRY_ASSIGN(const UniqueFd point, linux::sys::open(place.c_str(), O_PATH | O_DIRECTORY));
   TRY(linux::sys::move_mount(tmpfs, point));
-  for (std::size_t i = 0; i < sources.size(); ++i)
-    TRY(within(attach_source(tmpfs, fmt::format("{}", i), sources[i]),
-               fmt::format("prepare the mount on {}", mounts[i].name)));
+  for (std::size_t i = 0; i < sources_.size(); ++i)
+    TRY(within(attach_source(tmpfs, fmt::format("{}", i), sources_[i].tree),
+               fmt::format("prepare the mount on {}", sources_[i].destination)));
   return {};
 }
 

@@ -44,7 +44,7 @@ class Restoration : Making {
   Result<void> open_directories();
   Result<void> make_way() const;
   Result<void> keep_filter();
-  Result<void> choose_prepared_place();
+  Result<void> choose_walls();
   Result<void> restore_processes();
   Result<linux::CriuLaunch> prepare_launch();
   CriusPart crius_part();
@@ -64,6 +64,7 @@ class Restoration : Making {
   std::vector<linux::CgroupHierarchy> hierarchies_;
   std::vector<OutsideMount> outside_;
   std::string prepared_;  // the place of prepared_sources.hpp, or ""
+  bool has_read_only_host_ = false;
   std::vector<linux::PinnedNamespace> pinned_;
   cgroups::Cgroup::JoinHandles join_;
   linux::Child init_;

@@ -8,10 +8,11 @@
 #include "linux/seccomp/filter.hpp"
 #include "runtime/checkpoint/cgroup_image.hpp"
 #include "runtime/checkpoint/crius_log.hpp"
-#include "runtime/checkpoint/mount_image.hpp"
+#include "runtime/checkpoint/host_images.hpp"
 #include "runtime/checkpoint/network_image.hpp"
 #include "runtime/checkpoint/outside.hpp"
 #include "runtime/checkpoint/prepared_sources.hpp"
+#include "runtime/checkpoint/read_only_host.hpp"
 #include "runtime/checkpoint/talk.hpp"
 #include "runtime/commands/checkpoint.hpp"
 #include "runtime/commands/destroy.hpp"
@@ -44,7 +45,7 @@ Result<CreatedContainer> Restoration::run() {
   TRY(keep_filter());
   hierarchies_ = describe_hierarchies(place_->layout, record_.cgroup);
   outside_ = outside_mounts(config(), hierarchies_);
-  TRY(choose_prepared_place());
+  TRY(choose_walls());
   if (!document_.config.net_devices.empty()) undo_.add([this] { take_net_devices_back(); });
   TRY(restore_processes());
   keep_net_devices();
@@ -62,7 +63,7 @@ Result<CreatedContainer> Restoration::run() {
 
 Result<void> Restoration::open_directories() {
   TRY_ASSIGN(images_, open_images(restore_.settings.images, restore_.trust));
-  if (restore_.trust == TrustImages::kNo) TRY(check_mount_images(images_));
+  if (restore_.trust == TrustImages::kNo) TRY(check_host_images(images_, config()));
   if (restore_.trust == TrustImages::kNo && !ignores_cgroups())
     TRY(check_cgroup_images(images_, config().id_map));
   TRY(check_network_images(images_, config(), restore_.settings, log_));
@@ -70,8 +71,15 @@ Result<void> Restoration::open_directories() {
   return {};
 }
 
-Result<void> Restoration::choose_prepared_place() {
-  if (!wants_prepared_sources(config())) return {};
+// Images that are not trusted must not lead CRIU to files of the host.
+Result<void> Restoration::choose_walls() {
+  has_read_only_host_ = restore_.trust == TrustImages::kNo && can_make_host_read_only();
+  if (restore_.trust == TrustImages::kNo && !has_read_only_host_)
+    log_.warn(
+        "this kernel is older than Linux 5.12: criu can write to every file of the host, and "
+        "forged images "
+        "can make it do so: restore only images whose origin is known");
+  if (!has_read_only_host_ && !needs_prepared_sources(config())) return {};
   std::vector<std::string> paths{config().root_path.string(), restore_.settings.images.string(),
                                  restore_.settings.work.string()};
   for (const OutsideMount& mount : outside_) paths.push_back(mount.source);
@@ -139,6 +147,7 @@ CriusPart Restoration::crius_part() {
           .cgroup = record_.cgroup.path,
           .outside = outside_,
           .prepared = prepared_,
+          .has_read_only_host = has_read_only_host_,
           .pinned = pinned_,
           .join = join_,
           .ignores_cgroups = ignores_cgroups(),

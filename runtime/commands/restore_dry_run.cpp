@@ -11,9 +11,9 @@
 #include "runtime/checkpoint/cgroup_image.hpp"
 #include "runtime/checkpoint/crius_log.hpp"
 #include "runtime/checkpoint/fit.hpp"
+#include "runtime/checkpoint/host_images.hpp"
 #include "runtime/checkpoint/images.hpp"
 #include "runtime/checkpoint/inventory.hpp"
-#include "runtime/checkpoint/mount_image.hpp"
 #include "runtime/checkpoint/network_image.hpp"
 #include "runtime/checkpoint/outside.hpp"
 #include "runtime/checkpoint/talk.hpp"
@@ -82,8 +82,8 @@ class DryRun {
       if (const auto checked = check_network_images(images_, *config_, request_.settings, log_);
           !checked)
         add(checked.error());
-    if (request_.trust == TrustImages::kNo)
-      if (const auto checked = check_mount_images(images_); !checked) add(checked.error());
+    if (config_ && request_.trust == TrustImages::kNo)
+      if (const auto checked = check_host_images(images_, *config_); !checked) add(checked.error());
     if (!config_ || request_.trust == TrustImages::kYes ||
         request_.settings.cgroups == CgroupMode::kIgnore)
       return;

@@ -1,0 +1,140 @@
+#include "runtime/checkpoint/host_images.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+#include "linux/base/file_io.hpp"
+#include "linux/base/text.hpp"
+#include "linux/checkpoint/image_file.hpp"
+#include "runtime/checkpoint/inventory.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+// File systems of which CRIU restores nothing but what lies in the new mount itself.
+constexpr std::string_view kHarmless[] = {"proc",       "sysfs",   "tmpfs",  "devpts", "mqueue",
+                                          "cgroup",     "cgroup2", "pstore", "autofs", "fusectl",
+                                          "securityfs", "debugfs", "tracefs"};
+
+bool leads_up(std::string_view path) {
+  const auto parts = linux::words(path, '/');
+  return std::ranges::find(parts, "..") != parts.end();
+}
+
+// CRIU binds the root and what it has from the host by a name. Names that CRIU gives itself, such
+// as "CRIU:EXTERNAL_DEV_MOUNT", are none of config.json.
+bool is_bound(const ImageMount& mount) {
+  return mount.is_containers_root || mount.external.starts_with('/');
+}
+
+// CRIU makes a file system only where all of it is mounted.
+bool is_new(const ImageMount& mount) {
+  const bool is_top = mount.root.find_first_not_of("./") == std::string::npos;
+  return !is_bound(mount) && !mount.type.empty() && is_top;
+}
+
+// Whether config.json mounts the same: its type, its source, and each option with a path.
+bool is_wanted(const ImageMount& mount, const linux::Mount& wanted) {
+  if (wanted.bind || wanted.type != mount.type || wanted.source != mount.source) return false;
+  return std::ranges::all_of(linux::split(mount.options, ','), [&](std::string_view option) {
+    return !option.contains('/') || std::ranges::find(wanted.data, option) != wanted.data.end();
+  });
+}
+
+bool shares_superblock(const ImageMount& one, const ImageMount& other) {
+  return one.type == other.type && one.device == other.device && one.source == other.source &&
+         one.options == other.options;
+}
+
+// The kernel runs the program of the option release_agent on the host.
+Result<void> check_options_of_cgroups(const ImageMount& mount) {
+  for (const std::string_view option : linux::split(mount.options, ','))
+    if (option.contains('=') && !option.starts_with("name="))
+      return refuse("the images mount cgroups on {:?} with the option {:?}", mount.point, option);
+  return {};
+}
+
+Result<void> check_paths(const ImageMount& mount) {
+  for (const std::string& path : {mount.point, mount.root})
+    if (leads_up(path))
+      return refuse(
+          "the images have a mount with the path {:?}: criu would follow \"..\" to files of the "
+          "host",
+          path);
+  return {};
+}
+
+/// The walk over the mounts.
+class Check {
+ public:
+  Check(const std::vector<ImageMount>& of_init, const bundle::Config& config) : config_(config) {
+    const auto root = std::ranges::find(of_init, true, &ImageMount::is_containers_root);
+    if (root != of_init.end()) root_ = *root;
+  }
+
+  Result<void> run(const std::vector<ImageMount>& mounts) const {
+    for (const ImageMount& mount : mounts) {
+      TRY(check_paths(mount));
+      if (mount.type == "cgroup" || mount.type == "cgroup2") TRY(check_options_of_cgroups(mount));
+      TRY(check_type(mount));
+    }
+    return {};
+  }
+
+ private:
+  Result<void> check_type(const ImageMount& mount) const {
+    if (!is_new(mount) || std::ranges::find(kHarmless, mount.type) != std::end(kHarmless))
+      return {};
+    // The root of another mount namespace in the container is the container's root again.
+    const bool is_root_again = mount.type == "overlay" && shares_superblock(mount, root_);
+    const bool is_documented = std::ranges::any_of(
+        config_.mounts, [&](const linux::Mount& wanted) { return is_wanted(mount, wanted); });
+    const bool is_hosts = mount.type == "devtmpfs" || mount.type == "binfmt_misc";
+    if ((is_root_again || is_documented) && !is_hosts) return {};
+    return refuse(
+        "the images mount a file system of type {:?} on {:?}: {}; allowed are {}, and other types "
+        "that config.json mounts with the same source and options",
+        mount.type, mount.point,
+        is_hosts ? "the host has only one, and criu would put into it what the images have"
+                 : "it could show files of the host",
+        fmt::join(kHarmless, ", "));
+  }
+
+  const bundle::Config& config_;
+  ImageMount root_;
+};
+
+Result<void> check_apparmor(Fd images) {
+  constexpr const char* kName = "apparmor.img";
+  const auto image = linux::read_file(images, kName, linux::kMostImageBytes, O_NOFOLLOW);
+  if (!image && image.error().number() == ENOENT) return {};
+  if (!image) return within(Result<void>(std::unexpected(image.error())), kName);
+  TRY_ASSIGN(const auto entries,
+             within(linux::parse_image(*image, linux::ImageKind::kAppArmor), kName));
+  const bool is_empty = std::ranges::all_of(entries, &linux::ImageMessage::empty);
+  return is_empty
+             ? Result<void>{}
+             : refuse("{}: criu would load these AppArmor policies into the host's kernel", kName);
+}
+
+}  // namespace
+
+Result<void> check_host_images(Fd images, const bundle::Config& config) {
+  TRY_ASSIGN(const ImageInventory inventory, read_inventory(images));
+  TRY_ASSIGN(const auto others, read_all_mounts(images, inventory.mounts_image));
+  const Check check(inventory.mounts, config);
+  const auto checked = [&]() -> Result<void> {
+    TRY(check.run(inventory.mounts));
+    TRY(check.run(others));
+    return check_apparmor(images);
+  };
+  return within(checked(),
+                "the images would change the host (--trust-images restores them all the same)");
+}
+
+}  // namespace ocirun::runtime
