@@ -41,6 +41,8 @@ load lib/checkpoint
   status_is running
   config '.linux.cgroupsPath += "-second"'
   run ocirun --criu "$TMP/criu" restore --bundle "$BUNDLE" --image-path "$TMP/checkpoint" restored
+  exits 1 "there is no inventory.img"
+  run ocirun --criu "$TMP/criu" restore --trust-images --bundle "$BUNDLE" --image-path "$TMP/checkpoint" restored
   exits 1 "criu ended without an answer"
   run ocirun state restored
   exits 1 "does not exist"

@@ -22,6 +22,7 @@ std::optional<MountEntry> next_mount(std::string_view& rest) {
     entry.root = cut(mount, ' ');
     entry.mount_point = cut(mount, ' ');
     entry.attributes = cut(mount, ' ');
+    entry.propagation = mount;
     entry.type = cut(filesystem, ' ');
     cut(filesystem, ' ');
     entry.options = cut(filesystem, ' ');

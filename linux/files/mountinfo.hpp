@@ -10,13 +10,15 @@
 
 namespace ocirun::linux {
 
-/// A line of /proc/PID/mountinfo (proc_pid_mountinfo(5)): "36 31 0:33 ROOT MOUNT_POINT rw … - TYPE
-/// SOURCE OPTIONS". The members are views into that text, with root and mount_point still escaped.
+/// A line of /proc/PID/mountinfo (proc_pid_mountinfo(5)): "36 31 0:33 ROOT MOUNT_POINT rw shared:1
+/// - TYPE SOURCE OPTIONS". The members are views into that text, with root and mount_point still
+/// escaped.
 struct MountEntry {
   std::uint64_t id = 0, parent = 0;  // of the mount, and of the mount that it is attached to
   std::string_view device;           // "0:33"
   std::string_view root, mount_point;
-  std::string_view attributes;  // of the mount: "ro,nosuid,idmapped"
+  std::string_view attributes;   // of the mount: "ro,nosuid,idmapped"
+  std::string_view propagation;  // "shared:12 master:3"; "" for a private mount
   std::string_view type;
   std::string_view options;  // of the superblock, separated by commas
 };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string>
 
 #include "linux/base/directory_entries.hpp"
@@ -59,6 +60,7 @@ class Walk {
                            .procfs = expected_.procfs,
                            .init = init,
                            .pids = in_mount_namespace_,
+                           .nested = nested_,
                            .cgroup = cgroup.path,
                            .images = expected_.images});
   }
@@ -119,6 +121,8 @@ class Walk {
             "CAP_SYS_ADMIN cannot make",
             name);
       if (kind == NamespaceKind::kMount && !is_nested) in_mount_namespace_.push_back(pid);
+      if (kind == NamespaceKind::kMount && is_nested && nested_links_.insert(found).second)
+        nested_.push_back(pid);
       return {};
     }
     // config.json asks for none: the container has the host's, as `create` gives it.
@@ -130,6 +134,8 @@ class Walk {
   const Expectation& expected_;
   int init_ = 0;
   std::vector<int> in_mount_namespace_;  // the processes in init's mount namespace
+  std::vector<int> nested_;              // a process of each other mount namespace
+  std::set<std::string> nested_links_;
   std::array<std::string, linux::kNamespaceKinds.size()> own_, inits_;
 };
 

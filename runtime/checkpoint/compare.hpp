@@ -23,9 +23,8 @@ struct Expectation {
 /// security modules, compare_limits(), compare_thread() for each thread; then the maps of the user
 /// namespace, the root of the cgroup namespace, and the mounts and roots by compare_mounts(). A
 /// zombie has none of these and is passed over. The images might have been written by anybody, and
-/// CRIU restores what they say. Not compared: memory, open files, the text of filters, what is
-/// mounted in mount namespaces that the container made itself. Errors: a sentence that names the
-/// process and what differs.
+/// CRIU restores what they say. Not compared: memory, open files, the text of filters. Errors: a
+/// sentence that names the process and what differs.
 Result<void> compare_restored(const Expectation& expected, int init, const std::vector<int>& pids);
 
 }  // namespace ocirun::runtime

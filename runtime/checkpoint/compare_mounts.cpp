@@ -13,14 +13,14 @@
 
 #include "linux/base/syscalls.hpp"
 #include "linux/files/mountinfo.hpp"
-#include "linux/mounts/bind_source.hpp"
 #include "linux/mounts/devices.hpp"
 #include "linux/mounts/mount_point.hpp"
 #include "runtime/checkpoint/compare_binds.hpp"
+#include "runtime/checkpoint/compare_shown.hpp"
 #include "runtime/checkpoint/compare_thread.hpp"
 #include "runtime/checkpoint/container_root.hpp"
+#include "runtime/checkpoint/host_files.hpp"
 #include "runtime/checkpoint/in_child.hpp"
-#include "runtime/checkpoint/inventory.hpp"
 #include "runtime/checkpoint/mount_flags.hpp"
 #include "runtime/checkpoint/mount_table.hpp"
 
@@ -39,43 +39,18 @@ Result<bool> is_covered(Fd file) {
   return filesystem.magic == TMPFS_MAGIC && (filesystem.flags & ST_RDONLY) != 0;
 }
 
-/// What the comparison needs from outside of the container's mount namespace.
-struct Host {
-  UniqueFd mount_namespace;
-  UniqueFd rootfs;
-  std::vector<UniqueFd> sources;   // of the document's mounts; empty for those that have none
-  std::vector<ImageMount> images;  // of all mount namespaces, if a bind is id-mapped
-};
+Result<UniqueFd> open_mount_namespace(const MountExpectation& wanted, int pid) {
+  return linux::sys::openat(wanted.procfs.fd(), fmt::format("{}/ns/mnt", pid).c_str(), O_RDONLY);
+}
 
-Result<Host> open_host(const MountExpectation& wanted) {
-  const bundle::Config& config = wanted.config;
-  Host host;
-  TRY_ASSIGN(host.mount_namespace,
-             linux::sys::openat(wanted.procfs.fd(), fmt::format("{}/ns/mnt", wanted.init).c_str(),
-                                O_RDONLY));
-  TRY_ASSIGN(host.rootfs, linux::sys::open(config.root_path.c_str(), O_PATH | O_DIRECTORY));
-  host.sources.resize(config.mounts.size());
-  bool is_id_mapped = false;
-  for (std::size_t index = 0; index < config.mounts.size(); ++index) {
-    const linux::Mount& mount = config.mounts[index];
-    if (!mount.bind || mount.remount) continue;
-    auto source = linux::open_bind_source(wanted.procfs, mount);
-    if (!source)
-      return within(Result<Host>(std::unexpected(source.error())),
-                    fmt::format("/mounts/{}", index));
-    host.sources[index] = *std::move(source);
-    is_id_mapped = is_id_mapped || mount.id_map_kind != linux::IdMapKind::kNone;
-  }
-  if (is_id_mapped) {
-    TRY_ASSIGN(host.images, read_all_mounts(wanted.images));
-  }
-  return host;
+ShownExpectation shown(const MountExpectation& wanted, const HostFiles& host) {
+  return {.config = wanted.config, .host = host.mounts, .cgroup = wanted.cgroup};
 }
 
 /// The comparison, in a process that is in the container's mount namespace, with its root.
 class Comparison {
  public:
-  Comparison(const MountExpectation& wanted, const Host& host, const ContainerRoot& root)
+  Comparison(const MountExpectation& wanted, const HostFiles& host, const ContainerRoot& root)
       : wanted_(wanted),
         host_(host),
         root_(root),
@@ -89,6 +64,7 @@ class Comparison {
     for (const RootfsPath& path : wanted_.config.readonly_paths)
       TRY(check_read_only(path, "/linux/readonlyPaths"));
     if (wanted_.config.root_readonly) TRY(check_read_only(RootfsPath("/"), "/root/readonly"));
+    TRY(compare_shown(shown(wanted_, host_), root_.table()));
     if (has_in_bounding_set(wanted_.config, CAP_SYS_ADMIN))
       return {};  // it may have changed the others
     for (std::size_t index = 0; index < wanted_.config.mounts.size(); ++index)
@@ -249,22 +225,39 @@ class Comparison {
   }
 
   const MountExpectation& wanted_;
-  const Host& host_;
+  const HostFiles& host_;
   const ContainerRoot& root_;
   BindComparison binds_;
   std::vector<MountPlace> places_;
 };
 
+// Calls `compare` in a child that has entered a mount namespace of the container.
+template <typename Compare>
+Result<void> inside(const MountExpectation& wanted, Fd mount_namespace, Compare compare) {
+  return in_child("the process that compares the mounts", [&]() -> Result<void> {
+    if (::setns(mount_namespace.value, CLONE_NEWNS) != 0)
+      return fail(errno, "enter the container's mount namespace");
+    TRY_ASSIGN(const ContainerRoot root, ContainerRoot::open(wanted.procfs));
+    return compare(root);
+  });
+}
+
 }  // namespace
 
 Result<void> compare_mounts(const MountExpectation& wanted) {
-  TRY_ASSIGN(const Host host, open_host(wanted));
-  return in_child("the process that compares the mounts", [&]() -> Result<void> {
-    if (::setns(host.mount_namespace.get(), CLONE_NEWNS) != 0)
-      return fail(errno, "enter the container's mount namespace");
-    TRY_ASSIGN(const ContainerRoot root, ContainerRoot::open(wanted.procfs));
-    return Comparison(wanted, host, root).run();
-  });
+  TRY_ASSIGN(const HostFiles host, open_host_files(wanted.config, wanted.procfs, wanted.images));
+  TRY_ASSIGN(const UniqueFd inits, open_mount_namespace(wanted, wanted.init));
+  TRY(inside(wanted, inits,
+             [&](const ContainerRoot& root) { return Comparison(wanted, host, root).run(); }));
+  for (const int pid : wanted.nested) {
+    TRY_ASSIGN(const UniqueFd nested, open_mount_namespace(wanted, pid));
+    TRY(within(inside(wanted, nested,
+                      [&](const ContainerRoot& root) {
+                        return compare_shown(shown(wanted, host), root.table());
+                      }),
+               fmt::format("process {}", pid)));
+  }
+  return {};
 }
 
 }  // namespace ocirun::runtime

@@ -15,8 +15,9 @@ struct MountExpectation {
   const bundle::Config& config;
   const linux::Procfs& procfs;  // the runtime's
   int init = 0;
-  std::span<const int> pids;  // the processes in init's mount namespace
-  const std::string& cgroup;  // the path of the container's cgroup, "" for none
+  std::span<const int> pids;    // the processes in init's mount namespace
+  std::span<const int> nested;  // a process of each other mount namespace
+  const std::string& cgroup;    // the path of the container's cgroup, "" for none
   Fd images;
 };
 
@@ -26,7 +27,8 @@ struct MountExpectation {
 /// directories are covered; read-only paths and a read-only root are read-only. A container without
 /// CAP_SYS_ADMIN cannot mount: it has exactly the mounts of the document, with their types,
 /// sources, id maps and the options ro, nosuid, nodev and noexec. Hierarchies show nothing above
-/// `cgroup`. Errors: a sentence that names the mount.
+/// `cgroup`. Another container may have mounted, also in mount namespaces of its own:
+/// compare_shown() looks at all of these. Errors: a sentence that names the mount.
 Result<void> compare_mounts(const MountExpectation& wanted);
 
 }  // namespace ocirun::runtime

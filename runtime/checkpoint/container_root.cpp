@@ -10,7 +10,7 @@ namespace ocirun::runtime {
 
 Result<ContainerRoot> ContainerRoot::open(const linux::Procfs& procfs) {
   TRY_ASSIGN(UniqueFd root, linux::sys::open("/", O_PATH | O_DIRECTORY));
-  TRY_ASSIGN(std::string table, procfs.read("self/mountinfo"));
+  TRY_ASSIGN(std::string table, linux::read_mountinfo(procfs));
   return ContainerRoot(procfs, linux::SafeDir(std::move(root)), std::move(table));
 }
 

@@ -10,12 +10,6 @@ namespace {
 
 using Kind = MountPlace::Kind;
 
-// Whether the mount is a hierarchy of cgroups that shows no cgroup above the container's.
-bool is_hierarchy(const linux::MountEntry& entry, const std::string& cgroup) {
-  return (entry.type == "cgroup" || entry.type == "cgroup2") &&
-         (cgroup.empty() || linux::is_at_or_below(linux::unescape_path(entry.root), cgroup));
-}
-
 class Table {
  public:
   explicit Table(std::string_view mountinfo) {
@@ -32,7 +26,7 @@ class Table {
       case Kind::kDevice:
         return entry.type == place.type;
       case Kind::kCgroup:
-        return entry.type == "tmpfs" || is_hierarchy(entry, place.cgroup);
+        return entry.type == "tmpfs" || shows_cgroups_below(entry, place.cgroup);
       case Kind::kReadOnly:
         return shows_its_parent(entry);
       default:
@@ -67,6 +61,11 @@ class Table {
 
 }  // namespace
 
+bool shows_cgroups_below(const linux::MountEntry& mount, const std::string& cgroup) {
+  return (mount.type == "cgroup" || mount.type == "cgroup2") &&
+         (cgroup.empty() || linux::is_at_or_below(linux::unescape_path(mount.root), cgroup));
+}
+
 Result<std::vector<std::string>> compare_mount_table(std::span<const MountPlace> places,
                                                      std::string_view mountinfo) {
   const Table table(mountinfo);
@@ -84,7 +83,7 @@ Result<std::vector<std::string>> compare_mount_table(std::span<const MountPlace>
     });
     const bool is_below_cgroups = std::ranges::any_of(places, [&](const MountPlace& place) {
       return place.kind == Kind::kCgroup && linux::is_at_or_below(point, place.point) &&
-             is_hierarchy(entry, place.cgroup);
+             shows_cgroups_below(entry, place.cgroup);
     });
     if (fits || is_below_cgroups) continue;
     if (is_in_tree) {

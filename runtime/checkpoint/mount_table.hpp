@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "linux/base/error.hpp"
+#include "linux/files/mountinfo.hpp"
 
 namespace ocirun::runtime {
 
@@ -26,6 +27,9 @@ struct MountPlace {
   std::string cgroup{};       // kCgroup: the container's, which a hierarchy shows; "": any
   std::uint64_t visible = 0;  // kCompared, kTree: the id of the mount that a path leads to
 };
+
+/// Whether the mount is a hierarchy of cgroups that shows no cgroup above `cgroup`; "": any.
+bool shows_cgroups_below(const linux::MountEntry& mount, const std::string& cgroup);
 
 /// Compares `mountinfo`, the text of /proc/PID/mountinfo, with the mounts of a document whose
 /// container cannot mount. Each mount but that on "/" is on the point of a place and of its kind,
