@@ -157,3 +157,31 @@ absent() { [[ ! -e $1 ]]; }
   restore
   goes_on
 }
+
+# run_with KIND: the counter, in the host's network, whose descriptor 3 is a socket of the host: the Python expression KIND makes it.
+run_with() {
+  drop_namespace network
+  counter
+  rm -f "$BUNDLE/rootfs/tmp/n"
+  python3 -c "import os, socket, sys
+made = $1
+made.setsockopt(socket.SOL_SOCKET, 36, 5) if made.family == socket.AF_INET else None
+os.dup2(made.fileno(), 3)
+os.execv(sys.argv[1], sys.argv[1:])" "$OCIRUN" --root "$ROOT" run --detach --preserve-fds 1 --bundle "$BUNDLE" "$ID" </dev/null > >(cat >>"$TMP/printed") 2>&1
+  eventually exists "$BUNDLE/rootfs/tmp/n"
+  ocirun checkpoint "$ID"
+}
+
+@test "sockets that only a capability opens are not restored without the capability: one with a mark, a packet socket" {
+  needs_criu
+  run_with "socket.socket(socket.AF_INET, socket.SOCK_DGRAM)"
+  restore_fails
+  mentions "descriptor 3: is a socket with a mark, which a process without CAP_NET_ADMIN cannot open"
+  restore --trust-images
+  goes_on
+  ocirun delete --force "$ID"
+  rm -r checkpoint
+  run_with "socket.socket(socket.AF_PACKET, socket.SOCK_RAW)"
+  restore_fails
+  mentions "descriptor 3: is a raw or packet socket, which a process without CAP_NET_RAW cannot open"
+}

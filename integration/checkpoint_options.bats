@@ -158,11 +158,13 @@ count()'
   with_python
   mkdir "$TMP/socket"
   helper python3 -c '
-import socket, sys
+import os, socket, sys
 server = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 server.bind(sys.argv[1] + "/log")
 while True:
-    with open(sys.argv[1] + "/received", "wb") as file: file.write(server.recv(100))' "$TMP/socket"
+    received = server.recv(100)
+    with open(sys.argv[1] + "/new", "wb") as file: file.write(received)
+    os.rename(sys.argv[1] + "/new", sys.argv[1] + "/received")' "$TMP/socket"
   eventually exists "$TMP/socket/log"
   add_mount "{\"destination\": \"$TMP/socket\", \"type\": \"bind\", \"source\": \"$TMP/socket\", \"options\": [\"bind\"]}"
   python "

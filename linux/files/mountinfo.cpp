@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include <cerrno>
+
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 
@@ -45,6 +47,16 @@ std::string unescape_path(std::string_view written) {
     }
   }
   return plain;
+}
+
+Result<std::uint64_t> mount_of(const Procfs& procfs, Fd file) {
+  TRY_ASSIGN(const std::string info, procfs.read(fmt::format("self/fdinfo/{}", file.value)));
+  for (std::string_view line : words(info, '\n'))
+    if (cut(line, ':') == "mnt_id") {
+      while (line.starts_with('\t') || line.starts_with(' ')) line.remove_prefix(1);
+      return number(line).value_or(0);
+    }
+  return fail(EBADMSG, "fdinfo has no mnt_id");
 }
 
 Result<std::string> read_mountinfo(const Procfs& procfs) {

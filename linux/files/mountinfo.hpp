@@ -29,6 +29,10 @@ std::optional<MountEntry> next_mount(std::string_view& rest);
 /// Unescapes a path: mountinfo writes blank, tab, newline and backslash as "\040" and so on.
 std::string unescape_path(std::string_view written);
 
+/// The id of the mount that `file` lies on, as mountinfo has it. `procfs` is that of the caller's
+/// pid namespace.
+Result<std::uint64_t> mount_of(const Procfs& procfs, Fd file);
+
 /// The text of the caller's mountinfo, at most 64 MiB: a host of many containers has many mounts.
 Result<std::string> read_mountinfo(const Procfs& procfs);
 

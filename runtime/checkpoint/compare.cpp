@@ -13,6 +13,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "runtime/checkpoint/compare_cgroups.hpp"
+#include "runtime/checkpoint/compare_files.hpp"
 #include "runtime/checkpoint/compare_id_maps.hpp"
 #include "runtime/checkpoint/compare_labels.hpp"
 #include "runtime/checkpoint/compare_limits.hpp"
@@ -56,13 +57,17 @@ class Walk {
     }
     if (config.namespaces.creates(NamespaceKind::kCgroup))
       TRY(compare_cgroup_root(cgroup, expected_.procfs, init));
-    return compare_mounts({.config = config,
-                           .procfs = expected_.procfs,
-                           .init = init,
-                           .pids = in_mount_namespace_,
-                           .nested = nested_,
-                           .cgroup = cgroup.path,
-                           .images = expected_.images});
+    TRY(compare_mounts({.config = config,
+                        .procfs = expected_.procfs,
+                        .init = init,
+                        .pids = in_mount_namespace_,
+                        .nested = nested_,
+                        .cgroup = cgroup.path,
+                        .images = expected_.images}));
+    std::vector<int> namespaces = nested_;
+    namespaces.push_back(init);
+    return compare_files(
+        {.config = config, .procfs = expected_.procfs, .pids = alive_, .namespaces = namespaces});
   }
 
  private:
@@ -78,6 +83,7 @@ class Walk {
   Result<void> visit(int pid) {
     TRY_ASSIGN(const std::string stat, expected_.procfs.read(fmt::format("{}/stat", pid)));
     if (pid != init_ && is_zombie(stat)) return {};
+    alive_.push_back(pid);
     for (std::size_t i = 0; i < linux::kNamespaceKinds.size(); ++i) TRY(compare_namespace(pid, i));
     TRY(compare_cgroups(expected_.record.cgroup, expected_.procfs, pid));
     if (expected_.config.process) {
@@ -134,6 +140,7 @@ class Walk {
   const Expectation& expected_;
   int init_ = 0;
   std::vector<int> in_mount_namespace_;  // the processes in init's mount namespace
+  std::vector<int> alive_;               // without zombies
   std::vector<int> nested_;              // a process of each other mount namespace
   std::set<std::string> nested_links_;
   std::array<std::string, linux::kNamespaceKinds.size()> own_, inits_;

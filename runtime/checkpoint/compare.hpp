@@ -21,10 +21,10 @@ struct Expectation {
 };
 /// Compares the restored processes `pids` while they are stopped: namespaces, cgroups, labels of
 /// security modules, compare_limits(), compare_thread() for each thread; then the maps of the user
-/// namespace, the root of the cgroup namespace, and the mounts and roots by compare_mounts(). A
-/// zombie has none of these and is passed over. The images might have been written by anybody, and
-/// CRIU restores what they say. Not compared: memory, open files, the text of filters. Errors: a
-/// sentence that names the process and what differs.
+/// namespace, the root of the cgroup namespace, the mounts and roots by compare_mounts(), and
+/// compare_files(). A zombie has none of these and is passed over. The images might have been
+/// written by anybody, and CRIU restores what they say. Not compared: memory, open files, the text
+/// of filters. Errors: a sentence that names the process and what differs.
 Result<void> compare_restored(const Expectation& expected, int init, const std::vector<int>& pids);
 
 }  // namespace ocirun::runtime

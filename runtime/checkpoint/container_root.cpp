@@ -3,7 +3,6 @@
 #include <fcntl.h>
 
 #include "linux/base/syscalls.hpp"
-#include "linux/base/text.hpp"
 #include "linux/files/mountinfo.hpp"
 
 namespace ocirun::runtime {
@@ -21,12 +20,7 @@ Result<std::optional<FoundFile>> ContainerRoot::find(const RootfsPath& path) con
   if (!file) return std::unexpected(std::move(file).error());
   found.file = *std::move(file);
   TRY_ASSIGN(found.path, procfs_.path_of(found.file));
-  TRY_ASSIGN(const std::string info, procfs_.read(fmt::format("self/fdinfo/{}", found.file.get())));
-  for (std::string_view line : linux::words(info, '\n'))
-    if (linux::cut(line, ':') == "mnt_id") {
-      while (line.starts_with('\t') || line.starts_with(' ')) line.remove_prefix(1);
-      found.mount = linux::number(line).value_or(0);
-    }
+  TRY_ASSIGN(found.mount, linux::mount_of(procfs_, found.file));
   for (std::string_view rest = table_; const auto entry = linux::next_mount(rest);) {
     const bool is_here = linux::unescape_path(entry->mount_point) == found.path;
     found.mounts_on_path += is_here ? 1 : 0;

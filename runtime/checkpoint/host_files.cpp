@@ -26,7 +26,8 @@ class Opening {
 
   Result<void> run() {
     TRY_ASSIGN(files_.rootfs, linux::sys::open(config_.root_path.c_str(), O_PATH | O_DIRECTORY));
-    TRY(files_.mounts.allow(files_.rootfs, Recursion::kTree, events_of(Propagation::kUnchanged)));
+    TRY(files_.mounts.allow(procfs_, files_.rootfs, Recursion::kTree,
+                            events_of(Propagation::kUnchanged)));
     TRY(allow_nodes());
     files_.sources.resize(config_.mounts.size());
     for (std::size_t index = 0; index < config_.mounts.size(); ++index)
@@ -46,7 +47,7 @@ class Opening {
     for (const OutsideMount& outside : outside_mounts(config_, {})) {
       if (outside.kind == OutsideMount::Kind::kBind) continue;
       const auto node = linux::sys::open(outside.source.c_str(), O_PATH);
-      if (node) TRY(files_.mounts.allow(*node, Recursion::kTop, MountEvents::kPrivate));
+      if (node) TRY(files_.mounts.allow(procfs_, *node, Recursion::kTop, MountEvents::kPrivate));
     }
     return {};
   }
@@ -55,7 +56,7 @@ class Opening {
     const linux::Mount& mount = config_.mounts[index];
     if (!mount.bind || mount.remount) return {};
     TRY_ASSIGN(files_.sources[index], linux::open_bind_source(procfs_, mount));
-    return files_.mounts.allow(files_.sources[index],
+    return files_.mounts.allow(procfs_, files_.sources[index],
                                mount.recursive ? Recursion::kTree : Recursion::kTop,
                                events_of(mount.propagation));
   }

@@ -41,8 +41,9 @@ Result<HostMounts> HostMounts::read(const linux::Procfs& procfs) {
   return HostMounts(std::move(table));
 }
 
-Result<void> HostMounts::allow(Fd file, linux::Recursion recursion, MountEvents events) {
-  TRY_ASSIGN(const std::uint64_t mount, linux::sys::mount_id(file));
+Result<void> HostMounts::allow(const linux::Procfs& procfs, Fd file, linux::Recursion recursion,
+                               MountEvents events) {
+  TRY_ASSIGN(const std::uint64_t mount, linux::mount_of(procfs, file));
   TRY_ASSIGN(const std::string path,
              linux::sys::readlinkat(Fd{AT_FDCWD}, linux::host_fd_link(file).c_str()));
   for (std::string_view rest = table_; const auto entry = linux::next_mount(rest);) {

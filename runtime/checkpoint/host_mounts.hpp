@@ -19,9 +19,10 @@ class HostMounts {
  public:
   /// Reads the mount table of the caller, which is in the host's mount namespace.
   static Result<HostMounts> read(const linux::Procfs& procfs);
-  /// The container may show what lies at and below `file`, in that file system; with kTree what the
-  /// host mounts below it too.
-  Result<void> allow(Fd file, linux::Recursion recursion, MountEvents events);
+  /// `procfs` as above. The container may show what lies at and below `file`, in that file system;
+  /// with kTree what the host mounts below it too.
+  Result<void> allow(const linux::Procfs& procfs, Fd file, linux::Recursion recursion,
+                     MountEvents events);
 
   /// Whether the host has mounted the file system of `mount`.
   bool has(const linux::MountEntry& mount) const;

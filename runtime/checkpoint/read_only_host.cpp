@@ -42,7 +42,7 @@ Result<std::vector<UniqueFd>> writable_kernel_mounts(const linux::Procfs& procfs
     auto mount =
         linux::sys::open(linux::unescape_path(entry->mount_point).c_str(), O_PATH | O_NOFOLLOW);
     if (!mount) continue;
-    TRY_ASSIGN(const std::uint64_t id, linux::sys::mount_id(*mount));
+    TRY_ASSIGN(const std::uint64_t id, linux::mount_of(procfs, *mount));
     if (id == entry->id) mounts.push_back(*std::move(mount));
   }
   return mounts;
