@@ -17,12 +17,12 @@ namespace ocirun::runtime {
 struct ImageMount {
   std::uint32_t id = 0, parent = 0;  // of the mount, and of the mount that it is on
   std::uint32_t device = 0;
-  std::string point;     // begins with "/"
-  std::string root;      // what of the file system is mounted
-  std::string type;      // "" for one that CRIU cannot make; "type N" for one not known to ocirun
-  std::string source;    // of the file system
-  std::string options;   // of the file system, with commas
-  std::string external;  // the name of a mount of the host; "" for others
+  std::string point;       // begins with "/"
+  std::string root;        // what of the file system is mounted
+  std::string type;        // "" for one that CRIU cannot make; "type N" for one not known to ocirun
+  std::string source{};    // of the file system
+  std::string options{};   // of the file system, with commas
+  std::string external{};  // the name of a mount of the host; "" for others
   bool is_containers_root = false;
 };
 

@@ -65,6 +65,17 @@ BOOST_AUTO_TEST_CASE(the_images_of_pre_dumps_are_checked_too) {
   BOOST_TEST(!open_images(second, TrustImages::kNo));
 }
 
+BOOST_AUTO_TEST_CASE(the_images_are_in_the_directory_and_in_those_of_its_pre_dumps) {
+  const Scratch scratch;
+  const HostPath first(scratch.path() + "/one");
+  const HostPath second(scratch.path() + "/two");
+  const auto older = must(open_or_make_directory(first, "--image-path"));
+  const auto newer = must(open_or_make_directory(second, "--image-path"));
+  BOOST_TEST((must(paths_of_images(older)) == std::vector{first}));
+  BOOST_REQUIRE(::symlink("../one", (second.string() + "/parent").c_str()) == 0);
+  BOOST_TEST((must(paths_of_images(newer)) == std::vector{second, first}));
+}
+
 BOOST_AUTO_TEST_CASE(a_parent_path_is_relative_to_the_images) {
   const Scratch scratch;
   const auto first =

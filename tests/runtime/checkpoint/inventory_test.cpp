@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(the_mounts_of_the_first_process_are_read) {
                 mount(0, "./data", text(18, "/in config"))});
   images.write("mountpoints-8.img", ImageKind::kMounts, {mount(1, "./proc")});
   const std::vector<std::string> wanted{"/ securityfs ",    "/ securityfs ", "/tmp tmpfs ",
-                                        "/cg cgroup2 ",     "/x ext4 ",      "/  ",
+                                        "/cg cgroup2 ",     "/x ext4 ",      "/ type 77 ",
                                         "/data  /in config"};
   std::vector<std::string> mounts;
   for (const ImageMount& found : must(images.read()).mounts) mounts.push_back(shown(found));

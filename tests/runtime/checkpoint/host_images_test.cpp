@@ -1,0 +1,170 @@
+#include "runtime/checkpoint/host_images.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include "tests/must.hpp"
+#include "tests/runtime/checkpoint/image_text.hpp"
+#include "tests/scratch.hpp"
+
+using namespace ocirun;
+using namespace ocirun::runtime;
+using namespace ocirun::test;
+using linux::ImageKind;
+
+namespace {
+
+// The numbers of criu's file systems.
+constexpr unsigned kNone = 0, kProc = 1, kDevtmpfs = 3, kBinfmtMisc = 4, kTmpfs = 5, kCgroup = 12;
+constexpr unsigned kAuto = 16, kOverlay = 17;
+
+/// A mount with the number 50 on /opt, of a whole file system; `more` are further fields.
+std::string mount(std::uint64_t type, const std::string& more = "") {
+  return number(1, type) + number(2, 50) + number(3, 7) + number(4, 1) + text(6, "/") +
+         text(7, "./opt") + text(8, "none") + more;
+}
+std::string root(unsigned type) {
+  return number(1, type) + number(2, 1) + number(3, 9) + number(4, 0) + text(6, "/box") +
+         text(7, "./") + text(8, "overlay") + text(9, "lowerdir=/layers");
+}
+
+/// The images of a process in the mount namespace 4.
+struct Images {
+  Images() {
+    write("inventory.img", ImageKind::kInventory, {text(3, number(9, 99))});
+    write("pstree.img", ImageKind::kProcesses, {number(1, 7) + number(2, 0)});
+    write("core-7.img", ImageKind::kCore, {number(1, 1)});
+    write("ids-7.img", ImageKind::kIds, {number(9, 4) + number(10, 5)});
+    write("mountpoints-4.img", ImageKind::kMounts, {root(kOverlay)});
+  }
+  void write(const std::string& name, ImageKind kind,
+             std::initializer_list<std::string> entries) const {
+    scratch.file(name, image(kind, entries), 0600);
+  }
+  /// The error of images with this mount as well; "" for none.
+  std::string refusal(const std::string& mount) const {
+    write("mountpoints-4.img", ImageKind::kMounts, {root(kOverlay), mount});
+    return refusal();
+  }
+  std::string refusal() const {
+    const UniqueFd directory = scratch.open();
+    const auto checked = check_host_images(directory, config);
+    return checked ? "" : checked.error().message();
+  }
+  void document(const std::string& type, const std::string& source,
+                std::vector<std::string> data = {}) {
+    linux::Mount wanted;
+    wanted.destination = RootfsPath("/opt");
+    wanted.type = type;
+    wanted.source = source;
+    wanted.data = std::move(data);
+    config.mounts.push_back(std::move(wanted));
+  }
+
+  bundle::Config config;
+  Scratch scratch;
+};
+
+bool mentions(const std::string& text, std::string_view part) { return text.contains(part); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(host_images)
+
+BOOST_AUTO_TEST_CASE(file_systems_of_the_container_alone_pass) {
+  const Images images;
+  for (const unsigned type : {kNone, kProc, kTmpfs, kCgroup, 23U})
+    BOOST_TEST(images.refusal(mount(type)) == "");
+}
+
+BOOST_AUTO_TEST_CASE(those_of_which_the_host_has_one_are_refused_even_if_the_document_has_them) {
+  Images images;
+  images.document("devtmpfs", "none");
+  images.document("binfmt_misc", "none");
+  for (const unsigned type : {kDevtmpfs, kBinfmtMisc}) {
+    const std::string error = images.refusal(mount(type));
+    BOOST_TEST(mentions(error, "on \"/opt\": the host has only one"), error);
+    BOOST_TEST(mentions(error, "--trust-images"), error);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_type_counts_as_criu_reads_it) {
+  const Images images;
+  BOOST_TEST(mentions(images.refusal(mount((std::uint64_t{1} << 32) + kDevtmpfs)), "devtmpfs"));
+  BOOST_TEST(mentions(images.refusal(mount(99)), "\"type 99\""));
+  BOOST_TEST(mentions(images.refusal(mount(kTmpfs, number(1, kDevtmpfs))), "devtmpfs"));
+}
+
+BOOST_AUTO_TEST_CASE(each_mount_namespace_is_checked) {
+  const Images images;
+  images.write("mountpoints-8.img", ImageKind::kMounts, {mount(kTmpfs)});
+  BOOST_TEST(images.refusal() == "");
+  images.write("mountpoints-8.img", ImageKind::kMounts, {mount(kTmpfs), mount(kDevtmpfs)});
+  BOOST_TEST(mentions(images.refusal(), "devtmpfs"));
+}
+
+BOOST_AUTO_TEST_CASE(what_criu_binds_may_be_of_any_type) {
+  const Images images;
+  BOOST_TEST(images.refusal(mount(kDevtmpfs, text(18, "/dev/null"))) == "");
+  BOOST_TEST(images.refusal(mount(kDevtmpfs, text(6, "/null"))) == "");
+  BOOST_TEST(
+      mentions(images.refusal(mount(kDevtmpfs, text(18, "CRIU:EXTERNAL_DEV_MOUNT"))), "devtmpfs"));
+  BOOST_TEST(mentions(images.refusal(mount(kDevtmpfs, text(6, "./"))), "devtmpfs"));
+}
+
+BOOST_AUTO_TEST_CASE(only_the_mount_without_a_parent_is_the_root) {
+  const Images images;
+  const std::string second = mount(kDevtmpfs, text(7, "./"));
+  BOOST_TEST(mentions(images.refusal(second), "devtmpfs"));
+  images.write("mountpoints-4.img", ImageKind::kMounts, {root(kDevtmpfs)});
+  BOOST_TEST(images.refusal() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_type_by_its_name_is_one_of_the_document) {
+  Images images;
+  const std::string disk =
+      mount(kAuto, text(14, "ext4") + text(8, "/dev/sda1") + text(9, "errors=ro,journal=/dev/sdb"));
+  BOOST_TEST(mentions(images.refusal(disk), "\"ext4\" on \"/opt\": it could show files"));
+  images.document("ext4", "/dev/sda2", {"journal=/dev/sdb"});
+  BOOST_TEST(images.refusal(disk) != "");
+  images.document("ext4", "/dev/sda1");
+  BOOST_TEST(images.refusal(disk) != "");
+  images.document("ext4", "/dev/sda1", {"journal=/dev/sdb"});
+  BOOST_TEST(images.refusal(disk) == "");
+}
+
+BOOST_AUTO_TEST_CASE(an_overlay_is_the_root_again_or_one_of_the_document) {
+  Images images;
+  const auto overlay = [](unsigned device, const std::string& options) {
+    return mount(kOverlay, number(3, device) + text(8, "overlay") + text(9, options));
+  };
+  BOOST_TEST(images.refusal(overlay(9, "lowerdir=/layers")) == "");
+  BOOST_TEST(images.refusal(overlay(8, "lowerdir=/layers")) != "");
+  BOOST_TEST(images.refusal(overlay(9, "lowerdir=/etc")) != "");
+  images.document("overlay", "overlay", {"lowerdir=/etc"});
+  BOOST_TEST(images.refusal(overlay(9, "rw,lowerdir=/etc")) == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_hierarchy_of_cgroups_brings_no_program) {
+  const Images images;
+  BOOST_TEST(images.refusal(mount(kCgroup, text(9, "xattr,name=systemd"))) == "");
+  BOOST_TEST(mentions(images.refusal(mount(kCgroup, text(9, "none,release_agent=/x"))),
+                      "with the option \"release_agent=/x\""));
+}
+
+BOOST_AUTO_TEST_CASE(no_path_leads_up) {
+  const Images images;
+  BOOST_TEST(mentions(images.refusal(mount(kTmpfs, text(6, "/../etc"))), "\"/../etc\""));
+  BOOST_TEST(mentions(images.refusal(mount(kTmpfs, text(7, "./a/../b"))), "/a/../b"));
+}
+
+BOOST_AUTO_TEST_CASE(policies_of_apparmor_are_refused) {
+  const Images images;
+  images.write("apparmor.img", ImageKind::kAppArmor, {""});
+  BOOST_TEST(images.refusal() == "");
+  images.write("apparmor.img", ImageKind::kAppArmor, {text(1, text(1, ".."))});
+  BOOST_TEST(mentions(images.refusal(), "apparmor.img: criu would load"));
+  images.write("apparmor.img", ImageKind::kMounts, {});
+  BOOST_TEST(mentions(images.refusal(), "apparmor.img"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,120 @@
+#include "runtime/checkpoint/read_only_host.hpp"
+
+#include "tests/linux/mounts/scene.hpp"
+
+// The host of these tests is a tmpfs on /tmp/host or on /mnt, in a mount namespace of the test.
+
+using namespace ocirun;
+using namespace ocirun::runtime;
+using namespace ocirun::test;
+namespace fs = std::filesystem;
+using linux::Recursion;
+
+namespace {
+
+bool can_write(const std::string& directory) {
+  const UniqueFd made(::open((directory + "/made").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  return static_cast<bool>(made);
+}
+
+struct Host {
+  Host() {
+    must(linux::sys::mount("tmpfs", "/mnt", "tmpfs", 0, nullptr));
+    fs::create_directories("/mnt/bundle/rootfs/tmp");
+    fs::create_directories("/mnt/other");
+    must(linux::sys::mount("tmpfs", "/mnt/bundle/rootfs/tmp", "tmpfs", 0, nullptr));
+    Scene::write("/mnt/bundle/rootfs/file", "kept");
+  }
+  Result<void> close(const std::vector<std::string>& needed = {}) {
+    return host.close(procfs, needed);
+  }
+
+  ReadOnlyHost host;
+  linux::Procfs procfs = must(linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(read_only_host,
+                      *boost::unit_test::precondition([](boost::unit_test::test_unit_id) {
+                        return boost::test_tools::assertion_result(can_make_host_read_only());
+                      }))
+
+CHILD_TEST(only_the_exception_can_be_written_to, CLONE_NEWNS) {
+  Host scene;
+  must(scene.host.except(HostPath("/mnt/bundle/rootfs"), Recursion::kTree));
+  must(scene.close());
+  BOOST_TEST(can_write("/mnt/bundle/rootfs"));
+  BOOST_TEST(can_write("/mnt/bundle/rootfs/tmp"));
+  BOOST_TEST(Scene::read("/mnt/bundle/rootfs/file") == "kept");
+  BOOST_TEST(!can_write("/mnt/bundle"));
+  BOOST_TEST(!can_write("/mnt/other"));
+  BOOST_TEST(!can_write("/mnt/bundle/rootfs/../../other"));
+  BOOST_TEST((errno == EROFS));
+}
+
+CHILD_TEST(the_mounts_below_an_exception_are_part_of_it_on_request, CLONE_NEWNS) {
+  Host scene;
+  must(scene.host.except(HostPath("/mnt/bundle/rootfs"), Recursion::kTop));
+  must(scene.close());
+  BOOST_TEST(can_write("/mnt/bundle/rootfs"));
+  BOOST_TEST(!is_mounted("/mnt/bundle/rootfs/tmp/none"));
+  BOOST_TEST(Scene::read("/mnt/bundle/rootfs/file") == "kept");
+}
+
+CHILD_TEST(an_exception_may_be_named_by_a_symlink_or_lie_in_another_one, CLONE_NEWNS) {
+  Host scene;
+  fs::create_directory_symlink("bundle", "/mnt/link");
+  must(scene.host.except(HostPath("/mnt/link/rootfs"), Recursion::kTree));
+  must(scene.host.except(HostPath("/mnt/bundle"), Recursion::kTop));
+  must(scene.close());
+  BOOST_TEST(can_write("/mnt/bundle"));
+  BOOST_TEST(can_write("/mnt/bundle/rootfs/tmp"));
+  BOOST_TEST(!can_write("/mnt"));
+}
+
+CHILD_TEST(a_missing_exception_is_an_error, CLONE_NEWNS) {
+  Host scene;
+  BOOST_TEST(!scene.host.except(HostPath("/mnt/none"), Recursion::kTop));
+}
+
+CHILD_TEST(procfs_stays_writable, CLONE_NEWNS) {
+  Host scene;
+  must(scene.close());
+  const UniqueFd file(::open("/proc/self/coredump_filter", O_WRONLY | O_CLOEXEC));
+  BOOST_TEST(static_cast<bool>(file));
+}
+
+CHILD_TEST(tmp_is_empty_and_writable, CLONE_NEWNS) {
+  must(linux::sys::mount("tmpfs", "/tmp", "tmpfs", 0, nullptr));
+  Scene::write("/tmp/hosts", "x");
+  Host scene;
+  must(scene.close({"/mnt/needed"}));
+  BOOST_TEST(!fs::exists("/tmp/hosts"));
+  BOOST_TEST(can_write("/tmp"));
+  BOOST_TEST((fs::status("/tmp").permissions() == (fs::perms::all | fs::perms::sticky_bit)));
+}
+
+CHILD_TEST(tmp_is_the_hosts_if_something_in_it_is_needed, CLONE_NEWNS) {
+  must(linux::sys::mount("tmpfs", "/tmp", "tmpfs", 0, nullptr));
+  fs::create_directory("/tmp/images");
+  {
+    Host scene;
+    must(scene.close({"/tmp/criu"}));
+    BOOST_TEST(fs::exists("/tmp/images"));
+    BOOST_TEST(can_write("/tmp"));
+  }
+}
+
+CHILD_TEST(tmp_is_the_hosts_if_an_exception_lies_in_it, CLONE_NEWNS) {
+  must(linux::sys::mount("tmpfs", "/tmp", "tmpfs", 0, nullptr));
+  fs::create_directory("/tmp/images");
+  Host scene;
+  must(scene.host.except(HostPath("/tmp/images"), Recursion::kTop));
+  must(scene.close());
+  BOOST_TEST(can_write("/tmp/images"));
+  BOOST_TEST(can_write("/tmp"));
+  BOOST_TEST(!can_write("/mnt"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
