@@ -116,6 +116,13 @@ Result<DetachedMount> DetachedMount::of_filesystem(const Filesystem& filesystem,
   return DetachedMount(std::move(mount));
 }
 
+Result<DetachedMount> DetachedMount::of_tmpfs(std::string_view mode, std::uint64_t attributes) {
+  Filesystem tmpfs;
+  tmpfs.type = tmpfs.source = "tmpfs";
+  tmpfs.data = {fmt::format("mode={}", mode)};
+  return of_filesystem(tmpfs, attributes);
+}
+
 Result<DetachedMount> DetachedMount::clone_of(Fd origin, Recursion recursion) {
   unsigned flags = OPEN_TREE_CLONE | unsigned{AT_EMPTY_PATH};
   if (recursion == Recursion::kTree) flags |= unsigned{AT_RECURSIVE};

@@ -40,6 +40,8 @@ class DetachedMount {
   /// that only mount(2) accepts.
   static Result<DetachedMount> of_filesystem(const Filesystem& filesystem,
                                              std::uint64_t attributes);
+  /// An empty tmpfs with the mode of its top: "0755".
+  static Result<DetachedMount> of_tmpfs(std::string_view mode, std::uint64_t attributes);
   /// Clones the mount at `origin` (any descriptor, O_PATH too), from that directory down. ENOSYS:
   /// before Linux 5.2.
   static Result<DetachedMount> clone_of(Fd origin, Recursion recursion);

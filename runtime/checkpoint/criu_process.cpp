@@ -59,16 +59,6 @@ Result<bundle::StandardStreams> read_streams(Fd images) {
   return bundle::parse_descriptors(*text);
 }
 
-// The files outside of the container that CRIU reads by their paths.
-Result<std::vector<std::string>> files_of_criu(const CriusPart& part, const std::string& program) {
-  std::vector<std::string> paths{program};
-  TRY_ASSIGN(const auto words, words_of_config_file(part.config));
-  for (const std::string& word : words) paths.push_back(word.substr(word.find('/')));
-  for (const linux::Namespace& entry : part.config.namespaces.entries())
-    if (entry.path) paths.push_back(entry.path->string());
-  return paths;
-}
-
 // A restore writes to the root file system, to the binds and to its own directories.
 Result<void> make_host_read_only(const CriusPart& part, const std::string& program) {
   ReadOnlyHost host;
@@ -76,7 +66,7 @@ Result<void> make_host_read_only(const CriusPart& part, const std::string& progr
   TRY_ASSIGN(const auto images, paths_of_images(part.images));
   for (const HostPath& path : images) TRY(host.except(path, linux::Recursion::kTop));
   TRY(host.except(part.settings.work, linux::Recursion::kTop));
-  TRY_ASSIGN(const auto needed, files_of_criu(part, program));
+  TRY_ASSIGN(const auto needed, paths_of_criu(part, program));
   return within(host.close(part.procfs, needed), "make the host read-only for criu");
 }
 
@@ -102,6 +92,18 @@ bool has_word(const CriuSettings& settings, std::string_view word) {
 }
 
 }  // namespace
+
+Result<std::vector<std::string>> paths_of_criu(const CriusPart& part, const std::string& program) {
+  std::vector<std::string> paths{program, part.config.root_path.string(),
+                                 part.settings.work.string()};
+  TRY_ASSIGN(const auto images, paths_of_images(part.images));
+  for (const HostPath& path : images) paths.push_back(path.string());
+  TRY_ASSIGN(const auto words, words_of_config_file(part.config));
+  for (const std::string& word : words) paths.push_back(word.substr(word.find('/')));
+  for (const linux::Namespace& entry : part.config.namespaces.entries())
+    if (entry.path) paths.push_back(entry.path->string());
+  return paths;
+}
 
 Result<std::vector<std::string>> words_for_restore(const CriusPart& part,
                                                    std::string_view log_name) {

@@ -32,6 +32,10 @@ struct CriusPart {
   UniqueFd &images, &work;  // are opened again in CRIU's mount namespace
 };
 
+/// What CRIU reaches by paths of the host: `program`, which is CRIU itself, its configuration, the
+/// root filesystem, the images and those of earlier pre-dumps, the work path, joined namespaces.
+Result<std::vector<std::string>> paths_of_criu(const CriusPart& part, const std::string& program);
+
 /// The words for ocirun-criu. Errors: descriptors.json beside the images is damaged.
 Result<std::vector<std::string>> words_for_restore(const CriusPart& part,
                                                    std::string_view log_name);

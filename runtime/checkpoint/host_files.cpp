@@ -54,11 +54,21 @@ class Opening {
 
   Result<void> open_source(std::size_t index) {
     const linux::Mount& mount = config_.mounts[index];
-    if (!mount.bind || mount.remount) return {};
+    if (!mount.bind) return allow_disk(mount);
+    if (mount.remount) return {};
     TRY_ASSIGN(files_.sources[index], linux::open_bind_source(procfs_, mount));
     return files_.mounts.allow(procfs_, files_.sources[index],
                                mount.recursive ? Recursion::kTree : Recursion::kTop,
                                events_of(mount.propagation));
+  }
+
+  Result<void> allow_disk(const linux::Mount& mount) {
+    if (!mount.source.starts_with('/')) return {};
+    const auto disk = linux::sys::open(mount.source.c_str(), O_PATH);
+    if (!disk) return {};
+    TRY_ASSIGN(const struct stat status, linux::sys::fstat(*disk));
+    if (S_ISBLK(status.st_mode)) files_.mounts.allow_device(status.st_rdev);
+    return {};
   }
 
   const bundle::Config& config_;

@@ -1,6 +1,7 @@
 #include "runtime/checkpoint/host_mounts.hpp"
 
 #include <fcntl.h>
+#include <sys/sysmacros.h>
 
 #include <algorithm>
 
@@ -58,6 +59,12 @@ Result<void> HostMounts::allow(const linux::Procfs& procfs, Fd file, linux::Recu
                         .events = events});
   }
   return {};
+}
+
+void HostMounts::allow_device(dev_t number) {
+  trees_.push_back({.device = fmt::format("{}:{}", major(number), minor(number)),
+                    .root = "/",
+                    .events = MountEvents::kPrivate});
 }
 
 bool HostMounts::has(const linux::MountEntry& mount) const {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
 
@@ -23,6 +25,8 @@ class HostMounts {
   /// with kTree what the host mounts below it too.
   Result<void> allow(const linux::Procfs& procfs, Fd file, linux::Recursion recursion,
                      MountEvents events);
+  /// The container may show the file system on a block device with this number.
+  void allow_device(dev_t number);
 
   /// Whether the host has mounted the file system of `mount`.
   bool has(const linux::MountEntry& mount) const;

@@ -19,19 +19,6 @@ namespace {
 
 using linux::NamespaceKind;
 
-Result<UniqueFd> make_tmpfs() {
-  constexpr std::uint64_t kAttributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
-  TRY_ASSIGN(linux::DetachedMount tmpfs,
-             linux::DetachedMount::of_filesystem({.type = "tmpfs",
-                                                  .source = "tmpfs",
-                                                  .superblock_flags = 0,
-                                                  .superblock_clear = 0,
-                                                  .selinux_context = "",
-                                                  .data = {"mode=0755"}},
-                                                 kAttributes));
-  return std::move(tmpfs).release();
-}
-
 Result<UniqueFd> open_id_map(const linux::Mount& mount, const bundle::Config& config,
                              const linux::Procfs& procfs) {
   if (mount.id_map_kind == linux::IdMapKind::kNone) return UniqueFd();
@@ -117,8 +104,7 @@ Result<std::string> place_for_sources(std::span<const std::string> paths) {
   }
   return refuse(
       "criu needs a directory over which ocirun can mount what the container has from the host: "
-      "one of {} has to exist and must hold neither the bundle nor the images nor a source of a "
-      "mount",
+      "one of {} has to exist and must hold neither the bundle nor the images",
       fmt::join(places, ", "));
 }
 
@@ -135,11 +121,13 @@ Result<PreparedSources> PreparedSources::open(std::span<const OutsideMount> moun
 }
 
 Result<void> PreparedSources::attach(const std::string& place) const {
-  TRY_ASSIGN(const UniqueFd tmpfs, make_tmpfs());
+  TRY_ASSIGN(const linux::DetachedMount tmpfs,
+             linux::DetachedMount::of_tmpfs(
+                 "0755", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC));
   TRY_ASSIGN(const UniqueFd point, linux::sys::open(place.c_str(), O_PATH | O_DIRECTORY));
-  TRY(linux::sys::move_mount(tmpfs, point));
+  TRY(tmpfs.attach(point));
   for (std::size_t i = 0; i < sources_.size(); ++i)
-    TRY(within(attach_source(tmpfs, fmt::format("{}", i), sources_[i].tree),
+    TRY(within(attach_source(tmpfs.fd(), fmt::format("{}", i), sources_[i].tree),
                fmt::format("prepare the mount on {}", sources_[i].destination)));
   return {};
 }

@@ -20,13 +20,7 @@ bool lies_in_tmp(std::string_view path) { return linux::is_at_or_below(path, kTe
 
 Result<void> cover_tmp() {
   TRY_ASSIGN(const linux::DetachedMount tmpfs,
-             linux::DetachedMount::of_filesystem({.type = "tmpfs",
-                                                  .source = "tmpfs",
-                                                  .superblock_flags = 0,
-                                                  .superblock_clear = 0,
-                                                  .selinux_context = "",
-                                                  .data = {"mode=1777"}},
-                                                 MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
+             linux::DetachedMount::of_tmpfs("1777", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
   TRY_ASSIGN(const UniqueFd point, linux::sys::open(kTemporary, O_PATH | O_DIRECTORY));
   return tmpfs.attach(point);
 }
@@ -52,7 +46,7 @@ Result<std::vector<UniqueFd>> writable_kernel_mounts(const linux::Procfs& procfs
 
 bool can_make_host_read_only() {
   const auto asked = linux::sys::mount_setattr(Fd{-1}, 0, {});
-  return asked || asked.error().number() != ENOSYS;
+  return asked || asked.error().number() == EBADF;
 }
 
 Result<void> ReadOnlyHost::except(const HostPath& path, Recursion recursion) {

@@ -80,11 +80,7 @@ Result<void> Restoration::choose_walls() {
         "forged images "
         "can make it do so: restore only images whose origin is known");
   if (!has_read_only_host_ && !needs_prepared_sources(config())) return {};
-  std::vector<std::string> paths{config().root_path.string(), restore_.settings.images.string(),
-                                 restore_.settings.work.string()};
-  for (const OutsideMount& mount : outside_) paths.push_back(mount.source);
-  for (const linux::Namespace& entry : config().namespaces.entries())
-    if (entry.path) paths.push_back(entry.path->string());
+  TRY_ASSIGN(const auto paths, paths_of_criu(crius_part(), criu_));
   TRY_ASSIGN(prepared_, place_for_sources(paths));
   return {};
 }

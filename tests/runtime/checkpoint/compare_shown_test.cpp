@@ -91,6 +91,15 @@ CHILD_TEST(a_bind_of_the_host_has_its_path_in_the_file_system, CLONE_NEWNS) {
   BOOST_TEST(container.refusal(container.device, "/data", "tmpfs") != "");
 }
 
+CHILD_TEST(the_file_system_of_a_disk_may_be_shown, CLONE_NEWNS) {
+  Container container;
+  struct stat status{};
+  BOOST_TEST_REQUIRE(::stat("/tmp", &status) == 0);
+  container.host->allow_device(status.st_dev);
+  BOOST_TEST(container.refusal(container.device, "/any", "ext4") == "");
+  BOOST_TEST(container.refusal(container.device_below, "/", "ext4") != "");
+}
+
 CHILD_TEST(a_new_file_system_is_one_that_containers_make, CLONE_NEWNS) {
   Container container;
   for (const char* type : {"tmpfs", "devpts", "proc", "sysfs", "mqueue"})
