@@ -132,6 +132,24 @@ is_not_written() { equal 2001 "$(date -r "$1" +%Y)"; }
   grep 'of type "devtmpfs"' "$TMP/output"
 }
 
+@test "forged images neither bind nor change a mount of the host by a flag, nor hide a type behind a NUL" {
+  needs_criu
+  counter
+  checkpoint_counter
+  add_to_images "fstype=5, source='/', sb_flags='0x1000'"
+  restore_fails
+  mentions 'the images mount "/opt" with the flags 0x1000'
+  mend
+  ln -s / "$BUNDLE/rootfs/link"
+  add_to_images "fstype=5, source='none', mountpoint='/link', sb_flags='0x1020'"
+  restore_fails
+  mentions 'the images mount "/link" with the flags 0x1020'
+  mend
+  add_to_images "fstype=3, source='devtmpfs', root='/\\x00x'"
+  restore_fails
+  mentions 'field 6 of a mount holds a NUL'
+}
+
 @test "forged images load no policies of AppArmor" {
   needs_criu
   counter

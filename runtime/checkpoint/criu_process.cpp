@@ -59,12 +59,19 @@ Result<bundle::StandardStreams> read_streams(Fd images) {
   return bundle::parse_descriptors(*text);
 }
 
-// A restore writes to the root file system, to the binds and to its own directories.
+bool has_word(const CriuSettings& settings, std::string_view word) {
+  return std::ranges::find(settings.words, word) != settings.words.end();
+}
+
+// A restore writes to the root file system, to the binds, and to its own directory. It reads the
+// images, from which auto-dedup removes what was read.
 Result<void> make_host_read_only(const CriusPart& part, const std::string& program) {
   ReadOnlyHost host;
   TRY(host.except(part.config.root_path, linux::Recursion::kTree));
-  TRY_ASSIGN(const auto images, paths_of_images(part.images));
-  for (const HostPath& path : images) TRY(host.except(path, linux::Recursion::kTop));
+  if (has_word(part.settings, "auto-dedup=1")) {
+    TRY_ASSIGN(const auto images, paths_of_images(part.images));
+    for (const HostPath& path : images) TRY(host.except(path, linux::Recursion::kTop));
+  }
   TRY(host.except(part.settings.work, linux::Recursion::kTop));
   TRY_ASSIGN(const auto needed, paths_of_criu(part, program));
   return within(host.close(part.procfs, needed), "make the host read-only for criu");
@@ -85,10 +92,6 @@ Result<void> mount_for_criu(const CriusPart& part, const std::string& program) {
                              linux::Propagation::kPrivate));
   }
   return part.prepared.empty() ? Result<void>{} : sources.attach(part.prepared);
-}
-
-bool has_word(const CriuSettings& settings, std::string_view word) {
-  return std::ranges::find(settings.words, word) != settings.words.end();
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/checkpoint/image_file.hpp"
 #include "runtime/checkpoint/inventory.hpp"
@@ -32,17 +33,28 @@ bool is_bound(const ImageMount& mount) {
   return mount.is_containers_root || mount.external.starts_with('/');
 }
 
+bool is_top(const ImageMount& mount) {
+  return mount.root.find_first_not_of("./") == std::string::npos;
+}
+
 // CRIU makes a file system only where all of it is mounted.
 bool is_new(const ImageMount& mount) {
-  const bool is_top = mount.root.find_first_not_of("./") == std::string::npos;
-  return !is_bound(mount) && !mount.type.empty() && is_top;
+  return !is_bound(mount) && !mount.type.empty() && is_top(mount);
+}
+
+// Options whose value is a path, relative ones too.
+bool names_a_path(std::string_view option) {
+  constexpr std::string_view kNames[] = {"lowerdir", "upperdir", "workdir", "datadir"};
+  return option.contains('/') || std::ranges::any_of(kNames, [&](std::string_view name) {
+           return option.starts_with(name);
+         });
 }
 
 // Whether config.json mounts the same: its type, its source, and each option with a path.
 bool is_wanted(const ImageMount& mount, const linux::Mount& wanted) {
   if (wanted.bind || wanted.type != mount.type || wanted.source != mount.source) return false;
   return std::ranges::all_of(linux::split(mount.options, ','), [&](std::string_view option) {
-    return !option.contains('/') || std::ranges::find(wanted.data, option) != wanted.data.end();
+    return !names_a_path(option) || std::ranges::find(wanted.data, option) != wanted.data.end();
   });
 }
 
@@ -57,6 +69,22 @@ Result<void> check_options_of_cgroups(const ImageMount& mount) {
     if (option.contains('=') && !option.starts_with("name="))
       return refuse("the images mount cgroups on {:?} with the option {:?}", mount.point, option);
   return {};
+}
+
+// CRIU gives the flags to mount(2), which with another flag binds, moves or changes a mount
+// whatever its type is.
+Result<void> check_flags(const ImageMount& mount) {
+  constexpr std::uint32_t kOptions = MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_SYNCHRONOUS |
+                                     MS_MANDLOCK | MS_DIRSYNC | MS_NOSYMFOLLOW | MS_NOATIME |
+                                     MS_NODIRATIME | MS_SILENT | MS_POSIXACL | MS_RELATIME |
+                                     MS_I_VERSION | MS_STRICTATIME | MS_LAZYTIME;
+  // CRIU leaves these out of what it gives to mount(2), if they are of the mount.
+  constexpr std::uint32_t kPropagation = MS_SHARED | MS_PRIVATE | MS_SLAVE | MS_UNBINDABLE;
+  const std::uint32_t others =
+      (mount.flags & ~(kOptions | kPropagation)) | (mount.superblock_flags & ~kOptions);
+  if (others == 0) return {};
+  return refuse("the images mount {:?} with the flags {:#x}, which are no options of a mount",
+                mount.point, others);
 }
 
 Result<void> check_paths(const ImageMount& mount) {
@@ -80,6 +108,7 @@ class Check {
   Result<void> run(const std::vector<ImageMount>& mounts) const {
     for (const ImageMount& mount : mounts) {
       TRY(check_paths(mount));
+      TRY(check_flags(mount));
       if (mount.type == "cgroup" || mount.type == "cgroup2") TRY(check_options_of_cgroups(mount));
       TRY(check_type(mount));
     }
@@ -91,7 +120,8 @@ class Check {
     if (!is_new(mount) || std::ranges::find(kHarmless, mount.type) != std::end(kHarmless))
       return {};
     // The root of another mount namespace in the container is the container's root again.
-    const bool is_root_again = mount.type == "overlay" && shares_superblock(mount, root_);
+    const bool is_root_again =
+        mount.type == "overlay" && is_top(root_) && shares_superblock(mount, root_);
     const bool is_documented = std::ranges::any_of(
         config_.mounts, [&](const linux::Mount& wanted) { return is_wanted(mount, wanted); });
     const bool is_hosts = mount.type == "devtmpfs" || mount.type == "binfmt_misc";

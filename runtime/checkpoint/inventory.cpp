@@ -69,12 +69,22 @@ std::string type_of(const ImageMessage& mount) {
   return name.empty() ? fmt::format("type {}", type) : std::string(name);
 }
 
+// CRIU reads a text up to its first NUL.
+Result<void> check_texts(const ImageMessage& mount) {
+  for (const linux::ImageField& field : mount)
+    if (field.bytes.contains('\0'))
+      return fail(EBADMSG, "field {} of a mount holds a NUL", field.number);
+  return {};
+}
+
 ImageMount mount_of(const ImageMessage& mount) {
   std::string_view point = linux::text_in(mount, 7);
   if (point.starts_with("./") || point == ".") point.remove_prefix(1);
   return {.id = low_part(mount, 2),
           .parent = low_part(mount, 4),
           .device = low_part(mount, 3),
+          .flags = low_part(mount, 5),
+          .superblock_flags = low_part(mount, 17),
           .point = fmt::format("{}{}", point.starts_with('/') ? "" : "/", point),
           .root = std::string(linux::text_in(mount, 6)),
           .type = type_of(mount),
@@ -86,7 +96,10 @@ ImageMount mount_of(const ImageMessage& mount) {
 Result<std::vector<ImageMount>> read_mounts(Fd images, const std::string& name) {
   TRY_ASSIGN(const Image image, read_image(images, name, ImageKind::kMounts));
   std::vector<ImageMount> mounts;
-  for (const ImageMessage& mount : image.entries) mounts.push_back(mount_of(mount));
+  for (const ImageMessage& mount : image.entries) {
+    TRY(within(check_texts(mount), name));
+    mounts.push_back(mount_of(mount));
+  }
   return mounts;
 }
 

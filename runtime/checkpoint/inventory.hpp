@@ -17,8 +17,9 @@ namespace ocirun::runtime {
 struct ImageMount {
   std::uint32_t id = 0, parent = 0;  // of the mount, and of the mount that it is on
   std::uint32_t device = 0;
-  std::string point;       // begins with "/"
-  std::string root;        // what of the file system is mounted
+  std::uint32_t flags = 0, superblock_flags = 0;  // MS_*
+  std::string point;                              // begins with "/"
+  std::string root;                               // what of the file system is mounted
   std::string type;        // "" for one that CRIU cannot make; "type N" for one not known to ocirun
   std::string source{};    // of the file system
   std::string options{};   // of the file system, with commas

@@ -50,11 +50,11 @@ bool can_make_host_read_only() {
 }
 
 Result<void> ReadOnlyHost::except(const HostPath& path, Recursion recursion) {
-  TRY_ASSIGN(const UniqueFd place, linux::sys::open(path.c_str(), O_PATH));
+  TRY_ASSIGN(UniqueFd place, linux::sys::open(path.c_str(), O_PATH));
   TRY_ASSIGN(std::string real,
              linux::sys::readlinkat(Fd{AT_FDCWD}, linux::host_fd_link(place).c_str()));
   TRY_ASSIGN(linux::DetachedMount mount, linux::DetachedMount::clone_of(place, recursion));
-  trees_.push_back({.path = std::move(real), .mount = std::move(mount)});
+  trees_.push_back({.path = std::move(real), .place = std::move(place), .mount = std::move(mount)});
   return {};
 }
 
@@ -73,6 +73,8 @@ Result<void> ReadOnlyHost::close(const linux::Procfs& procfs, std::span<const st
   std::ranges::sort(trees_, {}, [](const Tree& tree) { return tree.path.size(); });
   for (const Tree& tree : trees_) {
     TRY_ASSIGN(const UniqueFd place, linux::sys::open(tree.path.c_str(), O_PATH | O_NOFOLLOW));
+    TRY_ASSIGN(const bool is_same, linux::sys::is_same_file(place, tree.place));
+    if (!is_same) return refuse("{}: another file is there now", tree.path);
     TRY(within(tree.mount.attach(place), tree.path));
   }
   return {};

@@ -6,6 +6,7 @@
 
 #include "linux/base/error.hpp"
 #include "linux/base/paths.hpp"
+#include "linux/base/unique_fd.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/mounts/detached_mount.hpp"
 
@@ -34,6 +35,7 @@ class ReadOnlyHost {
  private:
   struct Tree {
     std::string path;  // without symlinks
+    UniqueFd place;
     linux::DetachedMount mount;
   };
   std::vector<Tree> trees_;

@@ -142,6 +142,7 @@ BOOST_AUTO_TEST_CASE(an_overlay_is_the_root_again_or_one_of_the_document) {
   BOOST_TEST(images.refusal(overlay(9, "lowerdir=/etc")) != "");
   images.document("overlay", "overlay", {"lowerdir=/etc"});
   BOOST_TEST(images.refusal(overlay(9, "rw,lowerdir=/etc")) == "");
+  BOOST_TEST(images.refusal(overlay(9, "rw,lowerdir=/etc,upperdir=tmp")) != "");
 }
 
 BOOST_AUTO_TEST_CASE(a_hierarchy_of_cgroups_brings_no_program) {
@@ -149,6 +150,31 @@ BOOST_AUTO_TEST_CASE(a_hierarchy_of_cgroups_brings_no_program) {
   BOOST_TEST(images.refusal(mount(kCgroup, text(9, "xattr,name=systemd"))) == "");
   BOOST_TEST(mentions(images.refusal(mount(kCgroup, text(9, "none,release_agent=/x"))),
                       "with the option \"release_agent=/x\""));
+}
+
+BOOST_AUTO_TEST_CASE(no_flag_makes_another_call_of_a_mount) {
+  const Images images;
+  constexpr unsigned kFlags = 5, kSuperblockFlags = 17;
+  constexpr unsigned kRemount = 32, kBind = 4096, kMove = 8192, kRecursive = 16384;
+  constexpr unsigned kNosuid = 2, kShared = 1U << 20;
+  for (const unsigned field : {kFlags, kSuperblockFlags}) {
+    BOOST_TEST(images.refusal(mount(kTmpfs, number(field, kNosuid))) == "");
+    for (const unsigned flag : {kRemount, kBind, kMove, kRecursive})
+      BOOST_TEST(mentions(images.refusal(mount(kTmpfs, number(field, kNosuid | flag))),
+                          fmt::format("\"/opt\" with the flags {:#x}", flag)));
+  }
+  BOOST_TEST(images.refusal(mount(kTmpfs, number(kFlags, kShared))) == "");
+  BOOST_TEST(
+      mentions(images.refusal(mount(kTmpfs, number(kSuperblockFlags, kShared))), "0x100000"));
+  BOOST_TEST(
+      mentions(images.refusal(mount(kNone, text(18, "/data") + number(kFlags, kBind))), "0x1000"));
+}
+
+BOOST_AUTO_TEST_CASE(no_text_goes_on_after_its_end) {
+  const Images images;
+  for (const unsigned field : {6U, 7U, 8U, 9U, 14U, 18U})
+    BOOST_TEST(mentions(images.refusal(mount(kTmpfs, text(field, std::string("/\0x", 3)))),
+                        fmt::format("field {} of a mount holds a NUL", field)));
 }
 
 BOOST_AUTO_TEST_CASE(no_path_leads_up) {
