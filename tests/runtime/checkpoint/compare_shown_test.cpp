@@ -81,7 +81,6 @@ CHILD_TEST(a_recursive_bind_gives_what_is_mounted_below, CLONE_NEWNS) {
 }
 
 CHILD_TEST(a_bind_of_the_host_has_its_path_in_the_file_system, CLONE_NEWNS) {
-  std::filesystem::create_directories("/tmp/scratch");
   Container container;
   std::filesystem::create_directories("/tmp/bound");
   must(linux::sys::mount("/tmp/data", "/tmp/bound", nullptr, MS_BIND, nullptr));
@@ -108,16 +107,57 @@ CHILD_TEST(a_new_file_system_is_one_that_containers_make, CLONE_NEWNS) {
              "/opt is a new file system of type overlay");
   container.config.mounts.push_back(mount_of("/opt", "overlay", "overlay", "lowerdir=/a"));
   BOOST_TEST(container.refusal(kUnknown, "/", "overlay") == "");
+  check_text(container.refusal(kUnknown, "/", "ext4"), "of type ext4");
+}
+
+CHILD_TEST(a_bind_of_the_document_is_no_new_file_system, CLONE_NEWNS) {
+  Container container;
+  container.config.mounts.push_back(bind_of("/opt", "/tmp/data", "bind"));
+  container.config.mounts.back().type = "overlay";
+  check_text(container.refusal(kUnknown, "/", "overlay"), "is a new file system");
+}
+
+CHILD_TEST(new_file_systems_of_the_kernel_pass_in_a_user_namespace, CLONE_NEWNS) {
+  Container container;
+  container.add_namespace(NamespaceKind::kUser);
+  for (const char* type : {"tmpfs", "devpts", "proc", "sysfs", "mqueue"})
+    BOOST_TEST(container.refusal(kUnknown, "/", type) == "", type);
+}
+
+CHILD_TEST(no_document_gives_away_a_file_system_that_the_host_has_mounted, CLONE_NEWNS) {
+  Container container;
+  for (const char* type : {"tmpfs", "devtmpfs", "devpts", "ext4"}) {
+    container.config.mounts.push_back(mount_of("/opt", type, "none", "nosuid"));
+    check_text(container.refusal(container.device, "/", type),
+               fmt::format("/opt shows / of a file system of the host (type {})", type));
+  }
+}
+
+CHILD_TEST(each_mount_of_the_table_is_compared, CLONE_NEWNS) {
+  const Container container;
+  const std::string good = fmt::format("9001 9000 {} / /a rw - tmpfs none rw\n", kUnknown);
+  const std::string bad =
+      fmt::format("9002 9000 {} /a\\040b /c\\012d rw - tmpfs none rw\n", container.device);
+  const auto compare = [&](const std::string& table) {
+    return compare_shown(
+        {.config = container.config, .host = *container.host, .cgroup = container.cgroup}, table);
+  };
+  BOOST_TEST(compare(good + good).has_value());
+  const std::string error = must_fail(compare(good + bad + good));
+  check_text(error, "shows /a b of a file system of the host");
+  BOOST_TEST(!error.contains('\n'));
 }
 
 CHILD_TEST(in_a_user_namespace_the_kernels_file_systems_come_from_the_document, CLONE_NEWNS) {
   Container container;
   const std::string procs = number_of("/proc");
   BOOST_TEST(container.refusal(procs, "/", "proc") == "");
+  BOOST_TEST(container.refusal(procs, "/", "sysfs") == "");
   container.add_namespace(NamespaceKind::kUser);
   check_text(container.refusal(procs, "/", "proc"), "of a file system of the host (type proc)");
   container.config.mounts.push_back(mount_of("/proc", "proc", "proc", "nosuid"));
   BOOST_TEST(container.refusal(procs, "/", "proc") == "");
+  check_text(container.refusal(procs, "/", "sysfs"), "of a file system of the host (type sysfs)");
 }
 
 CHILD_TEST(cgroups_above_the_containers_are_shown_where_it_can_mount_all_of_them, CLONE_NEWNS) {
@@ -127,6 +167,25 @@ CHILD_TEST(cgroups_above_the_containers_are_shown_where_it_can_mount_all_of_them
   check_text(container.refusal(kUnknown, "/", "cgroup2"), "/opt shows cgroups above");
   check_text(container.refusal(kUnknown, "/owner", "cgroup"), "/opt shows cgroups above");
   BOOST_TEST(container.refusal(kUnknown, "/own/child", "cgroup") == "");
+  BOOST_TEST(container.refusal(kUnknown, "/own", "cgroup2") == "");
+}
+
+CHILD_TEST(a_user_namespace_hides_the_cgroups_above_as_well, CLONE_NEWNS) {
+  Container container;
+  container.add_namespace(NamespaceKind::kUser);
+  for (const char* type : {"cgroup", "cgroup2"}) {
+    check_text(container.refusal(kUnknown, "/", type), "/opt shows cgroups above");
+    check_text(container.refusal(kUnknown, "/owner", type), "/opt shows cgroups above");
+    BOOST_TEST(container.refusal(kUnknown, "/own", type) == "");
+  }
+}
+
+CHILD_TEST(cgroups_that_the_document_binds_may_be_any, CLONE_NEWNS) {
+  Container container;
+  container.add_namespace(NamespaceKind::kCgroup);
+  container.allow("/tmp/data", Recursion::kTop);  // stands for a hierarchy
+  BOOST_TEST(container.refusal(container.device, "/data", "cgroup2") == "");
+  check_text(container.refusal(container.device, "/", "cgroup2"), "/opt shows cgroups above");
 }
 
 CHILD_TEST(mounts_of_the_host_reach_what_the_document_lets_them_reach, CLONE_NEWNS) {

@@ -74,6 +74,25 @@ BOOST_AUTO_TEST_CASE(the_images_are_in_the_directory_and_in_those_of_its_pre_dum
   BOOST_TEST((must(paths_of_images(older)) == std::vector{first}));
   BOOST_REQUIRE(::symlink("../one", (second.string() + "/parent").c_str()) == 0);
   BOOST_TEST((must(paths_of_images(newer)) == std::vector{second, first}));
+  const HostPath third(scratch.path() + "/three");
+  const auto newest = must(open_or_make_directory(third, "--image-path"));
+  BOOST_REQUIRE(::symlink("../two", (third.string() + "/parent").c_str()) == 0);
+  BOOST_TEST((must(paths_of_images(newest)) == std::vector{third, second, first}));
+  BOOST_REQUIRE(::rename(first.c_str(), (scratch.path() + "/gone").c_str()) == 0);
+  BOOST_TEST((must(paths_of_images(older)) == std::vector{HostPath(scratch.path() + "/gone")}));
+  BOOST_TEST(must_fail(paths_of_images(newest)).contains("the images of the pre-dump are missing"));
+}
+
+BOOST_AUTO_TEST_CASE(a_link_to_a_file_and_links_in_a_circle_have_no_paths) {
+  const Scratch scratch;
+  const HostPath path(scratch.path() + "/images");
+  const auto images = must(open_or_make_directory(path, "--image-path"));
+  scratch.file("file", "x");
+  BOOST_REQUIRE(::symlink("../file", (path.string() + "/parent").c_str()) == 0);
+  BOOST_TEST(paths_of_images(images).error().number() == ENOTDIR);
+  BOOST_REQUIRE(::unlink((path.string() + "/parent").c_str()) == 0);
+  BOOST_REQUIRE(::symlink(".", (path.string() + "/parent").c_str()) == 0);
+  BOOST_TEST(must_fail(paths_of_images(images)).contains("more than 1000 directories"));
 }
 
 BOOST_AUTO_TEST_CASE(a_parent_path_is_relative_to_the_images) {

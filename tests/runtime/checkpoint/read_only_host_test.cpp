@@ -74,6 +74,53 @@ CHILD_TEST(an_exception_may_be_named_by_a_symlink_or_lie_in_another_one, CLONE_N
   BOOST_TEST(!can_write("/mnt"));
 }
 
+CHILD_TEST(an_outer_exception_may_come_first, CLONE_NEWNS) {
+  Host scene;
+  must(scene.host.except(HostPath("/mnt/bundle"), Recursion::kTop));
+  must(scene.host.except(HostPath("/mnt/bundle/rootfs"), Recursion::kTree));
+  must(scene.close());
+  BOOST_TEST(can_write("/mnt/bundle"));
+  BOOST_TEST(can_write("/mnt/bundle/rootfs/tmp"));
+  BOOST_TEST(fs::exists("/mnt/bundle/rootfs/tmp/below"));
+  BOOST_TEST(!can_write("/mnt"));
+}
+
+CHILD_TEST(the_files_of_an_exception_are_those_of_the_host, CLONE_NEWNS) {
+  Host scene;
+  must(scene.host.except(HostPath("/mnt/other"), Recursion::kTop));
+  const UniqueFd before = must(linux::sys::open("/mnt/other", O_PATH));
+  must(scene.close());
+  BOOST_TEST_REQUIRE(can_write("/mnt/other"));
+  BOOST_TEST(must(linux::sys::fstatat(before, "made")).st_size == 0);
+}
+
+CHILD_TEST(an_exception_may_be_a_file, CLONE_NEWNS) {
+  Host scene;
+  must(scene.host.except(HostPath("/mnt/bundle/rootfs/file"), Recursion::kTop));
+  must(scene.close());
+  const UniqueFd file(::open("/mnt/bundle/rootfs/file", O_WRONLY | O_CLOEXEC));
+  BOOST_TEST(static_cast<bool>(file));
+  BOOST_TEST(!can_write("/mnt/bundle/rootfs"));
+}
+
+CHILD_TEST(an_exception_that_is_read_only_stays_so, CLONE_NEWNS) {
+  Host scene;
+  must(linux::sys::mount("none", "/mnt", nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr));
+  must(scene.host.except(HostPath("/mnt/other"), Recursion::kTop));
+  must(scene.close());
+  BOOST_TEST(!can_write("/mnt/other"));
+}
+
+CHILD_TEST(without_exceptions_every_mount_is_read_only, CLONE_NEWNS) {
+  Host scene;
+  must(scene.close());
+  BOOST_TEST(mount_at("/").has("ro"));
+  for (const char* path : {"/mnt", "/mnt/bundle/rootfs/tmp"}) {
+    BOOST_TEST(mount_at(path).has("ro"), path);
+    BOOST_TEST(!can_write(path), path);
+  }
+}
+
 CHILD_TEST(a_missing_exception_is_an_error, CLONE_NEWNS) {
   Host scene;
   BOOST_TEST(!scene.host.except(HostPath("/mnt/none"), Recursion::kTop));
@@ -86,25 +133,47 @@ CHILD_TEST(procfs_stays_writable, CLONE_NEWNS) {
   BOOST_TEST(static_cast<bool>(file));
 }
 
+CHILD_TEST(mounts_of_procfs_and_sysfs_keep_their_access, CLONE_NEWNS) {
+  Host scene;
+  for (const char* path : {"/mnt/writable", "/mnt/read_only", "/mnt/sys", "/mnt/covered"})
+    fs::create_directory(path);
+  for (const char* path : {"/mnt/writable", "/mnt/read_only", "/mnt/covered"})
+    must(linux::sys::mount("proc", path, "proc", 0, nullptr));
+  must(linux::sys::mount("sysfs", "/mnt/sys", "sysfs", 0, nullptr));
+  must(linux::sys::mount("none", "/mnt/read_only", nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY,
+                         nullptr));
+  must(linux::sys::mount("tmpfs", "/mnt/covered", "tmpfs", 0, nullptr));
+  must(scene.close());
+  BOOST_TEST(mount_at("/mnt/writable").has("rw"));
+  BOOST_TEST(mount_at("/mnt/sys").has("rw"));
+  BOOST_TEST(mount_at("/mnt/read_only").has("ro"));
+  BOOST_TEST(mount_at("/mnt/covered").has("ro"));
+  BOOST_TEST(!can_write("/mnt/covered"));
+}
+
 CHILD_TEST(tmp_is_empty_and_writable, CLONE_NEWNS) {
   must(linux::sys::mount("tmpfs", "/tmp", "tmpfs", 0, nullptr));
   Scene::write("/tmp/hosts", "x");
   Host scene;
-  must(scene.close({"/mnt/needed"}));
+  must(scene.close({"/mnt/needed", "/tmpfile"}));
   BOOST_TEST(!fs::exists("/tmp/hosts"));
   BOOST_TEST(can_write("/tmp"));
   BOOST_TEST((fs::status("/tmp").permissions() == (fs::perms::all | fs::perms::sticky_bit)));
+  for (const char* option : {"rw", "nosuid", "nodev"})
+    BOOST_TEST(mount_at("/tmp").has(option), option);
 }
 
 CHILD_TEST(tmp_is_the_hosts_if_something_in_it_is_needed, CLONE_NEWNS) {
   must(linux::sys::mount("tmpfs", "/tmp", "tmpfs", 0, nullptr));
   fs::create_directory("/tmp/images");
-  {
-    Host scene;
-    must(scene.close({"/tmp/criu"}));
-    BOOST_TEST(fs::exists("/tmp/images"));
-    BOOST_TEST(can_write("/tmp"));
-  }
+  must(linux::sys::mount("tmpfs", "/tmp/images", "tmpfs", 0, nullptr));
+  Scene::write("/tmp/images/core", "x");
+  Host scene;
+  must(scene.close({"/mnt/needed", "/tmp/criu"}));
+  BOOST_TEST(fs::exists("/tmp/images/core"));
+  BOOST_TEST(can_write("/tmp"));
+  BOOST_TEST(can_write("/tmp/images"));
+  BOOST_TEST(!can_write("/mnt"));
 }
 
 CHILD_TEST(tmp_is_the_hosts_if_an_exception_lies_in_it, CLONE_NEWNS) {
@@ -116,6 +185,18 @@ CHILD_TEST(tmp_is_the_hosts_if_an_exception_lies_in_it, CLONE_NEWNS) {
   BOOST_TEST(can_write("/tmp/images"));
   BOOST_TEST(can_write("/tmp"));
   BOOST_TEST(!can_write("/mnt"));
+}
+
+CHILD_TEST(a_symlink_leads_to_an_exception_in_tmp_as_well, CLONE_NEWNS) {
+  must(linux::sys::mount("tmpfs", "/tmp", "tmpfs", 0, nullptr));
+  fs::create_directory("/tmp/images");
+  Scene::write("/tmp/images/core", "x");
+  Host scene;
+  fs::create_directory_symlink("/tmp/images", "/mnt/link");
+  must(scene.host.except(HostPath("/mnt/link"), Recursion::kTop));
+  must(scene.close());
+  BOOST_TEST(fs::exists("/tmp/images/core"));
+  BOOST_TEST(can_write("/mnt/link"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
