@@ -70,9 +70,9 @@ Result<void> make_host_read_only(const CriusPart& part, const std::string& progr
   TRY(host.except(part.config.root_path, linux::Recursion::kTree));
   if (has_word(part.settings, "auto-dedup=1")) {
     TRY_ASSIGN(const auto images, paths_of_images(part.images));
-    for (const HostPath& path : images) TRY(host.except(path, linux::Recursion::kTop));
+    for (const HostPath& path : images) TRY(host.except(path, linux::Recursion::kTree));
   }
-  TRY(host.except(part.settings.work, linux::Recursion::kTop));
+  TRY(host.except(part.settings.work, linux::Recursion::kTree));
   TRY_ASSIGN(const auto needed, paths_of_criu(part, program));
   return within(host.close(part.procfs, needed), "make the host read-only for criu");
 }
