@@ -220,6 +220,15 @@ BOOST_AUTO_TEST_CASE(the_root_is_there_again_only_if_both_are_overlays) {
   BOOST_TEST(mentions(images.refusal(), "\"overlay\" on \"/opt\""));
 }
 
+BOOST_AUTO_TEST_CASE(a_root_that_is_a_part_of_an_overlay_is_not_there_again_as_a_whole) {
+  const Images images;
+  const std::string whole =
+      mount(kOverlay, number(3, 9) + text(8, "overlay") + text(9, "lowerdir=/layers"));
+  BOOST_TEST(images.refusal(whole) == "");
+  images.write("mountpoints-4.img", ImageKind::kMounts, {root(kOverlay) + text(6, "/box"), whole});
+  BOOST_TEST(mentions(images.refusal(), "\"overlay\" on \"/opt\""));
+}
+
 BOOST_AUTO_TEST_CASE(a_hierarchy_of_cgroups_brings_no_program) {
   const Images images;
   BOOST_TEST(images.refusal(mount(kCgroup, text(9, "xattr,name=systemd"))) == "");
