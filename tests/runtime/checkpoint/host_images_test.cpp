@@ -208,6 +208,27 @@ BOOST_AUTO_TEST_CASE(an_overlay_is_the_root_again_or_one_of_the_document) {
   BOOST_TEST(images.refusal(overlay(9, "rw,lowerdir=/etc,upperdir=tmp")) != "");
 }
 
+BOOST_AUTO_TEST_CASE(the_root_is_there_again_only_if_both_are_overlays) {
+  const Images images;
+  const std::string disk = text(14, "ext4");
+  const std::string same = number(3, 9) + text(8, "overlay") + text(9, "lowerdir=/layers");
+  images.write("mountpoints-4.img", ImageKind::kMounts,
+               {root(kAuto) + disk, mount(kAuto, disk + same)});
+  BOOST_TEST(mentions(images.refusal(), "\"ext4\" on \"/opt\""));
+  images.write("mountpoints-4.img", ImageKind::kMounts,
+               {root(kAuto) + disk, mount(kOverlay, same)});
+  BOOST_TEST(mentions(images.refusal(), "\"overlay\" on \"/opt\""));
+}
+
+BOOST_AUTO_TEST_CASE(a_root_that_is_a_part_of_an_overlay_is_not_there_again_as_a_whole) {
+  const Images images;
+  const std::string whole =
+      mount(kOverlay, number(3, 9) + text(8, "overlay") + text(9, "lowerdir=/layers"));
+  BOOST_TEST(images.refusal(whole) == "");
+  images.write("mountpoints-4.img", ImageKind::kMounts, {root(kOverlay) + text(6, "/box"), whole});
+  BOOST_TEST(mentions(images.refusal(), "\"overlay\" on \"/opt\""));
+}
+
 BOOST_AUTO_TEST_CASE(a_hierarchy_of_cgroups_brings_no_program) {
   const Images images;
   BOOST_TEST(images.refusal(mount(kCgroup, text(9, "xattr,name=systemd"))) == "");
@@ -267,7 +288,8 @@ BOOST_AUTO_TEST_CASE(policies_of_apparmor_are_refused) {
   BOOST_TEST(mentions(images.refusal(), "apparmor.img"));
   std::filesystem::remove(images.scratch / "apparmor.img");
   BOOST_TEST(images.refusal() == "");
-  std::filesystem::create_symlink("core-7.img", images.scratch / "apparmor.img");
+  images.write("empty.img", ImageKind::kAppArmor, {});
+  std::filesystem::create_symlink("empty.img", images.scratch / "apparmor.img");
   BOOST_TEST(mentions(images.refusal(), "apparmor.img"));
 }
 

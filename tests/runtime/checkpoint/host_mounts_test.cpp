@@ -202,6 +202,11 @@ CHILD_TEST(names_with_blanks_are_those_of_the_files, CLONE_NEWNS) {
   host.allow("/tmp/c d/in it", Recursion::kTop);
   BOOST_TEST(host.allows(host.device, "/a\\040b/in\\040it"));
   BOOST_TEST(!host.allows(host.device, "/a\\040b"));
+  fs::create_directories("/tmp/database/c d");
+  bind("/tmp/a b", "/tmp/database/c d");
+  host.read();
+  host.allow("/tmp/database", Recursion::kTree);
+  BOOST_TEST(host.allows(host.device, "/a\\040b"));
 }
 
 CHILD_TEST(a_device_allows_the_whole_file_system_on_it_and_no_events, CLONE_NEWNS) {
@@ -229,13 +234,34 @@ CHILD_TEST(a_peer_or_a_slave_of_the_host_hears_of_its_mounts, CLONE_NEWNS) {
 }
 
 CHILD_TEST(a_group_of_the_container_alone_hears_nothing_of_the_host, CLONE_NEWNS) {
-  const Host host;
+  Host host;
   BOOST_TEST(!host.hears_too_much(""));
+  make("/tmp/database", MS_UNBINDABLE);
+  host.read();
   BOOST_TEST(!host.hears_too_much("unbindable"));
   BOOST_TEST(!host.hears_too_much(fmt::format("shared:{}", kUnknownGroup)));
   const std::string group = group_at("/tmp/data/below");
+  BOOST_TEST(!host.hears_too_much("shared:" + group + "0"));
   BOOST_TEST(
       !host.hears_too_much(fmt::format("master:{} propagate_from:{}", kUnknownGroup, group)));
+}
+
+CHILD_TEST(a_group_is_the_hosts_by_its_whole_number, CLONE_NEWNS) {
+  Host host;
+  std::vector<std::string> others;  // with the numbers of one digit
+  std::string path = "/tmp/data/below";
+  while (group_at(path).size() < 2) {
+    others.push_back(path);
+    path = fmt::format("/tmp/other/{}", others.size());
+    fs::create_directory(path);
+    mount_tmpfs(path.c_str());
+    make(path.c_str(), MS_SHARED);
+  }
+  for (const std::string& other : others) make(other.c_str(), MS_PRIVATE);
+  host.read();
+  const std::string group = group_at(path);
+  BOOST_TEST(host.hears_too_much("shared:" + group));
+  BOOST_TEST(!host.hears_too_much("shared:" + group.substr(0, group.size() - 1)));
 }
 
 CHILD_TEST(a_slave_of_the_hosts_master_hears_of_mounts_too, CLONE_NEWNS) {
@@ -253,6 +279,7 @@ CHILD_TEST(events_are_allowed_for_the_tree_that_was_named_with_them, CLONE_NEWNS
   Host host;
   const std::string shared = "shared:" + group_at("/tmp/data/below");
   host.allow("/tmp/other", Recursion::kTree, MountEvents::kFromHost);
+  BOOST_TEST(host.allows(host.device, "/other"));
   host.allow("/tmp/data/below", Recursion::kTop, MountEvents::kPrivate);
   BOOST_TEST(host.hears_too_much(shared));
   fs::create_directories("/tmp/data/below/part");

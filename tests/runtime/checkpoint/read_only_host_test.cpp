@@ -121,6 +121,14 @@ CHILD_TEST(without_exceptions_every_mount_is_read_only, CLONE_NEWNS) {
   }
 }
 
+CHILD_TEST(an_exception_that_was_replaced_is_an_error, CLONE_NEWNS) {
+  Host scene;
+  must(scene.host.except(HostPath("/mnt/other"), Recursion::kTop));
+  fs::rename("/mnt/other", "/mnt/moved");
+  fs::create_directory("/mnt/other");
+  check_text(must_fail(scene.close()), "/mnt/other: another file is there now");
+}
+
 CHILD_TEST(a_missing_exception_is_an_error, CLONE_NEWNS) {
   Host scene;
   BOOST_TEST(!scene.host.except(HostPath("/mnt/none"), Recursion::kTop));
