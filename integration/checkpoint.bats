@@ -34,8 +34,7 @@ load lib/checkpoint
 
 @test "a criu that breaks off is an error, and the container runs on" {
   create_and_start
-  printf '#!/bin/sh\nexit 3\n' >"$TMP/criu"
-  chmod 755 "$TMP/criu"
+  broken_criu
   run ocirun --criu "$TMP/criu" checkpoint "$ID"
   exits 1 "criu ended without an answer"
   status_is running
@@ -50,12 +49,13 @@ load lib/checkpoint
 
 @test "a directory of images that is a symlink, or that others may write to, is refused" {
   create_and_start
+  broken_criu
   mkdir "$TMP/real"
   ln -s real "$TMP/link"
-  run ocirun checkpoint --image-path "$TMP/link" "$ID"
+  run ocirun --criu "$TMP/criu" checkpoint --image-path "$TMP/link" "$ID"
   exits 1 "no symlink"
   chmod 777 "$TMP/real"
-  run ocirun restore --bundle "$BUNDLE" --image-path "$TMP/real" restored
+  run ocirun --criu "$TMP/criu" restore --bundle "$BUNDLE" --image-path "$TMP/real" restored
   exits 1 "other users may write"
 }
 

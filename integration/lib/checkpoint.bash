@@ -3,6 +3,12 @@
 
 needs_criu() { criu check >/dev/null 2>&1 || skip "criu does not work under this kernel"; }
 
+# broken_criu: a program at $TMP/criu that ends at once. For tests of what comes before criu, on hosts without a criu.
+broken_criu() {
+  printf '#!/bin/sh\nexit 3\n' >"$TMP/criu"
+  chmod 755 "$TMP/criu"
+}
+
 # counter: a program that writes how often it has counted to /tmp/n.
 counter() { script 'i=0; while :; do i=$((i + 1)); echo $i >/tmp/n; sleep 0.05; done'; }
 counted() { cat "$BUNDLE/rootfs/tmp/n"; }
