@@ -1,5 +1,8 @@
 #pragma once
 
+#include <sys/types.h>
+
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,8 +31,9 @@ class ReadOnlyHost {
   Result<void> except(const HostPath& path, linux::Recursion recursion);
   /// Makes all other mounts read-only. procfs and sysfs stay as they are: CRIU writes to procfs,
   /// and a user namespace may mount a new one only where it sees one that is as writable. CRIU
-  /// makes directories in /tmp. So /tmp gets an empty tmpfs, or, where an exception or one of
-  /// `needed` lies below it, stays writable.
+  /// makes directories in /tmp. So a tmpfs covers /tmp, in which nothing is but exceptions and what
+  /// of `needed`, absolute paths, lies below /tmp. If a symlink is a part of such a path, /tmp
+  /// stays writable instead.
   Result<void> close(const linux::Procfs& procfs, std::span<const std::string> needed);
 
  private:
@@ -38,7 +42,14 @@ class ReadOnlyHost {
     UniqueFd place;
     linux::DetachedMount mount;
   };
+  Result<bool> can_cover(const std::string& temporary) const;
+  Result<void> add_needed(const std::string& temporary, std::span<const std::string> needed);
+  Result<void> cover(Fd temporary, const std::string& path);
+  Result<void> attach(const Tree& tree) const;
+
   std::vector<Tree> trees_;
+  std::vector<std::string> given_;  // the paths of the callers
+  std::optional<dev_t> tmpfs_;      // which covers /tmp
 };
 
 }  // namespace ocirun::runtime

@@ -171,40 +171,121 @@ CHILD_TEST(tmp_is_empty_and_writable, CLONE_NEWNS) {
     BOOST_TEST(mount_at("/tmp").has(option), option);
 }
 
-CHILD_TEST(tmp_is_the_hosts_if_something_in_it_is_needed, CLONE_NEWNS) {
-  must(linux::sys::mount("tmpfs", "/tmp", "tmpfs", 0, nullptr));
-  fs::create_directory("/tmp/images");
+// A tmpfs on /tmp, with other things than those that a restore needs.
+struct Temporary {
+  Temporary() {
+    must(linux::sys::mount("tmpfs", "/tmp", "tmpfs", 0, nullptr));
+    fs::create_directories("/tmp/bundle/rootfs/etc");
+    fs::create_directories("/tmp/images");
+    fs::create_directories("/tmp/others");
+    Scene::write("/tmp/images/core", "x");
+    Scene::write("/tmp/criu", "a program");
+    Scene::write("/tmp/others/file", "x");
+  }
+};
+
+CHILD_TEST(tmp_holds_what_is_needed_there_and_nothing_else, CLONE_NEWNS) {
+  Temporary temporary;
   must(linux::sys::mount("tmpfs", "/tmp/images", "tmpfs", 0, nullptr));
-  Scene::write("/tmp/images/core", "x");
+  Scene::write("/tmp/images/core", "mounted");
   Host scene;
-  must(scene.close({"/mnt/needed", "/tmp/criu"}));
-  BOOST_TEST(fs::exists("/tmp/images/core"));
+  must(scene.close({"/mnt/needed", "/tmp/criu", "/tmp//images/", "/tmp/missing"}));
+  BOOST_TEST(Scene::read("/tmp/images/core") == "mounted");
+  BOOST_TEST(Scene::read("/tmp/criu") == "a program");
+  BOOST_TEST(!can_write("/tmp/images"));
+  const UniqueFd program(::open("/tmp/criu", O_WRONLY | O_CLOEXEC));
+  BOOST_TEST(!program);
+  BOOST_TEST(!fs::exists("/tmp/others"));
+  BOOST_TEST(!fs::exists("/tmp/bundle"));
   BOOST_TEST(can_write("/tmp"));
-  BOOST_TEST(can_write("/tmp/images"));
+}
+
+CHILD_TEST(exceptions_may_lie_in_tmp, CLONE_NEWNS) {
+  Temporary temporary;
+  Host scene;
+  must(scene.host.except(HostPath("/tmp/bundle/rootfs"), Recursion::kTree));
+  const UniqueFd before = must(linux::sys::open("/tmp/bundle/rootfs", O_PATH));
+  must(scene.close({"/tmp/bundle/rootfs", "/tmp/bundle/rootfs/etc", "/tmp/images"}));
+  BOOST_TEST_REQUIRE(can_write("/tmp/bundle/rootfs"));
+  BOOST_TEST(must(linux::sys::fstatat(before, "made")).st_size == 0);
+  BOOST_TEST(can_write("/tmp/bundle/rootfs/etc"));
+  BOOST_TEST(!can_write("/tmp/images"));
+  BOOST_TEST(!fs::exists("/tmp/others"));
   BOOST_TEST(!can_write("/mnt"));
 }
 
-CHILD_TEST(tmp_is_the_hosts_if_an_exception_lies_in_it, CLONE_NEWNS) {
-  must(linux::sys::mount("tmpfs", "/tmp", "tmpfs", 0, nullptr));
-  fs::create_directory("/tmp/images");
+CHILD_TEST(an_exception_in_tmp_may_lie_in_what_is_needed, CLONE_NEWNS) {
+  Temporary temporary;
   Host scene;
-  must(scene.host.except(HostPath("/tmp/images"), Recursion::kTop));
-  must(scene.close());
-  BOOST_TEST(can_write("/tmp/images"));
-  BOOST_TEST(can_write("/tmp"));
-  BOOST_TEST(!can_write("/mnt"));
+  must(scene.host.except(HostPath("/tmp/bundle/rootfs"), Recursion::kTop));
+  must(scene.close({"/tmp/bundle"}));
+  BOOST_TEST(can_write("/tmp/bundle/rootfs"));
+  BOOST_TEST(!can_write("/tmp/bundle"));
+  BOOST_TEST(!fs::exists("/tmp/others"));
 }
 
-CHILD_TEST(a_symlink_leads_to_an_exception_in_tmp_as_well, CLONE_NEWNS) {
-  must(linux::sys::mount("tmpfs", "/tmp", "tmpfs", 0, nullptr));
-  fs::create_directory("/tmp/images");
-  Scene::write("/tmp/images/core", "x");
+CHILD_TEST(a_place_in_tmp_that_was_replaced_is_an_error, CLONE_NEWNS) {
+  Temporary temporary;
+  Host scene;
+  must(scene.host.except(HostPath("/tmp/bundle"), Recursion::kTop));
+  must(scene.host.except(HostPath("/tmp/bundle/rootfs"), Recursion::kTop));
+  fs::rename("/tmp/bundle/rootfs", "/tmp/bundle/moved");
+  fs::create_directory("/tmp/bundle/rootfs");
+  check_text(must_fail(scene.close()), "/tmp/bundle/rootfs: another file is there now");
+}
+
+// A tmpfs that holds nothing but what `path` leads to would not do: all of /tmp stays.
+void check_that_tmp_stays(const std::string& path) {
+  Temporary temporary;
   Host scene;
   fs::create_directory_symlink("/tmp/images", "/mnt/link");
-  must(scene.host.except(HostPath("/mnt/link"), Recursion::kTop));
-  must(scene.close());
+  fs::create_directory_symlink("/tmp/images", "/tmp/link");
+  must(scene.close({path}));
+  BOOST_TEST(fs::exists(path));
+  BOOST_TEST(fs::exists("/tmp/others/file"));
+  BOOST_TEST(can_write("/tmp/images"));
+  BOOST_TEST(!can_write("/mnt"));
+}
+CHILD_TEST(tmp_stays_for_a_symlink_that_leads_there, CLONE_NEWNS) {
+  check_that_tmp_stays("/mnt/link/core");
+}
+CHILD_TEST(tmp_stays_for_a_symlink_in_it, CLONE_NEWNS) { check_that_tmp_stays("/tmp/link/core"); }
+CHILD_TEST(tmp_stays_for_a_path_that_leaves_a_directory_again, CLONE_NEWNS) {
+  check_that_tmp_stays("/tmp/others/../images/core");
+}
+CHILD_TEST(tmp_stays_if_all_of_it_is_needed, CLONE_NEWNS) { check_that_tmp_stays("/tmp"); }
+
+// Makes a host of which /tmp is a symlink to /var/tmp.
+void enter_host_with_linked_tmp() {
+  must(linux::sys::mount("tmpfs", "/mnt", "tmpfs", 0, nullptr));
+  for (const char* directory : {"/mnt/proc", "/mnt/var/tmp/images", "/mnt/var/tmp/others"})
+    fs::create_directories(directory);
+  fs::create_directory_symlink("var/tmp", "/mnt/tmp");
+  Scene::write("/mnt/var/tmp/images/core", "x");
+  must(linux::sys::mount("proc", "/mnt/proc", "proc", 0, nullptr));
+  BOOST_TEST_REQUIRE(::chroot("/mnt") == 0);
+}
+CHILD_TEST(tmp_may_be_a_symlink, CLONE_NEWNS) {
+  enter_host_with_linked_tmp();
+  ReadOnlyHost host;
+  const auto procfs = must(linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  const std::string needed[] = {"/var/tmp/images"};
+  must(host.close(procfs, needed));
+  BOOST_TEST(fs::exists("/var/tmp/images/core"));
+  BOOST_TEST(!can_write("/var/tmp/images"));
+  BOOST_TEST(!fs::exists("/var/tmp/others"));
+  BOOST_TEST(can_write("/tmp"));
+  BOOST_TEST(!can_write("/var"));
+}
+CHILD_TEST(a_symlink_as_tmp_may_be_named, CLONE_NEWNS) {
+  enter_host_with_linked_tmp();
+  ReadOnlyHost host;
+  const auto procfs = must(linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  const std::string needed[] = {"/tmp/images"};
+  must(host.close(procfs, needed));
   BOOST_TEST(fs::exists("/tmp/images/core"));
-  BOOST_TEST(can_write("/mnt/link"));
+  BOOST_TEST(fs::exists("/tmp/others"));
+  BOOST_TEST(!can_write("/var"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
