@@ -1,16 +1,13 @@
 #include "runtime/checkpoint/cgroup_image.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "linux/base/file_io.hpp"
 #include "linux/base/text.hpp"
 #include "linux/checkpoint/image_file.hpp"
+#include "runtime/checkpoint/images.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -78,7 +75,8 @@ class Check {
     }));
     for (const Hierarchy& hierarchy : hierarchies_)
       if (!hierarchy.top.empty() && !hierarchy.is_replaced)
-        return refuse("no process is in the cgroup {:?}", hierarchy.top);
+        return refuse("the images would make the cgroup {:?}, in which they have no process",
+                      hierarchy.top);
     return {};
   }
 
@@ -98,10 +96,10 @@ class Check {
     Hierarchy hierarchy;
     for (const ImageField& field : controller) {
       if (field.number != kControllerNames) continue;
-      const bool is_good = is_controller_name(field.bytes) && !is_known(field.bytes) &&
-                           (!field.bytes.empty() || hierarchy.names.empty());
-      if (!is_good)
-        return refuse("{:?} is no name of a controller, or is there twice", field.bytes);
+      if (!is_controller_name(field.bytes))
+        return refuse("{:?} is no name of a controller", field.bytes);
+      if (is_known(field.bytes) || (field.bytes.empty() && !hierarchy.names.empty()))
+        return refuse("the controller {:?} is there twice", field.bytes);
       hierarchy.names.push_back(field.bytes);
     }
     TRY(each(controller, kDirectories, [&](const ImageMessage& directory) -> Result<void> {
@@ -148,8 +146,9 @@ class Check {
     const std::uint64_t gid = linux::number_in(rights, kGid).value_or(0);
     if ((uid != 0 && !holds(ids_.uids, uid)) || (gid != 0 && !holds(ids_.gids, gid)))
       return refuse("{:?} belongs to {}:{}, who is not of the container", name, uid, gid);
-    if ((linux::number_in(rights, kMode).value_or(0) & kWritableByOthers) != 0)
-      return refuse("everybody may write to {:?}", name);
+    const std::uint64_t mode = linux::number_in(rights, kMode).value_or(0);
+    if ((mode & kWritableByOthers) != 0)
+      return refuse("{:?} has the mode {:04o}: others must not be able to write to it", name, mode);
     return {};
   }
 
@@ -190,14 +189,9 @@ Result<void> check_cgroup_image(std::string_view image, const linux::IdMap& ids)
 }
 
 Result<void> check_cgroup_images(Fd images, const linux::IdMap& ids) {
-  const auto image = linux::read_file(images, kName, linux::kMostImageBytes, O_NOFOLLOW);
-  if (!image && image.error().number() == ENOENT) return {};
-  Result<void> checked;
-  if (image)
-    checked = check_cgroup_image(*image, ids);
-  else
-    checked = std::unexpected(image.error());
-  return within(std::move(checked),
+  TRY_ASSIGN(const auto image, read_if_there(images, kName, linux::kMostImageBytes));
+  if (!image) return {};
+  return within(check_cgroup_image(*image, ids),
                 fmt::format("{} (--trust-images gives it to criu all the same)", kName));
 }
 

@@ -66,8 +66,11 @@ class Walk {
                         .images = expected_.images}));
     std::vector<int> namespaces = nested_;
     namespaces.push_back(init);
-    return compare_files(
-        {.config = config, .procfs = expected_.procfs, .pids = alive_, .namespaces = namespaces});
+    return compare_files({.config = config,
+                          .procfs = expected_.procfs,
+                          .streams = expected_.streams,
+                          .pids = alive_,
+                          .namespaces = namespaces});
   }
 
  private:

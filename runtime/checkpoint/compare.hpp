@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "bundle/config/config.hpp"
@@ -17,14 +18,16 @@ struct Expectation {
   const bundle::ContainerRecord& record;
   const linux::Procfs& procfs;  // the runtime's
   const std::vector<linux::PinnedNamespace>& pinned;
+  std::span<const Fd> streams;  // files of the host that the processes may have open
   Fd images;
 };
-/// Compares the restored processes `pids` while they are stopped: namespaces, cgroups, labels of
-/// security modules, compare_limits(), compare_thread() for each thread; then the maps of the user
-/// namespace, the root of the cgroup namespace, the mounts and roots by compare_mounts(), and
-/// compare_files(). A zombie has none of these and is passed over. The images might have been
-/// written by anybody, and CRIU restores what they say. Not compared: memory, open files, the text
-/// of filters. Errors: a sentence that names the process and what differs.
+
+/// Compares the processes `pids` with config.json while CRIU holds them. Images may be forged, and
+/// CRIU restores what they say. For each process: namespaces, cgroups, labels of security modules,
+/// compare_limits(). For each thread: compare_thread(), compare_scheduling(). For all of them:
+/// compare_id_maps(), compare_cgroup_root(), compare_mounts(), compare_files(). Zombies have none
+/// of these and are passed over. Not compared: memory, the text of seccomp filters, other
+/// properties of open files. Errors: a sentence that names the process and the difference.
 Result<void> compare_restored(const Expectation& expected, int init, const std::vector<int>& pids);
 
 }  // namespace ocirun::runtime

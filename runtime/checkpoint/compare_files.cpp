@@ -4,7 +4,6 @@
 #include <linux/capability.h>
 #include <sched.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -119,8 +118,8 @@ class Walk {
     TRY_ASSIGN(const UniqueFd file, open(name, O_PATH));
     TRY_ASSIGN(const std::uint64_t mount, linux::mount_of(wanted_.procfs, file));
     if (mounts_.contains(mount)) return link;
-    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-      if (linux::sys::is_same_file(file, Fd{stream}).value_or(false)) return link;
+    for (const Fd stream : wanted_.streams)
+      if (linux::sys::is_same_file(file, stream).value_or(false)) return link;
     return refuse("{} lies outside of the container", linux::in_one_line(link));
   }
 

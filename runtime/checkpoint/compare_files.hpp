@@ -4,6 +4,7 @@
 
 #include "bundle/config/config.hpp"
 #include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
 #include "linux/files/procfs.hpp"
 
 namespace ocirun::runtime {
@@ -12,13 +13,14 @@ namespace ocirun::runtime {
 struct FilesExpectation {
   const bundle::Config& config;
   const linux::Procfs& procfs;  // the runtime's
+  std::span<const Fd> streams;  // files of the host that the processes may have open
   std::span<const int> pids;
   std::span<const int> namespaces;  // a process of each mount namespace of the container
 };
 
 /// Compares what the restored processes hold open. CRIU opens all of that with its own
-/// capabilities. A file, a directory, a program lies on a mount of the container, or is a standard
-/// stream of the caller. A descriptor that the kernel gives to some capability alone wants that in
+/// capabilities. A file, a directory, a program lies on a mount of the container, or is one of
+/// `streams`. A descriptor that the kernel gives to some capability alone wants that in
 /// the container's bounding set: a raw or packet socket, a socket with a mark, a tun device, a
 /// fanotify group, a map of BPF. Sockets are not compared before Linux 5.6. Errors: a sentence that
 /// names process and descriptor.

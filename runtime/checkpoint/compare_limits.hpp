@@ -18,10 +18,10 @@ Result<void> compare_limits(const bundle::Config& config, const linux::Procfs& p
 /// The real-time priority and the nice value of the thread are what the document gives or lets a
 /// process take.
 Result<void> compare_scheduling(const bundle::Config& config, int thread);
-/// The highest real-time priority of a policy (SCHED_*), 1 to 99. 0: the policy may not be used, or
-/// has no priorities.
+/// The highest real-time priority, 1 to 99, that a thread may have under `policy` (SCHED_*). 0: the
+/// policy is not allowed, or has no priorities. SCHED_DEADLINE that is allowed has 99.
 std::uint64_t highest_priority(const bundle::Config& config, std::uint32_t policy);
-/// -20 to 19.
+/// The lowest nice value, -20 to 19, that a thread may have.
 int lowest_nice(const bundle::Config& config);
 
 }  // namespace ocirun::runtime

@@ -27,8 +27,9 @@ struct MountExpectation {
 /// directories are covered; read-only paths and a read-only root are read-only. A container without
 /// CAP_SYS_ADMIN cannot mount: it has exactly the mounts of the document, with their types,
 /// sources, id maps and the options ro, nosuid, nodev and noexec. Hierarchies show nothing above
-/// `cgroup`. Another container may have mounted, also in mount namespaces of its own:
-/// compare_shown() looks at all of these. Errors: a sentence that names the mount.
+/// `cgroup`. A container with CAP_SYS_ADMIN may have mounted, also in mount namespaces of its own:
+/// only the root, masked and read-only paths and compare_shown() are for it. Errors: a sentence
+/// that names the mount.
 Result<void> compare_mounts(const MountExpectation& wanted);
 
 }  // namespace ocirun::runtime

@@ -1,26 +1,16 @@
 #include "runtime/checkpoint/compare_shown.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "linux/base/printable.hpp"
 #include "linux/files/mountinfo.hpp"
+#include "runtime/checkpoint/filesystem_types.hpp"
 #include "runtime/checkpoint/mount_table.hpp"
 
 namespace ocirun::runtime {
 namespace {
 
 using linux::NamespaceKind;
-
-// A container without a user namespace of its own mounts these itself, and sees the host's.
-constexpr std::array<std::string_view, 9> kKernels{
-    "proc", "sysfs", "mqueue", "pstore", "fusectl", "securityfs", "debugfs", "tracefs", "autofs"};
-// Each mount of these is a new file system.
-constexpr std::array<std::string_view, 2> kNew{"tmpfs", "devpts"};
-
-bool has(const auto& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
 
 class Shown {
  public:
@@ -30,7 +20,7 @@ class Shown {
 
   Result<void> compare(const linux::MountEntry& mount) const {
     if (!wanted_.host.allows(mount)) {
-      if (mount.type == "cgroup" || mount.type == "cgroup2")
+      if (showing_of(mount.type) == Showing::kCgroups)
         TRY(compare_cgroups(mount));
       else if (wanted_.host.has(mount))
         TRY(compare_hosts(mount));
@@ -64,7 +54,9 @@ class Shown {
   }
 
   Result<void> compare_hosts(const linux::MountEntry& mount) const {
-    if (has(kKernels, mount.type) && (!has_user_namespace_ || is_documented(mount))) return {};
+    // A container without a user namespace of its own mounts these itself, and sees the host's.
+    const bool is_kernels = showing_of(mount.type) == Showing::kKernels;
+    if (is_kernels && (!has_user_namespace_ || is_documented(mount))) return {};
     return refuse(
         "{} shows {} of a file system of the host (type {}): config.json does not give that to the "
         "container",
@@ -72,7 +64,7 @@ class Shown {
   }
 
   Result<void> compare_new(const linux::MountEntry& mount) const {
-    if (has(kKernels, mount.type) || has(kNew, mount.type) || is_documented(mount)) return {};
+    if (showing_of(mount.type) || is_documented(mount)) return {};
     return refuse("{} is a new file system of type {}: config.json mounts none of this type",
                   point(mount), mount.type);
   }

@@ -16,11 +16,11 @@ struct ShownExpectation {
   const std::string& cgroup;  // the path of the container's cgroup, "" for none
 };
 
-/// Compares `mountinfo`, the table of a mount namespace, with what a container may show of the host
-/// however it has mounted: no file system of the host but the parts that config.json gives it; none
-/// that no container can make; no cgroup above its own, if it cannot mount the hierarchy itself. No
-/// mount hears of the host's mounts unless config.json wants that. Errors: a sentence that names
-/// the mount.
+/// Compares each mount of `mountinfo`, the table of a mount namespace. Allowed are: the parts of
+/// the host's file systems that config.json gives to the container; file systems that a container
+/// can mount itself; cgroups at or below `cgroup`, or any where the container could mount the
+/// hierarchy. Mount events of the host reach a mount only where config.json has rslave or rshared.
+/// Errors: a sentence that names the mount.
 Result<void> compare_shown(const ShownExpectation& wanted, std::string_view mountinfo);
 
 }  // namespace ocirun::runtime

@@ -8,7 +8,6 @@
 #include <cstdlib>
 
 #include "bundle/documents/descriptors.hpp"
-#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/rootfs.hpp"
 #include "runtime/checkpoint/images.hpp"
@@ -29,14 +28,16 @@ constexpr std::size_t kMaxDescriptors = 64 * 1024;
 Result<void> open_again(const HostPath& path, UniqueFd& directory) {
   TRY_ASSIGN(UniqueFd again, linux::sys::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   TRY_ASSIGN(const bool is_same, linux::sys::is_same_file(again, directory));
-  if (!is_same) return refuse("{}: another directory is there now", path.string());
+  if (!is_same)
+    return refuse("{}: was replaced during the restore: try again when nobody changes this path",
+                  path.string());
   directory = std::move(again);
   return {};
 }
 
 // Network and pid namespaces are passed open. CRIU works in joined ipc and uts namespaces, and
 // joins the others by their names.
-Result<std::vector<std::string>> words_of_namespaces(const CriusPart& part) {
+std::vector<std::string> words_of_namespaces(const CriusPart& part) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < part.pinned.size(); ++i) {
     const NamespaceKind kind = part.pinned[i].kind;
@@ -51,16 +52,8 @@ Result<std::vector<std::string>> words_of_namespaces(const CriusPart& part) {
 }
 
 Result<bundle::StandardStreams> read_streams(Fd images) {
-  const auto text = linux::read_file(images, "descriptors.json", kMaxDescriptors, O_NOFOLLOW);
-  if (!text && text.error().number() == ENOENT) return bundle::StandardStreams{};
-  if (!text)
-    return within(Result<bundle::StandardStreams>(std::unexpected(text.error())),
-                  "descriptors.json");
-  return bundle::parse_descriptors(*text);
-}
-
-bool has_word(const CriuSettings& settings, std::string_view word) {
-  return std::ranges::find(settings.words, word) != settings.words.end();
+  TRY_ASSIGN(const auto text, read_if_there(images, "descriptors.json", kMaxDescriptors));
+  return text ? bundle::parse_descriptors(*text) : bundle::StandardStreams{};
 }
 
 // A restore writes to the root file system, to the binds, and to its own directory. It reads the
@@ -68,7 +61,7 @@ bool has_word(const CriuSettings& settings, std::string_view word) {
 Result<void> make_host_read_only(const CriusPart& part, const std::string& program) {
   ReadOnlyHost host;
   TRY(host.except(part.config.root_path, linux::Recursion::kTree));
-  if (has_word(part.settings, "auto-dedup=1")) {
+  if (part.settings.removes_pages()) {
     TRY_ASSIGN(const auto images, paths_of_images(part.images));
     for (const HostPath& path : images) TRY(host.except(path, linux::Recursion::kTree));
   }
@@ -101,8 +94,8 @@ Result<std::vector<std::string>> paths_of_criu(const CriusPart& part, const std:
                                  part.settings.work.string()};
   TRY_ASSIGN(const auto images, paths_of_images(part.images));
   for (const HostPath& path : images) paths.push_back(path.string());
-  TRY_ASSIGN(const auto words, words_of_config_file(part.config));
-  for (const std::string& word : words) paths.push_back(word.substr(word.find('/')));
+  TRY_ASSIGN(const std::string file, config_file_of(part.config));
+  if (!file.empty()) paths.push_back(file);
   for (const linux::Namespace& entry : part.config.namespaces.entries())
     if (entry.path) paths.push_back(entry.path->string());
   return paths;
@@ -119,12 +112,13 @@ Result<std::vector<std::string>> words_for_restore(const CriusPart& part,
                                  "root=" + part.config.root_path.string()};
   if (!part.cgroup.empty()) words.push_back("cgroup-root=\n" + part.cgroup);
   if (part.config.process && part.config.process->terminal) words.emplace_back("orphan-terminal=1");
-  TRY_ASSIGN(const auto namespaces, words_of_namespaces(part));
   TRY_ASSIGN(const auto streams, read_streams(part.images));
-  TRY_ASSIGN(const auto file, words_of_config_file(part.config));
-  for (const auto& more : {words_of_surroundings(part.settings, part.ignores_cgroups),
-                           words_of_mounts_for_restore(part.outside, part.prepared), namespaces,
-                           words_of_streams_for_restore(streams), file, part.settings.words})
+  TRY_ASSIGN(const std::string file, config_file_of(part.config));
+  if (!file.empty()) words.push_back("config=" + file);
+  for (const auto& more :
+       {words_of_surroundings(part.settings, part.ignores_cgroups),
+        words_of_mounts_for_restore(part.outside, part.prepared), words_of_namespaces(part),
+        words_of_streams_for_restore(streams), part.settings.words})
     words.insert(words.end(), more.begin(), more.end());
   return words;
 }
@@ -138,13 +132,13 @@ Result<void> prepare_criu(const CriusPart& part, linux::CriuLaunch& launch) {
   TRY(open_again(part.settings.images, part.images));
   TRY(open_again(part.settings.work, part.work));
   if (part.config.namespaces.creates(NamespaceKind::kUser)) {
-    TRY_ASSIGN(part.images, show_images({.place = part.prepared,
-                                         .images = part.images,
-                                         .id_map = part.config.id_map,
-                                         .procfs = part.procfs,
-                                         .access = has_word(part.settings, "auto-dedup=1")
-                                                       ? ImageAccess::kWrite
-                                                       : ImageAccess::kRead}));
+    TRY_ASSIGN(part.images,
+               show_images({.place = part.prepared,
+                            .images = part.images,
+                            .id_map = part.config.id_map,
+                            .procfs = part.procfs,
+                            .access = part.settings.removes_pages() ? ImageAccess::kWrite
+                                                                    : ImageAccess::kRead}));
   }
   launch.images = part.images;
   launch.work = part.work;

@@ -24,12 +24,13 @@ struct CriusPart {
   const std::string& cgroup;  // the path of the container's cgroup, or ""
   const std::vector<OutsideMount>& outside;
   const std::string& prepared;  // the place of prepared_sources.hpp, or ""
-  bool has_read_only_host = true;
+  bool has_read_only_host;
   const std::vector<linux::PinnedNamespace>& pinned;
   const cgroups::Cgroup::JoinHandles& join;
-  bool ignores_cgroups = false;  // CRIU moves no process into a cgroup
-  bool has_new_keyring = true;
-  UniqueFd &images, &work;  // are opened again in CRIU's mount namespace
+  bool ignores_cgroups;  // CRIU moves no process into a cgroup
+  bool has_new_keyring;
+  // References, because prepare_criu() opens both again in CRIU's mount namespace.
+  UniqueFd &images, &work;
 };
 
 /// What CRIU reaches by paths of the host: `program`, which is CRIU itself, its configuration, the

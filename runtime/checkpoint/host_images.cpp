@@ -1,26 +1,19 @@
 #include "runtime/checkpoint/host_images.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <iterator>
+#include <ranges>
 #include <string_view>
 #include <vector>
 
-#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/checkpoint/image_file.hpp"
+#include "runtime/checkpoint/filesystem_types.hpp"
+#include "runtime/checkpoint/images.hpp"
 #include "runtime/checkpoint/inventory.hpp"
 
 namespace ocirun::runtime {
 namespace {
-
-// File systems of which CRIU restores nothing but what lies in the new mount itself.
-constexpr std::string_view kHarmless[] = {"proc",       "sysfs",   "tmpfs",  "devpts", "mqueue",
-                                          "cgroup",     "cgroup2", "pstore", "autofs", "fusectl",
-                                          "securityfs", "debugfs", "tracefs"};
 
 bool leads_up(std::string_view path) {
   const auto parts = linux::words(path, '/');
@@ -109,7 +102,7 @@ class Check {
     for (const ImageMount& mount : mounts) {
       TRY(check_paths(mount));
       TRY(check_flags(mount));
-      if (mount.type == "cgroup" || mount.type == "cgroup2") TRY(check_options_of_cgroups(mount));
+      if (showing_of(mount.type) == Showing::kCgroups) TRY(check_options_of_cgroups(mount));
       TRY(check_type(mount));
     }
     return {};
@@ -117,8 +110,7 @@ class Check {
 
  private:
   Result<void> check_type(const ImageMount& mount) const {
-    if (!is_new(mount) || std::ranges::find(kHarmless, mount.type) != std::end(kHarmless))
-      return {};
+    if (!is_new(mount) || showing_of(mount.type)) return {};
     // The root of another mount namespace in the container is the container's root again.
     const bool is_root_again =
         mount.type == "overlay" && is_top(root_) && shares_superblock(mount, root_);
@@ -132,7 +124,7 @@ class Check {
         mount.type, mount.point,
         is_hosts ? "the host has only one, and criu would put into it what the images have"
                  : "it could show files of the host",
-        fmt::join(kHarmless, ", "));
+        fmt::join(mountable_types() | std::views::transform(&FilesystemType::name), ", "));
   }
 
   const bundle::Config& config_;
@@ -141,9 +133,8 @@ class Check {
 
 Result<void> check_apparmor(Fd images) {
   constexpr const char* kName = "apparmor.img";
-  const auto image = linux::read_file(images, kName, linux::kMostImageBytes, O_NOFOLLOW);
-  if (!image && image.error().number() == ENOENT) return {};
-  if (!image) return within(Result<void>(std::unexpected(image.error())), kName);
+  TRY_ASSIGN(const auto image, read_if_there(images, kName, linux::kMostImageBytes));
+  if (!image) return {};
   TRY_ASSIGN(const auto entries,
              within(linux::parse_image(*image, linux::ImageKind::kAppArmor), kName));
   const bool is_empty = std::ranges::all_of(entries, &linux::ImageMessage::empty);

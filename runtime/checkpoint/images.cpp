@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <utility>
 #include <vector>
@@ -59,26 +57,6 @@ Result<void> check_entry(Fd directory, const char* name) {
   return check_owner(status, linux::in_one_line(name));
 }
 
-// Calls `visit` with a directory of images, and then with those that its links lead to.
-template <typename Visit>
-Result<void> for_each_directory(Fd first, Visit visit) {
-  UniqueFd opened;
-  Fd directory = first;
-  for (int count = 0; count < kMostParents; ++count) {
-    TRY(visit(directory));
-    auto parent = linux::sys::openat(directory, kParentLink, O_RDONLY | O_DIRECTORY);
-    if (!parent && parent.error().number() == ENOENT) {
-      if (!linux::sys::fstatat(directory, kParentLink)) return {};
-      return refuse(
-          "the link named parent leads to no directory: the images of the pre-dump are missing");
-    }
-    if (!parent) return std::unexpected(std::move(parent).error());
-    opened = *std::move(parent);
-    directory = opened;
-  }
-  return refuse("the links named parent lead to more than {} directories", kMostParents);
-}
-
 Result<void> check_images(Fd directory) {
   TRY_ASSIGN(const struct stat status, linux::sys::fstat(directory));
   TRY(check_owner(status, "the directory"));
@@ -129,6 +107,25 @@ Result<UniqueFd> open_images(const HostPath& path, TrustImages trust) {
   return directory;
 }
 
+Result<void> for_each_directory(Fd images, const std::function<Result<void>(Fd)>& visit) {
+  constexpr int kMost = 1000;
+  UniqueFd opened;
+  Fd directory = images;
+  for (int count = 0; count < kMost; ++count) {
+    TRY(visit(directory));
+    auto parent = linux::sys::openat(directory, kParentLink, O_RDONLY | O_DIRECTORY);
+    if (!parent && parent.error().number() == ENOENT) {
+      if (!linux::sys::fstatat(directory, kParentLink)) return {};
+      return refuse(
+          "the link named parent leads to no directory: the images of the pre-dump are missing");
+    }
+    if (!parent) return std::unexpected(std::move(parent).error());
+    opened = *std::move(parent);
+    directory = opened;
+  }
+  return refuse("the links named parent lead to more than {} directories", kMost);
+}
+
 Result<std::vector<HostPath>> paths_of_images(Fd images) {
   std::vector<HostPath> paths;
   TRY(for_each_directory(images, [&](Fd directory) -> Result<void> {
@@ -146,6 +143,21 @@ Result<void> check_parent_path(Fd images, const std::string& parent) {
   const auto opened = linux::sys::openat(images, parent.c_str(), O_PATH | O_DIRECTORY);
   if (!opened) return fail(opened.error().number(), "--parent-path {}", parent);
   return {};
+}
+
+Result<void> for_each_image(Fd images, std::string_view prefix,
+                            const std::function<Result<void>(const char* name)>& visit) {
+  return linux::for_each_entry(images, [&](const char* name, unsigned char) -> Result<void> {
+    return std::string_view(name).starts_with(prefix) ? visit(name) : Result<void>{};
+  });
+}
+
+Result<std::optional<std::string>> read_if_there(Fd images, const std::string& name,
+                                                 std::size_t most) {
+  auto text = linux::read_file(images, name, most, O_NOFOLLOW);
+  if (text) return *std::move(text);
+  if (text.error().number() == ENOENT) return std::nullopt;
+  return std::unexpected(std::move(text).error().within(name));
 }
 
 }  // namespace ocirun::runtime

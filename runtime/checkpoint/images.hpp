@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,10 +15,8 @@ namespace ocirun::runtime {
 
 enum class TrustImages { kNo, kYes };
 
-/// CRIU's link, in a directory of images, to the images of the pre-dump before; and how many
-/// directories such links may lead to.
+/// CRIU's link, in a directory of images, to the images of the pre-dump before.
 inline constexpr const char* kParentLink = "parent";
-inline constexpr int kMostParents = 1000;
 
 /// The directory that a symlink of the caller leads to, as containerd gives one to --work-path; any
 /// other path unchanged. Error: such a symlink leads to no directory.
@@ -28,11 +29,21 @@ Result<UniqueFd> open_or_make_directory(const HostPath& path, std::string_view o
 /// directory that the links "parent" of pre-dumps lead to, there is something that belongs to
 /// another user or that other users may write to, or another link, a pipe or a device.
 Result<UniqueFd> open_images(const HostPath& path, TrustImages trust);
-/// The directory `images`, and those that its links "parent" lead to. Errors: a link leads to no
-/// directory; there are more than kMostParents.
+/// Calls `visit` with the directory `images`, and then with those that its links "parent" lead to.
+/// Errors: those of `visit`; a link leads to no directory; there are more than 1000.
+Result<void> for_each_directory(Fd images, const std::function<Result<void>(Fd)>& visit);
+/// The paths of these directories.
 Result<std::vector<HostPath>> paths_of_images(Fd images);
 /// Checks --parent-path, which CRIU takes relative to `images`. Errors: the path is absolute, or
 /// names no directory.
 Result<void> check_parent_path(Fd images, const std::string& parent);
+
+/// Calls `visit` with each name in `images` that begins with `prefix`.
+Result<void> for_each_image(Fd images, std::string_view prefix,
+                            const std::function<Result<void>(const char* name)>& visit);
+/// The bytes of the file `name` in `images`; nothing if it is missing. Errors name the file: it is
+/// a symlink; it has more than `most` bytes (EFBIG).
+Result<std::optional<std::string>> read_if_there(Fd images, const std::string& name,
+                                                 std::size_t most);
 
 }  // namespace ocirun::runtime

@@ -11,11 +11,11 @@
 #include <unordered_set>
 #include <utility>
 
-#include "linux/base/directory_entries.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/name_table.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/checkpoint/image_file.hpp"
+#include "runtime/checkpoint/images.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -49,6 +49,27 @@ constexpr linux::Named<std::uint32_t> kTypes[] = {
 constexpr linux::Named<std::uint64_t> kMachines[] = {{"x86_64", 1},  {"arm", 2},   {"aarch64", 3},
                                                      {"ppc64le", 4}, {"s390x", 5}, {"mips64", 6}};
 
+// Fields of CRIU's messages.
+enum MountField : std::uint32_t {
+  kType = 1,
+  kId = 2,
+  kDevice = 3,
+  kParent = 4,
+  kFlags = 5,
+  kRoot = 6,
+  kPoint = 7,
+  kSource = 8,
+  kOptions = 9,
+  kTypeName = 14,
+  kSuperblockFlags = 17,
+  kExternal = 18
+};
+enum ExtentField : std::uint32_t { kContainerId = 1, kHostId = 2, kSize = 3 };
+enum UserNamespaceField : std::uint32_t { kUidMap = 1, kGidMap = 2 };
+enum InventoryField : std::uint32_t { kIdsOfCriu = 3 };
+enum ProcessField : std::uint32_t { kPid = 1 };
+enum CoreField : std::uint32_t { kMachine = 1 };
+
 std::uint32_t small(std::optional<std::uint64_t> value) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
   return static_cast<std::uint32_t>(std::min(value.value_or(0), kMost));
@@ -62,9 +83,9 @@ std::uint32_t low_part(const ImageMessage& message, std::uint32_t field) {
 std::string type_of(const ImageMessage& mount) {
   constexpr std::uint32_t kUnsupported = 0;
   constexpr std::uint32_t kAuto = 16;  // the type has the name in the field fsname
-  const std::uint32_t type = low_part(mount, 1);
+  const std::uint32_t type = low_part(mount, kType);
   if (type == kUnsupported) return {};
-  if (type == kAuto) return std::string(linux::text_in(mount, 14));
+  if (type == kAuto) return std::string(linux::text_in(mount, kTypeName));
   const std::string_view name = linux::name_of(kTypes, type);
   return name.empty() ? fmt::format("type {}", type) : std::string(name);
 }
@@ -78,19 +99,19 @@ Result<void> check_texts(const ImageMessage& mount) {
 }
 
 ImageMount mount_of(const ImageMessage& mount) {
-  std::string_view point = linux::text_in(mount, 7);
+  std::string_view point = linux::text_in(mount, kPoint);
   if (point.starts_with("./") || point == ".") point.remove_prefix(1);
-  return {.id = low_part(mount, 2),
-          .parent = low_part(mount, 4),
-          .device = low_part(mount, 3),
-          .flags = low_part(mount, 5),
-          .superblock_flags = low_part(mount, 17),
+  return {.id = low_part(mount, kId),
+          .parent = low_part(mount, kParent),
+          .device = low_part(mount, kDevice),
+          .flags = low_part(mount, kFlags),
+          .superblock_flags = low_part(mount, kSuperblockFlags),
           .point = fmt::format("{}{}", point.starts_with('/') ? "" : "/", point),
-          .root = std::string(linux::text_in(mount, 6)),
+          .root = std::string(linux::text_in(mount, kRoot)),
           .type = type_of(mount),
-          .source = std::string(linux::text_in(mount, 8)),
-          .options = std::string(linux::text_in(mount, 9)),
-          .external = std::string(linux::text_in(mount, 18))};
+          .source = std::string(linux::text_in(mount, kSource)),
+          .options = std::string(linux::text_in(mount, kOptions)),
+          .external = std::string(linux::text_in(mount, kExternal))};
 }
 
 Result<std::vector<ImageMount>> read_mounts(Fd images, const std::string& name) {
@@ -116,9 +137,9 @@ Result<std::vector<linux::IdMapping>> mappings_of(const ImageMessage& entry, std
   for (const linux::ImageField& part : entry) {
     if (part.number != field) continue;
     TRY_ASSIGN(const ImageMessage extent, linux::parse_image_message(part.bytes));
-    mappings.push_back({.container_id = small(linux::number_in(extent, 1)),
-                        .host_id = small(linux::number_in(extent, 2)),
-                        .size = small(linux::number_in(extent, 3))});
+    mappings.push_back({.container_id = small(linux::number_in(extent, kContainerId)),
+                        .host_id = small(linux::number_in(extent, kHostId)),
+                        .size = small(linux::number_in(extent, kSize))});
   }
   return mappings;
 }
@@ -129,10 +150,14 @@ constexpr std::pair<NamespaceKind, std::uint32_t> kNamespaceFields[] = {
     {NamespaceKind::kUts, 8},     {NamespaceKind::kMount, 9},   {NamespaceKind::kUser, 10},
     {NamespaceKind::kCgroup, 11}, {NamespaceKind::kTime, 12}};
 
+std::uint32_t field_of(NamespaceKind kind) {
+  return std::ranges::find(kNamespaceFields, kind, &std::pair<NamespaceKind, std::uint32_t>::first)
+      ->second;
+}
+
 // The namespaces of a process with another number than that of criu's own.
 Result<std::vector<NamespaceKind>> own_namespaces(const ImageMessage& inventory,
                                                   const ImageMessage& ids) {
-  constexpr std::uint32_t kIdsOfCriu = 3;
   TRY_ASSIGN(const ImageMessage crius,
              linux::parse_image_message(linux::text_in(inventory, kIdsOfCriu)));
   std::vector<NamespaceKind> own;
@@ -156,25 +181,28 @@ Result<ImageInventory> read_inventory(Fd images) {
   TRY_ASSIGN(const Image tree, read_image(images, "pstree.img", ImageKind::kProcesses));
   ImageInventory inventory;
   for (const ImageMessage& process : tree.entries)
-    inventory.pids.push_back(static_cast<int>(small(linux::number_in(process, 1)) & 0x7FFFFFFFU));
+    inventory.pids.push_back(
+        static_cast<int>(small(linux::number_in(process, kPid)) & 0x7FFFFFFFU));
   const int first = inventory.pids.front();
   TRY_ASSIGN(const Image core,
              read_image(images, fmt::format("core-{}.img", first), ImageKind::kCore));
   inventory.machine =
-      linux::name_of(kMachines, linux::number_in(core.entries.front(), 1).value_or(0));
+      linux::name_of(kMachines, linux::number_in(core.entries.front(), kMachine).value_or(0));
   TRY_ASSIGN(const Image ids,
              read_image(images, fmt::format("ids-{}.img", first), ImageKind::kIds));
   TRY_ASSIGN(inventory.own_namespaces, own_namespaces(top.entries.front(), ids.entries.front()));
-  inventory.mounts_image = fmt::format("mountpoints-{}.img", low_part(ids.entries.front(), 9));
-  const std::uint32_t user_namespace = low_part(ids.entries.front(), 10);
+  inventory.mounts_image = fmt::format(
+      "mountpoints-{}.img", low_part(ids.entries.front(), field_of(NamespaceKind::kMount)));
+  const std::uint32_t user_namespace =
+      low_part(ids.entries.front(), field_of(NamespaceKind::kUser));
   TRY_ASSIGN(inventory.mounts, read_mounts(images, inventory.mounts_image));
   mark_root(inventory.mounts);
   const std::string maps = fmt::format("userns-{}.img", user_namespace);
   if (exists(images, maps.c_str())) {
     TRY_ASSIGN(const Image image, read_image(images, maps, ImageKind::kUserNamespace));
     linux::IdMap& map = inventory.id_map.emplace();
-    TRY_ASSIGN(map.uids, mappings_of(image.entries.front(), 1));
-    TRY_ASSIGN(map.gids, mappings_of(image.entries.front(), 2));
+    TRY_ASSIGN(map.uids, mappings_of(image.entries.front(), kUidMap));
+    TRY_ASSIGN(map.gids, mappings_of(image.entries.front(), kGidMap));
   }
   inventory.has_cpu_features = exists(images, "cpuinfo.img");
   return inventory;
@@ -182,8 +210,8 @@ Result<ImageInventory> read_inventory(Fd images) {
 
 Result<std::vector<ImageMount>> read_all_mounts(Fd images, std::string_view without) {
   std::vector<ImageMount> mounts;
-  TRY(linux::for_each_entry(images, [&](const char* name, unsigned char) -> Result<void> {
-    if (!std::string_view(name).starts_with("mountpoints-") || name == without) return {};
+  TRY(for_each_image(images, "mountpoints-", [&](const char* name) -> Result<void> {
+    if (name == without) return {};
     TRY_ASSIGN(auto read, read_mounts(images, name));
     std::ranges::move(read, std::back_inserter(mounts));
     return {};

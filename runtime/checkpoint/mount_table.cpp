@@ -4,6 +4,7 @@
 
 #include "linux/files/mountinfo.hpp"
 #include "linux/mounts/mount_point.hpp"
+#include "runtime/checkpoint/filesystem_types.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -62,7 +63,7 @@ class Table {
 }  // namespace
 
 bool shows_cgroups_below(const linux::MountEntry& mount, const std::string& cgroup) {
-  return (mount.type == "cgroup" || mount.type == "cgroup2") &&
+  return showing_of(mount.type) == Showing::kCgroups &&
          (cgroup.empty() || linux::is_at_or_below(linux::unescape_path(mount.root), cgroup));
 }
 

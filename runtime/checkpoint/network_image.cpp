@@ -1,16 +1,14 @@
 #include "runtime/checkpoint/network_image.hpp"
 
-#include <string_view>
-
-#include "linux/base/directory_entries.hpp"
+#include "runtime/checkpoint/images.hpp"
 
 namespace ocirun::runtime {
 namespace {
 
 Result<bool> have_network_devices(Fd images) {
   bool found = false;
-  TRY(linux::for_each_entry(images, [&](const char* name, unsigned char) -> Result<void> {
-    found = found || std::string_view(name).starts_with("netdev-");
+  TRY(for_each_image(images, "netdev-", [&](const char*) -> Result<void> {
+    found = true;
     return {};
   }));
   return found;

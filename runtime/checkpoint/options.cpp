@@ -3,9 +3,15 @@
 #include <fcntl.h>
 #include <sched.h>
 
+#include <algorithm>
+
 #include "linux/base/syscalls.hpp"
 
 namespace ocirun::runtime {
+
+bool CriuSettings::removes_pages() const {
+  return std::ranges::find(words, "auto-dedup=1") != words.end();
+}
 
 std::vector<std::string> words_of_surroundings(const CriuSettings& settings, bool ignores_cgroups) {
   const CgroupMode mode = ignores_cgroups ? CgroupMode::kIgnore : settings.cgroups;
@@ -14,20 +20,15 @@ std::vector<std::string> words_of_surroundings(const CriuSettings& settings, boo
   return words;
 }
 
-Result<std::vector<std::string>> words_of_config_file(const bundle::Config& config) {
+Result<std::string> config_file_of(const bundle::Config& config) {
   constexpr const char* kOfEngines = "/etc/criu/runc.conf";
-  std::string path;
-  if (const auto named = config.annotations.find("org.criu.config");
-      named != config.annotations.end()) {
-    path = named->second;
-    if (path.empty()) return std::vector<std::string>{};
-    if (!path.starts_with('/'))
-      return refuse("/annotations/org.criu.config: \"{}\" must be an absolute path", path);
-  } else if (linux::sys::open(kOfEngines, O_PATH)) {
-    path = kOfEngines;
-  }
-  if (path.empty()) return std::vector<std::string>{};
-  return std::vector<std::string>{"config=" + path};
+  const auto named = config.annotations.find("org.criu.config");
+  if (named == config.annotations.end())
+    return std::string(linux::sys::open(kOfEngines, O_PATH) ? kOfEngines : "");
+  const std::string& path = named->second;
+  if (!path.empty() && !path.starts_with('/'))
+    return refuse("/annotations/org.criu.config: \"{}\" must be an absolute path", path);
+  return path;
 }
 
 }  // namespace ocirun::runtime

@@ -18,15 +18,20 @@ struct CriuSettings {
   CgroupMode cgroups = CgroupMode::kSoft;
   bool keeps_network = false;      // what is in the container's network namespace, too
   std::vector<std::string> words;  // options for ocirun-criu that pass through unchanged
+
+  /// --auto-dedup: CRIU removes from the images the pages that it has read, or that newer images
+  /// have.
+  bool removes_pages() const;
 };
 
 /// The words for the options that both commands treat alike: cgroups, and what is in the network
-/// namespace. CRIU leaves that out for the option "empty-ns". `ignores_cgroups` goes before the
-/// mode.
+/// namespace. CRIU leaves that out for the option "empty-ns". `ignores_cgroups` overrides
+/// settings.cgroups.
 std::vector<std::string> words_of_surroundings(const CriuSettings& settings, bool ignores_cgroups);
 
-/// The words for the configuration file of CRIU that the annotation org.criu.config names, or else
-/// for /etc/criu/runc.conf if that file exists. Error: the annotation's path is not absolute.
-Result<std::vector<std::string>> words_of_config_file(const bundle::Config& config);
+/// The path of CRIU's configuration file: the annotation org.criu.config names it, or else
+/// /etc/criu/runc.conf is used if that file exists. "" for none. Error: the annotation's path is
+/// not absolute.
+Result<std::string> config_file_of(const bundle::Config& config);
 
 }  // namespace ocirun::runtime

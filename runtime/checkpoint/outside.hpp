@@ -27,13 +27,14 @@ Result<void> check_can_be_checkpointed(const bundle::Config& config);
 /// other than CRIU's then, so CRIU neither saves nor restores what is in it: that belongs to others
 /// as well, and images may be forged.
 bool works_inside(linux::NamespaceKind kind);
-/// To be called in CRIU's process. Enters those of `pinned`.
+/// To be called in CRIU's process. Enters the ipc and uts namespaces of `pinned`.
 Result<void> enter_for_criu(const std::vector<linux::PinnedNamespace>& pinned);
-/// Opens those that the running `init` has joined.
+/// Opens the ipc and uts namespaces that the running `init` has joined.
 Result<std::vector<linux::PinnedNamespace>> pin_joined_of(const bundle::Config& config,
                                                           const linux::Procfs& procfs, int init);
 
-/// The names of joined namespaces in the images; those of engines' images.
+/// The name that images give to a joined network or pid namespace, the same as in runc's images.
+/// `kind` is kNetwork or kPid.
 std::string namespace_key(linux::NamespaceKind kind);
 /// The words for namespaces that `init` joined, by their inodes.
 Result<std::vector<std::string>> words_of_namespaces_for_dump(const bundle::Config& config,

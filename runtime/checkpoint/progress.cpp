@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "cgroups/statistics/stats.hpp"
-#include "linux/base/directory_entries.hpp"
 #include "linux/base/syscalls.hpp"
+#include "runtime/checkpoint/images.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -82,13 +82,11 @@ std::optional<std::uint64_t> memory_of(const cgroups::Cgroup& cgroup) {
 
 std::optional<std::uint64_t> bytes_of_pages(Fd images) {
   std::uint64_t bytes = 0;
-  const auto read =
-      linux::for_each_entry(images, [&](const char* name, unsigned char) -> Result<void> {
-        if (!std::string_view(name).starts_with("pages-")) return {};
-        TRY_ASSIGN(const struct stat status, linux::sys::fstatat(images, name));
-        bytes += static_cast<std::uint64_t>(status.st_size);
-        return {};
-      });
+  const auto read = for_each_image(images, "pages-", [&](const char* name) -> Result<void> {
+    TRY_ASSIGN(const struct stat status, linux::sys::fstatat(images, name));
+    bytes += static_cast<std::uint64_t>(status.st_size);
+    return {};
+  });
   return read ? std::optional(bytes) : std::nullopt;
 }
 

@@ -144,7 +144,8 @@ Result<void> ReadOnlyHost::attach(const Tree& tree) const {
   TRY_ASSIGN(const UniqueFd place, linux::sys::open(tree.path.c_str(), O_PATH | O_NOFOLLOW));
   TRY_ASSIGN(const struct stat status, linux::sys::fstat(place));
   TRY_ASSIGN(const bool is_same, linux::sys::is_same_file(place, tree.place));
-  if (!is_same && status.st_dev != tmpfs_) return refuse("another file is there now");
+  if (!is_same && status.st_dev != tmpfs_)
+    return refuse("was replaced during the restore: try again when nobody changes this path");
   return tree.mount.attach(place);
 }
 

@@ -28,7 +28,10 @@ struct RootIds {
 Result<RootIds> root_ids(const linux::IdMap& id_map) {
   const auto uid = id_map.host_uid(Uid{});
   const auto gid = id_map.host_gid(Gid{});
-  if (!uid || !gid) return refuse("the user namespace has no user 0 or no group 0");
+  if (!uid || !gid)
+    return refuse(
+        "the user namespace has no user 0 or no group 0: add them to /linux/uidMappings and "
+        "/linux/gidMappings");
   return RootIds{.uid = *uid, .gid = *gid};
 }
 
@@ -45,18 +48,12 @@ class View {
   Result<UniqueFd> make() {
     TRY_ASSIGN(const UniqueFd place,
                linux::sys::open(wanted_.place.c_str(), O_RDONLY | O_DIRECTORY));
-    TRY_ASSIGN(UniqueFd to, make_directory(place, kName));
-    TRY_ASSIGN(UniqueFd from, linux::sys::openat(wanted_.images, ".", O_RDONLY | O_DIRECTORY));
-    for (int count = 0; count < kMostParents; ++count) {
-      TRY(show_files(from, to));
-      auto parent = linux::sys::openat(from, kParentLink, O_RDONLY | O_DIRECTORY);
-      if (!parent && parent.error().number() == ENOENT)
-        return linux::sys::openat(place, kName, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-      if (!parent) return std::unexpected(std::move(parent).error());
-      TRY_ASSIGN(to, make_directory(to, kParentLink));
-      from = *std::move(parent);
-    }
-    return refuse("the links named parent lead to more than {} directories", kMostParents);
+    UniqueFd to;
+    TRY(for_each_directory(wanted_.images, [&](Fd from) -> Result<void> {
+      TRY_ASSIGN(to, to ? make_directory(to, kParentLink) : make_directory(place, kName));
+      return show_files(from, to);
+    }));
+    return linux::sys::openat(place, kName, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   }
 
  private:
@@ -117,7 +114,7 @@ class View {
     for (;;) {
       const ssize_t sent = ::sendfile(copy.get(), image.value, nullptr, kMebibyte);
       if (sent == 0) break;
-      if (sent < 0 && errno != EINTR) return linux::sys::last_error("copy");
+      if (sent < 0 && errno != EINTR) return linux::sys::last_error("copy the image");
     }
     TRY(linux::sys::fchown(copy, ::geteuid(), root_.gid));
     return linux::sys::fchmod(copy, wanted_.access == ImageAccess::kWrite ? 0660 : 0640);
@@ -126,7 +123,8 @@ class View {
   // The kernel lets a tmpfs have half of the memory. It is better to refuse before it is full.
   static Result<void> check_room(std::uint64_t size, Fd to) {
     struct statvfs room{};
-    if (::fstatvfs(to.value, &room) != 0) return linux::sys::last_error("ask for free memory");
+    if (::fstatvfs(to.value, &room) != 0)
+      return linux::sys::last_error("read the free space of the tmpfs");
     const std::uint64_t free = std::uint64_t{room.f_bavail} * room.f_frsize;
     if (size <= free) return {};
     return refuse(

@@ -32,8 +32,8 @@ struct ImagesToShow {
 
 /// Makes the view of the images in CRIU's own mount namespace, and opens it. Links to images of
 /// earlier pre-dumps become directories of the view. Where the file system of the images has no
-/// id-mapped mounts, all images are copied. Errors: the copies do not fit into half of the memory;
-/// more than kMostParents links. `images` is not changed.
+/// id-mapped mounts, all images are copied. `images` is not changed. Errors: the copies do not fit
+/// into half of the memory; those of for_each_directory().
 Result<UniqueFd> show_images(const ImagesToShow& wanted);
 
 }  // namespace ocirun::runtime

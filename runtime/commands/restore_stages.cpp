@@ -1,5 +1,7 @@
 #include <fcntl.h>
+#include <unistd.h>
 
+#include <array>
 #include <csignal>
 
 #include "hooks/phase.hpp"
@@ -19,10 +21,13 @@
 namespace ocirun::runtime {
 namespace {
 
+constexpr std::array kStreams{Fd{STDIN_FILENO}, Fd{STDOUT_FILENO}, Fd{STDERR_FILENO}};
+
 Result<void> explain_difference(Result<void> compared) {
-  return within(std::move(compared),
-                "the images do not fit config.json, and the restored processes were killed "
-                "(--trust-images restores them all the same)");
+  return within(
+      std::move(compared),
+      "the images do not fit config.json, and the restored processes were killed (give the "
+      "config.json of the checkpoint; --trust-images restores them all the same)");
 }
 
 }  // namespace
@@ -50,12 +55,14 @@ Result<void> Restoration::set_namespaces_up(int pid) {
   intent_.record.init_pid = pid;
   intent_.record.init_start_time = stat.start_time;
   TRY(directory_->write_intent(intent_));
-  // The host's namespaces are no images' to give to hooks, devices and sysctls.
-  TRY(explain_difference(new_namespaces(pid).compare()));
+  // Also with --trust-images: without new namespaces, the hooks, network devices and sysctls below
+  // would change the host's.
+  TRY(within(new_namespaces(pid).compare(),
+             "the images do not fit config.json, and nothing was restored"));
   // Before hooks and devices are given to a user namespace that maps other ids.
   if (restore_.trust == TrustImages::kNo)
     TRY(explain_difference(compare_id_maps(config(), place_->procfs, pid)));
-  // CRIU moves no process then: the others are children of this one.
+  // CRIU moves no process then. This one is the first, and its children inherit the cgroup.
   if (ignores_cgroups()) TRY(place_->cgroup->adopt(pid));
   TRY(join_resctrl(pid));  // before CRIU forks the other processes
   TRY(new_namespaces(pid).set_up());
@@ -97,6 +104,7 @@ Result<void> Restoration::admit(int pid) {
                                              .record = record_,
                                              .procfs = place_->procfs,
                                              .pinned = pinned_,
+                                             .streams = kStreams,
                                              .images = images_},
                                             pid, pids)));
   }

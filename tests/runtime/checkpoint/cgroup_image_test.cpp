@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(paths_that_lead_out_are_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(a_cgroup_that_the_containers_does_not_replace_is_refused) {
-  BOOST_TEST(problem_of(controller("", directory("a"))).contains("no process is in the cgroup"));
+  BOOST_TEST(problem_of(controller("", directory("a"))).contains("in which they have no process"));
   const std::string top = controller("", directory("a"));
   for (const char* path : {"/b", "/ab", "a", "/a/../b", ""})
     BOOST_TEST(problem_of(set("", path) + top).contains("not below that of init"), path);
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(owners_are_of_the_container_and_nobody_else_may_write) {
   };
   BOOST_TEST(with(rights(040755, 1000)).contains("who is not of the container"));
   BOOST_TEST(with(rights(040755, 100010)).contains("who is not of the container"));
-  BOOST_TEST(with(rights(040757, 0)).contains("everybody may write"));
+  BOOST_TEST(with(rights(040757, 0)).contains("others must not be able to write"));
   const auto property = [](const std::string& name) {
     const std::string file = text(1, name) + text(2, "x") + text(3, rights(0, 4));
     return problem_of(set("", "/a") + controller("", directory("a", text(3, file))));
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(owners_are_of_the_container_and_nobody_else_may_write) {
   BOOST_TEST(property("freezer.state") == "");
   const std::string twice = text(4, rights(040757, 0)) + text(4, rights(040755, 0));
   BOOST_TEST(problem_of(set("", "/a") + controller("", text(1, "a") + twice))
-                 .contains("everybody may write"));
+                 .contains("others must not be able to write"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

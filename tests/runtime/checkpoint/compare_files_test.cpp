@@ -56,8 +56,9 @@ class Container {
     config.process.emplace().capabilities.emplace().bounding.add(capability);
     const auto procfs = must(linux::Procfs::open(linux::Procfs::Subset::kProcesses));
     const int pids[] = {pid_};
-    const auto compared =
-        compare_files({.config = config, .procfs = procfs, .pids = pids, .namespaces = pids});
+    const Fd streams[] = {Fd{0}, Fd{1}, Fd{2}};
+    const auto compared = compare_files(
+        {.config = config, .procfs = procfs, .streams = streams, .pids = pids, .namespaces = pids});
     return compared ? "" : compared.error().message();
   }
 

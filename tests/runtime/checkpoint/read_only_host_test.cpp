@@ -126,7 +126,7 @@ CHILD_TEST(an_exception_that_was_replaced_is_an_error, CLONE_NEWNS) {
   must(scene.host.except(HostPath("/mnt/other"), Recursion::kTop));
   fs::rename("/mnt/other", "/mnt/moved");
   fs::create_directory("/mnt/other");
-  check_text(must_fail(scene.close()), "/mnt/other: another file is there now");
+  check_text(must_fail(scene.close()), "/mnt/other: was replaced");
 }
 
 CHILD_TEST(a_missing_exception_is_an_error, CLONE_NEWNS) {
@@ -231,7 +231,7 @@ CHILD_TEST(a_place_in_tmp_that_was_replaced_is_an_error, CLONE_NEWNS) {
   must(scene.host.except(HostPath("/tmp/bundle/rootfs"), Recursion::kTop));
   fs::rename("/tmp/bundle/rootfs", "/tmp/bundle/moved");
   fs::create_directory("/tmp/bundle/rootfs");
-  check_text(must_fail(scene.close()), "/tmp/bundle/rootfs: another file is there now");
+  check_text(must_fail(scene.close()), "/tmp/bundle/rootfs: was replaced");
 }
 
 // A tmpfs that holds nothing but what `path` leads to would not do: all of /tmp stays.
