@@ -12,6 +12,7 @@
 #include "linux/files/procfs.hpp"
 #include "linux/files/safe_dir.hpp"
 #include "runtime/checkpoint/crius_log.hpp"
+#include "runtime/checkpoint/foresight.hpp"
 #include "runtime/checkpoint/images.hpp"
 #include "runtime/checkpoint/outside.hpp"
 #include "runtime/checkpoint/outside_mounts.hpp"
@@ -53,10 +54,12 @@ class Dump {
     Progress progress(Fd{STDERR_FILENO}, "checkpoint " + container_.record().id,
                       [this] { return memory_saved(); });
     const auto saved = talk_with_criu(
-        launch, std::move(words), log_, [&](auto& news) { return pass(news); }, progress);
+        launch, std::move(words), log_, [&](auto& news) { return pass(news, config, procfs); },
+        progress);
     if (!saved) {
       thaw();
-      return std::unexpected(explain_by_log(saved.error(), crius_log));
+      return std::unexpected(has_refused_ ? saved.error()
+                                          : explain_by_log(saved.error(), crius_log));
     }
     return request_.afterwards == Afterwards::kEnd ? await_end() : Result<void>{};
   }
@@ -126,10 +129,40 @@ class Dump {
     return unified;
   }
 
-  Result<void> pass(const linux::CriuNews& news) const {
+  Result<void> pass(const linux::CriuNews& news, const bundle::Config& config,
+                    const linux::Procfs& procfs) {
     if (news.stage == "status-ready" && request_.status.value >= 0)
       return within(linux::write_all(request_.status, std::string_view("\0", 1)), "--status-fd");
+    if (news.stage == "post-dump") return foresee(config, procfs);
     return {};
+  }
+
+  // The images are written, and the processes are stopped. So a container that `restore` would
+  // refuse can still go on.
+  Result<void> foresee(const bundle::Config& config, const linux::Procfs& procfs) {
+    const bundle::ContainerRecord& record = container_.record();
+    auto foreseen =
+        foresee_restore({.config = config,
+                         .record = record,
+                         .procfs = procfs,
+                         .images = images_,
+                         .has_cgroups = !record.cgroup.path.empty() &&
+                                        request_.settings.cgroups != CgroupMode::kIgnore});
+    if (foreseen) return {};
+    if (foreseen.error().number() != 0) {
+      log_.debug("what restore will say of the images is not known: " + foreseen.error().message());
+      return {};
+    }
+    if (request_.afterwards == Afterwards::kRuns) {
+      log_.warn("restore takes these images only with --trust-images: " +
+                foreseen.error().message());
+      return {};
+    }
+    has_refused_ = true;
+    return within(
+        std::move(foreseen),
+        "the container runs on, because restore would refuse its images "
+        "(--leave-running saves it all the same, and restore --trust-images restores it)");
   }
 
   // A dump that follows another one has only a part of the container's memory.
@@ -170,6 +203,7 @@ class Dump {
   UniqueFd images_, work_;
   std::optional<std::uint64_t> memory_;  // of the container, in bytes
   bundle::StandardStreams streams_;
+  bool has_refused_ = false;  // the error is ours, not in CRIU's log
 };
 
 }  // namespace

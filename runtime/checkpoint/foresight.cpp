@@ -1,0 +1,50 @@
+#include "runtime/checkpoint/foresight.hpp"
+
+#include <fcntl.h>
+
+#include <vector>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/checkpoint/restored_processes.hpp"
+#include "linux/namespaces/namespaces.hpp"
+#include "runtime/checkpoint/cgroup_image.hpp"
+#include "runtime/checkpoint/compare.hpp"
+#include "runtime/checkpoint/host_images.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+// Those that init has open. The caller of `restore` gives others.
+Result<std::vector<UniqueFd>> open_streams(const linux::Procfs& procfs, int init) {
+  std::vector<UniqueFd> streams;
+  for (int number = 0; number < 3; ++number) {
+    auto stream =
+        linux::sys::openat(procfs.fd(), fmt::format("{}/fd/{}", init, number).c_str(), O_PATH);
+    if (stream)
+      streams.push_back(*std::move(stream));
+    else if (stream.error().number() != ENOENT)
+      return std::unexpected(std::move(stream).error());
+  }
+  return streams;
+}
+
+}  // namespace
+
+Result<void> foresee_restore(const SavedContainer& saved) {
+  TRY(check_host_images(saved.images, saved.config));
+  if (saved.has_cgroups) TRY(check_cgroup_images(saved.images, saved.config.id_map));
+  const int init = saved.record.init_pid;
+  TRY_ASSIGN(const auto pinned, linux::pin_namespaces(saved.config.namespaces));
+  TRY_ASSIGN(const auto opened, open_streams(saved.procfs, init));
+  const std::vector<Fd> streams(opened.begin(), opened.end());
+  TRY_ASSIGN(const auto pids, linux::restored_processes(saved.procfs, init));
+  return compare_restored({.config = saved.config,
+                           .record = saved.record,
+                           .procfs = saved.procfs,
+                           .pinned = pinned,
+                           .streams = streams,
+                           .images = saved.images},
+                          init, pids);
+}
+
+}  // namespace ocirun::runtime
