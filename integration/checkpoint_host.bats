@@ -21,12 +21,12 @@ teardown() {
   config '.linux.namespaces += [{type: "network"}] | .linux.sysctl = {"net.ipv4.ip_unprivileged_port_start": "77"}
     | .linux.netDevices = {nda: {name: "eth7"}} | .hooks = {createRuntime: [{path: "/bin/sh", args: ["sh", "-c", $c]}]}' --arg c "echo ran >$TMP/hook"
   restore_fails
-  mentions "the images have no network namespace of their own"
+  mentions "the container of the images has no network namespace of its own"
   restore_fails --trust-images
   equal "$before" "$(</proc/sys/net/ipv4/ip_unprivileged_port_start)"
   ip link show nda
   [[ ! -e $TMP/hook ]]
-  is_absent
+  status_is stopped
 }
 
 @test "a forged mount whose root leads up shows no file of the host, in a user namespace with CAP_SYS_ADMIN either" {

@@ -77,6 +77,21 @@ std::optional<ImageField> take_field(std::string_view& rest) {
   return field;
 }
 
+Result<void> take_kind(std::string_view& image, ImageKind kind) {
+  const bool has_common = kind != ImageKind::kInventory;  // the oldest image has its own number
+  if ((has_common && take_word(image) != kCommon) ||
+      take_word(image) != static_cast<std::uint32_t>(kind))
+    return fail(EBADMSG, "the file is no image of criu of the expected kind");
+  return {};
+}
+
+Result<ImageMessage> take_entry(std::string_view& image) {
+  const auto size = take_word(image);
+  const auto bytes = size ? take_bytes(image, *size) : std::nullopt;
+  if (!bytes) return damaged();
+  return parse_image_message(*bytes);
+}
+
 }  // namespace
 
 Result<ImageMessage> parse_image_message(std::string_view bytes) {
@@ -91,28 +106,44 @@ Result<ImageMessage> parse_image_message(std::string_view bytes) {
 }
 
 Result<std::vector<ImageMessage>> parse_image(std::string_view image, ImageKind kind) {
-  const bool has_common = kind != ImageKind::kInventory;  // the oldest image has its own number
-  if ((has_common && take_word(image) != kCommon) ||
-      take_word(image) != static_cast<std::uint32_t>(kind))
-    return fail(EBADMSG, "the file is no image of criu of the expected kind");
+  return parse_image_with_data(image, kind, [](const ImageMessage&) { return std::uint64_t{0}; });
+}
+
+Result<std::vector<ImageMessage>> parse_image_with_data(
+    std::string_view image, ImageKind kind,
+    const std::function<std::uint64_t(const ImageMessage& entry)>& after) {
+  TRY(take_kind(image, kind));
   std::vector<ImageMessage> entries;
   std::size_t fields = 0;
   while (!image.empty()) {
-    const auto size = take_word(image);
-    const auto bytes = size ? take_bytes(image, *size) : std::nullopt;
-    if (!bytes) return damaged();
-    TRY_ASSIGN(ImageMessage entry, parse_image_message(*bytes));
+    TRY_ASSIGN(ImageMessage entry, take_entry(image));
     fields += entry.size();
     if (fields > kMostImageFields || entries.size() == kMostImageEntries) return too_large();
+    if (!take_bytes(image, after(entry))) return damaged();
     entries.push_back(std::move(entry));
   }
   return entries;
+}
+
+Result<ImageMessage> parse_first_entry(std::string_view beginning, ImageKind kind) {
+  TRY(take_kind(beginning, kind));
+  return take_entry(beginning);
 }
 
 std::optional<std::uint64_t> number_in(std::span<const ImageField> message, std::uint32_t number) {
   for (const ImageField& field : std::views::reverse(message))
     if (field.number == number) return field.value;
   return std::nullopt;
+}
+
+Result<ImageMessage> message_in(std::span<const ImageField> message, std::uint32_t number) {
+  ImageMessage merged;
+  for (const ImageField& field : message) {
+    if (field.number != number) continue;
+    TRY_ASSIGN(const ImageMessage part, parse_image_message(field.bytes));
+    merged.insert(merged.end(), part.begin(), part.end());
+  }
+  return merged;
 }
 
 std::string_view text_in(std::span<const ImageField> message, std::uint32_t number) {

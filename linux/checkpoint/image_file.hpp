@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +26,11 @@ enum class ImageKind : std::uint32_t {
   kCore = 0x55053847,
   kCgroups = 0x59383330,
   kAppArmor = 0x59423047,
+  kFiles = 0x56303138,
+  kRemaps = 0x59133954,
+  kGhost = 0x52583605,
+  kSocketQueues = 0x56264026,
+  kMemory = 0x57492820,
 };
 
 /// A field of a message. A number has no bytes; a text or a message inside has no value.
@@ -48,9 +54,18 @@ Result<ImageMessage> parse_image_message(std::string_view bytes);
 /// The entries of an image. Views into `image`. Errors: EBADMSG: `image` is of another kind or is
 /// damaged; EFBIG: it has more than kMostImageEntries, or these have more than kMostImageFields.
 Result<std::vector<ImageMessage>> parse_image(std::string_view image, ImageKind kind);
+/// The same for an image in which other data follows each entry: `after` says how many bytes.
+Result<std::vector<ImageMessage>> parse_image_with_data(
+    std::string_view image, ImageKind kind,
+    const std::function<std::uint64_t(const ImageMessage& entry)>& after);
+/// The first entry of an image of which `beginning` is the beginning.
+Result<ImageMessage> parse_first_entry(std::string_view beginning, ImageKind kind);
 
 /// The value of the last field `number`; nothing without such a field.
 std::optional<std::uint64_t> number_in(std::span<const ImageField> message, std::uint32_t number);
+/// The message inside of the field `number`, without fields if it is missing. Several of them are
+/// one message, as protobuf merges them. Views into `message`.
+Result<ImageMessage> message_in(std::span<const ImageField> message, std::uint32_t number);
 /// The bytes of the last field `number`; "" without such a field.
 std::string_view text_in(std::span<const ImageField> message, std::uint32_t number);
 

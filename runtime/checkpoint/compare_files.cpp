@@ -53,6 +53,14 @@ Result<const Privilege*> privilege_of(Fd socket) {
   return mark != 0 ? &kMarkedSocket : nullptr;
 }
 
+// Memory that the kernel keeps in files on no mount: of memfd_create(2), shmget(2), of mappings
+// that processes share, of huge pages and of io_setup(2).
+bool is_memory(std::string_view link) {
+  return link.starts_with("/memfd:") || link.starts_with("/SYSV") ||
+         link == linux::dev_path("zero").string() + " (deleted)" ||
+         link == "/anon_hugepage (deleted)" || link == "/[aio] (deleted)";
+}
+
 /// The walk over the processes, in a child that enters their mount namespaces.
 class Walk {
  public:
@@ -92,12 +100,24 @@ class Walk {
   }
 
   Result<void> compare_process(int pid, Fd pidfd) const {
-    for (const char* name : {"cwd", "exe"}) {
+    for (const char* name : {"cwd", "exe", "root"}) {
       TRY(within(compare_place(fmt::format("{}/{}", pid, name)), name));
     }
+    TRY(compare_mapped_files(pid));
     TRY_ASSIGN(const UniqueFd directory, open(fmt::format("{}/fd", pid), O_RDONLY | O_DIRECTORY));
     return linux::for_each_entry(directory, [&](const char* name, unsigned char) {
       return within(compare_descriptor(pid, pidfd, name), fmt::format("descriptor {}", name));
+    });
+  }
+
+  // A file may be mapped that no descriptor has any more.
+  Result<void> compare_mapped_files(int pid) const {
+    TRY_ASSIGN(const UniqueFd directory,
+               open(fmt::format("{}/map_files", pid), O_RDONLY | O_DIRECTORY));
+    return linux::for_each_entry(directory, [&](const char* name, unsigned char) -> Result<void> {
+      TRY(within(compare_place(fmt::format("{}/map_files/{}", pid, name)),
+                 fmt::format("mapping {}", name)));
+      return {};
     });
   }
 
@@ -114,7 +134,7 @@ class Walk {
   // Returns the text of the link. Pipes and the like have no path.
   Result<std::string> compare_place(const std::string& name) const {
     TRY_ASSIGN(std::string link, linux::sys::readlinkat(wanted_.procfs.fd(), name.c_str()));
-    if (!link.starts_with('/') || link.starts_with("/memfd:")) return link;
+    if (!link.starts_with('/') || is_memory(link)) return link;
     TRY_ASSIGN(const UniqueFd file, open(name, O_PATH));
     TRY_ASSIGN(const std::uint64_t mount, linux::mount_of(wanted_.procfs, file));
     if (mounts_.contains(mount)) return link;

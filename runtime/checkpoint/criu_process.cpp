@@ -123,6 +123,15 @@ Result<std::vector<std::string>> words_for_restore(const CriusPart& part,
   return words;
 }
 
+Result<void> join_cgroup(const cgroups::Cgroup::JoinHandles& handles, int pid) {
+  const std::string text = fmt::to_string(pid);
+  for (const UniqueFd& tasks : handles.tasks) TRY(linux::sys::write_once(tasks, text));
+  if (!handles.unified_directory) return {};
+  TRY_ASSIGN(const UniqueFd processes,
+             linux::sys::openat(handles.unified_directory, "cgroup.procs", O_WRONLY | O_NOFOLLOW));
+  return linux::sys::write_once(processes, text);
+}
+
 Result<void> prepare_criu(const CriusPart& part, linux::CriuLaunch& launch) {
   TRY(enter_for_criu(part.pinned));
   if (::unshare(CLONE_NEWNS) != 0) return fail(errno, "make a mount namespace for criu");
@@ -142,12 +151,7 @@ Result<void> prepare_criu(const CriusPart& part, linux::CriuLaunch& launch) {
   }
   launch.images = part.images;
   launch.work = part.work;
-  for (const UniqueFd& tasks : part.join.tasks) TRY(linux::sys::write_once(tasks, "0"));
-  if (part.join.unified_directory) {
-    TRY_ASSIGN(const UniqueFd processes, linux::sys::openat(part.join.unified_directory,
-                                                            "cgroup.procs", O_WRONLY | O_NOFOLLOW));
-    TRY(linux::sys::write_once(processes, "0"));
-  }
+  if (part.ignores_cgroups) TRY(join_cgroup(part.join, 0));
   // CRIU makes no cgroup namespace when it ignores cgroups.
   if (part.ignores_cgroups && part.config.namespaces.creates(NamespaceKind::kCgroup) &&
       ::unshare(CLONE_NEWCGROUP) != 0)

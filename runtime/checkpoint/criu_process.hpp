@@ -41,9 +41,12 @@ Result<std::vector<std::string>> paths_of_criu(const CriusPart& part, const std:
 Result<std::vector<std::string>> words_for_restore(const CriusPart& part,
                                                    std::string_view log_name);
 
+/// Moves the process `pid`, which has a single thread, into the cgroup; 0: the caller.
+Result<void> join_cgroup(const cgroups::Cgroup::JoinHandles& handles, int pid);
+
 /// Runs in CRIU's process, whose mount namespace becomes its own: what is mounted there ends with
-/// it. Joins cgroup and namespaces, mounts the root filesystem, the sources of mounts and the view
-/// of the images, and makes the host read-only.
+/// it. Joins namespaces, and the cgroup if CRIU ignores cgroups, mounts the root filesystem, the
+/// sources of mounts and the view of the images, and makes the host read-only.
 Result<void> prepare_criu(const CriusPart& part, linux::CriuLaunch& launch);
 
 }  // namespace ocirun::runtime

@@ -125,27 +125,6 @@ class MountFit {
   std::vector<std::string> places_, trees_;
 };
 
-// A restore refuses a process that is in the host's namespace instead of a new one, and one that is
-// in a new namespace instead of a joined one.
-void compare_namespaces(const ImageInventory& images, const bundle::Config& config,
-                        Obstacles& obstacles) {
-  for (const NamespaceKind kind : linux::kNamespaceKinds) {
-    const bool is_own =
-        std::ranges::find(images.own_namespaces, kind) != images.own_namespaces.end();
-    const std::string_view name = linux::config_name(kind);
-    if (config.namespaces.creates(kind) && kind != NamespaceKind::kUser && !is_own)
-      obstacles.push_back(fmt::format(
-          "/linux/namespaces: the container of the images has no {} namespace of its own: leave "
-          "the entry out",
-          name));
-    if (config.namespaces.joins(kind) && works_inside(kind) && is_own)
-      obstacles.push_back(
-          fmt::format("/linux/namespaces: the container of the images has a {} namespace of its "
-                      "own: it has joined none by a path",
-                      name));
-  }
-}
-
 // Asks for no module of the kernel: the names are a forger's, perhaps.
 void compare_filesystems(const ImageInventory& images, Obstacles& obstacles) {
   const auto text = []() -> Result<std::string> {
@@ -174,18 +153,35 @@ void tell(const Result<T>& result, std::string_view where, Obstacles& obstacles)
 
 }  // namespace
 
+void compare_namespaces(const ImageInventory& images, const bundle::Config& config,
+                        Obstacles& obstacles) {
+  for (const NamespaceKind kind : linux::kNamespaceKinds) {
+    const bool is_own =
+        std::ranges::find(images.own_namespaces, kind) != images.own_namespaces.end();
+    const std::string_view name = linux::config_name(kind);
+    if (config.namespaces.creates(kind) && !is_own)
+      obstacles.push_back(fmt::format(
+          "/linux/namespaces: the container of the images has no {} namespace of its own: leave "
+          "the entry out",
+          name));
+    if (config.namespaces.joins(kind) && works_inside(kind) && is_own)
+      obstacles.push_back(
+          fmt::format("/linux/namespaces: the container of the images has a {} namespace of its "
+                      "own: it has joined none by a path: remove the path of the entry",
+                      name));
+  }
+}
+
 void compare_with_document(const ImageInventory& images, const bundle::Config& config,
                            const linux::Procfs& procfs, Obstacles& obstacles) {
   MountFit(images, config, procfs, obstacles).compare();
   compare_namespaces(images, config, obstacles);
   const bool has_namespace = config.namespaces.creates(NamespaceKind::kUser);
-  if (has_namespace && !images.id_map)
-    obstacles.emplace_back("/linux/namespaces: the container of the images has no user namespace");
-  else if (!has_namespace && images.id_map)
+  if (!has_namespace && images.id_map)
     obstacles.emplace_back(
         "/linux/namespaces: the container of the images has a user namespace: add {\"type\": "
         "\"user\"}");
-  else if (has_namespace && !is_same_map(*images.id_map, config.id_map))
+  else if (has_namespace && images.id_map && !is_same_map(*images.id_map, config.id_map))
     obstacles.emplace_back(
         "/linux/uidMappings, /linux/gidMappings: the user namespace of the images maps other ids");
 }

@@ -12,7 +12,13 @@ namespace ocirun::runtime {
 /// Reasons for which a restore would fail, each a sentence.
 using Obstacles = std::vector<std::string>;
 
-/// What of the images does not fit the document: mounts, maps of the user namespace, namespaces. A
+/// Whether the container of the images has a namespace of its own where the document makes one, and
+/// none where the document joins one by a path. CRIU makes those of the images: without one, it
+/// works in the host's.
+void compare_namespaces(const ImageInventory& images, const bundle::Config& config,
+                        Obstacles& obstacles);
+
+/// What of the images does not fit the document: namespaces, mounts, maps of the user namespace. A
 /// container without CAP_SYS_ADMIN must have exactly the mounts of the document.
 void compare_with_document(const ImageInventory& images, const bundle::Config& config,
                            const linux::Procfs& procfs, Obstacles& obstacles);

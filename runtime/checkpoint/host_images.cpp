@@ -8,17 +8,13 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/checkpoint/image_file.hpp"
+#include "runtime/checkpoint/file_images.hpp"
 #include "runtime/checkpoint/filesystem_types.hpp"
 #include "runtime/checkpoint/images.hpp"
 #include "runtime/checkpoint/inventory.hpp"
 
 namespace ocirun::runtime {
 namespace {
-
-bool leads_up(std::string_view path) {
-  const auto parts = linux::words(path, '/');
-  return std::ranges::find(parts, "..") != parts.end();
-}
 
 // CRIU binds the root and what it has from the host by a name. Names that CRIU gives itself, such
 // as "CRIU:EXTERNAL_DEV_MOUNT", are none of config.json.
@@ -102,6 +98,9 @@ class Check {
     for (const ImageMount& mount : mounts) {
       TRY(check_paths(mount));
       TRY(check_flags(mount));
+      // CRIU makes the file again, by a path that the root file system decides.
+      if (mount.is_deleted && !is_bound(mount))
+        return refuse("the images mount {:?}, of which the source had been deleted", mount.point);
       if (showing_of(mount.type) == Showing::kCgroups) TRY(check_options_of_cgroups(mount));
       TRY(check_type(mount));
     }
@@ -152,6 +151,11 @@ Result<void> check_host_images(Fd images, const bundle::Config& config) {
   const auto checked = [&]() -> Result<void> {
     TRY(check.run(inventory.mounts));
     TRY(check.run(others));
+    std::vector<ImageMount> mounts = inventory.mounts;
+    std::ranges::copy(others, std::back_inserter(mounts));
+    const CriusPlaces places(mounts, config);
+    for (const ImageMount& mount : mounts) TRY(places.check_point(mount));
+    TRY(check_file_images(images, places));
     return check_apparmor(images);
   };
   return within(checked(),

@@ -61,6 +61,7 @@ enum MountField : std::uint32_t {
   kSource = 8,
   kOptions = 9,
   kTypeName = 14,
+  kDeleted = 16,
   kSuperblockFlags = 17,
   kExternal = 18
 };
@@ -111,7 +112,8 @@ ImageMount mount_of(const ImageMessage& mount) {
           .type = type_of(mount),
           .source = std::string(linux::text_in(mount, kSource)),
           .options = std::string(linux::text_in(mount, kOptions)),
-          .external = std::string(linux::text_in(mount, kExternal))};
+          .external = std::string(linux::text_in(mount, kExternal)),
+          .is_deleted = linux::number_in(mount, kDeleted).value_or(0) != 0};
 }
 
 Result<std::vector<ImageMount>> read_mounts(Fd images, const std::string& name) {
@@ -158,11 +160,10 @@ std::uint32_t field_of(NamespaceKind kind) {
 // The namespaces of a process with another number than that of criu's own.
 Result<std::vector<NamespaceKind>> own_namespaces(const ImageMessage& inventory,
                                                   const ImageMessage& ids) {
-  TRY_ASSIGN(const ImageMessage crius,
-             linux::parse_image_message(linux::text_in(inventory, kIdsOfCriu)));
+  TRY_ASSIGN(const ImageMessage crius, linux::message_in(inventory, kIdsOfCriu));
   std::vector<NamespaceKind> own;
   for (const auto& [kind, field] : kNamespaceFields)
-    if (linux::number_in(ids, field) != linux::number_in(crius, field)) own.push_back(kind);
+    if (low_part(ids, field) != low_part(crius, field)) own.push_back(kind);
   return own;
 }
 

@@ -24,7 +24,8 @@ struct ImageMount {
   std::string source{};    // of the file system
   std::string options{};   // of the file system, with commas
   std::string external{};  // the name of a mount of the host; "" for others
-  bool is_containers_root = false;
+  bool is_deleted = false;          // what it shows had been deleted at the checkpoint
+  bool is_containers_root = false;  // only in ImageInventory::mounts
 };
 
 /// What ocirun reads of a directory of images.

@@ -8,6 +8,7 @@
 #include "linux/seccomp/filter.hpp"
 #include "runtime/checkpoint/cgroup_image.hpp"
 #include "runtime/checkpoint/crius_log.hpp"
+#include "runtime/checkpoint/fit.hpp"
 #include "runtime/checkpoint/host_images.hpp"
 #include "runtime/checkpoint/network_image.hpp"
 #include "runtime/checkpoint/outside.hpp"
@@ -63,12 +64,23 @@ Result<CreatedContainer> Restoration::run() {
 
 Result<void> Restoration::open_directories() {
   TRY_ASSIGN(images_, open_images(restore_.settings.images, restore_.trust));
+  TRY(check_namespaces());
   if (restore_.trust == TrustImages::kNo) TRY(check_host_images(images_, config()));
   if (restore_.trust == TrustImages::kNo && !ignores_cgroups())
     TRY(check_cgroup_images(images_, config().id_map));
   TRY(check_network_images(images_, config(), restore_.settings, log_));
   TRY_ASSIGN(work_, open_or_make_directory(restore_.settings.work, "--work-path"));
   return {};
+}
+
+// Also with --trust-images: in the host's namespaces, criu would change the host.
+Result<void> Restoration::check_namespaces() const {
+  const auto inventory = read_inventory(images_);
+  if (!inventory && restore_.trust == TrustImages::kYes) return {};  // CRIU says what is wrong
+  if (!inventory) return std::unexpected(inventory.error());
+  Obstacles obstacles;
+  compare_namespaces(*inventory, config(), obstacles);
+  return obstacles.empty() ? Result<void>{} : refuse("{}", obstacles.front());
 }
 
 // Images that are not trusted must not lead CRIU to files of the host.
@@ -125,9 +137,7 @@ Result<linux::CriuLaunch> Restoration::prepare_launch() {
   linux::CriuLaunch launch;
   launch.program = criu_;
   for (const linux::PinnedNamespace& pinned : pinned_) launch.passed.push_back(pinned.fd);
-  if (ignores_cgroups()) {
-    TRY_ASSIGN(join_, place_->cgroup->open_for_join());
-  }
+  TRY_ASSIGN(join_, place_->cgroup->open_for_join());
   launch.images = images_;
   launch.work = work_;
   launch.before = [this](linux::CriuLaunch& in_child) {

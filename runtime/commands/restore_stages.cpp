@@ -62,8 +62,12 @@ Result<void> Restoration::set_namespaces_up(int pid) {
   // Before hooks and devices are given to a user namespace that maps other ids.
   if (restore_.trust == TrustImages::kNo)
     TRY(explain_difference(compare_id_maps(config(), place_->procfs, pid)));
-  // CRIU moves no process then. This one is the first, and its children inherit the cgroup.
-  if (ignores_cgroups()) TRY(place_->cgroup->adopt(pid));
+  // CRIU moves a process only where the images say so, and its children inherit the cgroup of this
+  // first one. systemd's scopes: publish().
+  if (ignores_cgroups())
+    TRY(place_->cgroup->adopt(pid));
+  else
+    TRY(join_cgroup(join_, pid));
   TRY(join_resctrl(pid));  // before CRIU forks the other processes
   TRY(new_namespaces(pid).set_up());
   if (!config().net_devices.empty()) {

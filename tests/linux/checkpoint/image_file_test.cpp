@@ -50,6 +50,38 @@ BOOST_AUTO_TEST_CASE(entries_and_fields_are_read) {
   BOOST_TEST(text_in(entries[0], 2).empty());
 }
 
+BOOST_AUTO_TEST_CASE(data_may_follow_each_entry) {
+  using namespace std::string_literals;
+  const auto after = [](const ImageMessage& entry) { return number_in(entry, 1).value_or(0); };
+  const std::string one = word(2) + "\x08\x03" + "abc";
+  const std::string two = word(2) + "\x08\x01" + "\xFF";
+  const std::string begin = image(ImageKind::kSocketQueues, "\x08\x00"s);
+  const auto entries =
+      must(parse_image_with_data(begin + one + two, ImageKind::kSocketQueues, after));
+  BOOST_TEST_REQUIRE(entries.size() == 3U);
+  BOOST_TEST((number_in(entries[2], 1) == 1U));
+  for (std::size_t missing = 1; missing < one.size(); ++missing)
+    BOOST_TEST(!parse_image_with_data(begin + one.substr(0, one.size() - missing),
+                                      ImageKind::kSocketQueues, after));
+}
+
+BOOST_AUTO_TEST_CASE(the_first_entry_is_read_although_the_rest_is_none) {
+  const std::string text = image(ImageKind::kGhost, "\x18\x05") + "content";
+  BOOST_TEST((number_in(must(parse_first_entry(text, ImageKind::kGhost)), 3) == 5U));
+  BOOST_TEST(!parse_first_entry(text, ImageKind::kFiles));
+  BOOST_TEST(!parse_first_entry(text.substr(0, 13), ImageKind::kGhost));
+}
+
+BOOST_AUTO_TEST_CASE(several_messages_in_one_field_are_one) {
+  // Field 2 holds the fields 1 = 1 and 3 = 7, then 1 = 2.
+  const auto message = must(parse_image_message("\x12\x04\x08\x01\x18\x07\x12\x02\x08\x02"));
+  const auto inner = must(message_in(message, 2));
+  BOOST_TEST((number_in(inner, 1) == 2U));
+  BOOST_TEST((number_in(inner, 3) == 7U));
+  BOOST_TEST(must(message_in(message, 4)).empty());
+  BOOST_TEST(!message_in(must(parse_image_message("\x12\x01\x08")), 2));
+}
+
 BOOST_AUTO_TEST_CASE(the_last_of_several_fields_counts) {
   const auto message = must(parse_image_message("\x08\x01\x08\x02"));
   BOOST_TEST((number_in(message, 1) == 2U));

@@ -215,12 +215,15 @@ BOOST_AUTO_TEST_CASE(the_user_namespace_and_its_map_are_those_of_the_images) {
   pair.images.id_map = kMap;
   check_one(pair.with_document(), "the container of the images has a user namespace: add");
   pair.create(NamespaceKind::kUser);
+  pair.images.own_namespaces.push_back(NamespaceKind::kUser);
   pair.config.id_map = kMap;
   check_none(pair.with_document());
   pair.config.id_map.gids[0].size = 11;
   check_one(pair.with_document(), "the user namespace of the images maps other ids");
   pair.images.id_map.reset();
-  check_one(pair.with_document(), "the container of the images has no user namespace");
+  std::erase(pair.images.own_namespaces, NamespaceKind::kUser);
+  check_one(pair.with_document(),
+            "the container of the images has no user namespace of its own: leave the entry out");
 }
 
 BOOST_AUTO_TEST_CASE(the_processor_is_of_the_same_kind) {

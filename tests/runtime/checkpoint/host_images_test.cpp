@@ -35,6 +35,8 @@ struct Images {
     write("core-7.img", ImageKind::kCore, {number(1, 1)});
     write("ids-7.img", ImageKind::kIds, {number(9, 4) + number(10, 5)});
     write("mountpoints-4.img", ImageKind::kMounts, {root(kOverlay)});
+    write("files.img", ImageKind::kFiles, {});
+    config.root_path = HostPath("/");
   }
   void write(const std::string& name, ImageKind kind,
              std::initializer_list<std::string> entries) const {
