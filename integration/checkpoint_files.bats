@@ -5,19 +5,6 @@
 load lib/common
 load lib/criu
 
-# checkpoint_counter: the images of a counter, with a copy in `intact`.
-checkpoint_counter() {
-  run_counting
-  ocirun checkpoint "$ID"
-  cp -a checkpoint intact
-}
-mend() { cp -a intact/. checkpoint/; }
-
-# with_a_deleted_file: a counter that has the file /below/gone open, which is deleted.
-with_a_deleted_file() {
-  mkdir -p "$BUNDLE/rootfs/below"
-  script 'exec 7>/below/gone; rm /below/gone; i=0; while :; do i=$((i + 1)); echo $i >/tmp/n; sleep 0.05; done'
-}
 # A directory of the host, in which nothing has been made or removed since 2001.
 hosts_directory() {
   mkdir -p "$TMP/hosts"

@@ -10,13 +10,6 @@ teardown() {
   rm -rf "/var/tmp/${ID:?}"
 }
 
-# checkpoint_counter: the images of a counter, with a copy in `intact`.
-checkpoint_counter() {
-  run_counting
-  ocirun checkpoint "$ID"
-  cp -a checkpoint intact
-}
-mend() { cp -a intact/. checkpoint/; }
 absent() { [[ ! -e $1 ]]; }
 
 @test "no hook sees a user namespace with forged maps" {

@@ -12,26 +12,13 @@ teardown() {
 
 # add_to_images FIELDS: adds a mount on /opt to the images. The Python dictionary FIELDS changes a copy of the mount on /dev.
 add_to_images() {
+  mkdir -p "$BUNDLE/rootfs/opt"
   forge_image "$(basename checkpoint/mountpoints-*.img)" "top = [x for x in images['entries'] if x['mountpoint'] == '/'][0]
 new = dict([x for x in images['entries'] if x['mountpoint'] == '/dev'][0], mnt_id=9999, mountpoint='/opt', parent_mnt_id=top['mnt_id'], root='/')
 for key in ('shared_id', 'master_id', 'ext_key'): new.pop(key, None)
 new.update(root_dev='0:119', options='')
 new.update($1)
 images['entries'].append(new)"
-}
-# checkpoint_counter: the images of a counter, with a copy in `intact`.
-checkpoint_counter() {
-  mkdir -p "$BUNDLE/rootfs/opt"
-  run_counting
-  ocirun checkpoint "$ID"
-  cp -a checkpoint intact
-}
-mend() { cp -a intact/. checkpoint/; }
-
-# with_a_deleted_file: a counter that has the file /below/gone open, which is deleted.
-with_a_deleted_file() {
-  mkdir -p "$BUNDLE/rootfs/below"
-  script 'exec 7>/below/gone; rm /below/gone; i=0; while :; do i=$((i + 1)); echo $i >/tmp/n; sleep 0.05; done'
 }
 # is_not_written DIRECTORY: nobody has made or removed a file there since old().
 old() { touch -d 2001-01-01 "$1"; }
