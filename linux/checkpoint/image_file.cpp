@@ -136,13 +136,26 @@ std::optional<std::uint64_t> number_in(std::span<const ImageField> message, std:
   return std::nullopt;
 }
 
-Result<ImageMessage> message_in(std::span<const ImageField> message, std::uint32_t number) {
-  ImageMessage merged;
+std::uint32_t word_in(std::span<const ImageField> message, std::uint32_t number) {
+  return static_cast<std::uint32_t>(number_in(message, number).value_or(0));
+}
+
+Result<void> for_each_message_in(std::span<const ImageField> message, std::uint32_t number,
+                                 const std::function<Result<void>(const ImageMessage&)>& act) {
   for (const ImageField& field : message) {
     if (field.number != number) continue;
-    TRY_ASSIGN(const ImageMessage part, parse_image_message(field.bytes));
-    merged.insert(merged.end(), part.begin(), part.end());
+    TRY_ASSIGN(const ImageMessage inner, parse_image_message(field.bytes));
+    TRY(act(inner));
   }
+  return {};
+}
+
+Result<ImageMessage> message_in(std::span<const ImageField> message, std::uint32_t number) {
+  ImageMessage merged;
+  TRY(for_each_message_in(message, number, [&](const ImageMessage& part) -> Result<void> {
+    merged.insert(merged.end(), part.begin(), part.end());
+    return {};
+  }));
   return merged;
 }
 

@@ -63,6 +63,11 @@ Result<ImageMessage> parse_first_entry(std::string_view beginning, ImageKind kin
 
 /// The value of the last field `number`; nothing without such a field.
 std::optional<std::uint64_t> number_in(std::span<const ImageField> message, std::uint32_t number);
+/// The number as protobuf reads it into a field of 32 bits; 0 without such a field.
+std::uint32_t word_in(std::span<const ImageField> message, std::uint32_t number);
+/// Calls `act` with the message inside of each field `number`.
+Result<void> for_each_message_in(std::span<const ImageField> message, std::uint32_t number,
+                                 const std::function<Result<void>(const ImageMessage&)>& act);
 /// The message inside of the field `number`, without fields if it is missing. Several of them are
 /// one message, as protobuf merges them. Views into `message`.
 Result<ImageMessage> message_in(std::span<const ImageField> message, std::uint32_t number);

@@ -149,6 +149,10 @@ bool is_at_or_below(std::string_view path, std::string_view directory) {
          (path.size() == directory.size() || path[directory.size()] == '/');
 }
 
+bool is_below(std::string_view path, std::string_view directory) {
+  return path != directory && is_at_or_below(path, directory);
+}
+
 bool mount_covers(const std::string& destination, const std::string& path) {
   return is_at_or_below(clean_path(path), clean_path(destination));
 }

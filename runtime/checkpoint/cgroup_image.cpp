@@ -12,6 +12,7 @@
 namespace ocirun::runtime {
 namespace {
 
+using linux::for_each_message_in;
 using linux::ImageField;
 using linux::ImageMessage;
 
@@ -69,9 +70,11 @@ class Check {
   explicit Check(const linux::IdMap& ids) : ids_(ids) {}
 
   Result<void> run(std::span<const ImageField> entry) {
-    TRY(each(entry, kControllers, [&](const ImageMessage& message) { return add(message); }));
-    TRY(each(entry, kSets, [&](const ImageMessage& set) {
-      return each(set, kMembers, [&](const ImageMessage& member) { return check_member(member); });
+    TRY(for_each_message_in(entry, kControllers,
+                            [&](const ImageMessage& message) { return add(message); }));
+    TRY(for_each_message_in(entry, kSets, [&](const ImageMessage& set) {
+      return for_each_message_in(set, kMembers,
+                                 [&](const ImageMessage& member) { return check_member(member); });
     }));
     for (const Hierarchy& hierarchy : hierarchies_)
       if (!hierarchy.top.empty() && !hierarchy.is_replaced)
@@ -81,17 +84,6 @@ class Check {
   }
 
  private:
-  /// Calls `act` with each message in a field `number` of `message`.
-  template <typename Act>
-  static Result<void> each(std::span<const ImageField> message, std::uint32_t number, Act act) {
-    for (const ImageField& field : message) {
-      if (field.number != number) continue;
-      TRY_ASSIGN(const ImageMessage inner, linux::parse_image_message(field.bytes));
-      TRY(act(inner));
-    }
-    return {};
-  }
-
   Result<void> add(const ImageMessage& controller) {
     Hierarchy hierarchy;
     for (const ImageField& field : controller) {
@@ -102,11 +94,13 @@ class Check {
         return refuse("the controller {:?} is there twice", field.bytes);
       hierarchy.names.push_back(field.bytes);
     }
-    TRY(each(controller, kDirectories, [&](const ImageMessage& directory) -> Result<void> {
-      if (!hierarchy.top.empty()) return refuse("a hierarchy has two cgroups at its top");
-      hierarchy.top = linux::text_in(directory, kDirectoryName);
-      return check_directory(directory, 0);
-    }));
+    TRY(for_each_message_in(controller, kDirectories,
+                            [&](const ImageMessage& directory) -> Result<void> {
+                              if (!hierarchy.top.empty())
+                                return refuse("a hierarchy has two cgroups at its top");
+                              hierarchy.top = linux::text_in(directory, kDirectoryName);
+                              return check_directory(directory, 0);
+                            }));
     hierarchies_.push_back(std::move(hierarchy));
     return {};
   }
@@ -121,23 +115,27 @@ class Check {
     const std::string_view name = linux::text_in(directory, kDirectoryName);
     if (!is_plain_path(name)) return refuse("{:?} is no path of a cgroup", name);
     if (level == kMostLevels) return refuse("more than {} cgroups are nested", kMostLevels);
-    TRY(each(directory, kDirectoryRights,
-             [&](const ImageMessage& rights) { return check_rights(name, rights); }));
-    TRY(each(directory, kProperties, [&](const ImageMessage& property) -> Result<void> {
-      const std::string_view file = linux::text_in(property, kPropertyName);
-      if (!is_plain_path(file) || file.find('/') != std::string_view::npos)
-        return refuse("{:?} is no file of a cgroup", file);
-      // With --manage-cgroups-mode full, criu would write it. It saves devices.list, and does not
-      // write that into a cgroup that exists.
-      if (file.starts_with("devices.") && file != "devices.list")
-        return refuse("{:?}: the device rules are those of config.json", file);
-      // criu 3.17 saves this one without the owner, with what was in its memory.
-      if (file == "freezer.state") return {};
-      return each(property, kPropertyRights,
-                  [&](const ImageMessage& rights) { return check_rights(file, rights); });
+    TRY(for_each_message_in(directory, kDirectoryRights, [&](const ImageMessage& rights) {
+      return check_rights(name, rights);
     }));
-    return each(directory, kChildren,
-                [&](const ImageMessage& child) { return check_directory(child, level + 1); });
+    TRY(for_each_message_in(
+        directory, kProperties, [&](const ImageMessage& property) -> Result<void> {
+          const std::string_view file = linux::text_in(property, kPropertyName);
+          if (!is_plain_path(file) || file.find('/') != std::string_view::npos)
+            return refuse("{:?} is no file of a cgroup", file);
+          // With --manage-cgroups-mode full, criu would write it. It saves devices.list, and does
+          // not write that into a cgroup that exists.
+          if (file.starts_with("devices.") && file != "devices.list")
+            return refuse("{:?}: the device rules are those of config.json", file);
+          // criu 3.17 saves this one without the owner, with what was in its memory.
+          if (file == "freezer.state") return {};
+          return for_each_message_in(property, kPropertyRights, [&](const ImageMessage& rights) {
+            return check_rights(file, rights);
+          });
+        }));
+    return for_each_message_in(directory, kChildren, [&](const ImageMessage& child) {
+      return check_directory(child, level + 1);
+    });
   }
 
   Result<void> check_rights(std::string_view name, const ImageMessage& rights) const {

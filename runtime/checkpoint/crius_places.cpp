@@ -13,11 +13,8 @@ namespace ocirun::runtime {
 namespace {
 
 using linux::clean_path;
+using linux::is_below;
 using linux::SafeDir;
-
-bool is_below(std::string_view path, std::string_view directory) {
-  return path != directory && linux::is_at_or_below(path, directory);
-}
 
 std::string parent_of(const std::string& path) {
   const std::size_t end = path.rfind('/');

@@ -20,6 +20,7 @@ namespace {
 
 using linux::ImageKind;
 using linux::ImageMessage;
+using linux::word_in;
 
 constexpr const char* kFilesImage = "files.img";
 constexpr const char* kRemapsImage = "remap-fpath.img";
@@ -46,10 +47,6 @@ enum RemapField : std::uint32_t { kRemapOriginal = 1, kRemapId = 2, kRemapType =
 enum RemapType : std::uint32_t { kLinked = 0, kGhost = 1 };
 enum GhostField : std::uint32_t { kGhostMode = 3 };
 enum PacketField : std::uint32_t { kPacketLength = 2, kPacketDescriptors = 4 };
-
-std::uint32_t word_in(const ImageMessage& message, std::uint32_t field) {
-  return static_cast<std::uint32_t>(linux::number_in(message, field).value_or(0));
-}
 
 // protobuf writes a number that may be negative as 0, -1, 1, -2, … = 0, 1, 2, 3, …
 std::int64_t signed_in(const ImageMessage& message, std::uint32_t field, std::int64_t otherwise) {
@@ -127,25 +124,18 @@ class Check {
 
   static Result<void> check_watches(const ImageMessage& entry) {
     TRY_ASSIGN(const ImageMessage group, linux::message_in(entry, kInotify));
-    for (const linux::ImageField& field : group) {
-      if (field.number != kWatch) continue;
-      TRY_ASSIGN(const ImageMessage watch, linux::parse_image_message(field.bytes));
-      TRY(check_handle(watch, kWatchHandle));
-    }
-    return {};
+    return linux::for_each_message_in(
+        group, kWatch, [](const ImageMessage& watch) { return check_handle(watch, kWatchHandle); });
   }
 
   static Result<void> check_marks(const ImageMessage& entry) {
     TRY_ASSIGN(const ImageMessage group, linux::message_in(entry, kFanotify));
-    for (const linux::ImageField& field : group) {
-      if (field.number != kMark) continue;
-      TRY_ASSIGN(const ImageMessage mark, linux::parse_image_message(field.bytes));
+    return linux::for_each_message_in(group, kMark, [](const ImageMessage& mark) -> Result<void> {
       TRY_ASSIGN(const ImageMessage inode, linux::message_in(mark, kMarkInode));
       if (!inode.empty()) TRY(check_handle(inode, kMarkHandle));
       TRY_ASSIGN(const ImageMessage mount, linux::message_in(mark, kMarkMount));
-      TRY(check_path(linux::text_in(mount, kMarkPath)));
-    }
-    return {};
+      return check_path(linux::text_in(mount, kMarkPath));
+    });
   }
 
   Result<void> check_remaps(std::string_view image) const {

@@ -31,7 +31,8 @@ Result<std::vector<UniqueFd>> open_streams(const linux::Procfs& procfs, int init
 }  // namespace
 
 Result<void> foresee_restore(const SavedContainer& saved) {
-  TRY(check_host_images(saved.images, saved.config));
+  TRY_ASSIGN(const ImageInventory inventory, read_inventory(saved.images));
+  TRY(check_host_images(saved.images, inventory, saved.config));
   if (saved.has_cgroups) TRY(check_cgroup_images(saved.images, saved.config.id_map));
   const int init = saved.record.init_pid;
   TRY_ASSIGN(const auto pinned, linux::pin_namespaces(saved.config.namespaces));

@@ -11,7 +11,6 @@
 #include "runtime/checkpoint/file_images.hpp"
 #include "runtime/checkpoint/filesystem_types.hpp"
 #include "runtime/checkpoint/images.hpp"
-#include "runtime/checkpoint/inventory.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -144,8 +143,8 @@ Result<void> check_apparmor(Fd images) {
 
 }  // namespace
 
-Result<void> check_host_images(Fd images, const bundle::Config& config) {
-  TRY_ASSIGN(const ImageInventory inventory, read_inventory(images));
+Result<void> check_host_images(Fd images, const ImageInventory& inventory,
+                               const bundle::Config& config) {
   TRY_ASSIGN(const auto others, read_all_mounts(images, inventory.mounts_image));
   const Check check(inventory.mounts, config);
   const auto checked = [&]() -> Result<void> {

@@ -3,6 +3,7 @@
 #include "bundle/config/config.hpp"
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
+#include "runtime/checkpoint/inventory.hpp"
 
 namespace ocirun::runtime {
 
@@ -13,6 +14,7 @@ namespace ocirun::runtime {
 /// the type of a new file system is one that sharing_of() knows, or `config` mounts the same type
 /// from the same source with the same options. Errors: a sentence that names the mount; an image is
 /// missing or damaged.
-Result<void> check_host_images(Fd images, const bundle::Config& config);
+Result<void> check_host_images(Fd images, const ImageInventory& inventory,
+                               const bundle::Config& config);
 
 }  // namespace ocirun::runtime

@@ -23,6 +23,7 @@ namespace {
 using linux::ImageKind;
 using linux::ImageMessage;
 using linux::NamespaceKind;
+using linux::word_in;
 
 // An image with the views into it. A short string would take its bytes along when it is moved.
 struct Image {
@@ -76,15 +77,10 @@ std::uint32_t small(std::optional<std::uint64_t> value) {
   return static_cast<std::uint32_t>(std::min(value.value_or(0), kMost));
 }
 
-// A number as protobuf reads it into a field of 32 bits.
-std::uint32_t low_part(const ImageMessage& message, std::uint32_t field) {
-  return static_cast<std::uint32_t>(linux::number_in(message, field).value_or(0));
-}
-
 std::string type_of(const ImageMessage& mount) {
   constexpr std::uint32_t kUnsupported = 0;
   constexpr std::uint32_t kAuto = 16;  // the type has the name in the field fsname
-  const std::uint32_t type = low_part(mount, kType);
+  const std::uint32_t type = word_in(mount, kType);
   if (type == kUnsupported) return {};
   if (type == kAuto) return std::string(linux::text_in(mount, kTypeName));
   const std::string_view name = linux::name_of(kTypes, type);
@@ -102,11 +98,11 @@ Result<void> check_texts(const ImageMessage& mount) {
 ImageMount mount_of(const ImageMessage& mount) {
   std::string_view point = linux::text_in(mount, kPoint);
   if (point.starts_with("./") || point == ".") point.remove_prefix(1);
-  return {.id = low_part(mount, kId),
-          .parent = low_part(mount, kParent),
-          .device = low_part(mount, kDevice),
-          .flags = low_part(mount, kFlags),
-          .superblock_flags = low_part(mount, kSuperblockFlags),
+  return {.id = word_in(mount, kId),
+          .parent = word_in(mount, kParent),
+          .device = word_in(mount, kDevice),
+          .flags = word_in(mount, kFlags),
+          .superblock_flags = word_in(mount, kSuperblockFlags),
           .point = fmt::format("{}{}", point.starts_with('/') ? "" : "/", point),
           .root = std::string(linux::text_in(mount, kRoot)),
           .type = type_of(mount),
@@ -163,7 +159,7 @@ Result<std::vector<NamespaceKind>> own_namespaces(const ImageMessage& inventory,
   TRY_ASSIGN(const ImageMessage crius, linux::message_in(inventory, kIdsOfCriu));
   std::vector<NamespaceKind> own;
   for (const auto& [kind, field] : kNamespaceFields)
-    if (low_part(ids, field) != low_part(crius, field)) own.push_back(kind);
+    if (word_in(ids, field) != word_in(crius, field)) own.push_back(kind);
   return own;
 }
 
@@ -193,9 +189,8 @@ Result<ImageInventory> read_inventory(Fd images) {
              read_image(images, fmt::format("ids-{}.img", first), ImageKind::kIds));
   TRY_ASSIGN(inventory.own_namespaces, own_namespaces(top.entries.front(), ids.entries.front()));
   inventory.mounts_image = fmt::format(
-      "mountpoints-{}.img", low_part(ids.entries.front(), field_of(NamespaceKind::kMount)));
-  const std::uint32_t user_namespace =
-      low_part(ids.entries.front(), field_of(NamespaceKind::kUser));
+      "mountpoints-{}.img", word_in(ids.entries.front(), field_of(NamespaceKind::kMount)));
+  const std::uint32_t user_namespace = word_in(ids.entries.front(), field_of(NamespaceKind::kUser));
   TRY_ASSIGN(inventory.mounts, read_mounts(images, inventory.mounts_image));
   mark_root(inventory.mounts);
   const std::string maps = fmt::format("userns-{}.img", user_namespace);

@@ -14,6 +14,7 @@
 namespace ocirun::runtime {
 namespace {
 
+using linux::is_below;
 using linux::Recursion;
 
 constexpr char kTemporary[] = "/tmp";
@@ -51,10 +52,6 @@ Result<std::vector<UniqueFd>> writable_kernel_mounts(const linux::Procfs& procfs
     if (id == entry->id) mounts.push_back(*std::move(mount));
   }
   return mounts;
-}
-
-bool is_below(std::string_view path, std::string_view directory) {
-  return path != directory && linux::is_at_or_below(path, directory);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ class Restoration : Making {
 
   // What stands around CRIU's work (restore.cpp).
   Result<void> open_directories();
-  Result<void> check_namespaces() const;
+  Result<void> check_images() const;
   Result<void> make_way() const;
   Result<void> keep_filter();
   Result<void> choose_walls();

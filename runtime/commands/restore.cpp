@@ -64,23 +64,23 @@ Result<CreatedContainer> Restoration::run() {
 
 Result<void> Restoration::open_directories() {
   TRY_ASSIGN(images_, open_images(restore_.settings.images, restore_.trust));
-  TRY(check_namespaces());
-  if (restore_.trust == TrustImages::kNo) TRY(check_host_images(images_, config()));
-  if (restore_.trust == TrustImages::kNo && !ignores_cgroups())
-    TRY(check_cgroup_images(images_, config().id_map));
+  TRY(check_images());
   TRY(check_network_images(images_, config(), restore_.settings, log_));
   TRY_ASSIGN(work_, open_or_make_directory(restore_.settings.work, "--work-path"));
   return {};
 }
 
-// Also with --trust-images: in the host's namespaces, criu would change the host.
-Result<void> Restoration::check_namespaces() const {
+// Namespaces are compared with --trust-images too: in the host's, criu would change the host.
+Result<void> Restoration::check_images() const {
   const auto inventory = read_inventory(images_);
   if (!inventory && restore_.trust == TrustImages::kYes) return {};  // CRIU says what is wrong
   if (!inventory) return std::unexpected(inventory.error());
   Obstacles obstacles;
   compare_namespaces(*inventory, config(), obstacles);
-  return obstacles.empty() ? Result<void>{} : refuse("{}", obstacles.front());
+  if (!obstacles.empty()) return refuse("{}", obstacles.front());
+  if (restore_.trust == TrustImages::kYes) return {};
+  TRY(check_host_images(images_, *inventory, config()));
+  return ignores_cgroups() ? Result<void>{} : check_cgroup_images(images_, config().id_map);
 }
 
 // Images that are not trusted must not lead CRIU to files of the host.

@@ -83,7 +83,8 @@ class DryRun {
           !checked)
         add(checked.error());
     if (config_ && request_.trust == TrustImages::kNo)
-      if (const auto checked = check_host_images(images_, *config_); !checked) add(checked.error());
+      if (const auto checked = check_host_images(images_, *inventory_, *config_); !checked)
+        add(checked.error());
     if (!config_ || request_.trust == TrustImages::kYes ||
         request_.settings.cgroups == CgroupMode::kIgnore)
       return;

@@ -49,7 +49,9 @@ struct Images {
   }
   std::string refusal() const {
     const UniqueFd directory = scratch.open();
-    const auto checked = check_host_images(directory, config);
+    const auto inventory = read_inventory(directory);
+    if (!inventory) return inventory.error().message();
+    const auto checked = check_host_images(directory, *inventory, config);
     return checked ? "" : checked.error().message();
   }
   void document(const std::string& type, const std::string& source,

@@ -255,8 +255,8 @@ CHILD_TEST(tmp_stays_for_a_path_that_leaves_a_directory_again, CLONE_NEWNS) {
 }
 CHILD_TEST(tmp_stays_if_all_of_it_is_needed, CLONE_NEWNS) { check_that_tmp_stays("/tmp"); }
 
-// Makes a host of which /tmp is a symlink to /var/tmp.
-void enter_host_with_linked_tmp() {
+// Enters and closes a host of which /tmp is a symlink to /var/tmp.
+void close_host_with_linked_tmp(const std::string& needed) {
   must(linux::sys::mount("tmpfs", "/mnt", "tmpfs", 0, nullptr));
   for (const char* directory : {"/mnt/proc", "/mnt/var/tmp/images", "/mnt/var/tmp/others"})
     fs::create_directories(directory);
@@ -264,13 +264,12 @@ void enter_host_with_linked_tmp() {
   Scene::write("/mnt/var/tmp/images/core", "x");
   must(linux::sys::mount("proc", "/mnt/proc", "proc", 0, nullptr));
   BOOST_TEST_REQUIRE(::chroot("/mnt") == 0);
-}
-CHILD_TEST(tmp_may_be_a_symlink, CLONE_NEWNS) {
-  enter_host_with_linked_tmp();
   ReadOnlyHost host;
   const auto procfs = must(linux::Procfs::open(linux::Procfs::Subset::kProcesses));
-  const std::string needed[] = {"/var/tmp/images"};
-  must(host.close(procfs, needed));
+  must(host.close(procfs, std::span(&needed, 1)));
+}
+CHILD_TEST(tmp_may_be_a_symlink, CLONE_NEWNS) {
+  close_host_with_linked_tmp("/var/tmp/images");
   BOOST_TEST(fs::exists("/var/tmp/images/core"));
   BOOST_TEST(!can_write("/var/tmp/images"));
   BOOST_TEST(!fs::exists("/var/tmp/others"));
@@ -278,11 +277,7 @@ CHILD_TEST(tmp_may_be_a_symlink, CLONE_NEWNS) {
   BOOST_TEST(!can_write("/var"));
 }
 CHILD_TEST(a_symlink_as_tmp_may_be_named, CLONE_NEWNS) {
-  enter_host_with_linked_tmp();
-  ReadOnlyHost host;
-  const auto procfs = must(linux::Procfs::open(linux::Procfs::Subset::kProcesses));
-  const std::string needed[] = {"/tmp/images"};
-  must(host.close(procfs, needed));
+  close_host_with_linked_tmp("/tmp/images");
   BOOST_TEST(fs::exists("/tmp/images/core"));
   BOOST_TEST(fs::exists("/tmp/others"));
   BOOST_TEST(!can_write("/var"));
