@@ -31,6 +31,8 @@ enum class ImageKind : std::uint32_t {
   kGhost = 0x52583605,
   kSocketQueues = 0x56264026,
   kMemory = 0x57492820,
+  kPageMap = 0x56084025,
+  kMemfds = 0x48453499,
 };
 
 /// A field of a message. A number has no bytes; a text or a message inside has no value.
@@ -58,6 +60,10 @@ Result<std::vector<ImageMessage>> parse_image(std::string_view image, ImageKind 
 Result<std::vector<ImageMessage>> parse_image_with_data(
     std::string_view image, ImageKind kind,
     const std::function<std::uint64_t(const ImageMessage& entry)>& after);
+/// Calls `act` with each entry of an image that may have more than kMostImageEntries. Errors:
+/// EBADMSG; those of `act`.
+Result<void> for_each_entry_in(std::string_view image, ImageKind kind,
+                               const std::function<Result<void>(const ImageMessage&)>& act);
 /// The first entry of an image of which `beginning` is the beginning.
 Result<ImageMessage> parse_first_entry(std::string_view beginning, ImageKind kind);
 

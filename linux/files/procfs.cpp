@@ -155,6 +155,10 @@ std::string host_fd_link(Fd descriptor) {
   return fmt::format("/proc/self/fd/{}", descriptor.value);
 }
 
+Result<std::string> host_path_of(Fd descriptor) {
+  return sys::readlinkat(Fd{AT_FDCWD}, host_fd_link(descriptor).c_str());
+}
+
 std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   // In "12 (a name) with spaces) S 1 …" the name ends at the last parenthesis, and the state is
   // field 3.

@@ -57,6 +57,9 @@ std::string fd_link(Fd descriptor);
 /// "/proc/self/fd/N": the name of `descriptor` for calls that take only a name. Never used inside a
 /// container.
 std::string host_fd_link(Fd descriptor);
+/// The path of `descriptor` below the caller's root, by the host's /proc. Never used inside a
+/// container.
+Result<std::string> host_path_of(Fd descriptor);
 
 /// The fields of /proc/PID/stat that ocirun uses. A zombie has them too.
 struct ProcessStat {

@@ -194,12 +194,12 @@ void compare_with_host(const ImageInventory& images, const bundle::Config& confi
                                     images.machine, names.machine));
   compare_filesystems(images, obstacles);
   if (config.namespaces.contains(NamespaceKind::kPid)) return;
-  for (const int pid : images.pids)
-    if (linux::read_process_stat(pid))
+  for (const ImageProcess& process : images.processes)
+    if (linux::read_process_stat(process.pid))
       obstacles.push_back(fmt::format(
           "the images have process {}, and another process of this host has that number: the "
           "container has no pid namespace",
-          pid));
+          process.pid));
 }
 
 void compare_document_with_host(const bundle::Config& config, const linux::Procfs& procfs,

@@ -11,6 +11,7 @@
 #include "runtime/checkpoint/file_images.hpp"
 #include "runtime/checkpoint/filesystem_types.hpp"
 #include "runtime/checkpoint/images.hpp"
+#include "runtime/checkpoint/memory_images.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -155,6 +156,7 @@ Result<void> check_host_images(Fd images, const ImageInventory& inventory,
     const CriusPlaces places(mounts, config);
     for (const ImageMount& mount : mounts) TRY(places.check_point(mount));
     TRY(check_file_images(images, places));
+    TRY(check_memory_images(images, inventory.processes, linux::kernel_version()));
     return check_apparmor(images);
   };
   return within(checked(),

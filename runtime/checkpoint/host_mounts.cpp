@@ -45,8 +45,7 @@ Result<HostMounts> HostMounts::read(const linux::Procfs& procfs) {
 Result<void> HostMounts::allow(const linux::Procfs& procfs, Fd file, linux::Recursion recursion,
                                MountEvents events) {
   TRY_ASSIGN(const std::uint64_t mount, linux::mount_of(procfs, file));
-  TRY_ASSIGN(const std::string path,
-             linux::sys::readlinkat(Fd{AT_FDCWD}, linux::host_fd_link(file).c_str()));
+  TRY_ASSIGN(const std::string path, linux::host_path_of(file));
   for (std::string_view rest = table_; const auto entry = linux::next_mount(rest);) {
     const std::string point = linux::unescape_path(entry->mount_point);
     if (entry->id == mount && linux::is_at_or_below(path, point))

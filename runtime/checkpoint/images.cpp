@@ -73,8 +73,7 @@ Result<HostPath> follow_own_link(const HostPath& path) {
   TRY_ASSIGN(const struct stat status, linux::sys::fstat(*link));
   if (!S_ISLNK(status.st_mode) || status.st_uid != ::geteuid()) return path;
   TRY_ASSIGN(const UniqueFd directory, linux::sys::open(path.c_str(), O_PATH | O_DIRECTORY));
-  TRY_ASSIGN(std::string real,
-             linux::sys::readlinkat(Fd{AT_FDCWD}, linux::host_fd_link(directory).c_str()));
+  TRY_ASSIGN(std::string real, linux::host_path_of(directory));
   return HostPath(std::move(real));
 }
 
@@ -129,8 +128,7 @@ Result<void> for_each_directory(Fd images, const std::function<Result<void>(Fd)>
 Result<std::vector<HostPath>> paths_of_images(Fd images) {
   std::vector<HostPath> paths;
   TRY(for_each_directory(images, [&](Fd directory) -> Result<void> {
-    TRY_ASSIGN(std::string path,
-               linux::sys::readlinkat(Fd{AT_FDCWD}, linux::host_fd_link(directory).c_str()));
+    TRY_ASSIGN(std::string path, linux::host_path_of(directory));
     paths.emplace_back(std::move(path));
     return {};
   }));

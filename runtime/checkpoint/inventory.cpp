@@ -69,7 +69,7 @@ enum MountField : std::uint32_t {
 enum ExtentField : std::uint32_t { kContainerId = 1, kHostId = 2, kSize = 3 };
 enum UserNamespaceField : std::uint32_t { kUidMap = 1, kGidMap = 2 };
 enum InventoryField : std::uint32_t { kIdsOfCriu = 3 };
-enum ProcessField : std::uint32_t { kPid = 1 };
+enum ProcessField : std::uint32_t { kPid = 1, kThread = 5 };
 enum CoreField : std::uint32_t { kMachine = 1 };
 
 std::uint32_t small(std::optional<std::uint64_t> value) {
@@ -142,6 +142,23 @@ Result<std::vector<linux::IdMapping>> mappings_of(const ImageMessage& entry, std
   return mappings;
 }
 
+Result<int> pid_of(std::uint64_t value) {
+  constexpr std::uint64_t kMost = 4'194'304;  // PID_MAX_LIMIT of the kernel
+  if (value > 0 && value <= kMost) return static_cast<int>(value);
+  return fail(EBADMSG, "{} is no number of a process: these are 1 to {}", value, kMost);
+}
+
+Result<ImageProcess> read_process(const ImageMessage& message) {
+  ImageProcess process;
+  TRY_ASSIGN(process.pid, pid_of(linux::number_in(message, kPid).value_or(0)));
+  for (const linux::ImageField& field : message) {
+    if (field.number != kThread) continue;
+    TRY_ASSIGN(const int thread, pid_of(field.value));
+    process.threads.push_back(thread);
+  }
+  return process;
+}
+
 // The fields of a process that number its namespaces.
 constexpr std::pair<NamespaceKind, std::uint32_t> kNamespaceFields[] = {
     {NamespaceKind::kPid, 5},     {NamespaceKind::kNetwork, 6}, {NamespaceKind::kIpc, 7},
@@ -177,10 +194,11 @@ Result<ImageInventory> read_inventory(Fd images) {
   TRY_ASSIGN(const Image top, read_image(images, "inventory.img", ImageKind::kInventory));
   TRY_ASSIGN(const Image tree, read_image(images, "pstree.img", ImageKind::kProcesses));
   ImageInventory inventory;
-  for (const ImageMessage& process : tree.entries)
-    inventory.pids.push_back(
-        static_cast<int>(small(linux::number_in(process, kPid)) & 0x7FFFFFFFU));
-  const int first = inventory.pids.front();
+  for (const ImageMessage& process : tree.entries) {
+    TRY_ASSIGN(ImageProcess read, within(read_process(process), "pstree.img"));
+    inventory.processes.push_back(std::move(read));
+  }
+  const int first = inventory.processes.front().pid;
   TRY_ASSIGN(const Image core,
              read_image(images, fmt::format("core-{}.img", first), ImageKind::kCore));
   inventory.machine =

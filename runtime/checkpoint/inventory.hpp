@@ -28,10 +28,16 @@ struct ImageMount {
   bool is_containers_root = false;  // only in ImageInventory::mounts
 };
 
+/// A process of the images. The numbers are those of the container's pid namespace.
+struct ImageProcess {
+  int pid = 0;
+  std::vector<int> threads{};  // the first thread has the number `pid`
+};
+
 /// What ocirun reads of a directory of images.
 struct ImageInventory {
-  std::string machine;                 // as uname(2) calls it; "" if unknown
-  std::vector<int> pids;               // in the container's pid namespace
+  std::string machine;  // as uname(2) calls it; "" if unknown
+  std::vector<ImageProcess> processes;
   std::string mounts_image;            // the name of the image with the mounts of the first process
   std::vector<ImageMount> mounts;      // of the first process
   std::optional<linux::IdMap> id_map;  // of its user namespace; nothing without one

@@ -15,15 +15,11 @@ namespace {
 using linux::clean;
 using linux::NamespaceKind;
 
-Result<std::string> path_of(Fd file) {
-  return linux::sys::readlinkat(Fd{AT_FDCWD}, linux::host_fd_link(file).c_str());
-}
-
 // CRIU does not follow a symlink at the end of a source. A path that cannot be opened is left as it
 // is: CRIU's error names it.
 std::string without_links(const std::string& path) {
   const auto file = linux::sys::open(path.c_str(), O_PATH);
-  return file ? path_of(*file).value_or(path) : path;
+  return file ? linux::host_path_of(*file).value_or(path) : path;
 }
 
 }  // namespace
@@ -78,7 +74,7 @@ Result<std::vector<std::string>> words_of_mounts_for_dump(std::span<const Outsid
     TRY_ASSIGN(const struct stat status, linux::sys::fstat(*found));
     const bool is_masked = mount.kind == OutsideMount::Kind::kMask;
     if (is_masked && S_ISDIR(status.st_mode)) continue;  // covered by a tmpfs, which CRIU saves
-    TRY_ASSIGN(const std::string path, path_of(*found));
+    TRY_ASSIGN(const std::string path, linux::host_path_of(*found));
     words.push_back(fmt::format("external-mount={}\n{}", path, mount.name));
   }
   return words;

@@ -27,8 +27,7 @@ struct RealFile {
 
 Result<RealFile> open_real(const std::string& path) {
   TRY_ASSIGN(UniqueFd fd, linux::sys::open(path.c_str(), O_PATH));
-  TRY_ASSIGN(std::string real,
-             linux::sys::readlinkat(Fd{AT_FDCWD}, linux::host_fd_link(fd).c_str()));
+  TRY_ASSIGN(std::string real, linux::host_path_of(fd));
   return RealFile{.fd = std::move(fd), .path = std::move(real)};
 }
 

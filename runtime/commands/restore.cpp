@@ -10,6 +10,7 @@
 #include "runtime/checkpoint/crius_log.hpp"
 #include "runtime/checkpoint/fit.hpp"
 #include "runtime/checkpoint/host_images.hpp"
+#include "runtime/checkpoint/huge_files.hpp"
 #include "runtime/checkpoint/network_image.hpp"
 #include "runtime/checkpoint/outside.hpp"
 #include "runtime/checkpoint/prepared_sources.hpp"
@@ -85,6 +86,7 @@ Result<void> Restoration::check_images() const {
 
 // Images that are not trusted must not lead CRIU to files of the host.
 Result<void> Restoration::choose_walls() {
+  if (restore_.trust == TrustImages::kNo) TRY(check_no_huge_files(config(), place_->procfs));
   has_read_only_host_ = restore_.trust == TrustImages::kNo && can_make_host_read_only();
   if (restore_.trust == TrustImages::kNo && !has_read_only_host_)
     log_.warn(

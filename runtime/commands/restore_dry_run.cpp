@@ -12,6 +12,7 @@
 #include "runtime/checkpoint/crius_log.hpp"
 #include "runtime/checkpoint/fit.hpp"
 #include "runtime/checkpoint/host_images.hpp"
+#include "runtime/checkpoint/huge_files.hpp"
 #include "runtime/checkpoint/images.hpp"
 #include "runtime/checkpoint/inventory.hpp"
 #include "runtime/checkpoint/network_image.hpp"
@@ -39,6 +40,7 @@ class DryRun {
     look_at_state();
     if (config_) {
       compare_document_with_host(*config_, procfs, obstacles_);
+      look_at_binds(procfs);
       look_at_cgroup();
     }
     if (inventory_ && config_) {
@@ -90,6 +92,11 @@ class DryRun {
       return;
     if (const auto checked = check_cgroup_images(images_, config_->id_map); !checked)
       add(checked.error());
+  }
+
+  void look_at_binds(const linux::Procfs& procfs) {
+    if (request_.trust == TrustImages::kYes) return;
+    if (const auto checked = check_no_huge_files(*config_, procfs); !checked) add(checked.error());
   }
 
   void look_at_criu() {

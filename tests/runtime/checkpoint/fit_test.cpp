@@ -54,7 +54,7 @@ struct Pair {
     add("/real/inside", "/link/inside");
     add("/proc/kcore", "/proc/kcore");
     images.own_namespaces = {NamespaceKind::kMount, NamespaceKind::kPid};
-    images.pids = {1, 2};
+    images.processes = {{.pid = 1}, {.pid = 2}};
   }
   Pair(const Pair&) = delete;
   Pair& operator=(const Pair&) = delete;
@@ -254,7 +254,7 @@ BOOST_AUTO_TEST_CASE(this_kernel_has_the_types_of_file_systems) {
 
 BOOST_AUTO_TEST_CASE(process_numbers_are_free_unless_the_container_has_a_pid_namespace) {
   Pair pair;
-  pair.images.pids = {::getpid(), 0x7FFFFFFF};
+  pair.images.processes = {{.pid = ::getpid()}, {.pid = 0x7FFFFFFF}};
   check_none(pair.with_host());
   pair.config.namespaces = {};
   check_one(pair.with_host(), fmt::format("the images have process {}, and another process of this "

@@ -73,7 +73,9 @@ BOOST_AUTO_TEST_SUITE(inventory)
 BOOST_AUTO_TEST_CASE(processes_and_the_machine_are_read) {
   const Images images;
   const ImageInventory found = must(images.read());
-  BOOST_TEST(found.pids == (std::vector<int>{7, 9}), boost::test_tools::per_element());
+  BOOST_REQUIRE(found.processes.size() == 2U);
+  BOOST_TEST(found.processes[0].pid == 7);
+  BOOST_TEST(found.processes[1].pid == 9);
   BOOST_TEST(found.machine == "x86_64");
   BOOST_TEST(!found.has_cpu_features);
   BOOST_TEST(!found.id_map.has_value());
@@ -85,10 +87,23 @@ BOOST_AUTO_TEST_CASE(processes_and_the_machine_are_read) {
   BOOST_TEST(must(images.read()).machine == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_forged_pid_is_not_negative) {
+BOOST_AUTO_TEST_CASE(threads_are_read) {
   const Images images;
-  images.write("pstree.img", ImageKind::kProcesses, {number(1, 7), number(1, 0xFFFFFFFFU)});
-  BOOST_TEST(must(images.read()).pids.back() == 0x7FFFFFFF);
+  images.write("pstree.img", ImageKind::kProcesses, {number(1, 7) + number(5, 7) + number(5, 8)});
+  const ImageInventory found = must(images.read());
+  BOOST_TEST(found.processes.front().threads == (std::vector<int>{7, 8}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_number_that_no_process_has_is_refused) {
+  const Images images;
+  // The last one is a list of numbers in one field, which criu would read too.
+  for (const std::string& process :
+       {number(1, 7), number(1, 0), number(1, 0xFFFFFFFFU), number(1, 4'194'305),
+        number(1, 7) + number(5, std::uint64_t{1} << 40), number(1, 7) + text(5, "\x07")}) {
+    images.write("pstree.img", ImageKind::kProcesses, {number(1, 7), process});
+    BOOST_TEST(images.read().has_value() == (process == number(1, 7)));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(the_mounts_of_the_first_process_are_read) {
