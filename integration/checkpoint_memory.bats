@@ -88,24 +88,28 @@ count()"
 import json, sys
 print(int(str(json.load(sys.stdin)["entries"][0]["thread_core"]["rseq_entry"]["rseq_abi_pointer"]), 0))')
   [[ $address != 0 ]]
-  while IFS='|' read -r image statement expected; do
+  local tried=0
+  while IFS='|' read -r image statement expected <&9; do
     forge_image "$image" "entries = images['entries']; $statement"
     restore_fails
     mentions "$image: $expected"
     status_is stopped
     mend
-  done <<'EOF'
+    tried=$((tried + 1))
+  done 9<<'EOF'
 mm-1.img|areas = entries[0]['vmas']; areas[1]['start'] = areas[0]['start']|the memory from 0x
 mm-1.img|entries[0]['vmas'].reverse()|the memory from 0x
 mm-1.img|entries[0]['vmas'][0]['status'] = 0x40000041|the memory from 0x
 mm-1.img|entries[0]['vmas'][0]['flags'] = 1|the memory from 0x
+mm-1.img|next(area for area in entries[0]['vmas'] if 'fdflags' in area)['fdflags'] = '0x200'|the memory from 0x
 mm-1.img|del entries[0]['vmas']|the image lists no memory
 mm-1.img|entries[0]['aios'] = [{'id': 65536, 'nr_req': 1, 'ring_len': 12288}]|the ring of asynchronous input and output at 0x10000
 pagemap-1.img|entries[1]['vaddr'] = '0xfffffffffffff000'|
 pagemap-1.img|entries.reverse(); entries.insert(0, entries.pop())|the pages at 0x
 core-1.img|entries[0]['thread_core']['rseq_entry']['rseq_abi_pointer'] = 65536|the restartable sequences (rseq) at 0x10000
 EOF
-  run ocirun restore --dry-run "$ID"
+  equal 10 "$tried"
+  run ocirun restore --dry-run --bundle "$BUNDLE" "$ID"
   exits 0
   restore
   goes_on
@@ -119,7 +123,7 @@ EOF
   ocirun checkpoint "$ID"
   restore_fails
   mentions "the container has the file system of huge pages (hugetlbfs) on $TMP/huge"
-  run ocirun restore --dry-run "$ID"
+  run ocirun restore --dry-run --bundle "$BUNDLE" "$ID"
   exits 1 "the container has the file system of huge pages (hugetlbfs) on $TMP/huge"
   restore --trust-images
   goes_on

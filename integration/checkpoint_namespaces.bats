@@ -153,9 +153,18 @@ keeps_joined() {
   differs "/proc/$(init_pid)/ns/cgroup" /proc/self/ns/cgroup
 }
 
-@test "a container in the host's pid namespace is restored" {
+@test "a container in the host's pid namespace is restored, and forged images send no signals to processes of the host" {
   needs_criu
   drop_namespace pid
   counter
   checkpoint_and_restore
+  ocirun checkpoint "$ID"
+  cp -a checkpoint intact
+  forge_image files.img "next(file for file in images['entries'] if 'reg' in file)['reg']['fown'].update(pid=1, pid_type=1, signum=9)"
+  restore_fails
+  mentions "files.img: an open file sends signals to process 1, which the images do not have"
+  mend
+  restore
+  output=$(<"$TMP/errors")
+  mentions "the container has no pid namespace"
 }

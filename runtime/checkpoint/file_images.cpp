@@ -34,7 +34,7 @@ enum FileField : std::uint32_t {
   kFanotify = 14,
   kUnix = 16
 };
-enum RegularField : std::uint32_t { kRegularName = 6, kRegularMount = 7 };
+enum RegularField : std::uint32_t { kRegularFlags = 2, kRegularName = 6, kRegularMount = 7 };
 enum UnixField : std::uint32_t { kUnixName = 11, kUnixDirectory = 14 };
 enum InotifyField : std::uint32_t { kWatch = 5 };
 enum WatchField : std::uint32_t { kWatchHandle = 7 };
@@ -99,6 +99,8 @@ class Check {
     TRY_ASSIGN(const ImageMessage file, linux::message_in(entry, kRegular));
     const std::string_view name = linux::text_in(file, kRegularName);
     TRY(check_path(name));
+    if ((word_in(file, kRegularFlags) & kMakingFlags) != 0)
+      return refuse("the open file {:?} has flags with which criu would make or empty it", name);
     if (!file.empty())
       regular_[word_in(entry, kFileId)] = {.name = std::string(name),
                                            .mount = signed_in(file, kRegularMount, -1)};

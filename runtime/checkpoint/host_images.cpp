@@ -12,6 +12,7 @@
 #include "runtime/checkpoint/filesystem_types.hpp"
 #include "runtime/checkpoint/images.hpp"
 #include "runtime/checkpoint/memory_images.hpp"
+#include "runtime/checkpoint/signal_owners.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -156,6 +157,8 @@ Result<void> check_host_images(Fd images, const ImageInventory& inventory,
     const CriusPlaces places(mounts, config);
     for (const ImageMount& mount : mounts) TRY(places.check_point(mount));
     TRY(check_file_images(images, places));
+    if (!config.namespaces.creates(linux::NamespaceKind::kPid))
+      TRY(check_signal_owners(images, inventory.processes));
     TRY(check_memory_images(images, inventory.processes, linux::kernel_version()));
     return check_apparmor(images);
   };

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <fcntl.h>
+
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -17,6 +20,9 @@ enum class TrustImages { kNo, kYes };
 
 /// CRIU's link, in a directory of images, to the images of the pre-dump before.
 inline constexpr const char* kParentLink = "parent";
+
+/// Flags of open(2) that no open file has afterwards: in an image, they would make or empty a file.
+inline constexpr std::uint32_t kMakingFlags = O_CREAT | O_EXCL | O_TRUNC;
 
 /// The directory that a symlink of the caller leads to, as containerd gives one to --work-path; any
 /// other path unchanged. Error: such a symlink leads to no directory.

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "linux/checkpoint/image_file.hpp"
+#include "runtime/checkpoint/images.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -15,7 +16,14 @@ using linux::ImageMessage;
 
 // Fields of CRIU's messages.
 enum MemoryField : std::uint32_t { kArea = 14, kRing = 16 };
-enum AreaField : std::uint32_t { kStart = 1, kEnd = 2, kObject = 4, kFlags = 6, kStatus = 7 };
+enum AreaField : std::uint32_t {
+  kStart = 1,
+  kEnd = 2,
+  kObject = 4,
+  kFlags = 6,
+  kStatus = 7,
+  kFileFlags = 10
+};
 enum RingField : std::uint32_t { kRingAddress = 1, kRingSize = 3 };
 
 // CRIU sets these while it restores: of its restorer, and of plugins for devices.
@@ -125,10 +133,13 @@ Result<std::vector<MemoryArea>> read_memory_areas(std::string_view image, std::u
   TRY_ASSIGN(const auto entries, linux::parse_image(image, linux::ImageKind::kMemory));
   if (entries.empty()) return refuse("the image is empty");
   std::vector<MemoryArea> areas;
-  TRY(linux::for_each_message_in(entries.front(), kArea, [&](const ImageMessage& message) {
-    areas.push_back(area_of(message));
-    return check_area(areas.back());
-  }));
+  TRY(linux::for_each_message_in(
+      entries.front(), kArea, [&](const ImageMessage& message) -> Result<void> {
+        areas.push_back(area_of(message));
+        if ((linux::word_in(message, kFileFlags) & kMakingFlags) != 0)
+          return refuse_area(areas.back(), "is of a file that criu would make or empty");
+        return check_area(areas.back());
+      }));
   if (areas.empty())
     return refuse(
         "the image lists no memory: criu 1.1 wrote the list to another one, and ocirun needs 3.11");

@@ -91,8 +91,12 @@ Result<void> Restoration::choose_walls() {
   if (restore_.trust == TrustImages::kNo && !has_read_only_host_)
     log_.warn(
         "this kernel is older than Linux 5.12: criu can write to every file of the host, and "
-        "forged images "
-        "can make it do so: restore only images whose origin is known");
+        "forged images can make it do so: restore only images whose origin is known");
+  if (restore_.trust == TrustImages::kNo &&
+      !config().namespaces.contains(linux::NamespaceKind::kPid))
+    log_.warn(
+        "the container has no pid namespace: forged images can lead criu through /proc to files of "
+        "the host: restore only images whose origin is known");
   if (!has_read_only_host_ && !needs_prepared_sources(config())) return {};
   TRY_ASSIGN(const auto paths, paths_of_criu(crius_part(), criu_));
   TRY_ASSIGN(prepared_, place_for_sources(paths));

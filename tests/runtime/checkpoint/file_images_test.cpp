@@ -86,6 +86,15 @@ std::string packet(const std::string& more, const std::string& data) {
 
 BOOST_AUTO_TEST_SUITE(file_images)
 
+BOOST_AUTO_TEST_CASE(open_files_are_not_made_or_emptied) {
+  const Images images;
+  for (const std::uint32_t flag : {01000U, 0100U, 0200U}) {
+    const std::string fields = number(2, flag | 2) + text(6, "/below/file");
+    check_text(images.refusal_of(number(1, 1) + number(2, 5) + text(kRegular, fields)),
+               "files.img: the open file \"/below/file\" has flags with which criu would make");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(files_with_plain_paths_pass) {
   const Images images;
   BOOST_TEST(images.refusal() == "");

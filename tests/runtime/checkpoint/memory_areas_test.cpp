@@ -80,6 +80,13 @@ BOOST_AUTO_TEST_CASE(a_status_of_crius_own_is_refused) {
                "the memory from 0x7f0000000000 to 0x7f0000200000 has a status that criu gives");
 }
 
+BOOST_AUTO_TEST_CASE(a_file_of_memory_is_not_made_or_emptied) {
+  const std::string fields = number(1, kAt) + number(2, kAt + 0x1000) + number(6, kPrivate) +
+                             number(7, kRegularArea | kPrivateFile);
+  BOOST_TEST(refusal_of(text(14, fields + number(10, 2))) == "");
+  check_text(refusal_of(text(14, fields + number(10, 01000))), "is of a file that criu would make");
+}
+
 BOOST_AUTO_TEST_CASE(memory_consists_of_whole_pages) {
   check_text(of(kRegularArea | kPrivateFile, kPrivate, 0x1001), "does not consist of whole pages");
   check_text(of(kRegularArea | kPrivateMemory, kPrivate | kAnonymous | kHuge | 21U << 26, 0x1000),
