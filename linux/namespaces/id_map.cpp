@@ -14,6 +14,7 @@
 
 #include "linux/base/pipe.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/namespaces/namespaces.hpp"
 #include "linux/namespaces/subordinate_ids.hpp"
 #include "linux/namespaces/user_namespace.hpp"
 #include "linux/process/await_program.hpp"
@@ -232,7 +233,7 @@ Result<UniqueFd> make_user_namespace(Fd procfs, const IdMap& map) {
   const auto opened = [&]() -> Result<UniqueFd> {
     TRY(write_id_map(procfs, child.pid, IdKind::kUser, map.uids));
     TRY(write_id_map(procfs, child.pid, IdKind::kGroup, map.gids));
-    return sys::openat(procfs, fmt::format("{}/ns/user", child.pid).c_str(), O_RDONLY | O_CLOEXEC);
+    return open_namespace(procfs, child.pid, NamespaceKind::kUser);
   };
   auto fd = opened();
   ::kill(child.pid, SIGKILL);  // not waited for yet, so the pid is still its own

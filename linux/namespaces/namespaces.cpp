@@ -121,4 +121,9 @@ Result<std::vector<PinnedNamespace>> pin_namespaces(const NamespaceSet& set) {
   return pinned;
 }
 
+Result<UniqueFd> open_namespace(Fd procfs, int pid, NamespaceKind kind) {
+  return sys::openat(procfs, fmt::format("{}/ns/{}", pid, proc_name(kind)).c_str(),
+                     O_RDONLY | O_CLOEXEC);
+}
+
 }  // namespace ocirun::linux

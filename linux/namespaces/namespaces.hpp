@@ -66,6 +66,10 @@ struct PinnedNamespace {
 /// Errors name the entry: ENOENT …; EINVAL when the file is not a namespace of that kind.
 Result<std::vector<PinnedNamespace>> pin_namespaces(const NamespaceSet& set);
 
+/// Opens a namespace of process `pid`. `procfs` is a directory of a procfs. Errors: those of
+/// open(2).
+Result<UniqueFd> open_namespace(Fd procfs, int pid, NamespaceKind kind);
+
 /// linux.timeOffsets (L-12).
 struct TimeOffset {
   enum class Clock { kMonotonic, kBoottime };

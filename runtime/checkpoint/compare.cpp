@@ -19,7 +19,7 @@
 #include "runtime/checkpoint/compare_limits.hpp"
 #include "runtime/checkpoint/compare_mounts.hpp"
 #include "runtime/checkpoint/compare_thread.hpp"
-#include "runtime/checkpoint/namespace_link.hpp"
+#include "runtime/checkpoint/container_namespaces.hpp"
 
 namespace ocirun::runtime {
 namespace {

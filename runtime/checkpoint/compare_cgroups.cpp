@@ -1,16 +1,12 @@
 #include "runtime/checkpoint/compare_cgroups.hpp"
 
-#include <fcntl.h>
-#include <sched.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <map>
 #include <string>
 #include <string_view>
 
-#include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
+#include "runtime/checkpoint/container_namespaces.hpp"
 #include "runtime/checkpoint/in_child.hpp"
 
 namespace ocirun::runtime {
@@ -54,10 +50,9 @@ Result<void> compare_cgroup_root(const cgroups::Record& record, const linux::Pro
   if (record.path.empty()) return {};
   TRY_ASSIGN(const auto outside, read_cgroups(record, procfs, init));
   TRY_ASSIGN(const UniqueFd cgroup_namespace,
-             linux::sys::openat(procfs.fd(), fmt::format("{}/ns/cgroup", init).c_str(), O_RDONLY));
+             linux::open_namespace(procfs.fd(), init, linux::NamespaceKind::kCgroup));
   return in_child("the process that looks at the cgroup namespace", [&]() -> Result<void> {
-    if (::setns(cgroup_namespace.get(), CLONE_NEWCGROUP) != 0)
-      return fail(errno, "enter the container's cgroup namespace");
+    TRY(enter_container_namespace(cgroup_namespace, linux::NamespaceKind::kCgroup));
     // The kernel writes the paths as they are below the root of the reader's namespace.
     TRY_ASSIGN(const auto inside, read_cgroups(record, procfs, init));
     for (const auto& [controllers, path] : outside) {

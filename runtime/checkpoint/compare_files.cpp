@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <sched.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -18,6 +17,7 @@
 #include "linux/files/mountinfo.hpp"
 #include "linux/process/pidfd.hpp"
 #include "runtime/checkpoint/compare_thread.hpp"
+#include "runtime/checkpoint/container_namespaces.hpp"
 #include "runtime/checkpoint/in_child.hpp"
 
 namespace ocirun::runtime {
@@ -75,7 +75,8 @@ class Walk {
       pidfds.push_back(std::move(pidfd));
     }
     for (const int pid : wanted_.namespaces) {
-      TRY_ASSIGN(UniqueFd one, open(fmt::format("{}/ns/mnt", pid), O_RDONLY));
+      TRY_ASSIGN(UniqueFd one,
+                 linux::open_namespace(wanted_.procfs.fd(), pid, linux::NamespaceKind::kMount));
       namespaces.push_back(std::move(one));
     }
     for (const UniqueFd& one : namespaces) TRY(learn_mounts(one));
@@ -91,8 +92,7 @@ class Walk {
   }
 
   Result<void> learn_mounts(Fd mount_namespace) {
-    if (::setns(mount_namespace.value, CLONE_NEWNS) != 0)
-      return fail(errno, "enter the container's mount namespace");
+    TRY(enter_container_namespace(mount_namespace, linux::NamespaceKind::kMount));
     TRY_ASSIGN(const std::string table, linux::read_mountinfo(wanted_.procfs));
     for (std::string_view rest = table; const auto mount = linux::next_mount(rest);)
       mounts_.insert(mount->id);

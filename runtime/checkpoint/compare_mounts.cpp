@@ -3,11 +3,9 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/magic.h>
-#include <sched.h>
 #include <sys/sysmacros.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <optional>
 #include <vector>
 
@@ -18,6 +16,7 @@
 #include "runtime/checkpoint/compare_binds.hpp"
 #include "runtime/checkpoint/compare_shown.hpp"
 #include "runtime/checkpoint/compare_thread.hpp"
+#include "runtime/checkpoint/container_namespaces.hpp"
 #include "runtime/checkpoint/container_root.hpp"
 #include "runtime/checkpoint/host_files.hpp"
 #include "runtime/checkpoint/in_child.hpp"
@@ -37,10 +36,6 @@ Result<bool> is_covered(Fd file) {
   if (!S_ISDIR(status.st_mode)) return linux::verify_null(file).has_value();
   TRY_ASSIGN(const auto filesystem, linux::sys::fstatfs(file));
   return filesystem.magic == TMPFS_MAGIC && (filesystem.flags & ST_RDONLY) != 0;
-}
-
-Result<UniqueFd> open_mount_namespace(const MountExpectation& wanted, int pid) {
-  return linux::sys::openat(wanted.procfs.fd(), fmt::format("{}/ns/mnt", pid).c_str(), O_RDONLY);
 }
 
 ShownExpectation shown(const MountExpectation& wanted, const HostFiles& host) {
@@ -231,12 +226,13 @@ class Comparison {
   std::vector<MountPlace> places_;
 };
 
-// Calls `compare` in a child that has entered a mount namespace of the container.
+// Calls `compare` in a child that has entered the mount namespace of `pid`.
 template <typename Compare>
-Result<void> inside(const MountExpectation& wanted, Fd mount_namespace, Compare compare) {
+Result<void> inside(const MountExpectation& wanted, int pid, Compare compare) {
+  TRY_ASSIGN(const UniqueFd mount_namespace,
+             linux::open_namespace(wanted.procfs.fd(), pid, linux::NamespaceKind::kMount));
   return in_child("the process that compares the mounts", [&]() -> Result<void> {
-    if (::setns(mount_namespace.value, CLONE_NEWNS) != 0)
-      return fail(errno, "enter the container's mount namespace");
+    TRY(enter_container_namespace(mount_namespace, linux::NamespaceKind::kMount));
     TRY_ASSIGN(const ContainerRoot root, ContainerRoot::open(wanted.procfs));
     return compare(root);
   });
@@ -246,12 +242,10 @@ Result<void> inside(const MountExpectation& wanted, Fd mount_namespace, Compare 
 
 Result<void> compare_mounts(const MountExpectation& wanted) {
   TRY_ASSIGN(const HostFiles host, open_host_files(wanted.config, wanted.procfs, wanted.images));
-  TRY_ASSIGN(const UniqueFd inits, open_mount_namespace(wanted, wanted.init));
-  TRY(inside(wanted, inits,
+  TRY(inside(wanted, wanted.init,
              [&](const ContainerRoot& root) { return Comparison(wanted, host, root).run(); }));
   for (const int pid : wanted.nested) {
-    TRY_ASSIGN(const UniqueFd nested, open_mount_namespace(wanted, pid));
-    TRY(within(inside(wanted, nested,
+    TRY(within(inside(wanted, pid,
                       [&](const ContainerRoot& root) {
                         return compare_shown(shown(wanted, host), root.table());
                       }),

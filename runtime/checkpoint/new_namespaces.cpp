@@ -2,19 +2,17 @@
 
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 
 #include "linux/base/syscalls.hpp"
 #include "linux/namespaces/sysctl.hpp"
 #include "linux/network/netlink.hpp"
 #include "runtime/checkpoint/compare_thread.hpp"
+#include "runtime/checkpoint/container_namespaces.hpp"
 #include "runtime/checkpoint/in_child.hpp"
-#include "runtime/checkpoint/namespace_link.hpp"
 #include "runtime/init/namespaces.hpp"
 
 namespace ocirun::runtime {
@@ -58,14 +56,9 @@ Result<void> NewNamespaces::work_inside(
       const auto pinned = std::ranges::find(joined, kind, &linux::PinnedNamespace::kind);
       UniqueFd made;
       if (pinned == joined.end()) {
-        TRY_ASSIGN(made,
-                   linux::sys::openat(procfs.fd(),
-                                      fmt::format("{}/ns/{}", init, linux::proc_name(kind)).c_str(),
-                                      O_RDONLY | O_CLOEXEC));
+        TRY_ASSIGN(made, linux::open_namespace(procfs.fd(), init, kind));
       }
-      const Fd entered = pinned == joined.end() ? Fd(made) : Fd(pinned->fd);
-      if (::setns(entered.value, static_cast<int>(linux::clone_flag(kind))) != 0)
-        return fail(errno, "enter the container's {} namespace", linux::config_name(kind));
+      TRY(enter_container_namespace(pinned == joined.end() ? Fd(made) : Fd(pinned->fd), kind));
     }
     if (config.namespaces.creates(NamespaceKind::kUser)) TRY(become_namespace_root(config));
     return work(full);

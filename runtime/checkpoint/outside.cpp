@@ -8,7 +8,7 @@
 #include <cerrno>
 
 #include "linux/base/syscalls.hpp"
-#include "linux/base/text.hpp"
+#include "linux/files/mountinfo.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -22,19 +22,10 @@ Result<UniqueFd> open_in_proc(const linux::Procfs& procfs, int pid, std::string_
                             O_PATH | O_DIRECTORY);
 }
 
-// The number behind "mnt_id:" in a text of /proc/PID/fdinfo.
-std::optional<unsigned> mount_of(std::string_view info) {
-  for (const std::string_view line : linux::words(info, '\n'))
-    if (line.starts_with("mnt_id:"))
-      return linux::number<unsigned>(line.substr(line.find_last_of(" \t") + 1));
-  return std::nullopt;
-}
-
-// Whether the mount is one of `mountinfo`: each line begins with the number of a mount.
-bool has_mount(std::string_view mountinfo, unsigned mount) {
-  return std::ranges::any_of(linux::words(mountinfo, '\n'), [&](std::string_view line) {
-    return linux::number<unsigned>(linux::cut(line, ' ')) == mount;
-  });
+bool has_mount(std::string_view mountinfo, std::uint64_t id) {
+  while (const auto mount = linux::next_mount(mountinfo))
+    if (mount->id == id) return true;
+  return false;
 }
 
 // The numbers of Linux' list of devices: consoles and serial lines, and pseudo-terminals.
@@ -99,10 +90,7 @@ Result<std::vector<linux::PinnedNamespace>> pin_joined_of(const bundle::Config& 
   std::vector<linux::PinnedNamespace> pinned;
   for (const linux::Namespace& entry : config.namespaces.entries()) {
     if (!entry.path || !works_inside(entry.kind)) continue;
-    TRY_ASSIGN(UniqueFd file,
-               linux::sys::openat(
-                   procfs.fd(), fmt::format("{}/ns/{}", init, linux::proc_name(entry.kind)).c_str(),
-                   O_RDONLY));
+    TRY_ASSIGN(UniqueFd file, linux::open_namespace(procfs.fd(), init, entry.kind));
     pinned.push_back({.kind = entry.kind, .fd = std::move(file)});
   }
   return pinned;
@@ -139,13 +127,12 @@ Result<bundle::StandardStreams> read_standard_streams(const linux::Procfs& procf
     if (!link) return std::unexpected(link.error());
     streams[i] = std::move(*link);
     if (!streams[i].starts_with('/')) continue;
-    TRY_ASSIGN(const std::string info, procfs.read(fmt::format("{}/fdinfo/{}", init, i)));
-    const auto mount = mount_of(info);
-    if (!mount || has_mount(mounts, *mount)) continue;
     TRY_ASSIGN(const UniqueFd file,
                linux::sys::openat(directory, name.c_str(), O_PATH));  // follows the magic link
+    TRY_ASSIGN(const std::uint64_t mount, linux::mount_of(procfs, file));
+    if (has_mount(mounts, mount)) continue;
     TRY_ASSIGN(const struct stat status, linux::sys::fstat(file));
-    streams[i] = fmt::format("{}[{:x}:{:x}]", is_terminal(status) ? kTerminal : "file", *mount,
+    streams[i] = fmt::format("{}[{:x}:{:x}]", is_terminal(status) ? kTerminal : "file", mount,
                              status.st_ino);
   }
   return streams;

@@ -72,8 +72,7 @@ Result<void> Restoration::set_namespaces_up(int pid) {
   TRY(new_namespaces(pid).set_up());
   if (!config().net_devices.empty()) {
     TRY_ASSIGN(network_namespace_,
-               linux::sys::openat(place_->procfs.fd(), fmt::format("{}/ns/net", pid).c_str(),
-                                  O_RDONLY | O_CLOEXEC));
+               linux::open_namespace(place_->procfs.fd(), pid, linux::NamespaceKind::kNetwork));
     TRY(move_net_devices(*directory_, config().net_devices, network_namespace_, log_));
   }
   TRY(run_hooks(pid));

@@ -32,8 +32,7 @@ Result<void> InitLink::run_hooks() {
 Result<void> InitLink::move_net_devices() {
   if (plan_.config.net_devices.empty()) return {};
   TRY_ASSIGN(context_.network_namespace,
-             linux::sys::openat(context_.procfs.fd(), fmt::format("{}/ns/net", pid()).c_str(),
-                                O_RDONLY | O_CLOEXEC));
+             linux::open_namespace(context_.procfs.fd(), pid(), linux::NamespaceKind::kNetwork));
   return runtime::move_net_devices(context_.directory, plan_.config.net_devices,
                                    context_.network_namespace, context_.log);
 }

@@ -86,8 +86,7 @@ Result<UniqueFd> InitLink::open_id_map(const linux::Mount& mount) const {
 }
 
 Result<UniqueFd> InitLink::open_user_namespace() const {
-  auto opened = linux::sys::openat(context_.procfs.fd(), fmt::format("{}/ns/user", pid()).c_str(),
-                                   O_RDONLY | O_CLOEXEC);
+  auto opened = linux::open_namespace(context_.procfs.fd(), pid(), linux::NamespaceKind::kUser);
   // EACCES is left to the caller: an ordinary user gets it without hidepid, too.
   if (!opened && opened.error().number() == ENOENT)
     return std::unexpected(linux::explain_hidden_process(pid(), std::move(opened).error()));
@@ -122,8 +121,7 @@ Result<UniqueFd> InitLink::clone_source(const linux::LockedBind& wanted) const {
   TRY_ASSIGN(const UniqueFd source, find_source_inside(wanted.mount));
   if (source) {
     TRY_ASSIGN(const UniqueFd mount_namespace,
-               linux::sys::openat(context_.procfs.fd(), fmt::format("{}/ns/mnt", pid()).c_str(),
-                                  O_RDONLY | O_CLOEXEC));
+               linux::open_namespace(context_.procfs.fd(), pid(), linux::NamespaceKind::kMount));
     return linux::clone_bind_inside(context_.procfs, wanted.mount, wanted.id_map, mount_namespace,
                                     source);
   }

@@ -1,6 +1,7 @@
-#include "runtime/checkpoint/namespace_link.hpp"
+#include "runtime/checkpoint/container_namespaces.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
 
 #include <cerrno>
 
@@ -16,6 +17,11 @@ Result<std::string> namespace_link(const linux::Procfs& procfs, int pid,
   auto link = linux::sys::readlinkat(directory, std::string(linux::proc_name(kind)).c_str());
   if (!link && link.error().number() == ENOENT) return std::string();
   return link;
+}
+
+Result<void> enter_container_namespace(Fd file, linux::NamespaceKind kind) {
+  if (::setns(file.value, static_cast<int>(linux::clone_flag(kind))) == 0) return {};
+  return fail(errno, "enter the container's {} namespace", linux::config_name(kind));
 }
 
 Result<bool> names(std::string_view link, const linux::PinnedNamespace& pinned) {
