@@ -8,9 +8,8 @@ load lib/criu
 # A directory of the host, in which nothing has been made or removed since 2001.
 hosts_directory() {
   mkdir -p "$TMP/hosts"
-  touch -d 2001-01-01 "$TMP/hosts"
+  old "$TMP/hosts"
 }
-is_not_written() { equal 2001 "$(date -r "$TMP/hosts" +%Y)"; }
 
 @test "the path of a deleted file leads criu to no file of the host, not through the /proc of another process either" {
   needs_criu
@@ -20,19 +19,19 @@ is_not_written() { equal 2001 "$(date -r "$TMP/hosts" +%Y)"; }
   forge_image files.img "[x['reg'].update(name='../../../../../../../../proc/1/root$TMP/hosts/evil') for x in images['entries'] if x['type'] == 'REG' and x['reg']['name'].startswith('/below/gone')]"
   restore_fails
   mentions 'is not plain'
-  is_not_written
+  is_not_written "$TMP/hosts"
   mend
   ln -s "/proc/1/root$TMP/hosts" "$BUNDLE/rootfs/link"
   forge_image files.img "[x['reg'].update(name='/link/evil') for x in images['entries'] if x['type'] == 'REG' and x['reg']['name'].startswith('/below/gone')]"
   restore_fails
   mentions 'criu would make or remove the file "/link/evil": a symlink is a part of the path'
-  is_not_written
+  is_not_written "$TMP/hosts"
   rm -rf "$BUNDLE/rootfs/below"
   ln -s "/proc/1/root$TMP/hosts" "$BUNDLE/rootfs/below"
   mend
   restore_fails
   mentions 'a symlink is a part of the path'
-  is_not_written
+  is_not_written "$TMP/hosts"
 }
 
 @test "images without a mount namespace, or without any, are refused before criu works in the host's" {
@@ -48,5 +47,5 @@ is_not_written() { equal 2001 "$(date -r "$TMP/hosts" +%Y)"; }
   mentions "the container of the images has no mount namespace of its own"
   restore_fails --trust-images
   mentions "the container of the images has no mount namespace of its own"
-  is_not_written
+  is_not_written "$TMP/hosts"
 }

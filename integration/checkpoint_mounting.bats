@@ -42,6 +42,19 @@ shows_no_more() {
   goes_on
 }
 
+@test "a bind mount whose source is a symlink is restored" {
+  needs_criu
+  mkdir "$TMP/data"
+  ln -s data "$TMP/link"
+  echo word >"$TMP/data/file"
+  add_mount "{\"destination\": \"/data\", \"type\": \"bind\", \"source\": \"$TMP/link\", \"options\": [\"bind\", \"ro\"]}"
+  run_counter
+  ocirun checkpoint "$ID"
+  restore
+  goes_on
+  equal word "$(ocirun exec "$ID" cat /data/file)"
+}
+
 @test "what a container has mounted itself is there after a restore, also in a mount namespace of its own" {
   needs_criu
   may_mount

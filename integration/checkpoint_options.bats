@@ -54,18 +54,6 @@ count()'
   exits 1 BlockingIOError
 }
 
-@test "a bind mount whose source is a symlink is restored" {
-  mkdir "$TMP/data"
-  ln -s data "$TMP/link"
-  echo word >"$TMP/data/file"
-  add_mount "{\"destination\": \"/data\", \"type\": \"bind\", \"source\": \"$TMP/link\", \"options\": [\"bind\", \"ro\"]}"
-  run_counter
-  ocirun checkpoint "$ID"
-  restore
-  goes_on
-  equal word "$(ocirun exec "$ID" cat /data/file)"
-}
-
 # a_memory: a container that has 4 MiB of memory, writes to the first MiB again in each step, and counts.
 a_memory() {
   with_python

@@ -20,9 +20,6 @@ new.update(root_dev='0:119', options='')
 new.update($1)
 images['entries'].append(new)"
 }
-# is_not_written DIRECTORY: nobody has made or removed a file there since old().
-old() { touch -d 2001-01-01 "$1"; }
-is_not_written() { equal 2001 "$(date -r "$1" +%Y)"; }
 
 @test "a deleted file is restored, and one of forged images is made nowhere on the host" {
   needs_criu

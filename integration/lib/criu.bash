@@ -54,3 +54,7 @@ with_a_deleted_file() {
   mkdir -p "$BUNDLE/rootfs/below"
   script 'exec 7>/below/gone; rm /below/gone; i=0; while :; do i=$((i + 1)); echo $i >/tmp/n; sleep 0.05; done'
 }
+
+# old DIRECTORY: gives it a time of change of 2001. is_not_written DIRECTORY: nobody has made or removed a file there since.
+old() { touch -d 2001-01-01 "$1"; }
+is_not_written() { equal 2001 "$(date -r "$1" +%Y)"; }

@@ -33,6 +33,7 @@ std::optional<std::uint64_t> take_varint(std::string_view& rest) {
   for (unsigned shift = 0; shift < kBits && !rest.empty(); shift += 7) {
     const auto byte = static_cast<unsigned char>(rest.front());
     rest.remove_prefix(1);
+    if (shift == kBits - 1 && byte > 1) return std::nullopt;  // CRIU's library keeps more bits
     value |= std::uint64_t{byte & 0x7FU} << shift;
     if ((byte & 0x80U) == 0) return value;
   }
@@ -161,12 +162,11 @@ Result<void> for_each_message_in(std::span<const ImageField> message, std::uint3
 }
 
 Result<ImageMessage> message_in(std::span<const ImageField> message, std::uint32_t number) {
-  ImageMessage merged;
-  TRY(for_each_message_in(message, number, [&](const ImageMessage& part) -> Result<void> {
-    merged.insert(merged.end(), part.begin(), part.end());
-    return {};
-  }));
-  return merged;
+  const auto is_it = [&](const ImageField& field) { return field.number == number; };
+  const auto first = std::ranges::find_if(message, is_it);
+  if (first == message.end()) return ImageMessage();
+  if (std::find_if(first + 1, message.end(), is_it) != message.end()) return damaged();
+  return parse_image_message(first->bytes);
 }
 
 std::string_view text_in(std::span<const ImageField> message, std::uint32_t number) {

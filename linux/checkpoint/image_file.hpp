@@ -74,8 +74,8 @@ std::uint32_t word_in(std::span<const ImageField> message, std::uint32_t number)
 /// Calls `act` with the message inside of each field `number`.
 Result<void> for_each_message_in(std::span<const ImageField> message, std::uint32_t number,
                                  const std::function<Result<void>(const ImageMessage&)>& act);
-/// The message inside of the field `number`, without fields if it is missing. Several of them are
-/// one message, as protobuf merges them. Views into `message`.
+/// The message inside of the field `number`, without fields if it is missing. Views into `message`.
+/// Errors: EBADMSG, also for several of them: CRIU would merge them, by rules of its library.
 Result<ImageMessage> message_in(std::span<const ImageField> message, std::uint32_t number);
 /// The bytes of the last field `number`; "" without such a field.
 std::string_view text_in(std::span<const ImageField> message, std::uint32_t number);

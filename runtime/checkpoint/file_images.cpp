@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -28,12 +29,28 @@ constexpr const char* kQueuesImage = "sk-queues.img";
 
 // Fields of CRIU's messages.
 enum FileField : std::uint32_t {
+  kFileType = 1,
   kFileId = 2,
   kRegular = 3,
   kInotify = 13,
   kFanotify = 14,
   kUnix = 16
 };
+/// A type of open files, and the field with its message.
+struct FileType {
+  std::uint32_t type = 0;
+  std::uint32_t field = 0;
+};
+constexpr FileType kTypes[] = {{.type = 1, .field = kRegular}, {.type = 2, .field = 18},
+                               {.type = 3, .field = 17},       {.type = 4, .field = 4},
+                               {.type = 5, .field = kUnix},    {.type = 6, .field = 8},
+                               {.type = 7, .field = 9},        {.type = 8, .field = kInotify},
+                               {.type = 9, .field = 10},       {.type = 10, .field = 6},
+                               {.type = 11, .field = 19},      {.type = 12, .field = kFanotify},
+                               {.type = 13, .field = 7},       {.type = 14, .field = 5},
+                               {.type = 15, .field = 11},      {.type = 16, .field = 15},
+                               {.type = 17, .field = 12},      {.type = 18, .field = 20},
+                               {.type = 19, .field = 21},      {.type = 20, .field = 22}};
 enum RegularField : std::uint32_t { kRegularFlags = 2, kRegularName = 6, kRegularMount = 7 };
 enum UnixField : std::uint32_t { kUnixName = 11, kUnixDirectory = 14 };
 enum InotifyField : std::uint32_t { kWatch = 5 };
@@ -87,11 +104,22 @@ class Check {
   Result<void> check_files(std::string_view image) {
     TRY_ASSIGN(const auto entries, linux::parse_image(image, ImageKind::kFiles));
     for (const ImageMessage& entry : entries) {
+      TRY(check_type(entry));
       TRY(check_regular(entry));
       TRY(check_unix(entry));
       TRY(check_watches(entry));
       TRY(check_marks(entry));
     }
+    return {};
+  }
+
+  // CRIU reads the message of the entry's type, and no other.
+  static Result<void> check_type(const ImageMessage& entry) {
+    const std::uint32_t type = word_in(entry, kFileType);
+    const auto known = std::ranges::find(kTypes, type, &FileType::type);
+    for (const linux::ImageField& field : entry)
+      if (field.number > kFileId && (known == std::end(kTypes) || field.number != known->field))
+        return refuse("an open file of type {} has a message of another type", type);
     return {};
   }
 

@@ -32,7 +32,7 @@ Result<std::vector<UniqueFd>> open_streams(const linux::Procfs& procfs, int init
 
 Result<void> foresee_restore(const SavedContainer& saved) {
   TRY_ASSIGN(const ImageInventory inventory, read_inventory(saved.images));
-  TRY(check_host_images(saved.images, inventory, saved.config));
+  TRY(check_host_images(saved.images, inventory, saved.config, saved.lazy));
   if (saved.has_cgroups) TRY(check_cgroup_images(saved.images, saved.config.id_map));
   const int init = saved.record.init_pid;
   TRY_ASSIGN(const auto pinned, linux::pin_namespaces(saved.config.namespaces));

@@ -5,6 +5,7 @@
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "linux/files/procfs.hpp"
+#include "runtime/checkpoint/page_map.hpp"
 
 namespace ocirun::runtime {
 
@@ -15,6 +16,7 @@ struct SavedContainer {
   const linux::Procfs& procfs;  // the runtime's
   Fd images;
   bool has_cgroups = true;  // the images hold the container's cgroups
+  LazyPages lazy = LazyPages::kNo;
 };
 
 /// Compares images and processes with config.json as `restore` will. Errors: without an errno, the

@@ -146,7 +146,7 @@ Result<void> check_apparmor(Fd images) {
 }  // namespace
 
 Result<void> check_host_images(Fd images, const ImageInventory& inventory,
-                               const bundle::Config& config) {
+                               const bundle::Config& config, LazyPages lazy) {
   TRY_ASSIGN(const auto others, read_all_mounts(images, inventory.mounts_image));
   const Check check(inventory.mounts, config);
   const auto checked = [&]() -> Result<void> {
@@ -159,7 +159,7 @@ Result<void> check_host_images(Fd images, const ImageInventory& inventory,
     TRY(check_file_images(images, places));
     if (!config.namespaces.creates(linux::NamespaceKind::kPid))
       TRY(check_signal_owners(images, inventory.processes));
-    TRY(check_memory_images(images, inventory.processes, linux::kernel_version()));
+    TRY(check_memory_images(images, inventory.processes, lazy, linux::kernel_version()));
     return check_apparmor(images);
   };
   return within(checked(),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <optional>
 
 #include "linux/checkpoint/image_file.hpp"
@@ -22,6 +23,7 @@ enum AreaField : std::uint32_t {
   kObject = 4,
   kFlags = 6,
   kStatus = 7,
+  kDescriptor = 8,
   kFileFlags = 10
 };
 enum RingField : std::uint32_t { kRingAddress = 1, kRingSize = 3 };
@@ -69,13 +71,26 @@ Result<void> check_area(const MemoryArea& area) {
   if (area.start % *page != 0 || area.end % *page != 0)
     return refuse_area(area, "does not consist of whole pages");
   const std::uint32_t kind = area.status & kKinds;
-  if (std::popcount(kind) > 1) return refuse_area(area, "is of two kinds");
+  const bool needs_kind = area.is(kRegularArea) && !area.is(kSocketArea | kAioRing);
+  if (std::popcount(kind) > 1 || (kind == 0 && needs_kind))
+    return refuse_area(area, "is of two kinds, or of none");
   const std::uint32_t sharing = area.flags & (MAP_SHARED | MAP_PRIVATE);
   const bool is_private = (kind & (kPrivateFile | kPrivateMemory)) != 0;
   if (kind != 0 && sharing != static_cast<std::uint32_t>(is_private ? MAP_PRIVATE : MAP_SHARED))
     return refuse_area(area, "is private by its status and shared by its flags, or the reverse");
   if (area.is(kPrivateMemory) && (area.flags & MAP_ANONYMOUS) == 0)
     return refuse_area(area, "is of no file by its status and of a file by its flags");
+  if (area.is(kSystemVMemory) && kind != kSharedMemory)
+    return refuse_area(area, "is of System V and not shared");
+  const bool is_of_file = (kind & (kPrivateFile | kSharedFile)) != 0;
+  if (area.is(kMemfdArea) && !is_of_file)
+    return refuse_area(area, "is of a memfd by its status, and of no file");
+  if (is_of_file && area.object > std::numeric_limits<std::uint32_t>::max())
+    return refuse_area(area, "is of a file with a number that criu does not give");
+  if (area.is(kVdsoArea) && area.status != (kRegularArea | kVdsoArea | kPrivateMemory))
+    return refuse_area(area, "is a vDSO and something else");
+  if (area.is(kGuardArea) && area.status != kGuardArea)
+    return refuse_area(area, "is a guard and something else");
   const bool is_mapped = area.is(kRegularArea | kAioRing | kPrivateMemory | kPrivateFile);
   if (is_mapped && area.end > kMostAddress) return refuse_area(area, "ends above every address");
   return {};
@@ -138,6 +153,9 @@ Result<std::vector<MemoryArea>> read_memory_areas(std::string_view image, std::u
         areas.push_back(area_of(message));
         if ((linux::word_in(message, kFileFlags) & kMakingFlags) != 0)
           return refuse_area(areas.back(), "is of a file that criu would make or empty");
+        // The descriptor -1, as protobuf writes it: CRIU opens the files of the areas itself.
+        if (linux::number_in(message, kDescriptor).value_or(1) != 1)
+          return refuse_area(areas.back(), "names a descriptor, which criu would map");
         return check_area(areas.back());
       }));
   if (areas.empty())

@@ -23,12 +23,15 @@ struct MemoryArea {
 /// Bits of MemoryArea::status.
 enum AreaStatus : std::uint32_t {
   kRegularArea = 1U << 0,
+  kStackArea = 1U << 1,
   kVdsoArea = 1U << 3,
+  kHeapArea = 1U << 5,
   kPrivateFile = 1U << 6,
   kSharedFile = 1U << 7,
   kSharedMemory = 1U << 8,
   kPrivateMemory = 1U << 9,
   kSystemVMemory = 1U << 10,
+  kSocketArea = 1U << 11,
   kAioRing = 1U << 13,
   kMemfdArea = 1U << 14,
   kGuardArea = 1U << 16

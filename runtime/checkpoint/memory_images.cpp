@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -44,6 +45,11 @@ Result<void> for_each_entry_of(Fd images, const std::string& name, linux::ImageK
   return image ? within(linux::for_each_entry_in(*image, kind, act), name) : Result<void>{};
 }
 
+// Images with content of files, pipes and memory.
+constexpr std::string_view kContents[] = {"pages-",     "ghost-file-", "tmpfs-",
+                                          "pipes-data", "fifo-data",   "sk-queues",
+                                          "ipcns-",     "tty-data",    "bpfmap-data"};
+
 /// The bytes that CRIU's restorer needs at most: its code, a stack for each thread, and tables of
 /// what the images have.
 Result<std::uint64_t> room_for_restorer(Fd images) {
@@ -53,9 +59,9 @@ Result<std::uint64_t> room_for_restorer(Fd images) {
   std::uint64_t room = kCode;
   TRY(for_each_image(images, "", [&](const char* image) -> Result<void> {
     const std::string_view name(image);
-    const bool has_content = name.starts_with("pages-") || name.starts_with("ghost-file-") ||
-                             name.starts_with("tmpfs-") || !name.ends_with(".img");
-    if (has_content) return {};
+    const bool has_content =
+        std::ranges::any_of(kContents, [&](auto prefix) { return name.starts_with(prefix); });
+    if (has_content || !name.ends_with(".img")) return {};
     TRY_ASSIGN(const struct stat status, linux::sys::fstatat(images, image));
     room += static_cast<std::uint64_t>(status.st_size) * kTablesPerByte;
     if (name.starts_with("core-")) room += kThread;
@@ -68,24 +74,39 @@ Result<std::uint64_t> room_for_restorer(Fd images) {
 using PagesOfFiles = std::map<std::uint64_t, std::uint32_t>;
 
 Result<PagesOfFiles> read_memfds(Fd images) {
-  PagesOfFiles inodes;
-  TRY(for_each_entry_of(images, "memfd.img", linux::ImageKind::kMemfds,
-                        [&](const ImageMessage& memfd) -> Result<void> {
-                          inodes[linux::number_in(memfd, kInode).value_or(0)] =
-                              pages_of(linux::word_in(memfd, kHugePages), MFD_HUGETLB);
-                          return {};
-                        }));
+  constexpr std::uint64_t kMostInode = 0x7FFFFFFF;  // CRIU compares numbers of two types
+  std::map<std::uint64_t, std::uint32_t> inodes;
+  TRY(for_each_entry_of(
+      images, "memfd.img", linux::ImageKind::kMemfds,
+      [&](const ImageMessage& memfd) -> Result<void> {
+        const std::uint64_t inode = linux::number_in(memfd, kInode).value_or(0);
+        const std::uint32_t pages = pages_of(linux::word_in(memfd, kHugePages), MFD_HUGETLB);
+        if (inode > kMostInode || !inodes.emplace(inode, pages).second)
+          return refuse("the number {} of a memfd is too large or has been used", inode);
+        return {};
+      }));
   PagesOfFiles files;
-  if (inodes.empty()) return files;
   TRY(for_each_entry_of(images, "files.img", linux::ImageKind::kFiles,
                         [&](const ImageMessage& entry) -> Result<void> {
                           TRY_ASSIGN(const ImageMessage file, linux::message_in(entry, kMemfdFile));
-                          if (!file.empty())
-                            files[linux::word_in(entry, kFileId)] =
-                                inodes[linux::word_in(file, kInodeOfFile)];
+                          if (file.empty()) return {};
+                          const auto inode = inodes.find(linux::word_in(file, kInodeOfFile));
+                          if (inode == inodes.end())
+                            return refuse("a memfd is missing in memfd.img");
+                          files.insert_or_assign(linux::word_in(entry, kFileId), inode->second);
                           return {};
                         }));
   return files;
+}
+
+// The private memory without a file, of which the images of the pages have the whole content.
+std::vector<MemoryArea> memory_alone(std::span<const MemoryArea> areas) {
+  std::vector<MemoryArea> alone;
+  std::ranges::copy_if(areas, std::back_inserter(alone), [](const MemoryArea& area) {
+    constexpr std::uint32_t kMayBe = kStackArea | kHeapArea;
+    return (area.status & ~kMayBe) == (kRegularArea | kPrivateMemory);
+  });
+  return alone;
 }
 
 /// The walk over the images.
@@ -117,7 +138,10 @@ class Check {
       std::uint32_t made = mapped;
       if (area.is(kMemfdArea)) {
         const auto memfd = memfds_.find(area.object);
-        made = memfd == memfds_.end() ? 0 : memfd->second;
+        if (memfd == memfds_.end())
+          return refuse("the memory at {:#x} is of a memfd that the images do not have",
+                        area.start);
+        made = memfd->second;
       } else if (area.is(kSharedMemory) && !area.is(kSystemVMemory)) {
         made = shared_.try_emplace(area.object, mapped).first->second;
       }
@@ -156,9 +180,10 @@ class Check {
     const std::uint64_t address = linux::number_in(sequences, kAddress).value_or(0);
     if (address == 0) return {};
     const std::uint64_t size = std::max<std::uint64_t>(linux::word_in(sequences, kSize), kSmallest);
-    if (!holds(areas, address, size))
-      return refuse("the restartable sequences (rseq) at {:#x} are in no memory of the process",
-                    address);
+    if (!holds(memory_alone(areas), address, size))
+      return refuse(
+          "the restartable sequences (rseq) at {:#x} are in no memory that is the process's alone",
+          address);
     if (kernel_ >= kForgets) return {};
     TRY_ASSIGN(const auto sequence,
                read_saved_memory(images_, pid, address + kSequenceAt, sizeof(std::uint64_t)));
@@ -179,9 +204,9 @@ class Check {
 
 }  // namespace
 
-Result<void> check_memory_images(Fd images, std::span<const ImageProcess> processes,
+Result<void> check_memory_images(Fd images, std::span<const ImageProcess> processes, LazyPages lazy,
                                  linux::KernelVersion kernel) {
-  TRY(check_page_maps(images));
+  TRY(check_page_maps(images, lazy));
   TRY_ASSIGN(const std::uint64_t room, room_for_restorer(images));
   TRY_ASSIGN(PagesOfFiles memfds, read_memfds(images));
   Check check(images, kernel, room, std::move(memfds));

@@ -13,6 +13,10 @@ bool CriuSettings::removes_pages() const {
   return std::ranges::find(words, "auto-dedup=1") != words.end();
 }
 
+bool CriuSettings::fetches_pages() const {
+  return std::ranges::find(words, "lazy-pages=1") != words.end();
+}
+
 std::vector<std::string> words_of_surroundings(const CriuSettings& settings, bool ignores_cgroups) {
   const CgroupMode mode = ignores_cgroups ? CgroupMode::kIgnore : settings.cgroups;
   std::vector<std::string> words{fmt::format("manage-cgroups-mode={}", crius_mode(mode))};

@@ -22,6 +22,8 @@ struct CriuSettings {
   /// --auto-dedup: CRIU removes from the images the pages that it has read, or that newer images
   /// have.
   bool removes_pages() const;
+  /// --lazy-pages: pages are fetched when they are needed.
+  bool fetches_pages() const;
 };
 
 /// The words for the options that both commands treat alike: cgroups, and what is in the network

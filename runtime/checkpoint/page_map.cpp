@@ -23,10 +23,10 @@ using linux::ImageMessage;
 enum HeadField : std::uint32_t { kPagesFile = 1 };
 enum RangeField : std::uint32_t {
   kAddress = 1,
-  kOldPageCount = 2,  // of criu before 4.2
+  kPageCount = 2,
   kInParent = 3,
   kFlags = 4,
-  kPageCount = 5
+  kNewPageCount = 5  // since criu 4.2, which writes 0 to kPageCount
 };
 // Bits of kFlags.
 constexpr std::uint32_t kParent = 1, kLazy = 2, kPresent = 4;
@@ -38,7 +38,8 @@ constexpr const char* kSharedPrefix = "pagemap-shmem-";
 struct PageRange {
   std::uint64_t start = 0, end = 0;  // addresses
   std::uint64_t offset = 0;          // in the file with the pages, if they are there
-  std::uint32_t where = kPresent;    // kParent, kLazy, kPresent, or both of the last
+  std::uint32_t where = kPresent;    // kParent, kLazy, kPresent, or kLazy | kPresent
+  bool has_new_count = false;
 
   bool is(std::uint32_t bit) const { return (where & bit) != 0; }
   std::uint64_t size() const { return end - start; }
@@ -65,34 +66,55 @@ std::uint64_t most_bytes_of(bool is_shared) {
   return is_shared && !kHasConstantPage ? std::uint64_t{0xFFFFFFFF} : kMostAddress;
 }
 
+// As CRIU reads these fields.
 std::uint32_t where_of(const ImageMessage& message) {
-  const auto in_parent = linux::number_in(message, kInParent);
   const auto flags = linux::number_in(message, kFlags);
-  if (in_parent) return *in_parent != 0 ? kParent : kPresent;
+  const bool is_in_parent = linux::number_in(message, kInParent).value_or(0) != 0;
+  if (is_in_parent) return static_cast<std::uint32_t>(flags.value_or(0)) | kParent;
   return flags ? static_cast<std::uint32_t>(*flags) : kPresent;
 }
 
 Result<PageRange> range_of(const ImageMessage& message, std::uint64_t most) {
+  constexpr std::uint64_t kMostPages = 0x7FFFFFFF;  // CRIU calculates with an int
   const std::uint64_t start = linux::number_in(message, kAddress).value_or(0);
-  const std::uint64_t count = std::max<std::uint64_t>(
-      linux::word_in(message, kOldPageCount), linux::number_in(message, kPageCount).value_or(0));
-  const std::uint32_t where = where_of(message);
-  if (start % page_size() != 0 || start >= kMostAddress || count == 0 || count > most / page_size())
+  const auto new_count = linux::number_in(message, kNewPageCount);
+  const std::uint64_t count = new_count.value_or(linux::word_in(message, kPageCount));
+  if (start % page_size() != 0 || start >= kMostAddress || count == 0 || count > kMostPages ||
+      count > most / page_size())
     return refuse("{} pages at {:#x}: no memory has such pages", count, start);
-  const bool is_in_parent = where == kParent;
-  const bool is_here = (where & ~(kLazy | kPresent)) == 0 && where != 0;
-  if (!is_in_parent && !is_here)
-    return refuse("the pages at {:#x} are in several places, or in none", start);
-  return PageRange{.start = start, .end = start + count * page_size(), .where = where};
+  if (new_count && linux::word_in(message, kPageCount) != 0)
+    return refuse("the pages at {:#x} have two numbers of pages", start);
+  return PageRange{.start = start,
+                   .end = start + count * page_size(),
+                   .where = where_of(message),
+                   .has_new_count = new_count.has_value()};
+}
+
+Result<void> check_place(const PageRange& range, LazyPages lazy) {
+  switch (range.where) {
+    case kParent:
+    case kPresent:
+    case kLazy | kPresent:
+      return {};
+    case kLazy:
+      if (lazy == LazyPages::kYes) return {};
+      return refuse(
+          "the pages at {:#x} are not in the images: give --lazy-pages, with which they are "
+          "fetched",
+          range.start);
+    default:
+      return refuse("the pages at {:#x} are in several places, or in none", range.start);
+  }
 }
 
 /// Calls `head` and `act` with what the image has. The ranges are checked.
-Result<void> for_each_range(std::string_view image, bool is_shared,
+Result<void> for_each_range(std::string_view image, bool is_shared, LazyPages lazy,
                             const std::function<void(std::uint32_t pages_file)>& head,
                             const std::function<void(const PageRange&)>& act) {
   bool has_head = false;
   std::uint64_t end = 0;
   std::uint64_t offset = 0;
+  std::optional<bool> has_new_count;
   return linux::for_each_entry_in(
       image, linux::ImageKind::kPageMap, [&](const ImageMessage& message) -> Result<void> {
         if (!has_head) {
@@ -104,6 +126,10 @@ Result<void> for_each_range(std::string_view image, bool is_shared,
         if (range.start < end)
           return refuse("the pages at {:#x} overlap those before, or are not in order",
                         range.start);
+        TRY(check_place(range, lazy));
+        if (has_new_count.value_or(range.has_new_count) != range.has_new_count)
+          return refuse("the pages at {:#x} are counted in another field than others", range.start);
+        has_new_count = range.has_new_count;
         end = range.end;
         range.offset = offset;
         if (range.is(kPresent)) offset += range.size();
@@ -133,7 +159,7 @@ class MemoryReader {
     std::uint32_t pages_file = 0;
     std::vector<PageRange> ranges;
     TRY(within(for_each_range(
-                   *image, false, [&](std::uint32_t file) { pages_file = file; },
+                   *image, false, LazyPages::kYes, [&](std::uint32_t file) { pages_file = file; },
                    [&](const PageRange& range) {
                      if (is_wanted(range)) ranges.push_back(range);
                    }),
@@ -207,14 +233,14 @@ class MemoryReader {
 
 }  // namespace
 
-Result<void> check_page_maps(Fd images) {
-  return for_each_directory(images, [](Fd directory) {
+Result<void> check_page_maps(Fd images, LazyPages lazy) {
+  return for_each_directory(images, [&](Fd directory) {
     return for_each_image(directory, "pagemap-", [&](const char* name) -> Result<void> {
       TRY_ASSIGN(const auto image, read_if_there(directory, name, kMostPageMapBytes));
       const bool is_shared = std::string_view(name).starts_with(kSharedPrefix);
       return within(
           for_each_range(
-              image.value_or(""), is_shared, [](std::uint32_t) {}, [](const PageRange&) {}),
+              image.value_or(""), is_shared, lazy, [](std::uint32_t) {}, [](const PageRange&) {}),
           name);
     });
   });

@@ -9,15 +9,18 @@
 
 namespace ocirun::runtime {
 
+/// Whether pages of the images may be missing, which are fetched after the restore (--lazy-pages).
+enum class LazyPages { kNo, kYes };
+
 /// Checks the images pagemap-N.img, which say where in memory CRIU puts the pages, in `images` and
 /// in the directories of the pre-dumps: pages ascend and do not overlap, and their addresses do not
-/// go round. CRIU would write the pages of a forged image over its own memory. Errors name the
-/// image.
-Result<void> check_page_maps(Fd images);
+/// go round; each is in one place. CRIU would write the pages of a forged image over its own
+/// memory. Errors name the image.
+Result<void> check_page_maps(Fd images, LazyPages lazy);
 
 /// The bytes that CRIU puts into the memory of process `pid` from `address` on, zeros where it puts
-/// none; nothing if a page of them is fetched only later (--lazy-pages). `size` is small. Errors: a
-/// page is missing; an image is damaged.
+/// none; nothing if a page of them is fetched only later. `size` is small. The images have passed
+/// check_page_maps(). Errors: a page is missing; an image is damaged.
 Result<std::optional<std::string>> read_saved_memory(Fd images, int pid, std::uint64_t address,
                                                      std::size_t size);
 

@@ -141,13 +141,14 @@ class Dump {
   // refuse can still go on.
   Result<void> foresee(const bundle::Config& config, const linux::Procfs& procfs) {
     const bundle::ContainerRecord& record = container_.record();
-    auto foreseen =
-        foresee_restore({.config = config,
-                         .record = record,
-                         .procfs = procfs,
-                         .images = images_,
-                         .has_cgroups = !record.cgroup.path.empty() &&
-                                        request_.settings.cgroups != CgroupMode::kIgnore});
+    auto foreseen = foresee_restore(
+        {.config = config,
+         .record = record,
+         .procfs = procfs,
+         .images = images_,
+         .has_cgroups =
+             !record.cgroup.path.empty() && request_.settings.cgroups != CgroupMode::kIgnore,
+         .lazy = request_.settings.fetches_pages() ? LazyPages::kYes : LazyPages::kNo});
     if (foreseen) return {};
     if (foreseen.error().number() != 0) {
       log_.debug("what restore will say of the images is not known: " + foreseen.error().message());

@@ -80,7 +80,8 @@ Result<void> Restoration::check_images() const {
   compare_namespaces(*inventory, config(), obstacles);
   if (!obstacles.empty()) return refuse("{}", obstacles.front());
   if (restore_.trust == TrustImages::kYes) return {};
-  TRY(check_host_images(images_, *inventory, config()));
+  TRY(check_host_images(images_, *inventory, config(),
+                        restore_.settings.fetches_pages() ? LazyPages::kYes : LazyPages::kNo));
   return ignores_cgroups() ? Result<void>{} : check_cgroup_images(images_, config().id_map);
 }
 

@@ -85,7 +85,10 @@ class DryRun {
           !checked)
         add(checked.error());
     if (config_ && request_.trust == TrustImages::kNo)
-      if (const auto checked = check_host_images(images_, *inventory_, *config_); !checked)
+      if (const auto checked = check_host_images(
+              images_, *inventory_, *config_,
+              request_.settings.fetches_pages() ? LazyPages::kYes : LazyPages::kNo);
+          !checked)
         add(checked.error());
     if (!config_ || request_.trust == TrustImages::kYes ||
         request_.settings.cgroups == CgroupMode::kIgnore)

@@ -86,6 +86,16 @@ std::string packet(const std::string& more, const std::string& data) {
 
 BOOST_AUTO_TEST_SUITE(file_images)
 
+BOOST_AUTO_TEST_CASE(an_open_file_has_the_message_of_its_type_alone) {
+  const Images images;
+  const std::string regular = text(kRegular, number(2, 2) + text(6, "/below/file"));
+  for (const std::string& entry :
+       {number(1, 6) + number(2, 5) + regular, number(1, 77) + number(2, 5) + regular,
+        number(1, 1) + number(2, 5) + regular + text(8, number(1, 5))})
+    check_text(images.refusal_of(entry), "has a message of another type");
+  check_text(images.refusal_of(number(1, 1) + number(2, 5) + regular + regular), "is damaged");
+}
+
 BOOST_AUTO_TEST_CASE(open_files_are_not_made_or_emptied) {
   const Images images;
   for (const std::uint32_t flag : {01000U, 0100U, 0200U}) {
@@ -115,10 +125,10 @@ BOOST_AUTO_TEST_CASE(no_path_of_a_file_leads_up) {
              "files.img: the path \"/below/../../etc\" is not plain");
   check_text(images.refusal_of(file(5, "../x")), "is not plain");
   check_text(images.refusal_of(file(5, "/below\0/x"s)), "is not plain");
-  // Several messages in one field are one for criu.
-  check_text(images.refusal_of(number(2, 5) + text(kRegular, text(6, "/../x")) +
+  // criu would merge the two messages.
+  check_text(images.refusal_of(number(1, 1) + number(2, 5) + text(kRegular, text(6, "/../x")) +
                                text(kRegular, number(7, 2))),
-             "is not plain");
+             "is damaged");
 }
 
 BOOST_AUTO_TEST_CASE(no_path_of_a_socket_leads_up) {

@@ -72,6 +72,19 @@ BOOST_AUTO_TEST_CASE(memory_that_is_not_as_its_flags_say_is_refused) {
   check_text(of(kRegularArea | kPrivateMemory, kPrivate), "is of no file by its status");
   check_text(of(kRegularArea | kPrivateMemory | kPrivateFile, kPrivate | kAnonymous),
              "is of two kinds");
+  check_text(of(kRegularArea, kShared), "is of two kinds, or of none");
+  check_text(of(kRegularArea | kPrivateMemory | kSystemVMemory, kPrivate | kAnonymous),
+             "is of System V and not shared");
+  check_text(of(kRegularArea | kSharedMemory | kMemfdArea, kShared | kAnonymous),
+             "is of a memfd by its status, and of no file");
+  check_text(of(kRegularArea | kVdsoArea | kPrivateFile, kPrivate), "is a vDSO and something else");
+  check_text(of(kGuardArea | kRegularArea | kPrivateMemory, kPrivate | kAnonymous),
+             "is a guard and something else");
+  check_text(refusal_of(area(kAt, kAt + 0x1000, kRegularArea | kSharedFile, kShared,
+                             (std::uint64_t{1} << 32) + 7)),
+             "is of a file with a number that criu does not give");
+  check_text(refusal_of(text(14, number(1, kAt) + number(2, kAt + 0x1000) + number(8, 10))),
+             "names a descriptor, which criu would map");
 }
 
 BOOST_AUTO_TEST_CASE(a_status_of_crius_own_is_refused) {

@@ -44,9 +44,10 @@ struct Images {
     page[(address & 0xFFFU) + 8] = byte;
     scratch.file("pages-9.img", page, 0600);
   }
-  std::string refusal(linux::KernelVersion kernel = {.major = 6, .minor = 15}) const {
+  std::string refusal(linux::KernelVersion kernel = {.major = 6, .minor = 15},
+                      LazyPages lazy = LazyPages::kYes) const {
     const UniqueFd directory = scratch.open();
-    const auto checked = check_memory_images(directory, processes, kernel);
+    const auto checked = check_memory_images(directory, processes, lazy, kernel);
     return checked ? "" : checked.error().message();
   }
 
@@ -98,7 +99,13 @@ BOOST_AUTO_TEST_CASE(a_mapping_of_a_memfd_has_the_pages_of_the_memfd) {
   images.write("files.img", ImageKind::kFiles,
                {number(1, 17) + number(2, 8) + text(20, number(1, 8) + number(5, 77))});
   images.areas(1, memfd(0));
+  check_text(images.refusal(), "files.img: a memfd is missing in memfd.img");
+  images.write("memfd.img", ImageKind::kMemfds, {number(7, 77)});
   BOOST_TEST(images.refusal() == "");
+  images.write("memfd.img", ImageKind::kMemfds, {number(7, 77), number(7, 77) + number(8, 4)});
+  check_text(images.refusal(), "memfd.img: the number 77 of a memfd is too large or has been used");
+  images.write("memfd.img", ImageKind::kMemfds, {number(7, ~std::uint64_t{0})});
+  check_text(images.refusal(), "of a memfd is too large or has been used");
   images.write("memfd.img", ImageKind::kMemfds, {number(7, 77) + number(8, kMemfdHuge)});
   check_text(images.refusal(), "mm-1.img: the shared memory at 0x7f0000000000 has pages of two");
   images.write("memfd.img", ImageKind::kMemfds, {number(7, 77) + number(8, 4)});
@@ -125,6 +132,23 @@ BOOST_AUTO_TEST_CASE(restartable_sequences_are_in_memory_of_the_process) {
   check_text(images.refusal(), "core-3.img: the restartable sequences (rseq) at");
 }
 
+BOOST_AUTO_TEST_CASE(restartable_sequences_are_in_memory_of_which_the_images_have_the_content) {
+  const Images images;
+  images.write("files.img", ImageKind::kFiles,
+               {number(1, 18) + number(2, 8) + text(20, number(1, 8) + number(5, 77))});
+  images.write("memfd.img", ImageKind::kMemfds, {number(7, 77)});
+  images.thread(2, kAt + 0x100);
+  for (const std::string& other :
+       {shared(0), memfd(0), area(kAt, kAt + 0x1000, kRegularArea | kPrivateFile, kPrivate),
+        area(kAt, kAt + 0x1000, kAioRing, kShared)}) {
+    images.areas(1, other);
+    check_text(images.refusal(), "core-2.img: the restartable sequences (rseq) at 0x7f0000000100");
+  }
+  images.areas(
+      1, area(kAt, kAt + 0x1000, kRegularArea | kPrivateMemory | kHeapArea, kPrivate | kAnonymous));
+  BOOST_TEST(images.refusal() == "");
+}
+
 BOOST_AUTO_TEST_CASE(before_linux_6_15_no_sequence_is_under_way) {
   constexpr linux::KernelVersion kOld{.major = 6, .minor = 14};
   const Images images;
@@ -147,6 +171,8 @@ BOOST_AUTO_TEST_CASE(a_vdso_is_checked) {
   check_text(images.refusal(), "mm-1.img: the vDSO of the images is damaged");
   images.sequence(kAt, '\0', 2);
   check_text(images.refusal(), "mm-1.img: the vDSO is not in the images");
+  check_text(images.refusal({.major = 6, .minor = 15}, LazyPages::kNo),
+             "pagemap-1.img: the pages at 0x7f0000000000 are not in the images");
   images.areas(1, vdso(std::uint64_t{1} << 30));
   check_text(images.refusal(), "mm-1.img: the vDSO of the images has 1073741824 bytes");
 }

@@ -41,8 +41,8 @@ struct Images {
   UniqueFd last() const {
     return must(linux::sys::open((scratch.path() + "/last").c_str(), O_RDONLY | O_DIRECTORY));
   }
-  std::string refusal() const {
-    const auto checked = check_page_maps(last());
+  std::string refusal(LazyPages lazy = LazyPages::kNo) const {
+    const auto checked = check_page_maps(last(), lazy);
     return checked ? "" : checked.error().message();
   }
   std::string refusal_of(const std::string& range) const {
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(pages_that_criu_would_write_over_its_own_memory_are_refused
              "pagemap-7.img: 1 pages at 0xfffffffffffff000: no memory has such pages");
   check_text(images.refusal_of(pages(kAt + 1, 1)), "no memory has such pages");
   check_text(images.refusal_of(pages(kAt, 0)), "no memory has such pages");
-  check_text(images.refusal_of(number(1, kAt) + number(2, 1) + number(5, std::uint64_t{1} << 52)),
+  check_text(images.refusal_of(number(1, kAt) + number(2, 0) + number(5, std::uint64_t{1} << 31)),
              "no memory has such pages");
 }
 
@@ -93,6 +93,30 @@ BOOST_AUTO_TEST_CASE(pages_are_in_one_place) {
   const Images images;
   for (const std::uint32_t flags : {0U, kParent | kPresent, kParent | kLazy, 8U, 8U | kPresent})
     check_text(images.refusal_of(pages(kAt, 1, flags)), "are in several places, or in none");
+  // The field in_parent and the flags say different things.
+  check_text(images.refusal_of(pages(kAt, 1, kPresent) + number(3, 1)), "are in several places");
+  BOOST_TEST(images.refusal_of(number(1, kAt) + number(2, 1) + number(3, 1)) == "");
+  BOOST_TEST(images.refusal_of(number(1, kAt) + number(2, 1) + number(3, 0)) == "");
+  BOOST_TEST(images.refusal_of(pages(kAt, 1, kParent) + number(3, 0)) == "");
+}
+
+BOOST_AUTO_TEST_CASE(pages_are_fetched_later_only_if_the_caller_says_so) {
+  const Images images;
+  check_text(images.refusal_of(pages(kAt, 1, kLazy)), "are not in the images: give --lazy-pages");
+  BOOST_TEST(images.refusal(LazyPages::kYes) == "");
+}
+
+BOOST_AUTO_TEST_CASE(an_image_counts_pages_in_one_field) {
+  const Images images;
+  const auto counted = [](std::uint64_t address, std::uint64_t old_count, std::uint64_t count) {
+    return number(1, address) + number(2, old_count) + number(4, kPresent) + number(5, count);
+  };
+  images.map("last/pagemap-7.img", {counted(kAt, 0, 2), counted(kAt + 2 * kPage, 0, 1)});
+  BOOST_TEST(images.refusal() == "");
+  check_text(images.refusal_of(counted(kAt, 2, 2)), "have two numbers of pages");
+  check_text(images.refusal_of(counted(kAt, 2, 0)), "no memory has such pages");
+  images.map("last/pagemap-7.img", {counted(kAt, 0, 2), pages(kAt + 2 * kPage, 1)});
+  check_text(images.refusal(), "are counted in another field");
 }
 
 BOOST_AUTO_TEST_CASE(memory_is_read_as_criu_puts_it_together) {

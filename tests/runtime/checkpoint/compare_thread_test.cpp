@@ -43,7 +43,7 @@ bool mentions(const std::string& text, std::string_view part) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(compare)
+BOOST_AUTO_TEST_SUITE(compare_thread_of_container)
 
 BOOST_AUTO_TEST_CASE(a_thread_that_the_document_allows_passes) {
   BOOST_TEST(refusal(must(parse_thread_status(kStatus))) == "");
