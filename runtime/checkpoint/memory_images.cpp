@@ -124,8 +124,9 @@ class Check {
       TRY(within(check_sharing(areas), name));
       TRY(within(check_vdsos(process.pid, areas), name));
     }
+    const std::vector<MemoryArea> alone = memory_alone(areas);
     for (const int thread : process.threads)
-      TRY(within(check_sequences(process.pid, thread, areas), fmt::format("core-{}.img", thread)));
+      TRY(within(check_sequences(process.pid, thread, alone), fmt::format("core-{}.img", thread)));
     return {};
   }
 
@@ -166,7 +167,7 @@ class Check {
 
   // The kernel would go on at an address that the sequence names as soon as it interrupts CRIU's
   // restorer. Since Linux 6.15 it forgets a sequence when the thread asks for restartable ones.
-  Result<void> check_sequences(int pid, int thread, const std::vector<MemoryArea>& areas) const {
+  Result<void> check_sequences(int pid, int thread, const std::vector<MemoryArea>& alone) const {
     constexpr linux::KernelVersion kForgets{.major = 6, .minor = 15};
     constexpr std::uint64_t kSequenceAt = 8;
     constexpr std::uint64_t kSmallest = 32;
@@ -180,7 +181,7 @@ class Check {
     const std::uint64_t address = linux::number_in(sequences, kAddress).value_or(0);
     if (address == 0) return {};
     const std::uint64_t size = std::max<std::uint64_t>(linux::word_in(sequences, kSize), kSmallest);
-    if (!holds(memory_alone(areas), address, size))
+    if (!holds(alone, address, size))
       return refuse(
           "the restartable sequences (rseq) at {:#x} are in no memory that is the process's alone",
           address);
@@ -191,8 +192,7 @@ class Check {
     if (!sequence || std::ranges::all_of(*sequence, [](char byte) { return byte == 0; })) return {};
     return refuse(
         "a restartable sequence (rseq) is under way: on a kernel older than Linux 6.15 it could "
-        "run "
-        "code of the images as root of the host");
+        "run code of the images as root of the host");
   }
 
   Fd images_;

@@ -45,11 +45,6 @@ struct PageRange {
   std::uint64_t size() const { return end - start; }
 };
 
-struct PageMap {
-  std::uint32_t pages_file = 0;
-  std::vector<PageRange> ranges;
-};
-
 std::uint64_t page_size() {
   static const auto size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   return size;
