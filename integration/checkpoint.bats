@@ -47,6 +47,16 @@ load lib/checkpoint
   exits 1 "does not exist"
 }
 
+@test "a criu that is killed leaves no process" {
+  create_and_start
+  printf '#!/bin/sh\nsleep 1003 </dev/null >/dev/null 2>&1 3>&- 4>&- &\necho $! >%s\nkill -KILL $$\n' "$TMP/child" >"$TMP/criu"
+  chmod 755 "$TMP/criu"
+  run ocirun --criu "$TMP/criu" checkpoint "$ID"
+  exits 1 "criu was killed by signal 9 (SIGKILL)"
+  ! kill "$(<"$TMP/child")" 2>/dev/null || return 1
+  status_is running
+}
+
 @test "a directory of images that is a symlink, or that others may write to, is refused" {
   create_and_start
   broken_criu

@@ -114,19 +114,3 @@ EOF
   restore
   goes_on
 }
-
-@test "a container with a file system of huge pages is restored only from images that are trusted" {
-  mkdir "$TMP/huge"
-  mount -t hugetlbfs none "$TMP/huge" || skip "the caller may not mount a hugetlbfs"
-  add_mount "{\"destination\": \"/huge\", \"type\": \"bind\", \"source\": \"$TMP/huge\", \"options\": [\"bind\"]}"
-  run_counter
-  ocirun checkpoint "$ID"
-  restore_fails
-  mentions "the container has a file system of huge pages (hugetlbfs)"
-  run ocirun restore --dry-run --bundle "$BUNDLE" "$ID"
-  exits 1 "the container has a file system of huge pages (hugetlbfs)"
-  restore --trust-images
-  goes_on
-  ocirun delete --force "$ID"
-  umount "$TMP/huge"
-}

@@ -27,9 +27,9 @@ class CriusProcesses {
   CriusProcesses& operator=(const CriusProcesses&) = delete;
   ~CriusProcesses();
 
-  /// Kills all processes below this one, which are what is left of an unfinished restore. Spares
-  /// the children that this process had before, such as those of a shell that has executed ocirun,
-  /// and what is below them.
+  /// Kills all processes below this one, which CRIU has left when it failed. Spares the children
+  /// that this process had before, such as those of a shell that has executed ocirun, and what is
+  /// below them.
   void kill() const;
 
  private:

@@ -189,8 +189,7 @@ Result<void> check_cgroup_image(std::string_view image, const linux::IdMap& ids)
 Result<void> check_cgroup_images(Fd images, const linux::IdMap& ids) {
   TRY_ASSIGN(const auto image, read_if_there(images, kName, linux::kMostImageBytes));
   if (!image) return {};
-  return within(check_cgroup_image(*image, ids),
-                fmt::format("{} (--trust-images gives it to criu all the same)", kName));
+  return within(check_cgroup_image(*image, ids), kName);
 }
 
 }  // namespace ocirun::runtime

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <iterator>
 #include <map>
@@ -91,8 +92,7 @@ class Check {
   Result<void> run() {
     TRY_ASSIGN(const auto files, read_if_there(images_, kFilesImage, linux::kMostImageBytes));
     if (!files)
-      return refuse("there is no {}: criu 3.11, which ocirun needs, and newer ones write it",
-                    kFilesImage);
+      return fail(ENOENT, "{}, which criu 3.11 and newer ones write, is missing", kFilesImage);
     TRY(within(check_files(*files), kFilesImage));
     TRY_ASSIGN(const auto remaps, read_if_there(images_, kRemapsImage, linux::kMostImageBytes));
     if (remaps) TRY(within(check_remaps(*remaps), kRemapsImage));

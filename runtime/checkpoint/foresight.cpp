@@ -7,9 +7,8 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/checkpoint/restored_processes.hpp"
 #include "linux/namespaces/namespaces.hpp"
-#include "runtime/checkpoint/cgroup_image.hpp"
 #include "runtime/checkpoint/compare.hpp"
-#include "runtime/checkpoint/host_images.hpp"
+#include "runtime/checkpoint/image_checks.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -31,9 +30,17 @@ Result<std::vector<UniqueFd>> open_streams(const linux::Procfs& procfs, int init
 }  // namespace
 
 Result<void> foresee_restore(const SavedContainer& saved) {
-  TRY_ASSIGN(const ImageInventory inventory, read_inventory(saved.images));
-  TRY(check_host_images(saved.images, inventory, saved.config, saved.lazy));
-  if (saved.has_cgroups) TRY(check_cgroup_images(saved.images, saved.config.id_map));
+  const auto inventory = read_inventory(saved.images);
+  if (!inventory) return refuse("{}", inventory.error().message());
+  Obstacles obstacles;
+  check_images({.directory = saved.images,
+                .inventory = *inventory,
+                .config = saved.config,
+                .procfs = saved.procfs,
+                .pages = saved.pages,
+                .has_cgroups = saved.has_cgroups},
+               obstacles);
+  if (!obstacles.empty()) return refuse("{}", obstacles.front());
   const int init = saved.record.init_pid;
   TRY_ASSIGN(const auto pinned, linux::pin_namespaces(saved.config.namespaces));
   TRY_ASSIGN(const auto opened, open_streams(saved.procfs, init));

@@ -16,7 +16,7 @@ struct SavedContainer {
   const linux::Procfs& procfs;  // the runtime's
   Fd images;
   bool has_cgroups = true;  // the images hold the container's cgroups
-  LazyPages lazy = LazyPages::kNo;
+  SavedPages pages = SavedPages::kHere;
 };
 
 /// Compares images and processes with config.json as `restore` will. Errors: without an errno, the

@@ -16,6 +16,6 @@ namespace ocirun::runtime {
 /// from the same source with the same options. Errors: a sentence that names the mount; an image is
 /// missing or damaged.
 Result<void> check_host_images(Fd images, const ImageInventory& inventory,
-                               const bundle::Config& config, LazyPages lazy);
+                               const bundle::Config& config, SavedPages pages);
 
 }  // namespace ocirun::runtime

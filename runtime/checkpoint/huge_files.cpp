@@ -42,8 +42,7 @@ Result<void> check_no_huge_files(const bundle::Config& config, const linux::Proc
     if (shows_huge_files(config.mounts[i], table, procfs))
       return refuse(
           "/mounts/{}: the container has a file system of huge pages (hugetlbfs): forged images "
-          "could make criu map its files over criu's own memory; give --trust-images if you know "
-          "the origin of the images",
+          "could make criu map its files over criu's own memory",
           i);
   return {};
 }

@@ -98,12 +98,15 @@ Result<UniqueFd> open_images(const HostPath& path, TrustImages trust) {
   const HostPath clean = without_last_slashes(path);
   TRY_ASSIGN(UniqueFd directory, open_own(clean, "--image-path"));
   if (trust == TrustImages::kYes) return directory;
-  if (auto checked = for_each_directory(directory, check_images); !checked)
-    return within(Result<UniqueFd>(std::unexpected(checked.error())),
-                  fmt::format("--image-path {}: images decide what runs as whom; mend their modes "
-                              "if you know their content, or give --trust-images",
-                              clean.string()));
-  return directory;
+  auto checked = for_each_directory(directory, check_images);
+  if (checked) return directory;
+  std::string frame = fmt::format("--image-path {}", clean.string());
+  if (checked.error().number() == 0)
+    frame +=
+        ": images decide what runs as whom; chown them to the caller and chmod go-w them if you "
+        "know "
+        "their content, or give --trust-images";
+  return std::unexpected(std::move(checked).error().within(std::move(frame)));
 }
 
 Result<void> for_each_directory(Fd images, const std::function<Result<void>(Fd)>& visit) {
@@ -115,8 +118,8 @@ Result<void> for_each_directory(Fd images, const std::function<Result<void>(Fd)>
     auto parent = linux::sys::openat(directory, kParentLink, O_RDONLY | O_DIRECTORY);
     if (!parent && parent.error().number() == ENOENT) {
       if (!linux::sys::fstatat(directory, kParentLink)) return {};
-      return refuse(
-          "the link named parent leads to no directory: the images of the pre-dump are missing");
+      return fail(ENOENT,
+                  "the images of the pre-dump, to which the link named parent leads, are missing");
     }
     if (!parent) return std::unexpected(std::move(parent).error());
     opened = *std::move(parent);

@@ -186,7 +186,9 @@ bool exists(Fd images, const char* name) { return linux::sys::fstatat(images, na
 
 Result<ImageInventory> read_inventory(Fd images) {
   if (!exists(images, "inventory.img"))
-    return refuse("there is no inventory.img: the directory holds no images of criu");
+    return refuse(
+        "there is no inventory.img: the directory holds no images of criu; give the one of the "
+        "checkpoint");
   if (!exists(images, "pstree.img"))
     return refuse(
         "there is no pstree.img: these are the images of a pre-dump, which has the memory alone: "

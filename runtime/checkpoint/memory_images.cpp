@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <functional>
 #include <iterator>
@@ -92,7 +93,7 @@ Result<PagesOfFiles> read_memfds(Fd images) {
                           if (file.empty()) return {};
                           const auto inode = inodes.find(linux::word_in(file, kInodeOfFile));
                           if (inode == inodes.end())
-                            return refuse("a memfd is missing in memfd.img");
+                            return fail(ENOENT, "a memfd is missing in memfd.img");
                           files.insert_or_assign(linux::word_in(entry, kFileId), inode->second);
                           return {};
                         }));
@@ -159,7 +160,7 @@ class Check {
       if (area.size() > kMost) return refuse("the vDSO of the images has {} bytes", area.size());
       TRY_ASSIGN(const auto bytes, read_saved_memory(images_, pid, area.start,
                                                      static_cast<std::size_t>(area.size())));
-      if (!bytes) return refuse("the vDSO is not in the images");
+      if (!bytes) return fail(ENOENT, "the vDSO is not in the images");
       TRY(check_vdso(*bytes));
     }
     return {};
@@ -192,7 +193,7 @@ class Check {
     if (!sequence || std::ranges::all_of(*sequence, [](char byte) { return byte == 0; })) return {};
     return refuse(
         "a restartable sequence (rseq) is under way: on a kernel older than Linux 6.15 it could "
-        "run code of the images as root of the host");
+        "run code of the images as root of the host: make another checkpoint");
   }
 
   Fd images_;
@@ -204,9 +205,9 @@ class Check {
 
 }  // namespace
 
-Result<void> check_memory_images(Fd images, std::span<const ImageProcess> processes, LazyPages lazy,
-                                 linux::KernelVersion kernel) {
-  TRY(check_page_maps(images, lazy));
+Result<void> check_memory_images(Fd images, std::span<const ImageProcess> processes,
+                                 SavedPages pages, linux::KernelVersion kernel) {
+  TRY(check_page_maps(images, pages));
   TRY_ASSIGN(const std::uint64_t room, room_for_restorer(images));
   TRY_ASSIGN(PagesOfFiles memfds, read_memfds(images));
   Check check(images, kernel, room, std::move(memfds));

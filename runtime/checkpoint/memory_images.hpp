@@ -16,7 +16,7 @@ namespace ocirun::runtime {
 /// that they share, and the kernel writes a thread's restartable sequences (rseq) to memory of the
 /// process alone; before Linux 6.15 such a sequence must not be under way. `kernel` is the running
 /// one. Errors name the image.
-Result<void> check_memory_images(Fd images, std::span<const ImageProcess> processes, LazyPages lazy,
-                                 linux::KernelVersion kernel);
+Result<void> check_memory_images(Fd images, std::span<const ImageProcess> processes,
+                                 SavedPages pages, linux::KernelVersion kernel);
 
 }  // namespace ocirun::runtime

@@ -4,17 +4,24 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "linux/base/syscalls.hpp"
 
 namespace ocirun::runtime {
+namespace {
 
-bool CriuSettings::removes_pages() const {
-  return std::ranges::find(words, "auto-dedup=1") != words.end();
+bool has_word(const std::vector<std::string>& words, std::string_view start) {
+  return std::ranges::any_of(words, [&](std::string_view word) { return word.starts_with(start); });
 }
 
-bool CriuSettings::fetches_pages() const {
-  return std::ranges::find(words, "lazy-pages=1") != words.end();
+}  // namespace
+
+bool CriuSettings::removes_pages() const { return has_word(words, "auto-dedup=1"); }
+
+SavedPages CriuSettings::saved_pages() const {
+  if (has_word(words, "lazy-pages=1")) return SavedPages::kFetchedLater;
+  return has_word(words, "page-server=") ? SavedPages::kElsewhere : SavedPages::kHere;
 }
 
 std::vector<std::string> words_of_surroundings(const CriuSettings& settings, bool ignores_cgroups) {

@@ -85,14 +85,14 @@ Result<PageRange> range_of(const ImageMessage& message, std::uint64_t most) {
                    .has_new_count = new_count.has_value()};
 }
 
-Result<void> check_place(const PageRange& range, LazyPages lazy) {
+Result<void> check_place(const PageRange& range, SavedPages pages) {
   switch (range.where) {
     case kParent:
     case kPresent:
     case kLazy | kPresent:
       return {};
     case kLazy:
-      if (lazy == LazyPages::kYes) return {};
+      if (pages == SavedPages::kFetchedLater) return {};
       return refuse(
           "the pages at {:#x} are not in the images: give --lazy-pages, with which they are "
           "fetched",
@@ -103,7 +103,7 @@ Result<void> check_place(const PageRange& range, LazyPages lazy) {
 }
 
 /// Calls `head` and `act` with what the image has. The ranges are checked.
-Result<void> for_each_range(std::string_view image, bool is_shared, LazyPages lazy,
+Result<void> for_each_range(std::string_view image, bool is_shared, SavedPages pages,
                             const std::function<void(std::uint32_t pages_file)>& head,
                             const std::function<void(const PageRange&)>& act) {
   bool has_head = false;
@@ -121,7 +121,7 @@ Result<void> for_each_range(std::string_view image, bool is_shared, LazyPages la
         if (range.start < end)
           return refuse("the pages at {:#x} overlap those before, or are not in order",
                         range.start);
-        TRY(check_place(range, lazy));
+        TRY(check_place(range, pages));
         if (has_new_count.value_or(range.has_new_count) != range.has_new_count)
           return refuse("the pages at {:#x} are counted in another field than others", range.start);
         has_new_count = range.has_new_count;
@@ -154,7 +154,8 @@ class MemoryReader {
     std::uint32_t pages_file = 0;
     std::vector<PageRange> ranges;
     TRY(within(for_each_range(
-                   *image, false, LazyPages::kYes, [&](std::uint32_t file) { pages_file = file; },
+                   *image, false, SavedPages::kFetchedLater,
+                   [&](std::uint32_t file) { pages_file = file; },
                    [&](const PageRange& range) {
                      if (is_wanted(range)) ranges.push_back(range);
                    }),
@@ -173,7 +174,7 @@ class MemoryReader {
     return std::ranges::any_of(parts_, [&](const Part& part) { return overlaps(part, range); });
   }
   Result<void> parts_are_missing() const {
-    return fail(ENOENT, "the pages at {:#x} are missing in the images of the pre-dump",
+    return fail(ENOENT, "the pages at {:#x} are neither in these images nor in those of a pre-dump",
                 parts_.front().address);
   }
 
@@ -228,14 +229,14 @@ class MemoryReader {
 
 }  // namespace
 
-Result<void> check_page_maps(Fd images, LazyPages lazy) {
+Result<void> check_page_maps(Fd images, SavedPages pages) {
   return for_each_directory(images, [&](Fd directory) {
     return for_each_image(directory, "pagemap-", [&](const char* name) -> Result<void> {
       TRY_ASSIGN(const auto image, read_if_there(directory, name, kMostPageMapBytes));
       const bool is_shared = std::string_view(name).starts_with(kSharedPrefix);
       return within(
           for_each_range(
-              image.value_or(""), is_shared, lazy, [](std::uint32_t) {}, [](const PageRange&) {}),
+              image.value_or(""), is_shared, pages, [](std::uint32_t) {}, [](const PageRange&) {}),
           name);
     });
   });

@@ -32,7 +32,7 @@ Result<void> talk_with_criu(const linux::CriuLaunch& launch, std::vector<std::st
     progress.erase();
     if (const int signal = criu.fatal_signal(); signal != 0) {
       if (refusal) return std::unexpected(*std::move(refusal));
-      return refuse("criu was killed by signal {}", signal);
+      return refuse("criu {}", linux::describe_end(signal));
     }
     TRY_ASSIGN(linux::CriuNews news, criu.hear());
     switch (news.word) {

@@ -9,6 +9,7 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/checkpoint/criu_program.hpp"
+#include "linux/checkpoint/restored_processes.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/files/safe_dir.hpp"
 #include "runtime/checkpoint/crius_log.hpp"
@@ -51,12 +52,14 @@ class Dump {
     TRY_ASSIGN(std::vector<std::string> words, words_for(config, procfs));
     const CriuLog crius_log{work_, request_.settings.work.string(), kLogName};
     TRY(remove_old(crius_log));
+    const linux::CriusProcesses processes(procfs);
     Progress progress(Fd{STDERR_FILENO}, "checkpoint " + container_.record().id,
                       [this] { return memory_saved(); });
     const auto saved = talk_with_criu(
         launch, std::move(words), log_, [&](auto& news) { return pass(news, config, procfs); },
         progress);
     if (!saved) {
+      processes.kill();  // a killed CRIU leaves those with which it was trying out the kernel
       thaw();
       return std::unexpected(has_refused_ ? saved.error()
                                           : explain_by_log(saved.error(), crius_log));
@@ -141,14 +144,14 @@ class Dump {
   // refuse can still go on.
   Result<void> foresee(const bundle::Config& config, const linux::Procfs& procfs) {
     const bundle::ContainerRecord& record = container_.record();
-    auto foreseen = foresee_restore(
-        {.config = config,
-         .record = record,
-         .procfs = procfs,
-         .images = images_,
-         .has_cgroups =
-             !record.cgroup.path.empty() && request_.settings.cgroups != CgroupMode::kIgnore,
-         .lazy = request_.settings.fetches_pages() ? LazyPages::kYes : LazyPages::kNo});
+    auto foreseen =
+        foresee_restore({.config = config,
+                         .record = record,
+                         .procfs = procfs,
+                         .images = images_,
+                         .has_cgroups = !record.cgroup.path.empty() &&
+                                        request_.settings.cgroups != CgroupMode::kIgnore,
+                         .pages = request_.settings.saved_pages()});
     if (foreseen) return {};
     if (foreseen.error().number() != 0) {
       log_.debug("what restore will say of the images is not known: " + foreseen.error().message());

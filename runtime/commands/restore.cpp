@@ -6,11 +6,9 @@
 
 #include "linux/checkpoint/restored_processes.hpp"
 #include "linux/seccomp/filter.hpp"
-#include "runtime/checkpoint/cgroup_image.hpp"
 #include "runtime/checkpoint/crius_log.hpp"
 #include "runtime/checkpoint/fit.hpp"
-#include "runtime/checkpoint/host_images.hpp"
-#include "runtime/checkpoint/huge_files.hpp"
+#include "runtime/checkpoint/image_checks.hpp"
 #include "runtime/checkpoint/network_image.hpp"
 #include "runtime/checkpoint/outside.hpp"
 #include "runtime/checkpoint/prepared_sources.hpp"
@@ -80,14 +78,19 @@ Result<void> Restoration::check_images() const {
   compare_namespaces(*inventory, config(), obstacles);
   if (!obstacles.empty()) return refuse("{}", obstacles.front());
   if (restore_.trust == TrustImages::kYes) return {};
-  TRY(check_host_images(images_, *inventory, config(),
-                        restore_.settings.fetches_pages() ? LazyPages::kYes : LazyPages::kNo));
-  return ignores_cgroups() ? Result<void>{} : check_cgroup_images(images_, config().id_map);
+  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  runtime::check_images({.directory = images_,
+                         .inventory = *inventory,
+                         .config = config(),
+                         .procfs = procfs,
+                         .pages = restore_.settings.saved_pages(),
+                         .has_cgroups = restore_.settings.cgroups != CgroupMode::kIgnore},
+                        obstacles);
+  return obstacles.empty() ? Result<void>{} : refuse("{}", obstacles.front());
 }
 
 // Images that are not trusted must not lead CRIU to files of the host.
 Result<void> Restoration::choose_walls() {
-  if (restore_.trust == TrustImages::kNo) TRY(check_no_huge_files(config(), place_->procfs));
   has_read_only_host_ = restore_.trust == TrustImages::kNo && can_make_host_read_only();
   if (restore_.trust == TrustImages::kNo && !has_read_only_host_)
     log_.warn(

@@ -8,11 +8,9 @@
 #include "linux/base/text.hpp"
 #include "linux/checkpoint/ask_criu.hpp"
 #include "linux/checkpoint/criu_program.hpp"
-#include "runtime/checkpoint/cgroup_image.hpp"
 #include "runtime/checkpoint/crius_log.hpp"
 #include "runtime/checkpoint/fit.hpp"
-#include "runtime/checkpoint/host_images.hpp"
-#include "runtime/checkpoint/huge_files.hpp"
+#include "runtime/checkpoint/image_checks.hpp"
 #include "runtime/checkpoint/images.hpp"
 #include "runtime/checkpoint/inventory.hpp"
 #include "runtime/checkpoint/network_image.hpp"
@@ -35,12 +33,11 @@ class DryRun {
   Result<Obstacles> run() {
     TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
     read_config();
-    look_at_images();
+    look_at_images(procfs);
     look_at_criu();
     look_at_state();
     if (config_) {
       compare_document_with_host(*config_, procfs, obstacles_);
-      look_at_binds(procfs);
       look_at_cgroup();
     }
     if (inventory_ && config_) {
@@ -72,7 +69,7 @@ class DryRun {
     if (const auto checked = check_host(*config_, create, log_); !checked) add(checked.error());
   }
 
-  void look_at_images() {
+  void look_at_images(const linux::Procfs& procfs) {
     auto images = open_images(request_.settings.images, request_.trust);
     if (!images) return add(images.error());
     images_ = *std::move(images);
@@ -85,21 +82,13 @@ class DryRun {
           !checked)
         add(checked.error());
     if (config_ && request_.trust == TrustImages::kNo)
-      if (const auto checked = check_host_images(
-              images_, *inventory_, *config_,
-              request_.settings.fetches_pages() ? LazyPages::kYes : LazyPages::kNo);
-          !checked)
-        add(checked.error());
-    if (!config_ || request_.trust == TrustImages::kYes ||
-        request_.settings.cgroups == CgroupMode::kIgnore)
-      return;
-    if (const auto checked = check_cgroup_images(images_, config_->id_map); !checked)
-      add(checked.error());
-  }
-
-  void look_at_binds(const linux::Procfs& procfs) {
-    if (request_.trust == TrustImages::kYes) return;
-    if (const auto checked = check_no_huge_files(*config_, procfs); !checked) add(checked.error());
+      check_images({.directory = images_,
+                    .inventory = *inventory_,
+                    .config = *config_,
+                    .procfs = procfs,
+                    .pages = request_.settings.saved_pages(),
+                    .has_cgroups = request_.settings.cgroups != CgroupMode::kIgnore},
+                   obstacles_);
   }
 
   void look_at_criu() {

@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(files_with_plain_paths_pass) {
 BOOST_AUTO_TEST_CASE(images_without_the_list_of_files_are_refused) {
   const Images images;
   std::filesystem::remove(images.scratch.path() + "/files.img");
-  check_text(images.refusal(), "there is no files.img");
+  check_text(images.refusal(), "files.img, which criu 3.11 and newer ones write, is missing");
 }
 
 BOOST_AUTO_TEST_CASE(no_path_of_a_file_leads_up) {

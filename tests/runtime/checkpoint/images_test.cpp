@@ -80,7 +80,10 @@ BOOST_AUTO_TEST_CASE(the_images_are_in_the_directory_and_in_those_of_its_pre_dum
   BOOST_TEST((must(paths_of_images(newest)) == std::vector{third, second, first}));
   BOOST_REQUIRE(::rename(first.c_str(), (scratch.path() + "/gone").c_str()) == 0);
   BOOST_TEST((must(paths_of_images(older)) == std::vector{HostPath(scratch.path() + "/gone")}));
-  BOOST_TEST(must_fail(paths_of_images(newest)).contains("the images of the pre-dump are missing"));
+  BOOST_TEST(
+      must_fail(paths_of_images(newest))
+          .contains(
+              "the images of the pre-dump, to which the link named parent leads, are missing"));
 }
 
 BOOST_AUTO_TEST_CASE(a_link_to_a_file_and_links_in_a_circle_have_no_paths) {

@@ -45,9 +45,9 @@ struct Images {
     scratch.file("pages-9.img", page, 0600);
   }
   std::string refusal(linux::KernelVersion kernel = {.major = 6, .minor = 15},
-                      LazyPages lazy = LazyPages::kYes) const {
+                      SavedPages pages = SavedPages::kFetchedLater) const {
     const UniqueFd directory = scratch.open();
-    const auto checked = check_memory_images(directory, processes, lazy, kernel);
+    const auto checked = check_memory_images(directory, processes, pages, kernel);
     return checked ? "" : checked.error().message();
   }
 
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(a_vdso_is_checked) {
   check_text(images.refusal(), "mm-1.img: the vDSO of the images is damaged");
   images.sequence(kAt, '\0', 2);
   check_text(images.refusal(), "mm-1.img: the vDSO is not in the images");
-  check_text(images.refusal({.major = 6, .minor = 15}, LazyPages::kNo),
+  check_text(images.refusal({.major = 6, .minor = 15}, SavedPages::kHere),
              "pagemap-1.img: the pages at 0x7f0000000000 are not in the images");
   images.areas(1, vdso(std::uint64_t{1} << 30));
   check_text(images.refusal(), "mm-1.img: the vDSO of the images has 1073741824 bytes");

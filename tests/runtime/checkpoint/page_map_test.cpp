@@ -41,8 +41,8 @@ struct Images {
   UniqueFd last() const {
     return must(linux::sys::open((scratch.path() + "/last").c_str(), O_RDONLY | O_DIRECTORY));
   }
-  std::string refusal(LazyPages lazy = LazyPages::kNo) const {
-    const auto checked = check_page_maps(last(), lazy);
+  std::string refusal(SavedPages pages = SavedPages::kHere) const {
+    const auto checked = check_page_maps(last(), pages);
     return checked ? "" : checked.error().message();
   }
   std::string refusal_of(const std::string& range) const {
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(pages_are_in_one_place) {
 BOOST_AUTO_TEST_CASE(pages_are_fetched_later_only_if_the_caller_says_so) {
   const Images images;
   check_text(images.refusal_of(pages(kAt, 1, kLazy)), "are not in the images: give --lazy-pages");
-  BOOST_TEST(images.refusal(LazyPages::kYes) == "");
+  BOOST_TEST(images.refusal(SavedPages::kFetchedLater) == "");
 }
 
 BOOST_AUTO_TEST_CASE(an_image_counts_pages_in_one_field) {
@@ -145,14 +145,16 @@ BOOST_AUTO_TEST_CASE(pages_that_are_fetched_later_cannot_be_read) {
 BOOST_AUTO_TEST_CASE(a_missing_page_is_an_error) {
   const Images images;
   images.map("last/pagemap-7.img", {pages(kAt, 3, kParent)});
-  check_text(images.read(kAt, 8).error().message(), "are missing in the images of the pre-dump");
+  check_text(images.read(kAt, 8).error().message(),
+             "are neither in these images nor in those of a pre-dump");
   images.map("first/pagemap-7.img", {pages(kAt, 2)});
   images.content("first", "a");
   BOOST_TEST(must(images.read(kAt, 8)).value() == "aaaaaaaa");
   check_text(images.read(kAt + kPage, 8).error().message(), "the image ends before the page");
-  check_text(images.read(kAt + 2 * kPage, 8).error().message(), "are missing in the images");
+  check_text(images.read(kAt + 2 * kPage, 8).error().message(), "are neither in these images");
   std::filesystem::remove(images.scratch.path() + "/last/parent");
-  check_text(images.read(kAt, 8).error().message(), "are missing in the images of the pre-dump");
+  check_text(images.read(kAt, 8).error().message(),
+             "are neither in these images nor in those of a pre-dump");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,89 @@
+#include "runtime/checkpoint/image_checks.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include "tests/linux/mounts/scene.hpp"
+#include "tests/must.hpp"
+#include "tests/runtime/checkpoint/image_text.hpp"
+#include "tests/scratch.hpp"
+
+using namespace ocirun;
+using namespace ocirun::runtime;
+using namespace ocirun::test;
+using linux::ImageKind;
+
+namespace {
+
+constexpr const char* kTrust = "the images would change the host (--trust-images restores them";
+constexpr const char* kCopy = "the images are incomplete or damaged (copy them again";
+
+/// Images without a process.
+struct Images {
+  Images() { scratch.file("files.img", image(ImageKind::kFiles, {}), 0600); }
+
+  Obstacles obstacles(bool has_cgroups = true) const {
+    const UniqueFd directory = scratch.open();
+    Obstacles found;
+    check_images({.directory = directory,
+                  .inventory = inventory,
+                  .config = config,
+                  .procfs = procfs,
+                  .has_cgroups = has_cgroups},
+                 found);
+    return found;
+  }
+  std::string obstacle() const {
+    const Obstacles found = obstacles();
+    BOOST_REQUIRE_EQUAL(found.size(), 1U);
+    return found.front();
+  }
+  void forge(const std::string& name, ImageKind kind, const std::string& entry) const {
+    scratch.file(name, image(kind, {entry}), 0600);
+  }
+
+  ImageInventory inventory;
+  bundle::Config config;
+  linux::Procfs procfs = must(linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+  Scratch scratch;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(image_checks)
+
+BOOST_AUTO_TEST_CASE(images_that_do_nothing_to_the_host_pass) {
+  BOOST_TEST(Images().obstacles().empty());
+}
+
+BOOST_AUTO_TEST_CASE(images_that_would_change_the_host_may_be_trusted) {
+  const Images images;
+  images.forge("apparmor.img", ImageKind::kAppArmor, text(1, text(1, "..")));
+  check_text(images.obstacle(), kTrust);
+}
+
+BOOST_AUTO_TEST_CASE(damaged_images_have_to_be_copied_again) {
+  Images images;
+  images.scratch.file("apparmor.img", "no image", 0600);
+  check_text(images.obstacle(), kCopy);
+  images.scratch.file("apparmor.img", image(ImageKind::kAppArmor, {}), 0600);
+  std::filesystem::create_symlink("nowhere", images.scratch.path() + "/parent");
+  check_text(images.obstacle(), "to which the link named parent leads, are missing");
+}
+
+BOOST_AUTO_TEST_CASE(all_reasons_are_told) {
+  Images images;
+  images.forge("apparmor.img", ImageKind::kAppArmor, text(1, text(1, "..")));
+  images.scratch.file("cgroup.img", "no image", 0600);
+  linux::Mount huge;
+  huge.destination = RootfsPath("/huge");
+  huge.type = "hugetlbfs";
+  images.config.mounts.push_back(huge);
+  const Obstacles found = images.obstacles();
+  BOOST_REQUIRE_EQUAL(found.size(), 3U);
+  check_text(found[0], kTrust);
+  check_text(found[1], kCopy);
+  check_text(found[2], "/mounts/0: the container has a file system of huge pages");
+  BOOST_TEST(images.obstacles(false).size() == 2U);  // without the cgroups
+}
+
+BOOST_AUTO_TEST_SUITE_END()
