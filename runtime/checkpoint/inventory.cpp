@@ -20,6 +20,8 @@
 namespace ocirun::runtime {
 namespace {
 
+constexpr const char* kProcessesImage = "pstree.img";
+
 using linux::ImageKind;
 using linux::ImageMessage;
 using linux::NamespaceKind;
@@ -70,7 +72,8 @@ enum ExtentField : std::uint32_t { kContainerId = 1, kHostId = 2, kSize = 3 };
 enum UserNamespaceField : std::uint32_t { kUidMap = 1, kGidMap = 2 };
 enum InventoryField : std::uint32_t { kIdsOfCriu = 3 };
 enum ProcessField : std::uint32_t { kPid = 1, kThread = 5 };
-enum CoreField : std::uint32_t { kMachine = 1 };
+enum CoreField : std::uint32_t { kMachine = 1, kTask = 3 };
+enum TaskField : std::uint32_t { kState = 1 };
 
 std::uint32_t small(std::optional<std::uint64_t> value) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
@@ -148,12 +151,27 @@ Result<int> pid_of(std::uint64_t value) {
   return fail(EBADMSG, "{} is no number of a process: these are 1 to {}", value, kMost);
 }
 
-Result<ImageProcess> read_process(const ImageMessage& message) {
+Result<Image> read_core(Fd images, int pid) {
+  return read_image(images, fmt::format("core-{}.img", pid), ImageKind::kCore);
+}
+
+// CRIU makes the threads of such a process. Of a dead one it writes a number that it has never set.
+Result<bool> is_alive(const ImageMessage& core) {
+  constexpr std::uint32_t kAlive = 1, kStopped = 3;
+  TRY_ASSIGN(const ImageMessage task, linux::message_in(core, kTask));
+  const std::uint32_t state = word_in(task, kState);
+  return state == kAlive || state == kStopped;
+}
+
+Result<ImageProcess> read_process(Fd images, const ImageMessage& message) {
   ImageProcess process;
-  TRY_ASSIGN(process.pid, pid_of(linux::number_in(message, kPid).value_or(0)));
+  TRY_ASSIGN(process.pid,
+             within(pid_of(linux::number_in(message, kPid).value_or(0)), kProcessesImage));
+  TRY_ASSIGN(const Image core, read_core(images, process.pid));
+  TRY_ASSIGN(const bool has_threads, is_alive(core.entries.front()));
   for (const linux::ImageField& field : message) {
-    if (field.number != kThread) continue;
-    TRY_ASSIGN(const int thread, pid_of(field.value));
+    if (field.number != kThread || !has_threads) continue;
+    TRY_ASSIGN(const int thread, within(pid_of(field.value), kProcessesImage));
     process.threads.push_back(thread);
   }
   return process;
@@ -189,20 +207,19 @@ Result<ImageInventory> read_inventory(Fd images) {
     return refuse(
         "there is no inventory.img: the directory holds no images of criu; give the one of the "
         "checkpoint");
-  if (!exists(images, "pstree.img"))
+  if (!exists(images, kProcessesImage))
     return refuse(
         "there is no pstree.img: these are the images of a pre-dump, which has the memory alone: "
         "give the images of the dump that followed");
   TRY_ASSIGN(const Image top, read_image(images, "inventory.img", ImageKind::kInventory));
-  TRY_ASSIGN(const Image tree, read_image(images, "pstree.img", ImageKind::kProcesses));
+  TRY_ASSIGN(const Image tree, read_image(images, kProcessesImage, ImageKind::kProcesses));
   ImageInventory inventory;
   for (const ImageMessage& process : tree.entries) {
-    TRY_ASSIGN(ImageProcess read, within(read_process(process), "pstree.img"));
+    TRY_ASSIGN(ImageProcess read, read_process(images, process));
     inventory.processes.push_back(std::move(read));
   }
   const int first = inventory.processes.front().pid;
-  TRY_ASSIGN(const Image core,
-             read_image(images, fmt::format("core-{}.img", first), ImageKind::kCore));
+  TRY_ASSIGN(const Image core, read_core(images, first));
   inventory.machine =
       linux::name_of(kMachines, linux::number_in(core.entries.front(), kMachine).value_or(0));
   TRY_ASSIGN(const Image ids,

@@ -31,7 +31,7 @@ struct ImageMount {
 /// A process of the images. The numbers are those of the container's pid namespace.
 struct ImageProcess {
   int pid = 0;
-  std::vector<int> threads{};  // the first thread has the number `pid`
+  std::vector<int> threads{};  // of a process that lives; the first one has the number `pid`
 };
 
 /// What ocirun reads of a directory of images.

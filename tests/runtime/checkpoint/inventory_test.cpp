@@ -21,6 +21,11 @@ namespace {
 std::string mount(unsigned type, const std::string& point, const std::string& more = "") {
   return number(1, type) + text(7, point) + more;
 }
+// States of criu's processes.
+constexpr unsigned kAlive = 1, kDead = 2, kStopped = 3;
+std::string core(unsigned state, unsigned machine = 1) {
+  return number(1, machine) + text(3, number(1, state));
+}
 std::string extent(unsigned inside, unsigned outside, unsigned size) {
   return number(1, inside) + number(2, outside) + number(3, size);
 }
@@ -31,7 +36,8 @@ struct Images {
   Images() {
     write("inventory.img", ImageKind::kInventory, {text(3, number(5, 1) + number(9, 99))});
     write("pstree.img", ImageKind::kProcesses, {number(1, 7) + number(2, 0), number(1, 9)});
-    write("core-7.img", ImageKind::kCore, {number(1, 1)});
+    write("core-7.img", ImageKind::kCore, {core(kAlive)});
+    write("core-9.img", ImageKind::kCore, {core(kDead)});
     write("ids-7.img", ImageKind::kIds, {number(5, 1) + number(9, 4) + number(10, 5)});
     write("mountpoints-4.img", ImageKind::kMounts,
           {mount(9, "./"), mount(5, "./tmp"), mount(0, "./data", text(18, "/data"))});
@@ -81,18 +87,32 @@ BOOST_AUTO_TEST_CASE(processes_and_the_machine_are_read) {
   BOOST_TEST(!found.id_map.has_value());
   images.scratch.file("cpuinfo.img", "");
   BOOST_TEST(must(images.read()).has_cpu_features);
-  images.write("core-7.img", ImageKind::kCore, {number(1, 3)});
+  images.write("core-7.img", ImageKind::kCore, {core(kAlive, 3)});
   BOOST_TEST(must(images.read()).machine == "aarch64");
-  images.write("core-7.img", ImageKind::kCore, {number(1, 77)});
+  images.write("core-7.img", ImageKind::kCore, {core(kAlive, 77)});
   BOOST_TEST(must(images.read()).machine == "");
 }
 
 BOOST_AUTO_TEST_CASE(threads_are_read) {
   const Images images;
   images.write("pstree.img", ImageKind::kProcesses, {number(1, 7) + number(5, 7) + number(5, 8)});
-  const ImageInventory found = must(images.read());
-  BOOST_TEST(found.processes.front().threads == (std::vector<int>{7, 8}),
-             boost::test_tools::per_element());
+  for (const unsigned state : {kAlive, kStopped}) {
+    images.write("core-7.img", ImageKind::kCore, {core(state)});
+    const ImageInventory found = must(images.read());
+    BOOST_TEST(found.processes.front().threads == (std::vector<int>{7, 8}),
+               boost::test_tools::per_element());
+  }
+}
+
+// criu writes what was in its memory there, and makes no thread.
+BOOST_AUTO_TEST_CASE(threads_of_a_dead_process_are_none) {
+  const Images images;
+  for (const std::uint64_t thread :
+       {std::uint64_t{0}, std::uint64_t{9}, std::uint64_t{374'821'984}}) {
+    images.write("pstree.img", ImageKind::kProcesses,
+                 {number(1, 7) + number(5, 7), number(1, 9) + number(5, thread)});
+    BOOST_TEST(must(images.read()).processes.back().threads.empty(), thread);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_number_that_no_process_has_is_refused) {
@@ -100,7 +120,8 @@ BOOST_AUTO_TEST_CASE(a_number_that_no_process_has_is_refused) {
   // The last one is a list of numbers in one field, which criu would read too.
   for (const std::string& process :
        {number(1, 7), number(1, 0), number(1, 0xFFFFFFFFU), number(1, 4'194'305),
-        number(1, 7) + number(5, std::uint64_t{1} << 40), number(1, 7) + text(5, "\x07")}) {
+        number(1, 7) + number(5, 0), number(1, 7) + number(5, std::uint64_t{1} << 40),
+        number(1, 7) + text(5, "\x07")}) {
     images.write("pstree.img", ImageKind::kProcesses, {number(1, 7), process});
     BOOST_TEST(images.read().has_value() == (process == number(1, 7)));
   }
@@ -171,7 +192,7 @@ BOOST_AUTO_TEST_CASE(own_namespaces_are_those_that_criu_was_not_in) {
 }
 
 BOOST_AUTO_TEST_CASE(a_missing_image_is_named) {
-  for (const char* name : {"core-7.img", "ids-7.img", "mountpoints-4.img"}) {
+  for (const char* name : {"core-7.img", "core-9.img", "ids-7.img", "mountpoints-4.img"}) {
     const Images images;
     images.remove(name);
     BOOST_TEST(must_fail(images.read()).contains(name));
@@ -184,7 +205,7 @@ BOOST_AUTO_TEST_CASE(a_missing_image_is_named) {
 }
 
 BOOST_AUTO_TEST_CASE(a_damaged_image_is_named) {
-  for (const char* name : {"inventory.img", "pstree.img", "core-7.img", "ids-7.img",
+  for (const char* name : {"inventory.img", "pstree.img", "core-7.img", "core-9.img", "ids-7.img",
                            "mountpoints-4.img", "userns-5.img"}) {
     const Images images;
     images.write("userns-5.img", ImageKind::kUserNamespace, {""});
