@@ -66,7 +66,8 @@ Result<void> BindComparison::compare(const FoundFile& found, std::size_t index) 
   const linux::Mount& mount = config.mounts[index];
   const std::string path = clean(mount.destination);
   TRY_ASSIGN(const bool is_same, linux::sys::is_same_file(found.file, sources[index]));
-  if (!is_same) return refuse("{} is not {}", path, mount.source);
+  if (!is_same)
+    return refuse("{} does not show {}, which config.json binds there", path, mount.source);
   const bool is_wanted = mount.id_map_kind != linux::IdMapKind::kNone;
   if (found.is_id_mapped != is_wanted)
     return refuse("{} is {}id-mapped", path, found.is_id_mapped ? "" : "not ");

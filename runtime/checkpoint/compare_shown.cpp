@@ -29,8 +29,8 @@ class Shown {
     }
     if (wanted_.host.hears_too_much(mount))
       return refuse(
-          "mounts of the host reach {}: no mount of config.json has the option rslave or "
-          "rshared there",
+          "mounts of the host reach {}: no mount of config.json has the option rslave or rshared "
+          "there",
           point(mount));
     return {};
   }

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 
-#include <array>
 #include <cerrno>
 #include <utility>
 #include <vector>
@@ -21,10 +20,17 @@ constexpr std::string_view kNoServer = "Can't connect to server";  // CRIU calls
 
 constexpr std::string_view kStreams =
     "a standard stream was a file outside of the container: give restore the same file, or the "
-    "null "
-    "device for the null device; a pipe at run may be replaced by any stream";
-/// What CRIU says, and what helps.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kAdvice{{
+    "null device for the null device; a pipe at run may be replaced by any stream";
+constexpr std::string_view kConnected = "give --tcp-established, or end the TCP connections first";
+constexpr std::string_view kHostsTerminal =
+    "give --shell-job: a program uses a terminal of the host";
+constexpr std::string_view kOldCriu =
+    "this criu is too old for the running kernel: install a newer one";
+constexpr std::string_view kLesserProcessor =
+    "the processor of this host lacks what that of the checkpoint has: restore on one that has it";
+
+/// What a line of CRIU's log says, and what helps. The first one that fits a line counts.
+constexpr std::pair<std::string_view, std::string_view> kAdvice[] = {
     {"Illegal seek", kStreams},
     {"has bad mode", kStreams},
     {"has bad size",
@@ -33,38 +39,59 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kAdvice{
     {"Can't bind inet socket",
      "an address of a saved connection is not there: a hook has to make it, or checkpoint and "
      "restore get --keep-network"},
-    {"Connected TCP socket", "give --tcp-established, or end the TCP connections first"},
-    {"tcp-established", "give --tcp-established, or end the TCP connections first"},
+    {"Connected TCP socket", kConnected},
+    {"tcp-established", kConnected},
     {"In-flight connection",
      "give --tcp-skip-in-flight, or try again when no connection is being made"},
     {"file locks", "give --file-locks"},
     {"External socket is used",
-     "give --ext-unix-sk, or close the connections to sockets outside "
-     "of the container"},
+     "give --ext-unix-sk, or close the connections to sockets outside of the container"},
     {"without peer",
      "a program is connected to a unix socket of another network namespace, which criu cannot "
      "save: close the connection first"},
-    {"shell-job", "give --shell-job: a program uses a terminal of the host"},
-    {"without correspond master peer", "give --shell-job: a program uses a terminal of the host"},
+    {"shell-job", kHostsTerminal},
+    {"without correspond master peer", kHostsTerminal},
     {"Use link-remap option", "give --link-remap: an open file has lost its name, and has another"},
+    {"increase limit",
+     "an open file that was removed is too large for criu's limit: raise it by a line "
+     "\"ghost-limit SIZE\" in the file that the annotation org.criu.config names"},
     {"Can't lookup mount=",
      "a program has a file open that is outside of the container: a standard stream that is such a "
      "file has to be a pipe, a socket, a terminal of the container or the null device"},
-    {"iptables",
-     "criu locks the network by iptables-restore: install iptables, or give "
-     "--network-lock nftables or skip"},
-    {"inotify", "a program watches a file that was removed: criu cannot save such a watch"},
-    {"rseq", "this criu is too old for the running kernel: install a newer one"},
-    {"vdso", "this criu is too old for the running kernel: install a newer one"},
+    {"on overmounted mounts",
+     "a program has a file open on a mount that another one covers: close the file first"},
+    {" unsupported id ",
+     "criu cannot save this file system: unmount it in the container first, or let config.json "
+     "bind it from the host"},
+    {"Can't dump file",
+     "a program has a file of a kind open that criu cannot save, such as a device or io_uring: "
+     "close it first"},
+    {"Can't dump that handle",
+     "a program watches a file that was removed: criu cannot save such a watch"},
+    {"tables-restore",
+     "criu locks the network by iptables-restore: install iptables, or give --network-lock "
+     "nftables or skip"},
+    {"get_rseq_conf", kOldCriu},
+    {"sys_rseq(", kOldCriu},
+    {"(criu/vdso.c:", kOldCriu},
+    {"/parasite-vdso.c:", kOldCriu},
+    {"capabilities do not match run time", kLesserProcessor},
+    {"CPU xfeatures", kLesserProcessor},
+    {"CPU xsave", kLesserProcessor},
+    {"Can't fork for",
+     "the number of a saved process is taken, which a pid namespace in config.json prevents, or "
+     "/linux/resources/pids/limit is too small"},
     {"Read-only file system",
      "the host is read-only for criu during a restore, but for the root file system, the sources "
-     "of "
-     "binds, the images and --work-path: forged images, or a file of criu's configuration "
-     "elsewhere; "
-     "--trust-images lets criu write to the host"},
+     "of binds, the images and --work-path: forged images, or a file of criu's configuration "
+     "elsewhere; --trust-images lets criu write to the host"},
     {kNoServer, "no criu page-server answers at the address of --page-server"},
-    {"No space left on device", "the file system of the images is full"},
-}};
+    {"No space left on device",
+     "a file system is full: that of the images, or, in a restore, one of the container"},
+    {"Can't open file",
+     "the root file system or a bind lacks a file that a program has open: put back the one of the "
+     "time of the checkpoint"},
+};
 
 // "Dumping FAILED." and "Dump files (pid: 1) failed with -1" say nothing more. CRIU looks for tun
 // devices, and goes on without.

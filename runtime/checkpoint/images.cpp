@@ -33,8 +33,8 @@ Result<UniqueFd> open_own(const HostPath& path, std::string_view option) {
   TRY_ASSIGN(const struct stat status, linux::sys::fstat(*directory));
   if (status.st_uid != ::geteuid())
     return refuse(
-        "{} {}: belongs to user {}: must belong to the user who calls ocirun, because "
-        "images hold the memory of the container",
+        "{} {}: belongs to user {}: must belong to the user who calls ocirun, because images hold "
+        "the memory of the container",
         option, path.string(), status.st_uid);
   return directory;
 }
@@ -104,8 +104,7 @@ Result<UniqueFd> open_images(const HostPath& path, TrustImages trust) {
   if (checked.error().number() == 0)
     frame +=
         ": images decide what runs as whom; chown them to the caller and chmod go-w them if you "
-        "know "
-        "their content, or give --trust-images";
+        "know their content, or give --trust-images";
   return std::unexpected(std::move(checked).error().within(std::move(frame)));
 }
 
@@ -142,7 +141,9 @@ Result<void> check_parent_path(Fd images, const std::string& parent) {
   if (parent.starts_with('/'))
     return refuse("--parent-path {}: must be relative to the directory of --image-path", parent);
   const auto opened = linux::sys::openat(images, parent.c_str(), O_PATH | O_DIRECTORY);
-  if (!opened) return fail(opened.error().number(), "--parent-path {}", parent);
+  if (!opened)
+    return fail(opened.error().number(),
+                "--parent-path {}: must be the directory of the last pre-dump", parent);
   return {};
 }
 
@@ -159,6 +160,12 @@ Result<std::optional<std::string>> read_if_there(Fd images, const std::string& n
   if (text) return *std::move(text);
   if (text.error().number() == ENOENT) return std::nullopt;
   return std::unexpected(std::move(text).error().within(name));
+}
+
+Result<void> for_each_entry_of(Fd images, const std::string& name, linux::ImageKind kind,
+                               const std::function<Result<void>(const linux::ImageMessage&)>& act) {
+  TRY_ASSIGN(const auto image, read_if_there(images, name, linux::kMostImageBytes));
+  return image ? within(linux::for_each_entry_in(*image, kind, act), name) : Result<void>{};
 }
 
 }  // namespace ocirun::runtime

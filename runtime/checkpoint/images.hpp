@@ -13,6 +13,7 @@
 #include "linux/base/error.hpp"
 #include "linux/base/paths.hpp"
 #include "linux/base/unique_fd.hpp"
+#include "linux/checkpoint/image_file.hpp"
 
 namespace ocirun::runtime {
 
@@ -51,5 +52,9 @@ Result<void> for_each_image(Fd images, std::string_view prefix,
 /// a symlink; it has more than `most` bytes (EFBIG).
 Result<std::optional<std::string>> read_if_there(Fd images, const std::string& name,
                                                  std::size_t most);
+/// Calls `act` with each entry of the image `name`, if there is one. Errors name the image: those
+/// of `act`; the image is damaged.
+Result<void> for_each_entry_of(Fd images, const std::string& name, linux::ImageKind kind,
+                               const std::function<Result<void>(const linux::ImageMessage&)>& act);
 
 }  // namespace ocirun::runtime

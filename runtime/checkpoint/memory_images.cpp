@@ -40,12 +40,6 @@ std::uint32_t pages_of(std::uint32_t flags, std::uint32_t huge) {
   return (flags & huge) == 0 ? 0 : 1 | (flags & kSize);
 }
 
-Result<void> for_each_entry_of(Fd images, const std::string& name, linux::ImageKind kind,
-                               const std::function<Result<void>(const ImageMessage&)>& act) {
-  TRY_ASSIGN(const auto image, read_if_there(images, name, linux::kMostImageBytes));
-  return image ? within(linux::for_each_entry_in(*image, kind, act), name) : Result<void>{};
-}
-
 // Images with content of files, pipes and memory.
 constexpr std::string_view kContents[] = {"pages-",     "ghost-file-", "tmpfs-",
                                           "pipes-data", "fifo-data",   "sk-queues",

@@ -51,7 +51,7 @@ std::vector<std::string> why_not_checkpointed(const bundle::Config& config) {
     if (config.namespaces.joins(kind))
       reasons.push_back(fmt::format(
           "/linux/namespaces: the {} namespace is joined by a path: criu can only save one that "
-          "was made for the container",
+          "was made for the container: remove the path",
           linux::config_name(kind)));
   if (config.namespaces.creates(NamespaceKind::kUser))
     for (const NamespaceKind kind :

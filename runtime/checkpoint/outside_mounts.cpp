@@ -10,19 +10,14 @@
 #include "linux/mounts/mount_point.hpp"
 
 namespace ocirun::runtime {
-namespace {
 
 using linux::clean;
 using linux::NamespaceKind;
 
-// CRIU does not follow a symlink at the end of a source. A path that cannot be opened is left as it
-// is: CRIU's error names it.
 std::string without_links(const std::string& path) {
   const auto file = linux::sys::open(path.c_str(), O_PATH);
   return file ? linux::host_path_of(*file).value_or(path) : path;
 }
-
-}  // namespace
 
 std::vector<OutsideMount> outside_mounts(const bundle::Config& config,
                                          std::span<const linux::CgroupHierarchy> cgroups) {

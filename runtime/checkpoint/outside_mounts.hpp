@@ -43,6 +43,11 @@ Result<std::vector<std::string>> words_of_mounts_for_dump(std::span<const Outsid
 std::vector<std::string> words_of_mounts_for_restore(std::span<const OutsideMount> mounts,
                                                      std::string_view prepared);
 
+/// The path of the host to which the symlinks of `path`, the source of a bind, lead. CRIU does not
+/// follow one at the end of a source. A path that cannot be opened is unchanged: CRIU's error names
+/// it.
+std::string without_links(const std::string& path);
+
 /// Makes the mount points of the document that lie on the root filesystem itself and are missing,
 /// below the root, as `create` does.
 Result<void> make_mount_points(const bundle::Config& config);

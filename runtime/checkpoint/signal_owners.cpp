@@ -45,9 +45,6 @@ bool is_known(std::span<const ImageProcess> processes, std::uint32_t pid) {
 }  // namespace
 
 Result<void> check_signal_owners(Fd images, std::span<const ImageProcess> processes) {
-  constexpr const char* kName = "files.img";
-  TRY_ASSIGN(const auto image, read_if_there(images, kName, linux::kMostImageBytes));
-  if (!image) return {};
   const auto check = [&](const ImageMessage& entry) -> Result<void> {
     for (const auto& [file_field, owner_field] : kOwners) {
       TRY_ASSIGN(const ImageMessage file, linux::message_in(entry, file_field));
@@ -59,7 +56,7 @@ Result<void> check_signal_owners(Fd images, std::span<const ImageProcess> proces
     }
     return {};
   };
-  return within(linux::for_each_entry_in(*image, linux::ImageKind::kFiles, check), kName);
+  return for_each_entry_of(images, "files.img", linux::ImageKind::kFiles, check);
 }
 
 }  // namespace ocirun::runtime

@@ -165,8 +165,8 @@ class Dump {
     has_refused_ = true;
     return within(
         std::move(foreseen),
-        "the container runs on, because restore would refuse its images "
-        "(--leave-running saves it all the same, and restore --trust-images restores it)");
+        "the container runs on, because restore would refuse its images (--leave-running saves it "
+        "all the same, and restore --trust-images restores it)");
   }
 
   // A dump that follows another one has only a part of the container's memory.
@@ -195,8 +195,10 @@ class Dump {
     if (!end && end.error().number() == ESRCH) return {};
     if (!end) return std::unexpected(end.error());
     if (end->comes_within(kEndPatience)) return {};
-    return refuse("process {} did not end within {} s after its images were written",
-                  container_.record().init_pid, kEndPatience.count());
+    return refuse(
+        "process {} did not end within {} s after its images were written: end it by ocirun kill "
+        "{} KILL",
+        container_.record().init_pid, kEndPatience.count(), container_.record().id);
   }
 
   const GlobalOptions& options_;

@@ -132,8 +132,8 @@ Result<void> Restoration::restore_processes() {
   if (!restored) return std::unexpected(explain_by_log(restored.error(), crius_log));
   if (!is_published_)
     return refuse(
-        "criu has restored the container without the stage pre-resume, in which its "
-        "processes are compared with config.json");
+        "criu has restored the container without the stage pre-resume, in which its processes are "
+        "compared with config.json");
   return {};
 }
 

@@ -106,7 +106,8 @@ CHILD_TEST(a_bind_shows_its_source, CLONE_NEWNS) {
   binds.bind(kSource, kPoint);
   BOOST_TEST(binds.problem() == "");
   binds.bind("/tmp/other", kPoint);
-  BOOST_TEST(binds.problem() == "/tmp/box/data is not /tmp/source");
+  BOOST_TEST(binds.problem() ==
+             "/tmp/box/data does not show /tmp/source, which config.json binds there");
 }
 
 CHILD_TEST(a_bind_is_id_mapped_if_the_document_says_so, CLONE_NEWNS) {

@@ -1,5 +1,7 @@
 #include "runtime/checkpoint/crius_log.hpp"
 
+#include <fmt/format.h>
+
 #include <boost/test/unit_test.hpp>
 
 using namespace ocirun::runtime;
@@ -22,6 +24,18 @@ BOOST_AUTO_TEST_CASE(the_last_errors_of_a_log_are_quoted_and_something_helps) {
   BOOST_TEST(advice_for("(00.1) Error (criu/files-reg.c:1): Can't create link remap for /tmp/one. "
                         "Use link-remap option.")
                  .starts_with("give --link-remap"));
+}
+
+BOOST_AUTO_TEST_CASE(a_file_of_the_container_that_is_named_like_a_feature_is_no_reason) {
+  const auto advice = [](std::string_view error) {
+    return advice_for(fmt::format("(00.1) Error (criu/files-reg.c:1): {}\n", error));
+  };
+  BOOST_TEST(advice("Can't open file srv/rseq/vdso/inotify/iptables on restore: No such file")
+                 .starts_with("the root file system or a bind lacks a file"));
+  BOOST_TEST(advice("Can't open file srv/log on restore: Read-only file system")
+                 .starts_with("the host is read-only for criu"));
+  BOOST_TEST(advice_for("pie: 7: Error (criu/pie/parasite-vdso.c:280): Can't find it\n")
+                 .starts_with("this criu is too old"));
 }
 
 BOOST_AUTO_TEST_CASE(what_criu_goes_on_after_is_not_quoted) {
