@@ -39,3 +39,40 @@ of_host() {
   diff "$TMP/host" <(of_host)
   equal word "$(ocirun exec "$ID" echo word)"
 }
+
+# What criu writes of a process depends on what the process does at that moment: it begins, ends, or has ended and nobody has waited for it.
+@test "a busy container is saved again and again, and restored from the last images" {
+  needs_criu
+  with_python
+  python "
+import mmap, socket, subprocess, threading
+def step(number):
+    threading.Thread(target=lambda: time.sleep(0.004)).start()
+    child = os.fork()
+    if child == 0: os._exit(0)
+    with mmap.mmap(-1, 65536) as memory: memory[number % 65536] = 1
+    ends = os.pipe()
+    pair = socket.socketpair()
+    pair[0].send(b'x')
+    subprocess.run(['/usr/bin/true'])
+    for end in ends: os.close(end)
+    for end in pair: end.close()
+    if number % 3 == 0: os.waitpid(child, 0)
+    if number % 100 == 0:
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]: pass
+        except ChildProcessError: pass
+time.sleep = (lambda sleep: lambda seconds: sleep(min(seconds, 0.004)))(time.sleep)
+count()"
+  run_counting
+  local round
+  for ((round = 0; round < ${OCIRUN_BUSY_ROUNDS:-30}; ++round)); do
+    rm -rf "$TMP/images"
+    ocirun checkpoint --leave-running --image-path "$TMP/images" "$ID" >"$TMP/said" 2>&1 || cat "$TMP/said"
+    equal "" "$(<"$TMP/said")"
+  done
+  goes_on
+  ocirun delete --force "$ID"
+  restore --image-path "$TMP/images"
+  goes_on
+}

@@ -67,7 +67,7 @@ inline constexpr std::array kRestoreOptions{
            0,
            {},
            "say whether images, config.json and this host fit together, and make nothing"},
-    Option{"trust-images", 0, {}, "do not compare what was restored with config.json"},
+    Option{"trust-images", 0, {}, "check neither the images nor what criu restores from them"},
     Option{"parent-path", 0, "DIR", "accepted for engines' sake; the images know their parent",
            Completes::kDirectory},
     Option{"tcp-established", 0, {}, "restore open TCP connections"},
