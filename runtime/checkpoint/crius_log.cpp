@@ -71,6 +71,7 @@ constexpr std::pair<std::string_view, std::string_view> kAdvice[] = {
     {"tables-restore",
      "criu locks the network by iptables-restore: install iptables, or give --network-lock "
      "nftables or skip"},
+    {"Unseizable non-zombie", "a process could not be stopped at that moment: try again"},
     {"get_rseq_conf", kOldCriu},
     {"sys_rseq(", kOldCriu},
     {"(criu/vdso.c:", kOldCriu},
