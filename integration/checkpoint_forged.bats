@@ -117,7 +117,7 @@ absent() { [[ ! -e $1 ]]; }
     '[m.update(path="/beside") for s in images["entries"][0]["sets"] for m in s["ctls"]]'; do
     forge_image cgroup.img "[$forgery for c in images['entries'][0]['controllers'][:1]]"
     restore_fails
-    mentions "the images would change the host (--trust-images restores them all the same): cgroup.img: "
+    mentions "criu could harm the host with these images (--trust-images gives them to criu all the same): cgroup.img: "
     equal "$before" "$(stat -c '%a %u' /etc/hostname)"
     equal "" "$(find /sys/fs/cgroup -name beside)"
     mend

@@ -27,7 +27,7 @@ constexpr std::string_view kHostsTerminal =
 constexpr std::string_view kOldCriu =
     "this criu is too old for the running kernel: install a newer one";
 constexpr std::string_view kLesserProcessor =
-    "the processor of this host lacks what that of the checkpoint has: restore on one that has it";
+    "the processor lacks features of the one of the checkpoint: restore on a host that has them";
 
 /// What a line of CRIU's log says, and what helps. The first one that fits a line counts.
 constexpr std::pair<std::string_view, std::string_view> kAdvice[] = {
@@ -72,6 +72,8 @@ constexpr std::pair<std::string_view, std::string_view> kAdvice[] = {
      "criu locks the network by iptables-restore: install iptables, or give --network-lock "
      "nftables or skip"},
     {"Unseizable non-zombie", "a process could not be stopped at that moment: try again"},
+    {"kernel lacks get_rseq_conf",
+     "the kernel is too old for criu to save a program that uses rseq: Linux 5.13 and newer can"},
     {"get_rseq_conf", kOldCriu},
     {"sys_rseq(", kOldCriu},
     {"(criu/vdso.c:", kOldCriu},
@@ -80,8 +82,8 @@ constexpr std::pair<std::string_view, std::string_view> kAdvice[] = {
     {"CPU xfeatures", kLesserProcessor},
     {"CPU xsave", kLesserProcessor},
     {"Can't fork for",
-     "the number of a saved process is taken, which a pid namespace in config.json prevents, or "
-     "/linux/resources/pids/limit is too small"},
+     "the pid of a saved process is in use on this host (a container with a pid namespace of its "
+     "own has no such conflict), or /linux/resources/pids/limit is too small"},
     {"Read-only file system",
      "the host is read-only for criu during a restore, but for the root file system, the sources "
      "of binds, the images and --work-path: forged images, or a file of criu's configuration "
@@ -90,8 +92,8 @@ constexpr std::pair<std::string_view, std::string_view> kAdvice[] = {
     {"No space left on device",
      "a file system is full: that of the images, or, in a restore, one of the container"},
     {"Can't open file",
-     "the root file system or a bind lacks a file that a program has open: put back the one of the "
-     "time of the checkpoint"},
+     "the root file system or a bind lacks a file that a program has open: put the file back as it "
+     "was at the checkpoint"},
 };
 
 // "Dumping FAILED." and "Dump files (pid: 1) failed with -1" say nothing more. CRIU looks for tun

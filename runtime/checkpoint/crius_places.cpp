@@ -76,15 +76,18 @@ Result<void> CriusPlaces::check_point(const ImageMount& mount) const {
 
 Result<std::optional<CriusPlaces::Base>> CriusPlaces::base_of(const ImageMount& mount) const {
   if (mount.is_containers_root) {
-    TRY_ASSIGN(SafeDir root, SafeDir::open_root(config_.root_path));
-    return Base{.point = "/", .directory = std::move(root)};
+    auto root = SafeDir::open_root(config_.root_path);
+    if (!root) return refuse("/root/path: {}", root.error().message());
+    return Base{.point = "/", .directory = *std::move(root)};
   }
   const auto bind = std::ranges::find_if(config_.mounts, [&](const linux::Mount& wanted) {
     return wanted.bind && !wanted.remount && linux::clean(wanted.destination) == mount.external;
   });
   if (mount.external.empty() || bind == config_.mounts.end()) return std::nullopt;
-  TRY_ASSIGN(UniqueFd source, linux::sys::open(bind->source.c_str(), O_PATH));
-  return Base{.point = clean_path(mount.point), .directory = SafeDir(std::move(source))};
+  auto source = linux::sys::open(bind->source.c_str(), O_PATH);
+  if (!source)
+    return refuse("/mounts/{}/source: {}", bind - config_.mounts.begin(), source.error().message());
+  return Base{.point = clean_path(mount.point), .directory = SafeDir(*std::move(source))};
 }
 
 const ImageMount* CriusPlaces::find(std::int64_t mount_id) const {

@@ -33,13 +33,13 @@ Result<void> foresee_restore(const SavedContainer& saved) {
   const auto inventory = read_inventory(saved.images);
   if (!inventory) return refuse("{}", inventory.error().message());
   Obstacles obstacles;
-  check_images({.directory = saved.images,
-                .inventory = *inventory,
-                .config = saved.config,
-                .procfs = saved.procfs,
-                .pages = saved.pages,
-                .has_cgroups = saved.has_cgroups},
-               obstacles);
+  TRY(check_images({.directory = saved.images,
+                    .inventory = *inventory,
+                    .config = saved.config,
+                    .procfs = saved.procfs,
+                    .pages = saved.pages,
+                    .has_cgroups = saved.has_cgroups},
+                   obstacles));
   if (!obstacles.empty()) return refuse("{}", obstacles.front());
   const int init = saved.record.init_pid;
   TRY_ASSIGN(const auto pinned, linux::pin_namespaces(saved.config.namespaces));

@@ -8,22 +8,35 @@
 
 namespace ocirun::runtime {
 
-void check_images(const UntrustedImages& images, Obstacles& obstacles) {
-  const auto add_error_of = [&](Result<void> checked) {
-    if (checked) return;
+Result<void> check_images(const UntrustedImages& images, Obstacles& obstacles) {
+  const auto note = [&](Result<void> checked) -> Result<void> {
+    if (checked) return {};
     Error error = std::move(checked).error();
-    const bool is_damage = error.number() == ENOENT || error.number() == EBADMSG;
-    if (error.number() == 0)
-      error.within("the images would change the host (--trust-images restores them all the same)");
-    else if (is_damage)
-      error.within(
-          "the images are incomplete or damaged (copy them again, with the directories of all "
-          "pre-dumps)");
+    switch (error.number()) {
+      case 0:
+        error.within(
+            "criu could harm the host with these images (--trust-images gives them to criu all the "
+            "same)");
+        break;
+      case ENOENT:
+      case EBADMSG:
+        error.within(
+            "the images are incomplete or damaged (copy them again, with the directories of all "
+            "pre-dumps)");
+        break;
+      case EFBIG:
+      case ELOOP:
+      case ENODATA:
+        break;
+      default:
+        return std::unexpected(std::move(error));
+    }
     obstacles.push_back(error.message());
+    return {};
   };
-  add_error_of(check_host_images(images.directory, images.inventory, images.config, images.pages));
-  if (images.has_cgroups) add_error_of(check_cgroup_images(images.directory, images.config.id_map));
-  add_error_of(check_no_huge_files(images.config, images.procfs));
+  TRY(note(check_host_images(images.directory, images.inventory, images.config, images.pages)));
+  if (images.has_cgroups) TRY(note(check_cgroup_images(images.directory, images.config.id_map)));
+  return note(check_no_huge_files(images.config, images.procfs));
 }
 
 }  // namespace ocirun::runtime

@@ -21,7 +21,7 @@ struct UntrustedImages {
 
 /// Looks for what CRIU would do to the host on behalf of forged images before the restored
 /// processes can be compared. Adds a sentence for each reason not to give the images to CRIU.
-/// Damaged images are such a reason.
-void check_images(const UntrustedImages& images, Obstacles& obstacles);
+/// Damaged images are such a reason. Errors say nothing about the images, such as EMFILE.
+Result<void> check_images(const UntrustedImages& images, Obstacles& obstacles);
 
 }  // namespace ocirun::runtime

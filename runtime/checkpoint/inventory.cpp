@@ -155,7 +155,8 @@ Result<Image> read_core(Fd images, int pid) {
   return read_image(images, fmt::format("core-{}.img", pid), ImageKind::kCore);
 }
 
-// CRIU makes the threads of such a process. Of a dead one it writes a number that it has never set.
+// Whether CRIU makes the process with its threads. For a zombie, CRIU writes one thread with an
+// uninitialized number.
 Result<bool> is_alive(const ImageMessage& core) {
   constexpr std::uint32_t kAlive = 1, kStopped = 3;
   TRY_ASSIGN(const ImageMessage task, linux::message_in(core, kTask));
@@ -205,8 +206,8 @@ bool exists(Fd images, const char* name) { return linux::sys::fstatat(images, na
 Result<ImageInventory> read_inventory(Fd images) {
   if (!exists(images, "inventory.img"))
     return refuse(
-        "there is no inventory.img: the directory holds no images of criu; give the one of the "
-        "checkpoint");
+        "there is no inventory.img: the directory holds no images of criu: give the one that "
+        "checkpoint has written");
   if (!exists(images, kProcessesImage))
     return refuse(
         "there is no pstree.img: these are the images of a pre-dump, which has the memory alone: "

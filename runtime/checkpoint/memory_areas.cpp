@@ -60,23 +60,30 @@ std::optional<std::uint64_t> page_size_of(const MemoryArea& area) {
   return std::uint64_t{1} << bits;
 }
 
+// `kind` is the one of kKinds that the area has. criu 4.2 and newer ones keep MAP_DROPPABLE, which
+// Linux 6.11 has, in the place of MAP_PRIVATE.
+bool is_shared_as(std::uint32_t kind, std::uint32_t flags) {
+  constexpr std::uint32_t kDroppable = 0x08;
+  const bool is_private = (kind & (kPrivateFile | kPrivateMemory)) != 0;
+  const std::uint32_t sharing = flags & MAP_TYPE;
+  if (kind == kPrivateMemory && sharing == kDroppable) return true;
+  return sharing == static_cast<std::uint32_t>(is_private ? MAP_PRIVATE : MAP_SHARED);
+}
+
 Result<void> check_area(const MemoryArea& area) {
   if (area.start < kSmallestPage || area.start >= area.end)
     return refuse_area(area, "has no size, or begins at the address 0");
   if (area.is(kOwnStatus))
     return refuse_area(area, "has a status that criu gives to memory while it restores");
   const auto page = page_size_of(area);
-  if (!page)
-    return refuse_area(area, "has huge pages of a size that the images do not tell (hugetlbfs)");
+  if (!page) return refuse_area(area, "has huge pages of a size that criu has not saved");
   if (area.start % *page != 0 || area.end % *page != 0)
     return refuse_area(area, "does not consist of whole pages");
   const std::uint32_t kind = area.status & kKinds;
   const bool needs_kind = area.is(kRegularArea) && !area.is(kSocketArea | kAioRing);
   if (std::popcount(kind) > 1 || (kind == 0 && needs_kind))
     return refuse_area(area, "is of two kinds, or of none");
-  const std::uint32_t sharing = area.flags & (MAP_SHARED | MAP_PRIVATE);
-  const bool is_private = (kind & (kPrivateFile | kPrivateMemory)) != 0;
-  if (kind != 0 && sharing != static_cast<std::uint32_t>(is_private ? MAP_PRIVATE : MAP_SHARED))
+  if (kind != 0 && !is_shared_as(kind, area.flags))
     return refuse_area(area, "is private by its status and shared by its flags, or the reverse");
   if (area.is(kPrivateMemory) && (area.flags & MAP_ANONYMOUS) == 0)
     return refuse_area(area, "is of no file by its status and of a file by its flags");
@@ -96,6 +103,14 @@ Result<void> check_area(const MemoryArea& area) {
   return {};
 }
 
+// Whether `areas`, which ascend, hold all of `guard`, also where several of them touch.
+bool cover(std::span<const MemoryArea> areas, const MemoryArea& guard) {
+  std::uint64_t covered = guard.start;
+  for (const MemoryArea& area : areas)
+    if (area.start <= covered && covered < area.end) covered = area.end;
+  return covered > guard.start && covered >= guard.end;
+}
+
 // Guards are no mappings: CRIU lists them after all mappings, and protects pages inside of these.
 Result<void> check_order(std::span<const MemoryArea> areas) {
   const auto guards =
@@ -105,7 +120,7 @@ Result<void> check_order(std::span<const MemoryArea> areas) {
     if (mapped[i].start < mapped[i - 1].end)
       return refuse_area(mapped[i], "overlaps the memory before, or is not in order");
   for (const MemoryArea& guard : std::span(guards, areas.end()))
-    if (!guard.is(kGuardArea) || !holds(mapped, guard.start, guard.size()))
+    if (!guard.is(kGuardArea) || !cover(mapped, guard))
       return refuse_area(guard, "is no guard inside of other memory");
   return {};
 }

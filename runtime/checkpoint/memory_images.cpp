@@ -187,7 +187,7 @@ class Check {
     if (!sequence || std::ranges::all_of(*sequence, [](char byte) { return byte == 0; })) return {};
     return refuse(
         "a restartable sequence (rseq) is under way: on a kernel older than Linux 6.15 it could "
-        "run code of the images as root of the host: make another checkpoint");
+        "run code of the images as root of the host; another checkpoint may have none");
   }
 
   Fd images_;

@@ -93,7 +93,8 @@ Result<void> check_place(const PageRange& range, SavedPages pages) {
       return {};
     case kLazy:
       if (pages == SavedPages::kFetchedLater) return {};
-      return refuse(
+      return fail(
+          ENODATA,
           "the pages at {:#x} are not in the images: give --lazy-pages, with which they are "
           "fetched",
           range.start);

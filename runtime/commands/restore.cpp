@@ -79,13 +79,13 @@ Result<void> Restoration::check_images() const {
   if (!obstacles.empty()) return refuse("{}", obstacles.front());
   if (restore_.trust == TrustImages::kYes) return {};
   TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
-  runtime::check_images({.directory = images_,
-                         .inventory = *inventory,
-                         .config = config(),
-                         .procfs = procfs,
-                         .pages = restore_.settings.saved_pages(),
-                         .has_cgroups = restore_.settings.cgroups != CgroupMode::kIgnore},
-                        obstacles);
+  TRY(runtime::check_images({.directory = images_,
+                             .inventory = *inventory,
+                             .config = config(),
+                             .procfs = procfs,
+                             .pages = restore_.settings.saved_pages(),
+                             .has_cgroups = restore_.settings.cgroups != CgroupMode::kIgnore},
+                            obstacles));
   return obstacles.empty() ? Result<void>{} : refuse("{}", obstacles.front());
 }
 

@@ -81,14 +81,16 @@ class DryRun {
       if (const auto checked = check_network_images(images_, *config_, request_.settings, log_);
           !checked)
         add(checked.error());
-    if (config_ && request_.trust == TrustImages::kNo)
-      check_images({.directory = images_,
-                    .inventory = *inventory_,
-                    .config = *config_,
-                    .procfs = procfs,
-                    .pages = request_.settings.saved_pages(),
-                    .has_cgroups = request_.settings.cgroups != CgroupMode::kIgnore},
-                   obstacles_);
+    if (!config_ || request_.trust == TrustImages::kYes) return;
+    const auto checked =
+        check_images({.directory = images_,
+                      .inventory = *inventory_,
+                      .config = *config_,
+                      .procfs = procfs,
+                      .pages = request_.settings.saved_pages(),
+                      .has_cgroups = request_.settings.cgroups != CgroupMode::kIgnore},
+                     obstacles_);
+    if (!checked) add(checked.error());
   }
 
   void look_at_criu() {

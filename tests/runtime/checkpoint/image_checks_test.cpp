@@ -14,7 +14,7 @@ using linux::ImageKind;
 
 namespace {
 
-constexpr const char* kTrust = "the images would change the host (--trust-images restores them";
+constexpr const char* kTrust = "criu could harm the host with these images (--trust-images";
 constexpr const char* kCopy = "the images are incomplete or damaged (copy them again";
 
 /// Images without a process.

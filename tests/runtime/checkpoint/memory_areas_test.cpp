@@ -62,12 +62,18 @@ BOOST_AUTO_TEST_CASE(each_kind_of_memory_passes_with_its_flags) {
   BOOST_TEST(of(kRegularArea | kVdsoArea | kPrivateMemory, kPrivate | kAnonymous) == "");
   BOOST_TEST(of(kRegularArea | 1U << 11, kShared) == "");  // the ring of a packet socket
   BOOST_TEST(of(kRegularArea | kPrivateMemory, kPrivate | kAnonymous | kHuge | 21U << 26) == "");
+  BOOST_TEST(of(kRegularArea | kPrivateMemory, kDroppable | kAnonymous) == "");
 }
 
 BOOST_AUTO_TEST_CASE(memory_that_is_not_as_its_flags_say_is_refused) {
   check_text(of(kRegularArea | kPrivateFile, kShared), "is private by its status and shared");
   check_text(of(kRegularArea | kSharedFile, kPrivate), "is private by its status and shared");
   check_text(of(kRegularArea | kPrivateMemory, kShared | kPrivate | kAnonymous),
+             "is private by its status and shared");
+  check_text(of(kRegularArea | kPrivateMemory, kPrivate | kDroppable | kAnonymous),
+             "is private by its status and shared");
+  check_text(of(kRegularArea | kPrivateFile, kDroppable), "is private by its status and shared");
+  check_text(of(kRegularArea | kSharedMemory, kDroppable | kAnonymous),
              "is private by its status and shared");
   check_text(of(kRegularArea | kPrivateMemory, kPrivate), "is of no file by its status");
   check_text(of(kRegularArea | kPrivateMemory | kPrivateFile, kPrivate | kAnonymous),
@@ -107,9 +113,9 @@ BOOST_AUTO_TEST_CASE(memory_consists_of_whole_pages) {
   check_text(of(kRegularArea | kPrivateMemory, kPrivate | kAnonymous | kHuge | 30U << 26),
              "does not consist of whole pages");
   check_text(of(kRegularArea | kSharedFile, kShared | kHuge),
-             "of a size that the images do not tell");
+             "of a size that criu has not saved");
   check_text(of(kRegularArea | kSharedFile, kShared | kHuge | 63U << 26),
-             "of a size that the images do not tell");
+             "of a size that criu has not saved");
 }
 
 BOOST_AUTO_TEST_CASE(addresses_ascend_and_do_not_go_round) {
@@ -139,12 +145,19 @@ BOOST_AUTO_TEST_CASE(a_list_in_which_criu_finds_no_hole_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(guards_are_the_last_and_inside_of_memory) {
-  const auto guard = [](std::uint64_t start) {
-    return area(start, start + 0x1000, kGuardArea, kPrivate | kAnonymous);
+  const auto guard = [](std::uint64_t start, std::uint64_t size = 0x1000) {
+    return area(start, start + size, kGuardArea, kPrivate | kAnonymous);
   };
   const std::string memories =
       memory(0x555500000000, 0x555500010000) + memory(0x7FFC00000000, 0x7FFC00020000);
   BOOST_TEST(refusal(memories + guard(0x555500001000) + guard(0x555500000000)) == "");
+  check_text(refusal(memories + guard(0x55550000F000, 0x2000)), "is no guard inside of other");
+  // criu 4.2 writes one guard over mappings that touch.
+  const std::string touching = memory(0x555500000000, 0x555500010000) +
+                               memory(0x555500010000, 0x555500020000) +
+                               memory(0x7FFC00000000, 0x7FFC00020000);
+  BOOST_TEST(refusal(touching + guard(0x55550000F000, 0x2000)) == "");
+  check_text(refusal(touching + guard(0x55550001F000, 0x2000)), "is no guard inside of other");
   check_text(refusal(memories + guard(0x555500010000)), "is no guard inside of other memory");
   check_text(refusal(guard(0x555500001000) + memories), "is no guard inside of other memory");
 }

@@ -11,7 +11,8 @@
 namespace ocirun::test {
 
 // Flags of mmap(2), as criu writes them.
-inline constexpr std::uint32_t kShared = 1, kPrivate = 2, kAnonymous = 0x20, kHuge = 0x40000;
+inline constexpr std::uint32_t kShared = 1, kPrivate = 2, kDroppable = 8, kAnonymous = 0x20,
+                               kHuge = 0x40000;
 
 /// An entry of the list of an mm-N.img.
 inline std::string area(std::uint64_t start, std::uint64_t end, std::uint32_t status,
