@@ -361,7 +361,7 @@ part() {
     selinux) lsm=selinux machine_tests auto 900 -f "$selinux_names" integration/lsm.bats ;;
     qemu)
       machine_tests qemu 3600 -f "$qemu_names" "${qemu_files[@]}"
-      machine_tests qemu 3600 integration/checkpoint{,_namespaces,_forged,_walls,_files,_memory,_mounting,_surroundings,_cgroups,_host,_dry_run,_foresight,_options,_engines,_daemons,_rounds}.bats
+      machine_tests qemu 3600 integration/checkpoint{,_namespaces,_forged,_walls,_files,_memory,_mounting,_surroundings,_cgroups,_host,_dry_run,_foresight,_options,_engines,_daemons,_programs,_rounds}.bats
       cgroup=hybrid machine_tests qemu 1200 integration/checkpoint_cgroups.bats
       cgroup=v1 machine_tests qemu 1200 integration/checkpoint_{cgroups,host}.bats
       OCIRUN_TEST_MACHINE=qemu BATS_TEST_TIMEOUT=900 integration_tests integration/checkpoint_systemd.bats
