@@ -112,8 +112,7 @@ BOOST_AUTO_TEST_CASE(memory_consists_of_whole_pages) {
              "does not consist of whole pages");
   check_text(of(kRegularArea | kPrivateMemory, kPrivate | kAnonymous | kHuge | 30U << 26),
              "does not consist of whole pages");
-  check_text(of(kRegularArea | kSharedFile, kShared | kHuge),
-             "of a size that criu has not saved");
+  check_text(of(kRegularArea | kSharedFile, kShared | kHuge), "of a size that criu has not saved");
   check_text(of(kRegularArea | kSharedFile, kShared | kHuge | 63U << 26),
              "of a size that criu has not saved");
 }
