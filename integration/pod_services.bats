@@ -62,6 +62,9 @@ fetches() { [[ $(fetch "$1") == "$2" ]]; }
 # asks SQL: what the database answers at the forwarded port.
 asks() { chroot "$DEBIAN" /usr/bin/psql -h 127.0.0.1 -U postgres -qAt -c "$1" 2>&1; }
 
+# nginx writes the line after it has answered.
+has_logged() { [[ $(pod logs "$POD") == *"$1"* ]]; }
+
 @test "nginx: pages of a volume and a config file at a forwarded port, probes, workers of another user, the end by SIGQUIT" {
   mkdir pages
   echo "a page" >pages/index.html
@@ -88,7 +91,7 @@ spec:
 DOCUMENT
   runs --volume "pages=$TMP/pages"
   equal "a page" "$(fetch 8086)"
-  has 'GET / HTTP/1.1" 200' "$(pod logs "$POD")"
+  eventually has_logged 'GET / HTTP/1.1" 200'
   equal "0 33" "$(pod exec "$POD" sh -c 'for p in /proc/[0-9]*; do grep -q ^nginx $p/comm && stat -c %u $p; done' | sort -nu | xargs)"
   echo "another page" >pages/index.html
   equal "another page" "$(fetch 8086)"

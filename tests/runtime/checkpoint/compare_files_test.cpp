@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 #include "tests/linux/mounts/scene.hpp"
@@ -40,6 +41,9 @@ class Container {
     ::close(ready[0]);
     while (image() != "sleep\n" && ::waitpid(pid_, nullptr, WNOHANG) == 0)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    // As criu stops it: a program that begins still changes its mappings.
+    ::kill(pid_, SIGSTOP);
+    ::waitpid(pid_, nullptr, WUNTRACED);
   }
   explicit Container(const char* command = "exec sleep 1000") : Container(command, [] {}) {}
   ~Container() {
