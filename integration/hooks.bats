@@ -61,11 +61,11 @@ record() { cat "$TMP/record" 2>/dev/null; }
   equal "" "$(record)"
 }
 
-@test "H-4 SD-17 a hook without env has the runtime's environment, whatever the document's version" {
+@test "H-4 SD-17 a hook on the host without env has the runtime's environment, whatever the document's version" {
   local version kind
   for version in 1.0.2 0.5.0-dev; do
     config '.ociVersion = $v | .hooks = {}' --arg v "$version"
-    for kind in prestart createRuntime createContainer poststart poststop; do
+    for kind in prestart createRuntime poststart poststop; do
       [[ $version == 1.* || $kind != create* ]] || continue
       hook "$kind" "echo $kind \$INHERITED >>$TMP/record"
     done
@@ -74,11 +74,18 @@ record() { cat "$TMP/record" 2>/dev/null; }
     INHERITED=yes start
     INHERITED=yes ocirun delete --force "$ID"
     if [[ $version == 1.* ]]; then
-      equal $'prestart yes\ncreateRuntime yes\ncreateContainer yes\npoststart yes\npoststop yes' "$(record)"
+      equal $'prestart yes\ncreateRuntime yes\npoststart yes\npoststop yes' "$(record)"
     else
       equal $'prestart yes\npoststart yes\npoststop yes' "$(record)"
     fi
   done
+}
+
+@test "H-4 a createContainer hook without env has PATH alone: it is in the container's pid namespace" {
+  script true
+  hook createContainer "echo \"\$INHERITED \$PATH\" >$TMP/record"
+  INHERITED=no create
+  equal " /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" "$(record)"
 }
 
 @test "H-4 a hook inherits what the caller of the runtime had, and no variable of the runtime's own" {

@@ -27,6 +27,16 @@ bool is_program(const std::string& path) {
   return status && S_ISREG(status->st_mode) && (status->st_mode & 0111) != 0;
 }
 
+// What criu gets of the caller's environment: where its programs and its configuration are. Its
+// children are in the container's pid namespace, with criu's memory, before they have their own.
+std::vector<std::string> crius_environment() {
+  std::vector<std::string> environment;
+  for (const char* name : {"PATH", "HOME"})
+    if (const char* value = std::getenv(name))
+      environment.push_back(fmt::format("{}={}", name, value));
+  return environment;
+}
+
 // Puts `descriptors` to the numbers from `first` on and closes all above them. Copies them out of
 // the way first, because one of them may have a number that another one gets.
 bool place_descriptors(int first, const std::vector<Fd>& descriptors) {
@@ -45,7 +55,7 @@ bool place_descriptors(int first, const std::vector<Fd>& descriptors) {
 [[noreturn]] void become(const ExecArguments& arguments, const std::vector<Fd>& descriptors) {
   reset_signals();
   if (place_descriptors(kCriuDescriptor, descriptors))
-    ::execve(arguments.argv()[0], arguments.argv(), environ);
+    ::execve(arguments.argv()[0], arguments.argv(), arguments.envp());
   ::_exit(127);
 }
 
@@ -123,7 +133,7 @@ Result<CriuLink> CriuLink::start(const CriuLaunch& launch, std::vector<std::stri
   words.push_back(fmt::format("work={}", kWorkDescriptor));
   const ExecArguments speaker_arguments(std::move(words), {});
   const ExecArguments criu_arguments({launch.program, "swrk", fmt::format("{}", kCriuDescriptor)},
-                                     {});
+                                     crius_environment());
   TRY_ASSIGN(auto handover, MessageSocket::make_pair());
   TRY_ASSIGN(Child criu, clone_process(0, Fd{}, Parentage::kMine));
   if (criu.pid == 0) become_criu(launch, criu_arguments, handover.second);

@@ -10,6 +10,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/terminal.hpp"
 #include "linux/process/clone.hpp"
+#include "linux/process/command_line.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/process/keyring.hpp"
 #include "linux/process/lsm.hpp"
@@ -61,7 +62,7 @@ Result<void> open_own_terminal(const ExecPlan& plan, const linux::Procfs& procfs
   return linux::become_controlling_terminal(terminal.slave);
 }
 
-Result<void> run_process(const ExecPlan& plan, const linux::MessageSocket& parent) {
+Result<void> run_process(const ExecPlan& plan, linux::MessageSocket& parent) {
   TRY(await_go(parent));
   TRY(die_with_parent(parent));
   TRY(start_session());
@@ -89,6 +90,7 @@ Result<void> run_process(const ExecPlan& plan, const linux::MessageSocket& paren
 
 void exec_stage_main(const ExecPlan& plan, linux::MessageSocket parent) noexcept {
   ::prctl(PR_SET_NAME, "ocirun:exec");
+  linux::forget_caller();
   const Result<linux::Child> process =
       linux::within_memory([&] { return run_stage(plan, parent); });
   if (!process) fail_and_exit(parent, process.error());
