@@ -204,6 +204,45 @@ engines_profile() {
   refused NOTIFY '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", listenerPath: "/x", syscalls: [{names: ["write"], action: "SCMP_ACT_NOTIFY"}]}'
 }
 
+# The agent gets none of ocirun's own calls: one that refuses would break them, a silent one would hang them. Without no_new_privs the user
+# and the capabilities change below the filter too.
+@test "S-5 S-12 a listener on the calls by which ocirun's processes talk neither breaks nor hangs create, start and exec" {
+  local answer calls privileges
+  needs_system_call pidfd_open "an agent of a process that exec makes"
+  for privileges in true false; do
+    for answer in 95 none; do
+      for calls in '"sendmsg"' '"recvmsg"' '"sendmsg","sendto","recvmsg","recvfrom","sendmmsg","recvmmsg"'; do
+        config ".process.noNewPrivileges = $privileges | .linux.seccomp = {defaultAction: \"SCMP_ACT_ALLOW\", listenerPath: \$p,
+          syscalls: [{names: [$calls], action: \"SCMP_ACT_NOTIFY\"}]}" --arg p "$TMP/agent"
+        new_agent "$answer"
+        create_and_start
+        new_agent "$answer"
+        run ocirun exec "$ID" echo done
+        succeeds done
+        equal '["seccompFd"]' "$(jq -c .fds "$TMP/message")"
+        [[ ! -e $TMP/message.held ]]
+        ocirun delete --force "$ID"
+      done
+    done
+  done
+}
+
+# new_agent ANSWER: an agent for the next listener.
+new_agent() {
+  stop_helpers
+  rm -f "$TMP"/agent "$TMP"/message*
+  helper "$LIB/seccomp-agent" "$TMP/agent" "$TMP/message" "$1"
+  eventually exists "$TMP/agent"
+}
+
+@test "S-5 a listenerPath without SCMP_ACT_NOTIFY is a warning" {
+  config '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", listenerPath: "/run/nobody", syscalls: [{names: ["mkdir"], action: "SCMP_ACT_ERRNO"}]}'
+  inside 'echo ran'
+  succeeds
+  mentions ran
+  mentions "/linux/seccomp: listenerPath has no effect: no rule has the action SCMP_ACT_NOTIFY"
+}
+
 @test "S-6 listenerMetadata without listenerPath is refused" {
   refused listenerMetadata '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", listenerMetadata: "x"}'
 }

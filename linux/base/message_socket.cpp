@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -9,6 +10,18 @@
 #include <memory>
 
 namespace ocirun::linux {
+namespace {
+
+Result<void> send_by_write(Fd socket, std::uint8_t tag, std::string_view payload) {
+  std::string packet(1, static_cast<char>(tag));
+  packet += payload;
+  for (;;) {
+    if (::write(socket.value, packet.data(), packet.size()) >= 0) return {};
+    if (errno != EINTR) return fail(errno, "send a message");
+  }
+}
+
+}  // namespace
 
 Result<std::pair<MessageSocket, MessageSocket>> MessageSocket::make_pair() {
   std::array<int, 2> ends{};
@@ -22,6 +35,8 @@ Result<void> MessageSocket::send(std::uint8_t tag, std::string_view payload,
   if (payload.size() > kMaxPayload || descriptors.size() > kMaxDescriptors)
     return fail(EMSGSIZE, "send a message of {} bytes and {} descriptors", payload.size(),
                 descriptors.size());
+  if (send_by_ == SendBy::kWrite && descriptors.empty())
+    return send_by_write(socket_, tag, payload);
   // The const_cast is safe: sendmsg(2) does not write through iov_base.
   std::array parts{iovec{&tag, 1}, iovec{const_cast<char*>(payload.data()), payload.size()}};
   msghdr header{};
@@ -60,10 +75,13 @@ Result<Packet> MessageSocket::receive() const {
 
   ssize_t count = -1;
   do {
-    count = ::recvmsg(socket_.get(), &header, MSG_CMSG_CLOEXEC);
+    // A packet fits into the buffer: read(2) would not report a truncated one.
+    count = receive_by_ == ReceiveBy::kRead ? ::read(socket_.get(), buffer.get(), kMaxPayload + 1)
+                                            : ::recvmsg(socket_.get(), &header, MSG_CMSG_CLOEXEC);
   } while (count < 0 && errno == EINTR);
   if (count < 0 && errno != ECONNRESET) return fail(errno, "receive a message");
 
+  if (receive_by_ == ReceiveBy::kRead) header.msg_controllen = 0;
   for (cmsghdr* entry = CMSG_FIRSTHDR(&header); count >= 0 && entry != nullptr;
        entry = CMSG_NXTHDR(&header, entry)) {
     if (entry->cmsg_level != SOL_SOCKET || entry->cmsg_type != SCM_RIGHTS) continue;

@@ -20,6 +20,11 @@ struct Packet {
   bool end_of_stream = false;  // the other side has closed its end
 };
 
+/// The system calls by which a process talks. Below a seccomp filter that hands sendmsg(2) or
+/// recvmsg(2) to an agent, write(2) and read(2) do the same for a packet without descriptors.
+enum class SendBy : std::uint8_t { kSocketCall, kWrite };
+enum class ReceiveBy : std::uint8_t { kSocketCall, kRead };
+
 /// One end of a SOCK_SEQPACKET socket pair. A packet has at most kMaxPayload bytes and
 /// kMaxDescriptors descriptors. Receiving a truncated packet is an error: its rest is never
 /// silently lost.
@@ -38,11 +43,20 @@ class MessageSocket {
   /// Waits for one packet. Errors: EMSGSIZE, EBADMSG (descriptors without a byte).
   Result<Packet> receive() const;
 
+  /// From now on packets go by these calls, without descriptors. By write(2) to an end that is
+  /// closed there is a SIGPIPE.
+  void talk_by(SendBy send_by, ReceiveBy receive_by) {
+    send_by_ = send_by;
+    receive_by_ = receive_by;
+  }
+
   Fd fd() const { return socket_; }
   void close() { socket_.reset(); }
 
  private:
   UniqueFd socket_;
+  SendBy send_by_ = SendBy::kSocketCall;
+  ReceiveBy receive_by_ = ReceiveBy::kSocketCall;
 };
 
 }  // namespace ocirun::linux

@@ -112,6 +112,9 @@ enum class Verdict {
 /// The filter's verdict on `call`, a number of the native architecture.
 Verdict judge(const SeccompFilter& filter, int call);
 
+/// Whether the filter lets `call` through whatever its arguments are, and asks nobody.
+bool certainly_allows(const SeccompFilter& filter, int call);
+
 /// Calls seccomp(SECCOMP_SET_MODE_FILTER). Returns the listener's descriptor if `filter.notify` is
 /// set, else an empty one. Needs no_new_privs or CAP_SYS_ADMIN. Errors: EACCES without these; EBUSY
 /// when another filter has a listener already.

@@ -76,4 +76,11 @@ Verdict judge(const SeccompFilter& filter, int call) {
   }
 }
 
+bool certainly_allows(const SeccompFilter& filter, int call) {
+  const auto answer = answer_to(filter, call);
+  if (!answer) return false;
+  const std::uint32_t action = *answer & SECCOMP_RET_ACTION_FULL;
+  return action == SECCOMP_RET_ALLOW || action == SECCOMP_RET_LOG;
+}
+
 }  // namespace ocirun::linux

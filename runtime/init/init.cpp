@@ -10,6 +10,7 @@
 #include "linux/base/memory_reserve.hpp"
 #include "linux/namespaces/sysctl.hpp"
 #include "linux/network/netlink.hpp"
+#include "linux/process/command_line.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/process/keyring.hpp"
 #include "linux/process/lsm.hpp"
@@ -23,6 +24,8 @@ namespace ocirun::runtime {
 namespace {
 
 constexpr int kInitFailed = 1;
+// For createContainer hooks without `env`: init has no environment that they could inherit (H-4).
+constexpr char kHostPath[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 void keep_only_own_descriptors(const InitPlan& plan, const linux::MessageSocket& parent) {
   std::vector<Fd> keep = plan.inheritance.descriptor_list();
@@ -39,10 +42,13 @@ Result<void> write_sysctls(const bundle::Config& config, linux::SysctlsOf wanted
 
 // The kernel discards signals to the first process of a pid namespace that has no handler for them:
 // without these handlers only SIGKILL would end a created container. execve removes them.
-void end_on_termination_signals() {
+// write(2) to a `start` that has died (StartGate) must not end init: SIGPIPE gets a handler too.
+void handle_signals() {
   struct sigaction action{};
   action.sa_handler = [](int signal) { ::_exit(128 + signal); };
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) ::sigaction(signal, &action, nullptr);
+  action.sa_handler = [](int) {};
+  ::sigaction(SIGPIPE, &action, nullptr);
 }
 
 // The steps of init, in their order. The comment of a step says why the step cannot stand
@@ -80,6 +86,7 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   TRY(run_container_hooks(
       plan, hooks::Kind::kCreateContainer,      // their paths are still the host's,
       {.directory_itself = rootfs.directory(),  // relative ones start in the rootfs
+       .default_env = std::vector<std::string>{kHostPath},
        .warn = [&](auto text) { report_lasting_hook(parent, text); }}));
   plan.step.enter(InitStep::kTerminal);
   TRY(rootfs.open_terminal(config, parent));  // verifies the devpts, which hooks may have changed
@@ -98,19 +105,19 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   if (process.exists()) {
     if (plan.new_keyring) TRY(join_keyring(*config.process, rootfs.procfs()));
     TRY(process.set_attributes(rootfs.procfs()));  // scheduler, labels: needs privileges, no filter
-    end_on_termination_signals();   // before the filter, which might refuse sigaction
-    rootfs.close();                 // a created container waits without directory descriptors
+    handle_signals();  // before the filter, which might refuse sigaction
+    rootfs.close();    // a created container waits without directory descriptors
     TRY(process.restrict(parent));  // limits, filter, user, capabilities
   } else {
     linux::reset_signals(rootfs.procfs());
-    end_on_termination_signals();
+    handle_signals();
     rootfs.close();
   }
 
   // The hand-over.
   TRY(report_ready(parent));  // returns after the state is committed and PDEATHSIG cleared
   parent.close();  // a created container keeps no descriptor of ocirun but its start socket
-  StartGate gate(std::move(plan.start_socket));
+  StartGate gate(std::move(plan.start_socket), process.send_by());
   TRY(gate.wait());
   auto started = [&]() -> Result<void> {
     if (!process.exists())
@@ -132,6 +139,7 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
 
 void init_main(InitPlan& plan, linux::MessageSocket parent) noexcept {
   ::prctl(PR_SET_NAME, "ocirun:init");
+  linux::forget_caller();
   const Result<void> outcome = linux::within_memory([&] { return run_init(plan, parent); });
   if (!outcome) [[maybe_unused]]
     const auto ignored = tell(parent, Message::kFailed, error_bytes(outcome.error()));

@@ -46,6 +46,19 @@ Result<int> next_descriptor() {
   return number;
 }
 
+// The agent of a profile may refuse the calls that it gets, or never answer. It must not decide
+// over the calls by which this process talks to ocirun. No profile hands write to an agent (S-5).
+linux::SendBy send_by_below(const linux::SeccompFilter& filter) {
+  const bool is_free = linux::certainly_allows(filter, SYS_sendmsg) &&  // MessageSocket's
+                       linux::certainly_allows(filter, SYS_sendto);     // StartGate's
+  return is_free ? linux::SendBy::kSocketCall : linux::SendBy::kWrite;
+}
+linux::ReceiveBy receive_by_below(const linux::SeccompFilter& filter) {
+  return linux::certainly_allows(filter, SYS_recvmsg) || !linux::certainly_allows(filter, SYS_read)
+             ? linux::ReceiveBy::kSocketCall
+             : linux::ReceiveBy::kRead;
+}
+
 // Whether the container's user becomes the owner of a standard stream. The owner of a file may
 // write to it and change its mode, however it was opened, so a regular file that is open for
 // reading only keeps its owner. So do the host's devices and the caller's terminal, whose owner
@@ -144,7 +157,7 @@ Result<void> ContainerProcess::set_limits(const linux::MessageSocket& parent) {
   return {};
 }
 
-Result<void> ContainerProcess::load_filter(const linux::MessageSocket& parent) {
+Result<void> ContainerProcess::load_filter(linux::MessageSocket& parent) {
   if (!filter_->notify) {
     TRY(linux::load_seccomp(*filter_));
   } else {
@@ -155,6 +168,8 @@ Result<void> ContainerProcess::load_filter(const linux::MessageSocket& parent) {
     TRY_ASSIGN(const UniqueFd listener, linux::load_seccomp(*filter_));
     if (listener.get() != number)
       return fail(EPROTO, "the seccomp listener is descriptor {}, not {}", listener.get(), number);
+    send_by_ = send_by_below(*filter_);
+    parent.talk_by(send_by_, receive_by_below(*filter_));
     TRY(await_go(parent));
   }
   filter_.reset();
@@ -188,7 +203,7 @@ Result<void> ContainerProcess::change_identity(const linux::CapabilitySets& sets
   return linux::set_capabilities(sets);
 }
 
-Result<void> ContainerProcess::restrict(const linux::MessageSocket& parent) {
+Result<void> ContainerProcess::restrict(linux::MessageSocket& parent) {
   TRY(check_filter_allows_execve());
   linux::close_descriptors_on_exec(3 + inheritance_.descriptors());
   own_standard_streams();

@@ -38,7 +38,11 @@ class ContainerProcess {
   /// no_new_privs, umask, user and capabilities, loads the filter where it has a listener or
   /// no_new_privs is off, and finds the executable. Errors: those of find_executable(), among
   /// others.
-  Result<void> restrict(const linux::MessageSocket& parent);
+  /// A filter that hands calls to an agent changes the calls by which `parent` talks.
+  Result<void> restrict(linux::MessageSocket& parent);
+
+  /// How this process sends below its filter: by a call that the filter hands to no agent.
+  linux::SendBy send_by() const { return send_by_; }
 
   /// The program's environment: process.env with each name once, and HOME (P-5). Empty before
   /// set_attributes().
@@ -59,7 +63,7 @@ class ContainerProcess {
   /// alone. Without no_new_privs (loading then needs CAP_SYS_ADMIN, so the filter is loaded before
   /// the capabilities are dropped) and with a listener: prctl, setresgid, setresuid, capset, chdir,
   /// stat, access, sendmsg, recvmsg, poll, accept4, close, sendto, execve, and those that run
-  /// startContainer hooks.
+  /// startContainer hooks. Where an agent would get sendmsg, sendto or recvmsg: write and read.
   Result<void> execute();
 
  private:
@@ -68,7 +72,7 @@ class ContainerProcess {
   Result<void> enter_working_directory();
   Result<void> set_limits(const linux::MessageSocket& parent);
   Result<void> check_filter_allows_execve() const;
-  Result<void> load_filter(const linux::MessageSocket& parent);
+  Result<void> load_filter(linux::MessageSocket& parent);
   Result<linux::CapabilitySets> drop_bounding_set() const;
   Result<void> change_identity(const linux::CapabilitySets& sets) const;
   void own_standard_streams() const;
@@ -78,6 +82,7 @@ class ContainerProcess {
   Entrance entrance_;
   Inheritance inheritance_;
   std::optional<linux::SeccompFilter> filter_;
+  linux::SendBy send_by_ = linux::SendBy::kSocketCall;
   bool retry_directory_ = false;
   std::vector<std::string> environment_;
   std::string executable_;

@@ -22,8 +22,10 @@ constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 100'000'000};
 // `create` has reported success, so a shortage of the host that passes (ENFILE, ENOMEM, ENOBUFS)
 // must not end init: accept4 is repeated for ten seconds.
 Result<void> StartGate::wait() {
+  // write(2) has no MSG_DONTWAIT.
+  const int flags = SOCK_CLOEXEC | (send_by_ == linux::SendBy::kWrite ? SOCK_NONBLOCK : 0);
   for (int tries = 0;;) {
-    connection_.reset(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    connection_.reset(::accept4(listener_.get(), nullptr, nullptr, flags));
     if (connection_) break;
     if (errno == EINTR || errno == ECONNABORTED) continue;
     if (++tries == kMostTries) return fail(errno, "wait for start");
@@ -33,17 +35,24 @@ Result<void> StartGate::wait() {
   return {};
 }
 
-// MSG_DONTWAIT: a `start` that does not read must not hold up init.
-void StartGate::report_lasting_hook(std::string_view text) const {
-  const std::string record = kGateHookLasts + std::string(text);
-  ::send(connection_.get(), record.data(), record.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+void StartGate::send(std::string_view record, int flags) const {
+  if (send_by_ == linux::SendBy::kWrite) {
+    [[maybe_unused]] const auto ignored =
+        ::write(connection_.get(), record.data(), record.size());
+  } else {
+    ::send(connection_.get(), record.data(), record.size(), MSG_NOSIGNAL | flags);
+  }
 }
 
-void StartGate::announce_exec() const { ::send(connection_.get(), &kGateExec, 1, MSG_NOSIGNAL); }
+// MSG_DONTWAIT: a `start` that does not read must not hold up init.
+void StartGate::report_lasting_hook(std::string_view text) const {
+  send(kGateHookLasts + std::string(text), MSG_DONTWAIT);
+}
+
+void StartGate::announce_exec() const { send(std::string_view(&kGateExec, 1), 0); }
 
 void StartGate::refuse(const Error& error) const {
-  const std::string record = kGateFailed + error_bytes(error);
-  ::send(connection_.get(), record.data(), record.size(), MSG_NOSIGNAL);
+  send(kGateFailed + error_bytes(error), 0);
 }
 
 Result<void> await_exec(Fd connection, const GateListener& listener) {

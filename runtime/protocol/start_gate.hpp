@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "linux/base/error.hpp"
+#include "linux/base/message_socket.hpp"
 #include "linux/base/unique_fd.hpp"
 
 namespace ocirun::runtime {
@@ -25,7 +26,9 @@ inline constexpr char kEndedBeforeExec[] =
 /// Init's side.
 class StartGate {
  public:
-  explicit StartGate(UniqueFd listener) : listener_(std::move(listener)) {}
+  /// By write(2) to a `start` that has died there is a SIGPIPE, which the caller handles.
+  explicit StartGate(UniqueFd listener, linux::SendBy send_by = linux::SendBy::kSocketCall)
+      : listener_(std::move(listener)), send_by_(send_by) {}
   /// Waits without limit until `start` connects, then closes the listening socket.
   Result<void> wait();
   // The three messages. A `start` that has died meanwhile is no error.
@@ -34,8 +37,11 @@ class StartGate {
   void refuse(const Error& error) const;
 
  private:
+  void send(std::string_view record, int flags) const;
+
   UniqueFd listener_;
   UniqueFd connection_;
+  linux::SendBy send_by_;
 };
 
 /// What `start` does while it waits for init.

@@ -55,6 +55,26 @@ BOOST_AUTO_TEST_CASE(packets_arrive_whole_in_their_order_and_with_their_tags) {
   BOOST_TEST(must(ends.left.receive()).payload == "back");
 }
 
+BOOST_AUTO_TEST_CASE(packets_by_write_and_read_are_the_same_as_others) {
+  Ends ends = connected();
+  ends.left.talk_by(SendBy::kWrite, ReceiveBy::kRead);
+  const std::string longest(MessageSocket::kMaxPayload, 'x');
+  must(ends.left.send(7, longest));
+  must(ends.left.send(0));
+  must(ends.right.send(9, "back"));
+  Packet packet = must(ends.right.receive());
+  BOOST_TEST(packet.tag == 7);
+  BOOST_TEST((packet.payload == longest));
+  packet = must(ends.right.receive());
+  BOOST_TEST(packet.tag == 0);
+  BOOST_TEST(packet.payload.empty());
+  packet = must(ends.left.receive());
+  BOOST_TEST(packet.tag == 9);
+  BOOST_TEST(packet.payload == "back");
+  ends.right.close();
+  BOOST_TEST(must(ends.left.receive()).end_of_stream);
+}
+
 BOOST_AUTO_TEST_CASE(both_ends_are_close_on_exec) {
   const Ends ends = connected();
   for (const Fd fd : {ends.left.fd(), ends.right.fd()})

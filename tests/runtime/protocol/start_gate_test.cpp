@@ -57,13 +57,13 @@ class Gate {
   Gate& operator=(const Gate&) = delete;
 
   template <typename Callable>
-  void fork_init(Callable&& body) {
+  void fork_init(Callable&& body, linux::SendBy send_by = linux::SendBy::kSocketCall) {
     init_ = ::fork();
     if (init_ != 0) {
       listener_.reset();
       return;
     }
-    StartGate gate(std::move(listener_));
+    StartGate gate(std::move(listener_), send_by);
     if (!gate.wait()) ::_exit(90);
     body(gate);
     ::_exit(91);
@@ -138,14 +138,29 @@ BOOST_AUTO_TEST_CASE(init_takes_one_start_and_the_others_are_told_by_a_reset) {
 }
 
 BOOST_AUTO_TEST_CASE(a_start_that_does_not_read_holds_no_hook_up) {
+  for (const auto send_by : {linux::SendBy::kSocketCall, linux::SendBy::kWrite}) {
+    Gate gate;
+    gate.fork_init(
+        [](const StartGate& mine) {
+          for (int i = 0; i < 10'000; ++i)
+            mine.report_lasting_hook("a hook: " + std::string(1000, 'x'));
+          ::execl("/bin/sleep", "sleep", "980", nullptr);
+        },
+        send_by);
+    const UniqueFd connection = gate.connect();
+    BOOST_TEST(comes_true(
+        [&] { return slurp("/proc/" + std::to_string(gate.init()) + "/comm") == "sleep\n"; }));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_init_says_by_write_arrives) {  // S-5
   Gate gate;
-  gate.fork_init([](const StartGate& mine) {
-    for (int i = 0; i < 10'000; ++i) mine.report_lasting_hook("a hook: " + std::string(1000, 'x'));
-    ::execl("/bin/sleep", "sleep", "980", nullptr);
-  });
+  gate.fork_init([](const StartGate& mine) { mine.refuse(Error(ENOENT, "by write")); },
+                 linux::SendBy::kWrite);
   const UniqueFd connection = gate.connect();
-  BOOST_TEST(comes_true(
-      [&] { return slurp("/proc/" + std::to_string(gate.init()) + "/comm") == "sleep\n"; }));
+  const auto outcome = awaited(connection);
+  BOOST_REQUIRE(!outcome);
+  BOOST_TEST(outcome.error().message() == "by write: no such file or directory");
 }
 
 BOOST_AUTO_TEST_CASE(garbage_is_never_taken_for_success) {
