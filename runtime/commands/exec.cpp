@@ -70,11 +70,26 @@ class ExecLink final : public ChildLink {
     has_cloned_process_ = true;
     if (plan_.late_cgroup)
       TRY(within(cgroups::join_late(*plan_.late_cgroup, pid()), "join the container's cgroup"));
-    if (!request_.process.oom_score_adj) return {};
+    return write_oom_score();
+  }
+
+  // P-14. A process without a score of its own has the container's: with that of the caller, which
+  // may be a daemon's -999, the OOM killer would spare the process.
+  Result<void> write_oom_score() const {
+    const auto& given = request_.process.oom_score_adj;
+    const auto& containers = plan_.config.process;
+    const auto score = given || !containers ? given : containers->oom_score_adj;
+    if (!score) return {};
     TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
-    return within(procfs.write(fmt::format("{}/oom_score_adj", pid()),
-                               fmt::format("{}", *request_.process.oom_score_adj)),
-                  "/oomScoreAdj");
+    auto written =
+        procfs.write(fmt::format("{}/oom_score_adj", pid()), fmt::format("{}", *score));
+    if (written || given || written.error().number() != EACCES)
+      return within(std::move(written), "/oomScoreAdj");
+    log_.warn(
+        fmt::format("the process keeps its caller's OOM score: to lower it to {}, the container's "
+                    "/process/oomScoreAdj, wants CAP_SYS_RESOURCE",
+                    *score));
+    return {};
   }
 
   Result<void> answer(const linux::Packet& packet) override {
