@@ -27,6 +27,7 @@ constexpr DeviceRule kDefaultRules[] = {
     character_device(5, 0),               // tty
     character_device(5, 1),               // console
     character_device(5, 2),               // ptmx
+    character_device(10, 200),            // /dev/net/tun: containers make the node for a VPN
     character_device(136, std::nullopt),  // /dev/pts/*
 };
 
