@@ -92,15 +92,33 @@ load lib/common
   eventually contains "$BUNDLE/rootfs/got" ready
   kill -KILL "$(init_pid)"
   eventually status_is stopped
-  run ocirun kill "$ID" KILL
+  run ocirun kill "$ID" TERM
   exits 1 "container not running: its init has ended, but 2 processes are left in its cgroup"
-  mentions "kill --all $ID KILL, or with delete --force $ID"
+  mentions "kill $ID KILL, or with delete --force $ID"
   run ocirun kill --all "$ID" 9
   succeeds
   mentions "signal 9 went to the 2 processes left in its cgroup"
   eventually no_process "sleep 1001"
   eventually no_process "sleep 1002"
 }
+
+@test "KILL without a pid namespace of its own ends what init has left in the cgroup, once" {
+  drop_namespace pid
+  script 'sleep 1004 & sleep 1005 & echo ready >/got; wait'
+  create_and_start
+  eventually contains "$BUNDLE/rootfs/got" ready
+  kill -KILL "$(init_pid)"
+  eventually status_is stopped
+  run ocirun kill "$ID" KILL
+  succeeds
+  mentions "signal 9 went to the 2 processes left in its cgroup"
+  eventually no_process "sleep 1004"
+  eventually no_process "sleep 1005"
+  eventually nothing_to_kill
+  mentions "container not running"
+}
+
+nothing_to_kill() { run ocirun kill "$ID" KILL && [[ $status == 1 ]]; }
 
 @test "SIGKILL without a pid namespace of its own kills all that is in the cgroup" {
   drop_namespace pid

@@ -27,7 +27,7 @@ std::unexpected<Error> refuse_stopped(const Container& container) {
   if (left == 0) return refuse("container not running");
   return refuse(
       "container not running: its init has ended, but {} process{} left in its cgroup; end {} with "
-      "kill --all {} KILL, or with delete --force {}",
+      "kill {} KILL, or with delete --force {}",
       left, left == 1 ? " is" : "es are", left == 1 ? "it" : "them", container.record().id,
       container.record().id);
 }
@@ -39,7 +39,13 @@ Result<std::size_t> kill_container(const Container& container, int signal, KillS
       scope == KillScope::kAll || (signal == SIGKILL && !container.record().own_pid_namespace);
   const Status status = container.status();
   std::size_t left = 0;
-  if (scope == KillScope::kAll && status == Status::kStopped) {
+  // CRI-O ends a container by KILL and counts on the end of its children in a shared pid namespace.
+  if (scope == KillScope::kInit && everybody && status == Status::kStopped) {
+    left = count_left(container);
+    if (left == 0) return refuse_stopped(container);
+    scope = KillScope::kAll;
+  }
+  if (left == 0 && scope == KillScope::kAll && status == Status::kStopped) {
     // All processes of a pid namespace end with init. Processes in that cgroup are not the
     // container's.
     if (container.record().own_pid_namespace) return 0;
