@@ -167,7 +167,11 @@ filter_is_told() {
     succeeds
     mentions "$ID"
     run ocirun state "$ID-odd"
-    exits 1 "ocirun: state $ID-odd: "
+    exits 1 "ocirun: state $ID-odd: $ROOT/$ID-odd is a ${way/link/symlink}, not the directory of a container"
+    run ocirun delete --force "$ID-odd"
+    exits 1 "ocirun: delete $ID-odd: $ROOT/$ID-odd is a ${way/link/symlink}, not the directory of a container, so that no container can have this id: remove it"
+    run ocirun create --bundle "$BUNDLE" "$ID-odd"
+    exits 1 "$ROOT/$ID-odd is a ${way/link/symlink}, not the directory of a container"
     rm "$ROOT/$ID-odd"
     status_is created
   done

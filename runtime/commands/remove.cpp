@@ -76,10 +76,11 @@ Result<void> lock_by_force(const Store& store, const ContainerId& id,
 Result<void> delete_by_force(const GlobalOptions& options, const ContainerId& id, const Log& log) {
   TRY_ASSIGN(const Store store, Store::open(options.root, MissingRoot::kIsEmpty));
   const auto directory = store.find(id);
-  if (!directory &&
-      (is_shortage(directory.error().number()) || directory.error().number() == EPERM))
+  if (!directory) {
+    // Without an errno: there is no such container. containerd's shim deletes each one twice.
+    if (directory.error().number() == 0) return {};
     return std::unexpected(directory.error());
-  if (!directory) return {};  // containerd's shim deletes every container twice
+  }
   TRY(lock_by_force(store, id, *directory));
   if (!directory->exists()) return {};  // the `create` whose init was killed has undone everything
   TRY_ASSIGN(bundle::ContainerRecord record, best_record(options, *directory, id, log));

@@ -22,6 +22,23 @@ std::string owner_unless_caller(Fd root, const char* name) {
   return fmt::format(": it belongs to user {}", status.st_uid);
 }
 
+// Of an entry that is no directory: "a symlink", "a file". Otherwise "".
+std::string_view what_else(Fd root, const char* name) {
+  struct stat status{};
+  if (::fstatat(root.value, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || S_ISDIR(status.st_mode))
+    return "";
+  return S_ISLNK(status.st_mode) ? "a symlink" : "a file";
+}
+
+Result<void> refuse_other_entry(Fd root, const char* name, const HostPath& path) {
+  const std::string_view other = what_else(root, name);
+  if (other.empty()) return {};
+  return fail(ENOTDIR,
+              "{} is {}, not the directory of a container, so that no container can have this id: "
+              "remove it",
+              path.string(), other);
+}
+
 }  // namespace
 
 Result<Store> Store::open(const HostPath& root, MissingRoot missing) {
@@ -42,10 +59,13 @@ Result<StateDirectory> Store::create(const ContainerId& id) const {
   const char* name = id.string().c_str();
   HostPath path(path_.string() + "/" + id.string());
   if (::mkdirat(directory_.get(), name, 0700) != 0) {
-    if (errno == EEXIST)
+    const int error = errno;
+    if (error == EEXIST) {
+      TRY(refuse_other_entry(directory_, name, path));
       return refuse("container with given ID already exists: {}{}", id.string(),
                     owner_unless_caller(directory_, name));
-    return fail(errno, "make {}", path.string());
+    }
+    return fail(error, "make {}", path.string());
   }
   auto directory =
       linux::sys::openat(directory_, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -72,11 +92,13 @@ Result<StateDirectory> Store::find(const ContainerId& id) const {
                 path_.string(), owner_unless_caller(directory_, name));
   auto directory =
       linux::sys::openat(directory_, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  HostPath path(path_.string() + "/" + id.string());
   if (!directory) {
     if (directory.error().number() == ENOENT) return missing();
+    TRY(refuse_other_entry(directory_, name, path));
     return std::unexpected(directory.error());
   }
-  return StateDirectory(HostPath(path_.string() + "/" + id.string()), std::move(*directory));
+  return StateDirectory(std::move(path), std::move(*directory));
 }
 
 Result<std::vector<std::string>> Store::ids() const {
