@@ -78,6 +78,8 @@ device() { config '.linux.devices += [$d]' --argjson d "$1"; }
   user_namespace
   inside 'echo x >/dev/null && echo null; head -c 1 /dev/zero | wc -c; stat -c %t:%T /dev/full'
   succeeds $'null\n1\n1:7'
+  inside 'for d in null zero full random urandom tty; do grep -c " /dev/$d ro,nosuid,noexec" /proc/self/mountinfo; done | xargs'
+  succeeds "1 1 1 1 1 1"
   refused /dev/no-such-device '.linux.devices = [{type: "c", path: "/dev/no-such-device", major: 240, minor: 7}]'
 }
 

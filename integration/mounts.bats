@@ -14,6 +14,16 @@ load lib/mounts
   succeeds ""
 }
 
+@test "M-2 a destination that begins with the host's path of the root filesystem is a warning, and a path in the container" {
+  add_mount '{"destination": "'"$BUNDLE"'/rootfs/data", "type": "tmpfs", "source": "tmpfs"}'
+  inside "grep -c ' $BUNDLE/rootfs/data ' /proc/self/mountinfo"
+  succeeds "ocirun: warning: /mounts/7/destination: $BUNDLE/rootfs/data begins with the root filesystem's path on the host; a destination is a path in the container, so this mount is $BUNDLE/rootfs$BUNDLE/rootfs/data on the host
+1"
+  config ".mounts[7].destination = \"${BUNDLE}/rootfs-other\""
+  inside "grep -c ' $BUNDLE/rootfs-other ' /proc/self/mountinfo"
+  succeeds 1
+}
+
 @test "M-2 destination is required; a relative one is below / and a warning" {
   refused /mounts/7/destination '.mounts += [{type: "tmpfs", source: "tmpfs"}]'
   refused /mounts/7/destination '.mounts += [{destination: "", type: "tmpfs", source: "tmpfs"}]'

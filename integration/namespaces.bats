@@ -447,7 +447,15 @@ reveal_source() { umount "$TMP/hidden/dir/below"; }
 
 @test "L-35 one value that is given twice, in two spellings or by the field too, is refused" {
   refused '/linux/sysctl/net~1ipv4~1ip_forward: is "net.ipv4.ip_forward" in another spelling' '.linux.sysctl = {"net.ipv4.ip_forward": "1", "net/ipv4/ip_forward": "0"}'
-  refused "/linux/sysctl/kernel.domainname: /domainname sets the same value" '.domainname = "a" | .linux.sysctl = {"kernel.domainname": "x"}'
+  refused "/linux/sysctl/kernel.domainname: \"x\" is not the name \"a\" in /domainname" '.domainname = "a" | .linux.sysctl = {"kernel.domainname": "x"}'
+}
+
+@test "L-35 T-5 kernel.domainname with the value of domainname is a warning" {
+  config '.domainname = "example.org" | .linux.sysctl = {"kernel.domainname": "example.org"}'
+  inside 'cat /proc/sys/kernel/domainname'
+  succeeds
+  mentions example.org
+  mentions "warning: /linux/sysctl/kernel.domainname: /domainname sets the same value: leave one of them out"
 }
 
 @test "L-35 a sysctl that is not the container's own is refused" {

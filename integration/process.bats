@@ -269,6 +269,11 @@ load lib/common
   config '.process.ioPriority = {class: "IOPRIO_CLASS_IDLE", priority: 0}'
   inside 'ionice -p $$'
   mentions idle
+  config '.process.ioPriority = {class: "IOPRIO_CLASS_IDLE"}'
+  inside 'ionice -p $$'
+  mentions idle
+  mentions "/process/ioPriority: priority is missing, which the specification requires (config.md, ioPriority)"
+  refused "/process/ioPriority/priority: is missing" '.process.ioPriority = {class: "IOPRIO_CLASS_BE"}'
   refused /process/ioPriority/class '.process.ioPriority = {class: "IOPRIO_CLASS_BOGUS", priority: 0}'
   refused /process/ioPriority/priority '.process.ioPriority = {class: "IOPRIO_CLASS_BE", priority: 8}'
 }

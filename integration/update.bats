@@ -352,7 +352,7 @@ matches_files() { ! sed '$d' <<<"$1" | grep -vE "^(${2//./\\.}) "; }
 # The container opens devices all the time while its rules are replaced.
 # bats test_tags=exhaustive
 @test "R-10 update: there is no moment without rules, and none that denies what both lists allow" {
-  local minor
+  local minor same='{"devices":[{"allow":false,"access":"rwm"},{"allow":true,"type":"c","major":1,"minor":5,"access":"rwm"}]}'
   capabilities CAP_MKNOD CAP_SYSLOG
   script 'mknod /tmp/kmsg c 1 11; while [ ! -e /tmp/end ]; do
     true </tmp/kmsg && echo denied-was-open >>/tmp/found
@@ -362,6 +362,7 @@ matches_files() { ! sed '$d' <<<"$1" | grep -vE "^(${2//./\\.}) "; }
   for minor in {1..40}; do
     update_with '{"devices":[{"allow":false,"access":"rwm"},{"allow":true,"type":"c","major":10,"minor":'"$minor"',"access":"rw"}]}'
   done
+  for minor in {1..30}; do update_with "$same"; done
   ocirun exec "$ID" touch /tmp/end
   eventually exists "/proc/$(init_pid)/root/tmp/count"
   run ocirun exec "$ID" sh -c 'cat /tmp/found; cat /tmp/count'

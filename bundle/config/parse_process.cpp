@@ -106,10 +106,21 @@ constexpr auto kScheduler =
                 field("period", &linux::Scheduler::period, whole_number)),
             check_scheduler);
 
-constexpr auto kIoPriority = fields<linux::IoPriority>(  // P-17
-    required("class", &linux::IoPriority::io_class,
-             word("class", linux::io_priority_class, linux::io_priority_classes)),
-    required("priority", &linux::IoPriority::priority, range(0, 7)));
+/// P-17. The idle class has no levels, so a missing priority changes nothing there.
+void check_io_priority(Value at, const linux::IoPriority& priority) {
+  if (at.member("priority")) return;
+  if (priority.io_class != linux::io_priority_class("IOPRIO_CLASS_IDLE"))
+    return at.problem_at("priority", "is missing: it must be a number from 0 to 7");
+  at.warning("priority is missing, which the specification requires (config.md, ioPriority); "
+             "IOPRIO_CLASS_IDLE has no levels");
+}
+
+constexpr auto kIoPriority =
+    checked(fields<linux::IoPriority>(  // P-17
+                required("class", &linux::IoPriority::io_class,
+                         word("class", linux::io_priority_class, linux::io_priority_classes)),
+                field("priority", &linux::IoPriority::priority, range(0, 7))),
+            check_io_priority);
 
 /// P-18: "" is the same as absent.
 bool read_cpus(Value at, std::optional<linux::NumberSet>& out) {

@@ -62,6 +62,8 @@ void check_profile(Value at, const SeccompProfile& profile) {
                   " container's start");
   else if (profile.uses_notify() && profile.listener_path.empty())
     at.problem_at("listenerPath", "is missing: SCMP_ACT_NOTIFY needs a listener");
+  else if (!profile.uses_notify() && !profile.listener_path.empty())
+    at.warning("listenerPath has no effect: no rule has the action SCMP_ACT_NOTIFY");
   if (!profile.listener_metadata.empty() && profile.listener_path.empty())  // S-6
     at.problem_at("listenerMetadata", "needs listenerPath");
 }

@@ -94,8 +94,14 @@ void check_sysctls(const Check& check) {  // L-35
     const auto allowed = linux::check_sysctl(sysctl, check.config().namespaces);
     const std::string pointer = "/linux/sysctl/" + pointer_token(sysctl.name);
     if (!allowed) check.needs_namespace(pointer, reason(allowed.error()));
-    if (sysctl.path == "kernel/domainname" && !check.config().domainname.empty())
-      check.problem(pointer, "/domainname sets the same value: leave one of them out");
+    if (const std::string& name = check.config().domainname;
+        sysctl.path == "kernel/domainname" && !name.empty()) {
+      if (sysctl.value == name)
+        check.warning(pointer, "/domainname sets the same value: leave one of them out");
+      else
+        check.problem(pointer, "\"{}\" is not the name \"{}\" in /domainname: leave one of them out",
+                      sysctl.value, name);
+    }
     const auto [first, is_new] = names.try_emplace(sysctl.path, sysctl.name);
     if (!is_new)
       check.problem(pointer, "is \"{}\" in another spelling: leave one of them out", first->second);

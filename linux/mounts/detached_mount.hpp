@@ -55,9 +55,9 @@ class DetachedMount {
   UniqueFd fd_;
 };
 
-/// The attributes for a bind of a device node of the host: read-only. The inode is the host's, so a
-/// process that owns it in the container could otherwise change its mode and owner for the whole
-/// host. Writing to the device works all the same.
+/// The attributes for a bind of a device node of the host: nosuid, noexec and read-only. The inode
+/// is the host's, so a process that owns it in the container could otherwise change its mode and
+/// owner for the whole host. Writing to the device works all the same.
 extern const MountAttributes kHostNode;
 
 /// Changes the attributes and the propagation of a mount, detached or not, with mount_setattr(2).

@@ -50,6 +50,20 @@ Result<void> check_root(const bundle::Config& config) {
   return fail(fd.error().number(), "/root/path: open {} as the root directory", path);
 }
 
+// M-1: a destination is a path in the container.
+void warn_of_destinations(const bundle::Config& config, const Log& log) {
+  const std::string& root = config.root_path.string();
+  if (root == "/") return;
+  for (std::size_t index = 0; index < config.mounts.size(); ++index) {
+    const std::string& destination = config.mounts[index].destination.string();
+    if (destination != root && !destination.starts_with(root + "/")) continue;
+    log.warn(
+        fmt::format("/mounts/{}/destination: {} begins with the root filesystem's path on the host; "
+                    "a destination is a path in the container, so this mount is {}{} on the host",
+                    index, destination, root, destination));
+  }
+}
+
 // The kernel would refuse the namespaces later, after warnings of missing capabilities.
 Result<void> check_ordinary_user(const bundle::Config& config) {
   const std::uint64_t flags = config.namespaces.new_flags();
@@ -172,6 +186,7 @@ Result<Preflight> check_host(const bundle::Config& config, const CreateRequest& 
   Preflight host;
   TRY(check_ordinary_user(config));  // before the warnings, which are irrelevant after its error
   TRY(check_root(config));
+  warn_of_destinations(config, log);
   TRY(check_pid_file(request.announcement.pid_file));
   TRY(check_security_modules(config, log));
   if (config.process) TRY(warn_of_capabilities(*config.process, config.namespaces, log));

@@ -142,6 +142,11 @@ BOOST_AUTO_TEST_CASE(an_absent_user_is_root) {
   BOOST_TEST(parsed.config->process->user.uid.value() == 0U);
 }
 
+BOOST_AUTO_TEST_CASE(the_idle_class_needs_no_priority) {  // P-17
+  BOOST_TEST(process_of(R"({"ioPriority": {"class": "IOPRIO_CLASS_IDLE"}})").io_priority->io_class ==
+             3U);
+}
+
 BOOST_AUTO_TEST_CASE(scheduler_and_priorities_arrive) {  // P-15, P-17, P-18
   const auto process = process_of(R"({
     "scheduler": {"policy": "SCHED_DEADLINE", "flags": ["SCHED_FLAG_RESET_ON_FORK",
