@@ -327,7 +327,7 @@ landing_parts=(images accidents old-kernel engines asan fuzz tidy)
 machine_parts=(limits-v2 selinux)
 all_parts=(integration images accidents advisories old-kernel without-{openat2,clone3,mount_setattr,fsopen,pidfd_open,close_range} uml selinux scale
   schedule plain memcheck faults qemu-selinux qemu engines comparison schedulers conformance)
-all_building_parts=(asan fuzz asan-more tidy-all analyzer)
+all_building_parts=(asan fuzz asan-more tidy-all analyzer debian-13)
 
 # part NAME
 part() {
@@ -396,6 +396,10 @@ part() {
       under_asan "${whole_files[@]}"
       under_asan "${more_files[@]}"
       under_asan "${host_files[@]}" ;;
+    debian-13)
+      install "${vm_packages[@]}"
+      check "the README's build on Debian 13" integration/lib/debian-13
+      OCIRUN=$PWD/build/debian-13/ocirun integration_tests integration/{lifecycle,exec}.bats ;; # it is static
     fuzz) check "fuzz targets, a few seconds each" command_fuzz 45 ;;
     tidy) check "clang-tidy on what changed" tidy changed_sources ;;
     tidy-all) check "clang-tidy" tidy product_sources ;;

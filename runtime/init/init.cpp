@@ -42,13 +42,10 @@ Result<void> write_sysctls(const bundle::Config& config, linux::SysctlsOf wanted
 
 // The kernel discards signals to the first process of a pid namespace that has no handler for them:
 // without these handlers only SIGKILL would end a created container. execve removes them.
-// write(2) to a `start` that has died (StartGate) must not end init: SIGPIPE gets a handler too.
-void handle_signals() {
+void end_on_termination_signals() {
   struct sigaction action{};
   action.sa_handler = [](int signal) { ::_exit(128 + signal); };
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) ::sigaction(signal, &action, nullptr);
-  action.sa_handler = [](int) {};
-  ::sigaction(SIGPIPE, &action, nullptr);
 }
 
 // The steps of init, in their order. The comment of a step says why the step cannot stand
@@ -105,12 +102,12 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   if (process.exists()) {
     if (plan.new_keyring) TRY(join_keyring(*config.process, rootfs.procfs()));
     TRY(process.set_attributes(rootfs.procfs()));  // scheduler, labels: needs privileges, no filter
-    handle_signals();  // before the filter, which might refuse sigaction
-    rootfs.close();    // a created container waits without directory descriptors
+    end_on_termination_signals();   // before the filter, which might refuse sigaction
+    rootfs.close();                 // a created container waits without directory descriptors
     TRY(process.restrict(parent));  // limits, filter, user, capabilities
   } else {
     linux::reset_signals(rootfs.procfs());
-    handle_signals();
+    end_on_termination_signals();
     rootfs.close();
   }
 

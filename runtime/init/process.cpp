@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstring>
 
 #include "linux/process/interpreter.hpp"
@@ -165,6 +166,8 @@ Result<void> ContainerProcess::load_filter(linux::MessageSocket& parent) {
     // loading, a profile that notifies sendmsg would cause a deadlock.
     TRY_ASSIGN(const int number, next_descriptor());
     TRY(tell(parent, Message::kListener, fmt::format("{}", number)));
+    // write(2) to a `start` that has died must not end init. execve resets the handler.
+    ::signal(SIGPIPE, [](int) {});
     TRY_ASSIGN(const UniqueFd listener, linux::load_seccomp(*filter_));
     if (listener.get() != number)
       return fail(EPROTO, "the seccomp listener is descriptor {}, not {}", listener.get(), number);
