@@ -78,7 +78,7 @@ costs() {
 @test "page faults of run and state, and the size of the executable" {
   local faults
   faults=$(page_faults run --bundle "$BUNDLE" "$ID")
-  at_most 182 "$faults" "page faults of run"
+  at_most 186 "$faults" "page faults of run" # init overwrites its copy of the caller's environment: a page for 4 KiB of it
   ocirun create --bundle "$BUNDLE" "$ID"
   faults=$(page_faults state "$ID")
   at_most 70 "$faults" "page faults of state"

@@ -113,6 +113,7 @@ struct Prepared {
 Result<Prepared> prepare_to_clone(const Arguments& arguments, char** argv) {
   Prepared prepared;
   Inheritance& inheritance = prepared.inheritance;
+  inheritance.command_line = linux::CommandLine(argv);
   TRY_ASSIGN(inheritance.listening_sockets, count_listening_sockets());
   TRY_ASSIGN(inheritance.preserved_descriptors, arguments.number("preserve-fds", 0, 1'000'000));
   // If the descriptor is not open, a file of ocirun's would get its number, and reach the

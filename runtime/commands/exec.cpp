@@ -81,8 +81,7 @@ class ExecLink final : public ChildLink {
     const auto score = given || !containers ? given : containers->oom_score_adj;
     if (!score) return {};
     TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
-    auto written =
-        procfs.write(fmt::format("{}/oom_score_adj", pid()), fmt::format("{}", *score));
+    auto written = procfs.write(fmt::format("{}/oom_score_adj", pid()), fmt::format("{}", *score));
     if (written || given || written.error().number() != EACCES)
       return within(std::move(written), "/oomScoreAdj");
     log_.warn(

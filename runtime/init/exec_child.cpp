@@ -10,7 +10,6 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/terminal.hpp"
 #include "linux/process/clone.hpp"
-#include "linux/process/command_line.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/process/keyring.hpp"
 #include "linux/process/lsm.hpp"
@@ -90,7 +89,7 @@ Result<void> run_process(const ExecPlan& plan, linux::MessageSocket& parent) {
 
 void exec_stage_main(const ExecPlan& plan, linux::MessageSocket parent) noexcept {
   ::prctl(PR_SET_NAME, "ocirun:exec");
-  linux::forget_caller();
+  plan.inheritance.command_line.forget();
   const Result<linux::Child> process =
       linux::within_memory([&] { return run_stage(plan, parent); });
   if (!process) fail_and_exit(parent, process.error());

@@ -10,7 +10,6 @@
 #include "linux/base/memory_reserve.hpp"
 #include "linux/namespaces/sysctl.hpp"
 #include "linux/network/netlink.hpp"
-#include "linux/process/command_line.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/process/keyring.hpp"
 #include "linux/process/lsm.hpp"
@@ -136,7 +135,7 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
 
 void init_main(InitPlan& plan, linux::MessageSocket parent) noexcept {
   ::prctl(PR_SET_NAME, "ocirun:init");
-  linux::forget_caller();
+  plan.inheritance.command_line.forget();
   const Result<void> outcome = linux::within_memory([&] { return run_init(plan, parent); });
   if (!outcome) [[maybe_unused]]
     const auto ignored = tell(parent, Message::kFailed, error_bytes(outcome.error()));

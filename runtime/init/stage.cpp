@@ -8,7 +8,6 @@
 #include "linux/base/memory_reserve.hpp"
 #include "linux/namespaces/user_namespace.hpp"
 #include "linux/process/clone.hpp"
-#include "linux/process/command_line.hpp"
 #include "runtime/init/init.hpp"
 #include "runtime/init/join.hpp"
 #include "runtime/init/namespaces.hpp"
@@ -79,7 +78,8 @@ bool needs_stage(const bundle::Config& config) {
 
 void stage_main(InitPlan& plan, linux::MessageSocket parent) noexcept {
   ::prctl(PR_SET_NAME, "ocirun:stage");
-  linux::forget_caller();  // a joined pid namespace shows init as soon as it is cloned
+  plan.inheritance.command_line
+      .forget();  // a joined pid namespace shows init as soon as it is cloned
   const Result<linux::Child> init = linux::within_memory([&] { return run_stage(plan, parent); });
   if (init && init->pid == 0) init_main(plan, std::move(parent));
   if (init) {

@@ -57,10 +57,10 @@ void warn_of_destinations(const bundle::Config& config, const Log& log) {
   for (std::size_t index = 0; index < config.mounts.size(); ++index) {
     const std::string& destination = config.mounts[index].destination.string();
     if (destination != root && !destination.starts_with(root + "/")) continue;
-    log.warn(
-        fmt::format("/mounts/{}/destination: {} begins with the root filesystem's path on the host; "
-                    "a destination is a path in the container, so this mount is {}{} on the host",
-                    index, destination, root, destination));
+    log.warn(fmt::format(
+        "/mounts/{}/destination: {} begins with the root filesystem's path on the host; "
+        "a destination is a path in the container, so this mount is {}{} on the host",
+        index, destination, root, destination));
   }
 }
 

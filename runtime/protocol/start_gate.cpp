@@ -37,8 +37,7 @@ Result<void> StartGate::wait() {
 
 void StartGate::send(std::string_view record, int flags) const {
   if (send_by_ == linux::SendBy::kWrite) {
-    [[maybe_unused]] const auto ignored =
-        ::write(connection_.get(), record.data(), record.size());
+    [[maybe_unused]] const auto ignored = ::write(connection_.get(), record.data(), record.size());
   } else {
     ::send(connection_.get(), record.data(), record.size(), MSG_NOSIGNAL | flags);
   }
@@ -51,9 +50,7 @@ void StartGate::report_lasting_hook(std::string_view text) const {
 
 void StartGate::announce_exec() const { send(std::string_view(&kGateExec, 1), 0); }
 
-void StartGate::refuse(const Error& error) const {
-  send(kGateFailed + error_bytes(error), 0);
-}
+void StartGate::refuse(const Error& error) const { send(kGateFailed + error_bytes(error), 0); }
 
 Result<void> await_exec(Fd connection, const GateListener& listener) {
   constexpr std::size_t kMaxRecord = 64 * 1024;

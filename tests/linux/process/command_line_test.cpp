@@ -35,10 +35,9 @@ class Memory {
     return ends_with_nul ? std::string(bytes_.data(), words_size_) : std::string(bytes_.data());
   }
   std::string environment() const { return bytes_.substr(words_size_); }
-  void forget() {
+  CommandLine command_line() {
     environ = envp_.data();
-    remember_command_line(static_cast<int>(argv_.size()) - 1, argv_.data());
-    forget_caller();
+    return CommandLine(argv_.data());
   }
 
  private:
@@ -58,7 +57,7 @@ BOOST_AUTO_TEST_SUITE(command_line)
 CHILD_TEST(words_and_environment_are_overwritten_whatever_their_length, 0) {
   for (std::size_t length = 0; length < 30; ++length) {
     Memory memory({std::string(length, 's')}, {"PASSWORD=secret", "TOKEN=secret"});
-    memory.forget();
+    memory.command_line().forget();
     BOOST_TEST_CONTEXT("a command line of " << length << " bytes") {
       BOOST_TEST(up_to_nul(memory.shown_words()) == "ocirun: init");
       BOOST_TEST(memory.shown_words().find('s') == std::string::npos);
@@ -70,17 +69,20 @@ CHILD_TEST(words_and_environment_are_overwritten_whatever_their_length, 0) {
 
 CHILD_TEST(a_process_may_forget_twice_and_without_an_environment, 0) {
   Memory memory({"run", "--env", "secret-word"}, {});
-  memory.forget();
-  forget_caller();
+  const CommandLine command_line = memory.command_line();
+  command_line.forget();
+  command_line.forget();
   BOOST_TEST(memory.shown_words() == "ocirun: init");
   Memory tiny({""}, {});
-  tiny.forget();
+  tiny.command_line().forget();
   BOOST_TEST(up_to_nul(tiny.shown_words()) == "");
 }
 
-CHILD_TEST(a_process_that_remembered_nothing_has_nothing_to_forget, 0) {
+CHILD_TEST(nothing_is_overwritten_where_the_kernel_gave_no_words, 0) {
   ::setenv("KEPT", "1", 1);
-  forget_caller();
+  std::vector<char*> none{nullptr};
+  CommandLine(none.data()).forget();
+  CommandLine().forget();
   BOOST_TEST(std::getenv("KEPT") != nullptr);
 }
 
