@@ -58,3 +58,56 @@ same() { # PAGE ITS-LIST THE-PROGRAM'S
   found=$(mandoc -Tlint man/*.[78] | grep -v 'referenced manual not found\|outdated mandoc.db lacks' || true)
   [[ -z $found ]] || { echo "$found"; return 1; }
 }
+
+# options_of_all WORD…: the long options of `ocirun WORD…`, one a line.
+options_of_all() { "$OCIRUN" "$@" --help | { grep -oE -- '--[a-z][a-z0-9-]*' || true; }; }
+
+# foreign FILE: sets FOREIGN to the options of other programs that this file names, with the name of each program in front.
+foreign() {
+  FOREIGN=
+  case $1 in
+    cgroups/systemd/program/unit.cpp) FOREIGN='journalctl --unit' ;;
+    linux/mounts/mount.cpp) FOREIGN='docker --security-opt' ;;
+    linux/namespaces/subordinate_ids.cpp | pods/images/inode_attributes.cpp) FOREIGN='usermod --add-subuids --add-subgids' ;;
+    pods/run/pod_cgroup.cpp | runtime/parent/cgroup_choice.cpp) FOREIGN='systemd-run --scope' ;;
+    pods/run/forwarder.cpp)
+      FOREIGN='pasta --foreground --config-net --netns --runas --pid --no-map-gw --tcp-ns --udp-ns --tcp-ports --udp-ports'
+      ;;
+    runtime/cli/parse.cpp) FOREIGN='docker --interactive' ;;
+    runtime/commands/restore_dry_run.cpp) FOREIGN='criu --images-dir' ;;
+    man/ocirun-checkpoint.8) FOREIGN='rsync --numeric-ids' ;;
+    man/ocirun-pod.8) FOREIGN='systemd-run --scope unshare --map-root-user --map-auto' ;;
+    man/ocirun-ps.8) FOREIGN='ps --ef' ;;
+    man/ocirun-restore.8) FOREIGN='criu --address --port --images-dir --work-dir' ;;
+    man/ocirun-run.8) FOREIGN='systemd-run --service-type' ;;
+    man/ocirun.8) FOREIGN='cmake --install docker --privileged' ;;
+    man/ocirun-engines.7)
+      FOREIGN='podman --runtime --rm --cgroups --export --import --pre-checkpoint --with-previous docker --privileged --name --replicas'
+      FOREIGN+=' --limit-memory --limit-cpu --limit-pids --endpoint-mode --no-resolve-image --checkpoint buildah --isolation'
+      FOREIGN+=' ctr --runc-binary --rw --image --task --live srun --container --ntasks-per-node'
+      ;;
+    README.md)
+      FOREIGN='./dev --quick --landing --pod cmake --preset --build --install --prefix podman --runtime --rm ctr --runc-binary umoci --layout --image'
+      ;;
+  esac
+}
+
+# A sentence of `ocirun pod` may name options of pod and those before the command; what pod gives other programs as words, and all other
+# sentences and pages, any option of ocirun.
+# bats test_tags=exhaustive
+@test "each option that a message or a page names is one of ocirun, or of another program where the table above says so" {
+  set +T # bats' DEBUG trap makes loops slow
+  local FOREIGN of_pod of_ocirun command known place kind option files unknown=0
+  of_pod=$(options_of_all && options_of_all pod)
+  of_ocirun=$of_pod$'\n'$(for command in $(commands); do options_of_all "$command"; done)
+  mapfile -t files < <(git ls-files -- '*.cpp' '*.hpp' 'man/*.[78]' README.md SECURITY.md ':!tests')
+  while read -r place kind option; do
+    known=$of_ocirun
+    [[ $place$kind != pods/*text ]] || known=$of_pod
+    foreign "${place%:*}"
+    [[ " $FOREIGN "$'\n'"$known"$'\n' == *[[:space:]]"$option"[[:space:]]* ]] && continue
+    echo "$place names $option, which does not exist"
+    unknown=1
+  done < <(integration/lib/named-options "${files[@]}")
+  ((unknown == 0))
+}

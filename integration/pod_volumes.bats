@@ -63,7 +63,7 @@ second' "$(pod logs "$POD")"
   knative true 'emptyDir: {sizeLimit: 10Mi}'
   run pod plan --images images -o out app.yaml
   equal 1 "$status"
-  contains 'volume "v": a bundle cannot limit a directory on disk to 10 MiB: `ocirun pod run` can'
+  mentions 'volume "v": a bundle cannot limit a directory on disk to 10 MiB: `ocirun pod run` can'
   [[ ! -e out ]]
   equal "" "$(pod_names)"
 }
@@ -100,4 +100,19 @@ END
   pod delete --force "$POD"
 
   equal good "$(<host/old/file)"
+}
+
+@test "AC-8 readOnly of a mount point is kept also where the manifest itself mounts a volume there" {
+  mkdir host
+  cat >app.yaml <<END
+{"acVersion": "0.8.11", "acKind": "PodManifest", "apps": [
+  {"name": "one", "image": {"id": "sha512-..."}, "mounts": [{"volume": "v", "path": "/v"}, {"volume": "v", "path": "/w"}],
+   "app": {"exec": ["/bin/sh", "-c", "touch /v/one; touch /w/two"], "user": "0", "group": "0",
+           "mountPoints": [{"name": "p", "path": "/v", "readOnly": true}, {"name": "q", "path": "/w"}]}}],
+ "volumes": [{"name": "v", "kind": "host", "source": "$TMP/host"}]}
+END
+  run run_pod --image one=images:base
+  equal 0 "$status"
+  has "touch: /v/one: Read-only file system" "$(<output)"
+  equal two "$(ls host)"
 }

@@ -27,8 +27,10 @@ Result<int> plan(const Arguments& arguments, const Caller& caller) {
   TRY(check_given(given, workload));
   TRY(admit(workload, given));
   TRY_ASSIGN(const HostPath data, linux::absolute_path(data_of(arguments).string()));
-  TRY(plan_pod(workload, given, data, name, out,
-               caller.is_ordinary ? BundleOwner::kOrdinaryUser : BundleOwner::kRoot));
+  TRY_ASSIGN(const std::vector<std::string> warnings,
+             plan_pod(workload, given, data, name, out,
+                      caller.is_ordinary ? BundleOwner::kOrdinaryUser : BundleOwner::kRoot));
+  for (const std::string& warning : warnings) warn(warning);
   std::string lines;
   for (const Container* container : all_containers(workload.pod))
     lines += fmt::format("{}/{}\n", out.string(), container->name);

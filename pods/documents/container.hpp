@@ -153,7 +153,6 @@ struct Container {
   std::optional<Probe> liveness, readiness, startup;
   bool read_only_root = false;
   Security security;
-  std::string pull_secret;
   std::map<std::string, std::string> annotations;
   std::optional<BundleSource> bundle;
   Place place = nullptr, image_place = nullptr;

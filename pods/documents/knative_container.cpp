@@ -199,7 +199,7 @@ constexpr auto kContainer = exact_fields<Container>(
     field("startupProbe", &Container::startup, knative_probe),
     field("resources", &Container::resources, kResources),
     field("volumeMounts", &Container::mounts, mounts), part("securityContext", kSecurityContext),
-    no_effect("imagePullPolicy", "`ocirun pod run` says when an image is fetched"),
+    no_effect("imagePullPolicy", kNothingIsFetched),
     no_effect("terminationMessagePath", "the status of the pod has no message of the container"),
     no_effect("terminationMessagePolicy", "the status of the pod has no message of the container"));
 

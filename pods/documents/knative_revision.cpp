@@ -78,7 +78,7 @@ bool volume(Value at, Volume& out) {
 
 constexpr auto volumes = unique_list_of(volume, by("name", &Volume::name));
 
-bool pull_secrets(Value at, Pod& out) {
+bool pull_secrets(Value at, Pod& /*out*/) {
   struct Reference {
     std::string name;
   };
@@ -90,9 +90,7 @@ bool pull_secrets(Value at, Pod& out) {
     at.problem("must have one secret at most, not {}", secrets.size());
     return false;
   }
-  if (secrets.empty()) return true;
-  for (auto* containers : {&out.init_containers, &out.containers})
-    for (Container& container : *containers) container.pull_secret = secrets.front().name;
+  if (!secrets.empty()) at.warning("has no effect: {}", kNothingIsFetched);
   return true;
 }
 
@@ -109,12 +107,10 @@ bool concurrency(Value at, Pod& out) {
 constexpr std::string_view kNoProxy = "no proxy stands between a request and the container";
 constexpr std::string_view kNoCluster = "there is no cluster that the container could ask";
 
-/// knative_revision() reads imagePullSecrets when all containers are there, to which it belongs.
 constexpr auto kRevision = exact_fields<Pod>(
     required("containers", &Pod::containers, knative_containers),
     field("initContainers", &Pod::init_containers, knative_init_containers),
-    field("volumes", &Pod::volumes, volumes),
-    part("imagePullSecrets", [](Value, Pod&) { return true; }),
+    field("volumes", &Pod::volumes, volumes), part("imagePullSecrets", pull_secrets),
     part("containerConcurrency", concurrency), no_effect("timeoutSeconds", kNoProxy),
     no_effect("responseStartTimeoutSeconds", kNoProxy), no_effect("idleTimeoutSeconds", kNoProxy),
     no_effect("serviceAccountName", kNoCluster),
@@ -198,7 +194,6 @@ void check_mounts(Value at, const Pod& pod, std::vector<Container>& containers) 
 bool knative_revision(Value at, Pod& out) {
   if (!kRevision(at, out)) return false;
   const std::size_t before = at.report().problem_count();
-  if (const auto secrets = at.member("imagePullSecrets")) pull_secrets(*secrets, out);
   if (out.containers.empty()) {
     at.problem_at("containers", "must have at least one container");
     return false;

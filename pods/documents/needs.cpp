@@ -27,9 +27,9 @@ class Needs {
     if (pod.kind == Kind::kAppc && !is_image_id(container.image))
       add(Gift::kImage, {container.image, container.image_name, container.name},
           container.image_place,
-          fmt::format("not reified: \"{}\" is no hash of an image: --image {}=SOURCE",
-                      container.image,
-                      container.image_name.empty() ? container.name : container.image_name),
+          fmt::format("not reified: \"{}\" is no hash of an image: --image {}=SOURCE is the image "
+                      "of the app \"{}\"",
+                      container.image, container.name, container.name),
           true);
     for (const EnvSource& source : container.env_sources) add_secret(source.place, source.secret);
     for (const EnvVariable& variable : container.env)
@@ -54,10 +54,6 @@ class Needs {
                 "not reified: no mount satisfies the mount point \"{0}\": --volume {0}=HOSTDIR",
                 point.name),
             true);
-    if (!container.pull_secret.empty())
-      add(Gift::kCredentials, {container.pull_secret}, container.image_place,
-          fmt::format("the credentials \"{0}\" if the image is fetched: --pull-secret {0}=FILE",
-                      container.pull_secret));
   }
 
   void add_volume(const Volume& volume) {

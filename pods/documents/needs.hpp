@@ -8,15 +8,14 @@
 
 namespace ocirun::pods {
 
-/// What the operator gives: --secret, --param, --volume, --extended, --image, --pull-secret, or
-/// --param for each property of a connection. Nobody gives GPUs.
+/// What the operator gives: --secret, --param, --volume, --extended, --image, or --param for each
+/// property of a connection. Nobody gives GPUs.
 enum class Gift : std::uint8_t {
   kSecret,
   kParameter,
   kVolume,
   kExtended,
   kImage,
-  kCredentials,
   kConnection,
   kNone,
 };

@@ -111,7 +111,12 @@ constexpr auto kContainer = exact_fields<Declared>(
     part("ports", of_container(&Container::ports, ports)),
     part("livenessProbe", of_container(&Container::liveness, oam_probe)),
     part("readinessProbe", of_container(&Container::readiness, oam_probe)),
-    part("imagePullSecret", of_container(&Container::pull_secret, nonempty_string)));
+    part("imagePullSecret", [](Value at, Declared&) {
+      std::string name;
+      if (!nonempty_string(at, name)) return false;
+      at.warning("has no effect: {}", kNothingIsFetched);
+      return true;
+    }));
 
 /// Makes `declared` a volume of the pod. Volumes of one name are one volume if all share it
 /// (OAM-35).

@@ -141,7 +141,7 @@ constexpr auto kContainer = exact_fields<Container>(
     field("resources", &Container::resources, resources),
     field("livenessProbe", &Container::liveness, kubernetes_probe),
     field("readinessProbe", &Container::readiness, kubernetes_probe),
-    removed("imagePullPolicy", "say it to `ocirun pod run`"),
+    removed("imagePullPolicy", kNothingIsFetched),
     removed("volumes", "write volumeMounts here, and volumes beside containers"));
 
 bool containers(Value at, std::vector<Container>& out) {

@@ -102,6 +102,11 @@ constexpr auto no_effect(std::string_view key, std::string_view why) {
   });
 }
 
+/// Why what a document says of the fetching of images has no effect.
+inline constexpr std::string_view kNothingIsFetched =
+    "no image is fetched: --image and --images name layouts on this machine, which `skopeo copy` "
+    "makes of a registry's images";
+
 /// What must be unique in a list: the value of the member `member` of each item, as `key` (a
 /// pointer to a member, or a function) gives it.
 template <typename Key>

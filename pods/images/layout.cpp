@@ -14,6 +14,12 @@ struct LayoutFile {
 constexpr auto kLayoutFile = bundle::fields<LayoutFile>(
     bundle::required("imageLayoutVersion", &LayoutFile::version, bundle::text));
 
+/// `skopeo copy … dir:PATH` writes the file `version` beside manifest.json and the blobs.
+bool is_skopeo_directory(const SourceFiles& files, std::size_t limit) {
+  const auto version = DocumentReader(files, limit).read("version");
+  return version && version->starts_with("Directory Transport Version:");
+}
+
 }  // namespace
 
 Result<ImageSource> ImageSource::open(const HostPath& path, const SourceOptions& options) {
@@ -33,6 +39,11 @@ Result<ImageSource> ImageSource::open(const HostPath& path, const SourceOptions&
   const auto saved = files->open("manifest.json");
   if (!saved && saved.error().number() != ENOENT)
     return within(Result<ImageSource>(std::unexpected(saved.error())), path.string());
+  if (is_skopeo_directory(*files, limit))
+    return refuse(
+        "{0}: is a directory of skopeo's transport dir:, which has no names and is not read: "
+        "`skopeo copy dir:{0} oci:DIR:NAME` makes an OCI image layout of it",
+        path.string());
   if (!saved)
     return refuse(
         "{}: has neither oci-layout (an OCI image layout) nor manifest.json (docker save)",

@@ -39,7 +39,8 @@ struct Image {
 /// and are read as layouts.
 class ImageSource {
  public:
-  /// Errors: those of open_source_files(); neither of both forms; an unknown imageLayoutVersion.
+  /// Errors: those of open_source_files(); neither of both forms, such as a directory of skopeo's
+  /// transport dir:; an unknown imageLayoutVersion.
   static Result<ImageSource> open(const HostPath& path, const SourceOptions& options = {});
 
   /// Errors: an index that refers to itself, or is nested more than 4 deep; a blob whose size or

@@ -8,6 +8,7 @@
 
 #include "bundle/json/writer.hpp"
 #include "pods/images/docker_archive.hpp"
+#include "pods/images/escaped.hpp"
 #include "pods/images/image_name.hpp"
 #include "pods/images/manifest.hpp"
 
@@ -20,7 +21,6 @@ constexpr int kMaxNesting = 4;
 constexpr std::size_t kMaxManifests = 10'000;
 constexpr std::size_t kMaxVisits = 100'000;  // of descriptors, through all ways that lead to them
 constexpr std::size_t kMaxListedNames = std::size_t{64} << 20;  // bytes
-constexpr std::size_t kMaxShown = 20;                           // names in an error
 constexpr const char* kNameAnnotations[] = {"org.opencontainers.image.ref.name",
                                             "io.containerd.image.name"};
 
@@ -136,15 +136,6 @@ class Search {
   std::vector<Leaf> leaves_;
 };
 
-std::string shown(std::vector<std::string> texts) {
-  std::ranges::sort(texts);
-  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
-  const bool is_cut = texts.size() > kMaxShown;
-  if (is_cut) texts.resize(kMaxShown);
-  for (std::string& text : texts) text = in_quotes(text);
-  return fmt::format("{}{}", fmt::join(texts, ", "), is_cut ? ", …" : "");
-}
-
 /// How well a manifest suits the machine. One without a platform may suit; its configuration tells.
 int suitability_of(const Leaf& leaf, const Platform& machine) {
   return leaf.descriptor->platform ? suitability(*leaf.descriptor->platform, machine) : 1;
@@ -160,7 +151,7 @@ Result<Descriptor> choose(std::vector<Leaf> leaves, const Platform& machine) {
     if (leaf.descriptor->platform) platforms.push_back(leaf.descriptor->platform->text());
   }
   if (best == 0)
-    return refuse("it has no image for {}, only for {}", machine.text(), shown(platforms));
+    return refuse("it has no image for {}, only for {}", machine.text(), in_list(platforms));
   std::erase_if(leaves, [&](const Leaf& leaf) { return suitability_of(leaf, machine) != best; });
   std::vector<std::string> others;
   for (const Leaf& leaf : leaves) {
@@ -170,7 +161,7 @@ Result<Descriptor> choose(std::vector<Leaf> leaves, const Platform& machine) {
   if (others.empty()) return *leaves.front().descriptor;
   const Leaf& first = leaves.front();
   others.push_back(first.names->empty() ? first.descriptor->digest.text() : first.names->front());
-  return refuse("several images, one must be named: {}", shown(others));
+  return refuse("several images, one must be named: {}", in_list(others));
 }
 
 Result<Image> load(DocumentReader& documents, const Descriptor& descriptor,
@@ -216,7 +207,7 @@ Result<Image> find_in_layout(DocumentReader documents, const ManifestChoice& cho
   if (search.leaves().empty()) {
     const Names names = search.all_names();
     return refuse("no image {}{}", in_quotes(wanted.text()),
-                  names.empty() ? ", its images have no names" : ", it has " + shown(names));
+                  names.empty() ? ", its images have no names" : ", it has " + in_list(names));
   }
   TRY_ASSIGN(const Descriptor descriptor, choose(search.leaves(), choice.platform));
   return load(documents, descriptor, choice.platform);

@@ -72,6 +72,14 @@ bool has_member(const GroupLine& group, std::string_view user) {
 
 }  // namespace
 
+std::vector<Gid> supplementary_groups(const Account& account, SetGroups rule) {
+  if (rule == SetGroups::kDenied && account.additional_gids.empty()) return {};
+  std::vector<Gid> groups{account.gid};
+  for (const Gid gid : account.additional_gids)
+    if (std::ranges::find(groups, gid) == groups.end()) groups.push_back(gid);
+  return groups;
+}
+
 Result<Account> find_account(const linux::SafeDir& root, const std::string& user,
                              const std::string& group) {
   TRY_ASSIGN(const std::string passwd, read_file_of(root, "/etc/passwd"));

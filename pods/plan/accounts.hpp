@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,18 @@ namespace ocirun::pods {
 struct Account {
   Uid uid;
   Gid gid;
-  std::vector<Gid> additional_gids;
+  std::vector<Gid> additional_gids;  // besides `gid`
   std::string home = "/";
 };
+
+/// Whether setgroups(2) may be called where the container is made.
+enum class SetGroups : std::uint8_t { kAllowed, kDenied };
+
+/// The supplementary groups of an account, each once, its primary group first. Without that one a
+/// program that changes its gid would lose the group, and with it what a file's permissions deny to
+/// the group (CVE-2022-36109). Where setgroups(2) is denied, an account without additional groups
+/// gets none, because the kernel refuses the primary one too.
+std::vector<Gid> supplementary_groups(const Account& account, SetGroups rule);
 
 /// Finds an account in the image's own /etc/passwd and /etc/group, below `root`. `user` and `group`
 /// are numbers or names; "" as user is root. Numbers are taken as they are, whether a file has them

@@ -20,9 +20,10 @@ void write_process(JsonWriter& out, const BundlePlan& plan, const Words& capabil
   out.key("user").begin_object();
   out.member("uid", launch.account.uid.value()).member("gid", launch.account.gid.value());
   out.member("umask", 022);
-  if (!launch.account.additional_gids.empty()) {
+  const std::vector<Gid> groups = supplementary_groups(launch.account, plan.powers.set_groups);
+  if (!groups.empty()) {
     out.key("additionalGids").begin_array();
-    for (const Gid gid : launch.account.additional_gids) out.value(gid.value());
+    for (const Gid gid : groups) out.value(gid.value());
     out.end_array();
   }
   out.end_object();

@@ -42,6 +42,7 @@ struct Powers {
   bool cgroup = true;        // else its resources are left out, which somebody has accepted
   bool device_rules = true;  // in the cgroup; only the host's root may set them
   bool tty_group = true;     // the group 5, which terminals belong to
+  SetGroups set_groups = SetGroups::kAllowed;
   bool sysfs = true;  // else it sees the host's: of a network that is not of its user namespace
 };
 

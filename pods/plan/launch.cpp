@@ -132,14 +132,22 @@ Result<Account> merge_account(const Container& container, const ImageConfig& ima
   return account;
 }
 
-/// Annotations that runtimes and engines obey. A label of an image must not become one: it would
-/// choose files of the host, or properties of a unit of systemd.
-bool controls_a_runtime(std::string_view name) {
-  static constexpr std::array<std::string_view, 6> kPrefixes = {
-      "run.oci.",       "org.systemd.property.", "org.criu.",
-      "io.kubernetes.", "io.katacontainers.",    "io.podman."};
-  return std::ranges::any_of(kPrefixes,
-                             [&](std::string_view prefix) { return name.starts_with(prefix); });
+/// Whether a label of an image becomes an annotation: the keys that the image specification defines
+/// (annotations.md, conversion.md), and the label of Docker's MAINTAINER. Any other key may
+/// instruct a runtime or a hook, now or in a later version: to choose files of the host, a unit's
+/// properties or another kind of container. Even a key without a domain may: runc takes an
+/// annotation "bundle" for the path of the bundle (T-6).
+bool describes_image(std::string_view label) {
+  static constexpr std::string_view kPrefix = "org.opencontainers.image.";
+  static constexpr std::array<std::string_view, 22> kNames = {
+      "architecture", "author",        "authors",      "base.digest", "base.name",  "created",
+      "description",  "documentation", "exposedPorts", "licenses",    "os",         "os.features",
+      "os.version",   "ref.name",      "revision",     "source",      "stopSignal", "title",
+      "url",          "variant",       "vendor",       "version"};
+  if (label == "maintainer") return true;
+  if (!label.starts_with(kPrefix)) return false;
+  label.remove_prefix(kPrefix.size());
+  return std::ranges::find(kNames, label) != kNames.end();
 }
 
 /// Labels of the image are stronger than what the other members imply, and the document is stronger
@@ -150,10 +158,10 @@ std::map<std::string, std::string> merge_annotations(const Pod& pod, const Conta
   std::map<std::string, std::string> merged = container.annotations;
   merged.insert(pod.annotations.begin(), pod.annotations.end());
   for (const auto& [name, value] : image.config.labels)
-    if (controls_a_runtime(name))
-      left_out.push_back(name);
-    else
+    if (describes_image(name))
       merged.emplace(name, value);
+    else
+      left_out.push_back(name);
   const std::pair<std::string_view, std::string> implied[] = {
       {"os", image.platform.os},
       {"architecture", image.platform.architecture},

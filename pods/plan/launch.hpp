@@ -19,7 +19,7 @@ struct Launch {
   std::string cwd;                // absolute
   Account account;
   std::map<std::string, std::string> annotations;
-  std::vector<std::string> left_out_labels;  // names of labels that could control a runtime
+  std::vector<std::string> left_out_labels;  // labels of the image that are no annotations
   std::vector<std::string> volumes;  // paths at which the image wants a directory of its own
   std::string stop_signal;           // "": SIGTERM
 };

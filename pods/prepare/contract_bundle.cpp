@@ -55,7 +55,8 @@ void set_variables(Draft& draft, const Pod& pod, const Container& container) {
 }
 
 /// KN-16
-Result<void> set_user(Draft& draft, const bundle::Config& config, const Container& container) {
+Result<void> set_user(Draft& draft, const bundle::Config& config, const Container& container,
+                      SetGroups rule) {
   Uid uid = config.process->user.uid;
   if (!container.user.empty()) {
     TRY_ASSIGN(const linux::SafeDir tree, linux::SafeDir::open_root(config.root_path));
@@ -67,7 +68,8 @@ Result<void> set_user(Draft& draft, const bundle::Config& config, const Containe
     editor.set(user, "uid", editor.number(account.uid.value()));
     editor.set(user, "gid", editor.number(account.gid.value()));
     Node* gids = editor.array();
-    for (const Gid gid : account.additional_gids) append(gids, editor.number(gid.value()), "");
+    for (const Gid gid : supplementary_groups(account, rule))
+      append(gids, editor.number(gid.value()), "");
     editor.set(user, "additionalGids", gids);
   }
   if (container.forbid_root && uid.value() == 0)
@@ -213,7 +215,7 @@ Result<std::string> text_under_contract(const Workload& workload, const Containe
   if (container.read_only_root) editor.set(root, "readonly", editor.boolean(true));  // KN-17
   set_variables(draft, workload.pod, container);
   set_seccomp_listener(draft, config);
-  TRY(set_user(draft, config, container));
+  TRY(set_user(draft, config, container, surroundings.powers.set_groups));
   change_mounts(draft, config);
   add_mounts(draft, config, network_files);
   set_surroundings(draft, container, surroundings, warnings);

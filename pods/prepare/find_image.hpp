@@ -14,8 +14,9 @@ AddOptions options_for_this_namespace();
 /// writes it, the image's name or the container's; then the layout of --images. SOURCE is the path
 /// of an OCI layout (directory or tar archive) or of an archive of `docker save`; behind a ":" may
 /// follow which image of it; skopeo's words oci:, oci-archive: and docker-archive: may stand in
-/// front. Errors, with the place of the image in the document: those of ImageSource and
-/// Store::add(); the image is nowhere.
+/// front. If there is no such path, SOURCE is a reference of the layout of --images. Errors, with
+/// the place of the image in the document: those of ImageSource, Store::add() and
+/// check_image_labels(); the image is nowhere.
 Result<StoredImage> find_image(const Workload& workload, const Container& container,
                                const Given& given, const Store& store, const AddOptions& options);
 

@@ -74,8 +74,6 @@ bool is_met(const Given& given, const Need& need) {
       return any(given.extended);
     case Gift::kImage:
       return any(given.images);
-    case Gift::kCredentials:
-      return true;  // only who fetches the image needs them
     case Gift::kConnection:
       return std::ranges::any_of(given.bindings.parameters, [&](const auto& parameter) {
         return parameter.first.starts_with(need.names.front() + ".");

@@ -14,8 +14,10 @@ namespace {
 
 namespace sys = linux::sys;
 
-Result<void> write_bundles(const Workload& workload, const Given& given, const HostPath& data,
-                           const std::string& name, const Site& site, BundleOwner owner) {
+/// Returns the warnings.
+Result<std::vector<std::string>> write_bundles(const Workload& workload, const Given& given,
+                                               const HostPath& data, const std::string& name,
+                                               const Site& site, BundleOwner owner) {
   linux::IdMap ids;
   if (owner == BundleOwner::kOrdinaryUser) {
     TRY_ASSIGN(ids.uids, linux::own_id_map(linux::IdKind::kUser));
@@ -31,19 +33,23 @@ Result<void> write_bundles(const Workload& workload, const Given& given, const H
                                   .cgroups_path = {},
                                   .powers = powers_here(true, true),
                                   .ids = std::move(ids)};
+  std::vector<std::string> warnings;
   for (const Container* container : all_containers(workload.pod)) {
     TRY_ASSIGN(const StoredImage image,
                find_image(workload, *container, given, store, options_for_this_namespace()));
-    TRY(prepare_container(workload, *container, given, store, image, volumes, site, surroundings,
-                          files));
+    TRY_ASSIGN(const ReadyContainer ready,
+               prepare_container(workload, *container, given, store, image, volumes, site,
+                                 surroundings, files));
+    warnings.insert(warnings.end(), ready.warnings.begin(), ready.warnings.end());
   }
-  return {};
+  return warnings;
 }
 
 }  // namespace
 
-Result<void> plan_pod(const Workload& workload, const Given& given, const HostPath& data,
-                      const std::string& name, const HostPath& out, BundleOwner owner) {
+Result<std::vector<std::string>> plan_pod(const Workload& workload, const Given& given,
+                                          const HostPath& data, const std::string& name,
+                                          const HostPath& out, BundleOwner owner) {
   TRY_ASSIGN(const UniqueFd parent, linux::open_parent(out));
   TRY_ASSIGN(const auto split, linux::SafeDir::split(RootfsPath(out.string())));
   const std::string& last = split.second;
@@ -51,7 +57,7 @@ Result<void> plan_pod(const Workload& workload, const Given& given, const HostPa
     if (made.error().number() != EEXIST) return std::unexpected(made.error());
     return refuse("{} exists: the bundles are written into a new directory", out.string());
   }
-  auto written = [&]() -> Result<void> {
+  auto written = [&]() -> Result<std::vector<std::string>> {
     TRY_ASSIGN(const UniqueFd directory,
                sys::openat(parent, last.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     return write_bundles(workload, given, data, name, {.fd = directory, .path = out.string()},

@@ -10,9 +10,13 @@
 #include "linux/base/signal_names.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
+#include "linux/files/procfs.hpp"
 #include "linux/mounts/mount_point.hpp"
 #include "linux/namespaces/user_namespace.hpp"
+#include "pods/images/escaped.hpp"
 #include "pods/images/merge_layers.hpp"
+#include "pods/prepare/image_labels.hpp"
+#include "pods/prepare/mount_places.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -38,7 +42,7 @@ Result<BoundPath> make_image_volume(const linux::SafeDir& root, const std::strin
   const auto there = root.open(RootfsPath(path), O_RDONLY | O_DIRECTORY);
   if (there) {
     TRY(copy_tree(*there, made, {}));
-  } else if (!is_missing(there)) {
+  } else if (there.error().number() != ENOENT) {
     return std::unexpected(there.error());
   }
   return BoundPath{.source = fmt::format("{}/{}", bundle, name),
@@ -69,6 +73,7 @@ Result<BundlePlan> plan_bundle(const Workload& workload, const Container& contai
   TRY_ASSIGN(const std::vector<BoundPath> files,
              write_config_files(container, given, directory, bundle));
   plan.bound.insert(plan.bound.end(), files.begin(), files.end());
+  TRY(check_mount_places(workload, container, plan, tree));
   for (const BoundPath& file : network_files)
     if (!is_covered(plan, file.destination)) plan.bound.push_back(file);
   for (std::size_t i = 0; i < plan.launch.volumes.size(); ++i) {
@@ -96,17 +101,23 @@ Result<int> stop_signal_of(const Launch& launch) {
   return within(linux::parse_signal(launch.stop_signal), "the image's StopSignal");
 }
 
-std::vector<std::string> warnings_for(const Container& container, const Launch& launch,
+std::vector<std::string> warnings_for(const Workload& workload, const Container& container,
+                                      const StoredImage& image, const Launch& launch,
                                       const Root& root) {
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings = unchecked_image_labels(workload, container, image.config);
+  if (image.devices_left_out != 0)
+    warnings.push_back(fmt::format(
+        "{}: {} device nodes of the image are left out, because only root may make such",
+        container.name, image.devices_left_out));
   if (!root.reason_for_copy().empty())
     warnings.push_back(
         fmt::format("{}: each start copies the whole image, because no overlay can be mounted: {}",
                     container.name, root.reason_for_copy()));
-  for (const std::string& label : launch.left_out_labels)
+  if (!launch.left_out_labels.empty())
     warnings.push_back(
-        fmt::format("{}: the image's label \"{}\" is left out, because a runtime would obey it",
-                    container.name, label));
+        fmt::format("{}: labels of the image that become no annotations, because a runtime or a "
+                    "hook might obey them: {}",
+                    container.name, in_list(launch.left_out_labels)));
   return warnings;
 }
 
@@ -118,6 +129,13 @@ bool has_group(std::uint32_t group) {
          });
 }
 
+/// user_namespaces(7): whoever maps the own id alone has to write "deny" first.
+SetGroups rule_of_set_groups() {
+  const auto procfs = linux::Procfs::open(linux::Procfs::Subset::kProcesses);
+  const auto rule = procfs ? procfs->read("self/setgroups") : std::unexpected(procfs.error());
+  return rule && rule->starts_with("deny") ? SetGroups::kDenied : SetGroups::kAllowed;
+}
+
 }  // namespace
 
 Powers powers_here(bool has_cgroups, bool own_network) {
@@ -126,6 +144,7 @@ Powers powers_here(bool has_cgroups, bool own_network) {
   return {.cgroup = has_cgroups,
           .device_rules = false,
           .tty_group = has_group(kTtyGroup),
+          .set_groups = rule_of_set_groups(),
           .sysfs = own_network};
 }
 
@@ -151,7 +170,8 @@ Result<ReadyContainer> prepare_container(const Workload& workload, const Contain
     TRY_ASSIGN(const std::string text, config_text(*planned));
     TRY(linux::replace_file(made, "config.json", text, 0600));
     TRY_ASSIGN(const int signal, stop_signal_of(planned->launch));
-    std::vector<std::string> warnings = warnings_for(container, planned->launch, root);
+    std::vector<std::string> warnings =
+        warnings_for(workload, container, image, planned->launch, root);
     return ReadyContainer{.container = &container,
                           .bundle = bundle,
                           .root = std::move(root),

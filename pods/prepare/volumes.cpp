@@ -208,9 +208,13 @@ Result<std::vector<BoundPath>> mounts_of(const Container& container, const Workl
     const auto volume = volumes.by_name.find(mount.volume);
     if (volume == volumes.by_name.end())
       return refuse("{}: there is no volume \"{}\"", workload.at(mount.place), mount.volume);
+    // AC-8: a mount at the path of a mount point satisfies the point, which may want it read-only.
+    const bool point_read_only = std::ranges::any_of(
+        container.mount_points,
+        [&](const MountPoint& point) { return point.path == mount.path && point.read_only; });
     bound.push_back({.source = volume->second.source,
                      .destination = mount.path,
-                     .read_only = mount.read_only || volume->second.read_only,
+                     .read_only = mount.read_only || volume->second.read_only || point_read_only,
                      .recursive = volume->second.recursive});
   }
   for (const MountPoint& point : container.mount_points) {

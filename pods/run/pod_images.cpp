@@ -22,10 +22,6 @@ Result<Images> find_images(const Workload& workload, const Settings& settings,
       };
     TRY_ASSIGN(StoredImage image,
                find_image(workload, *container, settings.given, images.store, options));
-    if (image.devices_left_out != 0 && listener.warn)
-      listener.warn(fmt::format(
-          "{}: {} device nodes of the image are left out, because only root may make such",
-          container->name, image.devices_left_out));
     images.of.emplace(container, std::move(image));
   }
   return images;

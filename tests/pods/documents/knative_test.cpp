@@ -51,7 +51,6 @@ BOOST_AUTO_TEST_CASE(every_attribute_reaches_the_pod) {
   BOOST_TEST((container.security.retained_capabilities ==
               std::vector<std::string>{"CAP_NET_BIND_SERVICE"}));
   BOOST_TEST((container.mounts.size() == 1 && container.mounts[0].read_only));  // KN-24
-  BOOST_TEST(container.pull_secret == "pull");
   BOOST_TEST((pod.volumes.size() == 4 && pod.volumes[0].read_only && pod.volumes[1].read_only));
   BOOST_TEST((pod.volumes[2].in_memory && pod.volumes[2].most_bytes == 10U << 20 &&
               pod.volumes[3].read_only));
@@ -166,9 +165,8 @@ BOOST_AUTO_TEST_CASE(an_init_container_serves_no_requests) {
   const auto document = [](const std::string& init) {
     return revision("[{image: a}]") + "  initContainers: [" + init + "]\n";
   };
-  const Pod pod = good(document("{image: b}") + "  imagePullSecrets: [{name: s}]\n");
-  BOOST_TEST((pod.init_containers[0].name == "init-container" &&
-              pod.init_containers[0].pull_secret == "s"));
+  const Pod pod = good(document("{image: b}"));
+  BOOST_TEST(pod.init_containers[0].name == "init-container");
   for (const char* name : {"livenessProbe", "readinessProbe", "startupProbe"})
     BOOST_CHECK_MESSAGE(problems(document(std::string("{image: b, ") + name + ": {}}"))
                             .contains("an init container has no probes"),

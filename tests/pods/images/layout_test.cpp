@@ -192,6 +192,10 @@ BOOST_AUTO_TEST_CASE(what_is_no_image_source_is_refused) {
   BOOST_TEST(has(error(scene), "version \"2.0.0\" is unknown"));
   scene.files.erase("oci-layout");
   BOOST_TEST(has(error(scene), "neither oci-layout"));
+  scene.files["version"] = "Directory Transport Version: 1.1\n";
+  scene.files["manifest.json"] = R"({"schemaVersion": 2})";
+  BOOST_TEST(has(error(scene), "is a directory of skopeo's transport dir:"));
+  BOOST_TEST(has(error(scene), "`skopeo copy dir:" + scene.directory() + " oci:DIR:NAME`"));
   BOOST_TEST(has(must_fail(ImageSource::open(HostPath("/nowhere"))), "no such file"));
   const std::string text = scene.scratch().file("text", std::string(2000, 'x'));
   BOOST_TEST(has(must_fail(ImageSource::open(HostPath(text))), "read the tar archive"));

@@ -66,6 +66,13 @@ BOOST_AUTO_TEST_CASE(the_least_bundle_is_valid_and_confined) {
   BOOST_TEST(read.seccomp.has_value());
 }
 
+BOOST_AUTO_TEST_CASE(the_primary_group_is_among_the_supplementary_groups) {  // CVE-2022-36109
+  plan.launch.account.gid = must(Gid::make(34));
+  BOOST_TEST((config().process->user.additional_gids == std::vector<Gid>{must(Gid::make(34))}));
+  plan.powers.set_groups = SetGroups::kDenied;
+  BOOST_TEST(config().process->user.additional_gids.empty());
+}
+
 BOOST_AUTO_TEST_CASE(the_operator_chooses_the_filter_and_the_document_wins) {
   using Kind = SeccompChoice::Kind;
   plan.seccomp = {.kind = Kind::kUnconfined, .profile = ""};

@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 
 #include "tests/must.hpp"
@@ -178,6 +179,29 @@ BOOST_AUTO_TEST_CASE(a_user_is_found_by_name_and_by_number) {
   BOOST_TEST(error().contains("is not in /etc/passwd"));
 }
 
+BOOST_AUTO_TEST_CASE(the_primary_group_is_the_first_supplementary_group) {  // CVE-2022-36109
+  const auto groups = [&](SetGroups rule = SetGroups::kAllowed) {
+    std::vector<std::uint32_t> numbers;
+    for (const Gid gid : supplementary_groups(account(), rule)) numbers.push_back(gid.value());
+    return numbers;
+  };
+  using Numbers = std::vector<std::uint32_t>;
+  const std::pair<const char*, Numbers> users[] = {
+      {"", {0}},     {"web", {34, 10, 50}}, {"33", {34, 10, 50}}, {"4000", {0}},
+      {"33:7", {7}}, {"web:data", {50}},    {"root", {0, 10}}};
+  for (const auto& [user, wanted] : users) {
+    image.config.user = user;
+    BOOST_CHECK_MESSAGE(groups() == wanted, user);
+  }
+  container.user = "web";
+  container.group = "www";
+  container.extra_groups = {must(Gid::make(7)), must(Gid::make(34)), must(Gid::make(7))};
+  BOOST_TEST((groups() == Numbers{34, 7}));
+  BOOST_TEST((groups(SetGroups::kDenied) == Numbers{34, 7}));  // the runtime refuses them by name
+  container.extra_groups.clear();
+  BOOST_TEST((groups(SetGroups::kDenied) == Numbers{}));
+}
+
 BOOST_AUTO_TEST_CASE(the_document_s_user_replaces_the_image_s_and_its_group) {  // KN-16, AC-7
   image.config.user = "web:data";
   container.user = "1000";
@@ -209,8 +233,8 @@ BOOST_AUTO_TEST_CASE(annotations_of_labels_and_of_the_document_are_stronger) {
   image.created = "2026-01-01T00:00:00Z";
   image.config.stop_signal = "SIGQUIT";
   image.config.exposed_ports = {"80/tcp", "53/udp"};
-  image.config.labels = {{"org.opencontainers.image.author", "label"}, {"x", "label"}};
-  pod.annotations = {{"x", "pod"}, {"y", "pod"}};
+  image.config.labels = {{"org.opencontainers.image.author", "label"}, {"maintainer", "label"}};
+  pod.annotations = {{"maintainer", "pod"}, {"y", "pod"}};
   container.annotations = {{"y", "container"}};
   const auto annotations = must(merge()).annotations;
   const std::map<std::string, std::string> wanted{
@@ -220,22 +244,34 @@ BOOST_AUTO_TEST_CASE(annotations_of_labels_and_of_the_document_are_stronger) {
       {"org.opencontainers.image.created", "2026-01-01T00:00:00Z"},
       {"org.opencontainers.image.stopSignal", "SIGQUIT"},
       {"org.opencontainers.image.exposedPorts", "80/tcp,53/udp"},
-      {"x", "pod"},
+      {"maintainer", "pod"},
       {"y", "container"}};
   BOOST_TEST((annotations == wanted));
   BOOST_TEST(must(merge()).stop_signal == "SIGQUIT");
 }
 
-BOOST_AUTO_TEST_CASE(a_label_of_an_image_does_not_control_a_runtime) {
-  image.config.labels = {{"run.oci.hooks.stdout", "/etc/passwd"},
-                         {"org.systemd.property.MemoryMax", "1"},
-                         {"run.ocix", "fine"}};
+BOOST_AUTO_TEST_CASE(only_labels_that_describe_an_image_become_annotations) {
+  const char* const left_out[] = {"bundle",  // of runc's state
+                                  "com.example.team",
+                                  "dev.gvisor.spec.mount.m.type",
+                                  "io.katacontainers.config.hypervisor.path",
+                                  "krun.cpus",
+                                  "module.wasm.image/variant",
+                                  "org.opencontainers.imagecreated",
+                                  "org.opencontainers.image.hook",
+                                  "org.systemd.property.MemoryMax",
+                                  "run.oci.hooks.stdout"};
+  for (const char* label : left_out) image.config.labels[label] = "v";
+  image.config.labels["org.opencontainers.image.version"] = "1";
+  image.config.labels["maintainer"] = "me";
   const Launch launch = must(merge());
-  BOOST_TEST(!launch.annotations.contains("run.oci.hooks.stdout"));
-  BOOST_TEST(!launch.annotations.contains("org.systemd.property.MemoryMax"));
-  BOOST_TEST(launch.annotations.at("run.ocix") == "fine");
-  BOOST_TEST(
-      (launch.left_out_labels == Words{"org.systemd.property.MemoryMax", "run.oci.hooks.stdout"}));
+  BOOST_TEST(launch.annotations.at("org.opencontainers.image.version") == "1");
+  BOOST_TEST(launch.annotations.at("maintainer") == "me");
+  for (const char* label : left_out) {
+    BOOST_CHECK_MESSAGE(!launch.annotations.contains(label), label);
+    BOOST_CHECK_MESSAGE(std::ranges::count(launch.left_out_labels, label) == 1, label);
+  }
+  BOOST_TEST(launch.left_out_labels.size() == std::size(left_out));
   container.annotations = {{"run.oci.hooks.stdout", "/log"}};  // the document's author may
   BOOST_TEST(must(merge()).annotations.at("run.oci.hooks.stdout") == "/log");
 }

@@ -1,0 +1,81 @@
+#include "pods/prepare/mount_places.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/mounts/mount_point.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+enum class Form : std::uint8_t { kFile, kDirectory };
+
+std::string_view name_of(Form form) { return form == Form::kFile ? "file" : "directory"; }
+
+/// What the mounts above a path show there.
+struct Above {
+  const BoundPath* bound = nullptr;  // nullptr, and no memory: the root filesystem
+  bool in_memory = false;            // an empty one
+  std::size_t length = 0;            // of the path of the mount
+};
+
+Above find_above(const BundlePlan& plan, const std::string& path) {
+  Above above;
+  const auto is_nearer = [&](const std::string& destination) {
+    return linux::is_below(path, destination) && destination.size() > above.length;
+  };
+  for (const BoundPath& bound : plan.bound)
+    if (is_nearer(bound.destination)) above = {&bound, false, bound.destination.size()};
+  for (const MemoryDirectory& directory : plan.in_memory)
+    if (is_nearer(directory.destination)) above = {nullptr, true, directory.destination.size()};
+  return above;
+}
+
+Result<void> check_path(const std::string& path, Form form, const BundlePlan& plan,
+                        const linux::SafeDir& root) {
+  if (linux::is_at_or_below(path, "/proc"))
+    return refuse("nothing can be mounted at {}: /proc is the kernel's", path);
+  for (const char* kernels : {"/dev", "/sys"})
+    if (linux::is_at_or_below(path, kernels)) return {};
+  const Above above = find_above(plan, path);
+  if (above.in_memory) return {};
+  std::optional<linux::SafeDir> volume;
+  if (above.bound != nullptr) {
+    TRY_ASSIGN(volume, linux::SafeDir::open_root(HostPath(above.bound->source)));
+  }
+  const std::string_view where = volume ? "the volume" : "the image";
+  const auto there = (volume ? *volume : root).open(RootfsPath(path.substr(above.length)), O_PATH);
+  if (!there && there.error().number() == ENOENT) {
+    if (!volume || !above.bound->read_only) return {};
+    return refuse("the volume at {} is read-only, and has no {} at {}", above.bound->destination,
+                  name_of(form), path);
+  }
+  if (!there && there.error().number() == ENOTDIR)
+    return refuse("a part of the path {} is a file of {}", path, where);
+  if (!there) return std::unexpected(there.error());
+  TRY_ASSIGN(const struct stat info, linux::sys::fstat(*there));
+  const Form found = S_ISDIR(info.st_mode) ? Form::kDirectory : Form::kFile;
+  if (found == form) return {};
+  return refuse("a {} cannot take the place of {}, which is a {} of {}", name_of(form), path,
+                name_of(found), where);
+}
+
+}  // namespace
+
+Result<void> check_mount_places(const Workload& workload, const Container& container,
+                                const BundlePlan& plan, const linux::SafeDir& root) {
+  const auto check = [&](const std::string& path, Form form, Place place) {
+    return within(check_path(path, form, plan, root), workload.at(place));
+  };
+  for (const Mount& mount : container.mounts) TRY(check(mount.path, Form::kDirectory, mount.place));
+  for (const MountPoint& point : container.mount_points)
+    TRY(check(point.path, Form::kDirectory, point.place));
+  for (const ConfigFile& file : container.config_files)
+    TRY(check(file.path, Form::kFile, file.place));
+  return {};
+}
+
+}  // namespace ocirun::pods

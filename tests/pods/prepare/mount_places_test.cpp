@@ -1,0 +1,82 @@
+// What a document mounts must fit what is there.
+
+#include "pods/prepare/mount_places.hpp"
+
+#include <sys/stat.h>
+
+#include <boost/test/unit_test.hpp>
+
+#include "tests/must.hpp"
+#include "tests/scratch.hpp"
+
+using namespace ocirun;
+using namespace ocirun::pods;
+using namespace ocirun::test;
+
+namespace {
+
+struct Fixture {
+  Scratch scratch;
+  Workload workload;
+  bundle::Node place;
+  Container container;
+  BundlePlan plan;
+  Fixture() {
+    for (const char* name : {"root", "root/etc", "root/etc/app", "volume", "volume/sub"})
+      ::mkdir((scratch / name).c_str(), 0755);
+    scratch.file("root/etc/passwd", "");
+    workload.file = "f";
+    workload.source = std::make_unique<Source>();
+  }
+  std::string fault() const {
+    const auto checked = check_mount_places(
+        workload, container, plan, must(linux::SafeDir::open_root(HostPath(scratch / "root"))));
+    return checked ? "" : checked.error().message();
+  }
+  std::string with_file(const std::string& path) {
+    container.config_files = {{.path = path, .value = "v", .parameter = {}, .place = &place}};
+    return fault();
+  }
+  std::string with_mount(const std::string& path) {
+    container.mounts = {{.volume = "v", .path = path, .read_only = false, .place = &place}};
+    return fault();
+  }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(places_of_mounts, Fixture)
+
+BOOST_AUTO_TEST_CASE(a_file_over_a_directory_has_its_place) {
+  BOOST_TEST(with_file("/etc/passwd") == "");
+  BOOST_TEST(with_file("/new/file") == "");
+  BOOST_TEST(with_file("/etc/app") ==
+             "f: : a file cannot take the place of /etc/app, which is a directory of the image");
+  BOOST_TEST(with_file("/etc/passwd/x") ==
+             "f: : a part of the path /etc/passwd/x is a file of the image");
+  BOOST_TEST(with_file("/proc/x").starts_with("f: : nothing can be mounted at /proc/x"));
+}
+
+BOOST_AUTO_TEST_CASE(a_directory_over_a_file_has_its_place) {
+  BOOST_TEST(with_mount("/etc/app") == "");
+  BOOST_TEST(with_mount("/etc/passwd") ==
+             "f: : a directory cannot take the place of /etc/passwd, which is a file of the image");
+}
+
+BOOST_AUTO_TEST_CASE(a_link_of_the_image_leads_nowhere_else) {
+  BOOST_REQUIRE(::symlink("../../../../..", (scratch / "root/up").c_str()) == 0);
+  BOOST_TEST(with_file("/up/etc/app").contains("/up/etc/app, which is a directory of the image"));
+}
+
+BOOST_AUTO_TEST_CASE(what_a_volume_has_counts_below_it) {
+  plan.bound = {{.source = scratch / "volume", .destination = "/etc"}};
+  BOOST_TEST(with_file("/etc/app") == "");
+  BOOST_TEST(with_file("/etc/sub").contains("which is a directory of the volume"));
+  plan.bound[0].read_only = true;
+  BOOST_TEST(with_file("/etc/app") ==
+             "f: : the volume at /etc is read-only, and has no file at /etc/app");
+  plan.in_memory = {{.destination = "/etc/sub", .mode = 0755, .most_bytes = {}}};
+  BOOST_TEST(with_file("/etc/sub/new") == "");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
