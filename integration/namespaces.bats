@@ -54,6 +54,14 @@ sleeper() {
   equal "$(namespace_of "$SLEEPER" pid)" "$(readlink "/proc/$(init_pid)/ns/pid_for_children")"
 }
 
+@test "L-3 P-14 in a joined pid namespace the OOM score is the one of the document" {
+  sleeper --pid --mount-proc
+  config '.process.oomScoreAdj = 321'
+  set_namespace pid "/proc/$SLEEPER/ns/pid"
+  inside 'cat /proc/self/oom_score_adj'
+  succeeds 321
+}
+
 @test "L-3 user, mount and cgroup namespaces are joined" {
   sleeper --user --map-root-user --cgroup
   chmod 711 "$BATS_RUN_TMPDIR" "$TMP" "$BUNDLE"

@@ -58,7 +58,6 @@ class Creation : Making {
   Result<void> prepare_plan();
   Result<void> open_cgroup();
   Result<void> give_birth();
-  Result<void> write_oom_score();
   Result<void> publish();
 
   UniqueFd notify_socket_;
@@ -118,7 +117,6 @@ Result<void> Creation::give_birth() {
                                      .undo = undo_});
   TRY(init_->spawn());
   log_.debug(fmt::format("cloned process {}", init_->pid()));
-  TRY(write_oom_score());
   TRY(init_->apply_resources());  // from here to Ready both sides work at once
   record_.cgroup = place_->cgroup->record();
   // A `delete` that finds both records damaged reads the mark. Without it `create` goes on.
@@ -130,14 +128,6 @@ Result<void> Creation::give_birth() {
   TRY(init_->serve());
   record_.rootfs_mount = intent_.record.rootfs_mount;
   return join_resctrl(init_->pid());
-}
-
-Result<void> Creation::write_oom_score() {
-  if (!document_.config.process || !document_.config.process->oom_score_adj) return {};
-  const std::string value = fmt::format("{}", *document_.config.process->oom_score_adj);
-  return within(
-      place_->procfs.write(fmt::format("{}/oom_score_adj", init_->pid()), value),
-      fmt::format("/process/oomScoreAdj: set {} (lowering it wants CAP_SYS_RESOURCE)", value));
 }
 
 Result<void> Creation::publish() {
