@@ -68,7 +68,7 @@ u-web-extra | Groups: 1001" "$(sort output)"
   case $(uname -m) in aarch64) machine=aarch64 ;; x86_64) ;; *) machine=$(uname -m) ;; esac
   rm -rf images
   make_image images base '{"Labels": {"org.opencontainers.image.version": "1.2"}}' "$BUNDLE/rootfs"
-  appc '"labels": [{"name": "os", "value": "linux"}, {"name": "arch", "value": "'$machine'"}, {"name": "version", "value": "1.2"}]'
+  appc '"labels": [{"name": "os", "value": "linux"}, {"name": "arch", "value": "'"$machine"'"}, {"name": "version", "value": "1.2"}]'
   plan --image one=images:base
   succeeds
   appc '"labels": [{"name": "os", "value": "freebsd"}, {"name": "arch", "value": "sparc"},

@@ -195,7 +195,7 @@ END
   equal 0 "$status"
   equal h "$(<output)"
   run run_pod --restart never
-  has 'the properties of the connection "cache" as variables: --param cache.PROPERTY=VALUE' "$(<output)"
+  has 'the properties of the connection "cache" (/redis) as variables: --param cache.PROPERTY=VALUE' "$(<output)"
 }
 
 @test "a pod takes nothing away from another pod of the same name or id" {

@@ -79,9 +79,9 @@ std::vector<Need> needs_of(const Pod& pod) {
   for (const Connection& connection : pod.connections)
     if (connection.sets_variables)
       needs.add(Gift::kConnection, {connection.name}, connection.place,
-                fmt::format("the properties of the connection \"{0}\" as variables: --param "
+                fmt::format("the properties of the connection \"{0}\" ({1}) as variables: --param "
                             "{0}.PROPERTY=VALUE for each",
-                            connection.name));
+                            connection.name, connection.source));
   return needs.take();
 }
 

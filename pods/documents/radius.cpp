@@ -207,7 +207,14 @@ bool connections(Value at, std::vector<Connection>& out) {
                                       return true;
                                     }),
                                removed("iam", "a recipe of the platform may grant access"));
-  return named_items(at, out, kConnection);
+  return named_items(at, out, [](Value member, Connection& item) {
+    if (!kConnection(member, item)) return false;
+    if (!item.sets_variables)
+      member.warning(
+          "the connection has no effect: disableDefaultEnvVars leaves out its variables, and there "
+          "is nothing else that it gives");
+    return true;
+  });
 }
 
 constexpr std::string_view kNoRadius = "no Radius stands behind this command";

@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(the_operator_s_part_is_told) {  // RX-6, RX-9, RX-16
              "the secret \"db\": --secret db=DIR, a file for each key\n"
              "a directory for the volume \"/volumes/data\": --volume /volumes/data=HOSTDIR\n"
              "the secret \"/secrets/db\": --secret /secrets/db=DIR, a file for each key\n"
-             "the properties of the connection \"cache\" as variables: --param "
+             "the properties of the connection \"cache\" (/redis/cache) as variables: --param "
              "cache.PROPERTY=VALUE for each\n");
   const Pod disabled = good(
       with(full_radius(), "\"disableDefaultEnvVars\": false", "\"disableDefaultEnvVars\": true"));

@@ -1,6 +1,6 @@
 // Nothing in a document is passed over in silence: every value of four full documents is replaced
 // by an odd one, and every object gets an odd member. Each time a problem or a warning has to name
-// the place.
+// the place. What each attribute does in a container is shown by integration/pod_effects.bats.
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
