@@ -92,7 +92,7 @@ u-web-extra | Groups: 1001" "$(sort output)"
   appc '"name": "example.com/one"'
   plan --images images
   equal 1 "$status"
-  mentions '/apps/0/image/id: not reified: "sha512-..." is no hash of an image: --image one=SOURCE is the image of the app "one"'
+  mentions '/apps/0/image/id: not reified: "sha512-..." is no hash of an image: --image one=SOURCE names the image of the app "one"'
   for word in base second oci:images:base images:second other; do
     plan --images images --image "one=$word"
     succeeds

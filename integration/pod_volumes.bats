@@ -77,6 +77,9 @@ second' "$(pod logs "$POD")"
 777 0
 dd: error writing '/v/big': No space left on device" "$(pod logs "$POD")"
   pod delete --force "$POD"
+  run pod plan --images images -o out app.yaml
+  equal 0 "$status"
+  mentions 'volume "v": in a bundle it is a directory on disk without a limit, not in memory: `ocirun pod run` mounts it'
 }
 
 @test "a directory of the host stays the one that it was when the pod began, whatever a container renames above it" {

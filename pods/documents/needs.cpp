@@ -27,9 +27,9 @@ class Needs {
     if (pod.kind == Kind::kAppc && !is_image_id(container.image))
       add(Gift::kImage, {container.image, container.image_name, container.name},
           container.image_place,
-          fmt::format("not reified: \"{}\" is no hash of an image: --image {}=SOURCE is the image "
-                      "of the app \"{}\"",
-                      container.image, container.name, container.name),
+          fmt::format("not reified: \"{0}\" is no hash of an image: --image {1}=SOURCE names the "
+                      "image of the app \"{1}\"",
+                      container.image, container.name),
           true);
     for (const EnvSource& source : container.env_sources) add_secret(source.place, source.secret);
     for (const EnvVariable& variable : container.env)

@@ -14,6 +14,18 @@ namespace {
 
 namespace sys = linux::sys;
 
+/// A bundle alone mounts nothing that containers share: a directory in memory is one on disk.
+std::vector<std::string> warnings_of_volumes(const Workload& workload, const Given& given) {
+  std::vector<std::string> warnings;
+  for (const Volume& volume : workload.pod.volumes)
+    if (volume.in_memory && !given.volumes.contains(volume.name))
+      warnings.push_back(fmt::format(
+          "{}: volume \"{}\": in a bundle it is a directory on disk{}, not in memory: "
+          "`ocirun pod run` mounts it",
+          workload.at(volume.place), volume.name, volume.most_bytes ? " without a limit" : ""));
+  return warnings;
+}
+
 /// Returns the warnings.
 Result<std::vector<std::string>> write_bundles(const Workload& workload, const Given& given,
                                                const HostPath& data, const std::string& name,
@@ -33,7 +45,7 @@ Result<std::vector<std::string>> write_bundles(const Workload& workload, const G
                                   .cgroups_path = {},
                                   .powers = powers_here(true, true),
                                   .ids = std::move(ids)};
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings = warnings_of_volumes(workload, given);
   for (const Container* container : all_containers(workload.pod)) {
     TRY_ASSIGN(const StoredImage image,
                find_image(workload, *container, given, store, options_for_this_namespace()));

@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(versions_and_names_are_checked) {  // AC-1, AC-2, AC-4
 BOOST_AUTO_TEST_CASE(a_manifest_that_is_not_reified_needs_the_operator) {  // AC-5, AC-8
   BOOST_TEST(needs(with(full_appc(), "sha512-" + std::string(128, 'a'), "sha512-...")) ==
              "fault: f:5:51: /apps/0/image/id: not reified: \"sha512-...\" is no hash of an image: "
-             "--image worker=SOURCE is the image of the app \"worker\"\n");
+             "--image worker=SOURCE names the image of the app \"worker\"\n");
   BOOST_TEST(needs(with(full_appc(), "\"volume\": \"data\", \"path\": \"/work\"",
                         "\"volume\": \"data\", \"path\": \"/else\""))
                  .contains("/mountPoints/0: not reified: no mount satisfies the mount point "
