@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "linux/base/syscalls.hpp"
-#include "pods/run/pid_file.hpp"
+#include "pods/surroundings/pid_file.hpp"
 
 namespace ocirun::pods {
 

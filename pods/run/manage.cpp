@@ -4,8 +4,8 @@
 #include <csignal>
 
 #include "linux/base/patience.hpp"
-#include "pods/run/pod_cgroup.hpp"
 #include "pods/run/stop_signals.hpp"
+#include "pods/surroundings/pod_cgroup.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "pods/run/pod_cgroup.hpp"
-#include "pods/run/pod_slice.hpp"
+#include "pods/surroundings/pod_cgroup.hpp"
+#include "pods/surroundings/pod_slice.hpp"
 
 namespace ocirun::pods {
 

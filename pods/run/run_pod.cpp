@@ -15,12 +15,12 @@
 #include "pods/prepare/contract_bundle.hpp"
 #include "pods/prepare/mounts.hpp"
 #include "pods/prepare/prepare.hpp"
-#include "pods/run/namespace_path.hpp"
-#include "pods/run/network.hpp"
-#include "pods/run/pod_cgroup.hpp"
 #include "pods/run/pod_images.hpp"
-#include "pods/run/pod_slice.hpp"
 #include "pods/run/take_down.hpp"
+#include "pods/surroundings/namespace_path.hpp"
+#include "pods/surroundings/network.hpp"
+#include "pods/surroundings/pod_cgroup.hpp"
+#include "pods/surroundings/pod_slice.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <sys/wait.h>
 
-#include "pods/run/pid_file.hpp"
+#include "pods/surroundings/pid_file.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -6,21 +6,9 @@
 #include <vector>
 
 #include "pods/prepare/given.hpp"
+#include "pods/surroundings/network.hpp"
 
 namespace ocirun::pods {
-
-/// --net
-struct NetworkChoice {
-  enum class Kind : std::uint8_t {
-    kDefault,  // kPod; without pasta only if no port has to be forwarded
-    kPod,      // a namespace of the pod's own, connected by pasta
-    kHost,
-    kNone,  // a namespace of the pod's own with a loopback device only
-    kPath,
-  };
-  Kind kind = Kind::kDefault;
-  std::string path;  // kPath: of a network namespace
-};
 
 /// How a pod is to be run.
 struct Settings {

@@ -4,9 +4,9 @@
 
 #include <csignal>
 
-#include "pods/run/pod_cgroup.hpp"
-#include "pods/run/pod_slice.hpp"
 #include "pods/run/runtime.hpp"
+#include "pods/surroundings/pod_cgroup.hpp"
+#include "pods/surroundings/pod_slice.hpp"
 
 namespace ocirun::pods {
 namespace {

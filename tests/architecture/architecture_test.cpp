@@ -107,7 +107,7 @@ const Reasons kRawPathCalls{
     {"runtime/init/executable.cpp", "inside the container's root, with the process's own ids"},
     {"runtime/init/process.cpp", "chdir inside the container's root, checked afterwards"},
     {"pods/probes/main.cpp", "connect(2) to a port"},
-    {"pods/run/metadata_service.cpp", "bind(2) to a port"},
+    {"pods/surroundings/metadata_service.cpp", "bind(2) to a port"},
     {"runtime/cli/create_run.cpp", "realpath of the operator's bundle"},
 };
 
@@ -130,8 +130,8 @@ const Reasons kProcAndDevLiterals{
     {"cgroups/systemd/limits.cpp", "names of devices that systemd is told"},
     {"bundle/config/default_config.cpp", "text of the template"},
     {"pods/plan/bundle.cpp", "text of a config.json"},
-    {"pods/run/network.cpp", "the host's device that pasta opens"},
-    {"pods/run/namespace_path.hpp", "namespaces of a pod's holder, on the host"},
+    {"pods/surroundings/network.cpp", "the host's device that pasta opens"},
+    {"pods/surroundings/namespace_path.hpp", "namespaces of a pod's holder, on the host"},
     {"runtime/init/enter.cpp", "namespaces of a container's init, on the host"},
     {"runtime/parent/preflight.cpp", "id maps of a namespace to be joined, on the host"},
     {"runtime/cli/read_document.cpp", "an option's value, on the host"},

@@ -10,7 +10,7 @@
 
 #include "linux/base/syscalls.hpp"
 #include "linux/network/netlink.hpp"
-#include "pods/run/namespace_path.hpp"
+#include "pods/surroundings/namespace_path.hpp"
 #include "tests/child_test.hpp"
 #include "tests/scratch.hpp"
 

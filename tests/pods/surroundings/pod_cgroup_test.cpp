@@ -1,6 +1,6 @@
 // Pods without a cgroup.
 
-#include "pods/run/pod_cgroup.hpp"
+#include "pods/surroundings/pod_cgroup.hpp"
 
 #include <sched.h>
 

@@ -1,9 +1,9 @@
-#include "pods/run/pod_slice.hpp"
+#include "pods/surroundings/pod_slice.hpp"
 
 #include "cgroups/systemd/slice.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/namespaces/user_namespace.hpp"
-#include "pods/run/pod_cgroup.hpp"
+#include "pods/surroundings/pod_cgroup.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -1,6 +1,6 @@
 // The process that keeps the namespaces of a pod.
 
-#include "pods/run/holder.hpp"
+#include "pods/surroundings/holder.hpp"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-#include "pods/run/forwarder.hpp"
+#include "pods/surroundings/forwarder.hpp"
 
 #include <fcntl.h>
 
@@ -7,8 +7,8 @@
 #include "linux/base/patience.hpp"
 #include "linux/base/syscalls.hpp"
 #include "pods/prepare/program.hpp"
-#include "pods/run/namespace_path.hpp"
-#include "pods/run/pid_file.hpp"
+#include "pods/surroundings/namespace_path.hpp"
+#include "pods/surroundings/pid_file.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -1,14 +1,27 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "pods/prepare/files.hpp"
-#include "pods/run/forwarder.hpp"
-#include "pods/run/holder.hpp"
-#include "pods/run/settings.hpp"
+#include "pods/surroundings/forwarder.hpp"
+#include "pods/surroundings/holder.hpp"
 
 namespace ocirun::pods {
+
+/// --net
+struct NetworkChoice {
+  enum class Kind : std::uint8_t {
+    kDefault,  // kPod; without pasta only if no port has to be forwarded
+    kPod,      // a namespace of the pod's own, connected by pasta
+    kHost,
+    kNone,  // a namespace of the pod's own with a loopback device only
+    kPath,
+  };
+  Kind kind = Kind::kDefault;
+  std::string path;  // kPath: of a network namespace
+};
 
 /// How the containers of a pod reach a network and are reached.
 struct NetworkPlan {

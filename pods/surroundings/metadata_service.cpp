@@ -1,4 +1,4 @@
-#include "pods/run/metadata_service.hpp"
+#include "pods/surroundings/metadata_service.hpp"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -24,8 +24,8 @@
 #include "linux/process/exec.hpp"
 #include "linux/sealed/own_program.hpp"
 #include "pods/prepare/program.hpp"
-#include "pods/run/namespace_path.hpp"
-#include "pods/run/pod_cgroup.hpp"
+#include "pods/surroundings/namespace_path.hpp"
+#include "pods/surroundings/pod_cgroup.hpp"
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U

@@ -1,4 +1,4 @@
-#include "pods/run/pid_file.hpp"
+#include "pods/surroundings/pid_file.hpp"
 
 #include <fcntl.h>
 

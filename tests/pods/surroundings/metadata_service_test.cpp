@@ -1,4 +1,4 @@
-#include "pods/run/metadata_service.hpp"
+#include "pods/surroundings/metadata_service.hpp"
 
 #include <boost/test/unit_test.hpp>
 

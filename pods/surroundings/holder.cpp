@@ -1,4 +1,4 @@
-#include "pods/run/holder.hpp"
+#include "pods/surroundings/holder.hpp"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -18,7 +18,7 @@
 #include "linux/sealed/executable.hpp"
 #include "linux/sealed/own_program.hpp"
 #include "pods/probes/privileges.hpp"
-#include "pods/run/namespace_path.hpp"
+#include "pods/surroundings/namespace_path.hpp"
 
 namespace ocirun::pods {
 namespace {

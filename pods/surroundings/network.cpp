@@ -1,4 +1,4 @@
-#include "pods/run/network.hpp"
+#include "pods/surroundings/network.hpp"
 
 #include <fcntl.h>
 

@@ -1,4 +1,4 @@
-#include "pods/run/pod_cgroup.hpp"
+#include "pods/surroundings/pod_cgroup.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "pods/run/backoff.hpp"
+#include "pods/surroundings/backoff.hpp"
 
 #include <boost/test/unit_test.hpp>
 

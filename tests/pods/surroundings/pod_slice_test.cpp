@@ -1,4 +1,4 @@
-#include "pods/run/pod_slice.hpp"
+#include "pods/surroundings/pod_slice.hpp"
 
 #include <boost/test/unit_test.hpp>
 
