@@ -148,7 +148,7 @@ like() { [[ $2 =~ $1 ]] || { printf 'expected to match: %s\nfound: %s\n' "$1" "$
   equal 7 "$status" # the connection is refused
 }
 
-@test "the service has no capabilities, no user, no files, no descriptors and no network but its own; the pod's limits are its too" {
+@test "the service has no capabilities, no user, no files, no descriptors and no network but its own, and a filter; the pod's limits are its too" {
   start_pod
   local process name
   process=/proc/$(recorded .metadata.pid)
@@ -157,6 +157,7 @@ like() { [[ $2 =~ $1 ]] || { printf 'expected to match: %s\nfound: %s\n' "$1" "$
   like $'Gid:(\t65534){4}' "$(grep Gid: "$process/status")"
   like 'Groups:[[:space:]]*$' "$(grep Groups: "$process/status")"
   like 'NoNewPrivs:[[:space:]]1' "$(grep NoNewPrivs: "$process/status")"
+  like 'Seccomp:[[:space:]]2' "$(grep Seccomp: "$process/status")"
   equal "" "$(ls -A "$process/root/")"
   for name in 0 1 2; do equal "character special file 1:3" "$(stat -Lc '%F %t:%T' "$process/fd/$name")"; done
   equal "anon_inode:[eventpoll] socket:" \

@@ -328,6 +328,25 @@ END
   nothing_left
 }
 
+@test "who asks a server of the pod is user 65534 of the lent ids, without power, files and environment" {
+  local supervisor process name
+  container app 'sleep 1000 | nc -l -p 8080 >/dev/null' \
+    'livenessProbe: {httpGet: {path: /, port: 8080}, periodSeconds: 1, timeoutSeconds: 3600, failureThreshold: 1000}'
+  run_pod --detach
+  supervisor=$(says .supervisor)
+  asks() { process=$(pgrep -P "$supervisor" -x ocirun-probe) && grep -q '^Seccomp:[[:space:]]2' "/proc/$process/status"; }
+  eventually asks
+  process=/proc/$(pgrep -P "$supervisor" -x ocirun-probe)
+  for name in CapInh CapPrm CapEff CapBnd CapAmb; do has "$name:"$'\t'0000000000000000 "$(grep "$name" "$process/status")"; done
+  has "Uid:"$'\t'"$((FIRST_UID + 65533))" "$(grep Uid: "$process/status")"
+  has "Gid:"$'\t'"$((FIRST_GID + 65533))" "$(grep Gid: "$process/status")"
+  has $'NoNewPrivs:\t1' "$(grep NoNewPrivs: "$process/status")"
+  equal "" "$(ls -A "$process/root/")"
+  equal "" "$(tr '\0' ' ' <"$process/environ")"
+  pod delete --force "$POD"
+  nothing_left
+}
+
 @test "an App Container pod: apps share pids; a volume in memory" {
   cat >app.yaml <<'END'
 {"acVersion": "0.8.11", "acKind": "PodManifest", "apps": [

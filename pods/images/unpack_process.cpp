@@ -13,6 +13,7 @@
 #include "linux/mounts/devices.hpp"
 #include "linux/process/spawn.hpp"
 #include "linux/sealed/own_program.hpp"
+#include "pods/confined/confine.hpp"
 #include "pods/images/unpack_job.hpp"
 
 namespace ocirun::pods {
@@ -21,12 +22,6 @@ namespace {
 /// Whoever takes the process over sees no other process and no network; and no process that it
 /// makes outlives it.
 constexpr unsigned kNamespaces = CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
-
-/// Whether the namespaces cannot be had: without the rights, before Linux 5.3, in a kernel without
-/// one of them, or above a limit of /proc/sys/user. The other walls must do then.
-bool are_refused(int error) {
-  return error == EPERM || error == ENOSYS || error == EINVAL || error == ENOSPC || error == EUSERS;
-}
 
 struct Started {
   linux::Child child;
@@ -46,7 +41,7 @@ Result<Started> start(std::vector<std::string> words, Fd archive, std::span<cons
     return linux::spawn(path.c_str(), arguments, arguments.envp(), descriptors, namespaces);
   };
   auto child = spawn(kNamespaces);
-  if (!child && are_refused(child.error().number())) child = spawn(0);
+  if (!child && are_namespaces_refused(child.error())) child = spawn(0);
   if (!child) return std::unexpected(std::move(child).error());
   return Started{.child = *std::move(child), .report = std::move(pipe.reader)};
 }

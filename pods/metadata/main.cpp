@@ -8,7 +8,6 @@
 // before it reads a byte of them. It has namespaces of its own, in which it sees no other process
 // and no network but its connections, and no container can trace it or find its executable.
 
-#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -24,8 +23,10 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/process/rlimits.hpp"
 #include "linux/sealed/own_program.hpp"
+#include "pods/confined/confine.hpp"
+#include "pods/confined/privileges.hpp"
+#include "pods/metadata/calls.hpp"
 #include "pods/metadata/server.hpp"
-#include "pods/probes/privileges.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -40,21 +41,9 @@ bool listens(int socket) {
 
 Result<void> limit_resources() {
   constexpr std::uint64_t kDescriptors = ServerLimits::kConnections + 16;
-  TRY(linux::set_rlimit(0, {.resource = RLIMIT_CORE, .soft = 0, .hard = 0}));
   TRY(linux::set_rlimit(0, {.resource = RLIMIT_FSIZE, .soft = 0, .hard = 0}));
   return linux::set_rlimit(0,
                            {.resource = RLIMIT_NOFILE, .soft = kDescriptors, .hard = kDescriptors});
-}
-
-/// The kernel clears the signal when a process changes its ids, so that this comes after it. In a
-/// pid namespace of its own the process cannot ask for its parent; but the pipe loses its reader
-/// with the supervisor.
-Result<void> end_with_supervisor() {
-  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return fail(errno, "end with the supervisor");
-  pollfd pipe{STDERR_FILENO, 0, 0};
-  if (::poll(&pipe, 1, 0) == 1 && (pipe.revents & POLLERR) != 0)
-    return refuse("the supervisor has ended");
-  return {};
 }
 
 Result<void> run(std::span<const std::string> words) {
@@ -64,13 +53,18 @@ Result<void> run(std::span<const std::string> words) {
   ::signal(SIGPIPE, SIG_IGN);
   TRY_ASSIGN(const std::string text, linux::sys::read_all(Fd{STDIN_FILENO}, kMostContentBytes));
   TRY_ASSIGN(Content content, parse_content(text));
+  const std::uint64_t size = own_memory();
   TRY(within(enter_empty_root(words[0]), "an empty root"));
   TRY(limit_resources());
-  TRY(within(become_nobody(), "give up privileges"));
-  TRY(end_with_supervisor());
+  constexpr std::uint64_t kMostMemory = std::uint64_t{256} << 20;
+  TRY(within(confine_process({}, size + kMostMemory, Fd{STDERR_FILENO}), "give up privileges"));
   ::dup2(STDOUT_FILENO, STDIN_FILENO);
   const Answers answers(std::move(content));
-  return serve(Fd{kSocket}, answers, [] { ::dup2(STDOUT_FILENO, STDERR_FILENO); });
+  return serve(Fd{kSocket}, answers, []() -> Result<void> {
+    TRY(allow_service_calls());
+    ::dup2(STDOUT_FILENO, STDERR_FILENO);
+    return {};
+  });
 }
 
 }  // namespace

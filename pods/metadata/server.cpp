@@ -188,7 +188,7 @@ struct StopDaemon {
 
 }  // namespace
 
-Result<void> serve(Fd socket, const Answers& answers, const std::function<void()>& ready) {
+Result<void> serve(Fd socket, const Answers& answers, const std::function<Result<void>()>& ready) {
   Server server{.answers = answers, .connections = {}};
   const std::unique_ptr<MHD_Daemon, StopDaemon> daemon(::MHD_start_daemon(
       MHD_USE_EPOLL, 0, nullptr, nullptr, answer_request, &server,  //
@@ -201,7 +201,7 @@ Result<void> serve(Fd socket, const Answers& answers, const std::function<void()
   if (!daemon) return refuse("libmicrohttpd does not start");
   const auto* info = ::MHD_get_daemon_info(daemon.get(), MHD_DAEMON_INFO_EPOLL_FD);
   if (info == nullptr) return refuse("libmicrohttpd has no epoll descriptor");
-  ready();
+  TRY(ready());
   for (;;) {
     pollfd watched{info->epoll_fd, POLLIN, 0};
     MHD_UNSIGNED_LONG_LONG limit = 0;

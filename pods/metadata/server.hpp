@@ -17,7 +17,8 @@ struct ServerLimits {
 
 /// Answers HTTP requests on `socket`, which listens, until the process is killed. `ready` is called
 /// before the first request is waited for. When all connections are in use, the oldest ones are
-/// closed in favour of new ones. Errors: the HTTP server cannot be started, or fails.
-Result<void> serve(Fd socket, const Answers& answers, const std::function<void()>& ready);
+/// closed in favour of new ones. Errors: the HTTP server cannot be started, or fails; that of
+/// `ready`.
+Result<void> serve(Fd socket, const Answers& answers, const std::function<Result<void>()>& ready);
 
 }  // namespace ocirun::pods

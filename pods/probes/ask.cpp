@@ -19,7 +19,7 @@
 #include "linux/mounts/devices.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/sealed/own_program.hpp"
-#include "pods/probes/privileges.hpp"
+#include "pods/confined/confine.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -48,15 +48,27 @@ Result<std::vector<std::string>> words_of(const Probe& probe,
 
 /// How the process that asks differs from its parent.
 struct Manner {
-  int parent;    // the pid
-  Fd network;    // -1: the caller's
-  bool is_safe;  // gives up all privileges: the program talks with a server that may be hostile
+  int parent;          // the pid
+  Fd network;          // -1: the caller's
+  bool asks_stranger;  // a server that may be hostile, not the runtime
 };
 
-/// The part of the process that asks. Never returns.
+/// Whoever takes ocirun-probe over sees no other process.
+constexpr std::uint64_t kNamespaces = CLONE_NEWPID | CLONE_NEWIPC;
+
+/// Makes the process that asks. Without the rights for namespaces the other walls must do.
+Result<linux::Child> make_process(std::uint64_t namespaces) {
+  auto child = linux::clone_process(namespaces, Fd{-1}, linux::Parentage::kMine);
+  if (child || namespaces == 0 || !are_namespaces_refused(child.error())) return child;
+  return linux::clone_process(0, Fd{-1}, linux::Parentage::kMine);
+}
+
+/// The part of the process that asks. Never returns. ocirun-probe gives up its privileges itself,
+/// when its libraries are loaded, and gets nothing of the caller's environment.
 [[noreturn]] void become(const std::vector<std::string>& words, const Manner& manner, Fd output) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != manner.parent) ::_exit(1);  // the parent was killed before
+  // In a pid namespace of its own a process cannot ask for its parent; ocirun-probe asks its pipe.
+  if (!manner.asks_stranger && ::getppid() != manner.parent) ::_exit(1);
   ::setsid();
   ::dup2(output.value, STDOUT_FILENO);
   ::dup2(output.value, STDERR_FILENO);
@@ -71,11 +83,8 @@ struct Manner {
   ::dup2(nothing->get(), STDIN_FILENO);
   linux::reset_signals();
   linux::close_descriptors_from(STDERR_FILENO + 1);
-  if (manner.is_safe)
-    if (const auto given_up = give_up_privileges(); !given_up)
-      fail_with("give up privileges", given_up.error().message());
   const linux::ExecArguments exec(words, {});
-  ::execve(exec.argv()[0], exec.argv(), environ);
+  ::execve(exec.argv()[0], exec.argv(), manner.asks_stranger ? exec.envp() : environ);
   fail_with(words.front(), errno_text(errno));
   ::_exit(1);
 }
@@ -90,9 +99,10 @@ Result<Asked> ask(const Probe& probe, Fd network, std::span<const std::string> c
   if (::fcntl(output.reader.get(), F_SETFL, flags | O_NONBLOCK) != 0)
     return fail(errno, "set up the probe's output");
   const int parent = ::getpid();
-  TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
+  TRY_ASSIGN(linux::Child child, make_process(is_exec ? 0 : kNamespaces));
   if (child.pid == 0)
-    become(words, {.parent = parent, .network = is_exec ? Fd{-1} : network, .is_safe = !is_exec},
+    become(words,
+           {.parent = parent, .network = is_exec ? Fd{-1} : network, .asks_stranger = !is_exec},
            output.writer);
   return Asked{.child = std::move(child), .output = std::move(output.reader), .text = {}};
 }

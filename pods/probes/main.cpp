@@ -1,5 +1,7 @@
 // ocirun-probe: asks a port of the network namespace that it is executed in, once. The only program
-// that loads libcurl. Command lines:
+// that loads libcurl, whose parsers read what a server of the pod writes: a fault of theirs meets a
+// process that has nothing but its connection. Ends with its caller, who alone reads its stderr.
+// Command lines:
 //   ocirun-probe tcp PORT
 //   ocirun-probe http PORT PATH [HEADER...]
 //   ocirun-probe https PORT PATH [HEADER...]
@@ -22,9 +24,23 @@
 #include "linux/base/printable.hpp"
 #include "linux/base/text.hpp"
 #include "linux/base/unique_fd.hpp"
+#include "pods/confined/confine.hpp"
+#include "pods/probes/calls.hpp"
 
 namespace ocirun::pods {
 namespace {
+
+constexpr const char* kStep = "confine the process that asks";
+
+/// What is between a hostile server and the host, from the first byte of the server on.
+Result<void> confine() {
+  constexpr std::uint64_t kMostMemory = std::uint64_t{64} << 20;
+  TRY(confine_to_descriptors({.caller = Fd{STDERR_FILENO},
+                              .last_descriptor = STDERR_FILENO,
+                              .file_bytes = 0,
+                              .memory = kMostMemory}));
+  return allow_probe_calls();
+}
 
 /// Connects to the port at a loopback address.
 Result<void> connect_to(const sockaddr* address, socklen_t size, int family) {
@@ -35,6 +51,7 @@ Result<void> connect_to(const sockaddr* address, socklen_t size, int family) {
 }
 
 Result<void> ask_tcp(std::uint16_t port) {
+  TRY(within(confine(), kStep));
   sockaddr_in four{};
   four.sin_family = AF_INET;
   four.sin_port = htons(port);
@@ -73,18 +90,26 @@ Result<void> ask_http(std::string_view scheme, std::uint16_t port, const std::st
     list = ::curl_slist_append(list, in_libcurls_form(header).c_str());
   const std::unique_ptr<curl_slist, decltype(&::curl_slist_free_all)> kept(list,
                                                                            ::curl_slist_free_all);
+  // No name is looked up: the process could read neither /etc/hosts nor a resolver's answer.
+  const std::string addresses = fmt::format("localhost:{}:127.0.0.1,[::1]", port);
+  const std::unique_ptr<curl_slist, decltype(&::curl_slist_free_all)> known(
+      ::curl_slist_append(nullptr, addresses.c_str()), ::curl_slist_free_all);
   char reason[CURL_ERROR_SIZE] = "";
   ::curl_easy_setopt(curl.get(), CURLOPT_URL, url.c_str());
+  ::curl_easy_setopt(curl.get(), CURLOPT_RESOLVE, known.get());
   ::curl_easy_setopt(curl.get(), CURLOPT_PROTOCOLS_STR, "http,https");
   ::curl_easy_setopt(curl.get(), CURLOPT_PROXY, "");
   ::curl_easy_setopt(curl.get(), CURLOPT_USERAGENT, "ocirun-probe");
   ::curl_easy_setopt(curl.get(), CURLOPT_HTTPHEADER, list);
   ::curl_easy_setopt(curl.get(), CURLOPT_SSL_VERIFYPEER, 0L);
   ::curl_easy_setopt(curl.get(), CURLOPT_SSL_VERIFYHOST, 0L);
+  ::curl_easy_setopt(curl.get(), CURLOPT_CAINFO, nullptr);
+  ::curl_easy_setopt(curl.get(), CURLOPT_CAPATH, nullptr);
   ::curl_easy_setopt(curl.get(), CURLOPT_WRITEFUNCTION, refuse_body);
   ::curl_easy_setopt(curl.get(), CURLOPT_PATH_AS_IS, 1L);
   ::curl_easy_setopt(curl.get(), CURLOPT_NOSIGNAL, 1L);
   ::curl_easy_setopt(curl.get(), CURLOPT_ERRORBUFFER, reason);
+  TRY(within(confine(), kStep));
   const CURLcode code = ::curl_easy_perform(curl.get());
   if (code != CURLE_OK && code != CURLE_WRITE_ERROR)
     return refuse("{}: {}", url, reason[0] == '\0' ? ::curl_easy_strerror(code) : reason);
@@ -109,8 +134,8 @@ int main(int argc, char** argv) {
   using namespace ocirun;
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   const auto asked = pods::run(words);
-  if (asked) return 0;
-  static_cast<void>(
-      linux::write_all(Fd{STDERR_FILENO}, linux::in_one_line(asked.error().message()) + "\n"));
-  return 1;
+  if (!asked)
+    static_cast<void>(
+        linux::write_all(Fd{STDERR_FILENO}, linux::in_one_line(asked.error().message()) + "\n"));
+  ::_exit(asked ? 0 : 1);  // nothing at the end of a program may need what was given up
 }

@@ -17,7 +17,7 @@
 #include "linux/process/exec.hpp"
 #include "linux/sealed/executable.hpp"
 #include "linux/sealed/own_program.hpp"
-#include "pods/probes/privileges.hpp"
+#include "pods/confined/privileges.hpp"
 #include "pods/surroundings/namespace_path.hpp"
 
 namespace ocirun::pods {

@@ -7,6 +7,7 @@
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/memory_reserve.hpp"
+#include "pods/confined/confine.hpp"
 #include "pods/unpack/calls.hpp"
 #include "pods/unpack/index_archive.hpp"
 #include "pods/unpack/libarchive.hpp"
@@ -59,7 +60,10 @@ int serve(const LayerJob& job, ByteStream& blob, LayerPlaces places, Fd report,
 int serve(const IndexJob& job) {
   return report_outcome(Fd{kReportDescriptor}, [&]() -> Result<std::string> {
     constexpr const char* kStep = "confine the process that reads an archive";
-    TRY(within(confine_to_descriptors(Fd{kReportDescriptor}, kIntoDescriptor, job.most_bytes),
+    TRY(within(confine_to_descriptors({.caller = Fd{kReportDescriptor},
+                                       .last_descriptor = kIntoDescriptor,
+                                       .file_bytes = job.most_bytes,
+                                       .memory = kMostUnpackMemory}),
                kStep));
     TRY(within(allow_calls(ArchiveWork::kIndex), kStep));
     TRY_ASSIGN(FileRange archive, plain_archive(job));

@@ -4,7 +4,7 @@
 
 #include "pods/images/byte_stream.hpp"
 #include "pods/images/unpack_job.hpp"
-#include "pods/unpack/confine.hpp"
+#include "pods/unpack/layer_places.hpp"
 
 namespace ocirun::pods {
 

@@ -108,6 +108,7 @@ const Reasons kRawPathCalls{
     {"runtime/init/process.cpp", "chdir inside the container's root, checked afterwards"},
     {"pods/probes/main.cpp", "connect(2) to a port"},
     {"pods/surroundings/metadata_service.cpp", "bind(2) to a port"},
+    {"pods/surroundings/ports.cpp", "bind(2) to a port"},
     {"runtime/cli/create_run.cpp", "realpath of the operator's bundle"},
 };
 

@@ -7,9 +7,15 @@
 #include <netinet/in.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
 
 #include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
 #include "linux/network/netlink.hpp"
+#include "linux/process/capabilities.hpp"
 #include "pods/surroundings/namespace_path.hpp"
 #include "tests/child_test.hpp"
 #include "tests/scratch.hpp"
@@ -142,6 +148,79 @@ CHILD_TEST(ports_are_asked_in_the_network_of_the_pod, kNamespaces) {
   test::detail::check(::setns(outside.get(), CLONE_NEWNET) == 0, "setns");
   BOOST_TEST(!answer_of(tcp(server.port)).is_success);
   BOOST_TEST(answer_of(tcp(server.port), network).is_success);
+}
+
+/// A server that takes connections and never answers.
+struct SilentServer {
+  SilentServer() : listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* place = reinterpret_cast<sockaddr*>(&address);
+    test::detail::check(::bind(listener.get(), place, size) == 0 &&
+                            ::listen(listener.get(), 8) == 0 &&
+                            ::getsockname(listener.get(), place, &size) == 0,
+                        "listen");
+    port = ntohs(address.sin_port);
+  }
+  UniqueFd listener;
+  std::uint16_t port = 0;
+};
+
+/// The lines of /proc/PID/status that tell of power, when the process is below its filter.
+std::string powers_of(int pid) {
+  const std::string path = fmt::format("/proc/{}/status", pid);
+  for (int left = kHangSeconds * 100; left > 0 && !slurp(path).contains("Seccomp:\t2"); --left)
+    ::usleep(10'000);
+  std::string powers;
+  const std::string text = slurp(path);
+  for (const std::string_view line : linux::words(text, '\n'))
+    for (const char* name : {"Uid:", "Gid:", "Groups:", "Cap", "NoNewPrivs:", "Seccomp:"})
+      if (line.starts_with(name)) powers += fmt::format("{};", line);
+  std::erase_if(powers, [](char c) { return c == ' ' || c == '\t'; });
+  return powers;
+}
+
+constexpr const char* kNoCapabilities =
+    "CapInh:0000000000000000;CapPrm:0000000000000000;CapEff:0000000000000000;"
+    "CapBnd:0000000000000000;CapAmb:0000000000000000;NoNewPrivs:1;Seccomp:2;";
+
+CHILD_TEST(who_asks_a_server_is_nobody_with_nothing_but_a_connection, kNamespaces) {
+  bring_network_up();
+  ::setenv("SECRET", "of the caller", 1);
+  const SilentServer server;
+  Asked asked = must(ask(http(server.port), {}, {}));
+  const std::string process = fmt::format("/proc/{}", asked.child.pid);
+  BOOST_TEST(powers_of(asked.child.pid) ==
+             std::string("Uid:65534655346553465534;Gid:65534655346553465534;Groups:;") +
+                 kNoCapabilities);
+  BOOST_TEST(std::filesystem::is_empty(process + "/root/"));
+  BOOST_TEST(slurp(process + "/environ") == "");
+  for (const char* name : {"pid", "ipc", "mnt"})
+    BOOST_TEST(std::filesystem::read_symlink(process + "/ns/" + name) !=
+               std::filesystem::read_symlink(std::string("/proc/self/ns/") + name));
+  abandon(asked);
+}
+
+CHILD_TEST(without_the_rights_for_mounts_and_namespaces_the_filter_and_the_user_remain,
+           kNamespaces) {
+  bring_network_up();
+  constexpr std::uint64_t kSysAdmin = std::uint64_t{1} << 21;
+  linux::CapabilitySets sets;
+  sets.permitted = sets.effective = linux::CapabilitySet::from_bits(
+      must(linux::grantable_capabilities({})).permitted.bits() & ~kSysAdmin);
+  must(linux::drop_bounding_set(sets.permitted));
+  must(linux::set_capabilities(sets));
+  const Server answers("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  BOOST_TEST(answer_of(http(answers.port)).is_success);
+  BOOST_TEST(answer_of(tcp(answers.port)).is_success);
+  const SilentServer server;
+  Asked asked = must(ask(http(server.port), {}, {}));
+  BOOST_TEST(powers_of(asked.child.pid) ==
+             std::string("Uid:65534655346553465534;Gid:65534655346553465534;Groups:;") +
+                 kNoCapabilities);
+  abandon(asked);
 }
 
 BOOST_AUTO_TEST_CASE(the_end_of_a_command_is_the_answer) {

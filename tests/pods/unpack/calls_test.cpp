@@ -13,7 +13,7 @@
 #include <csignal>
 #include <utility>
 
-#include "tests/pods/unpack/confined.hpp"
+#include "tests/pods/confined/confined.hpp"
 
 using namespace ocirun;
 using namespace ocirun::pods;

@@ -13,8 +13,8 @@
 #include "linux/base/pipe.hpp"
 #include "linux/process/capabilities.hpp"
 #include "pods/unpack/serve.hpp"
+#include "tests/pods/confined/confined.hpp"
 #include "tests/pods/images/text_range.hpp"
-#include "tests/pods/unpack/confined.hpp"
 #include "tests/pods/unpack/layer_scene.hpp"
 #include "tests/sanitizers.hpp"
 

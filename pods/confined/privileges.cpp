@@ -1,37 +1,19 @@
-#include "pods/probes/privileges.hpp"
+#include "pods/confined/privileges.hpp"
 
 #include <sys/prctl.h>
 
 #include <cerrno>
 
-#include "linux/base/credentials.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/process/capabilities.hpp"
 
 namespace ocirun::pods {
-namespace {
-
-Result<void> refuse_new_privileges() {
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return fail(errno, "set no_new_privs");
-  return {};
-}
-
-}  // namespace
 
 Result<void> give_up_privileges() {
   TRY(linux::drop_bounding_set({}));
   TRY(linux::set_capabilities({}));
-  return refuse_new_privileges();
-}
-
-Result<void> become_nobody() {
-  constexpr unsigned kNobody = 65534;
-  TRY(linux::drop_bounding_set({}));
-  if (linux::sys::setgroups(0, nullptr) != 0) return fail(errno, "drop the groups");
-  if (linux::sys::setresgid(kNobody) != 0) return fail(errno, "become group {}", kNobody);
-  if (linux::sys::setresuid(kNobody) != 0) return fail(errno, "become user {}", kNobody);
-  TRY(linux::set_capabilities({}));
-  return refuse_new_privileges();
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return fail(errno, "set no_new_privs");
+  return {};
 }
 
 Result<void> enter_empty_root(const std::string& place) {

@@ -1,6 +1,7 @@
-// What a process that lists an archive sees and may do. Each test looks around in a fork.
+// What a process that reads what strangers have written sees and may do. Each test looks around in
+// a fork.
 
-#include "pods/unpack/confine.hpp"
+#include "pods/confined/confine.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,7 +15,7 @@
 
 #include "linux/process/capabilities.hpp"
 #include "tests/child_test.hpp"
-#include "tests/pods/unpack/confined.hpp"
+#include "tests/pods/confined/confined.hpp"
 
 using namespace ocirun;
 using namespace ocirun::pods;
@@ -22,9 +23,16 @@ using namespace ocirun::test;
 
 namespace {
 
-constexpr std::uint64_t kMostBytes = 4096;
+constexpr std::uint64_t kMostBytes = 4096, kMostMemory = std::uint64_t{512} << 20;
 
-Result<void> confine(Fd report) { return confine_to_descriptors(report, report.value, kMostBytes); }
+Result<void> confine_up_to(Fd caller, int last_descriptor) {
+  return confine_to_descriptors({.caller = caller,
+                                 .last_descriptor = last_descriptor,
+                                 .file_bytes = kMostBytes,
+                                 .memory = kMostMemory});
+}
+
+Result<void> confine(Fd report) { return confine_up_to(report, report.value); }
 
 /// Without CAP_SYS_ADMIN, which a container often lacks.
 Result<void> confine_without_mounts(Fd report) {
@@ -142,7 +150,7 @@ BOOST_AUTO_TEST_CASE(the_process_ends_with_its_caller) {
                    linux::Pipe unread = must(linux::make_pipe());
                    unread.reader.reset();
                    const int last = std::max(report.value, unread.writer.get());
-                   return confine_to_descriptors(unread.writer, last, kMostBytes);
+                   return confine_up_to(unread.writer, last);
                  },
                  [] { return std::string("went on"); })
                  .text == "the caller has ended");

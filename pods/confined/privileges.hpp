@@ -10,10 +10,6 @@ namespace ocirun::pods {
 /// would give, and the way to get any by a set-user-id program.
 Result<void> give_up_privileges();
 
-/// The same, and the calling process gets the user and the group 65534, which own nothing. The
-/// caller must have one thread.
-Result<void> become_nobody();
-
 /// Mounts an empty read-only file system on the directory `place`, and makes it the root of the
 /// calling process, which must have a mount namespace of its own.
 Result<void> enter_empty_root(const std::string& place);

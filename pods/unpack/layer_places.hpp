@@ -20,8 +20,4 @@ struct LayerPlaces {
 /// pipe `report`.
 Result<void> confine_to(LayerPlaces& places, OpaqueMark mark, Fd report, std::span<const Fd> keep);
 
-/// Gives up everything but the descriptors 0 to `last`, with `report` among them, and may write no
-/// file beyond `most_bytes`. The user becomes 65534 where that is possible.
-Result<void> confine_to_descriptors(Fd report, int last, std::uint64_t most_bytes);
-
 }  // namespace ocirun::pods

@@ -1,4 +1,4 @@
-#include "pods/probes/privileges.hpp"
+#include "pods/confined/privileges.hpp"
 
 #include <sched.h>
 #include <sys/prctl.h>
@@ -40,17 +40,6 @@ CHILD_TEST(a_process_without_privileges_keeps_its_user_and_gets_nothing_back, 0)
     BOOST_TEST(status(name) == name + ":0000000000000000");
   BOOST_TEST(status("NoNewPrivs") == "NoNewPrivs:1");
   BOOST_TEST(::getuid() == 0U);
-}
-
-CHILD_TEST(nobody_has_neither_ids_nor_groups_nor_capabilities_of_root, 0) {
-  must(become_nobody());
-  for (const std::string name : {"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"})
-    BOOST_TEST(status(name) == name + ":0000000000000000");
-  BOOST_TEST(status("NoNewPrivs") == "NoNewPrivs:1");
-  BOOST_TEST(status("Uid") == "Uid:65534655346553465534");
-  BOOST_TEST(status("Gid") == "Gid:65534655346553465534");
-  BOOST_TEST(status("Groups") == "Groups:");
-  BOOST_TEST(::setuid(0) == -1);
 }
 
 BOOST_AUTO_TEST_CASE(an_empty_root_has_nothing_and_takes_nothing) {

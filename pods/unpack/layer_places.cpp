@@ -1,0 +1,73 @@
+#include "pods/unpack/layer_places.hpp"
+
+#include <linux/capability.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/process/exec.hpp"
+#include "pods/confined/confine.hpp"
+#include "pods/images/unpack_job.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+namespace sys = linux::sys;
+
+/// A mount of its own for a directory: ".." does not lead out of it. Since Linux 5.12 nothing in it
+/// is executed, and it has `more_attributes`.
+Result<UniqueFd> as_mount(Fd directory, std::uint64_t more_attributes) {
+  constexpr auto kFlags =
+      static_cast<unsigned>(OPEN_TREE_CLONE) | static_cast<unsigned>(AT_EMPTY_PATH);
+  TRY_ASSIGN(UniqueFd mount, sys::open_tree(directory, "", kFlags));
+  mount_attr attributes{};
+  attributes.attr_set = static_cast<std::uint64_t>(MOUNT_ATTR_NOSUID) | MOUNT_ATTR_NODEV |
+                        MOUNT_ATTR_NOEXEC | more_attributes;
+  const auto set = sys::mount_setattr(mount, 0, attributes);
+  if (!set && set.error().number() != ENOSYS) return std::unexpected(set.error());
+  return mount;
+}
+
+/// Replaces the directories by mounts, which stay open until the process ends, and leaves the
+/// caller's mount namespace. In this order: a directory of another mount namespace cannot become a
+/// mount.
+Result<void> use_mounts(LayerPlaces& places) {
+  TRY_ASSIGN(UniqueFd into, as_mount(places.into, 0));
+  UniqueFd below;
+  if (places.below) {
+    TRY_ASSIGN(below, as_mount(*places.below, MOUNT_ATTR_RDONLY));
+    ::close(places.below->value);
+    places.below = Fd{below.release()};
+  }
+  ::close(places.into.value);
+  places.into = Fd{into.release()};
+  return leave_mount_namespace();
+}
+
+linux::CapabilitySet capabilities_for(OpaqueMark mark) {
+  linux::CapabilitySet wanted;
+  for (const int capability :
+       {CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_FSETID, CAP_MKNOD, CAP_SETFCAP})
+    wanted.add(static_cast<unsigned>(capability));
+  if (mark == OpaqueMark::kTrusted) wanted.add(CAP_SYS_ADMIN);  // for attributes "trusted.*"
+  return wanted;
+}
+
+}  // namespace
+
+Result<void> confine_to(LayerPlaces& places, OpaqueMark mark, Fd report, std::span<const Fd> keep) {
+  std::vector<Fd> kept(keep.begin(), keep.end());
+  kept.insert(kept.end(), {report, places.into});
+  if (places.below) kept.push_back(*places.below);
+  linux::close_descriptors_but(kept);
+  const std::uint64_t size = own_memory();
+  // Without these rights, or before Linux 5.2, the descriptors and capabilities must do.
+  static_cast<void>(use_mounts(places));
+  if (auto changed = change_root(places.into); !changed && changed.error().number() != EPERM)
+    return changed;
+  return confine_process(capabilities_for(mark), size + kMostUnpackMemory, report);
+}
+
+}  // namespace ocirun::pods
