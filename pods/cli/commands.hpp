@@ -47,6 +47,10 @@ Result<void> print(std::string_view text);
 /// Prints a line to stderr, "ocirun: warning: …".
 void warn(std::string_view sentence);
 
+/// Prints the error of a command that goes on, or has another exit status for it than 1, as main()
+/// prints errors.
+void print_error(const Command& command, Error error);
+
 inline constexpr Option kDataOption{"data", "DIR",
                                     "keep images and pods below DIR (default /var/lib/ocirun)"};
 /// The directory of --data, or the default that main() has put in its place.

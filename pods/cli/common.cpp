@@ -19,6 +19,12 @@ void warn(std::string_view sentence) {
       fmt::format("ocirun: warning: {}\n", linux::in_one_line(std::string(sentence)))));
 }
 
+void print_error(const Command& command, Error error) {
+  error.within(fmt::format("pod {}", command.name));
+  static_cast<void>(linux::write_all(
+      Fd{STDERR_FILENO}, fmt::format("ocirun: {}\n", linux::in_one_line(error.message()))));
+}
+
 HostPath data_of(const Arguments& arguments) {
   return HostPath(arguments.value(kDataOption.name).value_or(""));
 }

@@ -1,11 +1,18 @@
 #include "pods/run/manage.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
+#include <utility>
 
+#include "linux/base/file_io.hpp"
+#include "linux/base/pipe.hpp"
+#include "linux/base/syscalls.hpp"
 #include "linux/process/exec.hpp"
+#include "linux/sealed/own_program.hpp"
 #include "pods/cli/settings.hpp"
 #include "pods/run/runtime.hpp"
 #include "pods/run/user_namespace.hpp"
@@ -31,11 +38,90 @@ Result<PodsDirectory> pods_of(const Arguments& arguments) {
   return PodsDirectory::open(data_of(arguments));
 }
 
+/// Each name once: a second request would end a pod at once.
+std::vector<std::string> names_of(const Arguments& arguments) {
+  std::vector<std::string> names;
+  for (const std::string& name : arguments.operands())
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  return names;
+}
+
+using Act = std::function<Result<void>(const std::string& name)>;
+
 /// Calls `act` with the rights over the pod's processes and files.
-Result<void> on_pod(const PodsDirectory& pods, const std::string& name,
-                    const std::function<Result<void>()>& act) {
+Result<void> on_pod(const PodsDirectory& pods, const std::string& name, const Act& act) {
   TRY_ASSIGN(const PodView view, view_pod(pods, name));
-  return as_root_of(view.record, act);
+  return as_root_of(view.record, [&] { return act(name); });
+}
+
+/// A process that works on a pod, and the pipe for its error.
+struct Worker {
+  linux::Child child;
+  UniqueFd report;
+};
+
+Result<Worker> start_worker(const PodsDirectory& pods, const std::string& name, const Act& act) {
+  TRY_ASSIGN(linux::Pipe report, linux::make_pipe());
+  TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
+  if (child.pid == 0) {
+    report.reader.reset();
+    const auto done = on_pod(pods, name, act);
+    if (!done) static_cast<void>(linux::write_all(report.writer, linux::error_lines(done.error())));
+    ::_exit(done ? 0 : 1);
+  }
+  return Worker{.child = std::move(child), .report = std::move(report.reader)};
+}
+
+Result<void> outcome_of(const Worker& worker) {
+  constexpr std::size_t kMostError = std::size_t{1} << 20;
+  const auto text = linux::sys::read_all(worker.report, kMostError);
+  TRY_ASSIGN(const int status, linux::wait_for_child(worker.child.pid));
+  if (status == 0) return {};
+  if (text && !text->empty())
+    return std::unexpected(linux::parse_error_lines(*text, "work on the pod"));
+  return refuse("the process that worked on the pod {}", linux::describe_end(status));
+}
+
+/// Collects the results of a command on several pods: prints errors, and goes on.
+class Outcomes {
+ public:
+  explicit Outcomes(const Command& command) : command_(command) {}
+  void add(const std::string& name, const Result<void>& outcome) {
+    if (outcome) return;
+    status_ = 1;
+    print_error(command_, Error(outcome.error()).within(name));
+  }
+  int exit_status() const { return status_; }
+
+ private:
+  const Command& command_;
+  int status_ = 0;
+};
+
+/// Works on several pods at once, each in a process of its own.
+void on_pods(const PodsDirectory& pods, std::vector<std::string> names, const Act& act,
+             Outcomes& outcomes) {
+  constexpr std::size_t kAtOnce = 16;
+  std::vector<std::pair<std::string, Worker>> workers;
+  std::ranges::reverse(names);
+  while (!names.empty() || !workers.empty()) {
+    while (!names.empty() && workers.size() < kAtOnce) {
+      auto worker = start_worker(pods, names.back(), act);
+      if (worker)
+        workers.emplace_back(names.back(), *std::move(worker));
+      else
+        outcomes.add(names.back(), std::unexpected(worker.error()));
+      names.pop_back();
+    }
+    std::vector<pollfd> reports;
+    for (const auto& [name, worker] : workers) reports.push_back({worker.report.get(), POLLIN, 0});
+    if (::poll(reports.data(), reports.size(), -1) < 0) continue;
+    for (std::size_t i = workers.size(); i-- > 0;) {
+      if (reports[i].revents == 0) continue;
+      outcomes.add(workers[i].first, outcome_of(workers[i].second));
+      workers.erase(workers.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
 }
 
 Result<int> stop(const Arguments& arguments, const Caller&) {
@@ -44,36 +130,76 @@ Result<int> stop(const Arguments& arguments, const Caller&) {
     TRY_ASSIGN(grace, read_seconds("grace", *seconds));
   }
   TRY_ASSIGN(const PodsDirectory pods, pods_of(arguments));
-  for (const std::string& name : arguments.operands())
-    TRY(on_pod(pods, name, [&] { return stop_pod(pods, name, grace); }));
-  return 0;
+  constexpr std::size_t kDescriptors = 256;  // of supervisors whose ends are awaited
+  Outcomes outcomes(kStop);
+  std::vector<StoppingPod> stopping;
+  const auto await_all = [&] {
+    for (const StoppingPod& pod : stopping) outcomes.add(pod.name, await_stop(pod));
+    stopping.clear();
+  };
+  std::vector<std::string> left;  // without supervisor
+  for (const std::string& name : names_of(arguments)) {
+    auto begun = begin_stop(pods, name, grace);
+    if (!begun)
+      outcomes.add(name, std::unexpected(begun.error()));
+    else if (*begun)
+      stopping.push_back(**std::move(begun));
+    else
+      left.push_back(name);
+    if (stopping.size() == kDescriptors) await_all();
+  }
+  on_pods(
+      pods, std::move(left), [&](const std::string& name) { return take_down_pod(pods, name); },
+      outcomes);
+  await_all();
+  return outcomes.exit_status();
 }
 
 Result<int> remove(const Arguments& arguments, const Caller&) {
   TRY_ASSIGN(const PodsDirectory pods, pods_of(arguments));
   const Force force = arguments.has("force") ? Force::kYes : Force::kNo;
-  for (const std::string& name : arguments.operands())
-    TRY(on_pod(pods, name, [&] { return delete_pod(pods, name, force); }));
-  return 0;
+  Outcomes outcomes(kDelete);
+  on_pods(
+      pods, names_of(arguments),
+      [&](const std::string& name) { return delete_pod(pods, name, force); }, outcomes);
+  return outcomes.exit_status();
 }
 
-/// The container that --container names, or the only one of the pod that is no init container.
+std::string why_no_program_runs(const ContainerRecord& container) {
+  std::string text =
+      fmt::format("{}container \"{}\" {}", container.is_init ? "init " : "", container.name,
+                  container.status == ContainerStatus::kExited ? "has ended" : "does not run");
+  if (!container.reason.empty()) text += fmt::format(" ({})", container.reason);
+  return text;
+}
+
+/// The container that --container names, or the only one whose program runs. An init container that
+/// has ended is no candidate.
 Result<ContainerRecord> choose_container(const PodRecord& record,
                                          const std::optional<std::string>& wanted) {
-  std::vector<std::string> names;
+  std::vector<std::string> candidates, others;
   std::optional<ContainerRecord> only;
   for (const ContainerRecord& container : record.containers) {
-    if (wanted && container.name == *wanted) return container;
-    names.push_back(container.name);
-    if (!container.is_init && !wanted) {
-      if (only)
-        return refuse("the pod has several containers: -c names one of {}", fmt::join(names, ", "));
-      only = container;
+    const bool runs = container.status == ContainerStatus::kRunning;
+    if (wanted && container.name == *wanted) {
+      if (runs) return container;
+      return refuse("{}: no program can be executed in it", why_no_program_runs(container));
     }
+    if (!runs) {
+      others.push_back(why_no_program_runs(container));
+      continue;
+    }
+    candidates.push_back(container.name);
+    only = container;
   }
-  if (only) return *only;
-  return refuse("the pod has no container \"{}\", only {}", wanted.value_or(""),
-                fmt::join(names, ", "));
+  if (candidates.empty())
+    return refuse("no container of the pod runs: {}", fmt::join(others, ", "));
+  if (wanted)
+    return refuse("the pod has no container \"{}\"; those that run: {}", *wanted,
+                  fmt::join(candidates, ", "));
+  if (candidates.size() > 1)
+    return refuse("several containers run: -c names one of {}", fmt::join(candidates, ", "));
+  return *only;
 }
 
 Result<int> exec(const Arguments& arguments, const Caller&) {

@@ -1,5 +1,6 @@
 #include "pods/run/manage.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 
@@ -27,13 +28,15 @@ Result<PodRecord> record_of(const PodDirectory& directory) {
   return empty;
 }
 
+constexpr const char* kNotEnded =
+    "the pod has not ended within {} s; `ocirun pod delete --force {}` kills it";
+
 Result<void> wait_for_end(const PodRecord& record, std::chrono::seconds patience) {
   const auto end = linux::ProcessEnd::watch(record.supervisor);
   if (!end && end.error().number() == ESRCH) return {};
   if (!end) return std::unexpected(end.error());
   if (end->comes_within(patience)) return {};
-  return refuse("the pod has not ended within {} s; `ocirun pod delete --force {}` kills it",
-                patience.count(), record.name);
+  return refuse(kNotEnded, patience.count(), record.name);
 }
 
 /// Takes the lock of a pod, which its supervisor or another command may be about to release.
@@ -75,17 +78,35 @@ Result<PodView> view_pod(const PodsDirectory& pods, const std::string& name) {
   return view;
 }
 
-Result<void> stop_pod(const PodsDirectory& pods, const std::string& name,
-                      std::optional<std::chrono::seconds> grace) {
+Result<std::optional<StoppingPod>> begin_stop(const PodsDirectory& pods, const std::string& name,
+                                              std::optional<std::chrono::seconds> grace) {
   TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
   TRY_ASSIGN(const PodRecord record, record_of(directory));
-  if (is_supervised(record)) {
-    auto sent = grace ? ask_to_stop(record.supervisor, *grace)
-                      : linux::send_signal(record.supervisor, SIGTERM);
-    if (!sent && sent.error().number() != ESRCH) return sent;
-    return wait_for_end(record, grace.value_or(record.grace) + kPatienceAfterGrace);
-  }
+  if (!is_supervised(record)) return std::nullopt;
+  auto end = linux::ProcessEnd::watch(record.supervisor);
+  if (!end && end.error().number() == ESRCH) return std::nullopt;
+  if (!end) return std::unexpected(end.error());
+  auto sent = grace ? ask_to_stop(record.supervisor, *grace)
+                    : linux::send_signal(record.supervisor, SIGTERM);
+  if (!sent && sent.error().number() != ESRCH) return std::unexpected(sent.error());
+  const auto patience = grace.value_or(record.grace) + kPatienceAfterGrace;
+  return StoppingPod{.name = name,
+                     .end = *std::move(end),
+                     .patience = patience,
+                     .deadline = std::chrono::steady_clock::now() + patience};
+}
+
+Result<void> await_stop(const StoppingPod& pod) {
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(pod.deadline - std::chrono::steady_clock::now());
+  if (pod.end.comes_within(std::max(left, std::chrono::milliseconds(0)))) return {};
+  return refuse(kNotEnded, pod.patience.count(), pod.name);
+}
+
+Result<void> take_down_pod(const PodsDirectory& pods, const std::string& name) {
+  TRY_ASSIGN(const PodDirectory directory, pods.open_pod(name));
   TRY_ASSIGN(const UniqueFd lock, lock_of(directory));
+  TRY_ASSIGN(const PodRecord record, record_of(directory));
   TRY(take_down(record));
   return record_end(directory, record);
 }

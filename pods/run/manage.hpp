@@ -19,12 +19,23 @@ struct PodView {
 /// failed.
 Result<PodView> view_pod(const PodsDirectory& pods, const std::string& name);
 
-/// Asks the supervisor of a pod to stop it, and waits for the end: at most `grace` and a minute.
-/// `grace`: between the signal to stop and SIGKILL; without it, what the pod was run with. The
-/// supervisor keeps on stopping after an error. Without a supervisor, takes the pod down. A pod
-/// that has ended is no error.
-Result<void> stop_pod(const PodsDirectory& pods, const std::string& name,
-                      std::optional<std::chrono::seconds> grace);
+/// A pod whose supervisor was asked to stop it.
+struct StoppingPod {
+  std::string name;
+  linux::ProcessEnd end;  // of the supervisor
+  std::chrono::seconds patience;
+  std::chrono::steady_clock::time_point deadline;
+};
+
+/// Asks the supervisor of a pod to stop it. `grace`: between the signal to stop and SIGKILL;
+/// without it, what the pod was run with. Nothing: the pod has no supervisor (any more).
+Result<std::optional<StoppingPod>> begin_stop(const PodsDirectory& pods, const std::string& name,
+                                              std::optional<std::chrono::seconds> grace);
+/// Waits for the end of a pod: at most its grace and a minute. The supervisor keeps on stopping
+/// after an error.
+Result<void> await_stop(const StoppingPod& pod);
+/// Takes a pod without supervisor down. A pod that has ended is no error.
+Result<void> take_down_pod(const PodsDirectory& pods, const std::string& name);
 
 /// Removes a pod and all that is left of it. Errors: the pod runs, unless `force`.
 enum class Force : std::uint8_t { kNo, kYes };
