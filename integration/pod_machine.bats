@@ -75,6 +75,21 @@ ended_as() { [[ $(ends) == "$1" ]]; }
   pod delete "$POD"
 }
 
+@test "R-11 an out-of-memory kill of a child is counted and told, and the program goes on" {
+  needs_controller memory
+  document 'trap "" TERM; tail -c 100000000 /dev/zero | wc -c; tail -c 100000000 /dev/zero | wc -c; exec sleep 1000' 'exec sleep 1000' \
+    '.apps[0].app.isolators = [memory("16Mi")]'
+  run_pod --net none
+  counted() { [[ $(says '[.containers[].oomKills] | join(" ")') == "2 0" ]]; }
+  eventually counted
+  equal "running false null" "$(says '.containers[0] | "\(.status) \(.oomKilled) \(.exitCode)"')"
+  equal 2 "$(pod events "$POD" | jq -s '[.[] | select(.event == "oom-kill" and .container == "one")] | last.oomKills')"
+  has '2 out-of-memory kills' "$(pod status "$POD")"
+  pod stop "$POD" # by SIGKILL of the supervisor, which is no out-of-memory kill
+  equal "one 137 false, two 143 false" "$(ends)"
+  pod delete "$POD"
+}
+
 @test "R-11 the memory limit of a pod is felt by its containers together" {
   needs_controller memory
   document 'sleep 1; exec tail -c 40000000 /dev/zero' 'sleep 1; exec tail -c 40000000 /dev/zero' '.isolators = [memory("48Mi")]'

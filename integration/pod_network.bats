@@ -32,3 +32,64 @@ answers() { [[ $(curl -s -m 2 http://127.0.0.1:18080/) == hello ]]; }
   [[ ! -e /proc/$pid || $(<"/proc/$pid/stat") == *") Z "* ]]
   equal "" "$(pod_names)"
 }
+
+# needs_pasta: skips without pasta, or without a way outside.
+needs_pasta() {
+  [[ -x $(command -v pasta) && -e /dev/net/tun ]] || skip "needs pasta and /dev/net/tun"
+  ip link show outside0 >/dev/null || skip "needs a pair of interfaces"
+}
+events() { pod events "$POD" | jq -r .event | xargs; }
+has_recovered() { [[ $(events) == *" recovered ready" ]]; }
+
+@test "pasta that is killed is started again; until then no container of the pod is ready" {
+  needs_pasta
+  container app 'mkdir /www; echo hello >/www/index.html; busybox httpd -f -p 18080 -h /www' 'ports: [{name: web, containerPort: 18080}]'
+  run_pod --detach --net pod
+  eventually answers
+  local first
+  first=$(forwarder)
+  kill -KILL "$first"
+  eventually has_recovered
+  has "degraded not-ready recovered ready" "$(events)"
+  has "the pod's network is cut off: pasta was killed by signal 9 (SIGKILL)" "$(pod events "$POD" | jq -r 'select(.event == "degraded").detail')"
+  equal "the pod's network is cut off" "$(pod events "$POD" | jq -r 'select(.event == "not-ready").detail')"
+  [[ $(forwarder) != "$first" ]]
+  eventually answers
+  equal "running true null" "$(says '"\(.status) \(.containers[0].ready) \(.reason)"')"
+  first=$(forwarder)
+  pod delete --force "$POD"
+  [[ ! -e /proc/$first || $(<"/proc/$first/stat") == *") Z "* ]]
+}
+
+@test "a port of the host that is taken is told by number, place and who has it, before anything starts" {
+  needs_pasta
+  container app 'busybox httpd -f -p 18080' 'ports: [{name: web, containerPort: 18080}]'
+  python3 -c 'import socket, time
+s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); s.bind(("127.0.0.1", 18080)); s.listen()
+print("listens", flush=True); time.sleep(1000)' >listens 3>&- &
+  local other=$!
+  eventually grep -q listens listens
+  run run_pod --detach --net pod
+  equal 1 "$status"
+  like "app\.yaml:11:[0-9]+: /spec/containers/0/ports/0(/containerPort)?: port 18080 of the host \(TCP, IPv4\) is taken by process $other \(python3" "$(<output)"
+  equal "" "$(pod_names)"
+  [[ ! -e data/images ]]
+  # On the host's network the program may listen at another address.
+  container_that_ends
+  run run_pod --net host --restart never
+  equal 0 "$status"
+  like "warning: .*port 18080 of the host \(TCP, IPv4\) is taken by process $other \(python3" "$(<output)"
+  kill -KILL "$other"
+  wait "$other" || true
+  rm app.yaml
+  container app 'busybox httpd -f -p 18080' 'ports: [{name: web, containerPort: 18080}]'
+  run_pod --detach --net pod
+  local first=$POD
+  POD=${POD}b
+  run run_pod --detach --net pod
+  equal 1 "$status"
+  like "is taken by the pod \"$first\" \(process [0-9]+, pas(ta|st)" "$(<output)"
+  POD=$first
+  pod delete --force "$POD"
+}
+container_that_ends() { sed -i 's/args: .*/args: ["exit 0"]/' app.yaml; }

@@ -144,15 +144,129 @@ END
   pod delete --force "$POD"
 }
 
-@test "--wait-ready of a pod that never is ready: status 1, the reason, and nothing left" {
-  container app 'sleep 1000' 'readinessProbe: {tcpSocket: {port: 81}, periodSeconds: 1}'
+@test "who asks a server of the pod is user 65534 without power, files, environment or other descriptors, below a filter" {
+  local supervisor process name
+  # Takes a connection and never answers.
+  container app 'sleep 1000 | nc -l -p 8080 >/dev/null' \
+    'livenessProbe: {httpGet: {path: /, port: 8080}, periodSeconds: 1, timeoutSeconds: 3600, failureThreshold: 1000}'
+  SECRET=of-the-caller run_pod --detach
+  supervisor=$(says .supervisor)
+  eventually asks
+  process=/proc/$(pgrep -P "$supervisor" -x ocirun-probe)
+  for name in CapInh CapPrm CapEff CapBnd CapAmb; do like "$name:[[:space:]]0+$" "$(grep "$name" "$process/status")"; done
+  like $'Uid:(\t65534){4}' "$(grep Uid: "$process/status")"
+  like $'Gid:(\t65534){4}' "$(grep Gid: "$process/status")"
+  like 'Groups:[[:space:]]*$' "$(grep Groups: "$process/status")"
+  like 'NoNewPrivs:[[:space:]]1' "$(grep NoNewPrivs: "$process/status")"
+  equal "" "$(ls -A "$process/root/")"
+  equal "" "$(tr '\0' ' ' <"$process/environ")"
+  equal "/dev/null pipe: pipe:" "$(readlink "$process"/fd/[012] | sed 's/pipe:.*/pipe:/' | xargs)"
+  equal "socket:" "$(find "$process/fd" -name '[3-9]*' -printf '%l\n' | sed 's/:.*/:/' | sort -u)"
+  for name in pid ipc mnt; do [[ $(readlink "/proc/self/ns/$name") != "$(readlink "$process/ns/$name")" ]]; done
+  equal "$(readlink "/proc/$(says '.containers[0].pid')/ns/net")" "$(readlink "$process/ns/net")"
+  pod delete --force "$POD"
+  [[ ! -e $process ]]
+}
+# asks: a process asks a server, and is below its filter.
+asks() {
+  local asking
+  asking=$(pgrep -P "$(says .supervisor)" -x ocirun-probe) && grep -q '^Seccomp:[[:space:]]2' "/proc/$asking/status"
+}
+
+@test "--wait-ready of a pod that never is ready: status 1, the reason, the last lines of what was not ready, and nothing left" {
+  container app 'seq 1 30; sleep 1000' 'readinessProbe: {tcpSocket: {port: 81}, periodSeconds: 1}'
+  container well 'echo well; sleep 1000'
+  container mute 'sleep 1000' 'readinessProbe: {tcpSocket: {port: 81}, periodSeconds: 1}'
   run run_pod --detach --wait-ready=2
   equal 1 "$status"
   has 'not all containers were ready within 2 s (--wait-ready); "app": readiness probe: TCP port 81: connect: connection refused' \
     "$(<output)"
+  has 'the last lines of container "app" (--keep keeps all):' "$(<output)"
+  equal "$(seq -f 'app | %g' 21 30)" "$(grep '^app | ' output)"
+  has 'container "mute" has written nothing' "$(<output)"
+  [[ $(<output) != *'"well"'* && $(<output) != *'well |'* ]]
   equal "" "$(pod_names)"
   equal "" "$(ocirun list -q)"
 }
+
+@test "--keep keeps the record and the logs of a detached pod that could not start" {
+  container app 'echo hello; sleep 1000' 'readinessProbe: {tcpSocket: {port: 81}, periodSeconds: 1}'
+  run run_pod --detach --keep --wait-ready=1
+  equal 1 "$status"
+  has "(\`ocirun pod logs $POD\` has all)" "$(<output)"
+  equal "failed null exited" "$(says '"\(.status) \(.supervisor) \(.containers[0].status)"')"
+  has 'not all containers were ready within 1 s' "$(says .reason)"
+  equal hello "$(pod logs "$POD")"
+  equal "" "$(ocirun list -q)"
+  pod delete "$POD"
+}
+
+@test "an init container that fails: its last lines are told where nobody saw them" {
+  cat >app.yaml <<'END'
+name: shop
+type: Radius.Compute/containers@2025-08-01-preview
+properties:
+  initContainers: {first: {image: base, command: [/bin/sh, -c], args: ["echo no database; exit 3"]}}
+  containers: {app: {image: base, command: [/bin/sh, -c], args: ["sleep 1000"]}}
+END
+  run run_pod --detach
+  equal 1 "$status"
+  has 'init container "first": its program has exited with status 3' "$(<output)"
+  has 'first | no database' "$(<output)"
+  equal "" "$(pod_names)"
+}
+
+@test "exec takes a container that runs: an init container that has ended is none" {
+  cat >app.yaml <<'END'
+name: shop
+type: Radius.Compute/containers@2025-08-01-preview
+properties:
+  initContainers: {first: {image: base, command: [/bin/sh, -c], args: ["exit 0"]}}
+  containers:
+    one: {image: base, command: [/bin/sh, -c], args: ["sleep 1000"]}
+    two: {image: base, command: [/bin/sh, -c], args: ["sleep 1000"]}
+END
+  run_pod --detach
+  run pod exec "$POD" true
+  equal 1 "$status"
+  contains 'several containers run: -c names one of one, two'
+  [[ $output != *first* ]]
+  run pod exec -c first "$POD" true
+  equal 1 "$status"
+  contains 'init container "first" has ended (exited with status 0): no program can be executed in it'
+  run pod exec -c third "$POD" true
+  contains 'the pod has no container "third"; those that run: one, two'
+  pod stop "$POD"
+  run pod exec "$POD" true
+  contains 'no container of the pod runs: init container "first" has ended (exited with status 0), container "one" has ended'
+}
+
+@test "stop and delete work on several pods at once, each pod once, and go on after an error" {
+  local names=() i
+  container app 'trap "" TERM; echo up; while :; do sleep 0.1; done'
+  for i in 1 2 3; do
+    POD=$ID-$i
+    run_pod --detach --grace 3600
+    names+=("$POD")
+    eventually has_lines app 1
+  done
+  pod stop --grace 3600 "${names[@]}" none 2>errors &
+  local stop=$! name
+  # Each pod has been asked to stop, while none has ended.
+  for name in "${names[@]}"; do
+    POD=$name
+    eventually has_event stopping
+    equal running "$(says '.containers[0].status')"
+  done
+  for name in "${names[@]}"; do ocirun kill "$name.app" KILL; done
+  wait "$stop" && status=0 || status=$?
+  equal 1 "$status"
+  like "^ocirun: pod stop: none: there is no pod \"none\"" "$(<errors)"
+  for name in "${names[@]}"; do POD=$name && equal stopped "$(says .status)"; done
+  pod delete "${names[@]}" "${names[0]}"
+  equal "" "$(pod_names)"
+}
+has_event() { pod events "$POD" | jq -r .event | grep -qx "$1"; }
 
 @test "OAM-12 OAM-31 what the machine does not have is an error, and nothing has been started" {
   container app 'echo started'
@@ -322,15 +436,28 @@ END
   equal "" "$(pod_names)"
 }
 
-@test "a program that does not exist: the runtime's own words, nothing left" {
+@test "a program that does not exist ends with 127 and its place, one that is not executable with 126; nothing left" {
+  local option
   container app true
-  sed -i 's/cmd: .*/cmd: [\/bin\/none]/' app.yaml
+  sed -i 's/cmd: .*/cmd: [\/bin\/none]/; /args:/d' app.yaml
+  for option in --no-prefix --detach; do
+    run_pod $option && status=0 || status=$?
+    equal 127 "$status"
+    like 'app\.yaml:9:11: /spec/containers/0/cmd/0: container "app": .*exec: "/bin/none": ' "$(<output)"
+    equal "" "$(pod_names)"
+    equal "" "$(ocirun list -q)"
+  done
+  sed -i 's/cmd: .*/cmd: [\/etc]/' app.yaml
   run run_pod
-  equal 1 "$status"
-  has 'container "app": ' "$(<output)"
-  has '/bin/none' "$(<output)"
-  equal "" "$(pod_names)"
-  equal "" "$(ocirun list -q)"
+  equal 126 "$status"
+  has 'app.yaml:9:11: /spec/containers/0/cmd/0: container "app": ' "$(<output)"
+  make_image images broken '{"Entrypoint":["nowhere"]}' "$BUNDLE/rootfs"
+  sed -i '/cmd:/d; s/image: base/image: broken/' app.yaml
+  run_pod --keep && status=0 || status=$?
+  equal 127 "$status"
+  has 'app.yaml:7:12: /spec/containers/0/image: container "app": ' "$(<output)"
+  has 'exec: "nowhere": executable file not found in $PATH' "$(<output)"
+  equal "failed 127" "$(says '"\(.status) \(.containers[0].exitCode)"')"
 }
 
 @test "SIGTERM stops a pod in the foreground in order" {

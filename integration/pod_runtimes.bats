@@ -117,9 +117,9 @@ a_bad_life() {
   pod delete "$POD"
   equal "" "$("$RUNTIME" --root "$ROOT" list -q)"
   sed -i 's/cmd: [^,]*, -c/cmd: [\/bin\/none/' app.yaml
-  run with --grace 1
-  equal 1 "$status"
-  has 'container "app": ' "$(<output)"
+  with --grace 1 && status=0 || status=$?
+  equal 127 "$status"
+  has '/spec/containers/0/cmd/0: container "app": ' "$(<output)"
   has '/bin/none' "$(<output)"
   equal "" "$(pod_names)"
   equal "" "$("$RUNTIME" --root "$ROOT" list -q)"

@@ -2,8 +2,8 @@
 #include "pods/state/pod_directory.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,13 +15,13 @@
 #include "linux/base/absolute_path.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/pipe.hpp"
-#include "linux/base/printable.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/mounts/devices.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/sealed/own_program.hpp"
+#include "pods/cli/listeners.hpp"
 #include "pods/cli/settings.hpp"
 #include "pods/prepare/bundle_workload.hpp"
 
@@ -35,7 +35,7 @@ constexpr std::array kOwnOptions{
     Option{"wait-ready", "[=SECONDS]",
            "count as started only when all containers are ready (default 300 s)"},
     Option{"no-prefix", "", "print the lines of the containers without \"CONTAINER | \""},
-    Option{"keep", "", "keep the pod's record and logs when the pod has ended"},
+    Option{"keep", "", "keep the pod's record and logs when the pod has ended or cannot start"},
     Option{"net", "NETWORK", "pod, host, none, or the path of a network namespace"},
     Option{"metadata", "", "serve an App Container pod's manifest to its apps (AC_METADATA_URL)"},
     Option{"grace", "SECONDS", "between the signal to stop and SIGKILL (default 30)"},
@@ -137,49 +137,15 @@ Result<Settings> read_settings(const Arguments& arguments, const Caller& caller,
   return settings;
 }
 
-/// Shows on a terminal which layer is unpacked.
-void show_progress(const std::string& image, const AddProgress& progress) {
-  const bool is_done = progress.size != 0 && progress.read >= progress.size;
-  const std::string part = progress.size == 0
-                               ? fmt::format("{} MiB", progress.read >> 20)
-                               : fmt::format("{:3} %", progress.read * 100 / progress.size);
-  static_cast<void>(
-      linux::write_all(Fd{STDERR_FILENO},
-                       fmt::format("\r{}: layer {} of {}: {}{}", linux::in_one_line(image),
-                                   progress.index + 1, progress.count, part, is_done ? "\n" : "")));
-}
-
-/// Nobody may read the lines of a pod in the foreground, and the supervisor must not wait for that.
-/// The logs have the lines that are left out.
-void print_if_read(Fd out, std::string_view text) {
-  constexpr int kPatience = 100;  // milliseconds
-  pollfd watched{out.value, POLLOUT, 0};
-  if (::poll(&watched, 1, kPatience) == 1) static_cast<void>(linux::write_all(out, text));
-}
-
-Listener terminal_listener(bool has_prefix) {
-  Listener listener;
-  listener.warn = [](const std::string& sentence) { warn(sentence); };
-  if (::isatty(STDERR_FILENO) == 1) listener.progress = show_progress;
-  listener.print = [has_prefix](const std::string& container, Stream stream,
-                                std::string_view line) {
-    const Fd out{stream == Stream::kStderr ? STDERR_FILENO : STDOUT_FILENO};
-    const std::string text =
-        has_prefix ? fmt::format("{} | {}\n", container, line) : fmt::format("{}\n", line);
-    print_if_read(out, text);
-  };
-  return listener;
-}
-
 /// The part of the supervisor that stays: tells its caller through `report` how the start went.
-int supervise(Workload& workload, const Settings& settings, UniqueFd report, int caller) {
+int supervise(Workload& workload, const Settings& settings, Afterwards afterwards, UniqueFd report,
+              int caller) {
   // Nobody would know of a pod whose caller has died before the pod was started.
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != caller) return 1;
   ::setsid();
   linux::close_descriptors_but(std::array{Fd(report)});
-  Listener listener;
-  listener.warn = [](const std::string& sentence) { warn(sentence); };
+  Listener listener = detached_listener(settings.name, afterwards);
   const auto leave_terminal = [] {
     const auto nothing = linux::open_verified_null();
     if (!nothing) return;
@@ -193,20 +159,27 @@ int supervise(Workload& workload, const Settings& settings, UniqueFd report, int
     report.reset();
     leave_terminal();
   };
-  const Result<int> status = run_pod(workload, settings, Afterwards::kKeep, listener);
+  const auto status = run_pod(workload, settings, afterwards, listener);
   if (status) return *status;
-  if (report) static_cast<void>(linux::write_all(report, linux::error_lines(status.error())));
-  return 1;
+  if (report) static_cast<void>(linux::write_all(report, linux::error_lines(status.error().error)));
+  return status.error().exit_status;
 }
 
-Result<int> run_detached(Workload& workload, const Settings& settings) {
+/// The exit status of a command whose pod could not be started.
+Result<int> failed_with(const PodFailure& failure) {
+  if (failure.exit_status == 1) return std::unexpected(failure.error);
+  print_error(kRun, failure.error);
+  return failure.exit_status;
+}
+
+Result<int> run_detached(Workload& workload, const Settings& settings, Afterwards afterwards) {
   constexpr std::size_t kMostError = std::size_t{1} << 20;
   const int caller = ::getpid();
   TRY_ASSIGN(linux::Pipe report, linux::make_pipe());
   TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{-1}, linux::Parentage::kMine));
   if (child.pid == 0) {
     report.reader.reset();
-    ::_exit(supervise(workload, settings, std::move(report.writer), caller));
+    ::_exit(supervise(workload, settings, afterwards, std::move(report.writer), caller));
   }
   report.writer.reset();
   TRY_ASSIGN(const std::string text, linux::sys::read_all(report.reader, kMostError));
@@ -214,8 +187,12 @@ Result<int> run_detached(Workload& workload, const Settings& settings) {
     TRY(print(settings.name + "\n"));
     return 0;
   }
-  if (!text.empty()) return std::unexpected(linux::parse_error_lines(text, "start the pod"));
   TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
+  if (!text.empty()) {
+    Error error = linux::parse_error_lines(text, "start the pod");
+    if (!error.message().starts_with(workload.file + ":")) error.within(workload.file);
+    return failed_with({std::move(error), WIFEXITED(status) ? WEXITSTATUS(status) : 1});
+  }
   return refuse("the supervisor of the pod {} before the pod was started",
                 linux::describe_end(status));
 }
@@ -251,11 +228,15 @@ Result<int> run(const Arguments& arguments, const Caller& caller) {
                                     : read_workload_to_run(file));
   auto settings = read_settings(arguments, caller, workload, file);
   if (!settings) return std::unexpected(settings.error());
-  settings->is_detached = arguments.has("detach");
-  if (settings->is_detached) return within(run_detached(workload, *settings), workload.file);
-  const Afterwards afterwards = arguments.has("keep") ? Afterwards::kKeep : Afterwards::kRemove;
+  const bool is_kept = arguments.has("keep");
+  if (arguments.has("detach"))
+    return run_detached(workload, *settings,
+                        is_kept ? Afterwards::kKeep : Afterwards::kKeepIfStarted);
+  const Afterwards afterwards = is_kept ? Afterwards::kKeep : Afterwards::kRemove;
   const bool has_prefix = !arguments.has("no-prefix") && all_containers(workload.pod).size() > 1;
-  return run_pod(workload, *settings, afterwards, terminal_listener(has_prefix));
+  const auto status = run_pod(workload, *settings, afterwards, terminal_listener(has_prefix));
+  if (!status) return failed_with(status.error());
+  return *status;
 }
 
 const std::vector<Option> kOptions = with_given_options(kOwnOptions);

@@ -27,7 +27,7 @@ void write_container(bundle::JsonWriter& out, const ContainerRecord& container) 
   out.member("init", container.is_init).member("ready", container.ready);
   out.member("restarts", container.restarts).key("exitCode");
   container.exit_code ? out.value(*container.exit_code) : out.null();
-  out.member("oomKilled", container.oom_killed);
+  out.member("oomKilled", container.oom_killed).member("oomKills", container.oom_kills);
   text_or_null("startedAt", container.started_at);
   text_or_null("finishedAt", container.finished_at);
   text_or_null("reason", container.reason);
@@ -92,6 +92,14 @@ std::string list_of_pods(const std::vector<PodView>& views) {
   return table(rows);
 }
 
+std::string reason_of(const ContainerRecord& container) {
+  std::string reason = linux::in_one_line(container.reason);
+  if (container.oom_kills != 0)
+    reason += fmt::format("{}{} out-of-memory kill{}", reason.empty() ? "" : "; ",
+                          container.oom_kills, container.oom_kills == 1 ? "" : "s");
+  return reason;
+}
+
 std::string details_of(const PodView& view) {
   const PodRecord& record = view.record;
   std::string text = fmt::format("{}: {}, {}", record.name, record.kind, name_of(record.status));
@@ -107,7 +115,7 @@ std::string details_of(const PodView& view) {
                     fmt::format("{}", container.restarts),
                     container.pid == 0 ? "-" : fmt::format("{}", container.pid),
                     container.exit_code ? fmt::format("{}", *container.exit_code) : "-",
-                    linux::in_one_line(container.reason)});
+                    reason_of(container)});
   return text + "\n" + table(rows);
 }
 

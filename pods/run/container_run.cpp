@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <csignal>
 
+#include "pods/run/missing_program.hpp"
 #include "pods/run/present.hpp"
 
 namespace ocirun::pods {
 namespace {
+
+constexpr std::string_view kCutOff = "the pod's network is cut off";
 
 /// The exit status as shells tell it.
 int exit_code_of(int status) {
@@ -23,7 +26,8 @@ ContainerRun::ContainerRun(ReadyContainer ready, ContainerOutput output, Contain
       output_(std::move(output)),
       record_(record),
       services_(services),
-      health_(*ready_.container, services.runtime, record.id, ready_.bundle, services.network) {}
+      health_(*ready_.container, services.runtime, record.id, ready_.bundle, services.network),
+      oom_kills_(services.oom_kills) {}
 
 Result<void> ContainerRun::in_container(Result<void> result) const {
   return within(std::move(result), fmt::format("container \"{}\"", record_.name));
@@ -53,14 +57,27 @@ Result<void> ContainerRun::begin_create() {
 
 Result<void> ContainerRun::end_create() {
   const auto pid = services_.runtime.end_create(creating_, ready_.bundle);
-  if (!pid) {
-    const std::string said = output_.take_error();
-    return in_container(refuse("{}{}{}", pid.error().message(), said.empty() ? "" : ": ", said));
-  }
+  if (!pid) return std::unexpected(explain_create(pid.error()));
   record_.pid = *pid;
+  oom_kills_.begin(record_);
   phase_ = Phase::kCreated;
   services_.events.add("created", record_.name);
   return {};
+}
+
+/// What the runtime has said. A program that cannot be executed has its place in the document, and
+/// the exit code that a shell would have for it.
+Error ContainerRun::explain_create(const Error& error) {
+  const std::string said = output_.take_error();
+  const std::string all = fmt::format("{}{}{}", error.message(), said.empty() ? "" : ": ", said);
+  Error explained = in_container(refuse("{}", all)).error();
+  const auto status = status_of_missing_program(said);
+  if (!status) return explained;
+  record_.exit_code = status;
+  record_.reason = all;
+  if (const Place place = place_of_program(*ready_.container, ready_.launch.args.front()))
+    explained.within(services_.workload.at(place));
+  return explained;
 }
 
 Result<void> ContainerRun::begin_start() {
@@ -81,7 +98,7 @@ Result<void> ContainerRun::end_start() {
   record_.exit_code.reset();
   record_.oom_killed = false;
   if (!record_.is_init) health_.begin(started_);
-  record_.ready = !record_.is_init && health_.is_ready();
+  record_.ready = is_ready();
   services_.events.add("started", record_.name);
   return {};
 }
@@ -104,15 +121,17 @@ void ContainerRun::kill() {
   phase_ = Phase::kStopping;
   due_ = Clock::time_point::max();
   health_.end();
+  count_oom_kills(oom_kills_.look(Clock::now()));
+  oom_kills_.expect_sigkill();
   static_cast<void>(services_.runtime.kill(record_.id, SIGKILL));
 }
 
 void ContainerRun::ended(int status, Clock::time_point now, bool may_restart) {
   health_.end();
   record_.exit_code = exit_code_of(status);
-  const Killer killer = phase_ == Phase::kStopping ? Killer::kSupervisor : Killer::kUnknown;
-  record_.oom_killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL &&
-                       services_.oom_kills.include(record_, killer);
+  const OomKills::Last last = oom_kills_.end(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  count_oom_kills(last.kills);
+  record_.oom_killed = last.program;
   record_.finished_at = present_text();
   record_.reason = record_.oom_killed ? "was killed because its memory limit was reached"
                                       : linux::describe_end(status);
@@ -156,6 +175,7 @@ Result<void> ContainerRun::run_again() {
 }
 
 void ContainerRun::tick(Clock::time_point now) {
+  if (is_up()) count_oom_kills(oom_kills_.look(now));
   if (phase_ == Phase::kStopping && now >= due_) {
     services_.events.add("killing", record_.name, "it did not end within the grace period");
     return kill();
@@ -175,11 +195,26 @@ void ContainerRun::tick(Clock::time_point now) {
   if (phase_ == Phase::kRunning && !record_.is_init) act_on(health_.tick(now), now);
 }
 
+bool ContainerRun::is_ready() const {
+  return !record_.is_init && health_.is_ready() && services_.is_connected();
+}
+
+void ContainerRun::count_oom_kills(std::uint64_t kills) {
+  if (kills == 0) return;
+  record_.oom_kills += kills;
+  services_.events.add("oom-kill", record_.name,
+                       fmt::format("{} because a memory limit was reached",
+                                   kills == 1 ? std::string("a process was killed")
+                                              : fmt::format("{} processes were killed", kills)),
+                       record_.oom_kills);
+}
+
 void ContainerRun::act_on(const Health::Verdict& verdict, Clock::time_point now) {
-  if (record_.ready != health_.is_ready()) {
-    record_.ready = health_.is_ready();
-    record_.reason = record_.ready ? "" : verdict.reason;
-    services_.events.add(record_.ready ? "ready" : "not-ready", record_.name, verdict.reason);
+  if (record_.ready != is_ready()) {
+    record_.ready = is_ready();
+    const std::string why = services_.is_connected() ? verdict.reason : std::string(kCutOff);
+    record_.reason = record_.ready ? "" : why;
+    services_.events.add(record_.ready ? "ready" : "not-ready", record_.name, record_.reason);
   } else if (!record_.ready && !verdict.reason.empty()) {
     record_.reason = verdict.reason;
   }
@@ -190,9 +225,17 @@ void ContainerRun::act_on(const Health::Verdict& verdict, Clock::time_point now)
 }
 
 Clock::time_point ContainerRun::next() const {
-  if (phase_ == Phase::kStopping || phase_ == Phase::kWaiting) return due_;
-  if (phase_ == Phase::kRunning) return health_.next();
+  if (phase_ == Phase::kWaiting) return due_;
+  if (phase_ == Phase::kStopping) return std::min(due_, oom_kills_.next());
+  if (phase_ == Phase::kRunning) return std::min(health_.next(), oom_kills_.next());
   return Clock::time_point::max();
+}
+
+void ContainerRun::add_wanted(std::vector<pollfd>& watched, Clock::time_point now) const {
+  for (const pollfd& stream : output_.wanted(now))
+    if (stream.fd >= 0) watched.push_back(stream);
+  health_.add_wanted(watched);
+  oom_kills_.add_wanted(watched);
 }
 
 void ContainerRun::give_up() {

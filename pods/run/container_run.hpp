@@ -8,11 +8,13 @@
 #include "pods/prepare/prepare.hpp"
 #include "pods/run/event_log.hpp"
 #include "pods/run/health.hpp"
+#include "pods/run/last_lines.hpp"
 #include "pods/run/oom_kills.hpp"
 #include "pods/run/output.hpp"
 #include "pods/run/runtime.hpp"
 #include "pods/state/record.hpp"
 #include "pods/surroundings/backoff.hpp"
+#include "pods/surroundings/forwarder.hpp"
 #include "pods/surroundings/metadata_service.hpp"
 
 namespace ocirun::pods {
@@ -21,14 +23,19 @@ using Clock = std::chrono::steady_clock;
 
 /// What the containers of a pod have in common.
 struct PodServices {
+  const Workload& workload;
   const Runtime& runtime;
   EventLog& events;
   Restart restart = Restart::kAlways;
   std::chrono::seconds grace{30};
   UniqueFd network;  // the pod's network namespace, for probes; empty: the host's
   std::optional<MetadataService> metadata;
-  OomKills oom_kills;
+  std::optional<Forwarder> forwarder;
+  PodOomKills oom_kills;
   std::function<Result<void>()> save;  // writes the record of the pod
+  LastLines tell_last_lines;           // of a start that fails; may be empty
+
+  bool is_connected() const { return !forwarder || forwarder->is_connected(); }
 };
 
 /// One container of a pod while its supervisor runs: its program, output, probes, restarts.
@@ -71,7 +78,10 @@ class ContainerRun {
   Clock::time_point next() const;
 
   ContainerOutput& output() { return output_; }
-  Health& health() { return health_; }
+  /// Adds the descriptors that tell of output, answers of probes, and want of memory.
+  void add_wanted(std::vector<pollfd>& watched, Clock::time_point now) const;
+  /// Whether the process `pid`, which has ended, has asked a question of a probe.
+  bool collect(int pid) { return health_.collect(pid); }
   const ContainerRecord& record() const { return record_; }
 
   /// Gives up a restart that is due later.
@@ -83,6 +93,9 @@ class ContainerRun {
   enum class Phase : std::uint8_t { kNew, kCreated, kRunning, kStopping, kWaiting, kDone };
 
   void act_on(const Health::Verdict& verdict, Clock::time_point now);
+  void count_oom_kills(std::uint64_t kills);
+  bool is_ready() const;
+  Error explain_create(const Error& error);
   Result<void> run_again();
   Result<void> in_container(Result<void> result) const;
   bool wants_restart(int exit_code) const;
@@ -92,6 +105,7 @@ class ContainerRun {
   ContainerRecord& record_;
   PodServices& services_;
   Health health_;
+  OomKills oom_kills_;
   Backoff backoff_;
   std::optional<Runtime::Call> call_;  // of the step that has begun
   linux::Child creating_;

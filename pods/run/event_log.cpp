@@ -23,13 +23,15 @@ Result<EventLog> EventLog::open(Fd directory, std::string pod) {
   return EventLog(std::move(file), std::move(pod));
 }
 
-void EventLog::add(std::string_view event, std::string_view container, std::string_view detail) {
+void EventLog::add(std::string_view event, std::string_view container, std::string_view detail,
+                   std::optional<std::uint64_t> oom_kills) {
   bundle::JsonWriter out(bundle::JsonWriter::Layout::kOneLine);
   out.begin_object().member("time", present_text()).member("pod", pod_);
   if (!container.empty()) out.member("container", container);
   out.member("event", event);
   if (!detail.empty())
     out.member("detail", linux::in_one_line(std::string(detail.substr(0, kMostDetail))));
+  if (oom_kills) out.member("oomKills", *oom_kills);
   out.end_object();
   const auto info = linux::sys::fstat(file_);
   // A probe that fails and succeeds by turns would fill the disk. Readers keep the file open.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,8 +21,10 @@ class EventLog {
   static Result<EventLog> open(Fd directory, std::string pod);
 
   /// `event`: "created", "started", "exited" … `container`: "" for the pod itself. `detail`: a
-  /// sentence, or "".
-  void add(std::string_view event, std::string_view container = "", std::string_view detail = "");
+  /// sentence, or "". `oom_kills`: how many processes of the container the kernel has killed so far
+  /// because a memory limit was reached.
+  void add(std::string_view event, std::string_view container = "", std::string_view detail = "",
+           std::optional<std::uint64_t> oom_kills = {});
 
  private:
   EventLog(UniqueFd file, std::string pod) : file_(std::move(file)), pod_(std::move(pod)) {}

@@ -7,19 +7,72 @@
 #include "pods/surroundings/pod_slice.hpp"
 
 namespace ocirun::pods {
+namespace {
 
-std::string OomKills::cgroup_of(const ContainerRecord& container) const {
+// cgroup v1 tells of want of memory before it kills, so that the counter is read some times more.
+constexpr std::chrono::milliseconds kFirstPause{50}, kLastPause{3200};
+
+}  // namespace
+
+std::string PodOomKills::cgroup_of(const ContainerRecord& container) const {
+  if (cgroup_.empty()) return "";
   if (slice_.empty()) return fmt::format("{}/{}", cgroup_, container.name);
   return fmt::format("{}/{}", cgroup_, scope_name_for(container.id));
 }
 
-bool OomKills::include(const ContainerRecord& container, Killer killer) {
-  if (cgroup_.empty()) return false;
-  const std::uint64_t own = count_oom_kills(cgroup_of(container));
-  told_ += own;
-  if (own != 0 || slice_.empty() || killer == Killer::kSupervisor) return own != 0;
+bool PodOomKills::take_untold() {
+  if (slice_.empty()) return false;
   const std::uint64_t now = count_oom_kills(cgroup_);
   return std::exchange(told_, std::max(told_, now)) < now;
+}
+
+void OomKills::begin(const ContainerRecord& container) {
+  cgroup_ = pod_.cgroup_of(container);
+  seen_ = 0;
+  before_sigkill_.reset();
+  again_ = Clock::time_point::max();
+  watch_.reset();
+  if (cgroup_.empty()) return;
+  if (auto watch = watch_oom(cgroup_)) watch_ = *std::move(watch);
+}
+
+void OomKills::add_wanted(std::vector<pollfd>& watched) const {
+  if (watch_) watched.push_back({watch_->fd().value, watch_->poll_events(), 0});
+}
+
+std::uint64_t OomKills::count() {
+  if (cgroup_.empty()) return 0;
+  const std::uint64_t now = std::max(seen_, count_oom_kills(cgroup_));
+  const std::uint64_t more = now - std::exchange(seen_, now);
+  pod_.tell(more);
+  return more;
+}
+
+std::uint64_t OomKills::look(Clock::time_point now) {
+  if (!watch_) return 0;
+  if (watch_->happened()) {
+    pause_ = kFirstPause;
+  } else {
+    if (now < again_) return 0;
+    pause_ *= 2;
+  }
+  again_ = pause_ > kLastPause ? Clock::time_point::max() : now + pause_;
+  return count();
+}
+
+void OomKills::expect_sigkill() { before_sigkill_ = seen_; }
+
+OomKills::Last OomKills::end(bool by_sigkill) {
+  watch_.reset();
+  again_ = Clock::time_point::max();
+  Last last{.kills = count(), .program = false};
+  if (!by_sigkill) return last;
+  last.program = seen_ > before_sigkill_.value_or(0);
+  if (!last.program && !before_sigkill_ && pod_.take_untold()) {
+    last.program = true;
+    ++last.kills;
+  }
+  return last;
 }
 
 }  // namespace ocirun::pods

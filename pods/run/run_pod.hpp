@@ -1,5 +1,6 @@
 #pragma once
 
+#include <expected>
 #include <functional>
 #include <string>
 
@@ -17,16 +18,27 @@ struct Listener {
   std::function<void(const std::string& image, const AddProgress&)> progress;
   Announce announce;
   std::function<void(const std::string& container, Stream, std::string_view line)> print;
+  LastLines last_lines;  // of the containers that have kept the pod from its start
 };
 
-/// Whether the directory of the pod stays when the pod has ended, for `status` and `logs`.
-enum class Afterwards : std::uint8_t { kRemove, kKeep };
+/// Whether the directory of the pod stays when the pod has ended, for `status` and `logs`; with
+/// kKeepIfStarted only if the pod could be started.
+enum class Afterwards : std::uint8_t { kRemove, kKeepIfStarted, kKeep };
+
+/// Why a pod could not be started.
+struct PodFailure {
+  // Not explicit: TRY returns an Error.
+  PodFailure(Error why, int status = 1) : error(std::move(why)), exit_status(status) {}
+  Error error;
+  int exit_status;  // of the command: 127: a program does not exist, 126: it is not executable, or
+                    // 1
+};
 
 /// Runs a pod from its document to its end, and supervises it meanwhile. Returns the exit status of
 /// Supervisor::run(). Nothing has been started after an error of the document, of what the operator
-/// has given, or of the machine's resources. After any error nothing of the pod is left, but for
-/// layers of images in the store.
-Result<int> run_pod(Workload& workload, const Settings& settings, Afterwards afterwards,
-                    const Listener& listener);
+/// has given, or of the machine's resources and ports. After any error nothing of the pod is left,
+/// but for layers of images in the store, and with Afterwards::kKeep its record and its logs.
+std::expected<int, PodFailure> run_pod(Workload& workload, const Settings& settings,
+                                       Afterwards afterwards, const Listener& listener);
 
 }  // namespace ocirun::pods

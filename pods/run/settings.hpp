@@ -19,9 +19,8 @@ struct Settings {
   NetworkChoice network;
   std::chrono::seconds grace{30};  // between the signal that asks a container to stop and SIGKILL
   std::string log_directory;       // --log-dir; "": in the pod's directory
-  bool is_detached = false;      // nobody watches the pod: an error of its start is all that stays
-  bool has_metadata = false;     // --metadata
-  bool systemd_cgroups = false;  // the runtime was told to use systemd
+  bool has_metadata = false;       // --metadata
+  bool systemd_cgroups = false;    // the runtime was told to use systemd
   std::optional<std::chrono::seconds> ready_within;  // --wait-ready
 };
 

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kAtOnce = 8;  // commands of the runtime
 constexpr std::string_view kMetadata = "the metadata service";
+constexpr std::string_view kForwarder = "the pod's network is cut off: pasta";
 constexpr std::chrono::milliseconds kPauseAfterMiss{100};
 
 }  // namespace
@@ -38,6 +39,7 @@ Result<int> Supervisor::run(const Announce& announce) {
     record_.status = PodStatus::kFailed;
     record_.reason = started.error().message();
     services_.events.add("failed", "", record_.reason);
+    if (stop_requests_ == 0) tell_last_lines(record_, services_.tell_last_lines);
     stop_all();
     save();
     return std::unexpected(started.error());
@@ -140,12 +142,11 @@ void Supervisor::step(Clock::time_point limit) {
   Clock::time_point until = limit;
   Clock::time_point now = Clock::now();
   for (ContainerRun& run : runs_) {
-    for (const pollfd& stream : run.output().wanted(now))
-      if (stream.fd >= 0) watched.push_back(stream);
-    run.health().add_wanted(watched);
+    run.add_wanted(watched, now);
     until = std::min({until, run.next(), run.output().next(now)});
   }
   if (services_.metadata) until = std::min(until, services_.metadata->next());
+  if (services_.forwarder) until = std::min(until, services_.forwarder->next());
   if (missed_child_) until = std::min(until, Clock::now() + kPauseAfterMiss);
   int wait = -1;
   if (until != Clock::time_point::max())
@@ -159,8 +160,9 @@ void Supervisor::step(Clock::time_point limit) {
   if (requests.grace) services_.grace = *requests.grace;
   reap();
   now = Clock::now();
-  for (ContainerRun& run : runs_) run.tick(now);
+  if (services_.forwarder && now >= services_.forwarder->next()) reconnect(now);
   if (services_.metadata && now >= services_.metadata->next()) restart_metadata(now);
+  for (ContainerRun& run : runs_) run.tick(now);
   save();
 }
 
@@ -175,15 +177,19 @@ void Supervisor::reap() {
     if (missed_child_ || child.si_pid == 0) return;
     const Clock::time_point now = Clock::now();
     bool is_probe = false;
-    for (ContainerRun& run : runs_) is_probe = run.health().collect(child.si_pid) || is_probe;
+    for (ContainerRun& run : runs_) is_probe = run.collect(child.si_pid) || is_probe;
     if (is_probe) continue;
     int status = 0;
     missed_child_ = ::waitpid(child.si_pid, &status, __WALL) != child.si_pid;
     if (missed_child_) return;
-    if (child.si_pid == record_.forwarder.pid) lose("the pod's network is cut off: pasta", status);
-    if (child.si_pid == record_.holder.pid) lose("the holder of the pod's namespaces", status);
+    if (services_.forwarder && child.si_pid == record_.forwarder.pid) {
+      lose(kForwarder, services_.forwarder->ended(status, now));
+      record_.forwarder = {};
+    }
+    if (child.si_pid == record_.holder.pid)
+      lose("the holder of the pod's namespaces", linux::describe_end(status));
     if (services_.metadata && child.si_pid == record_.metadata.pid) {
-      lose(kMetadata, status);
+      lose(kMetadata, linux::describe_end(status));
       record_.metadata = {};
       services_.metadata->ended(now);
     }
@@ -193,9 +199,18 @@ void Supervisor::reap() {
 }
 
 /// A process that the pod needs has ended. Its containers go on.
-void Supervisor::lose(std::string_view what, int status) {
-  record_.reason = fmt::format("{} {}", what, linux::describe_end(status));
+void Supervisor::lose(std::string_view what, const std::string& end) {
+  record_.reason = fmt::format("{} {}", what, end);
   services_.events.add("degraded", "", record_.reason);
+}
+
+/// Until pasta has connected the pod again, no container is ready.
+void Supervisor::reconnect(Clock::time_point now) {
+  const auto connected = services_.forwarder->go_on(now);
+  if (!connected) return lose(kForwarder, connected.error().message());
+  if (!*connected) return;
+  if (record_.reason.starts_with(kForwarder)) record_.reason.clear();
+  services_.events.add("recovered", "", "pasta has connected the pod's network again");
 }
 
 /// Without the service its clients wait, so that it is worth no end of the pod.

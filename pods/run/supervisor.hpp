@@ -37,7 +37,8 @@ class Supervisor {
   /// Waits for something to happen, until `limit` at most, and deals with it.
   void step(Clock::time_point limit);
   void reap();
-  void lose(std::string_view what, int status);
+  void lose(std::string_view what, const std::string& end);
+  void reconnect(Clock::time_point now);
   void restart_metadata(Clock::time_point now);
   void begin_stop();
   void stop_all();

@@ -68,6 +68,7 @@ constexpr auto kContainer = bundle::exact_fields<ContainerRecord>(
     required("restarts", &ContainerRecord::restarts, bundle::whole_number),
     field("exitCode", &ContainerRecord::exit_code, bundle::range(0, 255)),
     required("oomKilled", &ContainerRecord::oom_killed, bundle::flag),
+    required("oomKills", &ContainerRecord::oom_kills, bundle::whole_number),
     required("startedAt", &ContainerRecord::started_at, bundle::text),
     required("finishedAt", &ContainerRecord::finished_at, bundle::text),
     required("reason", &ContainerRecord::reason, bundle::text));
@@ -109,7 +110,8 @@ void write_container(bundle::JsonWriter& out, const ContainerRecord& container) 
   out.member("pid", container.pid).member("ready", container.ready);
   out.member("restarts", container.restarts);
   if (container.exit_code) out.member("exitCode", *container.exit_code);
-  out.member("oomKilled", container.oom_killed).member("startedAt", container.started_at);
+  out.member("oomKilled", container.oom_killed).member("oomKills", container.oom_kills);
+  out.member("startedAt", container.started_at);
   out.member("finishedAt", container.finished_at)
       .member("reason", plain(container.reason))
       .end_object();

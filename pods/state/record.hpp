@@ -28,6 +28,7 @@ struct ContainerRecord {
   std::uint32_t restarts = 0;
   std::optional<int> exit_code;         // of the last run; 128 + signal
   bool oom_killed = false;              // the last run, by the kernel's out-of-memory killer
+  std::uint64_t oom_kills = 0;          // processes of all runs that it has killed
   std::string started_at, finished_at;  // RFC 3339; "": never
   std::string reason;  // why the container does not run or is not ready; "": no reason
   friend bool operator==(const ContainerRecord&, const ContainerRecord&) = default;

@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 
-#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <utility>
 
 #include "linux/base/patience.hpp"
 #include "linux/base/syscalls.hpp"
@@ -16,6 +18,7 @@ namespace {
 namespace sys = linux::sys;
 
 constexpr std::size_t kMostSaid = 65536;
+constexpr std::chrono::milliseconds kBetweenLooks{20};  // at the file with pasta's pid
 
 /// pasta's word for a port: "192.0.2.1/8080:80".
 std::string port_word(const Forward& forward) {
@@ -31,11 +34,6 @@ Result<void> pin_namespace(const linux::ProcessIdentity& holder, const std::stri
   return sys::mount(namespace_path(holder.pid, "net").c_str(), pin.c_str(), nullptr, MS_BIND,
                     nullptr);
 }
-
-/// Files beside the pin. pasta writes its pid when it has connected the pod.
-struct Files {
-  std::string pid, said;
-};
 
 /// pasta stays root, without capabilities, in an empty root and under a seccomp filter of its own:
 /// setns(2) demands CAP_SYS_ADMIN in the user namespace that owns the network namespace, which is
@@ -57,66 +55,84 @@ std::vector<std::string> words_of(const std::string& pasta, const std::vector<Fo
   return words;
 }
 
-Error failure(const Files& files, int status) {
-  const auto file = sys::open(files.said.c_str(), O_RDONLY);
-  std::string text = file ? sys::read_all(*file, kMostSaid).value_or("") : "";
-  while (text.ends_with('\n')) text.pop_back();
-  return Error(0,
-               fmt::format("{}{}{}", linux::describe_end(status), text.empty() ? "" : ": ", text));
-}
-
-Result<void> wait_until_ready(linux::Child& child, const Files& files) {
-  linux::Patience left(kProgramPatience);
-  for (;;) {
-    if (read_pid_file(files.pid)) return {};
-    if (const auto status = linux::collect_child(child, std::chrono::milliseconds(0)))
-      return std::unexpected(failure(files, *status));
-    if (left.wait()) continue;
-    linux::kill_child(child);
-    return refuse("has not connected the pod within {} s", kProgramPatience.count());
-  }
-}
-
 }  // namespace
 
-Result<std::vector<Forward>> forwards_of(const Pod& pod) {
-  std::vector<Forward> forwards;
-  const auto find_port = [&](const std::string& name) -> const Port* {
-    for (const Container& container : pod.containers)
-      for (const Port& port : container.ports)
-        if (port.name == name) return &port;
-    return nullptr;
-  };
-  for (const HostPort& host : pod.host_ports) {
-    const Port* port = host.pod_port ? &*host.pod_port : find_port(host.name);
-    if (port != nullptr)
-      forwards.push_back({host.address, host.number, port->number, port->protocol});
-  }
-  if (!pod.host_ports.empty()) return forwards;
-  for (const Container& container : pod.containers)
-    for (const Port& port : container.ports) {
-      Forward forward{"", port.number, port.number, port.protocol};
-      if (std::ranges::find(forwards, forward) != forwards.end())
-        return refuse("two containers have the port {}, and a pod has one network", port.number);
-      forwards.push_back(std::move(forward));
-    }
-  return forwards;
+Forwarder::Forwarder(std::string pasta, std::vector<Forward> forwards, std::string pin,
+                     Recorder record)
+    : pasta_(std::move(pasta)),
+      forwards_(std::move(forwards)),
+      pin_(std::move(pin)),
+      pid_file_(pin_ + ".pid"),
+      said_(pin_ + ".err"),
+      record_(std::move(record)) {}
+
+/// pasta writes its pid when it has connected the pod: a file of an earlier pasta must be gone.
+Result<linux::Child> Forwarder::launch() {
+  const auto removed = sys::unlinkat(Fd{AT_FDCWD}, pid_file_.c_str(), 0);
+  if (!removed && removed.error().number() != ENOENT) return std::unexpected(removed.error());
+  TRY_ASSIGN(const UniqueFd said,
+             sys::open(said_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW, 0600));
+  return start_recorded_program(words_of(pasta_, forwards_, pin_, pid_file_),
+                                {.out = Fd{-1}, .err = said}, record_);
 }
 
-Result<void> start_forwarder(
-    const std::string& pasta, const std::vector<Forward>& forwards,
-    const linux::ProcessIdentity& holder, const std::string& pin,
-    const std::function<Result<void>(const linux::ProcessIdentity&)>& record) {
-  TRY(within(pin_namespace(holder, pin), "pin the pod's network namespace"));
-  const Files files{.pid = pin + ".pid", .said = pin + ".err"};
-  TRY_ASSIGN(const UniqueFd said,
-             sys::open(files.said.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0600));
+std::string Forwarder::last_words(int status) const {
+  const auto file = sys::open(said_.c_str(), O_RDONLY | O_NOFOLLOW);
+  std::string text = file ? sys::read_all(*file, kMostSaid).value_or("") : "";
+  while (text.ends_with('\n')) text.pop_back();
+  return fmt::format("{}{}{}", linux::describe_end(status), text.empty() ? "" : ": ", text);
+}
+
+Result<void> Forwarder::start(const linux::ProcessIdentity& holder) {
+  TRY(within(pin_namespace(holder, pin_), "pin the pod's network namespace"));
   auto started = [&]() -> Result<void> {
-    TRY_ASSIGN(linux::Child child, start_recorded_program(words_of(pasta, forwards, pin, files.pid),
-                                                          {.out = Fd{-1}, .err = said}, record));
-    return wait_until_ready(child, files);
+    TRY_ASSIGN(linux::Child child, launch());
+    linux::Patience left(kProgramPatience);
+    while (!read_pid_file(pid_file_)) {
+      if (const auto status = linux::collect_child(child, std::chrono::milliseconds(0)))
+        return refuse("{}", last_words(*status));
+      if (left.wait()) continue;
+      linux::kill_child(child);
+      return refuse("has not connected the pod within {} s", kProgramPatience.count());
+    }
+    phase_ = Phase::kConnected;
+    started_ = Clock::now();
+    return {};
   }();
   return within(std::move(started), "forward the pod's ports: pasta");
+}
+
+std::string Forwarder::ended(int status, Clock::time_point now) {
+  due_ = now + backoff_.after_run_of(phase_ == Phase::kConnected ? now - started_
+                                                                 : Clock::duration::zero());
+  phase_ = Phase::kWaiting;
+  return last_words(status);
+}
+
+Result<bool> Forwarder::go_on(Clock::time_point now) {
+  if (now < due_ || phase_ == Phase::kConnected) return false;
+  if (phase_ == Phase::kStarting) {
+    if (read_pid_file(pid_file_)) {
+      phase_ = Phase::kConnected;
+      due_ = Clock::time_point::max();
+      return true;
+    }
+    due_ = now + kBetweenLooks;
+    if (now < started_ + kProgramPatience) return false;
+    ::kill(pid_, SIGKILL);  // its end calls ended()
+    due_ = Clock::time_point::max();
+    return refuse("has not connected the pod within {} s", kProgramPatience.count());
+  }
+  const auto child = launch();
+  if (!child) {
+    due_ = now + backoff_.after_run_of(Clock::duration::zero());
+    return std::unexpected(child.error());
+  }
+  pid_ = child->pid;
+  phase_ = Phase::kStarting;
+  started_ = now;
+  due_ = now + kBetweenLooks;
+  return false;
 }
 
 }  // namespace ocirun::pods

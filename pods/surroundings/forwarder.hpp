@@ -1,33 +1,57 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "linux/process/clone.hpp"
 #include "linux/process/pidfd.hpp"
-#include "pods/documents/pod.hpp"
+#include "pods/surroundings/backoff.hpp"
+#include "pods/surroundings/ports.hpp"
 
 namespace ocirun::pods {
 
-/// A port of the host that leads to a port of the pod.
-struct Forward {
-  std::string address;  // "": all addresses of the host
-  std::uint16_t host_port = 0, pod_port = 0;
-  Protocol protocol = Protocol::kTcp;
-  friend bool operator==(const Forward&, const Forward&) = default;
+/// pasta, which connects the network of a pod with the host's: the pod reaches what the host
+/// reaches, and the host's ports lead to the pod's.
+class Forwarder {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using Recorder = std::function<Result<void>(const linux::ProcessIdentity&)>;
+
+  /// `pasta`: the path of the program. `pin`: the path of a file, on which the pod's network
+  /// namespace is mounted; files beside it have its name and an ending. `record` is called before
+  /// pasta runs, which outlives its parent.
+  Forwarder(std::string pasta, std::vector<Forward> forwards, std::string pin, Recorder record);
+
+  /// Connects the network namespace of the process `holder`, and waits until that is done. Errors:
+  /// a port of the host is in use …; pasta's own words.
+  Result<void> start(const linux::ProcessIdentity& holder);
+
+  bool is_connected() const { return phase_ == Phase::kConnected; }
+  /// Called when pasta has ended with this status of waitpid(2): it is started again after a wait.
+  /// Returns why it has ended.
+  std::string ended(int status, Clock::time_point now);
+  /// When go_on() has something to do.
+  Clock::time_point next() const { return due_; }
+  /// Starts pasta again when that is due, and looks whether it has connected the pod: true at the
+  /// moment when it has. After an error it is tried again later.
+  Result<bool> go_on(Clock::time_point now);
+
+ private:
+  enum class Phase : std::uint8_t { kWaiting, kStarting, kConnected };
+
+  Result<linux::Child> launch();
+  std::string last_words(int status) const;
+
+  std::string pasta_;
+  std::vector<Forward> forwards_;
+  std::string pin_, pid_file_, said_;
+  Recorder record_;
+  Backoff backoff_;
+  int pid_ = 0;  // while it starts
+  Phase phase_ = Phase::kWaiting;
+  Clock::time_point started_, due_ = Clock::time_point::max();
 };
-
-/// The ports of a pod that the host answers on: those that the document maps (App Container), else
-/// each port of a container at the same number. Errors: two containers have the same port.
-Result<std::vector<Forward>> forwards_of(const Pod& pod);
-
-/// Starts pasta, which connects the network namespace of the process `holder` with the host's
-/// network: the pod reaches what the host reaches, and the host's ports lead to the pod's. `pin` is
-/// the path of an empty file on which the namespace is mounted. pasta outlives its parent; `record`
-/// is called before it runs. Errors: a port of the host is in use …; pasta's own words.
-Result<void> start_forwarder(
-    const std::string& pasta, const std::vector<Forward>& forwards,
-    const linux::ProcessIdentity& holder, const std::string& pin,
-    const std::function<Result<void>(const linux::ProcessIdentity&)>& record);
 
 }  // namespace ocirun::pods

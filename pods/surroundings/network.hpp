@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "pods/prepare/files.hpp"
-#include "pods/surroundings/forwarder.hpp"
-#include "pods/surroundings/holder.hpp"
+#include "pods/surroundings/ports.hpp"
 
 namespace ocirun::pods {
 

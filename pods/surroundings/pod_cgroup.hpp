@@ -43,4 +43,7 @@ cgroups::Resources resources_of(const Amounts& limits);
 /// that cannot be found out.
 std::uint64_t count_oom_kills(const std::string& path);
 
+/// A watch for want of memory in the cgroup at `path`. Errors: no memory controller counts for it.
+Result<cgroups::OomWatch> watch_oom(const std::string& path);
+
 }  // namespace ocirun::pods

@@ -1,0 +1,256 @@
+#include "pods/run/launching.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/files/procfs.hpp"
+#include "pods/images/directories.hpp"
+#include "pods/metadata/reify.hpp"
+#include "pods/prepare/contract_bundle.hpp"
+#include "pods/prepare/mounts.hpp"
+#include "pods/prepare/prepare.hpp"
+#include "pods/run/take_down.hpp"
+#include "pods/surroundings/namespace_path.hpp"
+#include "pods/surroundings/pod_cgroup.hpp"
+#include "pods/surroundings/pod_slice.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+namespace sys = linux::sys;
+
+constexpr const char* kContainers = "containers";
+
+}  // namespace
+
+Launching::Launching(Workload& workload, const Settings& settings, PodDirectory directory,
+                     NetworkPlan network, Images images, std::string cgroup, StopSignals signals,
+                     const Listener& listener)
+    : workload_(workload),
+      settings_(settings),
+      directory_(std::move(directory)),
+      network_(std::move(network)),
+      images_(std::move(images)),
+      cgroup_(std::move(cgroup)),
+      signals_(std::move(signals)),
+      listener_(listener),
+      runtime_(settings.runtime) {}
+
+Result<int> Launching::run() {
+  TRY(begin_record());
+  TRY_ASSIGN(EventLog events, EventLog::open(directory_.fd(), record_.name));
+  TRY_ASSIGN(host_mounts_, sys::open(namespace_path(0, "mnt").c_str(), O_RDONLY));
+  TRY(enter_own_mount_namespace());
+  TRY(open_here());
+  TRY(signals_.check());
+  TRY(start_surroundings());
+  TRY(signals_.check());
+  TRY_ASSIGN(
+      const Volumes volumes,
+      prepare_volumes(workload_, settings_.given, {.fd = here_, .path = directory_.path().string()},
+                      Reach::kMounted, settings_.data.string() + "/locks"));
+  TRY_ASSIGN(UniqueFd network, open_network());
+  std::optional<MetadataService> metadata;
+  if (settings_.has_metadata) {
+    TRY_ASSIGN(metadata, MetadataService::listen(network, ports_of_apps()));
+    workload_.pod.metadata_url = metadata->url();
+  }
+  TRY(prepare_containers(volumes));
+  if (metadata) TRY(within(start_metadata(*metadata), "metadata service"));
+  PodServices services{.workload = workload_,
+                       .runtime = runtime_,
+                       .events = events,
+                       .restart = workload_.pod.restart,
+                       .grace = settings_.grace,
+                       .network = std::move(network),
+                       .metadata = std::move(metadata),
+                       .forwarder = std::move(forwarder_),
+                       .oom_kills = PodOomKills(record_),
+                       .save = [&] { return write_record(directory_.fd(), record_); },
+                       .tell_last_lines = listener_.last_lines};
+  std::vector<ContainerRun> runs;
+  runs.reserve(ready_.size());
+  for (std::size_t i = 0; i < ready_.size(); ++i) {
+    TRY_ASSIGN(ContainerOutput output, open_output(record_.containers[i]));
+    runs.emplace_back(std::move(ready_[i]), std::move(output), record_.containers[i], services);
+  }
+  TRY(signals_.check());
+  Supervisor supervisor(runs, record_, directory_, services, settings_, signals_);
+  return supervisor.run(listener_.announce);
+}
+
+Result<void> Launching::take_down() {
+  if (host_mounts_ && ::setns(host_mounts_.get(), CLONE_NEWNS) != 0)
+    return fail(errno, "leave the pod's mount namespace");
+  host_mounts_.reset();
+  return pods::take_down(record_);
+}
+
+PodRecord Launching::ended_record(const Result<int>& status) const {
+  PodRecord record = record_;
+  if (status) return record;
+  record.status = PodStatus::kFailed;
+  record.reason = status.error().message();
+  return record;
+}
+
+int Launching::failure_status() const {
+  for (const ContainerRecord& container : record_.containers)
+    if (container.started_at.empty() && container.exit_code) return *container.exit_code;
+  return 1;
+}
+
+Result<UniqueFd> Launching::open_network() const {
+  const std::string path = shared().network;
+  if (path.empty()) return UniqueFd();
+  return sys::open(path.c_str(), O_RDONLY);
+}
+
+Result<void> Launching::open_here() {
+  TRY_ASSIGN(here_, directory_.open_again());
+  TRY_ASSIGN(images_.store, open_store(settings_));
+  return {};
+}
+
+Result<void> Launching::begin_record() {
+  const Pod& pod = workload_.pod;
+  record_.name = settings_.name;
+  record_.kind = name_of(pod.kind);
+  record_.runtime = settings_.runtime;
+  record_.grace = settings_.grace;
+  TRY_ASSIGN(record_.boot_id, linux::read_boot_id());
+  TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(::getpid()));
+  record_.supervisor = {.pid = ::getpid(), .start_time = stat.start_time};
+  record_.log_directory =
+      settings_.log_directory.empty() ? directory_.path("logs") : settings_.log_directory;
+  for (const Container* container : all_containers(pod)) {
+    ContainerRecord entry;
+    entry.name = container->name;
+    entry.id = fmt::format("{}.{}", record_.name, container->name);
+    entry.is_init = record_.containers.size() < pod.init_containers.size();
+    record_.containers.push_back(std::move(entry));
+  }
+  for (const auto& [container, image] : images_.of) record_.images.push_back(image.digest.text());
+  TRY(write_record(directory_.fd(), record_));
+  images_.lease.reset();  // the record names the images now
+  return {};
+}
+
+Result<void> Launching::start_surroundings() {
+  TRY(start_cgroup());
+  TRY_ASSIGN(record_.holder, start_holder(sharing(), record_.name, directory_.path().string(),
+                                          [&](const linux::ProcessIdentity& holder) {
+                                            record_.holder = holder;
+                                            return write_record(directory_.fd(), record_);
+                                          }));
+  if (network_.pasta.empty()) return {};
+  forwarder_.emplace(network_.pasta, network_.forwards, directory_.path("net"),
+                     [&](const linux::ProcessIdentity& forwarder) {
+                       record_.forwarder = forwarder;
+                       return write_record(directory_.fd(), record_);
+                     });
+  return forwarder_->start(record_.holder);
+}
+
+Result<void> Launching::start_cgroup() {
+  std::string slice;
+  std::string path = cgroup_;
+  if (settings_.systemd_cgroups) {
+    slice = slice_name_for(record_.name);
+    TRY_ASSIGN(path, find_pod_slice(slice));
+  }
+  if (path.empty()) return {};
+  // Whoever finds the cgroup in the record may kill all that is in it.
+  TRY(check_unused(path));
+  record_.cgroup = std::move(path);
+  record_.slice = std::move(slice);
+  TRY(write_record(directory_.fd(), record_));
+  const Amounts& limits = workload_.pod.limits;
+  return record_.slice.empty() ? make_pod_cgroup(record_.cgroup, limits)
+                               : make_pod_slice(record_.cgroup, record_.name, limits);
+}
+
+Sharing Launching::sharing() const {
+  return {.own_network = network_.own_network, .pids = workload_.pod.shares_pids};
+}
+
+SharedNamespaces Launching::shared() const {
+  return shared_namespaces(record_.holder, sharing(), network_.path);
+}
+
+std::string Launching::cgroups_path_of(const std::string& container) const {
+  if (!record_.slice.empty())
+    return cgroups_path_in(record_.slice, fmt::format("{}.{}", record_.name, container));
+  if (record_.cgroup.empty()) return "";
+  return fmt::format("{}/{}", record_.cgroup, container);
+}
+
+Result<void> Launching::prepare_containers(const Volumes& volumes) {
+  TRY_ASSIGN(
+      const std::vector<BoundPath> files,
+      write_network_files(record_.name, network_.visible(), here_, directory_.path().string()));
+  const Surroundings surroundings{
+      .shared = shared(),
+      .hostname = {},
+      .root = RootKind::kOverlay,
+      .cgroups_path = [&](const std::string& container) { return cgroups_path_of(container); },
+      .powers = powers_here(!record_.cgroup.empty(), network_.own_network),
+      .ids = {}};
+  TRY(sys::mkdirat(here_, kContainers, 0711));
+  TRY_ASSIGN(const UniqueFd below,
+             sys::openat(here_, kContainers, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  const Site site{.fd = below, .path = directory_.path(kContainers)};
+  for (const Container* container : all_containers(workload_.pod)) {
+    TRY_ASSIGN(
+        ReadyContainer ready,
+        container->bundle
+            ? prepare_contract_bundle(workload_, *container, site, surroundings, files)
+            : prepare_container(workload_, *container, settings_.given, images_.store,
+                                images_.of.at(container), volumes, site, surroundings, files));
+    for (const std::string& warning : ready.warnings)
+      if (listener_.warn) listener_.warn(warning);
+    ready_.push_back(std::move(ready));
+  }
+  return {};
+}
+
+std::vector<std::uint16_t> Launching::ports_of_apps() const {
+  std::vector<std::uint16_t> ports;
+  for (const Container& container : workload_.pod.containers)
+    for (const Port& port : container.ports) ports.push_back(port.number);
+  for (const HostPort& host : workload_.pod.host_ports) {
+    ports.push_back(host.number);
+    if (host.pod_port) ports.push_back(host.pod_port->number);
+  }
+  return ports;
+}
+
+Result<void> Launching::start_metadata(MetadataService& metadata) {
+  TRY_ASSIGN(Reified reified, reify(ready_, images_.of, settings_.given));
+  reified.forwards_app_ports = !network_.forwards.empty();
+  // No app is called so: the name of an app has no ".". A slice of systemd's has systemd's units
+  // only.
+  const bool may_make = !record_.cgroup.empty() && record_.slice.empty();
+  const std::string cgroup = may_make ? record_.cgroup + "/metadata.service" : "";
+  TRY_ASSIGN(record_.metadata, metadata.start(resources_of(workload_, reified, metadata.uuid()),
+                                              directory_.path().string(), cgroup));
+  return write_record(directory_.fd(), record_);
+}
+
+Result<ContainerOutput> Launching::open_output(const ContainerRecord& container) {
+  TRY_ASSIGN(UniqueFd logs,
+             within(open_or_make_directory(HostPath(record_.log_directory)), "log directory"));
+  LinePrinter print;
+  if (listener_.print)
+    print = [this, name = container.name](Stream stream, std::string_view line) {
+      listener_.print(name, stream, line);
+    };
+  return ContainerOutput::open_log(std::move(logs), container.id, std::move(print));
+}
+
+}  // namespace ocirun::pods

@@ -1,0 +1,215 @@
+#include "pods/surroundings/ports.hpp"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <optional>
+
+#include "linux/base/directory_entries.hpp"
+#include "linux/base/printable.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
+#include "linux/files/procfs.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+namespace sys = linux::sys;
+
+constexpr std::string_view kAny4 = "00000000", kAny6 = "00000000000000000000000000000000";
+
+template <typename T>
+std::optional<T> in_base(std::string_view text, int base) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::string_view word_of(Protocol protocol) { return protocol == Protocol::kTcp ? "TCP" : "UDP"; }
+
+/// An address that pasta binds a port to.
+struct Target {
+  int family = AF_INET;
+  in_addr four{};  // of AF_INET; of AF_INET6 it is "::"
+};
+
+/// Binds to the port for a moment. UDP without SO_REUSEADDR: two sockets with it would share the
+/// port. Returns the errno, 0 if the port is free.
+int try_to_bind(const Forward& forward, const Target& target) {
+  const int type = forward.protocol == Protocol::kTcp ? SOCK_STREAM : SOCK_DGRAM;
+  const UniqueFd socket(::socket(target.family, type | SOCK_CLOEXEC, 0));
+  if (!socket) return errno == EAFNOSUPPORT ? 0 : errno;
+  const int on = 1;
+  if (forward.protocol == Protocol::kTcp)  // connections that have ended do not hold the port
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_in four{};
+  sockaddr_in6 six{};
+  const sockaddr* address = reinterpret_cast<const sockaddr*>(&four);
+  socklen_t size = sizeof four;
+  if (target.family == AF_INET) {
+    four.sin_family = AF_INET;
+    four.sin_addr = target.four;
+    four.sin_port = htons(forward.host_port);
+  } else {
+    ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+    six.sin6_family = AF_INET6;
+    six.sin6_port = htons(forward.host_port);
+    address = reinterpret_cast<const sockaddr*>(&six);
+    size = sizeof six;
+  }
+  if (::bind(socket.get(), address, size) != 0) return errno;
+  // Another socket with SO_REUSEADDR may be bound and not listen yet.
+  return forward.protocol == Protocol::kTcp && ::listen(socket.get(), 1) != 0 ? errno : 0;
+}
+
+/// The sockets that keep others from the port.
+std::vector<SocketLine> holders_of(const linux::Procfs& procfs, const Forward& forward,
+                                   const Target& target) {
+  constexpr std::size_t kMostBytes = std::size_t{64} << 20;  // of some 400,000 sockets
+  const std::string own = target.family == AF_INET6 || target.four.s_addr == INADDR_ANY
+                              ? ""
+                              : fmt::format("{:08X}", target.four.s_addr);
+  std::vector<SocketLine> found;
+  for (const char* version : {"", "6"}) {
+    const std::string path =
+        fmt::format("self/net/{}{}", forward.protocol == Protocol::kTcp ? "tcp" : "udp", version);
+    const auto file = procfs.open_file(path, O_RDONLY);
+    const auto table = file ? sys::read_all(*file, kMostBytes) : Result<std::string>("");
+    for (SocketLine& socket : parse_sockets(table.value_or("")))
+      if (socket.port == forward.host_port &&
+          (socket.listens || forward.protocol == Protocol::kUdp) &&
+          (own.empty() || socket.address == own || socket.address == kAny4 ||
+           socket.address == kAny6))
+        found.push_back(std::move(socket));
+  }
+  return found;
+}
+
+bool has_socket(const linux::Procfs& procfs, const std::string& pid, const std::string& link) {
+  const auto directory = procfs.open_file(pid + "/fd", O_RDONLY | O_DIRECTORY);
+  if (!directory) return false;  // another user's process, or one that has ended
+  bool is_there = false;
+  static_cast<void>(
+      linux::for_each_entry(*directory, [&](const char* name, unsigned char) -> Result<void> {
+        if (!is_there) is_there = sys::readlinkat(*directory, name).value_or("") == link;
+        return {};
+      }));
+  return is_there;
+}
+
+/// "process 123 (nginx)", "the pod \"web\" (process 123, pasta)"; "": no process that can be seen.
+std::string name_owner(const linux::Procfs& procfs, const SocketLine& socket,
+                       const ProcessNamer& namer) {
+  const std::string link = fmt::format("socket:[{}]", socket.inode);
+  std::string name;
+  static_cast<void>(
+      linux::for_each_entry(procfs.fd(), [&](const char* pid, unsigned char) -> Result<void> {
+        const auto number = linux::number<int>(pid);
+        if (!name.empty() || !number || !has_socket(procfs, pid, link)) return {};
+        std::string program = procfs.read(fmt::format("{}/comm", pid)).value_or("");
+        while (program.ends_with('\n')) program.pop_back();
+        program = linux::in_one_line(program);
+        const std::string more = namer ? namer(*number) : "";
+        name = more.empty() ? fmt::format("process {} ({})", pid, program)
+                            : fmt::format("{} (process {}, {})", more, pid, program);
+        return {};
+      }));
+  return name;
+}
+
+/// "process 123 (nginx)"; "a process of the user 33, which you may not see"; "another process".
+std::string who_has(const Forward& forward, const Target& target, const ProcessNamer& namer) {
+  const auto procfs = linux::Procfs::open(linux::Procfs::Subset::kProcesses);
+  if (!procfs) return "another process";
+  const auto sockets = holders_of(*procfs, forward, target);
+  for (const SocketLine& socket : sockets)
+    if (std::string name = name_owner(*procfs, socket, namer); !name.empty()) return name;
+  if (sockets.empty()) return "another process";
+  return fmt::format("a process of the user {}, which cannot be seen from here",
+                     sockets.front().uid);
+}
+
+}  // namespace
+
+std::vector<SocketLine> parse_sockets(std::string_view table) {
+  // The columns of the kernel's tcp.rst, which udp has too: sl local rem st queues timer retrnsmt
+  // uid timeout inode.
+  constexpr std::size_t kLocal = 1, kState = 3, kUid = 7, kInode = 9;
+  std::vector<SocketLine> sockets;
+  for (const std::string_view line : linux::words(table, '\n')) {
+    const auto words = linux::words(line);
+    if (words.size() <= kInode) continue;
+    std::string_view local = words[kLocal];
+    const std::string_view address = linux::cut(local, ':');
+    const auto port = in_base<std::uint16_t>(local, 16);
+    const auto uid = in_base<unsigned>(words[kUid], 10);
+    const auto inode = in_base<std::uint64_t>(words[kInode], 10);
+    if (!port || !uid || !inode) continue;
+    sockets.push_back({.address = std::string(address),
+                       .port = *port,
+                       .listens = words[kState] == "0A",
+                       .uid = *uid,
+                       .inode = *inode});
+  }
+  return sockets;
+}
+
+Result<void> check_free(const Forward& forward, const ProcessNamer& namer) {
+  std::vector<Target> targets{{}};
+  if (forward.address.empty())
+    targets.push_back({.family = AF_INET6, .four = {}});
+  else if (::inet_pton(AF_INET, forward.address.c_str(), &targets.front().four) != 1)
+    return refuse("\"{}\" is no IPv4 address", forward.address);
+  for (const Target& target : targets) {
+    const int error = try_to_bind(forward, target);
+    if (error == 0) continue;
+    const std::string port =
+        fmt::format("port {} of the host ({}, {})", forward.host_port, word_of(forward.protocol),
+                    target.family == AF_INET6 ? "IPv6"
+                    : forward.address.empty() ? "IPv4"
+                                              : forward.address);
+    if (error == EADDRINUSE)
+      return refuse("{} is taken by {}", port, who_has(forward, target, namer));
+    if (error == EACCES)
+      return refuse(
+          "{} may be opened by root alone: the sysctl net.ipv4.ip_unprivileged_port_start says "
+          "from "
+          "which number on others may",
+          port);
+    if (target.family == AF_INET6 && error == EADDRNOTAVAIL) continue;  // IPv6 is switched off
+    return fail(error, "{} cannot be opened", port);
+  }
+  return {};
+}
+
+Result<std::vector<Forward>> forwards_of(const Pod& pod) {
+  std::vector<Forward> forwards;
+  const auto find_port = [&](const std::string& name) -> const Port* {
+    for (const Container& container : pod.containers)
+      for (const Port& port : container.ports)
+        if (port.name == name) return &port;
+    return nullptr;
+  };
+  for (const HostPort& host : pod.host_ports) {
+    const Port* port = host.pod_port ? &*host.pod_port : find_port(host.name);
+    if (port != nullptr)
+      forwards.push_back({host.address, host.number, port->number, port->protocol, host.place});
+  }
+  if (!pod.host_ports.empty()) return forwards;
+  for (const Container& container : pod.containers)
+    for (const Port& port : container.ports) {
+      Forward forward{"", port.number, port.number, port.protocol, port.place};
+      if (std::ranges::find(forwards, forward) != forwards.end())
+        return refuse("two containers have the port {}, and a pod has one network", port.number);
+      forwards.push_back(std::move(forward));
+    }
+  return forwards;
+}
+
+}  // namespace ocirun::pods
