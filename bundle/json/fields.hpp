@@ -73,7 +73,17 @@ enum class Unknown : std::uint8_t { kIgnored, kRefused };
 template <typename Struct, typename... Rows>
 class Fields {
  public:
+  /// Deals with a member whose name no row has, and returns whether it did.
+  using Besides = bool (*)(Value member);
+
   constexpr explicit Fields(Unknown unknown, Rows... rows) : rows_(rows...), unknown_(unknown) {}
+
+  /// This table, which asks `besides` about a name before it refuses the name.
+  constexpr Fields beside(Besides besides) const {
+    Fields copy = *this;
+    copy.besides_ = besides;
+    return copy;
+  }
 
   bool operator()(Value at, Struct& out) const {
     if (!at.expect_object()) return false;
@@ -90,7 +100,7 @@ class Fields {
                     ...);
           },
           rows_);
-      if (known) continue;
+      if (known || (besides_ != nullptr && besides_(member))) continue;
       if (unknown_ == Unknown::kRefused) refuse_name(member, keys());
       if (at.report().tells_unknown_names()) unknown_name(member, keys());
     }
@@ -118,6 +128,7 @@ class Fields {
 
   std::tuple<Rows...> rows_;
   Unknown unknown_;
+  Besides besides_ = nullptr;
 };
 template <typename Struct, typename... Rows>
 constexpr auto fields(Rows... rows) {

@@ -7,11 +7,13 @@
 namespace ocirun::bundle {
 namespace {
 
-/// Adds `sentence` unless the list has it: the one list of capabilities of a 0.5 document is read
-/// three times (SD-5).
+/// Adds `sentence` unless the list has it for the same value: the one list of capabilities of a 0.5
+/// document is read three times (SD-5).
 void add(std::vector<std::string>& list, std::string sentence, std::vector<const Node*>& nodes,
          const Node* node) {
-  if (list.size() == Report::kMaxListed || std::ranges::find(list, sentence) != list.end()) return;
+  if (list.size() == Report::kMaxListed) return;
+  for (std::size_t i = 0; i < list.size(); ++i)
+    if (nodes[i] == node && list[i] == sentence) return;
   list.push_back(std::move(sentence));
   nodes.push_back(node);
 }
@@ -25,6 +27,24 @@ void Report::problem(std::string sentence, const Node* node) {
 
 void Report::warning(std::string sentence, const Node* node) {
   add(warnings_, std::move(sentence), nodes_of_warnings_, node);
+}
+
+void Report::ignore(std::span<const std::string> names) {
+  for (const std::string& name : names) ignored_.emplace(name, false);
+}
+
+bool Report::ignores(std::string_view name) {
+  const auto found = ignored_.find(name);
+  if (found == ignored_.end()) return false;
+  found->second = true;
+  return true;
+}
+
+std::vector<std::string> Report::unused_ignored() const {
+  std::vector<std::string> names;
+  for (const auto& [name, is_used] : ignored_)
+    if (!is_used) names.push_back(name);
+  return names;
 }
 
 bool Report::has_problem_below(std::string_view pointer) const {

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +32,14 @@ class Report {
   void problem(std::string sentence, const Node* node = nullptr);
   void warning(std::string sentence, const Node* node = nullptr);
 
+  /// Names of members whose refusal is to be a warning, because who runs the document says so. A
+  /// name that the format of the document does not have is refused all the same.
+  void ignore(std::span<const std::string> names);
+  /// Whether `name` is one of them. Such a name counts as used from now on.
+  bool ignores(std::string_view name);
+  /// Those that nobody has asked about.
+  std::vector<std::string> unused_ignored() const;
+
   bool tells_unknown_names() const { return unknown_names_ == UnknownNames::kTold; }
   bool ok() const { return problem_count_ == 0; }
   std::size_t problem_count() const { return problem_count_; }
@@ -47,6 +57,7 @@ class Report {
   std::vector<std::string> problems_, warnings_;
   std::vector<const Node*> nodes_of_problems_, nodes_of_warnings_;
   std::size_t problem_count_ = 0;
+  std::map<std::string, bool, std::less<>> ignored_;  // and whether the name is used
   UnknownNames unknown_names_;
 };
 

@@ -53,6 +53,13 @@ void print_error(const Command& command, Error error);
 
 inline constexpr Option kDataOption{"data", "DIR",
                                     "keep images and pods below DIR (default /var/lib/ocirun)"};
+inline constexpr Option kIgnoreOption{
+    "ignore", "NAME[,NAME]", "warn of what the document has and is not supported, by its NAME"};
+/// The names of --ignore. Errors: an empty one.
+Result<std::vector<std::string>> read_ignored(const Arguments& arguments);
+/// The error of a name of --ignore that nothing refused has.
+std::string unused_ignored(std::string_view name);
+
 /// The directory of --data, or the default that main() has put in its place.
 HostPath data_of(const Arguments& arguments);
 

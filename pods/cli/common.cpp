@@ -5,6 +5,7 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/printable.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
 #include "pods/cli/commands.hpp"
 
 namespace ocirun::pods::cli {
@@ -23,6 +24,20 @@ void print_error(const Command& command, Error error) {
   error.within(fmt::format("pod {}", command.name));
   static_cast<void>(linux::write_all(
       Fd{STDERR_FILENO}, fmt::format("ocirun: {}\n", linux::in_one_line(error.message()))));
+}
+
+Result<std::vector<std::string>> read_ignored(const Arguments& arguments) {
+  std::vector<std::string> names;
+  for (const std::string& text : arguments.values(kIgnoreOption.name))
+    for (const std::string_view name : linux::split(text, ',')) {
+      if (name.empty()) return refuse("--ignore {}: must be names with commas between them", text);
+      names.emplace_back(name);
+    }
+  return names;
+}
+
+std::string unused_ignored(std::string_view name) {
+  return fmt::format("--ignore {}: nothing of this name is refused", name);
 }
 
 HostPath data_of(const Arguments& arguments) {

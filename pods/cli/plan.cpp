@@ -19,7 +19,7 @@ Result<int> plan(const Arguments& arguments, const Caller& caller) {
   const std::string& file = arguments.operands().front();
   const auto output = arguments.value("output");
   if (!output) return refuse("-o DIR is missing: the directory for the bundles");
-  TRY_ASSIGN(Workload workload, read_workload_to_run(file));
+  TRY_ASSIGN(Workload workload, read_workload_to_run(arguments, file));
   TRY_ASSIGN(const Given given, read_given(arguments));
   TRY_ASSIGN(const std::string name, name_for(arguments, workload, file));
   TRY_ASSIGN(const HostPath out, linux::absolute_path(*output));

@@ -203,7 +203,8 @@ Result<Workload> read_bundle_to_run(const Arguments& arguments, const Caller& ca
   if (const std::string profile = *arguments.value("profile"); profile != "knative")
     return refuse("--profile {}: must be knative", profile);
   for (const std::string_view option :
-       {"images", "image", "volume", "secret", "param", "extended", "enforce-required", "seccomp"})
+       {"images", "image", "volume", "secret", "param", "extended", "enforce-required", "seccomp",
+        "seccomp-profiles", "ignore"})
     if (arguments.has(option))
       return refuse("--{} is for documents: the bundle's config.json says all of this itself",
                     option);
@@ -225,7 +226,7 @@ Result<int> run(const Arguments& arguments, const Caller& caller) {
     return refuse("one document is run at a time, not also {}", arguments.operands()[1]);
   TRY_ASSIGN(Workload workload, arguments.has("profile")
                                     ? read_bundle_to_run(arguments, caller, file)
-                                    : read_workload_to_run(file));
+                                    : read_workload_to_run(arguments, file));
   auto settings = read_settings(arguments, caller, workload, file);
   if (!settings) return std::unexpected(settings.error());
   const bool is_kept = arguments.has("keep");

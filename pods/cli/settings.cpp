@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "linux/base/absolute_path.hpp"
 #include "linux/base/printable.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
@@ -28,6 +29,10 @@ constexpr std::array kGivenOptions{
     Option{"read-only", "", "make all root filesystems read-only"},
     Option{"seccomp", "default|unconfined|FILE",
            "the filter for the system calls of containers whose document has none"},
+    Option{"seccomp-profiles", "DIR",
+           "where seccompProfile of the type Localhost has its files (default "
+           "/var/lib/kubelet/seccomp)"},
+    kIgnoreOption,
     Option{"port", "NUMBER", "the port of a Knative container (default: the document's, or 8080)"},
     Option{"restart", "RULE", "always, on-failure or never (default: the document's rule)"},
 };
@@ -125,6 +130,10 @@ Result<Given> read_given(const Arguments& arguments) {
   if (const auto text = arguments.value("seccomp")) {
     TRY_ASSIGN(given.seccomp, read_seccomp(*text));
   }
+  if (const auto directory = arguments.value("seccomp-profiles")) {
+    TRY_ASSIGN(const HostPath path, linux::absolute_path(*directory));
+    given.seccomp_profiles = path.string();
+  }
   if (const auto text = arguments.value("restart")) {
     TRY_ASSIGN(given.restart, read_restart(*text));
   }
@@ -136,14 +145,16 @@ Result<Given> read_given(const Arguments& arguments) {
   return given;
 }
 
-Result<Workload> read_workload_to_run(const std::string& file) {
+Result<Workload> read_workload_to_run(const Arguments& arguments, const std::string& file) {
   const std::string name = shown_name(file);
+  TRY_ASSIGN(const std::vector<std::string> ignored, read_ignored(arguments));
   TRY_ASSIGN(const std::string text, within(read_document(file), name));
-  Workload workload = read_workload(name, text);
+  Workload workload = read_workload(name, text, ignored);
   for (const std::string& warning : workload.warnings) warn(warning);
   std::vector<std::string> sentences = workload.problems;
-  for (const Elsewhere& part : workload.pod.elsewhere)
-    sentences.push_back(fmt::format("{}: {}", workload.at(part.place), part.sentence));
+  for (const Elsewhere& part : workload.pod.elsewhere) sentences.push_back(workload.at(part));
+  for (const std::string& unused : workload.unused_ignored)
+    sentences.push_back(unused_ignored(unused));
   if (sentences.empty()) return workload;
   return refuse("{}", fmt::join(sentences, "; "));
 }

@@ -14,7 +14,7 @@ Result<Given> read_given(const Arguments& arguments);
 
 /// Reads a document that is to be run. Its warnings are printed. Errors: all problems of the
 /// document, and its parts that only several machines can give.
-Result<Workload> read_workload_to_run(const std::string& file);
+Result<Workload> read_workload_to_run(const Arguments& arguments, const std::string& file);
 
 /// The name of the pod: --name, else the document's, else the file's without its ending.
 Result<std::string> name_for(const Arguments& arguments, const Workload& workload,

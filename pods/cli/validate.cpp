@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "linux/base/printable.hpp"
@@ -28,8 +29,7 @@ std::string report(const Workload& workload, std::size_t& bad) {
     lines += fmt::format("{}: {}\n", kind, linux::in_one_line(sentence));
   };
   for (const std::string& problem : workload.problems) add("error", problem);
-  for (const Elsewhere& part : workload.pod.elsewhere)
-    add("error", fmt::format("{}: {}", workload.at(part.place), part.sentence));
+  for (const Elsewhere& part : workload.pod.elsewhere) add("error", workload.at(part));
   for (const std::string& warning : workload.warnings) add("warning", warning);
   std::size_t faults = workload.problem_count + workload.pod.elsewhere.size();
   if (workload.problem_count == 0)
@@ -45,29 +45,41 @@ std::string report(const Workload& workload, std::size_t& bad) {
 
 Result<int> run_validate(const Arguments& arguments, const Caller&) {
   if (const auto profile = arguments.value("profile")) {
+    if (arguments.has(kIgnoreOption.name))
+      return refuse("--ignore is for documents: no name in config.json is refused");
     if (*profile == "knative") return validate_contract(arguments.operands());
     return refuse("--profile {}: must be knative", *profile);
   }
   std::size_t bad = 0;
+  TRY_ASSIGN(const std::vector<std::string> ignored, read_ignored(arguments));
+  std::vector<std::string> unused = ignored;  // by none of the files
   const std::vector<std::string>& operands = arguments.operands();
   for (const std::string& file : operands) {
     const std::string name = shown_name(file);
     const auto text = within(read_document(file), name);
     if (!text && operands.size() == 1) return std::unexpected(text.error());
     if (text) {
-      TRY(print(report(read_workload(name, *text), bad)));
+      const Workload workload = read_workload(name, *text, ignored);
+      std::erase_if(unused, [&](const std::string& word) {
+        return std::ranges::find(workload.unused_ignored, word) == workload.unused_ignored.end();
+      });
+      TRY(print(report(workload, bad)));
     } else {
       ++bad;
       TRY(print(fmt::format("error: {}\n", linux::in_one_line(text.error().message()))));
     }
   }
+  for (const std::string& word : unused)
+    TRY(print(fmt::format("error: {}\n", linux::in_one_line(unused_ignored(word)))));
+  bad += unused.size();
   if (bad == 0) return 0;
   return refuse("{} error{}", bad, plural(bad));
 }
 
 constexpr std::array kOptions{
     Option{"profile", "knative",
-           "check bundles instead: which clauses of the Knative runtime contract they meet"}};
+           "check bundles instead: which clauses of the Knative runtime contract they meet"},
+    kIgnoreOption};
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -18,10 +19,16 @@ namespace ocirun::pods {
 /// document's Source exists.
 using Place = const bundle::Node*;
 
-/// A key of a secret that the operator gives with --secret ID=DIR: the file DIR/KEY.
+/// Stands before the name of a config map, which the operator gives like a secret: --secret
+/// configmap/NAME=DIR.
+inline constexpr std::string_view kConfigMapPrefix = "configmap/";
+
+/// A key of a secret: of --secret ID=DIR, that is the file DIR/KEY, or of a document beside the
+/// workload (KeyDocument).
 struct SecretKey {
   std::string secret;
   std::string key;
+  bool is_optional = false;  // without the secret or the key the variable is not set
 };
 
 struct EnvVariable {
@@ -34,6 +41,7 @@ struct EnvVariable {
 struct EnvSource {
   std::string secret;
   std::string prefix;
+  bool is_optional = false;  // without the secret no variable is set
   Place place = nullptr;
 };
 
@@ -94,6 +102,7 @@ struct Mount {
   std::string path;  // absolute, in the container
   bool read_only = false;
   Place place = nullptr;
+  std::string sub_path;  // the part of the volume that is mounted, relative to it; "": all of it
 };
 
 /// A path at which an App Container expects a volume: a mount of the document, or --volume NAME=DIR
@@ -126,6 +135,18 @@ struct Resources {
   Place place = nullptr;
 };
 
+/// seccompProfile of Kubernetes: the filter that a container asks for.
+struct SeccompRequest {
+  enum class Kind : std::uint8_t {
+    kRuntimeDefault,
+    kUnconfined,
+    kLocalhost,  // `file`, relative to the directory of --seccomp-profiles
+  };
+  Kind kind = Kind::kRuntimeDefault;
+  std::string file;
+  Place place = nullptr;
+};
+
 /// An OCI bundle of the operator's, which is run instead of an image.
 struct BundleSource {
   std::string directory;  // absolute
@@ -153,6 +174,8 @@ struct Container {
   std::optional<Probe> liveness, readiness, startup;
   bool read_only_root = false;
   Security security;
+  std::optional<SeccompRequest> seccomp;
+  std::vector<std::string> starts_after;  // containers whose programs must have been started before
   std::map<std::string, std::string> annotations;
   std::optional<BundleSource> bundle;
   Place place = nullptr, image_place = nullptr;

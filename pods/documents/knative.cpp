@@ -19,18 +19,14 @@ struct Metadata {
   Place annotations_place = nullptr;
 };
 
-constexpr auto kMetadata = exact_fields<Metadata>(
-    field("name", &Metadata::name, dns_name), field("labels", &Metadata::labels, string_map),
-    part("annotations",
-         [](Value at, Metadata& out) {
-           out.annotations_place = &at.node();
-           return string_map(at, out.annotations);
-         }),
-    no_effect("namespace", "there are no namespaces of a cluster"), no_effect("uid", kByTheCluster),
-    no_effect("resourceVersion", kByTheCluster), no_effect("generation", kByTheCluster),
-    no_effect("creationTimestamp", kByTheCluster), no_effect("selfLink", kByTheCluster),
-    no_effect("ownerReferences", kByTheCluster), no_effect("finalizers", kByTheCluster),
-    no_effect("managedFields", kByTheCluster));
+constexpr auto kMetadata = exact_fields<Metadata>(field("name", &Metadata::name, dns_name),
+                                                  field("labels", &Metadata::labels, string_map),
+                                                  part("annotations",
+                                                       [](Value at, Metadata& out) {
+                                                         out.annotations_place = &at.node();
+                                                         return string_map(at, out.annotations);
+                                                       }))
+                               .beside(&warn_of_cluster_name);
 
 /// Annotations that ask for a number of instances.
 void read_scaling(const Metadata& metadata, bundle::Report& report, Pod& out) {
@@ -50,6 +46,26 @@ void read_scaling(const Metadata& metadata, bundle::Report& report, Pod& out) {
     else
       item.warning("has no effect: {}", kOneInstance);
   }
+}
+
+constexpr std::string_view kDependencies = "run.googleapis.com/container-dependencies";
+
+std::optional<Value> dependencies_of(std::optional<Value> object) {
+  for (const std::string_view name :
+       {std::string_view("metadata"), std::string_view("annotations"), kDependencies})
+    if (object) object = object->member(name);
+  return object;
+}
+
+/// The order of start belongs to the metadata of a revision, here or in the template.
+void read_order(Value document, Pod& out) {
+  auto own = dependencies_of(document);
+  auto spec = document.member("spec");
+  if (const auto in_template = dependencies_of(spec ? spec->member("template") : spec))
+    read_start_order(*in_template, out);
+  else if (own && !(spec && spec->member("template")))
+    return read_start_order(*own, out);
+  if (own) own->warning("has no effect here: it belongs to /spec/template/metadata/annotations");
 }
 
 /// Of one name, an annotation is stronger than a label, and of two metadata those that stand first.
@@ -156,6 +172,7 @@ void read_knative(Value at, Pod& out) {
       names.revision = out.name;
       break;
   }
+  read_order(at, out);
   if (names.revision.empty())
     names.revision = out.name + "-00001";  // the first one's name in a cluster
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "linux/base/name_table.hpp"
 #include "linux/process/capabilities.hpp"
 #include "pods/documents/knative.hpp"
 #include "pods/documents/probe.hpp"
@@ -8,75 +9,6 @@
 
 namespace ocirun::pods {
 namespace {
-
-/// KN-1, KN-2: the platform sets these.
-constexpr std::array<std::string_view, 4> kReserved = {"PORT", "K_SERVICE", "K_CONFIGURATION",
-                                                       "K_REVISION"};
-
-bool variable_name(Value at, std::string& out) {
-  if (!nonempty_string(at, out)) return false;
-  if (out.contains('=')) {
-    at.problem("must not contain \"=\": {}", found(at));
-    return false;
-  }
-  if (std::ranges::find(kReserved, out) == kReserved.end()) return true;
-  at.problem("{} is set by the platform, and must not be set here", out);
-  return false;
-}
-
-constexpr auto kKey = exact_fields<SecretKey>(required("name", &SecretKey::secret, dns_name),
-                                              required("key", &SecretKey::key, nonempty_string));
-
-bool secret_key(Value at, EnvVariable& out) { return kKey(at, out.value.emplace<SecretKey>()); }
-bool config_map_key(Value at, EnvVariable& out) {
-  SecretKey& key = out.value.emplace<SecretKey>();
-  if (!kKey(at, key)) return false;
-  key.secret.insert(0, kConfigMapPrefix);
-  return true;
-}
-
-constexpr auto kValueFrom = exact_fields<EnvVariable>(part("secretKeyRef", secret_key),
-                                                      part("configMapKeyRef", config_map_key));
-
-constexpr auto kVariable = placed(exact_fields<EnvVariable>(
-    required("name", &EnvVariable::name, variable_name),
-    part("value",
-         [](Value at, EnvVariable& out) { return string(at, out.value.emplace<std::string>()); }),
-    part("valueFrom", [](Value at, EnvVariable& out) {
-      if (!kValueFrom(at, out)) return false;
-      if (at.member("secretKeyRef").has_value() != at.member("configMapKeyRef").has_value())
-        return true;
-      at.problem("must have exactly one of secretKeyRef and configMapKeyRef");
-      return false;
-    })));
-
-constexpr auto kOneValue = bundle::checked(kVariable, [](Value at, const EnvVariable&) {
-  if (at.member("value") && at.member("valueFrom"))
-    at.problem("must not have both value and valueFrom");
-});
-constexpr auto env = unique_list_of(kOneValue, by("name", &EnvVariable::name));
-
-bool source_name(Value at, EnvSource& out) {
-  static constexpr auto kTable =
-      exact_fields<EnvSource>(required("name", &EnvSource::secret, dns_name));
-  return kTable(at, out);
-}
-
-bool config_map_name(Value at, EnvSource& out) {
-  if (!source_name(at, out)) return false;
-  out.secret.insert(0, kConfigMapPrefix);
-  return true;
-}
-
-bool env_source(Value at, EnvSource& out) {
-  static constexpr auto kTable = placed(exact_fields<EnvSource>(
-      field("prefix", &EnvSource::prefix, string), part("secretRef", source_name),
-      part("configMapRef", config_map_name)));
-  if (!kTable(at, out)) return false;
-  if (at.member("secretRef").has_value() != at.member("configMapRef").has_value()) return true;
-  at.problem("must have exactly one of secretRef and configMapRef");
-  return false;
-}
 
 bool port_name(Value at, std::string& out) {
   static constexpr std::array<std::string_view, 2> kNames = {"http1", "h2c"};
@@ -96,25 +28,23 @@ constexpr auto kPort = placed(exact_fields<Port>(
            at.problem("must be TCP: requests are HTTP");
            return false;
          }),
-    part("hostPort", [](Value at, Port&) {
-      at.problem("must not be set: it interferes with automatic scaling");
-      return false;
-    })));
+    part("hostPort",
+         [](Value at, Port&) {
+           at.problem("must not be set: it interferes with automatic scaling");
+           return false;
+         }),
+    not_supported("hostIP", "the port is forwarded from all addresses of the host")));
 
-constexpr auto kAmounts =
-    exact_fields<Amounts>(field("cpu", &Amounts::cpus, kubernetes_cpus),
-                          field("memory", &Amounts::memory, kubernetes_bytes));
-constexpr auto kResources = bundle::checked(
-    placed(exact_fields<Resources>(field("requests", &Resources::requests, kAmounts),
-                                   field("limits", &Resources::limits, kAmounts))),
-    check_limits);
-
-constexpr auto kMount =
-    placed(exact_fields<Mount>(required("name", &Mount::volume, dns_label),
-                               required("mountPath", &Mount::path, path_below_root),
-                               field("readOnly", &Mount::read_only, boolean)));
-
-constexpr auto mounts = unique_list_of(kMount, by("mountPath", &Mount::path));
+constexpr auto kAmounts = exact_fields<Amounts>(
+    field("cpu", &Amounts::cpus, kubernetes_cpus),
+    field("memory", &Amounts::memory, kubernetes_bytes),
+    not_supported("ephemeral-storage", "what a container writes to its root has no limit"));
+constexpr auto kResources =
+    bundle::checked(placed(exact_fields<Resources>(
+                        field("requests", &Resources::requests, kAmounts),
+                        field("limits", &Resources::limits, kAmounts),
+                        not_supported("claims", "containers get no devices of the host"))),
+                    check_limits);
 
 struct CapabilityChange {
   std::vector<std::string> added, dropped;
@@ -161,20 +91,62 @@ constexpr auto id_text(std::string Container::* member, Reader reader) {
   };
 }
 
+constexpr linux::Named<SeccompRequest::Kind> kSeccompKinds[] = {
+    {"RuntimeDefault", SeccompRequest::Kind::kRuntimeDefault},
+    {"Localhost", SeccompRequest::Kind::kLocalhost},
+    {"Unconfined", SeccompRequest::Kind::kUnconfined}};
+
+bool profile_file(Value at, std::string& out) {
+  if (!nonempty_string(at, out)) return false;
+  if (!out.starts_with('/') && !has_dot_dot(out)) return true;
+  at.problem("must be a path without \"..\" in the directory of --seccomp-profiles, not {}",
+             found(at));
+  return false;
+}
+
+constexpr auto kSeccomp = bundle::checked(
+    placed(exact_fields<SeccompRequest>(
+        required("type", &SeccompRequest::kind,
+                 bundle::word(
+                     "type of a seccomp profile",
+                     [](std::string_view word) { return linux::value_of(kSeccompKinds, word); },
+                     [] { return linux::names_of(kSeccompKinds); })),
+        field("localhostProfile", &SeccompRequest::file, profile_file))),
+    [](Value at, const SeccompRequest& request) {
+      const bool is_localhost = request.kind == SeccompRequest::Kind::kLocalhost;
+      if (is_localhost && request.file.empty())
+        at.problem_at("localhostProfile", "is missing, the type Localhost needs it");
+      if (!is_localhost && !request.file.empty())
+        at.problem_at("localhostProfile", "is only for the type Localhost");
+    });
+
+constexpr std::string_view kForbidden = "the Knative contract does not let a developer set it";
+constexpr std::array kOtherSecurity{
+    NotDone{"privileged", kForbidden},
+    NotDone{"procMount", kForbidden},
+    NotDone{"seLinuxOptions", kForbidden},
+    NotDone{"appArmorProfile", kForbidden},
+    NotDone{"windowsOptions", "containers of another system do not run here"},
+};
+
 /// KN-16, KN-17. What is not here must not be set by the developer (KN-15).
-constexpr auto kSecurityMembers = exact_fields<Container>(
-    part("runAsUser", id_text(&Container::user, &bundle::uid)),
-    part("runAsGroup", id_text(&Container::group, &bundle::gid)),
-    field("runAsNonRoot", &Container::forbid_root, boolean),
-    field("readOnlyRootFilesystem", &Container::read_only_root, boolean),
-    part("allowPrivilegeEscalation",
-         [](Value at, Container& out) {
-           bool allowed = true;
-           if (!boolean(at, allowed)) return false;
-           out.security.no_new_privileges = !allowed;
-           return true;
-         }),
-    part("capabilities", [](Value at, Container& out) { return capabilities(at, out.security); }));
+constexpr auto kSecurityMembers =
+    exact_fields<Container>(
+        part("runAsUser", id_text(&Container::user, &bundle::uid)),
+        part("runAsGroup", id_text(&Container::group, &bundle::gid)),
+        field("runAsNonRoot", &Container::forbid_root, boolean),
+        field("readOnlyRootFilesystem", &Container::read_only_root, boolean),
+        part("allowPrivilegeEscalation",
+             [](Value at, Container& out) {
+               bool allowed = true;
+               if (!boolean(at, allowed)) return false;
+               out.security.no_new_privileges = !allowed;
+               return true;
+             }),
+        part("capabilities",
+             [](Value at, Container& out) { return capabilities(at, out.security); }),
+        field("seccompProfile", &Container::seccomp, kSeccomp))
+        .beside([](Value member) { return refuse_if_listed(member, kOtherSecurity); });
 
 constexpr auto kSecurityContext =
     bundle::checked(kSecurityMembers, [](Value at, const Container& container) {
@@ -182,26 +154,45 @@ constexpr auto kSecurityContext =
         at.problem_at("runAsUser", "is 0, which runAsNonRoot forbids");
     });
 
-constexpr auto kContainer = exact_fields<Container>(
-    field("name", &Container::name, dns_label),
-    required_part("image",
-                  [](Value at, Container& out) {
-                    out.image_place = &at.node();
-                    return image_reference(at, out.image);
-                  }),
-    field("command", &Container::command, command_line), field("args", &Container::args, strings),
-    field("workingDir", &Container::working_directory, container_path),
-    field("env", &Container::env, env),
-    field("envFrom", &Container::env_sources, list_of(env_source)),
-    field("ports", &Container::ports, list_of(kPort)),
-    field("livenessProbe", &Container::liveness, knative_probe),
-    field("readinessProbe", &Container::readiness, knative_probe),
-    field("startupProbe", &Container::startup, knative_probe),
-    field("resources", &Container::resources, kResources),
-    field("volumeMounts", &Container::mounts, mounts), part("securityContext", kSecurityContext),
-    no_effect("imagePullPolicy", kNothingIsFetched),
-    no_effect("terminationMessagePath", "the status of the pod has no message of the container"),
-    no_effect("terminationMessagePolicy", "the status of the pod has no message of the container"));
+constexpr std::string_view kNoTerminal =
+    "nobody is at the terminal of a container that serves requests";
+constexpr std::array kOtherMembers{
+    NotDone{"lifecycle", "containers have no hooks; --grace is the time that a stop gives"},
+    NotDone{"restartPolicy", "--restart says when a container is started again"},
+    NotDone{"restartPolicyRules", "--restart says when a container is started again"},
+    NotDone{"resizePolicy", "resources are those of the start"},
+    NotDone{"stdin", kNoTerminal},
+    NotDone{"stdinOnce", kNoTerminal},
+    NotDone{"tty", kNoTerminal},
+    NotDone{"volumeDevices", "containers get no devices of the host"},
+};
+
+constexpr auto kContainer =
+    exact_fields<Container>(
+        field("name", &Container::name, dns_label),
+        required_part("image",
+                      [](Value at, Container& out) {
+                        out.image_place = &at.node();
+                        return image_reference(at, out.image);
+                      }),
+        field("command", &Container::command, command_line),
+        field("args", &Container::args, strings),
+        field("workingDir", &Container::working_directory, container_path),
+        field("env", &Container::env, knative_env),
+        field("envFrom", &Container::env_sources, knative_env_sources),
+        field("ports", &Container::ports, list_of(kPort)),
+        field("livenessProbe", &Container::liveness, knative_probe),
+        field("readinessProbe", &Container::readiness, knative_probe),
+        field("startupProbe", &Container::startup, knative_probe),
+        field("resources", &Container::resources, kResources),
+        field("volumeMounts", &Container::mounts, knative_mounts),
+        part("securityContext", kSecurityContext),
+        no_effect("imagePullPolicy", kNothingIsFetched),
+        no_effect("terminationMessagePath",
+                  "the status of the pod has no message of the container"),
+        no_effect("terminationMessagePolicy",
+                  "the status of the pod has no message of the container"))
+        .beside([](Value member) { return refuse_if_listed(member, kOtherMembers); });
 
 /// `prefix`: the name of the first container without a name.
 bool read_containers(Value at, std::vector<Container>& out, std::string_view prefix) {

@@ -1,82 +1,11 @@
 #include <algorithm>
+#include <array>
 
 #include "pods/documents/knative.hpp"
 #include "pods/documents/scalars.hpp"
 
 namespace ocirun::pods {
 namespace {
-
-struct EmptyDir {
-  std::string medium;
-  std::optional<std::uint64_t> size;
-};
-
-bool empty_dir(Value at, Volume& out) {
-  static constexpr auto kTable =
-      exact_fields<EmptyDir>(field("medium", &EmptyDir::medium, string),
-                             field("sizeLimit", &EmptyDir::size, kubernetes_bytes));
-  EmptyDir directory;
-  if (!kTable(at, directory)) return false;
-  out.kind = Volume::Source::kEmpty;
-  out.mode = 0777;  // as Kubernetes makes it
-  out.in_memory = directory.medium == "Memory";
-  out.most_bytes = directory.size;
-  if (out.in_memory || directory.medium.empty()) return true;
-  at.problem_at("medium", "must be \"Memory\" or \"\"");
-  return false;
-}
-
-/// A secret or a config map, whose keys are files: read-only (KN-24).
-template <std::size_t N>
-constexpr auto key_files(std::string_view prefix, const char (&name)[N]) {
-  return [prefix, name = std::string_view(name)](Value at, Volume& out) {
-    struct Reference {
-      std::string name;
-    };
-    const auto table = exact_fields<Reference>(required(name, &Reference::name, dns_name));
-    Reference reference;
-    if (!table(at, reference)) return false;
-    out.kind = Volume::Source::kSecret;
-    out.source = fmt::format("{}{}", prefix, reference.name);
-    out.read_only = true;
-    return true;
-  };
-}
-
-constexpr auto kVolume =
-    exact_fields<Volume>(required("name", &Volume::name, dns_label), part("emptyDir", empty_dir),
-                         part("secret", key_files("", "secretName")),
-                         part("configMap", key_files(kConfigMapPrefix, "name")),
-                         part("persistentVolumeClaim", [](Value at, Volume& out) {
-                           struct Claim {
-                             std::string name;
-                             bool read_only = false;
-                           };
-                           static constexpr auto kClaim =
-                               exact_fields<Claim>(required("claimName", &Claim::name, dns_name),
-                                                   field("readOnly", &Claim::read_only, boolean));
-                           Claim claim;
-                           if (!kClaim(at, claim)) return false;
-                           out.kind = Volume::Source::kOperator;
-                           out.source = claim.name;
-                           out.read_only = claim.read_only;
-                           return true;
-                         }));
-
-bool volume(Value at, Volume& out) {
-  out.place = &at.node();
-  if (!kVolume(at, out)) return false;
-  int given = 0;
-  for (const std::string_view name : {"emptyDir", "secret", "configMap", "persistentVolumeClaim"})
-    if (at.member(name)) ++given;
-  if (given == 1) return true;
-  at.problem(
-      "must have exactly one of emptyDir, secret, configMap and persistentVolumeClaim, not {}",
-      given);
-  return false;
-}
-
-constexpr auto volumes = unique_list_of(volume, by("name", &Volume::name));
 
 bool pull_secrets(Value at, Pod& /*out*/) {
   struct Reference {
@@ -94,28 +23,67 @@ bool pull_secrets(Value at, Pod& /*out*/) {
   return true;
 }
 
-bool concurrency(Value at, Pod& out) {
+constexpr std::string_view kNoProxy = "no proxy stands between a request and the container";
+
+/// 0 is no limit.
+bool concurrency(Value at, Pod& /*out*/) {
   std::uint32_t count = 0;
   if (!bundle::range(0, 1000)(at, count)) return false;
-  if (count != 0)
-    out.elsewhere.push_back(
-        {"a limit on requests at the same time needs a proxy in front of the container",
-         &at.node()});
+  if (count != 0) at.warning("has no effect: {}", kNoProxy);
   return true;
 }
 
-constexpr std::string_view kNoProxy = "no proxy stands between a request and the container";
 constexpr std::string_view kNoCluster = "there is no cluster that the container could ask";
 
-constexpr auto kRevision = exact_fields<Pod>(
-    required("containers", &Pod::containers, knative_containers),
-    field("initContainers", &Pod::init_containers, knative_init_containers),
-    field("volumes", &Pod::volumes, volumes), part("imagePullSecrets", pull_secrets),
-    part("containerConcurrency", concurrency), no_effect("timeoutSeconds", kNoProxy),
-    no_effect("responseStartTimeoutSeconds", kNoProxy), no_effect("idleTimeoutSeconds", kNoProxy),
-    no_effect("serviceAccountName", kNoCluster),
-    no_effect("automountServiceAccountToken", kNoCluster),
-    no_effect("enableServiceLinks", kNoCluster));
+constexpr std::string_view kOneMachine = "one machine runs all pods";
+constexpr std::array kOtherMembers{
+    NotDone{"activeDeadlineSeconds", "a pod runs until it is stopped"},
+    NotDone{"affinity", kOneMachine},
+    NotDone{"dnsConfig", "containers have the name servers of the host"},
+    NotDone{"dnsPolicy", "containers have the name servers of the host"},
+    NotDone{"ephemeralContainers", "`ocirun pod exec` runs a program in a container"},
+    NotDone{"hostAliases", "/etc/hosts has the name of the pod only"},
+    NotDone{"hostIPC", "containers share the pod's namespace"},
+    NotDone{"hostNetwork", "--net host gives the pod the network of the host"},
+    NotDone{"hostPID", "each container has processes of its own"},
+    NotDone{"hostUsers", "pods of root have the users of the host", true},
+    NotDone{"hostname", "the host name is the name of the pod"},
+    NotDone{"nodeName", kOneMachine},
+    NotDone{"nodeSelector", kOneMachine},
+    NotDone{"os", "containers of another system do not run here"},
+    NotDone{"overhead", "the containers' resources are those of the pod"},
+    NotDone{"preemptionPolicy", kOneMachine},
+    NotDone{"priority", kOneMachine},
+    NotDone{"priorityClassName", kOneMachine},
+    NotDone{"readinessGates", "a pod is ready when its containers are"},
+    NotDone{"resourceClaims", "containers get no devices of the host"},
+    NotDone{"resources", "write resources in each container"},
+    NotDone{"restartPolicy", "--restart says when a container is started again"},
+    NotDone{"runtimeClassName", "--runtime chooses the runtime"},
+    NotDone{"schedulerName", kOneMachine},
+    NotDone{"schedulingGates", kOneMachine},
+    NotDone{"securityContext", "write securityContext in each container"},
+    NotDone{"setHostnameAsFQDN", "the host name is the name of the pod"},
+    NotDone{"shareProcessNamespace", "each container has processes of its own"},
+    NotDone{"subdomain", "the host name is the name of the pod"},
+    NotDone{"terminationGracePeriodSeconds", "--grace is the time that a stop gives"},
+    NotDone{"tolerations", kOneMachine},
+    NotDone{"topologySpreadConstraints", kOneMachine},
+};
+
+constexpr auto kRevision =
+    exact_fields<Pod>(
+        required("containers", &Pod::containers, knative_containers),
+        field("initContainers", &Pod::init_containers, knative_init_containers),
+        field("volumes", &Pod::volumes, knative_volumes),
+        part("imagePullSecrets", pull_secrets),
+        part("containerConcurrency", concurrency), no_effect("timeoutSeconds", kNoProxy),
+        no_effect("responseStartTimeoutSeconds", kNoProxy),
+        no_effect("idleTimeoutSeconds", kNoProxy), no_effect("serviceAccountName", kNoCluster),
+        no_effect("serviceAccount", kNoCluster),
+        no_effect("automountServiceAccountToken", kNoCluster),
+        no_effect("enableServiceLinks", kNoCluster))
+        .beside([](Value member) { return refuse_if_listed(member, kOtherMembers); });
 
 /// Names are unique among all containers, and an init container serves no requests.
 void check_init_containers(Value at, const Pod& pod) {
@@ -147,6 +115,15 @@ void check_inbound_port(Value at, Pod& pod) {
   Port& port = inbound->ports.emplace_back();
   port.number = 8080;
   port.place = inbound->place;
+}
+
+/// KN-1: the platform sets PORT in the container that has the port.
+void check_port_variable(Value at, const Container& container) {
+  if (container.ports.empty()) return;
+  for (const EnvVariable& variable : container.env)
+    if (variable.name == "PORT")
+      Value(variable.place != nullptr ? *variable.place : at.node(), at.report())
+          .problem_at("name", "PORT is set by the platform, and must not be set here");
 }
 
 /// KN-5: the port of a probe is the inbound one, which it may leave out.
@@ -204,6 +181,7 @@ bool knative_revision(Value at, Pod& out) {
   for (Container& container : out.containers) {
     // A container without a port serves no requests; its probes may ask any port.
     const bool inbound = !container.ports.empty();
+    check_port_variable(at, container);
     for (auto* probe : {&container.liveness, &container.readiness, &container.startup})
       if (inbound) check_probe(at, *probe, container.ports.front().number);
     if (!inbound) check_sidecar_probes(at, container);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "pods/documents/appc_types.hpp"
+#include "pods/documents/key_documents.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -15,12 +16,33 @@ class Needs {
   void add(Gift gift, std::vector<std::string> names, Place place, std::string sentence,
            bool is_fault = false) {
     if (told_.insert(sentence).second)
-      needs_.push_back({std::move(sentence), place, gift, std::move(names), is_fault});
+      needs_.push_back({.sentence = std::move(sentence),
+                        .place = place,
+                        .gift = gift,
+                        .names = std::move(names),
+                        .is_fault = is_fault});
   }
 
-  void add_secret(Place place, const std::string& secret) {
+  /// `key`: the one that is used; "": none, or all.
+  void add_secret(const Pod& pod, Place place, const SecretKey& key) {
+    const std::string& secret = key.secret;
+    const auto document = pod.key_documents.find(secret);
+    const bool is_config_map = secret.starts_with(kConfigMapPrefix);
+    if (document != pod.key_documents.end()) {
+      if (key.key.empty() || key.is_optional || document->second.keys.contains(key.key)) return;
+      return add(
+          Gift::kSecret, {secret}, place,
+          fmt::format("{} in this file has no key \"{}\": write it there, or --secret {}=DIR",
+                      shown_secret(secret), key.key, secret),
+          true);
+    }
+    const std::size_t before = needs_.size();
     add(Gift::kSecret, {secret}, place,
-        fmt::format("the secret \"{0}\": --secret {0}=DIR, a file for each key", secret));
+        fmt::format("{}{}: a document of the kind {} in the file, or --secret {}=DIR, a file for "
+                    "each key",
+                    shown_secret(secret), key.is_optional ? ", which may be absent" : "",
+                    is_config_map ? "ConfigMap" : "Secret", secret));
+    if (needs_.size() != before) needs_.back().is_optional = key.is_optional;
   }
 
   void add_container(const Pod& pod, const Container& container) {
@@ -31,10 +53,12 @@ class Needs {
                       "image of the app \"{1}\"",
                       container.image, container.name),
           true);
-    for (const EnvSource& source : container.env_sources) add_secret(source.place, source.secret);
+    for (const EnvSource& source : container.env_sources)
+      add_secret(pod, source.place,
+                 {.secret = source.secret, .key = "", .is_optional = source.is_optional});
     for (const EnvVariable& variable : container.env)
       if (const auto* key = std::get_if<SecretKey>(&variable.value))
-        add_secret(variable.place, key->secret);
+        add_secret(pod, variable.place, *key);
     for (const ConfigFile& file : container.config_files)
       if (file.parameter)
         add(Gift::kParameter, {*file.parameter}, file.place,
@@ -56,11 +80,18 @@ class Needs {
             true);
   }
 
-  void add_volume(const Volume& volume) {
+  void add_volume(const Pod& pod, const Volume& volume) {
     if (volume.kind == Volume::Source::kOperator)
       add(Gift::kVolume, {volume.source, volume.name}, volume.place,
           fmt::format("a directory for the volume \"{0}\": --volume {0}=HOSTDIR", volume.source));
-    if (volume.kind == Volume::Source::kSecret) add_secret(volume.place, volume.source);
+    if (volume.kind != Volume::Source::kSecret) return;
+    SecretKey key{.secret = volume.source, .key = "", .is_optional = volume.is_optional};
+    add_secret(pod, volume.place, key);
+    if (!volume.items || !pod.key_documents.contains(volume.source)) return;
+    for (const KeyFile& file : *volume.items) {
+      key.key = file.key;
+      add_secret(pod, file.place, key);
+    }
   }
 
   std::vector<Need> take() { return std::move(needs_); }
@@ -75,7 +106,7 @@ class Needs {
 std::vector<Need> needs_of(const Pod& pod) {
   Needs needs;
   for (const Container* container : all_containers(pod)) needs.add_container(pod, *container);
-  for (const Volume& volume : pod.volumes) needs.add_volume(volume);
+  for (const Volume& volume : pod.volumes) needs.add_volume(pod, volume);
   for (const Connection& connection : pod.connections)
     if (connection.sets_variables)
       needs.add(Gift::kConnection, {connection.name}, connection.place,

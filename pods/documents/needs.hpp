@@ -30,6 +30,7 @@ struct Need {
   // Whether the pod cannot be run as it is: an App Container pod manifest must be reified (AC-5,
   // AC-8), and GPUs are not provided (OAM-32).
   bool is_fault = false;
+  bool is_optional = false;  // it may be absent
 };
 
 /// All needs of a pod, in the order of its containers and volumes, each once.

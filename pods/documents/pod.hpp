@@ -21,13 +21,21 @@ struct HostPort {
   Place place = nullptr;
 };
 
+/// A key of a secret or a config map that becomes the file `path` of a volume.
+struct KeyFile {
+  std::string key;
+  std::string path;            // relative to the volume
+  std::optional<mode_t> mode;  // else that of the volume's files
+  Place place = nullptr;
+};
+
 /// A directory that containers of the pod mount.
 struct Volume {
   enum class Source : std::uint8_t {
     kEmpty,     // made for the pod and removed with the pod
     kHost,      // `source` is a path of the host that the document names
     kOperator,  // --volume `source`=HOSTDIR
-    kSecret,    // --secret `source`=DIR, read-only
+    kSecret,    // --secret `source`=DIR or a KeyDocument, read-only
   };
   std::string name;
   Source kind = Source::kEmpty;
@@ -41,6 +49,19 @@ struct Volume {
   mode_t mode = 0755;                        // kEmpty, and its owner:
   Uid uid;
   Gid gid;
+  Place place = nullptr;
+  std::optional<std::vector<KeyFile>> items;  // kSecret: the files; nothing: a file for each key
+  std::optional<mode_t> file_mode;            // kSecret: of the files
+  bool is_optional = false;                   // kSecret: without the secret it has no files
+};
+
+/// A ConfigMap or a Secret that stands beside the workload.
+struct KeyDocument {
+  struct Key {
+    std::string bytes;
+    bool is_binary = false;  // of binaryData: a file, and no variable
+  };
+  std::map<std::string, Key> keys;
   Place place = nullptr;
 };
 
@@ -83,6 +104,7 @@ struct Pod {
   std::string metadata_url;  // AC-22: of the pod's metadata service, if who runs the pod has one
   std::vector<Connection> connections;
   std::vector<Elsewhere> elsewhere;
+  std::map<std::string, KeyDocument> key_documents;  // by the name of --secret
 };
 
 /// All containers of a pod in the order in which they are started, the init containers first.

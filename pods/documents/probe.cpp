@@ -1,6 +1,7 @@
 #include "pods/documents/probe.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace ocirun::pods {
 namespace {
@@ -75,14 +76,23 @@ constexpr auto kOamHttp =
                             required("port", &HttpProbe::port, port_number),
                             field("httpHeaders", &HttpProbe::headers, headers));
 constexpr auto kOamTcp = exact_fields<TcpProbe>(required("port", &TcpProbe::port, port_number));
+constexpr auto other_host = not_supported("host", "probes ask the pod itself");
 constexpr auto kKubernetesHttp = exact_fields<HttpProbe>(
     field("path", &HttpProbe::path, request_path), required_part("port", number_or_name),
-    field("httpHeaders", &HttpProbe::headers, headers), part("scheme", scheme));
-constexpr auto kKubernetesTcp = exact_fields<TcpProbe>(required_part("port", number_or_name));
+    field("httpHeaders", &HttpProbe::headers, headers), part("scheme", scheme), other_host);
+constexpr auto kKubernetesTcp =
+    exact_fields<TcpProbe>(required_part("port", number_or_name), other_host);
 constexpr auto kKnativeHttp = exact_fields<HttpProbe>(
     field("path", &HttpProbe::path, request_path), part("port", number_or_name),
-    field("httpHeaders", &HttpProbe::headers, headers), part("scheme", scheme));
-constexpr auto kKnativeTcp = exact_fields<TcpProbe>(part("port", number_or_name));
+    field("httpHeaders", &HttpProbe::headers, headers), part("scheme", scheme), other_host);
+constexpr auto kKnativeTcp = exact_fields<TcpProbe>(part("port", number_or_name), other_host);
+
+/// What a probe of Kubernetes has besides.
+constexpr std::array kOtherMembers{
+    NotDone{"grpc", "write tcpSocket, httpGet or exec", true},
+    NotDone{"terminationGracePeriodSeconds", "--grace is the time that a stop gives"},
+};
+bool is_kubernetes_member(Value member) { return refuse_if_listed(member, kOtherMembers); }
 
 template <typename Kind, typename Reader>
 constexpr auto question(std::string_view key, Reader reader) {
@@ -93,16 +103,20 @@ constexpr auto question(std::string_view key, Reader reader) {
 
 enum class Question : std::uint8_t { kRequired, kTcpByDefault };
 
+/// `besides` deals with names that OAM does not have; nullptr: there are none.
 template <typename Http, typename Tcp>
-bool read_probe(Value at, Probe& out, Http http, Tcp tcp, Question needed = Question::kRequired) {
-  const auto table = exact_fields<Probe>(
-      question<ExecProbe>("exec", kExec), question<HttpProbe>("httpGet", http),
-      question<TcpProbe>("tcpSocket", tcp),
-      field("initialDelaySeconds", &Probe::initial_delay, seconds_from(0)),
-      field("periodSeconds", &Probe::period, seconds_from(1)),
-      field("timeoutSeconds", &Probe::timeout, seconds_from(1)),
-      field("successThreshold", &Probe::success_threshold, bundle::range(1, 2'147'483'647)),
-      field("failureThreshold", &Probe::failure_threshold, bundle::range(1, 2'147'483'647)));
+bool read_probe(Value at, Probe& out, Http http, Tcp tcp, bool (*besides)(Value),
+                Question needed = Question::kRequired) {
+  const auto table =
+      exact_fields<Probe>(
+          question<ExecProbe>("exec", kExec), question<HttpProbe>("httpGet", http),
+          question<TcpProbe>("tcpSocket", tcp),
+          field("initialDelaySeconds", &Probe::initial_delay, seconds_from(0)),
+          field("periodSeconds", &Probe::period, seconds_from(1)),
+          field("timeoutSeconds", &Probe::timeout, seconds_from(1)),
+          field("successThreshold", &Probe::success_threshold, bundle::range(1, 2'147'483'647)),
+          field("failureThreshold", &Probe::failure_threshold, bundle::range(1, 2'147'483'647)))
+          .beside(besides);
   out.place = &at.node();
   if (!table(at, out)) return false;
   int given = 0;
@@ -125,12 +139,13 @@ void resolve(Value at, const Container& container, std::string& name, std::uint1
 
 }  // namespace
 
-bool oam_probe(Value at, Probe& out) { return read_probe(at, out, kOamHttp, kOamTcp); }
+bool oam_probe(Value at, Probe& out) { return read_probe(at, out, kOamHttp, kOamTcp, nullptr); }
 bool kubernetes_probe(Value at, Probe& out) {
-  return read_probe(at, out, kKubernetesHttp, kKubernetesTcp);
+  return read_probe(at, out, kKubernetesHttp, kKubernetesTcp, is_kubernetes_member);
 }
 bool knative_probe(Value at, Probe& out) {
-  return read_probe(at, out, kKnativeHttp, kKnativeTcp, Question::kTcpByDefault);
+  return read_probe(at, out, kKnativeHttp, kKnativeTcp, is_kubernetes_member,
+                    Question::kTcpByDefault);
 }
 
 void resolve_port_names(Value at, Container& container) {

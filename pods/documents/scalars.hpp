@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "bundle/json/fields.hpp"
 #include "pods/documents/pod.hpp"
@@ -106,6 +108,29 @@ constexpr auto no_effect(std::string_view key, std::string_view why) {
 inline constexpr std::string_view kNothingIsFetched =
     "no image is fetched: --image and --images name layouts on this machine, which `skopeo copy` "
     "makes of a registry's images";
+
+/// Refuses the member `at`, whose name the format has and which is not done here, for the reason
+/// `why`. With --ignore NAME that is a warning, and the result is true.
+bool refuse_known_name(Value at, std::string_view why);
+
+/// A row for such a name.
+constexpr auto not_supported(std::string_view key, std::string_view why) {
+  return part(key, [why](Value at, auto&) { return refuse_known_name(at, why); });
+}
+
+/// Names that a format has and that are not done here, where they are many (Fields::beside()).
+struct NotDone {
+  std::string_view name;
+  std::string_view why;
+  bool matters_always = false;  // even with the value false, {} or []
+};
+/// Whether `names` has the name of the member `at`, which is then refused. A value that asks for
+/// nothing (null, false, {}, []) is accepted.
+bool refuse_if_listed(Value at, std::span<const NotDone> names);
+
+/// For Fields::beside() of an object `metadata` of Kubernetes: warns of names that only a cluster
+/// honours or sets, such as namespace and creationTimestamp.
+bool warn_of_cluster_name(Value member);
 
 /// What must be unique in a list: the value of the member `member` of each item, as `key` (a
 /// pointer to a member, or a function) gives it.

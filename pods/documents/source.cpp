@@ -8,6 +8,16 @@
 #include "bundle/json/writer.hpp"
 
 namespace ocirun::pods {
+namespace {
+
+/// No text in JSON has a line break, so that a line of "---" is YAML's between two documents.
+bool is_json(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && (text[first] == '{' || text[first] == '[') &&
+         !text.contains("\n---");
+}
+
+}  // namespace
 
 bool Source::parse(std::string_view text, bundle::Report& report) {
   if (text.size() > kMostBytes) {
@@ -15,12 +25,10 @@ bool Source::parse(std::string_view text, bundle::Report& report) {
         fmt::format("the document: {} bytes, at most {} are read", text.size(), kMostBytes));
     return false;
   }
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos || (text[first] != '{' && text[first] != '['))
-    return parse_yaml(text, report);
+  if (!is_json(text)) return parse_yaml(text, report);
   if (!document_.parse(text, report)) return false;
-  root_ = document_.root();
-  mark_json(text, *root_, marks_);
+  roots_ = {document_.root()};
+  mark_json(text, *document_.root(), marks_);
   return true;
 }
 

@@ -19,20 +19,24 @@ struct Mark {
   friend auto operator<=>(const Mark&, const Mark&) = default;
 };
 
-/// A document of YAML 1.2 or JSON, and the line and column of each of its values. The values have
-/// the types of YAML's core schema: `0755` is a number, `no` a string.
+/// The documents of a file of YAML 1.2 or JSON, and the line and column of each of their values.
+/// The values have the types of YAML's core schema: `0755` is a number, `no` a string.
 class Source {
  public:
-  /// A document for people is far smaller. The limit bounds the time and memory for a hostile one.
-  static constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+  /// A file for people is far smaller; one with config maps may have a MiB for each of them. The
+  /// limit bounds the time and memory for a hostile one.
+  static constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 
-  /// Parses UTF-8 text: as JSON if its first character is "{" or "[", else as YAML. Reports bad
-  /// syntax and a name that occurs twice in one object, as Document::parse() does. Reports in YAML
-  /// also: an anchor, an alias, a tag, a merge key, a name that is no scalar, and a second
-  /// document. Returns whether the whole text was parsed; root() is nullptr otherwise.
+  /// Parses UTF-8 text: as JSON if its first character is "{" or "[" and no line begins with "---",
+  /// else as YAML. Reports bad syntax and a name that occurs twice in one object, as
+  /// Document::parse() does. Reports in YAML also: an anchor, an alias, a tag, a merge key, and a
+  /// name that is no scalar. Returns whether the whole text was parsed; roots() is empty otherwise.
   bool parse(std::string_view text, bundle::Report& report);
 
-  const bundle::Node* root() { return root_; }
+  /// The documents in their order. YAML's documents without a value do not count.
+  const std::vector<const bundle::Node*>& roots() const { return roots_; }
+  /// The first document; nullptr: there is none.
+  const bundle::Node* root() const { return roots_.empty() ? nullptr : roots_.front(); }
   Mark mark(const bundle::Node* node) const;
 
   /// The sentences of `report` with their places: "FILE:LINE:COLUMN: /pointer: sentence" in the
@@ -49,7 +53,7 @@ class Source {
                                   const std::vector<const bundle::Node*>& nodes) const;
 
   bundle::Document document_;
-  bundle::Node* root_ = nullptr;
+  std::vector<const bundle::Node*> roots_;
   Marks marks_;
 };
 

@@ -6,7 +6,9 @@
 
 #include "bundle/json/value.hpp"
 #include "linux/base/name_table.hpp"
+#include "pods/documents/key_documents.hpp"
 #include "pods/documents/readers.hpp"
+#include "pods/documents/scalars.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -39,13 +41,105 @@ Reader find_reader(const bundle::Node& root) {
   return nullptr;
 }
 
-void read(bundle::Value document, Pod& out) {
-  if (!document.expect_object()) return;
-  if (const Reader reader = find_reader(document.node())) return reader(document, out);
-  const std::string_view version = text_of(document.node(), "apiVersion");
-  if (version.empty()) return document.problem("has an unknown kind: {}", kKinds);
-  document.problem_at("apiVersion", "unknown version {}: {}", found(*document.member("apiVersion")),
-                      kKinds);
+/// The documents of a file, with those of a list (kind: List) in its place.
+std::vector<bundle::Value> documents_of(const Source& source, bundle::Report& report) {
+  std::vector<bundle::Value> documents;
+  for (const bundle::Node* root : source.roots()) {
+    const bundle::Value document(*root, report);
+    const auto items = document.member("items");
+    if (!root->is_object() || text_of(*root, "kind") != "List" || !items) {
+      documents.push_back(document);
+      continue;
+    }
+    struct List {};
+    static constexpr auto kAccept = [](bundle::Value, List&) { return true; };
+    static constexpr auto kMetadata =
+        exact_fields<List>(no_effect("name", "a list needs none")).beside(&warn_of_cluster_name);
+    static constexpr auto kList =
+        exact_fields<List>(part("apiVersion", kAccept), part("kind", kAccept),
+                           part("metadata", kMetadata), part("items", kAccept));
+    List list;
+    if (kList(document, list) && items->expect_list())
+      for (const bundle::Value item : *items) documents.push_back(item);
+  }
+  return documents;
+}
+
+/// Reads the documents of a file: one workload, and the config maps and secrets beside it.
+class FileReader {
+ public:
+  FileReader(const Source& source, bundle::Report& report, Pod& out)
+      : source_(source), report_(report), out_(out) {}
+
+  void read() {
+    const std::size_t before = report_.problem_count();
+    const auto documents = documents_of(source_, report_);
+    for (const bundle::Value document : documents) read(document);
+    if (workload_ != nullptr || report_.problem_count() != before) return;
+    report_.problem(fmt::format("the file has no workload: {}", kKinds), source_.root());
+  }
+
+  /// Warns of documents that nothing in the pod uses. The pod must be whole.
+  void tell_unused() {
+    std::vector<std::string> used = used_secrets(out_);
+    std::ranges::sort(used);
+    for (const auto& [name, document] : out_.key_documents)
+      if (!std::ranges::binary_search(used, name))
+        bundle::Value(*document.place, report_)
+            .warning("has no effect: nothing in the workload uses {}", shown_secret(name));
+  }
+
+ private:
+  void read(bundle::Value document) {
+    if (!document.expect_object()) return;
+    if (is_key_document(document.node())) return read_keys(document);
+    const Reader reader = find_reader(document.node());
+    if (reader == nullptr) return refuse(document);
+    if (workload_ != nullptr)
+      return document.problem(
+          "is a second workload, the first is at line {}: a file has one, and may have documents "
+          "of the kinds ConfigMap and Secret beside it",
+          source_.mark(workload_).line);
+    workload_ = &document.node();
+    reader(document, out_);
+  }
+
+  void read_keys(bundle::Value document) {
+    NamedKeys keys;
+    if (!read_key_document(document, keys)) return;
+    const auto [first, is_new] =
+        out_.key_documents.emplace(std::move(keys.name), std::move(keys.document));
+    if (is_new) return;
+    document.problem("{} is given twice, first at line {}", shown_secret(first->first),
+                     source_.mark(first->second.place).line);
+  }
+
+  /// --ignore KIND leaves out a document that stands beside the workload.
+  void refuse(bundle::Value document) {
+    const std::string_view kind = text_of(document.node(), "kind");
+    if (!kind.empty() && report_.ignores(kind))
+      return document.warning("is left out, because of --ignore {}", kind);
+    const std::string_view version = text_of(document.node(), "apiVersion");
+    if (version.empty()) return document.problem("has an unknown kind: {}", kKinds);
+    document.problem_at("apiVersion", "unknown version {} of the kind \"{}\": {}{}",
+                        found(*document.member("apiVersion")), kind, kKinds,
+                        kind.empty() ? "" : fmt::format(" (--ignore {} leaves it out)", kind));
+  }
+
+  const Source& source_;
+  bundle::Report& report_;
+  Pod& out_;
+  const bundle::Node* workload_ = nullptr;
+};
+
+/// Makes warnings of the parts that --ignore names.
+void leave_out_elsewhere(bundle::Report& report, std::vector<Elsewhere>& parts) {
+  std::erase_if(parts, [&](const Elsewhere& part) {
+    if (part.place == nullptr || !report.ignores(part.place->key)) return false;
+    bundle::Value(*part.place, report)
+        .warning("is left out, because of --ignore {}: {}", part.place->key, part.sentence);
+    return true;
+  });
 }
 
 }  // namespace
@@ -56,16 +150,28 @@ std::string Workload::at(Place place) const {
   return fmt::format("{}:{}:{}: {}", file, mark.line, mark.column, bundle::pointer_to(*place));
 }
 
-Workload read_workload(std::string file, std::string_view text) {
+std::string Workload::at(const Elsewhere& part) const {
+  return fmt::format("{}: {} (--ignore {} leaves it out)", at(part.place), part.sentence,
+                     part.place->key);
+}
+
+Workload read_workload(std::string file, std::string_view text,
+                       std::span<const std::string> ignored) {
   Workload workload;
   workload.file = std::move(file);
   workload.source = std::make_unique<Source>();
   bundle::Report report;
-  if (workload.source->parse(text, report))
-    read(bundle::Value(*workload.source->root(), report), workload.pod);
+  report.ignore(ignored);
+  FileReader reader(*workload.source, report, workload.pod);
+  if (workload.source->parse(text, report)) {
+    reader.read();
+    leave_out_elsewhere(report, workload.pod.elsewhere);
+    if (report.ok()) reader.tell_unused();
+  }
   workload.problems = workload.source->problems(workload.file, report);
   workload.warnings = workload.source->warnings(workload.file, report);
   workload.problem_count = report.problem_count();
+  workload.unused_ignored = report.unused_ignored();
   return workload;
 }
 

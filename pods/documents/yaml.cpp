@@ -90,13 +90,11 @@ class YamlBuilder : public YAML::EventHandler {
  public:
   YamlBuilder(Source& source, bundle::Report& report) : source_(source), report_(report) {}
 
-  void OnDocumentStart(const YAML::Mark& mark) override {
-    if (documents_++ == 0) return;
-    stop(mark, "a second document begins here: a file has one");
-  }
+  void OnDocumentStart(const YAML::Mark& /*mark*/) override {}
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     refuse_anchor(mark, anchor);
+    if (open_.empty()) return;  // a document without a value, as behind a last "---"
     if (wants_name()) stop(mark, "a name is missing before \":\"");
     add(mark, Node::Kind::kNull);
   }
@@ -159,7 +157,10 @@ class YamlBuilder : public YAML::EventHandler {
   Node* add(const YAML::Mark& mark, Node::Kind kind) {
     Node* node = source_.document_.make(kind);
     source_.marks_[node] = to_mark(mark);
-    if (open_.empty()) return source_.root_ = node;
+    if (open_.empty()) {
+      source_.roots_.push_back(node);
+      return node;
+    }
     Open& container = open_.back();
     node->parent = container.node;
     node->index = container.size++;
@@ -222,7 +223,6 @@ class YamlBuilder : public YAML::EventHandler {
   Source& source_;
   bundle::Report& report_;
   std::vector<Open> open_;
-  int documents_ = 0;
 };
 
 bool Source::parse_yaml(std::string_view text, bundle::Report& report) {
@@ -236,14 +236,13 @@ bool Source::parse_yaml(std::string_view text, bundle::Report& report) {
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(builder)) {
     }
-    if (root_ == nullptr) report.problem("the document: is empty");
-    return root_ != nullptr;
+    if (roots_.empty()) report.problem("the document: is empty");
+    return !roots_.empty();
   } catch (const YAML::Exception& exception) {
     builder.fail(exception);
-    root_ = nullptr;
-  } catch (const Stop&) {
-    root_ = nullptr;
+  } catch (const Stop&) {  // the report has the problem
   }
+  roots_.clear();
   return false;
 }
 

@@ -3,6 +3,8 @@
 #include <dirent.h>
 #include <fcntl.h>
 
+#include <cerrno>
+
 #include "linux/base/directory_entries.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
@@ -12,40 +14,99 @@ namespace {
 
 constexpr std::size_t kMostBytes = 1024 * 1024;
 
-Result<UniqueFd> open_secret(const Bindings& bindings, const std::string& secret) {
-  const auto directory = bindings.secrets.find(secret);
-  if (directory == bindings.secrets.end())
-    return refuse("the secret \"{0}\" is not given: --secret {0}=DIR", secret);
-  return linux::sys::open(directory->second.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+using Values = std::map<std::string, std::string>;
+
+/// What `secret` of --secret is, in an error about it.
+std::string frame_of(const std::string& secret) {
+  if (!secret.starts_with(kConfigMapPrefix)) return fmt::format("secret \"{}\"", secret);
+  return fmt::format("config map \"{}\"", secret.substr(kConfigMapPrefix.size()));
+}
+
+Result<UniqueFd> open_secret(const HostPath& directory) {
+  return linux::sys::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
 Result<std::string> read_key(Fd directory, const std::string& key) {
   if (key.empty() || key.contains('/') || key == "." || key == "..")
     return refuse("the key \"{}\" is no name of a file", key);
-  TRY_ASSIGN(std::string value, linux::read_file(directory, key, kMostBytes));
-  if (value.contains('\0')) return refuse("{}: a variable cannot hold NUL", key);
-  return value;
+  return linux::read_file(directory, key, kMostBytes);
+}
+
+Result<void> check_variable(const std::string& key, const std::string& value) {
+  if (!value.contains('\0')) return {};
+  return refuse("{}: a variable cannot hold NUL", key);
+}
+
+/// Kubernetes keeps the files of a secret in directories whose names begin with "..".
+Result<Values> read_directory(const HostPath& path) {
+  TRY_ASSIGN(const UniqueFd directory, open_secret(path));
+  Values values;
+  const auto read = [&](const char* name, unsigned char type) -> Result<void> {
+    const std::string key(name);
+    if (type == DT_DIR || key.starts_with("..")) return {};
+    TRY_ASSIGN(values[key], read_key(directory, key));
+    return {};
+  };
+  TRY(linux::for_each_entry(directory, read));
+  return values;
 }
 
 }  // namespace
 
-Result<std::string> read_secret(const Bindings& bindings, const SecretKey& key) {
-  TRY_ASSIGN(const UniqueFd directory, open_secret(bindings, key.secret));
-  return within(read_key(directory, key.key), fmt::format("secret \"{}\"", key.secret));
+bool Secrets::have(const std::string& secret) const {
+  return bindings.secrets.contains(secret) || pod.key_documents.contains(secret);
 }
 
-Result<std::map<std::string, std::string>> read_secrets(const Bindings& bindings,
-                                                        const std::string& secret) {
-  TRY_ASSIGN(const UniqueFd directory, open_secret(bindings, secret));
-  std::map<std::string, std::string> values;
-  const auto read = [&](const char* name, unsigned char type) -> Result<void> {
-    const std::string key(name);
-    // Kubernetes keeps the files of a secret in directories whose names begin with "..".
-    if (type == DT_DIR || key.starts_with("..") || key.contains('=')) return {};
-    TRY_ASSIGN(values[key], read_key(directory, key));
-    return {};
-  };
-  TRY(within(linux::for_each_entry(directory, read), fmt::format("secret \"{}\"", secret)));
+Result<std::optional<std::string>> Secrets::variable(const SecretKey& key) const {
+  const auto given = bindings.secrets.find(key.secret);
+  const auto document = pod.key_documents.find(key.secret);
+  auto found = [&]() -> Result<std::optional<std::string>> {
+    std::string value;
+    if (given != bindings.secrets.end()) {
+      TRY_ASSIGN(const UniqueFd directory, open_secret(given->second));
+      auto read = read_key(directory, key.key);
+      if (!read && read.error().number() == ENOENT && key.is_optional) return std::nullopt;
+      TRY_ASSIGN(value, std::move(read));
+    } else if (document != pod.key_documents.end()) {
+      const auto kept = document->second.keys.find(key.key);
+      const bool is_there = kept != document->second.keys.end() && !kept->second.is_binary;
+      if (!is_there && key.is_optional) return std::nullopt;
+      if (!is_there) return refuse("the document has no key \"{}\" for a variable", key.key);
+      value = kept->second.bytes;
+    } else if (key.is_optional) {
+      return std::nullopt;
+    } else {
+      return refuse("is not given: --secret {}=DIR", key.secret);
+    }
+    TRY(check_variable(key.key, value));
+    return value;
+  }();
+  return within(std::move(found), frame_of(key.secret));
+}
+
+Result<Values> Secrets::variables(const EnvSource& source) const {
+  if (!have(source.secret) && source.is_optional) return Values{};
+  TRY_ASSIGN(Values values, files(source.secret));
+  const auto document = pod.key_documents.find(source.secret);
+  const bool is_given = bindings.secrets.contains(source.secret);
+  std::erase_if(values, [&](const auto& value) {
+    return value.first.contains('=') ||
+           (!is_given && document->second.keys.at(value.first).is_binary);
+  });
+  for (const auto& [key, value] : values)
+    TRY(within(check_variable(key, value), frame_of(source.secret)));
+  return values;
+}
+
+Result<Values> Secrets::files(const std::string& secret) const {
+  if (const auto given = bindings.secrets.find(secret); given != bindings.secrets.end())
+    return within(read_directory(given->second), frame_of(secret));
+  const auto document = pod.key_documents.find(secret);
+  if (document == pod.key_documents.end())
+    return within(Result<Values>(refuse("is not given: --secret {}=DIR", secret)),
+                  frame_of(secret));
+  Values values;
+  for (const auto& [key, value] : document->second.keys) values.emplace(key, value.bytes);
   return values;
 }
 

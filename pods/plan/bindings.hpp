@@ -1,11 +1,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "linux/base/error.hpp"
 #include "linux/base/paths.hpp"
-#include "pods/documents/container.hpp"
+#include "pods/documents/pod.hpp"
 
 namespace ocirun::pods {
 
@@ -15,11 +16,23 @@ struct Bindings {
   std::map<std::string, HostPath> secrets;        // --secret ID=DIR: a file for each key
 };
 
-/// The value of a key of a secret: the bytes of the file DIR/KEY. Errors name the
-/// option that is missing, a key that is no name of a file, a value with NUL or above 1 MiB.
-Result<std::string> read_secret(const Bindings& bindings, const SecretKey& key);
-/// All keys of a secret that can be names of variables, with their values. Errors as above.
-Result<std::map<std::string, std::string>> read_secrets(const Bindings& bindings,
-                                                        const std::string& secret);
+/// The secrets and config maps of a pod: the files of --secret, else the document beside the
+/// workload.
+struct Secrets {
+  const Bindings& bindings;
+  const Pod& pod;
+
+  /// Whether the operator or a document gives the secret.
+  bool have(const std::string& secret) const;
+  /// The value of a key for a variable; nothing if the key is optional and absent. Errors name the
+  /// option that is missing, a key that is absent or no name of a file, a value with NUL or above
+  /// 1 MiB.
+  Result<std::optional<std::string>> variable(const SecretKey& key) const;
+  /// All keys of a secret that can be names of variables, with their values; none if the secret is
+  /// optional and absent. Errors as above.
+  Result<std::map<std::string, std::string>> variables(const EnvSource& source) const;
+  /// All keys of a secret, with any bytes. Errors: the secret is absent; as above.
+  Result<std::map<std::string, std::string>> files(const std::string& secret) const;
+};
 
 }  // namespace ocirun::pods

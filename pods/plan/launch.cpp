@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "linux/base/text.hpp"
+#include "pods/plan/expansion.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -17,24 +18,30 @@ constexpr std::string_view kDefaultPath =
 class Environment {
  public:
   void set(std::string_view name, std::string_view value) {
-    const auto same = std::ranges::find_if(entries_, [&](const std::string& entry) {
-      return std::string_view(entry).substr(0, entry.find('=')) == name;
-    });
-    std::string entry = fmt::format("{}={}", name, value);
-    if (same == entries_.end())
-      entries_.push_back(std::move(entry));
-    else
-      *same = std::move(entry);
+    const auto [same, is_new] = values_.try_emplace(std::string(name));
+    if (is_new) order_.emplace_back(name);
+    same->second = value;
   }
   /// `entry`: "NAME=value".
   void set_entry(std::string_view entry) {
     const std::string_view name = linux::cut(entry, '=');
     set(name, entry);
   }
-  std::vector<std::string> take() { return std::move(entries_); }
+  void set_all(const Environment& other) {
+    for (const std::string& name : other.order_) set(name, other.values_.at(name));
+  }
+  const Variables& variables() const { return values_; }
+  /// "NAME=value" of each.
+  std::vector<std::string> entries() const {
+    std::vector<std::string> entries;
+    for (const std::string& name : order_)
+      entries.push_back(fmt::format("{}={}", name, values_.at(name)));
+    return entries;
+  }
 
  private:
-  std::vector<std::string> entries_;
+  std::vector<std::string> order_;  // of the names
+  Variables values_;
 };
 
 /// The platform's own variables: those of the Knative contract (KN-1, KN-2), the name of the
@@ -72,9 +79,18 @@ void set_connection_variables(const Pod& pod, const Bindings& bindings, Environm
   }
 }
 
-Result<std::vector<std::string>> merge_env(const Pod& pod, const Container& container,
-                                           const ImageConfig& image, const Account& account,
-                                           const Bindings& bindings) {
+/// Whether "$(NAME)" of a document means a variable: the documents that run on Kubernetes.
+bool expands(const Pod& pod) { return pod.kind == Kind::kKnative || pod.kind == Kind::kRadius; }
+
+/// The environment, and those of its variables that "$(NAME)" of the document can mean: all but the
+/// image's.
+struct Merged {
+  std::vector<std::string> entries;
+  Variables named;
+};
+
+Result<Merged> merge_env(const Pod& pod, const Container& container, const ImageConfig& image,
+                         const Account& account, const Bindings& bindings) {
   Environment env;
   env.set_entry(kDefaultPath);
   env.set("HOME", account.home);
@@ -83,31 +99,41 @@ Result<std::vector<std::string>> merge_env(const Pod& pod, const Container& cont
       return refuse("the image's variable \"{}\" does not have the form NAME=value", entry);
     env.set_entry(entry);
   }
-  set_connection_variables(pod, bindings, env);
+  Environment named;
+  set_connection_variables(pod, bindings, named);
+  const Secrets secrets{.bindings = bindings, .pod = pod};
   for (const EnvSource& source : container.env_sources) {
-    TRY_ASSIGN(const auto values, read_secrets(bindings, source.secret));
-    for (const auto& [key, value] : values) env.set(source.prefix + key, value);
+    TRY_ASSIGN(const auto values, secrets.variables(source));
+    for (const auto& [key, value] : values) named.set(source.prefix + key, value);
   }
   for (const EnvVariable& variable : container.env) {
     if (const auto* key = std::get_if<SecretKey>(&variable.value)) {
-      TRY_ASSIGN(const std::string value, read_secret(bindings, *key));
-      env.set(variable.name, value);
+      TRY_ASSIGN(const auto value, secrets.variable(*key));
+      if (value) named.set(variable.name, *value);
     } else {
-      env.set(variable.name, std::get<std::string>(variable.value));
+      const std::string& value = std::get<std::string>(variable.value);
+      named.set(variable.name, expands(pod) ? expand(value, named.variables()) : value);
     }
   }
-  set_platform_variables(pod, container, env);
-  return env.take();
+  set_platform_variables(pod, container, named);
+  env.set_all(named);
+  return Merged{.entries = env.entries(), .named = named.variables()};
 }
 
 /// The image's Entrypoint and Cmd, as far as the document does not replace them. A command of the
 /// document replaces Cmd too, as in Kubernetes; but OAM says that Cmd is used if args are not
 /// provided (OAM-14).
 Result<std::vector<std::string>> merge_args(const Pod& pod, const Container& container,
-                                            const ImageConfig& image) {
-  std::vector<std::string> args = container.command.value_or(image.config.entrypoint);
+                                            const ImageConfig& image, const Variables& named) {
+  const auto expanded = [&](std::vector<std::string> words) {
+    if (expands(pod))
+      for (std::string& word : words) word = expand(word, named);
+    return words;
+  };
+  std::vector<std::string> args =
+      container.command ? expanded(*container.command) : image.config.entrypoint;
   const bool keeps_cmd = !container.command || pod.kind == Kind::kOam;
-  const std::vector<std::string> rest = container.args ? *container.args
+  const std::vector<std::string> rest = container.args ? expanded(*container.args)
                                         : keeps_cmd    ? image.config.cmd
                                                        : std::vector<std::string>();
   args.insert(args.end(), rest.begin(), rest.end());
@@ -201,9 +227,10 @@ Result<std::string> merge_cwd(const Container& container, const ImageConfig& ima
 Result<Launch> merge_launch(const Pod& pod, const Container& container, const ImageConfig& image,
                             const Bindings& bindings, const linux::SafeDir& root) {
   Launch launch;
-  TRY_ASSIGN(launch.args, merge_args(pod, container, image));
   TRY_ASSIGN(launch.account, merge_account(container, image, root));
-  TRY_ASSIGN(launch.env, merge_env(pod, container, image, launch.account, bindings));
+  TRY_ASSIGN(Merged env, merge_env(pod, container, image, launch.account, bindings));
+  TRY_ASSIGN(launch.args, merge_args(pod, container, image, env.named));
+  launch.env = std::move(env.entries);
   TRY_ASSIGN(launch.cwd, merge_cwd(container, image));
   launch.annotations = merge_annotations(pod, container, image, launch.left_out_labels);
   for (const std::string& path : image.config.volumes) TRY(check_volume(path));

@@ -1,12 +1,18 @@
 #include "pods/prepare/given.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "bundle/json/document.hpp"
 #include "bundle/json/nearest.hpp"
+#include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
+#include "linux/files/safe_dir.hpp"
+#include "pods/documents/key_documents.hpp"
 #include "pods/documents/needs.hpp"
 
 namespace ocirun::pods {
@@ -30,9 +36,9 @@ Names names_for(const Pod& pod) {
     };
     if (need.gift == Gift::kVolume) add(names.volumes);
     if (need.gift == Gift::kParameter) add(names.parameters);
-    if (need.gift == Gift::kSecret) add(names.secrets);
     if (need.gift == Gift::kExtended) add(names.extended);
   }
+  for (const std::string& name : used_secrets(pod)) names.secrets.insert(name);
   return names;
 }
 
@@ -59,6 +65,7 @@ void find_unused(std::string_view option, const std::map<std::string, Value>& gi
 
 /// Whether the operator has given what `need` asks for.
 bool is_met(const Given& given, const Need& need) {
+  if (need.is_optional) return true;
   const auto any = [&](const auto& options) {
     return std::ranges::any_of(need.names,
                                [&](const std::string& name) { return options.contains(name); });
@@ -131,8 +138,38 @@ Result<void> check_given(const Given& given, const Workload& workload) {
   find_unused("--secret", given.bindings.secrets, names.secrets, sentences);
   find_unused("--image", given.images, names.images, sentences);
   find_unused("--extended", given.extended, names.extended, sentences);
+  for (const Container* container : all_containers(workload.pod)) {
+    if (!container->seccomp) continue;
+    const auto profile = seccomp_of(*container, given);
+    if (!profile)
+      sentences.push_back(
+          fmt::format("{}: {}", workload.at(container->seccomp->place), profile.error().message()));
+  }
   if (sentences.empty()) return {};
   return refuse("{}", fmt::join(sentences, "; "));
+}
+
+Result<SeccompChoice> seccomp_of(const Container& container, const Given& given) {
+  if (!container.seccomp) return given.seccomp;
+  switch (container.seccomp->kind) {
+    case SeccompRequest::Kind::kRuntimeDefault:
+      return SeccompChoice{};
+    case SeccompRequest::Kind::kUnconfined:
+      return SeccompChoice{.kind = SeccompChoice::Kind::kUnconfined, .profile = ""};
+    case SeccompRequest::Kind::kLocalhost:
+      break;
+  }
+  auto profile = [&]() -> Result<SeccompChoice> {
+    TRY_ASSIGN(const linux::SafeDir directory,
+               linux::SafeDir::open_root(HostPath(given.seccomp_profiles)));
+    TRY_ASSIGN(const UniqueFd file, directory.open(RootfsPath("/" + container.seccomp->file),
+                                                   O_RDONLY | O_NOCTTY | O_NONBLOCK));
+    TRY_ASSIGN(std::string text, linux::sys::read_all(file, bundle::Document::kMaxSize));
+    return read_seccomp_profile(std::move(text));
+  }();
+  return within(std::move(profile),
+                fmt::format("the seccomp profile {}/{} (--seccomp-profiles DIR)",
+                            given.seccomp_profiles, container.seccomp->file));
 }
 
 }  // namespace ocirun::pods

@@ -31,8 +31,9 @@ struct Given {
   bool forbid_root = false;                      // --forbid-root
   bool read_only_root = false;                   // --read-only
   SeccompChoice seccomp;                         // --seccomp
-  std::optional<std::uint16_t> port;             // --port: on which a Knative container listens
-  std::optional<Restart> restart;                // --restart
+  std::string seccomp_profiles = "/var/lib/kubelet/seccomp";  // --seccomp-profiles
+  std::optional<std::uint16_t> port;  // --port: on which a Knative container listens
+  std::optional<Restart> restart;     // --restart
 };
 
 /// Puts into `pod` what replaces parts of it: user, root, port, rule of restart. Errors: --port for
@@ -42,5 +43,9 @@ Result<void> replace_parts(const Given& given, Pod& pod);
 /// Checks that everything a document only names is given, and that nothing is given that the
 /// document does not name (a mistyped --volume must not go unnoticed). The error lists all.
 Result<void> check_given(const Given& given, const Workload& workload);
+
+/// The filter of a container: what its document asks for, else --seccomp. Errors: a profile of
+/// Kubernetes' type Localhost that cannot be read.
+Result<SeccompChoice> seccomp_of(const Container& container, const Given& given);
 
 }  // namespace ocirun::pods

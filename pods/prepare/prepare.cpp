@@ -62,14 +62,17 @@ Result<BundlePlan> plan_bundle(const Workload& workload, const Container& contai
                                const Given& given, const StoredImage& image, const Volumes& volumes,
                                const Surroundings& surroundings,
                                const std::vector<BoundPath>& network_files, const Root& root,
-                               Fd directory, const std::string& bundle) {
+                               Fd directory, const std::string& bundle,
+                               std::vector<SubPath>& parts) {
   TRY_ASSIGN(const linux::SafeDir tree, linux::SafeDir::open_root(HostPath(root.path())));
   BundlePlan plan;
   TRY_ASSIGN(plan.launch,
              merge_launch(workload.pod, container, image.config, given.bindings, tree));
   plan.root = "rootfs";
   plan.read_only_root = container.read_only_root;
-  TRY_ASSIGN(plan.bound, mounts_of(container, workload, volumes));
+  TRY_ASSIGN(ContainerMounts mounts, mounts_of(container, workload, volumes, directory, bundle));
+  plan.bound = std::move(mounts.bound);
+  parts = std::move(mounts.parts);
   TRY_ASSIGN(const std::vector<BoundPath> files,
              write_config_files(container, given, directory, bundle));
   plan.bound.insert(plan.bound.end(), files.begin(), files.end());
@@ -90,7 +93,7 @@ Result<BundlePlan> plan_bundle(const Workload& workload, const Container& contai
   plan.resources = container.resources;
   plan.requests = given.requests;
   plan.security = container.security;
-  plan.seccomp = given.seccomp;
+  TRY_ASSIGN(plan.seccomp, seccomp_of(container, given));
   plan.powers = surroundings.powers;
   plan.ids = surroundings.ids;
   return plan;
@@ -161,8 +164,9 @@ Result<ReadyContainer> prepare_container(const Workload& workload, const Contain
     TRY_ASSIGN(UniqueFd kept, sys::openat(made, ".", O_RDONLY | O_DIRECTORY));
     TRY_ASSIGN(Root root, Root::open(store, image, std::move(kept), bundle));
     TRY(root.make(surroundings.root));
+    std::vector<SubPath> parts;
     auto planned = plan_bundle(workload, container, given, image, volumes, surroundings,
-                               network_files, root, made, bundle);
+                               network_files, root, made, bundle, parts);
     if (!planned) {
       if (surroundings.root == RootKind::kOverlay) static_cast<void>(root.unmount());
       return std::unexpected(planned.error());
@@ -175,6 +179,7 @@ Result<ReadyContainer> prepare_container(const Workload& workload, const Contain
     return ReadyContainer{.container = &container,
                           .bundle = bundle,
                           .root = std::move(root),
+                          .parts = std::move(parts),
                           .launch = std::move(planned->launch),
                           .stop_signal = signal,
                           .warnings = std::move(warnings)};

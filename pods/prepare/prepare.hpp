@@ -40,6 +40,7 @@ struct ReadyContainer {
   const Container* container = nullptr;  // of the workload
   std::string bundle;                    // the path of its directory
   std::optional<Root> root;              // of an image; none: that of the operator's bundle
+  std::vector<SubPath> parts;            // of volumes, to be shown before each start
   Launch launch;
   int stop_signal = 0;
   std::vector<std::string> warnings;

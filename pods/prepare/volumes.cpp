@@ -12,6 +12,7 @@
 #include "pods/images/directories.hpp"
 #include "pods/plan/admission.hpp"
 #include "pods/prepare/disk.hpp"
+#include "pods/prepare/key_files.hpp"
 #include "pods/prepare/mounts.hpp"
 
 namespace ocirun::pods {
@@ -20,6 +21,7 @@ namespace {
 namespace sys = linux::sys;
 
 constexpr const char* kVolumes = "volumes";
+constexpr const char* kParts = "parts";  // of volumes, in a container's directory
 
 /// The directory of the host that the operator gives for a volume, by either name of the volume.
 const VolumeBinding* binding_of(const Volume& volume, const Given& given) {
@@ -88,15 +90,23 @@ Result<UniqueFd> mount_empty(const Volume& volume, const Site& volumes, const st
 
 class Preparation {
  public:
-  Preparation(const Given& given, const Site& volumes, Reach reach, const std::string& locks)
-      : given_(given), volumes_(volumes), reach_(reach), locks_directory_(locks) {}
+  Preparation(const Pod& pod, const Given& given, const Site& volumes, Reach reach,
+              const std::string& locks)
+      : secrets_{.bindings = given.bindings, .pod = pod},
+        given_(given),
+        volumes_(volumes),
+        reach_(reach),
+        locks_directory_(locks) {}
 
   Result<ReadyVolume> prepare(const Volume& volume) {
     const VolumeBinding* binding = binding_of(volume, given_);
     if (binding == nullptr && volume.kind == Volume::Source::kEmpty) return make_empty(volume);
+    const bool is_secret = binding == nullptr && volume.kind == Volume::Source::kSecret;
+    if (is_secret &&
+        (volume.items || volume.file_mode || !given_.bindings.secrets.contains(volume.source)))
+      return make_key_files(volume);
     ReadyVolume ready{.source = {}, .read_only = volume.read_only, .recursive = volume.recursive};
     std::string path = volume.source;
-    const bool is_secret = binding == nullptr && volume.kind == Volume::Source::kSecret;
     if (binding != nullptr) {
       path = binding->directory.string();
       ready.read_only = ready.read_only || binding->read_only;
@@ -137,6 +147,24 @@ class Preparation {
                        .recursive = volume.recursive};
   }
 
+  /// Files of a secret or a config map: in memory, where the pod has mounts of its own.
+  Result<ReadyVolume> make_key_files(const Volume& volume) {
+    std::map<std::string, std::string> keys;
+    if (!volume.is_optional || secrets_.have(volume.source)) {
+      TRY_ASSIGN(keys, secrets_.files(volume.source));
+    }
+    const std::string name = next_name();
+    TRY_ASSIGN(UniqueFd made, make_directory(volumes_.fd, name));
+    if (reach_ == Reach::kMounted) {
+      TRY(mount_memory(made, "mode=0700"));
+      TRY_ASSIGN(made, open_made(volumes_.fd, name));
+    }
+    TRY(sys::fchmod(made, 0755));
+    TRY(write_key_files(volume, keys, made));
+    return ReadyVolume{
+        .source = fmt::format("{}/{}", volumes_.path, name), .read_only = true, .recursive = false};
+  }
+
   /// A directory of the host, which other pods may use too.
   Result<ReadyVolume> share(const Volume& volume, bool is_secret, const std::string& path,
                             ReadyVolume ready) {
@@ -165,6 +193,7 @@ class Preparation {
 
   std::string next_name() { return fmt::format("{}", number_++); }
 
+  Secrets secrets_;
   const Given& given_;
   const Site& volumes_;
   Reach reach_;
@@ -181,7 +210,8 @@ Result<Volumes> prepare_volumes(const Workload& workload, const Given& given, co
   TRY(sys::mkdirat(site.fd, kVolumes, 0711));
   TRY_ASSIGN(const UniqueFd below, open_made(site.fd, kVolumes));
   const Site inside{.fd = below, .path = fmt::format("{}/{}", site.path, kVolumes)};
-  Preparation preparation(given, inside, reach, locks);
+  volumes.reach = reach;
+  Preparation preparation(workload.pod, given, inside, reach, locks);
   for (const Volume& volume : workload.pod.volumes) {
     auto ready = preparation.prepare(volume);
     if (!ready)
@@ -201,9 +231,10 @@ Result<Volumes> prepare_volumes(const Workload& workload, const Given& given, co
   return volumes;
 }
 
-Result<std::vector<BoundPath>> mounts_of(const Container& container, const Workload& workload,
-                                         const Volumes& volumes) {
-  std::vector<BoundPath> bound;
+Result<ContainerMounts> mounts_of(const Container& container, const Workload& workload,
+                                  const Volumes& volumes, Fd directory, const std::string& path) {
+  ContainerMounts mounts;
+  std::vector<BoundPath>& bound = mounts.bound;
   for (const Mount& mount : container.mounts) {
     const auto volume = volumes.by_name.find(mount.volume);
     if (volume == volumes.by_name.end())
@@ -212,7 +243,24 @@ Result<std::vector<BoundPath>> mounts_of(const Container& container, const Workl
     const bool point_read_only = std::ranges::any_of(
         container.mount_points,
         [&](const MountPoint& point) { return point.path == mount.path && point.read_only; });
-    bound.push_back({.source = volume->second.source,
+    std::string source = volume->second.source;
+    if (!mount.sub_path.empty()) {
+      SubPath part{.volume = mount.volume,
+                   .source = source,
+                   .path = mount.sub_path,
+                   .may_make = !volume->second.read_only,
+                   .recursive = volume->second.recursive,
+                   .shown_at = fmt::format("{}/{}/{}", path, kParts, mounts.parts.size())};
+      if (volumes.reach == Reach::kByPath) {
+        TRY(within(check(part), workload.at(mount.place)));
+        source = fmt::format("{}/{}", source, part.path);
+      } else {
+        TRY(open_or_make_directory(directory, kParts, 0700));
+        source = part.shown_at;
+        mounts.parts.push_back(std::move(part));
+      }
+    }
+    bound.push_back({.source = std::move(source),
                      .destination = mount.path,
                      .read_only = mount.read_only || volume->second.read_only || point_read_only,
                      .recursive = volume->second.recursive});
@@ -227,7 +275,7 @@ Result<std::vector<BoundPath>> mounts_of(const Container& container, const Workl
                      .read_only = point.read_only || volume->second.read_only,
                      .recursive = volume->second.recursive});
   }
-  return bound;
+  return mounts;
 }
 
 }  // namespace ocirun::pods

@@ -7,6 +7,7 @@
 #include "pods/documents/workload.hpp"
 #include "pods/prepare/given.hpp"
 #include "pods/prepare/site.hpp"
+#include "pods/prepare/sub_path.hpp"
 
 namespace ocirun::pods {
 
@@ -23,6 +24,13 @@ struct ReadyVolume {
   bool recursive = true;
 };
 
+/// What a container mounts, and the parts of volumes among it, which have to be shown before each
+/// start.
+struct ContainerMounts {
+  std::vector<BoundPath> bound;
+  std::vector<SubPath> parts;
+};
+
 /// The volumes of a pod by name, and the locks of those that the operator shares with nobody.
 struct Volumes {
   std::map<std::string, ReadyVolume> by_name;
@@ -30,6 +38,7 @@ struct Volumes {
   /// Held as long as the pod runs: a volume with sharingPolicy Exclusive belongs to one pod at a
   /// time (OAM-35). A container that has mounted a directory does not hold them.
   std::vector<UniqueFd> locks;
+  Reach reach = Reach::kMounted;
 };
 
 /// Makes the empty directories of a pod in `site`/volumes, checks the others, and locks them. For
@@ -42,8 +51,11 @@ Result<Volumes> prepare_volumes(const Workload& workload, const Given& given, co
                                 Reach reach, const std::string& locks);
 
 /// What a container mounts, in the document's order, and for an App Container also the volumes that
-/// --volume gives to its mount points. Errors: a mount of a volume that does not exist.
-Result<std::vector<BoundPath>> mounts_of(const Container& container, const Workload& workload,
-                                         const Volumes& volumes);
+/// --volume gives to its mount points. `directory` is the container's, with the path `path`: of the
+/// parts of volumes, in which another container may rename files at any time, the container mounts
+/// what show() has shown there; of volumes that are reached by their paths, the parts themselves.
+/// Errors: a mount of a volume that does not exist; those of check().
+Result<ContainerMounts> mounts_of(const Container& container, const Workload& workload,
+                                  const Volumes& volumes, Fd directory, const std::string& path);
 
 }  // namespace ocirun::pods

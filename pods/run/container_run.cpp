@@ -47,6 +47,8 @@ Result<void> ContainerRun::end_claim() {
 }
 
 Result<void> ContainerRun::begin_create() {
+  // Now, because an init container may have made what is shown.
+  for (const SubPath& part : ready_.parts) TRY(in_container(show(part)));
   TRY_ASSIGN(const Streams streams, output_.open());
   auto begun = services_.runtime.begin_create(record_.id, ready_.bundle, streams);
   output_.close_writers();

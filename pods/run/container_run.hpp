@@ -70,6 +70,12 @@ class ContainerRun {
 
   /// Whether the container has ended and will not be started again.
   bool is_done() const { return phase_ == Phase::kDone; }
+  /// Whether the containers that start after this one may start: its program has come as far as its
+  /// startup probe wants, or has ended with 0 for good.
+  bool has_started() const {
+    return health_.has_started() || (is_done() && record_.exit_code == 0 && !container().startup);
+  }
+  const Container& container() const { return *ready_.container; }
   bool is_up() const { return phase_ == Phase::kRunning || phase_ == Phase::kStopping; }
 
   /// Does what is due at `now`: probes, SIGKILL, a restart.

@@ -153,8 +153,10 @@ bool Health::collect(int pid) {
   return false;
 }
 
+bool Health::has_started() const { return has_begun_ && (!startup_ || startup_->tally.is_good()); }
+
 bool Health::is_ready() const {
-  if (!has_begun_ || (startup_ && !startup_->tally.is_good())) return false;
+  if (!has_started()) return false;
   return !readiness_ || readiness_->tally.is_good();
 }
 

@@ -44,6 +44,8 @@ class Health {
   /// the next tick().
   bool collect(int pid);
 
+  /// Whether the program has come so far as its startup probe wants; without one: has been started.
+  bool has_started() const;
   /// Whether the container can serve: its readiness probe says so, or it has none.
   bool is_ready() const;
 

@@ -33,7 +33,7 @@ Result<int> Supervisor::run(const Announce& announce) {
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return fail(errno, "adopt the containers");
   const Clock::time_point begun = Clock::now();
   auto started = run_init_containers();
-  if (started && !is_stopping_) started = start_containers();
+  if (started && !is_stopping_) started = start_containers(begun);
   if (started && !is_stopping_ && settings_.ready_within) started = wait_until_ready(begun);
   if (!started) {
     record_.status = PodStatus::kFailed;
@@ -78,19 +78,58 @@ Result<void> Supervisor::run_init_containers() {
   return {};
 }
 
-Result<void> Supervisor::start_containers() {
-  TRY(together(&ContainerRun::begin_claim, &ContainerRun::end_claim));
+/// Starts the containers that wait for no other one, then those that wait for these, and so on.
+Result<void> Supervisor::start_containers(Clock::time_point since) {
+  Runs waiting;
+  for (ContainerRun& run : runs_)
+    if (!run.record().is_init) waiting.push_back(&run);
+  TRY(together(waiting, &ContainerRun::begin_claim, &ContainerRun::end_claim));
   TRY(services_.save());
-  TRY(together(&ContainerRun::begin_create, &ContainerRun::end_create));
-  save();
-  TRY(together(&ContainerRun::begin_start, &ContainerRun::end_start));
-  save();
+  const Clock::time_point limit =
+      settings_.ready_within ? since + *settings_.ready_within : Clock::time_point::max();
+  while (!waiting.empty()) {
+    TRY_ASSIGN(const Runs startable, take_startable(waiting));
+    TRY(together(startable, &ContainerRun::begin_create, &ContainerRun::end_create));
+    save();
+    TRY(together(startable, &ContainerRun::begin_start, &ContainerRun::end_start));
+    save();
+    if (waiting.empty() || !startable.empty()) continue;
+    if (stop_requests_ != 0) begin_stop();
+    if (is_stopping_) return {};
+    if (Clock::now() >= limit)
+      return refuse(
+          "container \"{}\" was not started within {} s (--wait-ready), because it starts after {}",
+          waiting.front()->record().name, settings_.ready_within->count(),
+          fmt::join(waiting.front()->container().starts_after, ", "));
+    step(limit);
+  }
   return {};
 }
 
-/// Takes a step with all containers but the init containers, with kAtOnce of them at a time. Ends
-/// each step that has begun, and returns the first error.
-Result<void> Supervisor::together(Step begin, Step end) {
+/// Moves those out of `waiting` for which the containers that start before them have started.
+Result<Supervisor::Runs> Supervisor::take_startable(Runs& waiting) {
+  Runs startable;
+  Runs still;
+  for (ContainerRun* run : waiting) {
+    bool is_free = true;
+    for (const std::string& name : run->container().starts_after) {
+      const auto before = std::ranges::find_if(
+          runs_, [&](const ContainerRun& other) { return other.record().name == name; });
+      if (before == runs_.end() || before->has_started()) continue;
+      is_free = false;
+      if (before->is_done())
+        return refuse("container \"{}\" {} before it had started, and \"{}\" starts after it", name,
+                      before->record().reason, run->record().name);
+    }
+    (is_free ? startable : still).push_back(run);
+  }
+  waiting = std::move(still);
+  return startable;
+}
+
+/// Takes a step with `runs`, with kAtOnce of them at a time. Ends each step that has begun, and
+/// returns the first error.
+Result<void> Supervisor::together(const Runs& runs, Step begin, Step end) {
   Result<void> outcome;
   const auto keep_error = [&](Result<void> result) {
     if (!result && outcome) outcome = std::move(result);
@@ -100,12 +139,11 @@ Result<void> Supervisor::together(Step begin, Step end) {
     keep_error((begun.front()->*end)());
     begun.pop_front();
   };
-  for (ContainerRun& run : runs_) {
-    if (run.record().is_init) continue;
+  for (ContainerRun* run : runs) {
     if (begun.size() == kAtOnce) end_oldest();
     if (!outcome) break;
-    if (auto started = (run.*begin)())
-      begun.push_back(&run);
+    if (auto started = (run->*begin)())
+      begun.push_back(run);
     else
       keep_error(std::move(started));
   }

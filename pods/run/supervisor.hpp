@@ -30,9 +30,11 @@ class Supervisor {
 
  private:
   Result<void> run_init_containers();
-  Result<void> start_containers();
+  Result<void> start_containers(Clock::time_point since);
+  using Runs = std::vector<ContainerRun*>;
+  Result<Runs> take_startable(Runs& waiting);
   using Step = Result<void> (ContainerRun::*)();
-  Result<void> together(Step begin, Step end);
+  Result<void> together(const Runs& runs, Step begin, Step end);
   Result<void> wait_until_ready(Clock::time_point since);
   /// Waits for something to happen, until `limit` at most, and deals with it.
   void step(Clock::time_point limit);

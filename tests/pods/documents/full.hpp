@@ -122,22 +122,25 @@ inline std::string full_knative() {
         "containers": [{
           "name": "hello", "image": "example/hello", "command": ["/srv"], "args": ["x"], "workingDir": "/tmp",
           "env": [{"name": "A", "value": "b"},
-                  {"name": "C", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}},
+                  {"name": "C", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k", "optional": true}}},
                   {"name": "D", "valueFrom": {"configMapKeyRef": {"name": "m", "key": "k"}}}],
-          "envFrom": [{"prefix": "P_", "secretRef": {"name": "s"}}, {"configMapRef": {"name": "m"}}],
+          "envFrom": [{"prefix": "P_", "secretRef": {"name": "s", "optional": true}}, {"configMapRef": {"name": "m"}}],
           "ports": [{"name": "http1", "containerPort": 9000, "protocol": "TCP"}],
           "livenessProbe": {"httpGet": {"path": "/live"}},
           "readinessProbe": {"tcpSocket": {"port": 9000}, "periodSeconds": 3},
           "startupProbe": {"httpGet": {"path": "/", "port": "http1"}},
           "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}, "limits": {"cpu": 1, "memory": "1G"}},
-          "volumeMounts": [{"name": "keys", "mountPath": "/keys", "readOnly": true}],
+          "volumeMounts": [{"name": "keys", "mountPath": "/keys", "readOnly": true, "subPath": "a/b"}],
           "securityContext": {"runAsUser": 1000, "runAsGroup": 1001, "runAsNonRoot": true,
                               "readOnlyRootFilesystem": true, "allowPrivilegeEscalation": false,
+                              "seccompProfile": {"type": "Localhost", "localhostProfile": "p.json"},
                               "capabilities": {"drop": ["ALL"], "add": ["NET_BIND_SERVICE"]}},
           "imagePullPolicy": "Always", "terminationMessagePath": "/x", "terminationMessagePolicy": "File"
         }],
         "initContainers": [{"name": "prepare", "image": "example/prepare"}],
-        "volumes": [{"name": "keys", "secret": {"secretName": "s"}}, {"name": "conf", "configMap": {"name": "m"}},
+        "volumes": [{"name": "keys", "secret": {"secretName": "s", "defaultMode": 256, "optional": true,
+                                                 "items": [{"key": "k", "path": "d/f", "mode": 288}]}},
+                    {"name": "conf", "configMap": {"name": "m"}},
                     {"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "10Mi"}},
                     {"name": "data", "persistentVolumeClaim": {"claimName": "c", "readOnly": true}}],
         "imagePullSecrets": [{"name": "pull"}], "containerConcurrency": 0, "timeoutSeconds": 300,
@@ -148,6 +151,18 @@ inline std::string full_knative() {
     "traffic": [{"percent": 100, "latestRevision": true}]
   }
 })";
+}
+
+/// The documents of the kinds ConfigMap and Secret, beside a workload.
+inline std::string full_list() {
+  return R"({"apiVersion": "v1", "kind": "List", "items": [
+  {"apiVersion": "v1", "kind": "ConfigMap",
+   "metadata": {"name": "m", "namespace": "default", "labels": {"l": "1"}, "annotations": {"a": "2"}},
+   "data": {"k": "v", "other.txt": "a\u0000b"}, "binaryData": {"b": "AAE="}, "immutable": true},
+  {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "type": "kubernetes.io/ssh-auth",
+   "data": {"k": "aGVs\nbG8=", "ssh-privatekey": ""}, "stringData": {"k": "plain", "more": "m"}, "immutable": false},
+)" + full_knative() +
+         "]}";
 }
 
 }  // namespace ocirun::pods

@@ -75,9 +75,15 @@ BOOST_AUTO_TEST_CASE(several_instances_and_targets_need_several_machines) {
                  .sentence == "3 instances need several machines: one machine runs 1");
   BOOST_TEST(good(with(full_knative(), "\"percent\": 100", "\"percent\": 50")).elsewhere.size() ==
              1U);
-  BOOST_TEST(
-      good(with(full_knative(), "\"containerConcurrency\": 0", "\"containerConcurrency\": 5"))
-          .elsewhere.size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_on_concurrent_requests_is_warned_of) {
+  const std::string limited =
+      with(full_knative(), "\"containerConcurrency\": 0", "\"containerConcurrency\": 5");
+  BOOST_TEST(good(limited).elsewhere.empty());
+  BOOST_TEST(warnings(limited).contains(
+      "/containerConcurrency: has no effect: no proxy stands between a request and the container"));
+  BOOST_TEST(!warnings(full_knative()).contains("containerConcurrency"));
 }
 
 BOOST_AUTO_TEST_CASE(the_platform_s_variables_are_not_the_developer_s) {  // KN-1, KN-2
@@ -85,6 +91,15 @@ BOOST_AUTO_TEST_CASE(the_platform_s_variables_are_not_the_developer_s) {  // KN-
     BOOST_CHECK_MESSAGE(after("\"name\": \"A\"", std::string("\"name\": \"") + name + "\"")
                             .contains("is set by the platform"),
                         name);
+  const auto sidecar = [](const char* name) {
+    return problems(revision(std::string("[{name: a, image: a, ports: [{containerPort: 1}]}, "
+                                         "{name: b, image: b, env: [{name: ") +
+                             name + ", value: x}]}]"));
+  };
+  BOOST_TEST(sidecar("PORT") == "");
+  BOOST_TEST(sidecar("K_SERVICE").contains("/containers/1/env/0/name: K_SERVICE is set by"));
+  BOOST_TEST(problems(revision("[{image: a}]") +
+                      "  initContainers: [{image: b, env: [{name: PORT, value: x}]}]\n") == "");
 }
 
 BOOST_AUTO_TEST_CASE(requests_come_to_one_port) {  // KN-1, KN-3
@@ -122,19 +137,26 @@ BOOST_AUTO_TEST_CASE(probes_ask_the_inbound_port) {  // KN-5
 }
 
 BOOST_AUTO_TEST_CASE(what_the_developer_must_not_set_is_refused) {  // KN-12, KN-15
-  for (const char* name : {"tty", "stdin", "lifecycle", "volumeDevices"})
+  for (const char* name : {"tty", "stdin", "lifecycle", "volumeDevices", "restartPolicy"})
     BOOST_CHECK_MESSAGE(
-        problems(revision(std::string("[{image: a, ") + name + ": {}}]")).contains("unknown name"),
+        problems(revision(std::string("[{image: a, ") + name + ": {a: 1}}]"))
+            .contains(std::string("/containers/0/") + name + ": is not supported: "),
         name);
   for (const char* name : {"privileged", "procMount", "seLinuxOptions"})
     BOOST_CHECK_MESSAGE(
         problems(revision(std::string("[{image: a, securityContext: {") + name + ": true}}]"))
-            .contains("unknown name"),
+            .contains(std::string("/securityContext/") + name + ": is not supported: "),
         name);
-  for (const char* name : {"hostNetwork", "hostPID", "shareProcessNamespace", "runtimeClassName"})
+  for (const char* name : {"hostNetwork", "hostPID", "shareProcessNamespace", "runtimeClassName",
+                           "nodeSelector", "securityContext"})
+    BOOST_CHECK_MESSAGE(problems(revision("[{image: a}]") + "  " + name + ": true\n")
+                            .contains(std::string("/spec/") + name + ": is not supported: "),
+                        name);
+  for (const char* nothing : {"false", "{}", "[]", "null", ""})
     BOOST_CHECK_MESSAGE(
-        problems(revision("[{image: a}]") + "  " + name + ": true\n").contains("unknown name"),
-        name);
+        problems(revision("[{image: a}]") + "  securityContext: " + nothing + "\n") == "", nothing);
+  BOOST_TEST(problems(revision("[{image: a}]") + "  hostUsers: false\n").contains("not supported"));
+  BOOST_TEST(problems(revision("[{image: a}]") + "  hostNetwrk: true\n").contains("unknown name"));
   BOOST_TEST(after("\"NET_BIND_SERVICE\"", "\"SYS_ADMIN\"")
                  .contains("only NET_BIND_SERVICE may be added"));
 }
@@ -144,8 +166,125 @@ BOOST_AUTO_TEST_CASE(volumes_and_mounts_fit) {  // KN-24
                  .contains("\"key\" is none of the volumes"));
   BOOST_TEST(after("\"emptyDir\": {\"medium\": \"Memory\"", "\"emptyDir\": {\"medium\": \"Disk\"")
                  .contains("/medium: must be \"Memory\" or \"\""));
+  for (const char* name : {"hostPath", "projected", "downwardAPI", "csi", "nfs"})
+    BOOST_CHECK_MESSAGE(after("\"emptyDir\"", std::string("\"") + name + "\": {}, \"emptyDir\"")
+                            .contains(std::string("/volumes/2/") + name + ": is not supported: "),
+                        name);
+  BOOST_TEST(after("\"subPath\"", "\"subPathExpr\"").contains("/subPathExpr: is not supported: "));
+  BOOST_TEST(after("\"secretKeyRef\": {\"name\": \"s\", \"key\": \"k\", \"optional\": true}",
+                   "\"fieldRef\": {\"fieldPath\": \"metadata.name\"}")
+                 .contains("/valueFrom/fieldRef: is not supported: "));
+}
+
+BOOST_AUTO_TEST_CASE(files_of_secrets_have_paths_and_modes) {
+  const Pod pod = good(full_knative());
+  const Volume& keys = pod.volumes[0];
+  BOOST_TEST((keys.source == "s" && keys.file_mode == 0400U && keys.is_optional));
+  BOOST_REQUIRE((keys.items && keys.items->size() == 1));
+  const KeyFile& file = keys.items->front();
+  BOOST_TEST((file.key == "k" && file.path == "d/f" && file.mode == 0440U));
+  BOOST_TEST((!pod.volumes[1].items && !pod.volumes[1].file_mode && !pod.volumes[1].is_optional));
+  BOOST_TEST(pod.containers[0].mounts[0].sub_path == "a/b");
+  const auto mode = [](const std::string& text) {
+    return good(revision("[{image: a}]") +
+                "  volumes: [{name: v, configMap: {name: m, defaultMode: " + text + "}}]\n")
+        .volumes[0]
+        .file_mode.value_or(07777);
+  };
+  for (const char* text : {"0400", "256", "0o400", "0x100"}) BOOST_TEST(mode(text) == 0400U, text);
+  BOOST_TEST(mode("0") == 0U);
+  for (const char* bad : {"512", "-1", "\"0400\"", "1.5"})
+    BOOST_CHECK_MESSAGE(after("\"defaultMode\": 256", std::string("\"defaultMode\": ") + bad)
+                            .contains("/defaultMode: must be the bits of a mode"),
+                        bad);
+  for (const char* bad : {"/f", "../f", "a/../../f", ".", ""})
+    BOOST_CHECK_MESSAGE(
+        after("\"d/f\"", std::string("\"") + bad + "\"").contains("/items/0/path: must "), bad);
+  for (const char* bad : {"/a", "..", "a/../b"})
+    BOOST_CHECK_MESSAGE(
+        after("\"a/b\"", std::string("\"") + bad + "\"").contains("/subPath: must be a relative"),
+        bad);
+  const std::string item = "{\"key\": \"k\", \"path\": \"d/f\", \"mode\": 288}";
+  BOOST_TEST(after(item, item + ", {\"key\": \"l\", \"path\": \"d//f\"}")
+                 .contains("/items/1/path: \"d//f\" is given twice"));
+  BOOST_TEST(after(item, item + ", {\"key\": \"l\", \"path\": \"d\"}")
+                 .contains("/items/1/path: \"d\" is a directory of the file \"d/f\""));
+}
+
+BOOST_AUTO_TEST_CASE(a_container_asks_for_a_filter) {
+  const Pod pod = good(full_knative());
+  BOOST_REQUIRE(pod.containers[0].seccomp.has_value());
+  BOOST_TEST((pod.containers[0].seccomp->kind == SeccompRequest::Kind::kLocalhost &&
+              pod.containers[0].seccomp->file == "p.json"));
+  const auto profile = [](const std::string& text) {
+    return problems(revision("[{image: a, securityContext: {seccompProfile: {" + text + "}}}]"));
+  };
+  BOOST_TEST((profile("type: RuntimeDefault") == "" && profile("type: Unconfined") == ""));
+  BOOST_TEST(profile("type: Runtime").contains("unknown type of a seccomp profile \"Runtime\""));
+  BOOST_TEST(profile("type: Localhost").contains("/localhostProfile: is missing"));
+  BOOST_TEST(profile("type: RuntimeDefault, localhostProfile: a").contains("is only for the type"));
+  for (const char* bad : {"/a", "../a"})
+    BOOST_TEST(profile(std::string("type: Localhost, localhostProfile: ") + bad)
+                   .contains("must be a path without"),
+               bad);
+}
+
+BOOST_AUTO_TEST_CASE(containers_start_in_the_order_of_cloud_run) {
+  const auto document = [](const std::string& order) {
+    return "apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: s}\nspec:\n"
+           "  template:\n    metadata:\n      annotations:\n"
+           "        run.googleapis.com/container-dependencies: '" +
+           order +
+           "'\n    spec:\n      containers: [{name: a, image: a, ports: [{containerPort: 1}]}, "
+           "{name: b, image: b}, {name: c, image: c}]\n      initContainers: [{name: i, image: "
+           "i}]\n";
+  };
+  const Pod pod = good(document(R"({"a": ["b", "c", "b"], "b": ["c"]})"));
+  BOOST_TEST((pod.containers[0].starts_after == std::vector<std::string>{"b", "c"}));
+  BOOST_TEST((pod.containers[1].starts_after == std::vector<std::string>{"c"}));
+  BOOST_TEST(pod.containers[2].starts_after.empty());
+  const std::string place = "/container-dependencies: ";
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"a": ["b"], "b": ["c"], "c": ["a"]})", "can start first: a, b, c, a"},
+      {R"({"a": ["b"], "b": ["b"]})", "can start first: b, b"},
+      {R"({"a": ["d"]})", "there is no container \"d\" (known: a, b, c)"},
+      {R"({"d": ["a"]})", "there is no container \"d\""},
+      {R"({"a": ["i"]})", "\"i\" is an init container"},
+      {R"({"a": "b"})", "\"a\" must have a list of containers"},
+      {R"({"a": [1]})", "\"a\" must have a list of names"},
+      {"[]", "must be the text of a JSON object"},
+      {"{", "must be the text of a JSON object"},
+  };
+  for (const auto& [order, sentence] : cases)
+    BOOST_CHECK_MESSAGE(problems(document(order)).contains(sentence), order);
   BOOST_TEST(
-      after("\"secret\": {\"secretName\": \"s\"}", "\"hostPath\": {}").contains("unknown name"));
+      warnings(with(full_knative(), "\"a\": \"2\"",
+                    R"("run.googleapis.com/container-dependencies": "{}")"))
+          .contains("has no effect here: it belongs to /spec/template/metadata/annotations"));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_refused_by_a_known_name_can_be_left_out) {
+  const auto ignoring = [](std::string_view text, const std::vector<std::string>& names) {
+    return read_workload("f", text, names);
+  };
+  const std::string text = revision("[{image: a, lifecycle: {preStop: {}}, oddName: 1}]") +
+                           "  nodeSelector: {gpu: yes}\n";
+  Workload workload = ignoring(text, {"lifecycle", "nodeSelector", "tty"});
+  BOOST_TEST(lines(workload.problems).contains("/oddName: unknown name"));
+  BOOST_TEST(workload.problem_count == 1U);
+  BOOST_TEST(
+      lines(workload.warnings)
+          .contains(
+              "/lifecycle: is left out, because of --ignore lifecycle: containers have no hooks"));
+  BOOST_TEST((workload.unused_ignored == std::vector<std::string>{"tty"}));
+  BOOST_TEST(problems(text).contains("(--ignore nodeSelector leaves it out)"));
+  workload = ignoring(text, {"lifecycle", "nodeSelector", "oddName"});
+  BOOST_TEST(lines(workload.problems).contains("/oddName: unknown name"));
+  const std::string scaled = with(full_knative(), "min-scale\": \"1\"", "min-scale\": \"3\"");
+  workload = ignoring(scaled, {"autoscaling.knative.dev/min-scale"});
+  BOOST_TEST((workload.problem_count == 0 && workload.pod.elsewhere.empty()));
+  BOOST_TEST(workload.unused_ignored.empty());
+  BOOST_TEST(lines(workload.warnings).contains("3 instances need several machines"));
 }
 
 BOOST_AUTO_TEST_CASE(kinds_and_versions_are_checked) {

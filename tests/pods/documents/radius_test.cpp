@@ -143,12 +143,15 @@ BOOST_AUTO_TEST_CASE(the_operator_s_part_is_told) {  // RX-6, RX-9, RX-16
   const Workload workload = read_workload("f", full_radius());
   std::string needs;
   for (const Need& need : needs_of(workload.pod)) needs += need.sentence + '\n';
-  BOOST_TEST(needs ==
-             "the secret \"db\": --secret db=DIR, a file for each key\n"
-             "a directory for the volume \"/volumes/data\": --volume /volumes/data=HOSTDIR\n"
-             "the secret \"/secrets/db\": --secret /secrets/db=DIR, a file for each key\n"
-             "the properties of the connection \"cache\" (/redis/cache) as variables: --param "
-             "cache.PROPERTY=VALUE for each\n");
+  BOOST_TEST(
+      needs ==
+      "the secret \"db\": a document of the kind Secret in the file, or --secret db=DIR, a file "
+      "for each key\n"
+      "a directory for the volume \"/volumes/data\": --volume /volumes/data=HOSTDIR\n"
+      "the secret \"/secrets/db\": a document of the kind Secret in the file, or --secret "
+      "/secrets/db=DIR, a file for each key\n"
+      "the properties of the connection \"cache\" (/redis/cache) as variables: --param "
+      "cache.PROPERTY=VALUE for each\n");
   const Pod disabled = good(
       with(full_radius(), "\"disableDefaultEnvVars\": false", "\"disableDefaultEnvVars\": true"));
   BOOST_TEST(!disabled.connections.at(0).sets_variables);

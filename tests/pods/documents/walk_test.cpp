@@ -94,5 +94,6 @@ BOOST_AUTO_TEST_CASE(of_oam) { walk(full_oam()); }
 BOOST_AUTO_TEST_CASE(of_app_container) { walk(full_appc()); }
 BOOST_AUTO_TEST_CASE(of_radius) { walk(full_radius()); }
 BOOST_AUTO_TEST_CASE(of_knative) { walk(full_knative()); }
+BOOST_AUTO_TEST_CASE(of_config_maps_and_secrets) { walk(full_list()); }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -78,7 +78,6 @@ BOOST_AUTO_TEST_CASE(what_has_no_meaning_in_a_document_is_refused_with_its_place
              "f:2:3: /a: is a merge key (\"<<\"): write the members themselves\n");
   BOOST_TEST(syntax("? [a]\n: 1\n").contains("a name must be a text"));
   BOOST_TEST(syntax(": 1\n").contains("a name is missing"));
-  BOOST_TEST(syntax("a: 1\n---\nb: 2\n").contains("a second document begins here"));
   BOOST_TEST(syntax("a: 1\nb: 2\na: 3\n") ==
              "f:3:1: /a: the name \"a\" occurs twice in this object (first at line 1)\n");
   BOOST_TEST(syntax("\"<<\": 1\n") == "");
@@ -145,14 +144,29 @@ BOOST_AUTO_TEST_CASE(an_unknown_name_without_a_value_is_unknown) {
 
 BOOST_AUTO_TEST_CASE(a_document_has_a_megabyte_at_most) {
   BOOST_TEST(
-      syntax("a: " + std::string(Source::kMostBytes, 'x')).contains("at most 1048576 are read"));
+      syntax("a: " + std::string(Source::kMostBytes, 'x')).contains("at most 4194304 are read"));
   BOOST_TEST(syntax("{\"a\": 1" + std::string(Source::kMostBytes, ' ') + "}")
-                 .contains("at most 1048576 are read"));
+                 .contains("at most 4194304 are read"));
 }
 
 BOOST_AUTO_TEST_CASE(a_name_that_occurs_twice_in_json_has_its_line) {
   BOOST_TEST(syntax("{\"a\": 1,\n\"a\": 2}") ==
              "f:2:6: /a: the name \"a\" occurs twice in this object\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_file_has_several_documents) {
+  const auto count = [](std::string_view text) {
+    Source source;
+    bundle::Report report;
+    return source.parse(text, report) ? source.roots().size() : 0;
+  };
+  BOOST_TEST(count("a: 1\n---\nb: 2\n") == 2U);
+  BOOST_TEST(count("---\na: 1\n---\n# nothing\n---\nb: 2\n---\n") == 2U);
+  BOOST_TEST(count("{\"a\": 1}\n---\n{\"b\": 2}\n") == 2U);
+  BOOST_TEST(count("---\n---\n") == 0U);
+  BOOST_TEST(syntax("a: 1\n---\nb: *x\n") != "");
+  BOOST_TEST(syntax("a: 1\n---\nb: 1\nb: 2\n") ==
+             "f:4:1: /b: the name \"b\" occurs twice in this object (first at line 3)\n");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -95,6 +95,74 @@ BOOST_AUTO_TEST_CASE(cmd_stays_behind_a_command_of_oam) {  // OAM-14
   BOOST_TEST((args() == Words{"/other", "cmd"}));
 }
 
+BOOST_AUTO_TEST_CASE(references_to_variables_are_those_of_kubernetes) {
+  const auto set = [&] {
+    container.env = {
+        {.name = "EARLY", .value = std::string("e-$(LATE)-$(PATH)"), .place = nullptr},
+        {.name = "LATE", .value = std::string("l-$(EARLY)"), .place = nullptr},
+        {.name = "KEY", .value = SecretKey{.secret = "s", .key = "k"}, .place = nullptr},
+        {.name = "URL", .value = std::string("$(P_k)@$(KEY)"), .place = nullptr}};
+    container.env_sources = {{.secret = "s", .prefix = "P_", .place = nullptr}};
+    pod.key_documents["s"].keys["k"] = {.bytes = "v$(LATE)"};
+    container.command = Words{"/bin/$(KEY)", "$$(KEY)"};
+    container.args = Words{"$(LATE)", "$(PORT)", "$(HOME)"};
+  };
+  image.config.entrypoint = {"$(LATE)"};
+  set();
+  for (const Kind kind : {Kind::kRadius, Kind::kKnative}) {
+    pod.kind = kind;
+    BOOST_TEST(variable("EARLY") == "e-$(LATE)-$(PATH)");  // neither later ones nor the image's
+    BOOST_TEST(variable("LATE") == "l-e-$(LATE)-$(PATH)");
+    BOOST_TEST(variable("URL") == "v$(LATE)@v$(LATE)");  // a value that is taken is not read
+    BOOST_TEST(
+        (args() == Words{"/bin/v$(LATE)", "$(KEY)", "l-e-$(LATE)-$(PATH)", "$(PORT)", "$(HOME)"}));
+  }
+  container.ports = {{.name = "", .number = 8080}};
+  pod.knative.emplace();
+  BOOST_TEST(args()[3] == "8080");
+  container.command.reset();
+  BOOST_TEST(args()[0] == "$(LATE)");  // the image's stays as it is
+  for (const Kind kind : {Kind::kOam, Kind::kAppc}) {
+    pod.kind = kind;
+    set();
+    BOOST_TEST(variable("LATE") == "l-$(EARLY)");
+    BOOST_TEST(args()[1] == "$$(KEY)");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(keys_come_from_the_operator_else_from_a_document) {
+  scratch.file("k", "given");
+  pod.key_documents["s"].keys["k"] = {.bytes = "document"};
+  pod.key_documents["s"].keys["b"] = {.bytes = "binary", .is_binary = true};
+  const auto from = [&](const char* secret, const char* key, bool is_optional) {
+    container.env = {{.name = "V",
+                      .value = SecretKey{.secret = secret, .key = key, .is_optional = is_optional},
+                      .place = nullptr}};
+  };
+  from("s", "k", false);
+  BOOST_TEST(variable("V") == "document");
+  from("s", "none", false);
+  BOOST_TEST(error() == "secret \"s\": the document has no key \"none\" for a variable");
+  from("configmap/m", "k", false);
+  BOOST_TEST(error() == "config map \"m\": is not given: --secret configmap/m=DIR");
+  for (const auto& [secret, key] :
+       {std::pair{"s", "none"}, std::pair{"s", "b"}, std::pair{"t", "k"}}) {
+    from(secret, key, true);
+    BOOST_TEST(variable("V") == "(not set)");
+  }
+  from("s", "k", false);
+  bindings.secrets.emplace("s", HostPath(scratch.path()));
+  BOOST_TEST(variable("V") == "given");
+  from("s", "none", true);
+  BOOST_TEST(variable("V") == "(not set)");
+  container.env.clear();
+  container.env_sources = {{.secret = "t", .prefix = "", .is_optional = true, .place = nullptr},
+                           {.secret = "s", .prefix = "P_", .place = nullptr}};
+  BOOST_TEST(variable("P_k") == "given");
+  bindings.secrets.clear();
+  BOOST_TEST((variable("P_k") == "document" && variable("P_b") == "(not set)"));
+}
+
 BOOST_AUTO_TEST_CASE(a_container_without_a_program_is_refused) {  // AC-7
   image.config.entrypoint.clear();
   image.config.cmd.clear();
