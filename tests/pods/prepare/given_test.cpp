@@ -4,6 +4,7 @@
 
 #include "tests/must.hpp"
 #include "tests/pods/documents/read.hpp"
+#include "tests/scratch.hpp"
 
 using namespace ocirun;
 using namespace ocirun::pods;
@@ -79,6 +80,61 @@ BOOST_AUTO_TEST_CASE(a_mistyped_name_is_told_with_the_nearest_one) {
   given = whole();
   given.bindings.secrets.emplace("s", HostPath("/s"));
   BOOST_TEST(fault(given) == "--secret s: the document names none of this name");
+}
+
+BOOST_AUTO_TEST_CASE(what_a_document_beside_gives_need_not_be_given) {
+  const std::string workload =
+      "apiVersion: serving.knative.dev/v1\nkind: Revision\nmetadata: {name: r}\nspec: {containers: "
+      "[{image: i, env: [{name: V, valueFrom: {secretKeyRef: {name: s, key: k}}}], envFrom: "
+      "[{configMapRef: {name: m, optional: true}}]}]}\n";
+  const std::string secret =
+      "---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {";
+  const auto check = [&](const std::string& text, const Given& given = {}) {
+    return check_given(given, read_workload("f", text));
+  };
+  BOOST_TEST(
+      must_fail(check(workload)).contains("the secret \"s\": a document of the kind Secret"));
+  must(check(workload + secret + "k: v}\n"));
+  BOOST_TEST(must_fail(check(workload + secret + "l: v}\n")).contains("has no key \"k\""));
+  Given given;
+  given.bindings.secrets = {{"s", HostPath("/s")}, {"configmap/m", HostPath("/m")}};
+  must(check(workload, given));
+  must(check(workload + secret + "l: v}\n", given));
+}
+
+BOOST_AUTO_TEST_CASE(a_profile_of_a_container_is_read_before_anything_starts) {
+  const Scratch scratch;
+  const auto with_profile = [](const char* text) {
+    return read_workload(
+        "f", std::string("apiVersion: serving.knative.dev/v1\nkind: Revision\nmetadata: {name: r}\n"
+                         "spec: {containers: [{image: i, securityContext: {seccompProfile: {") +
+                 text + "}}}]}\n");
+  };
+  using Choice = SeccompChoice::Kind;
+  Given given;
+  given.seccomp.kind = Choice::kUnconfined;
+  given.seccomp_profiles = scratch.path();
+  const auto choice = [&](const Workload& workload) {
+    return must(seccomp_of(workload.pod.containers[0], given));
+  };
+  BOOST_TEST((choice(with_profile("type: RuntimeDefault")).kind == Choice::kDefault));
+  BOOST_TEST((choice(with_profile("type: Unconfined")).kind == Choice::kUnconfined));
+  BOOST_TEST((choice(read_workload("f", kKnative)).kind == Choice::kUnconfined));
+  const Workload local = with_profile("type: Localhost, localhostProfile: a/p.json");
+  BOOST_TEST(
+      must_fail(check_given(given, local))
+          .starts_with("f:4:67: /spec/containers/0/securityContext/seccompProfile: the seccomp "
+                       "profile " +
+                       scratch.path() + "/a/p.json (--seccomp-profiles DIR): "));
+  std::filesystem::create_directory(scratch / "a");
+  scratch.file("a/p.json", R"({"defaultAction": "SCMP_ACT_LOG"})");
+  must(check_given(given, local));
+  BOOST_TEST(choice(local).profile == R"({"defaultAction": "SCMP_ACT_LOG"})");
+  scratch.file("a/p.json", R"({"defaultAction": "LOG"})");
+  BOOST_TEST(must_fail(check_given(given, local)).contains("the profile must be an object"));
+  std::filesystem::remove(scratch / "a/p.json");
+  std::filesystem::create_symlink("../../../../../../etc/passwd", scratch / "a/p.json");
+  BOOST_TEST(must_fail(check_given(given, local)).contains("no such file"));
 }
 
 BOOST_AUTO_TEST_CASE(options_replace_parts_of_all_containers) {

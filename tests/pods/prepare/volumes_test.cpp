@@ -215,7 +215,11 @@ BOOST_AUTO_TEST_CASE(mounts_are_those_of_the_document_and_of_mount_points) {  //
                             {.name = "nobody", .path = "/c", .read_only = true, .place = nullptr}};
   scene.give("point", scene.scratch / "host");
   const Volumes volumes = must(scene.prepare(Reach::kByPath));
-  const auto bound = must(mounts_of(container, scene.workload, volumes));
+  const UniqueFd directory = scene.scratch.open();
+  const auto mounts = [&] {
+    return mounts_of(container, scene.workload, volumes, directory, scene.scratch.path());
+  };
+  const auto bound = must(mounts()).bound;
   BOOST_REQUIRE(bound.size() == 2u);
   BOOST_TEST((bound[0].destination == "/a" && bound[0].read_only));
   BOOST_TEST((bound[1].destination == "/b" && bound[1].read_only));
@@ -225,8 +229,109 @@ BOOST_AUTO_TEST_CASE(mounts_are_those_of_the_document_and_of_mount_points) {  //
   container.mount_points[0].read_only = true;
   BOOST_TEST(must(mounts_of(container, scene.workload, volumes))[0].read_only);
   container.mounts[0].volume = "w";
-  BOOST_TEST(must_fail(mounts_of(container, scene.workload, volumes))
-                 .contains("there is no volume \"w\""));
+  BOOST_TEST(must_fail(mounts()).contains("there is no volume \"w\""));
+}
+
+CHILD_TEST(keys_of_a_document_are_files_in_memory, CLONE_NEWNS) {
+  for (const Reach reach : {Reach::kByPath, Reach::kMounted}) {
+    Scene scene;
+    scene.volume().kind = Volume::Source::kSecret;
+    scene.volume().source = "s";
+    scene.workload.pod.key_documents["s"].keys = {{"a", {.bytes = std::string("x\0y", 3)}},
+                                                  {"b", {.bytes = "b", .is_binary = true}}};
+    const ReadyVolume all = must(scene.prepare(reach)).by_name.at("v");
+    BOOST_TEST(all.read_only);
+    BOOST_TEST((filesystem_of(all.source) == kTmpfs) == (reach == Reach::kMounted));
+    BOOST_TEST(slurp(all.source + "/a") == std::string("x\0y", 3));
+    BOOST_TEST((look(all.source + "/b").st_mode & 07777) == 0644u);
+    BOOST_TEST((look(all.source).st_mode & 07777) == 0755u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(items_have_paths_and_modes) {
+  Scene scene;
+  scene.volume().kind = Volume::Source::kSecret;
+  scene.volume().source = "s";
+  scene.volume().file_mode = 0400;
+  scene.volume().items = {{.key = "a", .path = "d/e/one", .mode = {}, .place = nullptr},
+                          {.key = "a", .path = "d/two", .mode = 0666, .place = nullptr}};
+  scene.scratch.file("host/a", "given");
+  scene.scratch.file("host/b", "");
+  scene.given.bindings.secrets.emplace("s", HostPath(scene.scratch / "host"));
+  const std::string source = scene.source(Reach::kByPath);
+  BOOST_TEST(slurp(source + "/d/e/one") == "given");
+  BOOST_TEST((look(source + "/d/e/one").st_mode & 07777) == 0400u);
+  BOOST_TEST((look(source + "/d/two").st_mode & 07777) == 0666u);
+  BOOST_TEST(!std::filesystem::exists(source + "/b"));
+  scene.volume().items->push_back({.key = "none", .path = "n", .mode = {}, .place = nullptr});
+  scene.begin_anew();
+  BOOST_TEST(must_fail(scene.prepare(Reach::kByPath))
+                 .contains("there is no key \"none\" for the file \"n\""));
+  scene.volume().is_optional = true;
+  scene.begin_anew();
+  BOOST_TEST(!std::filesystem::exists(scene.source(Reach::kByPath) + "/n"));
+  scene.given.bindings.secrets.clear();
+  scene.begin_anew();
+  BOOST_TEST(std::filesystem::is_empty(scene.source(Reach::kByPath)));
+}
+
+CHILD_TEST(a_part_of_a_volume_is_what_is_there_at_the_start, CLONE_NEWNS) {
+  Scene scene;
+  scene.scratch.file("host/file", "one");
+  SubPath part{.volume = "v",
+               .source = scene.scratch / "host",
+               .path = "file",
+               .may_make = true,
+               .shown_at = scene.scratch / "shown"};
+  must(show(part));
+  BOOST_TEST(slurp(part.shown_at) == "one");
+  std::filesystem::remove(scene.scratch / "host/file");
+  BOOST_TEST(slurp(part.shown_at) == "one");
+  must(show(part));  // the next start
+  BOOST_TEST(std::filesystem::is_directory(part.shown_at));
+  scene.scratch.file("host/file/below", "two");
+  BOOST_TEST(slurp(part.shown_at + "/below") == "two");
+  std::filesystem::remove_all(scene.scratch / "host/file");
+  scene.scratch.file("host/file", "three");
+  must(show(part));
+  BOOST_TEST(slurp(part.shown_at) == "three");
+}
+
+// CVE-2017-1002101, CVE-2021-25741
+CHILD_TEST(a_part_of_a_volume_is_never_outside_of_it, CLONE_NEWNS) {
+  Scene scene;
+  ::mkdir((scene.scratch / "outside").c_str(), 0755);
+  scene.scratch.file("outside/secret", "bad");
+  SubPath part{.volume = "v",
+               .source = scene.scratch / "host",
+               .path = "link/secret",
+               .may_make = false,
+               .shown_at = scene.scratch / "shown"};
+  for (const std::string& target : {scene.scratch / "outside", std::string("../outside")}) {
+    std::filesystem::remove(scene.scratch / "host/link");
+    std::filesystem::create_symlink(target, scene.scratch / "host/link");
+    BOOST_TEST(must_fail(show(part)).contains("there is no \"link/secret\""));
+    BOOST_TEST(must_fail(check(part)).starts_with("volume \"v\": subPath link/secret: "));
+  }
+  part.may_make = true;
+  must(show(part));
+  BOOST_TEST(std::filesystem::is_empty(part.shown_at));
+  BOOST_TEST(slurp(scene.scratch / "outside/secret") == "bad");
+}
+
+BOOST_AUTO_TEST_CASE(a_bundle_mounts_a_part_by_its_path) {
+  Scene scene;
+  scene.workload.pod.containers.emplace_back();
+  Container& container = scene.workload.pod.containers[0];
+  container.mounts = {{.volume = "v", .path = "/a", .place = &scene.place_in_document}};
+  container.mounts[0].sub_path = "x/y";
+  const Volumes volumes = must(scene.prepare(Reach::kByPath));
+  const UniqueFd directory = scene.scratch.open();
+  const ContainerMounts mounts =
+      must(mounts_of(container, scene.workload, volumes, directory, scene.scratch.path()));
+  BOOST_TEST(mounts.parts.empty());
+  BOOST_TEST(mounts.bound.at(0).source == scene.scratch / "pod/volumes/0/x/y");
+  BOOST_TEST((look(mounts.bound[0].source).st_mode & 07777) == 01770u);  // as the volume
 }
 
 BOOST_AUTO_TEST_SUITE_END()

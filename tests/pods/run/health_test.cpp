@@ -163,4 +163,23 @@ BOOST_AUTO_TEST_CASE(a_runtime_that_is_not_there_is_a_failure) {
   BOOST_TEST(!health.is_ready());
 }
 
+BOOST_AUTO_TEST_CASE(a_program_has_started_when_its_startup_probe_says_so) {
+  Health bare = this->health();
+  BOOST_TEST(!bare.has_started());
+  bare.begin(now);
+  BOOST_TEST(bare.has_started());
+  bare.end();
+  BOOST_TEST(!bare.has_started());
+  container.startup = probe("up");
+  container.readiness = probe("ready");
+  Health health = this->health();
+  health.begin(now);
+  round(health);
+  BOOST_TEST(!health.has_started());
+  is_true("up");
+  now += 10s;
+  round(health);
+  BOOST_TEST((health.has_started() && !health.is_ready()));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
