@@ -87,7 +87,8 @@ $POD" "$(pod logs "$POD")"
 @test "options for documents and another profile are refused; a path is no bundle" {
   local option
   serve true
-  for option in --images=images --image=a=b --volume=a=/b --secret=a=/b --param=a=b --extended=a=b --enforce-required --seccomp=default; do
+  for option in --images=images --image=a=b --volume=a=/b --secret=a=/b --param=a=b --extended=a=b --enforce-required --seccomp=default \
+    --seccomp-profiles=a --ignore=a; do
     refused "${option%%=*} is for documents: the bundle's config.json says all of this itself" "$option"
   done
   refused 'only an App Container pod has a metadata service' --metadata

@@ -92,6 +92,8 @@ constexpr std::array kPodOptions{
     Option{"read-only", 0, "", "read-only root filesystems"},
     Option{"seccomp", 0, "PROFILE", "default, unconfined or a file: the filter for system calls",
            Completes::kFile},
+    Option{"seccomp-profiles", 0, "DIR", "files of the type Localhost", Completes::kDirectory},
+    Option{"ignore", 0, "NAME[,NAME]", "what of a document is left out"},
     Option{"port", 0, "NUMBER", "the port of a Knative container"},
     Option{"restart", 0, "RULE", "always, on-failure or never"},
     Option{"detach", 'd', "", "return when all containers are started"},
