@@ -60,6 +60,22 @@ constexpr auto required_part(std::string_view key, Reader reader) {
   return Part<Reader>{key, reader, Presence::kRequired};
 }
 
+/// A row for a name that the format does not have any more, or that is refused for another reason,
+/// which `reader` tells. Messages do not offer the name. If `successor`, which took its place, is a
+/// required name, it does not count as missing: one mistake is one problem.
+template <typename Reader>
+struct RefusedPart {
+  std::string_view key;
+  std::string_view successor;  // "": nothing took its place
+  Reader reader;
+  static constexpr Presence presence = Presence::kOptional;
+  void read(Value at, auto& out) const { reader(at, out); }
+};
+template <typename Reader>
+constexpr auto refused_part(std::string_view key, std::string_view successor, Reader reader) {
+  return RefusedPart<Reader>{key, successor, reader};
+}
+
 /// A row for a name that has a meaning only on other platforms or in older editions of the
 /// specification. Accepts any value.
 constexpr auto without_effect(std::string_view key) {
@@ -67,7 +83,8 @@ constexpr auto without_effect(std::string_view key) {
 }
 
 /// What a table does with an unknown name. kIgnored: ignores the name (D-4), with a warning if
-/// Report::tells_unknown_names(). kRefused: reports a problem; for documents that ocirun writes.
+/// Report::tells_unknown_names(). kRefused: reports a problem; for documents that ocirun writes, and
+/// for workload documents. A required name that was likely meant does not count as missing.
 enum class Unknown : std::uint8_t { kIgnored, kRefused };
 /// A dispatch table, itself a reader (reader.hpp) of an object.
 template <typename Struct, typename... Rows>
@@ -95,13 +112,14 @@ class Fields {
       const bool known = std::apply(
           [&](const auto&... rows) {
             std::uint64_t bit = 1;
-            return ((rows.key == member.key() ? (rows.read(member, out), seen |= bit, true)
-                                              : (bit <<= 1, false)) ||
+            return ((rows.key == member.key()
+                         ? (rows.read(member, out), seen |= bit | successor_bit(rows), true)
+                         : (bit <<= 1, false)) ||
                     ...);
           },
           rows_);
       if (known || (besides_ != nullptr && besides_(member))) continue;
-      if (unknown_ == Unknown::kRefused) refuse_name(member, keys());
+      if (unknown_ == Unknown::kRefused) seen |= refuse_name(member, keys());
       if (at.report().tells_unknown_names()) unknown_name(member, keys());
     }
     std::apply(
@@ -122,8 +140,26 @@ class Fields {
   bool has(std::string_view key) const {
     return std::apply([&](const auto&... rows) { return ((rows.key == key) || ...); }, rows_);
   }
+  /// The names for messages, by the index of the row; "" for a name that is not offered.
   std::array<std::string_view, sizeof...(Rows)> keys() const {
-    return std::apply([](const auto&... rows) { return std::array{rows.key...}; }, rows_);
+    return std::apply(
+        [](const auto&... rows) {
+          return std::array{has_successor(rows) ? std::string_view() : rows.key...};
+        },
+        rows_);
+  }
+  static constexpr bool has_successor(const auto& row) { return requires { row.successor; }; }
+  /// The bit of the row whose name took the place of that of `row`.
+  std::uint64_t successor_bit(const auto& row) const {
+    std::uint64_t found = 0;
+    if constexpr (requires { row.successor; })
+      std::apply(
+          [&](const auto&... rows) {
+            std::uint64_t bit = 1;
+            ((found |= rows.key == row.successor ? bit : 0, bit <<= 1), ...);
+          },
+          rows_);
+    return found;
   }
 
   std::tuple<Rows...> rows_;

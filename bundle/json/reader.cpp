@@ -1,6 +1,8 @@
 #include "bundle/json/reader.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
 
 #include "bundle/json/nearest.hpp"
 #include "bundle/json/writer.hpp"
@@ -78,10 +80,17 @@ void unknown_name(Value at, std::span<const std::string_view> known) {
   at.warning("unknown name, ignored");
 }
 
-void refuse_name(Value at, std::span<const std::string_view> known) {
+std::uint64_t refuse_name(Value at, std::span<const std::string_view> known) {
   const std::string_view near = nearest(at.key(), known);
-  if (!near.empty()) return at.problem("unknown name (did you mean {}?)", near);
-  at.problem("unknown name (known: {})", comma_list(known));
+  if (near.empty()) {
+    std::vector<std::string_view> offered;
+    std::ranges::copy_if(known, std::back_inserter(offered),
+                         [](std::string_view name) { return !name.empty(); });
+    at.problem("unknown name (known: {})", comma_list(offered));
+    return 0;
+  }
+  at.problem("unknown name (did you mean {}?)", near);
+  return std::uint64_t{1} << (std::ranges::find(known, near) - known.begin());
 }
 
 void unknown_word(Value at, std::string_view what, std::span<const std::string_view> known) {
