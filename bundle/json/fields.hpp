@@ -83,8 +83,8 @@ constexpr auto without_effect(std::string_view key) {
 }
 
 /// What a table does with an unknown name. kIgnored: ignores the name (D-4), with a warning if
-/// Report::tells_unknown_names(). kRefused: reports a problem; for documents that ocirun writes, and
-/// for workload documents. A required name that was likely meant does not count as missing.
+/// Report::tells_unknown_names(). kRefused: reports a problem; for documents that ocirun writes,
+/// and for workload documents. A required name that was likely meant does not count as missing.
 enum class Unknown : std::uint8_t { kIgnored, kRefused };
 /// A dispatch table, itself a reader (reader.hpp) of an object.
 template <typename Struct, typename... Rows>
@@ -148,7 +148,9 @@ class Fields {
         },
         rows_);
   }
-  static constexpr bool has_successor(const auto& row) { return requires { row.successor; }; }
+  static constexpr bool has_successor(const auto& row) {
+    return requires { row.successor; };
+  }
   /// The bit of the row whose name took the place of that of `row`.
   std::uint64_t successor_bit(const auto& row) const {
     std::uint64_t found = 0;

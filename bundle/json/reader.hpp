@@ -101,8 +101,8 @@ void unknown_word(Value at, std::string_view what, std::span<const std::string_v
 /// X?)`.
 void unknown_name(Value at, std::span<const std::string_view> known);
 /// Reports that the name of the member `at` is none of `known`: `unknown name (did you mean X?)`.
-/// The sentence lists all names if none is near; an empty name of `known` is never told. Returns the
-/// near name as a set of indices of `known`: the bit 1 << index, or 0 if none is near.
+/// The sentence lists all names if none is near; an empty name of `known` is never told. Returns
+/// the near name as a set of indices of `known`: the bit 1 << index, or 0 if none is near.
 std::uint64_t refuse_name(Value at, std::span<const std::string_view> known);
 
 /// A word of an enumeration. `lookup` gives the word's value, if any; `names` gives the known

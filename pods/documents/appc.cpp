@@ -162,9 +162,11 @@ bool mount(Value at, App& out) {
       required("volume", &Mount::volume, ac_name), required("path", &Mount::path, path_below_root),
       part("appVolume", [](Value, Mount&) { return true; })));
   Mount& item = out.container.mounts.emplace_back();
-  if (!kMount(at, item)) return false;
+  const bool good = kMount(at, item);
   const auto own = at.member("appVolume");
-  if (!own) return true;
+  if (good && !own) return true;
+  item.volume.clear();  // so that no volume of the document is looked for
+  if (!good) return false;
   Volume& added = out.volumes.emplace_back();
   if (!volume(*own, added)) return false;
   added.name = fmt::format("{}#{}", added.name, out.container.mounts.size());
@@ -270,20 +272,22 @@ constexpr auto kManifest = exact_fields<Pod>(
 
 /// AC-10: each mount needs its volume. A volume that is read-only is so in each mount (AC-13).
 void check_mounts(Value manifest, Pod& pod) {
+  const auto listed = manifest.member("volumes");
   for (Container& container : pod.containers)
     for (Mount& item : container.mounts) {
       const auto volume = std::ranges::find(pod.volumes, item.volume, &Volume::name);
       if (item.volume.empty()) continue;  // a problem already
-      if (volume == pod.volumes.end())
+      if (volume != pod.volumes.end())
+        item.read_only = volume->read_only;
+      else if (!may_have(listed, item.volume))
         Value(*item.place, manifest.report())
             .problem_at("volume", "\"{}\" is none of the volumes", item.volume);
-      else
-        item.read_only = volume->read_only;
     }
 }
 
 /// AC-20: a name is that of a port of an app, unless podPort is given.
 void check_ports(Value manifest, const Pod& pod) {
+  if (!manifest.report().ok()) return;  // the name may be that of a port with a fault
   std::set<std::string> names;
   for (const Container& container : pod.containers)
     for (const Port& port : container.ports) names.insert(port.name);

@@ -15,10 +15,20 @@ struct Bounds {
   std::optional<T> request, limit;
 };
 
+/// rkt writes it; it may be true for resources of devices and interfaces only.
+constexpr auto must_be_false = [](Value at, auto& /*out*/) {
+  bool flag = false;
+  if (!boolean(at, flag)) return false;
+  if (!flag) return true;
+  at.problem("must be false: memory and CPU time are not limited by device");
+  return false;
+};
+
 template <typename T, typename Reader>
 bool read_bounds(Value at, std::optional<T>& request, std::optional<T>& limit, Reader reader) {
   const auto table = exact_fields<Bounds<T>>(field("request", &Bounds<T>::request, reader),
-                                             field("limit", &Bounds<T>::limit, reader));
+                                             field("limit", &Bounds<T>::limit, reader),
+                                             part("default", must_be_false));
   Bounds<T> bounds;
   if (!table(at, bounds)) return false;
   if (!bounds.request && !bounds.limit) {
@@ -50,9 +60,10 @@ bool capability_names(Value at, std::vector<std::string>& out) {
   return good;
 }
 
+/// "" is the same as no name: a call that is not allowed ends the program.
 bool error_name(Value at, std::string& out) {
   if (!string(at, out)) return false;
-  if (find_errno(out)) return true;
+  if (out.empty() || find_errno(out)) return true;
   at.problem("must be the name of an error such as \"EPERM\", not {}", found(at));
   return false;
 }

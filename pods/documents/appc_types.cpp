@@ -19,9 +19,23 @@ bool is_in_parts(std::string_view text, std::string_view separators) {
   return !after_separator;
 }
 
+bool is_hash(std::string_view id, std::string_view prefix, std::size_t digits) {
+  return id.starts_with(prefix) && id.size() == prefix.size() + digits &&
+         id.find_first_not_of("0123456789abcdef", prefix.size()) == std::string_view::npos;
+}
+
 struct NamedText {
   std::string name, value;
 };
+
+/// Annotations of rkt's own instruct rkt. "false" asks for nothing.
+constexpr auto kAnnotation = bundle::checked(
+    exact_fields<NamedText>(required("name", &NamedText::name, ac_identifier),
+                            required("value", &NamedText::value, string)),
+    [](Value at, const NamedText& annotation) {
+      if (annotation.name.starts_with("coreos.com/rkt/") && annotation.value != "false")
+        at.warning("instructs rkt, and has no effect here: \"{}\"", annotation.name);
+    });
 
 }  // namespace
 
@@ -56,16 +70,17 @@ bool ac_version(Value at, std::string& out) {
     return false;
   }
   const std::uint64_t minor = linux::number(parts[1]).value_or(0);
-  if (parts[0] == "0" && minor >= 5 && minor <= 8) return true;
-  at.problem("must be a version from 0.5 to 0.8, not {}", found(at));
+  if (parts[0] == "1" || (parts[0] == "0" && minor >= 5 && minor <= 8)) return true;
+  at.problem("must be a version from 0.5 to 0.8, or rkt's own such as \"1.30.0\", not {}",
+             found(at));
   return false;
 }
 
 bool is_image_id(std::string_view id) {
-  const std::size_t digits = id.starts_with("sha512-") ? 128 : id.starts_with("sha256-") ? 64 : 0;
-  return digits != 0 && id.size() == 7 + digits &&
-         id.find_first_not_of("0123456789abcdef", 7) == std::string_view::npos;
+  return is_hash(id, "sha512-", 128) || is_hash(id, "sha256-", 64);
 }
+
+bool is_rkt_image_id(std::string_view id) { return is_hash(id, "sha512-", 64); }
 
 bool mode_text(Value at, mode_t& out) {
   std::string text;
@@ -93,8 +108,6 @@ bool dotted_quad(Value at, std::string& out) {
 }
 
 bool ac_annotations(Value at, std::map<std::string, std::string>& out) {
-  static constexpr auto kAnnotation = exact_fields<NamedText>(
-      required("name", &NamedText::name, ac_name), required("value", &NamedText::value, string));
   std::vector<NamedText> items;
   if (!list_of(kAnnotation)(at, items)) return false;
   report_twice(at, items, by("name", &NamedText::name));

@@ -45,14 +45,22 @@ class Needs {
     if (needs_.size() != before) needs_.back().is_optional = key.is_optional;
   }
 
+  /// AC-5. What rkt writes is reified, but no OCI image has such a hash.
+  void add_image(const Container& container) {
+    if (is_image_id(container.image)) return;
+    const bool is_rkt_s = is_rkt_image_id(container.image);
+    add(Gift::kImage, {container.image, container.image_name, container.name},
+        container.image_place,
+        fmt::format("{0}: --image {1}=SOURCE names the image of the app \"{1}\"",
+                    is_rkt_s ? "the image, which only rkt finds by this id"
+                             : fmt::format("not reified: \"{}\" is no hash of an image",
+                                           container.image),
+                    container.name),
+        !is_rkt_s);
+  }
+
   void add_container(const Pod& pod, const Container& container) {
-    if (pod.kind == Kind::kAppc && !is_image_id(container.image))
-      add(Gift::kImage, {container.image, container.image_name, container.name},
-          container.image_place,
-          fmt::format("not reified: \"{0}\" is no hash of an image: --image {1}=SOURCE names the "
-                      "image of the app \"{1}\"",
-                      container.image, container.name),
-          true);
+    if (pod.kind == Kind::kAppc) add_image(container);
     for (const EnvSource& source : container.env_sources)
       add_secret(pod, source.place,
                  {.secret = source.secret, .key = "", .is_optional = source.is_optional});

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pods/documents/container.hpp"
@@ -43,6 +44,8 @@ struct Volume {
   bool read_only = false;
   bool recursive = true;   // kHost: with the mounts below it
   bool exclusive = false;  // one container of one pod may use the volume at a time (OAM-35)
+  std::string_view exclusive_by = "sharingPolicy is Exclusive";  // for messages
+  bool shares_with_all = false;  // only reads, also while another pod has the volume for itself
   std::optional<std::uint64_t> least_bytes;  // free space that must be there (OAM-36)
   std::optional<std::uint64_t> most_bytes;   // kEmpty: its size
   bool in_memory = false;                    // kEmpty: a tmpfs

@@ -63,10 +63,15 @@ bool scheme(Value at, HttpProbe& out) {
   at.problem("must be HTTP or HTTPS, not {}", found(at));
   return false;
 }
+/// The published type of Radius has the words in lower case.
+bool scheme_of_any_case(Value at, HttpProbe& out) {
+  out.tls = at.node().is_string() && at.node().text == "https";
+  return out.tls || (at.node().is_string() && at.node().text == "http") || scheme(at, out);
+}
 
 /// A number, or the name of a port of the container.
 constexpr auto number_or_name = [](Value at, auto& out) {
-  return at.node().is_string() ? dns_label(at, out.port_name) : port_number(at, out.port);
+  return at.node().is_string() ? nonempty_string(at, out.port_name) : port_number(at, out.port);
 };
 
 constexpr auto kExec =
@@ -79,7 +84,8 @@ constexpr auto kOamTcp = exact_fields<TcpProbe>(required("port", &TcpProbe::port
 constexpr auto other_host = not_supported("host", "probes ask the pod itself");
 constexpr auto kKubernetesHttp = exact_fields<HttpProbe>(
     field("path", &HttpProbe::path, request_path), required_part("port", number_or_name),
-    field("httpHeaders", &HttpProbe::headers, headers), part("scheme", scheme), other_host);
+    field("httpHeaders", &HttpProbe::headers, headers), part("scheme", scheme_of_any_case),
+    other_host);
 constexpr auto kKubernetesTcp =
     exact_fields<TcpProbe>(required_part("port", number_or_name), other_host);
 constexpr auto kKnativeHttp = exact_fields<HttpProbe>(
@@ -103,10 +109,11 @@ constexpr auto question(std::string_view key, Reader reader) {
 
 enum class Question : std::uint8_t { kRequired, kTcpByDefault };
 
-/// `besides` deals with names that OAM does not have; nullptr: there are none.
-template <typename Http, typename Tcp>
-bool read_probe(Value at, Probe& out, Http http, Tcp tcp, bool (*besides)(Value),
-                Question needed = Question::kRequired) {
+/// `besides` deals with names that OAM does not have; nullptr: there are none. `rows`: for names that
+/// not all probes have.
+template <typename Http, typename Tcp, typename... Rows>
+bool read_probe(Value at, Probe& out, Question needed, Http http, Tcp tcp, bool (*besides)(Value),
+                Rows... rows) {
   const auto table =
       exact_fields<Probe>(
           question<ExecProbe>("exec", kExec), question<HttpProbe>("httpGet", http),
@@ -115,7 +122,8 @@ bool read_probe(Value at, Probe& out, Http http, Tcp tcp, bool (*besides)(Value)
           field("periodSeconds", &Probe::period, seconds_from(1)),
           field("timeoutSeconds", &Probe::timeout, seconds_from(1)),
           field("successThreshold", &Probe::success_threshold, bundle::range(1, 2'147'483'647)),
-          field("failureThreshold", &Probe::failure_threshold, bundle::range(1, 2'147'483'647)))
+          field("failureThreshold", &Probe::failure_threshold, bundle::range(1, 2'147'483'647)),
+          rows...)
           .beside(besides);
   out.place = &at.node();
   if (!table(at, out)) return false;
@@ -128,34 +136,44 @@ bool read_probe(Value at, Probe& out, Http http, Tcp tcp, bool (*besides)(Value)
   return false;
 }
 
-void resolve(Value at, const Container& container, std::string& name, std::uint16_t& number) {
+/// `ports`: of the document, if there are any.
+void resolve(Value at, std::optional<Value> ports, const Container& container, std::string& name,
+             std::uint16_t& number) {
   if (name.empty()) return;
   const auto port = std::ranges::find(container.ports, name, &Port::name);
-  if (port == container.ports.end())
-    return at.problem("the port \"{}\" is none of the container's ports", name);
+  if (port == container.ports.end()) {
+    if (!may_have(ports, name))
+      at.problem("the port \"{}\" is none of the container's ports", name);
+    return;
+  }
   number = port->number;
   name.clear();
 }
 
 }  // namespace
 
-bool oam_probe(Value at, Probe& out) { return read_probe(at, out, kOamHttp, kOamTcp, nullptr); }
+bool oam_probe(Value at, Probe& out) {
+  return read_probe(at, out, Question::kRequired, kOamHttp, kOamTcp, nullptr);
+}
 bool kubernetes_probe(Value at, Probe& out) {
-  return read_probe(at, out, kKubernetesHttp, kKubernetesTcp, is_kubernetes_member);
+  return read_probe(at, out, Question::kRequired, kKubernetesHttp, kKubernetesTcp,
+                    is_kubernetes_member,
+                    field("terminationGracePeriodSeconds", &Probe::grace, seconds_from(1)));
 }
 bool knative_probe(Value at, Probe& out) {
-  return read_probe(at, out, kKnativeHttp, kKnativeTcp, is_kubernetes_member,
-                    Question::kTcpByDefault);
+  return read_probe(at, out, Question::kTcpByDefault, kKnativeHttp, kKnativeTcp,
+                    is_kubernetes_member);
 }
 
 void resolve_port_names(Value at, Container& container) {
+  const auto ports = at.member("ports");
   for (auto* probe : {&container.liveness, &container.readiness, &container.startup}) {
     if (!*probe) continue;
     const Value place((*probe)->place != nullptr ? *(*probe)->place : at.node(), at.report());
     if (auto* http = std::get_if<HttpProbe>(&(*probe)->question))
-      resolve(place, container, http->port_name, http->port);
+      resolve(place, ports, container, http->port_name, http->port);
     else if (auto* tcp = std::get_if<TcpProbe>(&(*probe)->question))
-      resolve(place, container, tcp->port_name, tcp->port);
+      resolve(place, ports, container, tcp->port_name, tcp->port);
   }
 }
 

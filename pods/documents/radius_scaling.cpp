@@ -18,7 +18,7 @@ struct Metric {
 };
 struct Scaling {
   std::optional<std::uint32_t> most;
-  Metric metric;
+  std::vector<Metric> metrics;
 };
 
 constexpr auto kTarget = exact_fields<Target>(
@@ -53,8 +53,11 @@ constexpr auto kMetric = bundle::checked(
         at.problem_at("target", "averageUtilization is only for the kinds cpu and memory");
     });
 
-constexpr auto kScaling = exact_fields<Scaling>(field("maxReplicas", &Scaling::most, kCount),
-                                                required("metric", &Scaling::metric, kMetric));
+/// The note has one metric, the published type a list of them.
+constexpr auto kScaling = exact_fields<Scaling>(
+    field("maxReplicas", &Scaling::most, kCount),
+    part("metric", [](Value at, Scaling& out) { return kMetric(at, out.metrics.emplace_back()); }),
+    field("metrics", &Scaling::metrics, list_of(kMetric)));
 
 struct ManualScaling {
   std::uint32_t replicas = 1;
@@ -85,11 +88,15 @@ bool manual_scaling(Value at, Pod& out) {
 
 bool extension(Value at, std::string_view kind, Pod& out) {
   if (kind == "manualScaling") return manual_scaling(at, out);
+  if (kind == "daprSidecar") {
+    at.problem("is not supported: no Dapr runs beside the containers");
+    return false;
+  }
   if (kind == "kubernetesMetadata")
     at.problem(
         "was removed from the resource type: a recipe of the platform sets labels and annotations");
   else
-    at.problem("unknown extension (known: manualScaling)");
+    at.problem("unknown extension (known: manualScaling, daprSidecar)");
   return false;
 }
 
@@ -98,6 +105,10 @@ bool extension(Value at, std::string_view kind, Pod& out) {
 bool auto_scaling(Value at, Pod& out) {
   Scaling scaling;
   if (!kScaling(at, scaling)) return false;
+  if (at.member("metric").has_value() == at.member("metrics").has_value()) {
+    at.problem("must have exactly one of metric and metrics");
+    return false;
+  }
   out.elsewhere.push_back(
       {"automatic scaling needs several machines: one machine runs 1 replica", &at.node()});
   return true;

@@ -220,6 +220,20 @@ bool warn_of_cluster_name(Value member) {
   return true;
 }
 
+bool may_have(std::optional<Value> at, std::string_view name, std::string_view key) {
+  if (!at) return false;
+  if (!at->node().is_array() && !at->node().is_object()) return true;
+  for (const Value item : *at) {
+    if (at->node().is_object()) {
+      if (item.key() == name) return true;
+      continue;
+    }
+    const auto found = item.member(key);
+    if (!found || !found->node().is_string() || found->node().text == name) return true;
+  }
+  return false;
+}
+
 bool string_map(Value at, std::map<std::string, std::string>& out) {
   if (!at.expect_object()) return false;
   bool good = true;

@@ -160,6 +160,11 @@ void report_twice(Value at, const Items& items, By<Key> unique) {
   }
 }
 
+/// Whether the value `at` has an item called `name`: a list of objects with the member `key`, or an
+/// object with the member `name`. The answer is yes also if `at` or a name in it is faulty, because
+/// a name that is searched in vain may be meant for that one, whose problem is told already.
+bool may_have(std::optional<Value> at, std::string_view name, std::string_view key = "name");
+
 /// A list of what `reader` reads, without two items of the same key.
 template <typename Reader, typename... Keys>
 constexpr auto unique_list_of(Reader reader, By<Keys>... unique) {

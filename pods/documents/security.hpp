@@ -27,7 +27,8 @@ struct Security {
   std::optional<unsigned> cpu_shares;
 };
 
-/// The number of an error by its name, such as "EPERM"; nothing if Linux has none of that name.
+/// The number of an error by its name, such as "EPERM": all names of POSIX and of Linux. Nothing if
+/// Linux has none of that name.
 std::optional<int> find_errno(std::string_view name);
 
 }  // namespace ocirun::pods

@@ -42,16 +42,16 @@ Result<UniqueFd> open_made(Fd parent, const std::string& name) {
 
 /// Locks a file that stands for the directory: the directory itself could be locked by a container
 /// that sees it.
-Result<UniqueFd> lock(const std::string& locks, Fd directory, bool exclusive) {
+Result<UniqueFd> lock(const std::string& locks, Fd directory, const Volume& volume) {
   TRY_ASSIGN(const struct stat info, sys::fstat(directory));
   TRY_ASSIGN(const UniqueFd all, open_or_make_directory(HostPath(locks)));
   const std::string name = fmt::format("{}-{}", info.st_dev, info.st_ino);
   TRY_ASSIGN(UniqueFd file, sys::openat(all, name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
-  while (::flock(file.get(), (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
+  while (::flock(file.get(), (volume.exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
     if (errno == EINTR) continue;
     if (errno != EWOULDBLOCK) return fail(errno, "lock the volume");
-    if (exclusive) return refuse("another pod uses the volume, and sharingPolicy is Exclusive");
-    return refuse("another pod has the volume for itself alone (sharingPolicy Exclusive)");
+    if (volume.exclusive) return refuse("another pod uses the volume, and {}", volume.exclusive_by);
+    return refuse("another pod has the volume for itself alone");
   }
   return file;
 }
@@ -169,8 +169,8 @@ class Preparation {
   Result<ReadyVolume> share(const Volume& volume, bool is_secret, const std::string& path,
                             ReadyVolume ready) {
     TRY_ASSIGN(const UniqueFd opened, open_directory(path));
-    if (!is_secret && !locks_directory_.empty()) {
-      TRY_ASSIGN(UniqueFd held, lock(locks_directory_, opened, volume.exclusive));
+    if (!is_secret && !volume.shares_with_all && !locks_directory_.empty()) {
+      TRY_ASSIGN(UniqueFd held, lock(locks_directory_, opened, volume));
       locks_.push_back(std::move(held));
     }
     if (!is_secret && volume.least_bytes) TRY(check_space(opened, *volume.least_bytes));

@@ -224,6 +224,7 @@ void ContainerRun::act_on(const Health::Verdict& verdict, Clock::time_point now)
   services_.events.add("unhealthy", record_.name, verdict.reason);
   failed_liveness_ = true;
   stop(now);
+  if (verdict.grace && phase_ == Phase::kStopping) due_ = now + *verdict.grace;
 }
 
 Clock::time_point ContainerRun::next() const {

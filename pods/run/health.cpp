@@ -107,6 +107,7 @@ Health::Verdict Health::tick(Clock::time_point now) {
   if (startup_ && !startup_->tally.is_good()) {
     work(startup_);
     verdict.must_restart = startup_->tally.has_failed();
+    verdict.grace = startup_->probe.grace;
     if (!startup_->tally.is_good()) return verdict;
     if (liveness_) liveness_->tally.begin(now, true);
     if (readiness_) readiness_->tally.begin(now, false);
@@ -114,6 +115,7 @@ Health::Verdict Health::tick(Clock::time_point now) {
   work(readiness_);
   work(liveness_);
   verdict.must_restart = liveness_ && !liveness_->tally.is_good();
+  if (liveness_) verdict.grace = liveness_->probe.grace;
   return verdict;
 }
 

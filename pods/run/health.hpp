@@ -33,6 +33,8 @@ class Health {
   struct Verdict {
     bool must_restart = false;
     std::string reason;  // of the last failure; "" without one
+    std::optional<std::chrono::seconds>
+        grace;  // with must_restart: the probe's own; else the pod's
   };
   /// Takes the answers that have come, gives up questions that took too long, and asks what is due.
   Verdict tick(Clock::time_point now);
