@@ -92,9 +92,10 @@ struct Probe {
   std::chrono::seconds initial_delay{0};
   std::chrono::seconds period{10};
   std::chrono::seconds timeout{1};
-  std::uint32_t success_threshold = 1;        // successes in a row, after a failure
-  std::uint32_t failure_threshold = 3;        // failures in a row
-  std::optional<std::chrono::seconds> grace = {};  // from the failure to SIGKILL; nothing: the pod's
+  std::uint32_t success_threshold = 1;  // successes in a row, after a failure
+  std::uint32_t failure_threshold = 3;  // failures in a row
+  std::optional<std::chrono::seconds> grace =
+      {};  // from the failure to SIGKILL; nothing: the pod's
   Place place = nullptr;
 };
 

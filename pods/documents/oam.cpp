@@ -29,13 +29,24 @@ bool variable_name(Value at, std::string& out) {
   return false;
 }
 
-bool variable_value(Value at, std::variant<std::string, SecretKey>& out) {
-  return string(at, out.emplace<std::string>());
-}
+constexpr auto kSecretKey =
+    exact_fields<SecretKey>(required("name", &SecretKey::secret, nonempty_string),
+                            required("key", &SecretKey::key, nonempty_string));
 
-constexpr auto kEnv =
+constexpr auto kEnv = bundle::checked(
     placed(exact_fields<EnvVariable>(required("name", &EnvVariable::name, variable_name),
-                                     field("value", &EnvVariable::value, variable_value)));
+                                     part("value",
+                                          [](Value at, EnvVariable& out) {
+                                            return string(at, out.value.emplace<std::string>());
+                                          }),
+                                     part("fromSecret",
+                                          [](Value at, EnvVariable& out) {
+                                            return kSecretKey(at, out.value.emplace<SecretKey>());
+                                          }))),
+    [](Value at, const EnvVariable&) {
+      if (at.member("value") && at.member("fromSecret"))
+        at.problem("must not have both value and fromSecret");
+    });
 
 constexpr auto env = unique_list_of(kEnv, by("name", &EnvVariable::name));
 
@@ -102,8 +113,7 @@ constexpr auto kContainer = exact_fields<Declared>(
                     out.container.image_place = &at.node();
                     return image_reference(at, out.container.image);
                   }),
-    required_part("resources",
-                  [](Value at, Declared& out) { return oam_resources(at, out.required); }),
+    part("resources", [](Value at, Declared& out) { return oam_resources(at, out.required); }),
     part("cmd", of_container(&Container::command, command_line)),
     part("args", of_container(&Container::args, strings)),
     part("env", of_container(&Container::env, env)),
@@ -142,6 +152,9 @@ void add_volume(Value at, const DeclaredVolume& declared, Pod& pod) {
 bool container(Value at, Declared& out) {
   out.container.place = &at.node();
   if (!kContainer(at, out)) return false;
+  if (!at.member("resources"))
+    at.warning(
+        "has no resources, which OAM requires: no CPU and no memory is asked of the machine");
   out.container.resources = out.required.resources;
   out.container.resources.place = out.required.place;
   for (const DeclaredVolume& declared : out.required.volumes)
@@ -184,10 +197,32 @@ bool arch(Value at, Pod& /*out*/) {
   return false;
 }
 
-constexpr auto kMetadata = exact_fields<Pod>(
-    required("name", &Pod::name, oam_name),
-    part("labels", [](Value at, Pod& out) { return string_map(at, out.annotations); }),
-    part("annotations", [](Value at, Pod& out) { return string_map(at, out.annotations); }));
+struct Metadata {
+  std::string name;
+  std::map<std::string, std::string> annotations;  // labels too
+};
+
+constexpr auto kMetadata = exact_fields<Metadata>(
+    field("name", &Metadata::name, oam_name),
+    part("labels", [](Value at, Metadata& out) { return string_map(at, out.annotations); }),
+    part("annotations", [](Value at, Metadata& out) { return string_map(at, out.annotations); }),
+    no_effect("namespace", "there are no namespaces of a cluster"));
+
+/// The metadata of a workload or of its component; `pod` keeps what it has.
+bool read_metadata(Value at, Pod& pod) {
+  Metadata metadata;
+  if (!kMetadata(at, metadata)) return false;
+  if (pod.name.empty()) pod.name = metadata.name;
+  pod.annotations.merge(metadata.annotations);
+  return true;
+}
+
+bool named_metadata(Value at, Pod& pod) {
+  if (!read_metadata(at, pod)) return false;
+  if (!pod.name.empty()) return true;
+  at.problem_at("name", "is missing, it is required");
+  return false;
+}
 
 constexpr auto kSpec = exact_fields<Pod>(part("osType", os_type), part("arch", arch),
                                          required_part("containers", containers));
@@ -203,16 +238,63 @@ constexpr auto exactly(const char (&wanted)[N]) {
   };
 }
 
+constexpr auto version = exactly("core.oam.dev/v1alpha2");
+constexpr std::string_view kByTheCluster = "a cluster sets it";
+
+bool document_kind(Value at, Pod& /*out*/) {
+  std::string word;
+  if (!string(at, word)) return false;
+  if (word == "ContainerizedWorkload") return true;
+  at.problem("must be ContainerizedWorkload, Component or ApplicationConfiguration, not {}",
+             found(at));
+  return false;
+}
+
 constexpr auto kDocument =
-    exact_fields<Pod>(required_part("apiVersion", exactly("core.oam.dev/v1alpha2")),
-                      required_part("kind", exactly("ContainerizedWorkload")),
-                      required_part("metadata", kMetadata), required_part("spec", kSpec));
+    exact_fields<Pod>(required_part("apiVersion", version), required_part("kind", document_kind),
+                      required_part("metadata", named_metadata), required_part("spec", kSpec),
+                      no_effect("status", kByTheCluster));
+
+/// The workload inside a component. It has the component's name unless it has one of its own.
+bool inner_workload(Value at, Pod& out) {
+  static constexpr auto kTable = exact_fields<Pod>(
+      required_part("apiVersion", version), required_part("kind", exactly("ContainerizedWorkload")),
+      part("metadata", read_metadata), required_part("spec", kSpec),
+      no_effect("status", kByTheCluster));
+  for (const std::string_view name : {"kind", "type"}) {
+    const auto kind = at.member(name);
+    if (!kind || kind->node().text == "ContainerizedWorkload") continue;
+    kind->problem(
+        "must be ContainerizedWorkload, the one workload of a component that is run, not {}",
+        found(*kind));
+    return false;
+  }
+  return kTable(at, out);
+}
+
+/// oam_application() has read the parameters.
+constexpr auto kComponentSpec =
+    exact_fields<Pod>(required_part("workload", inner_workload),
+                      part("parameters", [](Value, Pod&) { return true; }));
+
+/// read_component() reads the metadata when the workload's are read, which are stronger.
+constexpr auto kComponent = exact_fields<Pod>(
+    required_part("apiVersion", version), part("kind", [](Value, Pod&) { return true; }),
+    required_part("metadata", [](Value, Pod&) { return true; }),
+    required_part("spec", kComponentSpec), no_effect("status", kByTheCluster));
+
+void read_component(Value at, Pod& out) {
+  kComponent(at, out);
+  if (const auto metadata = at.member("metadata")) named_metadata(*metadata, out);
+}
 
 }  // namespace
 
 void read_oam(Value at, Pod& out) {
   out.kind = Kind::kOam;
   out.restart = Restart::kAlways;  // "long-running"
+  const auto kind = at.member("kind");
+  if (kind && kind->node().text == "Component") return read_component(at, out);
   kDocument(at, out);
 }
 

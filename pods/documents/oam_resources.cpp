@@ -99,6 +99,42 @@ constexpr auto kResources = placed(exact_fields<OamResources>(
       return list_of(kExtended)(at, out.resources.extended);
     })));
 
+/// The quantity `name` of Kubernetes' requests or limits, if there is one that can be read.
+template <typename Number>
+std::optional<Number> quantity(Value at, std::string_view name, bool (*read)(Value, Number&)) {
+  bundle::Report unread;  // a faulty quantity is none
+  for (const std::string_view list : {"requests", "limits"}) {
+    const auto amounts = at.member(list);
+    const auto found = amounts ? amounts->member(name) : amounts;
+    Number number{};
+    if (found && read(Value(found->node(), unread), number)) return number;
+  }
+  return std::nullopt;
+}
+
+/// A number of bytes with the largest unit of OAM that leaves it whole.
+std::string oam_text(std::uint64_t bytes) {
+  constexpr std::string_view kUnits = "KMGTP";
+  std::string unit;
+  for (const char letter : kUnits) {
+    if (bytes % 1024 != 0) break;
+    bytes /= 1024;
+    unit = letter;
+  }
+  return fmt::format("{}{}", bytes, unit);
+}
+
+/// Says what to write for Kubernetes' form, in OAM's.
+void refuse_kubernetes_form(Value at) {
+  const auto cpus = quantity<double>(at, "cpu", kubernetes_cpus);
+  const auto bytes = quantity<std::uint64_t>(at, "memory", kubernetes_bytes);
+  at.problem_at(
+      at.member("requests") ? "requests" : "limits",
+      "is Kubernetes' form: write cpu: {{required: {}}} and memory: {{required: {}}} into "
+      "resources instead of limits and requests",
+      cpus ? fmt::format("{:g}", *cpus) : "NUMBER", bytes ? oam_text(*bytes) : "SIZE");
+}
+
 }  // namespace
 
 bool oam_name(Value at, std::string& out) {
@@ -118,6 +154,12 @@ bool oam_name(Value at, std::string& out) {
   return false;
 }
 
-bool oam_resources(Value at, OamResources& out) { return kResources(at, out); }
+bool oam_resources(Value at, OamResources& out) {
+  if (at.member("limits") || at.member("requests")) {
+    refuse_kubernetes_form(at);
+    return false;
+  }
+  return kResources(at, out);
+}
 
 }  // namespace ocirun::pods

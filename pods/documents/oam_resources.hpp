@@ -22,7 +22,8 @@ struct OamResources {
 
 /// A name of OAM: 1 to 63 letters, digits, "-", "_" and "." (OAM-10).
 bool oam_name(bundle::Value at, std::string& out);
-/// The resources of a container (OAM-30 … OAM-37), with its volumes.
+/// The resources of a container (OAM-30 … OAM-37), with its volumes. Kubernetes' limits and
+/// requests are a problem that says what to write.
 bool oam_resources(bundle::Value at, OamResources& out);
 
 }  // namespace ocirun::pods

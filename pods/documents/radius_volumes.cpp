@@ -55,12 +55,11 @@ bool persistent_volume(Value at, Volume& out) {
   return true;
 }
 
-constexpr auto kVolume =
-    exact_fields<Volume>(field("persistentVolumeId", &Volume::source, nonempty_string),
-                         part("persistentVolume", persistent_volume),
-                         field("secretId", &Volume::source, nonempty_string),
-                         field("secretName", &Volume::source, nonempty_string),
-                         part("emptyDir", empty_directory));
+constexpr auto kVolume = exact_fields<Volume>(
+    field("persistentVolumeId", &Volume::source, nonempty_string),
+    part("persistentVolume", persistent_volume),
+    field("secretId", &Volume::source, nonempty_string),
+    field("secretName", &Volume::source, nonempty_string), part("emptyDir", empty_directory));
 
 bool volume(Value at, Volume& out) {
   out.mode = 0777;  // of emptyDir, as Kubernetes makes it, on which Radius runs

@@ -121,8 +121,8 @@ Result<Merged> merge_env(const Pod& pod, const Container& container, const Image
 }
 
 /// The image's Entrypoint and Cmd, as far as the document does not replace them. A command of the
-/// document replaces Cmd too, as in Kubernetes; but OAM says that Cmd is used if args are not
-/// provided (OAM-14).
+/// document replaces Cmd too, as in Kubernetes, and as the image specification's Cmd are arguments
+/// for the image's own Entrypoint (OAM-14).
 Result<std::vector<std::string>> merge_args(const Pod& pod, const Container& container,
                                             const ImageConfig& image, const Variables& named) {
   const auto expanded = [&](std::vector<std::string> words) {
@@ -132,10 +132,9 @@ Result<std::vector<std::string>> merge_args(const Pod& pod, const Container& con
   };
   std::vector<std::string> args =
       container.command ? expanded(*container.command) : image.config.entrypoint;
-  const bool keeps_cmd = !container.command || pod.kind == Kind::kOam;
-  const std::vector<std::string> rest = container.args ? expanded(*container.args)
-                                        : keeps_cmd    ? image.config.cmd
-                                                       : std::vector<std::string>();
+  const std::vector<std::string> rest = container.args      ? expanded(*container.args)
+                                        : container.command ? std::vector<std::string>()
+                                                            : image.config.cmd;
   args.insert(args.end(), rest.begin(), rest.end());
   if (!args.empty() && !args.front().empty()) return args;
   return refuse(

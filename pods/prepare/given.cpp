@@ -129,7 +129,8 @@ Result<void> check_given(const Given& given, const Workload& workload) {
   std::vector<std::string> sentences;
   for (const Need& need : needs_of(workload.pod))
     if (!is_met(given, need))
-      sentences.push_back(fmt::format("{}: {}", workload.at(need.place), need.sentence));
+      sentences.push_back(fmt::format("{}: {}{}", workload.at(need.place),
+                                      need.is_fault ? "" : "needs ", need.sentence));
   Names names = names_for(workload.pod);
   for (const auto& [name, value] : given.bindings.parameters)
     if (is_of_connection(workload.pod, name)) names.parameters.insert(name);

@@ -1,6 +1,7 @@
 // App Container pod manifest: matrix §5.2.
 
 #include <algorithm>
+#include <cerrno>
 
 #include "pods/documents/needs.hpp"
 #include "tests/pods/documents/full.hpp"
@@ -126,9 +127,9 @@ BOOST_AUTO_TEST_CASE(isolators_are_read_or_refused_by_name) {  // AC-18
 }
 
 BOOST_AUTO_TEST_CASE(versions_and_names_are_checked) {  // AC-1, AC-2, AC-4
-  for (const char* good_version : {"0.5.0", "0.7.4", "0.8.11+git", "0.8.0-dev"})
+  for (const char* good_version : {"0.5.0", "0.7.4", "0.8.11+git", "0.8.0-dev", "1.30.0"})
     BOOST_CHECK_MESSAGE(after("0.8.11", good_version) == "", good_version);
-  for (const char* bad : {"0.8", "1.0.0", "0.4.9", "0.9.0", "x", ""})
+  for (const char* bad : {"0.8", "2.0.0", "1.30", "0.4.9", "0.9.0", "x", ""})
     BOOST_CHECK_MESSAGE(after("0.8.11", bad).contains("/acVersion: must be a version"), bad);
   BOOST_TEST(after("PodManifest", "ImageManifest").contains("/acKind: must be PodManifest"));
   for (const char* bad : {"", "A", "a_b", "-a", "a-", "a--b", "a.b"})
@@ -207,6 +208,64 @@ BOOST_AUTO_TEST_CASE(names_in_isolators_are_known_ones) {  // AC-18
   BOOST_TEST(warnings(with(full_appc(), "\"value\": {\"limit\": 2}",
                            "\"value\": {\"limit\": 2, \"request\": 1}"))
                  .contains("/isolators/1/value/request: has no effect"));
+}
+
+BOOST_AUTO_TEST_CASE(a_manifest_that_rkt_has_written_is_valid) {  // AC-1, AC-5, AC-12, AC-18, AC-19
+  const std::string manifest = R"({
+  "acVersion": "1.30.0", "acKind": "PodManifest",
+  "apps": [{
+    "name": "etcd",
+    "image": {"name": "example.com/etcd", "id": "sha512-)" +
+                               std::string(64, 'c') + R"(",
+              "labels": [{"name": "os", "value": "linux"}, {"name": "version", "value": "v2.0.10"}]},
+    "app": {"exec": ["/etcd"], "user": "0", "group": "0", "environment": null, "mountPoints": null,
+            "isolators": [{"name": "resource/memory",
+                           "value": {"default": false, "request": "512M", "limit": "1G"}},
+                          {"name": "os/linux/seccomp-retain-set",
+                           "value": {"errno": "", "set": ["@appc.io/all"]}}]},
+    "annotations": [{"name": "example.com/team", "value": "me"}]
+  }],
+  "volumes": null, "isolators": null, "ports": [],
+  "annotations": [{"name": "coreos.com/rkt/stage1/mutable", "value": "false"}]
+})";
+  const Pod pod = good(manifest);
+  BOOST_TEST(warnings(manifest) == "");
+  BOOST_TEST(pod.annotations.at("appc.coreos.com/rkt/stage1/mutable") == "false");
+  BOOST_TEST(pod.containers[0].annotations.at("appc.example.com/team") == "me");
+  BOOST_TEST(pod.containers[0].security.system_calls->errno_name == "");
+  BOOST_TEST(needs(manifest) ==
+             "f:6:55: /apps/0/image/id: the image \"example.com/etcd\", which only rkt finds by this "
+             "id: --image example.com/etcd=SOURCE\n");
+  BOOST_TEST(warnings(with(manifest, "\"false\"}]", "\"true\"}]"))
+                 .contains("/annotations/0: instructs rkt, and has no effect here"));
+  BOOST_TEST(problems(with(manifest, "\"default\": false", "\"default\": true"))
+                 .contains("/default: must be false"));
+}
+
+BOOST_AUTO_TEST_CASE(an_error_has_each_of_its_names) {  // AC-18: all of POSIX
+  for (const char* name :
+       {"E2BIG",        "EACCES",       "EADDRINUSE",  "EADDRNOTAVAIL", "EAFNOSUPPORT",
+        "EAGAIN",       "EALREADY",     "EBADF",       "EBADMSG",       "EBUSY",
+        "ECANCELED",    "ECHILD",       "ECONNABORTED", "ECONNREFUSED", "ECONNRESET",
+        "EDEADLK",      "EDESTADDRREQ", "EDOM",        "EDQUOT",        "EEXIST",
+        "EFAULT",       "EFBIG",        "EHOSTUNREACH", "EIDRM",        "EILSEQ",
+        "EINPROGRESS",  "EINTR",        "EINVAL",      "EIO",           "EISCONN",
+        "EISDIR",       "ELOOP",        "EMFILE",      "EMLINK",        "EMSGSIZE",
+        "EMULTIHOP",    "ENAMETOOLONG", "ENETDOWN",    "ENETRESET",     "ENETUNREACH",
+        "ENFILE",       "ENOBUFS",      "ENODATA",     "ENODEV",        "ENOENT",
+        "ENOEXEC",      "ENOLCK",       "ENOLINK",     "ENOMEM",        "ENOMSG",
+        "ENOPROTOOPT",  "ENOSPC",       "ENOSR",       "ENOSTR",        "ENOSYS",
+        "ENOTCONN",     "ENOTDIR",      "ENOTEMPTY",   "ENOTRECOVERABLE", "ENOTSOCK",
+        "ENOTSUP",      "ENOTTY",       "ENXIO",       "EOPNOTSUPP",    "EOVERFLOW",
+        "EOWNERDEAD",   "EPERM",        "EPIPE",       "EPROTO",        "EPROTONOSUPPORT",
+        "EPROTOTYPE",   "ERANGE",       "EROFS",       "ESPIPE",        "ESRCH",
+        "ESTALE",       "ETIME",        "ETIMEDOUT",   "ETXTBSY",       "EWOULDBLOCK",
+        "EXDEV",        "EDEADLOCK",    "EHWPOISON",   "ERFKILL"})
+    BOOST_CHECK_MESSAGE(find_errno(name).has_value(), name);
+  BOOST_TEST((find_errno("ENOTSUP") == ENOTSUP && find_errno("EWOULDBLOCK") == EAGAIN &&
+              find_errno("EDEADLOCK") == EDEADLOCK));
+  BOOST_TEST((!find_errno("") && !find_errno("0") && !find_errno("EFOO")));
+  BOOST_TEST(after("\"EPERM\"", "\"ENOTSUP\"") == "");
 }
 
 BOOST_AUTO_TEST_CASE(host_ports_are_those_of_the_apps) {  // AC-20

@@ -89,10 +89,12 @@ BOOST_AUTO_TEST_CASE(the_document_replaces_entrypoint_and_cmd) {  // OAM-13, RX-
   BOOST_TEST((args() == Words{"/other"}));
 }
 
-BOOST_AUTO_TEST_CASE(cmd_stays_behind_a_command_of_oam) {  // OAM-14
+BOOST_AUTO_TEST_CASE(a_command_replaces_cmd_in_oam_too) {  // OAM-13, OAM-14
   pod.kind = Kind::kOam;
   container.command = Words{"/other"};
-  BOOST_TEST((args() == Words{"/other", "cmd"}));
+  BOOST_TEST((args() == Words{"/other"}));
+  container.command.reset();
+  BOOST_TEST((args() == Words{"/entry", "-e", "cmd"}));
 }
 
 BOOST_AUTO_TEST_CASE(references_to_variables_are_those_of_kubernetes) {
