@@ -30,33 +30,7 @@ constexpr auto kMountPoint =
 constexpr auto mount_points =
     unique_list_of(kMountPoint, by("name", &MountPoint::name), by("path", &MountPoint::path));
 
-constexpr linux::Named<Protocol> kProtocols[] = {{"tcp", Protocol::kTcp}, {"udp", Protocol::kUdp}};
-
-/// A port as an image manifest has it.
-constexpr auto kPort = placed(exact_fields<Port>(
-    required("name", &Port::name, ac_name), required("port", &Port::number, port_number),
-    required(
-        "protocol", &Port::protocol,
-        bundle::word(
-            "protocol", [](std::string_view word) { return linux::value_of(kProtocols, word); },
-            [] { return linux::names_of(kProtocols); })),
-    part("count",
-         [](Value at, Port&) {
-           std::uint16_t count = 1;
-           if (!port_number(at, count)) return false;
-           if (count == 1) return true;
-           at.problem("must be 1, not {}: list each port by itself", count);
-           return false;
-         }),
-    part("socketActivated", [](Value at, Port&) {
-      bool activated = false;
-      if (!boolean(at, activated)) return false;
-      if (!activated) return true;
-      at.problem("must be false: nothing passes sockets to an app");
-      return false;
-    })));
-
-constexpr auto ports = unique_list_of(kPort, by("name", &Port::name));
+constexpr auto ports = unique_list_of(ac_port, by("name", &Port::name));
 
 bool gids(Value at, std::vector<Gid>& out) { return list_of(bundle::gid)(at, out); }
 
@@ -230,7 +204,7 @@ constexpr auto kHostPort =
     placed(exact_fields<HostPort>(required("name", &HostPort::name, ac_name),
                                   required("hostPort", &HostPort::number, port_number),
                                   field("hostIP", &HostPort::address, dotted_quad),
-                                  field("podPort", &HostPort::pod_port, kPort)));
+                                  field("podPort", &HostPort::pod_port, ac_port)));
 
 constexpr auto host_ports = unique_list_of(
     kHostPort, by("name", &HostPort::name),
@@ -287,12 +261,15 @@ void check_mounts(Value manifest, Pod& pod) {
 
 /// AC-20: a name is that of a port of an app, unless podPort is given.
 void check_ports(Value manifest, const Pod& pod) {
-  if (!manifest.report().ok()) return;  // the name may be that of a port with a fault
-  std::set<std::string> names;
-  for (const Container& container : pod.containers)
-    for (const Port& port : container.ports) names.insert(port.name);
+  const auto has_port = [&](const Container& container, const std::string& name) {
+    const auto own = Value(*container.place, manifest.report()).member("app");
+    return own && may_have(own->member("ports"), name);
+  };
   for (const HostPort& port : pod.host_ports)
-    if (!port.pod_port && !port.name.empty() && !names.contains(port.name))
+    if (!port.pod_port && !port.name.empty() &&
+        std::ranges::none_of(pod.containers, [&](const Container& container) {
+          return has_port(container, port.name);
+        }))
       Value(*port.place, manifest.report())
           .warning("no app lists a port \"{}\": only an image may have it", port.name);
 }

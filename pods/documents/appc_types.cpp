@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "linux/base/name_table.hpp"
 #include "linux/base/text.hpp"
 
 namespace ocirun::pods {
@@ -36,6 +37,31 @@ constexpr auto kAnnotation = bundle::checked(
       if (annotation.name.starts_with("coreos.com/rkt/") && annotation.value != "false")
         at.warning("instructs rkt, and has no effect here: \"{}\"", annotation.name);
     });
+
+constexpr linux::Named<Protocol> kProtocols[] = {{"tcp", Protocol::kTcp}, {"udp", Protocol::kUdp}};
+
+constexpr auto kPort = placed(exact_fields<Port>(
+    required("name", &Port::name, ac_name), required("port", &Port::number, port_number),
+    required(
+        "protocol", &Port::protocol,
+        bundle::word(
+            "protocol", [](std::string_view word) { return linux::value_of(kProtocols, word); },
+            [] { return linux::names_of(kProtocols); })),
+    part("count",
+         [](Value at, Port&) {
+           std::uint16_t count = 1;
+           if (!port_number(at, count)) return false;
+           if (count == 1) return true;
+           at.problem("must be 1, not {}: list each port by itself", count);
+           return false;
+         }),
+    part("socketActivated", [](Value at, Port&) {
+      bool activated = false;
+      if (!boolean(at, activated)) return false;
+      if (!activated) return true;
+      at.problem("must be false: nothing passes sockets to an app");
+      return false;
+    })));
 
 }  // namespace
 
@@ -106,6 +132,8 @@ bool dotted_quad(Value at, std::string& out) {
   at.problem("must be an IPv4 address such as \"203.0.113.23\", not {}", found(at));
   return false;
 }
+
+bool ac_port(Value at, Port& out) { return kPort(at, out); }
 
 bool ac_annotations(Value at, std::map<std::string, std::string>& out) {
   std::vector<NamedText> items;

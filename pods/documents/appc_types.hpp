@@ -22,6 +22,8 @@ bool is_rkt_image_id(std::string_view id);
 bool mode_text(Value at, mode_t& out);
 /// An IPv4 address of four numbers, "203.0.113.23".
 bool dotted_quad(Value at, std::string& out);
+/// A port as an image manifest has it.
+bool ac_port(Value at, Port& out);
 /// A list of {"name", "value"}, where names are AC Identifiers and unique (AC-12, AC-19): AC Names,
 /// and those with a domain that rkt writes.
 bool ac_annotations(Value at, std::map<std::string, std::string>& out);

@@ -229,7 +229,9 @@ bool may_have(std::optional<Value> at, std::string_view name, std::string_view k
       continue;
     }
     const auto found = item.member(key);
-    if (!found || !found->node().is_string() || found->node().text == name) return true;
+    if (!found || !found->node().is_string() || found->node().text == name ||
+        at->report().has_problem_below(bundle::pointer_to(found->node())))
+      return true;
   }
   return false;
 }

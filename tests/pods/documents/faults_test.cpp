@@ -43,9 +43,10 @@ BOOST_AUTO_TEST_CASE(a_faulty_volume_is_a_volume) {
   BOOST_TEST(fault(full_radius(), "\"data\": {\"persistentVolumeId\": \"/volumes/data\"}",
                    "\"data\": null")
                  .starts_with("/properties/volumes/data: must be an object"));
-  BOOST_TEST(fault(full_radius(), "\"volumes\": {\"data\": {\"persistentVolumeId\": \"/volumes/data\"}, "
-                                  "\"keys\": {\"secretId\": \"/secrets/db\"},\n"
-                                  "                \"tmp\": {\"emptyDir\": {}}}",
+  BOOST_TEST(fault(full_radius(),
+                   "\"volumes\": {\"data\": {\"persistentVolumeId\": \"/volumes/data\"}, "
+                   "\"keys\": {\"secretId\": \"/secrets/db\"},\n"
+                   "                \"tmp\": {\"emptyDir\": {}}}",
                    "\"volumes\": 7") == "/properties/volumes: must be an object, not 7");
   BOOST_TEST(fault(full_knative(), "\"secret\": {\"secretName\": \"s\"}", "\"secrt\": {}")
                  .starts_with("/spec/template/spec/volumes/0/secrt: unknown name"));
@@ -56,28 +57,31 @@ BOOST_AUTO_TEST_CASE(a_faulty_volume_is_a_volume) {
 BOOST_AUTO_TEST_CASE(a_faulty_port_is_a_port) {
   BOOST_TEST(fault(full_radius(), "{\"containerPort\": 8080, \"protocol\"", "{\"protocol\"") ==
              "/properties/containers/web/ports/http/containerPort: is missing, it is required");
-  BOOST_TEST(fault(full_knative(), "{\"name\": \"http1\", \"containerPort\": 9000",
-                   "{\"name\": \"htp1\", \"containerPort\": 9000")
-                 .starts_with("/spec/template/spec/containers/0/ports/0/name: unknown name of a port"));
+  BOOST_TEST(
+      fault(full_knative(), "{\"name\": \"http1\", \"containerPort\": 9000",
+            "{\"name\": \"htp1\", \"containerPort\": 9000")
+          .starts_with("/spec/template/spec/containers/0/ports/0/name: unknown name of a port"));
 }
 
 BOOST_AUTO_TEST_CASE(a_removed_name_is_not_missing_too) {  // RX-6, RX-18
   BOOST_TEST(fault(full_radius(), "\"secretKeyRef\": {", "\"secretRef\": {")
                  .starts_with("/properties/containers/web/env/B/valueFrom/secretRef: was removed"));
-  BOOST_TEST(fault(full_radius(), "\"secretId\": \"db\"", "\"source\": \"db\"")
-                 .ends_with("/source: was removed from the resource type: it is called secretId now"));
+  BOOST_TEST(
+      fault(full_radius(), "\"secretId\": \"db\"", "\"source\": \"db\"")
+          .ends_with("/source: was removed from the resource type: it is called secretId now"));
   BOOST_TEST(fault(R"({"name": "a", "properties": {"replicas": 1}})", "\"replicas\": 1",
                    "\"container\": {\"image\": \"b\"}")
                  .starts_with("/properties/container: was removed"));
 }
 
 BOOST_AUTO_TEST_CASE(a_removed_name_is_not_offered) {
-  BOOST_TEST(fault(full_radius(), "\"image\": \"side\"", "\"image\": \"side\", \"zz\": 1") ==
-             "/properties/containers/side/zz: unknown name (known: image, initContainer, command, "
-             "args, env, ports, workingDir, volumeMounts, resources, livenessProbe, readinessProbe)");
-  BOOST_TEST(fault(full_radius(), "\"image\": \"side\"",
-                   "\"image\": \"side\", \"imagePullPolicie\": 1")
-                 .contains("(known: image, "));
+  BOOST_TEST(
+      fault(full_radius(), "\"image\": \"side\"", "\"image\": \"side\", \"zz\": 1") ==
+      "/properties/containers/side/zz: unknown name (known: image, initContainer, command, "
+      "args, env, ports, workingDir, volumeMounts, resources, livenessProbe, readinessProbe)");
+  BOOST_TEST(
+      fault(full_radius(), "\"image\": \"side\"", "\"image\": \"side\", \"imagePullPolicie\": 1")
+          .contains("(known: image, "));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -77,9 +77,10 @@ BOOST_AUTO_TEST_CASE(volumes_are_persistent_secret_or_empty) {  // RX-9
   BOOST_TEST((read.read_only && read.shares_with_all && !read.exclusive));
   BOOST_TEST(after("ReadWriteMany", "RWX").contains("unknown access mode \"RWX\" (known: "));
   BOOST_TEST(after("\"memory\"}", "\"Memory\"}").contains("(did you mean memory?)"));
-  BOOST_TEST(after("{\"secretName\": \"keys\"}}", "{\"secretName\": \"keys\", \"secretId\": \"k\"}}")
-                 .contains("must have exactly one of persistentVolumeId, persistentVolume, secretId, "
-                           "secretName and emptyDir, not 2"));
+  BOOST_TEST(
+      after("{\"secretName\": \"keys\"}}", "{\"secretName\": \"keys\", \"secretId\": \"k\"}}")
+          .contains("must have exactly one of persistentVolumeId, persistentVolume, secretId, "
+                    "secretName and emptyDir, not 2"));
 }
 
 BOOST_AUTO_TEST_CASE(what_radius_alone_uses_is_warned_of) {
@@ -92,16 +93,18 @@ BOOST_AUTO_TEST_CASE(what_radius_alone_uses_is_warned_of) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_wrong_is_told) {
-  BOOST_TEST(after("\"initContainer\": false", "\"initContainer\": true")
-                 .contains("/containers: must have at least one container that is no init container"));
+  BOOST_TEST(
+      after("\"initContainer\": false", "\"initContainer\": true")
+          .contains("/containers: must have at least one container that is no init container"));
   BOOST_TEST(after("\"image\": \"busybox\"",
                    "\"image\": \"busybox\", \"livenessProbe\": {\"tcpSocket\": {\"port\": 1}}")
                  .contains("an init container has no probes"));
   BOOST_TEST(after("\"secretName\": \"keys\", \"key\"", "\"key\"")
                  .contains("must have exactly one of secretId and secretName"));
   BOOST_TEST(after("\"/cache\"", "\"/data\"").contains("is the path of another mount too"));
-  BOOST_TEST(after("OnFailure", "Sometimes")
-                 .contains("unknown rule of restart \"Sometimes\" (known: Always, OnFailure, Never)"));
+  BOOST_TEST(
+      after("OnFailure", "Sometimes")
+          .contains("unknown rule of restart \"Sometimes\" (known: Always, OnFailure, Never)"));
   BOOST_TEST(after("\"0.1\"", "\"much\"").contains("/cpu: must be a number of CPUs above 0"));
   BOOST_TEST(after("myApp", "my_app").contains("/name: must be letters, digits and \"-\""));
   BOOST_TEST(after("\"port\": \"httpPort\"", "\"port\": \"other\"")

@@ -53,8 +53,7 @@ BOOST_AUTO_TEST_CASE(init_containers_keep_the_order_of_the_document) {  // RX-2
             "{\"image\": \"a\", \"livenessProbe\": {\"tcpSocket\": {\"port\": 1}}}")
           .contains("/initContainers/second/livenessProbe: an init container has no probes"));
   BOOST_TEST(after("\"first\"", "\"web\"").contains("names must be unique among all containers"));
-  BOOST_TEST(
-      after("\"first\"", "\"first_\"").contains("the name must be 1 to 63 letters, digits"));
+  BOOST_TEST(after("\"first\"", "\"first_\"").contains("the name must be 1 to 63 letters, digits"));
 }
 
 BOOST_AUTO_TEST_CASE(volumes_have_one_source) {  // RX-9
