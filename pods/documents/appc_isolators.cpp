@@ -219,6 +219,11 @@ bool read_isolators(Value at, Read read) {
   return good;
 }
 
+/// Isolators that App Container has and nothing here keeps.
+constexpr std::array<std::string_view, 4> kNotDone = {
+    "resource/block-bandwidth", "resource/block-iops", "resource/network-bandwidth",
+    "os/unix/sysctl"};
+
 std::vector<std::string_view> isolator_names(std::size_t count) {
   std::vector<std::string_view> names;
   for (const Isolator& isolator : kAppIsolators)
@@ -232,6 +237,8 @@ bool app_isolators(Value at, Container& out) {
   return read_isolators(at, [&](Value name, const std::string& text, Value value) {
     const auto* isolator = std::ranges::find(kAppIsolators, text, &Isolator::name);
     if (isolator != kAppIsolators.end()) return isolator->read(value, out);
+    if (std::ranges::find(kNotDone, text) != kNotDone.end())
+      return refuse_known(name, text, "nothing here keeps this isolator");
     bundle::unknown_word(name, "isolator", isolator_names(kAppIsolators.size()));
     return false;
   });
@@ -245,6 +252,8 @@ bool pod_isolators(Value at, Amounts& out) {
       request->warning("has no effect: the requests of the apps count for the admission");
     if (text == "resource/memory") return read_bounds(value, memory, out.memory, kubernetes_bytes);
     if (text == "resource/cpu") return read_bounds(value, cpus, out.cpus, kubernetes_cpus);
+    if (std::ranges::find(kNotDone, text) != kNotDone.end())
+      return refuse_known(name, text, "nothing here keeps this isolator");
     if (std::ranges::find(kAppIsolators, text, &Isolator::name) != kAppIsolators.end())
       name.problem(
           "is an isolator of an app: a whole pod has resource/memory and resource/cpu only");

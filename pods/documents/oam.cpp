@@ -202,11 +202,13 @@ struct Metadata {
   std::map<std::string, std::string> annotations;  // labels too
 };
 
-constexpr auto kMetadata = exact_fields<Metadata>(
-    field("name", &Metadata::name, oam_name),
-    part("labels", [](Value at, Metadata& out) { return string_map(at, out.annotations); }),
-    part("annotations", [](Value at, Metadata& out) { return string_map(at, out.annotations); }),
-    no_effect("namespace", "there are no namespaces of a cluster"));
+constexpr auto kMetadata =
+    exact_fields<Metadata>(
+        field("name", &Metadata::name, oam_name),
+        part("labels", [](Value at, Metadata& out) { return string_map(at, out.annotations); }),
+        part("annotations",
+             [](Value at, Metadata& out) { return string_map(at, out.annotations); }))
+        .beside(&warn_of_cluster_name);
 
 /// The metadata of a workload or of its component; `pod` keeps what it has.
 bool read_metadata(Value at, Pod& pod) {

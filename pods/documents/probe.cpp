@@ -109,8 +109,8 @@ constexpr auto question(std::string_view key, Reader reader) {
 
 enum class Question : std::uint8_t { kRequired, kTcpByDefault };
 
-/// `besides` deals with names that OAM does not have; nullptr: there are none. `rows`: for names that
-/// not all probes have.
+/// `besides` deals with names that OAM does not have; nullptr: there are none. `rows`: for names
+/// that not all probes have.
 template <typename Http, typename Tcp, typename... Rows>
 bool read_probe(Value at, Probe& out, Question needed, Http http, Tcp tcp, bool (*besides)(Value),
                 Rows... rows) {

@@ -89,8 +89,7 @@ bool manual_scaling(Value at, Pod& out) {
 bool extension(Value at, std::string_view kind, Pod& out) {
   if (kind == "manualScaling") return manual_scaling(at, out);
   if (kind == "daprSidecar") {
-    at.problem("is not supported: no Dapr runs beside the containers");
-    return false;
+    return refuse_known(at, kind, "no Dapr runs beside the containers");
   }
   if (kind == "kubernetesMetadata")
     at.problem(

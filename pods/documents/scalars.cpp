@@ -180,14 +180,16 @@ void check_limits(Value at, const Resources& resources) {
     at.problem_at("limits", "must not be below the requests");
 }
 
-bool refuse_known_name(Value at, std::string_view why) {
-  if (at.report().ignores(at.key())) {
-    at.warning("is left out, because of --ignore {}: {}", at.key(), why);
+bool refuse_known(Value at, std::string_view name, std::string_view why) {
+  if (at.report().ignores(name)) {
+    at.warning("is left out, because of --ignore {}: {}", name, why);
     return true;
   }
-  at.problem("is not supported: {} (--ignore {} leaves it out)", why, at.key());
+  at.problem("is not supported: {} (--ignore {} leaves it out)", why, name);
   return false;
 }
+
+bool refuse_known_name(Value at, std::string_view why) { return refuse_known(at, at.key(), why); }
 
 bool refuse_if_listed(Value at, std::span<const NotDone> names) {
   const auto found = std::ranges::find(names, at.key(), &NotDone::name);

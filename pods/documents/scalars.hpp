@@ -112,10 +112,13 @@ inline constexpr std::string_view kNothingIsFetched =
 /// Refuses the member `at`, whose name the format has and which is not done here, for the reason
 /// `why`. With --ignore NAME that is a warning, and the result is true.
 bool refuse_known_name(Value at, std::string_view why);
+/// The same for something that a word of the document names: an isolator, a trait, an extension.
+bool refuse_known(Value at, std::string_view name, std::string_view why);
 
 /// A row for such a name.
 constexpr auto not_supported(std::string_view key, std::string_view why) {
-  return part(key, [why](Value at, auto&) { return refuse_known_name(at, why); });
+  return bundle::refused_part(key, "",
+                              [why](Value at, auto&) { return refuse_known_name(at, why); });
 }
 
 /// Names that a format has and that are not done here, where they are many (Fields::beside()).

@@ -33,8 +33,9 @@ bool Source::parse(std::string_view text, bundle::Report& report) {
 }
 
 Mark Source::mark(const bundle::Node* node) const {
-  const auto found = marks_.find(node);
-  return found == marks_.end() ? Mark{} : found->second;
+  for (; node != nullptr; node = node->parent)
+    if (const auto found = marks_.find(node); found != marks_.end()) return found->second;
+  return {};
 }
 
 std::vector<std::string> Source::placed(const std::string& file,

@@ -37,7 +37,10 @@ class Source {
   const std::vector<const bundle::Node*>& roots() const { return roots_; }
   /// The first document; nullptr: there is none.
   const bundle::Node* root() const { return roots_.empty() ? nullptr : roots_.front(); }
+  /// The place of the value; of one that was added later, that of the nearest value around it.
   Mark mark(const bundle::Node* node) const;
+  /// What owns the values, for somebody who adds some.
+  bundle::Document& document() { return document_; }
 
   /// The sentences of `report` with their places: "FILE:LINE:COLUMN: /pointer: sentence" in the
   /// order of the lines; "FILE: sentence" for a sentence without a place.

@@ -7,6 +7,7 @@
 #include "bundle/json/value.hpp"
 #include "linux/base/name_table.hpp"
 #include "pods/documents/key_documents.hpp"
+#include "pods/documents/oam_application.hpp"
 #include "pods/documents/readers.hpp"
 #include "pods/documents/scalars.hpp"
 
@@ -68,12 +69,13 @@ std::vector<bundle::Value> documents_of(const Source& source, bundle::Report& re
 /// Reads the documents of a file: one workload, and the config maps and secrets beside it.
 class FileReader {
  public:
-  FileReader(const Source& source, bundle::Report& report, Pod& out)
+  FileReader(Source& source, bundle::Report& report, Pod& out)
       : source_(source), report_(report), out_(out) {}
 
   void read() {
     const std::size_t before = report_.problem_count();
-    const auto documents = documents_of(source_, report_);
+    auto documents = documents_of(source_, report_);
+    oam_application(documents, source_.document(), out_);
     for (const bundle::Value document : documents) read(document);
     if (workload_ != nullptr || report_.problem_count() != before) return;
     report_.problem(fmt::format("the file has no workload: {}", kKinds), source_.root());
@@ -126,7 +128,7 @@ class FileReader {
                         kind.empty() ? "" : fmt::format(" (--ignore {} leaves it out)", kind));
   }
 
-  const Source& source_;
+  Source& source_;
   bundle::Report& report_;
   Pod& out_;
   const bundle::Node* workload_ = nullptr;
