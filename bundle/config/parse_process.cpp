@@ -111,8 +111,9 @@ void check_io_priority(Value at, const linux::IoPriority& priority) {
   if (at.member("priority")) return;
   if (priority.io_class != linux::io_priority_class("IOPRIO_CLASS_IDLE"))
     return at.problem_at("priority", "is missing: it must be a number from 0 to 7");
-  at.warning("priority is missing, which the specification requires (config.md, ioPriority); "
-             "IOPRIO_CLASS_IDLE has no levels");
+  at.warning(
+      "priority is missing, which the specification requires (config.md, ioPriority); "
+      "IOPRIO_CLASS_IDLE has no levels");
 }
 
 constexpr auto kIoPriority =

@@ -99,7 +99,8 @@ void check_sysctls(const Check& check) {  // L-35
       if (sysctl.value == name)
         check.warning(pointer, "/domainname sets the same value: leave one of them out");
       else
-        check.problem(pointer, "\"{}\" is not the name \"{}\" in /domainname: leave one of them out",
+        check.problem(pointer,
+                      "\"{}\" is not the name \"{}\" in /domainname: leave one of them out",
                       sysctl.value, name);
     }
     const auto [first, is_new] = names.try_emplace(sysctl.path, sysctl.name);

@@ -81,8 +81,8 @@ constexpr NamedAttribute kLockable[] = {
 
 }  // namespace
 
-const MountAttributes kHostNode{
-    .set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, .clear = 0};
+const MountAttributes kHostNode{.set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC,
+                                .clear = 0};
 
 std::string_view label_of(std::string_view option) {
   for (const std::string_view name : {"context=", "fscontext=", "defcontext=", "rootcontext="}) {

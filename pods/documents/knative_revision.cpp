@@ -75,8 +75,7 @@ constexpr auto kRevision =
     exact_fields<Pod>(
         required("containers", &Pod::containers, knative_containers),
         field("initContainers", &Pod::init_containers, knative_init_containers),
-        field("volumes", &Pod::volumes, knative_volumes),
-        part("imagePullSecrets", pull_secrets),
+        field("volumes", &Pod::volumes, knative_volumes), part("imagePullSecrets", pull_secrets),
         part("containerConcurrency", concurrency), no_effect("timeoutSeconds", kNoProxy),
         no_effect("responseStartTimeoutSeconds", kNoProxy),
         no_effect("idleTimeoutSeconds", kNoProxy), no_effect("serviceAccountName", kNoCluster),

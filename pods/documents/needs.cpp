@@ -51,11 +51,11 @@ class Needs {
     const bool is_rkt_s = is_rkt_image_id(container.image);
     add(Gift::kImage, {container.image, container.image_name, container.name},
         container.image_place,
-        fmt::format("{0}: --image {1}=SOURCE names the image of the app \"{1}\"",
-                    is_rkt_s ? "the image, which only rkt finds by this id"
-                             : fmt::format("not reified: \"{}\" is no hash of an image",
-                                           container.image),
-                    container.name),
+        fmt::format(
+            "{0}: --image {1}=SOURCE names the image of the app \"{1}\"",
+            is_rkt_s ? "the image, which only rkt finds by this id"
+                     : fmt::format("not reified: \"{}\" is no hash of an image", container.image),
+            container.name),
         !is_rkt_s);
   }
 

@@ -126,10 +126,10 @@ std::optional<Named> read_configuration(Value at, Pod& pod) {
       exact_fields<Configuration>(required_part("components", [](Value list, Configuration& out) {
         return entries(list, out.entries, *out.pod);
       }));
-  static constexpr auto kMetadata = exact_fields<Configuration>(
-      required_part("name", kAny), no_effect("labels", kNothingSelects),
-      no_effect("annotations", kNothingSelects))
-      .beside(&warn_of_cluster_name);
+  static constexpr auto kMetadata =
+      exact_fields<Configuration>(required_part("name", kAny), no_effect("labels", kNothingSelects),
+                                  no_effect("annotations", kNothingSelects))
+          .beside(&warn_of_cluster_name);
   static constexpr auto kTable = exact_fields<Configuration>(
       part("apiVersion", version), part("kind", kAny), required_part("metadata", kMetadata),
       required_part("spec", kSpec), no_effect("status", "a cluster sets it"));
@@ -160,10 +160,11 @@ void keep_component(std::vector<Value>& documents, const Named& entry, bundle::D
   });
   if (is_found) return;
   Value(*entry.place, report)
-      .problem_at("componentName",
-                  "no document of this file is the {} \"{}\": write it into the file, behind a line "
-                  "of ---",
-                  kComponentKind, entry.name);
+      .problem_at(
+          "componentName",
+          "no document of this file is the {} \"{}\": write it into the file, behind a line "
+          "of ---",
+          kComponentKind, entry.name);
 }
 
 /// Takes the documents of `kinds` out, each of which `act` gets.

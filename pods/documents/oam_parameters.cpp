@@ -116,8 +116,8 @@ void set(const Parameter& parameter, const ParameterValue& value, Node* workload
   }
 }
 
-void refuse_unknown(const std::vector<ParameterValue>& values,
-                    const std::vector<Parameter>& known, bundle::Report& report) {
+void refuse_unknown(const std::vector<ParameterValue>& values, const std::vector<Parameter>& known,
+                    bundle::Report& report) {
   std::vector<std::string_view> names;
   for (const Parameter& parameter : known) names.push_back(parameter.name);
   for (const ParameterValue& value : values) {

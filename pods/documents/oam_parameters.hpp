@@ -18,8 +18,8 @@ struct ParameterValue {
 bool parameter_values(Value at, std::vector<ParameterValue>& out);
 
 /// Reads the parameters of a Component, and writes the values into its workload, where the field
-/// paths of each parameter lead to. `arena`: the document that the Component belongs to. Problems: a
-/// value without a parameter; a required parameter without a value; a path that leads nowhere.
+/// paths of each parameter lead to. `arena`: the document that the Component belongs to. Problems:
+/// a value without a parameter; a required parameter without a value; a path that leads nowhere.
 void set_parameters(Value component, const std::vector<ParameterValue>& values,
                     bundle::Document& arena);
 

@@ -143,8 +143,8 @@ BOOST_AUTO_TEST_CASE(an_absent_user_is_root) {
 }
 
 BOOST_AUTO_TEST_CASE(the_idle_class_needs_no_priority) {  // P-17
-  BOOST_TEST(process_of(R"({"ioPriority": {"class": "IOPRIO_CLASS_IDLE"}})").io_priority->io_class ==
-             3U);
+  BOOST_TEST(
+      process_of(R"({"ioPriority": {"class": "IOPRIO_CLASS_IDLE"}})").io_priority->io_class == 3U);
 }
 
 BOOST_AUTO_TEST_CASE(scheduler_and_priorities_arrive) {  // P-15, P-17, P-18

@@ -30,10 +30,10 @@ std::vector<std::string> lines(std::vector<DeviceRule> rules) {
 }
 using Lines = std::vector<std::string>;
 
-const Lines kDefaults = {".deny a",          ".allow c *:* m",   ".allow b *:* m",
-                         ".allow c 1:3 rwm", ".allow c 1:5 rwm", ".allow c 1:7 rwm",
-                         ".allow c 1:8 rwm", ".allow c 1:9 rwm", ".allow c 5:0 rwm",
-                         ".allow c 5:1 rwm", ".allow c 5:2 rwm", ".allow c 10:200 rwm",
+const Lines kDefaults = {".deny a",           ".allow c *:* m",   ".allow b *:* m",
+                         ".allow c 1:3 rwm",  ".allow c 1:5 rwm", ".allow c 1:7 rwm",
+                         ".allow c 1:8 rwm",  ".allow c 1:9 rwm", ".allow c 5:0 rwm",
+                         ".allow c 5:1 rwm",  ".allow c 5:2 rwm", ".allow c 10:200 rwm",
                          ".allow c 136:* rwm"};
 
 bool has(const Lines& all, const std::string& line) {
