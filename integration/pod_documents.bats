@@ -82,7 +82,7 @@ END
   equal $'migrated\nsecret\nsecret\ntmpfs' "$(sed -n 's/^orderProcessor | //p' output)"
   run run_pod
   equal 1 "$status"
-  has 'orderProcessor/env/USER: needs the secret "app": --secret app=DIR' "$(<output)" # as `validate` says it
+  has 'orderProcessor/env/USER: needs the secret "app": a document of the kind Secret in the file, or --secret app=DIR' "$(<output)" # as `validate` says it
   has 'appData: needs a directory for the volume "/pv/data": --volume /pv/data=HOSTDIR' "$(<output)"
 }
 
@@ -100,8 +100,29 @@ END
   contains 'app.yaml is valid: App Container pod manifest'
   run run_pod
   equal 1 "$status"
-  has 'needs the image "example.com/web", which only rkt finds by this id: --image example.com/web=SOURCE' "$(<output)"
+  has 'needs the image, which only rkt finds by this id: --image web=SOURCE names the image of the app "web"' "$(<output)"
   run run_pod --image example.com/web=images:base
   equal 1 "$status"
   has "mkdir: can't create directory '/d': Operation not supported" "$(<output)"
+}
+
+@test "OAM-1 OAM-2 OAM-3 an ApplicationConfiguration sets the parameters of the Component in its file; --ignore leaves out a trait" {
+  component web >app.yaml
+  cat >>app.yaml <<'END'
+---
+apiVersion: core.oam.dev/v1alpha2
+kind: ApplicationConfiguration
+metadata: {name: shop}
+spec:
+  components:
+    - componentName: web
+      parameterValues: [{name: who, value: somebody}]
+      traits: [{trait: {apiVersion: oam.example.com/v1, kind: IngressTrait, spec: {}}}]
+END
+  run run_pod --restart never
+  equal 1 "$status"
+  has 'the trait IngressTrait is one of a cluster (--ignore IngressTrait leaves it out)' "$(<output)"
+  run run_pod --restart never --ignore IngressTrait
+  equal 0 "$status"
+  equal somebody "$(tail -n 1 output)"
 }

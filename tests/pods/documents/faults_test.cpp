@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(a_faulty_volume_is_a_volume) {
                    "\"keys\": {\"secretId\": \"/secrets/db\"},\n"
                    "                \"tmp\": {\"emptyDir\": {}}}",
                    "\"volumes\": 7") == "/properties/volumes: must be an object, not 7");
-  BOOST_TEST(fault(full_knative(), "\"secret\": {\"secretName\": \"s\"}", "\"secrt\": {}")
+  BOOST_TEST(fault(full_knative(), "\"secret\": {\"secretName\"", "\"secrt\": {\"secretName\"")
                  .starts_with("/spec/template/spec/volumes/0/secrt: unknown name"));
   BOOST_TEST(fault(full_oam(), "\"mountPath\": \"/data\", ", "")
                  .starts_with("/spec/containers/0/resources/volumes/0/mountPath: is missing"));

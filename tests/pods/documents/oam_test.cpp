@@ -25,7 +25,7 @@ BOOST_AUTO_TEST_CASE(every_attribute_reaches_the_pod) {
   BOOST_TEST(
       warnings(full_oam())
           .starts_with(  // OAM-23
-              "f:26:26: /spec/containers/0/imagePullSecret: has no effect: no image is fetched"));
+              "f:23:26: /spec/containers/0/imagePullSecret: has no effect: no image is fetched"));
   BOOST_TEST((pod.kind == Kind::kOam && pod.restart == Restart::kAlways && !pod.shares_pids));
   BOOST_TEST(pod.name == "shop");  // OAM-3
   BOOST_TEST(
