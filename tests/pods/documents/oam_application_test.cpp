@@ -1,4 +1,5 @@
-// OAM's Component and ApplicationConfiguration, around a ContainerizedWorkload (OAM-1 … OAM-3, OAM-12).
+// OAM's Component and ApplicationConfiguration, around a ContainerizedWorkload (OAM-1 … OAM-3,
+// OAM-12).
 
 #include "tests/pods/documents/read.hpp"
 
@@ -69,11 +70,23 @@ BOOST_AUTO_TEST_CASE(a_component_alone_is_its_workload) {
   const std::string alone = with(kComponent, "required: true, ", "");
   const Pod pod = good(alone);
   BOOST_TEST((pod.name == "web" && pod.containers[0].image == "example/web"));
-  BOOST_TEST(problems(kComponent).contains("/spec/parameters/0: the parameter \"instance-name\" is "
-                                           "required"));
+  BOOST_TEST(problems(kComponent)
+                 .contains("/spec/parameters/0: the parameter \"instance-name\" is "
+                           "required"));
   BOOST_TEST(problems(with(alone, "    kind: ContainerizedWorkload", "    kind: Deployment")) ==
              "f:7:11: /spec/workload/kind: must be ContainerizedWorkload, the one workload of a "
              "component that is run, not \"Deployment\"\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_variable_may_be_a_key_of_a_secret) {  // OAM-15, as public documents have it
+  const std::string_view ports = "ports: [{name: http, containerPort: 80}]";
+  const std::string secret =
+      with(both(), ports,
+           std::string(ports) + "\n          env: [{name: A, fromSecret: {name: s, key: k}}]");
+  const auto& key = std::get<SecretKey>(good(secret).containers[0].env.at(0).value);
+  BOOST_TEST((key.secret == "s" && key.key == "k"));
+  BOOST_TEST(problems(with(secret, "fromSecret", "value: x, fromSecret"))
+                 .contains("must not have both value and fromSecret"));
 }
 
 BOOST_AUTO_TEST_CASE(traits_are_refused_by_name) {
