@@ -114,39 +114,6 @@ process() { jq ".process | $1" "$BUNDLE/config.json" >"$TMP/process.json"; }
   succeeds $'NoNewPrivs:\t1'
 }
 
-@test "P-14 exec gives the container's oomScoreAdj, not the caller's, unless the process has one of its own" {
-  config '.process.oomScoreAdj = 300'
-  create_and_start
-  run scored 100 exec "$ID" cat /proc/self/oom_score_adj
-  succeeds 300
-  process '.args = ["cat", "/proc/self/oom_score_adj"] | del(.oomScoreAdj)'
-  run scored 100 exec --process "$TMP/process.json" "$ID"
-  succeeds 300
-  process '.args = ["cat", "/proc/self/oom_score_adj"] | .oomScoreAdj = 400'
-  run scored 100 exec --process "$TMP/process.json" "$ID"
-  succeeds 400
-  ocirun delete --force "$ID"
-  config 'del(.process.oomScoreAdj)'
-  create_and_start
-  run scored 100 exec "$ID" cat /proc/self/oom_score_adj
-  succeeds 100
-}
-
-@test "P-14 exec says so where the process keeps its caller's OOM score, which may not be lowered" {
-  # With CAP_SYS_RESOURCE the score becomes the least one for processes without.
-  local lowered=(bash -c 'echo 900 >/proc/self/oom_score_adj; exec setpriv --bounding-set=-sys_resource "$@"' -)
-  ! "${lowered[@]}" bash -c 'echo 300 >/proc/self/oom_score_adj' 2>/dev/null || skip "this host has no CAP_SYS_RESOURCE, which sets a least score"
-  config '.process.oomScoreAdj = 300'
-  create_and_start
-  run "${lowered[@]}" "$OCIRUN" --root "$ROOT" exec "$ID" cat /proc/self/oom_score_adj
-  succeeds
-  mentions 900
-  mentions "warning: the process keeps its caller's OOM score: to lower it to 300, the container's /process/oomScoreAdj, wants CAP_SYS_RESOURCE"
-}
-
-# scored SCORE WORD…: ocirun, run by a process with this OOM score.
-scored() { bash -c 'echo "$0" >/proc/self/oom_score_adj; exec "$@"' "$1" "$OCIRUN" --root "$ROOT" "${@:2}"; }
-
 @test "exec --process takes the whole process from a file" {
   create_and_start
   process '.args = ["sh", "-c", "pwd; id -u; echo $NEW; cat /proc/self/oom_score_adj"] | .cwd = "/tmp" | .user = {uid: 5, gid: 6} | .env += ["NEW=x"] | .oomScoreAdj = 200'

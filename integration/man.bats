@@ -69,8 +69,8 @@ foreign() {
     cgroups/systemd/program/unit.cpp) FOREIGN='journalctl --unit' ;;
     linux/mounts/mount.cpp) FOREIGN='docker --security-opt' ;;
     linux/namespaces/subordinate_ids.cpp | pods/images/inode_attributes.cpp) FOREIGN='usermod --add-subuids --add-subgids' ;;
-    pods/run/pod_cgroup.cpp | runtime/parent/cgroup_choice.cpp) FOREIGN='systemd-run --scope' ;;
-    pods/run/forwarder.cpp)
+    pods/surroundings/pod_cgroup.cpp | runtime/parent/cgroup_choice.cpp) FOREIGN='systemd-run --scope' ;;
+    pods/surroundings/forwarder.cpp)
       FOREIGN='pasta --foreground --config-net --netns --runas --pid --no-map-gw --tcp-ns --udp-ns --tcp-ports --udp-ports'
       ;;
     runtime/cli/parse.cpp) FOREIGN='docker --interactive' ;;
