@@ -32,32 +32,36 @@ std::unexpected<Error> refuse_stopped(const Container& container) {
       container.record().id);
 }
 
+// Signals the processes that a dead init has left. Without --all a container that has left none is
+// stopped: CRI-O ends a container by KILL, and counts on the end of its children in a shared pid
+// namespace.
+Result<std::size_t> signal_left(const Container& container, int signal, KillScope scope) {
+  const bundle::ContainerRecord& record = container.record();
+  const std::size_t left = count_left(container);
+  if (scope == KillScope::kInit && left == 0) return refuse_stopped(container);
+  // All processes of a pid namespace end with init. Processes in that cgroup are not the
+  // container's.
+  if (record.own_pid_namespace) return 0;
+  TRY_ASSIGN(const bool is_anothers, was_made_anew(record));
+  if (is_anothers) return 0;
+  if (record.cgroup_manager == CgroupManager::kDisabled) return refuse_stopped(container);
+  TRY_ASSIGN(const auto cgroup, container.cgroup());
+  TRY(cgroup->signal_all(signal));
+  return left;
+}
+
 }  // namespace
 
 Result<std::size_t> kill_container(const Container& container, int signal, KillScope scope) {
   const bool everybody =
       scope == KillScope::kAll || (signal == SIGKILL && !container.record().own_pid_namespace);
   const Status status = container.status();
-  std::size_t left = 0;
-  // CRI-O ends a container by KILL and counts on the end of its children in a shared pid namespace.
-  if (scope == KillScope::kInit && everybody && status == Status::kStopped) {
-    left = count_left(container);
-    if (left == 0) return refuse_stopped(container);
-    scope = KillScope::kAll;
-  }
-  if (left == 0 && scope == KillScope::kAll && status == Status::kStopped) {
-    // All processes of a pid namespace end with init. Processes in that cgroup are not the
-    // container's.
-    if (container.record().own_pid_namespace) return 0;
-    TRY_ASSIGN(const bool is_anothers, was_made_anew(container.record()));
-    if (is_anothers) return 0;
-    left = count_left(container);
-  }
+  if (everybody && status == Status::kStopped) return signal_left(container, signal, scope);
   if (everybody && (can_kill(status) || scope == KillScope::kAll)) {
     if (container.record().cgroup_manager != CgroupManager::kDisabled) {
       TRY_ASSIGN(const auto cgroup, container.cgroup());
       TRY(cgroup->signal_all(signal));
-      return left;
+      return 0;
     }
     // In another user's container only init is signalled: it was checked to belong to that user.
     if (can_kill(status) && is_callers(container.directory()))
