@@ -6,7 +6,7 @@
 
 namespace ocirun::pods {
 
-// Parts of the container resource of Radius, in two forms: that of the design note (seed 004), and
+// Parts of the container resource of Radius, in two forms: that of the design note, and
 // that of the published type Radius.Compute/containers. Each attribute is read in both.
 
 /// properties.containers, an object of containers in the document's order; `initContainer: true`

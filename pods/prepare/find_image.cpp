@@ -48,6 +48,7 @@ Result<SourcePlace> parse_source(const std::string& source, const Given& given) 
   const bool is_path = transport != kReadTransports.end();
   const std::string rest = is_path ? source.substr(transport->size()) : source;
   if (auto place = find_path(rest)) return *std::move(place);
+  // The search of the layout then finds skopeo's files, and says what to do.
   if (source.starts_with("dir:") && exists(source.substr(4)))
     return SourcePlace{HostPath(source.substr(4)), ""};
   if (std::ranges::any_of(kSkopeosTransports, has_prefix))

@@ -30,6 +30,7 @@ Place first_word(const bundle::Node& container, const Path& path) {
 
 }  // namespace
 
+// The words of runc, crun and ocirun, which differ in the case of the first letter.
 std::optional<int> status_of_missing_program(std::string_view said) {
   const bool is_about_program = has(said, "exec: ") || has(said, "executable");
   if (!is_about_program) return std::nullopt;

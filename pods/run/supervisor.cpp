@@ -254,12 +254,8 @@ void Supervisor::reconnect(Clock::time_point now) {
 /// Without the service its clients wait, so that it is worth no end of the pod.
 void Supervisor::restart_metadata(Clock::time_point now) {
   const auto started = services_.metadata->start_again(now);
-  if (!started) {
-    record_.reason =
-        fmt::format("{} cannot be started again: {}", kMetadata, started.error().message());
-    services_.events.add("degraded", "", record_.reason);
-    return;
-  }
+  if (!started)
+    return lose(kMetadata, fmt::format("cannot be started again: {}", started.error().message()));
   record_.metadata = *started;
   if (record_.reason.starts_with(kMetadata)) record_.reason.clear();
   services_.events.add("recovered", "", fmt::format("{} was started again", kMetadata));

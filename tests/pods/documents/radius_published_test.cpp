@@ -1,4 +1,4 @@
-// The published resource type Radius.Compute/containers, beside the form of the note (seed 004).
+// The published resource type Radius.Compute/containers, beside the form of the design note.
 
 #include "pods/documents/needs.hpp"
 #include "tests/pods/documents/read.hpp"
