@@ -235,7 +235,8 @@ END
 @test "KN-1 KN-24 Knative: every attribute of a service has an effect, a warning or an error" {
   needs_controller cpu
   needs_controller memory
-  mkdir host secret map && touch host/file && echo -n 'hidden word' >secret/key && echo -n 'a setting' >map/key
+  mkdir host secret map profiles && touch host/file && echo -n 'hidden word' >secret/key && echo -n 'a setting' >map/key
+  echo '{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [{"names": ["chmod", "fchmodat"], "action": "SCMP_ACT_ERRNO", "errnoRet": 18}]}' >profiles/odd.json
   cat >app.yaml <<'END'
 {"apiVersion": "serving.knative.dev/v1", "kind": "Service",
  "metadata": {"name": "hello", "namespace": "default", "labels": {"label": "odd"}, "annotations": {"a": "odd 2"}},
@@ -244,23 +245,28 @@ END
    "spec": {
      "containers": [{
        "name": "serving", "image": "base", "command": ["/bin/sh", "-c"], "workingDir": "/odd dir",
-       "args": ["cat /v/keys/key /v/conf/key; echo; ls /v/data; look \"$@\"; touch /v/data/new; while :; do printf 'HTTP/1.1 200 OK\r\n\r\n' | nc -l -p $PORT; done", "sh", "an odd word"],
+       "args": ["cat /v/keys/key /v/conf/key; echo; ls /v/data; look \"$@\"; touch /v/data/new; cat /etc/passwd; echo; ls -ln /v/part /v/part/d | tr -s ' ' | cut -d ' ' -f 1,9; ls -A /v/absent | wc -l; chmod 1 /v/tmp; while :; do printf 'HTTP/1.1 200 OK\r\n\r\n' | nc -l -p $PORT; done", "sh", "an odd word"],
        "env": [{"name": "ODD", "value": "x = y"},
                {"name": "SECRET", "valueFrom": {"secretKeyRef": {"name": "s", "key": "key"}}},
+               {"name": "ABSENT", "valueFrom": {"secretKeyRef": {"name": "s", "key": "none", "optional": true}}},
                {"name": "SETTING", "valueFrom": {"configMapKeyRef": {"name": "m", "key": "key"}}}],
-       "envFrom": [{"prefix": "S_", "secretRef": {"name": "s"}}, {"prefix": "M_", "configMapRef": {"name": "m"}}],
+       "envFrom": [{"prefix": "S_", "secretRef": {"name": "s"}}, {"secretRef": {"name": "none", "optional": true}}, {"prefix": "M_", "configMapRef": {"name": "m"}}],
        "ports": [{"name": "http1", "containerPort": 9000, "protocol": "TCP"}],
        "livenessProbe": {"httpGet": {"path": "/odd/live"}, "periodSeconds": 1, "timeoutSeconds": 30, "failureThreshold": 500},
        "readinessProbe": {"tcpSocket": {"port": 9000}, "periodSeconds": 1, "timeoutSeconds": 30},
        "startupProbe": {"httpGet": {"path": "/odd/start", "port": "http1"}, "periodSeconds": 1, "timeoutSeconds": 30, "failureThreshold": 500},
        "resources": {"requests": {"cpu": "250m", "memory": "40Mi"}, "limits": {"cpu": "370m", "memory": "96Mi"}},
-       "volumeMounts": [{"name": "keys", "mountPath": "/v/keys", "readOnly": true}, {"name": "conf", "mountPath": "/v/conf"},
+       "volumeMounts": [{"name": "keys", "mountPath": "/v/keys", "readOnly": true}, {"name": "part", "mountPath": "/etc/passwd", "subPath": "d/f"},
+                        {"name": "part", "mountPath": "/v/part"}, {"name": "absent", "mountPath": "/v/absent"}, {"name": "conf", "mountPath": "/v/conf"},
                         {"name": "tmp", "mountPath": "/v/tmp"}, {"name": "data", "mountPath": "/v/data"}, {"name": "tmp", "mountPath": "/v/sealed", "readOnly": true}],
        "securityContext": {"runAsUser": 1000, "runAsGroup": 1001, "runAsNonRoot": true, "readOnlyRootFilesystem": true,
-                           "allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"], "add": ["NET_BIND_SERVICE"]}},
+                           "allowPrivilegeEscalation": false,
+                           "seccompProfile": {"type": "Localhost", "localhostProfile": "odd.json"}, "capabilities": {"drop": ["ALL"], "add": ["NET_BIND_SERVICE"]}},
        "imagePullPolicy": "Always", "terminationMessagePath": "/x", "terminationMessagePolicy": "File"}],
      "initContainers": [{"name": "prepare", "image": "base", "command": ["/bin/sh", "-c", "echo prepared"]}],
-     "volumes": [{"name": "keys", "secret": {"secretName": "s"}}, {"name": "conf", "configMap": {"name": "m"}},
+     "volumes": [{"name": "keys", "secret": {"secretName": "s"}},
+                 {"name": "part", "secret": {"secretName": "s", "defaultMode": 292, "items": [{"key": "key", "path": "d/f", "mode": 260}, {"key": "key", "path": "g"}]}},
+                 {"name": "absent", "secret": {"secretName": "none", "optional": true}}, {"name": "conf", "configMap": {"name": "m"}},
                  {"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "10Mi"}},
                  {"name": "data", "persistentVolumeClaim": {"claimName": "c", "readOnly": true}}],
      "imagePullSecrets": [{"name": "pull"}], "containerConcurrency": 0, "timeoutSeconds": 300,
@@ -268,7 +274,7 @@ END
      "automountServiceAccountToken": false, "enableServiceLinks": false}},
    "traffic": [{"percent": 100, "latestRevision": true}]}}
 END
-  run_pod --detach --volume "c=$TMP/host" --secret "s=$TMP/secret" --secret "configmap/m=$TMP/map" || show_output
+  run_pod --detach --volume "c=$TMP/host" --secret "s=$TMP/secret" --secret "configmap/m=$TMP/map" --seccomp-profiles "$TMP/profiles" || show_output
   eventually has_line serving 'GET /odd/live HTTP/1.1'
   pod logs -c prepare "$POD" >prepared
   collect serving

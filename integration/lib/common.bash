@@ -277,8 +277,9 @@ wait_for() {
 
 exists() { [[ -e $1 ]]; }
 is_gone() { [[ ! -e $1 ]]; }
-contains() {
+contains() { # FILE WORDS
   local text=
+  [[ $# == 2 ]] || { echo "contains wants a file and words: mentions looks at \$output"; return 1; }
   read -rd '' text 2>/dev/null <"$1" || true
   [[ $text == *"$2"* ]]
 }

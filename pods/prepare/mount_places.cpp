@@ -44,7 +44,9 @@ Result<void> check_path(const std::string& path, Form form, const BundlePlan& pl
   if (above.in_memory) return {};
   std::optional<linux::SafeDir> volume;
   if (above.bound != nullptr) {
-    TRY_ASSIGN(volume, linux::SafeDir::open_root(HostPath(above.bound->source)));
+    auto opened = linux::SafeDir::open_root(HostPath(above.bound->source));
+    if (is_missing(opened)) return {};  // a part of a volume, which is shown at the start
+    TRY_ASSIGN(volume, std::move(opened));
   }
   const std::string_view where = volume ? "the volume" : "the image";
   const auto there = (volume ? *volume : root).open(RootfsPath(path.substr(above.length)), O_PATH);
@@ -70,7 +72,8 @@ Result<void> check_mount_places(const Workload& workload, const Container& conta
   const auto check = [&](const std::string& path, Form form, Place place) {
     return within(check_path(path, form, plan, root), workload.at(place));
   };
-  for (const Mount& mount : container.mounts) TRY(check(mount.path, Form::kDirectory, mount.place));
+  for (const Mount& mount : container.mounts)
+    if (mount.sub_path.empty()) TRY(check(mount.path, Form::kDirectory, mount.place));
   for (const MountPoint& point : container.mount_points)
     TRY(check(point.path, Form::kDirectory, point.place));
   for (const ConfigFile& file : container.config_files)

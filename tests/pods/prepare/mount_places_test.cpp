@@ -38,7 +38,9 @@ struct Fixture {
     return fault();
   }
   std::string with_mount(const std::string& path) {
-    container.mounts = {{.volume = "v", .path = path, .read_only = false, .place = &place}};
+    container.mounts.resize(1);
+    container.mounts[0].path = path;
+    container.mounts[0].place = &place;
     return fault();
   }
 };
@@ -61,6 +63,8 @@ BOOST_AUTO_TEST_CASE(a_directory_over_a_file_has_its_place) {
   BOOST_TEST(with_mount("/etc/app") == "");
   BOOST_TEST(with_mount("/etc/passwd") ==
              "f: : a directory cannot take the place of /etc/passwd, which is a file of the image");
+  container.mounts[0].sub_path = "passwd";
+  BOOST_TEST(with_mount("/etc/passwd") == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_link_of_the_image_leads_nowhere_else) {
@@ -75,6 +79,8 @@ BOOST_AUTO_TEST_CASE(what_a_volume_has_counts_below_it) {
   plan.bound[0].read_only = true;
   BOOST_TEST(with_file("/etc/app") ==
              "f: : the volume at /etc is read-only, and has no file at /etc/app");
+  plan.bound[0].source = scratch / "shown later";
+  BOOST_TEST(with_file("/etc/app") == "");
   plan.in_memory = {{.destination = "/etc/sub", .mode = 0755, .most_bytes = {}}};
   BOOST_TEST(with_file("/etc/sub/new") == "");
 }
