@@ -229,16 +229,16 @@ END
   run_pod --detach
   run pod exec "$POD" true
   equal 1 "$status"
-  contains 'several containers run: -c names one of one, two'
+  mentions 'several containers run: -c names one of one, two'
   [[ $output != *first* ]]
   run pod exec -c first "$POD" true
   equal 1 "$status"
-  contains 'init container "first" has ended (exited with status 0): no program can be executed in it'
+  mentions 'init container "first" has ended (exited with status 0): no program can be executed in it'
   run pod exec -c third "$POD" true
-  contains 'the pod has no container "third"; those that run: one, two'
+  mentions 'the pod has no container "third"; those that run: one, two'
   pod stop "$POD"
   run pod exec "$POD" true
-  contains 'no container of the pod runs: init container "first" has ended (exited with status 0), container "one" has ended'
+  mentions 'no container of the pod runs: init container "first" has ended (exited with status 0), container "one" has ended'
 }
 
 @test "stop and delete work on several pods at once, each pod once, and go on after an error" {

@@ -104,7 +104,8 @@ struct Mount {
   std::string path;  // absolute, in the container
   bool read_only = false;
   Place place = nullptr;
-  std::string sub_path;  // the part of the volume that is mounted, relative to it; "": all of it
+  /// The part of the volume that is mounted, relative to the volume; "": all of it.
+  std::string sub_path = {};
 };
 
 /// A path at which an App Container expects a volume: a mount of the document, or --volume NAME=DIR

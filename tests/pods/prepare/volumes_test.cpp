@@ -225,9 +225,9 @@ BOOST_AUTO_TEST_CASE(mounts_are_those_of_the_document_and_of_mount_points) {  //
   BOOST_TEST((bound[1].destination == "/b" && bound[1].read_only));
   BOOST_TEST(bound[1].source == scene.scratch / "host");
   container.mounts[0].read_only = false;
-  BOOST_TEST(!must(mounts_of(container, scene.workload, volumes))[0].read_only);
+  BOOST_TEST(!must(mounts()).bound[0].read_only);
   container.mount_points[0].read_only = true;
-  BOOST_TEST(must(mounts_of(container, scene.workload, volumes))[0].read_only);
+  BOOST_TEST(must(mounts()).bound[0].read_only);
   container.mounts[0].volume = "w";
   BOOST_TEST(must_fail(mounts()).contains("there is no volume \"w\""));
 }
