@@ -1,5 +1,6 @@
 #include "pods/confined/calls.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -51,6 +52,11 @@ void answer(SeccompProfile& profile, int error, std::vector<std::string> names,
                            .action = SeccompAction::kErrno,
                            .errno_ret = static_cast<std::uint32_t>(error),
                            .arguments = std::move(arguments)});
+}
+
+void allow_descriptor_flags(SeccompProfile& profile) {
+  for (const int command : {F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC})
+    allow(profile, {"fcntl", "fcntl64"}, {equals(1, static_cast<std::uint64_t>(command))});
 }
 
 SeccompProfile least_calls() {

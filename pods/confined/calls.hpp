@@ -22,6 +22,9 @@ void allow(linux::SeccompProfile& profile, std::vector<std::string> names,
 void answer(linux::SeccompProfile& profile, int error, std::vector<std::string> names,
             std::vector<linux::SeccompArgument> arguments = {});
 
+/// Adds fcntl(2) with the flags and copies of descriptors, and without its signals and leases.
+void allow_descriptor_flags(linux::SeccompProfile& profile);
+
 /// An argument that has, of the bits in `mask`, those of `value`.
 linux::SeccompArgument bits(std::uint32_t index, std::uint64_t mask, std::uint64_t value);
 /// An argument of 32 bits.

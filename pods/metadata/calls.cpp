@@ -12,7 +12,8 @@ Result<void> allow_service_calls() {
         {"accept",     "accept4",     "poll",       "ppoll",      "ppoll_time64", "epoll_ctl",
          "epoll_wait", "epoll_pwait", "getsockopt", "setsockopt", "getsockname",  "getpeername",
          "send",       "sendto",      "sendmsg",    "recv",       "recvfrom",     "recvmsg",
-         "shutdown",   "fcntl",       "fcntl64",    "dup2",       "dup3"});
+         "shutdown",   "dup2",        "dup3"});
+  allow_descriptor_flags(profile);
   answer(profile, ENOENT, {"open", "openat"});
   return load_calls(profile);
 }

@@ -1,6 +1,7 @@
 #include "pods/prepare/sub_path.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 
@@ -22,9 +23,10 @@ Result<UniqueFd> open_part(const SubPath& part, SafeDir::Symlinks symlinks) {
   if (found || found.error().number() != ENOENT) return found;
   if (!part.may_make) return refuse("there is no \"{}\", and the volume is read-only", part.path);
   TRY_ASSIGN(const struct stat info, sys::fstat(volume.fd()));
-  const mode_t mode = info.st_mode & 07777;
-  TRY_ASSIGN(UniqueFd made, volume.make_directories(path, mode));
-  TRY(sys::fchmod(made, mode));  // whatever the umask is
+  // What others have put there meanwhile must not get the mode of the volume: no fchmod(2).
+  const mode_t before = ::umask(0);
+  auto made = volume.make_directories(path, info.st_mode & 0777);
+  ::umask(before);
   return made;
 }
 

@@ -231,6 +231,16 @@ Result<Volumes> prepare_volumes(const Workload& workload, const Given& given, co
   return volumes;
 }
 
+namespace {
+
+/// Whether nobody but ocirun writes to the volume: its files are keys of a secret or a config map.
+bool is_of_keys(const Pod& pod, const std::string& name) {
+  const auto volume = std::ranges::find(pod.volumes, name, &Volume::name);
+  return volume != pod.volumes.end() && volume->kind == Volume::Source::kSecret;
+}
+
+}  // namespace
+
 Result<ContainerMounts> mounts_of(const Container& container, const Workload& workload,
                                   const Volumes& volumes, Fd directory, const std::string& path) {
   ContainerMounts mounts;
@@ -252,6 +262,13 @@ Result<ContainerMounts> mounts_of(const Container& container, const Workload& wo
                    .recursive = volume->second.recursive,
                    .shown_at = fmt::format("{}/{}/{}", path, kParts, mounts.parts.size())};
       if (volumes.reach == Reach::kByPath) {
+        // A bundle has the path alone: who writes to the volume could lead it out of the volume
+        // before the bundle runs (Kubernetes CVE-2017-1002101).
+        if (!is_of_keys(workload.pod, mount.volume))
+          return refuse(
+              "{}: subPath {} of the volume \"{}\" cannot be planned: whoever writes to the volume "
+              "could lead the path elsewhere before the bundle runs; `ocirun pod run` does it",
+              workload.at(mount.place), part.path, mount.volume);
         TRY(within(check(part), workload.at(mount.place)));
         source = fmt::format("{}/{}", source, part.path);
       } else {

@@ -16,7 +16,8 @@ Result<void> allow_probe_calls() {
         {"connect", "getsockopt", "setsockopt", "getsockname", "getpeername", "poll", "ppoll",
          "ppoll_time64", "send", "sendto", "sendmsg", "recv", "recvfrom", "recvmsg", "shutdown"});
   // libcurl wakes itself up by these.
-  allow(profile, {"pipe", "pipe2", "socketpair", "eventfd2", "fcntl", "fcntl64"});
+  allow(profile, {"pipe", "pipe2", "socketpair", "eventfd2"});
+  allow_descriptor_flags(profile);
   answer(profile, ENOENT, {"open", "openat", "access", "faccessat", "stat", "readlink"});
   answer(profile, ENOTTY, {"ioctl"});
   return load_calls(profile);

@@ -10,12 +10,20 @@ namespace ocirun::runtime {
 
 namespace {
 
+// Whether the cgroup is another container's now, by its mark or by that container's record.
+Result<bool> cgroup_is_of_another(const Container& container) {
+  const std::string& path = container.directory().path().string();
+  const HostPath root(path.substr(0, path.rfind('/')));
+  TRY_ASSIGN(const Store store, Store::open(root, MissingRoot::kIsEmpty));
+  return is_of_another(store, container.directory(), container.record());
+}
+
 // The number of processes that outlive init in the container's cgroup. With its own pid namespace
 // there are none: processes in that cgroup are not the container's any more.
 std::size_t count_left(const Container& container) {
   const bundle::ContainerRecord& record = container.record();
   if (record.own_pid_namespace || record.cgroup_manager == CgroupManager::kDisabled) return 0;
-  const auto is_anothers = was_made_anew(record);
+  const auto is_anothers = cgroup_is_of_another(container);
   if (!is_anothers || *is_anothers) return 0;
   const auto cgroup = container.cgroup();
   const auto pids = cgroup ? (*cgroup)->pids() : Result<std::vector<int>>{};
@@ -42,7 +50,7 @@ Result<std::size_t> signal_left(const Container& container, int signal, KillScop
   // All processes of a pid namespace end with init. Processes in that cgroup are not the
   // container's.
   if (record.own_pid_namespace) return 0;
-  TRY_ASSIGN(const bool is_anothers, was_made_anew(record));
+  TRY_ASSIGN(const bool is_anothers, cgroup_is_of_another(container));
   if (is_anothers) return 0;
   if (record.cgroup_manager == CgroupManager::kDisabled) return refuse_stopped(container);
   TRY_ASSIGN(const auto cgroup, container.cgroup());

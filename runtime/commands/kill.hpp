@@ -12,7 +12,7 @@ enum class KillScope { kInit, kAll };
 /// runtime.md#kill (OP-4): sends `signal` to init. With kAll, every process of the container's
 /// cgroup gets the signal; also with SIGKILL if the container has no pid namespace of its own.
 ///
-/// With kAll a stopped container is no error. If it has its own pid namespace, all its processes
+/// With kAll, and with SIGKILL while processes are left, a stopped container is no error. If it has its own pid namespace, all its processes
 /// have ended with init, and nothing is done. Otherwise the processes that outlived init in the
 /// cgroup get the signal, and their number is returned; in all other cases 0 is returned.
 ///

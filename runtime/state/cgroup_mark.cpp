@@ -85,12 +85,6 @@ Result<bool> is_of_another(const Store& store, const StateDirectory& directory,
   return cannot_change_mark(record) || another_names_it(store, record);
 }
 
-Result<bool> was_made_anew(const bundle::ContainerRecord& record) {
-  TRY_ASSIGN(const cgroups::Mark mark, cgroups::read_mark(record.cgroup));
-  if (is_ours(mark, record)) return false;
-  return mark.is_roots || (!record.cgroup_mark.empty() && cannot_change_mark(record));
-}
-
 Result<std::optional<MarkedCgroup>> find_cgroup_of(const StateDirectory& directory) {
   TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   const auto layout = cgroups::read_layout(procfs);

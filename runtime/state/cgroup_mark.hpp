@@ -20,9 +20,6 @@ bool bears_mark_of_another(const bundle::ContainerRecord& record);
 /// cannot be read.
 Result<bool> is_of_another(const Store& store, const StateDirectory& directory,
                            const bundle::ContainerRecord& record);
-/// The second case of is_of_another() alone, for a container whose state.json was written; decided
-/// by the marks.
-Result<bool> was_made_anew(const bundle::ContainerRecord& record);
 
 /// A cgroup whose mark names a state directory.
 struct MarkedCgroup {
