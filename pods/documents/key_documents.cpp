@@ -86,10 +86,20 @@ constexpr auto keys(Reader reader, bool is_binary) {
   };
 }
 
-constexpr auto kNothingSelects = no_effect("labels", "nothing selects the document by them");
+/// Texts that have no effect here.
+constexpr auto unused_texts(std::string_view key, std::string_view why) {
+  return part(key, [why](Value at, Draft&) {
+    std::map<std::string, std::string> texts;
+    if (!string_map(at, texts)) return false;
+    if (!texts.empty()) at.warning("has no effect: {}", why);
+    return true;
+  });
+}
+
 constexpr auto kMetadata =
-    exact_fields<Draft>(required("name", &Draft::name, dns_name), kNothingSelects,
-                        no_effect("annotations", "the document belongs to no container"))
+    exact_fields<Draft>(required("name", &Draft::name, dns_name),
+                        unused_texts("labels", "nothing selects the document by them"),
+                        unused_texts("annotations", "the document belongs to no container"))
         .beside(&warn_of_cluster_name);
 
 constexpr auto accept = [](Value, Draft&) { return true; };

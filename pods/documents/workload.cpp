@@ -56,9 +56,14 @@ std::vector<bundle::Value> documents_of(const Source& source, bundle::Report& re
     static constexpr auto kAccept = [](bundle::Value, List&) { return true; };
     static constexpr auto kMetadata =
         exact_fields<List>(no_effect("name", "a list needs none")).beside(&warn_of_cluster_name);
-    static constexpr auto kList =
-        exact_fields<List>(part("apiVersion", kAccept), part("kind", kAccept),
-                           part("metadata", kMetadata), part("items", kAccept));
+    static constexpr auto kList = exact_fields<List>(
+        part("apiVersion",
+             [](bundle::Value at, List&) {
+               if (at.node().is_string() && at.node().text == "v1") return true;
+               at.problem("must be v1, not {}", found(at));
+               return false;
+             }),
+        part("kind", kAccept), part("metadata", kMetadata), part("items", kAccept));
     List list;
     if (kList(document, list) && items->expect_list())
       for (const bundle::Value item : *items) documents.push_back(item);

@@ -16,10 +16,14 @@ constexpr std::size_t kMostBytes = 1024 * 1024;
 
 using Values = std::map<std::string, std::string>;
 
-/// What `secret` of --secret is, in an error about it.
+/// How an error about a secret or a config map begins.
 std::string frame_of(const std::string& secret) {
   if (!secret.starts_with(kConfigMapPrefix)) return fmt::format("secret \"{}\"", secret);
   return fmt::format("config map \"{}\"", secret.substr(kConfigMapPrefix.size()));
+}
+
+std::unexpected<Error> not_given(const std::string& secret) {
+  return refuse("the {} is not given: --secret {}=DIR", frame_of(secret), secret);
 }
 
 Result<UniqueFd> open_secret(const HostPath& directory) {
@@ -58,6 +62,10 @@ bool Secrets::have(const std::string& secret) const {
 }
 
 Result<std::optional<std::string>> Secrets::variable(const SecretKey& key) const {
+  if (!have(key.secret)) {
+    if (key.is_optional) return std::nullopt;
+    return not_given(key.secret);
+  }
   const auto given = bindings.secrets.find(key.secret);
   const auto document = pod.key_documents.find(key.secret);
   auto found = [&]() -> Result<std::optional<std::string>> {
@@ -67,16 +75,12 @@ Result<std::optional<std::string>> Secrets::variable(const SecretKey& key) const
       auto read = read_key(directory, key.key);
       if (!read && read.error().number() == ENOENT && key.is_optional) return std::nullopt;
       TRY_ASSIGN(value, std::move(read));
-    } else if (document != pod.key_documents.end()) {
+    } else {
       const auto kept = document->second.keys.find(key.key);
       const bool is_there = kept != document->second.keys.end() && !kept->second.is_binary;
       if (!is_there && key.is_optional) return std::nullopt;
       if (!is_there) return refuse("the document has no key \"{}\" for a variable", key.key);
       value = kept->second.bytes;
-    } else if (key.is_optional) {
-      return std::nullopt;
-    } else {
-      return refuse("is not given: --secret {}=DIR", key.secret);
     }
     TRY(check_variable(key.key, value));
     return value;
@@ -102,9 +106,7 @@ Result<Values> Secrets::files(const std::string& secret) const {
   if (const auto given = bindings.secrets.find(secret); given != bindings.secrets.end())
     return within(read_directory(given->second), frame_of(secret));
   const auto document = pod.key_documents.find(secret);
-  if (document == pod.key_documents.end())
-    return within(Result<Values>(refuse("is not given: --secret {}=DIR", secret)),
-                  frame_of(secret));
+  if (document == pod.key_documents.end()) return not_given(secret);
   Values values;
   for (const auto& [key, value] : document->second.keys) values.emplace(key, value.bytes);
   return values;

@@ -55,12 +55,12 @@ BOOST_AUTO_TEST_CASE(what_a_document_gives_is_not_needed) {
   const std::string alone = file("");
   BOOST_TEST(
       needs(alone) ==
-      "f:4:63: /spec/containers/0/env/0: the secret \"s\": a document of the kind Secret in the "
+      "f:4:38: /spec/containers/0/env/0: the secret \"s\": a document of the kind Secret in the "
       "file, or --secret s=DIR, a file for each key\n");
   BOOST_TEST(needs(file(secret("stringData: {k: v}"))) == "");
   BOOST_TEST(
       needs(file(secret("stringData: {l: v}")))
-          .contains("fault: f:4:63: /spec/containers/0/env/0: the secret \"s\" in this file has no "
+          .contains("fault: f:4:38: /spec/containers/0/env/0: the secret \"s\" in this file has no "
                     "key \"k\": write it there, or --secret s=DIR"));
   BOOST_TEST(needs(file(secret("stringData: {l: v}"), "k, optional: true")) == "");
   BOOST_TEST(needs(file("", "k, optional: true"))
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(what_a_document_gives_is_not_needed) {
   BOOST_TEST(warnings(file(secret("stringData: {k: v}"))) == "");
   BOOST_TEST(
       warnings(file(secret("") + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n"))
-          .contains("f:10:1: the document: has no effect: nothing in the workload uses the "
+          .contains("f:11:1: the document: has no effect: nothing in the workload uses the "
                     "config map \"m\""));
 }
 
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(keys_and_values_are_checked) {
 BOOST_AUTO_TEST_CASE(a_file_has_one_workload_and_names_once) {
   BOOST_TEST(
       problems(file(secret("") + "---\n" + secret("")))
-          .contains("f:9:1: the document: the secret \"s\" is given twice, first at line 6"));
+          .contains("f:11:1: the document: the secret \"s\" is given twice, first at line 6"));
   BOOST_TEST(
       problems(file(file("")))
           .contains(

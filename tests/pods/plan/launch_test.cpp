@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(keys_come_from_the_operator_else_from_a_document) {
   from("s", "none", false);
   BOOST_TEST(error() == "secret \"s\": the document has no key \"none\" for a variable");
   from("configmap/m", "k", false);
-  BOOST_TEST(error() == "config map \"m\": is not given: --secret configmap/m=DIR");
+  BOOST_TEST(error() == "the config map \"m\" is not given: --secret configmap/m=DIR");
   for (const auto& [secret, key] :
        {std::pair{"s", "none"}, std::pair{"s", "b"}, std::pair{"t", "k"}}) {
     from(secret, key, true);
@@ -257,7 +257,7 @@ BOOST_AUTO_TEST_CASE(the_primary_group_is_the_first_supplementary_group) {  // C
   };
   using Numbers = std::vector<std::uint32_t>;
   const std::pair<const char*, Numbers> users[] = {
-      {"", {0}},     {"web", {34, 10, 50}}, {"33", {34, 10, 50}}, {"4000", {0}},
+      {"", {0, 10}}, {"web", {34, 10, 50}}, {"33", {34, 10, 50}}, {"4000", {0}},
       {"33:7", {7}}, {"web:data", {50}},    {"root", {0, 10}}};
   for (const auto& [user, wanted] : users) {
     image.config.user = user;

@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(a_profile_of_a_container_is_read_before_anything_starts) {
   const Workload local = with_profile("type: Localhost, localhostProfile: a/p.json");
   BOOST_TEST(
       must_fail(check_given(given, local))
-          .starts_with("f:4:67: /spec/containers/0/securityContext/seccompProfile: the seccomp "
+          .starts_with("f:4:66: /spec/containers/0/securityContext/seccompProfile: the seccomp "
                        "profile " +
                        scratch.path() + "/a/p.json (--seccomp-profiles DIR): "));
   std::filesystem::create_directory(scratch / "a");
