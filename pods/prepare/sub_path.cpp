@@ -25,7 +25,7 @@ Result<UniqueFd> open_part(const SubPath& part, SafeDir::Symlinks symlinks) {
   TRY_ASSIGN(const struct stat info, sys::fstat(volume.fd()));
   // What others have put there meanwhile must not get the mode of the volume: no fchmod(2).
   const mode_t before = ::umask(0);
-  auto made = volume.make_directories(path, info.st_mode & 0777);
+  auto made = volume.make_directories(path, info.st_mode & 01777);
   ::umask(before);
   return made;
 }

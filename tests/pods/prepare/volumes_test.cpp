@@ -319,7 +319,7 @@ CHILD_TEST(a_part_of_a_volume_is_never_outside_of_it, CLONE_NEWNS) {
   BOOST_TEST(slurp(scene.scratch / "outside/secret") == "bad");
 }
 
-BOOST_AUTO_TEST_CASE(a_bundle_mounts_a_part_by_its_path) {
+BOOST_AUTO_TEST_CASE(a_bundle_mounts_a_part_by_its_path_where_only_ocirun_writes) {
   Scene scene;
   scene.workload.pod.containers.emplace_back();
   Container& container = scene.workload.pod.containers[0];
@@ -327,8 +327,12 @@ BOOST_AUTO_TEST_CASE(a_bundle_mounts_a_part_by_its_path) {
   container.mounts[0].sub_path = "x/y";
   const Volumes volumes = must(scene.prepare(Reach::kByPath));
   const UniqueFd directory = scene.scratch.open();
-  const ContainerMounts mounts =
-      must(mounts_of(container, scene.workload, volumes, directory, scene.scratch.path()));
+  const auto planned = [&] {
+    return mounts_of(container, scene.workload, volumes, directory, scene.scratch.path());
+  };
+  BOOST_TEST(must_fail(planned()).contains("subPath x/y of the volume \"v\" cannot be planned"));
+  scene.workload.pod.volumes[0].kind = Volume::Source::kSecret;
+  const ContainerMounts mounts = must(planned());
   BOOST_TEST(mounts.parts.empty());
   BOOST_TEST(mounts.bound.at(0).source == scene.scratch / "pod/volumes/0/x/y");
   BOOST_TEST((look(mounts.bound[0].source).st_mode & 07777) == 01770u);  // as the volume
