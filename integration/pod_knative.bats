@@ -127,7 +127,7 @@ file" "$(pod logs -c app "$POD")" # the links lead to places inside the volume, 
   pod delete --force "$POD"
 }
 
-@test '$(VAR) in command, args and env is expanded as Kubernetes does' {
+@test "references to variables in command, args and env are expanded as Kubernetes does" {
   knative "{name: app, image: base, command: [/bin/sh, -c, '\$(SCRIPT)', \$(NAME)], args: ['\$(URL)', \$(PORT), \$\$(NAME), \$(UNKNOWN)],
     env: [{name: NAME, value: n}, {name: URL, value: http://\$(NAME):\$(PW)/\$(LATER)}, {name: LATER, value: l},
           {name: SCRIPT, value: 'echo \"\$0 \$*\"; $ANSWERS'}, {name: PW, value: x}]}"
