@@ -47,16 +47,7 @@ Result<SourcePlace> parse_source(const std::string& source, const Given& given) 
   const auto* const transport = std::ranges::find_if(kReadTransports, has_prefix);
   const bool is_path = transport != kReadTransports.end();
   const std::string rest = is_path ? source.substr(transport->size()) : source;
-  const bool is_one_word = !is_path && !rest.contains('/');
-  if (auto place = find_path(rest)) {
-    // In a working directory that others write to, a file must not stand in for the reference.
-    if (is_one_word && !given.image_directory.empty())
-      return refuse(
-          "is a file of the working directory, and may be a reference of the layout that --images "
-          "names: write ./{} for the file, or call from another directory",
-          rest);
-    return *std::move(place);
-  }
+  if (auto place = find_path(rest)) return *std::move(place);
   // The search of the layout then finds skopeo's files, and says what to do.
   if (source.starts_with("dir:") && exists(source.substr(4)))
     return SourcePlace{HostPath(source.substr(4)), ""};
