@@ -118,6 +118,22 @@ load lib/common
   mentions "container not running"
 }
 
+@test "KILL of a container that has ended leaves the container alone that has its cgroup by now" {
+  drop_namespace pid
+  program true
+  create_and_start
+  eventually status_is stopped
+  program sleep 1006
+  ocirun create --bundle "$BUNDLE" "$ID-later" </dev/null >"$TMP/output" 2>&1 3>&- 4>&-
+  ocirun start "$ID-later"
+  for option in "" --all; do
+    # shellcheck disable=SC2086 # no word if it is empty
+    run ocirun kill $option "$ID" KILL
+    [[ -n $option ]] || exits 1 "container not running"
+    equal running "$(ocirun state "$ID-later" | jq -r .status)"
+  done
+}
+
 nothing_to_kill() { run ocirun kill "$ID" KILL && [[ $status == 1 ]]; }
 
 @test "SIGKILL without a pid namespace of its own kills all that is in the cgroup" {
