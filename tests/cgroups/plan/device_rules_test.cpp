@@ -58,15 +58,15 @@ BOOST_AUTO_TEST_CASE(the_default_devices_cannot_be_denied)  // L-27
 
 BOOST_AUTO_TEST_CASE(rules_are_written_after_the_denial)
 {
-  const Lines all = lines({kDenyAll, rule(true, 'c', 10, 200, "rwm"), rule(true, 'b', 8, {}, "r")});
+  const Lines all = lines({kDenyAll, rule(true, 'c', 10, 229, "rwm"), rule(true, 'b', 8, {}, "r")});
   BOOST_TEST(all[0] == ".deny a");
-  BOOST_TEST(all[1] == ".allow c 10:200 rwm");
+  BOOST_TEST(all[1] == ".allow c 10:229 rwm");
   BOOST_TEST(all[2] == ".allow b 8:* r");
 }
 
 BOOST_AUTO_TEST_CASE(everything_may_be_allowed) {
   BOOST_CHECK(lines({kAllowAll}) == Lines{".allow a"});
-  BOOST_CHECK(lines({kDenyAll, rule(true, 'c', 10, 200, "rwm"), kAllowAll}) == Lines{".allow a"});
+  BOOST_CHECK(lines({kDenyAll, rule(true, 'c', 10, 229, "rwm"), kAllowAll}) == Lines{".allow a"});
 }
 
 BOOST_AUTO_TEST_CASE(exceptions_from_everything_are_denials)
@@ -78,13 +78,13 @@ BOOST_AUTO_TEST_CASE(exceptions_from_everything_are_denials)  // R-10
 
 BOOST_AUTO_TEST_CASE(the_last_rule_of_a_device_decides)
 {
-  const Lines taken = lines({rule(true, 'c', 10, 200, "rwm"), rule(false, 'c', 10, 200, "w")});
-  BOOST_TEST(has(taken, ".allow c 10:200 rm"));
-  const Lines given = lines({rule(false, 'c', 10, 200, "rwm"), rule(true, 'c', 10, 200, "w")});
-  BOOST_TEST(has(given, ".allow c 10:200 w"));
-  const Lines wider = lines({rule(true, 'c', 10, 200, "rwm"), rule(false, 'c', 10, {}, "rwm")});
+  const Lines taken = lines({rule(true, 'c', 10, 229, "rwm"), rule(false, 'c', 10, 229, "w")});
+  BOOST_TEST(has(taken, ".allow c 10:229 rm"));
+  const Lines given = lines({rule(false, 'c', 10, 229, "rwm"), rule(true, 'c', 10, 229, "w")});
+  BOOST_TEST(has(given, ".allow c 10:229 w"));
+  const Lines wider = lines({rule(true, 'c', 10, 229, "rwm"), rule(false, 'c', 10, {}, "rwm")});
   BOOST_CHECK(wider == kDefaults);
-  BOOST_CHECK(lines({kAllowAll, rule(true, 'c', 10, 200, "r"), kDenyAll}) == kDefaults);
+  BOOST_CHECK(lines({kAllowAll, rule(true, 'c', 10, 229, "r"), kDenyAll}) == kDefaults);
 }
 
 BOOST_AUTO_TEST_CASE(an_all_rule_with_numbers_is_not_taken_for_everything)
@@ -105,10 +105,10 @@ BOOST_AUTO_TEST_CASE(negative_numbers_mean_any)  // as engines rely on
 
 BOOST_AUTO_TEST_CASE(what_v1_cannot_say_is_refused)
 {
-  const Lines hole = lines({rule(true, 'c', 10, {}, "rwm"), rule(false, 'c', 10, 200, "rwm")});
+  const Lines hole = lines({rule(true, 'c', 10, {}, "rwm"), rule(false, 'c', 10, 229, "rwm")});
   BOOST_REQUIRE(hole.size() == 1u);
   BOOST_TEST(hole[0].starts_with("error: /linux/resources/devices: cgroup v1 cannot deny"));
-  BOOST_TEST(hole[0].contains("\"c 10:200 rwm\""));
+  BOOST_TEST(hole[0].contains("\"c 10:229 rwm\""));
   BOOST_TEST(hole[0].contains("\"c 10:* rwm\""));
 }
 
