@@ -16,7 +16,7 @@ namespace {
 int become(const bundle::Process& process, const Inheritance& inheritance) {
   const bundle::Config config;
   ContainerProcess mine(config, &process, Entrance::kInit, inheritance, std::nullopt);
-  const auto ends = must(linux::MessageSocket::make_pair());
+  auto ends = must(linux::MessageSocket::make_pair());
   if (!mine.restrict(ends.second)) return 90;
   return mine.execute() ? 0 : 91;
 }
