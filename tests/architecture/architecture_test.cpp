@@ -130,6 +130,7 @@ const Reasons kProcAndDevLiterals{
     {"linux/process/pidfd.cpp", "the boot id, of the host"},
     {"cgroups/systemd/limits.cpp", "names of devices that systemd is told"},
     {"bundle/config/default_config.cpp", "text of the template"},
+    {"pods/prepare/mount_places.cpp", "places in a container, by name alone"},
     {"pods/plan/bundle.cpp", "text of a config.json"},
     {"pods/surroundings/network.cpp", "the host's device that pasta opens"},
     {"pods/surroundings/namespace_path.hpp", "namespaces of a pod's holder, on the host"},

@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_variable_may_be_a_key_of_a_secret) {  // OAM-15, as publi
   const std::string secret =
       with(both(), ports,
            std::string(ports) + "\n          env: [{name: A, fromSecret: {name: s, key: k}}]");
-  const auto& key = std::get<SecretKey>(good(secret).containers[0].env.at(0).value);
+  const auto key = std::get<SecretKey>(good(secret).containers[0].env.at(0).value);
   BOOST_TEST((key.secret == "s" && key.key == "k"));
   BOOST_TEST(problems(with(secret, "fromSecret", "value: x, fromSecret"))
                  .contains("must not have both value and fromSecret"));
