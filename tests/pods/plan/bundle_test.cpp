@@ -208,7 +208,8 @@ BOOST_AUTO_TEST_CASE(the_account_has_its_groups) {
   plan.launch.annotations = {{"a", "b"}};
   const bundle::Config read = config();
   BOOST_TEST((read.process->user.uid.value() == 33 && read.process->user.gid.value() == 34));
-  BOOST_TEST((read.process->user.additional_gids == plan.launch.account.additional_gids));
+  const std::vector<Gid> groups{must(Gid::make(34)), must(Gid::make(50))};  // CVE-2022-36109
+  BOOST_TEST((read.process->user.additional_gids == groups));
   BOOST_TEST(read.annotations.at("a") == "b");
 }
 

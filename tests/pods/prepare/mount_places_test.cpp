@@ -53,16 +53,19 @@ BOOST_AUTO_TEST_CASE(a_file_over_a_directory_has_its_place) {
   BOOST_TEST(with_file("/etc/passwd") == "");
   BOOST_TEST(with_file("/new/file") == "");
   BOOST_TEST(with_file("/etc/app") ==
-             "f: : a file cannot take the place of /etc/app, which is a directory of the image");
+             "f: the document: a file cannot take the place of /etc/app, which is a directory of "
+             "the image");
   BOOST_TEST(with_file("/etc/passwd/x") ==
-             "f: : a part of the path /etc/passwd/x is a file of the image");
-  BOOST_TEST(with_file("/proc/x").starts_with("f: : nothing can be mounted at /proc/x"));
+             "f: the document: a part of the path /etc/passwd/x is a file of the image");
+  BOOST_TEST(
+      with_file("/proc/x").starts_with("f: the document: nothing can be mounted at /proc/x"));
 }
 
 BOOST_AUTO_TEST_CASE(a_directory_over_a_file_has_its_place) {
   BOOST_TEST(with_mount("/etc/app") == "");
   BOOST_TEST(with_mount("/etc/passwd") ==
-             "f: : a directory cannot take the place of /etc/passwd, which is a file of the image");
+             "f: the document: a directory cannot take the place of /etc/passwd, which is a file "
+             "of the image");
   container.mounts[0].sub_path = "passwd";
   BOOST_TEST(with_mount("/etc/passwd") == "");
 }
@@ -78,7 +81,7 @@ BOOST_AUTO_TEST_CASE(what_a_volume_has_counts_below_it) {
   BOOST_TEST(with_file("/etc/sub").contains("which is a directory of the volume"));
   plan.bound[0].read_only = true;
   BOOST_TEST(with_file("/etc/app") ==
-             "f: : the volume at /etc is read-only, and has no file at /etc/app");
+             "f: the document: the volume at /etc is read-only, and has no file at /etc/app");
   plan.bound[0].source = scratch / "shown later";
   BOOST_TEST(with_file("/etc/app") == "");
   plan.in_memory = {{.destination = "/etc/sub", .mode = 0755, .most_bytes = {}}};

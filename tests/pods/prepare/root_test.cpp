@@ -94,10 +94,10 @@ BOOST_AUTO_TEST_CASE(a_copy_is_a_tree_of_its_own) {
 
 BOOST_AUTO_TEST_CASE(an_image_is_found_in_the_layout_or_where_the_operator_says) {
   Scene scene;
-  BOOST_TEST(
-      must_fail(scene.find())
-          .ends_with("the image \"base\" is nowhere: --images DIR names an OCI layout that has "
-                     "it, --image base=SOURCE one image"));
+  BOOST_TEST(must_fail(scene.find())
+                 .ends_with("nothing says where the image \"base\" of the container \"web\" is: "
+                            "--image web=SOURCE names an OCI layout or an archive, --images DIR a "
+                            "layout that has it"));
   scene.given.image_directory = scene.images;
   const Digest wanted = must(scene.find()).digest;
   scene.container().image = "absent";
