@@ -240,9 +240,10 @@ bool Source::parse_yaml(std::string_view text, bundle::Report& report) {
     return !roots_.empty();
   } catch (const YAML::Exception& exception) {
     builder.fail(exception);
-  } catch (const Stop&) {  // the report has the problem
+    roots_.clear();
+  } catch (const Stop&) {
+    roots_.clear();  // the report has the problem
   }
-  roots_.clear();
   return false;
 }
 
