@@ -78,8 +78,8 @@ bool needs_stage(const bundle::Config& config) {
 
 void stage_main(InitPlan& plan, linux::MessageSocket parent) noexcept {
   ::prctl(PR_SET_NAME, "ocirun:stage");
-  plan.inheritance.command_line
-      .forget();  // a joined pid namespace shows init as soon as it is cloned
+  // A joined pid namespace shows init as soon as it is cloned.
+  plan.inheritance.command_line.forget();
   const Result<linux::Child> init = linux::within_memory([&] { return run_stage(plan, parent); });
   if (init && init->pid == 0) init_main(plan, std::move(parent));
   if (init) {

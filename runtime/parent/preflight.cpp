@@ -50,7 +50,7 @@ Result<void> check_root(const bundle::Config& config) {
   return fail(fd.error().number(), "/root/path: open {} as the root directory", path);
 }
 
-// M-1: a destination is a path in the container.
+// M-2: a destination is a path in the container.
 void warn_of_destinations(const bundle::Config& config, const Log& log) {
   const std::string& root = config.root_path.string();
   if (root == "/") return;
