@@ -76,7 +76,7 @@ foreign() {
     runtime/cli/parse.cpp) FOREIGN='docker --interactive' ;;
     runtime/commands/restore_dry_run.cpp) FOREIGN='criu --images-dir' ;;
     man/ocirun-checkpoint.8) FOREIGN='rsync --numeric-ids' ;;
-    man/ocirun-pod.8) FOREIGN='systemd-run --scope unshare --map-root-user --map-auto' ;;
+    man/ocirun-pod.8) FOREIGN='systemd-run --scope unshare --map-root-user --map-auto umoci --layout' ;;
     man/ocirun-ps.8) FOREIGN='ps --ef' ;;
     man/ocirun-restore.8) FOREIGN='criu --address --port --images-dir --work-dir' ;;
     man/ocirun-run.8) FOREIGN='systemd-run --service-type' ;;
@@ -87,7 +87,7 @@ foreign() {
       FOREIGN+=' ctr --runc-binary --rw --image --task --live srun --container --ntasks-per-node'
       ;;
     README.md)
-      FOREIGN='./dev --quick --landing --pod cmake --preset --build --install --prefix podman --runtime --rm ctr --runc-binary umoci --layout --image'
+      FOREIGN='./dev --quick --landing cmake --preset --build --install --prefix podman --runtime --rm ctr --runc-binary'
       ;;
   esac
 }
