@@ -293,6 +293,6 @@ parts = [b"\0" * 100, b"GET\r\n\r\n", b"POST " + PATH.encode() + b"pod/hmac/sign
 for i in range(2000):
   s = connect()
   s.sendall(parts[i % 4])
-  s.close()' 
+  s.close()'
   is_well "$pid"
 }
