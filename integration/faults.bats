@@ -28,5 +28,6 @@ sweep() {
 }
 
 @test "pod run, stop and delete that are killed or refused a call leave nothing that delete does not find" {
+  needs_pods
   sweep 499 --command pod-run,pod-detached,pod-stop,pod-delete
 }

@@ -1,6 +1,6 @@
 #include "bundle/config/legacy_0_5.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,7 @@
 // The document as a whole (matrix D-1 … D-10, T-1 … T-10), and the entry points of config.hpp.
 
 #include <fcntl.h>
+#include <fmt/format.h>
 
 #include <cerrno>
 

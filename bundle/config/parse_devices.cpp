@@ -8,12 +8,11 @@
 namespace ocirun::bundle {
 namespace {
 
-using Kind = linux::Device::Kind;
 
-std::optional<Kind> device_kind(std::string_view name) {
-  if (name == "c" || name == "u") return Kind::kCharacter;  // L-20: u is an unbuffered c
-  if (name == "b") return Kind::kBlock;
-  if (name == "p") return Kind::kFifo;
+std::optional<linux::Device::Kind> device_kind(std::string_view name) {
+  if (name == "c" || name == "u") return linux::Device::Kind::kCharacter;  // L-20: u is an unbuffered c
+  if (name == "b") return linux::Device::Kind::kBlock;
+  if (name == "p") return linux::Device::Kind::kFifo;
   return {};
 }
 std::vector<std::string_view> device_kinds() { return {"c", "b", "u", "p"}; }
@@ -47,7 +46,7 @@ constexpr auto kDevice = checked(
         field("uid", &linux::Device::uid, uid),                                      // L-24
         field("gid", &linux::Device::gid, gid)),
     [](Value at, const linux::Device& device) {
-      if (device.kind == Kind::kFifo) return;
+      if (device.kind == linux::Device::Kind::kFifo) return;
       for (const char* name : {"major", "minor"})
         if (!at.member(name))
           at.problem_at(name, "is missing, it is required unless type is \"p\"");

@@ -1,6 +1,6 @@
 #include "bundle/json/document.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <new>

@@ -1,6 +1,6 @@
 #include "bundle/json/report.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

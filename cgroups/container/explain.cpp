@@ -1,5 +1,6 @@
 #include "cgroups/container/explain.hpp"
 
+#include <fmt/format.h>
 #include <sys/utsname.h>
 
 #include <cerrno>

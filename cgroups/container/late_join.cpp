@@ -1,5 +1,6 @@
 #include "cgroups/container/late_join.hpp"
 
+#include <fmt/format.h>
 #include <cerrno>
 
 #include "cgroups/hierarchies/directory.hpp"

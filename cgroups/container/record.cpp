@@ -1,5 +1,6 @@
 #include "cgroups/container/record.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 
 #include "cgroups/hierarchies/directory.hpp"

@@ -1,5 +1,6 @@
 #include "cgroups/plan/device_rules.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 
 namespace ocirun::cgroups {

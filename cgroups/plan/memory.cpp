@@ -1,4 +1,6 @@
 #include "cgroups/hierarchies/text.hpp"
+
+#include <fmt/format.h>
 #include "cgroups/plan/conversion.hpp"
 #include "cgroups/plan/plan.hpp"
 

@@ -1,5 +1,6 @@
 #include "cgroups/plan/plan.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 
 #include "cgroups/plan/conversion.hpp"

@@ -40,7 +40,7 @@ void read_cpuacct(const Directory& directory, Stats& stats) {
   if (ticks.contains("system")) cpu.system_ns = ticks.at("system") * tick_ns;
 }
 
-void read_cpu(const Directory& directory, Stats& stats) {
+void read_v1_cpu(const Directory& directory, Stats& stats) {
   CpuStats& cpu = cpu_of(stats);
   auto table = read_table(directory, "cpu.stat");
   cpu.periods = table["nr_periods"];
@@ -60,7 +60,7 @@ std::optional<MemoryUsage> read_usage(const Directory& directory, const std::str
   return memory;
 }
 
-void read_memory(const Directory& directory, Stats& stats) {
+void read_v1_memory(const Directory& directory, Stats& stats) {
   const auto usage = read_usage(directory, "memory");
   if (!usage) return;
   MemoryStats& memory = stats.memory.emplace();
@@ -119,7 +119,7 @@ void read_block_io(const Directory& directory, Stats& stats) {
     }
 }
 
-void read_hugetlb(const Directory& directory, Stats& stats) {
+void read_v1_hugetlb(const Directory& directory, Stats& stats) {
   for (const std::string& size : hugetlb_page_sizes(directory)) {
     const auto read = [&](const char* suffix) {
       return read_number(directory, fmt::format("hugetlb.{}.{}", size, suffix)).value_or(0);
@@ -130,7 +130,7 @@ void read_hugetlb(const Directory& directory, Stats& stats) {
   }
 }
 
-void read_cpuset(const Directory& directory, Stats& stats) {
+void read_v1_cpuset(const Directory& directory, Stats& stats) {
   constexpr const char* kSettings[] = {
       "cpu_exclusive",   "mem_hardwall",       "mem_exclusive",
       "memory_migrate",  "memory_spread_page", "memory_spread_slab",
@@ -155,9 +155,9 @@ struct Reader {
   void (*read)(const Directory&, Stats&);
 };
 constexpr Reader kReaders[] = {
-    {"cpuacct", read_cpuacct}, {"cpu", read_cpu},      {"cpuset", read_cpuset},
-    {"memory", read_memory},   {"pids", read_v1_pids}, {"blkio", read_block_io},
-    {"hugetlb", read_hugetlb}, {"rdma", read_v1_rdma},
+    {"cpuacct", read_cpuacct}, {"cpu", read_v1_cpu},      {"cpuset", read_v1_cpuset},
+    {"memory", read_v1_memory},   {"pids", read_v1_pids}, {"blkio", read_block_io},
+    {"hugetlb", read_v1_hugetlb}, {"rdma", read_v1_rdma},
 };
 
 }  // namespace

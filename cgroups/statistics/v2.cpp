@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint64_t kNsPerUs = 1000;
 constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
 
-void read_cpu(const Directory& directory, Stats& stats) {
+void read_v2_cpu(const Directory& directory, Stats& stats) {
   auto table = read_table(directory, "cpu.stat");
   if (!table.contains("usage_usec")) return;
   stats.cpu = CpuStats{.total_ns = table["usage_usec"] * kNsPerUs,
@@ -21,7 +21,7 @@ void read_cpu(const Directory& directory, Stats& stats) {
                        .throttled_ns = table["throttled_usec"] * kNsPerUs};
 }
 
-void read_memory(const Directory& directory, Stats& stats) {
+void read_v2_memory(const Directory& directory, Stats& stats) {
   const auto usage = read_number(directory, "memory.current");
   if (!usage) return;
   MemoryStats& memory = stats.memory.emplace();
@@ -80,7 +80,7 @@ void read_io(const Directory& directory, Stats& stats) {
   }
 }
 
-void read_hugetlb(const Directory& directory, Stats& stats) {
+void read_v2_hugetlb(const Directory& directory, Stats& stats) {
   for (const std::string& size : hugetlb_page_sizes(directory)) {
     const auto usage = read_number(directory, fmt::format("hugetlb.{}.current", size));
     if (usage)
@@ -91,7 +91,7 @@ void read_hugetlb(const Directory& directory, Stats& stats) {
   }
 }
 
-void read_cpuset(const Directory& directory, Stats& stats) {
+void read_v2_cpuset(const Directory& directory, Stats& stats) {
   CpusetStats cpuset{.cpus = read_number_list(directory, "cpuset.cpus.effective"),
                      .mems = read_number_list(directory, "cpuset.mems.effective"),
                      .settings = {}};
@@ -101,12 +101,12 @@ void read_cpuset(const Directory& directory, Stats& stats) {
 }  // namespace
 
 void read_stats_v2(const Directory& directory, Stats& stats) {
-  if (!stats.cpu) read_cpu(directory, stats);
-  if (!stats.memory) read_memory(directory, stats);
+  if (!stats.cpu) read_v2_cpu(directory, stats);
+  if (!stats.memory) read_v2_memory(directory, stats);
   if (!stats.pids) stats.pids = read_pids(directory);
   if (stats.block_io.empty()) read_io(directory, stats);
-  if (stats.hugetlb.empty()) read_hugetlb(directory, stats);
-  if (!stats.cpuset) read_cpuset(directory, stats);
+  if (stats.hugetlb.empty()) read_v2_hugetlb(directory, stats);
+  if (!stats.cpuset) read_v2_cpuset(directory, stats);
   if (stats.rdma.empty()) stats.rdma = read_rdma(directory);
   // Pressure is counted only in the unified hierarchy, on hybrid hosts too.
   stats.cpu_pressure = read_pressure(directory, "cpu.pressure");

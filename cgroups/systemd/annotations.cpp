@@ -1,5 +1,6 @@
 #include "cgroups/systemd/annotations.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <charconv>
 #include <cstdint>

@@ -1,6 +1,7 @@
 #include "cgroups/systemd/cgroup.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <csignal>

@@ -1,5 +1,6 @@
 #include "cgroups/systemd/client.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -89,8 +90,9 @@ class Conversation {
     TRY_ASSIGN(const std::string answer, read_answer(patience));
     const std::string_view text = answer;
     if (text.starts_with(kOk)) return std::string(text.substr(kOk.size()));
-    if (text.starts_with(kError))
-      return std::unexpected(linux::parse_error_lines(text.substr(kError.size()), "ask systemd"));
+    if (text.starts_with(kErrorAnswer))
+      return std::unexpected(
+          linux::parse_error_lines(text.substr(kErrorAnswer.size()), "ask systemd"));
     return refuse(
         "{}, which talks to systemd, ended without an answer (is it of the same version as "
         "ocirun?)",

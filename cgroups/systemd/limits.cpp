@@ -1,5 +1,6 @@
 #include "cgroups/systemd/limits.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <limits>
 

@@ -43,7 +43,7 @@ inline constexpr std::string_view kSystemInstance = "system";
 inline constexpr std::string_view kUserInstance = "user";
 inline constexpr std::string_view kEndLine = "end";
 inline constexpr std::string_view kOk = "ok\n";
-inline constexpr std::string_view kError = "error\n";
+inline constexpr std::string_view kErrorAnswer = "error\n";
 
 /// The lines for `properties`, and the end line.
 std::string property_lines(const std::vector<UnitProperty>& properties);

@@ -48,6 +48,9 @@ free_memory() {
   rm -rf --one-file-system "${TMP:?}" || true
 }
 
+# needs_pods: skips the test where the build has no `ocirun pod` (OCIRUN_PODS=OFF).
+needs_pods() { [[ -x ${OCIRUN%/*}/ocirun-pod ]] || skip "this build has no pods"; }
+
 # untraced FUNCTION…: calls it without bats' DEBUG trap, which makes loops a hundred times slower.
 untraced() {
   local -

@@ -1,6 +1,6 @@
 #include "linux/base/printable.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace ocirun::linux {
 namespace {

@@ -19,9 +19,9 @@ namespace {
 constexpr int kMostLinks = 40;  // like the kernel
 
 /// Resolves a path one component after the other, and checks each symlink before following it.
-class Walk {
+class LinkWalk {
  public:
-  explicit Walk(const std::string& path) : path_(path) { push(path); }
+  explicit LinkWalk(const std::string& path) : path_(path) { push(path); }
 
   Result<UniqueFd> run() {
     TRY_ASSIGN(at_, sys::open(path_.starts_with('/') ? "/" : ".", O_PATH | O_DIRECTORY));
@@ -83,7 +83,7 @@ std::optional<std::uint32_t> server_of(dev_t device) {
 
 }  // namespace
 
-Result<UniqueFd> open_by_own_links(const std::string& path) { return Walk(path).run(); }
+Result<UniqueFd> open_by_own_links(const std::string& path) { return LinkWalk(path).run(); }
 
 Result<std::uint32_t> owner_of(Fd directory) {
   TRY_ASSIGN(const struct stat status, sys::fstat(directory));

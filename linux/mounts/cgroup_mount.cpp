@@ -1,5 +1,6 @@
 #include "linux/mounts/cgroup_mount.hpp"
 
+#include <fmt/format.h>
 #include <cerrno>
 
 #include "linux/base/syscalls.hpp"

@@ -1,5 +1,6 @@
 #include "linux/mounts/legacy.hpp"
 
+#include <fmt/format.h>
 #include <sys/statvfs.h>
 
 #include <cerrno>

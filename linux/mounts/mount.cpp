@@ -1,5 +1,6 @@
 #include "linux/mounts/mount.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <cerrno>

@@ -1,5 +1,6 @@
 #include "linux/mounts/mount_point.hpp"
 
+#include <fmt/format.h>
 #include <linux/magic.h>
 
 #include <algorithm>

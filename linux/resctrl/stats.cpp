@@ -11,12 +11,12 @@
 namespace ocirun::linux {
 namespace {
 
-constexpr std::size_t kFileLimit = 1 << 20;
-constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+constexpr std::size_t kCounterFileLimit = 1 << 20;
+constexpr int kOpenDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 std::string read_or_empty(Fd directory, const std::string& file) {
   const auto fd = sys::openat(directory, file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-  std::string text = fd ? sys::read_all(*fd, kFileLimit).value_or("") : "";
+  std::string text = fd ? sys::read_all(*fd, kCounterFileLimit).value_or("") : "";
   while (text.ends_with('\n')) text.pop_back();
   return text;
 }
@@ -65,8 +65,8 @@ void read_info(Fd root, ResctrlStats& stats) {
 
 Result<ResctrlStats> read_resctrl_stats(const HostPath& root, const std::string& clos,
                                         const std::string& monitor) {
-  TRY_ASSIGN(const UniqueFd top, sys::open(root.c_str(), kDirectory));
-  TRY_ASSIGN(const UniqueFd group, sys::openat(top, clos == "/" ? "." : clos.c_str(), kDirectory));
+  TRY_ASSIGN(const UniqueFd top, sys::open(root.c_str(), kOpenDirectory));
+  TRY_ASSIGN(const UniqueFd group, sys::openat(top, clos == "/" ? "." : clos.c_str(), kOpenDirectory));
   ResctrlStats stats;
   read_info(top, stats);
   stats.l3_schema_root = schema_of(top, "L3:");
@@ -74,7 +74,7 @@ Result<ResctrlStats> read_resctrl_stats(const HostPath& root, const std::string&
   stats.bandwidth_schema_root = schema_of(top, "MB:");
   stats.bandwidth_schema = schema_of(group, "MB:");
   const std::string data = monitor.empty() ? "mon_data" : "mon_groups/" + monitor + "/mon_data";
-  const auto mon_data = sys::openat(group, data.c_str(), kDirectory);
+  const auto mon_data = sys::openat(group, data.c_str(), kOpenDirectory);
   if (!mon_data) return stats;  // the processor has no monitoring
   for (const std::string& name : domain_names(*mon_data))
     stats.domains.push_back({.llc_occupancy = read_number(*mon_data, name + "/llc_occupancy"),

@@ -1,5 +1,6 @@
 #include "linux/seccomp/prepare.hpp"
 
+#include <fmt/format.h>
 #include <linux/filter.h>
 #include <seccomp.h>
 

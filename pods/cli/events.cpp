@@ -13,7 +13,7 @@
 namespace ocirun::pods::cli {
 namespace {
 
-constexpr std::array kOptions{
+constexpr std::array kEventsOptions{
     Option{"follow", "", "wait for more until the pod has ended", 'f'},
     kDataOption,
 };
@@ -55,7 +55,7 @@ Result<int> events(const Arguments& arguments, const Caller&) {
 const Command kEvents{.name = "events",
                       .operands = "POD",
                       .summary = "print what has happened to a pod, a JSON object in each line",
-                      .options = kOptions,
+                      .options = kEventsOptions,
                       .least_operands = 1,
                       .run = events};
 

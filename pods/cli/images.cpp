@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <array>
 
 #include "bundle/json/writer.hpp"
@@ -10,7 +11,7 @@
 namespace ocirun::pods::cli {
 namespace {
 
-constexpr std::array kOptions{
+constexpr std::array kImagesOptions{
     Option{"format", "FORMAT", "json, or text (the default)"},
     kDataOption,
 };
@@ -67,7 +68,7 @@ Result<int> images(const Arguments& arguments, const Caller&) {
 const Command kImages{.name = "images",
                       .operands = "[prune]",
                       .summary = "list the unpacked images; prune removes those that no pod uses",
-                      .options = kOptions,
+                      .options = kImagesOptions,
                       .least_operands = 0,
                       .run = images,
                       .takes_program = false,

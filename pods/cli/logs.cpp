@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <fmt/format.h>
 
 #include <array>
 
@@ -12,7 +13,7 @@
 namespace ocirun::pods::cli {
 namespace {
 
-constexpr std::array kOptions{
+constexpr std::array kLogsOptions{
     Option{"container", "CONTAINER", "only the log of CONTAINER", 'c'},
     Option{"follow", "", "wait for more until the pod has ended", 'f'},
     Option{"since", "TIME", "lines of the last 10m, 1h30m …, or since 2026-11-25T01:02:03Z"},
@@ -84,7 +85,7 @@ Result<int> logs(const Arguments& arguments, const Caller&) {
 const Command kLogs{.name = "logs",
                     .operands = "POD",
                     .summary = "print what the containers of a pod have written",
-                    .options = kOptions,
+                    .options = kLogsOptions,
                     .least_operands = 1,
                     .run = logs};
 

@@ -1,5 +1,6 @@
 #include "pods/run/manage.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 

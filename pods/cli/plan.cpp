@@ -10,7 +10,7 @@
 namespace ocirun::pods::cli {
 namespace {
 
-constexpr std::array kOwnOptions{
+constexpr std::array kPlanOwnOptions{
     Option{"output", "DIR", "write the bundles into the new directory DIR", 'o'},
     kDataOption,
 };
@@ -38,14 +38,14 @@ Result<int> plan(const Arguments& arguments, const Caller& caller) {
   return 0;
 }
 
-const std::vector<Option> kOptions = with_given_options(kOwnOptions);
+const std::vector<Option> kPlanOptions = with_given_options(kPlanOwnOptions);
 
 }  // namespace
 
 const Command kPlan{.name = "plan",
                     .operands = "-o DIR FILE",
                     .summary = "write the bundles of a document's pod, for any OCI runtime",
-                    .options = kOptions,
+                    .options = kPlanOptions,
                     .least_operands = 1,
                     .run = plan,
                     .takes_program = false,

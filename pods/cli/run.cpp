@@ -28,7 +28,7 @@
 namespace ocirun::pods::cli {
 namespace {
 
-constexpr std::array kOwnOptions{
+constexpr std::array kRunOwnOptions{
     Option{"profile", "knative",
            "run a bundle under the Knative runtime contract, instead of a document"},
     Option{"detach", "", "return when all containers have been started; a supervisor stays", 'd'},
@@ -240,14 +240,14 @@ Result<int> run(const Arguments& arguments, const Caller& caller) {
   return *status;
 }
 
-const std::vector<Option> kOptions = with_given_options(kOwnOptions);
+const std::vector<Option> kRunOptions = with_given_options(kRunOwnOptions);
 
 }  // namespace
 
 const Command kRun{.name = "run",
                    .operands = "FILE | --profile knative BUNDLE",
                    .summary = "run the pod of a workload document, and supervise it",
-                   .options = kOptions,
+                   .options = kRunOptions,
                    .least_operands = 1,
                    .run = run,
                    .takes_program = false,

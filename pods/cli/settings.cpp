@@ -1,6 +1,7 @@
 #include "pods/cli/settings.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 
 #include <array>
 

@@ -8,7 +8,7 @@
 namespace ocirun::pods::cli {
 namespace {
 
-constexpr std::array kOptions{
+constexpr std::array kStatusOptions{
     Option{"format", "FORMAT", "json, or text (the default)"},
     kDataOption,
 };
@@ -150,7 +150,7 @@ Result<int> status(const Arguments& arguments, const Caller&) {
 const Command kStatus{.name = "status",
                       .operands = "[POD...]",
                       .summary = "tell what the containers of pods do; all pods without POD",
-                      .options = kOptions,
+                      .options = kStatusOptions,
                       .least_operands = 0,
                       .run = status};
 

@@ -76,7 +76,7 @@ Result<int> run_validate(const Arguments& arguments, const Caller&) {
   return refuse("{} error{}", bad, plural(bad));
 }
 
-constexpr std::array kOptions{
+constexpr std::array kValidateOptions{
     Option{"profile", "knative",
            "check bundles instead: which clauses of the Knative runtime contract they meet"},
     kIgnoreOption};
@@ -86,7 +86,7 @@ constexpr std::array kOptions{
 const Command kValidate{.name = "validate",
                         .operands = "FILE... | --profile knative BUNDLE...",
                         .summary = "check workload documents and tell all that is wrong with them",
-                        .options = kOptions,
+                        .options = kValidateOptions,
                         .least_operands = 1,
                         .run = run_validate};
 

@@ -1,7 +1,7 @@
 #include "pods/contract/filesystem.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <linux/mount.h>
 #include <sys/stat.h>
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "pods/documents/scalars.hpp"
+#include "pods/model/scalars.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -96,7 +96,7 @@ constexpr auto unused_texts(std::string_view key, std::string_view why) {
   });
 }
 
-constexpr auto kMetadata =
+constexpr auto kKeyMetadata =
     exact_fields<Draft>(required("name", &Draft::name, dns_name),
                         unused_texts("labels", "nothing selects the document by them"),
                         unused_texts("annotations", "the document belongs to no container"))
@@ -111,7 +111,7 @@ constexpr auto immutable = [](Value at, Draft&) {
 
 constexpr auto kConfigMap =
     exact_fields<Draft>(part("apiVersion", accept), part("kind", accept),
-                        required_part("metadata", kMetadata), part("data", keys(plain, false)),
+                        required_part("metadata", kKeyMetadata), part("data", keys(plain, false)),
                         part("binaryData", keys(base64, true)), part("immutable", immutable));
 
 bool string_data(Value at, Draft& out) {
@@ -123,7 +123,7 @@ bool string_data(Value at, Draft& out) {
 }
 
 constexpr auto kSecret = exact_fields<Draft>(
-    part("apiVersion", accept), part("kind", accept), required_part("metadata", kMetadata),
+    part("apiVersion", accept), part("kind", accept), required_part("metadata", kKeyMetadata),
     part("data", keys(base64, false)), part("stringData", string_data),
     field("type", &Draft::type, string), part("immutable", immutable));
 

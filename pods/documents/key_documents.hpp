@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bundle/json/value.hpp"
-#include "pods/documents/pod.hpp"
+#include "pods/model/pod.hpp"
 
 namespace ocirun::pods {
 

@@ -1,11 +1,11 @@
 #include "pods/documents/needs.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <set>
 
-#include "pods/documents/appc_types.hpp"
+#include "pods/appc/types.hpp"
 #include "pods/documents/key_documents.hpp"
 
 namespace ocirun::pods {

@@ -1,15 +1,17 @@
 #include "pods/documents/workload.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 
 #include "bundle/json/value.hpp"
 #include "linux/base/name_table.hpp"
 #include "pods/documents/key_documents.hpp"
-#include "pods/documents/oam_application.hpp"
-#include "pods/documents/readers.hpp"
-#include "pods/documents/scalars.hpp"
+#include "pods/appc/types.hpp"
+#include "pods/knative/service.hpp"
+#include "pods/oam/application.hpp"
+#include "pods/radius/resource.hpp"
+#include "pods/model/scalars.hpp"
 
 namespace ocirun::pods {
 namespace {

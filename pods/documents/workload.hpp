@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pods/documents/pod.hpp"
+#include "pods/model/pod.hpp"
 #include "pods/documents/source.hpp"
 
 namespace ocirun::pods {

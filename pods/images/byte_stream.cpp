@@ -10,7 +10,7 @@
 namespace ocirun::pods {
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{64} << 10;
+constexpr std::size_t kStreamBlock = std::size_t{64} << 10;
 
 }  // namespace
 
@@ -48,7 +48,7 @@ Result<std::size_t> HashingStream::read(char* to, std::size_t size) {
 }
 
 Result<void> drain(ByteStream& stream) {
-  std::array<char, kBlock> block;
+  std::array<char, kStreamBlock> block;
   for (;;) {
     TRY_ASSIGN(const std::size_t got, stream.read(block.data(), block.size()));
     if (got == 0) return {};
@@ -57,7 +57,7 @@ Result<void> drain(ByteStream& stream) {
 
 Result<std::string> read_whole(ByteStream& stream, std::size_t limit) {
   std::string text;
-  std::array<char, kBlock> block;
+  std::array<char, kStreamBlock> block;
   for (;;) {
     TRY_ASSIGN(const std::size_t got, stream.read(block.data(), block.size()));
     if (got == 0) return text;

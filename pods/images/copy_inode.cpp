@@ -21,7 +21,7 @@ namespace {
 
 namespace sys = linux::sys;
 
-constexpr std::size_t kBlock = std::size_t{128} << 10;
+constexpr std::size_t kCopyBlock = std::size_t{128} << 10;
 constexpr off_t kMostAtOnce = off_t{1} << 30;  // of one copy_file_range(2)
 
 /// SELinux gives the copy a label of its own.
@@ -54,7 +54,7 @@ Result<void> copy_owner_and_attributes(Fd from, const struct stat& info, Fd to, 
 }
 
 Result<void> copy_piece_by_bytes(Fd from, Fd to, off_t begin, off_t end) {
-  std::array<char, kBlock> block;
+  std::array<char, kCopyBlock> block;
   while (begin < end) {
     const auto wanted = std::min(block.size(), static_cast<std::size_t>(end - begin));
     const ssize_t got = ::pread(from.value, block.data(), wanted, begin);

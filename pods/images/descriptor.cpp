@@ -37,7 +37,7 @@ bool read_index_type(Value at, std::string& out) {
   return false;
 }
 
-constexpr auto kIndex = fields<IndexDocument>(
+constexpr auto kReadIndex = fields<IndexDocument>(
     required("schemaVersion", &IndexDocument::schema_version, read_schema_version),
     field("mediaType", &IndexDocument::media_type, read_index_type),
     required("manifests", &IndexDocument::manifests, bundle::list_of(kDescriptor)),
@@ -81,7 +81,7 @@ bool read_schema_version(Value at, int& out) {
 }
 
 Result<Index> parse_index(std::string_view what, std::string_view text) {
-  TRY_ASSIGN(IndexDocument document, read_json<IndexDocument>(what, text, kIndex));
+  TRY_ASSIGN(IndexDocument document, read_json<IndexDocument>(what, text, kReadIndex));
   return Index(std::move(document));
 }
 

@@ -13,13 +13,13 @@ namespace {
 
 using Algorithm = Digest::Algorithm;
 
-struct Row {
+struct AlgorithmRow {
   Algorithm algorithm;
   std::string_view name;
   std::size_t digits;
 };
-constexpr std::array kAlgorithms{Row{Algorithm::kSha256, "sha256", 64},
-                                 Row{Algorithm::kSha512, "sha512", 128}};
+constexpr std::array kAlgorithms{AlgorithmRow{Algorithm::kSha256, "sha256", 64},
+                                 AlgorithmRow{Algorithm::kSha512, "sha512", 128}};
 
 bool is_hex_digit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
@@ -28,7 +28,7 @@ bool is_hex_digit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= '
 Result<Digest> Digest::parse(std::string_view text) {
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
-  const auto row = std::ranges::find(kAlgorithms, name, &Row::name);
+  const auto row = std::ranges::find(kAlgorithms, name, &AlgorithmRow::name);
   if (colon == std::string_view::npos || row == kAlgorithms.end())
     return refuse("digest {}: must begin with sha256: or sha512:", bundle::in_quotes(text));
   const std::string_view hex = text.substr(colon + 1);
@@ -39,7 +39,7 @@ Result<Digest> Digest::parse(std::string_view text) {
 }
 
 std::string_view Digest::algorithm_name() const {
-  return std::ranges::find(kAlgorithms, algorithm_, &Row::algorithm)->name;
+  return std::ranges::find(kAlgorithms, algorithm_, &AlgorithmRow::algorithm)->name;
 }
 
 std::string Digest::text() const { return fmt::format("{}:{}", algorithm_name(), hex_); }

@@ -24,13 +24,13 @@ bool read_manifest_type(Value at, std::string& out) {
   return false;
 }
 
-constexpr auto kConfig = bundle::checked(read_descriptor, [](Value at, const Descriptor& config) {
+constexpr auto kReadConfig = bundle::checked(read_descriptor, [](Value at, const Descriptor& config) {
   if (config.type().kind != BlobKind::kConfig)
     at.problem_at("mediaType", "{} is no configuration of a container image",
                   in_quotes(config.media_type));
 });
 
-constexpr auto kLayer = bundle::checked(read_descriptor, [](Value at, const Descriptor& layer) {
+constexpr auto kReadLayer = bundle::checked(read_descriptor, [](Value at, const Descriptor& layer) {
   const BlobKind kind = layer.type().kind;
   if (kind == BlobKind::kForeign)
     at.problem_at(
@@ -47,11 +47,11 @@ bool refuse_artifact(Value at, ManifestDocument&) {
   return false;
 }
 
-constexpr auto kManifest = fields<ManifestDocument>(
+constexpr auto kReadManifest = fields<ManifestDocument>(
     required("schemaVersion", &ManifestDocument::schema_version, read_schema_version),
     field("mediaType", &ManifestDocument::media_type, read_manifest_type),
-    required("config", &ManifestDocument::config, kConfig),
-    required("layers", &ManifestDocument::layers, bundle::list_of(kLayer)),
+    required("config", &ManifestDocument::config, kReadConfig),
+    required("layers", &ManifestDocument::layers, bundle::list_of(kReadLayer)),
     field("annotations", &ManifestDocument::annotations, read_annotations),
     bundle::part("artifactType", refuse_artifact), without_effect("subject"),
     foreign_field("manifests", "an index"), foreign_field("fsLayers", "a manifest of version 1"));
@@ -59,7 +59,7 @@ constexpr auto kManifest = fields<ManifestDocument>(
 }  // namespace
 
 Result<Manifest> parse_manifest(std::string_view what, std::string_view text) {
-  TRY_ASSIGN(ManifestDocument document, read_json<ManifestDocument>(what, text, kManifest));
+  TRY_ASSIGN(ManifestDocument document, read_json<ManifestDocument>(what, text, kReadManifest));
   return Manifest(std::move(document));
 }
 

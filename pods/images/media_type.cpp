@@ -9,35 +9,35 @@ namespace {
 using enum BlobKind;
 using enum Compression;
 
-struct Row {
+struct MediaRow {
   std::string_view name;
   MediaType type;
 };
 
 constexpr std::array kRows{
-    Row{"application/vnd.oci.image.index.v1+json", {kIndex, kNone}},
-    Row{"application/vnd.docker.distribution.manifest.list.v2+json", {kIndex, kNone}},
-    Row{"application/vnd.oci.image.manifest.v1+json", {kManifest, kNone}},
-    Row{"application/vnd.docker.distribution.manifest.v2+json", {kManifest, kNone}},
-    Row{"application/vnd.oci.image.config.v1+json", {kConfig, kNone}},
-    Row{"application/vnd.docker.container.image.v1+json", {kConfig, kNone}},
-    Row{"application/vnd.oci.image.layer.v1.tar", {kLayer, kNone}},
-    Row{"application/vnd.oci.image.layer.v1.tar+gzip", {kLayer, kGzip}},
-    Row{"application/vnd.oci.image.layer.v1.tar+zstd", {kLayer, kZstd}},
-    Row{"application/vnd.docker.image.rootfs.diff.tar", {kLayer, kNone}},
-    Row{"application/vnd.docker.image.rootfs.diff.tar.gzip", {kLayer, kGzip}},
-    Row{"application/vnd.docker.image.rootfs.diff.tar.zstd", {kLayer, kZstd}},
-    Row{"application/vnd.oci.image.layer.nondistributable.v1.tar", {kForeign, kNone}},
-    Row{"application/vnd.oci.image.layer.nondistributable.v1.tar+gzip", {kForeign, kGzip}},
-    Row{"application/vnd.oci.image.layer.nondistributable.v1.tar+zstd", {kForeign, kZstd}},
-    Row{"application/vnd.docker.image.rootfs.foreign.diff.tar", {kForeign, kNone}},
-    Row{"application/vnd.docker.image.rootfs.foreign.diff.tar.gzip", {kForeign, kGzip}},
+    MediaRow{"application/vnd.oci.image.index.v1+json", {kIndex, kNone}},
+    MediaRow{"application/vnd.docker.distribution.manifest.list.v2+json", {kIndex, kNone}},
+    MediaRow{"application/vnd.oci.image.manifest.v1+json", {kManifest, kNone}},
+    MediaRow{"application/vnd.docker.distribution.manifest.v2+json", {kManifest, kNone}},
+    MediaRow{"application/vnd.oci.image.config.v1+json", {kConfig, kNone}},
+    MediaRow{"application/vnd.docker.container.image.v1+json", {kConfig, kNone}},
+    MediaRow{"application/vnd.oci.image.layer.v1.tar", {kLayer, kNone}},
+    MediaRow{"application/vnd.oci.image.layer.v1.tar+gzip", {kLayer, kGzip}},
+    MediaRow{"application/vnd.oci.image.layer.v1.tar+zstd", {kLayer, kZstd}},
+    MediaRow{"application/vnd.docker.image.rootfs.diff.tar", {kLayer, kNone}},
+    MediaRow{"application/vnd.docker.image.rootfs.diff.tar.gzip", {kLayer, kGzip}},
+    MediaRow{"application/vnd.docker.image.rootfs.diff.tar.zstd", {kLayer, kZstd}},
+    MediaRow{"application/vnd.oci.image.layer.nondistributable.v1.tar", {kForeign, kNone}},
+    MediaRow{"application/vnd.oci.image.layer.nondistributable.v1.tar+gzip", {kForeign, kGzip}},
+    MediaRow{"application/vnd.oci.image.layer.nondistributable.v1.tar+zstd", {kForeign, kZstd}},
+    MediaRow{"application/vnd.docker.image.rootfs.foreign.diff.tar", {kForeign, kNone}},
+    MediaRow{"application/vnd.docker.image.rootfs.foreign.diff.tar.gzip", {kForeign, kGzip}},
 };
 
 }  // namespace
 
 MediaType media_type(std::string_view name) {
-  const auto row = std::ranges::find(kRows, name, &Row::name);
+  const auto row = std::ranges::find(kRows, name, &MediaRow::name);
   return row == kRows.end() ? MediaType{} : row->type;
 }
 

@@ -1,5 +1,6 @@
 #include "pods/images/tar_index.hpp"
 
+#include <fmt/format.h>
 #include <cerrno>
 #include <vector>
 

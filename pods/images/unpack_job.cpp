@@ -12,7 +12,7 @@
 namespace ocirun::pods {
 namespace {
 
-constexpr std::string_view kLayer = "layer", kIndex = "index";  // the first words
+constexpr std::string_view kLayerWord = "layer", kIndexWord = "index";  // the first words
 constexpr std::size_t kLongestMessage = std::size_t{3} << 20;  // bytes: two names of 1 MiB, or less
 constexpr std::size_t kLongestError = std::size_t{64} << 10;   // bytes
 
@@ -119,7 +119,7 @@ std::optional<ArchiveMember> parse_member(std::string_view rest) {
 }  // namespace
 
 std::vector<std::string> words_of(const LayerJob& job) {
-  std::vector<std::string> words = numbers_of(kLayer, job);
+  std::vector<std::string> words = numbers_of(kLayerWord, job);
   const LayerBlob& layer = job.layer;
   words.push_back(layer.file);
   words.push_back(layer.digest ? layer.digest->text() : "");
@@ -129,10 +129,10 @@ std::vector<std::string> words_of(const LayerJob& job) {
   return words;
 }
 
-std::vector<std::string> words_of(const IndexJob& job) { return numbers_of(kIndex, job); }
+std::vector<std::string> words_of(const IndexJob& job) { return numbers_of(kIndexWord, job); }
 
 std::optional<LayerJob> parse_layer_job(std::span<const std::string> words) {
-  auto job = take_numbers<LayerJob>(kLayer, words);
+  auto job = take_numbers<LayerJob>(kLayerWord, words);
   if (!job || words.size() < 4) return std::nullopt;
   LayerBlob& layer = job->layer;
   layer.file = words[0];
@@ -151,7 +151,7 @@ std::optional<LayerJob> parse_layer_job(std::span<const std::string> words) {
 }
 
 std::optional<IndexJob> parse_index_job(std::span<const std::string> words) {
-  auto job = take_numbers<IndexJob>(kIndex, words);
+  auto job = take_numbers<IndexJob>(kIndexWord, words);
   if (!words.empty()) return std::nullopt;
   return job;
 }

@@ -10,7 +10,7 @@ std::unexpected<Error> damaged(std::string_view what) {
 }
 
 /// The bytes of hexadecimal digits; "" for any other text.
-std::string bytes_of(std::string_view digits) {
+std::string bytes_of_digits(std::string_view digits) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   if (digits.size() % 2 != 0 || digits.find_first_not_of(kDigits) != std::string_view::npos)
     return "";
@@ -42,7 +42,7 @@ Result<Content> parse_content(std::string_view text) {
   std::string_view head = linux::cut(text, '\n');
   content.token = linux::cut(head, ' ');
   content.uuid = linux::cut(head, ' ');
-  content.key = bytes_of(head);
+  content.key = bytes_of_digits(head);
   if (content.token.empty() || content.uuid.empty() || content.key.empty())
     return damaged("its first line must have a token, a UUID and a key");
   while (!text.empty()) {

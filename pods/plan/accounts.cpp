@@ -13,7 +13,7 @@
 namespace ocirun::pods {
 namespace {
 
-constexpr std::size_t kMostBytes = 1024 * 1024;
+constexpr std::size_t kMostBytesOfAccounts = 1024 * 1024;
 
 struct UserLine {
   std::string_view name, home;
@@ -33,7 +33,7 @@ Result<std::string> read_file_of(const linux::SafeDir& root, const char* path) {
   if (!opened) return within(Result<std::string>(std::unexpected(opened.error())), path);
   TRY_ASSIGN(const struct stat status, linux::sys::fstat(*opened));
   if (!S_ISREG(status.st_mode)) return refuse("{} of the image is no regular file", path);
-  return within(linux::sys::read_all(*opened, kMostBytes), path);
+  return within(linux::sys::read_all(*opened, kMostBytesOfAccounts), path);
 }
 
 template <std::size_t N>

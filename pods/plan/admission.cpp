@@ -1,6 +1,6 @@
 #include "pods/plan/admission.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "pods/documents/pod.hpp"
+#include "pods/model/pod.hpp"
 
 namespace ocirun::pods {
 

@@ -12,7 +12,7 @@
 namespace ocirun::pods {
 namespace {
 
-constexpr std::size_t kMostBytes = 1024 * 1024;
+constexpr std::size_t kMostBytesOfKey = 1024 * 1024;
 
 using Values = std::map<std::string, std::string>;
 
@@ -33,7 +33,7 @@ Result<UniqueFd> open_secret(const HostPath& directory) {
 Result<std::string> read_key(Fd directory, const std::string& key) {
   if (key.empty() || key.contains('/') || key == "." || key == "..")
     return refuse("the key \"{}\" is no name of a file", key);
-  return linux::read_file(directory, key, kMostBytes);
+  return linux::read_file(directory, key, kMostBytesOfKey);
 }
 
 Result<void> check_variable(const std::string& key, const std::string& value) {

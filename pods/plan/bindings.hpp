@@ -6,7 +6,7 @@
 
 #include "linux/base/error.hpp"
 #include "linux/base/paths.hpp"
-#include "pods/documents/pod.hpp"
+#include "pods/model/pod.hpp"
 
 namespace ocirun::pods {
 

@@ -12,9 +12,9 @@ namespace ocirun::pods {
 namespace {
 
 using bundle::JsonWriter;
-using Words = std::vector<std::string>;
+using Options = std::vector<std::string>;
 
-void write_process(JsonWriter& out, const BundlePlan& plan, const Words& capabilities) {
+void write_process(JsonWriter& out, const BundlePlan& plan, const Options& capabilities) {
   const Launch& launch = plan.launch;
   out.key("process").begin_object().member("terminal", false);
   out.key("user").begin_object();
@@ -39,7 +39,7 @@ void write_process(JsonWriter& out, const BundlePlan& plan, const Words& capabil
 }
 
 void write_mount(JsonWriter& out, std::string_view destination, std::string_view type,
-                 std::string_view source, const Words& options) {
+                 std::string_view source, const Options& options) {
   out.begin_object()
       .member("destination", destination)
       .member("type", type)
@@ -50,8 +50,8 @@ void write_mount(JsonWriter& out, std::string_view destination, std::string_view
 
 /// A bind that is read-only is so with all mounts below it ("rro" of specification 1.1 is not known
 /// to older runtimes, and "ro" protects the top mount alone: both are given).
-Words bind_options(const BoundPath& bound) {
-  Words options{bound.recursive ? "rbind" : "bind", "rprivate"};
+Options bind_options(const BoundPath& bound) {
+  Options options{bound.recursive ? "rbind" : "bind", "rprivate"};
   if (!bound.read_only) return options;
   options.emplace_back("ro");
   if (bound.recursive) options.emplace_back("rro");
@@ -62,7 +62,7 @@ void write_mounts(JsonWriter& out, const BundlePlan& plan) {
   out.key("mounts").begin_array();
   write_mount(out, "/proc", "proc", "proc", {"nosuid", "noexec", "nodev"});
   write_mount(out, "/dev", "tmpfs", "tmpfs", {"nosuid", "strictatime", "mode=755", "size=65536k"});
-  Words terminals{"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"};
+  Options terminals{"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"};
   if (plan.powers.tty_group) terminals.emplace_back("gid=5");
   write_mount(out, "/dev/pts", "devpts", "devpts", terminals);
   write_mount(out, "/dev/shm", "tmpfs", "shm",
@@ -75,7 +75,7 @@ void write_mounts(JsonWriter& out, const BundlePlan& plan) {
   write_mount(out, "/sys/fs/cgroup", "cgroup", "cgroup",
               {"nosuid", "noexec", "nodev", "relatime", "ro"});
   for (const MemoryDirectory& directory : plan.in_memory) {
-    Words options{"nosuid", "nodev", fmt::format("mode={:o}", directory.mode)};
+    Options options{"nosuid", "nodev", fmt::format("mode={:o}", directory.mode)};
     if (directory.most_bytes) options.push_back(fmt::format("size={}", *directory.most_bytes));
     write_mount(out, directory.destination, "tmpfs", "tmpfs", options);
   }
@@ -163,17 +163,17 @@ void write_resources(JsonWriter& out, const BundlePlan& plan) {
 void write_hidden_paths(JsonWriter& out) {
   out.member(
       "maskedPaths",
-      Words{"/proc/acpi", "/proc/asound", "/proc/kcore", "/proc/keys", "/proc/latency_stats",
+      Options{"/proc/acpi", "/proc/asound", "/proc/kcore", "/proc/keys", "/proc/latency_stats",
             "/proc/sched_debug", "/proc/scsi", "/proc/timer_list", "/proc/timer_stats",
             "/sys/dev/block", "/sys/devices/virtual/powercap", "/sys/firmware", "/sys/fs/selinux"});
   out.member("readonlyPaths",
-             Words{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"});
+             Options{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"});
 }
 
 }  // namespace
 
 Result<std::string> config_text(const BundlePlan& plan) {
-  TRY_ASSIGN(const Words capabilities, kept_capabilities(plan.security));
+  TRY_ASSIGN(const Options capabilities, kept_capabilities(plan.security));
   JsonWriter out(JsonWriter::Layout::kIndented);
   out.begin_object().member("ociVersion", "1.0.2");
   write_process(out, plan, capabilities);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "linux/namespaces/id_map.hpp"
-#include "pods/documents/pod.hpp"
+#include "pods/model/pod.hpp"
 #include "pods/plan/launch.hpp"
 #include "pods/plan/seccomp.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "bundle/json/writer.hpp"
 #include "linux/base/error.hpp"
-#include "pods/documents/security.hpp"
+#include "pods/model/security.hpp"
 
 namespace ocirun::pods {
 

@@ -18,7 +18,7 @@ namespace ocirun::pods {
 namespace {
 
 using bundle::JsonWriter;
-using Words = std::vector<std::string_view>;
+using CallNames = std::vector<std::string_view>;
 
 constexpr std::string_view kAllow = "SCMP_ACT_ALLOW";
 
@@ -79,8 +79,8 @@ class Rules {
  public:
   explicit Rules(JsonWriter& out) : out_(out) {}
 
-  void allow(const Words& names) { write(names, kAllow, {}, 0, {}); }
-  void refuse(const Words& names, int error) { write(names, "SCMP_ACT_ERRNO", error, 0, {}); }
+  void allow(const CallNames& names) { write(names, kAllow, {}, 0, {}); }
+  void refuse(const CallNames& names, int error) { write(names, "SCMP_ACT_ERRNO", error, 0, {}); }
   void allow_if(std::string_view name, unsigned argument, Bits bits) {
     write({name}, kAllow, {}, argument, {bits});
   }
@@ -91,7 +91,7 @@ class Rules {
   }
 
  private:
-  void write(const Words& names, std::string_view action, std::optional<int> error,
+  void write(const CallNames& names, std::string_view action, std::optional<int> error,
              unsigned argument, const std::vector<Bits>& conditions) {
     if (names.empty()) return;
     out_.begin_object().member("names", names).member("action", action);
@@ -114,7 +114,7 @@ bool has(std::span<const std::string> capabilities, std::string_view name) {
 
 /// The calls of calls_by_capability() that these capabilities allow, and the others.
 struct ByCapability {
-  Words allowed, refused;
+  CallNames allowed, refused;
 };
 ByCapability judge(std::span<const std::string> capabilities) {
   ByCapability judged;
@@ -125,7 +125,7 @@ ByCapability judge(std::span<const std::string> capabilities) {
     for (const std::string_view call : calls)
       if (std::ranges::find(judged.allowed, call) == judged.allowed.end())
         judged.refused.push_back(call);
-  for (Words* names : {&judged.allowed, &judged.refused}) {
+  for (CallNames* names : {&judged.allowed, &judged.refused}) {
     std::ranges::sort(*names);
     names->erase(std::ranges::unique(*names).begin(), names->end());
   }
@@ -169,14 +169,14 @@ void write_argument_rules(Rules& rules) {
 void write_default_seccomp(JsonWriter& out, std::span<const std::string> capabilities) {
   out.begin_object().member("defaultAction", "SCMP_ACT_ERRNO").member("defaultErrnoRet", ENOSYS);
   if (!kArchitectures.empty())
-    out.member("architectures", Words(kArchitectures.begin(), kArchitectures.end()));
+    out.member("architectures", CallNames(kArchitectures.begin(), kArchitectures.end()));
   out.key("syscalls").begin_array();
   Rules rules(out);
   const ByCapability judged = judge(capabilities);
-  rules.allow(Words(calls_for_all().begin(), calls_for_all().end()));
+  rules.allow(CallNames(calls_for_all().begin(), calls_for_all().end()));
   rules.allow(judged.allowed);
   rules.refuse(judged.refused, EPERM);
-  rules.refuse(Words(refused_calls().begin(), refused_calls().end()), EPERM);
+  rules.refuse(CallNames(refused_calls().begin(), refused_calls().end()), EPERM);
   write_namespace_rules(rules, has(capabilities, "CAP_SYS_ADMIN"));
   write_argument_rules(rules);
   out.end_array().end_object();

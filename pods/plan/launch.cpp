@@ -1,5 +1,6 @@
 #include "pods/plan/launch.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <string_view>

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "pods/documents/pod.hpp"
+#include "pods/model/pod.hpp"
 #include "pods/images/image_config.hpp"
 #include "pods/plan/accounts.hpp"
 #include "pods/plan/bindings.hpp"

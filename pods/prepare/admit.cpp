@@ -1,5 +1,6 @@
 #include "pods/prepare/admit.hpp"
 
+#include <fmt/format.h>
 #include <vector>
 
 #include "pods/prepare/capacity.hpp"

@@ -1,5 +1,7 @@
 #include "pods/prepare/bundle_workload.hpp"
 
+#include <fmt/format.h>
+
 #include "bundle/config/config.hpp"
 #include "bundle/json/value.hpp"
 #include "linux/base/text.hpp"

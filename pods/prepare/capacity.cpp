@@ -18,7 +18,7 @@ namespace {
 
 namespace sys = linux::sys;
 
-constexpr std::size_t kMostBytes = 65536;
+constexpr std::size_t kMostBytesOfCgroupFile = 65536;
 
 Result<double> count_cpus() {
   constexpr std::size_t kMostCpus = 65536;
@@ -41,7 +41,7 @@ Result<std::uint64_t> available_memory(const linux::Procfs& procfs) {
 
 /// A number in a file of a cgroup; nothing if the file is absent or says "max".
 std::optional<std::uint64_t> number_in(Fd cgroup, const char* file) {
-  const auto text = linux::read_file(cgroup, file, kMostBytes);
+  const auto text = linux::read_file(cgroup, file, kMostBytesOfCgroupFile);
   if (!text) return std::nullopt;
   return linux::number(std::string_view(*text).substr(0, text->find('\n')));
 }

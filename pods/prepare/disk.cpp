@@ -17,7 +17,7 @@ namespace {
 
 namespace sys = linux::sys;
 
-constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+constexpr int kOpenDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
 
 /// A filesystem for files that nobody needs after a crash: without a journal, and without a reserve
 /// for root.
@@ -39,7 +39,7 @@ Result<UniqueFd> mount_new_disk(const Site& site, const std::string& name, std::
         "a limit on disk must be at least {}, not {}; with \"medium: Memory\" it may be "
         "smaller",
         bytes_text(kLeastDisk), bytes_text(bytes));
-  TRY_ASSIGN(const UniqueFd target, sys::openat(site.fd, name.c_str(), kDirectory));
+  TRY_ASSIGN(const UniqueFd target, sys::openat(site.fd, name.c_str(), kOpenDirectory));
   const std::string image = name + ".disk";
   TRY_ASSIGN(const UniqueFd file,
              sys::openat(site.fd, image.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
@@ -48,7 +48,7 @@ Result<UniqueFd> mount_new_disk(const Site& site, const std::string& name, std::
   TRY(make_filesystem(fmt::format("{}/{}", site.path, image)));
   TRY_ASSIGN(const UniqueFd device, linux::attach_loop_device(file));
   TRY(within(mount_disk(device, target), "mount the filesystem of the volume"));
-  TRY_ASSIGN(UniqueFd root, sys::openat(site.fd, name.c_str(), kDirectory));
+  TRY_ASSIGN(UniqueFd root, sys::openat(site.fd, name.c_str(), kOpenDirectory));
   TRY(sys::unlinkat(root, "lost+found", AT_REMOVEDIR));  // some programs want an empty directory
   return root;
 }

@@ -1,6 +1,7 @@
 #include "pods/prepare/given.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <set>

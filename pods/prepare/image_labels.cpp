@@ -1,5 +1,6 @@
 #include "pods/prepare/image_labels.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <optional>
 #include <string_view>

@@ -5,7 +5,7 @@
 
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
-#include "pods/documents/pod.hpp"
+#include "pods/model/pod.hpp"
 
 namespace ocirun::pods {
 

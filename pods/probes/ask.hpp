@@ -4,7 +4,7 @@
 #include <string>
 
 #include "linux/process/clone.hpp"
-#include "pods/documents/container.hpp"
+#include "pods/model/container.hpp"
 
 namespace ocirun::pods {
 

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "pods/documents/container.hpp"
+#include "pods/model/container.hpp"
 
 namespace ocirun::pods {
 

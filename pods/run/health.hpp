@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "pods/documents/container.hpp"
+#include "pods/model/container.hpp"
 #include "pods/probes/ask.hpp"
 #include "pods/probes/tally.hpp"
 #include "pods/run/runtime.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "pods/documents/container.hpp"
+#include "pods/model/container.hpp"
 
 namespace ocirun::pods {
 

@@ -1,5 +1,6 @@
 #include "pods/run/supervisor.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>

@@ -23,7 +23,7 @@
 namespace ocirun::pods {
 namespace {
 
-constexpr const char* kProgram = "ocirun-hold";
+constexpr const char* kHoldProgram = "ocirun-hold";
 constexpr std::size_t kMostError = 4096;
 
 Result<void> become(Fd program, const Sharing& sharing, const std::string& hostname,
@@ -41,9 +41,9 @@ Result<void> become(Fd program, const Sharing& sharing, const std::string& hostn
   TRY_ASSIGN(const std::string word, linux::sys::read_all(go, 1));
   if (word.empty()) ::_exit(0);
   linux::close_descriptors_on_exec(STDERR_FILENO + 1);
-  const linux::ExecArguments arguments({kProgram}, {});
+  const linux::ExecArguments arguments({kHoldProgram}, {});
   ::fexecve(program.value, arguments.argv(), arguments.envp());
-  return fail(errno, "execute {}", kProgram);
+  return fail(errno, "execute {}", kHoldProgram);
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ Result<void> become(Fd program, const Sharing& sharing, const std::string& hostn
 Result<linux::ProcessIdentity> start_holder(
     const Sharing& sharing, const std::string& hostname, const std::string& place,
     const std::function<Result<void>(const linux::ProcessIdentity&)>& record) {
-  TRY_ASSIGN(const std::string path, linux::find_own_program(kProgram));
+  TRY_ASSIGN(const std::string path, linux::find_own_program(kHoldProgram));
   TRY_ASSIGN(const UniqueFd file, linux::sys::open(path.c_str(), O_RDONLY));
   TRY_ASSIGN(const UniqueFd program, linux::copy_sealed(file));
   std::uint64_t flags = CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNS;

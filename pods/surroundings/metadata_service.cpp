@@ -36,7 +36,7 @@ namespace {
 
 namespace sys = linux::sys;
 
-constexpr const char* kProgram = "ocirun-metadata";
+constexpr const char* kMetadataProgram = "ocirun-metadata";
 constexpr int kSocketNumber = 3;  // see metadata/main.cpp
 constexpr int kBacklog = 128;     // connections that the kernel keeps while all others are in use
 constexpr std::chrono::seconds kPatience{20};  // until the program answers
@@ -106,13 +106,13 @@ Result<UniqueFd> moved_away(Fd descriptor) {
   return copy;
 }
 
-struct Given {
+struct Inherited {
   Fd content, socket, errors;
   std::vector<UniqueFd> tasks;  // of the cgroup, on cgroup v1
 };
 
 /// The part of the new process. Returns only an error.
-Result<void> become(const linux::ExecArguments& arguments, const Given& given) {
+Result<void> become(const linux::ExecArguments& arguments, const Inherited& given) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::setsid();
   for (const UniqueFd& tasks : given.tasks) TRY(sys::write_once(tasks, "0"));
@@ -175,7 +175,7 @@ Result<linux::ProcessIdentity> MetadataService::start(std::vector<Resource> reso
 }
 
 Result<linux::ProcessIdentity> MetadataService::start() {
-  TRY_ASSIGN(const std::string path, linux::find_own_program(kProgram));
+  TRY_ASSIGN(const std::string path, linux::find_own_program(kMetadataProgram));
   const linux::ExecArguments arguments({path, place_}, {});
   if (::lseek(file_.get(), 0, SEEK_SET) != 0) return fail(errno, "read the content again");
   cgroups::Cgroup::JoinHandles join;
@@ -198,7 +198,7 @@ Result<linux::ProcessIdentity> MetadataService::start() {
     const auto deadline = Clock::now() + kPatience;
     const std::string text = read_text(errors.reader, deadline);
     if (Clock::now() >= deadline) return refuse("no answer within {} s", kPatience.count());
-    if (!text.empty()) return std::unexpected(linux::parse_error_lines(text, kProgram));
+    if (!text.empty()) return std::unexpected(linux::parse_error_lines(text, kMetadataProgram));
     TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(child.pid));
     return linux::ProcessIdentity{.pid = child.pid, .start_time = stat.start_time};
   }();

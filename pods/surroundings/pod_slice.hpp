@@ -3,7 +3,7 @@
 #include <string>
 
 #include "linux/base/error.hpp"
-#include "pods/documents/pod.hpp"
+#include "pods/model/pod.hpp"
 
 namespace ocirun::pods {
 

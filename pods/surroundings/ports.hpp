@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "linux/base/error.hpp"
-#include "pods/documents/pod.hpp"
+#include "pods/model/pod.hpp"
 
 namespace ocirun::pods {
 

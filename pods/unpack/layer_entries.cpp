@@ -21,7 +21,7 @@ namespace sys = linux::sys;
 using Type = TarEntry::Type;
 
 constexpr std::uint64_t kLargestMajor = 0xfff, kLargestMinor = 0xfffff;  // of the kernel's dev_t
-constexpr std::size_t kBlock = std::size_t{64} << 10;
+constexpr std::size_t kEntryBlock = std::size_t{64} << 10;
 
 Result<void> write_at(Fd file, std::string_view data, std::uint64_t offset) {
   while (!data.empty()) {
@@ -41,7 +41,7 @@ Result<void> set_size(Fd file, std::uint64_t size) {
 
 /// Copies a file without its holes. A filesystem that knows no holes reports one piece of data.
 Result<void> copy_content(Fd from, Fd to, std::uint64_t size) {
-  std::array<char, kBlock> block;
+  std::array<char, kEntryBlock> block;
   off_t offset = 0;
   while ((offset = ::lseek(from.value, offset, SEEK_DATA)) >= 0) {
     const off_t end = ::lseek(from.value, offset, SEEK_HOLE);

@@ -1,5 +1,6 @@
 #include "runtime/checkpoint/compare_thread.hpp"
 
+#include <fmt/format.h>
 #include <linux/capability.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #include "runtime/checkpoint/criu_process.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>

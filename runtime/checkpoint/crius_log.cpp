@@ -1,6 +1,7 @@
 #include "runtime/checkpoint/crius_log.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 
 #include <cerrno>
 #include <utility>

@@ -1,5 +1,6 @@
 #include "runtime/checkpoint/host_images.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <ranges>
 #include <string_view>

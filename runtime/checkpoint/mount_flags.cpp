@@ -1,5 +1,6 @@
 #include "runtime/checkpoint/mount_flags.hpp"
 
+#include <fmt/format.h>
 #include <linux/mount.h>
 
 #include <vector>

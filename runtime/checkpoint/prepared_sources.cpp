@@ -1,6 +1,7 @@
 #include "runtime/checkpoint/prepared_sources.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>

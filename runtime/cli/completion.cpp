@@ -1,5 +1,6 @@
 #include "runtime/cli/completion.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 
 #include "linux/base/signal_names.hpp"

@@ -1,13 +1,15 @@
 #include "runtime/cli/completion.hpp"
 
+#include <fmt/format.h>
+
 namespace ocirun::runtime::cli {
 namespace {
 
-constexpr std::string_view kBegin =
+constexpr std::string_view kBashBegin =
     "# bash completion for ocirun, made by `ocirun completion bash`\n\n";
 
 // The generated functions above this text set $options and $value from the table of commands.
-constexpr std::string_view kEnd = R"(
+constexpr std::string_view kBashEnd = R"(
 # _ocirun_add PREFIX WORD...: the words that begin as what was typed.
 _ocirun_add() {
   local prefix=$1 candidate
@@ -135,7 +137,7 @@ std::string options_line(std::string_view command, std::span<const Option> optio
   return fmt::format("    '{}') options='{}' ;;\n", command, names);
 }
 
-std::string operand_line(const Command& command, std::size_t index) {
+std::string bash_operand_line(const Command& command, std::size_t index) {
   const Operand& operand = command.completed_operands.at(index);
   if (operand.completes == Completes::kNothing) return {};
   std::string line = fmt::format("    '{} {}') value='{}'", command.name, index + 1,
@@ -156,7 +158,7 @@ std::string bash_completion_text() {
     names += fmt::format(" {}", command.name);
     options += options_line(command.name, completed_options(command), values);
     for (std::size_t index = 0; index < command.completed_operands.size(); ++index)
-      operands += operand_line(command, index);
+      operands += bash_operand_line(command, index);
     if (command.placement == OptionPlacement::kUntilPositional)
       ending += fmt::format("{}{}", ending.empty() ? "" : " | ", command.name);
   }
@@ -171,7 +173,7 @@ std::string bash_completion_text() {
       "  esac\n}}\n\n"
       "# _ocirun_ends_options COMMAND: whether its first operand does.\n"
       "_ocirun_ends_options() {{ case $1 in {}) ;; *) return 1 ;; esac; }}\n{}",
-      kBegin, options, values, names, operands, ending, kEnd);
+      kBashBegin, options, values, names, operands, ending, kBashEnd);
 }
 
 }  // namespace ocirun::runtime::cli

@@ -1,12 +1,14 @@
 #include "runtime/cli/completion.hpp"
 
+#include <fmt/format.h>
+
 namespace ocirun::runtime::cli {
 namespace {
 
-constexpr std::string_view kBegin =
+constexpr std::string_view kFishBegin =
     "# fish completion for ocirun, made by `ocirun completion fish`\n\n";
 
-constexpr std::string_view kMiddle = R"(
+constexpr std::string_view kFishMiddle = R"(
 # What stands before the cursor: command, number of operands, "options" or "ended", state root, and
 # the options that were given to the command.
 function __ocirun_place
@@ -117,7 +119,7 @@ std::string option_lines(std::string_view command, std::span<const Option> optio
   return text;
 }
 
-std::string operand_line(const Command& command, std::size_t index) {
+std::string fish_operand_line(const Command& command, std::size_t index) {
   const Operand& operand = command.completed_operands.at(index);
   if (operand.completes == Completes::kNothing) return {};
   std::string what = offered(operand.completes, command.operands);
@@ -156,14 +158,14 @@ std::string fish_completion_text() {
                          quoted(command.summary));
     lines += option_lines(command.name, options);
     for (std::size_t index = 0; index < command.completed_operands.size(); ++index)
-      lines += operand_line(command, index);
+      lines += fish_operand_line(command, index);
   }
   return fmt::format(
       "{}# __ocirun_takes_value COMMAND OPTION\n"
       "function __ocirun_takes_value\n    contains -- \"$argv\"{}\nend\n\n"
       "# __ocirun_ends_options COMMAND: whether its first operand does.\n"
       "function __ocirun_ends_options\n    contains -- $argv[1]{}\nend\n{}{}",
-      kBegin, values, ending, kMiddle, lines);
+      kFishBegin, values, ending, kFishMiddle, lines);
 }
 
 }  // namespace ocirun::runtime::cli

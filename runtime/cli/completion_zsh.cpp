@@ -1,9 +1,11 @@
 #include "runtime/cli/completion.hpp"
 
+#include <fmt/format.h>
+
 namespace ocirun::runtime::cli {
 namespace {
 
-constexpr std::string_view kBegin = R"(#compdef ocirun
+constexpr std::string_view kZshBegin = R"(#compdef ocirun
 # zsh completion for ocirun, made by `ocirun completion zsh`
 
 # _ocirun_containers [STATUS...] [OPTION... [STATUS...]]: ids of containers of these statuses, or of any; of the
@@ -109,7 +111,7 @@ std::string command_text(const Command& command) {
 }  // namespace
 
 std::string zsh_completion_text() {
-  std::string text = fmt::format("{}\n_ocirun() {{\n", kBegin);
+  std::string text = fmt::format("{}\n_ocirun() {{\n", kZshBegin);
   text +=
       "  local curcontext=$curcontext state line expl result=1\n"
       "  local -A opt_args\n"

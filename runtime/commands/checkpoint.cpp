@@ -26,7 +26,7 @@ namespace ocirun::runtime {
 namespace {
 
 constexpr std::chrono::seconds kEndPatience{10};
-constexpr char kLogName[] = "dump.log";
+constexpr char kDumpLog[] = "dump.log";
 // Bits of criu's option --cpu-cap: fpu (1), ins (4), and the image (8).
 constexpr char kSaveCpu[] = "cpu-cap=13";
 
@@ -50,7 +50,7 @@ class Dump {
     launch.before = [&](linux::CriuLaunch&) { return enter_for_criu(joined); };
     TRY(write_streams(procfs));
     TRY_ASSIGN(std::vector<std::string> words, words_for(config, procfs));
-    const CriuLog crius_log{work_, request_.settings.work.string(), kLogName};
+    const CriuLog crius_log{work_, request_.settings.work.string(), kDumpLog};
     TRY(remove_old(crius_log));
     const linux::CriusProcesses processes(procfs);
     Progress progress(Fd{STDERR_FILENO}, "checkpoint " + container_.record().id,
@@ -82,7 +82,7 @@ class Dump {
     std::vector<std::string> words{
         request_.afterwards == Afterwards::kIsFollowed ? "pre-dump" : "dump",
         fmt::format("pid={}", record.init_pid),
-        fmt::format("log-file={}", kLogName),
+        fmt::format("log-file={}", kDumpLog),
         "log-level=4",
         "notify=1",
         "evasive-devices=1"};

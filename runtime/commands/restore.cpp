@@ -25,7 +25,7 @@
 namespace ocirun::runtime {
 namespace {
 
-constexpr char kLogName[] = "restore.log";
+constexpr char kRestoreLog[] = "restore.log";
 
 }  // namespace
 
@@ -118,8 +118,8 @@ Result<void> Restoration::keep_filter() {
 
 Result<void> Restoration::restore_processes() {
   TRY_ASSIGN(linux::CriuLaunch launch, prepare_launch());
-  TRY_ASSIGN(std::vector<std::string> words, words_for_restore(crius_part(), kLogName));
-  const CriuLog crius_log{work_, restore_.settings.work.string(), kLogName};
+  TRY_ASSIGN(std::vector<std::string> words, words_for_restore(crius_part(), kRestoreLog));
+  const CriuLog crius_log{work_, restore_.settings.work.string(), kRestoreLog};
   TRY(remove_old(crius_log));
   const linux::CriusProcesses processes(place_->procfs);
   Progress progress(Fd{STDERR_FILENO}, "restore " + request_.id.string(),

@@ -1,5 +1,6 @@
 #include "runtime/parent/cgroup_choice.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "runtime/protocol/step.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/mman.h>
 
 #include <new>

@@ -1,5 +1,6 @@
 #include "cgroups/systemd/program/unit.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cerrno>
 #include <charconv>

@@ -9,7 +9,7 @@ using namespace ocirun::cgroups::test;
 
 namespace {
 
-constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
 
 DeviceRule rule(bool allow, char type, std::optional<std::int64_t> major,
                 std::optional<std::int64_t> minor, std::string_view access) {
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(an_update_that_fails_leaves_every_file_as_it_was, *kMemory)
   TestCgroup cgroup("update");
   cgroup.create();
   Resources first;
-  first.memory = memory(64 * kMiB, 64 * kMiB);
+  first.memory = memory(64 * kMebibyte, 64 * kMebibyte);
   first.pids_limit = 40;
   must(cgroup->apply(first));
   const auto values = [&] {
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(an_update_that_fails_leaves_every_file_as_it_was, *kMemory)
   const std::string before = values();
 
   Resources change;
-  change.memory = memory(128 * kMiB, 128 * kMiB);
+  change.memory = memory(128 * kMebibyte, 128 * kMebibyte);
   change.pids_limit = 5;
   change.block_io.emplace().read_bps = {{8, 0, 1}};
   change.block_io->leaf_weight = 500;  // no kernel since 5.0 has it
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(the_watch_tells_of_a_kill_for_want_of_memory, *kMemory) {
   TestCgroup cgroup("oom");
   cgroup.create();
   Resources limits;
-  limits.memory = memory(8 * kMiB, 8 * kMiB);
+  limits.memory = memory(8 * kMebibyte, 8 * kMebibyte);
   must(cgroup->apply(limits));
   OomWatch watch = must(cgroup->watch_oom());
   BOOST_TEST(!watch.happened());

@@ -12,7 +12,6 @@ using namespace ocirun;
 
 namespace {
 
-UniqueFd open_null() { return UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 bool is_open(int fd) { return ::fcntl(fd, F_GETFD) >= 0; }
 
 }  // namespace
@@ -22,7 +21,7 @@ BOOST_AUTO_TEST_SUITE(unique_fd)
 BOOST_AUTO_TEST_CASE(the_descriptor_is_closed_with_its_owner) {
   int number = -1;
   {
-    const UniqueFd fd = open_null();
+    const UniqueFd fd = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     number = fd.get();
     BOOST_TEST(is_open(number));
   }
@@ -30,13 +29,13 @@ BOOST_AUTO_TEST_CASE(the_descriptor_is_closed_with_its_owner) {
 }
 
 BOOST_AUTO_TEST_CASE(a_moved_descriptor_has_one_owner) {
-  UniqueFd first = open_null();
+  UniqueFd first = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const int number = first.get();
   UniqueFd second = std::move(first);
   BOOST_TEST(first.get() == -1);  // NOLINT(bugprone-use-after-move): what is left is the point
   BOOST_TEST(!first);
   BOOST_TEST(second.get() == number);
-  UniqueFd third = open_null();
+  UniqueFd third = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const int replaced = third.get();
   third = std::move(second);
   BOOST_TEST(!is_open(replaced));
@@ -45,7 +44,7 @@ BOOST_AUTO_TEST_CASE(a_moved_descriptor_has_one_owner) {
 }
 
 BOOST_AUTO_TEST_CASE(assigning_a_descriptor_to_itself_keeps_it) {
-  UniqueFd fd = open_null();
+  UniqueFd fd = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   UniqueFd& same = fd;
   fd = std::move(same);
   BOOST_TEST(is_open(fd.get()));
@@ -54,7 +53,7 @@ BOOST_AUTO_TEST_CASE(assigning_a_descriptor_to_itself_keeps_it) {
 BOOST_AUTO_TEST_CASE(released_is_not_closed) {
   int number = -1;
   {
-    UniqueFd fd = open_null();
+    UniqueFd fd = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     number = fd.release();
     BOOST_TEST(fd.get() == -1);
   }
@@ -63,12 +62,12 @@ BOOST_AUTO_TEST_CASE(released_is_not_closed) {
 }
 
 BOOST_AUTO_TEST_CASE(reset_closes_the_old_one_and_an_empty_owner_closes_nothing) {
-  UniqueFd fd = open_null();
+  UniqueFd fd = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const int number = fd.get();
   fd.reset();
   BOOST_TEST(!is_open(number));
   fd.reset();  // must not close whatever has the number by now
-  const UniqueFd other = open_null();
+  const UniqueFd other = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   {
     const UniqueFd empty;
   }
@@ -84,7 +83,7 @@ BOOST_AUTO_TEST_CASE(descriptor_zero_counts_as_open) {
 
 BOOST_AUTO_TEST_CASE(a_growing_vector_of_owners_closes_none_of_them) {
   std::vector<UniqueFd> many;
-  for (int i = 0; i < 100; ++i) many.push_back(open_null());
+  for (int i = 0; i < 100; ++i) many.push_back(UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC)));
   for (const UniqueFd& fd : many) BOOST_TEST(is_open(fd.get()));
   BOOST_TEST((!std::is_copy_constructible_v<UniqueFd>));
   BOOST_TEST((!std::is_convertible_v<int, UniqueFd>));

@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 
 #include "linux/base/pipe.hpp"
+#include "tests/linux/mounts/mount_api.hpp"
 #include "tests/linux/mounts/scene.hpp"
 
 using namespace ocirun;
@@ -38,8 +39,6 @@ void check_usual_mounts() {
 }
 
 constexpr unsigned long kNamespaces = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNET;
-const std::vector<long> kMountApi = {SYS_fsopen,    SYS_fsconfig,   SYS_fsmount,      SYS_fspick,
-                                     SYS_open_tree, SYS_move_mount, SYS_mount_setattr};
 
 }  // namespace
 

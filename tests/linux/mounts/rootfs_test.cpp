@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
+#include "tests/linux/mounts/mount_api.hpp"
 #include "tests/linux/mounts/scene.hpp"
 
 using namespace ocirun;
@@ -13,8 +14,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::vector<long> kMountApi = {SYS_fsopen,    SYS_fsconfig,   SYS_fsmount,      SYS_fspick,
-                                     SYS_open_tree, SYS_move_mount, SYS_mount_setattr};
 const std::vector<RootfsPath> kMasked = {
     RootfsPath("/proc/kcore"), RootfsPath("/proc/keys"),      RootfsPath("/proc/acpi"),
     RootfsPath("/proc/irq"),   RootfsPath("/proc/missing"),   RootfsPath("/etc/hosts"),

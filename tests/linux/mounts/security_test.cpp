@@ -3,6 +3,7 @@
 #include "linux/mounts/legacy.hpp"
 #include "linux/mounts/mount.hpp"
 #include "linux/mounts/mount_point.hpp"
+#include "tests/linux/mounts/mount_api.hpp"
 #include "tests/linux/mounts/scene.hpp"
 
 // What the mounts of a hostile image, or of a container in a user namespace, must not come to.
@@ -13,9 +14,6 @@ using namespace ocirun::test;
 namespace fs = std::filesystem;
 
 namespace {
-
-const std::vector<long> kMountApi = {SYS_fsopen,    SYS_fsconfig,   SYS_fsmount,      SYS_fspick,
-                                     SYS_open_tree, SYS_move_mount, SYS_mount_setattr};
 
 uid_t owner_of(const char* path) {
   struct stat info{};

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "linux/seccomp/filter.hpp"
+#include "tests/linux/seccomp/argument.hpp"
 #include "tests/linux/seccomp/bpf_interpreter.hpp"
 
 using namespace ocirun;
@@ -22,11 +23,6 @@ SeccompRule rule_for_lseek(SeccompAction action, std::vector<SeccompArgument> ar
   rule.action = action;
   rule.arguments = std::move(arguments);
   return rule;
-}
-
-SeccompArgument argument(std::uint32_t index, SeccompOperator op, std::uint64_t value,
-                         std::uint64_t value_two = 0) {
-  return {.index = index, .value = value, .value_two = value_two, .op = op};
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // YAML and JSON to typed values with lines and columns.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "bundle/json/value.hpp"
 #include "tests/pods/documents/read.hpp"

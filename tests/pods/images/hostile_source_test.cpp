@@ -10,6 +10,7 @@
 #include "pods/images/layout_search.hpp"
 #include "tests/child_test.hpp"
 #include "tests/pods/images/layout_scene.hpp"
+#include "tests/pods/images/text.hpp"
 #include "tests/pods/images/text_range.hpp"
 
 using namespace ocirun;
@@ -19,12 +20,6 @@ using namespace ocirun::test;
 namespace {
 
 constexpr std::size_t kPlenty = std::size_t{64} << 20;
-
-bool has(const std::string& text, std::string_view part) {
-  const bool found = text.find(part) != std::string::npos;
-  BOOST_CHECK_MESSAGE(found, text);
-  return found;
-}
 
 /// The files of a scene; counts how often each is opened.
 class CountingFiles : public SourceFiles {

@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "tests/pods/images/layout_scene.hpp"
+#include "tests/pods/images/text.hpp"
 
 using namespace ocirun;
 using namespace ocirun::pods;
@@ -12,20 +13,8 @@ using namespace ocirun::test;
 
 namespace {
 
-bool has(const std::string& text, std::string_view part) {
-  const bool found = text.find(part) != std::string::npos;
-  BOOST_CHECK_MESSAGE(found, text);
-  return found;
-}
-
 std::string error(const LayoutScene& scene, const std::string& reference = "") {
   return must_fail(scene.find(reference));
-}
-
-std::string replaced(std::string text, std::string_view from, std::string_view to) {
-  const std::size_t at = text.find(from);
-  if (at == std::string::npos) throw std::runtime_error("no such text: " + std::string(from));
-  return text.replace(at, from.size(), to);
 }
 
 const Platform kOther{"linux", Platform::host().architecture == "s390x" ? "amd64" : "s390x", ""};

@@ -4,23 +4,13 @@
 
 #include "pods/images/image_config.hpp"
 #include "tests/must.hpp"
+#include "tests/pods/images/text.hpp"
 
 using namespace ocirun;
 using namespace ocirun::pods;
 using namespace ocirun::test;
 
 namespace {
-
-std::string replaced(std::string text, std::string_view from, std::string_view to) {
-  const std::size_t at = text.find(from);
-  if (at == std::string::npos) throw std::runtime_error("no such text: " + std::string(from));
-  return text.replace(at, from.size(), to);
-}
-
-bool has(const std::string& text, std::string_view part) {
-  BOOST_TEST_INFO(text);
-  return text.find(part) != std::string::npos;
-}
 
 std::string manifest() {
   const std::string digest = digest_of("x").text();

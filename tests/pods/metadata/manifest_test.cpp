@@ -46,13 +46,13 @@ class Json {
   bundle::Report report_;
 };
 
-struct Fixture {
+struct ManifestFixture {
   Workload workload = read_workload("f", full_appc());
   ImageConfig image;
   Launch launch;
   Reified reified;
 
-  Fixture() {
+  ManifestFixture() {
     BOOST_TEST(lines(workload.problems) == "");
     image.platform = {"linux", "amd64", ""};
     image.created = "2026-11-25T00:00:00Z";
@@ -86,7 +86,7 @@ struct Fixture {
   }
 };
 
-BOOST_FIXTURE_TEST_SUITE(metadata_manifests, Fixture)
+BOOST_FIXTURE_TEST_SUITE(metadata_manifests, ManifestFixture)
 
 BOOST_AUTO_TEST_CASE(the_pod_manifest_has_what_was_found_out) {  // AC-22
   Json json(pod_manifest(workload, reified));

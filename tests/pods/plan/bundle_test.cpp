@@ -16,9 +16,9 @@ using namespace ocirun::test;
 
 namespace {
 
-struct Fixture {
+struct BundleFixture {
   BundlePlan plan;
-  Fixture() {
+  BundleFixture() {
     plan.launch.args = {"/bin/httpd"};
     plan.launch.env = {"PATH=/bin"};
     plan.launch.cwd = "/";
@@ -46,7 +46,7 @@ struct Fixture {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(bundle_of_a_container, Fixture)
+BOOST_FIXTURE_TEST_SUITE(bundle_of_a_container, BundleFixture)
 
 BOOST_AUTO_TEST_CASE(the_least_bundle_is_valid_and_confined) {
   plan.hostname = "web";

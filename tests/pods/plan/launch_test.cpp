@@ -18,14 +18,14 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-struct Fixture {
+struct LaunchFixture {
   Scratch scratch;
   Pod pod;
   Container container;
   ImageConfig image;
   Bindings bindings;
 
-  Fixture() {
+  LaunchFixture() {
     pod.kind = Kind::kRadius;
     container.name = "web";
     image.platform = {"linux", "amd64", ""};
@@ -54,7 +54,7 @@ struct Fixture {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(launch, Fixture)
+BOOST_FIXTURE_TEST_SUITE(launch, LaunchFixture)
 
 BOOST_AUTO_TEST_CASE(the_properties_of_a_connection_become_variables) {  // RX-16
   pod.connections = {

@@ -15,13 +15,13 @@ using namespace ocirun::test;
 
 namespace {
 
-struct Fixture {
+struct MountPlaces {
   Scratch scratch;
   Workload workload;
   bundle::Node place;
   Container container;
   BundlePlan plan;
-  Fixture() {
+  MountPlaces() {
     for (const char* name : {"root", "root/etc", "root/etc/app", "volume", "volume/sub"})
       ::mkdir((scratch / name).c_str(), 0755);
     scratch.file("root/etc/passwd", "");
@@ -47,7 +47,7 @@ struct Fixture {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(places_of_mounts, Fixture)
+BOOST_FIXTURE_TEST_SUITE(places_of_mounts, MountPlaces)
 
 BOOST_AUTO_TEST_CASE(a_file_over_a_directory_has_its_place) {
   BOOST_TEST(with_file("/etc/passwd") == "");

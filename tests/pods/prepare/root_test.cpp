@@ -18,14 +18,14 @@ namespace {
 constexpr long kOverlay = 0x794C7630;
 
 /// A layout with the image "base" of two layers, and a store.
-struct Scene {
+struct RootScene {
   LayoutScene layout;
   std::string images;
   Given given;
   Workload workload;
   bundle::Node place_in_document;
 
-  Scene() {
+  RootScene() {
     layout.set_index(layout.image(
         {tar_of({test::directory("etc", 0711), file("etc/a", "one"), file("b", "two")}),
          tar_of({file("etc/a", "changed")})},
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_SUITE(roots, *boost::unit_test::precondition([](auto) {
                       }))
 
 CHILD_TEST(a_root_is_an_overlay_that_begins_anew_with_each_run, CLONE_NEWNS) {
-  Scene scene;
+  RootScene scene;
   must(enter_own_mount_namespace());
   Root root = scene.root();
   BOOST_TEST((must(root.make()) == RootKind::kOverlay));
@@ -82,7 +82,7 @@ CHILD_TEST(a_root_is_an_overlay_that_begins_anew_with_each_run, CLONE_NEWNS) {
 }
 
 BOOST_AUTO_TEST_CASE(a_copy_is_a_tree_of_its_own) {
-  Scene scene;
+  RootScene scene;
   Root root = scene.root();
   BOOST_TEST((must(root.make(RootKind::kCopy)) == RootKind::kCopy));
   BOOST_TEST(!is_overlay(root.path()));
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(a_copy_is_a_tree_of_its_own) {
 }
 
 BOOST_AUTO_TEST_CASE(an_image_is_found_in_the_layout_or_where_the_operator_says) {
-  Scene scene;
+  RootScene scene;
   BOOST_TEST(must_fail(scene.find())
                  .ends_with("nothing says where the image \"base\" of the container \"web\" is: "
                             "--image web=SOURCE names an OCI layout or an archive, --images DIR a "

@@ -29,12 +29,12 @@ struct stat look(const std::string& path) {
 }
 
 /// A pod with one volume, which a test changes.
-struct Scene {
+struct VolumesScene {
   Scratch scratch;
   Workload workload;
   bundle::Node place_in_document;
   Given given;
-  Scene() {
+  VolumesScene() {
     for (const char* name : {"pod", "host"}) ::mkdir((scratch / name).c_str(), 0755);
     workload.file = "f";
     workload.source = std::make_unique<Source>();
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_SUITE(volumes)
 
 CHILD_TEST(an_empty_directory_has_its_mode_and_owner, CLONE_NEWNS) {
   for (const Reach reach : {Reach::kByPath, Reach::kMounted}) {
-    const Scene scene;
+    const VolumesScene scene;
     const std::string source = scene.source(reach);
     BOOST_TEST(source == scene.scratch / "pod/volumes/0");
     BOOST_TEST((look(source).st_mode & 07777) == 01770u);
@@ -76,7 +76,7 @@ CHILD_TEST(an_empty_directory_has_its_mode_and_owner, CLONE_NEWNS) {
 }
 
 CHILD_TEST(a_directory_in_memory_has_a_size_mode_and_owner, CLONE_NEWNS) {
-  Scene scene;
+  VolumesScene scene;
   scene.volume().in_memory = true;
   scene.volume().most_bytes = 1U << 20;
   const std::string source = scene.source(Reach::kMounted);
@@ -94,7 +94,7 @@ CHILD_TEST(a_directory_on_disk_with_a_limit_is_an_empty_filesystem_of_that_size,
     BOOST_TEST_MESSAGE("skipped: needs e2fsprogs and loop devices");
     return;
   }
-  Scene scene;
+  VolumesScene scene;
   scene.volume().most_bytes = 4U << 20;
   const std::string source = scene.source(Reach::kMounted);
   BOOST_TEST(filesystem_of(source) == kExt4);
@@ -118,7 +118,7 @@ CHILD_TEST(a_directory_on_disk_with_a_limit_is_an_empty_filesystem_of_that_size,
 }
 
 BOOST_AUTO_TEST_CASE(a_limit_on_disk_that_cannot_be_kept_is_refused) {
-  Scene scene;
+  VolumesScene scene;
   scene.volume().most_bytes = 4U << 20;
   BOOST_TEST(must_fail(scene.prepare(Reach::kByPath))
                  .contains("a bundle cannot limit a directory on disk to 4 MiB"));
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(a_limit_on_disk_that_cannot_be_kept_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(a_bundle_names_a_directory_of_the_host_by_its_path) {
-  Scene scene;
+  VolumesScene scene;
   scene.volume().kind = Volume::Source::kOperator;
   scene.give("v", scene.scratch / "host", true);
   const Volumes volumes = must(scene.prepare(Reach::kByPath));
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(a_bundle_names_a_directory_of_the_host_by_its_path) {
 }
 
 CHILD_TEST(a_directory_of_the_host_stays_the_same_one_whatever_is_renamed, CLONE_NEWNS) {
-  Scene scene;
+  VolumesScene scene;
   scene.volume().kind = Volume::Source::kHost;
   scene.volume().source = scene.scratch / "host";
   scene.scratch.file("host/file", "good");
@@ -150,14 +150,14 @@ CHILD_TEST(a_directory_of_the_host_stays_the_same_one_whatever_is_renamed, CLONE
 }
 
 CHILD_TEST(mounts_below_a_directory_are_shown_if_the_document_says_so, CLONE_NEWNS) {
-  Scene scene;
+  VolumesScene scene;
   ::mkdir((scene.scratch / "host/below").c_str(), 0755);
   BOOST_REQUIRE(::syscall(SYS_mount, "none", (scene.scratch / "host/below").c_str(), "tmpfs", 0UL,
                           nullptr) == 0);
   scene.volume().kind = Volume::Source::kHost;
   scene.volume().source = scene.scratch / "host";
   BOOST_TEST(filesystem_of(scene.source(Reach::kMounted) + "/below") == kTmpfs);
-  Scene flat;
+  VolumesScene flat;
   flat.volume() = scene.volume();
   flat.volume().place = &flat.place_in_document;
   flat.volume().recursive = false;
@@ -165,7 +165,7 @@ CHILD_TEST(mounts_below_a_directory_are_shown_if_the_document_says_so, CLONE_NEW
 }
 
 BOOST_AUTO_TEST_CASE(a_directory_that_is_absent_or_none_is_an_error_with_its_place) {
-  Scene scene;
+  VolumesScene scene;
   scene.volume().kind = Volume::Source::kHost;
   scene.volume().source = scene.scratch / "absent";
   BOOST_TEST(must_fail(scene.prepare(Reach::kByPath)).contains("volume \"v\": "));
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(a_directory_that_is_absent_or_none_is_an_error_with_its_pla
 }
 
 BOOST_AUTO_TEST_CASE(a_volume_may_require_free_space) {  // OAM-36
-  Scene scene;
+  VolumesScene scene;
   scene.volume().least_bytes = 1;
   must(scene.prepare(Reach::kByPath));
   scene.begin_anew();
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(a_volume_may_require_free_space) {  // OAM-36
 }
 
 BOOST_AUTO_TEST_CASE(an_exclusive_volume_belongs_to_one_pod) {  // OAM-35
-  Scene scene;
+  VolumesScene scene;
   scene.volume().kind = Volume::Source::kOperator;
   scene.volume().exclusive = true;
   scene.give("v", scene.scratch / "host");
@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(an_exclusive_volume_belongs_to_one_pod) {  // OAM-35
 }
 
 BOOST_AUTO_TEST_CASE(mounts_are_those_of_the_document_and_of_mount_points) {  // AC-8
-  Scene scene;
+  VolumesScene scene;
   scene.workload.pod.containers.emplace_back();
   Container& container = scene.workload.pod.containers[0];
   container.mounts = {
@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(mounts_are_those_of_the_document_and_of_mount_points) {  //
 
 CHILD_TEST(keys_of_a_document_are_files_in_memory, CLONE_NEWNS) {
   for (const Reach reach : {Reach::kByPath, Reach::kMounted}) {
-    Scene scene;
+    VolumesScene scene;
     scene.volume().kind = Volume::Source::kSecret;
     scene.volume().source = "s";
     scene.workload.pod.key_documents["s"].keys = {{"a", {.bytes = std::string("x\0y", 3)}},
@@ -249,7 +249,7 @@ CHILD_TEST(keys_of_a_document_are_files_in_memory, CLONE_NEWNS) {
 }
 
 BOOST_AUTO_TEST_CASE(items_have_paths_and_modes) {
-  Scene scene;
+  VolumesScene scene;
   scene.volume().kind = Volume::Source::kSecret;
   scene.volume().source = "s";
   scene.volume().file_mode = 0400;
@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(items_have_paths_and_modes) {
 }
 
 CHILD_TEST(a_part_of_a_volume_is_what_is_there_at_the_start, CLONE_NEWNS) {
-  Scene scene;
+  VolumesScene scene;
   scene.scratch.file("host/file", "one");
   SubPath part{.volume = "v",
                .source = scene.scratch / "host",
@@ -299,7 +299,7 @@ CHILD_TEST(a_part_of_a_volume_is_what_is_there_at_the_start, CLONE_NEWNS) {
 
 // CVE-2017-1002101, CVE-2021-25741
 CHILD_TEST(a_part_of_a_volume_is_never_outside_of_it, CLONE_NEWNS) {
-  Scene scene;
+  VolumesScene scene;
   ::mkdir((scene.scratch / "outside").c_str(), 0755);
   scene.scratch.file("outside/secret", "bad");
   SubPath part{.volume = "v",
@@ -320,7 +320,7 @@ CHILD_TEST(a_part_of_a_volume_is_never_outside_of_it, CLONE_NEWNS) {
 }
 
 BOOST_AUTO_TEST_CASE(a_bundle_mounts_a_part_by_its_path_where_only_ocirun_writes) {
-  Scene scene;
+  VolumesScene scene;
   scene.workload.pod.containers.emplace_back();
   Container& container = scene.workload.pod.containers[0];
   container.mounts = {{.volume = "v", .path = "/a", .place = &scene.place_in_document}};

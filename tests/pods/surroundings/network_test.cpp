@@ -23,19 +23,19 @@ HostPort host_port(const char* name, std::uint16_t number, const char* address =
 }
 
 /// A pod with a container that has two ports, and a directory that is all of PATH.
-struct Scene {
+struct NetworkScene {
   Scratch scratch;
   Pod pod;
   std::string path;
 
-  Scene() {
+  NetworkScene() {
     pod.containers.emplace_back();
     pod.containers[0].ports = {port("web", 80), port("dns", 53, Protocol::kUdp)};
     if (const char* before = std::getenv("PATH")) path = before;
     scratch.script("pasta", "true");
     ::setenv("PATH", scratch.path().c_str(), 1);
   }
-  ~Scene() { ::setenv("PATH", path.c_str(), 1); }
+  ~NetworkScene() { ::setenv("PATH", path.c_str(), 1); }
   Result<NetworkPlan> plan(Choice kind, const std::string& network = "") const {
     return plan_network(pod, {.kind = kind, .path = network});
   }
@@ -43,7 +43,7 @@ struct Scene {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(networks_of_pods, Scene)
+BOOST_FIXTURE_TEST_SUITE(networks_of_pods, NetworkScene)
 
 BOOST_AUTO_TEST_CASE(each_port_of_a_container_has_the_same_number_on_the_host) {
   const auto forwards = must(forwards_of(pod));

@@ -1,6 +1,6 @@
 #include "runtime/checkpoint/crius_log.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,5 +1,6 @@
 #include "runtime/checkpoint/fit.hpp"
 
+#include <fmt/format.h>
 #include <linux/capability.h>
 #include <sys/utsname.h>
 #include <unistd.h>

@@ -19,25 +19,25 @@ std::set<std::string_view> allowed(bool (*rule)(Status)) {
   return names;
 }
 
-using Names = std::set<std::string_view>;
+using StatusNames = std::set<std::string_view>;
 
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(status)
 
 BOOST_AUTO_TEST_CASE(the_words_are_those_of_the_specification_and_of_its_clients) {
-  Names names;
+  StatusNames names;
   for (const Status status : kAll) names.insert(status_name(status));
-  BOOST_TEST((names == Names{"creating", "created", "running", "paused", "stopped", "unknown"}));
+  BOOST_TEST((names == StatusNames{"creating", "created", "running", "paused", "stopped", "unknown"}));
 }
 
 BOOST_AUTO_TEST_CASE(each_operation_is_allowed_in_its_statuses_alone) {  // OP-3, OP-4, OP-5
-  BOOST_TEST((allowed(can_start) == Names{"created"}));
-  BOOST_TEST((allowed(can_kill) == Names{"created", "running", "paused"}));
-  BOOST_TEST((allowed(can_delete) == Names{"stopped"}));
-  BOOST_TEST((allowed(can_exec) == Names{"created", "running"}));
-  BOOST_TEST((allowed(can_pause) == Names{"created", "running"}));
-  BOOST_TEST((allowed(can_resume) == Names{"paused"}));
+  BOOST_TEST((allowed(can_start) == StatusNames{"created"}));
+  BOOST_TEST((allowed(can_kill) == StatusNames{"created", "running", "paused"}));
+  BOOST_TEST((allowed(can_delete) == StatusNames{"stopped"}));
+  BOOST_TEST((allowed(can_exec) == StatusNames{"created", "running"}));
+  BOOST_TEST((allowed(can_pause) == StatusNames{"created", "running"}));
+  BOOST_TEST((allowed(can_resume) == StatusNames{"paused"}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

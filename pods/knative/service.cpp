@@ -1,0 +1,179 @@
+#include "pods/knative/service.hpp"
+
+#include <algorithm>
+
+#include "linux/base/name_table.hpp"
+#include "linux/base/text.hpp"
+#include "pods/model/scalars.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+constexpr std::string_view kOneInstance = "one machine runs one instance";
+constexpr std::string_view kByTheCluster = "a cluster sets it";
+
+struct Metadata {
+  std::string name;
+  std::map<std::string, std::string> labels, annotations;
+  Place annotations_place = nullptr;
+};
+
+constexpr auto kMetadata = exact_fields<Metadata>(field("name", &Metadata::name, dns_name),
+                                                  field("labels", &Metadata::labels, string_map),
+                                                  part("annotations",
+                                                       [](Value at, Metadata& out) {
+                                                         out.annotations_place = &at.node();
+                                                         return string_map(at, out.annotations);
+                                                       }))
+                               .beside(&warn_of_cluster_name);
+
+/// Annotations that ask for a number of instances.
+void read_scaling(const Metadata& metadata, bundle::Report& report, Pod& out) {
+  if (metadata.annotations_place == nullptr) return;
+  for (const Value item : Value(*metadata.annotations_place, report)) {
+    const std::string_view name = item.key();
+    if (!name.starts_with("autoscaling.knative.dev/")) continue;
+    const std::string_view text = item.node().text;
+    const bool is_number =
+        !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+    const bool least = name.ends_with("/min-scale") || name.ends_with("/minScale") ||
+                       name.ends_with("/initial-scale");
+    if (least && is_number && text != "0" && text != "1")
+      out.elsewhere.push_back(
+          {fmt::format("{} instances need several machines: one machine runs 1", text),
+           &item.node()});
+    else
+      item.warning("has no effect: {}", kOneInstance);
+  }
+}
+
+constexpr std::string_view kDependencies = "run.googleapis.com/container-dependencies";
+
+std::optional<Value> dependencies_of(std::optional<Value> object) {
+  for (const std::string_view name :
+       {std::string_view("metadata"), std::string_view("annotations"), kDependencies})
+    if (object) object = object->member(name);
+  return object;
+}
+
+/// The order of start belongs to the metadata of a revision, here or in the template.
+void read_order(Value document, Pod& out) {
+  auto own = dependencies_of(document);
+  auto spec = document.member("spec");
+  if (const auto in_template = dependencies_of(spec ? spec->member("template") : spec))
+    read_start_order(*in_template, out);
+  else if (own && !(spec && spec->member("template")))
+    return read_start_order(*own, out);
+  if (own) own->warning("has no effect here: it belongs to /spec/template/metadata/annotations");
+}
+
+/// Of one name, an annotation is stronger than a label, and of two metadata those that stand first.
+void keep(Metadata& metadata, Pod& out) {
+  metadata.annotations.merge(metadata.labels);
+  out.annotations.merge(metadata.annotations);
+}
+
+bool read_metadata(Value at, Pod& out, std::string& name) {
+  Metadata metadata;
+  if (!kMetadata(at, metadata)) return false;
+  name = metadata.name;
+  read_scaling(metadata, at.report(), out);
+  keep(metadata, out);
+  return true;
+}
+
+/// The template of a Configuration and of a Service.
+constexpr auto kTemplate = exact_fields<Pod>(
+    part("metadata",
+         [](Value at, Pod& out) { return read_metadata(at, out, out.knative->revision); }),
+    required_part("spec", knative_revision));
+
+struct Target {
+  std::optional<std::uint32_t> percent;
+  bool latest = false;
+  std::string revision, tag;
+};
+
+/// Where the requests go: all to the revision of the template, or to several, which needs a router.
+bool traffic(Value at, Pod& out) {
+  static constexpr auto kTarget = exact_fields<Target>(
+      field("percent", &Target::percent, bundle::range(0, 100)),
+      field("latestRevision", &Target::latest, boolean),
+      field("revisionName", &Target::revision, dns_name), field("tag", &Target::tag, dns_label),
+      no_effect("configurationName", kByTheCluster), no_effect("url", kByTheCluster));
+  std::vector<Target> targets;
+  if (!list_of(kTarget)(at, targets)) return false;
+  const auto is_plain = [](const Target& target) {
+    return target.latest && target.percent.value_or(100) == 100 && target.revision.empty() &&
+           target.tag.empty();
+  };
+  const bool plain = targets.empty() || (targets.size() == 1 && is_plain(targets[0]));
+  if (!plain)
+    out.elsewhere.push_back(
+        {"traffic to anything but 100 percent to the latest revision needs a router in front of "
+         "the containers",
+         &at.node()});
+  return true;
+}
+
+constexpr auto kServiceSpec =
+    exact_fields<Pod>(required_part("template", kTemplate), part("traffic", traffic));
+constexpr auto kConfigurationSpec = exact_fields<Pod>(required_part("template", kTemplate));
+
+bool metadata(Value at, Pod& out) {
+  if (!read_metadata(at, out, out.name)) return false;
+  if (!out.name.empty()) return true;
+  at.problem_at("name", "is missing, it is required");
+  return false;
+}
+
+template <typename Spec>
+void read_document(Value at, Pod& out, Spec spec) {
+  exact_fields<Pod>(part("apiVersion", [](Value, Pod&) { return true; }),
+                    part("kind", [](Value, Pod&) { return true; }),
+                    required_part("metadata", metadata), required_part("spec", spec),
+                    no_effect("status", kByTheCluster))(at, out);
+}
+
+enum class Document : std::uint8_t { kService, kConfiguration, kRevision };
+constexpr linux::Named<Document> kDocuments[] = {{"Service", Document::kService},
+                                                 {"Configuration", Document::kConfiguration},
+                                                 {"Revision", Document::kRevision}};
+constexpr auto kDocumentKind = bundle::word(
+    "kind", [](std::string_view word) { return linux::value_of(kDocuments, word); },
+    [] { return linux::names_of(kDocuments); });
+
+}  // namespace
+
+void read_knative(Value at, Pod& out) {
+  out.kind = Kind::kKnative;
+  out.restart = Restart::kAlways;
+  out.knative.emplace();
+  const auto version = at.member("apiVersion");
+  if (version && version->node().text != "serving.knative.dev/v1")
+    version->problem("must be serving.knative.dev/v1, not {}", found(*version));
+  const auto kind = at.member("kind");
+  Document document{};
+  if (!kind) return at.problem_at("kind", "is missing, it is required");
+  if (!kDocumentKind(*kind, document)) return;
+  KnativeNames& names = *out.knative;
+  switch (document) {
+    case Document::kService:
+      read_document(at, out, kServiceSpec);
+      names.service = names.configuration = out.name;
+      break;
+    case Document::kConfiguration:
+      read_document(at, out, kConfigurationSpec);
+      names.configuration = out.name;
+      break;
+    case Document::kRevision:
+      read_document(at, out, knative_revision);
+      names.revision = out.name;
+      break;
+  }
+  read_order(at, out);
+  if (names.revision.empty())
+    names.revision = out.name + "-00001";  // the first one's name in a cluster
+}
+
+}  // namespace ocirun::pods

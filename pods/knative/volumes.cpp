@@ -1,0 +1,192 @@
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+
+#include "linux/base/text.hpp"
+#include "pods/knative/service.hpp"
+#include "pods/model/scalars.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+struct EmptyDir {
+  std::string medium;
+  std::optional<std::uint64_t> size;
+};
+
+bool empty_dir(Value at, Volume& out) {
+  static constexpr auto kTable =
+      exact_fields<EmptyDir>(field("medium", &EmptyDir::medium, string),
+                             field("sizeLimit", &EmptyDir::size, kubernetes_bytes));
+  EmptyDir directory;
+  if (!kTable(at, directory)) return false;
+  out.kind = Volume::Source::kEmpty;
+  out.mode = 0777;  // as Kubernetes makes it
+  out.in_memory = directory.medium == "Memory";
+  out.most_bytes = directory.size;
+  if (out.in_memory || directory.medium.empty()) return true;
+  at.problem_at("medium", "must be \"Memory\" or \"\"");
+  return false;
+}
+
+/// The bits of a mode, at most 0777. Kubernetes reads `0400` as octal, as YAML 1.1 does, and `256`
+/// as the same mode.
+bool permission_bits(Value at, mode_t& out) {
+  constexpr mode_t kMost = 0777;
+  const bundle::Node& node = at.node();
+  const std::string_view digits = node.text;  // empty in JSON, which has no number "0400"
+  const bool is_old_octal = digits.size() > 1 && digits.starts_with('0') &&
+                            digits.find_first_not_of("01234567") == std::string_view::npos;
+  const bool is_number = node.kind == bundle::Node::Kind::kNatural &&
+                         (is_old_octal || digits.size() < 2 || !digits.starts_with('0') ||
+                          digits.starts_with("0o") || digits.starts_with("0x"));
+  std::uint64_t value = node.number;
+  if (is_old_octal) std::from_chars(digits.data(), digits.data() + digits.size(), value, 8);
+  if (is_number && value <= kMost) {
+    out = static_cast<mode_t>(value);
+    return true;
+  }
+  at.problem("must be the bits of a mode, from 0 to 0777 (decimal: 511), not {}",
+             digits.empty() ? found(at) : std::string(digits.substr(0, 40)));
+  return false;
+}
+
+/// A path below a volume, which gets its shortest form. "." is the volume itself.
+bool path_in_volume(Value at, std::string& out) {
+  if (!nonempty_string(at, out)) return false;
+  if (out.starts_with('/') || has_dot_dot(out)) {
+    at.problem("must be a relative path without \"..\", not {}", found(at));
+    return false;
+  }
+  std::string shortest;
+  for (const std::string_view part : linux::words(out, '/'))
+    if (part != ".") shortest.append(shortest.empty() ? "" : "/").append(part);
+  out = std::move(shortest);
+  return true;
+}
+
+bool file_path(Value at, std::string& out) {
+  if (!path_in_volume(at, out)) return false;
+  if (!out.empty()) return true;
+  at.problem("must name a file, not {}", found(at));
+  return false;
+}
+
+constexpr auto kItem = placed(exact_fields<KeyFile>(
+    required("key", &KeyFile::key, nonempty_string), required("path", &KeyFile::path, file_path),
+    field("mode", &KeyFile::mode, permission_bits)));
+
+/// A file must not be a directory of another one.
+bool items(Value at, std::vector<KeyFile>& out) {
+  if (!unique_list_of(kItem, by("path", &KeyFile::path))(at, out)) return false;
+  for (const KeyFile& file : out)
+    for (const KeyFile& other : out)
+      if (other.path.starts_with(file.path + "/")) {
+        Value(*file.place, at.report())
+            .problem_at("path", "\"{}\" is a directory of the file \"{}\"", file.path, other.path);
+        return false;
+      }
+  return true;
+}
+
+/// A secret or a config map, whose keys are files: read-only (KN-24).
+template <std::size_t N>
+constexpr auto key_files(std::string_view prefix, const char (&name)[N]) {
+  return [prefix, name = std::string_view(name)](Value at, Volume& out) {
+    const auto table = exact_fields<Volume>(
+        required(name, &Volume::source, dns_name), field("items", &Volume::items, items),
+        field("defaultMode", &Volume::file_mode, permission_bits),
+        field("optional", &Volume::is_optional, boolean));
+    if (!table(at, out)) return false;
+    out.kind = Volume::Source::kSecret;
+    out.source.insert(0, prefix);
+    out.read_only = true;
+    return true;
+  };
+}
+
+bool claim(Value at, Volume& out) {
+  static constexpr auto kClaim =
+      exact_fields<Volume>(required("claimName", &Volume::source, dns_name),
+                           field("readOnly", &Volume::read_only, boolean));
+  if (!kClaim(at, out)) return false;
+  out.kind = Volume::Source::kOperator;
+  return true;
+}
+
+constexpr std::string_view kClaimInstead =
+    "write persistentVolumeClaim, for which --volume NAME=HOSTDIR gives a directory";
+constexpr std::array kOtherSources{
+    NotDone{"hostPath", kClaimInstead, true},
+    NotDone{"projected", "mount a volume for each secret and config map", true},
+    NotDone{"downwardAPI", "a pod has no object in a cluster whose fields could be read", true},
+    NotDone{"ephemeral", kClaimInstead, true},
+    NotDone{"csi", kClaimInstead, true},
+    NotDone{"nfs", kClaimInstead, true},
+    NotDone{"iscsi", kClaimInstead, true},
+    NotDone{"fc", kClaimInstead, true},
+    NotDone{"cephfs", kClaimInstead, true},
+    NotDone{"rbd", kClaimInstead, true},
+    NotDone{"glusterfs", kClaimInstead, true},
+    NotDone{"image", kClaimInstead, true},
+    NotDone{"gitRepo", kClaimInstead, true},
+    NotDone{"flexVolume", kClaimInstead, true},
+    NotDone{"cinder", kClaimInstead, true},
+    NotDone{"awsElasticBlockStore", kClaimInstead, true},
+    NotDone{"azureDisk", kClaimInstead, true},
+    NotDone{"azureFile", kClaimInstead, true},
+    NotDone{"gcePersistentDisk", kClaimInstead, true},
+    NotDone{"vsphereVolume", kClaimInstead, true},
+    NotDone{"portworxVolume", kClaimInstead, true},
+};
+
+constexpr auto kVolume =
+    exact_fields<Volume>(required("name", &Volume::name, dns_label), part("emptyDir", empty_dir),
+                         part("secret", key_files("", "secretName")),
+                         part("configMap", key_files(kConfigMapPrefix, "name")),
+                         part("persistentVolumeClaim", claim))
+        .beside([](Value member) { return refuse_if_listed(member, kOtherSources); });
+
+bool volume(Value at, Volume& out) {
+  out.place = &at.node();
+  if (!kVolume(at, out)) return false;
+  int given = 0;
+  for (const std::string_view name : {"emptyDir", "secret", "configMap", "persistentVolumeClaim"})
+    if (at.member(name)) ++given;
+  if (given == 1) return true;
+  at.problem(
+      "must have exactly one of emptyDir, secret, configMap and persistentVolumeClaim, not {}",
+      given);
+  return false;
+}
+
+constexpr std::array kOtherWays{
+    NotDone{"subPathExpr", "write subPath, without variables"},
+    NotDone{"mountPropagation", "mounts of the host do not appear in a container that runs"},
+    NotDone{"recursiveReadOnly", "readOnly holds for all that is mounted below the volume"},
+};
+
+constexpr auto kMount =
+    placed(exact_fields<Mount>(required("name", &Mount::volume, dns_label),
+                               required("mountPath", &Mount::path, path_below_root),
+                               field("readOnly", &Mount::read_only, boolean),
+                               field("subPath", &Mount::sub_path,
+                                     [](Value at, std::string& out) {
+                                       if (at.node().is_string() && at.node().text.empty())
+                                         return true;
+                                       return path_in_volume(at, out);
+                                     }))
+               .beside([](Value member) { return refuse_if_listed(member, kOtherWays); }));
+
+}  // namespace
+
+bool knative_volumes(Value at, std::vector<Volume>& out) {
+  return unique_list_of(volume, by("name", &Volume::name))(at, out);
+}
+
+bool knative_mounts(Value at, std::vector<Mount>& out) {
+  return unique_list_of(kMount, by("mountPath", &Mount::path))(at, out);
+}
+
+}  // namespace ocirun::pods

@@ -1,0 +1,187 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "bundle/json/document.hpp"
+#include "linux/base/ids.hpp"
+#include "pods/model/security.hpp"
+
+namespace ocirun::pods {
+
+/// The value of the document that a part of the Pod was read from, for messages; valid while the
+/// document's Source exists.
+using Place = const bundle::Node*;
+
+/// Stands before the name of a config map, which the operator gives like a secret: --secret
+/// configmap/NAME=DIR.
+inline constexpr std::string_view kConfigMapPrefix = "configmap/";
+
+/// A key of a secret: of --secret ID=DIR, that is the file DIR/KEY, or of a document beside the
+/// workload (KeyDocument).
+struct SecretKey {
+  std::string secret;
+  std::string key;
+  bool is_optional = false;  // without the secret or the key the variable is not set
+};
+
+struct EnvVariable {
+  std::string name;
+  std::variant<std::string, SecretKey> value;
+  Place place = nullptr;
+};
+
+/// A secret each key of which becomes a variable: the key with the prefix in front.
+struct EnvSource {
+  std::string secret;
+  std::string prefix;
+  bool is_optional = false;  // without the secret no variable is set
+  Place place = nullptr;
+};
+
+/// A file that is written for the container and bound read-only at `path`. Its content is the
+/// parameter, if one is named (even if the parameter is empty), else the value (OAM-16).
+struct ConfigFile {
+  std::string path;  // absolute
+  std::optional<std::string> value;
+  std::optional<std::string> parameter;
+  Place place = nullptr;
+};
+
+enum class Protocol : std::uint8_t { kTcp, kUdp };
+
+/// A port on which the container listens.
+struct Port {
+  std::string name;  // "": none
+  std::uint16_t number = 0;
+  Protocol protocol = Protocol::kTcp;
+  Place place = nullptr;
+};
+
+struct ExecProbe {
+  std::vector<std::string> command;
+};
+struct HttpHeader {
+  std::string name;
+  std::string value;
+};
+struct HttpProbe {
+  std::string path = "/";
+  std::uint16_t port = 0;
+  std::string port_name;  // instead of `port` until the ports are read: Kubernetes allows a name
+  bool tls = false;
+  std::vector<HttpHeader> headers;
+};
+struct TcpProbe {
+  std::uint16_t port = 0;
+  std::string port_name;  // as in HttpProbe
+};
+
+/// KN-5: how often a Knative container without a probe is asked whether it is ready.
+inline constexpr std::chrono::seconds kPlatformPeriod{1};
+
+/// A question to a running container, asked again and again.
+struct Probe {
+  std::variant<std::monostate, ExecProbe, HttpProbe, TcpProbe> question;
+  std::chrono::seconds initial_delay{0};
+  std::chrono::seconds period{10};
+  std::chrono::seconds timeout{1};
+  std::uint32_t success_threshold = 1;  // successes in a row, after a failure
+  std::uint32_t failure_threshold = 3;  // failures in a row
+  std::optional<std::chrono::seconds> grace =
+      {};  // from the failure to SIGKILL; nothing: the pod's
+  Place place = nullptr;
+};
+
+struct Mount {
+  std::string volume;
+  std::string path;  // absolute, in the container
+  bool read_only = false;
+  Place place = nullptr;
+  /// The part of the volume that is mounted, relative to the volume; "": all of it.
+  std::string sub_path = {};
+};
+
+/// A path at which an App Container expects a volume: a mount of the document, or --volume NAME=DIR
+/// (AC-8).
+struct MountPoint {
+  std::string name;
+  std::string path;
+  bool read_only = false;
+  Place place = nullptr;
+};
+
+/// Amounts of resources. CPUs are logical CPUs, fractions allowed; memory is in bytes.
+struct Amounts {
+  std::optional<double> cpus;
+  std::optional<std::uint64_t> memory;
+};
+
+/// A resource that only the operator's --extended NAME=VALUE provides (OAM-37).
+struct ExtendedResource {
+  std::string name;  // group/version.Kind
+  std::string required;
+  Place place = nullptr;
+};
+
+struct Resources {
+  Amounts requests;
+  Amounts limits;
+  double gpus = 0;
+  std::vector<ExtendedResource> extended;
+  Place place = nullptr;
+};
+
+/// seccompProfile of Kubernetes: the filter that a container asks for.
+struct SeccompRequest {
+  enum class Kind : std::uint8_t {
+    kRuntimeDefault,
+    kUnconfined,
+    kLocalhost,  // `file`, relative to the directory of --seccomp-profiles
+  };
+  Kind kind = Kind::kRuntimeDefault;
+  std::string file;
+  Place place = nullptr;
+};
+
+/// An OCI bundle of the operator's, which is run instead of an image.
+struct BundleSource {
+  std::string directory;  // absolute
+  bool keeps_user_namespace = true;
+};
+
+struct Container {
+  std::string name;
+  std::string image;                                // a reference, or an App Container image id
+  std::string image_name;                           // AC-6: the name of the image, if it has one
+  std::map<std::string, std::string> image_labels;  // AC-6
+  std::optional<std::vector<std::string>> command;  // replaces the image's Entrypoint
+  std::optional<std::vector<std::string>> args;     // replaces the image's Cmd
+  std::string working_directory;                    // "": the image's
+  std::string user, group;                          // "": the image's; numbers or names
+  std::vector<Gid> extra_groups;
+  bool forbid_root = false;
+  std::vector<EnvSource> env_sources;
+  std::vector<EnvVariable> env;  // stronger than env_sources
+  std::vector<ConfigFile> config_files;
+  std::vector<Mount> mounts;
+  std::vector<MountPoint> mount_points;
+  std::vector<Port> ports;
+  Resources resources;
+  std::optional<Probe> liveness, readiness, startup;
+  bool read_only_root = false;
+  Security security;
+  std::optional<SeccompRequest> seccomp;
+  std::vector<std::string> starts_after;  // containers whose programs must have been started before
+  std::map<std::string, std::string> annotations;
+  std::optional<BundleSource> bundle;
+  Place place = nullptr, image_place = nullptr;
+};
+
+}  // namespace ocirun::pods

@@ -1,0 +1,254 @@
+#include "pods/model/scalars.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "bundle/json/writer.hpp"
+#include "linux/base/name_table.hpp"
+#include "linux/base/text.hpp"
+#include "pods/images/reference.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+using bundle::Node;
+
+/// The number of a scalar; nothing for other values, and for infinity.
+std::optional<double> to_double(const Node& node) {
+  switch (node.kind) {
+    case Node::Kind::kNatural:
+      return static_cast<double>(node.number);
+    case Node::Kind::kNegative:
+      return static_cast<double>(static_cast<std::int64_t>(node.number));
+    case Node::Kind::kOther: {
+      double value = 0;
+      std::string_view text = node.text;
+      if (text.starts_with('+')) text.remove_prefix(1);
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+      if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
+        return std::nullopt;
+      return value;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+constexpr linux::Named<Protocol> kProtocols[] = {{"TCP", Protocol::kTcp}, {"UDP", Protocol::kUdp}};
+
+}  // namespace
+
+bool string(Value at, std::string& out) {
+  const Node& node = at.node();
+  const bool scalar = node.kind == Node::Kind::kBoolean || node.kind == Node::Kind::kNatural ||
+                      node.kind == Node::Kind::kNegative || node.kind == Node::Kind::kOther;
+  if (!scalar) return bundle::text(at, out);
+  const std::string text = node.text.empty() ? found(at) : std::string(node.text.substr(0, 40));
+  at.problem("must be a string, not {0}: write \"{0}\" in quotes", text);
+  return false;
+}
+
+bool nonempty_string(Value at, std::string& out) {
+  if (!string(at, out)) return false;
+  if (out.empty()) at.problem("must not be empty");
+  return !out.empty();
+}
+
+bool command_line(Value at, std::vector<std::string>& out) {
+  if (at.node().is_string()) {
+    at.problem("must be a list of strings, one for each argument, not {}", found(at));
+    return false;
+  }
+  if (!strings(at, out)) return false;
+  if (!out.empty() && !out.front().empty()) return true;
+  at.problem("must begin with the name of a program");
+  return false;
+}
+
+bool boolean(Value at, bool& out) {
+  const Node& node = at.node();
+  if (node.is_string() && node.plain) {
+    std::string word(node.text);
+    for (char& c : word)
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    const bool yes = word == "y" || word == "yes" || word == "on";
+    if (yes || word == "n" || word == "no" || word == "off") {
+      out = yes;
+      return true;
+    }
+  }
+  return bundle::flag(at, out);
+}
+
+bool number_from(Value at, double least, double& out) {
+  const auto value = to_double(at.node());
+  if (value && *value >= least) {
+    out = *value;
+    return true;
+  }
+  at.problem("must be a number from {} on, not {}", least, found(at));
+  return false;
+}
+
+bool cpu_count(Value at, double& out) {
+  const auto value = to_double(at.node());
+  if (value && *value > 0) {
+    out = *value;
+    return true;
+  }
+  at.problem("must be a number of CPUs above 0, such as 0.5, not {}", found(at));
+  return false;
+}
+
+bool protocol(Value at, Protocol& out) {
+  return bundle::word(
+      "protocol", [](std::string_view word) { return linux::value_of(kProtocols, word); },
+      [] { return linux::names_of(kProtocols); })(at, out);
+}
+
+bool is_dns_label(std::string_view text) {
+  const auto alphanumeric = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !text.empty() && text.size() <= 63 && alphanumeric(text.front()) &&
+         alphanumeric(text.back()) &&
+         std::ranges::all_of(text, [&](char c) { return alphanumeric(c) || c == '-'; });
+}
+
+bool dns_label(Value at, std::string& out) {
+  if (!string(at, out)) return false;
+  if (is_dns_label(out)) return true;
+  at.problem(
+      "must be 1 to 63 lower-case letters, digits and \"-\", with a letter or digit at both ends, "
+      "not {}",
+      found(at));
+  return false;
+}
+
+bool dns_name(Value at, std::string& out) {
+  if (!string(at, out)) return false;
+  if (out.size() <= 253 && std::ranges::all_of(linux::split(out, '.'), is_dns_label)) return true;
+  at.problem(
+      "must be labels of lower-case letters, digits and \"-\" that dots separate, at most 253 "
+      "characters, not {}",
+      found(at));
+  return false;
+}
+
+bool has_dot_dot(const std::string& path) {
+  const auto parts = linux::split(path, '/');
+  return std::ranges::find(parts, "..") != parts.end();
+}
+
+bool image_reference(Value at, std::string& out) {
+  if (!nonempty_string(at, out)) return false;
+  const auto reference = Reference::parse(out);
+  if (!reference) at.problem("{}", bundle::reason(reference.error()));
+  return reference.has_value();
+}
+
+bool container_path(Value at, std::string& out) {
+  if (!nonempty_string(at, out)) return false;
+  if (!out.starts_with('/')) {
+    at.problem("must be an absolute path, not {}", found(at));
+    return false;
+  }
+  if (has_dot_dot(out)) {
+    at.problem("must not contain \"..\": {}", found(at));
+    return false;
+  }
+  std::string shortest;
+  for (const std::string_view part : linux::words(out, '/'))
+    if (part != ".") shortest.append("/").append(part);
+  out = shortest.empty() ? "/" : std::move(shortest);
+  return true;
+}
+
+bool path_below_root(Value at, std::string& out) {
+  if (!container_path(at, out)) return false;
+  if (out != "/") return true;
+  at.problem("must be a path below the root directory, not {}", found(at));
+  return false;
+}
+
+void check_limits(Value at, const Resources& resources) {
+  const auto below = [](const auto& limit, const auto& request) {
+    return limit && request && *limit < *request;
+  };
+  if (below(resources.limits.cpus, resources.requests.cpus) ||
+      below(resources.limits.memory, resources.requests.memory))
+    at.problem_at("limits", "must not be below the requests");
+}
+
+bool refuse_known(Value at, std::string_view name, std::string_view why) {
+  if (at.report().ignores(name)) {
+    at.warning("is left out, because of --ignore {}: {}", name, why);
+    return true;
+  }
+  at.problem("is not supported: {} (--ignore {} leaves it out)", why, name);
+  return false;
+}
+
+bool refuse_known_name(Value at, std::string_view why) { return refuse_known(at, at.key(), why); }
+
+bool refuse_if_listed(Value at, std::span<const NotDone> names) {
+  const auto found = std::ranges::find(names, at.key(), &NotDone::name);
+  if (found == names.end()) return false;
+  const Node& node = at.node();
+  const bool is_empty = (node.is_object() || node.is_array()) && node.first == nullptr;
+  const bool is_false = node.kind == Node::Kind::kBoolean && !node.boolean;
+  if (at.is_null() || ((is_empty || is_false) && !found->matters_always)) return true;
+  refuse_known_name(at, found->why);
+  return true;
+}
+
+bool warn_of_cluster_name(Value member) {
+  static constexpr std::string_view kByTheCluster[] = {
+      "uid",           "resourceVersion",   "generation",
+      "selfLink",      "creationTimestamp", "deletionTimestamp",
+      "finalizers",    "ownerReferences",   "deletionGracePeriodSeconds",
+      "managedFields",
+  };
+  const std::string_view name = member.key();
+  const bool is_by_cluster = std::ranges::find(kByTheCluster, name) != std::end(kByTheCluster);
+  if (name == "generateName") {
+    if (!member.is_null()) refuse_known_name(member, "write name, or give --name POD");
+  } else if (!is_by_cluster && name != "namespace") {
+    return false;
+  } else if (!member.is_null()) {
+    member.warning("has no effect: {}",
+                   is_by_cluster ? "a cluster sets it" : "there are no namespaces of a cluster");
+  }
+  return true;
+}
+
+bool may_have(std::optional<Value> at, std::string_view name, std::string_view key) {
+  if (!at) return false;
+  if (!at->node().is_array() && !at->node().is_object()) return true;
+  for (const Value item : *at) {
+    if (at->node().is_object()) {
+      if (item.key() == name) return true;
+      continue;
+    }
+    const auto found = item.member(key);
+    if (!found || !found->node().is_string() || found->node().text == name ||
+        at->report().has_problem_below(bundle::pointer_to(found->node())))
+      return true;
+  }
+  return false;
+}
+
+bool string_map(Value at, std::map<std::string, std::string>& out) {
+  if (!at.expect_object()) return false;
+  bool good = true;
+  for (const Value member : at) {
+    if (member.key().empty()) {
+      member.problem("the name is empty");
+      good = false;
+    }
+    good &= string(member, out[std::string(member.key())]);
+  }
+  return good;
+}
+
+}  // namespace ocirun::pods

@@ -1,0 +1,182 @@
+#pragma once
+
+// Readers (bundle/json/reader.hpp) of the values that several of the four documents have.
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "bundle/json/fields.hpp"
+#include "pods/model/pod.hpp"
+
+namespace ocirun::pods {
+
+// The vocabulary of all readers (bundle/json/fields.hpp).
+using bundle::exact_fields;
+using bundle::field;
+using bundle::found;
+using bundle::list_of;
+using bundle::part;
+using bundle::required;
+using bundle::required_part;
+using bundle::Value;
+
+/// A string without NUL. The problem of a number or a boolean says that YAML needs quotes.
+bool string(Value at, std::string& out);
+bool nonempty_string(Value at, std::string& out);
+inline constexpr auto strings = list_of(string);
+/// A list with at least one string, the first of which is not empty.
+bool command_line(Value at, std::vector<std::string>& out);
+
+/// true or false; also y, n, yes, no, on and off without quotes, which are booleans of YAML 1.1.
+bool boolean(Value at, bool& out);
+
+/// A number from `least` on, with or without a fraction.
+bool number_from(Value at, double least, double& out);
+/// A count of CPUs: more than 0.
+bool cpu_count(Value at, double& out);
+
+/// Whole seconds. Zero is allowed only by seconds_from(0).
+constexpr auto seconds_from(std::int64_t least) {
+  return [least](Value at, std::chrono::seconds& out) {
+    std::int32_t count = 0;
+    if (!bundle::range(least, 2'147'483'647)(at, count)) return false;
+    out = std::chrono::seconds(count);
+    return true;
+  };
+}
+
+/// A port number, 1 to 65535.
+inline constexpr auto port_number = bundle::range(1, 65535);
+
+/// "TCP" or "UDP".
+bool protocol(Value at, Protocol& out);
+
+/// A whole number with an optional unit of OAM: K, M, G, T or P, each with or without B, in upper
+/// or lower case; without unit bytes. A unit is a power of 1024. Zero is a problem (OAM-31).
+bool oam_size(Value at, std::uint64_t& out);
+
+/// A quantity of Kubernetes: "500m", "1.5", "128Mi", "1G", also a plain number.
+bool kubernetes_cpus(Value at, double& out);
+bool kubernetes_bytes(Value at, std::uint64_t& out);
+
+/// A label of RFC 1123: at most 63 lower-case letters, digits and "-", no "-" at an end.
+bool is_dns_label(std::string_view text);
+bool dns_label(Value at, std::string& out);
+/// The same in parts that dots separate, of at most 253 characters.
+bool dns_name(Value at, std::string& out);
+
+/// The name of an image: [HOST[:PORT]/]PATH[:TAG][@DIGEST]. The text stays as it is written.
+bool image_reference(Value at, std::string& out);
+
+/// An absolute path in the container, which gets its shortest form: "/a//b/./" is "/a/b". ".." is a
+/// problem.
+bool container_path(Value at, std::string& out);
+/// The same for a mount or a file, which cannot be "/".
+bool path_below_root(Value at, std::string& out);
+/// Whether one component of `path` is "..".
+bool has_dot_dot(const std::string& path);
+
+/// Reports a limit that is below the request of the same resource (RX-11).
+void check_limits(Value at, const Resources& resources);
+
+/// An object of strings, such as labels and annotations.
+bool string_map(Value at, std::map<std::string, std::string>& out);
+
+/// An object of this reader, whose struct has a `place`.
+template <typename Reader>
+constexpr auto placed(Reader reader) {
+  return [reader](Value at, auto& out) {
+    out.place = &at.node();
+    return reader(at, out);
+  };
+}
+
+/// A row for a name that has no effect here, for the reason `why`: a warning, and no silence.
+constexpr auto no_effect(std::string_view key, std::string_view why) {
+  return part(key, [why](Value at, auto&) {
+    at.warning("has no effect: {}", why);
+    return true;
+  });
+}
+
+/// Why what a document says of the fetching of images has no effect.
+inline constexpr std::string_view kNothingIsFetched =
+    "no image is fetched: --image and --images name layouts on this machine, which `skopeo copy` "
+    "makes of a registry's images";
+
+/// Refuses the member `at`, whose name the format has and which is not done here, for the reason
+/// `why`. With --ignore NAME that is a warning, and the result is true.
+bool refuse_known_name(Value at, std::string_view why);
+/// The same for something that a word of the document names: an isolator, a trait, an extension.
+bool refuse_known(Value at, std::string_view name, std::string_view why);
+
+/// A row for such a name.
+constexpr auto not_supported(std::string_view key, std::string_view why) {
+  return bundle::refused_part(key, "",
+                              [why](Value at, auto&) { return refuse_known_name(at, why); });
+}
+
+/// Names that a format has and that are not done here, where they are many (Fields::beside()).
+struct NotDone {
+  std::string_view name;
+  std::string_view why;
+  bool matters_always = false;  // even with the value false, {} or []
+};
+/// Whether `names` has the name of the member `at`, which is then refused. A value that asks for
+/// nothing (null, false, {}, []) is accepted.
+bool refuse_if_listed(Value at, std::span<const NotDone> names);
+
+/// For Fields::beside() of an object `metadata` of Kubernetes: warns of names that only a cluster
+/// honours or sets, such as namespace and creationTimestamp.
+bool warn_of_cluster_name(Value member);
+
+/// What must be unique in a list: the value of the member `member` of each item, as `key` (a
+/// pointer to a member, or a function) gives it.
+template <typename Key>
+struct By {
+  std::string_view member;
+  Key key;
+};
+template <typename Key>
+constexpr By<Key> by(std::string_view member, Key key) {
+  return {member, key};
+}
+
+/// Reports each item whose key is that of an earlier one. `items` were read from the list `at`, in
+/// its order. Empty names and the number 0, which a faulty item has, do not count.
+template <typename Items, typename Key>
+void report_twice(Value at, const Items& items, By<Key> unique) {
+  using Name = std::remove_cvref_t<std::invoke_result_t<Key, decltype(items.front())>>;
+  std::map<Name, std::size_t> first;
+  std::size_t index = 0;
+  for (const Value element : at) {
+    const Name& name = std::invoke(unique.key, items[index]);
+    const auto [same, is_new] = first.emplace(name, index++);
+    if (is_new || name == Name{}) continue;
+    element.problem_at(unique.member, "{} is given twice, first by item {}",
+                       found(element.member(unique.member).value_or(element)), same->second);
+  }
+}
+
+/// Whether the value `at` has an item called `name`: a list of objects with the member `key`, or an
+/// object with the member `name`. The answer is yes also if `at` or a name in it is faulty, because
+/// a name that is searched in vain may be meant for that one, whose problem is told already.
+bool may_have(std::optional<Value> at, std::string_view name, std::string_view key = "name");
+
+/// A list of what `reader` reads, without two items of the same key.
+template <typename Reader, typename... Keys>
+constexpr auto unique_list_of(Reader reader, By<Keys>... unique) {
+  return [=](Value at, auto& out) {
+    const std::size_t before = at.report().problem_count();
+    list_of(reader)(at, out);
+    if (at.node().is_array()) (report_twice(at, out, unique), ...);
+    return at.report().problem_count() == before;
+  };
+}
+
+}  // namespace ocirun::pods

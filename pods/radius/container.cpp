@@ -1,0 +1,184 @@
+#include <algorithm>
+
+#include "pods/model/probe.hpp"
+#include "pods/radius/resource.hpp"
+
+namespace ocirun::pods {
+namespace {
+
+/// secretId of the note, or secretName of the published type.
+bool secret_key(Value at, SecretKey& out) {
+  static constexpr auto kTable =
+      exact_fields<SecretKey>(field("secretId", &SecretKey::secret, nonempty_string),
+                              field("secretName", &SecretKey::secret, nonempty_string),
+                              required("key", &SecretKey::key, nonempty_string),
+                              removed("source", "", "it is called secretId now"));
+  if (!kTable(at, out)) return false;
+  if (at.member("secretId").has_value() != at.member("secretName").has_value()) return true;
+  at.problem("must have exactly one of secretId and secretName");
+  return false;
+}
+
+/// RX-6
+constexpr auto kValueFrom = exact_fields<EnvVariable>(
+    required_part(
+        "secretKeyRef",
+        [](Value at, EnvVariable& out) { return secret_key(at, out.value.emplace<SecretKey>()); }),
+    removed("secretRef", "secretKeyRef", "it is called secretKeyRef now"));
+
+constexpr auto kVariable = exact_fields<EnvVariable>(
+    part("value",
+         [](Value at, EnvVariable& out) { return string(at, out.value.emplace<std::string>()); }),
+    part("valueFrom", kValueFrom));
+
+/// RX-5
+bool env(Value at, std::vector<EnvVariable>& out) {
+  return named_items(at, out, [](Value member, EnvVariable& item) {
+    if (item.name.empty() || item.name.contains('=')) {
+      member.problem("the name of a variable must not be empty, and must not contain \"=\"");
+      return false;
+    }
+    if (!kVariable(member, item)) return false;
+    if (member.member("value").has_value() != member.member("valueFrom").has_value()) return true;
+    member.problem("must have exactly one of value and valueFrom");
+    return false;
+  });
+}
+
+constexpr auto kPort = exact_fields<Port>(
+    required("containerPort", &Port::number, port_number),
+    field("protocol", &Port::protocol, protocol), part("port", [](Value at, Port&) {
+      std::uint16_t number = 0;
+      if (!port_number(at, number)) return false;
+      at.warning("has no effect: there is no Service in front of the container");
+      return true;
+    }));
+
+/// RX-7
+bool ports(Value at, std::vector<Port>& out) {
+  return named_items(at, out, [](Value member, Port& item) {
+    const bool is_named = has_radius_name(member);
+    return kPort(member, item) && is_named;
+  });
+}
+
+/// A number in the note, text such as "0.1" in the published type.
+bool cpus(Value at, std::optional<double>& out) {
+  double count = 0;
+  if (!(at.node().is_string() ? kubernetes_cpus(at, count) : cpu_count(at, count))) return false;
+  out = count;
+  return true;
+}
+
+bool mebibytes(Value at, Amounts& out) {
+  std::uint64_t count = 0;
+  if (!bundle::range(1, std::uint64_t{1} << 42)(at, count)) return false;
+  out.memory = count << 20;
+  return true;
+}
+
+/// RX-10, RX-11. The note spells the unit in two ways; both are read.
+bool amounts(Value at, Amounts& out) {
+  static constexpr auto kAmounts = exact_fields<Amounts>(
+      part("cpu", [](Value cpu, Amounts& read) { return cpus(cpu, read.cpus); }),
+      part("memoryInMiB", mebibytes), part("memoryInMib", mebibytes));
+  if (!kAmounts(at, out)) return false;
+  if (!at.member("memoryInMiB") || !at.member("memoryInMib")) return true;
+  at.problem_at("memoryInMib", "is the same as memoryInMiB, which is there too");
+  return false;
+}
+
+constexpr auto resources =
+    bundle::checked(placed(exact_fields<Resources>(field("requests", &Resources::requests, amounts),
+                                                   field("limits", &Resources::limits, amounts))),
+                    check_limits);
+
+/// RX-13. A readiness probe ends nothing.
+bool readiness_probe(Value at, Probe& out) {
+  if (!kubernetes_probe(at, out)) return false;
+  if (const auto grace = at.member("terminationGracePeriodSeconds"))
+    grace->warning("has no effect: a container that is not ready is not stopped");
+  return true;
+}
+
+struct Declared {
+  Container container;
+  bool is_init = false;
+};
+
+template <typename Member, typename Reader>
+constexpr auto of_container(Member Container::* member, Reader reader) {
+  return [=](Value at, Declared& out) { return reader(at, out.container.*member); };
+}
+template <typename Member, typename Reader>
+constexpr auto of_container(std::optional<Member> Container::* member, Reader reader) {
+  return [=](Value at, Declared& out) { return reader(at, (out.container.*member).emplace()); };
+}
+
+constexpr auto kContainer = exact_fields<Declared>(
+    required_part("image",
+                  [](Value at, Declared& out) {
+                    out.container.image_place = &at.node();
+                    return image_reference(at, out.container.image);
+                  }),
+    field("initContainer", &Declared::is_init, boolean),
+    part("command", of_container(&Container::command, command_line)),
+    part("args", of_container(&Container::args, strings)),
+    part("env", of_container(&Container::env, env)),
+    part("ports", of_container(&Container::ports, ports)),
+    part("workingDir", of_container(&Container::working_directory, container_path)),
+    part("volumeMounts", of_container(&Container::mounts, radius_volume_mounts)),
+    part("resources", of_container(&Container::resources, resources)),
+    part("livenessProbe", of_container(&Container::liveness, kubernetes_probe)),
+    part("readinessProbe", of_container(&Container::readiness, readiness_probe)),
+    removed("imagePullPolicy", "", kNothingIsFetched),
+    removed("volumes", "", "write volumeMounts here, and volumes beside containers"));
+
+bool container(Value member, Declared& out) {
+  out.container.name = member.key();
+  out.container.place = &member.node();
+  const bool is_named = has_radius_name(member);
+  const bool is_read = kContainer(member, out);
+  resolve_port_names(member, out.container);
+  return is_named && is_read;
+}
+
+bool check_init_container(Value member) {
+  bool good = true;
+  for (const std::string_view probe : {"livenessProbe", "readinessProbe"})
+    if (member.member(probe)) {
+      member.problem_at(probe, "an init container has no probes");
+      good = false;
+    }
+  return good;
+}
+
+}  // namespace
+
+bool radius_containers(Value at, Pod& out) {
+  if (!at.expect_object()) return false;
+  bool good = true;
+  for (const Value member : at) {
+    Declared declared;
+    good &= container(member, declared);
+    if (declared.is_init) good &= check_init_container(member);
+    (declared.is_init ? out.init_containers : out.containers)
+        .push_back(std::move(declared.container));
+  }
+  return good;
+}
+
+bool radius_init_containers(Value at, Pod& out) {
+  if (!at.expect_object()) return false;
+  bool good = true;
+  for (const Value member : at) {
+    Declared declared;
+    good &= container(member, declared) && check_init_container(member);
+    if (const auto flag = member.member("initContainer"); flag && !declared.is_init)
+      flag->problem("must be true: all of initContainers are init containers");
+    out.init_containers.push_back(std::move(declared.container));
+  }
+  return good;
+}
+
+}  // namespace ocirun::pods
