@@ -170,12 +170,16 @@ int run_in_child(unsigned long flags, Callable&& body, const ChildMaps& maps = {
   return status;
 }
 
-/// Whether the caller is root. Otherwise prints that the test is skipped; the test then returns and
-/// passes.
-inline bool is_root() {
-  if (::geteuid() == 0) return true;
-  BOOST_TEST_MESSAGE("skipped: needs root");
-  return false;
+inline bool is_root() { return ::geteuid() == 0; }
+
+/// A test case that only root can run: BOOST_AUTO_TEST_CASE(name, *needs_root()). For an ordinary
+/// user Boost reports the case as skipped.
+inline boost::unit_test::precondition needs_root() {
+  return boost::unit_test::precondition([](boost::unit_test::test_unit_id) {
+    boost::test_tools::assertion_result result(is_root());
+    if (!result) result.message() << "needs root";
+    return result;
+  });
 }
 
 }  // namespace ocirun::test
@@ -184,8 +188,7 @@ inline bool is_root() {
 /// CHILD_TEST(name, CLONE_NEWNS | CLONE_NEWPID) { … }
 #define CHILD_TEST(name, flags)                                          \
   static void name##_in_child();                                         \
-  BOOST_AUTO_TEST_CASE(name) {                                           \
-    if (!ocirun::test::is_root()) return;                                \
+  BOOST_AUTO_TEST_CASE(name, *ocirun::test::needs_root()) {              \
     BOOST_TEST(ocirun::test::run_in_child(flags, name##_in_child) == 0); \
   }                                                                      \
   static void name##_in_child()

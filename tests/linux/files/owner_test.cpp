@@ -95,8 +95,7 @@ BOOST_AUTO_TEST_CASE(links_of_root_and_of_the_caller_are_followed_to_the_directo
   BOOST_TEST(open_by_own_links(scratch / "loop").error().number() == ELOOP);
 }
 
-BOOST_AUTO_TEST_CASE(another_users_link_is_refused_by_name) {
-  if (!is_root()) return;
+BOOST_AUTO_TEST_CASE(another_users_link_is_refused_by_name, *needs_root()) {
   const Scratch scratch;
   must(sys::mkdirat(scratch.open(), "real", 0700));
   must(sys::symlinkat("real", scratch.open(), "theirs"));

@@ -130,8 +130,7 @@ BOOST_AUTO_TEST_CASE(the_kernels_limit_of_lines_is_kept) {
   BOOST_TEST(must_fail(check_id_mappings(lines(341))).find("340") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(maps_reach_the_kernel_as_they_were_given) {  // L-9
-  if (!is_root()) return;
+BOOST_AUTO_TEST_CASE(maps_reach_the_kernel_as_they_were_given, *needs_root()) {  // L-9
   const Sleeper sleeper;
   must(write_id_maps(proc(), sleeper.pid(),
                      {.uids = {{0, 100000, 1000}, {1000, 7, 1}}, .gids = {{5, 200000, 10}}}));
@@ -141,8 +140,7 @@ BOOST_AUTO_TEST_CASE(maps_reach_the_kernel_as_they_were_given) {  // L-9
 }
 
 // check_id_mappings and the kernel agree on what is valid.
-BOOST_AUTO_TEST_CASE(the_kernel_takes_the_largest_maps_that_the_check_accepts) {
-  if (!is_root()) return;
+BOOST_AUTO_TEST_CASE(the_kernel_takes_the_largest_maps_that_the_check_accepts, *needs_root()) {
   {
     const Sleeper sleeper;
     must(write_id_maps(proc(), sleeper.pid(), {.uids = lines(340), .gids = lines(340)}));
@@ -155,8 +153,7 @@ BOOST_AUTO_TEST_CASE(the_kernel_takes_the_largest_maps_that_the_check_accepts) {
   BOOST_TEST(narrow(sleeper.file("uid_map")) == "0 0 4294967295 ");
 }
 
-BOOST_AUTO_TEST_CASE(a_map_is_written_once) {
-  if (!is_root()) return;
+BOOST_AUTO_TEST_CASE(a_map_is_written_once, *needs_root()) {
   const Sleeper sleeper;
   const IdMap map{.uids = {{0, 100000, 10}}, .gids = {{0, 100000, 10}}};
   must(write_id_maps(proc(), sleeper.pid(), map));
@@ -164,8 +161,7 @@ BOOST_AUTO_TEST_CASE(a_map_is_written_once) {
   BOOST_TEST(!again);
 }
 
-BOOST_AUTO_TEST_CASE(a_process_that_is_gone_is_an_error_that_names_the_file) {
-  if (!is_root()) return;
+BOOST_AUTO_TEST_CASE(a_process_that_is_gone_is_an_error_that_names_the_file, *needs_root()) {
   const auto written = write_id_maps(proc(), 999999999, {.uids = {{0, 0, 1}}, .gids = {{0, 0, 1}}});
   BOOST_REQUIRE(!written);
   BOOST_TEST(written.error().number() == ENOENT);
@@ -173,8 +169,7 @@ BOOST_AUTO_TEST_CASE(a_process_that_is_gone_is_an_error_that_names_the_file) {
 }
 
 // user_namespaces(7): without privilege only the own id, and only with setgroups denied first.
-BOOST_AUTO_TEST_CASE(an_unprivileged_user_maps_the_own_id_and_gives_up_setgroups) {
-  if (!is_root()) return;
+BOOST_AUTO_TEST_CASE(an_unprivileged_user_maps_the_own_id_and_gives_up_setgroups, *needs_root()) {
   BOOST_TEST(run_in_child(0, [] {
                BOOST_REQUIRE(::setgid(23456) == 0);
                BOOST_REQUIRE(::setuid(12345) == 0);
@@ -188,8 +183,8 @@ BOOST_AUTO_TEST_CASE(an_unprivileged_user_maps_the_own_id_and_gives_up_setgroups
              }) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(an_unprivileged_user_without_a_grant_learns_where_it_would_be_listed) {
-  if (!is_root()) return;
+BOOST_AUTO_TEST_CASE(an_unprivileged_user_without_a_grant_learns_where_it_would_be_listed,
+                     *needs_root()) {
   BOOST_TEST(run_in_child(0, [] {
                BOOST_REQUIRE(::setgid(23456) == 0);
                BOOST_REQUIRE(::setuid(12345) == 0);
@@ -203,8 +198,8 @@ BOOST_AUTO_TEST_CASE(an_unprivileged_user_without_a_grant_learns_where_it_would_
              }) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_user_namespace_is_made_with_the_map_and_nobody_in_it) {  // M-8
-  if (!is_root()) return;
+BOOST_AUTO_TEST_CASE(a_user_namespace_is_made_with_the_map_and_nobody_in_it,
+                     *needs_root()) {  // M-8
   const std::string children_before = children_of_this_process();
   const Descriptors descriptors_before = open_descriptors();
   {
@@ -221,8 +216,7 @@ BOOST_AUTO_TEST_CASE(a_user_namespace_is_made_with_the_map_and_nobody_in_it) {  
   BOOST_TEST(open_descriptors() == descriptors_before);
 }
 
-BOOST_AUTO_TEST_CASE(a_user_namespace_that_cannot_be_mapped_leaves_no_process) {
-  if (!is_root()) return;
+BOOST_AUTO_TEST_CASE(a_user_namespace_that_cannot_be_mapped_leaves_no_process, *needs_root()) {
   const std::string children_before = children_of_this_process();
   const Descriptors descriptors_before = open_descriptors();
   const std::string text = must_fail(make_user_namespace(

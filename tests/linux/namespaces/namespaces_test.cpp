@@ -160,8 +160,7 @@ CHILD_TEST(a_namespace_that_was_bound_to_a_file_is_accepted, CLONE_NEWNS | CLONE
 }
 
 // The descriptor stays that namespace, whatever happens to the name afterwards.
-BOOST_AUTO_TEST_CASE(the_pin_outlives_the_process_that_made_the_namespace) {
-  if (!is_root()) return;
+BOOST_AUTO_TEST_CASE(the_pin_outlives_the_process_that_made_the_namespace, *needs_root()) {
   int ready[2];
   int go[2];
   BOOST_REQUIRE(::pipe2(ready, O_CLOEXEC) == 0);

@@ -61,8 +61,7 @@ BOOST_AUTO_TEST_CASE(a_name_is_found_by_its_number_alone) {
   BOOST_TEST(find_user_name("", 0) == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_map_that_nobody_lends_is_explained_by_its_first_line) {
-  if (!is_root()) return;
+BOOST_AUTO_TEST_CASE(a_map_that_nobody_lends_is_explained_by_its_first_line, *needs_root()) {
   BOOST_TEST(run_in_child(0, [] {
                BOOST_REQUIRE(::setuid(54321) == 0);  // whom no file lists
                const std::string text =
@@ -93,7 +92,9 @@ BOOST_AUTO_TEST_CASE(refused_namespaces_are_explained) {
   BOOST_TEST(why_namespaces_are_refused(EINVAL, CLONE_NEWUSER).find("kernel was built without") !=
              std::string::npos);
   BOOST_TEST(why_namespaces_are_refused(ENOMEM, CLONE_NEWUSER) == "");
-  if (!is_root()) return;
+}
+
+BOOST_AUTO_TEST_CASE(namespaces_that_an_ordinary_user_may_not_make_are_explained, *needs_root()) {
   BOOST_TEST(run_in_child(0, [] {
                BOOST_REQUIRE(::setuid(12345) == 0);
                BOOST_TEST(why_namespaces_are_refused(EPERM, CLONE_NEWNS).find("spec --rootless") !=

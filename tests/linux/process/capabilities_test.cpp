@@ -165,9 +165,8 @@ CHILD_TEST(dropping_needs_cap_setpcap_and_says_so, 0) {
 
 // Each of the five sets alone, with what the kernel wants it to lie in, and what the other four
 // are then: as the user's uid and as root.
-BOOST_AUTO_TEST_CASE(each_of_the_five_sets_is_exact_for_user_and_root)  // P-10, P-11
+BOOST_AUTO_TEST_CASE(each_of_the_five_sets_is_exact_for_user_and_root, *needs_root())  // P-10, P-11
 {
-  if (!is_root()) return;
   const CapabilitySet none;
   const CapabilitySet chown = set_of({CAP_CHOWN});
   const CapabilitySet kill = set_of({CAP_KILL});

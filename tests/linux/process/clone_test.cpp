@@ -89,8 +89,7 @@ BOOST_AUTO_TEST_CASE(the_pidfd_is_close_on_exec_and_readable_when_the_child_has_
   BOOST_TEST(WTERMSIG(status) == SIGKILL);
 }
 
-BOOST_AUTO_TEST_CASE(each_flag_gives_a_namespace_of_its_own_and_no_other) {  // L-2
-  if (!is_root()) return;
+BOOST_AUTO_TEST_CASE(each_flag_gives_a_namespace_of_its_own_and_no_other, *needs_root()) {  // L-2
   const std::pair<std::uint64_t, const char*> kinds[] = {
       {CLONE_NEWNS, "mnt"},  {CLONE_NEWUTS, "uts"},       {CLONE_NEWIPC, "ipc"},
       {CLONE_NEWNET, "net"}, {CLONE_NEWCGROUP, "cgroup"}, {CLONE_NEWUSER, "user"}};

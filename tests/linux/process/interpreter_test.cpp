@@ -274,8 +274,7 @@ BOOST_AUTO_TEST_CASE(nobody_waits_for_what_has_taken_the_files_place) {
              }) < kHang);
 }
 
-BOOST_AUTO_TEST_CASE(a_file_that_may_not_be_read_is_not_explained) {
-  if (!is_root()) return;
+BOOST_AUTO_TEST_CASE(a_file_that_may_not_be_read_is_not_explained, *needs_root()) {
   const Scratch scratch;
   const std::string script = scratch.file("s", "#!/no/such/python3\n", 0711);
   ::chmod(scratch.path().c_str(), 0755);

@@ -34,9 +34,8 @@ bool contains(const std::string& text, const std::string& part) {
 
 BOOST_AUTO_TEST_SUITE(resctrl)
 
-BOOST_AUTO_TEST_CASE(a_mounted_resctrl_is_found_or_the_error_names_the_field)  // I-1
+BOOST_AUTO_TEST_CASE(a_mounted_resctrl_is_found_or_the_error_names_the_field, *needs_root())  // I-1
 {
-  if (!is_root()) return;
   const auto found = find_resctrl();
   if (found)
     BOOST_TEST(!found->empty());
@@ -86,9 +85,9 @@ BOOST_AUTO_TEST_CASE(a_schema_of_the_wrong_form_is_refused)  // I-7
              "/linux/intelRdt/schemata/1: must be one line");
 }
 
-BOOST_AUTO_TEST_CASE(a_clos_of_the_container_alone_is_made_and_removed)  // I-2, I-4, I-9
+BOOST_AUTO_TEST_CASE(a_clos_of_the_container_alone_is_made_and_removed,
+                     *needs_root())  // I-2, I-4, I-9
 {
-  if (!is_root()) return;
   const ResctrlTree tree;
   BOOST_TEST(run_under_resctrl([&] {
                const ResctrlGroups groups = must(apply(tree, with_schema()));
@@ -102,9 +101,8 @@ BOOST_AUTO_TEST_CASE(a_clos_of_the_container_alone_is_made_and_removed)  // I-2,
              }) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(without_a_schema_nothing_is_written_to_schemata)  // I-4
+BOOST_AUTO_TEST_CASE(without_a_schema_nothing_is_written_to_schemata, *needs_root())  // I-4
 {
-  if (!is_root()) return;
   const ResctrlTree tree;
   BOOST_TEST(run_under_resctrl([&] {
                must(apply(tree, {}));
@@ -113,9 +111,8 @@ BOOST_AUTO_TEST_CASE(without_a_schema_nothing_is_written_to_schemata)  // I-4
              }) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_named_clos_is_made_when_absent_and_never_removed)  // I-2, I-5
+BOOST_AUTO_TEST_CASE(a_named_clos_is_made_when_absent_and_never_removed, *needs_root())  // I-2, I-5
 {
-  if (!is_root()) return;
   const ResctrlTree tree;
   BOOST_TEST(run_under_resctrl([&] {
                const ResctrlGroups groups = must(apply(tree, with_schema("gold")));
@@ -170,9 +167,8 @@ BOOST_AUTO_TEST_CASE(a_slash_is_the_default_clos)  // I-2
   BOOST_TEST(!tree.has("web"));
 }
 
-BOOST_AUTO_TEST_CASE(a_monitoring_group_is_made_joined_and_removed)  // I-8
+BOOST_AUTO_TEST_CASE(a_monitoring_group_is_made_joined_and_removed, *needs_root())  // I-8
 {
-  if (!is_root()) return;
   const ResctrlTree tree;
   tree.make_group("gold");
   BOOST_TEST(run_under_resctrl([&] {
@@ -191,9 +187,9 @@ BOOST_AUTO_TEST_CASE(a_monitoring_group_is_made_joined_and_removed)  // I-8
              }) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(no_more_monitoring_groups_is_an_error_that_leaves_nothing)  // I-8
+BOOST_AUTO_TEST_CASE(no_more_monitoring_groups_is_an_error_that_leaves_nothing,
+                     *needs_root())  // I-8
 {
-  if (!is_root()) return;
   const ResctrlTree tree;
   const auto full = [](const std::filesystem::path& path) {
     return path.parent_path().filename() == "mon_groups" ? ENOSPC : 0;
@@ -210,9 +206,8 @@ BOOST_AUTO_TEST_CASE(no_more_monitoring_groups_is_an_error_that_leaves_nothing) 
                  full) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_monitoring_group_of_somebody_else_is_left_alone)  // I-8
+BOOST_AUTO_TEST_CASE(a_monitoring_group_of_somebody_else_is_left_alone, *needs_root())  // I-8
 {
-  if (!is_root()) return;
   const ResctrlTree tree;
   tree.make_group("gold");
   tree.make_group("gold/mon_groups/web");
@@ -231,9 +226,10 @@ BOOST_AUTO_TEST_CASE(the_kernels_own_reason_is_told_and_an_older_group_stays) {
   tree.write("info/last_cmd_status", "out of CLOSIDs\n");
   BOOST_TEST(contains(must_fail(apply(tree, with_schema())), "/web: open web: not a directory"));
   BOOST_TEST(tree.has("web"));
+}
 
+BOOST_AUTO_TEST_CASE(a_full_resctrl_is_explained, *needs_root()) {
   const ResctrlTree other;
-  if (!is_root()) return;
   const auto full = [](const std::filesystem::path&) { return ENOSPC; };
   BOOST_TEST(run_under_resctrl(
                  [&] {

@@ -57,9 +57,8 @@ CHILD_TEST(an_errno_is_felt, 0)  // S-1, S-2
   BOOST_TEST(errno_of(::fchdir(-1)) == EBADF);
 }
 
-BOOST_AUTO_TEST_CASE(a_kill_is_felt)  // S-1
+BOOST_AUTO_TEST_CASE(a_kill_is_felt, *needs_root())  // S-1
 {
-  if (!is_root()) return;
   for (const auto action :
        {SeccompAction::kKillProcess, SeccompAction::kKillThread, SeccompAction::kTrap}) {
     const int status = run_in_child(0, [&] {

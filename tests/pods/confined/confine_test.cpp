@@ -81,9 +81,7 @@ std::string powers() {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(confined_to_descriptors, *boost::unit_test::precondition([](auto) {
-                        return boost::test_tools::assertion_result(is_root());
-                      }))
+BOOST_AUTO_TEST_SUITE(confined_to_descriptors, *needs_root())
 
 BOOST_AUTO_TEST_CASE(the_process_is_nobody_and_has_no_power) {
   BOOST_TEST(seen(ids) == "65534 65534 65534 65534 65534 65534, 0 groups");

@@ -153,9 +153,7 @@ bool can_mount_overlay() {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(merged_layers, *boost::unit_test::precondition([](auto) {
-                        return boost::test_tools::assertion_result(is_root());
-                      }))
+BOOST_AUTO_TEST_SUITE(merged_layers, *needs_root())
 
 BOOST_AUTO_TEST_CASE(a_copy_has_everything_that_the_tree_has) {
   const Scratch scratch;

@@ -42,9 +42,7 @@ class StoreScene {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(image_stores, *boost::unit_test::precondition([](auto) {
-                        return boost::test_tools::assertion_result(is_root());
-                      }))
+BOOST_AUTO_TEST_SUITE(image_stores, *needs_root())
 
 BOOST_AUTO_TEST_CASE(the_layers_of_an_image_are_unpacked_once) {
   const StoreScene scene({{directory("d", 0711), file("d/f", "one")}, {file("d/g", "two")}});

@@ -61,9 +61,7 @@ bool is_overlay(const std::string& path) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(roots, *boost::unit_test::precondition([](auto) {
-                        return boost::test_tools::assertion_result(is_root());
-                      }))
+BOOST_AUTO_TEST_SUITE(roots, *needs_root())
 
 CHILD_TEST(a_root_is_an_overlay_that_begins_anew_with_each_run, CLONE_NEWNS) {
   RootScene scene;

@@ -85,9 +85,7 @@ PodRecord record_with(const linux::ProcessIdentity& supervisor) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(user_namespaces_of_pods, *boost::unit_test::precondition([](auto) {
-                        return boost::test_tools::assertion_result(is_root());
-                      }))
+BOOST_AUTO_TEST_SUITE(user_namespaces_of_pods, *needs_root())
 
 BOOST_AUTO_TEST_CASE(a_user_becomes_root_with_the_own_id_alone_when_none_are_lent) {
   BOOST_TEST(run_as_user([] {

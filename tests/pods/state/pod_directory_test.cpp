@@ -19,8 +19,7 @@ using namespace ocirun::test;
 
 BOOST_AUTO_TEST_SUITE(directories_of_pods)
 
-BOOST_AUTO_TEST_CASE(an_ordinary_user_has_a_data_directory_of_the_own) {
-  if (!is_root()) return;
+BOOST_AUTO_TEST_CASE(an_ordinary_user_has_a_data_directory_of_the_own, *needs_root()) {
   BOOST_TEST(run_in_child(0, [] {
                ::setenv("HOME", "/users/me", 1);
                ::setenv("XDG_DATA_HOME", "/data", 1);

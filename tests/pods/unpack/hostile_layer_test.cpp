@@ -8,9 +8,7 @@ using namespace ocirun;
 using namespace ocirun::pods;
 using namespace ocirun::test;
 
-BOOST_AUTO_TEST_SUITE(hostile_layers, *boost::unit_test::precondition([](auto) {
-                        return boost::test_tools::assertion_result(is_root());
-                      }))
+BOOST_AUTO_TEST_SUITE(hostile_layers, *needs_root())
 
 BOOST_AUTO_TEST_CASE(a_name_with_dots_is_an_error_and_nothing_remains) {
   LayerScene scene;

@@ -8,9 +8,7 @@ using namespace ocirun;
 using namespace ocirun::pods;
 using namespace ocirun::test;
 
-BOOST_AUTO_TEST_SUITE(layers, *boost::unit_test::precondition([](auto) {
-                        return boost::test_tools::assertion_result(is_root());
-                      }))
+BOOST_AUTO_TEST_SUITE(layers, *needs_root())
 
 BOOST_AUTO_TEST_CASE(files_directories_and_links_come_through) {
   LayerScene scene;

@@ -132,9 +132,7 @@ std::string permitted() {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(unpack_processes, *boost::unit_test::precondition([](auto) {
-                        return boost::test_tools::assertion_result(is_root());
-                      }))
+BOOST_AUTO_TEST_SUITE(unpack_processes, *needs_root())
 
 BOOST_AUTO_TEST_CASE(a_layer_comes_through_with_its_sums_and_progress) {
   Apart apart;

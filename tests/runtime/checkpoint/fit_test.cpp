@@ -102,7 +102,7 @@ void check_one(const Obstacles& obstacles, std::string_view part) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(fit, *boost::unit_test::precondition([](auto) { return is_root(); }))
+BOOST_AUTO_TEST_SUITE(fit, *needs_root())
 
 BOOST_AUTO_TEST_CASE(a_fitting_pair_has_no_obstacles) {
   const Pair pair;

@@ -77,8 +77,7 @@ BOOST_AUTO_TEST_CASE(a_thousand_variables_take_no_time) {
 
 // --- the home directory
 
-BOOST_AUTO_TEST_CASE(the_home_is_the_one_that_the_containers_passwd_tells) {
-  if (!is_root()) return;
+BOOST_AUTO_TEST_CASE(the_home_is_the_one_that_the_containers_passwd_tells, *needs_root()) {
   const std::string passwd =
       "root:x:0:0:root:/root:/bin/sh\n"
       "web:x:1000:1000:Web,,,:/srv/web:/bin/sh\n"
@@ -89,8 +88,7 @@ BOOST_AUTO_TEST_CASE(the_home_is_the_one_that_the_containers_passwd_tells) {
   BOOST_TEST(home_with(passwd, 100) == "/");
 }
 
-BOOST_AUTO_TEST_CASE(a_passwd_that_is_strange_gives_the_root_directory) {
-  if (!is_root()) return;
+BOOST_AUTO_TEST_CASE(a_passwd_that_is_strange_gives_the_root_directory, *needs_root()) {
   using namespace std::string_literals;
   for (const std::string& passwd : {""s,
                                     "\n"s,
@@ -119,16 +117,14 @@ BOOST_AUTO_TEST_CASE(a_passwd_that_is_strange_gives_the_root_directory) {
     BOOST_TEST_CONTEXT(passwd.substr(0, 40)) { BOOST_TEST(home_with(passwd, 0) == "/"); }
 }
 
-BOOST_AUTO_TEST_CASE(lines_that_are_broken_do_not_hide_a_good_one) {
-  if (!is_root()) return;
+BOOST_AUTO_TEST_CASE(lines_that_are_broken_do_not_hide_a_good_one, *needs_root()) {
   BOOST_TEST(home_with("junk\n\n:::\nx:x:0:0:::\nr:x:0:0:relative:h:\nroot:x:0:0::/good:/s\n", 0) ==
              "/good");
   BOOST_TEST(home_with("root:x:0:0::/no-newline", 0) == "/no-newline");
   BOOST_TEST(home_with("a:x:5:5:a:/five:/s\r\nb:x:6:6:b:/six:/s\r\n", 6) == "/six");
 }
 
-BOOST_AUTO_TEST_CASE(a_passwd_that_is_no_file_gives_the_root_directory_and_no_wait) {
-  if (!is_root()) return;
+BOOST_AUTO_TEST_CASE(a_passwd_that_is_no_file_gives_the_root_directory_and_no_wait, *needs_root()) {
   const Scratch scratch;
   BOOST_REQUIRE(::mkdir((scratch / "etc").c_str(), 0755) == 0);
   const std::string path = scratch / "etc/passwd";
@@ -231,8 +227,7 @@ BOOST_AUTO_TEST_CASE(names_are_relative_to_the_working_directory_where_they_have
              }) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(the_executable_is_searched_with_the_users_own_rights) {
-  if (!is_root()) return;
+BOOST_AUTO_TEST_CASE(the_executable_is_searched_with_the_users_own_rights, *needs_root()) {
   const Scratch scratch;
   BOOST_REQUIRE(::chmod(scratch.path().c_str(), 0755) == 0);
   BOOST_REQUIRE(::mkdir((scratch / "private").c_str(), 0700) == 0);

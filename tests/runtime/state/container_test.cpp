@@ -123,8 +123,8 @@ BOOST_AUTO_TEST_CASE(a_process_with_that_number_but_another_start_or_boot_is_not
 }
 
 // Between the check of a process and a signal to its pid, a process of root may get that pid.
-BOOST_AUTO_TEST_CASE(a_dead_init_of_another_users_record_has_no_number_that_a_signal_could_use) {
-  if (!is_root()) return;
+BOOST_AUTO_TEST_CASE(a_dead_init_of_another_users_record_has_no_number_that_a_signal_could_use,
+                     *needs_root()) {
   const Init init;
   const Root root(init);
   const std::string directory = root.scratch / "web1";

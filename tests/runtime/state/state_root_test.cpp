@@ -11,8 +11,7 @@ using namespace ocirun::test;
 
 BOOST_AUTO_TEST_SUITE(state_root)
 
-BOOST_AUTO_TEST_CASE(the_hosts_root_has_one_place_whatever_the_environment_says) {
-  if (!is_root()) return;
+BOOST_AUTO_TEST_CASE(the_hosts_root_has_one_place_whatever_the_environment_says, *needs_root()) {
   BOOST_TEST(is_host_root());
   for (const char* value : {"", "/run/user/0", "relative"}) {
     ::setenv("XDG_RUNTIME_DIR", value, 1);
@@ -23,8 +22,7 @@ BOOST_AUTO_TEST_CASE(the_hosts_root_has_one_place_whatever_the_environment_says)
 }
 
 // Rootless podman calls ocirun as uid 0 of a user namespace, with the user's XDG_RUNTIME_DIR.
-BOOST_AUTO_TEST_CASE(root_of_a_user_namespace_is_a_user) {
-  if (!is_root()) return;
+BOOST_AUTO_TEST_CASE(root_of_a_user_namespace_is_a_user, *needs_root()) {
   BOOST_TEST(run_in_child(CLONE_NEWUSER, [] {
                BOOST_TEST(::geteuid() == 0u);
                BOOST_TEST(!is_host_root());
@@ -33,8 +31,7 @@ BOOST_AUTO_TEST_CASE(root_of_a_user_namespace_is_a_user) {
              }) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(an_empty_variable_counts_as_unset) {
-  if (!is_root()) return;
+BOOST_AUTO_TEST_CASE(an_empty_variable_counts_as_unset, *needs_root()) {
   BOOST_TEST(run_in_child(0, [] {
                BOOST_REQUIRE(::setuid(12345) == 0);
                BOOST_TEST(!is_host_root());
