@@ -15,7 +15,6 @@
 #include <cstdlib>
 
 #include "linux/base/file_io.hpp"
-#include "linux/base/pipe.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/process/interpreter.hpp"

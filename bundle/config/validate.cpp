@@ -5,7 +5,7 @@
 #include <map>
 
 #include "bundle/json/writer.hpp"
-#include "linux/base/signal_names.hpp"
+#include "linux/base/name_table.hpp"
 
 namespace ocirun::bundle {
 namespace {

@@ -13,7 +13,7 @@
 #include <cerrno>
 #include <vector>
 
-#include "linux/base/directory_entries.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
 

@@ -1,11 +1,14 @@
 #include "linux/base/file_io.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <memory>
+#include <string_view>
 
 #include "linux/base/syscalls.hpp"
 
@@ -65,6 +68,23 @@ Result<std::string> read_file(Fd directory, const std::string& name, std::size_t
   if (::fstat(fd.get(), &status) != 0) return fail(errno, "stat {}", name);
   if (!S_ISREG(status.st_mode)) return refuse("{}: must be a regular file", name);
   return within(sys::read_all(fd, limit), fmt::format("read {}", name));
+}
+
+Result<void> for_each_entry(
+    Fd directory, const std::function<Result<void>(const char* name, unsigned char type)>& visit) {
+  TRY_ASSIGN(UniqueFd listing, sys::openat(directory, ".", O_RDONLY | O_DIRECTORY));
+  const std::unique_ptr<DIR, decltype([](DIR* stream) { ::closedir(stream); })> stream(
+      ::fdopendir(listing.get()));
+  if (!stream) return sys::last_error("list directory");
+  static_cast<void>(listing.release());  // closedir(3) closes it
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(stream.get());
+    if (entry == nullptr && errno != 0) return sys::last_error("list directory");
+    if (entry == nullptr) return {};
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") TRY(visit(entry->d_name, entry->d_type));
+  }
 }
 
 }  // namespace ocirun::linux

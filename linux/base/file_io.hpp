@@ -1,7 +1,12 @@
 #pragma once
 
+#include <fcntl.h>
 #include <sys/types.h>
+#include <unistd.h>
 
+#include <array>
+#include <cerrno>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -27,5 +32,22 @@ Result<std::string> read_file(Fd directory, const std::string& name, std::size_t
 
 /// Writes all of `data`, in as many write(2) calls as needed.
 Result<void> write_all(Fd fd, std::string_view data);
+
+/// Calls `visit` with the name and the type (DT_*) of each entry of `directory` except "." and
+/// "..", in the kernel's order. An error of `visit` ends the walk. `directory` may be O_PATH, and
+/// its offset does not change. The entries are not collected in memory, however many there are.
+Result<void> for_each_entry(
+    Fd directory, const std::function<Result<void>(const char* name, unsigned char type)>& visit);
+
+struct Pipe {
+  UniqueFd reader, writer;
+};
+
+/// A pipe whose ends are both closed on execve.
+inline Result<Pipe> make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail(errno, "make a pipe");
+  return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
 
 }  // namespace ocirun::linux

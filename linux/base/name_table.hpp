@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "linux/base/error.hpp"
+
 namespace ocirun::linux {
 
 /// One row of a table that maps names in config.json to the kernel's numbers. The tables are
@@ -37,5 +39,11 @@ std::vector<std::string_view> names_of(const Named<T> (&table)[N]) {
   for (const Named<T>& row : table) names.push_back(row.name);
   return names;
 }
+
+/// Accepts "TERM", "SIGTERM", "sigterm", "15", "RTMIN+3", "RTMAX-1". 0 only tests whether the
+/// process exists. Errors say what is allowed.
+Result<int> parse_signal(std::string_view text);
+/// "HUP", "INT" … by number, and "RTMIN", "RTMAX". parse_signal() accepts each of them.
+std::vector<std::string_view> signal_names();
 
 }  // namespace ocirun::linux

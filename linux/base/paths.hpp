@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "linux/base/error.hpp"
+
 namespace ocirun {
 
 /// A path that the operator gave. It is resolved in the runtime's own mount namespace and root.
@@ -36,3 +38,12 @@ class RootfsPath {
 };
 
 }  // namespace ocirun
+
+namespace ocirun::linux {
+
+/// Makes `path` absolute by the working directory, and removes "." and double slashes. Symbolic
+/// links and ".." stay: the operator who wrote the path means them. Errors: the working directory
+/// was removed.
+Result<HostPath> absolute_path(const std::string& path);
+
+}  // namespace ocirun::linux

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "linux/base/pipe.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/mounts/devices.hpp"
 #include "linux/process/spawn.hpp"
 

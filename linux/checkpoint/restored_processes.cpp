@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "linux/base/directory_entries.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 

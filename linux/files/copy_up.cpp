@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "linux/base/directory_entries.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 
 namespace ocirun::linux {

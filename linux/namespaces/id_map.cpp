@@ -12,7 +12,7 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "linux/base/pipe.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "linux/namespaces/subordinate_ids.hpp"

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "linux/base/pipe.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/base/text.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"

@@ -7,7 +7,7 @@
 
 #include <cerrno>
 
-#include "linux/base/credentials.hpp"
+#include "linux/base/ids.hpp"
 
 namespace ocirun::linux {
 namespace {

@@ -11,8 +11,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "linux/base/file_io.hpp"
 #include "linux/base/patience.hpp"
-#include "linux/base/pipe.hpp"
 #include "linux/base/syscalls.hpp"
 
 #ifndef CLONE_INTO_CGROUP

@@ -12,7 +12,7 @@
 #include <csignal>
 #include <optional>
 
-#include "linux/base/directory_entries.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/base/text.hpp"
 #include "linux/files/procfs.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "linux/base/directory_entries.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 
@@ -66,7 +66,8 @@ void read_info(Fd root, ResctrlStats& stats) {
 Result<ResctrlStats> read_resctrl_stats(const HostPath& root, const std::string& clos,
                                         const std::string& monitor) {
   TRY_ASSIGN(const UniqueFd top, sys::open(root.c_str(), kOpenDirectory));
-  TRY_ASSIGN(const UniqueFd group, sys::openat(top, clos == "/" ? "." : clos.c_str(), kOpenDirectory));
+  TRY_ASSIGN(const UniqueFd group,
+             sys::openat(top, clos == "/" ? "." : clos.c_str(), kOpenDirectory));
   ResctrlStats stats;
   read_info(top, stats);
   stats.l3_schema_root = schema_of(top, "L3:");

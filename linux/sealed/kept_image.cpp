@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "linux/base/directory_entries.hpp"
 #include "linux/base/error.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 
 namespace ocirun::linux {

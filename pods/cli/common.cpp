@@ -3,7 +3,6 @@
 
 #include "bundle/json/document.hpp"
 #include "linux/base/file_io.hpp"
-#include "linux/base/printable.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "pods/cli/commands.hpp"

@@ -2,8 +2,8 @@
 #include <array>
 
 #include "bundle/json/writer.hpp"
-#include "linux/base/absolute_path.hpp"
-#include "linux/base/printable.hpp"
+#include "linux/base/paths.hpp"
+#include "linux/base/text.hpp"
 #include "pods/cli/commands.hpp"
 #include "pods/images/catalogue.hpp"
 #include "pods/run/manage.hpp"

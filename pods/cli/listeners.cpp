@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "linux/base/file_io.hpp"
-#include "linux/base/printable.hpp"
+#include "linux/base/text.hpp"
 #include "pods/cli/commands.hpp"
 
 namespace ocirun::pods::cli {

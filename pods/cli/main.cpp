@@ -12,7 +12,6 @@
 #include "bundle/json/nearest.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/memory_reserve.hpp"
-#include "linux/base/printable.hpp"
 #include "linux/base/text.hpp"
 #include "pods/cli/commands.hpp"
 #include "pods/run/user_namespace.hpp"

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "linux/base/file_io.hpp"
-#include "linux/base/pipe.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/sealed/own_program.hpp"

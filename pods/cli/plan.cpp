@@ -3,7 +3,7 @@
 #include <array>
 #include <vector>
 
-#include "linux/base/absolute_path.hpp"
+#include "linux/base/paths.hpp"
 #include "pods/cli/settings.hpp"
 #include "pods/prepare/admit.hpp"
 

@@ -12,9 +12,8 @@
 #include <cstdlib>
 #include <vector>
 
-#include "linux/base/absolute_path.hpp"
 #include "linux/base/file_io.hpp"
-#include "linux/base/pipe.hpp"
+#include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/mounts/devices.hpp"

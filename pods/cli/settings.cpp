@@ -5,8 +5,7 @@
 
 #include <array>
 
-#include "linux/base/absolute_path.hpp"
-#include "linux/base/printable.hpp"
+#include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "pods/state/pod_directory.hpp"

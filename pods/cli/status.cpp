@@ -1,7 +1,7 @@
 #include <array>
 
 #include "bundle/json/writer.hpp"
-#include "linux/base/printable.hpp"
+#include "linux/base/text.hpp"
 #include "pods/cli/commands.hpp"
 #include "pods/run/manage.hpp"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "linux/base/printable.hpp"
+#include "linux/base/text.hpp"
 #include "pods/cli/commands.hpp"
 #include "pods/documents/needs.hpp"
 #include "pods/documents/workload.hpp"

@@ -6,7 +6,6 @@
 #include <cerrno>
 
 #include "bundle/json/writer.hpp"
-#include "linux/base/directory_entries.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "pods/images/directories.hpp"

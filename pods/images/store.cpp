@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "bundle/json/writer.hpp"
-#include "linux/base/absolute_path.hpp"
-#include "linux/base/directory_entries.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/safe_dir.hpp"
 #include "pods/images/remove_tree.hpp"

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <type_traits>
 
-#include "linux/base/printable.hpp"
 #include "linux/base/text.hpp"
 #include "linux/sealed/own_program.hpp"
 

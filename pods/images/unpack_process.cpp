@@ -8,7 +8,7 @@
 #include <csignal>
 #include <vector>
 
-#include "linux/base/pipe.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/devices.hpp"
 #include "linux/process/spawn.hpp"

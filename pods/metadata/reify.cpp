@@ -1,6 +1,6 @@
 #include "pods/metadata/reify.hpp"
 
-#include "linux/base/absolute_path.hpp"
+#include "linux/base/paths.hpp"
 
 namespace ocirun::pods {
 

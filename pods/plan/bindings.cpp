@@ -5,7 +5,6 @@
 
 #include <cerrno>
 
-#include "linux/base/directory_entries.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 

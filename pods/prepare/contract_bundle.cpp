@@ -10,7 +10,7 @@
 #include "bundle/json/edit.hpp"
 #include "bundle/json/writer.hpp"
 #include "linux/base/file_io.hpp"
-#include "linux/base/signal_names.hpp"
+#include "linux/base/name_table.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/mount_point.hpp"
 #include "pods/contract/filesystem.hpp"

@@ -7,7 +7,7 @@
 #include <csignal>
 
 #include "linux/base/file_io.hpp"
-#include "linux/base/signal_names.hpp"
+#include "linux/base/name_table.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/files/procfs.hpp"

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "linux/base/absolute_path.hpp"
+#include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
 #include "pods/images/directories.hpp"
 #include "pods/plan/admission.hpp"

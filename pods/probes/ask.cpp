@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "linux/base/file_io.hpp"
-#include "linux/base/pipe.hpp"
 #include "linux/base/text.hpp"
 #include "linux/mounts/devices.hpp"
 #include "linux/process/exec.hpp"

@@ -21,7 +21,6 @@
 #include <vector>
 
 #include "linux/base/file_io.hpp"
-#include "linux/base/printable.hpp"
 #include "linux/base/text.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "pods/confined/confine.hpp"

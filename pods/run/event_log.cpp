@@ -5,8 +5,8 @@
 
 #include "bundle/json/writer.hpp"
 #include "linux/base/file_io.hpp"
-#include "linux/base/printable.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
 #include "pods/run/present.hpp"
 
 namespace ocirun::pods {

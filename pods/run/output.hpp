@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "linux/base/pipe.hpp"
+#include "linux/base/file_io.hpp"
 #include "pods/logs/writer.hpp"
 #include "pods/prepare/program.hpp"
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "linux/base/file_io.hpp"
-#include "linux/base/pipe.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/namespaces/user_namespace.hpp"

@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "linux/base/absolute_path.hpp"
-#include "linux/base/directory_entries.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
 #include "pods/images/directories.hpp"
 #include "pods/images/remove_tree.hpp"

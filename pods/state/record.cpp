@@ -8,7 +8,7 @@
 #include "bundle/json/writer.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/name_table.hpp"
-#include "linux/base/printable.hpp"
+#include "linux/base/text.hpp"
 
 namespace ocirun::pods {
 namespace {

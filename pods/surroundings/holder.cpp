@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "linux/base/file_io.hpp"
-#include "linux/base/pipe.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/mounts/devices.hpp"

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <vector>
 
-#include "linux/base/directory_entries.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "pods/images/escaped.hpp"

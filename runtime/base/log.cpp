@@ -11,8 +11,8 @@
 
 #include "bundle/documents/state.hpp"
 #include "linux/base/file_io.hpp"
-#include "linux/base/printable.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
 #include "runtime/base/signals.hpp"
 
 namespace ocirun::runtime {

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "linux/base/directory_entries.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "runtime/checkpoint/compare_cgroups.hpp"

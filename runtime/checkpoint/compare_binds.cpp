@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "linux/base/printable.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
 #include "linux/mounts/mount_point.hpp"
 #include "runtime/checkpoint/mount_flags.hpp"
 

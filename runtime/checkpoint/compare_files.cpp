@@ -10,8 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "linux/base/directory_entries.hpp"
-#include "linux/base/printable.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/files/mountinfo.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "linux/base/printable.hpp"
+#include "linux/base/text.hpp"
 #include "linux/files/mountinfo.hpp"
 #include "runtime/checkpoint/filesystem_types.hpp"
 #include "runtime/checkpoint/mount_table.hpp"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "linux/base/file_io.hpp"
-#include "linux/base/printable.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <set>
 
-#include "linux/base/printable.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/files/safe_dir.hpp"

@@ -7,9 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "linux/base/directory_entries.hpp"
 #include "linux/base/file_io.hpp"
-#include "linux/base/printable.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/files/procfs.hpp"

@@ -7,7 +7,7 @@
 #include <csignal>
 #include <string>
 
-#include "linux/base/pipe.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/sealed/own_program.hpp"

@@ -3,7 +3,7 @@
 #include <span>
 
 #include "linux/base/error.hpp"
-#include "linux/base/kernel_version.hpp"
+#include "linux/base/syscalls.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "runtime/checkpoint/inventory.hpp"
 #include "runtime/checkpoint/page_map.hpp"

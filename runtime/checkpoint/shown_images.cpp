@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <string_view>
 
-#include "linux/base/directory_entries.hpp"
-#include "linux/base/printable.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
 #include "linux/mounts/detached_mount.hpp"
 #include "runtime/checkpoint/images.hpp"
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
-#include "linux/base/signal_names.hpp"
+#include "linux/base/name_table.hpp"
 #include "linux/base/text.hpp"
 #include "linux/process/capabilities.hpp"
 

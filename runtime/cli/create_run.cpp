@@ -4,7 +4,7 @@
 #include <array>
 #include <climits>
 
-#include "linux/base/absolute_path.hpp"
+#include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/commands/create.hpp"

@@ -1,5 +1,5 @@
 #include "cgroups/container/cgroup.hpp"
-#include "linux/base/signal_names.hpp"
+#include "linux/base/name_table.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/commands/kill.hpp"
 #include "runtime/commands/remove.hpp"

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "bundle/json/nearest.hpp"
-#include "linux/base/signal_names.hpp"
+#include "linux/base/name_table.hpp"
 #include "linux/base/text.hpp"
 #include "runtime/cli/command.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "linux/base/pipe.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/base/text.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"

@@ -3,7 +3,7 @@
 #include <array>
 #include <map>
 
-#include "linux/base/printable.hpp"
+#include "linux/base/text.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/init/passwd.hpp"

@@ -6,7 +6,7 @@
 #include <csignal>
 #include <string>
 
-#include "linux/base/directory_entries.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/files/procfs.hpp"

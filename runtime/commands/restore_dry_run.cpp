@@ -3,7 +3,6 @@
 #include <fcntl.h>
 
 #include "linux/base/file_io.hpp"
-#include "linux/base/printable.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/checkpoint/ask_criu.hpp"

@@ -9,7 +9,6 @@
 #include <array>
 #include <cerrno>
 
-#include "linux/base/printable.hpp"
 #include "linux/base/text.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/signals.hpp"

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "linux/base/pipe.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/base/text.hpp"
 #include "linux/mounts/terminal.hpp"
 

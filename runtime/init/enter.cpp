@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "linux/base/directory_entries.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "runtime/init/join.hpp"
 #include "runtime/init/namespaces.hpp"

@@ -12,7 +12,7 @@
 #include <csignal>
 
 #include "hooks/phase.hpp"
-#include "linux/base/credentials.hpp"
+#include "linux/base/ids.hpp"
 #include "linux/base/syscalls.hpp"
 #include "runtime/protocol/protocol.hpp"
 #include "runtime/state/status.hpp"

@@ -12,7 +12,6 @@
 
 #include "cgroups/hierarchies/delegation.hpp"
 #include "linux/base/file_io.hpp"
-#include "linux/base/pipe.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/terminal.hpp"
 #include "linux/namespaces/user_namespace.hpp"

@@ -17,7 +17,6 @@
 #include <cstring>
 
 #include "bundle/config/config.hpp"
-#include "linux/base/directory_entries.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/owner.hpp"

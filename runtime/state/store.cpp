@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "linux/base/directory_entries.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 
 namespace ocirun::runtime {

@@ -1,4 +1,4 @@
-#include "linux/base/directory_entries.hpp"
+#include "linux/base/file_io.hpp"
 
 #include <dirent.h>
 

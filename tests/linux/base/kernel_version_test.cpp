@@ -1,4 +1,4 @@
-#include "linux/base/kernel_version.hpp"
+#include "linux/base/syscalls.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <string_view>

@@ -2,7 +2,7 @@
 #include <map>
 #include <set>
 
-#include "linux/base/signal_names.hpp"
+#include "linux/base/name_table.hpp"
 #include "tests/child_test.hpp"
 
 using namespace ocirun;

@@ -8,7 +8,7 @@
 #include <functional>
 #include <optional>
 
-#include "linux/base/pipe.hpp"
+#include "linux/base/file_io.hpp"
 #include "tests/child_test.hpp"
 #include "tests/scratch.hpp"
 

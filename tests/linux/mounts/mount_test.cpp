@@ -2,7 +2,7 @@
 
 #include <sys/syscall.h>
 
-#include "linux/base/pipe.hpp"
+#include "linux/base/file_io.hpp"
 #include "tests/linux/mounts/mount_api.hpp"
 #include "tests/linux/mounts/scene.hpp"
 

@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "linux/base/pipe.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "tests/child_test.hpp"
 #include "tests/linux/mounts/scene.hpp"

@@ -22,7 +22,7 @@
 #include <sstream>
 #include <string>
 
-#include "linux/base/pipe.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/seccomp/filter.hpp"
 #include "tests/child_test.hpp"
 

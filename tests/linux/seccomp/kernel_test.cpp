@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "linux/base/pipe.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/seccomp/filter.hpp"
 #include "tests/child_test.hpp"
 #include "tests/sanitizers.hpp"

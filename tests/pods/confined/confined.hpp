@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "linux/base/file_io.hpp"
-#include "linux/base/pipe.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/process/clone.hpp"
 #include "tests/must.hpp"

@@ -11,7 +11,7 @@
 
 #include <array>
 
-#include "linux/base/pipe.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/process/capabilities.hpp"
 #include "pods/unpack/serve.hpp"
 #include "tests/pods/confined/confined.hpp"

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "linux/base/pipe.hpp"
+#include "linux/base/file_io.hpp"
 #include "tests/cgroups/container/kernel_fixture.hpp"
 
 using namespace ocirun;

@@ -10,7 +10,6 @@
 #include <cstdlib>
 
 #include "linux/base/file_io.hpp"
-#include "linux/base/pipe.hpp"
 #include "linux/base/syscalls.hpp"
 #include "tests/must.hpp"
 #include "tests/scratch.hpp"

@@ -1,4 +1,4 @@
-#include "linux/base/absolute_path.hpp"
+#include "linux/base/paths.hpp"
 
 #include <unistd.h>
 

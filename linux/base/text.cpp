@@ -1,4 +1,4 @@
-#include "linux/base/printable.hpp"
+#include "linux/base/text.hpp"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "linux/base/signal_names.hpp"
+#include "linux/base/name_table.hpp"
 
 #include <algorithm>
 #include <cctype>
