@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "linux/base/error.hpp"
-#include "linux/process/await_program.hpp"
+#include "linux/process/spawn.hpp"
 
 namespace ocirun::linux {
 

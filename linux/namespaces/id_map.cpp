@@ -17,9 +17,9 @@
 #include "linux/namespaces/namespaces.hpp"
 #include "linux/namespaces/subordinate_ids.hpp"
 #include "linux/namespaces/user_namespace.hpp"
-#include "linux/process/await_program.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"
+#include "linux/process/spawn.hpp"
 
 namespace ocirun::linux {
 namespace {

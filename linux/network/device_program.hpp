@@ -7,7 +7,7 @@
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "linux/network/netlink.hpp"
-#include "linux/process/await_program.hpp"
+#include "linux/process/spawn.hpp"
 
 namespace ocirun::linux {
 

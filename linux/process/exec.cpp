@@ -10,7 +10,9 @@
 #include <charconv>
 #include <climits>
 #include <csignal>
+#include <cstring>
 #include <optional>
+#include <string_view>
 
 #include "linux/base/file_io.hpp"
 #include "linux/base/text.hpp"
@@ -133,6 +135,32 @@ void close_descriptors_but(std::span<const Fd> keep) {
   for (std::size_t i = 1; i < kept.size(); ++i)
     if (!close_span(kept[i - 1] + 1, kept[i] - 1))
       return close_one_by_one([&](int fd) { return std::ranges::binary_search(kept, fd); });
+}
+
+namespace {
+
+constexpr std::string_view kTitle = "ocirun: init";
+
+char* end_of(char* text) { return text + std::strlen(text) + 1; }
+
+}  // namespace
+
+CommandLine::CommandLine(char* const argv[]) : words_(argv[0]) {
+  if (words_ == nullptr) return;
+  char* end = words_;
+  for (char* const* word = argv; *word == end; ++word) end = end_of(*word);
+  words_size_ = static_cast<std::size_t>(end - words_);
+  for (char** entry = environ; entry != nullptr && *entry == end; ++entry) end = end_of(*entry);
+  size_ = static_cast<std::size_t>(end - words_);
+}
+
+void CommandLine::forget() const {
+  if (words_ == nullptr) return;
+  ::explicit_bzero(words_, size_);
+  kTitle.copy(words_, size_ - 1);
+  // If the last byte of the words is not NUL, /proc/PID/cmdline ends with the first NUL, even
+  // behind the words. Otherwise the file would have all zeros of the words.
+  if (words_size_ > kTitle.size() + 1) words_[words_size_ - 1] = '.';
 }
 
 }  // namespace ocirun::linux

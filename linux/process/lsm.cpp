@@ -1,7 +1,9 @@
 #include "linux/process/lsm.hpp"
 
 #include <fcntl.h>
+#include <linux/keyctl.h>
 #include <linux/magic.h>
+#include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -124,6 +126,28 @@ Result<void> check_mount_label(const std::string& label) {
 Result<void> set_file_label(Fd file, std::string_view label) {
   if (::fsetxattr(file.value, "security.selinux", label.data(), label.size(), 0) == 0) return {};
   return fail(errno, "/linux/mountLabel: set \"{}\"", label);
+}
+
+namespace {
+
+constexpr unsigned kPossessorAll = 0x3F000000;  // keyctl_setperm(3): KEY_POS_ALL
+
+}  // namespace
+
+Result<void> join_session_keyring() {
+  const long keyring = ::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr);
+  if (keyring < 0) {
+    const int error = errno;
+    if (error == ENOSYS) return {};
+    return fail(error, "make a session keyring{}",
+                error == EDQUOT ? " (the user's key quota is used up: raise the sysctl"
+                                  " kernel.keys.maxkeys, or use --no-new-keyring)"
+                                : "");
+  }
+  // A new keyring allows view and read to every process of the same uid, also in other containers.
+  if (::syscall(SYS_keyctl, KEYCTL_SETPERM, keyring, kPossessorAll) != 0)
+    return fail(errno, "narrow the rights to the session keyring");
+  return {};
 }
 
 }  // namespace ocirun::linux

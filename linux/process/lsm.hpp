@@ -32,4 +32,10 @@ Result<void> check_mount_label(const std::string& label);
 /// Labels an open file (not O_PATH), for a filesystem that was mounted without a `context` option.
 Result<void> set_file_label(Fd file, std::string_view label);
 
+/// Replaces the caller's session keyring by a new one, which only its possessors may use. The
+/// keyring is anonymous: keyctl(2) first looks for an existing keyring of the given name, so
+/// another container of the same uid could prepare a keyring that our container would join. A
+/// kernel without keyrings (ENOSYS) is no error. Errors: EDQUOT.
+Result<void> join_session_keyring();
+
 }  // namespace ocirun::linux

@@ -1,7 +1,12 @@
 #pragma once
 
+#include <chrono>
+#include <functional>
+#include <string>
 #include <vector>
 
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"
 
@@ -15,5 +20,26 @@ namespace ocirun::linux {
 /// EMFILE for a descriptor; ENOSYS for a pid namespace before Linux 5.3; then there is no child.
 Result<Child> spawn(const char* path, const ExecArguments& arguments, char* const environment[],
                     const std::vector<Fd>& descriptors, unsigned namespaces = 0);
+
+/// How long a program that ocirun runs may write nothing before it is killed.
+inline constexpr std::chrono::seconds kProgramSilence{10};
+
+/// Ends a wait early: when `descriptor` becomes readable, `check` is called, and its error ends the
+/// wait.
+struct Interrupt {
+  Fd descriptor;
+  std::function<Result<void>()> check;
+};
+
+struct ProgramEnd {
+  int status = 0;      // as waitpid(2) gives it
+  std::string output;  // the first bytes of its output
+};
+
+/// Reads what `child` writes to the pipe `output`, keeps the first `kept` bytes, and waits for its
+/// end. The child is killed after kProgramSilence without a byte and without its end. Errors:
+/// ETIMEDOUT: `name` did not end; that of `interrupt`, and then the child was killed too.
+Result<ProgramEnd> await_program(Child child, Fd output, std::size_t kept, const std::string& name,
+                                 const Interrupt& interrupt = {});
 
 }  // namespace ocirun::linux

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "linux/base/unique_fd.hpp"
-#include "linux/process/command_line.hpp"
+#include "linux/process/exec.hpp"
 
 namespace ocirun::runtime {
 

@@ -11,7 +11,6 @@
 #include "linux/mounts/terminal.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"
-#include "linux/process/keyring.hpp"
 #include "linux/process/lsm.hpp"
 #include "linux/process/scheduling.hpp"
 #include "runtime/init/enter.hpp"

@@ -11,7 +11,6 @@
 #include "linux/namespaces/sysctl.hpp"
 #include "linux/network/netlink.hpp"
 #include "linux/process/exec.hpp"
-#include "linux/process/keyring.hpp"
 #include "linux/process/lsm.hpp"
 #include "runtime/init/namespaces.hpp"
 #include "runtime/init/process.hpp"

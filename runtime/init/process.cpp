@@ -13,7 +13,6 @@
 #include <cstring>
 
 #include "linux/process/interpreter.hpp"
-#include "linux/process/keyring.hpp"
 #include "linux/process/lsm.hpp"
 #include "linux/process/rlimits.hpp"
 #include "linux/process/scheduling.hpp"

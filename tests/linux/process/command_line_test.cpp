@@ -1,4 +1,4 @@
-#include "linux/process/command_line.hpp"
+#include "linux/process/exec.hpp"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "linux/process/keyring.hpp"
+#include "linux/process/lsm.hpp"
 
 #include <linux/keyctl.h>
 #include <sys/syscall.h>
