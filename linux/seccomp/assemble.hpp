@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -8,6 +10,21 @@
 #include "linux/seccomp/program.hpp"
 
 namespace ocirun::linux {
+
+/// What a filter does with the system call numbers from `first` to the next leaf's.
+struct Leaf {
+  std::uint32_t first = 0;
+  std::uint32_t answer = 0;                           // SECCOMP_RET_*; unused if there is a routine
+  std::optional<std::size_t> routine = std::nullopt;  // which of `routines` decides
+
+  bool does_the_same(const Leaf& other) const {
+    return routine ? routine == other.routine : !other.routine && answer == other.answer;
+  }
+};
+
+/// A binary search for the number in the accumulator, and the routines behind it. `leaves` are
+/// sorted and begin with number 0. Each routine has to return on all its paths.
+Program search_tree(std::span<const Leaf> leaves, std::span<const Program> routines);
 
 /// A filter's decisions for one architecture (SCMP_ARCH_*).
 struct ArchitectureFilter {

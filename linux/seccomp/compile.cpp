@@ -11,7 +11,6 @@
 #include "linux/seccomp/assemble.hpp"
 #include "linux/seccomp/decision.hpp"
 #include "linux/seccomp/filter.hpp"
-#include "linux/seccomp/newer.hpp"
 
 namespace ocirun::linux {
 namespace {

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "linux/base/error.hpp"
 #include "linux/seccomp/condition.hpp"
+#include "linux/seccomp/filter.hpp"
 #include "linux/seccomp/prepare.hpp"
 
 namespace ocirun::linux {
@@ -54,5 +56,16 @@ bool is_more_severe(std::uint32_t answer, std::uint32_t other);
 /// can hold.
 Result<std::vector<Interval>> decide(std::uint32_t architecture, const PreparedProfile& profile,
                                      std::vector<std::string>& warnings);
+
+/// The system call numbers of `architecture` (SCMP_ARCH_*) that are newer than the profile; the
+/// filter answers ENOSYS to them (S-11). The profile's author could not list such calls. A newer
+/// libc tries newer calls and falls back to older ones on ENOSYS, but not on the EPERM (or the
+/// kill) of a default action: glibc's clone3 and faccessat2 broke programs in this way.
+///
+/// Newer are the numbers above the greatest number in `named`, which are the profile's calls there,
+/// and above seccomp(2), as far as the kernel assigns numbers in order. Empty when the profile
+/// names no call, and when the default action lets system calls through or returns ENOSYS itself.
+std::vector<Interval> newer_syscalls(const SeccompProfile& profile, std::uint32_t architecture,
+                                     std::span<const Interval> named);
 
 }  // namespace ocirun::linux

@@ -42,4 +42,7 @@ inline void append(Program& program, const Program& more) {
   program.insert(program.end(), more.begin(), more.end());
 }
 
+/// x32 has the architecture token of x86-64, and this bit in its system call numbers.
+inline constexpr std::uint32_t kX32Bit = 0x40000000;
+
 }  // namespace ocirun::linux

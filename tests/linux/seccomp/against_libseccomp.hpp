@@ -19,8 +19,7 @@
 
 #include "linux/seccomp/compile.hpp"
 #include "linux/seccomp/decision.hpp"
-#include "linux/seccomp/newer.hpp"
-#include "linux/seccomp/x32.hpp"
+#include "linux/seccomp/program.hpp"
 #include "tests/linux/seccomp/asked_calls.hpp"
 #include "tests/linux/seccomp/bpf_interpreter.hpp"
 #include "tests/linux/seccomp/libseccomp_program.hpp"

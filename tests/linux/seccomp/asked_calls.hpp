@@ -8,7 +8,7 @@
 
 #include "linux/seccomp/decision.hpp"
 #include "linux/seccomp/filter.hpp"
-#include "linux/seccomp/x32.hpp"
+#include "linux/seccomp/program.hpp"
 
 namespace ocirun::test {
 

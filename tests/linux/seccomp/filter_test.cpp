@@ -8,7 +8,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
 
-#include "linux/seccomp/newer.hpp"
+#include "linux/seccomp/decision.hpp"
 #include "linux/seccomp/prepare.hpp"
 #include "tests/child_test.hpp"
 #include "tests/linux/seccomp/argument.hpp"
@@ -130,7 +130,8 @@ BOOST_AUTO_TEST_CASE(each_action_becomes_the_kernels)  // S-1
       {SeccompAction::kNotify, SECCOMP_RET_USER_NOTIF},
   };
   for (const auto& [action, wanted] : table) {
-    const SeccompFilter filter = compile_without_warnings(profile(SeccompAction::kAllow, {rule(action, {"chdir"})}));
+    const SeccompFilter filter =
+        compile_without_warnings(profile(SeccompAction::kAllow, {rule(action, {"chdir"})}));
     BOOST_TEST(native_answer(filter, "chdir") == wanted);
     BOOST_TEST(native_answer(filter, "fchdir") == SECCOMP_RET_ALLOW);
     BOOST_TEST(filter.notify == (action == SeccompAction::kNotify));
@@ -154,7 +155,8 @@ BOOST_AUTO_TEST_CASE(a_tracer_gets_all_sixteen_bits)  // S-2
 {
   SeccompProfile wanted = profile(SeccompAction::kAllow, {rule(SeccompAction::kTrace, {"chdir"})});
   wanted.rules[0].errno_ret = 65535;
-  BOOST_TEST(native_answer(compile_without_warnings(wanted), "chdir") == (SECCOMP_RET_TRACE | 65535U));
+  BOOST_TEST(native_answer(compile_without_warnings(wanted), "chdir") ==
+             (SECCOMP_RET_TRACE | 65535U));
   wanted.rules[0].errno_ret = 65536;
   BOOST_TEST(compile_error(wanted) ==
              "/linux/seccomp/syscalls/0/errnoRet: 65536 is not from 0 to 65535");
@@ -239,17 +241,17 @@ BOOST_AUTO_TEST_CASE(a_seventh_argument_is_refused) {
 
 BOOST_AUTO_TEST_CASE(a_rule_that_says_what_the_default_does_is_no_error)  // S-10
 {
-  const SeccompFilter filter =
-      compile_without_warnings(profile(SeccompAction::kErrno, {rule(SeccompAction::kErrno, {"chdir"}),
-                                              rule(SeccompAction::kAllow, {"fchdir"})}));
+  const SeccompFilter filter = compile_without_warnings(
+      profile(SeccompAction::kErrno,
+              {rule(SeccompAction::kErrno, {"chdir"}), rule(SeccompAction::kAllow, {"fchdir"})}));
   BOOST_TEST(native_answer(filter, "chdir") == errno_answer(EPERM));
   BOOST_TEST(native_answer(filter, "fchdir") == SECCOMP_RET_ALLOW);
 }
 
 BOOST_AUTO_TEST_CASE(a_rule_twice_is_no_error) {
-  const SeccompFilter filter =
-      compile_without_warnings(profile(SeccompAction::kErrno, {rule(SeccompAction::kAllow, {"chdir", "chdir"}),
-                                              rule(SeccompAction::kAllow, {"chdir"})}));
+  const SeccompFilter filter = compile_without_warnings(profile(
+      SeccompAction::kErrno,
+      {rule(SeccompAction::kAllow, {"chdir", "chdir"}), rule(SeccompAction::kAllow, {"chdir"})}));
   BOOST_TEST(native_answer(filter, "chdir") == SECCOMP_RET_ALLOW);
 }
 
@@ -267,9 +269,9 @@ BOOST_AUTO_TEST_CASE(an_unknown_system_call_is_a_warning_and_the_rest_holds)  //
 }
 
 BOOST_AUTO_TEST_CASE(of_two_rules_without_arguments_the_first_counts) {
-  const SeccompFilter filter =
-      compile_without_warnings(profile(SeccompAction::kErrno, {rule(SeccompAction::kAllow, {"fchdir"}),
-                                              rule(SeccompAction::kTrap, {"fchdir"})}));
+  const SeccompFilter filter = compile_without_warnings(
+      profile(SeccompAction::kErrno,
+              {rule(SeccompAction::kAllow, {"fchdir"}), rule(SeccompAction::kTrap, {"fchdir"})}));
   BOOST_TEST(native_answer(filter, "fchdir") == SECCOMP_RET_ALLOW);
 }
 
@@ -305,8 +307,8 @@ BOOST_AUTO_TEST_CASE(a_flag_that_needs_a_listener_is_refused_without_one)  // S-
 
 BOOST_AUTO_TEST_CASE(an_architecture_that_is_not_listed_is_killed)  // S-3
 {
-  const SeccompFilter filter =
-      compile_without_warnings(profile(SeccompAction::kErrno, {rule(SeccompAction::kAllow, {"chdir"})}));
+  const SeccompFilter filter = compile_without_warnings(
+      profile(SeccompAction::kErrno, {rule(SeccompAction::kAllow, {"chdir"})}));
   const auto chdir = static_cast<std::uint32_t>(number("chdir", SCMP_ARCH_X86));
   BOOST_TEST(answer(filter, AUDIT_ARCH_I386, chdir) == SECCOMP_RET_KILL_THREAD);
   BOOST_TEST(answer(filter, AUDIT_ARCH_AARCH64, chdir) == SECCOMP_RET_KILL_THREAD);
@@ -383,8 +385,8 @@ BOOST_AUTO_TEST_CASE(what_is_newer_than_the_profile_gets_enosys_on_each_architec
 // is unclear.
 BOOST_AUTO_TEST_CASE(a_short_allow_list_denies_all_older_calls_as_it_says)  // S-1, S-11
 {
-  const SeccompFilter filter =
-      compile_without_warnings(profile(SeccompAction::kErrno, {rule(SeccompAction::kAllow, {"read"})}));
+  const SeccompFilter filter = compile_without_warnings(
+      profile(SeccompAction::kErrno, {rule(SeccompAction::kAllow, {"read"})}));
   for (std::uint32_t nr = 1; nr <= 317; ++nr)
     BOOST_TEST(answer(filter, AUDIT_ARCH_X86_64, nr) == errno_answer(EPERM), nr);
   BOOST_TEST(answer(filter, AUDIT_ARCH_X86_64, 318) == errno_answer(ENOSYS));  // getrandom
@@ -392,8 +394,8 @@ BOOST_AUTO_TEST_CASE(a_short_allow_list_denies_all_older_calls_as_it_says)  // S
 
 BOOST_AUTO_TEST_CASE(x32_that_is_not_listed_is_killed_also_where_numbers_are_newer)  // S-11
 {
-  const SeccompFilter filter =
-      compile_without_warnings(profile(SeccompAction::kErrno, {rule(SeccompAction::kAllow, {"openat2"})}));
+  const SeccompFilter filter = compile_without_warnings(
+      profile(SeccompAction::kErrno, {rule(SeccompAction::kAllow, {"openat2"})}));
   BOOST_TEST(answer(filter, AUDIT_ARCH_X86_64, 438) == errno_answer(ENOSYS));
   BOOST_TEST(answer(filter, AUDIT_ARCH_X86_64, kX32 | 438) == SECCOMP_RET_KILL_THREAD);
 }
