@@ -17,7 +17,7 @@
 #include "linux/namespaces/id_map.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "linux/namespaces/sysctl.hpp"
-#include "linux/network/netlink.hpp"
+#include "linux/network/interfaces.hpp"
 #include "linux/process/capabilities.hpp"
 #include "linux/process/rlimits.hpp"
 #include "linux/process/scheduling.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cgroups/statistics/stats.hpp"
-#include "linux/network/interface_stats.hpp"
+#include "linux/network/interfaces.hpp"
 #include "linux/resctrl/stats.hpp"
 
 namespace ocirun::bundle {

@@ -8,7 +8,7 @@
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "linux/netdevice/journal.hpp"
-#include "linux/network/netlink.hpp"
+#include "linux/network/interfaces.hpp"
 
 namespace ocirun::linux {
 

@@ -6,7 +6,7 @@
 
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
-#include "linux/network/netlink.hpp"
+#include "linux/network/interfaces.hpp"
 #include "linux/process/spawn.hpp"
 
 namespace ocirun::linux {

@@ -11,7 +11,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/mounts/devices.hpp"
-#include "linux/network/netlink.hpp"
+#include "linux/network/interfaces.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/sealed/executable.hpp"

@@ -9,7 +9,7 @@
 
 #include "linux/base/syscalls.hpp"
 #include "linux/namespaces/sysctl.hpp"
-#include "linux/network/netlink.hpp"
+#include "linux/network/interfaces.hpp"
 #include "runtime/checkpoint/compare_thread.hpp"
 #include "runtime/checkpoint/container_namespaces.hpp"
 #include "runtime/checkpoint/in_child.hpp"

@@ -9,7 +9,7 @@
 
 #include "linux/base/memory_reserve.hpp"
 #include "linux/namespaces/sysctl.hpp"
-#include "linux/network/netlink.hpp"
+#include "linux/network/interfaces.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/process/lsm.hpp"
 #include "runtime/init/namespaces.hpp"

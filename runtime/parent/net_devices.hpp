@@ -4,7 +4,7 @@
 
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
-#include "linux/network/netlink.hpp"
+#include "linux/network/interfaces.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/state/store.hpp"
 

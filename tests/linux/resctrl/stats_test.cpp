@@ -2,7 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "linux/network/interface_stats.hpp"
+#include "linux/network/interfaces.hpp"
 #include "linux/resctrl/group.hpp"
 #include "linux/resctrl/schemata.hpp"
 #include "tests/linux/resctrl/fixture.hpp"

@@ -14,7 +14,7 @@
 
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
-#include "linux/network/netlink.hpp"
+#include "linux/network/interfaces.hpp"
 #include "linux/process/capabilities.hpp"
 #include "pods/surroundings/namespace_path.hpp"
 #include "tests/child_test.hpp"

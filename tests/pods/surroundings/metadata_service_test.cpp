@@ -3,7 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "linux/base/text.hpp"
-#include "linux/network/netlink.hpp"
+#include "linux/network/interfaces.hpp"
 #include "tests/child_test.hpp"
 #include "tests/must.hpp"
 

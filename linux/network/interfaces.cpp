@@ -1,15 +1,55 @@
-#include "linux/network/interface_stats.hpp"
+#include "linux/network/interfaces.hpp"
 
 #include <fcntl.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include <array>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/files/procfs.hpp"
 
 namespace ocirun::linux {
+namespace {
+
+// isspace() of the kernel, whose table is Latin-1: it includes the no-break space.
+bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r') || c == '\xa0'; }
+
+}  // namespace
+
+// dev_valid_name() of the kernel, and the rule of __dev_alloc_name() for templates.
+bool is_valid_interface_name(std::string_view name) {
+  if (name.empty() || name.size() >= IFNAMSIZ || name == "." || name == "..") return false;
+  for (const char c : name)
+    if (c == '/' || c == ':' || c == '\0' || is_space(c)) return false;
+  const std::size_t percent = name.find('%');
+  if (percent == std::string_view::npos) return true;
+  return name.substr(percent, 2) == "%d" && name.find('%', percent + 1) == std::string_view::npos;
+}
+
+Result<void> bring_loopback_up() {
+  // netdevice(7): any socket will do. So no netlink library is needed for this flag, which every
+  // container needs.
+  const UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!socket) return fail(errno, "set the loopback device up: make a socket");
+  ifreq request{};
+  std::memcpy(request.ifr_name, "lo", sizeof("lo"));
+  if (::ioctl(socket.get(), SIOCGIFFLAGS, &request) == 0) {
+    request.ifr_flags = static_cast<short>(request.ifr_flags | IFF_UP);
+    if (::ioctl(socket.get(), SIOCSIFFLAGS, &request) == 0) return {};
+  }
+  if (errno == EPERM)
+    return fail(errno,
+                "/linux/namespaces: set the loopback device of the new network namespace up, which "
+                "needs CAP_NET_ADMIN (run ocirun with it, or leave the network namespace out)");
+  return fail(errno, "set the loopback device up");
+}
+
 namespace {
 
 /// Parses "1 2 3 …": eight columns of received, eight of sent.
