@@ -12,7 +12,7 @@
 #include "linux/base/patience.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
-#include "linux/netdevice/address_text.hpp"
+#include "linux/netdevice/net_address.hpp"
 
 // The lines of a journal. Every line but the first kind names its device by PASSING-NAME.
 // leave HOST-NAME PASSING-NAME up|down KIND ADDRESS…

@@ -3,6 +3,7 @@
 #include <linux/if_addr.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,5 +30,13 @@ Result<std::vector<NetAddress>> permanent_addresses(const NetlinkSocket& socket,
 Result<void> add_addresses(const NetlinkSocket& socket, int index,
                            const std::vector<NetAddress>& addresses, std::string_view old_name,
                            std::string_view new_name);
+
+/// An address as one word of a journal line: "2/24/0/128/77656230/2=0a090002", which is family,
+/// prefix length, scope, flags, label and attributes. Label and attribute values are bytes in
+/// hexadecimal.
+std::string net_address_text(const NetAddress& address);
+/// Parses a text of net_address_text(). Nothing for any other text, and for an address that does
+/// not fit into a request to the kernel.
+std::optional<NetAddress> parse_net_address(std::string_view text);
 
 }  // namespace ocirun::linux

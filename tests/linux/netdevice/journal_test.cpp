@@ -6,8 +6,8 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
-#include "linux/netdevice/address_text.hpp"
 #include "linux/netdevice/journal.hpp"
+#include "linux/netdevice/net_address.hpp"
 #include "tests/child_test.hpp"
 
 using namespace ocirun;
