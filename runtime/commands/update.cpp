@@ -6,7 +6,6 @@
 #include "bundle/config/config.hpp"
 #include "cgroups/plan/merge.hpp"
 #include "linux/resctrl/group.hpp"
-#include "linux/resctrl/schemata.hpp"
 #include "runtime/base/rollback.hpp"
 #include "runtime/commands/update_devices.hpp"
 

@@ -2,7 +2,6 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "linux/resctrl/schemata.hpp"
 #include "tests/child_test.hpp"
 #include "tests/linux/resctrl/fixture.hpp"
 

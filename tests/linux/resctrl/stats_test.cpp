@@ -4,7 +4,6 @@
 
 #include "linux/network/interfaces.hpp"
 #include "linux/resctrl/group.hpp"
-#include "linux/resctrl/schemata.hpp"
 #include "tests/linux/resctrl/fixture.hpp"
 
 using namespace ocirun;
