@@ -16,7 +16,6 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "linux/namespaces/subordinate_ids.hpp"
-#include "linux/namespaces/user_namespace.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/process/spawn.hpp"

@@ -10,7 +10,7 @@
 
 #include "bundle/json/writer.hpp"
 #include "linux/base/syscalls.hpp"
-#include "linux/namespaces/user_namespace.hpp"
+#include "linux/namespaces/namespaces.hpp"
 #include "pods/images/catalogue.hpp"
 #include "pods/prepare/image_labels.hpp"
 

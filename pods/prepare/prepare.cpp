@@ -12,7 +12,7 @@
 #include "linux/base/text.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/mounts/mount_point.hpp"
-#include "linux/namespaces/user_namespace.hpp"
+#include "linux/namespaces/namespaces.hpp"
 #include "pods/images/escaped.hpp"
 #include "pods/images/merge_layers.hpp"
 #include "pods/prepare/image_labels.hpp"

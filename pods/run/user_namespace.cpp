@@ -13,7 +13,7 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
-#include "linux/namespaces/user_namespace.hpp"
+#include "linux/namespaces/namespaces.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/sealed/executable.hpp"
 #include "linux/sealed/own_program.hpp"

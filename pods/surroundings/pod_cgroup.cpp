@@ -5,7 +5,7 @@
 
 #include "cgroups/hierarchies/delegation.hpp"
 #include "cgroups/open_cgroup.hpp"
-#include "linux/namespaces/user_namespace.hpp"
+#include "linux/namespaces/namespaces.hpp"
 
 namespace ocirun::pods {
 namespace {

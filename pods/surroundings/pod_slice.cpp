@@ -2,7 +2,7 @@
 
 #include "cgroups/systemd/slice.hpp"
 #include "linux/files/procfs.hpp"
-#include "linux/namespaces/user_namespace.hpp"
+#include "linux/namespaces/namespaces.hpp"
 #include "pods/surroundings/pod_cgroup.hpp"
 
 namespace ocirun::pods {

@@ -7,7 +7,7 @@
 
 #include "linux/base/error.hpp"
 #include "linux/base/syscalls.hpp"
-#include "linux/namespaces/user_namespace.hpp"
+#include "linux/namespaces/namespaces.hpp"
 
 namespace ocirun::runtime {
 

@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "linux/base/memory_reserve.hpp"
-#include "linux/namespaces/user_namespace.hpp"
+#include "linux/namespaces/namespaces.hpp"
 #include "linux/process/clone.hpp"
 #include "runtime/init/init.hpp"
 #include "runtime/init/join.hpp"

@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "linux/namespaces/user_namespace.hpp"
+#include "linux/namespaces/namespaces.hpp"
 #include "linux/process/rlimits.hpp"
 #include "runtime/base/await.hpp"
 #include "runtime/init/init.hpp"

@@ -14,7 +14,7 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/terminal.hpp"
-#include "linux/namespaces/user_namespace.hpp"
+#include "linux/namespaces/namespaces.hpp"
 #include "linux/process/capabilities.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"

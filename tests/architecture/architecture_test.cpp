@@ -125,7 +125,7 @@ const Reasons kProcAndDevLiterals{
     {"linux/mounts/mount.cpp", "the host's own, bound where a user may not mount a new one"},
     {"linux/process/lsm.cpp", "/proc/filesystems of the host"},
     {"linux/namespaces/namespaces.cpp", "the text of an error"},
-    {"linux/namespaces/user_namespace.cpp", "own id maps, before anything is mounted"},
+    {"linux/namespaces/namespaces.cpp", "own id maps, before anything is mounted"},
     {"linux/files/mountinfo.cpp", "the text of an error"},
     {"linux/process/pidfd.cpp", "the boot id, of the host"},
     {"cgroups/systemd/limits.cpp", "names of devices that systemd is told"},

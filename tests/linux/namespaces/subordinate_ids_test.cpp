@@ -1,6 +1,6 @@
 #include "linux/namespaces/subordinate_ids.hpp"
 
-#include "linux/namespaces/user_namespace.hpp"
+#include "linux/namespaces/namespaces.hpp"
 #include "tests/child_test.hpp"
 
 using namespace ocirun;

@@ -14,7 +14,7 @@
 
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
-#include "linux/namespaces/user_namespace.hpp"
+#include "linux/namespaces/namespaces.hpp"
 #include "linux/process/clone.hpp"
 #include "pods/surroundings/namespace_path.hpp"
 #include "tests/child_test.hpp"
