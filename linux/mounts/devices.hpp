@@ -10,6 +10,7 @@
 #include "linux/base/error.hpp"
 #include "linux/base/ids.hpp"
 #include "linux/base/paths.hpp"
+#include "linux/base/unique_fd.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/files/safe_dir.hpp"
 
@@ -93,5 +94,10 @@ Result<void> verify_null(Fd fd);
 RootfsPath dev_path(std::string_view name);
 /// Whether `path` (absolute, clean) is /dev itself.
 bool is_dev_directory(std::string_view path);
+
+/// Attaches a free loop device to `file`, which is open for reading and writing, and returns the
+/// device. The kernel detaches it when the last user is gone: this descriptor, or a mount of the
+/// device (Linux 5.8). Errors: the machine has no loop devices.
+Result<UniqueFd> attach_loop_device(Fd file);
 
 }  // namespace ocirun::linux

@@ -7,7 +7,7 @@
 
 #include "linux/base/syscalls.hpp"
 #include "linux/files/copy_up.hpp"
-#include "linux/mounts/bind_source.hpp"
+#include "linux/mounts/binds.hpp"
 #include "linux/mounts/cgroup_mount.hpp"
 #include "linux/mounts/devices.hpp"
 #include "linux/mounts/legacy.hpp"

@@ -49,7 +49,7 @@ struct UnfinishedMount {
 /// Makes one mount below `context.root`, or changes one (`remount`; M-2 … M-16): as a detached
 /// mount, or by mount(2) on /proc/self/fd/N where the kernel lacks the new API. `opened` is the
 /// tree of a bind that open_bind() cloned early (wants_early_open), or that the parent cloned
-/// because it is id-mapped, locked (locked_bind.hpp) or out of reach. The parent has set the
+/// because it is id-mapped, locked (binds.hpp) or out of reach. The parent has set the
 /// attributes of its trees: the caller then gives a `mount` without attributes. Otherwise `opened`
 /// is empty. A missing mount point is made inside the root. Errors name source and destination. If
 /// the result holds a value, the caller has to call finish_mount() after making the devices.

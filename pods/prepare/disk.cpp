@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "linux/base/syscalls.hpp"
-#include "linux/mounts/loop_device.hpp"
+#include "linux/mounts/devices.hpp"
 #include "pods/plan/admission.hpp"
 #include "pods/prepare/mounts.hpp"
 #include "pods/prepare/program.hpp"

@@ -11,7 +11,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/files/safe_dir.hpp"
-#include "linux/mounts/bind_source.hpp"
+#include "linux/mounts/binds.hpp"
 #include "linux/mounts/mount_point.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "runtime/checkpoint/compare_id_maps.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "linux/base/syscalls.hpp"
-#include "linux/mounts/bind_source.hpp"
+#include "linux/mounts/binds.hpp"
 #include "runtime/checkpoint/outside_mounts.hpp"
 
 namespace ocirun::runtime {

@@ -9,8 +9,8 @@
 #include <cerrno>
 
 #include "linux/base/syscalls.hpp"
+#include "linux/mounts/binds.hpp"
 #include "linux/mounts/detached_mount.hpp"
-#include "linux/mounts/locked_bind.hpp"
 #include "linux/mounts/mount.hpp"
 #include "linux/mounts/mount_point.hpp"
 #include "runtime/checkpoint/outside.hpp"

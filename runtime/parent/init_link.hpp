@@ -5,7 +5,7 @@
 
 #include "cgroups/container/cgroup.hpp"
 #include "linux/files/procfs.hpp"
-#include "linux/mounts/locked_bind.hpp"
+#include "linux/mounts/binds.hpp"
 #include "linux/seccomp/filter.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/rollback.hpp"

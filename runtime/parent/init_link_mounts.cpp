@@ -13,8 +13,7 @@
 
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
-#include "linux/mounts/bind_source.hpp"
-#include "linux/mounts/locked_bind.hpp"
+#include "linux/mounts/binds.hpp"
 #include "linux/mounts/place.hpp"
 #include "linux/mounts/rootfs.hpp"
 #include "linux/process/exec.hpp"

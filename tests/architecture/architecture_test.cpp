@@ -116,7 +116,7 @@ const Reasons kRawPathCalls{
 const Reasons kProcAndDevLiterals{
     {"linux/files/procfs.cpp", "the verified procfs"},
     {"linux/mounts/devices.cpp", "the devices that every container has"},
-    {"linux/mounts/loop_device.cpp", "the host's loop devices, each checked"},
+    {"linux/mounts/devices.cpp", "the host's loop devices, each checked"},
     {"linux/sealed/executable.cpp", "/proc/self/exe, before any namespace"},
     {"linux/sealed/kept_image.cpp", "/proc/self/exe, before any namespace"},
     {"linux/base/syscalls.cpp", "/proc/self/fd, to name a file of our own before any namespace"},

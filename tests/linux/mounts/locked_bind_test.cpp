@@ -1,4 +1,4 @@
-#include "linux/mounts/locked_bind.hpp"
+#include "linux/mounts/binds.hpp"
 
 #include <cerrno>
 

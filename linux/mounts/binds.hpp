@@ -4,6 +4,7 @@
 #include "linux/base/unique_fd.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/mounts/mount.hpp"
+#include "linux/mounts/options.hpp"
 
 namespace ocirun::linux {
 
@@ -35,5 +36,15 @@ Result<UniqueFd> clone_bind_inside(const Procfs& procfs, const Mount& mount, Fd 
 /// Sets the attributes of `mount` on a tree or an attached mount. The recursive attributes are set
 /// first, so that attributes of the top mount alone override them there.
 Result<void> set_attributes_of(const Procfs& procfs, Fd tree, const Mount& mount);
+
+/// Opens the source of a bind mount (O_PATH) in the caller's mount namespace. A source whose path
+/// lies below the root filesystem (Mount::source_root) must also resolve to a file below it: a
+/// symlink of an image or a volume must not choose a file of the host. Errors: those of open(2);
+/// ENOENT for a source that a symlink leads out of the root filesystem.
+Result<UniqueFd> open_bind_source(const Procfs& procfs, const Mount& mount);
+
+/// Whether the file behind `descriptor` lies below the directory behind `top`, or is that
+/// directory.
+Result<bool> lies_below(const Procfs& procfs, Fd descriptor, Fd top);
 
 }  // namespace ocirun::linux
