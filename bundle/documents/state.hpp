@@ -58,7 +58,7 @@ struct ContainerRecord {
   std::string boot_id;
   cgroups::Record cgroup;
   cgroups::Manager cgroup_manager = cgroups::Manager::kCgroupfs;
-  std::string cgroup_mark;  // the mark's beginning (cgroups/container/mark.hpp), "" for none
+  std::string cgroup_mark;  // the mark's beginning (cgroups/container/record.hpp), "" for none
   bool has_poststart = false, has_poststop = false;
   bool own_pid_namespace = false;
   bool new_keyring = true;      // false: --no-new-keyring, also for `exec`
@@ -77,7 +77,7 @@ struct ContainerRecord {
   linux::ProcessIdentity init() const { return {init_pid, init_start_time}; }
   linux::ProcessIdentity attendant() const { return {attendant_pid, attendant_start_time}; }
 };
-/// The part of a mark (cgroups/container/mark.hpp) that describes the cgroup. A container may forge
+/// The part of a mark (cgroups/container/record.hpp) that describes the cgroup. A container may forge
 /// marks: callers of parse_cgroup() must check the result with cgroups::open_cgroup().
 std::string cgroup_text(const cgroups::Record& cgroup);
 Result<cgroups::Record> parse_cgroup(std::string_view text);

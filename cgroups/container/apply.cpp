@@ -1,13 +1,14 @@
 #include "cgroups/container/apply.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
 
 #include "cgroups/container/explain.hpp"
-#include "cgroups/container/old_value.hpp"
-#include "cgroups/container/realtime.hpp"
+#include "cgroups/hierarchies/placement.hpp"
+#include "cgroups/hierarchies/text.hpp"
 #include "linux/base/syscalls.hpp"
 
 namespace ocirun::cgroups {
@@ -151,6 +152,103 @@ void restore_values(std::span<const Node> nodes, std::span<const Write> old_valu
       OpenFile file;
       return !directory || make_write(**directory, *write, file).has_value();
     });
+}
+
+namespace {
+
+/// Files with one line for each device, and the value that clears a device's line.
+struct Keyed {
+  std::string_view file;  // or its beginning
+  std::string_view cleared;
+};
+constexpr Keyed kKeyed[] = {
+    {"blkio.throttle.", "0"},
+    {"blkio.weight_device", "0"},
+    {"blkio.leaf_weight_device", "0"},
+    {"blkio.bfq.weight_device", "default"},
+    {"io.bfq.weight", "default"},
+    {"io.weight", "default"},
+    {"io.max", "rbps=max wbps=max riops=max wiops=max"},
+    {"io.latency", "target=0"},
+    {"rdma.max", "hca_handle=max hca_object=max"},
+    {"misc.max", "max"},
+    {"net_prio.ifpriomap", "0"},
+};
+
+std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
+
+/// The line of `text` whose first word is `key`.
+std::string_view line_of(std::string_view text, std::string_view key) {
+  for (const std::string_view line : words(text, '\n'))
+    if (line.starts_with(key) && line.size() > key.size() && line[key.size()] == ' ') return line;
+  return {};
+}
+
+}  // namespace
+
+std::string restoring_value(std::string_view file, std::string_view text, std::string_view value) {
+  // The text is "oom_kill_disable 1" and then lines of counters.
+  if (file == "memory.oom_control")
+    return std::string(text.substr(text.find_last_of(' ', text.find('\n')) + 1, 1));
+  const auto row = std::ranges::find_if(
+      kKeyed, [&](const Keyed& keyed) { return file.starts_with(keyed.file); });
+  if (row == std::end(kKeyed)) return text.empty() ? "\n" : std::string(text);  // cpuset: none
+  const std::size_t blank = value.find(' ');
+  if (blank == std::string_view::npos) {  // the default weight, not one device's
+    const std::string_view line = line_of(text, "default");
+    return std::string(line.empty() ? first_line(text) : line);
+  }
+  const std::string_view key = value.substr(0, blank);
+  const std::string_view line = line_of(text, key);
+  return line.empty() ? fmt::format("{} {}", key, row->cleared) : std::string(line);
+}
+
+std::optional<Write> old_value(const Directory& directory, const Write& write) {
+  Write old{.controller = write.controller,
+            .file = write.file,
+            .value = write.value,
+            .pointer = write.pointer,
+            .if_missing = IfMissing::kPassOver};
+  Result<std::string> text = directory.read(write.file);
+  if (!text && !write.other_file.empty()) {
+    old.file = write.other_file;
+    old.value = write.other_value;
+    text = directory.read(old.file);
+  }
+  if (!text) return std::nullopt;
+  while (text->ends_with('\n')) text->pop_back();
+  old.value = restoring_value(old.file, *text, old.value);
+  return old;
+}
+
+namespace {
+
+constexpr const char* kRuntime = "cpu.rt_runtime_us";
+constexpr const char* kPeriod = "cpu.rt_period_us";
+
+}  // namespace
+
+void make_room_for_realtime(const Node& node, std::string_view runtime) {
+  const std::string_view below = std::string_view(node.path()).substr(node.mount_point().size());
+  const Result<const Directory*> directory = node.directory();
+  const auto asked = number(runtime);
+  if (!directory || !asked || !below.starts_with(fmt::format("{}/", kOwnParent))) return;
+  const auto period = number((*directory)->read_or_empty(kPeriod));
+  if (!period || *period == 0) return;
+
+  std::size_t end = node.mount_point().size();
+  while ((end = node.path().find('/', end + 1)) != std::string::npos) {
+    const Result<Directory> parent = Directory::open(node.path().substr(0, end));
+    if (!parent) return;
+    const auto now = number(parent->read_or_empty(kRuntime));
+    const auto parent_period = number(parent->read_or_empty(kPeriod));
+    if (!now || !parent_period) return;
+    // The container's share of its period, applied to the parent's period and rounded up.
+    const double share = static_cast<double>(*asked) / static_cast<double>(*period);
+    const auto more = static_cast<std::uint64_t>(share * static_cast<double>(*parent_period)) + 1;
+    // If the parent refuses, the later write to the container's own file reports the error.
+    if (!parent->write(kRuntime, fmt::to_string(*now + more))) return;
+  }
 }
 
 }  // namespace ocirun::cgroups

@@ -50,8 +50,8 @@ class Cgroup {
   /// enabled (pure v2), only `devices` and the default devices allowed (L-27, R-10; an empty list
   /// allows the default devices alone). The device rules are set here because on v1 there is a
   /// moment in which no device is allowed: no process may be in the cgroup then. An existing empty
-  /// cgroup that bears a container's mark (mark.hpp) is removed and made anew, so that no limit of
-  /// the old container remains; one without a mark is used as it is, and destroy() removes it as
+  /// cgroup that bears a container's mark (record.hpp) is removed and made anew, so that no limit
+  /// of the old container remains; one without a mark is used as it is, and destroy() removes it as
   /// well. Errors: the cgroup holds processes or is frozen (R-5): "container's cgroup is not
   /// empty", "container's cgroup unexpectedly frozen". On error, everything that create() made is
   /// removed.

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "cgroups/hierarchies/directory.hpp"
 #include "cgroups/hierarchies/layout.hpp"
 #include "cgroups/hierarchies/node.hpp"
 #include "cgroups/hierarchies/placement.hpp"
@@ -41,5 +43,26 @@ std::vector<std::string> missing_parents(const Record& record);
 /// existing ones: somebody else may make a missing one meanwhile. The returned record names no
 /// parents and no enabled controllers, because others may be using them.
 Result<Record> check_record(Record record, const Layout& layout, Uid owner);
+
+// A container's cgroup carries a mark that says which container it belongs to. `create` learns from
+// it that an existing empty cgroup is left over. `delete` needs it when a cgroup of the recorded
+// path exists, and when no state file says where the cgroup is. The mark is an extended attribute
+// in the first hierarchy of the record. Written by root of the host, it is a trusted.* attribute,
+// which only root of the host can write. Written by any other user, it is a user.* attribute (Linux
+// 5.7), which the container can write as well.
+
+/// Errors: the kernel has no such attributes, or `text` is too long for one (64 KiB).
+Result<void> write_mark(const Record& cgroup, const std::string& text);
+/// The text is empty if the cgroup has no mark, does not exist or may not be read.
+Result<Mark> read_mark(const Record& cgroup);
+
+struct Marked {
+  std::string path;  // below the mount point, as in a Record
+  Mark mark;
+};
+/// All cgroups, in every hierarchy, whose marks begin with `beginning`. Cgroups that the caller may
+/// not read are skipped.
+Result<std::vector<Marked>> find_marks(const linux::Procfs& procfs, const Layout& layout,
+                                       std::string_view beginning);
 
 }  // namespace ocirun::cgroups

@@ -18,7 +18,7 @@ struct WalkEntry {
   const std::string& name;
 };
 
-/// An extended attribute of a container's cgroup (mark.hpp).
+/// An extended attribute of a container's cgroup (record.hpp).
 struct Mark {
   std::string text;       // empty: none
   bool is_roots = false;  // only CAP_SYS_ADMIN on the host can write it
@@ -53,7 +53,7 @@ class Directory {
   std::string note() const;
   /// An empty text removes the note.
   Result<void> write_note(const std::string& text) const;
-  /// Which container the cgroup belongs to (mark.hpp).
+  /// Which container the cgroup belongs to (record.hpp).
   Result<Mark> mark() const;
   Result<void> write_mark(const std::string& text) const;
 

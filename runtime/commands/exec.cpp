@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "cgroups/container/late_join.hpp"
+#include "cgroups/container/join.hpp"
 #include "linux/mounts/terminal.hpp"
 #include "linux/process/rlimits.hpp"
 #include "runtime/base/rollback.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "cgroups/container/mark.hpp"
 #include "cgroups/container/record.hpp"
 #include "linux/base/patience.hpp"
 #include "linux/files/procfs.hpp"

@@ -1,4 +1,4 @@
-#include "cgroups/container/mark.hpp"
+#include "cgroups/container/record.hpp"
 
 #include <sys/stat.h>
 #include <sys/xattr.h>

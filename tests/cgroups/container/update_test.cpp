@@ -1,4 +1,4 @@
-#include "cgroups/container/old_value.hpp"
+#include "cgroups/container/apply.hpp"
 #include "cgroups/plan/device_rules.hpp"
 #include "cgroups/plan/merge.hpp"
 #include "tests/cgroups/container/kernel_fixture.hpp"

@@ -1,9 +1,18 @@
 #pragma once
 
+#include <span>
+#include <string>
+
 #include "cgroups/container/cgroup.hpp"
+#include "cgroups/hierarchies/node.hpp"
 #include "linux/base/error.hpp"
 
 namespace ocirun::cgroups {
+
+/// Opens the descriptors through which a process joins `nodes`, or the cgroups below them that
+/// `paths` name (see Cgroup::open_for_join).
+Result<Cgroup::JoinHandles> open_join_handles(std::span<const Node> nodes,
+                                              std::span<const std::string> paths);
 
 /// Moves process `pid`, which has a single thread, into every cgroup of `handles`. Moving takes
 /// longer than cloning into the cgroup, or than a thread's own write to `tasks`: the kernel waits
