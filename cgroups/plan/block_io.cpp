@@ -1,7 +1,6 @@
-#include "cgroups/plan/conversion.hpp"
+#include "cgroups/plan/plan.hpp"
 
 #include <fmt/format.h>
-#include "cgroups/plan/plan.hpp"
 
 namespace ocirun::cgroups {
 namespace {

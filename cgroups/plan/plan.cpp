@@ -1,9 +1,11 @@
 #include "cgroups/plan/plan.hpp"
 
 #include <fmt/format.h>
-#include <algorithm>
 
-#include "cgroups/plan/conversion.hpp"
+#include <algorithm>
+#include <bit>
+
+#include "cgroups/hierarchies/text.hpp"
 
 namespace ocirun::cgroups {
 namespace {
@@ -142,6 +144,114 @@ Result<std::vector<Write>> plan(const Resources& resources, const Host& host) {
   }
   TRY(plan_unified(resources, host, all));  // last: overrides the converted fields
   return all;
+}
+
+namespace {
+
+// No <cmath>: it would add libm's tables to the program for this single formula.
+
+// atanh(t) = t + t³/3 + t⁵/5 …, to the last bit of a double for t <= 1/3.
+constexpr double atanh_series(double t) {
+  double sum = 0, power = t;
+  for (int k = 1; k < 40; k += 2, power *= t * t) sum += power / k;
+  return sum;
+}
+
+constexpr double kLn2 = 0.693147180559945309417;
+constexpr double kLn10 = 2.302585092994045684018;
+
+double log2_of(std::uint64_t number) {
+  const int whole = static_cast<int>(std::bit_width(number)) - 1;
+  const double mantissa =
+      static_cast<double>(number) / static_cast<double>(std::uint64_t{1} << whole);  // 1 … 2
+  return whole + 2 * atanh_series((mantissa - 1) / (mantissa + 1)) / kLn2;
+}
+
+// 10 to `exponent`, 0 … 4; exact for whole exponents.
+double power_of_ten(double exponent) {
+  double result = 1;
+  for (; exponent >= 1; exponent -= 1) result *= 10;
+  double term = 1, sum = 1;
+  for (int k = 1; k < 30; ++k) sum += term *= exponent * kLn10 / k;
+  return result * sum;
+}
+
+std::uint64_t round_up(double number) {
+  const auto whole = static_cast<std::uint64_t>(number);
+  return whole + (static_cast<double>(whole) < number ? 1 : 0);
+}
+
+}  // namespace
+
+std::uint64_t cpu_weight(std::uint64_t shares) {
+  if (shares <= 2) return 1;
+  if (shares >= 262144) return 10000;
+  const double l = log2_of(shares);
+  // (l² + 125 l) / 612 - 7 / 34, written with one division: exact at 1024, where an error would
+  // round up to 101.
+  const double exponent = (l * l + 125 * l - 126) / 612;
+  return round_up(power_of_ten(exponent));
+}
+
+std::uint64_t io_weight(std::uint64_t blkio_weight) {
+  return blkio_weight < 10 ? 1 : 1 + (blkio_weight - 10) * 9999 / 990;
+}
+
+std::string or_max(std::int64_t limit) { return limit == -1 ? "max" : fmt::to_string(limit); }
+
+namespace {
+
+constexpr std::string_view kResources = "/linux/resources";
+
+Result<void> check_memory(const Memory& memory) {
+  const std::int64_t limit = memory.limit.value_or(0);
+  const std::int64_t swap = memory.swap.value_or(0);
+  if (swap > 0 && limit == -1)
+    return refuse("{}/memory/swap: {} limits memory and swap together, but memory is unlimited",
+                  kResources, swap);
+  if (swap > 0 && limit > swap)
+    return refuse(
+        "{}/memory/swap: {} counts memory too and must not be below the limit of {} bytes",
+        kResources, swap, limit);
+  return {};
+}
+
+Result<void> check_cpu(const Cpu& cpu) {
+  const std::int64_t quota = cpu.quota.value_or(0);
+  if (quota > 0 && cpu.burst.value_or(0) > static_cast<std::uint64_t>(quota))
+    return refuse("{}/cpu/burst: {} is more than the quota of {} microseconds", kResources,
+                  *cpu.burst, quota);
+  return {};
+}
+
+/// ^[1-9][0-9]*[KMG]B$: the text becomes part of a file name.
+bool is_page_size(std::string_view text) {
+  if (text.size() < 3 || !text.ends_with('B') ||
+      std::string_view("KMG").find(text[text.size() - 2]) == std::string_view::npos)
+    return false;
+  text.remove_suffix(2);
+  return text[0] != '0' && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
+Result<void> check_resources(const Resources& resources) {
+  if (resources.memory) TRY(check_memory(*resources.memory));
+  if (resources.cpu) TRY(check_cpu(*resources.cpu));
+  for (std::size_t i = 0; i < resources.hugepage_limits.size(); ++i)
+    if (!is_page_size(resources.hugepage_limits[i].page_size))
+      return refuse(
+          "{}/hugepageLimits/{}/pageSize: \"{}\" is not a number followed by KB, MB or GB",
+          kResources, i, resources.hugepage_limits[i].page_size);
+  if (resources.network)
+    for (std::size_t i = 0; i < resources.network->priorities.size(); ++i)
+      if (!is_one_word(resources.network->priorities[i].name))
+        return refuse("{}/network/priorities/{}/name: \"{}\" is no interface's name", kResources, i,
+                      resources.network->priorities[i].name);
+  for (const auto& [device, limits] : resources.rdma)
+    if (!is_one_word(device))
+      return refuse("{}/rdma: \"{}\" is no device's name", kResources, device);
+  return {};
 }
 
 }  // namespace ocirun::cgroups

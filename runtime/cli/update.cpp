@@ -8,7 +8,7 @@
 #include "bundle/config/config.hpp"
 #include "bundle/json/document.hpp"
 #include "bundle/json/writer.hpp"
-#include "cgroups/plan/merge.hpp"
+#include "cgroups/plan/resources.hpp"
 #include "linux/base/syscalls.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/read_document.hpp"

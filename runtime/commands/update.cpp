@@ -4,7 +4,7 @@
 #include <csignal>
 
 #include "bundle/config/config.hpp"
-#include "cgroups/plan/merge.hpp"
+#include "cgroups/plan/resources.hpp"
 #include "linux/resctrl/group.hpp"
 #include "runtime/base/rollback.hpp"
 #include "runtime/commands/update_devices.hpp"

@@ -1,6 +1,6 @@
 #include "cgroups/container/apply.hpp"
 #include "cgroups/plan/device_rules.hpp"
-#include "cgroups/plan/merge.hpp"
+#include "cgroups/plan/resources.hpp"
 #include "tests/cgroups/container/kernel_fixture.hpp"
 
 using namespace ocirun;

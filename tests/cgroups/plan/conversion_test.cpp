@@ -1,4 +1,4 @@
-#include "cgroups/plan/conversion.hpp"
+#include "cgroups/plan/plan.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <cstdint>

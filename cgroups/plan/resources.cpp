@@ -1,4 +1,4 @@
-#include "cgroups/plan/merge.hpp"
+#include "cgroups/plan/resources.hpp"
 
 #include <algorithm>
 
