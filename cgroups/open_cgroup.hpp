@@ -5,7 +5,6 @@
 #include "cgroups/container/cgroup.hpp"
 #include "cgroups/container/record.hpp"
 #include "cgroups/hierarchies/layout.hpp"
-#include "cgroups/hierarchies/placement.hpp"
 #include "linux/base/error.hpp"
 
 namespace ocirun::cgroups {

@@ -8,7 +8,7 @@
 
 #include "bundle/documents/status.hpp"
 #include "cgroups/container/cgroup.hpp"
-#include "cgroups/hierarchies/manager.hpp"
+#include "cgroups/hierarchies/layout.hpp"
 #include "linux/base/error.hpp"
 #include "linux/process/pidfd.hpp"
 #include "linux/resctrl/group.hpp"
@@ -77,8 +77,8 @@ struct ContainerRecord {
   linux::ProcessIdentity init() const { return {init_pid, init_start_time}; }
   linux::ProcessIdentity attendant() const { return {attendant_pid, attendant_start_time}; }
 };
-/// The part of a mark (cgroups/container/record.hpp) that describes the cgroup. A container may forge
-/// marks: callers of parse_cgroup() must check the result with cgroups::open_cgroup().
+/// The part of a mark (cgroups/container/record.hpp) that describes the cgroup. A container may
+/// forge marks: callers of parse_cgroup() must check the result with cgroups::open_cgroup().
 std::string cgroup_text(const cgroups::Record& cgroup);
 Result<cgroups::Record> parse_cgroup(std::string_view text);
 std::string record_text(const ContainerRecord& record);

@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "cgroups/container/explain.hpp"
-#include "cgroups/hierarchies/placement.hpp"
+#include "cgroups/hierarchies/layout.hpp"
 #include "cgroups/hierarchies/text.hpp"
 #include "linux/base/syscalls.hpp"
 

@@ -7,8 +7,8 @@
 #include <cerrno>
 
 #include "cgroups/hierarchies/directory.hpp"
+#include "cgroups/hierarchies/layout.hpp"
 #include "cgroups/hierarchies/node.hpp"
-#include "cgroups/hierarchies/placement.hpp"
 #include "cgroups/hierarchies/text.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"

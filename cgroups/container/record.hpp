@@ -8,7 +8,6 @@
 #include "cgroups/hierarchies/directory.hpp"
 #include "cgroups/hierarchies/layout.hpp"
 #include "cgroups/hierarchies/node.hpp"
-#include "cgroups/hierarchies/placement.hpp"
 #include "linux/base/error.hpp"
 #include "linux/base/ids.hpp"
 

@@ -1,7 +1,10 @@
 #include "cgroups/hierarchies/layout.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 
+#include "cgroups/hierarchies/directory.hpp"
 #include "cgroups/hierarchies/text.hpp"
 #include "linux/files/mountinfo.hpp"
 
@@ -91,6 +94,61 @@ Result<Layout> read_layout(const linux::Procfs& procfs) {
   TRY_ASSIGN(const std::string mountinfo, linux::read_mountinfo(procfs));
   TRY_ASSIGN(const std::string own_cgroups, procfs.read("self/cgroup"));
   return parse_layout(mountinfo, own_cgroups);
+}
+
+Result<std::string> normal_path(std::string_view text, std::string_view what) {
+  if (std::ranges::any_of(text, [](char c) { return c == '\x7f' || (c >= 0 && c < ' '); }))
+    return refuse("{}: a cgroup's path must not hold control characters", what);
+  std::string path;
+  for (const std::string_view part : words(text, '/')) {
+    if (part == ".") continue;
+    if (part == "..")
+      return refuse("{} \"{}\": \"..\" is not allowed in a cgroup's path", what, text);
+    if (part.size() > 255)
+      return refuse("{} \"{}\": a part of a cgroup's path has at most 255 bytes", what, text);
+    path += '/';
+    path += part;
+  }
+  return path.empty() ? "/" : path;
+}
+
+Result<Placement> place(const std::optional<std::string>& cgroups_path, const std::string& id) {
+  const std::string asked = cgroups_path.value_or("");
+  TRY_ASSIGN(std::string path, normal_path(asked.empty() ? id : asked, "/linux/cgroupsPath"));
+  if (path == "/")
+    return refuse(
+        "/linux/cgroupsPath \"{}\": the root cgroup holds the host's own processes; name one below "
+        "it",
+        asked);
+  if (asked.starts_with('/')) return Placement{std::move(path)};
+  return Placement{fmt::format("{}{}", kOwnParent, path)};
+}
+
+namespace {
+
+bool is_delegated(const std::string& directory) {
+  const auto found = find_directory(directory);
+  return found && *found && (*found)->owner == ::geteuid();
+}
+
+}  // namespace
+
+std::string shown_path(const Hierarchy& hierarchy) {
+  std::string path = hierarchy.own_path;
+  if (hierarchy.root != "/" && path.starts_with(hierarchy.root))
+    path.erase(0, hierarchy.root.size());
+  return path == "/" ? "" : path;
+}
+
+std::optional<std::string> delegated_cgroup(const Layout& layout) {
+  if (!layout.pure_v2()) return std::nullopt;
+  const Hierarchy& unified = layout.hierarchies.front();
+  const std::string own = shown_path(unified);
+  // First the parent of the caller's cgroup: the caller's cgroup contains processes, and therefore
+  // cannot enable controllers for its children.
+  for (const std::string& base : {own.substr(0, std::min(own.rfind('/'), own.size())), own})
+    if (!base.empty() && is_delegated(unified.mount_point.string() + base)) return base;
+  return std::nullopt;
 }
 
 }  // namespace ocirun::cgroups

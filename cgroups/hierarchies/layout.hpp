@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "linux/base/error.hpp"
+#include "linux/base/name_table.hpp"
 #include "linux/base/paths.hpp"
 #include "linux/files/procfs.hpp"
 
@@ -32,5 +35,42 @@ Result<Layout> read_layout(const linux::Procfs& procfs);
 /// hierarchy, takes the one that shows most of it. Mounts that another mount covers are skipped.
 /// Errors: no cgroup hierarchy is mounted.
 Result<Layout> parse_layout(std::string_view mountinfo, std::string_view own_cgroups);
+
+/// The parent of the cgroups of containers that name no absolute path.
+inline constexpr std::string_view kOwnParent = "/ocirun";
+
+/// Where a container's cgroup is to be (R-1 … R-4).
+struct Placement {
+  std::string path;  // below each hierarchy's mount point, absolute, normal, never "/"
+};
+
+/// An absolute `cgroups_path` is that path below every mount point, a relative "a/b" is
+/// /ocirun/a/b, and an absent or empty one is /ocirun/<id>. Errors: a ".." in it, the root cgroup
+/// itself, control characters (cgroupfs refuses newlines), a part longer than 255 bytes.
+Result<Placement> place(const std::optional<std::string>& cgroups_path, const std::string& id);
+
+/// "a//./b" becomes "/a/b". Same errors as place(), but "/" is allowed. `what` names the text in
+/// errors.
+Result<std::string> normal_path(std::string_view text, std::string_view what);
+
+/// The caller's own cgroup as a path below the mount point of the hierarchy; "" for the cgroup that
+/// is mounted there.
+std::string shown_path(const Hierarchy& hierarchy);
+
+/// The cgroup below which a caller who is not the host's root may make others, because it is
+/// delegated to the caller (cgroups(7)): the parent of the caller's cgroup, or the caller's own. A
+/// path below the mount point of the only hierarchy. Nothing where the host has other hierarchies
+/// than that of v2, or nothing is delegated.
+std::optional<std::string> delegated_cgroup(const Layout& layout);
+
+/// Who makes a container's cgroup: ocirun in the cgroup file system, systemd as a scope, or nobody
+/// (`--cgroup-manager`).
+enum class Manager : std::uint8_t { kCgroupfs, kSystemd, kDisabled };
+
+inline constexpr linux::Named<Manager> kManagerNames[] = {
+    {"cgroupfs", Manager::kCgroupfs},
+    {"systemd", Manager::kSystemd},
+    {"disabled", Manager::kDisabled},
+};
 
 }  // namespace ocirun::cgroups

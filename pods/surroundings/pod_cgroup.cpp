@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cgroups/hierarchies/delegation.hpp"
+#include "cgroups/hierarchies/layout.hpp"
 #include "cgroups/open_cgroup.hpp"
 #include "linux/namespaces/namespaces.hpp"
 

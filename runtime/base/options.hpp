@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "cgroups/hierarchies/manager.hpp"
+#include "cgroups/hierarchies/layout.hpp"
 #include "linux/base/name_table.hpp"
 #include "linux/base/paths.hpp"
 

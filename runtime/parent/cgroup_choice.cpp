@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "cgroups/hierarchies/delegation.hpp"
+#include "cgroups/hierarchies/layout.hpp"
 #include "cgroups/plan/plan.hpp"
 #include "cgroups/systemd/cgroup.hpp"
 

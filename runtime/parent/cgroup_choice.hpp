@@ -8,7 +8,6 @@
 #include "bundle/config/config.hpp"
 #include "cgroups/container/cgroup.hpp"
 #include "cgroups/hierarchies/layout.hpp"
-#include "cgroups/hierarchies/placement.hpp"
 #include "cgroups/open_cgroup.hpp"
 #include "cgroups/plan/resources.hpp"
 #include "linux/base/error.hpp"

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "cgroups/hierarchies/delegation.hpp"
+#include "cgroups/hierarchies/layout.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/terminal.hpp"

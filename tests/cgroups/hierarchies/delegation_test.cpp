@@ -1,6 +1,6 @@
 // Which cgroups an ordinary user may make others in.
 
-#include "cgroups/hierarchies/delegation.hpp"
+#include "cgroups/hierarchies/layout.hpp"
 
 #include <boost/test/unit_test.hpp>
 

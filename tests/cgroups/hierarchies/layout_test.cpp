@@ -2,8 +2,6 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "cgroups/hierarchies/placement.hpp"
-
 using namespace ocirun;
 using namespace ocirun::cgroups;
 
