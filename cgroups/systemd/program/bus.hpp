@@ -4,9 +4,12 @@
 
 #include <chrono>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "cgroups/hierarchies/unit_names.hpp"
+#include "cgroups/systemd/property.hpp"
 #include "linux/base/error.hpp"
 
 namespace ocirun::cgroups {
@@ -64,5 +67,9 @@ inline constexpr char kManagerPath[] = "/org/freedesktop/systemd1";
 
 /// An error with the text of `reply`: a refusal by systemd or the bus, not an errno of the kernel.
 std::unexpected<Error> refusal(const Reply& reply, std::string_view what);
+
+/// Appends an array a(sv) of those `properties` that a systemd of `version` knows.
+Result<void> append_properties(const Message& message, std::span<const UnitProperty> properties,
+                               unsigned version);
 
 }  // namespace ocirun::cgroups

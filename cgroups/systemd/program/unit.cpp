@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cgroups/hierarchies/unit_names.hpp"
-#include "cgroups/systemd/program/message.hpp"
+#include "cgroups/systemd/program/bus.hpp"
 
 namespace ocirun::cgroups {
 namespace {
