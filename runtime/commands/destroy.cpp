@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "hooks/phase.hpp"
+#include "hooks/run_hook.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/process/pidfd.hpp"

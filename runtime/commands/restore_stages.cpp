@@ -4,7 +4,7 @@
 #include <array>
 #include <csignal>
 
-#include "hooks/phase.hpp"
+#include "hooks/run_hook.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/checkpoint/restored_processes.hpp"
 #include "linux/process/pidfd.hpp"

@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "hooks/phase.hpp"
+#include "hooks/run_hook.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/process/pidfd.hpp"
 #include "runtime/base/await.hpp"

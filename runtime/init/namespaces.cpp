@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "hooks/phase.hpp"
+#include "hooks/run_hook.hpp"
 #include "linux/base/ids.hpp"
 #include "linux/base/syscalls.hpp"
 #include "runtime/protocol/protocol.hpp"

@@ -3,7 +3,7 @@
 
 #include <fcntl.h>
 
-#include "hooks/phase.hpp"
+#include "hooks/run_hook.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
 #include "runtime/base/signals.hpp"

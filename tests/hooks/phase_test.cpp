@@ -1,4 +1,4 @@
-#include "hooks/phase.hpp"
+#include "hooks/run_hook.hpp"
 
 #include "tests/child_test.hpp"
 #include "tests/scratch.hpp"

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <csignal>
-#include "hooks/phase.hpp"
+#include "hooks/run_hook.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/message_socket.hpp"
 #include "linux/files/procfs.hpp"
