@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "bundle/json/edit.hpp"
+#include "bundle/json/document.hpp"
 #include "bundle/json/value.hpp"
 #include "bundle/json/writer.hpp"
 

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <vector>
 
-#include "bundle/json/nearest.hpp"
+#include "bundle/json/report.hpp"
 #include "bundle/json/writer.hpp"
 
 namespace ocirun::bundle {

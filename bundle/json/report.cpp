@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <string>
 
 namespace ocirun::bundle {
 namespace {
@@ -58,6 +60,53 @@ std::string first_of(const std::vector<std::string>& problems, std::size_t count
   if (count < 2) return problems.front();
   return fmt::format("{} (and {} more {})", problems.front(), count - 1,
                      count == 2 ? "problem" : "problems");
+}
+
+namespace {
+
+/// The number of typing mistakes between two words: insertions, deletions, replacements, and swaps
+/// of two neighbouring letters (optimal string alignment). kLongest if a word is longer than that.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  constexpr std::size_t kLongest = 48;
+  if (a.size() > kLongest || b.size() > kLongest) return kLongest;
+  std::array<std::array<std::size_t, kLongest + 1>, 3> rows{};  // row i is rows[i % 3]
+  for (std::size_t j = 0; j <= b.size(); ++j) rows[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    auto& row = rows[i % 3];
+    const auto& above = rows[(i + 2) % 3];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] =
+          std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], rows[(i + 1) % 3][j - 2] + 1);
+    }
+  }
+  return rows[a.size() % 3][b.size()];
+}
+
+std::string upper(std::string_view word) {
+  std::string out(word);
+  for (char& c : out)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return out;
+}
+
+}  // namespace
+
+std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
+  const std::string typed = upper(word);  // a difference in case is no mistake
+  std::string_view best;
+  // Of typing mistakes: a word further away would be a guess.
+  const std::size_t most = word.size() < 4 ? 1 : std::max<std::size_t>(2, word.size() / 4);
+  std::size_t least = most + 1;
+  for (const std::string_view candidate : known) {
+    const std::size_t distance = edit_distance(typed, upper(candidate));
+    if (distance >= least || distance >= candidate.size()) continue;
+    least = distance;
+    best = candidate;
+  }
+  return best;
 }
 
 }  // namespace ocirun::bundle

@@ -64,4 +64,8 @@ class Report {
 /// "A: b (and 2 more problems)". `problems` must not be empty; `count` is Report::problem_count().
 std::string first_of(const std::vector<std::string>& problems, std::size_t count);
 
+/// The word of `known` that is the fewest typing mistakes away from `word`; "" if all are so far
+/// away that the best would be a guess.
+std::string_view nearest(std::string_view word, std::span<const std::string_view> known);
+
 }  // namespace ocirun::bundle

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "bundle/json/nearest.hpp"
+#include "bundle/json/report.hpp"
 
 namespace ocirun::pods::cli {
 namespace {

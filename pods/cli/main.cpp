@@ -9,7 +9,7 @@
 #include <csignal>
 #include <vector>
 
-#include "bundle/json/nearest.hpp"
+#include "bundle/json/report.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/memory_reserve.hpp"
 #include "linux/base/text.hpp"

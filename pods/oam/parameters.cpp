@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "bundle/json/edit.hpp"
+#include "bundle/json/document.hpp"
 #include "linux/base/text.hpp"
 
 namespace ocirun::pods {

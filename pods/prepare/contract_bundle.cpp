@@ -7,7 +7,7 @@
 #include <csignal>
 
 #include "bundle/config/config.hpp"
-#include "bundle/json/edit.hpp"
+#include "bundle/json/document.hpp"
 #include "bundle/json/writer.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/name_table.hpp"

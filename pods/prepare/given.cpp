@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bundle/json/document.hpp"
-#include "bundle/json/nearest.hpp"
+#include "bundle/json/report.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/files/safe_dir.hpp"

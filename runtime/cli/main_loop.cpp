@@ -8,7 +8,7 @@
 #include <array>
 #include <csignal>
 
-#include "bundle/json/nearest.hpp"
+#include "bundle/json/report.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/memory_reserve.hpp"
 #include "linux/base/syscalls.hpp"

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "bundle/json/nearest.hpp"
+#include "bundle/json/report.hpp"
 #include "linux/base/name_table.hpp"
 #include "linux/base/text.hpp"
 #include "runtime/cli/command.hpp"

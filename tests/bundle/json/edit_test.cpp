@@ -1,4 +1,4 @@
-#include "bundle/json/edit.hpp"
+#include "bundle/json/document.hpp"
 
 #include <boost/test/unit_test.hpp>
 
