@@ -1,4 +1,4 @@
-#include "bundle/config/legacy_0_5.hpp"
+#include "bundle/config/sections.hpp"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "bundle/config/validate.hpp"
+#include "bundle/config/sections.hpp"
 
 #include <algorithm>
 #include <array>
