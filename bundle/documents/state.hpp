@@ -1,19 +1,31 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "bundle/documents/status.hpp"
 #include "cgroups/container/cgroup.hpp"
 #include "cgroups/hierarchies/layout.hpp"
 #include "linux/base/error.hpp"
+#include "linux/base/name_table.hpp"
 #include "linux/process/pidfd.hpp"
 #include "linux/resctrl/group.hpp"
 
 namespace ocirun::bundle {
+
+/// The `status` of runtime.md#state, and `paused` as an additional value. kUnknown: the state
+/// directory holds no file that can be read as a record.
+enum class Status : std::uint8_t { kCreating, kCreated, kRunning, kPaused, kStopped, kUnknown };
+
+inline constexpr linux::Named<Status> kStatusNames[] = {
+    {"creating", Status::kCreating}, {"created", Status::kCreated}, {"running", Status::kRunning},
+    {"paused", Status::kPaused},     {"stopped", Status::kStopped}, {"unknown", Status::kUnknown},
+};
+constexpr std::string_view status_name(Status status) { return name_of(kStatusNames, status); }
 
 /// The state document (runtime.md#state), with the properties that clients of runc read besides.
 struct StateDocument {
@@ -95,5 +107,15 @@ struct IntentRecord {
 };
 std::string intent_text(const IntentRecord& intent);
 Result<IntentRecord> parse_intent(std::string_view text);
+
+/// What stdin, stdout and stderr of a container's init were when it was checkpointed: the texts of
+/// the links in /proc/PID/fd, such as "pipe:[123]", or CRIU's name of a file outside of the
+/// container. The file descriptors.json of a directory of images has them, as engines' tools
+/// expect.
+using StandardStreams = std::array<std::string, 3>;
+
+std::string descriptors_text(const StandardStreams& streams);
+/// Errors: `text` is no list of three strings.
+Result<StandardStreams> parse_descriptors(std::string_view text);
 
 }  // namespace ocirun::bundle

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "bundle/documents/descriptors.hpp"
+#include "bundle/documents/state.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/rootfs.hpp"
 #include "runtime/checkpoint/images.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bundle/config/config.hpp"
-#include "bundle/documents/descriptors.hpp"
+#include "bundle/documents/state.hpp"
 #include "linux/base/error.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/namespaces/namespaces.hpp"

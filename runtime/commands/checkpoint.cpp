@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "bundle/documents/descriptors.hpp"
+#include "bundle/documents/state.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/checkpoint/criu_program.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "bundle/documents/status.hpp"
+#include "bundle/documents/state.hpp"
 
 namespace ocirun::runtime {
 

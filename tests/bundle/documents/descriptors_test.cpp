@@ -1,4 +1,4 @@
-#include "bundle/documents/descriptors.hpp"
+#include "bundle/documents/state.hpp"
 
 #include <boost/test/unit_test.hpp>
 
