@@ -8,7 +8,7 @@
 
 #include "cgroups/container/cgroup.hpp"
 #include "linux/base/unique_fd.hpp"
-#include "runtime/base/await.hpp"
+#include "runtime/base/signals.hpp"
 
 namespace ocirun::runtime {
 

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "linux/checkpoint/cgroup_options.hpp"
-#include "runtime/base/await.hpp"
+#include "runtime/base/signals.hpp"
 
 namespace ocirun::runtime {
 namespace {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "linux/base/error.hpp"
-#include "runtime/base/inheritance.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/options.hpp"
 #include "runtime/state/container_id.hpp"

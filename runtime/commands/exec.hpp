@@ -7,7 +7,7 @@
 #include "bundle/config/config.hpp"
 #include "linux/base/error.hpp"
 #include "linux/process/clone.hpp"
-#include "runtime/base/inheritance.hpp"
+#include "runtime/base/options.hpp"
 #include "runtime/parent/announcement.hpp"
 #include "runtime/parent/create_request.hpp"
 #include "runtime/state/container.hpp"

@@ -6,7 +6,6 @@
 #include "hooks/run_hook.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/process/pidfd.hpp"
-#include "runtime/base/await.hpp"
 #include "runtime/base/signals.hpp"
 #include "runtime/commands/destroy.hpp"
 #include "runtime/parent/agent.hpp"

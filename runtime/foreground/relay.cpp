@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kDrained = 256 * 1024;
 
 // A program that has printed nothing for so long is taken to wait for a key.
-constexpr std::chrono::milliseconds kSilence{100};
+constexpr std::chrono::milliseconds kKeySilence{100};
 
 // The caller's shell shares the open file description, and O_NONBLOCK on the description would
 // reach the shell. So the file is opened once more.
@@ -69,7 +69,7 @@ std::array<pollfd, Relay::kWatched> Relay::wanted() const {
           watch(output_, false, !shown_.empty())};
 }
 
-int Relay::poll_limit() const { return end_is_owed_ ? static_cast<int>(kSilence.count()) : -1; }
+int Relay::poll_limit() const { return end_is_owed_ ? static_cast<int>(kKeySilence.count()) : -1; }
 
 Relay::Side Relay::read_some(Fd from, Pending& pending) {
   const ssize_t count = ::read(from.value, pending.bytes.data(), pending.bytes.size());
@@ -122,15 +122,15 @@ void Relay::carry(const std::array<pollfd, kWatched>& ready) {
 // the end when VEOF is written to the master. In ICANON mode a line that is not complete needs VEOF
 // twice. A shell that edits its lines reads single keys, and takes VEOF as the end as well; but the
 // shell changes to ICANON mode for each command, and loses what is written during the change. So
-// VEOF waits for single keys until the program has printed nothing for kSilence. After a change of
-// the mode, VEOF is written again.
+// VEOF waits for single keys until the program has printed nothing for kKeySilence. After a change
+// of the mode, VEOF is written again.
 void Relay::type_end_of_file() {
   termios state{};
   end_is_owed_ = false;
   if (::tcgetattr(terminal_.value, &state) != 0) return;
   const EndTyped now = (state.c_lflag & ICANON) != 0 ? EndTyped::kForLines : EndTyped::kForKeys;
   if (end_typed_ == now) return;
-  if (now == EndTyped::kForKeys && Clock::now() < heard_ + kSilence) {
+  if (now == EndTyped::kForKeys && Clock::now() < heard_ + kKeySilence) {
     end_is_owed_ = true;
     return;
   }

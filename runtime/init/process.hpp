@@ -10,7 +10,7 @@
 #include "linux/files/procfs.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/seccomp/filter.hpp"
-#include "runtime/base/inheritance.hpp"
+#include "runtime/base/options.hpp"
 
 namespace ocirun::runtime {
 

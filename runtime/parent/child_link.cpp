@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "runtime/base/await.hpp"
+#include "runtime/base/signals.hpp"
 
 namespace ocirun::runtime {
 namespace {

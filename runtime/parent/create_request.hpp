@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "linux/base/paths.hpp"
-#include "runtime/base/inheritance.hpp"
+#include "runtime/base/options.hpp"
 #include "runtime/parent/announcement.hpp"
 #include "runtime/state/container_id.hpp"
 

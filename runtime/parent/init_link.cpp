@@ -4,7 +4,7 @@
 
 #include "linux/namespaces/namespaces.hpp"
 #include "linux/process/rlimits.hpp"
-#include "runtime/base/await.hpp"
+#include "runtime/base/signals.hpp"
 #include "runtime/init/init.hpp"
 #include "runtime/init/process.hpp"
 #include "runtime/parent/agent.hpp"

@@ -17,7 +17,7 @@
 #include "linux/mounts/place.hpp"
 #include "linux/mounts/rootfs.hpp"
 #include "linux/process/exec.hpp"
-#include "runtime/base/await.hpp"
+#include "runtime/base/signals.hpp"
 #include "runtime/parent/init_link.hpp"
 
 namespace ocirun::runtime {

@@ -8,7 +8,7 @@
 #include "linux/base/paths.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "linux/seccomp/filter.hpp"
-#include "runtime/base/inheritance.hpp"
+#include "runtime/base/options.hpp"
 
 namespace ocirun::runtime {
 

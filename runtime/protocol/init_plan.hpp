@@ -8,7 +8,7 @@
 #include "linux/base/unique_fd.hpp"
 #include "linux/mounts/mount.hpp"
 #include "linux/namespaces/namespaces.hpp"
-#include "runtime/base/inheritance.hpp"
+#include "runtime/base/options.hpp"
 #include "runtime/protocol/step.hpp"
 
 namespace ocirun::runtime {

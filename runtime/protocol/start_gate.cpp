@@ -7,7 +7,7 @@
 #include <ctime>
 #include <memory>
 
-#include "runtime/base/await.hpp"
+#include "runtime/base/signals.hpp"
 #include "runtime/protocol/protocol.hpp"
 
 namespace ocirun::runtime {
