@@ -13,7 +13,7 @@
 #include "runtime/base/log.hpp"
 #include "runtime/base/options.hpp"
 #include "runtime/state/container_id.hpp"
-#include "runtime/state/status.hpp"
+#include "runtime/state/record.hpp"
 
 namespace ocirun::runtime::cli {
 

@@ -16,8 +16,8 @@
 #include "runtime/parent/new_record.hpp"
 #include "runtime/parent/preflight.hpp"
 #include "runtime/parent/unmapped_root.hpp"
-#include "runtime/state/attendant.hpp"
 #include "runtime/state/cgroup_mark.hpp"
+#include "runtime/state/container.hpp"
 #include "runtime/state/record.hpp"
 
 namespace ocirun::runtime {

@@ -15,7 +15,6 @@
 #include "runtime/parent/host_hooks.hpp"
 #include "runtime/parent/net_devices.hpp"
 #include "runtime/state/record.hpp"
-#include "runtime/state/status.hpp"
 
 namespace ocirun::runtime {
 namespace {

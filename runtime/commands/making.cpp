@@ -4,8 +4,8 @@
 #include "runtime/commands/destroy.hpp"
 #include "runtime/parent/net_devices.hpp"
 #include "runtime/parent/new_record.hpp"
-#include "runtime/state/attendant.hpp"
 #include "runtime/state/cgroup_mark.hpp"
+#include "runtime/state/container.hpp"
 
 namespace ocirun::runtime {
 

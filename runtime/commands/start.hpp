@@ -3,7 +3,7 @@
 #include "bundle/config/config.hpp"
 #include "linux/base/error.hpp"
 #include "runtime/state/container.hpp"
-#include "runtime/state/status.hpp"
+#include "runtime/state/record.hpp"
 
 namespace ocirun::runtime {
 

@@ -9,7 +9,7 @@
 #include "runtime/init/process.hpp"
 #include "runtime/parent/agent.hpp"
 #include "runtime/parent/exhausted_limits.hpp"
-#include "runtime/state/status.hpp"
+#include "runtime/state/record.hpp"
 
 namespace ocirun::runtime {
 

@@ -10,7 +10,7 @@
 #include "runtime/parent/host_hooks.hpp"
 #include "runtime/parent/init_link.hpp"
 #include "runtime/parent/net_devices.hpp"
-#include "runtime/state/status.hpp"
+#include "runtime/state/record.hpp"
 
 namespace ocirun::runtime {
 Result<void> InitLink::run_hooks() {

@@ -11,7 +11,7 @@
 #include "runtime/base/log.hpp"
 #include "runtime/base/options.hpp"
 #include "runtime/state/container_id.hpp"
-#include "runtime/state/status.hpp"
+#include "runtime/state/record.hpp"
 #include "runtime/state/store.hpp"
 
 namespace ocirun::runtime {
@@ -75,5 +75,11 @@ std::chrono::milliseconds lock_patience(const StateDirectory& directory);
 /// What `state` and `list` show of a container that is being created, or whose state.json is
 /// damaged.
 bundle::StateDocument state_of_unfinished(const StateDirectory& directory, const ContainerId& id);
+
+/// Explains an error of Store::create() whose cause is a taken id. If the id belongs to a container
+/// of a foreground `run` that was killed, the returned error says so and names the command that
+/// removes the container. Every other error is returned as it is. ocirun does not remove such a
+/// container by itself, because the container may still do useful work.
+Error explain_taken_id(const Store& store, const ContainerId& id, Error error);
 
 }  // namespace ocirun::runtime

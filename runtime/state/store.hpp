@@ -14,9 +14,25 @@
 #include "linux/base/paths.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "runtime/state/container_id.hpp"
-#include "runtime/state/state_root.hpp"
 
 namespace ocirun::runtime {
+
+enum class MissingRoot { kIsCreated, kIsAnError, kIsEmpty };
+
+/// kAllUsers: the state root belongs to root, and is sticky and writable by everybody, as /tmp is.
+/// Each container's directory belongs to the user who created it. Any user can take any id.
+enum class Sharing { kOneUser, kAllUsers };
+
+/// The directory of all containers.
+struct StateRoot {
+  UniqueFd directory;  // empty if the state root does not exist
+  Sharing sharing = Sharing::kOneUser;
+};
+
+/// Opens the state root. It must belong to the effective user and be writable by nobody else, or be
+/// shared by all users. Root may open another user's state root, as Slurm does. With kIsEmpty, a
+/// state root that does not exist gives an empty descriptor. Errors name the path and the remedy.
+Result<StateRoot> open_state_root(const HostPath& root, MissingRoot missing);
 
 /// The state directory of one container:
 /// - intent.json: what `create` is about to make. Written before anything outside this directory is

@@ -95,7 +95,7 @@ const Reasons kRawPathCalls{
     {"cgroups/hierarchies/directory.cpp",
      "the cgroup filesystem, O_NOFOLLOW beneath a verified mount"},
     {"hooks/run_hook.cpp", "chdir to the bundle or the container's root"},
-    {"runtime/state/state_root.cpp", "the state root, one component at a time"},
+    {"runtime/state/store.cpp", "the state root, one component at a time"},
     {"runtime/state/store.cpp", "single names below the state root's descriptor"},
     {"runtime/state/state_directory.cpp",
      "realpath of the state root, for a name that a container is told"},

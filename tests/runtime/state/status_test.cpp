@@ -1,4 +1,4 @@
-#include "runtime/state/status.hpp"
+#include "runtime/state/record.hpp"
 
 #include <array>
 #include <set>
@@ -28,7 +28,8 @@ BOOST_AUTO_TEST_SUITE(status)
 BOOST_AUTO_TEST_CASE(the_words_are_those_of_the_specification_and_of_its_clients) {
   StatusNames names;
   for (const Status status : kAll) names.insert(status_name(status));
-  BOOST_TEST((names == StatusNames{"creating", "created", "running", "paused", "stopped", "unknown"}));
+  BOOST_TEST(
+      (names == StatusNames{"creating", "created", "running", "paused", "stopped", "unknown"}));
 }
 
 BOOST_AUTO_TEST_CASE(each_operation_is_allowed_in_its_statuses_alone) {  // OP-3, OP-4, OP-5
