@@ -10,7 +10,7 @@
 #include "linux/process/clone.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/foreground/supervisor.hpp"
-#include "runtime/protocol/init_plan.hpp"
+#include "runtime/protocol/plans.hpp"
 
 namespace ocirun::runtime {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "linux/base/message_socket.hpp"
-#include "runtime/protocol/init_plan.hpp"
+#include "runtime/protocol/plans.hpp"
 
 namespace ocirun::runtime {
 

@@ -7,7 +7,7 @@
 #include "hooks/run_hook.hpp"
 #include "linux/base/error.hpp"
 #include "linux/base/message_socket.hpp"
-#include "runtime/protocol/init_plan.hpp"
+#include "runtime/protocol/plans.hpp"
 
 namespace ocirun::runtime {
 

@@ -9,7 +9,7 @@
 #include "linux/files/safe_dir.hpp"
 #include "linux/mounts/mount.hpp"
 #include "linux/mounts/rootfs.hpp"
-#include "runtime/protocol/init_plan.hpp"
+#include "runtime/protocol/plans.hpp"
 
 namespace ocirun::runtime {
 

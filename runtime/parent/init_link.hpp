@@ -11,7 +11,7 @@
 #include "runtime/base/rollback.hpp"
 #include "runtime/parent/child_link.hpp"
 #include "runtime/parent/create_request.hpp"
-#include "runtime/protocol/init_plan.hpp"
+#include "runtime/protocol/plans.hpp"
 #include "runtime/state/store.hpp"
 
 namespace ocirun::runtime {

@@ -1,4 +1,4 @@
-#include "runtime/protocol/step.hpp"
+#include "runtime/protocol/plans.hpp"
 
 #include <fmt/core.h>
 #include <sys/mman.h>
