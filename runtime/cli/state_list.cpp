@@ -6,7 +6,7 @@
 #include "linux/base/text.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/cli/commands.hpp"
-#include "runtime/init/passwd.hpp"
+#include "runtime/init/executable.hpp"
 #include "runtime/state/container.hpp"
 
 namespace ocirun::runtime::cli {

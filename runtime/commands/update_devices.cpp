@@ -10,7 +10,7 @@
 
 #include "linux/base/memory_reserve.hpp"
 #include "linux/process/exec.hpp"
-#include "runtime/init/enter.hpp"
+#include "runtime/init/join.hpp"
 #include "runtime/protocol/protocol.hpp"
 
 namespace ocirun::runtime {

@@ -1,4 +1,4 @@
-#include "runtime/init/exec_child.hpp"
+#include "runtime/init/init.hpp"
 
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #include "linux/process/exec.hpp"
 #include "linux/process/lsm.hpp"
 #include "linux/process/scheduling.hpp"
-#include "runtime/init/enter.hpp"
+#include "runtime/init/join.hpp"
 #include "runtime/init/namespaces.hpp"
 #include "runtime/init/process.hpp"
 #include "runtime/protocol/protocol.hpp"

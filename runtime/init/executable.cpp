@@ -6,11 +6,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <string_view>
 #include <unordered_map>
 
+#include "linux/base/file_io.hpp"
+#include "linux/base/ids.hpp"
 #include "linux/base/text.hpp"
-#include "runtime/init/passwd.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -99,6 +102,28 @@ Result<std::string> find_executable(const std::string& name,
   if (!forbidden.empty()) return fail(EACCES, "exec: \"{}\": {}", name, forbidden);
   return refuse("exec: \"{}\": executable file not found in $PATH{}", name,
                 name.starts_with('-') ? " (an option stands before the container's id)" : "");
+}
+
+namespace {
+
+constexpr std::size_t kMaxPasswd = 1024 * 1024;
+enum { kName, kPassword, kUid, kGid, kComment, kHome, kFields };
+
+}  // namespace
+
+std::vector<PasswdEntry> find_in_passwd(std::uint32_t uid) {
+  std::vector<PasswdEntry> found;
+  const auto text = linux::read_file(Fd{AT_FDCWD}, "/etc/passwd", kMaxPasswd);
+  std::string_view rest = text ? std::string_view(*text) : std::string_view();
+  while (!rest.empty()) {
+    std::string_view line = linux::cut(rest, '\n');
+    std::array<std::string_view, kFields> fields;
+    for (std::string_view& field : fields) field = linux::cut(line, ':');
+    const auto entry = Uid::parse(fields[kUid]);
+    if (entry && entry->value() == uid)
+      found.push_back({std::string(fields[kName]), std::string(fields[kHome])});
+  }
+  return found;
 }
 
 }  // namespace ocirun::runtime

@@ -1,4 +1,4 @@
-#include "runtime/init/passwd.hpp"
+#include "runtime/init/executable.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
