@@ -12,7 +12,6 @@
 #include "runtime/commands/start.hpp"
 #include "runtime/foreground/attend.hpp"
 #include "runtime/foreground/notifications.hpp"
-#include "runtime/foreground/supervisor.hpp"
 #include "runtime/parent/exhausted_limits.hpp"
 
 namespace ocirun::runtime::cli {

@@ -17,7 +17,7 @@
 #include "runtime/base/signals.hpp"
 #include "runtime/cli/commands.hpp"
 #include "runtime/cli/read_document.hpp"
-#include "runtime/foreground/supervisor.hpp"
+#include "runtime/foreground/notifications.hpp"
 
 namespace ocirun::runtime::cli {
 namespace {

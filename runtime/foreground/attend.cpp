@@ -12,7 +12,6 @@
 #include <optional>
 
 #include "runtime/base/signals.hpp"
-#include "runtime/foreground/own_terminal.hpp"
 #include "runtime/foreground/relay.hpp"
 
 namespace ocirun::runtime {

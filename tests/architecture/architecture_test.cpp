@@ -99,7 +99,7 @@ const Reasons kRawPathCalls{
     {"runtime/state/store.cpp", "single names below the state root's descriptor"},
     {"runtime/state/state_directory.cpp",
      "realpath of the state root, for a name that a container is told"},
-    {"runtime/foreground/supervisor.cpp", "connect(2) to the operator's NOTIFY_SOCKET"},
+    {"runtime/foreground/notifications.cpp", "connect(2) to the operator's NOTIFY_SOCKET"},
     {"runtime/parent/delegation.cpp",
      "files of the container's cgroup, AT_SYMLINK_NOFOLLOW beneath it"},
     {"runtime/init/exec_child.cpp",
