@@ -12,7 +12,7 @@
 #include "linux/process/pidfd.hpp"
 #include "runtime/base/signals.hpp"
 #include "runtime/commands/processes.hpp"
-#include "runtime/parent/host_hooks.hpp"
+#include "runtime/parent/init_link.hpp"
 #include "runtime/parent/net_devices.hpp"
 #include "runtime/state/record.hpp"
 

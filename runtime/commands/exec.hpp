@@ -8,7 +8,6 @@
 #include "linux/base/error.hpp"
 #include "linux/process/clone.hpp"
 #include "runtime/base/options.hpp"
-#include "runtime/parent/announcement.hpp"
 #include "runtime/parent/create_request.hpp"
 #include "runtime/state/container.hpp"
 

@@ -2,8 +2,8 @@
 
 #include "linux/resctrl/group.hpp"
 #include "runtime/commands/destroy.hpp"
+#include "runtime/parent/create_request.hpp"
 #include "runtime/parent/net_devices.hpp"
-#include "runtime/parent/new_record.hpp"
 #include "runtime/state/cgroup_mark.hpp"
 #include "runtime/state/container.hpp"
 

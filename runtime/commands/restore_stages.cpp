@@ -13,7 +13,7 @@
 #include "runtime/checkpoint/read_only_root.hpp"
 #include "runtime/commands/restoration.hpp"
 #include "runtime/parent/agent.hpp"
-#include "runtime/parent/host_hooks.hpp"
+#include "runtime/parent/init_link.hpp"
 #include "runtime/parent/net_devices.hpp"
 #include "runtime/state/record.hpp"
 

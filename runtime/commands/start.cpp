@@ -9,7 +9,7 @@
 #include "runtime/base/signals.hpp"
 #include "runtime/commands/destroy.hpp"
 #include "runtime/parent/agent.hpp"
-#include "runtime/parent/host_hooks.hpp"
+#include "runtime/parent/init_link.hpp"
 #include "runtime/protocol/start_gate.hpp"
 #include "runtime/state/record.hpp"
 

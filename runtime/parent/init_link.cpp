@@ -1,7 +1,12 @@
 #include "runtime/parent/init_link.hpp"
 
+#include <fcntl.h>
+
 #include <cerrno>
 
+#include "hooks/run_hook.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/files/procfs.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "linux/process/rlimits.hpp"
 #include "runtime/base/signals.hpp"
@@ -9,6 +14,7 @@
 #include "runtime/init/process.hpp"
 #include "runtime/parent/agent.hpp"
 #include "runtime/parent/exhausted_limits.hpp"
+#include "runtime/parent/net_devices.hpp"
 #include "runtime/state/record.hpp"
 
 namespace ocirun::runtime {
@@ -152,6 +158,42 @@ Result<void> InitLink::forward_listener(const linux::Packet& packet) {
   TRY(send_listener(packet, child_, *plan_.config.seccomp, state));
   agent_has_listener_ = true;
   return {};
+}
+
+// The parent's work in the runtime's namespaces after init has made its mounts: network devices and
+// hooks.
+
+Result<void> InitLink::run_hooks() {
+  TRY(move_net_devices());
+  bundle::StateDocument state = plan_.state;
+  state.status = Status::kCreated;  // lifecycle step 2 is over; the conformance suite checks this
+  state.pid = pid();
+  const hooks::Surroundings surroundings = on_host(state, context_.request.bundle, context_.log);
+  TRY(record_init());
+  context_.hooks_have_begun = true;
+  context_.directory.unlock();  // a hook may ask for the container's state
+  for (const hooks::Kind kind : {hooks::Kind::kPrestart, hooks::Kind::kCreateRuntime})
+    TRY(hooks::run_phase(plan_.config.hooks, kind, hooks::failure_rule(kind), surroundings));
+  TRY(context_.directory.lock(kLockPatience));
+  if (!context_.directory.exists()) return refuse("the container was deleted while its hooks ran");
+  return {};
+}
+
+Result<void> InitLink::move_net_devices() {
+  if (plan_.config.net_devices.empty()) return {};
+  TRY_ASSIGN(context_.network_namespace,
+             linux::open_namespace(context_.procfs.fd(), pid(), linux::NamespaceKind::kNetwork));
+  return runtime::move_net_devices(context_.directory, plan_.config.net_devices,
+                                   context_.network_namespace, context_.log);
+}
+
+hooks::Surroundings on_host(const bundle::StateDocument& state, const HostPath& bundle,
+                            const Log& log) {
+  return {.state = bundle::hook_state(state),
+          .directory = bundle,
+          .warn = [&log](std::string_view text) { log.warn(text); },
+          .interrupt = Signals::descriptor(),
+          .check_interrupt = Signals::check};
 }
 
 }  // namespace ocirun::runtime

@@ -3,7 +3,10 @@
 #include <optional>
 #include <string>
 
+#include "bundle/documents/state.hpp"
 #include "cgroups/container/cgroup.hpp"
+#include "hooks/run_hook.hpp"
+#include "linux/base/paths.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/mounts/binds.hpp"
 #include "linux/seccomp/filter.hpp"
@@ -72,5 +75,11 @@ class InitLink final : public ChildLink {
   std::optional<linux::SeccompFilter> filter_;
   UniqueFd terminal_;
 };
+
+/// The surroundings of hooks in the runtime's namespaces (prestart, createRuntime, poststart,
+/// poststop): `state` on stdin, the bundle as working directory, the runtime's environment (H-4). A
+/// signal to the runtime ends the hook. Warnings go to `log`, which has to outlive the result.
+hooks::Surroundings on_host(const bundle::StateDocument& state, const HostPath& bundle,
+                            const Log& log);
 
 }  // namespace ocirun::runtime

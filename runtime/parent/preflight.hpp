@@ -6,6 +6,7 @@
 
 #include "bundle/config/config.hpp"
 #include "cgroups/container/cgroup.hpp"
+#include "linux/base/error.hpp"
 #include "linux/mounts/mount.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "runtime/base/log.hpp"
@@ -46,5 +47,10 @@ void warn_of_devices(const bundle::Config& config, const Log& log);
 /// The container's directory in each cgroup hierarchy, for mounts of type cgroup (M-12).
 std::vector<linux::CgroupHierarchy> describe_hierarchies(const cgroups::Layout& layout,
                                                          const cgroups::Record& record);
+
+/// Adds the cause to an EACCES or EOVERFLOW of init: the root filesystem belongs to a user whom
+/// /linux/uidMappings does not map, so that the container may create nothing in it. Other errors
+/// are returned unchanged.
+Error explain_unmapped_root(Error error, const bundle::Config& config);
 
 }  // namespace ocirun::runtime

@@ -100,7 +100,7 @@ const Reasons kRawPathCalls{
     {"runtime/state/state_directory.cpp",
      "realpath of the state root, for a name that a container is told"},
     {"runtime/foreground/notifications.cpp", "connect(2) to the operator's NOTIFY_SOCKET"},
-    {"runtime/parent/delegation.cpp",
+    {"runtime/parent/init_cgroup.cpp",
      "files of the container's cgroup, AT_SYMLINK_NOFOLLOW beneath it"},
     {"runtime/init/exec_child.cpp",
      "chroot of a process that enters a container without mount namespace"},
