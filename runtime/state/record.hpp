@@ -40,7 +40,7 @@ Result<std::unique_ptr<cgroups::Cgroup>> cgroup_of(const bundle::ContainerRecord
 /// False also where the state of the freezer cannot be read.
 bool is_frozen(const bundle::ContainerRecord& record);
 /// Whether the record names no cgroup of the container's own: --cgroup-manager=disabled, or none
-/// could be made (go_without_cgroup()), or the record was lost and no mark found (lost_record.hpp).
+/// could be made (go_without_cgroup()), or the record was lost and no mark found (remove.hpp).
 bool is_without_cgroup(const bundle::ContainerRecord& record);
 
 }  // namespace ocirun::runtime
