@@ -5,7 +5,7 @@
 #include "linux/base/paths.hpp"
 #include "runtime/checkpoint/images.hpp"
 #include "runtime/cli/checkpoint_options.hpp"
-#include "runtime/cli/commands.hpp"
+#include "runtime/cli/command.hpp"
 #include "runtime/commands/checkpoint.hpp"
 #include "runtime/commands/destroy.hpp"
 #include "runtime/commands/restore.hpp"

@@ -4,7 +4,7 @@
 
 #include "runtime/checkpoint/cgroup_mode.hpp"
 #include "runtime/cli/command.hpp"
-#include "runtime/cli/shared_options.hpp"
+#include "runtime/cli/options.hpp"
 
 namespace ocirun::runtime::cli {
 

@@ -15,9 +15,9 @@
 #include "linux/files/procfs.hpp"
 #include "linux/namespaces/subordinate_ids.hpp"
 #include "linux/sealed/own_program.hpp"
-#include "runtime/cli/commands.hpp"
+#include "runtime/cli/command.hpp"
 #include "runtime/cli/completion.hpp"
-#include "runtime/cli/read_document.hpp"
+#include "runtime/cli/values.hpp"
 #include "runtime/parent/cgroup_choice.hpp"
 
 namespace ocirun::runtime::cli {

@@ -6,7 +6,7 @@
 #include "linux/base/file_io.hpp"
 #include "linux/process/capabilities.hpp"
 #include "linux/process/lsm.hpp"
-#include "runtime/cli/commands.hpp"
+#include "runtime/cli/command.hpp"
 #include "runtime/foreground/attend.hpp"
 #include "runtime/parent/exhausted_limits.hpp"
 #include "runtime/parent/preflight.hpp"

@@ -15,8 +15,8 @@
 #include "linux/process/exec.hpp"
 #include "linux/sealed/executable.hpp"
 #include "runtime/base/signals.hpp"
-#include "runtime/cli/commands.hpp"
-#include "runtime/cli/read_document.hpp"
+#include "runtime/cli/command.hpp"
+#include "runtime/cli/values.hpp"
 #include "runtime/foreground/notifications.hpp"
 
 namespace ocirun::runtime::cli {

@@ -2,8 +2,8 @@
 #include <array>
 
 #include "runtime/cli/checkpoint_options.hpp"
-#include "runtime/cli/commands.hpp"
-#include "runtime/cli/update_options.hpp"
+#include "runtime/cli/command.hpp"
+#include "runtime/cli/options.hpp"
 
 namespace ocirun::runtime::cli {
 namespace {

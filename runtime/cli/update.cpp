@@ -10,9 +10,8 @@
 #include "bundle/json/writer.hpp"
 #include "cgroups/plan/resources.hpp"
 #include "linux/base/syscalls.hpp"
-#include "runtime/cli/commands.hpp"
-#include "runtime/cli/read_document.hpp"
-#include "runtime/cli/size.hpp"
+#include "runtime/cli/command.hpp"
+#include "runtime/cli/values.hpp"
 #include "runtime/commands/update.hpp"
 
 namespace ocirun::runtime::cli {

@@ -109,7 +109,7 @@ const Reasons kRawPathCalls{
     {"pods/probes/main.cpp", "connect(2) to a port"},
     {"pods/surroundings/metadata_service.cpp", "bind(2) to a port"},
     {"pods/surroundings/ports.cpp", "bind(2) to a port"},
-    {"runtime/cli/create_run.cpp", "realpath of the operator's bundle"},
+    {"runtime/cli/lifecycle.cpp", "realpath of the operator's bundle"},
 };
 
 /// The files whose string literals may name files of /proc or /dev.
@@ -136,7 +136,7 @@ const Reasons kProcAndDevLiterals{
     {"pods/surroundings/namespace_path.hpp", "namespaces of a pod's holder, on the host"},
     {"runtime/init/join.cpp", "namespaces of a container's init, on the host"},
     {"runtime/parent/preflight.cpp", "id maps of a namespace to be joined, on the host"},
-    {"runtime/cli/read_document.cpp", "an option's value, on the host"},
+    {"runtime/cli/values.cpp", "an option's value, on the host"},
     {"runtime/state/state_directory.cpp",
      "a socket's name by its directory's descriptor, on the host"},
     {"runtime/commands/processes.cpp", "the host's processes, to tell which are a container's"},

@@ -1,4 +1,4 @@
-#include "runtime/cli/size.hpp"
+#include "runtime/cli/values.hpp"
 
 #include <boost/test/unit_test.hpp>
 

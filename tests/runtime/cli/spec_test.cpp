@@ -1,6 +1,6 @@
 #include <sys/stat.h>
 
-#include "runtime/cli/commands.hpp"
+#include "runtime/cli/command.hpp"
 #include "tests/child_test.hpp"
 #include "tests/scratch.hpp"
 

@@ -1,0 +1,219 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "linux/base/file_io.hpp"
+#include "linux/base/text.hpp"
+#include "linux/process/clone.hpp"
+#include "linux/process/exec.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/cli/command.hpp"
+#include "runtime/cli/values.hpp"
+#include "runtime/commands/events.hpp"
+#include "runtime/commands/processes.hpp"
+#include "runtime/init/executable.hpp"
+#include "runtime/state/container.hpp"
+
+namespace ocirun::runtime::cli {
+namespace {
+
+/// Names of users; each is looked up once, however many containers are listed.
+class UserNames {
+ public:
+  const std::string& of(std::uint32_t uid) {
+    const auto [entry, is_new] = names_.try_emplace(uid);
+    if (is_new) {
+      const auto lines = find_in_passwd(uid);
+      entry->second = lines.empty() ? fmt::format("#{}", uid) : lines.front().name;
+    }
+    return entry->second;
+  }
+
+ private:
+  std::map<std::uint32_t, std::string> names_;
+};
+
+// A column is as wide as its longest cell and three blanks, at least 12: scripts that were written
+// for runc cut such columns.
+std::string table_text(const std::vector<bundle::StateDocument>& states) {
+  using Row = std::array<std::string, 6>;
+  std::vector<Row> rows{{"ID", "PID", "STATUS", "BUNDLE", "CREATED", "OWNER"}};
+  for (const bundle::StateDocument& state : states)
+    rows.push_back({state.id, fmt::format("{}", state.pid), std::string(status_name(state.status)),
+                    linux::in_one_line(state.bundle), linux::in_one_line(state.created),
+                    state.owner});
+  Row::size_type column = 0;
+  std::array<std::size_t, 6> widths{};
+  for (std::size_t& width : widths) {
+    for (const Row& row : rows) width = std::max(width, row[column].size() + 3);
+    width = std::max<std::size_t>(width, 12);
+    ++column;
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i + 1 < row.size(); ++i)
+      text += fmt::format("{:{}}", row[i], widths[i]);
+    text += row.back() + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<int> run_state(const Invocation& invocation) {
+  TRY_ASSIGN(const ContainerId id, invocation.arguments.id());
+  TRY_ASSIGN(const Store store, Store::open(invocation.options.root, MissingRoot::kIsEmpty));
+  TRY_ASSIGN(const StateDirectory directory, store.find(id));
+  const auto container = Container::load(store, id);
+  if (container) {
+    TRY(print(bundle::state_text(container->state())));
+    return 0;
+  }
+  const bundle::StateDocument unfinished = state_of_unfinished(directory, id);
+  if (unfinished.status == Status::kUnknown) return std::unexpected(container.error());
+  TRY(print(bundle::state_text(unfinished)));
+  return 0;
+}
+
+Result<int> run_list(const Invocation& invocation) {
+  const Arguments& arguments = invocation.arguments;
+  const std::string format = arguments.value("format").value_or("table");
+  if (format != "table" && format != "json")
+    return refuse("--format {}: must be table or json", format);
+  const MissingRoot missing =
+      invocation.options.root_is_explicit ? MissingRoot::kIsAnError : MissingRoot::kIsEmpty;
+  TRY_ASSIGN(const Store store, Store::open(invocation.options.root, missing));
+  TRY_ASSIGN(const std::vector<std::string> ids, store.ids());
+
+  std::vector<bundle::StateDocument> states;
+  UserNames names;
+  std::string quiet;
+  for (const std::string& text : ids) {
+    quiet += text + "\n";
+    if (arguments.has("quiet")) continue;
+    TRY_ASSIGN(const ContainerId id, ContainerId::parse(text));
+    const auto directory = store.find(id);
+    if (!directory) continue;  // deleted meanwhile
+    const auto container = Container::load(store, id);
+    if (!container && !directory->is_state()) continue;  // not a state directory
+    // A shortage of this process. Files of another user may give any error.
+    if (!container && is_shortage(container.error().number()) && is_callers(*directory))
+      return fail(container.error().number(), "read the state of {}", text);
+    states.push_back(container ? container->state() : state_of_unfinished(*directory, id));
+    const bool is_believed = container && is_callers(*directory);
+    states.back().owner = names.of(is_believed ? container->record().owner_uid
+                                               : directory->owner().value_or(::geteuid()));
+  }
+  if (arguments.has("quiet"))
+    TRY(print(quiet));
+  else
+    TRY(print(format == "json" ? bundle::list_text(states) : table_text(states)));
+  return 0;
+}
+
+namespace {
+
+Result<std::string> output_of_ps(std::vector<std::string> words) {
+  std::vector<std::string> environment;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    environment.emplace_back(*entry);
+  TRY_ASSIGN(const std::string path, find_executable("ps", environment));
+  words.insert(words.begin(), "ps");
+  const linux::ExecArguments arguments(words, environment);
+  TRY_ASSIGN(linux::Pipe ends, linux::make_pipe());
+  TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
+  if (child.pid == 0) {
+    ::dup2(ends.writer.get(), STDOUT_FILENO);
+    ::execve(path.c_str(), arguments.argv(), arguments.envp());
+    ::_exit(127);
+  }
+  ends.writer.reset();
+  std::string output;
+  std::array<char, 8192> buffer;
+  for (ssize_t count = 0; (count = ::read(ends.reader.get(), buffer.data(), buffer.size())) > 0;)
+    output.append(buffer.data(), static_cast<std::size_t>(count));
+  TRY_ASSIGN(const int status, linux::wait_for_child(child.pid));
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    return refuse(
+        "ps {}: its own message says why; ps(1) has the options that may follow the container's id",
+        linux::describe_end(status));
+  return output;
+}
+
+// The header and the lines whose PID column names one of `pids`.
+Result<std::string> filter_lines(std::string_view output, const std::vector<int>& pids) {
+  const std::string_view header = linux::cut(output, '\n');
+  const auto titles = linux::words(header);
+  const auto column = std::ranges::find(titles, "PID");
+  if (column == titles.end())
+    return refuse("ps printed no PID column; its arguments must ask for one");
+  const auto index = static_cast<std::size_t>(column - titles.begin());
+  std::string text = std::string(header) + "\n";
+  while (!output.empty()) {
+    const std::string_view line = linux::cut(output, '\n');
+    const auto words = linux::words(line);
+    const auto pid = index < words.size() ? linux::number<int>(words[index]) : std::nullopt;
+    if (pid && std::ranges::find(pids, *pid) != pids.end()) text += std::string(line) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<int> run_ps(const Invocation& invocation) {
+  const Arguments& arguments = invocation.arguments;
+  const std::string format = arguments.value("format").value_or("table");
+  if (format != "table" && format != "json")
+    return refuse("--format {}: must be table or json", format);
+  TRY_ASSIGN(const ContainerId id, arguments.id());
+  TRY_ASSIGN(const Container container, Container::load(invocation.options, id));
+  TRY_ASSIGN(const auto cgroup, container.cgroup());
+  auto pids = cgroup->pids();
+  if (!pids && container.status() == Status::kStopped) pids = std::vector<int>{};
+  if (container.record().cgroup_manager == CgroupManager::kDisabled &&
+      container.status() != Status::kStopped) {
+    TRY_ASSIGN(const auto found,
+               find_processes(container.init().pid, container.record().own_pid_namespace));
+    pids.emplace();
+    std::ranges::transform(found, std::back_inserter(*pids), &linux::ProcessIdentity::pid);
+  }
+  TRY(pids);
+  if (format == "json") {
+    TRY(print(bundle::pids_text(*pids)));
+    return 0;
+  }
+  std::vector<std::string> words(arguments.positionals.begin() + 1, arguments.positionals.end());
+  if (words.empty()) words = {"-ef"};
+  TRY_ASSIGN(const std::string output, output_of_ps(std::move(words)));
+  TRY_ASSIGN(const std::string lines, filter_lines(output, *pids));
+  TRY(print(lines));
+  return 0;
+}
+
+namespace {
+
+Result<void> print_line(const std::string& event) { return print(event + "\n"); }
+
+}  // namespace
+
+Result<int> run_events(const Invocation& invocation) {
+  const Arguments& arguments = invocation.arguments;
+  TRY_ASSIGN(const std::chrono::nanoseconds interval,
+             within(parse_duration(arguments.value("interval").value_or("5s")), "--interval"));
+  TRY_ASSIGN(const ContainerId id, arguments.id());
+  TRY_ASSIGN(const Container container, Container::load(invocation.options, id));
+  if (container.status() == Status::kStopped)
+    return refuse("container with id {} is not running", id.string());
+  if (arguments.has("stats")) {
+    TRY_ASSIGN(const bundle::ContainerStats stats, read_container_stats(container));
+    TRY(print_line(bundle::stats_event(id.string(), stats)));
+    return 0;
+  }
+  TRY(follow_container(container, interval, invocation.log, print_line));
+  return 0;
+}
+
+}  // namespace ocirun::runtime::cli
