@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "linux/base/error.hpp"
+#include "linux/seccomp/compile.hpp"
 #include "linux/seccomp/condition.hpp"
 #include "linux/seccomp/filter.hpp"
-#include "linux/seccomp/prepare.hpp"
 
 namespace ocirun::linux {
 

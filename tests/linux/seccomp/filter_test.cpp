@@ -8,8 +8,8 @@
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
 
+#include "linux/seccomp/compile.hpp"
 #include "linux/seccomp/decision.hpp"
-#include "linux/seccomp/prepare.hpp"
 #include "tests/child_test.hpp"
 #include "tests/linux/seccomp/argument.hpp"
 #include "tests/linux/seccomp/bpf_interpreter.hpp"

@@ -12,7 +12,7 @@
 
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
-#include "linux/seccomp/prepare.hpp"
+#include "linux/seccomp/compile.hpp"
 #include "linux/seccomp/program.hpp"
 #include "tests/sanitizers.hpp"
 
