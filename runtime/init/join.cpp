@@ -63,8 +63,6 @@ Result<void> join_namespaces(std::span<const PinnedNamespace> pinned, bool chang
   return mount == nullptr ? Result<void>{} : join(*mount);
 }
 
-using linux::NamespaceKind;
-
 namespace {
 
 // A thread of `pid` that still has namespaces, as "/proc/7/task/9". The main thread loses its own
