@@ -15,7 +15,7 @@ std::string errno_text(int number) {
   return lower;
 }
 
-bool is_shortage(int number) {
+bool is_transient(int number) {
   return number == ENOMEM || number == EMFILE || number == ENFILE || number == EINTR ||
          number == EIO;
 }

@@ -61,9 +61,10 @@ std::unexpected<Error> refuse(fmt::format_string<Args...> format, Args&&... args
 /// The kernel's text for `number`, first letter in lower case ("no such file or directory").
 std::string errno_text(int number);
 
-/// Whether the errno means that the process or the machine lacks a resource. Such an error says
-/// nothing about the file that was looked at.
-bool is_shortage(int number);
+/// Whether the same call may succeed later: the process or the machine lacked a resource (ENOMEM,
+/// EMFILE, ENFILE), or the call was disturbed (EINTR, EIO). Such an error says nothing about the
+/// file that was looked at.
+bool is_transient(int number);
 /// Whether a lookup failed because the path does not exist or a part of it is not a directory.
 template <typename T>
 bool is_missing(const Result<T>& looked_up) {

@@ -82,7 +82,7 @@ Result<ProcessEnd> ProcessEnd::watch(const ProcessIdentity& process) {
   auto pidfd = open_pidfd(process);
   if (pidfd) return ProcessEnd(process, std::move(*pidfd));
   const int error = pidfd.error().number();
-  if (error == ESRCH || is_shortage(error)) return std::unexpected(std::move(pidfd).error());
+  if (error == ESRCH || is_transient(error)) return std::unexpected(std::move(pidfd).error());
   return ProcessEnd(process, UniqueFd());  // before Linux 5.3, or a seccomp filter refuses pidfds
 }
 

@@ -18,7 +18,7 @@ constexpr std::chrono::seconds kPatienceAfterGrace{60};  // for what is removed 
 /// read: then nothing of it runs, but for what `delete` does not know.
 Result<PodRecord> record_of(const PodDirectory& directory) {
   auto record = read_record(directory.fd());
-  if (record || is_shortage(record.error().number())) return record;
+  if (record || is_transient(record.error().number())) return record;
   PodRecord empty;
   empty.name = directory.name();
   empty.status = PodStatus::kFailed;

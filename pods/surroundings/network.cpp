@@ -29,7 +29,7 @@ Result<void> check_unmoved(const std::vector<Forward>& forwards) {
 std::string why_not_connected(const std::string& pasta) {
   if (pasta.empty()) return "the program pasta (Debian's package passt), which is not installed";
   const auto tun = linux::sys::open(kTun, O_RDWR);
-  if (tun || is_shortage(tun.error().number())) return "";
+  if (tun || is_transient(tun.error().number())) return "";
   return fmt::format("{}, which cannot be opened ({}; its usual mode is 0666)", kTun,
                      errno_text(tun.error().number()));
 }

@@ -36,10 +36,10 @@ Result<bundle::ContainerRecord> best_record(const GlobalOptions& options,
                                             const StateDirectory& directory, const ContainerId& id,
                                             const Log& log) {
   auto record = directory.read_record();
-  if (record || is_shortage(record.error().number())) return record;
+  if (record || is_transient(record.error().number())) return record;
   auto intent = directory.read_intent();
   if (intent) return std::move(intent->record);
-  if (is_shortage(intent.error().number())) return std::unexpected(std::move(intent).error());
+  if (is_transient(intent.error().number())) return std::unexpected(std::move(intent).error());
   return record_without_files(options, directory, id, log);
 }
 

@@ -96,8 +96,8 @@ Result<std::string> find_executable(const std::string& name,
     const int reason = why_not_executable(candidate);
     if (reason == 0) return candidate;
     if (reason == EACCES && forbidden.empty() && is_there(candidate)) forbidden = candidate;
-    // A shortage (is_shortage()) must not be reported as a missing file.
-    if (is_shortage(reason)) return fail(reason, "exec: \"{}\": look at {}", name, candidate);
+    // An error such as EMFILE must not be reported as a missing file.
+    if (is_transient(reason)) return fail(reason, "exec: \"{}\": look at {}", name, candidate);
   }
   if (!forbidden.empty()) return fail(EACCES, "exec: \"{}\": {}", name, forbidden);
   return refuse("exec: \"{}\": executable file not found in $PATH{}", name,

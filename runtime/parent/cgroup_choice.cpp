@@ -103,7 +103,7 @@ std::vector<std::string> asked_limits(const std::optional<cgroups::Resources>& r
 Result<void> go_without_cgroup(const GlobalOptions& options,
                                const std::optional<cgroups::Resources>& resources,
                                Obstacle obstacle, Error cause, const Log& log) {
-  if (is_shortage(cause.number())) return std::unexpected(cause.within("make the cgroup"));
+  if (is_transient(cause.number())) return std::unexpected(cause.within("make the cgroup"));
   const std::vector<std::string> asked = asked_limits(resources);
   const bool is_not_there = obstacle == Obstacle::kNoHierarchy || cause.number() == EROFS;
   const bool lenient = is_lenient(options) && (is_not_there || is_not_ours(cause));

@@ -98,7 +98,7 @@ Result<UniqueFd> InitLink::open_user_namespace() const {
 Result<UniqueFd> InitLink::find_source_inside(const linux::Mount& mount) const {
   auto found = linux::sys::openat(context_.procfs.fd(), fmt::format("{}/root", pid()).c_str(),
                                   O_PATH | O_DIRECTORY);
-  if (!found && !is_shortage(found.error().number())) return UniqueFd();  // it may not be opened
+  if (!found && !is_transient(found.error().number())) return UniqueFd();  // it may not be opened
   if (!found) return found;
   const linux::SafeDir inside(*std::move(found));
   auto source = inside.open(RootfsPath(mount.source), O_PATH);

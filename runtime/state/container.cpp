@@ -30,7 +30,7 @@ Error unusable(const ContainerId& id, const Error& cause) {
                                 "with delete --force {}",
                                 id.string()));
   Error error = cause;
-  if (is_shortage(cause.number())) return error.within("its state cannot be read now");
+  if (is_transient(cause.number())) return error.within("its state cannot be read now");
   return damaged(std::move(error), id.string());
 }
 
