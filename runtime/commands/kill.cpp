@@ -10,28 +10,28 @@ namespace ocirun::runtime {
 
 namespace {
 
-// Whether the cgroup is another container's now, by its mark or by that container's record.
-Result<bool> cgroup_is_of_another(const Container& container) {
+// Whether no process in the cgroup can be the container's, whose init has ended: the container had
+// a pid namespace of its own, so all its processes ended with init, or the cgroup is another
+// container's now, by its mark or by that container's record.
+Result<bool> cgroup_is_of_others(const Container& container) {
+  if (container.record().own_pid_namespace) return true;
   const std::string& path = container.directory().path().string();
   const HostPath root(path.substr(0, path.rfind('/')));
   TRY_ASSIGN(const Store store, Store::open(root, MissingRoot::kIsEmpty));
   return is_of_another(store, container.directory(), container.record());
 }
 
-// The number of processes that outlive init in the container's cgroup. With its own pid namespace
-// there are none: processes in that cgroup are not the container's any more.
-std::size_t count_left(const Container& container) {
-  const bundle::ContainerRecord& record = container.record();
-  if (record.own_pid_namespace || record.cgroup_manager == CgroupManager::kDisabled) return 0;
-  const auto is_anothers = cgroup_is_of_another(container);
-  if (!is_anothers || *is_anothers) return 0;
+// The number of processes that outlive init in the container's cgroup. `is_of_others` is the answer
+// of cgroup_is_of_others().
+std::size_t count_left(const Container& container, const Result<bool>& is_of_others) {
+  if (container.record().cgroup_manager == CgroupManager::kDisabled) return 0;
+  if (!is_of_others || *is_of_others) return 0;
   const auto cgroup = container.cgroup();
   const auto pids = cgroup ? (*cgroup)->pids() : Result<std::vector<int>>{};
   return pids ? pids->size() : 0;
 }
 
-std::unexpected<Error> refuse_stopped(const Container& container) {
-  const std::size_t left = count_left(container);
+std::unexpected<Error> refuse_stopped(const Container& container, std::size_t left) {
   if (left == 0) return refuse("container not running");
   return refuse(
       "container not running: its init has ended, but {} process{} left in its cgroup; end {} with "
@@ -40,19 +40,21 @@ std::unexpected<Error> refuse_stopped(const Container& container) {
       container.record().id);
 }
 
+std::unexpected<Error> refuse_stopped(const Container& container) {
+  return refuse_stopped(container, count_left(container, cgroup_is_of_others(container)));
+}
+
 // Signals the processes that a dead init has left. Without --all a container that has left none is
 // stopped: CRI-O ends a container by KILL, and counts on the end of its children in a shared pid
 // namespace.
 Result<std::size_t> signal_left(const Container& container, int signal, KillScope scope) {
-  const bundle::ContainerRecord& record = container.record();
-  const std::size_t left = count_left(container);
-  if (scope == KillScope::kInit && left == 0) return refuse_stopped(container);
-  // All processes of a pid namespace end with init. Processes in that cgroup are not the
-  // container's.
-  if (record.own_pid_namespace) return 0;
-  TRY_ASSIGN(const bool is_anothers, cgroup_is_of_another(container));
-  if (is_anothers) return 0;
-  if (record.cgroup_manager == CgroupManager::kDisabled) return refuse_stopped(container);
+  const Result<bool> is_of_others = cgroup_is_of_others(container);
+  const std::size_t left = count_left(container, is_of_others);
+  if (scope == KillScope::kInit && left == 0) return refuse_stopped(container, left);
+  TRY(is_of_others);
+  if (*is_of_others) return 0;
+  if (container.record().cgroup_manager == CgroupManager::kDisabled)
+    return refuse_stopped(container, left);
   TRY_ASSIGN(const auto cgroup, container.cgroup());
   TRY(cgroup->signal_all(signal));
   return left;
