@@ -64,24 +64,22 @@ class ExecLink final : public ChildLink {
     socket_ = std::move(ends.first);
     return {};
   }
-  // The score is not written to the stage: the stage may have cloned the process already, which
-  // would not get the score.
   Result<void> greet() override {
     has_cloned_process_ = true;
     if (plan_.late_cgroup)
       TRY(within(cgroups::join_late(*plan_.late_cgroup, pid()), "join the container's cgroup"));
-    return write_oom_score();
+    return write_given_oom_score();
   }
 
-  // P-14. A process without a score of its own has the container's: with that of the caller, which
+  // A process without a score of its own has the container's: with that of the caller, which
   // may be a daemon's -999, the OOM killer would spare the process.
-  Result<void> write_oom_score() const {
+  Result<void> write_given_oom_score() const {
     const auto& given = request_.process.oom_score_adj;
     const auto& containers = plan_.config.process;
     const auto score = given || !containers ? given : containers->oom_score_adj;
     if (!score) return {};
     TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
-    auto written = procfs.write(fmt::format("{}/oom_score_adj", pid()), fmt::format("{}", *score));
+    auto written = write_oom_score(procfs, *score);
     if (written || given || written.error().number() != EACCES)
       return within(std::move(written), "/oomScoreAdj");
     log_.warn(

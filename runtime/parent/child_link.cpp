@@ -111,4 +111,8 @@ Result<void> ChildLink::await_exec() {
   return fail(EPROTO, "waited for execve");
 }
 
+Result<void> ChildLink::write_oom_score(const linux::Procfs& procfs, int score) const {
+  return procfs.write(fmt::format("{}/oom_score_adj", pid()), fmt::format("{}", score));
+}
+
 }  // namespace ocirun::runtime

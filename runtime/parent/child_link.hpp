@@ -5,6 +5,7 @@
 
 #include "linux/base/error.hpp"
 #include "linux/base/message_socket.hpp"
+#include "linux/files/procfs.hpp"
 #include "linux/process/clone.hpp"
 #include "runtime/protocol/protocol.hpp"
 
@@ -52,6 +53,9 @@ class ChildLink {
   Result<void> say(Message message, std::string_view payload = {},
                    std::span<const Fd> descriptors = {});
   Result<void> send_tree(Fd tree);
+  /// Gives the process this score (P-14). Not for the stage, which may have cloned the process
+  /// already: the process would not get the score.
+  Result<void> write_oom_score(const linux::Procfs& procfs, int score) const;
 
   linux::MessageSocket socket_;
   linux::Child child_;  // the stage at first, after Forked the process that it has cloned

@@ -52,19 +52,18 @@ Result<void> InitLink::spawn() {
 
 Result<void> InitLink::greet() {
   TRY(context_.cgroup.adopt(pid()));
-  TRY(write_oom_score());
+  TRY(write_own_oom_score());
   // Without a cgroup, only the intent names init if this process dies.
   return context_.intent.record.cgroup_manager == CgroupManager::kDisabled ? record_init()
                                                                            : Result<void>{};
 }
 
-// P-14. Not written to the stage, which may have cloned init already: init would not get the score.
-Result<void> InitLink::write_oom_score() const {
+Result<void> InitLink::write_own_oom_score() const {
   if (!plan_.config.process || !plan_.config.process->oom_score_adj) return {};
-  const std::string value = fmt::format("{}", *plan_.config.process->oom_score_adj);
+  const int score = *plan_.config.process->oom_score_adj;
   return within(
-      context_.procfs.write(fmt::format("{}/oom_score_adj", pid()), value),
-      fmt::format("/process/oomScoreAdj: set {} (lowering it wants CAP_SYS_RESOURCE)", value));
+      write_oom_score(context_.procfs, score),
+      fmt::format("/process/oomScoreAdj: set {} (lowering it wants CAP_SYS_RESOURCE)", score));
 }
 
 // Writes init's identity to the intent, where `state` finds it while hooks run.

@@ -53,7 +53,7 @@ class InitLink final : public ChildLink {
   std::string cause_of_death() const override;
   std::string activity() const override;
 
-  Result<void> write_oom_score() const;
+  Result<void> write_own_oom_score() const;
   Result<void> record_init();
   Result<void> map_ids();
   Result<void> record_root_mount(const linux::Packet& packet);
