@@ -38,7 +38,7 @@ struct Surroundings {
 /// why the hook could not be executed, with the name of a missing interpreter.
 Result<void> run_hook(const Hook& hook, std::string_view name, const Surroundings& surroundings);
 
-/// What happens to the remaining hooks, and to the container, when a hook fails.
+/// The effect of a failed hook on the remaining hooks and on the container.
 enum class FailureRule {
   kAbort,     // the first failure ends the phase with an error, the container is destroyed (H-11,
               // H-12)

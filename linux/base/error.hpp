@@ -52,7 +52,7 @@ std::unexpected<Error> fail(int number, fmt::format_string<Args...> format, Args
   return detail::vfail(number, format, fmt::make_format_args(args...));
 }
 
-/// An error without an errno: a rule of ocirun's or of the specification is broken.
+/// An error without an errno: a rule of ocirun or of the specification is broken.
 template <typename... Args>
 std::unexpected<Error> refuse(fmt::format_string<Args...> format, Args&&... args) {
   return detail::vfail(0, format, fmt::make_format_args(args...));

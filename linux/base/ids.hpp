@@ -65,7 +65,7 @@ inline constexpr long kSetgroups = SYS_setgroups, kSetresgid = SYS_setresgid,
 inline long setgroups(std::size_t count, const gid_t* groups) {
   return ::syscall(kSetgroups, count, groups);
 }
-/// Both set the real, the effective and the saved id.
+/// setresgid() and setresuid() set the real, the effective and the saved id.
 inline long setresgid(gid_t id) { return ::syscall(kSetresgid, id, id, id); }
 inline long setresuid(uid_t id) { return ::syscall(kSetresuid, id, id, id); }
 

@@ -20,8 +20,8 @@ struct Packet {
   bool end_of_stream = false;  // the other side has closed its end
 };
 
-/// The system calls by which a process talks. Below a seccomp filter that hands sendmsg(2) or
-/// recvmsg(2) to an agent, write(2) and read(2) do the same for a packet without descriptors.
+/// The system calls that move packets. Under a seccomp filter that hands sendmsg(2) or recvmsg(2)
+/// to an agent, write(2) and read(2) move packets without descriptors instead.
 enum class SendBy : std::uint8_t { kSocketCall, kWrite };
 enum class ReceiveBy : std::uint8_t { kSocketCall, kRead };
 
@@ -43,8 +43,8 @@ class MessageSocket {
   /// Waits for one packet. Errors: EMSGSIZE, EBADMSG (descriptors without a byte).
   Result<Packet> receive() const;
 
-  /// From now on packets go by these calls, without descriptors. By write(2) to an end that is
-  /// closed there is a SIGPIPE.
+  /// Moves all later packets by these calls, without descriptors. With kWrite, sending to a closed
+  /// end raises SIGPIPE.
   void talk_by(SendBy send_by, ReceiveBy receive_by) {
     send_by_ = send_by;
     receive_by_ = receive_by;

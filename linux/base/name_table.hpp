@@ -24,7 +24,7 @@ constexpr std::optional<T> value_of(const Named<T> (&table)[N], std::string_view
   return std::nullopt;
 }
 
-/// "" for a value that is not in the table.
+/// The name of `value`; "" if the table lacks the value.
 template <typename T, std::size_t N>
 constexpr std::string_view name_of(const Named<T> (&table)[N], T value) {
   for (const Named<T>& row : table)

@@ -7,8 +7,9 @@
 
 namespace ocirun {
 
-/// A path that the operator gave. It is resolved in the runtime's own mount namespace and root.
-/// Never made from text of an image or a container. Does not convert to or from RootfsPath.
+/// A path that the operator gave. It is resolved in the runtime's own mount namespace and root. A
+/// HostPath is never made from text of an image or a container, and does not convert to or from a
+/// RootfsPath.
 class HostPath {
  public:
   HostPath() = default;

@@ -35,14 +35,17 @@ Result<void> mkdirat(Fd directory, const char* name, mode_t mode);
 Result<void> mknodat(Fd directory, const char* name, mode_t mode, dev_t device);
 Result<void> symlinkat(const char* target, Fd directory, const char* name);
 Result<void> unlinkat(Fd directory, const char* name, int flags);
-/// Makes the hard link `new_name` to `name`; a symlink is itself linked, never followed.
+/// Makes the hard link `new_name` to `name`. If `name` is a symlink, the link is made to the
+/// symlink itself.
 Result<void> linkat(Fd directory, const char* name, Fd new_directory, const char* new_name);
 /// `flags`: RENAME_NOREPLACE …, or 0.
 Result<void> renameat2(Fd directory, const char* name, Fd new_directory, const char* new_name,
                        unsigned flags);
-/// Links a file that was opened with O_TMPFILE as `name`. EEXIST: the name is taken.
+/// Gives a file that was opened with O_TMPFILE the name `name`. Errors: EEXIST if the name is
+/// taken.
 Result<void> name_file(Fd file, Fd directory, const char* name);
-/// `name` "" reads the symlink that the O_PATH descriptor itself is.
+/// The target of a symlink. With `name` "", `directory` is an O_PATH descriptor of the symlink
+/// itself.
 Result<std::string> readlinkat(Fd directory, const char* name);
 
 // Inodes.
@@ -56,16 +59,18 @@ Result<void> fchmodat(Fd directory, const char* name, mode_t mode);  // follows 
 /// Sets the times of last access and change of the content; a trailing symlink is not followed.
 Result<void> utimensat(Fd directory, const char* name, const timespec& accessed,
                        const timespec& modified);
-/// Sets an extended attribute of an open file; of an O_PATH descriptor too, even that of a symlink,
-/// through /proc.
+/// Sets an extended attribute of an open file. An O_PATH descriptor works too, even one of a
+/// symlink, because the call goes through /proc.
 Result<void> setxattr(Fd file, const char* name, std::string_view value);
-/// Errors: ENODATA if the file does not have the attribute. O_PATH descriptors too.
+/// Reads an extended attribute; O_PATH descriptors work too. Errors: ENODATA if the file does not
+/// have the attribute.
 Result<std::string> getxattr(Fd file, const char* name);
-/// Errors: ENODATA if the file does not have the attribute. Not for O_PATH descriptors.
+/// Removes an extended attribute; O_PATH descriptors do not work. Errors: ENODATA if the file does
+/// not have the attribute.
 Result<void> removexattr(Fd file, const char* name);
-/// Writes everything of the file's filesystem to its storage.
+/// Writes all cached data of the file's filesystem to its storage.
 Result<void> syncfs(Fd file);
-/// The names of all extended attributes. O_PATH descriptors too.
+/// The names of all extended attributes; O_PATH descriptors work too.
 Result<std::vector<std::string>> listxattr(Fd file);
 /// The id of the mount that `name` ("": the descriptor itself) lies on, for telling two mounts
 /// apart; 0 where the kernel does not report it (before 5.8). Before 6.8 the id of a removed mount

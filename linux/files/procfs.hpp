@@ -19,8 +19,8 @@ class Procfs {
   /// one scope.
   enum class Subset { kProcesses, kFull };
 
-  /// Mounts the procfs of the caller's pid namespace with fsopen; where that is refused, opens
-  /// /proc with open_tree or open. Verified: PROC_SUPER_MAGIC and inode 1.
+  /// Mounts the procfs of the caller's pid namespace with fsopen; where the kernel refuses this,
+  /// opens /proc with open_tree or open. Verifies PROC_SUPER_MAGIC and inode 1.
   static Result<Procfs> open(Subset subset);
 
   Fd fd() const { return root_; }
@@ -70,15 +70,17 @@ struct ProcessStat {
   bool has_executed = false;  // has called execve(2) since it was cloned
   bool is_exiting = false;    // its first thread releases memory, descriptors, namespaces
 };
-/// Nothing for a text that is no /proc/PID/stat.
+/// Parses the text of a /proc/PID/stat; nothing for any other text.
 std::optional<ProcessStat> parse_process_stat(std::string_view text);
-/// Reads the host's procfs. Errors: ENOENT or ESRCH when there is no such process. Two errors have
-/// a sentence of their own: hidepid hides the process, and /proc belongs to another pid namespace.
+/// Reads /proc/PID/stat of the host. Errors: ENOENT or ESRCH when there is no such process. Two
+/// errors have a sentence of their own: hidepid hides the process, and /proc belongs to another pid
+/// namespace.
 Result<ProcessStat> read_process_stat(int pid);
 /// For an `error` from opening a file of /proc/PID: if the process exists all the same (ENOENT,
 /// EPERM, EACCES), returns an error about hidepid; otherwise `error` itself.
 Error explain_hidden_process(int pid, Error error);
-/// Which file process `pid` executes, as "DEVICE:INODE". Needs permission to trace the process.
+/// The file that process `pid` executes, as "DEVICE:INODE". The caller needs permission to trace
+/// the process.
 Result<std::string> image_of(int pid);
 
 }  // namespace ocirun::linux

@@ -15,7 +15,7 @@ namespace ocirun::linux {
 
 enum class Recursion : std::uint8_t { kTop, kTree };  // one mount, or the mount and all below it
 
-/// What fsopen(2), or mount(2) where the kernel lacks it, needs to make a filesystem.
+/// A filesystem to be made, by fsopen(2) or, where the kernel lacks it, by mount(2).
 struct Filesystem {
   std::string type;
   std::string source;
@@ -69,11 +69,12 @@ Result<void> set_mount_attributes(Fd mount, MountAttributes attributes, Recursio
 /// The flag for mount(2): MS_SHARED, MS_SLAVE, MS_PRIVATE or MS_UNBINDABLE; 0 for kUnchanged.
 unsigned long propagation_flag(Propagation propagation);
 
-/// The attributes of `first` and then `second`. Where they contradict each other, `second` wins.
+/// The attributes that result from `first` and then `second`. Where they contradict each other,
+/// `second` wins.
 MountAttributes combine(MountAttributes first, MountAttributes second);
 
-/// Which option the kernel refused because the flag is locked on `mount`: 'option "rw": …'. "" when
-/// no locked flag explains the refusal.
+/// The option that the kernel refused because its flag is locked on `mount`: 'option "rw": …'. ""
+/// when no locked flag explains the refusal.
 std::string locked_flags(Fd mount, MountAttributes attributes);
 
 /// Changes the superblock of an attached mount: fspick, fsconfig, reconfigure.

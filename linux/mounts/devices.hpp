@@ -61,9 +61,9 @@ class DeviceMaker {
   SafeDir::Entry place_;
 };
 
-/// Makes the node with mknod(2) only, in a directory that is already open, and verifies it in the
-/// same way. False: a node of that device existed already. Errors: EPERM where the filesystem or
-/// the user namespace refuses mknod.
+/// Makes the node with mknod(2) only, in a directory that is already open, and verifies it as
+/// DeviceMaker does. Returns false if a node of that device existed already. Errors: EPERM where
+/// the filesystem or the user namespace refuses mknod.
 Result<bool> make_node_at(const SafeDir::Entry& where, const Procfs& procfs, const Device& device);
 
 /// Opens the host's node that DeviceMaker binds for `device`: the node of the same path, udev's

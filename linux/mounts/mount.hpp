@@ -23,7 +23,7 @@ struct CgroupHierarchy {
   HostPath own_directory;  // the container's own cgroup, below the host's mount point
 };
 
-/// What the mounts of one container share.
+/// The circumstances that the mounts of one container share.
 struct MountContext {
   SafeDir& root;                      // the attached rootfs; make_mount() on "/" assigns it (M-16)
   const Procfs& procfs;               // trusted, opened before the first mount

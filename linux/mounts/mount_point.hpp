@@ -36,7 +36,7 @@ std::string clean(const RootfsPath& path);
 
 /// Whether `path` is `directory` or lies below it. Both are absolute and clean.
 bool is_at_or_below(std::string_view path, std::string_view directory);
-/// Whether `path` lies below `directory`, in the same way.
+/// Whether `path` lies below `directory`. Both are absolute and clean.
 bool is_below(std::string_view path, std::string_view directory);
 
 /// Whether a mount on `destination` is on `path` or above it. Compares both as clean_path() gives

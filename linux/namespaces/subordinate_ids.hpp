@@ -51,8 +51,8 @@ std::string why_not_mapped(IdKind kind, const std::vector<IdMapping>& mappings,
 /// `ranges`, one range after the other. A range that has an id which is mapped already is left out,
 /// because the kernel refuses it.
 std::vector<IdMapping> widest_map(std::uint32_t own_id, const std::vector<IdRange>& ranges);
-/// The caller's, which `spec --rootless` writes. It has `own_id` alone where newuidmap(1) or
-/// newgidmap(1) cannot map other ids.
+/// The widest map of the caller, which `spec --rootless` writes. It maps `own_id` alone where
+/// newuidmap(1) or newgidmap(1) cannot map other ids.
 std::vector<IdMapping> widest_own_map(IdKind kind, std::uint32_t own_id);
 
 }  // namespace ocirun::linux

@@ -23,9 +23,9 @@ struct Sysctl {
 /// Errors: not a namespaced sysctl, "..", empty parts.
 Result<Sysctl> parse_sysctl(std::string_view key, std::string value);
 
-/// Errors: the container has no own namespace for the sysctl, because it is not listed or is joined
-/// by path and turns out to be the runtime's; the sysctl is kernel.hostname, for which there is the
-/// field `hostname`.
+/// Refuses a sysctl for which the container has no namespace of its own: config.json does not list
+/// the namespace, or names a path that turns out to be the runtime's namespace. Refuses
+/// kernel.hostname, for which there is the field `hostname`.
 Result<void> check_sysctl(const Sysctl& sysctl, const NamespaceSet& namespaces);
 
 /// Whether the sysctl belongs to one network interface ("net/ipv4/conf/eth0/…", neigh). Such a
@@ -33,12 +33,12 @@ Result<void> check_sysctl(const Sysctl& sysctl, const NamespaceSet& namespaces);
 bool is_interface_sysctl(const Sysctl& sysctl);
 
 enum class SysctlsOf { kInterfaces, kTheRest };
-/// Those of `sysctls` that is_interface_sysctl() is true for, or the others, in their order.
+/// The sysctls of network interfaces (is_interface_sysctl()), or all others, in their order.
 std::vector<Sysctl> select_sysctls(std::span<const Sysctl> sysctls, SysctlsOf wanted);
 
 /// Writes the sysctls through a full procfs of our own that is mounted for this call only.
 Result<void> write_sysctls(std::span<const Sysctl> sysctls);
-/// Writes them through `procfs`, a full one, into the namespaces of the caller.
+/// Writes the sysctls through `procfs`, a full one, into the namespaces of the caller.
 Result<void> write_sysctls(std::span<const Sysctl> sysctls, const Procfs& procfs);
 
 /// The value of a sysctl of the host ("user.max_user_namespaces"), for the text of an error; ""

@@ -46,8 +46,8 @@ std::vector<std::string> capability_names();
 struct GrantableCapabilities {
   CapabilitySet bounding{}, permitted{};
 };
-/// Asks for the capabilities of `asked` alone whether they are in the bounding set, because each
-/// answer takes a system call.
+/// Reads the capabilities that the calling thread can pass on. Of the bounding set, reads only the
+/// capabilities in `asked`, because each takes a system call.
 Result<GrantableCapabilities> grantable_capabilities(CapabilitySet asked);
 /// `wanted` without what the host cannot grant (P-10), and without what the kernel refuses because
 /// sets contradict each other: effective but not permitted, inheritable but not bounding, ambient
@@ -55,15 +55,15 @@ Result<GrantableCapabilities> grantable_capabilities(CapabilitySet asked);
 CapabilitySets limit_to_grantable(const CapabilitySets& wanted,
                                   const GrantableCapabilities& grantable);
 
-/// What limit_to_grantable() takes away. Each capability is listed once, by its first reason.
+/// The capabilities that limit_to_grantable() takes away. Each is listed once, by its first reason.
 struct UngrantedCapabilities {
   CapabilitySet missing{};                              // the runtime itself does not have them
   CapabilitySet effective{}, inheritable{}, ambient{};  // missing from another set of the config
 };
 UngrantedCapabilities find_ungranted(const CapabilitySets& wanted,
                                      const GrantableCapabilities& grantable);
-/// One sentence for each reason, with the names of the capabilities. `told` is what the user was
-/// warned of before; it is left out.
+/// One sentence for each reason, with the names of the capabilities. Leaves out the capabilities in
+/// `told`, of which the user was warned before.
 std::vector<std::string> describe_ungranted(const UngrantedCapabilities& ungranted,
                                             const UngrantedCapabilities& told = {});
 

@@ -28,8 +28,8 @@ class ExecArguments {
 /// Sets the default disposition for every signal, and an empty signal mask, as a new program
 /// expects it (the caller of the runtime may ignore SIGHUP).
 void reset_signals();
-/// The same with fewer system calls: resets only the signals that self/status names as ignored or
-/// caught. All signals if that file cannot be read.
+/// Like reset_signals() with fewer system calls: resets only the signals that self/status lists as
+/// ignored or caught, or all signals if that file cannot be read.
 void reset_signals(const Procfs& procfs);
 
 /// Closes every descriptor from `first` on: with close_range(2), or before Linux 5.9 those that
@@ -38,21 +38,22 @@ void close_descriptors_from(int first);
 /// Sets close-on-exec for every descriptor from `first` on; before Linux 5.11 only for the next
 /// 1,024.
 void close_descriptors_on_exec(int first);
-/// Closes every descriptor above 2 that is not in `keep`, likewise.
+/// Closes every descriptor above 2 that is not in `keep`, in the same way.
 void close_descriptors_but(std::span<const Fd> keep);
 
-/// The words and the environment that this process was executed with, where the kernel has put
-/// them: one behind the other.
+/// The arguments and the environment that execve(2) gave this process. The kernel has put both into
+/// one piece of memory, the environment behind the arguments.
 class CommandLine {
  public:
   CommandLine() = default;
-  /// Called before anything changes `environ`.
+  /// To be constructed before anything changes `environ`.
   explicit CommandLine(char* const argv[]);
 
-  /// Overwrites both in this process's memory: /proc/PID/cmdline is then "ocirun: init", and
-  /// /proc/PID/environ nothing but zeros. The kernel shows the first file to every process of the
-  /// pid namespace, and the second to any with CAP_PERFMON or CAP_SYS_ADMIN, dumpable or not. So a
-  /// process calls this before a container's pid namespace has it. Afterwards no variable is set.
+  /// Overwrites the arguments and the environment in this process's memory: /proc/PID/cmdline is
+  /// then "ocirun: init", and /proc/PID/environ nothing but zeros. The kernel shows the first file
+  /// to every process of the pid namespace, and the second to any with CAP_PERFMON or
+  /// CAP_SYS_ADMIN, dumpable or not. So a process calls forget() before it enters a container's pid
+  /// namespace. Afterwards no variable is set.
   void forget() const;
 
  private:

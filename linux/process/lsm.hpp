@@ -9,20 +9,21 @@
 
 namespace ocirun::linux {
 
-/// Whether the LSM is enabled, by the caller's /sys. Call these while that is the host's /sys, so
-/// before changing to the container's root.
+/// Whether the LSM is enabled, as the caller's /sys says. Call both functions while /sys is the
+/// host's, before the change to the container's root.
 bool apparmor_enabled();
 bool selinux_enabled();
-/// Errors: a profile or a label is given ("" for none), but its LSM is off on this host. The error
-/// names the field (P-9, P-16). The profile "unconfined" needs no AppArmor.
+/// Refuses a profile or a label ("" for none) whose LSM is off on this host. The error names the
+/// field (P-9, P-16). The profile "unconfined" needs no AppArmor.
 Result<void> check_lsm(const std::string& apparmor_profile, const std::string& selinux_label);
 
 /// Sets the profile that the next execve enters (P-9), through attr/apparmor/exec or else
 /// attr/exec, and reads it back. "unconfined" is allowed, also without AppArmor; "" does nothing.
 /// Errors: the profile is not loaded; EINVAL when AppArmor is off.
 Result<void> set_apparmor_on_exec(const Procfs& procfs, const std::string& profile);
-/// Set the label that the next execve enters (P-16), and the label of keys created from now on. ""
-/// does nothing. Errors: the policy does not know the label; EINVAL when SELinux is off.
+/// set_selinux_on_exec() sets the label that the next execve enters (P-16), set_selinux_key_label()
+/// the label of keys that are created from now on. "" does nothing. Errors: the policy does not
+/// know the label; EINVAL when SELinux is off.
 Result<void> set_selinux_on_exec(const Procfs& procfs, const std::string& label);
 Result<void> set_selinux_key_label(const Procfs& procfs, const std::string& label);
 

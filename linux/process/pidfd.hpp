@@ -23,11 +23,11 @@ struct ProcessIdentity {
 };
 
 /// Whether the process still runs: the pid exists, has that start time, and at least one thread is
-/// not a zombie. Errors: it cannot be found out: EMFILE, ENFILE, ENOMEM; a /proc that hides the
-/// process.
+/// not a zombie. Errors: the process's state cannot be read: EMFILE, ENFILE, ENOMEM; a /proc that
+/// hides the process.
 Result<bool> find_alive(const ProcessIdentity& process);
-/// Like find_alive(), but true if it cannot be found out, so that nothing is given up or removed by
-/// mistake.
+/// Like find_alive(), but returns true if the process's state cannot be read, so that no caller
+/// gives up or removes anything by mistake.
 bool is_alive(const ProcessIdentity& process);
 /// Whether the process has ended, or its first thread is exiting: then it has no descriptors and no
 /// namespaces any more.
@@ -36,8 +36,8 @@ bool is_ending(const ProcessIdentity& process);
 /// Whether the process runs as `uid`, or in a user namespace that `uid` created.
 bool belongs_to(int pid, std::uint32_t uid);
 
-/// /proc/sys/kernel/random/boot_id. If it has changed since a process was recorded, that process is
-/// gone.
+/// Reads /proc/sys/kernel/random/boot_id. If the id has changed since a process was recorded, that
+/// process is gone.
 Result<std::string> read_boot_id();
 
 /// Opens a pidfd and then compares the start time, so that the descriptor cannot be of another
@@ -51,7 +51,8 @@ class ProcessEnd {
   /// Errors: ESRCH: the process has ended already; ENFILE, EMFILE, ENOMEM.
   static Result<ProcessEnd> watch(const ProcessIdentity& process);
 
-  /// What to poll for, and how long at most until has_come() has to be called.
+  /// The descriptor and the events to poll. After poll_limit() at the latest, has_come() has to be
+  /// called.
   pollfd wanted() const { return {pidfd_.get(), POLLIN, 0}; }
   std::chrono::milliseconds poll_limit() const {
     return std::chrono::milliseconds(pidfd_ ? 3'600'000 : 100);
@@ -70,15 +71,16 @@ class ProcessEnd {
 /// Signals exactly this process: opens a pidfd, compares the start time, then pidfd_send_signal. On
 /// a kernel without pidfds: kill(2) after comparing. Errors: ESRCH, EPERM, EINVAL.
 Result<void> send_signal(const ProcessIdentity& process, int signal);
-/// The same with a number that the receiver finds beside the signal, as sigqueue(3) sends it.
+/// Like send_signal(), with a number that the receiver finds beside the signal, as sigqueue(3)
+/// sends it.
 Result<void> queue_signal(const ProcessIdentity& process, int signal, int number);
 
 /// A copy of descriptor `number` of the process behind `pidfd` (pidfd_getfd(2), Linux 5.6).
 Result<UniqueFd> copy_descriptor(Fd pidfd, int number);
 
-/// Signals those of `pids` that `list` still returns after they are held by pidfds, so that a
-/// process which has got a reused pid is not signalled. Before Linux 5.3, or when descriptors run
-/// out, processes are signalled by number, without this check. Errors: EPERM.
+/// Opens pidfds of all `pids`, then calls `list`, and signals those of `pids` that `list` returns,
+/// so that no process with a reused pid gets the signal. Before Linux 5.3, or when descriptors run
+/// out, signals processes by number, without this check. Errors: EPERM.
 Result<void> signal_listed(std::span<const int> pids, int signal,
                            const std::function<Result<std::vector<int>>()>& list);
 

@@ -53,7 +53,7 @@ std::vector<std::string_view> memory_policy_modes();
 std::vector<std::string_view> memory_policy_flags();
 Result<void> set_memory_policy(const MemoryPolicy& policy);
 
-/// linux.personality.domain (L-36), for personality(2): PER_LINUX or PER_LINUX32.
+/// Calls personality(2) with linux.personality.domain (L-36): PER_LINUX or PER_LINUX32.
 Result<void> set_personality(unsigned long domain);
 
 }  // namespace ocirun::linux

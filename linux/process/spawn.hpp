@@ -13,11 +13,12 @@
 namespace ocirun::linux {
 
 /// Starts a program as a child of the caller, without a copy of the caller's memory (CLONE_VM,
-/// CLONE_VFORK): the time does not grow with the caller, as that of fork(2) does. The program has a
-/// session of its own, default signals, the open files `descriptors` as 0, 1, 2 and so on and no
-/// others, and is killed when the caller dies. `namespaces`: CLONE_NEW* that the program gets new
-/// ones of. The caller must have a single thread. Errors: those of clone(2) and execve(2); EBADF,
-/// EMFILE for a descriptor; ENOSYS for a pid namespace before Linux 5.3; then there is no child.
+/// CLONE_VFORK): unlike fork(2), this takes no longer when the caller has more memory. The program
+/// has a session of its own, default signals, the open files `descriptors` as 0, 1, 2 and so on and
+/// no others, and is killed when the caller dies. `namespaces` (CLONE_NEW*): the kinds of
+/// namespaces that are made for the program. The caller must have a single thread. Errors: those of
+/// clone(2) and execve(2); EBADF, EMFILE for a descriptor; ENOSYS for a pid namespace before Linux
+/// 5.3; then there is no child.
 Result<Child> spawn(const char* path, const ExecArguments& arguments, char* const environment[],
                     const std::vector<Fd>& descriptors, unsigned namespaces = 0);
 
@@ -38,7 +39,7 @@ struct ProgramEnd {
 
 /// Reads what `child` writes to the pipe `output`, keeps the first `kept` bytes, and waits for its
 /// end. The child is killed after kProgramSilence without a byte and without its end. Errors:
-/// ETIMEDOUT: `name` did not end; that of `interrupt`, and then the child was killed too.
+/// ETIMEDOUT (`name` did not end); the error of `interrupt`. In both cases the child was killed.
 Result<ProgramEnd> await_program(Child child, Fd output, std::size_t kept, const std::string& name,
                                  const Interrupt& interrupt = {});
 

@@ -11,7 +11,8 @@
 
 namespace ocirun::linux {
 
-/// What a filter does with the system call numbers from `first` to the next leaf's.
+/// The answer of a filter to the system call numbers from `first` up to the next leaf's `first`,
+/// exclusive.
 struct Leaf {
   std::uint32_t first = 0;
   std::uint32_t answer = 0;                           // SECCOMP_RET_*; unused if there is a routine
@@ -22,8 +23,8 @@ struct Leaf {
   }
 };
 
-/// A binary search for the number in the accumulator, and the routines behind it. `leaves` are
-/// sorted and begin with number 0. Each routine has to return on all its paths.
+/// Instructions for a binary search for the number in the accumulator, followed by the routines.
+/// `leaves` are sorted and begin with number 0. Each routine has to return on all its paths.
 Program search_tree(std::span<const Leaf> leaves, std::span<const Program> routines);
 
 /// A filter's decisions for one architecture (SCMP_ARCH_*).

@@ -34,8 +34,8 @@ Condition condition_of(const SeccompArgument& argument, ArgumentWidth width);
 /// every call meets them.
 using Conditions = std::vector<Condition>;
 
-/// True only if no call can meet both. May be false all the same: it compares one condition with
-/// one other on the same argument, and does not compare masks with ranges.
+/// Whether no call can meet both. Returns false also where the answer is not obvious: compares one
+/// condition with one other on the same argument, and does not compare masks with ranges.
 bool exclude_each_other(const Conditions& one, const Conditions& other);
 
 /// Instructions that return `answer` to a call that meets the conditions. For other calls, they

@@ -12,7 +12,7 @@
 
 namespace ocirun::linux {
 
-/// What a filter answers to a call that meets the conditions.
+/// The answer of a filter to a call that meets the conditions.
 struct ConditionalAnswer {
   Conditions conditions;
   std::uint32_t answer = 0;
@@ -20,7 +20,7 @@ struct ConditionalAnswer {
   bool operator==(const ConditionalAnswer&) const = default;
 };
 
-/// What a filter does with a system call.
+/// The answers of a filter to one system call.
 struct Decision {
   std::uint32_t answer = 0;  // SECCOMP_RET_*, where no condition is met
   /// The most severe answer first. A call gets the first answer whose conditions it meets.

@@ -60,8 +60,8 @@ struct SeccompProfile {
   HostPath listener_path;
   std::string listener_metadata;
   bool uses_notify() const;
-  /// Whether a refused system call gets an errno at worst: no action kills the caller or asks
-  /// another process.
+  /// Whether no action kills the caller or asks another process: a refused system call only gets an
+  /// errno.
   bool spares_caller() const;
 };
 
@@ -102,7 +102,7 @@ struct SeccompFilter {
 Result<SeccompFilter> compile_seccomp(const SeccompProfile& profile,
                                       std::vector<std::string>& warnings);
 
-/// What a filter does with a system call, as far as that is certain before the call is made.
+/// The answer of a filter to a system call, as far as it is certain before the call is made.
 enum class Verdict {
   kUnknown,      // it depends on the call's arguments, on a tracer or an agent; or it is allowed
   kEndsCaller,   // SCMP_ACT_KILL_PROCESS, _KILL_THREAD or _TRAP
