@@ -9,11 +9,11 @@
 
 namespace ocirun::cgroups {
 
-/// v1, hybrid or v2, as the layout says (systemd's are made by systemd/cgroup.hpp). Nothing is made
-/// yet; record() is complete but for created_parents.
+/// The cgroup at `placement` in the hierarchies of `layout`, not yet made on the host. Its record()
+/// is complete except for created_parents. For cgroups of systemd there is make_systemd_cgroup().
 Result<std::unique_ptr<Cgroup>> make_cgroup(const Layout& layout, const Placement& placement);
-/// The same from what a state file remembers: nothing of it is re-derived. Errors: a record that
-/// names anything but directories of cgroupfs, as a damaged or forged one does.
+/// The cgroup that a state file records; nothing in `record` is derived anew. Refuses a record that
+/// names anything but directories of cgroupfs, as a damaged or forged record does.
 Result<std::unique_ptr<Cgroup>> open_cgroup(Record record);
 /// Cgroup::freezer_state() without a Cgroup: opens only the hierarchies that have a freezer.
 /// Errors: those of open_cgroup(), for these hierarchies; the cgroup does not exist.

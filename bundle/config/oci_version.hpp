@@ -14,8 +14,8 @@ struct Version {
 /// Nothing if `text` is not SemVer 2.0.0 ("1.3.0", "1.0.2-dev", "1.3.0+dev").
 std::optional<Version> parse_version(std::string_view text);
 
-/// How documents of a version are read (D-10, SD-1). kNewer: as kCurrent, with a warning. kNone:
-/// not at all.
+/// How documents of a version are read (D-10, SD-1). kNewer documents are read like kCurrent ones,
+/// with a warning; kNone documents are refused.
 enum class Support { kLegacy05, kCurrent, kNewer, kNone };
 Support support_of(const Version& version);
 

@@ -30,8 +30,9 @@ bool read_annotations(Value at, std::map<std::string, std::string>& out);
 /// report of `root`, and returns the refusals (Parsed::refusals).
 std::vector<std::string> check_config(const Config& config, Value root);
 
-/// Reports what only 0.5 and 0.6 forbid: a platform other than this host's (SD-2), and names of
-/// environment variables with characters other than letters, digits and underscores (SD-7).
+/// Reports problems that only 0.5 and 0.6 forbid: another platform than this host's (SD-2), and
+/// names of environment variables with characters other than letters, digits and underscores
+/// (SD-7).
 void check_legacy_rules(const Node& root, Report& report);
 
 /// Rewrites a 0.5 or 0.6 document in place into its 1.3 form, the only form that the readers know

@@ -27,7 +27,7 @@ inline constexpr linux::Named<Status> kStatusNames[] = {
 };
 constexpr std::string_view status_name(Status status) { return name_of(kStatusNames, status); }
 
-/// The state document (runtime.md#state), with the properties that clients of runc read besides.
+/// The state document (runtime.md#state), with the additional properties that clients of runc read.
 struct StateDocument {
   std::string oci_version;
   std::string id;
@@ -55,8 +55,8 @@ std::string seccomp_state(const StateDocument& state, int pid, std::string_view 
 /// One log object without the newline: {"level":…,"msg":…,"time":…}. Replaces invalid UTF-8.
 std::string log_line(std::string_view level, std::string_view message, std::string_view time);
 
-/// state.json: everything that later commands need to know about a container. The format is
-/// versioned, and private to ocirun.
+/// The content of state.json: all facts about a container that later commands need. The format has
+/// a version, and is private to ocirun.
 struct ContainerRecord {
   int format = 1;
   std::string id;
@@ -96,8 +96,8 @@ Result<cgroups::Record> parse_cgroup(std::string_view text);
 std::string record_text(const ContainerRecord& record);
 Result<ContainerRecord> parse_record(std::string_view text);
 
-/// intent.json: what `create` is about to make, written before the first side effect, so that
-/// `delete --force` can remove everything after a crash.
+/// The content of intent.json: the container that `create` is about to make. `create` writes it
+/// before the first side effect, so that `delete --force` can remove everything after a crash.
 struct IntentRecord {
   ContainerRecord record;  // as far as known; init is recorded before the first hook runs
   int runtime_pid = 0;
@@ -108,10 +108,10 @@ struct IntentRecord {
 std::string intent_text(const IntentRecord& intent);
 Result<IntentRecord> parse_intent(std::string_view text);
 
-/// What stdin, stdout and stderr of a container's init were when it was checkpointed: the texts of
-/// the links in /proc/PID/fd, such as "pipe:[123]", or CRIU's name of a file outside of the
-/// container. The file descriptors.json of a directory of images has them, as engines' tools
-/// expect.
+/// The stdin, stdout and stderr of a container's init at its checkpoint: the texts of the links in
+/// /proc/PID/fd, such as "pipe:[123]", or the name that CRIU gives to a file outside of the
+/// container. They are kept in the file descriptors.json beside the images, where tools of engines
+/// expect them.
 using StandardStreams = std::array<std::string, 3>;
 
 std::string descriptors_text(const StandardStreams& streams);

@@ -49,8 +49,8 @@ std::string pointer_below(const Node& parent, std::string_view name);
 /// One name of a pointer: "/" becomes "~1".
 std::string pointer_token(std::string_view name);
 
-/// A parsed document, without loss: a number that 64 bits cannot hold is kept as text. The document
-/// owns all nodes and texts, in one arena.
+/// A parsed document. Parsing loses nothing: a number that 64 bits cannot hold is kept as text. The
+/// document owns all nodes and texts, in one arena.
 class Document {
  public:
   static constexpr std::size_t kMaxSize = std::size_t{16} << 20;  // bytes
@@ -79,8 +79,8 @@ class Document {
 
 // Changes of a parsed document in place.
 
-/// The member `name` of `object`, even if it is null: Node::find() does not find null. nullptr:
-/// there is none, or `object` is no object or nullptr.
+/// The member `name` of `object`, even if it is null, unlike Node::find(). Returns nullptr if there
+/// is no such member, or if `object` is no object or nullptr.
 Node* member_of(Node* object, std::string_view name);
 
 /// Takes `node` out of the object or array `parent`.

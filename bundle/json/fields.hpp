@@ -60,8 +60,8 @@ constexpr auto required_part(std::string_view key, Reader reader) {
   return Part<Reader>{key, reader, Presence::kRequired};
 }
 
-/// A row for a name that the format does not have any more, or that is refused for another reason,
-/// which `reader` tells. Messages do not offer the name. If `successor`, which took its place, is a
+/// A row for a name that the format no longer has, or that is refused for another reason; `reader`
+/// reports the reason. Messages do not offer the name. If `successor`, which took its place, is a
 /// required name, it does not count as missing: one mistake is one problem.
 template <typename Reader>
 struct RefusedPart {
@@ -76,8 +76,8 @@ constexpr auto refused_part(std::string_view key, std::string_view successor, Re
   return RefusedPart<Reader>{key, successor, reader};
 }
 
-/// A row for a name that has a meaning only on other platforms or in older editions of the
-/// specification. Accepts any value.
+/// A row for a name that only means something on other platforms or in older editions of the
+/// specification. The row accepts any value.
 constexpr auto without_effect(std::string_view key) {
   return part(key, [](Value, auto&) { return true; });
 }
@@ -90,7 +90,7 @@ enum class Unknown : std::uint8_t { kIgnored, kRefused };
 template <typename Struct, typename... Rows>
 class Fields {
  public:
-  /// Deals with a member whose name no row has, and returns whether it did.
+  /// Handles a member whose name no row has. Returns whether it has handled the member.
   using Besides = bool (*)(Value member);
 
   constexpr explicit Fields(Unknown unknown, Rows... rows) : rows_(rows...), unknown_(unknown) {}

@@ -24,7 +24,7 @@ bool flag(Value at, bool& out);
 /// Any string without NUL, at which the kernel would cut off a path, argument or option (D-8).
 bool text(Value at, std::string& out);
 bool nonempty_text(Value at, std::string& out);
-/// "NAME=value" where NAME is not empty (P-5).
+/// A text "NAME=value" whose NAME is not empty (P-5).
 bool environment_entry(Value at, std::string& out);
 /// An absolute path, for std::string, HostPath, RootfsPath.
 inline constexpr auto absolute_path = [](Value at, auto& out) {

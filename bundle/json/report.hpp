@@ -32,12 +32,12 @@ class Report {
   void problem(std::string sentence, const Node* node = nullptr);
   void warning(std::string sentence, const Node* node = nullptr);
 
-  /// Names of members whose refusal is to be a warning, because who runs the document says so. A
+  /// Turns the refusal of members of these names into a warning, because the user asked for that. A
   /// name that the format of the document does not have is refused all the same.
   void ignore(std::span<const std::string> names);
-  /// Whether `name` is one of them. Such a name counts as used from now on.
+  /// Whether `name` was given to ignore(). Such a name counts as used from now on.
   bool ignores(std::string_view name);
-  /// Those that nobody has asked about.
+  /// The names given to ignore() that ignores() was never asked about.
   std::vector<std::string> unused_ignored() const;
 
   bool tells_unknown_names() const { return unknown_names_ == UnknownNames::kTold; }

@@ -29,19 +29,19 @@ Result<Writes> replace_values(std::span<const Node> nodes, std::span<const Write
 /// refuses are skipped.
 void restore_values(std::span<const Node> nodes, std::span<const Write> old_values);
 
-/// The write that restores what the file of `write` holds now. Nothing when the file cannot be
-/// read, because it will not be written either.
+/// The write that restores the present content of the file of `write`. Nothing when the file cannot
+/// be read, because then it cannot be written either.
 std::optional<Write> old_value(const Directory& directory, const Write& write);
 
-/// `text` is what `file` holds. Returns what to write into it so that it reads as `text` again
-/// after `value` has been written. For files with one line for each device, like io.max, this is
-/// the line of the device that `value` names, or the value that clears that line.
+/// The value that makes `file`, whose content is `text` now, read as `text` again after `value` was
+/// written. For files with one line for each device, like io.max, this is the line of the device
+/// that `value` names, or the value that clears that line.
 std::string restoring_value(std::string_view file, std::string_view text, std::string_view value);
 
 /// v1: a cgroup can have no more real-time runtime than its ancestors, and a new cgroup has none.
-/// Adds `runtime`, which a container of ours asks for (in microseconds of its cpu.rt_period_us), to
-/// the parents that belong to ocirun: /ocirun and below. Other parents were named by somebody else,
-/// who has to give them runtime.
+/// Adds `runtime`, the runtime that a container asks for (in microseconds of its cpu.rt_period_us),
+/// to the parents that belong to ocirun: /ocirun and below. Whoever named another parent has to
+/// give it runtime.
 void make_room_for_realtime(const Node& node, std::string_view runtime);
 
 }  // namespace ocirun::cgroups

@@ -22,8 +22,8 @@ enum class FreezerState { kThawed, kFrozen };
 struct Stats;  // cgroups/statistics/stats.hpp
 
 /// Called when the kernel refuses the device rules because the caller is not root of the host
-/// (EPERM, EACCES). Success means: go on without device rules. An error becomes the error of the
-/// caller.
+/// (EPERM, EACCES). If it succeeds, the cgroup goes on without device rules; if it fails, the
+/// operation fails with its error.
 using OnRefusedDevices = std::function<Result<void>(const Error&)>;
 
 /// Receives a sentence about a limit that this kernel no longer has (R-14: memory.kernel and
@@ -39,7 +39,7 @@ class Cgroup {
 
   /// Without `answer`, refused device rules are an error of create() and restrict_devices().
   void on_refused_devices(OnRefusedDevices answer) { refused_devices_ = std::move(answer); }
-  /// Without a listener, apply() and update() ignore such limits silently.
+  /// Without a listener, apply() and update() drop such limits silently.
   virtual void on_dropped_limit(OnDroppedLimit listener) = 0;
 
  protected:
@@ -56,7 +56,8 @@ class Cgroup {
   /// empty", "container's cgroup unexpectedly frozen". On error, everything that create() made is
   /// removed.
   virtual Result<void> create(std::span<const DeviceRule> devices) = 0;
-  /// The check of create() for a cgroup that exists already. Makes nothing. Errors: as above.
+  /// Only the check of create(), without making anything: fails as create() does if the cgroup
+  /// exists and is in use.
   virtual Result<void> check_free() const = 0;
   /// Descriptors through which a process joins the cgroup. v1: the `tasks` file of each hierarchy,
   /// into which the joining process, which has a single thread, writes "0" (this needs no RCU
@@ -67,8 +68,8 @@ class Cgroup {
                                  // to move the process
   };
   virtual Result<JoinHandles> open_for_join() const = 0;
-  /// Opens an existing cgroup below this one instead (`exec --cgroup`). Each of `paths` is "path"
-  /// (all hierarchies) or "controller[,controller]:path". Errors: "..", unknown controller.
+  /// Opens an existing cgroup below this one (`exec --cgroup`). Each of `paths` is "path" (all
+  /// hierarchies) or "controller[,controller]:path". Errors: "..", unknown controller.
   virtual Result<JoinHandles> open_for_join(std::span<const std::string> paths) const = 0;
   /// Called when the first process of the container, or a process of `exec`, has been cloned.
   /// Releases the process that kept a systemd scope alive while it was empty. Moves `pid` into the

@@ -8,8 +8,8 @@
 
 namespace ocirun::cgroups {
 
-/// Why the kernel refused `write` with errno `number`, as far as the cgroup's files tell: a part of
-/// a sentence, or "".
+/// Explains why the kernel refused `write` with errno `number`, as far as the cgroup's files tell
+/// the reason: a part of a sentence, or "".
 std::string explain(const Directory& directory, const Write& write, int number);
 /// The sentence about a limit that the running kernel no longer has.
 std::string explain_dropped(std::string_view pointer);

@@ -14,8 +14,8 @@ namespace ocirun::cgroups {
 /// the host has no freezer in either hierarchy.
 Result<void> set_freezer(std::span<const Node> nodes, FreezerState state,
                          std::chrono::milliseconds limit);
-/// Frozen means: by its own state or by an ancestor's, in either hierarchy. v1's "FREEZING" counts
-/// as frozen.
+/// A cgroup is frozen by its own state or by an ancestor's, in either hierarchy. "FREEZING" of v1
+/// counts as frozen.
 Result<FreezerState> read_freezer(std::span<const Node> nodes);
 bool is_frozen(const Node& node);
 /// Thaws every nested cgroup too: processes that the container froze itself could not die.

@@ -40,9 +40,10 @@ class HostCgroup final : public Cgroup {
   Result<OomWatch> watch_oom() const override;
   std::uint64_t oom_kills() const override;
   Result<void> destroy() override;
-  /// Replaces destroy() for a systemd scope when systemd could not be told to stop it. Kills the
-  /// processes and leaves the empty cgroup, because its emptiness is how systemd notices the end.
-  /// If the cgroup were removed, systemd would believe for ever that the scope is running.
+  /// Replaces destroy() for a systemd scope when the request to stop the scope did not reach
+  /// systemd. Kills the processes and leaves the empty cgroup, because its emptiness is how systemd
+  /// notices the end. If the cgroup were removed, systemd would believe for ever that the scope is
+  /// running.
   Result<void> leave_to_systemd();
   const Record& record() const override { return record_; }
 

@@ -17,8 +17,8 @@ Result<std::vector<int>> pids_below(const std::string& path);
 /// linux::signal_listed().
 Result<void> signal_pids(const std::string& path, std::vector<int> pids, int signal);
 
-/// The node whose processes are taken as the container's: the unified one, else the freezer's, else
-/// the first.
+/// The node whose processes count as the processes of the container: the unified one, else the one
+/// of the freezer, else the first.
 const Node& primary_node(std::span<const Node> nodes);
 
 /// Signals every process; see Cgroup::signal_all.

@@ -47,13 +47,13 @@ class Directory {
   std::vector<std::string> files() const;
   /// Whether there are nested cgroups (cgroupfs counts them as hard links).
   bool has_children() const;
-  /// The controllers that some container of ours has had enabled in this cgroup's
-  /// cgroup.subtree_control, for the last container to disable (an extended attribute; v2, Linux
-  /// 5.7). Empty where there is no such note or it cannot be read.
+  /// The note on this cgroup: the controllers that containers of ocirun have enabled in its
+  /// cgroup.subtree_control, and that the last of these containers disables (an extended attribute;
+  /// v2, Linux 5.7). Empty if there is no note or it cannot be read.
   std::string note() const;
-  /// An empty text removes the note.
+  /// Replaces the note. An empty text removes it.
   Result<void> write_note(const std::string& text) const;
-  /// Which container the cgroup belongs to (record.hpp).
+  /// The mark, which says which container the cgroup belongs to (record.hpp).
   Result<Mark> mark() const;
   Result<void> write_mark(const std::string& text) const;
 
@@ -70,8 +70,8 @@ Result<Made> make_directory(const std::string& path);
 Result<void> remove_directory(const std::string& path);
 
 /// Notes on a directory, as an extended attribute, that ocirun made it as the parent of a
-/// container's cgroup: it is removed with the last container below it. On a kernel without such
-/// attributes the directory stays.
+/// container's cgroup. Such a directory is removed with the last container below it. On a kernel
+/// without such attributes the directory stays.
 void note_as_made(const std::string& path);
 bool is_noted_as_made(const std::string& path);
 
@@ -82,10 +82,10 @@ struct Found {
 };
 Result<std::optional<Found>> find_directory(const std::string& path);
 
-/// Whether nothing has this name. False where that cannot be found out.
+/// Whether nothing has the name `path`. False if the kernel refuses the look-up for another reason.
 bool does_not_exist(const std::string& path);
-/// With a single system call. Follows symlinks and takes files: Directory::open(), walk() and
-/// remove_directory() refuse these. Errors: `path` is on a filesystem that is no cgroupfs, or
+/// Checks `path` with a single system call. Accepts symlinks and files, which Directory::open(),
+/// walk() and remove_directory() refuse. Errors: `path` is on a filesystem that is no cgroupfs, or
 /// cannot be looked at. A missing path is no error.
 Result<void> check_is_in_cgroupfs(const std::string& path);
 

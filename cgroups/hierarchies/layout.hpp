@@ -13,8 +13,8 @@
 
 namespace ocirun::cgroups {
 
-/// Where this host mounts one cgroup hierarchy. Read from mountinfo, never from a directory listing
-/// (tools leave stray directories in the tmpfs at /sys/fs/cgroup).
+/// One cgroup hierarchy of this host. It is read from mountinfo, never from a directory listing,
+/// because tools leave stray directories in the tmpfs at /sys/fs/cgroup.
 struct Hierarchy {
   HostPath mount_point;  // where the hierarchy is mounted
   std::string root;  // the hierarchy's directory that is mounted there ("/", or "/.." in a cgroup
@@ -39,7 +39,7 @@ Result<Layout> parse_layout(std::string_view mountinfo, std::string_view own_cgr
 /// The parent of the cgroups of containers that name no absolute path.
 inline constexpr std::string_view kOwnParent = "/ocirun";
 
-/// Where a container's cgroup is to be (R-1 … R-4).
+/// The place of a container's cgroup in the hierarchies (R-1 … R-4).
 struct Placement {
   std::string path;  // below each hierarchy's mount point, absolute, normal, never "/"
 };
@@ -59,8 +59,8 @@ std::string shown_path(const Hierarchy& hierarchy);
 
 /// The cgroup below which a caller who is not the host's root may make others, because it is
 /// delegated to the caller (cgroups(7)): the parent of the caller's cgroup, or the caller's own. A
-/// path below the mount point of the only hierarchy. Nothing where the host has other hierarchies
-/// than that of v2, or nothing is delegated.
+/// path below the mount point of the only hierarchy. Nothing if the host has a hierarchy of v1, or
+/// no cgroup is delegated to the caller.
 std::optional<std::string> delegated_cgroup(const Layout& layout);
 
 /// Who makes a container's cgroup: ocirun in the cgroup file system, systemd as a scope, or nobody

@@ -64,15 +64,15 @@ std::vector<std::string> unified_controllers(const std::string& mount_point);
 /// Pairs of a controller and the cgroup whose cgroup.subtree_control it was added to.
 using HandedDown = std::vector<std::pair<std::string, std::string>>;
 /// Enables `controllers` for `node` in cgroup.subtree_control of each of its ancestors.
-/// `handed_down` receives those that were not enabled before. Errors name the ancestor that refuses
-/// (it holds processes: EBUSY).
+/// `handed_down` receives the controllers that were not enabled before. Errors name the ancestor
+/// that refuses (it holds processes: EBUSY).
 Result<void> enable_controllers(const Node& node, const std::vector<std::string>& controllers,
                                 HandedDown& handed_down);
 /// Disables the controllers of `handed_down` again, except in ancestors that have another child,
 /// which may be using them.
 void take_back(const HandedDown& handed_down);
-/// Notes `handed_down` on those cgroups (Directory::write_note) for the last container to disable,
-/// as other containers may outlive `node`.
+/// Notes the controllers of `handed_down` on their cgroups (Directory::write_note). The last
+/// container disables them, because other containers may outlive `node`.
 void note(std::span<const HandedDown::value_type> handed_down);
 /// Like take_back(), for the controllers that are noted on the ancestors of `node`, whichever
 /// container noted them.

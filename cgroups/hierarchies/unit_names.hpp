@@ -8,7 +8,7 @@
 
 namespace ocirun::cgroups {
 
-/// Which systemd: the host's (system), or an ordinary user's (user).
+/// An instance of systemd: the one of the host, or the one of an ordinary user.
 enum class SystemdInstance { kSystem, kUser };
 
 /// A container's scope as `slice:prefix:name` names it.

@@ -12,7 +12,7 @@
 
 namespace ocirun::cgroups {
 
-/// What a missing file, or a missing controller, means for a write.
+/// How a write reacts to a missing file or a missing controller.
 enum class IfMissing {
   kError,
   kPassOver,  // the value is "no limit", or another write sets the same limit
@@ -22,7 +22,7 @@ enum class IfMissing {
   kDrop,
 };
 
-/// One value for one file: what a field of linux.resources turns into.
+/// One value for one file. A field of linux.resources becomes one or more writes.
 struct Write {
   std::string controller;  // whose hierarchy; "" for the unified hierarchy's own files
   std::string file;
@@ -34,16 +34,16 @@ struct Write {
   friend bool operator==(const Write&, const Write&) = default;
 };
 
-/// In which kind of hierarchy a controller is available.
+/// The kind of hierarchy in which a controller is available.
 enum class Home { kNowhere, kV1, kUnified };
 
-/// What plan() has to know about the host.
+/// The facts about the host that plan() needs.
 struct Host {
   std::function<Home(std::string_view controller)> home;
   bool has_v1 = false;       // at least one v1 hierarchy is mounted: error messages mention v1 then
   bool has_unified = false;  // the unified hierarchy is mounted, which `unified` needs
-  /// What a file of the unified cgroup holds now, "" if nothing. Needed where two values share a
-  /// file and only one of them changes ("cpu.max" holds quota and period).
+  /// The present content of a file of the unified cgroup; "" if there is none. Needed where two
+  /// values share a file and only one of them changes ("cpu.max" holds quota and period).
   std::function<std::string(const std::string& file)> current;
 };
 

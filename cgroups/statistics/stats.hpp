@@ -8,7 +8,8 @@
 
 namespace ocirun::cgroups {
 
-/// The statistics of one container's cgroup. What the host's kernel does not provide is absent.
+/// The statistics of one container's cgroup. Statistics that the kernel of the host does not
+/// provide are absent.
 
 /// Pressure stall information. The averages are in hundredths of a percent, the total in
 /// microseconds.

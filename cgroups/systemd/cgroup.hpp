@@ -13,7 +13,7 @@
 
 namespace ocirun::cgroups {
 
-/// What a systemd scope is made from.
+/// The data from which a systemd scope is made.
 struct ScopeRequest {
   SystemdInstance instance = SystemdInstance::kSystem;
   std::optional<std::string> cgroups_path;  // slice:prefix:name
@@ -84,12 +84,13 @@ class SystemdCgroup final : public Cgroup {
   mutable bool by_bus_ = false;  // systemd moves processes in: we may not
 };
 
-/// Errors: `instance` manages no cgroups on this host: an ordinary user's on cgroup v1.
+/// Refuses an instance that manages no cgroups on this host: the instance of an ordinary user on
+/// cgroup v1.
 Result<void> check_manages_cgroups(const Layout& layout, SystemdInstance instance);
 
-/// Makes nothing on the host yet, but asks systemd which cgroup its slices are in. Errors: an
-/// invalid cgroups_path or annotation; no systemd; an ordinary user on cgroup v1, where no
-/// controller can be delegated.
+/// Prepares a cgroup without making it on the host yet. Asks systemd for the cgroup of its slices.
+/// Errors: an invalid cgroups_path or annotation; no systemd; an ordinary user on cgroup v1, where
+/// no controller can be delegated.
 Result<std::unique_ptr<Cgroup>> make_systemd_cgroup(const Layout& layout, ScopeRequest request);
 
 }  // namespace ocirun::cgroups

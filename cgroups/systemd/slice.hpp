@@ -14,12 +14,12 @@ namespace ocirun::cgroups {
 /// to its cgroup, and rounds a quota of CPU time up to whole percents of one CPU.
 class Slice {
  public:
-  /// Makes nothing. Asks systemd for the cgroup that its slices are in. `unit`: "a-b.slice".
-  /// Errors: `unit` names no slice; no systemd; an ordinary user on cgroup v1, where no controller
-  /// can be delegated.
+  /// Finds the place of the slice `unit` ("a-b.slice"): looks up, without creating it, the cgroup
+  /// of systemd's slices. Errors: `unit` names no slice; no systemd; an ordinary user on cgroup v1,
+  /// where no controller can be delegated.
   static Result<Slice> find(const Layout& layout, const std::string& unit,
                             SystemdInstance instance);
-  /// A slice that find() has found before: `path` is its path().
+  /// The slice that an earlier find() found; `path` is the path() of that slice.
   Slice(const Layout& layout, const std::string& path, SystemdInstance instance);
 
   /// The slice's cgroup, below each mount point. The last part is the slice's name.
