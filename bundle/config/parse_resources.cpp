@@ -103,7 +103,7 @@ constexpr auto kCpu = fields<Cpu>(
     part("mems", [](Value at, Cpu& out) { return number_list(at, out.mems); }),
     field("idle", &Cpu::idle, range(0, 1)));
 
-/// 10 to 1000; 0 is what clients send for "not set".
+/// 10 to 1000. Clients send 0 for "not set".
 constexpr auto weight = [](Value at, std::uint16_t& out) {
   const auto value = unsigned_number(at, 0, 1000);
   if (!value) return false;

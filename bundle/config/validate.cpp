@@ -12,7 +12,7 @@ namespace {
 
 using linux::NamespaceKind;
 
-/// What a rule may read, and where it reports.
+/// The data that a rule may read, and the report that it writes to.
 class Check {
  public:
   Check(const Config& config, Value root, std::vector<std::string>& refusals)

@@ -70,7 +70,7 @@ Result<const Node*> node_of(std::span<const Node> nodes, const Write& write,
   return unified;
 }
 
-/// What apply_group() reports besides its result.
+/// The reports of apply_group() besides its result.
 struct Effects {
   HandedDown& handed_down;
   std::vector<std::string>* dropped = nullptr;  // JSON pointers of limits that the kernel lacks

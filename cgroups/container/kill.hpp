@@ -12,8 +12,8 @@ namespace ocirun::cgroups {
 /// number here and are left out. A missing cgroup is no error.
 Result<std::vector<int>> pids_below(const std::string& path);
 
-/// Signals the processes `pids`, except the caller. Each one is held by a pidfd first, and is
-/// signalled only if the cgroup `path`, or one below it, still lists it then: see
+/// Signals the processes `pids`, except the caller. Opens a pidfd of each process first, and
+/// signals it only if the cgroup `path`, or a cgroup below, still lists it then: see
 /// linux::signal_listed().
 Result<void> signal_pids(const std::string& path, std::vector<int> pids, int signal);
 

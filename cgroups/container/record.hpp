@@ -13,8 +13,8 @@
 
 namespace ocirun::cgroups {
 
-/// What is needed to find a container's cgroup again. Kept in the container's intent and state
-/// files.
+/// The facts by which a container's cgroup is found again. The intent and state files of the
+/// container hold them.
 struct Record {
   std::string path;  // the cgroup's path below each mount point (Placement)
   std::vector<std::pair<std::string, std::string>>
@@ -31,16 +31,17 @@ struct Record {
 /// The record of a cgroup that does not exist yet.
 Record planned_record(const Layout& layout, const Placement& placement);
 
-/// Errors: `record` names anything but directories of cgroupfs, as a damaged or forged record does.
+/// Refuses a record that names anything but directories of cgroupfs, as a damaged or forged record
+/// does.
 Result<void> check_shape(const Record& record);
 /// The cgroup's node in each hierarchy, none of them opened, in the order of `record.directories`.
 std::vector<Node> nodes_of(const Record& record);
 /// The directories above those of `record` that do not exist yet, deepest first.
 std::vector<std::string> missing_parents(const Record& record);
 /// Checks a record that another user, `owner`, wrote. Its directories must be the ones that
-/// `layout` gives for its path, and the existing ones must belong to `owner`. Returns only the
-/// existing ones: somebody else may make a missing one meanwhile. The returned record names no
-/// parents and no enabled controllers, because others may be using them.
+/// `layout` gives for its path, and the existing ones must belong to `owner`. The returned record
+/// names only the existing directories, because somebody else may make a missing one meanwhile. It
+/// names no parents and no enabled controllers, because others may be using them.
 Result<Record> check_record(Record record, const Layout& layout, Uid owner);
 
 // A container's cgroup carries a mark that says which container it belongs to. `create` learns from
@@ -50,9 +51,11 @@ Result<Record> check_record(Record record, const Layout& layout, Uid owner);
 // which only root of the host can write. Written by any other user, it is a user.* attribute (Linux
 // 5.7), which the container can write as well.
 
-/// Errors: the kernel has no such attributes, or `text` is too long for one (64 KiB).
+/// Marks the cgroup with `text`. Errors: the kernel has no such attributes, or `text` is too long
+/// for one (64 KiB).
 Result<void> write_mark(const Record& cgroup, const std::string& text);
-/// The text is empty if the cgroup has no mark, does not exist or may not be read.
+/// The mark of the cgroup. Its text is empty if the cgroup has no mark, does not exist or may not
+/// be read.
 Result<Mark> read_mark(const Record& cgroup);
 
 struct Marked {

@@ -66,7 +66,7 @@ std::string text_of(const Exception& e) {
                      e.access & kMknod ? "m" : "");
 }
 
-/// What v1 stores for a list of rules: a default and exceptions from it.
+/// The form in which v1 stores a list of rules: a default and exceptions from it.
 struct Verdict {
   bool allow_by_default = false;
   std::vector<Exception> exceptions;

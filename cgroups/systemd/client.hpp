@@ -15,10 +15,11 @@ namespace ocirun::cgroups {
 // errors are the sentences of systemd or of the bus. A bus that does not answer is an error
 // (ETIMEDOUT) after at most kBusPatience.
 
-/// Longer than ocirun-systemd's own limit for a conversation (Bus::kPatience).
+/// How long ocirun waits for ocirun-systemd: longer than the limit of ocirun-systemd for a
+/// conversation (Bus::kPatience).
 inline constexpr std::chrono::milliseconds kBusPatience{15'000};
 
-/// systemd's version, and the cgroup that its slices are in ("" for the root).
+/// The version of systemd, and the cgroup of its slices ("" for the root).
 struct SystemdManager {
   unsigned version = 0;
   std::string control_group;
@@ -29,8 +30,9 @@ Result<SystemdManager> find_systemd(SystemdInstance instance);
 /// process. The destructor kills the holder and waits for it.
 class HeldScope {
  public:
-  /// `StartTransientUnit`; returns when the scope runs. A unit of that name that has failed or
-  /// ended is reset first. Errors: a unit of that name is active; systemd refuses a property.
+  /// Calls `StartTransientUnit`, and returns when the scope runs. A unit of that name that has
+  /// failed or ended is reset first. Errors: a unit of that name is active; systemd refuses a
+  /// property.
   static Result<HeldScope> start(SystemdInstance instance, const std::string& unit,
                                  const std::vector<UnitProperty>& properties);
   HeldScope(HeldScope&& other) noexcept;
@@ -47,19 +49,20 @@ class HeldScope {
   std::string control_group_;
 };
 
-/// `StartTransientUnit` for a slice, whose cgroup is returned. The slice exists until stop_unit().
-/// Errors: a unit of that name is active; systemd refuses a property.
+/// Calls `StartTransientUnit` for a slice, and returns the cgroup of the slice. The slice exists
+/// until stop_unit(). Errors: a unit of that name is active; systemd refuses a property.
 Result<std::string> start_slice(SystemdInstance instance, const std::string& unit,
                                 const std::vector<UnitProperty>& properties);
 
-/// `SetUnitProperties`. The properties last as long as the unit (they are not written to disk).
+/// Calls `SetUnitProperties`. The properties last as long as the unit; systemd does not write them
+/// to the disk.
 Result<void> set_properties(SystemdInstance instance, const std::string& unit,
                             const std::vector<UnitProperty>& properties,
                             std::chrono::milliseconds patience = kBusPatience);
-/// `AttachProcessesToUnit`: for a caller that may not move process `pid` into the cgroup itself.
+/// Calls `AttachProcessesToUnit`, for a caller that may not move process `pid` into the cgroup.
 Result<void> attach_to_unit(SystemdInstance instance, const std::string& unit, int pid);
-/// `StopUnit` and `ResetFailedUnit`; returns when the unit is gone. A unit that does not exist is
-/// no error.
+/// Calls `StopUnit` and `ResetFailedUnit`, and returns when the unit is gone. A unit that does not
+/// exist is no error.
 Result<void> stop_unit(SystemdInstance instance, const std::string& unit);
 
 }  // namespace ocirun::cgroups

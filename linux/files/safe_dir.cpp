@@ -15,7 +15,7 @@ constexpr int kResolveTries = 128;  // openat2: EAGAIN when any rename or mount 
 constexpr int kMaxSymlinks = 40;    // like the kernel (MAXSYMLINKS)
 constexpr std::uint64_t kNoSymlinkFollowing = 0x2000;  // ST_NOSYMFOLLOW, statfs(2)
 
-/// What the walk does when a component does not exist.
+/// The reaction of the walk to a component that does not exist.
 enum class Missing { kFail, kMakeDirectories, kMakeFile };
 
 /// Resolves a path like openat2(RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS), one component at a time,

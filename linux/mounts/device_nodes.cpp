@@ -60,7 +60,7 @@ Result<bool> bind(const SafeDir::Entry& where, Fd tree) {
   return cover.was_made;
 }
 
-// Only an empty file can be what a bind was mounted on. Any other file is the container's own.
+// A bind was mounted on an empty file. Any other file is the container's own.
 bool is_empty_file(const SafeDir::Entry& where) {
   const auto info = sys::fstatat(where.parent, where.name.c_str());
   return info && S_ISREG(info->st_mode) && info->st_size == 0;

@@ -104,7 +104,7 @@ Result<void> label_root(const MountContext& context, const Mount& mount, Fd made
   return labelled;
 }
 
-/// M-15, M-13: adds to the kernel's error what the author of a config.json can do about it.
+/// M-15, M-13: adds to the kernel's error the remedy for the author of a config.json.
 Error with_hint(Error error, const MountContext& context, const Mount& mount) {
   if (!context.in_user_namespace) return error;
   if (error.number() == EINVAL && (has_option(mount, "gid=") || has_option(mount, "uid=")))

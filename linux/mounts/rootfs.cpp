@@ -74,7 +74,7 @@ Result<std::vector<std::string>> kernel_mounts_outside(const std::string& root,
   return found;
 }
 
-/// What a path to be restricted leads to.
+/// The kind of file to which a path leads that is to be restricted.
 struct Found {
   UniqueFd file;
   bool is_directory = false;

@@ -34,8 +34,8 @@ inline constexpr int kJournalDescriptor = 4;
 Result<std::string> request_device_move(const NetDevice& device, Fd target, UniqueFd journal,
                                         const Interrupt& interrupt);
 /// Has ocirun-netdevice bring back all devices in `journal` from `source` (-1: the namespace is
-/// gone), as they were before. Returns the names of the devices that no longer exist. Errors: that
-/// of the first device that could not be brought back; this may be called again then.
+/// gone), as they were before. Returns the names of the devices that no longer exist. Error: that
+/// of the first device that could not be brought back. The caller may then try again.
 Result<std::vector<std::string>> request_device_return(Fd source, UniqueFd journal);
 
 }  // namespace ocirun::linux

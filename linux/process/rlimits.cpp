@@ -28,7 +28,7 @@ constexpr Named<int> kResources[] = {
     {"RLIMIT_STACK", RLIMIT_STACK},
 };
 
-// What the user can do about the error. The kernel returns EPERM for two different reasons.
+// The remedy that the error names. The kernel returns EPERM for two different reasons.
 std::string advice(int pid, const Rlimit& wanted, int error) {
   if (error == EINVAL) return " (the soft limit may not be above the hard limit)";
   rlimit64 now{};

@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::size_t kStackSize = 65536;  // bytes; the functions of become() need few
 
-/// What the child reads from its parent's memory, and the error that it leaves there.
+/// The data that the child reads from its parent's memory, and the error that the child leaves
+/// there.
 struct Request {
   const char* path;
   char* const* arguments;

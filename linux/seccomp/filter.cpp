@@ -175,7 +175,7 @@ std::optional<bool> compare(std::uint16_t code, std::uint32_t value, std::uint32
   }
 }
 
-/// What the filter returns for `call`. Understands the instructions that libseccomp and
+/// The return value of the filter for `call`. Understands the instructions that libseccomp and
 /// assemble_seccomp() generate. Nothing where it meets another one, or a comparison of an argument.
 std::optional<std::uint32_t> answer_to(const SeccompFilter& filter, int call) {
   std::optional<std::uint32_t> accumulator;

@@ -92,7 +92,7 @@ Result<Log> Log::open(const GlobalOptions& options) {
   log.format_ = options.log_format;
   log.level_ = options.log_level;
   if (options.log.empty()) return log;
-  // O_NONBLOCK: a FIFO is not waited for, neither for its reader nor for room.
+  // O_NONBLOCK: a FIFO must make ocirun wait neither for a reader nor for room.
   constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
   auto file = linux::sys::open(options.log.c_str(), kFlags, 0644);
   if (!file && file.error().number() == ENXIO)

@@ -37,7 +37,7 @@ struct GlobalOptions {
   std::string criu = {};  // --criu, or "": searched for
 };
 
-/// Who calls, as far as the default state root depends on it.
+/// The facts about the caller on which the default state root depends.
 struct Caller {
   bool host_root = false;              // root of the initial user namespace
   bool namespace_root = false;         // root of another one, such as podman's
@@ -48,17 +48,19 @@ struct Caller {
 Caller read_caller();
 std::string user_directory(std::uint32_t user);
 
-/// /run/ocirun for the host's root, else $XDG_RUNTIME_DIR/ocirun; a variable that is empty or
-/// relative counts as unset (XDG). Without it /run/user/<user>/ocirun, so that root of podman's
-/// user namespace and the user outside of it find the same; but root of a namespace whose user has
-/// no such directory (an outer container) has /run/ocirun.
+/// The default state root. Root of the host has /run/ocirun. Others have $XDG_RUNTIME_DIR/ocirun; a
+/// variable that is empty or relative counts as unset (XDG). Without the variable they have
+/// /run/user/<user>/ocirun, so that root of podman's user namespace and the user outside of it find
+/// the same directory. Root of a namespace whose user has no /run/user/<user> (an outer container)
+/// has /run/ocirun.
 std::string state_root_for(const Caller& caller);
 HostPath default_state_root();
 
 /// Whether this process is root of the initial user namespace.
 bool is_host_root();
 
-/// What a container's process inherits from the caller of ocirun, beside the standard streams.
+/// The things that a container's process inherits from the caller of ocirun, beside the standard
+/// streams.
 struct Inheritance {
   mode_t umask = 022;                    // the caller's, for a document without umask (P-20)
   int listening_sockets = 0;             // LISTEN_FDS: descriptors from 3 on (LG-2)

@@ -16,7 +16,7 @@ class Signals {
   static Result<void> capture();
   static Fd descriptor();
   /// Takes pending signals up to the next one that asks this command to end (SIGHUP, SIGINT,
-  /// SIGTERM, SIGQUIT), and returns that one, or 0.
+  /// SIGTERM, SIGQUIT), and returns the number of that signal, or 0.
   static int take();
   /// Takes the next pending signal of any number, or returns 0.
   static int take_any();
@@ -24,8 +24,8 @@ class Signals {
   static void unblock(int signal);
   /// Blocks the signal again.
   static void block(int signal);
-  /// Has the effect of a signal that was taken, as if it had not been blocked. Returns, if at all,
-  /// after the SIGCONT that ends a stop.
+  /// Lets a signal that was taken have its effect, as if it had not been blocked. Returns, if at
+  /// all, after the SIGCONT that ends a stop.
   static void obey(int signal);
   /// Takes all pending signals. Error: EINTR, "stopped by signal 15", where one of them asks this
   /// command to end.
@@ -38,8 +38,8 @@ class Signals {
 
 inline constexpr std::chrono::seconds kSilence{10};
 
-/// Called after each kSilence of a wait, with the time waited so far. Success: the wait goes on,
-/// perhaps after a warning. An error ends the wait and says what did not come.
+/// Called after each kSilence of a wait, with the time waited so far. If it succeeds, perhaps after
+/// a warning, the wait goes on. An error ends the wait and says what did not come.
 using OnSilence = std::function<Result<void>(std::chrono::seconds)>;
 
 /// Whether the waiting command should warn. Init itself reports a hook of its own that lasts, also
@@ -48,7 +48,7 @@ constexpr bool is_ours_to_tell(bool init_may_run_hooks, std::chrono::seconds so_
   return !init_may_run_hooks || so_far > kSilence;
 }
 
-/// Something that is done again and again during a wait. Nothing without `call`.
+/// An action that is repeated during a wait. Without `call`, nothing is done.
 struct Tick {
   std::chrono::milliseconds period{};
   std::function<void()> call{};

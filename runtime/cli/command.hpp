@@ -17,8 +17,8 @@
 
 namespace ocirun::runtime::cli {
 
-/// What a shell's completion offers for the value of an option, or for an operand. kWords: the
-/// words between the bars of the value's text, as in "table|json".
+/// The words that a shell's completion offers for the value of an option, or for an operand.
+/// kWords: the words between the bars of the value's text, as in "table|json".
 enum class Completes : std::uint8_t {
   kNothing,
   kWords,
@@ -42,9 +42,9 @@ struct Option {
   Times times = Times::kOnce;
 };
 
-/// What completion offers for an operand. For kContainer: the containers whose status suits
-/// `wanted`, and those whose status suits `widened_to` if the line has the switch `widened_by`. A
-/// null function stands for all statuses.
+/// The words that completion offers for an operand. For kContainer: the containers whose status
+/// suits `wanted`, and those whose status suits `widened_to` if the line has the switch
+/// `widened_by`. A null function stands for all statuses.
 struct Operand {
   Completes completes = Completes::kNothing;
   bool (*wanted)(Status) = nullptr;
@@ -52,7 +52,7 @@ struct Operand {
   bool (*widened_to)(Status) = nullptr;
 };
 
-/// The options and operands behind a command's name.
+/// The options and operands that follow a command's name.
 class Arguments {
  public:
   /// Whether the command line has the option; also with an empty value.

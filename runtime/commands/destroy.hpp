@@ -14,8 +14,8 @@ namespace ocirun::runtime {
 /// Lifecycle steps 12 and 13 (LC-12, LC-13). Kills init and every process of the cgroup, removes
 /// the cgroup, the resctrl group, the mounts in a mount namespace that was not the container's own,
 /// and the state directory. Then runs the poststop hooks, whose failures are warnings. `record`
-/// comes from state.json or, after a crash of `create`, from intent.json. Errors: what could not be
-/// removed; the state directory stays then, so that `delete` can be tried again.
+/// comes from state.json or, after a crash of `create`, from intent.json. Errors name the things
+/// that could not be removed. The state directory then stays, so that `delete` can be tried again.
 Result<void> destroy_container(const StateDirectory& directory,
                                const bundle::ContainerRecord& record, const Log& log);
 

@@ -19,7 +19,7 @@ Result<bundle::ContainerStats> read_container_stats(const Container& container);
 using Print = std::function<Result<void>(const std::string&)>;
 /// Prints events until the container has ended: the statistics at once and then every `interval`,
 /// and an event for each time that the container runs out of memory. Warns if the host does not
-/// count the latter. Errors: "container is not running"; those of `print`.
+/// report the latter. Errors: "container is not running"; those of `print`.
 Result<void> follow_container(const Container& container, std::chrono::nanoseconds interval,
                               const Log& log, const Print& print);
 

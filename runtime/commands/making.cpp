@@ -110,7 +110,7 @@ void Making::take_net_devices_back() {
   log_.warn(returned.error().message());
 }
 
-// What is left of their journal is for `delete`; the container does not need it.
+// The rest of their journal is for `delete`; the container does not need it.
 void Making::keep_net_devices() {
   if (document_.config.net_devices.empty()) return;
   if (const auto kept = forget_net_devices(*directory_); !kept) log_.warn(kept.error().message());

@@ -17,7 +17,7 @@
 
 namespace ocirun::runtime {
 
-/// What `create` and `restore` know before they make anything.
+/// The facts that `create` and `restore` know before they make anything.
 struct Document {
   std::string text;  // config.json as it was read; the state directory keeps a copy
   bundle::Config config;
@@ -27,9 +27,9 @@ struct Document {
 /// Reads and checks the bundle's config.json, and checks the host.
 Result<Document> read_document(const CreateRequest& request, const Log& log);
 
-/// What `create` and `restore` make on the host in the same way, from the claim of the id on. The
-/// undo of a step needs what later steps have made, so all of it is members. `undo_` is the last
-/// member of a base class: a derived class whose undo steps use members of its own has to call
+/// The steps that `create` and `restore` have in common, from the claim of the id on. The undo of a
+/// step needs the things that later steps have made, so all of them are members. `undo_` is the
+/// last member of a base class: a derived class whose undo steps use members of its own has to call
 /// undo_.run() in its destructor.
 class Making {
  protected:
@@ -42,9 +42,9 @@ class Making {
 
   /// Makes and locks the state directory. From here on nobody else uses the id.
   Result<void> claim_id();
-  /// Writes the intent, before anything outside the state directory is made: for `delete --force`.
+  /// Writes the intent for `delete --force`, before anything outside the state directory is made.
   Result<void> record_intent();
-  /// Adds to the intent what was made since, if `delete --force` could not find it otherwise.
+  /// Adds to the intent the things made since that `delete --force` could not find otherwise.
   Result<void> extend_intent();
   /// Makes the cgroup with its device rules, and marks it.
   Result<void> make_cgroup();
@@ -59,15 +59,15 @@ class Making {
   const Log& log_;
   const CreateRequest& request_;
   Document document_;
-  // What was claimed:
+  // Set by claim_id():
   std::optional<StateDirectory> directory_;
-  // What was placed:
+  // Set by the derived class (place_), by record_intent() and the later steps:
   std::optional<Place> place_;
   bundle::ContainerRecord record_;
   bundle::IntentRecord intent_;
   UniqueFd network_namespace_;  // the container's, from the first moved device on
   bool hooks_have_begun_ = false;
-  // What could not be undone, so that the state directory stays for `delete --force`:
+  // An undo step has failed, so the state directory stays for `delete --force`:
   bool is_left_to_delete_ = false;
   Rollback undo_;
 

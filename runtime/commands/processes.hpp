@@ -24,7 +24,7 @@ std::vector<linux::ProcessIdentity> select_processes(std::vector<ProcessEntry> a
 /// caller may not inspect.
 Result<std::vector<linux::ProcessIdentity>> find_processes(int init, bool own_pid_namespace);
 
-/// Sends `signal` to the processes of find_processes() but init. The caller signals init last.
+/// Sends `signal` to the processes of find_processes() except init. The caller signals init last.
 /// SIGKILL is sent in several rounds, because a process may fork during a round.
 Result<void> signal_without_cgroup(const linux::ProcessIdentity& init, bool own_pid_namespace,
                                    int signal);

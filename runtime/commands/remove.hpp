@@ -11,9 +11,9 @@ namespace ocirun::runtime {
 
 enum class Force { kNo, kYes };
 
-/// runtime.md#delete (OP-5, LC-11 … LC-13). With Force::kYes the status does not matter, nor
-/// whether `create` was killed or state.json is damaged, and an id that does not exist is no error.
-/// Errors with Force::kNo: the status is not `stopped`.
+/// runtime.md#delete (OP-5, LC-11 … LC-13). With Force::kNo, only a stopped container is deleted.
+/// With Force::kYes, a container of any status is deleted, also one whose `create` was killed or
+/// whose state.json is damaged; an id that does not exist is then no error.
 Result<void> delete_container(const GlobalOptions& options, const ContainerId& id, Force force,
                               const Log& log);
 

@@ -28,8 +28,8 @@ Result<void> check_executed(const bundle::ContainerRecord& record) {
   return refuse("{}", kEndedBeforeExec);
 }
 
-// Whether init may wait for a seccomp agent: it sleeps (S), and neither a signal nor the freezer
-// has stopped it, nor does it wait for a disk.
+// Whether init may wait for a seccomp agent: it sleeps (S). Then no signal and no freezer has
+// stopped it, and it does not wait for a disk.
 bool may_wait_for_agent(const bundle::ContainerRecord& record) {
   const auto stat = linux::read_process_stat(record.init_pid);
   return stat && stat->state == 'S' && !is_frozen(record);

@@ -10,8 +10,8 @@ namespace ocirun::runtime {
 /// The error for a container that is not in the status `created` (OP-3).
 std::unexpected<Error> refuse_start(Status status);
 
-/// Runs the poststart hooks of a container whose program runs. The lock of `directory` is given
-/// back meanwhile. Errors: a hook failed, and the document's edition makes that an error; the
+/// Runs the poststart hooks of a container whose program runs. Releases the lock of `directory`
+/// while the hooks run. Errors: a hook failed, and the document's edition makes that an error; the
 /// container was deleted meanwhile.
 Result<void> run_poststart(const StateDirectory& directory, const bundle::ContainerRecord& record,
                            const Log& log);

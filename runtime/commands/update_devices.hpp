@@ -20,7 +20,8 @@ namespace ocirun::runtime {
 /// the nodes. A child that waits for a file system of the container is killed after ten seconds.
 class DeviceUpdate {
  public:
-  /// Returns when the nodes were made and removed. Errors: those of the child; no node is changed.
+  /// Returns when the nodes were made and removed. Errors: those of the child; then no node was
+  /// changed.
   static Result<DeviceUpdate> begin(const Container& container, const bundle::Config& config,
                                     const UpdateRequest& request);
   DeviceUpdate(DeviceUpdate&& other) noexcept

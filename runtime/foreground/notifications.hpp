@@ -40,8 +40,8 @@ class Supervisor {
   UniqueFd socket_;
 };
 
-/// Whether ocirun offers the container a NOTIFY_SOCKET: the document has a process, and the
-/// process's environment does not set NOTIFY_SOCKET.
+/// Whether ocirun offers the container a NOTIFY_SOCKET: the document has a process whose
+/// environment does not set NOTIFY_SOCKET.
 bool wants_notify_socket(const bundle::Config& config);
 /// Adds a read-only bind of `socket` (an absolute path on the host) to the document's mounts, and
 /// its NOTIFY_SOCKET to the process's environment.

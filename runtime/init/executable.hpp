@@ -17,8 +17,8 @@ const char* find_variable(const std::vector<std::string>& environment, std::stri
 std::vector<std::string> normalize_environment(const std::vector<std::string>& environment,
                                                const std::string& home);
 
-/// The home directory of `uid` by /etc/passwd of the caller's root, which has to be the
-/// container's. Reads the file without NSS. "/" where the file has no such user.
+/// The home directory of `uid` in /etc/passwd of the caller's root, which has to be the container's
+/// root. Reads the file without NSS. Returns "/" if the file has no such user.
 std::string find_home(std::uint32_t uid);
 
 /// The path that execvp(3) would execute with the container's PATH (P-6) and the caller's present

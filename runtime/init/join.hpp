@@ -29,7 +29,7 @@ Result<std::vector<linux::PinnedNamespace>> pin_container_namespaces(
     const linux::ProcessIdentity& init, const bundle::Config& config,
     std::span<const linux::NamespaceKind> kinds);
 
-/// Joins the namespaces. Where one is a user namespace, the caller becomes its root.
+/// Joins the namespaces. If one of them is a user namespace, the caller becomes its root.
 Result<void> enter_container(std::span<const linux::PinnedNamespace> pinned,
                              const bundle::Config& config);
 

@@ -39,7 +39,8 @@ Result<void> set_names(const bundle::Config& config);  // T-4, T-5
 /// the caller of ocirun. This function fills in the state of `surroundings`.
 Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind,
                                  hooks::Surroundings surroundings);
-/// Has the parent run the prestart and createRuntime hooks, which live in the runtime's namespaces.
+/// Asks the parent to run the prestart and createRuntime hooks, which live in the runtime's
+/// namespaces.
 Result<void> ask_for_hooks(const InitPlan& plan, const linux::MessageSocket& parent);
 
 /// Sends HookLasts. An error is ignored: if the parent is gone, the next message says so.

@@ -41,7 +41,8 @@ class ContainerProcess {
   /// A filter that hands calls to an agent changes the calls by which `parent` talks.
   Result<void> restrict(linux::MessageSocket& parent);
 
-  /// How this process sends below its filter: by a call that the filter hands to no agent.
+  /// The system call by which this process sends after its filter was loaded: one that the filter
+  /// hands to no agent.
   linux::SendBy send_by() const { return send_by_; }
 
   /// The program's environment: process.env with each name once, and HOME (P-5). Empty before
@@ -59,11 +60,12 @@ class ContainerProcess {
   /// Calls load_late_filter() and executes the program. Returns only with an error, to which
   /// explain_exec() adds the cause.
   ///
-  /// The system calls below the filter, without those of explain_exec(): with no_new_privs execve
-  /// alone. Without no_new_privs (loading then needs CAP_SYS_ADMIN, so the filter is loaded before
-  /// the capabilities are dropped) and with a listener: prctl, setresgid, setresuid, capset, chdir,
-  /// stat, access, sendmsg, recvmsg, poll, accept4, close, sendto, execve, and those that run
-  /// startContainer hooks. Where an agent would get sendmsg, sendto or recvmsg: write and read.
+  /// The system calls after the filter was loaded, without those of explain_exec(): with
+  /// no_new_privs execve alone. Without no_new_privs (loading then needs CAP_SYS_ADMIN, so the
+  /// filter is loaded before the capabilities are dropped) and with a listener: prctl, setresgid,
+  /// setresuid, capset, chdir, stat, access, sendmsg, recvmsg, poll, accept4, close, sendto,
+  /// execve, and those that run startContainer hooks. Where an agent would get sendmsg, sendto or
+  /// recvmsg: write and read.
   Result<void> execute();
 
  private:

@@ -28,7 +28,7 @@ Result<cgroups::Placement> choose_placement(const cgroups::Layout& layout,
                                             const std::optional<std::string>& cgroups_path,
                                             const std::string& id);
 
-/// Plans a container's cgroup, for systemd or for cgroupfs. Makes nothing.
+/// Plans a container's cgroup, for systemd or for cgroupfs, without making it.
 Result<std::unique_ptr<cgroups::Cgroup>> plan_cgroup(const GlobalOptions& options,
                                                      const cgroups::Layout& layout,
                                                      const bundle::Config& config,
@@ -43,31 +43,32 @@ std::optional<std::string> doubt_cgroups_path(const std::optional<std::string>& 
 /// mean "no limit" are left out.
 std::vector<std::string> asked_limits(const std::optional<cgroups::Resources>& resources);
 
-/// Why there is no cgroup. kNoHierarchy: no cgroup filesystem is mounted. kRefused:
-/// Cgroup::create() failed, and the errno of its error says why.
+/// The reason why there is no cgroup. kNoHierarchy: no cgroup filesystem is mounted. kRefused:
+/// Cgroup::create() failed, and the errno of its error gives the reason.
 enum class Obstacle { kNoHierarchy, kRefused };
 
-/// Decides whether a container runs although its cgroup could not be made because of `cause`.
-/// Success: it runs without a cgroup of its own. Either is_lenient(), and the host has no writable
-/// cgroup filesystem or the caller lacks the rights (EACCES, EPERM); or the host has no writable
-/// cgroup filesystem, the document asks for no limit, and --rootless=false was not given. A warning
-/// then names the limits that have no effect; without such limits, an ordinary user's message goes
-/// to the debug log. Otherwise the result is `cause` with advice. A shortage (EMFILE) is always an
-/// error, because it says nothing about cgroups.
+/// Decides whether a container runs although its cgroup could not be made because of `cause`. If
+/// this succeeds, the container runs without a cgroup of its own. It succeeds in two cases:
+/// is_lenient(), and the host has no writable cgroup filesystem or the caller lacks the rights
+/// (EACCES, EPERM); or the host has no writable cgroup filesystem, the document asks for no limit,
+/// and --rootless=false was not given. A warning then names the limits that have no effect; without
+/// such limits, an ordinary user's message goes to the debug log. Otherwise the result is `cause`
+/// with advice. A transient cause (EMFILE; see is_transient()) is always an error, because it says
+/// nothing about cgroups.
 Result<void> go_without_cgroup(const GlobalOptions& options,
                                const std::optional<cgroups::Resources>& resources,
                                Obstacle obstacle, Error cause, const Log& log);
 
-/// Where a container will be among the host's cgroups.
+/// The place of a container among the host's cgroups.
 struct Place {
   linux::Procfs procfs;
   cgroups::Layout layout;  // without hierarchies: no cgroup filesystem is mounted
   std::unique_ptr<cgroups::Cgroup> cgroup = cgroups::disabled_cgroup();
 };
 
-/// Reads the host's cgroups and plans the container's one. Makes nothing. Warns of resources that
-/// --cgroup-manager disabled ignores, and with doubt_cgroups_path(). Without a cgroup filesystem
-/// go_without_cgroup() decides. `log` outlives the cgroup.
+/// Reads the host's cgroups and plans the cgroup of the container, without making it. Warns of
+/// resources that --cgroup-manager disabled ignores, and as doubt_cgroups_path() does. Without a
+/// cgroup filesystem, go_without_cgroup() decides. `log` has to outlive the cgroup.
 Result<Place> choose_place(const GlobalOptions& options, const bundle::Config& config,
                            const std::string& id, const Log& log);
 

@@ -25,8 +25,8 @@ class ChildLink {
   Result<void> serve();
   /// Sends Committed and waits for Detached: from then on the child no longer dies with its parent.
   Result<void> detach();
-  /// After detach(): waits for execve, which closes the child's socket. Error: the one that the
-  /// child sent.
+  /// Called after detach(). Waits for execve, which closes the child's socket. Error: the error
+  /// that the child sent.
   Result<void> await_exec();
   /// Kills the child, if it still lives, and collects it. For a rollback.
   void kill();
@@ -43,13 +43,14 @@ class ChildLink {
   const Conversation& conversation() const { return conversation_; }
   /// What the child does now, for the sentence "was killed while …".
   virtual std::string activity() const { return std::string(conversation_.activity()); }
-  /// Is appended to the error about a child that died.
+  /// A text that is appended to the error about a child that died.
   virtual std::string cause_of_death() const { return {}; }
 
-  /// Waits for the next message. Errors: the one that the child sent; its death; a signal that asks
-  /// this command to end.
+  /// Waits for the next message. Errors: the error that the child sent; the child's death; a signal
+  /// that asks this command to end.
   Result<linux::Packet> hear();
-  /// Sends a message. Where the child listens no more: the error that it sent, or its death.
+  /// Sends a message. If the child no longer listens, returns the error that it sent, or reports
+  /// its death.
   Result<void> say(Message message, std::string_view payload = {},
                    std::span<const Fd> descriptors = {});
   Result<void> send_tree(Fd tree);

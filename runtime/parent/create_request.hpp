@@ -12,18 +12,20 @@
 
 namespace ocirun::runtime {
 
-/// Where ocirun's caller wants to learn of the new process: --pid-file, --pidfd-socket.
+/// The ways in which the caller of ocirun asks to be told of the new process: --pid-file,
+/// --pidfd-socket.
 struct Announcement {
   std::optional<HostPath> pid_file;      // gets the pid in decimal; replaced atomically, mode 0644
   std::optional<HostPath> pidfd_socket;  // a listening stream socket, which gets a pidfd
 
-  /// Writes and sends. Adds the removal of the pid file to `undo`. Errors name the option.
+  /// Writes the pid file and sends the pidfd. Adds the removal of the pid file to `undo`. Errors
+  /// name the option.
   Result<void> tell(const linux::Child& process, Rollback& undo) const;
   void take_back() const;
 };
 
-/// Who gets the pty's master: `run` in the foreground keeps it, every other command sends it to a
-/// console socket.
+/// The receiver of the pty's master: `run` in the foreground keeps it, every other command sends it
+/// to a console socket.
 enum class TerminalKeeper { kConsoleSocket, kCaller };
 
 /// The arguments of `create` and `run`.

@@ -14,14 +14,14 @@ namespace ocirun::runtime {
 /// cgroup since Cgroup::oom_kills() was `kills_before`; otherwise "".
 std::string tell_oom(const cgroups::Cgroup& cgroup, std::uint64_t kills_before);
 
-/// After the program of a foreground `run` or `exec` has ended with `exit_code`: warns where the
-/// OOM killer has come to the cgroup and a SIGKILL has ended the program, because 137 alone names
-/// no reason.
+/// Called after the program of a foreground `run` or `exec` has ended with `exit_code`. Warns if
+/// the OOM killer has killed a process of the cgroup and a SIGKILL has ended the program, because
+/// the exit code 137 alone names no reason.
 void warn_of_oom(int exit_code, const bundle::ContainerRecord& record, std::uint64_t kills_before,
                  const Log& log);
 
-/// Adds the limit that may be the cause to `error`: the memory limit, where the OOM killer has come
-/// since `kills_before` or the errno is ENOMEM; the pids limit, where the errno is EAGAIN.
+/// Adds to `error` the limit that may be its cause: the memory limit if the OOM killer has killed a
+/// process since `kills_before` or the errno is ENOMEM; the pids limit if the errno is EAGAIN.
 Error name_limit(Error error, const cgroups::Cgroup& cgroup, std::uint64_t kills_before);
 
 }  // namespace ocirun::runtime

@@ -19,7 +19,7 @@
 
 namespace ocirun::runtime {
 
-/// What the parent needs while it makes a container's init and answers it.
+/// The things that the parent needs while it makes a container's init and answers it.
 struct BirthContext {
   const CreateRequest& request;
   const Log& log;

@@ -19,7 +19,7 @@
 
 namespace ocirun::runtime {
 
-/// What a container's first process does between two of its messages to the parent.
+/// The step at which a container's first process is, between two of its messages to the parent.
 enum class InitStep : std::uint8_t {
   kAsInConversation,  // the last message tells enough
   kNames,
@@ -57,11 +57,11 @@ class StepBoard {
   std::unique_ptr<Place, Unmap> place_;
 };
 
-/// Where a container finds the socket for its service manager, in its NOTIFY_SOCKET.
+/// The path in the container of the socket to the service manager: the value of its NOTIFY_SOCKET.
 inline constexpr char kNotifySocketInContainer[] = "/run/notify/notify.sock";
 
-/// What a container's init needs. The parent fills it in before the clone; init reads its own copy
-/// of the parent's memory, so that no part of the plan crosses a socket.
+/// The data that a container's init needs. The parent fills in the plan before the clone. Init
+/// reads its own copy of the parent's memory, so no part of the plan crosses a socket.
 struct InitPlan {
   const bundle::Config& config;
   bundle::StateDocument state;                 // on the stdin of the hooks that init runs
@@ -84,8 +84,8 @@ struct InitPlan {
 /// user and an ipc namespace (root of the user namespace must own the ipc namespace).
 bool needs_stage(const bundle::Config& config);
 
-/// What the stage and the process of an `exec` need. The parent fills it in before the clone; both
-/// read their own copy of the parent's memory.
+/// The data that the stage and the process of an `exec` need. The parent fills in the plan before
+/// the clone. Both read their own copy of the parent's memory.
 struct ExecPlan {
   const bundle::Config& config;
   const bundle::Process& process;

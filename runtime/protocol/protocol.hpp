@@ -121,12 +121,13 @@ Result<void> await_go(const linux::MessageSocket& parent);
 Result<void> tell(const linux::MessageSocket& peer, Message message, std::string_view payload = {},
                   std::span<const Fd> descriptors = {});
 
-/// OpenMount's payload: an index into config.json's mounts, or this one for the rootfs.
+/// The payload of OpenMount is an index into the mounts of config.json, or this index for the
+/// rootfs.
 inline constexpr int kRootfsIndex = -1;
-/// A payload that is one decimal number.
+/// Parses a payload that is one decimal number.
 Result<int> parse_number(std::string_view payload);
 
-/// Failed's payload: an Error with its errno and its frames.
+/// The payload of Failed: an Error with its errno and its frames.
 std::string error_bytes(const Error& error);
 Error parse_error_bytes(std::string_view bytes);
 

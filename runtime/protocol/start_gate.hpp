@@ -26,7 +26,8 @@ inline constexpr char kEndedBeforeExec[] =
 /// Init's side.
 class StartGate {
  public:
-  /// By write(2) to a `start` that has died there is a SIGPIPE, which the caller handles.
+  /// With SendBy::kWrite, sending to a `start` that has died raises SIGPIPE, which the caller
+  /// handles.
   explicit StartGate(UniqueFd listener, linux::SendBy send_by = linux::SendBy::kSocketCall)
       : listener_(std::move(listener)), send_by_(send_by) {}
   /// Waits without limit until `start` connects, then closes the listening socket.
@@ -44,15 +45,15 @@ class StartGate {
   linux::SendBy send_by_;
 };
 
-/// What `start` does while it waits for init.
+/// The callbacks of `start` while it waits for init.
 struct GateListener {
   std::function<void(std::string_view)> warn;  // gets the text of each 'H'
   /// As OnSilence. `executing`: init has sent 'E'.
   std::function<Result<void>(std::chrono::seconds so_far, bool executing)> on_silence;
 };
 
-/// The side of `start`: returns when init has executed the program. Errors: the one that init sent;
-/// init ended before execve; a signal asks this command to end; the error of on_silence.
+/// The side of `start`: returns when init has executed the program. Errors: the error that init
+/// sent; init ended before execve; a signal asks this command to end; the error of on_silence.
 Result<void> await_exec(Fd connection, const GateListener& listener);
 
 }  // namespace ocirun::runtime

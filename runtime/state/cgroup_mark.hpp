@@ -14,10 +14,10 @@ Result<void> mark_cgroup(const bundle::ContainerRecord& record);
 /// Whether a mark that root of the host wrote gives the cgroup in `record` to another container.
 bool bears_mark_of_another(const bundle::ContainerRecord& record);
 
-/// For a container whose init has ended: whether the cgroup at the path in `record` is not the
-/// container's. Either `create` was killed before it made the cgroup, and somebody else uses the
-/// path, or somebody else made a cgroup there after the container's was removed. Errors: the mark
-/// cannot be read.
+/// Whether the cgroup at the path in `record` belongs to somebody else. To be asked for a container
+/// whose init has ended. Either `create` was killed before it made the cgroup, and somebody else
+/// uses the path, or somebody else made a cgroup there after the container's cgroup was removed.
+/// Errors: the mark cannot be read.
 Result<bool> is_of_another(const Store& store, const StateDirectory& directory,
                            const bundle::ContainerRecord& record);
 

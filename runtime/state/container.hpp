@@ -72,8 +72,8 @@ bool is_callers(const StateDirectory& directory);
 /// the directory belongs to another user, who could hold the lock for ever.
 std::chrono::milliseconds lock_patience(const StateDirectory& directory);
 
-/// What `state` and `list` show of a container that is being created, or whose state.json is
-/// damaged.
+/// The state document that `state` and `list` show for a container that is being created, or whose
+/// state.json is damaged.
 bundle::StateDocument state_of_unfinished(const StateDirectory& directory, const ContainerId& id);
 
 /// Explains an error of Store::create() whose cause is a taken id. If the id belongs to a container

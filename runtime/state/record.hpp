@@ -37,10 +37,11 @@ bundle::StateDocument document_of(const bundle::ContainerRecord& record);
 
 /// The cgroup that the record names, of the cgroupfs driver or the systemd driver.
 Result<std::unique_ptr<cgroups::Cgroup>> cgroup_of(const bundle::ContainerRecord& record);
-/// False also where the state of the freezer cannot be read.
+/// Whether the container's cgroup is frozen. False also if the state of the freezer cannot be read.
 bool is_frozen(const bundle::ContainerRecord& record);
-/// Whether the record names no cgroup of the container's own: --cgroup-manager=disabled, or none
-/// could be made (go_without_cgroup()), or the record was lost and no mark found (remove.hpp).
+/// Whether the record names no cgroup of the container's own. The reason is
+/// --cgroup-manager=disabled, a cgroup that could not be made (go_without_cgroup()), or a lost
+/// record without a mark (remove.hpp).
 bool is_without_cgroup(const bundle::ContainerRecord& record);
 
 }  // namespace ocirun::runtime

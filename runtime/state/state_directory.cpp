@@ -1,4 +1,4 @@
-// What a container's state directory holds, and how it is written, read and removed.
+// The files of a container's state directory: how they are written, read and removed.
 
 #include "runtime/state/store.hpp"
 

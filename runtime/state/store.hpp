@@ -35,8 +35,8 @@ struct StateRoot {
 Result<StateRoot> open_state_root(const HostPath& root, MissingRoot missing);
 
 /// The state directory of one container:
-/// - intent.json: what `create` is about to make. Written before anything outside this directory is
-///   made, so that `delete --force` can clean up after a crash at any point.
+/// - intent.json: the plan of `create`. Written before anything outside this directory is made, so
+///   that `delete --force` can clean up after a crash at any point.
 /// - config.json: the snapshot of the bundle's document. Every later command reads the snapshot
 ///   (D-9).
 /// - state.json: the container's record. The container exists from the moment this file exists.
@@ -53,8 +53,8 @@ class StateDirectory {
   StateDirectory(HostPath path, UniqueFd directory)
       : path_(std::move(path)), directory_(std::move(directory)) {}
 
-  /// Takes the container's lock; waits at most `patience`. unlock() and the destructor give the
-  /// lock back. Errors: EBUSY if another command holds the lock for longer.
+  /// Takes the container's lock; waits at most `patience`. unlock() and the destructor release the
+  /// lock. Errors: EBUSY if another command holds the lock for longer.
   Result<void> lock(std::chrono::milliseconds patience) const;
   void unlock() const;
 
@@ -110,7 +110,7 @@ class StateDirectory {
   /// Identifies this directory among all that exist: its name, file system, inode, and time of
   /// birth if the file system has one. The mark of the container's cgroup holds this text.
   Result<std::string> identity() const;
-  /// For net_devices.cpp and net_pin.cpp, which make files in this directory.
+  /// The descriptor of this directory, for net_devices.cpp and net_pin.cpp, which make files in it.
   Fd descriptor() const { return directory_; }
   /// The user id of the directory's owner.
   Result<std::uint32_t> owner() const;
