@@ -40,24 +40,6 @@ is_foretold() {
   is_foretold 'a file system of type "devtmpfs" on "/opt": the host has only one'
 }
 
-@test "a file system of huge pages is foretold, and restored only from images that are trusted" {
-  needs_criu
-  mkdir "$TMP/huge"
-  mount -t hugetlbfs none "$TMP/huge" || skip "the caller may not mount a hugetlbfs"
-  add_mount "{\"destination\": \"/huge\", \"type\": \"bind\", \"source\": \"$TMP/huge\", \"options\": [\"bind\"]}"
-  run_counter
-  is_foretold "the container has a file system of huge pages (hugetlbfs)"
-  ocirun delete --force "$ID"
-  run ocirun restore --dry-run --bundle "$BUNDLE" "$ID"
-  exits 1 "the container has a file system of huge pages (hugetlbfs)"
-  restore_fails
-  mentions "the container has a file system of huge pages (hugetlbfs)"
-  restore --trust-images
-  goes_on
-  ocirun delete --force "$ID"
-  umount "$TMP/huge"
-}
-
 @test "a container that config.json describes is saved without a word, also one that has mounted and has a file of the host as output" {
   needs_criu
   config '.process.capabilities |= map_values(. + ["CAP_SYS_ADMIN"] | unique)'

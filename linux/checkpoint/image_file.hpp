@@ -30,9 +30,6 @@ enum class ImageKind : std::uint32_t {
   kRemaps = 0x59133954,
   kGhost = 0x52583605,
   kSocketQueues = 0x56264026,
-  kMemory = 0x57492820,
-  kPageMap = 0x56084025,
-  kMemfds = 0x48453499,
 };
 
 /// A field of a message. A number has no bytes; a text or a message inside has no value.

@@ -36,8 +36,6 @@ Result<void> foresee_restore(const SavedContainer& saved) {
   TRY(check_images({.directory = saved.images,
                     .inventory = *inventory,
                     .config = saved.config,
-                    .procfs = saved.procfs,
-                    .pages = saved.pages,
                     .has_cgroups = saved.has_cgroups},
                    obstacles));
   if (!obstacles.empty()) return refuse("{}", obstacles.front());

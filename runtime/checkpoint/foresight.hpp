@@ -5,7 +5,6 @@
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "linux/files/procfs.hpp"
-#include "runtime/checkpoint/page_map.hpp"
 
 namespace ocirun::runtime {
 
@@ -16,7 +15,6 @@ struct SavedContainer {
   const linux::Procfs& procfs;  // the runtime's
   Fd images;
   bool has_cgroups = true;  // the images hold the container's cgroups
-  SavedPages pages = SavedPages::kHere;
 };
 
 /// Compares images and processes with config.json as `restore` will. Errors: without an errno, the

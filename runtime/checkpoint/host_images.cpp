@@ -12,7 +12,6 @@
 #include "runtime/checkpoint/file_images.hpp"
 #include "runtime/checkpoint/filesystem_types.hpp"
 #include "runtime/checkpoint/images.hpp"
-#include "runtime/checkpoint/memory_images.hpp"
 #include "runtime/checkpoint/signal_owners.hpp"
 
 namespace ocirun::runtime {
@@ -147,7 +146,7 @@ Result<void> check_apparmor(Fd images) {
 }  // namespace
 
 Result<void> check_host_images(Fd images, const ImageInventory& inventory,
-                               const bundle::Config& config, SavedPages pages) {
+                               const bundle::Config& config) {
   TRY_ASSIGN(const auto others, read_all_mounts(images, inventory.mounts_image));
   const Check check(inventory.mounts, config);
   TRY(check.run(inventory.mounts));
@@ -159,8 +158,6 @@ Result<void> check_host_images(Fd images, const ImageInventory& inventory,
   TRY(check_file_images(images, places));
   if (!config.namespaces.creates(linux::NamespaceKind::kPid))
     TRY(check_signal_owners(images, inventory.processes));
-  if (pages != SavedPages::kElsewhere)
-    TRY(check_memory_images(images, inventory.processes, pages, linux::kernel_version()));
   return check_apparmor(images);
 }
 

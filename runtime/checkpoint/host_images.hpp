@@ -4,7 +4,6 @@
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "runtime/checkpoint/inventory.hpp"
-#include "runtime/checkpoint/page_map.hpp"
 
 namespace ocirun::runtime {
 
@@ -16,6 +15,6 @@ namespace ocirun::runtime {
 /// from the same source with the same options. Errors: a sentence that names the mount; an image is
 /// missing or damaged.
 Result<void> check_host_images(Fd images, const ImageInventory& inventory,
-                               const bundle::Config& config, SavedPages pages);
+                               const bundle::Config& config);
 
 }  // namespace ocirun::runtime

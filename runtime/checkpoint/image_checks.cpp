@@ -4,7 +4,6 @@
 
 #include "runtime/checkpoint/cgroup_image.hpp"
 #include "runtime/checkpoint/host_images.hpp"
-#include "runtime/checkpoint/huge_files.hpp"
 
 namespace ocirun::runtime {
 
@@ -26,7 +25,6 @@ Result<void> check_images(const UntrustedImages& images, Obstacles& obstacles) {
         break;
       case EFBIG:
       case ELOOP:
-      case ENODATA:
         break;
       default:
         return std::unexpected(std::move(error));
@@ -34,9 +32,9 @@ Result<void> check_images(const UntrustedImages& images, Obstacles& obstacles) {
     obstacles.push_back(error.message());
     return {};
   };
-  TRY(note(check_host_images(images.directory, images.inventory, images.config, images.pages)));
-  if (images.has_cgroups) TRY(note(check_cgroup_images(images.directory, images.config.id_map)));
-  return note(check_no_huge_files(images.config, images.procfs));
+  TRY(note(check_host_images(images.directory, images.inventory, images.config)));
+  if (!images.has_cgroups) return {};
+  return note(check_cgroup_images(images.directory, images.config.id_map));
 }
 
 }  // namespace ocirun::runtime

@@ -2,20 +2,16 @@
 
 #include "bundle/config/config.hpp"
 #include "linux/base/unique_fd.hpp"
-#include "linux/files/procfs.hpp"
 #include "runtime/checkpoint/fit.hpp"
 #include "runtime/checkpoint/inventory.hpp"
-#include "runtime/checkpoint/page_map.hpp"
 
 namespace ocirun::runtime {
 
-/// Images that nobody vouches for, and the container that they are for.
+/// Checkpoint images given without --trust-images, and the container that they are for.
 struct UntrustedImages {
   Fd directory;
   const ImageInventory& inventory;
   const bundle::Config& config;
-  const linux::Procfs& procfs;  // the runtime's
-  SavedPages pages = SavedPages::kHere;
   bool has_cgroups = true;  // CRIU makes the cgroups of the images
 };
 

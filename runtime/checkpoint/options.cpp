@@ -19,10 +19,6 @@ bool has_word(const std::vector<std::string>& words, std::string_view start) {
 
 bool CriuSettings::removes_pages() const { return has_word(words, "auto-dedup=1"); }
 
-SavedPages CriuSettings::saved_pages() const {
-  if (has_word(words, "lazy-pages=1")) return SavedPages::kFetchedLater;
-  return has_word(words, "page-server=") ? SavedPages::kElsewhere : SavedPages::kHere;
-}
 
 std::vector<std::string> words_of_surroundings(const CriuSettings& settings, bool ignores_cgroups) {
   const CgroupMode mode = ignores_cgroups ? CgroupMode::kIgnore : settings.cgroups;

@@ -8,7 +8,6 @@
 #include "linux/base/error.hpp"
 #include "linux/base/paths.hpp"
 #include "runtime/checkpoint/cgroup_mode.hpp"
-#include "runtime/checkpoint/page_map.hpp"
 
 namespace ocirun::runtime {
 
@@ -23,8 +22,6 @@ struct CriuSettings {
   /// --auto-dedup: CRIU removes from the images the pages that it has read, or that newer images
   /// have.
   bool removes_pages() const;
-  /// By --lazy-pages, and by --page-server, which `checkpoint` alone has.
-  SavedPages saved_pages() const;
 };
 
 /// The words for the options that both commands treat alike: cgroups, and what is in the network

@@ -150,8 +150,7 @@ class Dump {
                          .procfs = procfs,
                          .images = images_,
                          .has_cgroups = !record.cgroup.path.empty() &&
-                                        request_.settings.cgroups != CgroupMode::kIgnore,
-                         .pages = request_.settings.saved_pages()});
+                                        request_.settings.cgroups != CgroupMode::kIgnore});
     if (foreseen) return {};
     if (foreseen.error().number() != 0) {
       log_.debug("what restore will say of the images is not known: " + foreseen.error().message());

@@ -78,12 +78,9 @@ Result<void> Restoration::check_images() const {
   compare_namespaces(*inventory, config(), obstacles);
   if (!obstacles.empty()) return refuse("{}", obstacles.front());
   if (restore_.trust == TrustImages::kYes) return {};
-  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   TRY(runtime::check_images({.directory = images_,
                              .inventory = *inventory,
                              .config = config(),
-                             .procfs = procfs,
-                             .pages = restore_.settings.saved_pages(),
                              .has_cgroups = restore_.settings.cgroups != CgroupMode::kIgnore},
                             obstacles));
   return obstacles.empty() ? Result<void>{} : refuse("{}", obstacles.front());

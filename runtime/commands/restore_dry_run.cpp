@@ -32,7 +32,7 @@ class DryRun {
   Result<Obstacles> run() {
     TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
     read_config();
-    look_at_images(procfs);
+    look_at_images();
     look_at_criu();
     look_at_state();
     if (config_) {
@@ -68,7 +68,7 @@ class DryRun {
     if (const auto checked = check_host(*config_, create, log_); !checked) add(checked.error());
   }
 
-  void look_at_images(const linux::Procfs& procfs) {
+  void look_at_images() {
     auto images = open_images(request_.settings.images, request_.trust);
     if (!images) return add(images.error());
     images_ = *std::move(images);
@@ -85,8 +85,6 @@ class DryRun {
         check_images({.directory = images_,
                       .inventory = *inventory_,
                       .config = *config_,
-                      .procfs = procfs,
-                      .pages = request_.settings.saved_pages(),
                       .has_cgroups = request_.settings.cgroups != CgroupMode::kIgnore},
                      obstacles_);
     if (!checked) add(checked.error());

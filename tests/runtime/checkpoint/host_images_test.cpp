@@ -51,7 +51,7 @@ struct Images {
     const UniqueFd directory = scratch.open();
     const auto inventory = read_inventory(directory);
     if (!inventory) return inventory.error().message();
-    const auto checked = check_host_images(directory, *inventory, config, SavedPages::kHere);
+    const auto checked = check_host_images(directory, *inventory, config);
     return checked ? "" : checked.error().message();
   }
   void document(const std::string& type, const std::string& source,
