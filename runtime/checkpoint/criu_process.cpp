@@ -11,12 +11,13 @@
 #include "bundle/documents/state.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/rootfs.hpp"
-#include "runtime/checkpoint/images.hpp"
 #include "runtime/checkpoint/inherited.hpp"
 #include "runtime/checkpoint/outside.hpp"
 #include "runtime/checkpoint/prepared_sources.hpp"
 #include "runtime/checkpoint/read_only_host.hpp"
 #include "runtime/checkpoint/shown_images.hpp"
+#include "runtime/compare/container_namespaces.hpp"
+#include "runtime/images/directory.hpp"
 
 namespace ocirun::runtime {
 namespace {

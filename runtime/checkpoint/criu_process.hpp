@@ -12,7 +12,7 @@
 #include "linux/files/procfs.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "runtime/checkpoint/options.hpp"
-#include "runtime/checkpoint/outside_mounts.hpp"
+#include "runtime/compare/outside_mounts.hpp"
 
 namespace ocirun::runtime {
 

@@ -7,8 +7,8 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/checkpoint/restored_processes.hpp"
 #include "linux/namespaces/namespaces.hpp"
-#include "runtime/checkpoint/compare.hpp"
-#include "runtime/checkpoint/image_checks.hpp"
+#include "runtime/compare/restored.hpp"
+#include "runtime/images/check.hpp"
 
 namespace ocirun::runtime {
 namespace {

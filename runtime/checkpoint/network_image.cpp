@@ -1,6 +1,6 @@
 #include "runtime/checkpoint/network_image.hpp"
 
-#include "runtime/checkpoint/images.hpp"
+#include "runtime/images/directory.hpp"
 
 namespace ocirun::runtime {
 namespace {

@@ -9,10 +9,10 @@
 
 #include "linux/base/syscalls.hpp"
 #include "linux/namespaces/sysctl.hpp"
-#include "linux/network/interfaces.hpp"
-#include "runtime/checkpoint/compare_thread.hpp"
-#include "runtime/checkpoint/container_namespaces.hpp"
-#include "runtime/checkpoint/in_child.hpp"
+#include "linux/network/netlink.hpp"
+#include "runtime/compare/container_namespaces.hpp"
+#include "runtime/compare/in_child.hpp"
+#include "runtime/compare/thread.hpp"
 #include "runtime/init/namespaces.hpp"
 
 namespace ocirun::runtime {

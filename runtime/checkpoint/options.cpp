@@ -19,7 +19,6 @@ bool has_word(const std::vector<std::string>& words, std::string_view start) {
 
 bool CriuSettings::removes_pages() const { return has_word(words, "auto-dedup=1"); }
 
-
 std::vector<std::string> words_of_surroundings(const CriuSettings& settings, bool ignores_cgroups) {
   const CgroupMode mode = ignores_cgroups ? CgroupMode::kIgnore : settings.cgroups;
   std::vector<std::string> words{fmt::format("manage-cgroups-mode={}", crius_mode(mode))};

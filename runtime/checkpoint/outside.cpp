@@ -9,6 +9,7 @@
 
 #include "linux/base/syscalls.hpp"
 #include "linux/files/mountinfo.hpp"
+#include "runtime/compare/container_namespaces.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -71,10 +72,6 @@ std::vector<std::string> why_not_checkpointed(const bundle::Config& config) {
 Result<void> check_can_be_checkpointed(const bundle::Config& config) {
   const std::vector<std::string> reasons = why_not_checkpointed(config);
   return reasons.empty() ? Result<void>{} : refuse("{}", reasons.front());
-}
-
-bool works_inside(NamespaceKind kind) {
-  return kind == NamespaceKind::kIpc || kind == NamespaceKind::kUts;
 }
 
 Result<void> enter_for_criu(const std::vector<linux::PinnedNamespace>& pinned) {

@@ -23,10 +23,6 @@ std::vector<std::string> why_not_checkpointed(const bundle::Config& config);
 /// Error: the first of these sentences.
 Result<void> check_can_be_checkpointed(const bundle::Config& config);
 
-/// Whether CRIU itself runs in a joined namespace of that kind: ipc and uts. The container's is no
-/// other than CRIU's then, so CRIU neither saves nor restores what is in it: that belongs to others
-/// as well, and images may be forged.
-bool works_inside(linux::NamespaceKind kind);
 /// To be called in CRIU's process. Enters the ipc and uts namespaces of `pinned`.
 Result<void> enter_for_criu(const std::vector<linux::PinnedNamespace>& pinned);
 /// Opens the ipc and uts namespaces that the running `init` has joined.

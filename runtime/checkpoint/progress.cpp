@@ -8,7 +8,7 @@
 
 #include "cgroups/statistics/stats.hpp"
 #include "linux/base/syscalls.hpp"
-#include "runtime/checkpoint/images.hpp"
+#include "runtime/images/directory.hpp"
 
 namespace ocirun::runtime {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/detached_mount.hpp"
-#include "runtime/checkpoint/container_namespaces.hpp"
-#include "runtime/checkpoint/in_child.hpp"
+#include "runtime/compare/container_namespaces.hpp"
+#include "runtime/compare/in_child.hpp"
 
 namespace ocirun::runtime {
 

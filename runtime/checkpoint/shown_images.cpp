@@ -12,7 +12,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/mounts/detached_mount.hpp"
-#include "runtime/checkpoint/images.hpp"
+#include "runtime/images/directory.hpp"
 
 namespace ocirun::runtime {
 namespace {

@@ -2,8 +2,7 @@
 
 #include <array>
 
-#include "linux/base/paths.hpp"
-#include "runtime/checkpoint/images.hpp"
+#include "linux/base/absolute_path.hpp"
 #include "runtime/cli/checkpoint_options.hpp"
 #include "runtime/cli/command.hpp"
 #include "runtime/commands/checkpoint.hpp"
@@ -11,6 +10,7 @@
 #include "runtime/commands/restore.hpp"
 #include "runtime/commands/restore_dry_run.hpp"
 #include "runtime/foreground/attend.hpp"
+#include "runtime/images/directory.hpp"
 #include "runtime/parent/exhausted_limits.hpp"
 #include "runtime/state/container.hpp"
 

@@ -12,10 +12,10 @@
 #include "linux/process/pidfd.hpp"
 #include "runtime/checkpoint/criu_process.hpp"
 #include "runtime/checkpoint/new_namespaces.hpp"
-#include "runtime/checkpoint/outside_mounts.hpp"
 #include "runtime/checkpoint/progress.hpp"
 #include "runtime/commands/making.hpp"
 #include "runtime/commands/restore.hpp"
+#include "runtime/compare/outside_mounts.hpp"
 
 namespace ocirun::runtime {
 

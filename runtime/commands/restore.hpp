@@ -5,9 +5,9 @@
 #include "linux/base/error.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/options.hpp"
-#include "runtime/checkpoint/images.hpp"
 #include "runtime/checkpoint/options.hpp"
 #include "runtime/commands/create.hpp"
+#include "runtime/images/directory.hpp"
 #include "runtime/parent/create_request.hpp"
 
 namespace ocirun::runtime {

@@ -1,24 +1,24 @@
 // Any bytes as an image of criu, as descriptors.json and as a log of criu. What was parsed must lie
 // within the input.
-#include "bundle/documents/state.hpp"
-#include "linux/checkpoint/image_file.hpp"
-#include "runtime/checkpoint/crius_log.hpp"
+#include "bundle/documents/descriptors.hpp"
+#include "runtime/checkpoint/criu_log.hpp"
+#include "runtime/images/format.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 using namespace ocirun;
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text = fuzz::text_of(data, size);
-  for (const auto kind : {linux::ImageKind::kMounts, linux::ImageKind::kUserNamespace}) {
-    const auto entries = linux::parse_image(text, kind);
+  for (const auto kind : {runtime::ImageKind::kMounts, runtime::ImageKind::kUserNamespace}) {
+    const auto entries = runtime::parse_image(text, kind);
     if (!entries) continue;
-    for (const linux::ImageMessage& entry : *entries)
-      for (const linux::ImageField& field : entry) {
+    for (const runtime::ImageMessage& entry : *entries)
+      for (const runtime::ImageField& field : entry) {
         fuzz::require(field.number != 0);
         fuzz::require(field.bytes.empty() ||
                       (field.bytes.data() >= text.data() &&
                        field.bytes.data() + field.bytes.size() <= text.data() + text.size()));
-        static_cast<void>(linux::parse_image_message(field.bytes));
+        static_cast<void>(runtime::parse_image_message(field.bytes));
       }
   }
   if (const auto streams = bundle::parse_descriptors(text)) {

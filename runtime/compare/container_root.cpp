@@ -1,0 +1,35 @@
+#include "runtime/compare/container_root.hpp"
+
+#include <fcntl.h>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/files/mountinfo.hpp"
+
+namespace ocirun::runtime {
+
+Result<ContainerRoot> ContainerRoot::open(const linux::Procfs& procfs) {
+  TRY_ASSIGN(UniqueFd root, linux::sys::open("/", O_PATH | O_DIRECTORY));
+  TRY_ASSIGN(std::string table, linux::read_mountinfo(procfs));
+  return ContainerRoot(procfs, linux::SafeDir(std::move(root)), std::move(table));
+}
+
+Result<std::optional<FoundFile>> ContainerRoot::find(const RootfsPath& path) const {
+  FoundFile found;
+  auto file = root_.open(path, O_PATH);
+  if (is_missing(file)) return std::nullopt;
+  if (!file) return std::unexpected(std::move(file).error());
+  found.file = *std::move(file);
+  TRY_ASSIGN(found.path, procfs_.path_of(found.file));
+  TRY_ASSIGN(found.mount, linux::mount_of(procfs_, found.file));
+  for (std::string_view rest = table_; const auto entry = linux::next_mount(rest);) {
+    const bool is_here = linux::unescape_path(entry->mount_point) == found.path;
+    found.mounts_on_path += is_here ? 1 : 0;
+    if (entry->id != found.mount) continue;
+    found.is_mounted = is_here;
+    found.is_id_mapped =
+        fmt::format(",{},", entry->attributes).find(",idmapped,") != std::string::npos;
+  }
+  return found;
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,107 @@
+#include "runtime/compare/mount_table.hpp"
+
+#include <algorithm>
+
+#include "linux/files/mountinfo.hpp"
+#include "linux/mounts/mount_point.hpp"
+#include "runtime/images/filesystem_types.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+using Kind = MountPlace::Kind;
+
+class Table {
+ public:
+  explicit Table(std::string_view mountinfo) {
+    while (const auto entry = linux::next_mount(mountinfo)) entries_.push_back(*entry);
+  }
+
+  const std::vector<linux::MountEntry>& entries() const { return entries_; }
+
+  /// Whether `entry`, which is mounted on the point of `place`, is what the document mounts there.
+  bool fits(const linux::MountEntry& entry, const MountPlace& place) const {
+    switch (place.kind) {
+      case Kind::kFilesystem:
+        return entry.type == place.type && entry.root == "/";
+      case Kind::kDevice:
+        return entry.type == place.type;
+      case Kind::kCgroup:
+        return entry.type == "tmpfs" || shows_cgroups_below(entry, place.cgroup);
+      case Kind::kReadOnly:
+        return shows_its_parent(entry);
+      default:
+        break;
+    }
+    // A mount that another one hides may only be a second one of the same files.
+    const linux::MountEntry* visible = find(place.visible);
+    return visible != nullptr && visible->device == entry.device && visible->root == entry.root;
+  }
+
+ private:
+  const linux::MountEntry* find(std::uint64_t id) const {
+    const auto found = std::ranges::find(entries_, id, &linux::MountEntry::id);
+    return found == entries_.end() ? nullptr : &*found;
+  }
+
+  // Whether the mount shows the directory that it is mounted on.
+  bool shows_its_parent(const linux::MountEntry& entry) const {
+    const linux::MountEntry* parent = find(entry.parent);
+    if (parent == nullptr || parent->device != entry.device) return false;
+    const std::string point = linux::unescape_path(entry.mount_point);
+    const std::string above = linux::unescape_path(parent->mount_point);
+    if (!linux::is_at_or_below(point, above)) return false;
+    std::string shown = linux::unescape_path(parent->root);
+    if (shown == "/") shown.clear();
+    shown += above == "/" ? point : point.substr(above.size());
+    return shown == linux::unescape_path(entry.root);
+  }
+
+  std::vector<linux::MountEntry> entries_;
+};
+
+}  // namespace
+
+bool shows_cgroups_below(const linux::MountEntry& mount, const std::string& cgroup) {
+  return showing_of(mount.type) == Showing::kCgroups &&
+         (cgroup.empty() || linux::is_at_or_below(linux::unescape_path(mount.root), cgroup));
+}
+
+Result<std::vector<std::string>> compare_mount_table(std::span<const MountPlace> places,
+                                                     std::string_view mountinfo) {
+  const Table table(mountinfo);
+  std::vector<std::string> below;
+  for (const linux::MountEntry& entry : table.entries()) {
+    std::string point = linux::unescape_path(entry.mount_point);
+    if (point == "/") continue;  // the caller has compared the root
+    const bool is_in_tree = std::ranges::any_of(places, [&](const MountPlace& place) {
+      return place.kind == Kind::kTree && place.point != point &&
+             linux::is_at_or_below(point, place.point);
+    });
+    const auto at_point = [&](const MountPlace& place) { return place.point == point; };
+    const bool fits = std::ranges::any_of(places, [&](const MountPlace& place) {
+      return at_point(place) && table.fits(entry, place);
+    });
+    const bool is_below_cgroups = std::ranges::any_of(places, [&](const MountPlace& place) {
+      return place.kind == Kind::kCgroup && linux::is_at_or_below(point, place.point) &&
+             shows_cgroups_below(entry, place.cgroup);
+    });
+    if (fits || is_below_cgroups) continue;
+    if (is_in_tree) {
+      below.push_back(std::move(point));
+      continue;
+    }
+    if (std::ranges::any_of(places, at_point))
+      return refuse(
+          "{} of a file system of type {} is mounted on {}: config.json mounts something else "
+          "there, and a container without CAP_SYS_ADMIN cannot change that",
+          entry.root, entry.type, point);
+    return refuse(
+        "a file system of type {} is mounted on {}: config.json does not mount there, and a "
+        "container without CAP_SYS_ADMIN cannot",
+        entry.type, point);
+  }
+  return below;
+}
+
+}  // namespace ocirun::runtime

@@ -1,0 +1,158 @@
+#include "runtime/compare/restored.hpp"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+
+#include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
+#include "runtime/compare/cgroups.hpp"
+#include "runtime/compare/container_namespaces.hpp"
+#include "runtime/compare/files.hpp"
+#include "runtime/compare/id_maps.hpp"
+#include "runtime/compare/labels.hpp"
+#include "runtime/compare/limits.hpp"
+#include "runtime/compare/mounts.hpp"
+#include "runtime/compare/thread.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+using linux::NamespaceKind;
+
+// criu restores other mount and network namespaces inside of a container, but none of other kinds.
+bool may_nest(const bundle::Config& config, NamespaceKind kind) {
+  return (kind == NamespaceKind::kMount || kind == NamespaceKind::kNetwork) &&
+         has_in_bounding_set(config, CAP_SYS_ADMIN);
+}
+
+// A child that its parent has not waited for has neither namespaces nor a filter any more. Other
+// threads live on after the first one has ended.
+bool is_zombie(std::string_view stat) {
+  const auto parsed = linux::parse_process_stat(stat);
+  return parsed && parsed->state == 'Z' && parsed->threads <= 1;
+}
+
+/// A walk over the stopped processes.
+class Walk {
+ public:
+  explicit Walk(const Expectation& expected) : expected_(expected) {}
+
+  Result<void> run(int init, const std::vector<int>& pids) {
+    init_ = init;
+    const bundle::Config& config = expected_.config;
+    const cgroups::Record& cgroup = expected_.record.cgroup;
+    TRY(learn_own_namespaces());
+    // All processes are in the same user and cgroup namespace as init.
+    TRY(compare_id_maps(config, expected_.procfs, init));
+    for (const int pid : pids) {
+      auto compared = visit(pid);
+      if (!compared) return within(std::move(compared), fmt::format("process {}", pid));
+    }
+    if (config.namespaces.creates(NamespaceKind::kCgroup))
+      TRY(compare_cgroup_root(cgroup, expected_.procfs, init));
+    TRY(compare_mounts({.config = config,
+                        .procfs = expected_.procfs,
+                        .init = init,
+                        .pids = in_mount_namespace_,
+                        .nested = nested_,
+                        .cgroup = cgroup.path,
+                        .images = expected_.images}));
+    std::vector<int> namespaces = nested_;
+    namespaces.push_back(init);
+    return compare_files({.config = config,
+                          .procfs = expected_.procfs,
+                          .streams = expected_.streams,
+                          .pids = alive_,
+                          .namespaces = namespaces});
+  }
+
+ private:
+  Result<void> learn_own_namespaces() {
+    for (std::size_t i = 0; i < linux::kNamespaceKinds.size(); ++i) {
+      TRY_ASSIGN(own_[i], namespace_link(expected_.procfs, ::getpid(), linux::kNamespaceKinds[i]));
+      TRY_ASSIGN(inits_[i], namespace_link(expected_.procfs, init_, linux::kNamespaceKinds[i]));
+    }
+    return {};
+  }
+
+  /// Compares a process and its threads.
+  Result<void> visit(int pid) {
+    TRY_ASSIGN(const std::string stat, expected_.procfs.read(fmt::format("{}/stat", pid)));
+    if (pid != init_ && is_zombie(stat)) return {};
+    alive_.push_back(pid);
+    for (std::size_t i = 0; i < linux::kNamespaceKinds.size(); ++i) TRY(compare_namespace(pid, i));
+    TRY(compare_cgroups(expected_.record.cgroup, expected_.procfs, pid));
+    if (expected_.config.process) {
+      TRY(compare_labels(expected_.procfs, pid, *expected_.config.process));
+      TRY(compare_limits(expected_.config, expected_.procfs, pid));
+    }
+    TRY_ASSIGN(const UniqueFd tasks,
+               linux::sys::openat(expected_.procfs.fd(), fmt::format("{}/task", pid).c_str(),
+                                  O_RDONLY | O_DIRECTORY));
+    return linux::for_each_entry(tasks, [&](const char* name, unsigned char) -> Result<void> {
+      TRY_ASSIGN(const std::string status,
+                 expected_.procfs.read(fmt::format("{}/task/{}/status", pid, name)));
+      TRY_ASSIGN(const ThreadStatus thread, parse_thread_status(status));
+      TRY(compare_thread(thread, expected_.config));
+      const auto number = linux::number<int>(name);
+      return expected_.config.process && number ? compare_scheduling(expected_.config, *number)
+                                                : Result<void>{};
+    });
+  }
+
+  Result<void> compare_namespace(int pid, std::size_t index) {
+    const NamespaceKind kind = linux::kNamespaceKinds[index];
+    TRY_ASSIGN(const std::string found, namespace_link(expected_.procfs, pid, kind));
+    const bundle::Config& config = expected_.config;
+    const std::string_view name = linux::config_name(kind);
+    if (config.namespaces.joins(kind)) {
+      const auto pinned = std::ranges::find(expected_.pinned, kind, &linux::PinnedNamespace::kind);
+      TRY_ASSIGN(const bool is_named, names(found, *pinned));
+      if (!is_named)
+        return refuse("is not in the {} namespace {} that config.json names", name,
+                      config.namespaces.find(kind)->path->string());
+      return {};
+    }
+    if (config.namespaces.creates(kind)) {
+      if (!own_[index].empty() && found == own_[index])
+        return refuse("is in the {} namespace of the host: config.json asks for a new one", name);
+      const bool is_nested = found != inits_[index];
+      if (is_nested && !may_nest(config, kind))
+        return refuse(
+            "is in another {} namespace than the container's init, which a process without "
+            "CAP_SYS_ADMIN cannot make",
+            name);
+      if (kind == NamespaceKind::kMount && !is_nested) in_mount_namespace_.push_back(pid);
+      if (kind == NamespaceKind::kMount && is_nested && nested_links_.insert(found).second)
+        nested_.push_back(pid);
+      return {};
+    }
+    // config.json asks for none: the container has the host's, as `create` gives it.
+    if (kind == NamespaceKind::kUser && found != own_[index])
+      return refuse("is in a user namespace: config.json asks for none");
+    return {};
+  }
+
+  const Expectation& expected_;
+  int init_ = 0;
+  std::vector<int> in_mount_namespace_;  // the processes in init's mount namespace
+  std::vector<int> alive_;               // without zombies
+  std::vector<int> nested_;              // a process of each other mount namespace
+  std::set<std::string> nested_links_;
+  std::array<std::string, linux::kNamespaceKinds.size()> own_, inits_;
+};
+
+}  // namespace
+
+Result<void> compare_restored(const Expectation& expected, int init, const std::vector<int>& pids) {
+  return Walk(expected).run(init, pids);
+}
+
+}  // namespace ocirun::runtime

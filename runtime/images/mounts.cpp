@@ -1,0 +1,163 @@
+#include "runtime/images/mounts.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <ranges>
+#include <string_view>
+#include <vector>
+
+#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
+#include "runtime/images/directory.hpp"
+#include "runtime/images/files.hpp"
+#include "runtime/images/filesystem_types.hpp"
+#include "runtime/images/format.hpp"
+#include "runtime/images/signal_owners.hpp"
+
+namespace ocirun::runtime {
+namespace {
+
+// CRIU binds the root and what it has from the host by a name. Names that CRIU gives itself, such
+// as "CRIU:EXTERNAL_DEV_MOUNT", are none of config.json.
+bool is_bound(const ImageMount& mount) {
+  return mount.is_containers_root || mount.external.starts_with('/');
+}
+
+bool is_top(const ImageMount& mount) {
+  return mount.root.find_first_not_of("./") == std::string::npos;
+}
+
+// CRIU makes a file system only where all of it is mounted.
+bool is_new(const ImageMount& mount) {
+  return !is_bound(mount) && !mount.type.empty() && is_top(mount);
+}
+
+// Options whose value is a path, relative ones too.
+bool names_a_path(std::string_view option) {
+  constexpr std::string_view kNames[] = {"lowerdir", "upperdir", "workdir", "datadir"};
+  return option.contains('/') || std::ranges::any_of(kNames, [&](std::string_view name) {
+           return option.starts_with(name);
+         });
+}
+
+// Whether config.json mounts the same: its type, its source, and each option with a path.
+bool is_wanted(const ImageMount& mount, const linux::Mount& wanted) {
+  if (wanted.bind || wanted.type != mount.type || wanted.source != mount.source) return false;
+  return std::ranges::all_of(linux::split(mount.options, ','), [&](std::string_view option) {
+    return !names_a_path(option) || std::ranges::find(wanted.data, option) != wanted.data.end();
+  });
+}
+
+bool shares_superblock(const ImageMount& one, const ImageMount& other) {
+  return one.type == other.type && one.device == other.device && one.source == other.source &&
+         one.options == other.options;
+}
+
+// The kernel runs the program of the option release_agent on the host.
+Result<void> check_options_of_cgroups(const ImageMount& mount) {
+  for (const std::string_view option : linux::split(mount.options, ','))
+    if (option.contains('=') && !option.starts_with("name="))
+      return refuse("the images mount cgroups on {:?} with the option {:?}", mount.point, option);
+  return {};
+}
+
+// CRIU gives the flags to mount(2), which with another flag binds, moves or changes a mount
+// whatever its type is.
+Result<void> check_flags(const ImageMount& mount) {
+  constexpr std::uint32_t kOptions = MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_SYNCHRONOUS |
+                                     MS_MANDLOCK | MS_DIRSYNC | MS_NOSYMFOLLOW | MS_NOATIME |
+                                     MS_NODIRATIME | MS_SILENT | MS_POSIXACL | MS_RELATIME |
+                                     MS_I_VERSION | MS_STRICTATIME | MS_LAZYTIME;
+  // CRIU leaves these out of what it gives to mount(2), if they are of the mount.
+  constexpr std::uint32_t kPropagation = MS_SHARED | MS_PRIVATE | MS_SLAVE | MS_UNBINDABLE;
+  const std::uint32_t others =
+      (mount.flags & ~(kOptions | kPropagation)) | (mount.superblock_flags & ~kOptions);
+  if (others == 0) return {};
+  return refuse("the images mount {:?} with the flags {:#x}, which are no options of a mount",
+                mount.point, others);
+}
+
+Result<void> check_paths(const ImageMount& mount) {
+  for (const std::string& path : {mount.point, mount.root})
+    if (leads_up(path))
+      return refuse(
+          "the images have a mount with the path {:?}: criu would follow \"..\" to files of the "
+          "host",
+          path);
+  return {};
+}
+
+/// The walk over the mounts.
+class Check {
+ public:
+  Check(const std::vector<ImageMount>& of_init, const bundle::Config& config) : config_(config) {
+    const auto root = std::ranges::find(of_init, true, &ImageMount::is_containers_root);
+    if (root != of_init.end()) root_ = *root;
+  }
+
+  Result<void> run(const std::vector<ImageMount>& mounts) const {
+    for (const ImageMount& mount : mounts) {
+      TRY(check_paths(mount));
+      TRY(check_flags(mount));
+      // CRIU makes the file again, by a path that the root file system decides.
+      if (mount.is_deleted && !is_bound(mount))
+        return refuse("the images mount {:?}, of which the source had been deleted", mount.point);
+      if (showing_of(mount.type) == Showing::kCgroups) TRY(check_options_of_cgroups(mount));
+      TRY(check_type(mount));
+    }
+    return {};
+  }
+
+ private:
+  Result<void> check_type(const ImageMount& mount) const {
+    if (!is_new(mount) || showing_of(mount.type)) return {};
+    // The root of another mount namespace in the container is the container's root again.
+    const bool is_root_again =
+        mount.type == "overlay" && is_top(root_) && shares_superblock(mount, root_);
+    const bool is_documented = std::ranges::any_of(
+        config_.mounts, [&](const linux::Mount& wanted) { return is_wanted(mount, wanted); });
+    const bool is_hosts = mount.type == "devtmpfs" || mount.type == "binfmt_misc";
+    if ((is_root_again || is_documented) && !is_hosts) return {};
+    return refuse(
+        "the images mount a file system of type {:?} on {:?}: {}; allowed are {}, and other types "
+        "that config.json mounts with the same source and options",
+        mount.type, mount.point,
+        is_hosts ? "the host has only one, and criu would put into it what the images have"
+                 : "it could show files of the host",
+        fmt::join(mountable_types() | std::views::transform(&FilesystemType::name), ", "));
+  }
+
+  const bundle::Config& config_;
+  ImageMount root_;
+};
+
+Result<void> check_apparmor(Fd images) {
+  constexpr const char* kName = "apparmor.img";
+  TRY_ASSIGN(const auto image, read_if_there(images, kName, kMostImageBytes));
+  if (!image) return {};
+  TRY_ASSIGN(const auto entries, within(parse_image(*image, ImageKind::kAppArmor), kName));
+  const bool is_empty = std::ranges::all_of(entries, &ImageMessage::empty);
+  return is_empty
+             ? Result<void>{}
+             : refuse("{}: criu would load these AppArmor policies into the host's kernel", kName);
+}
+
+}  // namespace
+
+Result<void> check_host_images(Fd images, const ImageInventory& inventory,
+                               const bundle::Config& config) {
+  TRY_ASSIGN(const auto others, read_all_mounts(images, inventory.mounts_image));
+  const Check check(inventory.mounts, config);
+  TRY(check.run(inventory.mounts));
+  TRY(check.run(others));
+  std::vector<ImageMount> mounts = inventory.mounts;
+  std::ranges::copy(others, std::back_inserter(mounts));
+  const CriusPlaces places(mounts, config);
+  for (const ImageMount& mount : mounts) TRY(places.check_point(mount));
+  TRY(check_file_images(images, places));
+  if (!config.namespaces.creates(linux::NamespaceKind::kPid))
+    TRY(check_signal_owners(images, inventory.processes));
+  return check_apparmor(images);
+}
+
+}  // namespace ocirun::runtime
