@@ -10,10 +10,14 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <utility>
 
+#include "linux/base/pipe.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
+#include "linux/mounts/devices.hpp"
 #include "linux/process/exec.hpp"
+#include "linux/process/spawn.hpp"
 #include "linux/sealed/own_program.hpp"
 
 namespace ocirun::linux {
@@ -29,7 +33,7 @@ bool is_program(const std::string& path) {
 
 // What criu gets of the caller's environment: where its programs and its configuration are. Its
 // children are in the container's pid namespace, with criu's memory, before they have their own.
-std::vector<std::string> crius_environment() {
+std::vector<std::string> criu_environment() {
   std::vector<std::string> environment;
   for (const char* name : {"PATH", "HOME"})
     if (const char* value = std::getenv(name))
@@ -133,18 +137,18 @@ Result<CriuLink> CriuLink::start(const CriuLaunch& launch, std::vector<std::stri
   words.push_back(fmt::format("work={}", kWorkDescriptor));
   const ExecArguments speaker_arguments(std::move(words), {});
   const ExecArguments criu_arguments({launch.program, "swrk", fmt::format("{}", kCriuDescriptor)},
-                                     crius_environment());
+                                     criu_environment());
   TRY_ASSIGN(auto handover, MessageSocket::make_pair());
   TRY_ASSIGN(Child criu, clone_process(0, Fd{}, Parentage::kMine));
   if (criu.pid == 0) become_criu(launch, criu_arguments, handover.second);
   handover.second.close();
   auto speaker = [&]() -> Result<std::pair<MessageSocket, Child>> {
-    TRY_ASSIGN(const UniqueFd crius_socket, take_socket(handover.first));
+    TRY_ASSIGN(const UniqueFd criu_socket, take_socket(handover.first));
     TRY_ASSIGN(auto conversation, MessageSocket::make_pair());
     TRY_ASSIGN(Child child, clone_process(0, Fd{}, Parentage::kMine));
     if (child.pid == 0) {
       ::setsid();
-      become(speaker_arguments, {Fd(crius_socket), conversation.second.fd()});
+      become(speaker_arguments, {Fd(criu_socket), conversation.second.fd()});
     }
     return std::pair(std::move(conversation.first), std::move(child));
   }();
@@ -214,6 +218,18 @@ int CriuLink::fatal_signal() const {
 
 Result<void> CriuLink::answer(CriuWord word) const {
   return conversation_.send(static_cast<std::uint8_t>(word));
+}
+
+Result<ProgramEnd> ask_criu(const std::string& program, std::vector<std::string> words) {
+  constexpr std::size_t kKept = 64 * 1024;
+  words.insert(words.begin(), program);
+  const ExecArguments arguments(std::move(words), {});
+  TRY_ASSIGN(const UniqueFd null, open_verified_null());
+  TRY_ASSIGN(Pipe output, make_pipe());
+  TRY_ASSIGN(Child child, spawn(program.c_str(), arguments, environ,
+                                {Fd(null), Fd(output.writer), Fd(output.writer)}));
+  output.writer.reset();
+  return await_program(std::move(child), output.reader, kKept, program);
 }
 
 }  // namespace ocirun::linux

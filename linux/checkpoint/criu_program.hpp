@@ -10,6 +10,7 @@
 #include "linux/base/error.hpp"
 #include "linux/base/message_socket.hpp"
 #include "linux/base/unique_fd.hpp"
+#include "linux/process/await_program.hpp"
 #include "linux/process/clone.hpp"
 
 namespace ocirun::linux {
@@ -95,5 +96,9 @@ class CriuLink {
   Child criu_, speaker_;
   bool restores_;
 };
+
+/// Runs criu with `words`, "check" or "cpuinfo check", and returns its status and its messages.
+/// `program` is an absolute path. Errors: criu says nothing for kProgramSilence.
+Result<ProgramEnd> ask_criu(const std::string& program, std::vector<std::string> words);
 
 }  // namespace ocirun::linux

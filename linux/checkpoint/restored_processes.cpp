@@ -114,14 +114,14 @@ void kill_restored(const Procfs& procfs, int init) {
   for (const int pid : std::views::reverse(pids)) ::kill(pid, SIGKILL);
 }
 
-CriusProcesses::CriusProcesses(const Procfs& procfs) : procfs_(procfs) {
+CriuProcesses::CriuProcesses(const Procfs& procfs) : procfs_(procfs) {
   [[maybe_unused]] const auto added = add_children(procfs, ::getpid(), spared_);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
-CriusProcesses::~CriusProcesses() { ::prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0); }
+CriuProcesses::~CriuProcesses() { ::prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0); }
 
-void CriusProcesses::kill() const {
+void CriuProcesses::kill() const {
   std::vector<int> pids;
   [[maybe_unused]] const auto added = add_children(procfs_, ::getpid(), pids);
   std::erase_if(pids, [this](int pid) { return std::ranges::find(spared_, pid) != spared_.end(); });

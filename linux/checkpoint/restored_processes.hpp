@@ -20,12 +20,12 @@ void kill_restored(const Procfs& procfs, int init);
 
 /// The processes that CRIU makes. While this lives, orphans of CRIU become children of this
 /// process.
-class CriusProcesses {
+class CriuProcesses {
  public:
-  explicit CriusProcesses(const Procfs& procfs);
-  CriusProcesses(const CriusProcesses&) = delete;
-  CriusProcesses& operator=(const CriusProcesses&) = delete;
-  ~CriusProcesses();
+  explicit CriuProcesses(const Procfs& procfs);
+  CriuProcesses(const CriuProcesses&) = delete;
+  CriuProcesses& operator=(const CriuProcesses&) = delete;
+  ~CriuProcesses();
 
   /// Kills all processes below this one, which CRIU has left when it failed. Spares the children
   /// that this process had before, such as those of a shell that has executed ocirun, and what is

@@ -1,15 +1,44 @@
 #include "runtime/checkpoint/conversation.hpp"
 
-#include <optional>
+#include <poll.h>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include "cgroups/statistics/stats.hpp"
+#include "linux/base/syscalls.hpp"
 #include "linux/checkpoint/cgroup_options.hpp"
-#include "runtime/base/signals.hpp"
+#include "runtime/base/await.hpp"
+#include "runtime/images/directory.hpp"
 
 namespace ocirun::runtime {
 namespace {
 
 std::string version_of(int number) {
   return fmt::format("{}.{}.{}", number / 10'000, number / 100 % 100, number % 100);
+}
+
+constexpr std::chrono::milliseconds kPeriod{200};
+constexpr std::string_view kEraseLine = "\r\x1b[K";
+
+// A process in the background would be stopped by its output, and CRIU would wait for it.
+bool is_in_foreground(Fd terminal) {
+  const pid_t group = ::tcgetpgrp(terminal.value);
+  return group < 0 || group == ::getpgrp();  // -1: the terminal is not that of this session
+}
+
+// A stopped terminal (Ctrl-S) takes nothing.
+void write_now(Fd terminal, std::string_view text) {
+  pollfd ready{terminal.value, POLLOUT, 0};
+  if (::poll(&ready, 1, 0) != 1 || (ready.revents & POLLOUT) == 0) return;
+  [[maybe_unused]] const auto ignored = ::write(terminal.value, text.data(), text.size());
+}
+
+bool has_cursor() {
+  const char* kind = std::getenv("TERM");
+  return kind != nullptr && *kind != '\0' && std::string_view(kind) != "dumb";
 }
 
 }  // namespace
@@ -54,6 +83,60 @@ Result<void> talk_with_criu(const linux::CriuLaunch& launch, std::vector<std::st
         return std::unexpected(refusal ? *std::move(refusal) : *std::move(news.error));
     }
   }
+}
+
+Progress::Progress(Fd output, std::string title, Measure measure)
+    : output_(::isatty(output.value) == 1 && has_cursor() ? output : Fd{}),
+      title_(std::move(title)),
+      measure_(std::move(measure)) {}
+
+Tick Progress::tick() {
+  if (!is_shown()) return {};
+  return {.period = kPeriod, .call = [this] {
+            const auto since = std::chrono::duration_cast<std::chrono::seconds>(
+                std::chrono::steady_clock::now() - begin_);
+            if (!is_in_foreground(output_)) return;
+            has_line_ = true;
+            write_now(output_,
+                      fmt::format("{}{}", kEraseLine, progress_line(title_, measure_(), since)));
+          }};
+}
+
+void Progress::erase() {
+  if (!has_line_) return;
+  has_line_ = false;
+  write_now(output_, kEraseLine);
+}
+
+std::string progress_line(const std::string& title, const std::optional<Amount>& amount,
+                          std::chrono::seconds since) {
+  const auto in_mib = [](std::uint64_t bytes) { return bytes >> 20; };
+  if (!amount) return fmt::format("{}: {} s", title, since.count());
+  if (!amount->total)
+    return fmt::format("{}: {} MiB, {} s", title, in_mib(amount->done), since.count());
+  return fmt::format("{}: {} of about {} MiB, {} s", title, in_mib(amount->done),
+                     in_mib(*amount->total), since.count());
+}
+
+std::optional<std::uint64_t> memory_of(const cgroups::Cgroup& cgroup) {
+  const auto stats = cgroup.stats();
+  if (!stats || !stats->memory) return std::nullopt;
+  std::uint64_t bytes = 0;
+  for (const char* name : {"anon", "rss", "shmem"}) {  // cgroup v1 calls anonymous memory rss
+    const auto found = stats->memory->raw.find(name);
+    if (found != stats->memory->raw.end()) bytes += found->second;
+  }
+  return bytes;
+}
+
+std::optional<std::uint64_t> bytes_of_pages(Fd images) {
+  std::uint64_t bytes = 0;
+  const auto read = for_each_image(images, "pages-", [&](const char* name) -> Result<void> {
+    TRY_ASSIGN(const struct stat status, linux::sys::fstatat(images, name));
+    bytes += static_cast<std::uint64_t>(status.st_size);
+    return {};
+  });
+  return read ? std::optional(bytes) : std::nullopt;
 }
 
 }  // namespace ocirun::runtime

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,13 +12,14 @@
 #include "bundle/documents/state.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/rootfs.hpp"
-#include "runtime/checkpoint/inherited.hpp"
+#include "linux/process/scheduling.hpp"
 #include "runtime/checkpoint/outside.hpp"
 #include "runtime/checkpoint/prepared_sources.hpp"
 #include "runtime/checkpoint/read_only_host.hpp"
 #include "runtime/checkpoint/shown_images.hpp"
 #include "runtime/compare/container_namespaces.hpp"
 #include "runtime/images/directory.hpp"
+#include "runtime/init/process.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -39,7 +41,7 @@ Result<void> open_again(const HostPath& path, UniqueFd& directory) {
 
 // Network and pid namespaces are passed open. CRIU works in joined ipc and uts namespaces, and
 // joins the others by their names.
-std::vector<std::string> words_of_namespaces(const CriusPart& part) {
+std::vector<std::string> words_of_namespaces(const RestoreInput& part) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < part.pinned.size(); ++i) {
     const NamespaceKind kind = part.pinned[i].kind;
@@ -60,7 +62,7 @@ Result<bundle::StandardStreams> read_streams(Fd images) {
 
 // A restore writes to the root file system, to the binds, and to its own directory. It reads the
 // images, from which auto-dedup removes what was read.
-Result<void> make_host_read_only(const CriusPart& part, const std::string& program) {
+Result<void> make_host_read_only(const RestoreInput& part, const std::string& program) {
   ReadOnlyHost host;
   TRY(host.except(part.config.root_path, linux::Recursion::kTree));
   if (part.settings.removes_pages()) {
@@ -72,7 +74,7 @@ Result<void> make_host_read_only(const CriusPart& part, const std::string& progr
   return within(host.close(part.procfs, needed), "make the host read-only for criu");
 }
 
-Result<void> mount_for_criu(const CriusPart& part, const std::string& program) {
+Result<void> mount_for_criu(const RestoreInput& part, const std::string& program) {
   PreparedSources sources;
   if (!part.prepared.empty()) {
     TRY_ASSIGN(sources, PreparedSources::open(part.outside, part.config, part.procfs));
@@ -91,7 +93,8 @@ Result<void> mount_for_criu(const CriusPart& part, const std::string& program) {
 
 }  // namespace
 
-Result<std::vector<std::string>> paths_of_criu(const CriusPart& part, const std::string& program) {
+Result<std::vector<std::string>> paths_of_criu(const RestoreInput& part,
+                                               const std::string& program) {
   std::vector<std::string> paths{program, part.config.root_path.string(),
                                  part.settings.work.string()};
   TRY_ASSIGN(const auto images, paths_of_images(part.images));
@@ -103,7 +106,7 @@ Result<std::vector<std::string>> paths_of_criu(const CriusPart& part, const std:
   return paths;
 }
 
-Result<std::vector<std::string>> words_for_restore(const CriusPart& part,
+Result<std::vector<std::string>> words_for_restore(const RestoreInput& part,
                                                    std::string_view log_name) {
   std::vector<std::string> words{"restore",
                                  fmt::format("log-file={}", log_name),
@@ -134,7 +137,7 @@ Result<void> join_cgroup(const cgroups::Cgroup::JoinHandles& handles, int pid) {
   return linux::sys::write_once(processes, text);
 }
 
-Result<void> prepare_criu(const CriusPart& part, linux::CriuLaunch& launch) {
+Result<void> prepare_criu(const RestoreInput& part, linux::CriuLaunch& launch) {
   TRY(enter_for_criu(part.pinned));
   if (::unshare(CLONE_NEWNS) != 0) return fail(errno, "make a mount namespace for criu");
   // Not private: CRIU gives a bind with rslave or rshared the peers of its source.
@@ -159,6 +162,24 @@ Result<void> prepare_criu(const CriusPart& part, linux::CriuLaunch& launch) {
       ::unshare(CLONE_NEWCGROUP) != 0)
     return fail(errno, "make the cgroup namespace");
   return take_what_is_inherited(part.config, part.procfs, part.has_new_keyring);
+}
+
+Result<void> take_what_is_inherited(const bundle::Config& config, const linux::Procfs& procfs,
+                                    bool has_new_keyring) {
+  TRY(linux::reset_cpu_affinity());
+  if (config.memory_policy)
+    TRY(within(linux::set_memory_policy(*config.memory_policy), "/linux/memoryPolicy"));
+  if (!config.process) return {};
+  const bundle::Process& process = *config.process;
+  if (has_new_keyring) TRY(join_keyring(process, procfs));
+  if (process.oom_score_adj)
+    TRY(within(procfs.write("self/oom_score_adj", fmt::format("{}", *process.oom_score_adj)),
+               "/process/oomScoreAdj"));
+  if (process.io_priority)
+    TRY(within(linux::set_io_priority(*process.io_priority), "/process/ioPriority"));
+  if (process.no_new_privileges && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+    return fail(errno, "set no_new_privs for criu");
+  return {};
 }
 
 }  // namespace ocirun::runtime

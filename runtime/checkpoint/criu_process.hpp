@@ -12,12 +12,12 @@
 #include "linux/files/procfs.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "runtime/checkpoint/options.hpp"
-#include "runtime/compare/outside_mounts.hpp"
+#include "runtime/compare/host_mounts.hpp"
 
 namespace ocirun::runtime {
 
 /// What CRIU gets for a restore.
-struct CriusPart {
+struct RestoreInput {
   const bundle::Config& config;
   const CriuSettings& settings;
   const linux::Procfs& procfs;
@@ -35,10 +35,11 @@ struct CriusPart {
 
 /// What CRIU reaches by paths of the host: `program`, which is CRIU itself, its configuration, the
 /// root filesystem, the images and those of earlier pre-dumps, the work path, joined namespaces.
-Result<std::vector<std::string>> paths_of_criu(const CriusPart& part, const std::string& program);
+Result<std::vector<std::string>> paths_of_criu(const RestoreInput& part,
+                                               const std::string& program);
 
 /// The words for ocirun-criu. Errors: descriptors.json beside the images is damaged.
-Result<std::vector<std::string>> words_for_restore(const CriusPart& part,
+Result<std::vector<std::string>> words_for_restore(const RestoreInput& part,
                                                    std::string_view log_name);
 
 /// Moves the process `pid`, which has a single thread, into the cgroup; 0: the caller.
@@ -47,6 +48,14 @@ Result<void> join_cgroup(const cgroups::Cgroup::JoinHandles& handles, int pid);
 /// Runs in CRIU's process, whose mount namespace becomes its own: what is mounted there ends with
 /// it. Joins namespaces, and the cgroup if CRIU ignores cgroups, mounts the root filesystem, the
 /// sources of mounts and the view of the images, and makes the host read-only.
-Result<void> prepare_criu(const CriusPart& part, linux::CriuLaunch& launch);
+Result<void> prepare_criu(const RestoreInput& part, linux::CriuLaunch& launch);
+
+/// To be called in CRIU's process. Restored processes are children of CRIU, and inherit what CRIU
+/// does not restore: the session keyring, the CPU affinity, the I/O priority, the NUMA policy, an
+/// OOM score of 0, and, from versions of CRIU that do not know it, no_new_privs. So CRIU's process
+/// gets what `create` would give, instead of what the caller of `restore` has. Errors name the
+/// field of config.json.
+Result<void> take_what_is_inherited(const bundle::Config& config, const linux::Procfs& procfs,
+                                    bool has_new_keyring);
 
 }  // namespace ocirun::runtime

@@ -8,10 +8,10 @@
 #include <array>
 
 #include "linux/base/syscalls.hpp"
+#include "linux/mounts/detached_mount.hpp"
 #include "linux/namespaces/sysctl.hpp"
 #include "linux/network/netlink.hpp"
 #include "runtime/compare/container_namespaces.hpp"
-#include "runtime/compare/in_child.hpp"
 #include "runtime/compare/thread.hpp"
 #include "runtime/init/namespaces.hpp"
 
@@ -83,6 +83,20 @@ Result<void> NewNamespaces::write_device_sysctls() const {
   if (sysctls.empty()) return {};
   return work_inside(
       [&](const linux::Procfs& full) { return linux::write_sysctls(sysctls, full); });
+}
+
+using linux::NamespaceKind;
+
+Result<void> make_root_read_only(const linux::Procfs& procfs, int pid) {
+  TRY_ASSIGN(const UniqueFd mount_namespace,
+             linux::open_namespace(procfs.fd(), pid, NamespaceKind::kMount));
+  auto changed = in_child("the process that changes the root", [&]() -> Result<void> {
+    TRY(enter_container_namespace(mount_namespace, NamespaceKind::kMount));
+    TRY_ASSIGN(const UniqueFd root, linux::sys::open("/", O_PATH | O_DIRECTORY));
+    return linux::set_mount_attributes(root, {.set = MOUNT_ATTR_RDONLY, .clear = 0},
+                                       linux::Recursion::kTop);
+  });
+  return within(std::move(changed), "/root/readonly: make the restored root read-only");
 }
 
 }  // namespace ocirun::runtime

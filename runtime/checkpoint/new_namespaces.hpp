@@ -32,4 +32,9 @@ struct NewNamespaces {
       const std::function<Result<void>(const linux::Procfs& full)>& work) const;
 };
 
+/// Makes the root of the mount namespace of the stopped process `pid` read-only. CRIU does not
+/// restore that attribute, and needs a root that can be written to until all mounts are restored.
+/// Errors: EBUSY: a process has a file below the root open for writing.
+Result<void> make_root_read_only(const linux::Procfs& procfs, int pid);
+
 }  // namespace ocirun::runtime

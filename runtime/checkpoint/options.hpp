@@ -2,14 +2,34 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bundle/config/config.hpp"
+#include "cgroups/container/record.hpp"
 #include "linux/base/error.hpp"
 #include "linux/base/paths.hpp"
-#include "runtime/checkpoint/cgroup_mode.hpp"
+#include "linux/base/unique_fd.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/checkpoint/options.hpp"
 
 namespace ocirun::runtime {
+
+/// --manage-cgroups-mode: what happens to cgroups below the container's, and to saved limits.
+/// kSoft: CRIU makes those below again, and the limits are those of config.json.
+/// kFull: CRIU also writes the limits that it has saved.
+/// kStrict: as kFull, and the container's cgroup must not exist before.
+/// kIgnore: nothing is saved, and all processes are restored in the container's cgroup itself.
+enum class CgroupMode { kSoft, kFull, kStrict, kIgnore };
+
+inline constexpr std::string_view kCgroupModes = "soft|full|strict|ignore";
+/// Nothing for a text that is none of kCgroupModes.
+std::optional<CgroupMode> parse_cgroup_mode(std::string_view text);
+/// The mode for CRIU. Its own "strict" refuses the cgroup that `restore` makes for the container,
+/// and which is empty: below it, "full" is strict.
+std::string_view criu_mode(CgroupMode mode);
+/// Error for kStrict: a directory of `planned` exists.
+Result<void> check_absence(const cgroups::Record& planned, CgroupMode mode);
 
 /// The options that `checkpoint` and `restore` share. What is not named here is a switch of CRIU.
 struct CriuSettings {
@@ -33,5 +53,14 @@ std::vector<std::string> words_of_surroundings(const CriuSettings& settings, boo
 /// /etc/criu/runc.conf is used if that file exists. "" for none. Error: the annotation's path is
 /// not absolute.
 Result<std::string> config_file_of(const bundle::Config& config);
+
+// CRIU restores what was in a network namespace by programs of the host (iptables-restore, ip, nft)
+// that read the images, and makes devices that hooks and linux.netDevices make as well. So ocirun
+// saves and restores none of it without --keep-network, as runc does.
+
+/// Error: --keep-network, and the images have no network devices. A warning: the other way round.
+/// Nothing is compared for a container that joins a network namespace or has the host's.
+Result<void> check_network_images(Fd images, const bundle::Config& config,
+                                  const CriuSettings& settings, const Log& log);
 
 }  // namespace ocirun::runtime

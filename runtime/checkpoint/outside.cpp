@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include <algorithm>
@@ -9,11 +10,14 @@
 
 #include "linux/base/syscalls.hpp"
 #include "linux/files/mountinfo.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/mounts/mount_point.hpp"
 #include "runtime/compare/container_namespaces.hpp"
 
 namespace ocirun::runtime {
 namespace {
 
+using linux::clean;
 using linux::NamespaceKind;
 
 constexpr std::string_view kTerminal = "terminal";
@@ -33,6 +37,14 @@ bool has_mount(std::string_view mountinfo, std::uint64_t id) {
 bool is_terminal(const struct stat& status) {
   const unsigned number = major(status.st_rdev);
   return S_ISCHR(status.st_mode) && (number == 4 || (number >= 136 && number <= 143));
+}
+
+// The path of the host to which the symlinks of `path`, the source of a bind, lead. CRIU does not
+// follow one at the end of a source. A path that cannot be opened is unchanged: CRIU's error names
+// it.
+std::string without_links(const std::string& path) {
+  const auto file = linux::sys::open(path.c_str(), O_PATH);
+  return file ? linux::host_path_of(*file).value_or(path) : path;
 }
 
 }  // namespace
@@ -154,6 +166,58 @@ std::vector<std::string> words_of_streams_for_restore(const bundle::StandardStre
             streams.begin() + static_cast<std::ptrdiff_t>(i))
       words.push_back(fmt::format("inherit={}\n{}", streams[i], i));
   return words;
+}
+
+Result<std::vector<std::string>> words_of_mounts_for_dump(std::span<const OutsideMount> mounts,
+                                                          const linux::SafeDir& root) {
+  std::vector<std::string> words;
+  for (const OutsideMount& mount : mounts) {
+    const auto found = root.open(RootfsPath(mount.name), O_PATH);
+    if (!found) continue;  // the container has unmounted or never had it
+    TRY_ASSIGN(const struct stat status, linux::sys::fstat(*found));
+    const bool is_masked = mount.kind == OutsideMount::Kind::kMask;
+    if (is_masked && S_ISDIR(status.st_mode)) continue;  // covered by a tmpfs, which CRIU saves
+    TRY_ASSIGN(const std::string path, linux::host_path_of(*found));
+    words.push_back(fmt::format("external-mount={}\n{}", path, mount.name));
+  }
+  return words;
+}
+
+std::vector<std::string> words_of_mounts_for_restore(std::span<const OutsideMount> mounts,
+                                                     std::string_view prepared) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < mounts.size(); ++i) {
+    const std::string source =
+        prepared.empty() ? without_links(mounts[i].source) : fmt::format("{}/{}", prepared, i);
+    words.push_back(fmt::format("external-mount={}\n{}", mounts[i].name, source));
+  }
+  return words;
+}
+
+Result<void> make_mount_points(const bundle::Config& config) {
+  TRY_ASSIGN(const linux::SafeDir root, linux::SafeDir::open_root(config.root_path));
+  std::vector<std::string> covered;
+  for (std::size_t index = 0; index < config.mounts.size(); ++index) {
+    const linux::Mount& mount = config.mounts[index];
+    const std::string path = clean(mount.destination);
+    const bool is_inside = std::ranges::any_of(
+        covered, [&](const std::string& above) { return linux::is_at_or_below(path, above); });
+    covered.push_back(path);
+    if (is_inside || path == "/" || mount.remount) continue;
+    bool is_directory = !mount.bind;
+    if (mount.bind) {
+      TRY_ASSIGN(const UniqueFd source, within(linux::sys::open(mount.source.c_str(), O_PATH),
+                                               fmt::format("/mounts/{}", index)));
+      TRY_ASSIGN(const struct stat status, linux::sys::fstat(source));
+      is_directory = S_ISDIR(status.st_mode);
+    }
+    const auto made =
+        is_directory ? root.make_directories(RootfsPath(path)) : root.make_file(RootfsPath(path));
+    if (!made)
+      return within(Result<void>(std::unexpected(made.error())),
+                    fmt::format("/mounts/{}: make the mount point {}", index, path));
+  }
+  return {};
 }
 
 }  // namespace ocirun::runtime

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,13 +11,16 @@
 #include "bundle/documents/state.hpp"
 #include "linux/base/error.hpp"
 #include "linux/files/procfs.hpp"
+#include "linux/files/safe_dir.hpp"
+#include "linux/mounts/devices.hpp"
+#include "linux/mounts/mount.hpp"
 #include "linux/namespaces/namespaces.hpp"
+#include "runtime/compare/host_mounts.hpp"
 
 namespace ocirun::runtime {
 
 // What a container has from outside of itself, for CRIU: namespaces that it joined, standard
-// streams. Mounts: outside_mounts.hpp. The words are options of ocirun-criu
-// (linux/checkpoint/criu_program.hpp).
+// streams, mounts. The words are options of ocirun-criu (linux/checkpoint/criu_program.hpp).
 
 /// What CRIU cannot save or restore for ocirun, a sentence for each: no mount namespace of its own;
 /// a joined mount, user or cgroup namespace; a joined network, ipc, uts or time namespace together
@@ -45,5 +51,18 @@ std::vector<std::string> words_of_streams_for_dump(const bundle::StandardStreams
 /// The words that give the caller's own 0, 1 and 2 to the restored process in place of pipes and of
 /// such files.
 std::vector<std::string> words_of_streams_for_restore(const bundle::StandardStreams& streams);
+
+/// The words for a dump. `root`: the root of the container's init, in which symlinks of
+/// destinations are resolved. Destinations that do not exist are left out.
+Result<std::vector<std::string>> words_of_mounts_for_dump(std::span<const OutsideMount> mounts,
+                                                          const linux::SafeDir& root);
+/// The words for a restore. `prepared`: the directory of prepared_sources.hpp, or "" where CRIU
+/// binds the sources themselves.
+std::vector<std::string> words_of_mounts_for_restore(std::span<const OutsideMount> mounts,
+                                                     std::string_view prepared);
+
+/// Makes the mount points of the document that lie on the root filesystem itself and are missing,
+/// below the root, as `create` does.
+Result<void> make_mount_points(const bundle::Config& config);
 
 }  // namespace ocirun::runtime

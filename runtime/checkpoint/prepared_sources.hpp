@@ -8,7 +8,7 @@
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "linux/files/procfs.hpp"
-#include "runtime/compare/outside_mounts.hpp"
+#include "runtime/compare/host_mounts.hpp"
 
 namespace ocirun::runtime {
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "runtime/checkpoint/cgroup_mode.hpp"
+#include "runtime/checkpoint/options.hpp"
 #include "runtime/cli/command.hpp"
 #include "runtime/cli/options.hpp"
 

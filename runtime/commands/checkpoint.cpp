@@ -12,12 +12,12 @@
 #include "linux/checkpoint/restored_processes.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/files/safe_dir.hpp"
+#include "linux/namespaces/namespaces.hpp"
 #include "runtime/checkpoint/conversation.hpp"
 #include "runtime/checkpoint/criu_log.hpp"
-#include "runtime/checkpoint/foresight.hpp"
 #include "runtime/checkpoint/outside.hpp"
-#include "runtime/checkpoint/progress.hpp"
-#include "runtime/compare/outside_mounts.hpp"
+#include "runtime/compare/restored.hpp"
+#include "runtime/images/check.hpp"
 #include "runtime/images/directory.hpp"
 #include "runtime/parent/preflight.hpp"
 #include "runtime/state/container.hpp"
@@ -29,6 +29,55 @@ constexpr std::chrono::seconds kEndPatience{10};
 constexpr char kDumpLog[] = "dump.log";
 // Bits of criu's option --cpu-cap: fpu (1), ins (4), and the image (8).
 constexpr char kSaveCpu[] = "cpu-cap=13";
+
+// The standard streams that init has open. The caller of `restore` gives others.
+Result<std::vector<UniqueFd>> open_streams(const linux::Procfs& procfs, int init) {
+  std::vector<UniqueFd> streams;
+  for (int number = 0; number < 3; ++number) {
+    auto stream =
+        linux::sys::openat(procfs.fd(), fmt::format("{}/fd/{}", init, number).c_str(), O_PATH);
+    if (stream)
+      streams.push_back(*std::move(stream));
+    else if (stream.error().number() != ENOENT)
+      return std::unexpected(std::move(stream).error());
+  }
+  return streams;
+}
+
+/// A container whose images are written while CRIU still holds its processes.
+struct SavedContainer {
+  const bundle::Config& config;
+  const bundle::ContainerRecord& record;
+  const linux::Procfs& procfs;  // the runtime's
+  Fd images;
+  bool has_cgroups = true;  // the images hold the container's cgroups
+};
+
+// Compares images and processes with config.json as `restore` will. Errors: without an errno, the
+// sentence of `restore`; an error with an errno says nothing about a later restore.
+Result<void> foresee_restore(const SavedContainer& saved) {
+  const auto inventory = read_inventory(saved.images);
+  if (!inventory) return refuse("{}", inventory.error().message());
+  Obstacles obstacles;
+  TRY(check_images({.directory = saved.images,
+                    .inventory = *inventory,
+                    .config = saved.config,
+                    .has_cgroups = saved.has_cgroups},
+                   obstacles));
+  if (!obstacles.empty()) return refuse("{}", obstacles.front());
+  const int init = saved.record.init_pid;
+  TRY_ASSIGN(const auto pinned, linux::pin_namespaces(saved.config.namespaces));
+  TRY_ASSIGN(const auto opened, open_streams(saved.procfs, init));
+  const std::vector<Fd> streams(opened.begin(), opened.end());
+  TRY_ASSIGN(const auto pids, linux::restored_processes(saved.procfs, init));
+  return compare_restored({.config = saved.config,
+                           .record = saved.record,
+                           .procfs = saved.procfs,
+                           .pinned = pinned,
+                           .streams = streams,
+                           .images = saved.images},
+                          init, pids);
+}
 
 /// One dump, step by step.
 class Dump {
@@ -50,9 +99,9 @@ class Dump {
     launch.before = [&](linux::CriuLaunch&) { return enter_for_criu(joined); };
     TRY(write_streams(procfs));
     TRY_ASSIGN(std::vector<std::string> words, words_for(config, procfs));
-    const CriuLog crius_log{work_, request_.settings.work.string(), kDumpLog};
-    TRY(remove_old(crius_log));
-    const linux::CriusProcesses processes(procfs);
+    const CriuLog criu_log{work_, request_.settings.work.string(), kLogName};
+    TRY(remove_old(criu_log));
+    const linux::CriuProcesses processes(procfs);
     Progress progress(Fd{STDERR_FILENO}, "checkpoint " + container_.record().id,
                       [this] { return memory_saved(); });
     const auto saved = talk_with_criu(
@@ -62,7 +111,7 @@ class Dump {
       processes.kill();  // a killed CRIU leaves those with which it was trying out the kernel
       thaw();
       return std::unexpected(has_refused_ ? saved.error()
-                                          : explain_by_log(saved.error(), crius_log));
+                                          : explain_by_log(saved.error(), criu_log));
     }
     return request_.afterwards == Afterwards::kEnd ? await_end() : Result<void>{};
   }

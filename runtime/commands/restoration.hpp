@@ -10,12 +10,12 @@
 #include "linux/namespaces/namespaces.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/process/pidfd.hpp"
+#include "runtime/checkpoint/conversation.hpp"
 #include "runtime/checkpoint/criu_process.hpp"
 #include "runtime/checkpoint/new_namespaces.hpp"
-#include "runtime/checkpoint/progress.hpp"
 #include "runtime/commands/making.hpp"
 #include "runtime/commands/restore.hpp"
-#include "runtime/compare/outside_mounts.hpp"
+#include "runtime/compare/host_mounts.hpp"
 
 namespace ocirun::runtime {
 
@@ -48,7 +48,7 @@ class Restoration : Making {
   Result<void> choose_walls();
   Result<void> restore_processes();
   Result<linux::CriuLaunch> prepare_launch();
-  CriusPart crius_part();
+  RestoreInput restore_input();
   std::optional<Amount> memory_restored() const;
   void destroy_after(const Error& error);
 

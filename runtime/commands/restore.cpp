@@ -8,7 +8,7 @@
 #include "linux/seccomp/filter.hpp"
 #include "runtime/checkpoint/conversation.hpp"
 #include "runtime/checkpoint/criu_log.hpp"
-#include "runtime/checkpoint/network_image.hpp"
+#include "runtime/checkpoint/options.hpp"
 #include "runtime/checkpoint/outside.hpp"
 #include "runtime/checkpoint/prepared_sources.hpp"
 #include "runtime/checkpoint/read_only_host.hpp"
@@ -99,7 +99,7 @@ Result<void> Restoration::choose_walls() {
         "the container has no pid namespace: forged images can lead criu through /proc to files of "
         "the host: restore only images whose origin is known");
   if (!has_read_only_host_ && !needs_prepared_sources(config())) return {};
-  TRY_ASSIGN(const auto paths, paths_of_criu(crius_part(), criu_));
+  TRY_ASSIGN(const auto paths, paths_of_criu(restore_input(), criu_));
   TRY_ASSIGN(prepared_, place_for_sources(paths));
   return {};
 }
@@ -115,10 +115,10 @@ Result<void> Restoration::keep_filter() {
 
 Result<void> Restoration::restore_processes() {
   TRY_ASSIGN(linux::CriuLaunch launch, prepare_launch());
-  TRY_ASSIGN(std::vector<std::string> words, words_for_restore(crius_part(), kRestoreLog));
-  const CriuLog crius_log{work_, restore_.settings.work.string(), kRestoreLog};
-  TRY(remove_old(crius_log));
-  const linux::CriusProcesses processes(place_->procfs);
+  TRY_ASSIGN(std::vector<std::string> words, words_for_restore(restore_input(), kLogName));
+  const CriuLog criu_log{work_, restore_.settings.work.string(), kLogName};
+  TRY(remove_old(criu_log));
+  const linux::CriuProcesses processes(place_->procfs);
   Progress progress(Fd{STDERR_FILENO}, "restore " + request_.id.string(),
                     [this] { return memory_restored(); });
   const auto restored = talk_with_criu(
@@ -126,7 +126,7 @@ Result<void> Restoration::restore_processes() {
   // CRIU has ended, and if it was killed it has left what it restores.
   if (!restored || !is_published_) processes.kill();
   if (!restored && has_refused_) return std::unexpected(restored.error());
-  if (!restored) return std::unexpected(explain_by_log(restored.error(), crius_log));
+  if (!restored) return std::unexpected(explain_by_log(restored.error(), criu_log));
   if (!is_published_)
     return refuse(
         "criu has restored the container without the stage pre-resume, in which its processes are "
@@ -148,12 +148,12 @@ Result<linux::CriuLaunch> Restoration::prepare_launch() {
   launch.images = images_;
   launch.work = work_;
   launch.before = [this](linux::CriuLaunch& in_child) {
-    return prepare_criu(crius_part(), in_child);
+    return prepare_criu(restore_input(), in_child);
   };
   return launch;
 }
 
-CriusPart Restoration::crius_part() {
+RestoreInput Restoration::restore_input() {
   return {.config = config(),
           .settings = restore_.settings,
           .procfs = place_->procfs,

@@ -8,7 +8,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/mounts/mount_point.hpp"
-#include "runtime/compare/mount_flags.hpp"
+#include "runtime/compare/container_root.hpp"
 
 namespace ocirun::runtime {
 namespace {

@@ -7,7 +7,6 @@
 
 #include "linux/base/text.hpp"
 #include "runtime/compare/container_namespaces.hpp"
-#include "runtime/compare/in_child.hpp"
 
 namespace ocirun::runtime {
 namespace {

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
+#include "bundle/config/config.hpp"
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "linux/files/procfs.hpp"
+#include "linux/namespaces/id_map.hpp"
 #include "linux/namespaces/namespaces.hpp"
 
 namespace ocirun::runtime {
@@ -22,5 +25,18 @@ Result<bool> names(std::string_view link, const linux::PinnedNamespace& pinned);
 /// other than CRIU's then, so CRIU neither saves nor restores what is in it: that belongs to others
 /// as well, and images may be forged.
 bool works_inside(linux::NamespaceKind kind);
+
+/// Runs `work` in a child of the caller, which has a single thread: `work` may enter namespaces.
+/// The child dies with the caller. Errors: that of `work`, with its message and number; the child,
+/// which `name` names in the sentence, was killed.
+Result<void> in_child(std::string_view name, const std::function<Result<void>()>& work);
+
+/// Whether two maps map the same ids. The kernel sorts the lines of a map that has more than five.
+bool is_same_map(const linux::IdMap& a, const linux::IdMap& b);
+
+/// Compares the maps of the user namespace of process `init` with those of the document, if the
+/// document asks for a new user namespace. Maps are written once, and do not change later. Errors:
+/// a sentence that names the map; setgroups(2) is denied in the namespace.
+Result<void> compare_id_maps(const bundle::Config& config, const linux::Procfs& procfs, int init);
 
 }  // namespace ocirun::runtime

@@ -1,11 +1,29 @@
 #include "runtime/compare/container_root.hpp"
 
 #include <fcntl.h>
+#include <linux/mount.h>
+
+#include <vector>
 
 #include "linux/base/syscalls.hpp"
 #include "linux/files/mountinfo.hpp"
 
 namespace ocirun::runtime {
+namespace {
+
+static_assert(ST_RDONLY == MOUNT_ATTR_RDONLY && ST_NOSUID == MOUNT_ATTR_NOSUID &&
+              ST_NODEV == MOUNT_ATTR_NODEV && ST_NOEXEC == MOUNT_ATTR_NOEXEC);
+
+std::string names_of(std::uint64_t flags) {
+  std::vector<std::string_view> names;
+  if ((flags & ST_RDONLY) != 0) names.emplace_back("ro");
+  if ((flags & ST_NOSUID) != 0) names.emplace_back("nosuid");
+  if ((flags & ST_NODEV) != 0) names.emplace_back("nodev");
+  if ((flags & ST_NOEXEC) != 0) names.emplace_back("noexec");
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
 
 Result<ContainerRoot> ContainerRoot::open(const linux::Procfs& procfs) {
   TRY_ASSIGN(UniqueFd root, linux::sys::open("/", O_PATH | O_DIRECTORY));
@@ -30,6 +48,12 @@ Result<std::optional<FoundFile>> ContainerRoot::find(const RootfsPath& path) con
         fmt::format(",{},", entry->attributes).find(",idmapped,") != std::string::npos;
   }
   return found;
+}
+
+Result<void> check_mount_flags(Fd file, std::uint64_t wanted, std::string_view path) {
+  TRY_ASSIGN(const auto filesystem, linux::sys::fstatfs(file));
+  const std::uint64_t lacking = wanted & ~filesystem.flags;
+  return lacking == 0 ? Result<void>{} : refuse("{} lacks {}", path, names_of(lacking));
 }
 
 }  // namespace ocirun::runtime

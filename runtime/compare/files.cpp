@@ -16,7 +16,6 @@
 #include "linux/files/mountinfo.hpp"
 #include "linux/process/pidfd.hpp"
 #include "runtime/compare/container_namespaces.hpp"
-#include "runtime/compare/in_child.hpp"
 #include "runtime/compare/thread.hpp"
 
 namespace ocirun::runtime {
@@ -61,9 +60,9 @@ bool is_memory(std::string_view link) {
 }
 
 /// The walk over the processes, in a child that enters their mount namespaces.
-class Walk {
+class FileWalk {
  public:
-  explicit Walk(const FilesExpectation& wanted) : wanted_(wanted) {}
+  explicit FileWalk(const FilesExpectation& wanted) : wanted_(wanted) {}
 
   Result<void> run() {
     // The host's /proc is out of reach after the first namespace is entered.
@@ -164,7 +163,7 @@ class Walk {
 }  // namespace
 
 Result<void> compare_files(const FilesExpectation& wanted) {
-  return in_child("the process that compares open files", [&] { return Walk(wanted).run(); });
+  return in_child("the process that compares open files", [&] { return FileWalk(wanted).run(); });
 }
 
 }  // namespace ocirun::runtime

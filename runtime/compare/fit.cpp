@@ -15,8 +15,7 @@
 #include "linux/mounts/mount_point.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "runtime/compare/container_namespaces.hpp"
-#include "runtime/compare/id_maps.hpp"
-#include "runtime/compare/outside_mounts.hpp"
+#include "runtime/compare/host_mounts.hpp"
 #include "runtime/compare/thread.hpp"
 
 namespace ocirun::runtime {

@@ -1,16 +1,24 @@
 #include "runtime/compare/host_mounts.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include <algorithm>
 
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
+#include "linux/files/procfs.hpp"
+#include "linux/mounts/bind_source.hpp"
 #include "linux/mounts/mount_point.hpp"
 
 namespace ocirun::runtime {
 namespace {
+
+using linux::clean;
+using linux::NamespaceKind;
+using linux::Propagation;
+using linux::Recursion;
 
 template <typename Test>
 bool any_mount(std::string_view table, Test test) {
@@ -34,6 +42,68 @@ std::string_view peer_group(std::string_view word) {
   const std::string_view kind = linux::cut(word, ':');
   return kind == "shared" || kind == "master" ? word : std::string_view();
 }
+
+bool hears(Propagation propagation) {
+  return propagation == Propagation::kSlave || propagation == Propagation::kShared;
+}
+
+/// The walk over the document.
+class Opening {
+ public:
+  Opening(const bundle::Config& config, const linux::Procfs& procfs, HostFiles& files)
+      : config_(config), procfs_(procfs), files_(files) {}
+
+  Result<void> run() {
+    TRY_ASSIGN(files_.rootfs, linux::sys::open(config_.root_path.c_str(), O_PATH | O_DIRECTORY));
+    TRY(files_.mounts.allow(procfs_, files_.rootfs, Recursion::kTree,
+                            events_of(Propagation::kUnchanged)));
+    TRY(allow_nodes());
+    files_.sources.resize(config_.mounts.size());
+    for (std::size_t index = 0; index < config_.mounts.size(); ++index)
+      TRY(within(open_source(index), fmt::format("/mounts/{}", index)));
+    return {};
+  }
+
+ private:
+  // With such a propagation of the root, all binds are slaves of their sources.
+  MountEvents events_of(Propagation propagation) const {
+    return hears(propagation) || hears(config_.rootfs_propagation) ? MountEvents::kFromHost
+                                                                   : MountEvents::kPrivate;
+  }
+
+  // The masks, and in a user namespace the devices, are files of the host.
+  Result<void> allow_nodes() {
+    for (const OutsideMount& outside : outside_mounts(config_, {})) {
+      if (outside.kind == OutsideMount::Kind::kBind) continue;
+      const auto node = linux::sys::open(outside.source.c_str(), O_PATH);
+      if (node) TRY(files_.mounts.allow(procfs_, *node, Recursion::kTop, MountEvents::kPrivate));
+    }
+    return {};
+  }
+
+  Result<void> open_source(std::size_t index) {
+    const linux::Mount& mount = config_.mounts[index];
+    if (!mount.bind) return allow_disk(mount);
+    if (mount.remount) return {};
+    TRY_ASSIGN(files_.sources[index], linux::open_bind_source(procfs_, mount));
+    return files_.mounts.allow(procfs_, files_.sources[index],
+                               mount.recursive ? Recursion::kTree : Recursion::kTop,
+                               events_of(mount.propagation));
+  }
+
+  Result<void> allow_disk(const linux::Mount& mount) {
+    if (!mount.source.starts_with('/')) return {};
+    const auto disk = linux::sys::open(mount.source.c_str(), O_PATH);
+    if (!disk) return {};
+    TRY_ASSIGN(const struct stat status, linux::sys::fstat(*disk));
+    if (S_ISBLK(status.st_mode)) files_.mounts.allow_device(status.st_rdev);
+    return {};
+  }
+
+  const bundle::Config& config_;
+  const linux::Procfs& procfs_;
+  HostFiles& files_;
+};
 
 }  // namespace
 
@@ -92,6 +162,61 @@ bool HostMounts::hears_too_much(const linux::MountEntry& mount) const {
     if (is_hosts && !is_in_a_tree(mount, MountEvents::kFromHost)) return true;
   }
   return false;
+}
+
+Result<HostFiles> open_host_files(const bundle::Config& config, const linux::Procfs& procfs,
+                                  Fd images) {
+  TRY_ASSIGN(HostMounts mounts, HostMounts::read(procfs));
+  HostFiles files{.rootfs = {}, .sources = {}, .images = {}, .mounts = std::move(mounts)};
+  TRY(Opening(config, procfs, files).run());
+  const bool is_id_mapped = std::ranges::any_of(config.mounts, [](const linux::Mount& mount) {
+    return mount.bind && !mount.remount && mount.id_map_kind != linux::IdMapKind::kNone;
+  });
+  if (is_id_mapped) {
+    TRY_ASSIGN(files.images, read_all_mounts(images));
+  }
+  return files;
+}
+
+std::vector<OutsideMount> outside_mounts(const bundle::Config& config,
+                                         std::span<const linux::CgroupHierarchy> cgroups) {
+  using Kind = OutsideMount::Kind;
+  std::vector<OutsideMount> mounts;
+  const auto add_device = [&](const linux::Device& device) {
+    if (device.kind == linux::Device::Kind::kFifo ||
+        std::ranges::find(mounts, clean(device.path), &OutsideMount::name) != mounts.end())
+      return;
+    mounts.push_back({.kind = Kind::kDevice,
+                      .name = clean(device.path),
+                      .source = device.path.string(),
+                      .mount = nullptr,
+                      .device = device});
+  };
+  const bool is_pure_v2 = cgroups.size() == 1 && cgroups.front().unified;
+  const auto add_cgroups = [&](const linux::Mount& mount) {
+    for (const linux::CgroupHierarchy& hierarchy : cgroups)
+      mounts.push_back({.kind = Kind::kCgroup,
+                        .name = clean(mount.destination) + (is_pure_v2 ? "" : "/" + hierarchy.name),
+                        .source = hierarchy.own_directory.string(),
+                        .mount = &mount});
+  };
+  if (config.namespaces.contains(NamespaceKind::kUser)) {
+    for (const linux::Device& device : config.devices) add_device(device);
+    for (const linux::Device& device : linux::default_devices()) add_device(device);
+  }
+  for (const linux::Mount& mount : config.mounts)
+    if (mount.bind && !mount.remount)
+      mounts.push_back({.kind = Kind::kBind,
+                        .name = clean(mount.destination),
+                        .source = mount.source,
+                        .mount = &mount});
+    else if (mount.is_of_cgroups() && !mount.remount &&
+             !config.namespaces.creates(NamespaceKind::kCgroup))
+      add_cgroups(mount);
+  for (const RootfsPath& path : config.masked_paths)
+    mounts.push_back(
+        {.kind = Kind::kMask, .name = clean(path), .source = linux::dev_path("null").string()});
+  return mounts;
 }
 
 }  // namespace ocirun::runtime

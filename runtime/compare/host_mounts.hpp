@@ -2,16 +2,39 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "bundle/config/config.hpp"
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "linux/files/mountinfo.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/mounts/detached_mount.hpp"
+#include "linux/mounts/devices.hpp"
+#include "linux/mounts/mount.hpp"
+#include "runtime/images/inventory.hpp"
 
 namespace ocirun::runtime {
+
+/// A mount whose files are the host's. `name` identifies it in the images.
+struct OutsideMount {
+  enum class Kind : std::uint8_t { kBind, kMask, kDevice, kCgroup };
+  Kind kind = Kind::kBind;
+  std::string name;                       // the destination in config.json, or the masked path
+  std::string source;                     // on the host
+  const linux::Mount* mount = nullptr;    // kBind, kCgroup: the entry of config.json
+  std::optional<linux::Device> device{};  // kDevice
+};
+/// The binds of config.json, the masked files, and the devices of a container with a user
+/// namespace, in which nodes are binds of the host's nodes. In a container without a cgroup
+/// namespace, a mount of type cgroup shows `cgroups`, the container's own, by binds. Points into
+/// `config`.
+std::vector<OutsideMount> outside_mounts(const bundle::Config& config,
+                                         std::span<const linux::CgroupHierarchy> cgroups);
 
 /// Whether mount events of the host reach the container's mount of a tree (slave, shared).
 enum class MountEvents { kPrivate, kFromHost };
@@ -46,5 +69,16 @@ class HostMounts {
   std::string table_;
   std::vector<Tree> trees_;
 };
+
+/// What the mounts of a restored container are compared with, from outside of its mount namespace.
+struct HostFiles {
+  UniqueFd rootfs;
+  std::vector<UniqueFd> sources;   // of the document's mounts; empty for those that have none
+  std::vector<ImageMount> images;  // of all mount namespaces, if a bind is id-mapped
+  HostMounts mounts;               // allows the root filesystem, the sources and devices
+};
+/// To be called in the host's mount namespace. Errors: a source is missing; an image is damaged.
+Result<HostFiles> open_host_files(const bundle::Config& config, const linux::Procfs& procfs,
+                                  Fd images);
 
 }  // namespace ocirun::runtime

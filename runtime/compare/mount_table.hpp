@@ -6,8 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "bundle/config/config.hpp"
 #include "linux/base/error.hpp"
 #include "linux/files/mountinfo.hpp"
+#include "runtime/compare/host_mounts.hpp"
 
 namespace ocirun::runtime {
 
@@ -38,5 +40,19 @@ bool shows_cgroups_below(const linux::MountEntry& mount, const std::string& cgro
 /// mount.
 Result<std::vector<std::string>> compare_mount_table(std::span<const MountPlace> places,
                                                      std::string_view mountinfo);
+
+/// What a mount table is compared with.
+struct ShownExpectation {
+  const bundle::Config& config;
+  const HostMounts& host;     // allows what config.json gives to the container
+  const std::string& cgroup;  // the path of the container's cgroup, "" for none
+};
+
+/// Compares each mount of `mountinfo`, the table of a mount namespace. Allowed are: the parts of
+/// the host's file systems that config.json gives to the container; file systems that a container
+/// can mount itself; cgroups at or below `cgroup`, or any where the container could mount the
+/// hierarchy. Mount events of the host reach a mount only where config.json has rslave or rshared.
+/// Errors: a sentence that names the mount.
+Result<void> compare_shown(const ShownExpectation& wanted, std::string_view mountinfo);
 
 }  // namespace ocirun::runtime

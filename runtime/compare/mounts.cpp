@@ -16,11 +16,8 @@
 #include "runtime/compare/binds.hpp"
 #include "runtime/compare/container_namespaces.hpp"
 #include "runtime/compare/container_root.hpp"
-#include "runtime/compare/host_files.hpp"
-#include "runtime/compare/in_child.hpp"
-#include "runtime/compare/mount_flags.hpp"
+#include "runtime/compare/host_mounts.hpp"
 #include "runtime/compare/mount_table.hpp"
-#include "runtime/compare/shown.hpp"
 #include "runtime/compare/thread.hpp"
 
 namespace ocirun::runtime {

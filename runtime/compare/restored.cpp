@@ -15,8 +15,6 @@
 #include "runtime/compare/cgroups.hpp"
 #include "runtime/compare/container_namespaces.hpp"
 #include "runtime/compare/files.hpp"
-#include "runtime/compare/id_maps.hpp"
-#include "runtime/compare/labels.hpp"
 #include "runtime/compare/limits.hpp"
 #include "runtime/compare/mounts.hpp"
 #include "runtime/compare/thread.hpp"
@@ -40,9 +38,9 @@ bool is_zombie(std::string_view stat) {
 }
 
 /// A walk over the stopped processes.
-class Walk {
+class ProcessWalk {
  public:
-  explicit Walk(const Expectation& expected) : expected_(expected) {}
+  explicit ProcessWalk(const Expectation& expected) : expected_(expected) {}
 
   Result<void> run(int init, const std::vector<int>& pids) {
     init_ = init;
@@ -152,7 +150,7 @@ class Walk {
 }  // namespace
 
 Result<void> compare_restored(const Expectation& expected, int init, const std::vector<int>& pids) {
-  return Walk(expected).run(init, pids);
+  return ProcessWalk(expected).run(init, pids);
 }
 
 }  // namespace ocirun::runtime

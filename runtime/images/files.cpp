@@ -83,7 +83,7 @@ struct RegularFile {
 /// The walk over the images.
 class Check {
  public:
-  Check(Fd images, const CriusPlaces& places) : images_(images), places_(places) {}
+  Check(Fd images, const ImagePlaces& places) : images_(images), places_(places) {}
 
   Result<void> run() {
     TRY_ASSIGN(const auto files, read_if_there(images_, kFilesImage, kMostImageBytes));
@@ -228,13 +228,13 @@ class Check {
   }
 
   Fd images_;
-  const CriusPlaces& places_;
+  const ImagePlaces& places_;
   std::map<std::uint32_t, RegularFile> regular_;
 };
 
 }  // namespace
 
-Result<void> check_file_images(Fd images, const CriusPlaces& places) {
+Result<void> check_file_images(Fd images, const ImagePlaces& places) {
   return Check(images, places).run();
 }
 

@@ -12,6 +12,6 @@ namespace ocirun::runtime {
 /// no device and no symlink. A watch of inotify or fanotify has a path: with the number of a file
 /// alone, CRIU would open any file of the file system. No descriptor is on its way through a
 /// socket. Errors: a sentence that names the image; an image is missing or damaged.
-Result<void> check_file_images(Fd images, const CriusPlaces& places);
+Result<void> check_file_images(Fd images, const ImagePlaces& places);
 
 }  // namespace ocirun::runtime

@@ -10,7 +10,6 @@
 #include "linux/base/text.hpp"
 #include "runtime/images/directory.hpp"
 #include "runtime/images/files.hpp"
-#include "runtime/images/filesystem_types.hpp"
 #include "runtime/images/format.hpp"
 #include "runtime/images/signal_owners.hpp"
 
@@ -142,6 +141,16 @@ Result<void> check_apparmor(Fd images) {
              : refuse("{}: criu would load these AppArmor policies into the host's kernel", kName);
 }
 
+constexpr FilesystemType kTypes[] = {
+    {"proc", Showing::kKernels},    {"sysfs", Showing::kKernels},
+    {"mqueue", Showing::kKernels},  {"pstore", Showing::kKernels},
+    {"fusectl", Showing::kKernels}, {"securityfs", Showing::kKernels},
+    {"debugfs", Showing::kKernels}, {"tracefs", Showing::kKernels},
+    {"autofs", Showing::kKernels},  {"tmpfs", Showing::kNew},
+    {"devpts", Showing::kNew},      {"cgroup", Showing::kCgroups},
+    {"cgroup2", Showing::kCgroups},
+};
+
 }  // namespace
 
 Result<void> check_host_images(Fd images, const ImageInventory& inventory,
@@ -152,12 +161,19 @@ Result<void> check_host_images(Fd images, const ImageInventory& inventory,
   TRY(check.run(others));
   std::vector<ImageMount> mounts = inventory.mounts;
   std::ranges::copy(others, std::back_inserter(mounts));
-  const CriusPlaces places(mounts, config);
+  const ImagePlaces places(mounts, config);
   for (const ImageMount& mount : mounts) TRY(places.check_point(mount));
   TRY(check_file_images(images, places));
   if (!config.namespaces.creates(linux::NamespaceKind::kPid))
     TRY(check_signal_owners(images, inventory.processes));
   return check_apparmor(images);
+}
+
+std::span<const FilesystemType> mountable_types() { return kTypes; }
+
+std::optional<Showing> showing_of(std::string_view type) {
+  const auto found = std::ranges::find(kTypes, type, &FilesystemType::name);
+  return found == std::end(kTypes) ? std::nullopt : std::optional(found->showing);
 }
 
 }  // namespace ocirun::runtime

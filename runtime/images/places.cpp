@@ -40,7 +40,7 @@ bool leads_up(std::string_view path) {
   return std::ranges::find(parts, "..") != parts.end();
 }
 
-Result<void> CriusPlaces::check_file(const std::string& path, std::int64_t mount_id) const {
+Result<void> ImagePlaces::check_file(const std::string& path, std::int64_t mount_id) const {
   const auto checked = [&]() -> Result<void> {
     if (!path.starts_with('/') || leads_up(path)) return refuse("the path is not plain");
     const ImageMount* const mount = find(mount_id);
@@ -64,7 +64,7 @@ Result<void> CriusPlaces::check_file(const std::string& path, std::int64_t mount
   return within(checked, fmt::format("criu would make or remove the file {:?}", path));
 }
 
-Result<void> CriusPlaces::check_point(const ImageMount& mount) const {
+Result<void> ImagePlaces::check_point(const ImageMount& mount) const {
   const std::string point = clean_path(mount.point);
   const ImageMount* const parent = find(mount.parent);
   if (parent == nullptr || point == "/") return {};
@@ -74,7 +74,7 @@ Result<void> CriusPlaces::check_point(const ImageMount& mount) const {
                 fmt::format("criu would mount on {:?}", mount.point));
 }
 
-Result<std::optional<CriusPlaces::Base>> CriusPlaces::base_of(const ImageMount& mount) const {
+Result<std::optional<ImagePlaces::Base>> ImagePlaces::base_of(const ImageMount& mount) const {
   if (mount.is_containers_root) {
     auto root = SafeDir::open_root(config_.root_path);
     if (!root) return refuse("/root/path: {}", root.error().message());
@@ -90,7 +90,7 @@ Result<std::optional<CriusPlaces::Base>> CriusPlaces::base_of(const ImageMount& 
   return Base{.point = clean_path(mount.point), .directory = SafeDir(*std::move(source))};
 }
 
-const ImageMount* CriusPlaces::find(std::int64_t mount_id) const {
+const ImageMount* ImagePlaces::find(std::int64_t mount_id) const {
   const auto found = std::ranges::find(
       mounts_, mount_id, [](const ImageMount& mount) { return std::int64_t{mount.id}; });
   return found == mounts_.end() ? nullptr : &*found;

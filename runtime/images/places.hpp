@@ -21,10 +21,10 @@ namespace ocirun::runtime {
 bool leads_up(std::string_view path);
 
 /// Where the files of the images lie, before CRIU mounts anything.
-class CriusPlaces {
+class ImagePlaces {
  public:
   /// `mounts`: of all mount namespaces. Both live longer than this.
-  CriusPlaces(std::span<const ImageMount> mounts, const bundle::Config& config)
+  ImagePlaces(std::span<const ImageMount> mounts, const bundle::Config& config)
       : mounts_(mounts), config_(config) {}
 
   /// Checks a path at which CRIU makes or removes a file in the mount with the number `mount_id`.

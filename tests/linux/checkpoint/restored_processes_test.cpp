@@ -192,7 +192,7 @@ CHILD_TEST(what_criu_has_made_is_killed_but_no_earlier_child_and_not_the_caller,
   const int caller = start([&] {
     const Procfs procfs = open_proc();
     tell(pipe, start());
-    const CriusProcesses processes(procfs);
+    const CriuProcesses processes(procfs);
     for (const int pid : start_three()) tell(pipe, pid);
     processes.kill();
     tell(pipe, 0);

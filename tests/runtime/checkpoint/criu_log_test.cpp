@@ -6,7 +6,7 @@
 
 using namespace ocirun::runtime;
 
-BOOST_AUTO_TEST_SUITE(crius_log)
+BOOST_AUTO_TEST_SUITE(criu_log)
 
 BOOST_AUTO_TEST_CASE(the_last_errors_of_a_log_are_quoted_and_something_helps) {
   constexpr std::string_view kLog =

@@ -1,4 +1,4 @@
-#include "runtime/compare/shown.hpp"
+#include "runtime/compare/mount_table.hpp"
 
 #include <sys/sysmacros.h>
 

@@ -4,7 +4,6 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "runtime/compare/labels.hpp"
 #include "tests/must.hpp"
 
 using namespace ocirun;

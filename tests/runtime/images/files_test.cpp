@@ -53,7 +53,7 @@ struct Images {
   /// The error; "" for none.
   std::string refusal() const {
     const UniqueFd directory = scratch.open();
-    const auto checked = check_file_images(directory, CriusPlaces(mounts, config));
+    const auto checked = check_file_images(directory, ImagePlaces(mounts, config));
     return checked ? "" : checked.error().message();
   }
   /// With this entry as the only one of files.img.

@@ -45,11 +45,11 @@ struct Container {
   std::string path(const std::string& name) const { return scratch.path() + "/" + name; }
   /// The error; "" for none.
   std::string refusal(const std::string& file, std::int64_t mount_id) const {
-    const auto checked = CriusPlaces(mounts, config).check_file(file, mount_id);
+    const auto checked = ImagePlaces(mounts, config).check_file(file, mount_id);
     return checked ? "" : checked.error().message();
   }
   std::string refusal_of_point(const ImageMount& mount) const {
-    const auto checked = CriusPlaces(mounts, config).check_point(mount);
+    const auto checked = ImagePlaces(mounts, config).check_point(mount);
     return checked ? "" : checked.error().message();
   }
 
@@ -60,7 +60,7 @@ struct Container {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(crius_places)
+BOOST_AUTO_TEST_SUITE(places)
 
 BOOST_AUTO_TEST_CASE(files_below_real_directories_may_be_made) {
   const Container container;

@@ -1,4 +1,4 @@
-#include "runtime/compare/id_maps.hpp"
+#include "runtime/compare/container_namespaces.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,4 +1,4 @@
-#include "runtime/checkpoint/progress.hpp"
+#include "runtime/checkpoint/conversation.hpp"
 
 #include <fcntl.h>
 #include <pty.h>
