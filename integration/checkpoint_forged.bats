@@ -179,3 +179,25 @@ os.execv(sys.argv[1], sys.argv[1:])" "$OCIRUN" --root "$ROOT" run --detach --pre
   restore_fails
   mentions "descriptor 3: is a raw or packet socket, which a process without CAP_NET_RAW cannot open"
 }
+
+@test "the numbers that ocirun knows of criu's messages are those of the criu that is installed" {
+  command -v crit >/dev/null || skip "crit is not installed"
+  python3 - "$BATS_TEST_DIRNAME/../runtime/images/proto.hpp" <<'EOF'
+import glob, importlib, os, re, sys
+import pycriu.images
+known = {}
+def learn(enums, prefix=""):
+    for enum in enums:
+        for value in enum.values: known[f"{prefix}{enum.name}.{value.name}"] = value.number
+for path in glob.glob(os.path.dirname(pycriu.images.__file__) + "/*_pb2.py"):
+    file = importlib.import_module("pycriu.images." + os.path.basename(path)[:-3]).DESCRIPTOR
+    learn(file.enum_types_by_name.values())
+    for message in file.message_types_by_name.values():
+        learn(message.enum_types, message.name + ".")
+        for field in message.fields: known[f"{message.name}.{field.name}"] = field.number
+table = re.findall(r'\{"([^"]+)", (\d+)\}', open(sys.argv[1]).read())
+wrong = [name for name, number in table if known.get(name, int(number)) != int(number)]
+missing = [name for name, _ in table if name not in known]  # in an old criu
+sys.exit(f"wrong: {wrong}, missing: {missing}" if wrong or len(missing) > len(table) // 10 else 0)
+EOF
+}

@@ -41,16 +41,16 @@ Result<void> open_again(const HostPath& path, UniqueFd& directory) {
 
 // Network and pid namespaces are passed open. CRIU works in joined ipc and uts namespaces, and
 // joins the others by their names.
-std::vector<std::string> words_of_namespaces(const RestoreInput& part) {
+std::vector<std::string> words_of_namespaces(const RestoreInput& input) {
   std::vector<std::string> words;
-  for (std::size_t i = 0; i < part.pinned.size(); ++i) {
-    const NamespaceKind kind = part.pinned[i].kind;
+  for (std::size_t i = 0; i < input.pinned.size(); ++i) {
+    const NamespaceKind kind = input.pinned[i].kind;
     if (kind == NamespaceKind::kNetwork || kind == NamespaceKind::kPid)
       words.push_back(fmt::format("inherit={}\n{}", namespace_key(kind),
                                   linux::kFirstPassed + static_cast<int>(i)));
     else if (!works_inside(kind))
       words.push_back(fmt::format("join={}\n{}", linux::proc_name(kind),
-                                  part.config.namespaces.find(kind)->path->string()));
+                                  input.config.namespaces.find(kind)->path->string()));
   }
   return words;
 }
@@ -62,51 +62,51 @@ Result<bundle::StandardStreams> read_streams(Fd images) {
 
 // A restore writes to the root file system, to the binds, and to its own directory. It reads the
 // images, from which auto-dedup removes what was read.
-Result<void> make_host_read_only(const RestoreInput& part, const std::string& program) {
+Result<void> make_host_read_only(const RestoreInput& input, const std::string& program) {
   ReadOnlyHost host;
-  TRY(host.except(part.config.root_path, linux::Recursion::kTree));
-  if (part.settings.removes_pages()) {
-    TRY_ASSIGN(const auto images, paths_of_images(part.images));
+  TRY(host.except(input.config.root_path, linux::Recursion::kTree));
+  if (input.settings.removes_pages()) {
+    TRY_ASSIGN(const auto images, paths_of_images(input.images));
     for (const HostPath& path : images) TRY(host.except(path, linux::Recursion::kTree));
   }
-  TRY(host.except(part.settings.work, linux::Recursion::kTree));
-  TRY_ASSIGN(const auto needed, paths_of_criu(part, program));
-  return within(host.close(part.procfs, needed), "make the host read-only for criu");
+  TRY(host.except(input.settings.work, linux::Recursion::kTree));
+  TRY_ASSIGN(const auto needed, paths_of_criu(input.config, input.settings, input.images, program));
+  return within(host.close(input.procfs, needed), "make the host read-only for criu");
 }
 
-Result<void> mount_for_criu(const RestoreInput& part, const std::string& program) {
+Result<void> mount_for_criu(const RestoreInput& input, const std::string& program) {
   PreparedSources sources;
-  if (!part.prepared.empty()) {
-    TRY_ASSIGN(sources, PreparedSources::open(part.outside, part.config, part.procfs));
+  if (!input.prepared.empty()) {
+    TRY_ASSIGN(sources, PreparedSources::open(input.outside, input.config, input.procfs));
   }
-  if (part.has_read_only_host) {
-    TRY(make_host_read_only(part, program));
+  if (input.has_read_only_host) {
+    TRY(make_host_read_only(input, program));
     // iptables, which CRIU calls, locks a file in /run. In a user namespace CRIU covers /run.
-    if (!part.config.namespaces.contains(NamespaceKind::kUser))
-      ::setenv("XTABLES_LOCKFILE", (part.prepared + "/xtables.lock").c_str(), 1);
+    if (!input.config.namespaces.contains(NamespaceKind::kUser))
+      ::setenv("XTABLES_LOCKFILE", (input.prepared + "/xtables.lock").c_str(), 1);
   } else {
-    TRY(linux::attach_rootfs(part.config.root_path, UniqueFd(), part.procfs,
+    TRY(linux::attach_rootfs(input.config.root_path, UniqueFd(), input.procfs,
                              linux::Propagation::kPrivate));
   }
-  return part.prepared.empty() ? Result<void>{} : sources.attach(part.prepared);
+  return input.prepared.empty() ? Result<void>{} : sources.attach(input.prepared);
 }
 
 }  // namespace
 
-Result<std::vector<std::string>> paths_of_criu(const RestoreInput& part,
+Result<std::vector<std::string>> paths_of_criu(const bundle::Config& config,
+                                               const CriuSettings& settings, Fd images,
                                                const std::string& program) {
-  std::vector<std::string> paths{program, part.config.root_path.string(),
-                                 part.settings.work.string()};
-  TRY_ASSIGN(const auto images, paths_of_images(part.images));
-  for (const HostPath& path : images) paths.push_back(path.string());
-  TRY_ASSIGN(const std::string file, config_file_of(part.config));
+  std::vector<std::string> paths{program, config.root_path.string(), settings.work.string()};
+  TRY_ASSIGN(const auto directories, paths_of_images(images));
+  for (const HostPath& path : directories) paths.push_back(path.string());
+  TRY_ASSIGN(const std::string file, config_file_of(config));
   if (!file.empty()) paths.push_back(file);
-  for (const linux::Namespace& entry : part.config.namespaces.entries())
+  for (const linux::Namespace& entry : config.namespaces.entries())
     if (entry.path) paths.push_back(entry.path->string());
   return paths;
 }
 
-Result<std::vector<std::string>> words_for_restore(const RestoreInput& part,
+Result<std::vector<std::string>> words_for_restore(const RestoreInput& input,
                                                    std::string_view log_name) {
   std::vector<std::string> words{"restore",
                                  fmt::format("log-file={}", log_name),
@@ -114,16 +114,17 @@ Result<std::vector<std::string>> words_for_restore(const RestoreInput& part,
                                  "notify=1",
                                  "sibling=1",
                                  "evasive-devices=1",
-                                 "root=" + part.config.root_path.string()};
-  if (!part.cgroup.empty()) words.push_back("cgroup-root=\n" + part.cgroup);
-  if (part.config.process && part.config.process->terminal) words.emplace_back("orphan-terminal=1");
-  TRY_ASSIGN(const auto streams, read_streams(part.images));
-  TRY_ASSIGN(const std::string file, config_file_of(part.config));
+                                 "root=" + input.config.root_path.string()};
+  if (!input.cgroup.empty()) words.push_back("cgroup-root=\n" + input.cgroup);
+  if (input.config.process && input.config.process->terminal)
+    words.emplace_back("orphan-terminal=1");
+  TRY_ASSIGN(const auto streams, read_streams(input.images));
+  TRY_ASSIGN(const std::string file, config_file_of(input.config));
   if (!file.empty()) words.push_back("config=" + file);
   for (const auto& more :
-       {words_of_surroundings(part.settings, part.ignores_cgroups),
-        words_of_mounts_for_restore(part.outside, part.prepared), words_of_namespaces(part),
-        words_of_streams_for_restore(streams), part.settings.words})
+       {words_of_surroundings(input.settings, input.ignores_cgroups),
+        words_of_mounts_for_restore(input.outside, input.prepared), words_of_namespaces(input),
+        words_of_streams_for_restore(streams), input.settings.words})
     words.insert(words.end(), more.begin(), more.end());
   return words;
 }
@@ -137,31 +138,31 @@ Result<void> join_cgroup(const cgroups::Cgroup::JoinHandles& handles, int pid) {
   return linux::sys::write_once(processes, text);
 }
 
-Result<void> prepare_criu(const RestoreInput& part, linux::CriuLaunch& launch) {
-  TRY(enter_for_criu(part.pinned));
+Result<void> prepare_criu(const RestoreInput& input, linux::CriuLaunch& launch) {
+  TRY(enter_for_criu(input.pinned));
   if (::unshare(CLONE_NEWNS) != 0) return fail(errno, "make a mount namespace for criu");
   // Not private: CRIU gives a bind with rslave or rshared the peers of its source.
   TRY(linux::isolate_mount_tree(linux::Propagation::kSlave));
-  TRY(mount_for_criu(part, launch.program));
-  TRY(open_again(part.settings.images, part.images));
-  TRY(open_again(part.settings.work, part.work));
-  if (part.config.namespaces.creates(NamespaceKind::kUser)) {
-    TRY_ASSIGN(part.images,
-               show_images({.place = part.prepared,
-                            .images = part.images,
-                            .id_map = part.config.id_map,
-                            .procfs = part.procfs,
-                            .access = part.settings.removes_pages() ? ImageAccess::kWrite
-                                                                    : ImageAccess::kRead}));
+  TRY(mount_for_criu(input, launch.program));
+  TRY(open_again(input.settings.images, input.images));
+  TRY(open_again(input.settings.work, input.work));
+  if (input.config.namespaces.creates(NamespaceKind::kUser)) {
+    TRY_ASSIGN(input.images,
+               show_images({.place = input.prepared,
+                            .images = input.images,
+                            .id_map = input.config.id_map,
+                            .procfs = input.procfs,
+                            .access = input.settings.removes_pages() ? ImageAccess::kWrite
+                                                                     : ImageAccess::kRead}));
   }
-  launch.images = part.images;
-  launch.work = part.work;
-  if (part.ignores_cgroups) TRY(join_cgroup(part.join, 0));
+  launch.images = input.images;
+  launch.work = input.work;
+  if (input.ignores_cgroups) TRY(join_cgroup(input.join, 0));
   // CRIU makes no cgroup namespace when it ignores cgroups.
-  if (part.ignores_cgroups && part.config.namespaces.creates(NamespaceKind::kCgroup) &&
+  if (input.ignores_cgroups && input.config.namespaces.creates(NamespaceKind::kCgroup) &&
       ::unshare(CLONE_NEWCGROUP) != 0)
     return fail(errno, "make the cgroup namespace");
-  return take_what_is_inherited(part.config, part.procfs, part.has_new_keyring);
+  return take_what_is_inherited(input.config, input.procfs, input.has_new_keyring);
 }
 
 Result<void> take_what_is_inherited(const bundle::Config& config, const linux::Procfs& procfs,

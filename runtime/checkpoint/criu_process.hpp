@@ -35,11 +35,12 @@ struct RestoreInput {
 
 /// What CRIU reaches by paths of the host: `program`, which is CRIU itself, its configuration, the
 /// root filesystem, the images and those of earlier pre-dumps, the work path, joined namespaces.
-Result<std::vector<std::string>> paths_of_criu(const RestoreInput& part,
+Result<std::vector<std::string>> paths_of_criu(const bundle::Config& config,
+                                               const CriuSettings& settings, Fd images,
                                                const std::string& program);
 
 /// The words for ocirun-criu. Errors: descriptors.json beside the images is damaged.
-Result<std::vector<std::string>> words_for_restore(const RestoreInput& part,
+Result<std::vector<std::string>> words_for_restore(const RestoreInput& input,
                                                    std::string_view log_name);
 
 /// Moves the process `pid`, which has a single thread, into the cgroup; 0: the caller.
@@ -48,7 +49,7 @@ Result<void> join_cgroup(const cgroups::Cgroup::JoinHandles& handles, int pid);
 /// Runs in CRIU's process, whose mount namespace becomes its own: what is mounted there ends with
 /// it. Joins namespaces, and the cgroup if CRIU ignores cgroups, mounts the root filesystem, the
 /// sources of mounts and the view of the images, and makes the host read-only.
-Result<void> prepare_criu(const RestoreInput& part, linux::CriuLaunch& launch);
+Result<void> prepare_criu(const RestoreInput& input, linux::CriuLaunch& launch);
 
 /// To be called in CRIU's process. Restored processes are children of CRIU, and inherit what CRIU
 /// does not restore: the session keyring, the CPU affinity, the I/O priority, the NUMA policy, an

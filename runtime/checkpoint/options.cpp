@@ -9,7 +9,6 @@
 
 #include "linux/base/name_table.hpp"
 #include "linux/base/syscalls.hpp"
-#include "runtime/images/directory.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -23,18 +22,13 @@ constexpr linux::Named<CgroupMode> kModes[] = {{"soft", CgroupMode::kSoft},
                                                {"strict", CgroupMode::kStrict},
                                                {"ignore", CgroupMode::kIgnore}};
 
-Result<bool> have_network_devices(Fd images) {
-  bool found = false;
-  TRY(for_each_image(images, "netdev-", [&](const char*) -> Result<void> {
-    found = true;
-    return {};
-  }));
-  return found;
-}
-
 }  // namespace
 
 bool CriuSettings::removes_pages() const { return has_word(words, "auto-dedup=1"); }
+
+SavedCgroups CriuSettings::saved_cgroups() const {
+  return cgroups == CgroupMode::kIgnore ? SavedCgroups::kIgnored : SavedCgroups::kMade;
+}
 
 std::vector<std::string> words_of_surroundings(const CriuSettings& settings, bool ignores_cgroups) {
   const CgroupMode mode = ignores_cgroups ? CgroupMode::kIgnore : settings.cgroups;
@@ -72,10 +66,10 @@ Result<void> check_absence(const cgroups::Record& planned, CgroupMode mode) {
   return {};
 }
 
-Result<void> check_network_images(Fd images, const bundle::Config& config,
-                                  const CriuSettings& settings, const Log& log) {
+Result<void> check_saved_network(const Images& images, const bundle::Config& config,
+                                 const CriuSettings& settings, const Log& log) {
   if (!config.namespaces.creates(linux::NamespaceKind::kNetwork)) return {};
-  TRY_ASSIGN(const bool are_there, have_network_devices(images));
+  const bool are_there = images.has_network_devices;
   if (are_there && !settings.keeps_network)
     log.warn(
         "the images hold what was in the network namespace, which is not restored: give "

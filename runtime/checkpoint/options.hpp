@@ -9,9 +9,10 @@
 #include "cgroups/container/record.hpp"
 #include "linux/base/error.hpp"
 #include "linux/base/paths.hpp"
-#include "linux/base/unique_fd.hpp"
+
 #include "runtime/base/log.hpp"
-#include "runtime/checkpoint/options.hpp"
+#include "runtime/images/check.hpp"
+#include "runtime/images/images.hpp"
 
 namespace ocirun::runtime {
 
@@ -42,6 +43,8 @@ struct CriuSettings {
   /// --auto-dedup: CRIU removes from the images the pages that it has read, or that newer images
   /// have.
   bool removes_pages() const;
+  /// By `cgroups`.
+  SavedCgroups saved_cgroups() const;
 };
 
 /// The words for the options that both commands treat alike: cgroups, and what is in the network
@@ -60,7 +63,7 @@ Result<std::string> config_file_of(const bundle::Config& config);
 
 /// Error: --keep-network, and the images have no network devices. A warning: the other way round.
 /// Nothing is compared for a container that joins a network namespace or has the host's.
-Result<void> check_network_images(Fd images, const bundle::Config& config,
-                                  const CriuSettings& settings, const Log& log);
+Result<void> check_saved_network(const Images& images, const bundle::Config& config,
+                                 const CriuSettings& settings, const Log& log);
 
 }  // namespace ocirun::runtime

@@ -45,25 +45,21 @@ Result<std::vector<UniqueFd>> open_streams(const linux::Procfs& procfs, int init
 }
 
 /// A container whose images are written while CRIU still holds its processes.
-struct SavedContainer {
+struct DumpedContainer {
   const bundle::Config& config;
   const bundle::ContainerRecord& record;
   const linux::Procfs& procfs;  // the runtime's
   Fd images;
-  bool has_cgroups = true;  // the images hold the container's cgroups
+  SavedCgroups cgroups = SavedCgroups::kMade;
 };
 
 // Compares images and processes with config.json as `restore` will. Errors: without an errno, the
 // sentence of `restore`; an error with an errno says nothing about a later restore.
-Result<void> foresee_restore(const SavedContainer& saved) {
-  const auto inventory = read_inventory(saved.images);
-  if (!inventory) return refuse("{}", inventory.error().message());
+Result<void> foresee_restore(const DumpedContainer& saved) {
+  const auto images = read_images(saved.images, TrustImages::kNo);
+  if (!images) return refuse("{}", images.error().message());
   Obstacles obstacles;
-  TRY(check_images({.directory = saved.images,
-                    .inventory = *inventory,
-                    .config = saved.config,
-                    .has_cgroups = saved.has_cgroups},
-                   obstacles));
+  TRY(check_images(*images, saved.config, saved.cgroups, obstacles));
   if (!obstacles.empty()) return refuse("{}", obstacles.front());
   const int init = saved.record.init_pid;
   TRY_ASSIGN(const auto pinned, linux::pin_namespaces(saved.config.namespaces));
@@ -75,7 +71,7 @@ Result<void> foresee_restore(const SavedContainer& saved) {
                            .procfs = saved.procfs,
                            .pinned = pinned,
                            .streams = streams,
-                           .images = saved.images},
+                           .images = *images},
                           init, pids);
 }
 
@@ -193,13 +189,13 @@ class Dump {
   // refuse can still go on.
   Result<void> foresee(const bundle::Config& config, const linux::Procfs& procfs) {
     const bundle::ContainerRecord& record = container_.record();
-    auto foreseen =
-        foresee_restore({.config = config,
-                         .record = record,
-                         .procfs = procfs,
-                         .images = images_,
-                         .has_cgroups = !record.cgroup.path.empty() &&
-                                        request_.settings.cgroups != CgroupMode::kIgnore});
+    auto foreseen = foresee_restore({.config = config,
+                                     .record = record,
+                                     .procfs = procfs,
+                                     .images = images_,
+                                     .cgroups = record.cgroup.path.empty()
+                                                    ? SavedCgroups::kIgnored
+                                                    : request_.settings.saved_cgroups()});
     if (foreseen) return {};
     if (foreseen.error().number() != 0) {
       log_.debug("what restore will say of the images is not known: " + foreseen.error().message());

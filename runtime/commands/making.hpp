@@ -27,19 +27,10 @@ struct Document {
 /// Reads and checks the bundle's config.json, and checks the host.
 Result<Document> read_document(const CreateRequest& request, const Log& log);
 
-/// The steps that `create` and `restore` have in common, from the claim of the id on. The undo of a
-/// step needs the things that later steps have made, so all of them are members. `undo_` is the
-/// last member of a base class: a derived class whose undo steps use members of its own has to call
-/// undo_.run() in its destructor.
-class Making {
- protected:
-  Making(const GlobalOptions& options, const Log& log, const CreateRequest& request,
-         Document document)
-      : options_(options), log_(log), request_(request), document_(std::move(document)) {}
-  Making(const Making&) = delete;
-  Making& operator=(const Making&) = delete;
-  ~Making() = default;
-
+/// What `create` and `restore` make on the host in the same way, from the claim of the id on. The
+/// undo of a step needs what later steps have made, so all of it is members. A class with undo
+/// steps that use members of its own has to call undo.run() in its destructor.
+struct Making {
   /// Makes and locks the state directory. From here on nobody else uses the id.
   Result<void> claim_id();
   /// Writes the intent for `delete --force`, before anything outside the state directory is made.
@@ -48,6 +39,8 @@ class Making {
   Result<void> extend_intent();
   /// Makes the cgroup with its device rules, and marks it.
   Result<void> make_cgroup();
+  /// Undoes make_cgroup().
+  void destroy_cgroup();
   /// Puts `init`, before its program runs, into the resctrl group of config.json (I-9). Later
   /// children of `init` are in it as well.
   Result<void> join_resctrl(int init);
@@ -55,24 +48,21 @@ class Making {
   /// Leaves the devices to the container, which lives without ocirun now.
   void keep_net_devices();
 
-  const GlobalOptions& options_;
-  const Log& log_;
-  const CreateRequest& request_;
-  Document document_;
-  // Set by claim_id():
-  std::optional<StateDirectory> directory_;
-  // Set by the derived class (place_), by record_intent() and the later steps:
-  std::optional<Place> place_;
-  bundle::ContainerRecord record_;
-  bundle::IntentRecord intent_;
-  UniqueFd network_namespace_;  // the container's, from the first moved device on
-  bool hooks_have_begun_ = false;
-  // An undo step has failed, so the state directory stays for `delete --force`:
-  bool is_left_to_delete_ = false;
-  Rollback undo_;
-
- private:
-  void destroy_cgroup();
+  const GlobalOptions& options;
+  const Log& log;
+  const CreateRequest& request;
+  Document document{};
+  // What was claimed:
+  std::optional<StateDirectory> directory{};
+  // What was placed:
+  std::optional<Place> place{};
+  bundle::ContainerRecord record{};
+  bundle::IntentRecord intent{};
+  UniqueFd network_namespace{};  // the container's, from the first moved device on
+  bool hooks_have_begun = false;
+  // What could not be undone, so that the state directory stays for `delete --force`:
+  bool is_left_to_delete = false;
+  Rollback undo{};
 };
 
 }  // namespace ocirun::runtime

@@ -1,77 +1,68 @@
 #pragma once
 
 #include <optional>
-#include <string>
+#include <span>
 #include <vector>
 
 #include "cgroups/container/cgroup.hpp"
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
 #include "linux/checkpoint/criu_program.hpp"
-#include "linux/mounts/mount.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "linux/process/clone.hpp"
-#include "linux/process/pidfd.hpp"
-#include "runtime/checkpoint/conversation.hpp"
-#include "runtime/checkpoint/criu_process.hpp"
 #include "runtime/checkpoint/new_namespaces.hpp"
 #include "runtime/commands/making.hpp"
-#include "runtime/commands/restore.hpp"
-#include "runtime/compare/host_mounts.hpp"
+#include "runtime/images/images.hpp"
 
 namespace ocirun::runtime {
 
-/// The steps of a restore. The steps that it shares with `create` are those of Making.
-class Restoration : Making {
- public:
-  Restoration(const GlobalOptions& options, const Log& log, const RestoreRequest& request,
-              Document document)
-      : Making(options, log, request.create, std::move(document)), restore_(request) {}
-  ~Restoration() { undo_.run(); }  // the steps use members of this class
+/// What the stages of a restore need beside what `create` makes too.
+struct StagesInput {
+  const Images& images;
+  TrustImages trust;
+  const std::vector<linux::PinnedNamespace>& pinned;  // which the container joins
+  const cgroups::Cgroup::JoinHandles& join;
+  bool ignores_cgroups;  // CRIU moves no process into a cgroup
+};
 
-  Result<CreatedContainer> run();
+/// A restored container whose record is committed.
+struct RestoredContainer {
+  linux::Child init;
+  UniqueFd terminal;  // the master, for TerminalKeeper::kCaller
+};
+
+/// What happens while CRIU waits at its stages: namespaces are set up, hooks run, the processes are
+/// compared with config.json, the record is committed.
+class Restoration {
+ public:
+  Restoration(Making& made, const StagesInput& input) : made_(made), input_(input) {}
+
+  /// Called at each stage, in the order of CRIU. After an error of the stage pre-resume, all
+  /// restored processes are killed.
+  Result<void> pass(linux::CriuNews& news);
+  /// Whether a stage had an error: the reason is ocirun's, and not in CRIU's log.
+  bool has_refused() const { return has_refused_; }
+  /// The container; nothing before the stage pre-resume has passed.
+  std::optional<RestoredContainer> take() { return std::move(restored_); }
 
  private:
-  const bundle::Config& config() const { return document_.config; }
-  // Also where there is no cgroup of the container's: those of the images are not its own.
-  bool ignores_cgroups() const {
-    return restore_.settings.cgroups == CgroupMode::kIgnore ||
-           (place_ && record_.cgroup.path.empty());
-  }
+  const bundle::Config& config() const { return made_.document.config; }
   NewNamespaces new_namespaces(int init) const {
-    return {.config = config(), .procfs = place_->procfs, .init = init, .joined = pinned_};
+    return {
+        .config = config(), .procfs = made_.place->procfs, .init = init, .joined = input_.pinned};
   }
-
-  // What stands around CRIU's work (restore.cpp).
-  Result<void> open_directories();
-  Result<void> check_images() const;
-  Result<void> make_way() const;
-  Result<void> keep_filter();
-  Result<void> choose_walls();
-  Result<void> restore_processes();
-  Result<linux::CriuLaunch> prepare_launch();
-  RestoreInput restore_input();
-  std::optional<Amount> memory_restored() const;
-  void destroy_after(const Error& error);
-
-  // What happens at CRIU's stages, in their order (restore_stages.cpp).
-  Result<void> pass(linux::CriuNews& news);
+  Result<void> pass_stage(linux::CriuNews& news);
   Result<void> set_namespaces_up(int pid);
+  Result<void> move_devices(int pid);
   Result<void> run_hooks(int pid);
   Result<void> admit(int pid);
   Result<void> publish(int pid, const std::vector<int>& pids);
 
-  const RestoreRequest& restore_;
-  UniqueFd images_, work_, terminal_;
-  std::string criu_;  // the path of the program
-  std::vector<linux::CgroupHierarchy> hierarchies_;
-  std::vector<OutsideMount> outside_;
-  std::string prepared_;  // the place of prepared_sources.hpp, or ""
-  bool has_read_only_host_ = false;
-  std::vector<linux::PinnedNamespace> pinned_;
-  cgroups::Cgroup::JoinHandles join_;
-  linux::Child init_;
-  std::vector<linux::ProcessIdentity> restored_;
-  bool has_refused_ = false;  // a stage: the error is ours, not in CRIU's log
-  bool is_published_ = false;
+  Making& made_;
+  StagesInput input_;
+  UniqueFd terminal_;
+  std::optional<RestoredContainer> restored_;
+  bool has_refused_ = false;
 };
 
 }  // namespace ocirun::runtime

@@ -8,12 +8,14 @@
 #include "linux/seccomp/filter.hpp"
 #include "runtime/checkpoint/conversation.hpp"
 #include "runtime/checkpoint/criu_log.hpp"
+#include "runtime/checkpoint/criu_process.hpp"
 #include "runtime/checkpoint/options.hpp"
 #include "runtime/checkpoint/outside.hpp"
 #include "runtime/checkpoint/prepared_sources.hpp"
 #include "runtime/checkpoint/read_only_host.hpp"
 #include "runtime/commands/checkpoint.hpp"
 #include "runtime/commands/destroy.hpp"
+#include "runtime/commands/making.hpp"
 #include "runtime/commands/remove.hpp"
 #include "runtime/commands/restoration.hpp"
 #include "runtime/commands/start.hpp"
@@ -27,169 +29,197 @@ namespace {
 
 constexpr char kRestoreLog[] = "restore.log";
 
-}  // namespace
-
-Result<CreatedContainer> Restoration::run() {
-  // Before anything is removed or made: the paths may be wrong.
-  TRY(open_directories());
-  TRY_ASSIGN(criu_, linux::find_criu(options_.criu));
-  TRY(make_way());
-  TRY(claim_id());
-  TRY_ASSIGN(place_, choose_place(options_, document_.config, request_.id.string(), log_));
-  TRY(check_absence(place_->cgroup->record(), restore_.settings.cgroups));
-  TRY(record_intent());
-  TRY_ASSIGN(pinned_, linux::pin_namespaces(document_.config.namespaces));
-  TRY(make_mount_points(document_.config));
-  TRY(make_cgroup());
-  if (document_.config.resources) TRY(place_->cgroup->apply(*document_.config.resources));
-  TRY(keep_filter());
-  hierarchies_ = describe_hierarchies(place_->layout, record_.cgroup);
-  outside_ = outside_mounts(config(), hierarchies_);
-  TRY(choose_walls());
-  if (!document_.config.net_devices.empty()) undo_.add([this] { take_net_devices_back(); });
-  TRY(restore_processes());
-  keep_net_devices();
-  undo_.commit();
-  if (auto started = run_poststart(*directory_, record_, log_); !started) {
-    destroy_after(started.error());
-    return std::unexpected(std::move(started).error());
-  }
-  return CreatedContainer{.directory = std::move(*directory_),
-                          .record = std::move(record_),
-                          .init = std::move(init_),
-                          .terminal = std::move(terminal_),
-                          .notify_socket = UniqueFd()};
-}
-
-Result<void> Restoration::open_directories() {
-  TRY_ASSIGN(images_, open_images(restore_.settings.images, restore_.trust));
-  TRY(check_images());
-  TRY(check_network_images(images_, config(), restore_.settings, log_));
-  TRY_ASSIGN(work_, open_or_make_directory(restore_.settings.work, "--work-path"));
-  return {};
-}
+/// The directories that the caller names, and what was read of the images.
+struct SavedContainer {
+  UniqueFd images, work;
+  Images read;
+};
 
 // Namespaces are compared with --trust-images too: in the host's, criu would change the host.
-Result<void> Restoration::check_images() const {
-  const auto inventory = read_inventory(images_);
-  if (!inventory && restore_.trust == TrustImages::kYes) return {};  // CRIU says what is wrong
-  if (!inventory) return std::unexpected(inventory.error());
+Result<void> check_saved(const Images& images, const bundle::Config& config,
+                         const RestoreRequest& request) {
   Obstacles obstacles;
-  compare_namespaces(*inventory, config(), obstacles);
-  if (!obstacles.empty()) return refuse("{}", obstacles.front());
-  if (restore_.trust == TrustImages::kYes) return {};
-  TRY(runtime::check_images({.directory = images_,
-                             .inventory = *inventory,
-                             .config = config(),
-                             .has_cgroups = restore_.settings.cgroups != CgroupMode::kIgnore},
-                            obstacles));
+  compare_namespaces(images, config, obstacles);
+  if (obstacles.empty() && request.trust == TrustImages::kNo)
+    TRY(check_images(images, config, request.settings.saved_cgroups(), obstacles));
   return obstacles.empty() ? Result<void>{} : refuse("{}", obstacles.front());
 }
 
-// Images that are not trusted must not lead CRIU to files of the host.
-Result<void> Restoration::choose_walls() {
-  has_read_only_host_ = restore_.trust == TrustImages::kNo && can_make_host_read_only();
-  if (restore_.trust == TrustImages::kNo && !has_read_only_host_)
-    log_.warn(
-        "this kernel is older than Linux 5.12: criu can write to every file of the host, and "
-        "forged images can make it do so: restore only images whose origin is known");
-  if (restore_.trust == TrustImages::kNo &&
-      !config().namespaces.contains(linux::NamespaceKind::kPid))
-    log_.warn(
-        "the container has no pid namespace: forged images can lead criu through /proc to files of "
-        "the host: restore only images whose origin is known");
-  if (!has_read_only_host_ && !needs_prepared_sources(config())) return {};
-  TRY_ASSIGN(const auto paths, paths_of_criu(restore_input(), criu_));
-  TRY_ASSIGN(prepared_, place_for_sources(paths));
-  return {};
-}
-
-// `exec` loads the filter of the document.
-Result<void> Restoration::keep_filter() {
-  if (!config().seccomp) return {};
-  std::vector<std::string> warnings;
-  TRY_ASSIGN(const auto filter, linux::compile_seccomp(*config().seccomp, warnings));
-  for (const std::string& warning : warnings) log_.debug(warning);
-  return directory_->write_filter(filter_bytes(filter));
-}
-
-Result<void> Restoration::restore_processes() {
-  TRY_ASSIGN(linux::CriuLaunch launch, prepare_launch());
-  TRY_ASSIGN(std::vector<std::string> words, words_for_restore(restore_input(), kLogName));
-  const CriuLog criu_log{work_, restore_.settings.work.string(), kLogName};
-  TRY(remove_old(criu_log));
-  const linux::CriuProcesses processes(place_->procfs);
-  Progress progress(Fd{STDERR_FILENO}, "restore " + request_.id.string(),
-                    [this] { return memory_restored(); });
-  const auto restored = talk_with_criu(
-      launch, std::move(words), log_, [&](auto& news) { return pass(news); }, progress);
-  // CRIU has ended, and if it was killed it has left what it restores.
-  if (!restored || !is_published_) processes.kill();
-  if (!restored && has_refused_) return std::unexpected(restored.error());
-  if (!restored) return std::unexpected(explain_by_log(restored.error(), criu_log));
-  if (!is_published_)
-    return refuse(
-        "criu has restored the container without the stage pre-resume, in which its processes are "
-        "compared with config.json");
-  return {};
-}
-
-std::optional<Amount> Restoration::memory_restored() const {
-  const auto memory = memory_of(*place_->cgroup);
-  if (!memory) return std::nullopt;
-  return Amount{.done = *memory, .total = bytes_of_pages(images_)};
-}
-
-Result<linux::CriuLaunch> Restoration::prepare_launch() {
-  linux::CriuLaunch launch;
-  launch.program = criu_;
-  for (const linux::PinnedNamespace& pinned : pinned_) launch.passed.push_back(pinned.fd);
-  TRY_ASSIGN(join_, place_->cgroup->open_for_join());
-  launch.images = images_;
-  launch.work = work_;
-  launch.before = [this](linux::CriuLaunch& in_child) {
-    return prepare_criu(restore_input(), in_child);
-  };
-  return launch;
-}
-
-RestoreInput Restoration::restore_input() {
-  return {.config = config(),
-          .settings = restore_.settings,
-          .procfs = place_->procfs,
-          .cgroup = record_.cgroup.path,
-          .outside = outside_,
-          .prepared = prepared_,
-          .has_read_only_host = has_read_only_host_,
-          .pinned = pinned_,
-          .join = join_,
-          .ignores_cgroups = ignores_cgroups(),
-          .has_new_keyring = request_.new_keyring,
-          .images = images_,
-          .work = work_};
+Result<SavedContainer> open_saved(const RestoreRequest& request, const bundle::Config& config,
+                                  const Log& log) {
+  SavedContainer saved;
+  TRY_ASSIGN(saved.images, open_images(request.settings.images, request.trust));
+  auto read = read_images(saved.images, request.trust);
+  if (read) {
+    TRY(check_saved(*read, config, request));
+    TRY(check_saved_network(*read, config, request.settings, log));
+    saved.read = *std::move(read);
+  } else if (request.trust == TrustImages::kNo) {  // CRIU says what is wrong with trusted ones
+    return std::unexpected(std::move(read).error());
+  }
+  TRY_ASSIGN(saved.work, open_or_make_directory(request.settings.work, "--work-path"));
+  return saved;
 }
 
 // A container that was checkpointed is stopped, and its record is still there: the restored one
 // takes its place.
-Result<void> Restoration::make_way() const {
-  const auto stopped = Container::load(options_, request_.id);
+Result<void> make_way(const GlobalOptions& options, const ContainerId& id, const Log& log) {
+  const auto stopped = Container::load(options, id);
   if (!stopped || stopped->status() != Status::kStopped) return {};
-  return delete_container(options_, request_.id, Force::kNo, log_);
+  return delete_container(options, id, Force::kNo, log);
 }
 
-void Restoration::destroy_after(const Error& error) {
-  // EBUSY: another command works on the container.
-  if (!directory_->exists() || error.number() == EBUSY) return;
-  const auto destroyed = destroy_container(*directory_, record_, log_);
-  if (!destroyed) log_.warn(destroyed.error().message());
+// Makes what `create` makes too, up to the cgroup.
+Result<void> make_surroundings(Making& made, CgroupMode mode) {
+  const bundle::Config& config = made.document.config;
+  TRY(made.claim_id());
+  TRY_ASSIGN(made.place, choose_place(made.options, config, made.request.id.string(), made.log));
+  TRY(check_absence(made.place->cgroup->record(), mode));
+  TRY(made.record_intent());
+  TRY(make_mount_points(config));
+  TRY(made.make_cgroup());
+  return config.resources ? made.place->cgroup->apply(*config.resources) : Result<void>{};
 }
+
+// `exec` loads the filter of the document.
+Result<void> keep_filter(const Making& made) {
+  const auto& seccomp = made.document.config.seccomp;
+  if (!seccomp) return {};
+  std::vector<std::string> warnings;
+  TRY_ASSIGN(const auto filter, linux::compile_seccomp(*seccomp, warnings));
+  for (const std::string& warning : warnings) made.log.debug(warning);
+  return made.directory->write_filter(filter_bytes(filter));
+}
+
+// Images that are not trusted must not lead CRIU to files of the host.
+bool makes_host_read_only(TrustImages trust, const bundle::Config& config, const Log& log) {
+  if (trust == TrustImages::kYes) return false;
+  const bool is_possible = can_make_host_read_only();
+  if (!is_possible)
+    log.warn(
+        "this kernel is older than Linux 5.12: criu can write to every file of the host, and "
+        "forged images can make it do so: restore only images whose origin is known");
+  if (!config.namespaces.contains(linux::NamespaceKind::kPid))
+    log.warn(
+        "the container has no pid namespace: forged images can lead criu through /proc to files of "
+        "the host: restore only images whose origin is known");
+  return is_possible;
+}
+
+// Also where there is no cgroup of the container's: those of the images are not its own.
+bool ignores_cgroups(const Making& made, CgroupMode mode) {
+  return mode == CgroupMode::kIgnore || made.record.cgroup.path.empty();
+}
+
+Result<void> explain_by_restore_log(Result<void> restored, const CriuLog& log) {
+  if (restored) return restored;
+  return std::unexpected(explain_by_log(std::move(restored).error(), log));
+}
+
+// Has CRIU restore the processes.
+Result<RestoredContainer> restore_processes(const RestoreInput& input, const std::string& program,
+                                            Making& made, Restoration& stages) {
+  TRY_ASSIGN(std::vector<std::string> words, words_for_restore(input, kRestoreLog));
+  linux::CriuLaunch launch;
+  launch.program = program;
+  for (const linux::PinnedNamespace& pinned : input.pinned) launch.passed.push_back(pinned.fd);
+  launch.images = input.images;
+  launch.work = input.work;
+  launch.before = [&](linux::CriuLaunch& in_child) { return prepare_criu(input, in_child); };
+  const CriuLog criu_log{input.work, input.settings.work.string(), kRestoreLog};
+  TRY(remove_old(criu_log));
+  const auto memory_restored = [&]() -> std::optional<Amount> {
+    const auto memory = memory_of(*made.place->cgroup);
+    if (!memory) return std::nullopt;
+    return Amount{.done = *memory, .total = bytes_of_pages(input.images)};
+  };
+  const linux::CriuProcesses processes(input.procfs);
+  Progress progress(Fd{STDERR_FILENO}, "restore " + made.request.id.string(), memory_restored);
+  auto restored = talk_with_criu(
+      launch, std::move(words), made.log, [&](auto& news) { return stages.pass(news); }, progress);
+  auto container = stages.take();
+  // CRIU has ended, and if it was killed it has left what it restores.
+  if (!restored || !container) processes.kill();
+  if (!stages.has_refused()) TRY(explain_by_restore_log(std::move(restored), criu_log));
+  TRY(restored);
+  if (!container)
+    return refuse(
+        "criu has restored the container without the stage pre-resume, in which its processes are "
+        "compared with config.json");
+  return *std::move(container);
+}
+
+void destroy_after(const Error& error, const StateDirectory& directory,
+                   const bundle::ContainerRecord& record, const Log& log) {
+  // EBUSY: another command works on the container.
+  if (!directory.exists() || error.number() == EBUSY) return;
+  const auto destroyed = destroy_container(directory, record, log);
+  if (!destroyed) log.warn(destroyed.error().message());
+}
+
+Result<RestoredContainer> restore_into(Making& made, SavedContainer saved, const std::string& criu,
+                                       const RestoreRequest& request) {
+  const bundle::Config& config = made.document.config;
+  const CriuSettings& settings = request.settings;
+  TRY_ASSIGN(const auto pinned, linux::pin_namespaces(config.namespaces));
+  TRY(make_surroundings(made, settings.cgroups));
+  TRY(keep_filter(made));
+  const auto hierarchies = describe_hierarchies(made.place->layout, made.record.cgroup);
+  const std::vector<OutsideMount> outside = outside_mounts(config, hierarchies);
+  const bool has_read_only_host = makes_host_read_only(request.trust, config, made.log);
+  std::string prepared;
+  if (has_read_only_host || needs_prepared_sources(config)) {
+    TRY_ASSIGN(const auto paths, paths_of_criu(config, settings, saved.images, criu));
+    TRY_ASSIGN(prepared, place_for_sources(paths));
+  }
+  TRY_ASSIGN(const cgroups::Cgroup::JoinHandles join, made.place->cgroup->open_for_join());
+  if (!config.net_devices.empty()) made.undo.add([&made] { made.take_net_devices_back(); });
+  const bool ignores = ignores_cgroups(made, settings.cgroups);
+  Restoration stages(made, {.images = saved.read,
+                            .trust = request.trust,
+                            .pinned = pinned,
+                            .join = join,
+                            .ignores_cgroups = ignores});
+  return restore_processes({.config = config,
+                            .settings = settings,
+                            .procfs = made.place->procfs,
+                            .cgroup = made.record.cgroup.path,
+                            .outside = outside,
+                            .prepared = prepared,
+                            .has_read_only_host = has_read_only_host,
+                            .pinned = pinned,
+                            .join = join,
+                            .ignores_cgroups = ignores,
+                            .has_new_keyring = request.create.new_keyring,
+                            .images = saved.images,
+                            .work = saved.work},
+                           criu, made, stages);
+}
+
+}  // namespace
 
 Result<CreatedContainer> restore_container(const GlobalOptions& options, const Log& log,
                                            const RestoreRequest& request) {
   TRY(refuse_ordinary_user());
-  TRY_ASSIGN(Document document, read_document(request.create, log));
-  TRY(check_can_be_checkpointed(document.config));
-  return Restoration(options, log, request, std::move(document)).run();
+  Making made{.options = options, .log = log, .request = request.create};
+  TRY_ASSIGN(made.document, read_document(request.create, log));
+  TRY(check_can_be_checkpointed(made.document.config));
+  // Before anything is removed or made: the paths may be wrong.
+  TRY_ASSIGN(SavedContainer saved, open_saved(request, made.document.config, log));
+  TRY_ASSIGN(const std::string criu, linux::find_criu(options.criu));
+  TRY(make_way(options, request.create.id, log));
+  TRY_ASSIGN(RestoredContainer restored, restore_into(made, std::move(saved), criu, request));
+  made.keep_net_devices();
+  made.undo.commit();
+  if (auto started = run_poststart(*made.directory, made.record, log); !started) {
+    destroy_after(started.error(), *made.directory, made.record, log);
+    return std::unexpected(std::move(started).error());
+  }
+  return CreatedContainer{.directory = std::move(*made.directory),
+                          .record = std::move(made.record),
+                          .init = std::move(restored.init),
+                          .terminal = std::move(restored.terminal),
+                          .notify_socket = UniqueFd()};
 }
 
 }  // namespace ocirun::runtime

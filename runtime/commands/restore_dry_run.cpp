@@ -14,7 +14,7 @@
 #include "runtime/compare/fit.hpp"
 #include "runtime/images/check.hpp"
 #include "runtime/images/directory.hpp"
-#include "runtime/images/inventory.hpp"
+#include "runtime/images/images.hpp"
 #include "runtime/parent/cgroup_choice.hpp"
 #include "runtime/parent/preflight.hpp"
 #include "runtime/state/container.hpp"
@@ -38,9 +38,9 @@ class DryRun {
       compare_document_with_host(*config_, procfs, obstacles_);
       look_at_cgroup();
     }
-    if (inventory_ && config_) {
-      compare_with_document(*inventory_, *config_, procfs, obstacles_);
-      compare_with_host(*inventory_, *config_, obstacles_);
+    if (read_ && config_) {
+      compare_with_document(*read_, *config_, procfs, obstacles_);
+      compare_with_host(*read_, *config_, obstacles_);
     }
     return std::move(obstacles_);
   }
@@ -71,21 +71,16 @@ class DryRun {
     auto images = open_images(request_.settings.images, request_.trust);
     if (!images) return add(images.error());
     images_ = *std::move(images);
-    auto inventory = read_inventory(images_);
-    if (!inventory)
-      return add(inventory.error().within("--image-path " + request_.settings.images.string()));
-    inventory_ = *std::move(inventory);
-    if (config_)
-      if (const auto checked = check_network_images(images_, *config_, request_.settings, log_);
-          !checked)
-        add(checked.error());
-    if (!config_ || request_.trust == TrustImages::kYes) return;
+    auto read = read_images(images_, request_.trust);
+    if (!read) return add(read.error().within("--image-path " + request_.settings.images.string()));
+    read_ = *std::move(read);
+    if (!config_) return;
+    if (const auto checked = check_saved_network(*read_, *config_, request_.settings, log_);
+        !checked)
+      add(checked.error());
+    if (request_.trust == TrustImages::kYes) return;
     const auto checked =
-        check_images({.directory = images_,
-                      .inventory = *inventory_,
-                      .config = *config_,
-                      .has_cgroups = request_.settings.cgroups != CgroupMode::kIgnore},
-                     obstacles_);
+        check_images(*read_, *config_, request_.settings.saved_cgroups(), obstacles_);
     if (!checked) add(checked.error());
   }
 
@@ -93,7 +88,7 @@ class DryRun {
     const auto program = linux::find_criu(options_.criu);
     if (!program) return add(program.error());
     ask(*program, {"check"}, "criu does not work under this kernel");
-    if (inventory_ && inventory_->has_cpu_features)
+    if (read_ && read_->has_cpu_features)
       ask(*program, {"cpuinfo", "check", "--images-dir", request_.settings.images.string()},
           "the processor lacks what the images need");
     if (!images_) return;
@@ -149,7 +144,7 @@ class DryRun {
   Obstacles obstacles_;
   bool has_stopped_container_ = false;  // of this id: it will be removed
   std::optional<bundle::Config> config_;
-  std::optional<ImageInventory> inventory_;
+  std::optional<Images> read_;
   UniqueFd images_;
 };
 

@@ -8,7 +8,7 @@
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "runtime/compare/container_root.hpp"
-#include "runtime/images/inventory.hpp"
+#include "runtime/images/images.hpp"
 
 namespace ocirun::runtime {
 
@@ -16,7 +16,7 @@ namespace ocirun::runtime {
 struct BindComparison {
   const bundle::Config& config;
   std::span<const UniqueFd> sources;   // of the document's mounts; empty for those that are no bind
-  std::span<const ImageMount> images;  // the mounts of the images, if a bind is id-mapped
+  std::span<const ImageMount> images;  // the mounts of the images
   const ContainerRoot& root;
 
   /// Compares what `found`, the restored mount number `index`, shows: the file is the source, and

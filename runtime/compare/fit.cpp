@@ -27,7 +27,7 @@ using linux::NamespaceKind;
 /// Compares the mounts of the images with those of the document.
 class MountFit {
  public:
-  MountFit(const ImageInventory& images, const bundle::Config& config, const linux::Procfs& procfs,
+  MountFit(const Images& images, const bundle::Config& config, const linux::Procfs& procfs,
            Obstacles& obstacles)
       : images_(images), config_(config), procfs_(procfs), obstacles_(obstacles) {
     auto root = linux::SafeDir::open_root(config.root_path);
@@ -115,7 +115,7 @@ class MountFit {
           in_one_line(mount.point)));
   }
 
-  const ImageInventory& images_;
+  const Images& images_;
   const bundle::Config& config_;
   const linux::Procfs& procfs_;
   Obstacles& obstacles_;
@@ -124,7 +124,7 @@ class MountFit {
 };
 
 // Asks for no module of the kernel: the names are a forger's, perhaps.
-void compare_filesystems(const ImageInventory& images, Obstacles& obstacles) {
+void compare_filesystems(const Images& images, Obstacles& obstacles) {
   const auto text = []() -> Result<std::string> {
     TRY_ASSIGN(const linux::Procfs full, linux::Procfs::open(linux::Procfs::Subset::kFull));
     return full.read("filesystems");
@@ -151,8 +151,7 @@ void tell(const Result<T>& result, std::string_view where, Obstacles& obstacles)
 
 }  // namespace
 
-void compare_namespaces(const ImageInventory& images, const bundle::Config& config,
-                        Obstacles& obstacles) {
+void compare_namespaces(const Images& images, const bundle::Config& config, Obstacles& obstacles) {
   for (const NamespaceKind kind : linux::kNamespaceKinds) {
     const bool is_own =
         std::ranges::find(images.own_namespaces, kind) != images.own_namespaces.end();
@@ -170,7 +169,7 @@ void compare_namespaces(const ImageInventory& images, const bundle::Config& conf
   }
 }
 
-void compare_with_document(const ImageInventory& images, const bundle::Config& config,
+void compare_with_document(const Images& images, const bundle::Config& config,
                            const linux::Procfs& procfs, Obstacles& obstacles) {
   MountFit(images, config, procfs, obstacles).compare();
   compare_namespaces(images, config, obstacles);
@@ -184,8 +183,7 @@ void compare_with_document(const ImageInventory& images, const bundle::Config& c
         "/linux/uidMappings, /linux/gidMappings: the user namespace of the images maps other ids");
 }
 
-void compare_with_host(const ImageInventory& images, const bundle::Config& config,
-                       Obstacles& obstacles) {
+void compare_with_host(const Images& images, const bundle::Config& config, Obstacles& obstacles) {
   utsname names{};
   if (::uname(&names) == 0 && !images.machine.empty() && images.machine != names.machine)
     obstacles.push_back(fmt::format("the images are of a processor {}: this host has {}",

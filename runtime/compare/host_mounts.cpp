@@ -164,17 +164,10 @@ bool HostMounts::hears_too_much(const linux::MountEntry& mount) const {
   return false;
 }
 
-Result<HostFiles> open_host_files(const bundle::Config& config, const linux::Procfs& procfs,
-                                  Fd images) {
+Result<HostFiles> open_host_files(const bundle::Config& config, const linux::Procfs& procfs) {
   TRY_ASSIGN(HostMounts mounts, HostMounts::read(procfs));
-  HostFiles files{.rootfs = {}, .sources = {}, .images = {}, .mounts = std::move(mounts)};
+  HostFiles files{.rootfs = {}, .sources = {}, .mounts = std::move(mounts)};
   TRY(Opening(config, procfs, files).run());
-  const bool is_id_mapped = std::ranges::any_of(config.mounts, [](const linux::Mount& mount) {
-    return mount.bind && !mount.remount && mount.id_map_kind != linux::IdMapKind::kNone;
-  });
-  if (is_id_mapped) {
-    TRY_ASSIGN(files.images, read_all_mounts(images));
-  }
   return files;
 }
 

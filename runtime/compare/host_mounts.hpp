@@ -16,7 +16,6 @@
 #include "linux/mounts/detached_mount.hpp"
 #include "linux/mounts/devices.hpp"
 #include "linux/mounts/mount.hpp"
-#include "runtime/images/inventory.hpp"
 
 namespace ocirun::runtime {
 
@@ -73,12 +72,10 @@ class HostMounts {
 /// What the mounts of a restored container are compared with, from outside of its mount namespace.
 struct HostFiles {
   UniqueFd rootfs;
-  std::vector<UniqueFd> sources;   // of the document's mounts; empty for those that have none
-  std::vector<ImageMount> images;  // of all mount namespaces, if a bind is id-mapped
-  HostMounts mounts;               // allows the root filesystem, the sources and devices
+  std::vector<UniqueFd> sources;  // of the document's mounts; empty for those that have none
+  HostMounts mounts;              // allows the root filesystem, the sources and devices
 };
-/// To be called in the host's mount namespace. Errors: a source is missing; an image is damaged.
-Result<HostFiles> open_host_files(const bundle::Config& config, const linux::Procfs& procfs,
-                                  Fd images);
+/// To be called in the host's mount namespace. Error: a source is missing.
+Result<HostFiles> open_host_files(const bundle::Config& config, const linux::Procfs& procfs);
 
 }  // namespace ocirun::runtime

@@ -46,9 +46,10 @@ class Comparison {
       : wanted_(wanted),
         host_(host),
         root_(root),
-        binds_{
-            .config = wanted.config, .sources = host.sources, .images = host.images, .root = root} {
-  }
+        binds_{.config = wanted.config,
+               .sources = host.sources,
+               .images = wanted.images,
+               .root = root} {}
 
   Result<void> run() {
     TRY(compare_roots());
@@ -238,7 +239,7 @@ Result<void> inside(const MountExpectation& wanted, int pid, Compare compare) {
 }  // namespace
 
 Result<void> compare_mounts(const MountExpectation& wanted) {
-  TRY_ASSIGN(const HostFiles host, open_host_files(wanted.config, wanted.procfs, wanted.images));
+  TRY_ASSIGN(const HostFiles host, open_host_files(wanted.config, wanted.procfs));
   TRY(inside(wanted, wanted.init,
              [&](const ContainerRoot& root) { return Comparison(wanted, host, root).run(); }));
   for (const int pid : wanted.nested) {

@@ -5,8 +5,8 @@
 
 #include "bundle/config/config.hpp"
 #include "linux/base/error.hpp"
-#include "linux/base/unique_fd.hpp"
 #include "linux/files/procfs.hpp"
+#include "runtime/images/images.hpp"
 
 namespace ocirun::runtime {
 
@@ -15,10 +15,10 @@ struct MountExpectation {
   const bundle::Config& config;
   const linux::Procfs& procfs;  // the runtime's
   int init = 0;
-  std::span<const int> pids;    // the processes in init's mount namespace
-  std::span<const int> nested;  // a process of each other mount namespace
-  const std::string& cgroup;    // the path of the container's cgroup, "" for none
-  Fd images;
+  std::span<const int> pids;           // the processes in init's mount namespace
+  std::span<const int> nested;         // a process of each other mount namespace
+  const std::string& cgroup;           // the path of the container's cgroup, "" for none
+  std::span<const ImageMount> images;  // the mounts of the images
 };
 
 /// Compares the mounts of a restored init with the document. Looks from the root of init's mount

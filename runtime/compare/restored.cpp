@@ -55,13 +55,14 @@ class ProcessWalk {
     }
     if (config.namespaces.creates(NamespaceKind::kCgroup))
       TRY(compare_cgroup_root(cgroup, expected_.procfs, init));
+    const std::vector<ImageMount> mounts = all_mounts(expected_.images);
     TRY(compare_mounts({.config = config,
                         .procfs = expected_.procfs,
                         .init = init,
                         .pids = in_mount_namespace_,
                         .nested = nested_,
                         .cgroup = cgroup.path,
-                        .images = expected_.images}));
+                        .images = mounts}));
     std::vector<int> namespaces = nested_;
     namespaces.push_back(init);
     return compare_files({.config = config,

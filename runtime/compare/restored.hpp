@@ -9,6 +9,7 @@
 #include "linux/base/unique_fd.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/namespaces/namespaces.hpp"
+#include "runtime/images/images.hpp"
 
 namespace ocirun::runtime {
 
@@ -19,7 +20,7 @@ struct Expectation {
   const linux::Procfs& procfs;  // the runtime's
   const std::vector<linux::PinnedNamespace>& pinned;
   std::span<const Fd> streams;  // files of the host that the processes may have open
-  Fd images;
+  const Images& images;
 };
 
 /// Compares the processes `pids` with config.json while CRIU holds them. Images may be forged, and

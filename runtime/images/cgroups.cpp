@@ -1,40 +1,88 @@
 #include "runtime/images/cgroups.hpp"
 
 #include <algorithm>
-#include <span>
+#include <cerrno>
 #include <string>
-#include <vector>
 
 #include "linux/base/text.hpp"
 #include "runtime/images/directory.hpp"
 #include "runtime/images/format.hpp"
+#include "runtime/images/proto.hpp"
 
 namespace ocirun::runtime {
 namespace {
 
 constexpr int kMostLevels = 100;  // of nested cgroups
-constexpr const char* kName = "cgroup.img";
+constexpr const char* kCgroupsImage = "cgroup.img";
 
-// Fields of CRIU's messages.
-enum Entry : std::uint32_t { kSets = 1, kControllers = 2 };
-enum SetField : std::uint32_t { kMembers = 2 };
-enum MemberField : std::uint32_t { kMemberName = 1, kMemberPath = 2, kMemberPrefix = 3 };
-enum ControllerField : std::uint32_t { kControllerNames = 1, kDirectories = 2 };
-enum DirectoryField : std::uint32_t {
-  kDirectoryName = 1,
-  kChildren = 2,
-  kProperties = 3,
-  kDirectoryRights = 4
-};
-enum PropertyField : std::uint32_t { kPropertyName = 1, kPropertyRights = 3 };
-enum RightsField : std::uint32_t { kMode = 1, kUid = 2, kGid = 3 };
+Result<std::vector<ImageRights>> read_rights(const ImageMessage& message, std::uint32_t field) {
+  std::vector<ImageRights> rights;
+  TRY(for_each_message_in(message, field, [&](const ImageMessage& one) -> Result<void> {
+    rights.push_back({.mode = number_in(one, proto("cgroup_perms.mode")).value_or(0),
+                      .uid = number_in(one, proto("cgroup_perms.uid")).value_or(0),
+                      .gid = number_in(one, proto("cgroup_perms.gid")).value_or(0)});
+    return {};
+  }));
+  return rights;
+}
 
-/// A hierarchy of the image.
-struct Hierarchy {
-  std::vector<std::string_view> names;  // of its controllers; "" alone: cgroup v2
-  std::string_view top;                 // the only cgroup that is not below another one
-  bool is_replaced = false;             // by the container's cgroup, because a process was there
-};
+Result<ImageCgroup> read_cgroup(const ImageMessage& message, int level) {
+  if (level == kMostLevels) return fail(EBADMSG, "more than {} cgroups are nested", kMostLevels);
+  ImageCgroup cgroup{.path = std::string(text_in(message, proto("cgroup_dir_entry.dir_name")))};
+  TRY_ASSIGN(cgroup.rights, read_rights(message, proto("cgroup_dir_entry.dir_perms")));
+  TRY(for_each_message_in(
+      message, proto("cgroup_dir_entry.properties"), [&](const ImageMessage& file) -> Result<void> {
+        TRY_ASSIGN(auto rights, read_rights(file, proto("cgroup_prop_entry.perms")));
+        cgroup.files.push_back({.name = std::string(text_in(file, proto("cgroup_prop_entry.name"))),
+                                .rights = std::move(rights)});
+        return {};
+      }));
+  TRY(for_each_message_in(message, proto("cgroup_dir_entry.children"),
+                          [&](const ImageMessage& child) -> Result<void> {
+                            TRY_ASSIGN(ImageCgroup read, read_cgroup(child, level + 1));
+                            cgroup.children.push_back(std::move(read));
+                            return {};
+                          }));
+  return cgroup;
+}
+
+Result<ImageHierarchy> read_hierarchy(const ImageMessage& message) {
+  ImageHierarchy hierarchy;
+  for (const ImageField& field : message)
+    if (field.number == proto("cg_controller_entry.cnames"))
+      hierarchy.controllers.emplace_back(field.bytes);
+  TRY(for_each_message_in(message, proto("cg_controller_entry.dirs"),
+                          [&](const ImageMessage& top) -> Result<void> {
+                            TRY_ASSIGN(ImageCgroup read, read_cgroup(top, 0));
+                            hierarchy.tops.push_back(std::move(read));
+                            return {};
+                          }));
+  return hierarchy;
+}
+
+ImageMember member_of(const ImageMessage& message) {
+  return {.controllers = std::string(text_in(message, proto("cg_member_entry.name"))),
+          .path = std::string(text_in(message, proto("cg_member_entry.path"))),
+          .prefix = number_in(message, proto("cg_member_entry.cgns_prefix")).value_or(0)};
+}
+
+Result<ImageCgroups> read_entry(const ImageMessage& entry) {
+  ImageCgroups cgroups;
+  TRY(for_each_message_in(entry, proto("cgroup_entry.controllers"),
+                          [&](const ImageMessage& controller) -> Result<void> {
+                            TRY_ASSIGN(ImageHierarchy read, read_hierarchy(controller));
+                            cgroups.hierarchies.push_back(std::move(read));
+                            return {};
+                          }));
+  TRY(for_each_message_in(entry, proto("cgroup_entry.sets"), [&](const ImageMessage& set) {
+    return for_each_message_in(set, proto("cg_set_entry.ctls"),
+                               [&](const ImageMessage& member) -> Result<void> {
+                                 cgroups.members.push_back(member_of(member));
+                                 return {};
+                               });
+  }));
+  return cgroups;
+}
 
 /// CRIU makes a directory of this name, and gives it to mount(2) as an option: "memory",
 /// "name=systemd", "" for cgroup v2.
@@ -61,18 +109,21 @@ bool holds(const std::vector<linux::IdMapping>& map, std::uint64_t host_id) {
   });
 }
 
-class Check {
- public:
-  explicit Check(const linux::IdMap& ids) : ids_(ids) {}
+/// A hierarchy of the images, as far as it is checked.
+struct CheckedHierarchy {
+  const std::vector<std::string>& controllers;
+  std::string_view top;      // the only cgroup that is not below another one
+  bool is_replaced = false;  // by the container's cgroup, because a process was there
+};
 
-  Result<void> run(std::span<const ImageField> entry) {
-    TRY(for_each_message_in(entry, kControllers,
-                            [&](const ImageMessage& message) { return add(message); }));
-    TRY(for_each_message_in(entry, kSets, [&](const ImageMessage& set) {
-      return for_each_message_in(set, kMembers,
-                                 [&](const ImageMessage& member) { return check_member(member); });
-    }));
-    for (const Hierarchy& hierarchy : hierarchies_)
+class CgroupCheck {
+ public:
+  explicit CgroupCheck(const linux::IdMap& ids) : ids_(ids) {}
+
+  Result<void> run(const ImageCgroups& cgroups) {
+    for (const ImageHierarchy& hierarchy : cgroups.hierarchies) TRY(add(hierarchy));
+    for (const ImageMember& member : cgroups.members) TRY(check_member(member));
+    for (const CheckedHierarchy& hierarchy : hierarchies_)
       if (!hierarchy.top.empty() && !hierarchy.is_replaced)
         return refuse("the images would make the cgroup {:?}, in which they have no process",
                       hierarchy.top);
@@ -80,112 +131,109 @@ class Check {
   }
 
  private:
-  Result<void> add(const ImageMessage& controller) {
-    Hierarchy hierarchy;
-    for (const ImageField& field : controller) {
-      if (field.number != kControllerNames) continue;
-      if (!is_controller_name(field.bytes))
-        return refuse("{:?} is no name of a controller", field.bytes);
-      if (is_known(field.bytes) || (field.bytes.empty() && !hierarchy.names.empty()))
-        return refuse("the controller {:?} is there twice", field.bytes);
-      hierarchy.names.push_back(field.bytes);
+  Result<void> add(const ImageHierarchy& hierarchy) {
+    const std::vector<std::string>& names = hierarchy.controllers;
+    for (const std::string& name : names) {
+      if (!is_controller_name(name)) return refuse("{:?} is no name of a controller", name);
+      if (is_known(name) || (name.empty() && &name != &names.front()))
+        return refuse("the controller {:?} is there twice", name);
     }
-    TRY(for_each_message_in(controller, kDirectories,
-                            [&](const ImageMessage& directory) -> Result<void> {
-                              if (!hierarchy.top.empty())
-                                return refuse("a hierarchy has two cgroups at its top");
-                              hierarchy.top = text_in(directory, kDirectoryName);
-                              return check_directory(directory, 0);
-                            }));
-    hierarchies_.push_back(std::move(hierarchy));
+    if (hierarchy.tops.size() > 1) return refuse("a hierarchy has two cgroups at its top");
+    CheckedHierarchy checked{.controllers = names, .top = {}};
+    if (!hierarchy.tops.empty()) {
+      checked.top = hierarchy.tops.front().path;
+      TRY(check_cgroup(hierarchy.tops.front()));
+    }
+    hierarchies_.push_back(checked);
     return {};
   }
 
   bool is_known(std::string_view name) const {
-    return std::ranges::any_of(hierarchies_, [&](const Hierarchy& hierarchy) {
-      return std::ranges::find(hierarchy.names, name) != hierarchy.names.end();
+    return std::ranges::any_of(hierarchies_, [&](const CheckedHierarchy& hierarchy) {
+      return std::ranges::find(hierarchy.controllers, name) != hierarchy.controllers.end();
     });
   }
 
-  Result<void> check_directory(const ImageMessage& directory, int level) const {
-    const std::string_view name = text_in(directory, kDirectoryName);
-    if (!is_plain_path(name)) return refuse("{:?} is no path of a cgroup", name);
-    if (level == kMostLevels) return refuse("more than {} cgroups are nested", kMostLevels);
-    TRY(for_each_message_in(directory, kDirectoryRights, [&](const ImageMessage& rights) {
-      return check_rights(name, rights);
-    }));
-    TRY(for_each_message_in(
-        directory, kProperties, [&](const ImageMessage& property) -> Result<void> {
-          const std::string_view file = text_in(property, kPropertyName);
-          if (!is_plain_path(file) || file.find('/') != std::string_view::npos)
-            return refuse("{:?} is no file of a cgroup", file);
-          // With --manage-cgroups-mode full, criu would write it. It saves devices.list, and does
-          // not write that into a cgroup that exists.
-          if (file.starts_with("devices.") && file != "devices.list")
-            return refuse("{:?}: the device rules are those of config.json", file);
-          // criu 3.17 saves this one without the owner, with what was in its memory.
-          if (file == "freezer.state") return {};
-          return for_each_message_in(property, kPropertyRights, [&](const ImageMessage& rights) {
-            return check_rights(file, rights);
-          });
-        }));
-    return for_each_message_in(directory, kChildren, [&](const ImageMessage& child) {
-      return check_directory(child, level + 1);
-    });
+  Result<void> check_cgroup(const ImageCgroup& cgroup) const {
+    if (!is_plain_path(cgroup.path)) return refuse("{:?} is no path of a cgroup", cgroup.path);
+    TRY(check_rights(cgroup.path, cgroup.rights));
+    for (const ImageCgroupFile& file : cgroup.files) TRY(check_file(file));
+    for (const ImageCgroup& child : cgroup.children) TRY(check_cgroup(child));
+    return {};
   }
 
-  Result<void> check_rights(std::string_view name, const ImageMessage& rights) const {
+  Result<void> check_file(const ImageCgroupFile& file) const {
+    if (!is_plain_path(file.name) || file.name.contains('/'))
+      return refuse("{:?} is no file of a cgroup", file.name);
+    // With --manage-cgroups-mode full, criu would write it. It saves devices.list, and does not
+    // write that into a cgroup that exists.
+    if (file.name.starts_with("devices.") && file.name != "devices.list")
+      return refuse("{:?}: the device rules are those of config.json", file.name);
+    // criu 3.17 saves this one without the owner, with what was in its memory.
+    if (file.name == "freezer.state") return {};
+    return check_rights(file.name, file.rights);
+  }
+
+  Result<void> check_rights(std::string_view name, const std::vector<ImageRights>& rights) const {
     constexpr std::uint64_t kWritableByOthers = 02;
-    const std::uint64_t uid = number_in(rights, kUid).value_or(0);
-    const std::uint64_t gid = number_in(rights, kGid).value_or(0);
-    if ((uid != 0 && !holds(ids_.uids, uid)) || (gid != 0 && !holds(ids_.gids, gid)))
-      return refuse("{:?} belongs to {}:{}, who is not of the container", name, uid, gid);
-    const std::uint64_t mode = number_in(rights, kMode).value_or(0);
-    if ((mode & kWritableByOthers) != 0)
-      return refuse("{:?} has the mode {:04o}: others must not be able to write to it", name, mode);
+    for (const auto& [mode, uid, gid] : rights) {
+      if ((uid != 0 && !holds(ids_.uids, uid)) || (gid != 0 && !holds(ids_.gids, gid)))
+        return refuse("{:?} belongs to {}:{}, who is not of the container", name, uid, gid);
+      if ((mode & kWritableByOthers) != 0)
+        return refuse("{:?} has the mode {:04o}: others must not be able to write to it", name,
+                      mode);
+    }
     return {};
   }
 
   /// CRIU replaces the beginning of the path where it is the name of the hierarchy's top.
-  Result<void> check_member(const ImageMessage& member) {
-    const std::string_view name = text_in(member, kMemberName);
-    std::string_view path = text_in(member, kMemberPath);
-    const auto names = linux::split(name, ',');
-    const auto found = std::ranges::find_if(hierarchies_, [&](const Hierarchy& hierarchy) {
-      return std::ranges::is_permutation(hierarchy.names, names);
+  Result<void> check_member(const ImageMember& member) {
+    const auto names = linux::split(member.controllers, ',');
+    const auto found = std::ranges::find_if(hierarchies_, [&](const CheckedHierarchy& hierarchy) {
+      return std::ranges::is_permutation(hierarchy.controllers, names);
     });
-    const auto refusal = [&, whole = path] {
+    const auto refusal = [&] {
       return refuse("a process is in the cgroup {:?} of {:?}, which is not below that of init",
-                    whole, name);
+                    member.path, member.controllers);
     };
+    std::string_view path = member.path;
     if (found == hierarchies_.end() || found->top.empty() || !path.starts_with('/'))
       return refusal();
     path.remove_prefix(1);
-    const std::uint64_t prefix = number_in(member, kMemberPrefix).value_or(0);
     const bool is_below =
         path == found->top || (path.starts_with(found->top) && path[found->top.size()] == '/');
-    if (!is_below || !is_plain_path(path) || (prefix != 0 && prefix != found->top.size() + 1))
-      return refusal();
+    const bool has_prefix = member.prefix == 0 || member.prefix == found->top.size() + 1;
+    if (!is_below || !is_plain_path(path) || !has_prefix) return refusal();
     found->is_replaced = true;
     return {};
   }
 
   const linux::IdMap& ids_;
-  std::vector<Hierarchy> hierarchies_;
+  std::vector<CheckedHierarchy> hierarchies_;
 };
 
 }  // namespace
 
-Result<void> check_cgroup_image(std::string_view image, const linux::IdMap& ids) {
+Result<std::vector<ImageCgroups>> parse_image_cgroups(std::string_view image) {
   TRY_ASSIGN(const auto entries, parse_image(image, ImageKind::kCgroups));
-  for (const ImageMessage& entry : entries) TRY(Check(ids).run(entry));
-  return {};
+  std::vector<ImageCgroups> cgroups;
+  for (const ImageMessage& entry : entries) {
+    TRY_ASSIGN(ImageCgroups read, read_entry(entry));
+    cgroups.push_back(std::move(read));
+  }
+  return cgroups;
 }
 
-Result<void> check_cgroup_images(Fd images, const linux::IdMap& ids) {
-  TRY_ASSIGN(const auto image, read_if_there(images, kName, kMostImageBytes));
-  if (!image) return {};
-  return within(check_cgroup_image(*image, ids), kName);
+Result<std::vector<ImageCgroups>> read_image_cgroups(Fd images) {
+  TRY_ASSIGN(const auto image, read_if_there(images, kCgroupsImage, kMostImageBytes));
+  if (!image) return std::vector<ImageCgroups>();
+  return within(parse_image_cgroups(*image), kCgroupsImage);
+}
+
+Result<void> check_image_cgroups(const std::vector<ImageCgroups>& cgroups,
+                                 const linux::IdMap& ids) {
+  for (const ImageCgroups& entry : cgroups) TRY(within(CgroupCheck(ids).run(entry), kCgroupsImage));
+  return {};
 }
 
 }  // namespace ocirun::runtime

@@ -1,40 +1,46 @@
 #include "runtime/images/check.hpp"
 
-#include <cerrno>
-
 #include "runtime/images/cgroups.hpp"
+#include "runtime/images/files.hpp"
 #include "runtime/images/mounts.hpp"
+#include "runtime/images/places.hpp"
 
 namespace ocirun::runtime {
+namespace {
 
-Result<void> check_images(const UntrustedImages& images, Obstacles& obstacles) {
+Result<void> check_paths(const Images& images, const bundle::Config& config) {
+  const std::vector<ImageMount> mounts = all_mounts(images);
+  const ImagePlaces places(mounts, config);
+  for (const ImageMount& mount : mounts) TRY(places.check_point(mount));
+  TRY(check_image_files(images.files, places));
+  return config.namespaces.creates(linux::NamespaceKind::kPid)
+             ? Result<void>{}
+             : check_signal_receivers(images.files, images.processes);
+}
+
+Result<void> check_policies(const Images& images) {
+  if (!images.has_apparmor_policies) return {};
+  return refuse("apparmor.img: criu would load these AppArmor policies into the host's kernel");
+}
+
+}  // namespace
+
+Result<void> check_images(const Images& images, const bundle::Config& config, SavedCgroups cgroups,
+                          Obstacles& obstacles) {
   const auto note = [&](Result<void> checked) -> Result<void> {
-    if (checked) return {};
-    Error error = std::move(checked).error();
-    switch (error.number()) {
-      case 0:
-        error.within(
-            "criu could harm the host with these images (--trust-images gives them to criu all the "
-            "same)");
-        break;
-      case ENOENT:
-      case EBADMSG:
-        error.within(
-            "the images are incomplete or damaged (copy them again, with the directories of all "
-            "pre-dumps)");
-        break;
-      case EFBIG:
-      case ELOOP:
-        break;
-      default:
-        return std::unexpected(std::move(error));
-    }
-    obstacles.push_back(error.message());
+    if (checked || checked.error().number() != 0) return checked;
+    obstacles.push_back(std::move(checked)
+                            .error()
+                            .within("criu could harm the host with these images (--trust-images "
+                                    "gives them to criu all the same)")
+                            .message());
     return {};
   };
-  TRY(note(check_host_images(images.directory, images.inventory, images.config)));
-  if (!images.has_cgroups) return {};
-  return note(check_cgroup_images(images.directory, images.config.id_map));
+  TRY(note(check_image_mounts(images, config)));
+  TRY(note(check_paths(images, config)));
+  TRY(note(check_policies(images)));
+  return cgroups == SavedCgroups::kMade ? note(check_image_cgroups(images.cgroups, config.id_map))
+                                        : Result<void>{};
 }
 
 }  // namespace ocirun::runtime

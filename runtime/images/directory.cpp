@@ -55,7 +55,7 @@ Result<void> check_entry(Fd directory, const char* name) {
   return check_owner(status, linux::in_one_line(name));
 }
 
-Result<void> check_images(Fd directory) {
+Result<void> check_owners(Fd directory) {
   TRY_ASSIGN(const struct stat status, linux::sys::fstat(directory));
   TRY(check_owner(status, "the directory"));
   return linux::for_each_entry(directory, [&](const char* name, unsigned char) -> Result<void> {
@@ -96,7 +96,7 @@ Result<UniqueFd> open_images(const HostPath& path, TrustImages trust) {
   const HostPath clean = without_last_slashes(path);
   TRY_ASSIGN(UniqueFd directory, open_own(clean, "--image-path"));
   if (trust == TrustImages::kYes) return directory;
-  auto checked = for_each_directory(directory, check_images);
+  auto checked = for_each_directory(directory, check_owners);
   if (checked) return directory;
   std::string frame = fmt::format("--image-path {}", clean.string());
   if (checked.error().number() == 0)
@@ -158,12 +158,6 @@ Result<std::optional<std::string>> read_if_there(Fd images, const std::string& n
   if (text) return *std::move(text);
   if (text.error().number() == ENOENT) return std::nullopt;
   return std::unexpected(std::move(text).error().within(name));
-}
-
-Result<void> for_each_entry_of(Fd images, const std::string& name, ImageKind kind,
-                               const std::function<Result<void>(const ImageMessage&)>& act) {
-  TRY_ASSIGN(const auto image, read_if_there(images, name, kMostImageBytes));
-  return image ? within(for_each_entry_in(*image, kind, act), name) : Result<void>{};
 }
 
 }  // namespace ocirun::runtime

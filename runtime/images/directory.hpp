@@ -13,7 +13,6 @@
 #include "linux/base/error.hpp"
 #include "linux/base/paths.hpp"
 #include "linux/base/unique_fd.hpp"
-#include "runtime/images/format.hpp"
 
 namespace ocirun::runtime {
 
@@ -52,9 +51,4 @@ Result<void> for_each_image(Fd images, std::string_view prefix,
 /// a symlink; it has more than `most` bytes (EFBIG).
 Result<std::optional<std::string>> read_if_there(Fd images, const std::string& name,
                                                  std::size_t most);
-/// Calls `act` with each entry of the image `name`, if there is one. Errors name the image: those
-/// of `act`; the image is damaged.
-Result<void> for_each_entry_of(Fd images, const std::string& name, ImageKind kind,
-                               const std::function<Result<void>(const ImageMessage&)>& act);
-
 }  // namespace ocirun::runtime

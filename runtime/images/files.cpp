@@ -7,15 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdint>
 #include <iterator>
 #include <map>
-#include <string>
-#include <vector>
 
 #include "linux/base/syscalls.hpp"
 #include "runtime/images/directory.hpp"
 #include "runtime/images/format.hpp"
+#include "runtime/images/proto.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -24,43 +22,33 @@ constexpr const char* kFilesImage = "files.img";
 constexpr const char* kRemapsImage = "remap-fpath.img";
 constexpr const char* kQueuesImage = "sk-queues.img";
 
-// Fields of CRIU's messages.
-enum FileField : std::uint32_t {
-  kFileType = 1,
-  kFileId = 2,
-  kRegular = 3,
-  kInotify = 13,
-  kFanotify = 14,
-  kUnix = 16
-};
-/// A type of open files, and the field with its message.
+/// A type of open files.
 struct FileType {
-  std::uint32_t type = 0;
-  std::uint32_t field = 0;
+  std::uint32_t type;
+  std::uint32_t message;       // the field with the message for the type
+  std::uint32_t receiver = 0;  // in there, the field that says who gets signals; 0 for none
 };
-constexpr FileType kTypes[] = {{.type = 1, .field = kRegular}, {.type = 2, .field = 18},
-                               {.type = 3, .field = 17},       {.type = 4, .field = 4},
-                               {.type = 5, .field = kUnix},    {.type = 6, .field = 8},
-                               {.type = 7, .field = 9},        {.type = 8, .field = kInotify},
-                               {.type = 9, .field = 10},       {.type = 10, .field = 6},
-                               {.type = 11, .field = 19},      {.type = 12, .field = kFanotify},
-                               {.type = 13, .field = 7},       {.type = 14, .field = 5},
-                               {.type = 15, .field = 11},      {.type = 16, .field = 15},
-                               {.type = 17, .field = 12},      {.type = 18, .field = 20},
-                               {.type = 19, .field = 21},      {.type = 20, .field = 22}};
-enum RegularField : std::uint32_t { kRegularFlags = 2, kRegularName = 6, kRegularMount = 7 };
-enum UnixField : std::uint32_t { kUnixName = 11, kUnixDirectory = 14 };
-enum InotifyField : std::uint32_t { kWatch = 5 };
-enum WatchField : std::uint32_t { kWatchHandle = 7 };
-enum FanotifyField : std::uint32_t { kMark = 6 };
-enum MarkField : std::uint32_t { kMarkInode = 7, kMarkMount = 8 };
-enum MarkInodeField : std::uint32_t { kMarkHandle = 2 };
-enum MarkMountField : std::uint32_t { kMarkPath = 2 };
-enum HandleField : std::uint32_t { kHandlePath = 4 };
-enum RemapField : std::uint32_t { kRemapOriginal = 1, kRemapId = 2, kRemapType = 3 };
-enum RemapType : std::uint32_t { kLinked = 0, kGhost = 1 };
-enum GhostField : std::uint32_t { kGhostMode = 3 };
-enum PacketField : std::uint32_t { kPacketLength = 2, kPacketDescriptors = 4 };
+constexpr FileType kFileTypes[] = {
+    {proto("fd_types.REG"), proto("file_entry.reg"), proto("reg_file_entry.fown")},
+    {proto("fd_types.PIPE"), proto("file_entry.pipe"), proto("pipe_entry.fown")},
+    {proto("fd_types.FIFO"), proto("file_entry.fifo")},
+    {proto("fd_types.INETSK"), proto("file_entry.isk"), proto("inet_sk_entry.fown")},
+    {proto("fd_types.UNIXSK"), proto("file_entry.usk"), proto("unix_sk_entry.fown")},
+    {proto("fd_types.EVENTFD"), proto("file_entry.efd"), proto("eventfd_file_entry.fown")},
+    {proto("fd_types.EVENTPOLL"), proto("file_entry.epfd"), proto("eventpoll_file_entry.fown")},
+    {proto("fd_types.INOTIFY"), proto("file_entry.ify"), proto("inotify_file_entry.fown")},
+    {proto("fd_types.SIGNALFD"), proto("file_entry.sgfd"), proto("signalfd_entry.fown")},
+    {proto("fd_types.PACKETSK"), proto("file_entry.psk"), proto("packet_sock_entry.fown")},
+    {proto("fd_types.TTY"), proto("file_entry.tty"), proto("tty_file_entry.fown")},
+    {proto("fd_types.FANOTIFY"), proto("file_entry.ffy"), proto("fanotify_file_entry.fown")},
+    {proto("fd_types.NETLINKSK"), proto("file_entry.nlsk"), proto("netlink_sk_entry.fown")},
+    {proto("fd_types.NS"), proto("file_entry.nsf")},
+    {proto("fd_types.TUNF"), proto("file_entry.tunf")},
+    {proto("fd_types.EXT"), proto("file_entry.ext"), proto("ext_file_entry.fown")},
+    {proto("fd_types.TIMERFD"), proto("file_entry.tfd"), proto("timerfd_entry.fown")},
+    {proto("fd_types.MEMFD"), proto("file_entry.memfd"), proto("memfd_file_entry.fown")},
+    {proto("fd_types.BPFMAP"), proto("file_entry.bpf"), proto("bpfmap_file_entry.fown")},
+    {proto("fd_types.PIDFD"), proto("file_entry.pidfd"), proto("pidfd_entry.fown")}};
 
 // protobuf writes a number that may be negative as 0, -1, 1, -2, … = 0, 1, 2, 3, …
 std::int64_t signed_in(const ImageMessage& message, std::uint32_t field, std::int64_t otherwise) {
@@ -70,172 +58,219 @@ std::int64_t signed_in(const ImageMessage& message, std::uint32_t field, std::in
   return (*value & 1U) == 0 ? half : -half - 1;
 }
 
-Result<void> check_path(std::string_view path) {
+// CRIU reads the message for the entry's type, and no other.
+bool has_other_message(const ImageMessage& entry, std::uint32_t type) {
+  const auto known = std::ranges::find(kFileTypes, type, &FileType::type);
+  return std::ranges::any_of(entry, [&](const ImageField& field) {
+    return field.number > proto("file_entry.id") &&
+           (known == std::end(kFileTypes) || field.number != known->message);
+  });
+}
+
+Result<void> read_receiver(const ImageMessage& entry, ImageFile& file) {
+  for (const FileType& type : kFileTypes) {
+    if (type.receiver == 0) continue;
+    TRY_ASSIGN(const ImageMessage message, message_in(entry, type.message));
+    TRY_ASSIGN(const ImageMessage receiver, message_in(message, type.receiver));
+    const std::uint32_t pid = word_in(receiver, proto("fown_entry.pid"));
+    if (pid != 0) file.signal_receiver = pid;
+  }
+  return {};
+}
+
+Result<void> read_regular(const ImageMessage& entry, ImageFile& file) {
+  TRY_ASSIGN(const ImageMessage message, message_in(entry, proto("file_entry.reg")));
+  if (message.empty()) return {};
+  file.regular = {.name = std::string(text_in(message, proto("reg_file_entry.name"))),
+                  .flags = word_in(message, proto("reg_file_entry.flags")),
+                  .mount = signed_in(message, proto("reg_file_entry.mnt_id"), -1)};
+  return {};
+}
+
+// A name that begins with a NUL is none of a file.
+Result<void> read_unix_socket(const ImageMessage& entry, ImageFile& file) {
+  TRY_ASSIGN(const ImageMessage socket, message_in(entry, proto("file_entry.usk")));
+  file.paths.emplace_back(text_in(socket, proto("unix_sk_entry.name_dir")));
+  std::string_view name = text_in(socket, proto("unix_sk_entry.name"));
+  if (name.starts_with('\0')) return {};
+  if (name.ends_with('\0')) name.remove_suffix(1);
+  file.paths.emplace_back(name);
+  return {};
+}
+
+Result<void> read_handle(const ImageMessage& watch, std::uint32_t field, ImageFile& file) {
+  TRY_ASSIGN(const ImageMessage handle, message_in(watch, field));
+  const std::string_view path = text_in(handle, proto("fh_entry.path"));
+  file.has_watch_without_path = file.has_watch_without_path || path.empty();
+  file.paths.emplace_back(path);
+  return {};
+}
+
+Result<void> read_watches(const ImageMessage& entry, ImageFile& file) {
+  TRY_ASSIGN(const ImageMessage inotify, message_in(entry, proto("file_entry.ify")));
+  TRY(for_each_message_in(inotify, proto("inotify_file_entry.wd"), [&](const ImageMessage& watch) {
+    return read_handle(watch, proto("inotify_wd_entry.f_handle"), file);
+  }));
+  TRY_ASSIGN(const ImageMessage fanotify, message_in(entry, proto("file_entry.ffy")));
+  return for_each_message_in(
+      fanotify, proto("fanotify_file_entry.mark"), [&](const ImageMessage& mark) -> Result<void> {
+        TRY_ASSIGN(const ImageMessage inode, message_in(mark, proto("fanotify_mark_entry.ie")));
+        if (!inode.empty())
+          TRY(read_handle(inode, proto("fanotify_inode_mark_entry.f_handle"), file));
+        TRY_ASSIGN(const ImageMessage mount, message_in(mark, proto("fanotify_mark_entry.me")));
+        file.paths.emplace_back(text_in(mount, proto("fanotify_mount_mark_entry.path")));
+        return {};
+      });
+}
+
+Result<ImageFile> read_open_file(const ImageMessage& entry) {
+  ImageFile file{.id = word_in(entry, proto("file_entry.id")),
+                 .type = word_in(entry, proto("file_entry.type"))};
+  file.has_other_message = has_other_message(entry, file.type);
+  TRY(read_receiver(entry, file));
+  TRY(read_regular(entry, file));
+  TRY(read_unix_socket(entry, file));
+  TRY(read_watches(entry, file));
+  return file;
+}
+
+// The content of the file follows the only entry.
+Result<std::uint32_t> read_ghost_mode(Fd images, const std::string& name) {
+  TRY_ASSIGN(const UniqueFd image, linux::sys::openat(images, name.c_str(), O_RDONLY | O_NOFOLLOW));
+  std::array<char, 4096> beginning;
+  const ssize_t size = ::read(image.get(), beginning.data(), beginning.size());
+  if (size < 0) return linux::sys::last_error("read");
+  TRY_ASSIGN(
+      const ImageMessage ghost,
+      parse_first_entry({beginning.data(), static_cast<std::size_t>(size)}, ImageKind::kGhost));
+  return word_in(ghost, proto("ghost_file_entry.mode"));
+}
+
+Result<void> read_deleted_file(Fd images, const ImageMessage& entry, ImageFiles& files) {
+  constexpr std::uint32_t kOldGhost = std::uint32_t{1} << 31;  // in the number, without a type
+  std::uint32_t id = word_in(entry, proto("remap_file_path_entry.remap_id"));
+  std::uint32_t type = word_in(entry, proto("remap_file_path_entry.remap_type"));
+  if (!number_in(entry, proto("remap_file_path_entry.remap_type")) && (id & kOldGhost) != 0) {
+    id &= ~kOldGhost;
+    type = proto("remap_type.GHOST");
+  }
+  ImageDeletedFile file{.file = word_in(entry, proto("remap_file_path_entry.orig_id"))};
+  if (type == proto("remap_type.GHOST")) {
+    file.image = fmt::format("ghost-file-{:x}.img", id);
+    TRY_ASSIGN(file.ghost_mode, within(read_ghost_mode(images, file.image), file.image));
+  } else if (type == proto("remap_type.LINKED")) {
+    file.link = id;
+  }
+  files.deleted.push_back(std::move(file));
+  return {};
+}
+
+Result<bool> have_descriptors(std::string_view queues) {
+  const auto size_of_data = [](const ImageMessage& packet) {
+    return std::uint64_t{word_in(packet, proto("sk_packet_entry.length"))};
+  };
+  TRY_ASSIGN(const auto packets,
+             parse_image_with_data(queues, ImageKind::kSocketQueues, size_of_data));
+  return std::ranges::any_of(packets, [](const ImageMessage& packet) {
+    return std::ranges::find(packet, proto("sk_packet_entry.scm"), &ImageField::number) !=
+           packet.end();
+  });
+}
+
+Result<void> check_plain_path(std::string_view path) {
   if (!path.contains('\0') && !leads_up(path)) return {};
   return refuse("the path {:?} is not plain", path);
 }
 
-struct RegularFile {
-  std::string name;
-  std::int64_t mount = -1;
-};
-
-/// The walk over the images.
-class Check {
- public:
-  Check(Fd images, const ImagePlaces& places) : images_(images), places_(places) {}
-
-  Result<void> run() {
-    TRY_ASSIGN(const auto files, read_if_there(images_, kFilesImage, kMostImageBytes));
-    if (!files)
-      return fail(ENOENT, "{}, which criu 3.11 and newer ones write, is missing", kFilesImage);
-    TRY(within(check_files(*files), kFilesImage));
-    TRY_ASSIGN(const auto remaps, read_if_there(images_, kRemapsImage, kMostImageBytes));
-    if (remaps) TRY(within(check_remaps(*remaps), kRemapsImage));
-    TRY_ASSIGN(const auto queues, read_if_there(images_, kQueuesImage, kMostImageBytes));
-    return queues ? within(check_queues(*queues), kQueuesImage) : Result<void>{};
+Result<void> check_open_file(const ImageFile& file) {
+  if (file.has_other_message)
+    return refuse("an open file of type {} has a message of another type", file.type);
+  if (file.regular) {
+    TRY(check_plain_path(file.regular->name));
+    if ((file.regular->flags & kMakingFlags) != 0)
+      return refuse("the open file {:?} has flags with which criu would make or empty it",
+                    file.regular->name);
   }
+  if (file.has_watch_without_path) return refuse("a watch of inotify or fanotify has no path");
+  for (const std::string& path : file.paths) TRY(check_plain_path(path));
+  return {};
+}
 
- private:
-  Result<void> check_files(std::string_view image) {
-    TRY_ASSIGN(const auto entries, parse_image(image, ImageKind::kFiles));
-    for (const ImageMessage& entry : entries) {
-      TRY(check_type(entry));
-      TRY(check_regular(entry));
-      TRY(check_unix(entry));
-      TRY(check_watches(entry));
-      TRY(check_marks(entry));
-    }
-    return {};
+using RegularFiles = std::map<std::uint32_t, ImageRegularFile>;  // by their numbers
+
+Result<ImageRegularFile> find_regular(const RegularFiles& files, std::uint32_t id) {
+  const auto found = files.find(id);
+  if (found != files.end()) return found->second;
+  return refuse("{} has no file with the number {}", kFilesImage, id);
+}
+
+Result<void> check_deleted_file(const RegularFiles& files, const ImageDeletedFile& deleted,
+                                const ImagePlaces& places) {
+  TRY_ASSIGN(const ImageRegularFile original, find_regular(files, deleted.file));
+  if (deleted.ghost_mode) {
+    const std::uint32_t mode = *deleted.ghost_mode;
+    if (!S_ISREG(mode) && !S_ISDIR(mode) && !S_ISFIFO(mode) && !S_ISSOCK(mode))
+      return refuse("{}: criu would make a symlink or a device (mode {:06o})", deleted.image, mode);
+    TRY(places.check_file(original.name, original.mount));
   }
+  if (!deleted.link) return {};
+  TRY_ASSIGN(const ImageRegularFile link, find_regular(files, *deleted.link));
+  return places.check_file(link.name, original.mount);
+}
 
-  // CRIU reads the message of the entry's type, and no other.
-  static Result<void> check_type(const ImageMessage& entry) {
-    const std::uint32_t type = word_in(entry, kFileType);
-    const auto known = std::ranges::find(kTypes, type, &FileType::type);
-    for (const ImageField& field : entry)
-      if (field.number > kFileId && (known == std::end(kTypes) || field.number != known->field))
-        return refuse("an open file of type {} has a message of another type", type);
-    return {};
-  }
-
-  Result<void> check_regular(const ImageMessage& entry) {
-    TRY_ASSIGN(const ImageMessage file, message_in(entry, kRegular));
-    const std::string_view name = text_in(file, kRegularName);
-    TRY(check_path(name));
-    if ((word_in(file, kRegularFlags) & kMakingFlags) != 0)
-      return refuse("the open file {:?} has flags with which criu would make or empty it", name);
-    if (!file.empty())
-      regular_[word_in(entry, kFileId)] = {.name = std::string(name),
-                                           .mount = signed_in(file, kRegularMount, -1)};
-    return {};
-  }
-
-  // A name that begins with a NUL is none of a file.
-  static Result<void> check_unix(const ImageMessage& entry) {
-    TRY_ASSIGN(const ImageMessage socket, message_in(entry, kUnix));
-    TRY(check_path(text_in(socket, kUnixDirectory)));
-    std::string_view name = text_in(socket, kUnixName);
-    if (name.starts_with('\0')) return {};
-    if (name.ends_with('\0')) name.remove_suffix(1);
-    return check_path(name);
-  }
-
-  static Result<void> check_handle(const ImageMessage& watch, std::uint32_t field) {
-    TRY_ASSIGN(const ImageMessage handle, message_in(watch, field));
-    const std::string_view path = text_in(handle, kHandlePath);
-    if (path.empty()) return refuse("a watch of inotify or fanotify has no path");
-    return check_path(path);
-  }
-
-  static Result<void> check_watches(const ImageMessage& entry) {
-    TRY_ASSIGN(const ImageMessage group, message_in(entry, kInotify));
-    return for_each_message_in(
-        group, kWatch, [](const ImageMessage& watch) { return check_handle(watch, kWatchHandle); });
-  }
-
-  static Result<void> check_marks(const ImageMessage& entry) {
-    TRY_ASSIGN(const ImageMessage group, message_in(entry, kFanotify));
-    return for_each_message_in(group, kMark, [](const ImageMessage& mark) -> Result<void> {
-      TRY_ASSIGN(const ImageMessage inode, message_in(mark, kMarkInode));
-      if (!inode.empty()) TRY(check_handle(inode, kMarkHandle));
-      TRY_ASSIGN(const ImageMessage mount, message_in(mark, kMarkMount));
-      return check_path(text_in(mount, kMarkPath));
-    });
-  }
-
-  Result<void> check_remaps(std::string_view image) const {
-    constexpr std::uint32_t kOldGhost = std::uint32_t{1} << 31;  // in the number, without a type
-    TRY_ASSIGN(const auto entries, parse_image(image, ImageKind::kRemaps));
-    for (const ImageMessage& entry : entries) {
-      std::uint32_t id = word_in(entry, kRemapId);
-      std::uint32_t type = word_in(entry, kRemapType);
-      if (!number_in(entry, kRemapType) && (id & kOldGhost) != 0) {
-        id &= ~kOldGhost;
-        type = kGhost;
-      }
-      TRY_ASSIGN(const RegularFile original, find(word_in(entry, kRemapOriginal)));
-      if (type == kGhost) {
-        TRY(check_ghost(id));
-        TRY(places_.check_file(original.name, original.mount));
-      } else if (type == kLinked) {
-        TRY_ASSIGN(const RegularFile link, find(id));
-        TRY(places_.check_file(link.name, original.mount));
-      }
-    }
-    return {};
-  }
-
-  Result<RegularFile> find(std::uint32_t id) const {
-    const auto found = regular_.find(id);
-    if (found != regular_.end()) return found->second;
-    return refuse("{} has no file with the number {}", kFilesImage, id);
-  }
-
-  // The content of the file follows the only entry.
-  Result<void> check_ghost(std::uint32_t id) const {
-    const std::string name = fmt::format("ghost-file-{:x}.img", id);
-    const auto checked = [&]() -> Result<void> {
-      TRY_ASSIGN(const UniqueFd image,
-                 linux::sys::openat(images_, name.c_str(), O_RDONLY | O_NOFOLLOW));
-      std::array<char, 4096> beginning;
-      const ssize_t size = ::read(image.get(), beginning.data(), beginning.size());
-      if (size < 0) return linux::sys::last_error("read");
-      TRY_ASSIGN(
-          const ImageMessage file,
-          parse_first_entry({beginning.data(), static_cast<std::size_t>(size)}, ImageKind::kGhost));
-      const std::uint32_t mode = word_in(file, kGhostMode);
-      if (S_ISREG(mode) || S_ISDIR(mode) || S_ISFIFO(mode) || S_ISSOCK(mode)) return {};
-      return refuse("criu would make a symlink or a device (mode {:06o})", mode);
-    }();
-    return within(checked, name);
-  }
-
-  static Result<void> check_queues(std::string_view image) {
-    TRY_ASSIGN(
-        const auto packets,
-        parse_image_with_data(image, ImageKind::kSocketQueues, [](const ImageMessage& packet) {
-          return std::uint64_t{word_in(packet, kPacketLength)};
-        }));
-    const bool is_free = std::ranges::all_of(packets, [](const ImageMessage& packet) {
-      return std::ranges::find(packet, std::uint32_t{kPacketDescriptors}, &ImageField::number) ==
-             packet.end();
-    });
-    if (is_free) return {};
-    return refuse(
-        "descriptors are on their way through a unix socket (SCM_RIGHTS), where nobody can compare "
-        "them");
-  }
-
-  Fd images_;
-  const ImagePlaces& places_;
-  std::map<std::uint32_t, RegularFile> regular_;
-};
+bool has_number(std::span<const ImageProcess> processes, std::uint32_t pid) {
+  return std::ranges::any_of(processes, [&](const ImageProcess& process) {
+    const auto is_it = [&](int own) { return static_cast<std::uint32_t>(own) == pid; };
+    return is_it(process.pid) || std::ranges::any_of(process.threads, is_it);
+  });
+}
 
 }  // namespace
 
-Result<void> check_file_images(Fd images, const ImagePlaces& places) {
-  return Check(images, places).run();
+Result<ImageFiles> read_image_files(Fd images) {
+  ImageFiles files;
+  TRY_ASSIGN(const auto open, read_if_there(images, kFilesImage, kMostImageBytes));
+  if (!open)
+    return fail(ENOENT, "{}, which criu 3.11 and newer ones write, is missing", kFilesImage);
+  TRY_ASSIGN(const auto entries, within(parse_image(*open, ImageKind::kFiles), kFilesImage));
+  for (const ImageMessage& entry : entries) {
+    TRY_ASSIGN(ImageFile file, within(read_open_file(entry), kFilesImage));
+    files.open.push_back(std::move(file));
+  }
+  TRY_ASSIGN(const auto remaps, read_if_there(images, kRemapsImage, kMostImageBytes));
+  if (remaps) {
+    TRY_ASSIGN(const auto deleted, within(parse_image(*remaps, ImageKind::kRemaps), kRemapsImage));
+    for (const ImageMessage& entry : deleted) TRY(read_deleted_file(images, entry, files));
+  }
+  TRY_ASSIGN(const auto queues, read_if_there(images, kQueuesImage, kMostImageBytes));
+  if (queues) {
+    TRY_ASSIGN(files.has_descriptors_in_sockets, within(have_descriptors(*queues), kQueuesImage));
+  }
+  return files;
+}
+
+Result<void> check_image_files(const ImageFiles& files, const ImagePlaces& places) {
+  RegularFiles regular;
+  for (const ImageFile& file : files.open) {
+    TRY(within(check_open_file(file), kFilesImage));
+    if (file.regular) regular.insert_or_assign(file.id, *file.regular);
+  }
+  for (const ImageDeletedFile& file : files.deleted)
+    TRY(within(check_deleted_file(regular, file, places), kRemapsImage));
+  if (!files.has_descriptors_in_sockets) return {};
+  return refuse(
+      "{}: descriptors are on their way through a unix socket (SCM_RIGHTS), where nobody can "
+      "compare them",
+      kQueuesImage);
+}
+
+Result<void> check_signal_receivers(const ImageFiles& files,
+                                    std::span<const ImageProcess> processes) {
+  for (const ImageFile& file : files.open)
+    if (file.signal_receiver != 0 && !has_number(processes, file.signal_receiver))
+      return refuse("{}: an open file sends signals to process {}, which the images do not have",
+                    kFilesImage, file.signal_receiver);
+  return {};
 }
 
 }  // namespace ocirun::runtime

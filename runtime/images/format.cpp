@@ -126,16 +126,6 @@ Result<std::vector<ImageMessage>> parse_image_with_data(
   return entries;
 }
 
-Result<void> for_each_entry_in(std::string_view image, ImageKind kind,
-                               const std::function<Result<void>(const ImageMessage&)>& act) {
-  TRY(take_kind(image, kind));
-  while (!image.empty()) {
-    TRY_ASSIGN(const ImageMessage entry, take_entry(image));
-    TRY(act(entry));
-  }
-  return {};
-}
-
 Result<ImageMessage> parse_first_entry(std::string_view beginning, ImageKind kind) {
   TRY(take_kind(beginning, kind));
   return take_entry(beginning);

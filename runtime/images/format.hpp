@@ -57,10 +57,6 @@ Result<std::vector<ImageMessage>> parse_image(std::string_view image, ImageKind 
 Result<std::vector<ImageMessage>> parse_image_with_data(
     std::string_view image, ImageKind kind,
     const std::function<std::uint64_t(const ImageMessage& entry)>& after);
-/// Calls `act` with each entry of an image that may have more than kMostImageEntries. Errors:
-/// EBADMSG; those of `act`.
-Result<void> for_each_entry_in(std::string_view image, ImageKind kind,
-                               const std::function<Result<void>(const ImageMessage&)>& act);
 /// The first entry of an image of which `beginning` is the beginning.
 Result<ImageMessage> parse_first_entry(std::string_view beginning, ImageKind kind);
 

@@ -8,10 +8,7 @@
 
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
-#include "runtime/images/directory.hpp"
-#include "runtime/images/files.hpp"
-#include "runtime/images/format.hpp"
-#include "runtime/images/signal_owners.hpp"
+#include "runtime/images/places.hpp"
 
 namespace ocirun::runtime {
 namespace {
@@ -87,9 +84,10 @@ Result<void> check_paths(const ImageMount& mount) {
 }
 
 /// The walk over the mounts.
-class Check {
+class MountCheck {
  public:
-  Check(const std::vector<ImageMount>& of_init, const bundle::Config& config) : config_(config) {
+  MountCheck(const std::vector<ImageMount>& of_init, const bundle::Config& config)
+      : config_(config) {
     const auto root = std::ranges::find(of_init, true, &ImageMount::is_containers_root);
     if (root != of_init.end()) root_ = *root;
   }
@@ -130,18 +128,7 @@ class Check {
   ImageMount root_;
 };
 
-Result<void> check_apparmor(Fd images) {
-  constexpr const char* kName = "apparmor.img";
-  TRY_ASSIGN(const auto image, read_if_there(images, kName, kMostImageBytes));
-  if (!image) return {};
-  TRY_ASSIGN(const auto entries, within(parse_image(*image, ImageKind::kAppArmor), kName));
-  const bool is_empty = std::ranges::all_of(entries, &ImageMessage::empty);
-  return is_empty
-             ? Result<void>{}
-             : refuse("{}: criu would load these AppArmor policies into the host's kernel", kName);
-}
-
-constexpr FilesystemType kTypes[] = {
+constexpr FilesystemType kMountable[] = {
     {"proc", Showing::kKernels},    {"sysfs", Showing::kKernels},
     {"mqueue", Showing::kKernels},  {"pstore", Showing::kKernels},
     {"fusectl", Showing::kKernels}, {"securityfs", Showing::kKernels},
@@ -153,27 +140,17 @@ constexpr FilesystemType kTypes[] = {
 
 }  // namespace
 
-Result<void> check_host_images(Fd images, const ImageInventory& inventory,
-                               const bundle::Config& config) {
-  TRY_ASSIGN(const auto others, read_all_mounts(images, inventory.mounts_image));
-  const Check check(inventory.mounts, config);
-  TRY(check.run(inventory.mounts));
-  TRY(check.run(others));
-  std::vector<ImageMount> mounts = inventory.mounts;
-  std::ranges::copy(others, std::back_inserter(mounts));
-  const ImagePlaces places(mounts, config);
-  for (const ImageMount& mount : mounts) TRY(places.check_point(mount));
-  TRY(check_file_images(images, places));
-  if (!config.namespaces.creates(linux::NamespaceKind::kPid))
-    TRY(check_signal_owners(images, inventory.processes));
-  return check_apparmor(images);
+Result<void> check_image_mounts(const Images& images, const bundle::Config& config) {
+  const MountCheck check(images.mounts, config);
+  TRY(check.run(images.mounts));
+  return check.run(images.other_mounts);
 }
 
-std::span<const FilesystemType> mountable_types() { return kTypes; }
+std::span<const FilesystemType> mountable_types() { return kMountable; }
 
 std::optional<Showing> showing_of(std::string_view type) {
-  const auto found = std::ranges::find(kTypes, type, &FilesystemType::name);
-  return found == std::end(kTypes) ? std::nullopt : std::optional(found->showing);
+  const auto found = std::ranges::find(kMountable, type, &FilesystemType::name);
+  return found == std::end(kMountable) ? std::nullopt : std::optional(found->showing);
 }
 
 }  // namespace ocirun::runtime

@@ -9,7 +9,7 @@
 #include "bundle/config/config.hpp"
 #include "linux/base/error.hpp"
 #include "linux/files/safe_dir.hpp"
-#include "runtime/images/inventory.hpp"
+#include "runtime/images/images.hpp"
 
 namespace ocirun::runtime {
 

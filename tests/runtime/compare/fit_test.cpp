@@ -88,7 +88,7 @@ struct Pair {
   Scratch scratch;
   linux::Procfs procfs = open_proc();
   bundle::Config config;
-  ImageInventory images;
+  Images images;
 };
 
 void check_none(const Obstacles& obstacles) {

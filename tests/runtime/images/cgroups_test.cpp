@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
+#include "tests/must.hpp"
 #include "tests/runtime/images/image_text.hpp"
 
 using namespace ocirun;
@@ -27,13 +28,14 @@ std::string set(const std::string& name, const std::string& path, unsigned prefi
 // "": the image is good.
 std::string problem_of(const std::string& entry) {
   const linux::IdMap ids{.uids = {{0, 100000, 10}}, .gids = {{0, 100000, 10}}};
-  const auto checked = check_cgroup_image(image(ImageKind::kCgroups, {entry}), ids);
+  const auto cgroups = must(parse_image_cgroups(image(ImageKind::kCgroups, {entry})));
+  const auto checked = check_image_cgroups(cgroups, ids);
   return checked ? "" : checked.error().message();
 }
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(cgroup_image)
+BOOST_AUTO_TEST_SUITE(image_cgroups)
 
 BOOST_AUTO_TEST_CASE(cgroups_below_that_of_init_are_good) {
   const std::string inner = text(2, directory("inner"));

@@ -4,8 +4,6 @@
 
 #include "tests/linux/mounts/scene.hpp"
 #include "tests/must.hpp"
-#include "tests/runtime/images/image_text.hpp"
-#include "tests/scratch.hpp"
 
 using namespace ocirun;
 using namespace ocirun::runtime;
@@ -14,65 +12,45 @@ using namespace ocirun::test;
 namespace {
 
 constexpr const char* kTrust = "criu could harm the host with these images (--trust-images";
-constexpr const char* kCopy = "the images are incomplete or damaged (copy them again";
 
-/// Images without a process.
-struct Images {
-  Images() { scratch.file("files.img", image(ImageKind::kFiles, {}), 0600); }
-
-  Obstacles obstacles(bool has_cgroups = true) const {
-    const UniqueFd directory = scratch.open();
-    Obstacles found;
-    check_images({.directory = directory,
-                  .inventory = inventory,
-                  .config = config,
-                  .has_cgroups = has_cgroups},
-                 found);
-    return found;
-  }
-  std::string obstacle() const {
-    const Obstacles found = obstacles();
-    BOOST_REQUIRE_EQUAL(found.size(), 1U);
-    return found.front();
-  }
-  void forge(const std::string& name, ImageKind kind, const std::string& entry) const {
-    scratch.file(name, image(kind, {entry}), 0600);
-  }
-
-  ImageInventory inventory;
-  bundle::Config config;
-  Scratch scratch;
-};
+Obstacles obstacles_of(const Images& images, SavedCgroups cgroups = SavedCgroups::kMade) {
+  Obstacles found;
+  must(check_images(images, bundle::Config(), cgroups, found));
+  return found;
+}
+Images with_a_strange_cgroup() {
+  Images images;
+  images.cgroups.push_back({.hierarchies = {{.tops = {{.path = "beside"}}}}, .members = {}});
+  return images;
+}
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(image_checks)
+BOOST_AUTO_TEST_SUITE(check)
 
 BOOST_AUTO_TEST_CASE(images_that_do_nothing_to_the_host_pass) {
-  BOOST_TEST(Images().obstacles().empty());
+  BOOST_TEST(obstacles_of(Images()).empty());
 }
 
 BOOST_AUTO_TEST_CASE(images_that_would_change_the_host_may_be_trusted) {
-  const Images images;
-  images.forge("apparmor.img", ImageKind::kAppArmor, text(1, text(1, "..")));
-  check_text(images.obstacle(), kTrust);
-}
-
-BOOST_AUTO_TEST_CASE(damaged_images_have_to_be_copied_again) {
-  const Images images;
-  images.scratch.file("apparmor.img", "no image", 0600);
-  check_text(images.obstacle(), kCopy);
+  Images images;
+  images.has_apparmor_policies = true;
+  const Obstacles found = obstacles_of(images);
+  BOOST_REQUIRE_EQUAL(found.size(), 1U);
+  check_text(found.front(), kTrust);
 }
 
 BOOST_AUTO_TEST_CASE(all_reasons_are_told) {
-  const Images images;
-  images.forge("apparmor.img", ImageKind::kAppArmor, text(1, text(1, "..")));
-  images.scratch.file("cgroup.img", "no image", 0600);
-  const Obstacles found = images.obstacles();
+  Images images = with_a_strange_cgroup();
+  images.has_apparmor_policies = true;
+  const Obstacles found = obstacles_of(images);
   BOOST_REQUIRE_EQUAL(found.size(), 2U);
-  check_text(found[0], kTrust);
-  check_text(found[1], kCopy);
-  BOOST_TEST(images.obstacles(false).size() == 1U);  // without the cgroups
+  for (const std::string& one : found) check_text(one, kTrust);
+}
+
+BOOST_AUTO_TEST_CASE(cgroups_that_criu_does_not_make_are_not_looked_at) {
+  BOOST_TEST(obstacles_of(with_a_strange_cgroup()).size() == 1U);
+  BOOST_TEST(obstacles_of(with_a_strange_cgroup(), SavedCgroups::kIgnored).empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -2,6 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "runtime/images/check.hpp"
 #include "tests/must.hpp"
 #include "tests/runtime/images/image_text.hpp"
 #include "tests/scratch.hpp"
@@ -27,8 +28,8 @@ std::string root(unsigned type) {
 }
 
 /// The images of a process in the mount namespace 4.
-struct Images {
-  Images() {
+struct MountImages {
+  MountImages() {
     write("inventory.img", ImageKind::kInventory, {text(3, number(9, 99))});
     write("pstree.img", ImageKind::kProcesses, {number(1, 7) + number(2, 0)});
     write("core-7.img", ImageKind::kCore, {number(1, 1)});
@@ -48,10 +49,11 @@ struct Images {
   }
   std::string refusal() const {
     const UniqueFd directory = scratch.open();
-    const auto inventory = read_inventory(directory);
-    if (!inventory) return inventory.error().message();
-    const auto checked = check_host_images(directory, *inventory, config);
-    return checked ? "" : checked.error().message();
+    const auto read = read_images(directory, TrustImages::kNo);
+    if (!read) return read.error().message();
+    Obstacles obstacles;
+    must(check_images(*read, config, SavedCgroups::kMade, obstacles));
+    return fmt::format("{}", fmt::join(obstacles, "; "));
   }
   void document(const std::string& type, const std::string& source,
                 std::vector<std::string> data = {}) {
@@ -71,10 +73,10 @@ bool mentions(const std::string& text, std::string_view part) { return text.cont
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(host_images)
+BOOST_AUTO_TEST_SUITE(image_mounts)
 
 BOOST_AUTO_TEST_CASE(file_systems_of_the_container_alone_pass) {
-  const Images images;
+  const MountImages images;
   for (const unsigned type :
        {kNone, kProc, 2U, kTmpfs, 6U, 8U, 9U, 10U, 11U, kCgroup, 14U, 18U, 19U, kCgroup2})
     BOOST_TEST(images.refusal(mount(type)) == "", type);
@@ -82,7 +84,7 @@ BOOST_AUTO_TEST_CASE(file_systems_of_the_container_alone_pass) {
 }
 
 BOOST_AUTO_TEST_CASE(file_systems_that_may_show_files_of_the_host_are_refused_by_name) {
-  const Images images;
+  const MountImages images;
   constexpr std::pair<unsigned, const char*> kTypes[] = {
       {13, "aufs"}, {15, "fuse"}, {kOverlay, "overlay"}, {7, "simfs"}};
   for (const auto& [type, name] : kTypes) {
@@ -93,7 +95,7 @@ BOOST_AUTO_TEST_CASE(file_systems_that_may_show_files_of_the_host_are_refused_by
 }
 
 BOOST_AUTO_TEST_CASE(those_of_which_the_host_has_one_are_refused_even_if_the_document_has_them) {
-  Images images;
+  MountImages images;
   images.document("devtmpfs", "none");
   images.document("binfmt_misc", "none");
   for (const std::string& hosts :
@@ -104,14 +106,14 @@ BOOST_AUTO_TEST_CASE(those_of_which_the_host_has_one_are_refused_even_if_the_doc
 }
 
 BOOST_AUTO_TEST_CASE(a_type_counts_as_criu_reads_it) {
-  const Images images;
+  const MountImages images;
   BOOST_TEST(mentions(images.refusal(mount((std::uint64_t{1} << 32) + kDevtmpfs)), "devtmpfs"));
   BOOST_TEST(mentions(images.refusal(mount(99)), "\"type 99\""));
   BOOST_TEST(mentions(images.refusal(mount(kTmpfs, number(1, kDevtmpfs))), "devtmpfs"));
 }
 
 BOOST_AUTO_TEST_CASE(each_mount_namespace_is_checked) {
-  const Images images;
+  const MountImages images;
   images.write("mountpoints-8.img", ImageKind::kMounts, {mount(kTmpfs)});
   BOOST_TEST(images.refusal() == "");
   images.write("mountpoints-8.img", ImageKind::kMounts, {mount(kTmpfs), mount(kDevtmpfs)});
@@ -119,7 +121,7 @@ BOOST_AUTO_TEST_CASE(each_mount_namespace_is_checked) {
 }
 
 BOOST_AUTO_TEST_CASE(what_criu_binds_may_be_of_any_type) {
-  const Images images;
+  const MountImages images;
   BOOST_TEST(images.refusal(mount(kDevtmpfs, text(18, "/dev/null"))) == "");
   BOOST_TEST(images.refusal(mount(kDevtmpfs, text(6, "/null"))) == "");
   BOOST_TEST(
@@ -128,7 +130,7 @@ BOOST_AUTO_TEST_CASE(what_criu_binds_may_be_of_any_type) {
 }
 
 BOOST_AUTO_TEST_CASE(only_the_mount_without_a_parent_is_the_root) {
-  const Images images;
+  const MountImages images;
   const std::string second = mount(kDevtmpfs, text(7, "./"));
   BOOST_TEST(mentions(images.refusal(second), "devtmpfs"));
   images.write("mountpoints-4.img", ImageKind::kMounts, {root(kDevtmpfs)});
@@ -136,7 +138,7 @@ BOOST_AUTO_TEST_CASE(only_the_mount_without_a_parent_is_the_root) {
 }
 
 BOOST_AUTO_TEST_CASE(the_root_of_another_mount_namespace_is_no_exception) {
-  const Images images;
+  const MountImages images;
   images.write("mountpoints-8.img", ImageKind::kMounts, {root(kOverlay)});
   BOOST_TEST(images.refusal() == "");
   const std::string whole = root(kDevtmpfs) + text(6, "/");
@@ -150,7 +152,7 @@ BOOST_AUTO_TEST_CASE(the_root_of_another_mount_namespace_is_no_exception) {
 }
 
 BOOST_AUTO_TEST_CASE(a_damaged_image_is_an_error) {
-  const Images images;
+  const MountImages images;
   images.write("mountpoints-8.img", ImageKind::kIds, {mount(kTmpfs)});
   BOOST_TEST(mentions(images.refusal(), "mountpoints-8.img"));
   images.write("mountpoints-4.img", ImageKind::kIds, {root(kOverlay)});
@@ -158,7 +160,7 @@ BOOST_AUTO_TEST_CASE(a_damaged_image_is_an_error) {
 }
 
 BOOST_AUTO_TEST_CASE(a_type_by_its_name_is_one_of_the_document) {
-  Images images;
+  MountImages images;
   const std::string disk =
       mount(kAuto, text(14, "ext4") + text(8, "/dev/sda1") + text(9, "errors=ro,journal=/dev/sdb"));
   BOOST_TEST(mentions(images.refusal(disk), "\"ext4\" on \"/opt\": it could show files"));
@@ -171,7 +173,7 @@ BOOST_AUTO_TEST_CASE(a_type_by_its_name_is_one_of_the_document) {
 }
 
 BOOST_AUTO_TEST_CASE(an_entry_of_the_document_fits_by_type_and_is_no_bind) {
-  Images images;
+  MountImages images;
   const std::string disk = mount(kAuto, text(14, "ext4") + text(8, "/dev/sda1"));
   images.document("xfs", "/dev/sda1");
   BOOST_TEST(images.refusal(disk) != "");
@@ -183,7 +185,7 @@ BOOST_AUTO_TEST_CASE(an_entry_of_the_document_fits_by_type_and_is_no_bind) {
 }
 
 BOOST_AUTO_TEST_CASE(each_option_with_a_path_is_in_the_document) {
-  Images images;
+  MountImages images;
   images.document("ext4", "/dev/sda1", {"one=/a", "two=/b"});
   const auto refusal = [&](const std::string& options) {
     return images.refusal(mount(kAuto, text(14, "ext4") + text(8, "/dev/sda1") + text(9, options)));
@@ -195,7 +197,7 @@ BOOST_AUTO_TEST_CASE(each_option_with_a_path_is_in_the_document) {
 }
 
 BOOST_AUTO_TEST_CASE(an_overlay_is_the_root_again_or_one_of_the_document) {
-  Images images;
+  MountImages images;
   const auto overlay = [](unsigned device, const std::string& options) {
     return mount(kOverlay, number(3, device) + text(8, "overlay") + text(9, options));
   };
@@ -210,7 +212,7 @@ BOOST_AUTO_TEST_CASE(an_overlay_is_the_root_again_or_one_of_the_document) {
 }
 
 BOOST_AUTO_TEST_CASE(the_root_is_there_again_only_if_both_are_overlays) {
-  const Images images;
+  const MountImages images;
   const std::string disk = text(14, "ext4");
   const std::string same = number(3, 9) + text(8, "overlay") + text(9, "lowerdir=/layers");
   images.write("mountpoints-4.img", ImageKind::kMounts,
@@ -222,7 +224,7 @@ BOOST_AUTO_TEST_CASE(the_root_is_there_again_only_if_both_are_overlays) {
 }
 
 BOOST_AUTO_TEST_CASE(a_root_that_is_a_part_of_an_overlay_is_not_there_again_as_a_whole) {
-  const Images images;
+  const MountImages images;
   const std::string whole =
       mount(kOverlay, number(3, 9) + text(8, "overlay") + text(9, "lowerdir=/layers"));
   BOOST_TEST(images.refusal(whole) == "");
@@ -231,7 +233,7 @@ BOOST_AUTO_TEST_CASE(a_root_that_is_a_part_of_an_overlay_is_not_there_again_as_a
 }
 
 BOOST_AUTO_TEST_CASE(a_hierarchy_of_cgroups_brings_no_program) {
-  const Images images;
+  const MountImages images;
   BOOST_TEST(images.refusal(mount(kCgroup, text(9, "xattr,name=systemd"))) == "");
   BOOST_TEST(mentions(images.refusal(mount(kCgroup, text(9, "none,release_agent=/x"))),
                       "with the option \"release_agent=/x\""));
@@ -242,7 +244,7 @@ BOOST_AUTO_TEST_CASE(a_hierarchy_of_cgroups_brings_no_program) {
 }
 
 BOOST_AUTO_TEST_CASE(no_flag_makes_another_call_of_a_mount) {
-  const Images images;
+  const MountImages images;
   constexpr unsigned kFlags = 5, kSuperblockFlags = 17;
   constexpr unsigned kRemount = 32, kBind = 4096, kMove = 8192, kRecursive = 16384;
   constexpr unsigned kNosuid = 2, kShared = 1U << 20;
@@ -260,14 +262,14 @@ BOOST_AUTO_TEST_CASE(no_flag_makes_another_call_of_a_mount) {
 }
 
 BOOST_AUTO_TEST_CASE(no_text_goes_on_after_its_end) {
-  const Images images;
+  const MountImages images;
   for (const unsigned field : {6U, 7U, 8U, 9U, 14U, 18U})
     BOOST_TEST(mentions(images.refusal(mount(kTmpfs, text(field, std::string("/\0x", 3)))),
                         fmt::format("field {} of a mount holds a NUL", field)));
 }
 
 BOOST_AUTO_TEST_CASE(no_path_leads_up) {
-  const Images images;
+  const MountImages images;
   BOOST_TEST(mentions(images.refusal(mount(kTmpfs, text(6, "/../etc"))), "\"/../etc\""));
   BOOST_TEST(mentions(images.refusal(mount(kTmpfs, text(7, "./a/../b"))), "/a/../b"));
   BOOST_TEST(mentions(images.refusal(mount(kTmpfs, text(7, "./.."))), "criu would follow"));
@@ -276,7 +278,7 @@ BOOST_AUTO_TEST_CASE(no_path_leads_up) {
 }
 
 BOOST_AUTO_TEST_CASE(policies_of_apparmor_are_refused) {
-  const Images images;
+  const MountImages images;
   images.write("apparmor.img", ImageKind::kAppArmor, {""});
   BOOST_TEST(images.refusal() == "");
   images.write("apparmor.img", ImageKind::kAppArmor, {});

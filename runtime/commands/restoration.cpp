@@ -1,3 +1,5 @@
+#include "runtime/commands/restoration.hpp"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -8,8 +10,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/checkpoint/restored_processes.hpp"
 #include "linux/process/pidfd.hpp"
-#include "runtime/checkpoint/new_namespaces.hpp"
-#include "runtime/commands/restoration.hpp"
+#include "runtime/checkpoint/criu_process.hpp"
 #include "runtime/compare/container_namespaces.hpp"
 #include "runtime/compare/restored.hpp"
 #include "runtime/parent/agent.hpp"
@@ -32,63 +33,67 @@ Result<void> explain_difference(Result<void> compared) {
 }  // namespace
 
 Result<void> Restoration::pass(linux::CriuNews& news) {
-  auto passed = [&]() -> Result<void> {
-    if (news.stage == "setup-namespaces") return set_namespaces_up(news.number);
-    if (news.stage == "orphan-pts-master") {
-      TRY_ASSIGN(terminal_, deliver_terminal(news.terminal, document_.host.console));
-    }
-    if (news.stage == "pre-resume") {
-      auto admitted = admit(news.number);
-      if (!admitted) linux::kill_restored(place_->procfs, news.number);
-      return admitted;
-    }
-    return {};
-  }();
+  auto passed = pass_stage(news);
   if (!passed) has_refused_ = true;
   return passed;
+}
+
+Result<void> Restoration::pass_stage(linux::CriuNews& news) {
+  if (news.stage == "setup-namespaces") return set_namespaces_up(news.number);
+  if (news.stage == "orphan-pts-master") {
+    TRY_ASSIGN(terminal_, deliver_terminal(news.terminal, made_.document.host.console));
+  }
+  if (news.stage != "pre-resume") return {};
+  auto admitted = admit(news.number);
+  if (!admitted) linux::kill_restored(made_.place->procfs, news.number);
+  return admitted;
 }
 
 // The namespaces are there, and nothing else. Network devices and hooks find them by the pid.
 Result<void> Restoration::set_namespaces_up(int pid) {
   TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(pid));
-  intent_.record.init_pid = pid;
-  intent_.record.init_start_time = stat.start_time;
-  TRY(directory_->write_intent(intent_));
+  made_.intent.record.init_pid = pid;
+  made_.intent.record.init_start_time = stat.start_time;
+  TRY(made_.directory->write_intent(made_.intent));
   // Also with --trust-images: without new namespaces, the hooks, network devices and sysctls below
   // would change the host's.
   TRY(within(new_namespaces(pid).compare(),
              "the images do not fit config.json, and nothing was restored"));
   // Before hooks and devices are given to a user namespace that maps other ids.
-  if (restore_.trust == TrustImages::kNo)
-    TRY(explain_difference(compare_id_maps(config(), place_->procfs, pid)));
+  if (input_.trust == TrustImages::kNo)
+    TRY(explain_difference(compare_id_maps(config(), made_.place->procfs, pid)));
   // CRIU moves a process only where the images say so, and its children inherit the cgroup of this
   // first one. systemd's scopes: publish().
-  if (ignores_cgroups())
-    TRY(place_->cgroup->adopt(pid));
+  if (input_.ignores_cgroups)
+    TRY(made_.place->cgroup->adopt(pid));
   else
-    TRY(join_cgroup(join_, pid));
-  TRY(join_resctrl(pid));  // before CRIU forks the other processes
+    TRY(join_cgroup(input_.join, pid));
+  TRY(made_.join_resctrl(pid));  // before CRIU forks the other processes
   TRY(new_namespaces(pid).set_up());
-  if (!config().net_devices.empty()) {
-    TRY_ASSIGN(network_namespace_,
-               linux::open_namespace(place_->procfs.fd(), pid, linux::NamespaceKind::kNetwork));
-    TRY(move_net_devices(*directory_, config().net_devices, network_namespace_, log_));
-  }
+  TRY(move_devices(pid));
   TRY(run_hooks(pid));
   return new_namespaces(pid).write_device_sysctls();
 }
 
+Result<void> Restoration::move_devices(int pid) {
+  if (config().net_devices.empty()) return {};
+  TRY_ASSIGN(made_.network_namespace,
+             linux::open_namespace(made_.place->procfs.fd(), pid, linux::NamespaceKind::kNetwork));
+  return move_net_devices(*made_.directory, config().net_devices, made_.network_namespace,
+                          made_.log);
+}
+
 Result<void> Restoration::run_hooks(int pid) {
-  bundle::StateDocument state = document_of(record_);
+  bundle::StateDocument state = document_of(made_.record);
   state.status = Status::kCreated;
   state.pid = pid;
-  const hooks::Surroundings surroundings = on_host(state, request_.bundle, log_);
-  hooks_have_begun_ = true;
-  directory_->unlock();  // a hook may ask for the container's state
+  const hooks::Surroundings surroundings = on_host(state, made_.request.bundle, made_.log);
+  made_.hooks_have_begun = true;
+  made_.directory->unlock();  // a hook may ask for the container's state
   for (const hooks::Kind kind : {hooks::Kind::kPrestart, hooks::Kind::kCreateRuntime})
     TRY(hooks::run_phase(config().hooks, kind, hooks::failure_rule(kind), surroundings));
-  TRY(directory_->lock(kLockPatience));
-  if (!directory_->exists()) return refuse("the container was deleted while its hooks ran");
+  TRY(made_.directory->lock(kLockPatience));
+  if (!made_.directory->exists()) return refuse("the container was deleted while its hooks ran");
   return {};
 }
 
@@ -97,17 +102,17 @@ Result<void> Restoration::run_hooks(int pid) {
 // registers. CRIU lets them go when it has the answer to this stage, and a SIGKILL is all that
 // reaches them before. So what is compared here is what will run.
 Result<void> Restoration::admit(int pid) {
-  if (config().root_readonly) TRY(make_root_read_only(place_->procfs, pid));
-  TRY_ASSIGN(const std::vector<int> pids, linux::restored_processes(place_->procfs, pid));
-  if (restore_.trust == TrustImages::kYes) {
-    log_.warn("--trust-images: what was restored is not compared with config.json");
+  if (config().root_readonly) TRY(make_root_read_only(made_.place->procfs, pid));
+  TRY_ASSIGN(const std::vector<int> pids, linux::restored_processes(made_.place->procfs, pid));
+  if (input_.trust == TrustImages::kYes) {
+    made_.log.warn("--trust-images: what was restored is not compared with config.json");
   } else {
     TRY(explain_difference(compare_restored({.config = config(),
-                                             .record = record_,
-                                             .procfs = place_->procfs,
-                                             .pinned = pinned_,
+                                             .record = made_.record,
+                                             .procfs = made_.place->procfs,
+                                             .pinned = input_.pinned,
                                              .streams = kStreams,
-                                             .images = images_},
+                                             .images = input_.images},
                                             pid, pids)));
   }
   TRY(new_namespaces(pid).set_up());  // again: CRIU has put back what it had saved
@@ -117,26 +122,28 @@ Result<void> Restoration::admit(int pid) {
 Result<void> Restoration::publish(int pid, const std::vector<int>& pids) {
   // Not before: CRIU moves the processes after the stage setup-namespaces, and systemd removes a
   // scope that is empty meanwhile.
-  if (!ignores_cgroups()) TRY(place_->cgroup->adopt(pid));
-  record_.init_pid = pid;
+  if (!input_.ignores_cgroups) TRY(made_.place->cgroup->adopt(pid));
+  made_.record.init_pid = pid;
   TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(pid));
-  record_.init_start_time = stat.start_time;
-  TRY_ASSIGN(record_.init_image, linux::image_of(::getpid()));
-  TRY_ASSIGN(init_.pidfd, linux::open_pidfd(record_.init()));
-  init_.pid = pid;
+  made_.record.init_start_time = stat.start_time;
+  TRY_ASSIGN(made_.record.init_image, linux::image_of(::getpid()));
+  linux::Child init;
+  TRY_ASSIGN(init.pidfd, linux::open_pidfd(made_.record.init()));
+  init.pid = pid;
   // CRIU may fail after this, and does not end processes then. Without a pid namespace the others
   // do not end with init.
+  std::vector<linux::ProcessIdentity> restored;
   for (const int one : pids) {
     TRY_ASSIGN(const linux::ProcessStat its_stat, linux::read_process_stat(one));
-    restored_.push_back({.pid = one, .start_time = its_stat.start_time});
+    restored.push_back({.pid = one, .start_time = its_stat.start_time});
   }
-  undo_.add([this] {
-    for (const linux::ProcessIdentity& process : restored_)
+  made_.undo.add([restored = std::move(restored)] {
+    for (const linux::ProcessIdentity& process : restored)
       static_cast<void>(linux::send_signal(process, SIGKILL));
   });
-  TRY(directory_->commit(record_));
-  TRY(request_.announcement.tell(init_, undo_));
-  is_published_ = true;
+  TRY(made_.directory->commit(made_.record));
+  TRY(made_.request.announcement.tell(init, made_.undo));
+  restored_ = RestoredContainer{.init = std::move(init), .terminal = std::move(terminal_)};
   return {};
 }
 

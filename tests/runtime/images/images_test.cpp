@@ -1,4 +1,4 @@
-#include "runtime/images/inventory.hpp"
+#include "runtime/images/images.hpp"
 
 #include <unistd.h>
 
@@ -31,8 +31,8 @@ std::string extent(unsigned inside, unsigned outside, unsigned size) {
 
 /// The images of two processes, 7 and 9. The first has a mount namespace of its own, 4, and no user
 /// namespace.
-struct Images {
-  Images() {
+struct ImagesOfTwo {
+  ImagesOfTwo() {
     write("inventory.img", ImageKind::kInventory, {text(3, number(5, 1) + number(9, 99))});
     write("pstree.img", ImageKind::kProcesses, {number(1, 7) + number(2, 0), number(1, 9)});
     write("core-7.img", ImageKind::kCore, {core(kAlive)});
@@ -48,13 +48,9 @@ struct Images {
   void remove(const std::string& name) const {
     BOOST_TEST_REQUIRE(::unlink((scratch / name).c_str()) == 0);
   }
-  Result<ImageInventory> read() const {
+  Result<Images> read(TrustImages trust = TrustImages::kYes) const {
     const UniqueFd directory = scratch.open();
-    return read_inventory(directory);
-  }
-  Result<std::vector<ImageMount>> read_mounts() const {
-    const UniqueFd directory = scratch.open();
-    return read_all_mounts(directory);
+    return read_images(directory, trust);
   }
 
   Scratch scratch;
@@ -65,7 +61,7 @@ std::string shown(const ImageMount& mount) {
 }
 
 std::vector<NamespaceKind> own_namespaces(const std::string& ids_of_criu, const std::string& ids) {
-  const Images images;
+  const ImagesOfTwo images;
   images.write("inventory.img", ImageKind::kInventory, {text(3, ids_of_criu)});
   images.write("ids-7.img", ImageKind::kIds, {ids});
   return must(images.read()).own_namespaces;
@@ -73,11 +69,11 @@ std::vector<NamespaceKind> own_namespaces(const std::string& ids_of_criu, const 
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(inventory)
+BOOST_AUTO_TEST_SUITE(images)
 
 BOOST_AUTO_TEST_CASE(processes_and_the_machine_are_read) {
-  const Images images;
-  const ImageInventory found = must(images.read());
+  const ImagesOfTwo images;
+  const Images found = must(images.read());
   BOOST_REQUIRE(found.processes.size() == 2U);
   BOOST_TEST(found.processes[0].pid == 7);
   BOOST_TEST(found.processes[1].pid == 9);
@@ -93,11 +89,11 @@ BOOST_AUTO_TEST_CASE(processes_and_the_machine_are_read) {
 }
 
 BOOST_AUTO_TEST_CASE(threads_are_read) {
-  const Images images;
+  const ImagesOfTwo images;
   images.write("pstree.img", ImageKind::kProcesses, {number(1, 7) + number(5, 7) + number(5, 8)});
   for (const unsigned state : {kAlive, kStopped}) {
     images.write("core-7.img", ImageKind::kCore, {core(state)});
-    const ImageInventory found = must(images.read());
+    const Images found = must(images.read());
     BOOST_TEST(found.processes.front().threads == (std::vector<int>{7, 8}),
                boost::test_tools::per_element());
   }
@@ -105,7 +101,7 @@ BOOST_AUTO_TEST_CASE(threads_are_read) {
 
 // criu writes what was in its memory there, and makes no thread.
 BOOST_AUTO_TEST_CASE(threads_of_a_dead_process_are_none) {
-  const Images images;
+  const ImagesOfTwo images;
   for (const std::uint64_t thread :
        {std::uint64_t{0}, std::uint64_t{9}, std::uint64_t{374'821'984}}) {
     images.write("pstree.img", ImageKind::kProcesses,
@@ -115,7 +111,7 @@ BOOST_AUTO_TEST_CASE(threads_of_a_dead_process_are_none) {
 }
 
 BOOST_AUTO_TEST_CASE(a_number_that_no_process_has_is_refused) {
-  const Images images;
+  const ImagesOfTwo images;
   // The last one is a list of numbers in one field, which criu would read too.
   for (const std::string& process :
        {number(1, 7), number(1, 0), number(1, 0xFFFFFFFFU), number(1, 4'194'305),
@@ -127,7 +123,7 @@ BOOST_AUTO_TEST_CASE(a_number_that_no_process_has_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(the_mounts_of_the_first_process_are_read) {
-  const Images images;
+  const ImagesOfTwo images;
   images.write("mountpoints-4.img", ImageKind::kMounts,
                {mount(9, "./"), mount(9, "."), mount(5, "./tmp"), mount(23, "/cg"),
                 mount(16, "x", text(14, "ext4")), mount(77, "", text(14, "ext4")),
@@ -142,17 +138,36 @@ BOOST_AUTO_TEST_CASE(the_mounts_of_the_first_process_are_read) {
 }
 
 BOOST_AUTO_TEST_CASE(all_mounts_are_those_of_each_mount_namespace) {
-  const Images images;
+  const ImagesOfTwo images;
+  images.write("files.img", ImageKind::kFiles, {});
   images.write("mountpoints-8.img", ImageKind::kMounts, {mount(1, "./proc")});
-  const auto mounts = must(images.read_mounts());
+  const auto mounts = all_mounts(must(images.read(TrustImages::kNo)));
   BOOST_TEST(mounts.size() == 4U);
   BOOST_TEST(std::ranges::count(mounts, "/proc", &ImageMount::point) == 1);
   images.scratch.file("mountpoints-9.img", "x");
-  BOOST_TEST(must_fail(images.read_mounts()).contains("mountpoints-9.img"));
+  BOOST_TEST(must_fail(images.read(TrustImages::kNo)).contains("mountpoints-9.img"));
+  BOOST_TEST(images.read(TrustImages::kYes).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(damaged_images_have_to_be_copied_again) {
+  const ImagesOfTwo images;
+  BOOST_TEST(must_fail(images.read(TrustImages::kNo)).contains("copy them again"));  // files.img
+  images.write("files.img", ImageKind::kFiles, {});
+  images.write("apparmor.img", ImageKind::kAppArmor, {"", text(1, "..")});
+  BOOST_TEST(must(images.read(TrustImages::kNo)).has_apparmor_policies);
+  images.scratch.file("apparmor.img", "no image", 0600);
+  BOOST_TEST(must_fail(images.read(TrustImages::kNo)).contains("copy them again"));
+}
+
+BOOST_AUTO_TEST_CASE(network_devices_are_noticed) {
+  const ImagesOfTwo images;
+  BOOST_TEST(!must(images.read()).has_network_devices);
+  images.scratch.file("netdev-9.img", "");
+  BOOST_TEST(must(images.read()).has_network_devices);
 }
 
 BOOST_AUTO_TEST_CASE(the_map_of_the_user_namespace_is_read) {
-  const Images images;
+  const ImagesOfTwo images;
   images.write("userns-5.img", ImageKind::kUserNamespace,
                {text(1, extent(0, 100, 5)) + text(2, extent(1, 200, 6)) +
                 text(1, extent(5, 300, 0xFFFFFFFFU))});
@@ -166,7 +181,7 @@ BOOST_AUTO_TEST_CASE(the_map_of_the_user_namespace_is_read) {
 }
 
 BOOST_AUTO_TEST_CASE(a_number_beyond_32_bits_stays_too_large) {
-  const Images images;
+  const ImagesOfTwo images;
   const std::string huge =
       number(1, std::uint64_t{1} << 32) + number(2, std::uint64_t{1} << 40) + number(3, 1);
   images.write("userns-5.img", ImageKind::kUserNamespace, {text(1, huge)});
@@ -192,11 +207,11 @@ BOOST_AUTO_TEST_CASE(own_namespaces_are_those_that_criu_was_not_in) {
 
 BOOST_AUTO_TEST_CASE(a_missing_image_is_named) {
   for (const char* name : {"core-7.img", "core-9.img", "ids-7.img", "mountpoints-4.img"}) {
-    const Images images;
+    const ImagesOfTwo images;
     images.remove(name);
     BOOST_TEST(must_fail(images.read()).contains(name));
   }
-  const Images images;
+  const ImagesOfTwo images;
   images.remove("pstree.img");
   BOOST_TEST(must_fail(images.read()).contains("these are the images of a pre-dump"));
   images.remove("inventory.img");
@@ -206,7 +221,7 @@ BOOST_AUTO_TEST_CASE(a_missing_image_is_named) {
 BOOST_AUTO_TEST_CASE(a_damaged_image_is_named) {
   for (const char* name : {"inventory.img", "pstree.img", "core-7.img", "core-9.img", "ids-7.img",
                            "mountpoints-4.img", "userns-5.img"}) {
-    const Images images;
+    const ImagesOfTwo images;
     images.write("userns-5.img", ImageKind::kUserNamespace, {""});
     const std::string whole = slurp(images.scratch / name);
     must(images.read());
@@ -225,13 +240,13 @@ BOOST_AUTO_TEST_CASE(a_damaged_image_is_named) {
 }
 
 BOOST_AUTO_TEST_CASE(a_message_in_the_inventory_that_is_damaged_is_an_error) {
-  const Images images;
+  const ImagesOfTwo images;
   images.write("inventory.img", ImageKind::kInventory, {text(3, "x")});
   BOOST_TEST(images.read().error().number() == EBADMSG);
 }
 
 BOOST_AUTO_TEST_CASE(an_image_is_no_symlink_and_not_larger_than_the_limit) {
-  const Images images;
+  const ImagesOfTwo images;
   BOOST_TEST_REQUIRE(
       ::rename((images.scratch / "core-7.img").c_str(), (images.scratch / "core").c_str()) == 0);
   BOOST_TEST_REQUIRE(::symlink("core", (images.scratch / "core-7.img").c_str()) == 0);
