@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "linux/base/pipe.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/mounts/devices.hpp"

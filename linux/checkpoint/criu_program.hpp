@@ -10,8 +10,8 @@
 #include "linux/base/error.hpp"
 #include "linux/base/message_socket.hpp"
 #include "linux/base/unique_fd.hpp"
-#include "linux/process/await_program.hpp"
 #include "linux/process/clone.hpp"
+#include "linux/process/spawn.hpp"
 
 namespace ocirun::linux {
 

@@ -10,7 +10,7 @@
 #include "cgroups/statistics/stats.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/checkpoint/cgroup_options.hpp"
-#include "runtime/base/await.hpp"
+#include "runtime/base/signals.hpp"
 #include "runtime/images/directory.hpp"
 
 namespace ocirun::runtime {

@@ -11,8 +11,8 @@
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "linux/checkpoint/criu_program.hpp"
-#include "runtime/base/await.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/base/signals.hpp"
 
 namespace ocirun::runtime {
 

@@ -10,7 +10,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/detached_mount.hpp"
 #include "linux/namespaces/sysctl.hpp"
-#include "linux/network/netlink.hpp"
+#include "linux/network/interfaces.hpp"
 #include "runtime/compare/container_namespaces.hpp"
 #include "runtime/compare/thread.hpp"
 #include "runtime/init/namespaces.hpp"

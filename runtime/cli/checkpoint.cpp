@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "linux/base/absolute_path.hpp"
+#include "linux/base/paths.hpp"
 #include "runtime/cli/checkpoint_options.hpp"
 #include "runtime/cli/command.hpp"
 #include "runtime/commands/checkpoint.hpp"

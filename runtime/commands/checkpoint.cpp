@@ -95,7 +95,7 @@ class Dump {
     launch.before = [&](linux::CriuLaunch&) { return enter_for_criu(joined); };
     TRY(write_streams(procfs));
     TRY_ASSIGN(std::vector<std::string> words, words_for(config, procfs));
-    const CriuLog criu_log{work_, request_.settings.work.string(), kLogName};
+    const CriuLog criu_log{work_, request_.settings.work.string(), kDumpLog};
     TRY(remove_old(criu_log));
     const linux::CriuProcesses processes(procfs);
     Progress progress(Fd{STDERR_FILENO}, "checkpoint " + container_.record().id,

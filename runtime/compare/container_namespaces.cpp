@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "linux/base/pipe.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/sealed/own_program.hpp"

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <linux/mount.h>
 
+#include <fmt/format.h>
+
 #include <vector>
 
 #include "linux/base/syscalls.hpp"

@@ -9,7 +9,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/files/procfs.hpp"
-#include "linux/mounts/bind_source.hpp"
+#include "linux/mounts/binds.hpp"
 #include "linux/mounts/mount_point.hpp"
 
 namespace ocirun::runtime {

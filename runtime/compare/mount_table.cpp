@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "linux/base/printable.hpp"
+#include "linux/base/text.hpp"
 #include "linux/files/mountinfo.hpp"
 #include "linux/mounts/mount_point.hpp"
 #include "runtime/images/mounts.hpp"

@@ -1,6 +1,6 @@
 // Any bytes as an image of criu, as descriptors.json and as a log of criu. What was parsed must lie
 // within the input.
-#include "bundle/documents/descriptors.hpp"
+#include "bundle/documents/state.hpp"
 #include "runtime/checkpoint/criu_log.hpp"
 #include "runtime/images/format.hpp"
 #include "tests/fuzz/fuzz.hpp"

@@ -20,7 +20,9 @@ namespace {
 
 const linux::IdMap kMap{.uids = {{0, 100000, 10}}, .gids = {{0, 100000, 10}}};
 
-linux::Procfs open_proc() { return must(linux::Procfs::open(linux::Procfs::Subset::kProcesses)); }
+linux::Procfs procfs_of_processes() {
+  return must(linux::Procfs::open(linux::Procfs::Subset::kProcesses));
+}
 
 /// A document, and images that fit: a container without CAP_SYS_ADMIN that has a proc, a recursive
 /// bind, a bind on a path that the image's symlink leads elsewhere, and a cgroup.
@@ -86,7 +88,7 @@ struct Pair {
   }
 
   Scratch scratch;
-  linux::Procfs procfs = open_proc();
+  linux::Procfs procfs = procfs_of_processes();
   bundle::Config config;
   Images images;
 };

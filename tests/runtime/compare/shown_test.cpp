@@ -22,8 +22,8 @@ std::string number_of(const char* path) {
   return fmt::format("{}:{}", major(status.st_dev), minor(status.st_dev));
 }
 
-struct Container {
-  Container() {
+struct ShownContainer {
+  ShownContainer() {
     must(linux::sys::mount("tmpfs", "/tmp", "tmpfs", 0, nullptr));
     std::filesystem::create_directories("/tmp/data/below");
     std::filesystem::create_directories("/tmp/data/own");
@@ -56,14 +56,14 @@ struct Container {
   std::optional<HostMounts> host;
 };
 
-constexpr char kUnknown[] = "0:99999";  // a file system that the host has not mounted
+constexpr char kUnknownPath[] = "0:99999";  // a file system that the host has not mounted
 
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(compare_mounts_shown)
 
 CHILD_TEST(what_was_given_may_be_shown_in_all_its_parts, CLONE_NEWNS) {
-  Container container;
+  ShownContainer container;
   container.allow("/tmp/data", Recursion::kTop);
   BOOST_TEST(container.refusal(container.device, "/data", "tmpfs") == "");
   BOOST_TEST(container.refusal(container.device, "/data/own", "tmpfs") == "");
@@ -74,14 +74,14 @@ CHILD_TEST(what_was_given_may_be_shown_in_all_its_parts, CLONE_NEWNS) {
 }
 
 CHILD_TEST(a_recursive_bind_gives_what_is_mounted_below, CLONE_NEWNS) {
-  Container container;
+  ShownContainer container;
   container.allow("/tmp/data", Recursion::kTree);
   BOOST_TEST(container.refusal(container.device_below, "/", "tmpfs") == "");
   BOOST_TEST(container.refusal(container.device, "/", "tmpfs") != "");
 }
 
 CHILD_TEST(a_bind_of_the_host_has_its_path_in_the_file_system, CLONE_NEWNS) {
-  Container container;
+  ShownContainer container;
   std::filesystem::create_directories("/tmp/bound");
   must(linux::sys::mount("/tmp/data", "/tmp/bound", nullptr, MS_BIND, nullptr));
   container.host.emplace(must(HostMounts::read(container.procfs)));
@@ -91,7 +91,7 @@ CHILD_TEST(a_bind_of_the_host_has_its_path_in_the_file_system, CLONE_NEWNS) {
 }
 
 CHILD_TEST(the_file_system_of_a_disk_may_be_shown, CLONE_NEWNS) {
-  Container container;
+  ShownContainer container;
   struct stat status{};
   BOOST_TEST_REQUIRE(::stat("/tmp", &status) == 0);
   container.host->allow_device(status.st_dev);
@@ -100,32 +100,32 @@ CHILD_TEST(the_file_system_of_a_disk_may_be_shown, CLONE_NEWNS) {
 }
 
 CHILD_TEST(a_new_file_system_is_one_that_containers_make, CLONE_NEWNS) {
-  Container container;
+  ShownContainer container;
   for (const char* type : {"tmpfs", "devpts", "proc", "sysfs", "mqueue"})
-    BOOST_TEST(container.refusal(kUnknown, "/", type) == "");
-  check_text(container.refusal(kUnknown, "/", "overlay"),
+    BOOST_TEST(container.refusal(kUnknownPath, "/", type) == "");
+  check_text(container.refusal(kUnknownPath, "/", "overlay"),
              "/opt is a new file system of type overlay");
   container.config.mounts.push_back(mount_of("/opt", "overlay", "overlay", "lowerdir=/a"));
-  BOOST_TEST(container.refusal(kUnknown, "/", "overlay") == "");
-  check_text(container.refusal(kUnknown, "/", "ext4"), "of type ext4");
+  BOOST_TEST(container.refusal(kUnknownPath, "/", "overlay") == "");
+  check_text(container.refusal(kUnknownPath, "/", "ext4"), "of type ext4");
 }
 
 CHILD_TEST(a_bind_of_the_document_is_no_new_file_system, CLONE_NEWNS) {
-  Container container;
+  ShownContainer container;
   container.config.mounts.push_back(bind_of("/opt", "/tmp/data", "bind"));
   container.config.mounts.back().type = "overlay";
-  check_text(container.refusal(kUnknown, "/", "overlay"), "is a new file system");
+  check_text(container.refusal(kUnknownPath, "/", "overlay"), "is a new file system");
 }
 
 CHILD_TEST(new_file_systems_of_the_kernel_pass_in_a_user_namespace, CLONE_NEWNS) {
-  Container container;
+  ShownContainer container;
   container.add_namespace(NamespaceKind::kUser);
   for (const char* type : {"tmpfs", "devpts", "proc", "sysfs", "mqueue"})
-    BOOST_TEST(container.refusal(kUnknown, "/", type) == "", type);
+    BOOST_TEST(container.refusal(kUnknownPath, "/", type) == "", type);
 }
 
 CHILD_TEST(no_document_gives_away_a_file_system_that_the_host_has_mounted, CLONE_NEWNS) {
-  Container container;
+  ShownContainer container;
   for (const char* type : {"tmpfs", "devtmpfs", "devpts", "ext4"}) {
     container.config.mounts.push_back(mount_of("/opt", type, "none", "nosuid"));
     check_text(container.refusal(container.device, "/", type),
@@ -134,8 +134,8 @@ CHILD_TEST(no_document_gives_away_a_file_system_that_the_host_has_mounted, CLONE
 }
 
 CHILD_TEST(each_mount_of_the_table_is_compared, CLONE_NEWNS) {
-  const Container container;
-  const std::string good = fmt::format("9001 9000 {} / /a rw - tmpfs none rw\n", kUnknown);
+  const ShownContainer container;
+  const std::string good = fmt::format("9001 9000 {} / /a rw - tmpfs none rw\n", kUnknownPath);
   const std::string bad =
       fmt::format("9002 9000 {} /a\\040b /c\\012d rw - tmpfs none rw\n", container.device);
   const auto compare = [&](const std::string& table) {
@@ -149,7 +149,7 @@ CHILD_TEST(each_mount_of_the_table_is_compared, CLONE_NEWNS) {
 }
 
 CHILD_TEST(in_a_user_namespace_the_kernels_file_systems_come_from_the_document, CLONE_NEWNS) {
-  Container container;
+  ShownContainer container;
   const std::string procs = number_of("/proc");
   BOOST_TEST(container.refusal(procs, "/", "proc") == "");
   BOOST_TEST(container.refusal(procs, "/", "sysfs") == "");
@@ -161,27 +161,27 @@ CHILD_TEST(in_a_user_namespace_the_kernels_file_systems_come_from_the_document, 
 }
 
 CHILD_TEST(cgroups_above_the_containers_are_shown_where_it_can_mount_all_of_them, CLONE_NEWNS) {
-  Container container;
-  BOOST_TEST(container.refusal(kUnknown, "/", "cgroup2") == "");
+  ShownContainer container;
+  BOOST_TEST(container.refusal(kUnknownPath, "/", "cgroup2") == "");
   container.add_namespace(NamespaceKind::kCgroup);
-  check_text(container.refusal(kUnknown, "/", "cgroup2"), "/opt shows cgroups above");
-  check_text(container.refusal(kUnknown, "/owner", "cgroup"), "/opt shows cgroups above");
-  BOOST_TEST(container.refusal(kUnknown, "/own/child", "cgroup") == "");
-  BOOST_TEST(container.refusal(kUnknown, "/own", "cgroup2") == "");
+  check_text(container.refusal(kUnknownPath, "/", "cgroup2"), "/opt shows cgroups above");
+  check_text(container.refusal(kUnknownPath, "/owner", "cgroup"), "/opt shows cgroups above");
+  BOOST_TEST(container.refusal(kUnknownPath, "/own/child", "cgroup") == "");
+  BOOST_TEST(container.refusal(kUnknownPath, "/own", "cgroup2") == "");
 }
 
 CHILD_TEST(a_user_namespace_hides_the_cgroups_above_as_well, CLONE_NEWNS) {
-  Container container;
+  ShownContainer container;
   container.add_namespace(NamespaceKind::kUser);
   for (const char* type : {"cgroup", "cgroup2"}) {
-    check_text(container.refusal(kUnknown, "/", type), "/opt shows cgroups above");
-    check_text(container.refusal(kUnknown, "/owner", type), "/opt shows cgroups above");
-    BOOST_TEST(container.refusal(kUnknown, "/own", type) == "");
+    check_text(container.refusal(kUnknownPath, "/", type), "/opt shows cgroups above");
+    check_text(container.refusal(kUnknownPath, "/owner", type), "/opt shows cgroups above");
+    BOOST_TEST(container.refusal(kUnknownPath, "/own", type) == "");
   }
 }
 
 CHILD_TEST(cgroups_that_the_document_binds_may_be_any, CLONE_NEWNS) {
-  Container container;
+  ShownContainer container;
   container.add_namespace(NamespaceKind::kCgroup);
   container.allow("/tmp/data", Recursion::kTop);  // stands for a hierarchy
   BOOST_TEST(container.refusal(container.device, "/data", "cgroup2") == "");
@@ -189,7 +189,7 @@ CHILD_TEST(cgroups_that_the_document_binds_may_be_any, CLONE_NEWNS) {
 }
 
 CHILD_TEST(mounts_of_the_host_reach_what_the_document_lets_them_reach, CLONE_NEWNS) {
-  Container container;
+  ShownContainer container;
   container.allow("/tmp/data", Recursion::kTree);
   std::string group = mount_at("/tmp/data/below").propagation;
   group = group.substr(group.find(':'));

@@ -17,7 +17,7 @@ constexpr std::string_view kStatus =
     "CapPrm:\t0000000000000420\nCapEff:\t0000000000000400\nCapBnd:\t0000000000000420\n"
     "CapAmb:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n";
 
-bundle::Config document() {
+bundle::Config thread_document() {
   bundle::Config config;
   bundle::Process& process = config.process.emplace();
   process.user.uid = must(Uid::make(5));
@@ -32,11 +32,11 @@ bundle::Config document() {
 }
 
 std::string refusal(const ThreadStatus& thread) {
-  const auto compared = compare_thread(thread, document());
+  const auto compared = compare_thread(thread, thread_document());
   return compared ? "" : compared.error().message();
 }
 
-bool mentions(const std::string& text, std::string_view part) {
+bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -52,31 +52,31 @@ BOOST_AUTO_TEST_CASE(each_difference_is_named) {
   const ThreadStatus good = must(parse_thread_status(kStatus));
   ThreadStatus thread = good;
   thread.capabilities.bounding.add(CAP_SYS_ADMIN);
-  BOOST_TEST(mentions(refusal(thread), "CAP_SYS_ADMIN in its bounding set"));
+  BOOST_TEST(contains(refusal(thread), "CAP_SYS_ADMIN in its bounding set"));
   thread = good;
   thread.capabilities.ambient.add(CAP_CHOWN);
-  BOOST_TEST(mentions(refusal(thread), "CAP_CHOWN in its ambient set"));
+  BOOST_TEST(contains(refusal(thread), "CAP_CHOWN in its ambient set"));
   thread = good;
   thread.seccomp_mode = 0;
-  BOOST_TEST(mentions(refusal(thread), "has no seccomp filter"));
+  BOOST_TEST(contains(refusal(thread), "has no seccomp filter"));
   thread = good;
   thread.no_new_privileges = false;
-  BOOST_TEST(mentions(refusal(thread), "lacks no_new_privs"));
+  BOOST_TEST(contains(refusal(thread), "lacks no_new_privs"));
   thread = good;
   thread.uids[1] = 0;
-  BOOST_TEST(mentions(refusal(thread), "has user ids 5,0,5,5"));
+  BOOST_TEST(contains(refusal(thread), "has user ids 5,0,5,5"));
   thread = good;
   thread.gids[3] = 0;
-  BOOST_TEST(mentions(refusal(thread), "has group ids 6,6,6,0"));
+  BOOST_TEST(contains(refusal(thread), "has group ids 6,6,6,0"));
   thread = good;
   thread.groups = {8, 9, 0};
-  BOOST_TEST(mentions(refusal(thread), "has the supplementary groups [0,8,9]"));
+  BOOST_TEST(contains(refusal(thread), "has the supplementary groups [0,8,9]"));
   thread.groups.clear();
-  BOOST_TEST(mentions(refusal(thread), "has the supplementary groups []"));
+  BOOST_TEST(contains(refusal(thread), "has the supplementary groups []"));
 }
 
 BOOST_AUTO_TEST_CASE(with_setgid_a_thread_may_have_any_groups) {
-  bundle::Config config = document();
+  bundle::Config config = thread_document();
   for (linux::CapabilitySet* set :
        {&config.process->capabilities->bounding, &config.process->capabilities->permitted})
     set->add(CAP_SETGID);
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(a_profile_is_the_whole_name_or_one_inside_of_it) {
 }
 
 BOOST_AUTO_TEST_CASE(a_thread_that_may_change_its_ids_may_have_any) {
-  bundle::Config config = document();
+  bundle::Config config = thread_document();
   config.process->no_new_privileges = false;  // a set-user-ID program may have run
   ThreadStatus thread = must(parse_thread_status(kStatus));
   thread.uids = {0, 0, 0, 0};

@@ -13,16 +13,16 @@ using namespace ocirun::test;
 
 namespace {
 
-std::string word(std::uint32_t number) {
+std::string bytes_of_word(std::uint32_t number) {
   std::string bytes;
   for (unsigned shift = 0; shift < 32; shift += 8)
     bytes += static_cast<char>((number >> shift) & 0xFFU);
   return bytes;
 }
 
-std::string image(ImageKind kind, const std::string& entry) {
-  return word(0x54564319) + word(static_cast<std::uint32_t>(kind)) +
-         word(static_cast<std::uint32_t>(entry.size())) + entry;
+std::string image_of_entry(ImageKind kind, const std::string& entry) {
+  return bytes_of_word(0x54564319) + bytes_of_word(static_cast<std::uint32_t>(kind)) +
+         bytes_of_word(static_cast<std::uint32_t>(entry.size())) + entry;
 }
 
 int number_of_error(std::string_view text) {
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(entries_and_fields_are_read) {
   using namespace std::string_literals;
   // Field 1 is 300, field 7 "./x", field 3 four bytes, field 4 eight bytes.
   const std::string entry = "\x08\xAC\x02\x3A\x03./x\x1D"s + "abcd" + "\x21"s + "12345678";
-  const std::string text = image(ImageKind::kMounts, entry) + word(0);
+  const std::string text = image_of_entry(ImageKind::kMounts, entry) + bytes_of_word(0);
   const auto entries = must(parse_image(text, ImageKind::kMounts));
   BOOST_REQUIRE(entries.size() == 2U);
   BOOST_TEST(entries[1].empty());
@@ -53,9 +53,9 @@ BOOST_AUTO_TEST_CASE(entries_and_fields_are_read) {
 BOOST_AUTO_TEST_CASE(data_may_follow_each_entry) {
   using namespace std::string_literals;
   const auto after = [](const ImageMessage& entry) { return number_in(entry, 1).value_or(0); };
-  const std::string one = word(2) + "\x08\x03" + "abc";
-  const std::string two = word(2) + "\x08\x01" + "\xFF";
-  const std::string begin = image(ImageKind::kSocketQueues, "\x08\x00"s);
+  const std::string one = bytes_of_word(2) + "\x08\x03" + "abc";
+  const std::string two = bytes_of_word(2) + "\x08\x01" + "\xFF";
+  const std::string begin = image_of_entry(ImageKind::kSocketQueues, "\x08\x00"s);
   const auto entries =
       must(parse_image_with_data(begin + one + two, ImageKind::kSocketQueues, after));
   BOOST_TEST_REQUIRE(entries.size() == 3U);
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(data_may_follow_each_entry) {
 }
 
 BOOST_AUTO_TEST_CASE(the_first_entry_is_read_although_the_rest_is_none) {
-  const std::string text = image(ImageKind::kGhost, "\x18\x05") + "content";
+  const std::string text = image_of_entry(ImageKind::kGhost, "\x18\x05") + "content";
   BOOST_TEST((number_in(must(parse_first_entry(text, ImageKind::kGhost)), 3) == 5U));
   BOOST_TEST(!parse_first_entry(text, ImageKind::kFiles));
   BOOST_TEST(!parse_first_entry(text.substr(0, 13), ImageKind::kGhost));
@@ -88,26 +88,28 @@ BOOST_AUTO_TEST_CASE(the_last_of_several_fields_counts) {
 BOOST_AUTO_TEST_CASE(an_image_with_too_many_entries_or_fields_is_refused) {
   std::string fields;
   for (std::size_t i = 0; i < kMostImageFields; ++i) fields += "\x08\x01";
-  BOOST_TEST(number_of_error(image(ImageKind::kMounts, fields)) == 0);
-  BOOST_TEST(number_of_error(image(ImageKind::kMounts, fields + "\x08\x01")) == EFBIG);
-  BOOST_TEST(number_of_error(image(ImageKind::kMounts, fields) + word(2) + "\x08\x01") == EFBIG);
-  std::string entries = image(ImageKind::kMounts, "");
-  for (std::size_t i = 1; i < kMostImageEntries; ++i) entries += word(0);
+  BOOST_TEST(number_of_error(image_of_entry(ImageKind::kMounts, fields)) == 0);
+  BOOST_TEST(number_of_error(image_of_entry(ImageKind::kMounts, fields + "\x08\x01")) == EFBIG);
+  BOOST_TEST(number_of_error(image_of_entry(ImageKind::kMounts, fields) + bytes_of_word(2) +
+                             "\x08\x01") == EFBIG);
+  std::string entries = image_of_entry(ImageKind::kMounts, "");
+  for (std::size_t i = 1; i < kMostImageEntries; ++i) entries += bytes_of_word(0);
   BOOST_TEST(number_of_error(entries) == 0);
-  BOOST_TEST(number_of_error(entries + word(0)) == EFBIG);
+  BOOST_TEST(number_of_error(entries + bytes_of_word(0)) == EFBIG);
 }
 
 BOOST_AUTO_TEST_CASE(damaged_images_are_refused) {
   using namespace std::string_literals;
-  const std::string good = image(ImageKind::kMounts, "\x08\x01");
+  const std::string good = image_of_entry(ImageKind::kMounts, "\x08\x01");
   BOOST_TEST(number_of_error(good) == 0);
   const std::string elevens(11, '\xFF');
   for (const std::string& bad :
        {""s, good.substr(0, 7), good.substr(0, 10), good.substr(0, good.size() - 1), good + "x",
-        image(ImageKind::kCore, "\x08\x01"), image(ImageKind::kMounts, "\x08"),
-        image(ImageKind::kMounts, "\x0A\x05x"), image(ImageKind::kMounts, "\x0B"),
-        image(ImageKind::kMounts, "\x00\x01"s), image(ImageKind::kMounts, "\x08" + elevens),
-        image(ImageKind::kMounts, "\x0A" + elevens.substr(2) + "\x01")})
+        image_of_entry(ImageKind::kCore, "\x08\x01"), image_of_entry(ImageKind::kMounts, "\x08"),
+        image_of_entry(ImageKind::kMounts, "\x0A\x05x"), image_of_entry(ImageKind::kMounts, "\x0B"),
+        image_of_entry(ImageKind::kMounts, "\x00\x01"s),
+        image_of_entry(ImageKind::kMounts, "\x08" + elevens),
+        image_of_entry(ImageKind::kMounts, "\x0A" + elevens.substr(2) + "\x01")})
     BOOST_TEST(number_of_error(bad) == EBADMSG, bad.size());
 }
 

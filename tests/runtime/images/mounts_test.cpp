@@ -1,5 +1,7 @@
 #include "runtime/images/mounts.hpp"
 
+#include <fmt/format.h>
+
 #include <boost/test/unit_test.hpp>
 
 #include "runtime/images/check.hpp"
