@@ -68,7 +68,7 @@ foreign() {
   case $1 in
     cgroups/systemd/program/unit.cpp) FOREIGN='journalctl --unit' ;;
     linux/mounts/mount.cpp) FOREIGN='docker --security-opt' ;;
-    linux/namespaces/subordinate_ids.cpp | pods/images/inode_attributes.cpp) FOREIGN='usermod --add-subuids --add-subgids' ;;
+    linux/namespaces/subordinate_ids.cpp | pods/images/inode.cpp) FOREIGN='usermod --add-subuids --add-subgids' ;;
     pods/surroundings/pod_cgroup.cpp | runtime/parent/cgroup_choice.cpp) FOREIGN='systemd-run --scope' ;;
     pods/surroundings/forwarder.cpp)
       FOREIGN='pasta --foreground --config-net --netns --runas --pid --no-map-gw --tcp-ns --udp-ns --tcp-ports --udp-ports'

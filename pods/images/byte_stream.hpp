@@ -7,7 +7,7 @@
 
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
-#include "pods/images/descriptor.hpp"
+#include "pods/images/manifest.hpp"
 
 namespace ocirun::pods {
 

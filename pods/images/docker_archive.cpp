@@ -1,4 +1,4 @@
-#include "pods/images/docker_archive.hpp"
+#include "pods/images/layout.hpp"
 
 #include <algorithm>
 #include <map>
@@ -6,8 +6,8 @@
 #include "bundle/json/writer.hpp"
 #include "linux/base/text.hpp"
 #include "pods/images/escaped.hpp"
-#include "pods/images/image_name.hpp"
 #include "pods/images/read_json.hpp"
+#include "pods/images/reference.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pods/images/descriptor.hpp"
+#include "pods/images/manifest.hpp"
 
 namespace ocirun::pods {
 

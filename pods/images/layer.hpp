@@ -1,19 +1,78 @@
 #pragma once
 
+#include <sys/types.h>
+
+#include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "pods/images/byte_stream.hpp"
 #include "pods/images/digest.hpp"
-#include "pods/images/entry_name.hpp"
-#include "pods/images/media_type.hpp"
+#include "pods/images/manifest.hpp"
 
 namespace ocirun::pods {
+
+/// What the name of a layer's entry asks for (layer.md#whiteouts).
+enum class NameKind : std::uint8_t {
+  kRoot,      // the layer's root directory itself
+  kFile,      // an entry of the file system
+  kWhiteout,  // ".wh.NAME": hide NAME of the layers below
+  kOpaque     // ".wh..wh..opq": hide everything that the layers below have in the directory
+};
+
+struct EntryName {
+  NameKind kind = NameKind::kRoot;
+  std::string parent;  // "a/b", "" for the root; components without ".", ".." and empty ones
+  std::string name;    // of kFile; the hidden NAME of kWhiteout
+  std::string path() const { return parent.empty() ? name : parent + "/" + name; }
+};
+
+/// Longest names, in bytes: the kernel has the same limits for one path and one component. And the
+/// most components of a name, because each of them may become a directory.
+struct NameLimits {
+  std::size_t path = 4095;
+  std::size_t component = 255;
+  std::size_t depth = 255;
+};
+
+/// Reads a name as a tar archive has it: an absolute name is relative to the layer's root, "." and
+/// empty components do not count. Errors: ".."; a name that is too long or too deep; a whiteout
+/// that hides nothing, "." or ".."; ".wh." inside a path; the other names that AUFS reserved for
+/// itself.
+Result<EntryName> parse_entry_name(std::string_view text, const NameLimits& limits);
+
+/// The header of one entry of a tar archive. All names are the archive's bytes: they may be
+/// absolute, contain "..", line breaks or anything else but NUL.
+struct TarEntry {
+  enum class Type : std::uint8_t {
+    kFile,
+    kDirectory,
+    kSymlink,
+    kHardLink,
+    kCharacterDevice,
+    kBlockDevice,
+    kFifo,
+    kOther  // a socket, or what the archive invented
+  };
+  Type type = Type::kFile;
+  std::string name;
+  std::string target;      // of a symlink; of a hard link, the name of an earlier entry
+  std::uint64_t size = 0;  // bytes of a file, holes included
+  mode_t mode = 0;         // 07777
+  std::int64_t uid = 0, gid = 0;
+  timespec accessed{}, modified{};  // `accessed` equals `modified` if the archive does not say it
+  std::uint64_t device_major = 0, device_minor = 0;
+  std::vector<std::pair<std::string, std::string>>
+      xattrs;  // posix ACLs too, as the kernel wants them
+};
 
 /// What one layer may hold, against archives that are small and unpack to more than a disk has.
 struct LayerLimits {

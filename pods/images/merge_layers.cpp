@@ -1,25 +1,72 @@
 #include "pods/images/merge_layers.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/sysmacros.h>
 
 #include <cerrno>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "linux/base/syscalls.hpp"
 #include "linux/files/safe_dir.hpp"
+#include "pods/images/directories.hpp"
 #include "pods/images/escaped.hpp"
-#include "pods/images/listing.hpp"
-#include "pods/images/remove_tree.hpp"
 
 namespace ocirun::pods {
+
 namespace {
 
 namespace sys = linux::sys;
+
+/// The entries of a directory, one after another. A caller who needs the descriptors for something
+/// else can remember the position, close the listing, and go on later in another one of the same
+/// unchanged directory.
+class Listing {
+ public:
+  /// Opens the directory `name` of `parent`. A symlink is an error.
+  static Result<Listing> open(Fd parent, const char* name);
+  Listing() = default;  // closed
+
+  Fd fd() const { return Fd{::dirfd(stream_.get())}; }  // of the directory
+  /// The next name, without "." and ".."; nothing at the end.
+  Result<std::optional<std::string>> next();
+  /// Behind the name that next() gave last.
+  long position() const { return ::telldir(stream_.get()); }
+  void seek(long position) { ::seekdir(stream_.get(), position); }
+
+ private:
+  struct Close {
+    void operator()(DIR* stream) const { ::closedir(stream); }
+  };
+  std::unique_ptr<DIR, Close> stream_;
+};
+
+Result<Listing> Listing::open(Fd parent, const char* name) {
+  TRY_ASSIGN(UniqueFd directory,
+             linux::sys::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  Listing listing;
+  listing.stream_.reset(::fdopendir(directory.get()));
+  if (!listing.stream_) return linux::sys::last_error("list directory");
+  static_cast<void>(directory.release());  // closedir(3) closes it
+  return listing;
+}
+
+Result<std::optional<std::string>> Listing::next() {
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(stream_.get());
+    if (entry == nullptr && errno != 0) return linux::sys::last_error("list directory");
+    if (entry == nullptr) return std::optional<std::string>();
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") return std::optional<std::string>(name);
+  }
+}
 
 constexpr std::size_t kOpenLevels =
     32;  // directories of the path that stay open, original and copy

@@ -4,7 +4,7 @@
 
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
-#include "pods/images/copy_inode.hpp"
+#include "pods/images/inode.hpp"
 
 namespace ocirun::pods {
 

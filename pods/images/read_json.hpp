@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "bundle/json/fields.hpp"
-#include "pods/images/descriptor.hpp"
+#include "pods/images/manifest.hpp"
 
 namespace ocirun::pods {
 

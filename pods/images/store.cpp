@@ -14,7 +14,6 @@
 #include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/safe_dir.hpp"
-#include "pods/images/remove_tree.hpp"
 #include "pods/images/store_locks.hpp"
 #include "pods/images/unpack_process.hpp"
 

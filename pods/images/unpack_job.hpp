@@ -11,7 +11,7 @@
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "pods/images/layer.hpp"
-#include "pods/images/tar_index.hpp"
+#include "pods/images/source_files.hpp"
 
 // What ocirun-pod and its program ocirun-unpack tell each other. The program alone reads archives:
 // libarchive and its decompressors read what a stranger wrote.

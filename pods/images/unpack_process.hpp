@@ -6,7 +6,6 @@
 #include "linux/process/clone.hpp"
 #include "pods/images/layer.hpp"
 #include "pods/images/source_files.hpp"
-#include "pods/images/tar_index.hpp"
 
 // Archives are read in a process of the program ocirun-unpack, because libarchive and its
 // decompressors read what a stranger wrote. The process has only the descriptors and may make only

@@ -4,11 +4,11 @@
 
 #include "bundle/json/writer.hpp"
 #include "linux/base/text.hpp"
-#include "pods/oam/resources.hpp"
+#include "pods/images/manifest.hpp"
 #include "pods/model/probe.hpp"
-#include "pods/oam/application.hpp"
 #include "pods/model/scalars.hpp"
-#include "pods/images/platform.hpp"
+#include "pods/oam/application.hpp"
+#include "pods/oam/resources.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -252,17 +252,17 @@ bool document_kind(Value at, Pod& /*out*/) {
   return false;
 }
 
-constexpr auto kDocument =
-    exact_fields<Pod>(required_part("apiVersion", kWorkloadVersion), required_part("kind", document_kind),
-                      required_part("metadata", named_metadata), required_part("spec", kSpec),
-                      no_effect("status", kByTheCluster));
+constexpr auto kDocument = exact_fields<Pod>(
+    required_part("apiVersion", kWorkloadVersion), required_part("kind", document_kind),
+    required_part("metadata", named_metadata), required_part("spec", kSpec),
+    no_effect("status", kByTheCluster));
 
 /// The workload inside a component. It has the component's name unless it has one of its own.
 bool inner_workload(Value at, Pod& out) {
   static constexpr auto kTable = exact_fields<Pod>(
-      required_part("apiVersion", kWorkloadVersion), required_part("kind", exactly("ContainerizedWorkload")),
-      part("metadata", read_metadata), required_part("spec", kSpec),
-      no_effect("status", kByTheCluster));
+      required_part("apiVersion", kWorkloadVersion),
+      required_part("kind", exactly("ContainerizedWorkload")), part("metadata", read_metadata),
+      required_part("spec", kSpec), no_effect("status", kByTheCluster));
   for (const std::string_view name : {"kind", "type"}) {
     const auto kind = at.member(name);
     if (!kind || kind->node().text == "ContainerizedWorkload") continue;

@@ -5,8 +5,8 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/safe_dir.hpp"
-#include "linux/namespaces/namespaces.hpp"
-#include "pods/images/remove_tree.hpp"
+#include "linux/namespaces/user_namespace.hpp"
+#include "pods/images/directories.hpp"
 #include "pods/prepare/find_image.hpp"
 
 namespace ocirun::pods {

@@ -7,8 +7,8 @@
 #include <cerrno>
 
 #include "linux/base/syscalls.hpp"
+#include "pods/images/directories.hpp"
 #include "pods/images/merge_layers.hpp"
-#include "pods/images/remove_tree.hpp"
 #include "pods/prepare/find_image.hpp"
 #include "pods/prepare/mounts.hpp"
 

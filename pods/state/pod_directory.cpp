@@ -12,7 +12,6 @@
 #include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
 #include "pods/images/directories.hpp"
-#include "pods/images/remove_tree.hpp"
 
 namespace ocirun::pods {
 namespace {

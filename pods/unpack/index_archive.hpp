@@ -4,7 +4,7 @@
 
 #include "linux/base/unique_fd.hpp"
 #include "pods/images/byte_stream.hpp"
-#include "pods/images/tar_index.hpp"
+#include "pods/images/source_files.hpp"
 
 namespace ocirun::pods {
 

@@ -9,9 +9,9 @@
 #include <cerrno>
 
 #include "linux/base/syscalls.hpp"
+#include "pods/images/directories.hpp"
 #include "pods/images/escaped.hpp"
-#include "pods/images/inode_attributes.hpp"
-#include "pods/images/remove_tree.hpp"
+#include "pods/images/inode.hpp"
 #include "pods/unpack/layer_tree.hpp"
 
 namespace ocirun::pods {

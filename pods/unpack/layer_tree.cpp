@@ -11,7 +11,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "pods/images/escaped.hpp"
-#include "pods/images/inode_attributes.hpp"
+#include "pods/images/inode.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -5,7 +5,6 @@
 #include <unordered_map>
 
 #include "linux/files/safe_dir.hpp"
-#include "pods/images/entry_name.hpp"
 #include "pods/images/layer.hpp"
 #include "pods/unpack/lower_layers.hpp"
 #include "pods/unpack/tar_reader.hpp"

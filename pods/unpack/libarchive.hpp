@@ -7,7 +7,7 @@
 #include <string>
 
 #include "pods/images/byte_stream.hpp"
-#include "pods/images/tar_entry.hpp"
+#include "pods/images/layer.hpp"
 
 struct archive;
 struct archive_entry;

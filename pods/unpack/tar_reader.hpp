@@ -8,8 +8,8 @@
 
 #include "linux/base/error.hpp"
 #include "pods/images/byte_stream.hpp"
-#include "pods/images/media_type.hpp"
-#include "pods/images/tar_entry.hpp"
+#include "pods/images/layer.hpp"
+#include "pods/images/manifest.hpp"
 
 namespace ocirun::pods {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "bundle/json/writer.hpp"
-#include "pods/images/remove_tree.hpp"
+#include "pods/images/directories.hpp"
 #include "pods/unpack/layer_tree.hpp"
 #include "pods/unpack/tar_reader.hpp"
 

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "pods/images/remove_tree.hpp"
+#include "pods/images/directories.hpp"
 #include "pods/unpack/tar_reader.hpp"
 #include "pods/unpack/unpack_layer.hpp"
 #include "tests/fuzz/fuzz.hpp"

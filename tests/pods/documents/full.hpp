@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "pods/images/platform.hpp"
+#include "pods/images/manifest.hpp"
 
 namespace ocirun::pods {
 

@@ -6,8 +6,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "pods/images/docker_archive.hpp"
-#include "pods/images/layout_search.hpp"
+#include "pods/images/layout.hpp"
 #include "tests/child_test.hpp"
 #include "tests/pods/images/layout_scene.hpp"
 #include "tests/pods/images/text.hpp"

@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#include "pods/images/remove_tree.hpp"
+#include "pods/images/directories.hpp"
 
 #include "tests/pods/images/tree_scene.hpp"
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "pods/images/byte_stream.hpp"
-#include "pods/images/media_type.hpp"
+#include "pods/images/manifest.hpp"
 #include "tests/pods/images/text_stream.hpp"
 
 namespace ocirun::test {

@@ -1,7 +1,7 @@
 // Layers that want out of their directory, or lie.
 
+#include "pods/images/directories.hpp"
 #include "pods/images/layer.hpp"
-#include "pods/images/remove_tree.hpp"
 #include "tests/pods/unpack/layer_scene.hpp"
 
 using namespace ocirun;

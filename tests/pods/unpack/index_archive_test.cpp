@@ -2,7 +2,7 @@
 
 #include "pods/unpack/index_archive.hpp"
 
-#include "pods/images/tar_index.hpp"
+#include "pods/images/source_files.hpp"
 #include "tests/pods/images/text_range.hpp"
 #include "tests/pods/unpack/layer_scene.hpp"
 
