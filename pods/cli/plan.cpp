@@ -1,4 +1,4 @@
-#include "pods/prepare/plan_pod.hpp"
+#include "pods/prepare/prepare.hpp"
 
 #include <array>
 #include <vector>

@@ -1,11 +1,94 @@
 #include "pods/prepare/admit.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <vector>
 
-#include "pods/prepare/capacity.hpp"
+#include "cgroups/hierarchies/layout.hpp"
+#include "linux/base/file_io.hpp"
+#include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
+#include "linux/files/procfs.hpp"
+#include "pods/plan/admission.hpp"
 
 namespace ocirun::pods {
+namespace {
+
+namespace sys = linux::sys;
+
+constexpr std::size_t kMostBytesOfCgroupFile = 65536;
+
+Result<double> count_cpus() {
+  constexpr std::size_t kMostCpus = 65536;
+  std::array<unsigned long, kMostCpus / (8 * sizeof(unsigned long))> words{};
+  auto* set = reinterpret_cast<cpu_set_t*>(words.data());
+  if (::sched_getaffinity(0, sizeof(words), set) != 0) return fail(errno, "count the CPUs");
+  return CPU_COUNT_S(sizeof(words), set);
+}
+
+/// MemAvailable of /proc/meminfo, in bytes.
+Result<std::uint64_t> available_memory(const linux::Procfs& procfs) {
+  TRY_ASSIGN(const std::string text, procfs.read("meminfo"));
+  for (const std::string_view line : linux::split(text, '\n')) {
+    const auto words = linux::words(line);
+    if (words.size() < 2 || words[0] != "MemAvailable:") continue;
+    if (const auto kibibytes = linux::number(words[1])) return *kibibytes * 1024;
+  }
+  return refuse("the kernel does not tell how much memory is available");
+}
+
+/// A number in a file of a cgroup; nothing if the file is absent or says "max".
+std::optional<std::uint64_t> number_in(Fd cgroup, const char* file) {
+  const auto text = linux::read_file(cgroup, file, kMostBytesOfCgroupFile);
+  if (!text) return std::nullopt;
+  return linux::number(std::string_view(*text).substr(0, text->find('\n')));
+}
+
+/// What the memory limits of a cgroup and of those above it leave. v1 and v2 name the files
+/// differently.
+std::uint64_t least_left(const cgroups::Hierarchy& hierarchy, std::uint64_t most) {
+  const char* limit_file = hierarchy.unified ? "memory.max" : "memory.limit_in_bytes";
+  const char* usage_file = hierarchy.unified ? "memory.current" : "memory.usage_in_bytes";
+  std::string path = hierarchy.own_path;
+  for (;;) {
+    const auto cgroup =
+        sys::open((hierarchy.mount_point.string() + path).c_str(), O_PATH | O_DIRECTORY);
+    if (cgroup) {
+      const auto limit = number_in(*cgroup, limit_file);
+      const auto usage = number_in(*cgroup, usage_file);
+      if (limit && usage) most = std::min(most, *limit > *usage ? *limit - *usage : 0);
+    }
+    if (path.empty() || path == "/") return most;
+    path.resize(path.rfind('/'));
+  }
+}
+
+/// What the machine can give: the CPUs that the caller may use, and the memory that is available
+/// now, or what the cgroups above the caller leave of it if that is less. `extended` is the
+/// operator's.
+Result<Capacity> read_capacity(const std::map<std::string, std::string>& extended) {
+  Capacity capacity;
+  capacity.extended = extended;
+  TRY_ASSIGN(capacity.cpus, count_cpus());
+  TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kFull));
+  TRY_ASSIGN(capacity.memory, available_memory(procfs));
+  const auto layout = cgroups::read_layout(procfs);
+  if (!layout) return capacity;  // a machine without cgroups limits nothing
+  for (const cgroups::Hierarchy& hierarchy : layout->hierarchies) {
+    const bool has_memory =
+        hierarchy.unified ||
+        std::ranges::find(hierarchy.controllers, "memory") != hierarchy.controllers.end();
+    if (has_memory) capacity.memory = least_left(hierarchy, capacity.memory);
+  }
+  return capacity;
+}
+
+}  // namespace
 
 Result<void> admit(const Workload& workload, const Given& given) {
   TRY_ASSIGN(const Capacity capacity, read_capacity(given.extended));

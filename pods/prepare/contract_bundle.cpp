@@ -1,4 +1,4 @@
-#include "pods/prepare/contract_bundle.hpp"
+#include "pods/prepare/prepare.hpp"
 
 #include <fcntl.h>
 

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
+#include "linux/base/error.hpp"
+#include "linux/base/unique_fd.hpp"
 #include "pods/documents/workload.hpp"
+#include "pods/model/pod.hpp"
 #include "pods/plan/bundle.hpp"
 #include "pods/prepare/given.hpp"
 
@@ -22,5 +26,11 @@ enum class Network : std::uint8_t { kOwn, kHost };
 /// the host are left out of a network of the pod's own, where nobody answers there.
 Result<std::vector<BoundPath>> write_network_files(const std::string& pod_name, Network network,
                                                    Fd directory, const std::string& path);
+
+/// Writes the keys of a secret or a config map as files below the empty directory `directory`: the
+/// items of `volume`, or all. Errors: a key is absent, unless the volume is optional; a key that is
+/// no name of a file.
+Result<void> write_key_files(const Volume& volume, const std::map<std::string, std::string>& keys,
+                             Fd directory);
 
 }  // namespace ocirun::pods

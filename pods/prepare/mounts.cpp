@@ -2,13 +2,20 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <functional>
+#include <vector>
 
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
+#include "linux/files/safe_dir.hpp"
+#include "linux/mounts/loop_device.hpp"
+#include "pods/plan/admission.hpp"
+#include "pods/prepare/program.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -66,15 +73,6 @@ Result<void> mount_memory(Fd target, const std::string& options) {
   });
 }
 
-Result<void> mount_disk(Fd device, Fd target) {
-  // Nothing was written to the tables of inodes, which read as zeros: the kernel need not fill
-  // them.
-  return among_descriptors([&] {
-    return sys::mount(name_of(device).c_str(), name_of(target).c_str(), "ext4",
-                      MS_NOSUID | MS_NODEV, "noinit_itable");
-  });
-}
-
 Result<void> bind_directory(Fd source, bool recursive, Fd target) {
   const unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | static_cast<unsigned>(AT_EMPTY_PATH);
   TRY_ASSIGN(
@@ -88,6 +86,107 @@ Result<void> unmount_at(const std::string& path) {
   if (!unmounted && (unmounted.error().number() == EINVAL || unmounted.error().number() == ENOENT))
     return {};
   return unmounted;
+}
+
+namespace {
+
+constexpr int kOpenDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+
+/// A filesystem for files that nobody needs after a crash: without a journal, and without a reserve
+/// for root.
+Result<void> make_filesystem(const std::string& path) {
+  const std::string program = find_program("mkfs.ext4");
+  if (program.empty())
+    return refuse(
+        "a limit on disk needs the program mkfs.ext4 (Debian's package e2fsprogs), which "
+        "is not installed; \"medium: Memory\" needs none");
+  const std::vector<std::string> words{program, "-q", "-F", "-m", "0", "-O", "^has_journal", path};
+  return within(run_program(words), program);
+}
+
+/// Mounts the ext4 filesystem of a block device on the directory `target`.
+Result<void> mount_disk(Fd device, Fd target) {
+  // Nothing was written to the tables of inodes, which read as zeros: the kernel need not fill
+  // them.
+  return among_descriptors([&] {
+    return sys::mount(name_of(device).c_str(), name_of(target).c_str(), "ext4",
+                      MS_NOSUID | MS_NODEV, "noinit_itable");
+  });
+}
+
+}  // namespace
+
+Result<UniqueFd> mount_new_disk(const Site& site, const std::string& name, std::uint64_t bytes) {
+  if (bytes < kLeastDisk)
+    return refuse(
+        "a limit on disk must be at least {}, not {}; with \"medium: Memory\" it may be "
+        "smaller",
+        bytes_text(kLeastDisk), bytes_text(bytes));
+  TRY_ASSIGN(const UniqueFd target, sys::openat(site.fd, name.c_str(), kOpenDirectory));
+  const std::string image = name + ".disk";
+  TRY_ASSIGN(const UniqueFd file,
+             sys::openat(site.fd, image.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+  if (::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
+    return fail(errno, "make a file of {}", bytes_text(bytes));
+  TRY(make_filesystem(fmt::format("{}/{}", site.path, image)));
+  TRY_ASSIGN(const UniqueFd device, linux::attach_loop_device(file));
+  TRY(within(mount_disk(device, target), "mount the filesystem of the volume"));
+  TRY_ASSIGN(UniqueFd root, sys::openat(site.fd, name.c_str(), kOpenDirectory));
+  TRY(sys::unlinkat(root, "lost+found", AT_REMOVEDIR));  // some programs want an empty directory
+  return root;
+}
+
+namespace {
+
+using linux::SafeDir;
+
+Result<UniqueFd> open_part(const SubPath& part, SafeDir::Symlinks symlinks) {
+  TRY_ASSIGN(const SafeDir volume, SafeDir::open_root(HostPath(part.source)));
+  const RootfsPath path("/" + part.path);
+  auto found = volume.open(path, O_PATH, symlinks);
+  if (found || found.error().number() != ENOENT) return found;
+  if (!part.may_make) return refuse("there is no \"{}\", and the volume is read-only", part.path);
+  TRY_ASSIGN(const struct stat info, sys::fstat(volume.fd()));
+  // What others have put there meanwhile must not get the mode of the volume: no fchmod(2).
+  const mode_t before = ::umask(0);
+  auto made = volume.make_directories(path, info.st_mode & 01777);
+  ::umask(before);
+  return made;
+}
+
+Result<UniqueFd> open_in_frame(const SubPath& part, SafeDir::Symlinks symlinks) {
+  return within(open_part(part, symlinks),
+                fmt::format("volume \"{}\": subPath {}", part.volume, part.path));
+}
+
+/// Makes an empty directory, or an empty file, to mount on.
+Result<UniqueFd> make_place(const std::string& path, bool is_directory) {
+  TRY_ASSIGN(const UniqueFd parent, linux::open_parent(HostPath(path)));
+  const std::string name = path.substr(path.rfind('/') + 1);
+  for (const int flags : {0, AT_REMOVEDIR}) {
+    const auto removed = sys::unlinkat(parent, name.c_str(), flags);
+    if (removed || removed.error().number() == ENOENT) break;
+  }
+  if (is_directory)
+    TRY(sys::mkdirat(parent, name.c_str(), 0700));
+  else
+    TRY(sys::mknodat(parent, name.c_str(), S_IFREG | 0600, 0));
+  return sys::openat(parent, name.c_str(), O_PATH | O_NOFOLLOW);
+}
+
+}  // namespace
+
+Result<void> check(const SubPath& part) {
+  TRY(open_in_frame(part, SafeDir::Symlinks::kRefuse));
+  return {};
+}
+
+Result<void> show(const SubPath& part) {
+  TRY_ASSIGN(const UniqueFd found, open_in_frame(part, SafeDir::Symlinks::kInside));
+  TRY_ASSIGN(const struct stat info, sys::fstat(found));
+  TRY(unmount_at(part.shown_at));
+  TRY_ASSIGN(const UniqueFd place, make_place(part.shown_at, S_ISDIR(info.st_mode)));
+  return bind_directory(found, part.recursive, place);
 }
 
 }  // namespace ocirun::pods

@@ -54,4 +54,26 @@ Result<ReadyContainer> prepare_container(const Workload& workload, const Contain
                                          const Site& site, const Surroundings& surroundings,
                                          const std::vector<BoundPath>& network_files);
 
+/// Who is to run the bundles. An ordinary user is root of a user namespace while they are written:
+/// a container then makes one with the same ids, so that the files of its root have the owners that
+/// the image gives them.
+enum class BundleOwner : std::uint8_t { kRoot, kOrdinaryUser };
+
+/// Writes the bundles of a pod into the directory `out`, which must not exist: NAME/config.json and
+/// NAME/rootfs for each container, volumes/, etc/. Any OCI runtime can run a bundle. The containers
+/// share nothing but the volumes. `data` has the store of images. Returns the warnings. After an
+/// error `out` does not exist.
+Result<std::vector<std::string>> plan_pod(const Workload& workload, const Given& given,
+                                          const HostPath& data, const std::string& name,
+                                          const HostPath& out, BundleOwner owner);
+
+/// Makes the bundle of a container that runs a bundle of the operator: in `site`/NAME a config.json
+/// with what the Knative contract adds (PORT and K_… KN-1, KN-2; /tmp and /var/log KN-7, KN-8; the
+/// network's files KN-9; --user KN-16; --read-only KN-17; read-only cgroup mounts KN-18), the pod's
+/// network namespace and cgroup. All else is the operator's, and so is the root filesystem, which
+/// is used where it is. Errors name the container.
+Result<ReadyContainer> prepare_contract_bundle(const Workload& workload, const Container& container,
+                                               const Site& site, const Surroundings& surroundings,
+                                               const std::vector<BoundPath>& network_files);
+
 }  // namespace ocirun::pods

@@ -11,8 +11,7 @@
 #include "linux/base/syscalls.hpp"
 #include "pods/images/directories.hpp"
 #include "pods/plan/admission.hpp"
-#include "pods/prepare/disk.hpp"
-#include "pods/prepare/key_files.hpp"
+#include "pods/prepare/files.hpp"
 #include "pods/prepare/mounts.hpp"
 
 namespace ocirun::pods {

@@ -6,8 +6,7 @@
 
 #include "pods/documents/workload.hpp"
 #include "pods/prepare/given.hpp"
-#include "pods/prepare/site.hpp"
-#include "pods/prepare/sub_path.hpp"
+#include "pods/prepare/mounts.hpp"
 
 namespace ocirun::pods {
 

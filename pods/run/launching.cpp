@@ -11,7 +11,6 @@
 #include "linux/files/procfs.hpp"
 #include "pods/images/directories.hpp"
 #include "pods/metadata/reify.hpp"
-#include "pods/prepare/contract_bundle.hpp"
 #include "pods/prepare/mounts.hpp"
 #include "pods/prepare/prepare.hpp"
 #include "pods/run/take_down.hpp"
