@@ -6,9 +6,9 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "pods/cli/commands.hpp"
+#include "pods/logs/line.hpp"
 #include "pods/logs/reader.hpp"
 #include "pods/run/manage.hpp"
-#include "pods/run/present.hpp"
 
 namespace ocirun::pods::cli {
 namespace {

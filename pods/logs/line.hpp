@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include <ctime>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,5 +34,13 @@ std::optional<LogLine> parse_line(std::string_view line);
 /// A time for `--since`: "10m" and "1h30m" before `now`, "2026-11-25T01:02:03Z", "@1732500000"
 /// (seconds since 1970). Errors: a sentence with the allowed forms.
 Result<timespec> parse_since(std::string_view text, timespec now);
+
+/// The present time of the host's clock.
+inline timespec wall_clock() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return now;
+}
+inline std::string present_text() { return format_time(wall_clock()); }
 
 }  // namespace ocirun::pods

@@ -10,7 +10,7 @@
 
 #include "linux/base/patience.hpp"
 #include "linux/base/syscalls.hpp"
-#include "pods/logs/file.hpp"
+#include "pods/logs/writer.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <csignal>
 
-#include "pods/run/missing_program.hpp"
-#include "pods/run/present.hpp"
+#include "pods/logs/line.hpp"
+#include "pods/run/runtime.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -8,7 +8,6 @@
 #include "pods/prepare/prepare.hpp"
 #include "pods/run/event_log.hpp"
 #include "pods/run/health.hpp"
-#include "pods/run/last_lines.hpp"
 #include "pods/run/oom_kills.hpp"
 #include "pods/run/output.hpp"
 #include "pods/run/runtime.hpp"

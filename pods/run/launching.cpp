@@ -13,7 +13,7 @@
 #include "pods/metadata/reify.hpp"
 #include "pods/prepare/mounts.hpp"
 #include "pods/prepare/prepare.hpp"
-#include "pods/run/take_down.hpp"
+#include "pods/run/manage.hpp"
 #include "pods/surroundings/namespace_path.hpp"
 #include "pods/surroundings/pod_cgroup.hpp"
 #include "pods/surroundings/pod_slice.hpp"

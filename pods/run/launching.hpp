@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "pods/run/pod_images.hpp"
 #include "pods/run/run_pod.hpp"
 #include "pods/run/supervisor.hpp"
 #include "pods/state/pod_directory.hpp"

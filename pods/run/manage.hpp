@@ -5,9 +5,17 @@
 #include <string>
 #include <vector>
 
-#include "pods/run/take_down.hpp"
+#include "pods/state/pod_directory.hpp"
+#include "pods/state/record.hpp"
 
 namespace ocirun::pods {
+
+/// Removes all that a pod has outside of its directory: its containers, cgroup, and processes.
+/// Continues after an error; returns the first.
+Result<void> take_down(const PodRecord& record);
+
+/// Writes the end of the pod into its record, which stays for `status`.
+Result<void> record_end(const PodDirectory& directory, PodRecord record);
 
 /// A pod as `status` tells it: what its record says, and what of it is still true.
 struct PodView {

@@ -7,10 +7,12 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "linux/base/file_io.hpp"
 #include "pods/logs/writer.hpp"
 #include "pods/prepare/program.hpp"
+#include "pods/state/record.hpp"
 
 namespace ocirun::pods {
 
@@ -54,5 +56,13 @@ class ContainerOutput {
   LogWriter log_;
   std::array<linux::Pipe, 2> pipes_;  // stdout, stderr
 };
+
+/// Tells what a container has written last.
+using LastLines =
+    std::function<void(const std::string& container, const std::vector<std::string>& lines)>;
+
+/// Tells the last ten lines of each container that has kept a pod from its start: one whose program
+/// has run and is not ready, and an init container that has failed. `tell` may be empty.
+void tell_last_lines(const PodRecord& record, const LastLines& tell);
 
 }  // namespace ocirun::pods

@@ -1,17 +1,81 @@
 #include "pods/run/run_pod.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "pods/metadata/reify.hpp"
 #include "pods/prepare/admit.hpp"
+#include "pods/prepare/find_image.hpp"
 #include "pods/run/launching.hpp"
-#include "pods/run/pod_images.hpp"
-#include "pods/run/port_check.hpp"
-#include "pods/run/take_down.hpp"
+#include "pods/run/manage.hpp"
+#include "pods/state/pod_directory.hpp"
+#include "pods/state/record.hpp"
 #include "pods/surroundings/network.hpp"
 #include "pods/surroundings/pod_cgroup.hpp"
+#include "pods/surroundings/ports.hpp"
 
 namespace ocirun::pods {
+namespace {
+
+/// The pod that a process works for; "": none of `pods`.
+std::string pod_of(const PodsDirectory& pods, int pid) {
+  const auto names = pods.names();
+  if (!names) return "";
+  for (const std::string& name : *names) {
+    const auto directory = pods.open_pod(name);
+    const auto record = directory ? read_record(directory->fd()) : Result<PodRecord>();
+    if (!directory || !record) continue;
+    const bool is_container = std::ranges::any_of(
+        record->containers, [&](const ContainerRecord& container) { return container.pid == pid; });
+    if (record->forwarder.pid == pid || is_container) return fmt::format("the pod \"{}\"", name);
+  }
+  return "";
+}
+
+/// To be called before anything is started: each port of the host that is to lead to the pod has to
+/// be free. On the host's own network, where a program may listen at one address only, a port that
+/// is taken is a warning. Errors: those of check_free(), with the place of the port; a pod of
+/// `pods` that has it is named.
+Result<void> check_ports(const Workload& workload, const NetworkPlan& network,
+                         const PodsDirectory& pods,
+                         const std::function<void(const std::string&)>& warn) {
+  const auto check = [&](const Forward& forward) {
+    auto checked = check_free(forward, [&](int pid) { return pod_of(pods, pid); });
+    return forward.place == nullptr ? checked
+                                    : within(std::move(checked), workload.at(forward.place));
+  };
+  for (const Forward& forward : network.forwards) TRY(check(forward));
+  if (network.visible() != Network::kHost || !warn) return {};
+  TRY_ASSIGN(const std::vector<Forward> forwards, forwards_of(workload.pod));
+  for (const Forward& forward : forwards)
+    if (const auto checked = check(forward); !checked) warn(checked.error().message());
+  return {};
+}
+
+}  // namespace
+
+Result<Store> open_store(const Settings& settings) {
+  return Store::open(HostPath(settings.data.string() + "/images"));
+}
+
+Result<Images> find_images(const Workload& workload, const Settings& settings,
+                           const Listener& listener) {
+  TRY_ASSIGN(Store store, open_store(settings));
+  TRY_ASSIGN(UniqueFd lease, store.use());
+  Images images{.store = std::move(store), .lease = std::move(lease), .of = {}};
+  for (const Container* container : all_containers(workload.pod)) {
+    if (container->bundle) continue;
+    AddOptions options = options_for_this_namespace();
+    if (listener.progress)
+      options.progress = [&](const AddProgress& progress) {
+        listener.progress(container->image, progress);
+      };
+    TRY_ASSIGN(StoredImage image,
+               find_image(workload, *container, settings.given, images.store, options));
+    images.of.emplace(container, std::move(image));
+  }
+  return images;
+}
 
 std::expected<int, PodFailure> run_pod(Workload& workload, const Settings& settings,
                                        Afterwards afterwards, const Listener& listener) {

@@ -2,6 +2,7 @@
 
 #include <expected>
 #include <functional>
+#include <map>
 #include <string>
 
 #include "pods/documents/workload.hpp"
@@ -20,6 +21,21 @@ struct Listener {
   std::function<void(const std::string& container, Stream, std::string_view line)> print;
   LastLines last_lines;  // of the containers that have kept the pod from its start
 };
+
+/// The images of a pod's containers, all of their layers in the store.
+struct Images {
+  Store store;
+  UniqueFd lease;  // until the pod's record names the images
+  std::map<const Container*, StoredImage> of;
+};
+
+/// The store in the data directory, opened in the caller's mount namespace.
+Result<Store> open_store(const Settings& settings);
+
+/// Finds the image of each container that has one, and unpacks what the store lacks. This may take
+/// minutes.
+Result<Images> find_images(const Workload& workload, const Settings& settings,
+                           const Listener& listener);
 
 /// Whether the directory of the pod stays when the pod has ended, for `status` and `logs`; with
 /// kKeepIfStarted only if the pod could be started.

@@ -1,4 +1,4 @@
-#include "pods/run/missing_program.hpp"
+#include "pods/run/runtime.hpp"
 
 #include <boost/test/unit_test.hpp>
 
