@@ -38,10 +38,6 @@ extern const Command kRun, kPlan;
 extern const Command kStatus, kLogs, kEvents, kExec, kStop, kDelete;
 extern const Command kImages;
 
-/// Prints which clauses of the Knative runtime contract each bundle meets. Errors: a bundle cannot
-/// be read; a clause of the level MUST is not met.
-Result<int> validate_contract(std::span<const std::string> bundles);
-
 /// Prints to stdout. Errors: it is closed or full.
 Result<void> print(std::string_view text);
 /// Prints a line to stderr, "ocirun: warning: …".
