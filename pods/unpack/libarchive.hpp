@@ -3,11 +3,14 @@
 // libarchive's reader on top of a ByteStream.
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "pods/images/byte_stream.hpp"
 #include "pods/images/layer.hpp"
+#include "pods/images/manifest.hpp"
 
 struct archive;
 struct archive_entry;
@@ -52,5 +55,33 @@ TarEntry::Type type_of(::archive_entry* entry);
 /// this warning takes the place of an earlier one about the same header. Makes UTF-8 the encoding
 /// of the calling thread, if the host has the locale C.UTF-8 and the process still sees it.
 void expect_utf8_names();
+
+/// The uncompressed bytes of `source` (libarchive: gzip, zstd), which must outlive the stream.
+/// Reads all members of a file that was concatenated. Errors of read(): damaged data.
+class DecompressedStream : public ByteStream {
+ public:
+  /// `compression` is what the bytes are said to be. Reading fails if they are something else.
+  DecompressedStream(ByteStream& source, Compression compression);
+  ~DecompressedStream() override;
+  Result<std::size_t> read(char* to, std::size_t size) override;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// A stream whose first bytes were looked at.
+class PeekedStream : public ByteStream {
+ public:
+  explicit PeekedStream(ByteStream& source) : source_(source) {}
+  /// The first `size` bytes; fewer if the stream is shorter. Must be called before read().
+  Result<std::string_view> peek(std::size_t size);
+  Result<std::size_t> read(char* to, std::size_t size) override;
+
+ private:
+  ByteStream& source_;
+  std::string first_;
+  std::size_t given_ = 0;
+};
 
 }  // namespace ocirun::pods

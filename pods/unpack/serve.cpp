@@ -8,7 +8,7 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/memory_reserve.hpp"
 #include "pods/confined/confine.hpp"
-#include "pods/unpack/calls.hpp"
+#include "pods/unpack/confinement.hpp"
 #include "pods/unpack/index_archive.hpp"
 #include "pods/unpack/libarchive.hpp"
 #include "pods/unpack/unpack_layer.hpp"

@@ -4,7 +4,7 @@
 
 #include "pods/images/byte_stream.hpp"
 #include "pods/images/unpack_job.hpp"
-#include "pods/unpack/layer_places.hpp"
+#include "pods/unpack/confinement.hpp"
 
 namespace ocirun::pods {
 

@@ -5,6 +5,7 @@
 #include "bundle/json/writer.hpp"
 #include "pods/images/directories.hpp"
 #include "pods/unpack/layer_tree.hpp"
+#include "pods/unpack/libarchive.hpp"
 #include "pods/unpack/tar_reader.hpp"
 
 namespace ocirun::pods {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "pods/images/directories.hpp"
-#include "pods/unpack/tar_reader.hpp"
+#include "pods/unpack/libarchive.hpp"
 #include "pods/unpack/unpack_layer.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/pods/images/text_stream.hpp"

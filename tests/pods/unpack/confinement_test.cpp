@@ -1,6 +1,6 @@
 // The system calls of the processes that read archives. Each call is made in a fork of the test.
 
-#include "pods/unpack/calls.hpp"
+#include "pods/unpack/confinement.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
