@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "linux/base/error.hpp"
 #include "linux/base/paths.hpp"
@@ -34,5 +35,11 @@ struct Secrets {
   /// All keys of a secret, with any bytes. Errors: the secret is absent; as above.
   Result<std::map<std::string, std::string>> files(const std::string& secret) const;
 };
+
+using Variables = std::map<std::string, std::string, std::less<>>;
+
+/// Replaces each "$(NAME)" by the variable, as Kubernetes does: a name that `variables` lacks stays
+/// as it is written, and "$$" becomes "$" and begins no reference.
+std::string expand(std::string_view text, const Variables& variables);
 
 }  // namespace ocirun::pods

@@ -1,18 +1,47 @@
 #include "pods/plan/bundle.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string_view>
 #include <utility>
 
 #include "bundle/json/writer.hpp"
-#include "pods/plan/capabilities.hpp"
+#include "linux/process/capabilities.hpp"
 
 namespace ocirun::pods {
 namespace {
 
 using bundle::JsonWriter;
 using Options = std::vector<std::string>;
+
+/// What a container keeps unless its document says otherwise: enough to change users and owners and
+/// to listen on any port of its own network, and nothing that reaches the host.
+constexpr std::array<std::string_view, 11> kDefaultCapabilities = {
+    "CAP_CHOWN",   "CAP_DAC_OVERRIDE",     "CAP_FOWNER",    "CAP_FSETID",
+    "CAP_KILL",    "CAP_NET_BIND_SERVICE", "CAP_SETFCAP",   "CAP_SETGID",
+    "CAP_SETPCAP", "CAP_SETUID",           "CAP_SYS_CHROOT"};
+
+/// The capabilities that a container has ("CAP_CHOWN" …). Errors: an unknown name.
+Result<std::vector<std::string>> kept_capabilities(const Security& security) {
+  std::vector<std::string> kept(kDefaultCapabilities.begin(), kDefaultCapabilities.end());
+  if (security.retained_capabilities) kept = *security.retained_capabilities;
+  for (const auto& names : {kept, security.removed_capabilities})
+    for (const std::string& name : names)
+      if (!linux::capability_number(name)) return refuse("unknown capability \"{}\"", name);
+  std::erase_if(kept, [&](const std::string& name) {
+    return std::ranges::find(security.removed_capabilities, name) !=
+           security.removed_capabilities.end();
+  });
+  return kept;
+}
+
+/// Writes process.capabilities.
+void write_capabilities(JsonWriter& out, const std::vector<std::string>& kept) {
+  out.key("capabilities").begin_object();
+  for (const std::string_view set : {"bounding", "effective", "permitted"}) out.member(set, kept);
+  out.end_object();
+}
 
 void write_process(JsonWriter& out, const BundlePlan& plan, const Options& capabilities) {
   const Launch& launch = plan.launch;
@@ -161,11 +190,11 @@ void write_resources(JsonWriter& out, const BundlePlan& plan) {
 
 /// The files of /proc and /sys that tell about the host or change it (the engines' common list).
 void write_hidden_paths(JsonWriter& out) {
-  out.member(
-      "maskedPaths",
-      Options{"/proc/acpi", "/proc/asound", "/proc/kcore", "/proc/keys", "/proc/latency_stats",
-            "/proc/sched_debug", "/proc/scsi", "/proc/timer_list", "/proc/timer_stats",
-            "/sys/dev/block", "/sys/devices/virtual/powercap", "/sys/firmware", "/sys/fs/selinux"});
+  out.member("maskedPaths",
+             Options{"/proc/acpi", "/proc/asound", "/proc/kcore", "/proc/keys",
+                     "/proc/latency_stats", "/proc/sched_debug", "/proc/scsi", "/proc/timer_list",
+                     "/proc/timer_stats", "/sys/dev/block", "/sys/devices/virtual/powercap",
+                     "/sys/firmware", "/sys/fs/selinux"});
   out.member("readonlyPaths",
              Options{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"});
 }

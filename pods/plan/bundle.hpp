@@ -4,8 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "linux/base/error.hpp"
 #include "linux/namespaces/id_map.hpp"
 #include "pods/model/pod.hpp"
+#include "pods/model/security.hpp"
 #include "pods/plan/launch.hpp"
 #include "pods/plan/seccomp.hpp"
 

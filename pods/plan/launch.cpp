@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "linux/base/text.hpp"
-#include "pods/plan/expansion.hpp"
+#include "pods/plan/bindings.hpp"
 
 namespace ocirun::pods {
 namespace {

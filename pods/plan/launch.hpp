@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "pods/model/pod.hpp"
 #include "pods/images/image_config.hpp"
+#include "pods/model/pod.hpp"
 #include "pods/plan/accounts.hpp"
 #include "pods/plan/bindings.hpp"
 

@@ -1,6 +1,6 @@
 // "$(NAME)" in commands, arguments and variables, by the rules of Kubernetes.
 
-#include "pods/plan/expansion.hpp"
+#include "pods/plan/bindings.hpp"
 
 #include <boost/test/unit_test.hpp>
 

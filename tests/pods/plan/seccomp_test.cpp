@@ -1,7 +1,7 @@
 // The default filter for the system calls of containers, as the kernel would run it: for this
 // machine and for others, with and without capabilities.
 
-#include "pods/plan/default_seccomp.hpp"
+#include "pods/plan/seccomp.hpp"
 
 #include <linux/personality.h>
 #include <linux/sched.h>
@@ -17,7 +17,6 @@
 #include "bundle/config/sections.hpp"
 #include "linux/process/capabilities.hpp"
 #include "linux/seccomp/compile.hpp"
-#include "pods/plan/seccomp.hpp"
 #include "pods/plan/system_calls.hpp"
 #include "tests/linux/seccomp/bpf_interpreter.hpp"
 #include "tests/must.hpp"
