@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "linux/base/error.hpp"
 #include "linux/process/clone.hpp"
 #include "linux/process/pidfd.hpp"
 
@@ -58,5 +59,9 @@ Result<RunningProgram> begin_program(std::span<const std::string> arguments);
 Result<void> end_program(RunningProgram& program);
 /// Both in one.
 Result<void> run_program(std::span<const std::string> arguments);
+
+/// The pid in a file that another program has written at `path`. Errors: ENOENT; a file without a
+/// pid.
+Result<int> read_pid_file(const std::string& path);
 
 }  // namespace ocirun::pods

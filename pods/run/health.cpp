@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "linux/base/syscalls.hpp"
-#include "pods/surroundings/pid_file.hpp"
+#include "pods/prepare/program.hpp"
 
 namespace ocirun::pods {
 

@@ -14,9 +14,8 @@
 #include "pods/prepare/mounts.hpp"
 #include "pods/prepare/prepare.hpp"
 #include "pods/run/manage.hpp"
-#include "pods/surroundings/namespace_path.hpp"
+#include "pods/surroundings/holder.hpp"
 #include "pods/surroundings/pod_cgroup.hpp"
-#include "pods/surroundings/pod_slice.hpp"
 
 namespace ocirun::pods {
 namespace {

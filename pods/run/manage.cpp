@@ -10,7 +10,6 @@
 #include "pods/run/runtime.hpp"
 #include "pods/run/stop_signals.hpp"
 #include "pods/surroundings/pod_cgroup.hpp"
-#include "pods/surroundings/pod_slice.hpp"
 
 namespace ocirun::pods {
 namespace {

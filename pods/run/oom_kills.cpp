@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "pods/surroundings/pod_cgroup.hpp"
-#include "pods/surroundings/pod_slice.hpp"
 
 namespace ocirun::pods {
 namespace {

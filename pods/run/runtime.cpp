@@ -6,7 +6,7 @@
 #include <array>
 
 #include "bundle/json/document.hpp"
-#include "pods/surroundings/pid_file.hpp"
+#include "pods/prepare/program.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -18,7 +18,7 @@
 #include "linux/sealed/executable.hpp"
 #include "linux/sealed/own_program.hpp"
 #include "pods/prepare/mounts.hpp"
-#include "pods/surroundings/namespace_path.hpp"
+#include "pods/surroundings/holder.hpp"
 
 namespace ocirun::pods {
 namespace {

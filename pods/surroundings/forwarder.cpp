@@ -9,8 +9,7 @@
 #include "linux/base/patience.hpp"
 #include "linux/base/syscalls.hpp"
 #include "pods/prepare/program.hpp"
-#include "pods/surroundings/namespace_path.hpp"
-#include "pods/surroundings/pid_file.hpp"
+#include "pods/surroundings/holder.hpp"
 
 namespace ocirun::pods {
 namespace {

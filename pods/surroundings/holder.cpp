@@ -17,7 +17,6 @@
 #include "linux/sealed/executable.hpp"
 #include "linux/sealed/own_program.hpp"
 #include "pods/confined/privileges.hpp"
-#include "pods/surroundings/namespace_path.hpp"
 
 namespace ocirun::pods {
 namespace {

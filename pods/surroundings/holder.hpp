@@ -1,7 +1,10 @@
 #pragma once
 
+#include <fmt/core.h>
+
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "linux/process/pidfd.hpp"
 #include "pods/plan/bundle.hpp"
@@ -27,5 +30,11 @@ Result<linux::ProcessIdentity> start_holder(
 /// `network` is the path of another one, or "" for the host's.
 SharedNamespaces shared_namespaces(const linux::ProcessIdentity& holder, const Sharing& sharing,
                                    const std::string& network);
+
+/// The path of a namespace of the process `pid` (0: the caller) on the host; `type`: "net", "mnt" …
+inline std::string namespace_path(int pid, std::string_view type) {
+  if (pid == 0) return fmt::format("/proc/self/ns/{}", type);
+  return fmt::format("/proc/{}/ns/{}", pid, type);
+}
 
 }  // namespace ocirun::pods

@@ -23,7 +23,7 @@
 #include "linux/process/exec.hpp"
 #include "linux/sealed/own_program.hpp"
 #include "pods/prepare/program.hpp"
-#include "pods/surroundings/namespace_path.hpp"
+#include "pods/surroundings/holder.hpp"
 #include "pods/surroundings/pod_cgroup.hpp"
 
 #ifndef MFD_NOEXEC_SEAL

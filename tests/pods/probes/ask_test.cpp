@@ -16,7 +16,7 @@
 #include "linux/base/text.hpp"
 #include "linux/network/interfaces.hpp"
 #include "linux/process/capabilities.hpp"
-#include "pods/surroundings/namespace_path.hpp"
+#include "pods/surroundings/holder.hpp"
 #include "tests/child_test.hpp"
 #include "tests/scratch.hpp"
 

@@ -1,4 +1,4 @@
-#include "pods/surroundings/pod_slice.hpp"
+#include "pods/surroundings/pod_cgroup.hpp"
 
 #include <boost/test/unit_test.hpp>
 
