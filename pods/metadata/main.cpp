@@ -25,7 +25,6 @@
 #include "linux/sealed/own_program.hpp"
 #include "pods/confined/confine.hpp"
 #include "pods/confined/privileges.hpp"
-#include "pods/metadata/calls.hpp"
 #include "pods/metadata/server.hpp"
 
 namespace ocirun::pods {

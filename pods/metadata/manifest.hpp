@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "pods/images/image_config.hpp"
 #include "pods/metadata/content.hpp"
 #include "pods/plan/launch.hpp"
+#include "pods/prepare/prepare.hpp"
 
 namespace ocirun::pods {
 
@@ -49,5 +51,14 @@ std::string image_manifest(const ReifiedApp& app, const std::string& ac_version)
 /// All that the metadata service of the pod answers GET requests with.
 std::vector<Resource> resources_of(const Workload& workload, const Reified& reified,
                                    const std::string& uuid);
+
+/// Whether the pod of the document can have a metadata service. Errors: the document is no App
+/// Container pod; an app sets AC_METADATA_URL, which is the service's.
+Result<void> check_metadata(const Workload& workload);
+
+/// Collects what is known of a pod whose bundles are ready. The containers, images and `given` must
+/// outlive the result.
+Result<Reified> reify(std::span<const ReadyContainer> containers,
+                      const std::map<const Container*, StoredImage>& images, const Given& given);
 
 }  // namespace ocirun::pods

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "linux/base/text.hpp"
+#include "pods/confined/calls.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -214,6 +215,18 @@ Result<void> serve(Fd socket, const Answers& answers, const std::function<Result
     server.connections.close_some();
     if (::MHD_run(daemon.get()) != MHD_YES) return refuse("libmicrohttpd fails");
   }
+}
+
+Result<void> allow_service_calls() {
+  linux::SeccompProfile profile = least_calls();
+  allow(profile,
+        {"accept",     "accept4",     "poll",       "ppoll",      "ppoll_time64", "epoll_ctl",
+         "epoll_wait", "epoll_pwait", "getsockopt", "setsockopt", "getsockname",  "getpeername",
+         "send",       "sendto",      "sendmsg",    "recv",       "recvfrom",     "recvmsg",
+         "shutdown",   "dup2",        "dup3"});
+  allow_descriptor_flags(profile);
+  answer(profile, ENOENT, {"open", "openat"});
+  return load_calls(profile);
 }
 
 }  // namespace ocirun::pods

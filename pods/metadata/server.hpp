@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "pods/metadata/answers.hpp"
 
@@ -20,5 +21,9 @@ struct ServerLimits {
 /// closed in favour of new ones. Errors: the HTTP server cannot be started, or fails; that of
 /// `ready`.
 Result<void> serve(Fd socket, const Answers& answers, const std::function<Result<void>()>& ready);
+
+/// Loads a filter that ends ocirun-metadata at any system call but those that answering connections
+/// takes: it makes no connection of its own. The process must have no_new_privs.
+Result<void> allow_service_calls();
 
 }  // namespace ocirun::pods

@@ -10,7 +10,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
 #include "pods/images/directories.hpp"
-#include "pods/metadata/reify.hpp"
+#include "pods/metadata/manifest.hpp"
 #include "pods/prepare/mounts.hpp"
 #include "pods/prepare/prepare.hpp"
 #include "pods/run/manage.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "pods/metadata/reify.hpp"
+#include "pods/metadata/manifest.hpp"
 #include "pods/prepare/admit.hpp"
 #include "pods/prepare/find_image.hpp"
 #include "pods/run/launching.hpp"

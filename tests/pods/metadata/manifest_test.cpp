@@ -5,7 +5,6 @@
 #include <boost/test/unit_test.hpp>
 
 #include "bundle/json/document.hpp"
-#include "pods/metadata/reify.hpp"
 #include "tests/must.hpp"
 #include "tests/pods/documents/full.hpp"
 #include "tests/pods/documents/read.hpp"
