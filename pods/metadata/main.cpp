@@ -24,7 +24,6 @@
 #include "linux/process/rlimits.hpp"
 #include "linux/sealed/own_program.hpp"
 #include "pods/confined/confine.hpp"
-#include "pods/confined/privileges.hpp"
 #include "pods/metadata/server.hpp"
 
 namespace ocirun::pods {

@@ -10,7 +10,6 @@
 
 #include "pods/model/container.hpp"
 #include "pods/probes/ask.hpp"
-#include "pods/probes/tally.hpp"
 #include "pods/run/runtime.hpp"
 
 namespace ocirun::pods {

@@ -1,4 +1,4 @@
-#include "pods/confined/privileges.hpp"
+#include "pods/confined/confine.hpp"
 
 #include <sched.h>
 #include <sys/prctl.h>

@@ -1,4 +1,4 @@
-#include "pods/probes/tally.hpp"
+#include "pods/probes/ask.hpp"
 
 #include <boost/test/unit_test.hpp>
 
