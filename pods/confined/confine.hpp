@@ -1,12 +1,21 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "linux/base/error.hpp"
 #include "linux/base/unique_fd.hpp"
 #include "linux/process/capabilities.hpp"
 
 namespace ocirun::pods {
+
+/// Takes from the calling process all capabilities, those too that executing a program as root
+/// would give, and the way to get any by a set-user-id program.
+Result<void> give_up_privileges();
+
+/// Mounts an empty read-only file system on the directory `place`, and makes it the root of the
+/// calling process, which must have a mount namespace of its own.
+Result<void> enter_empty_root(const std::string& place);
 
 /// What a program of ocirun's keeps while it reads what strangers have written.
 struct Remains {

@@ -16,7 +16,7 @@
 #include "linux/process/exec.hpp"
 #include "linux/sealed/executable.hpp"
 #include "linux/sealed/own_program.hpp"
-#include "pods/confined/privileges.hpp"
+#include "pods/confined/confine.hpp"
 
 namespace ocirun::pods {
 namespace {
