@@ -60,9 +60,4 @@ class Source {
   Marks marks_;
 };
 
-/// Finds the marks of all values of a JSON text. `root` is the tree that Document::parse() has made
-/// of `text`.
-void mark_json(std::string_view text, const bundle::Node& root,
-               std::unordered_map<const bundle::Node*, Mark>& marks);
-
 }  // namespace ocirun::pods

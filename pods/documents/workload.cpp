@@ -6,12 +6,12 @@
 
 #include "bundle/json/value.hpp"
 #include "linux/base/name_table.hpp"
-#include "pods/documents/key_documents.hpp"
 #include "pods/appc/types.hpp"
+#include "pods/documents/key_documents.hpp"
 #include "pods/knative/service.hpp"
+#include "pods/model/scalars.hpp"
 #include "pods/oam/application.hpp"
 #include "pods/radius/resource.hpp"
-#include "pods/model/scalars.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -25,9 +25,4 @@ bool knative_env_sources(bundle::Value at, std::vector<EnvSource>& out);
 bool knative_volumes(bundle::Value at, std::vector<Volume>& out);
 bool knative_mounts(bundle::Value at, std::vector<Mount>& out);
 
-/// Reads the annotation `at` of Cloud Run, run.googleapis.com/container-dependencies: the text of a
-/// JSON object of containers, each with the list of those that start before it. Reports unknown
-/// names and circles.
-void read_start_order(bundle::Value at, Pod& pod);
-
 }  // namespace ocirun::pods

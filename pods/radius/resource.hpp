@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "bundle/json/value.hpp"
+#include "pods/model/pod.hpp"
 #include "pods/model/scalars.hpp"
 
 namespace ocirun::pods {
