@@ -1,8 +1,10 @@
 #include "pods/confined/confine.hpp"
 
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -10,15 +12,35 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <utility>
 
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/process/capabilities.hpp"
 #include "linux/process/exec.hpp"
-#include "pods/confined/sanitized.hpp"
+
+#if defined(__has_feature)
+#define OCIRUN_HAS_FEATURE(name) __has_feature(name)
+#else
+#define OCIRUN_HAS_FEATURE(name) 0
+#endif
 
 namespace ocirun::pods {
+namespace {
+
+/// AddressSanitizer reserves terabytes of addresses and asks for the stack of signals;
+/// UndefinedBehaviorSanitizer, which is built in with it, asks pipes whether memory can be read.
+#if defined(__SANITIZE_ADDRESS__) || OCIRUN_HAS_FEATURE(address_sanitizer)
+constexpr bool kIsSanitized = true;
+#else
+constexpr bool kIsSanitized = false;
+#endif
+#undef OCIRUN_HAS_FEATURE
+
+namespace sys = linux::sys;
+
+}  // namespace
 
 Result<void> give_up_privileges() {
   TRY(linux::drop_bounding_set({}));
@@ -28,18 +50,16 @@ Result<void> give_up_privileges() {
 }
 
 Result<void> enter_empty_root(const std::string& place) {
-  TRY(linux::sys::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
-  TRY(linux::sys::mount("tmpfs", place.c_str(), "tmpfs",
-                        MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k"));
-  TRY(linux::sys::chdir(place.c_str()));
-  TRY(linux::sys::pivot_root(".", "."));
-  TRY(linux::sys::unmount(".", linux::sys::kDetach));
-  return linux::sys::chdir("/");
+  TRY(sys::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
+  TRY(sys::mount("tmpfs", place.c_str(), "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
+                 "size=4k"));
+  TRY(sys::chdir(place.c_str()));
+  TRY(sys::pivot_root(".", "."));
+  TRY(sys::unmount(".", sys::kDetach));
+  return sys::chdir("/");
 }
 
 namespace {
-
-namespace sys = linux::sys;
 
 constexpr std::uint64_t kUnknownSize = std::uint64_t{1} << 30;  // of the process, without /proc
 
@@ -145,6 +165,75 @@ bool are_namespaces_refused(const Error& error) {
   const int number = error.number();
   return number == EPERM || number == ENOSYS || number == EINVAL || number == ENOSPC ||
          number == EUSERS;
+}
+
+namespace {
+
+using linux::SeccompAction;
+using linux::SeccompArgument;
+using linux::SeccompOperator;
+using linux::SeccompProfile;
+
+const std::vector<std::string> kReading{"read",    "pread64",    "write",     "writev",
+                                        "lseek",   "_llseek",    "close",     "fstat",
+                                        "fstat64", "newfstatat", "fstatat64", "statx"};
+
+const std::vector<std::string> kRuntimeLibrary{
+    "brk",          "munmap",          "mremap",        "madvise",      "futex",
+    "futex_time64", "getrandom",       "clock_gettime", "gettimeofday", "clock_gettime64",
+    "time",         "getpid",          "gettid",        "rt_sigaction", "rt_sigprocmask",
+    "rt_sigreturn", "restart_syscall", "exit",          "exit_group"};
+
+const std::vector<std::string> kSanitizers{"pipe", "pipe2", "sigaltstack"};
+
+}  // namespace
+
+SeccompArgument bits(std::uint32_t index, std::uint64_t mask, std::uint64_t value) {
+  return {.index = index, .value = mask, .value_two = value, .op = SeccompOperator::kMaskedEqual};
+}
+
+SeccompArgument equals(std::uint32_t index, std::uint64_t value) {
+  return bits(index, UINT32_MAX, value);
+}
+
+void allow(SeccompProfile& profile, std::vector<std::string> names,
+           std::vector<SeccompArgument> arguments) {
+  profile.rules.push_back({.names = std::move(names),
+                           .action = SeccompAction::kAllow,
+                           .errno_ret = {},
+                           .arguments = std::move(arguments)});
+}
+
+void answer(SeccompProfile& profile, int error, std::vector<std::string> names,
+            std::vector<SeccompArgument> arguments) {
+  profile.rules.push_back({.names = std::move(names),
+                           .action = SeccompAction::kErrno,
+                           .errno_ret = static_cast<std::uint32_t>(error),
+                           .arguments = std::move(arguments)});
+}
+
+void allow_descriptor_flags(SeccompProfile& profile) {
+  for (const int command : {F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC})
+    allow(profile, {"fcntl", "fcntl64"}, {equals(1, static_cast<std::uint64_t>(command))});
+}
+
+SeccompProfile least_calls() {
+  SeccompProfile profile;
+  profile.default_action = SeccompAction::kKillProcess;
+  profile.flags = 0;
+  allow(profile, kReading);
+  allow(profile, kRuntimeLibrary);
+  if (kIsSanitized) allow(profile, kSanitizers);
+  allow(profile, {"mmap", "mmap2", "mprotect"}, {bits(2, PROT_EXEC, 0)});
+  allow(profile, {"tgkill"}, {equals(0, static_cast<std::uint64_t>(::getpid()))});  // abort(3)
+  return profile;
+}
+
+Result<void> load_calls(const SeccompProfile& profile) {
+  std::vector<std::string> unknown_names;  // of calls that are newer than libseccomp
+  TRY_ASSIGN(const linux::SeccompFilter filter, linux::compile_seccomp(profile, unknown_names));
+  TRY(linux::load_seccomp(filter));
+  return {};
 }
 
 }  // namespace ocirun::pods

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "linux/base/text.hpp"
-#include "pods/confined/calls.hpp"
+#include "pods/confined/confine.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -23,7 +23,6 @@
 #include "linux/base/file_io.hpp"
 #include "linux/base/text.hpp"
 #include "linux/base/unique_fd.hpp"
-#include "pods/confined/calls.hpp"
 #include "pods/confined/confine.hpp"
 
 namespace ocirun::pods {

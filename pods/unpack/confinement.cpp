@@ -10,7 +10,6 @@
 
 #include "linux/base/syscalls.hpp"
 #include "linux/process/exec.hpp"
-#include "pods/confined/calls.hpp"
 #include "pods/confined/confine.hpp"
 #include "pods/images/unpack_job.hpp"
 
