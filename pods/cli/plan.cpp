@@ -5,7 +5,6 @@
 
 #include "linux/base/paths.hpp"
 #include "pods/cli/settings.hpp"
-#include "pods/prepare/admit.hpp"
 
 namespace ocirun::pods::cli {
 namespace {
