@@ -8,7 +8,6 @@
 
 #include "linux/base/name_table.hpp"
 #include "linux/base/text.hpp"
-#include "pods/contract/filesystem.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -1,4 +1,4 @@
-#include "pods/contract/filesystem.hpp"
+#include "pods/contract/clauses.hpp"
 
 #include <fcntl.h>
 #include <fmt/core.h>

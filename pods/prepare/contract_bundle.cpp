@@ -13,7 +13,7 @@
 #include "linux/base/name_table.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/mounts/mount_point.hpp"
-#include "pods/contract/filesystem.hpp"
+#include "pods/contract/clauses.hpp"
 
 namespace ocirun::pods {
 namespace {
