@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "pods/oam/parameters.hpp"
 #include "pods/model/scalars.hpp"
 
 namespace ocirun::pods {

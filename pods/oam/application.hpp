@@ -1,9 +1,11 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "bundle/json/value.hpp"
 #include "pods/model/pod.hpp"
+#include "pods/model/scalars.hpp"
 
 namespace ocirun::pods {
 
@@ -16,5 +18,42 @@ void read_oam(bundle::Value at, Pod& out);
 /// into the workload of the Component that it names, and refuses its traits, which are of a
 /// cluster. `arena`: the document that the values belong to. Other files stay as they are.
 void oam_application(std::vector<bundle::Value>& documents, bundle::Document& arena, Pod& out);
+
+/// A value that an ApplicationConfiguration gives to a parameter of a Component.
+struct ParameterValue {
+  std::string name;
+  Place value = nullptr;  // a string or a whole number
+  Place place = nullptr;
+};
+
+/// parameterValues of an ApplicationConfiguration.
+bool parameter_values(Value at, std::vector<ParameterValue>& out);
+
+/// Reads the parameters of a Component, and writes the values into its workload, where the field
+/// paths of each parameter lead to. `arena`: the document that the Component belongs to. Problems:
+/// a value without a parameter; a required parameter without a value; a path that leads nowhere.
+void set_parameters(Value component, const std::vector<ParameterValue>& values,
+                    bundle::Document& arena);
+
+/// A volume, as a container of OAM declares it: the directory, and where it is mounted.
+struct DeclaredVolume {
+  Volume volume;
+  Mount mount;
+  bool ephemeral = false;
+  Place place = nullptr;
+};
+
+/// The resources of a container, with its volumes.
+struct OamResources {
+  Resources resources;
+  std::vector<DeclaredVolume> volumes;
+  Place place = nullptr;
+};
+
+/// A name of OAM: 1 to 63 letters, digits, "-", "_" and "." (OAM-10).
+bool oam_name(bundle::Value at, std::string& out);
+/// The resources of a container (OAM-30 … OAM-37), with its volumes. Kubernetes' limits and
+/// requests are a problem that says what to write.
+bool oam_resources(bundle::Value at, OamResources& out);
 
 }  // namespace ocirun::pods

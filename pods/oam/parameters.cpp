@@ -1,4 +1,4 @@
-#include "pods/oam/parameters.hpp"
+#include "pods/oam/application.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "pods/oam/resources.hpp"
+#include "pods/oam/application.hpp"
 
 #include <algorithm>
 

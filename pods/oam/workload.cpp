@@ -8,7 +8,6 @@
 #include "pods/model/probe.hpp"
 #include "pods/model/scalars.hpp"
 #include "pods/oam/application.hpp"
-#include "pods/oam/resources.hpp"
 
 namespace ocirun::pods {
 namespace {
