@@ -1,4 +1,4 @@
-#include "pods/prepare/admit.hpp"
+#include "pods/prepare/prepare.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

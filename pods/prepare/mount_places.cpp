@@ -1,4 +1,4 @@
-#include "pods/prepare/mount_places.hpp"
+#include "pods/prepare/prepare.hpp"
 
 #include <fcntl.h>
 

@@ -18,7 +18,6 @@
 #include "pods/images/escaped.hpp"
 #include "pods/images/merge_layers.hpp"
 #include "pods/prepare/find_image.hpp"
-#include "pods/prepare/mount_places.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -6,7 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "linux/files/safe_dir.hpp"
+#include "pods/documents/workload.hpp"
+#include "pods/plan/bundle.hpp"
 #include "pods/prepare/files.hpp"
+#include "pods/prepare/given.hpp"
 #include "pods/prepare/root.hpp"
 #include "pods/prepare/volumes.hpp"
 
@@ -75,5 +79,17 @@ Result<std::vector<std::string>> plan_pod(const Workload& workload, const Given&
 Result<ReadyContainer> prepare_contract_bundle(const Workload& workload, const Container& container,
                                                const Site& site, const Surroundings& surroundings,
                                                const std::vector<BoundPath>& network_files);
+
+/// Checks that the volumes and config files of a container, which `plan` binds, fit what is at
+/// their paths: in the root filesystem `root`, or in a volume that is bound above. Errors, with the
+/// place in the document: a file over a directory, a directory over a file, a path through a file,
+/// a new path in a volume that is read-only, a path in /proc. What a subPath leads to is not known
+/// before the start.
+Result<void> check_mount_places(const Workload& workload, const Container& container,
+                                const BundlePlan& plan, const linux::SafeDir& root);
+
+/// Errors, all in one sentence: what the containers require and the machine does not have (OAM-12).
+/// Nothing of the pod may have been started before.
+Result<void> admit(const Workload& workload, const Given& given);
 
 }  // namespace ocirun::pods

@@ -6,13 +6,13 @@
 #include <string>
 
 #include "pods/prepare/prepare.hpp"
+#include "pods/prepare/program.hpp"
 #include "pods/run/event_log.hpp"
 #include "pods/run/health.hpp"
 #include "pods/run/oom_kills.hpp"
 #include "pods/run/output.hpp"
 #include "pods/run/runtime.hpp"
 #include "pods/state/record.hpp"
-#include "pods/surroundings/backoff.hpp"
 #include "pods/surroundings/forwarder.hpp"
 #include "pods/surroundings/metadata_service.hpp"
 

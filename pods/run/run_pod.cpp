@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "pods/metadata/manifest.hpp"
-#include "pods/prepare/admit.hpp"
 #include "pods/prepare/find_image.hpp"
+#include "pods/prepare/prepare.hpp"
 #include "pods/run/launching.hpp"
 #include "pods/run/manage.hpp"
 #include "pods/state/pod_directory.hpp"

@@ -7,7 +7,7 @@
 
 #include "linux/process/clone.hpp"
 #include "linux/process/pidfd.hpp"
-#include "pods/surroundings/backoff.hpp"
+#include "pods/prepare/program.hpp"
 #include "pods/surroundings/ports.hpp"
 
 namespace ocirun::pods {

@@ -7,7 +7,7 @@
 #include "linux/process/clone.hpp"
 #include "linux/process/pidfd.hpp"
 #include "pods/metadata/content.hpp"
-#include "pods/surroundings/backoff.hpp"
+#include "pods/prepare/program.hpp"
 
 namespace ocirun::pods {
 

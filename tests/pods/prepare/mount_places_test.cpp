@@ -1,6 +1,6 @@
 // What a document mounts must fit what is there.
 
-#include "pods/prepare/mount_places.hpp"
+#include "pods/prepare/prepare.hpp"
 
 #include <sys/stat.h>
 

@@ -1,4 +1,4 @@
-#include "pods/surroundings/backoff.hpp"
+#include "pods/prepare/program.hpp"
 
 #include <boost/test/unit_test.hpp>
 
