@@ -6,9 +6,8 @@
 #include <algorithm>
 
 #include "bundle/json/document.hpp"
-#include "bundle/json/nearest.hpp"
+#include "bundle/json/report.hpp"
 #include "linux/base/file_io.hpp"
-#include "linux/base/printable.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 

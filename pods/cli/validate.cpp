@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 
-#include "linux/base/absolute_path.hpp"
-#include "linux/base/printable.hpp"
+#include "linux/base/paths.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
 #include "pods/cli/commands.hpp"
 #include "pods/contract/clauses.hpp"
 #include "pods/documents/needs.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "linux/base/directory_entries.hpp"
+#include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/safe_dir.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "bundle/json/writer.hpp"
-#include "linux/base/absolute_path.hpp"
+#include "linux/base/paths.hpp"
 #include "pods/metadata/named_values.hpp"
 
 namespace ocirun::pods {

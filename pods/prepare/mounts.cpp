@@ -13,7 +13,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/files/procfs.hpp"
 #include "linux/files/safe_dir.hpp"
-#include "linux/mounts/loop_device.hpp"
+#include "linux/mounts/devices.hpp"
 #include "pods/plan/admission.hpp"
 #include "pods/prepare/program.hpp"
 

@@ -13,7 +13,7 @@
 #include "linux/files/procfs.hpp"
 #include "linux/files/safe_dir.hpp"
 #include "linux/mounts/mount_point.hpp"
-#include "linux/namespaces/user_namespace.hpp"
+#include "linux/namespaces/namespaces.hpp"
 #include "pods/images/directories.hpp"
 #include "pods/images/escaped.hpp"
 #include "pods/images/merge_layers.hpp"

@@ -7,7 +7,7 @@
 #include "cgroups/open_cgroup.hpp"
 #include "cgroups/systemd/slice.hpp"
 #include "linux/files/procfs.hpp"
-#include "linux/namespaces/user_namespace.hpp"
+#include "linux/namespaces/namespaces.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -134,7 +134,7 @@ const Reasons kProcAndDevLiterals{
     {"pods/plan/bundle.cpp", "text of a config.json"},
     {"pods/surroundings/network.cpp", "the host's device that pasta opens"},
     {"pods/surroundings/holder.hpp", "namespaces of a pod's holder, on the host"},
-    {"runtime/init/enter.cpp", "namespaces of a container's init, on the host"},
+    {"runtime/init/join.cpp", "namespaces of a container's init, on the host"},
     {"runtime/parent/preflight.cpp", "id maps of a namespace to be joined, on the host"},
     {"runtime/cli/values.cpp", "an option's value, on the host"},
     {"runtime/state/state_directory.cpp",

@@ -36,7 +36,7 @@ std::string refusal(const ThreadStatus& thread) {
   return compared ? "" : compared.error().message();
 }
 
-bool contains(const std::string& text, std::string_view part) {
+bool has_part(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -52,27 +52,27 @@ BOOST_AUTO_TEST_CASE(each_difference_is_named) {
   const ThreadStatus good = must(parse_thread_status(kStatus));
   ThreadStatus thread = good;
   thread.capabilities.bounding.add(CAP_SYS_ADMIN);
-  BOOST_TEST(contains(refusal(thread), "CAP_SYS_ADMIN in its bounding set"));
+  BOOST_TEST(has_part(refusal(thread), "CAP_SYS_ADMIN in its bounding set"));
   thread = good;
   thread.capabilities.ambient.add(CAP_CHOWN);
-  BOOST_TEST(contains(refusal(thread), "CAP_CHOWN in its ambient set"));
+  BOOST_TEST(has_part(refusal(thread), "CAP_CHOWN in its ambient set"));
   thread = good;
   thread.seccomp_mode = 0;
-  BOOST_TEST(contains(refusal(thread), "has no seccomp filter"));
+  BOOST_TEST(has_part(refusal(thread), "has no seccomp filter"));
   thread = good;
   thread.no_new_privileges = false;
-  BOOST_TEST(contains(refusal(thread), "lacks no_new_privs"));
+  BOOST_TEST(has_part(refusal(thread), "lacks no_new_privs"));
   thread = good;
   thread.uids[1] = 0;
-  BOOST_TEST(contains(refusal(thread), "has user ids 5,0,5,5"));
+  BOOST_TEST(has_part(refusal(thread), "has user ids 5,0,5,5"));
   thread = good;
   thread.gids[3] = 0;
-  BOOST_TEST(contains(refusal(thread), "has group ids 6,6,6,0"));
+  BOOST_TEST(has_part(refusal(thread), "has group ids 6,6,6,0"));
   thread = good;
   thread.groups = {8, 9, 0};
-  BOOST_TEST(contains(refusal(thread), "has the supplementary groups [0,8,9]"));
+  BOOST_TEST(has_part(refusal(thread), "has the supplementary groups [0,8,9]"));
   thread.groups.clear();
-  BOOST_TEST(contains(refusal(thread), "has the supplementary groups []"));
+  BOOST_TEST(has_part(refusal(thread), "has the supplementary groups []"));
 }
 
 BOOST_AUTO_TEST_CASE(with_setgid_a_thread_may_have_any_groups) {
