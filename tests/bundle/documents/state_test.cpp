@@ -1,6 +1,8 @@
-#include "bundle/documents/state.hpp"
+#include <boost/test/unit_test.hpp>
 
+#include "bundle/documents/state.hpp"
 #include "tests/bundle/config/documents.hpp"
+#include "tests/must.hpp"
 
 namespace ocirun::bundle {
 
@@ -113,6 +115,22 @@ BOOST_AUTO_TEST_CASE(a_log_line_is_one_line_of_valid_json_whatever_the_message) 
   BOOST_TEST(parsed["msg"].get<std::string>().ends_with("\xEF\xBF\xBD\xEF\xBF\xBD"));
   BOOST_TEST(
       (std::ranges::all_of(line, [](char c) { return static_cast<unsigned char>(c) >= 0x20; })));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(descriptors)
+
+BOOST_AUTO_TEST_CASE(what_is_written_is_read) {
+  const StandardStreams streams{"/dev/null", "pipe:[12]", ""};
+  BOOST_TEST(descriptors_text(streams) == R"(["/dev/null","pipe:[12]",""])");
+  BOOST_TEST((test::must(parse_descriptors(descriptors_text(streams))) == streams));
+}
+
+BOOST_AUTO_TEST_CASE(anything_but_three_strings_is_refused) {
+  for (const char* text : {"", "{}", "[]", R"(["a","b"])", R"(["a","b","c","d"])", R"(["a","b",3])",
+                           R"(["a","b","c"] x)"})
+    BOOST_CHECK_MESSAGE(!parse_descriptors(text), text);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
