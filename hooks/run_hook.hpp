@@ -12,7 +12,7 @@
 
 namespace ocirun::hooks {
 
-/// How hooks are run; the same for all hooks of a phase.
+/// The conditions under which hooks run. All hooks of a phase have the same ones.
 struct Surroundings {
   std::string state = {};   // the state document on its stdin, then end of file (H-7)
   HostPath directory = {};  // the working directory; "/" if it cannot be entered

@@ -56,9 +56,9 @@ struct Process {
 /// The edition of the specification by which a document is read (D-10, SD-1): 0.5 and 0.6, or 1.x.
 enum class Edition { kLegacy05, kCurrent };
 
-/// a `pids.limit` of 0. Below specification 1.3, 0 means "not given": the limit is removed.
-/// Since 1.3, 0 is a limit, with which no process can fork: returns a warning, because few users
-/// mean this.
+/// Treats a `pids.limit` of 0 as the document's version means it. Below specification 1.3, 0
+/// means "not given", and this removes the limit. Since 1.3, 0 is a limit with which no process can
+/// fork; this returns a warning, because few users mean such a limit.
 std::optional<std::string> settle_pids_limit(cgroups::Resources& resources,
                                              std::string_view oci_version);
 
@@ -124,11 +124,12 @@ std::string resources_text(const cgroups::Resources& resources);
 /// Reads BUNDLE/config.json, at most 16 MiB. Errors: "config.json not found in <bundle>" (D-1).
 Result<std::string> read_config_file(const HostPath& bundle);
 
-/// `ocirun spec --upgrade`: a 0.5 or 0.6 document in its 1.3 form, a 1.x document unchanged;
-/// indented, with the members in their order.
+/// The output of `ocirun spec --upgrade`: a 0.5 or 0.6 document in its 1.3 form, a 1.x document
+/// unchanged; indented, with the members in their order.
 Result<std::string> upgrade_document(std::string_view text);
-/// The document of `ocirun spec`. With `own_map`, that of `spec --rootless`: for a user without
-/// privileges, with this id map. With `cgroup_v2`, the container gets a cgroup namespace.
+/// The document of `ocirun spec`. With `own_map`, the document of `spec --rootless`, which has this
+/// id map and suits a user without privileges. With `cgroup_v2`, the container gets a cgroup
+/// namespace.
 std::string default_config_text(const std::optional<linux::IdMap>& own_map, bool cgroup_v2);
 
 }  // namespace ocirun::bundle

@@ -178,9 +178,9 @@ Result<void> Directory::write_note(const std::string& text) const {
 Result<Mark> Directory::mark() const {
   TRY_ASSIGN(const UniqueFd fd, open_file(".", O_RDONLY | O_DIRECTORY));
   TRY_ASSIGN(std::string of_root, read_attribute(fd, kMark.of_root, kLongestMark));
-  if (!of_root.empty()) return Mark{.text = std::move(of_root), .is_roots = true};
+  if (!of_root.empty()) return Mark{.text = std::move(of_root), .written_by_root = true};
   TRY_ASSIGN(std::string of_user, read_attribute(fd, kMark.of_user, kLongestMark));
-  return Mark{.text = std::move(of_user), .is_roots = false};
+  return Mark{.text = std::move(of_user), .written_by_root = false};
 }
 
 Result<void> Directory::write_mark(const std::string& text) const {

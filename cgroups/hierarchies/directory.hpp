@@ -20,8 +20,8 @@ struct WalkEntry {
 
 /// An extended attribute of a container's cgroup (record.hpp).
 struct Mark {
-  std::string text;       // empty: none
-  bool is_roots = false;  // only CAP_SYS_ADMIN on the host can write it
+  std::string text;              // empty: none
+  bool written_by_root = false;  // only CAP_SYS_ADMIN on the host can write it
 };
 
 /// One cgroup's directory in one hierarchy, opened once (O_PATH, never through a symlink). Its

@@ -23,9 +23,9 @@ struct ScopeRequest {
 };
 
 /// A cgroup that systemd makes, as a transient scope with Delegate=yes. Within it
-/// ocirun works as in any other cgroup: it writes to the files what systemd does not manage, would
-/// round, or does not know. create() and update() also set the limits as properties of the scope,
-/// because a `daemon-reload` overwrites the files with systemd's properties.
+/// ocirun works as in any other cgroup: it writes those values to the files that systemd does not
+/// manage, would round, or does not know. create() and update() also set the limits as properties
+/// of the scope, because a `daemon-reload` overwrites the files with systemd's properties.
 class SystemdCgroup final : public Cgroup {
  public:
   explicit SystemdCgroup(Record record);

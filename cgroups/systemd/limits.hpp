@@ -22,9 +22,9 @@ enum class CgroupVersion { kV1, kV2 };
 std::vector<UnitProperty> limit_properties(std::span<const Write> writes, CgroupVersion version,
                                            std::uint64_t period = 100'000);
 
-/// v1: the device rules as properties, because systemd would undo ocirun's rules at daemon-reload.
-/// Errors: rules that systemd cannot express: denials after "allow all", and any major number with
-/// a given minor number.
+/// The device rules of v1 as properties. Without them, systemd would undo the rules of ocirun at
+/// daemon-reload. Errors: rules that systemd cannot express: denials after "allow all", and any
+/// major number with a given minor number.
 Result<std::vector<UnitProperty>> device_properties(std::span<const DeviceRule> rules);
 
 /// The properties that every scope has: its slice, delegation, accounting, no default dependencies.

@@ -15,8 +15,8 @@ struct CopyUpKeeps {
 
 /// Copies everything below the directory `from` into `to` (tmpcopyup): files, directories,
 /// symlinks, fifos and devices with mode and owner, files and directories also with their times.
-/// The mode and owner of `from` itself are copied except for what `keeps` names. No symlink is
-/// followed. Errors: ENOSPC …; more than 128 levels.
+/// The mode and owner of `from` itself are copied, except for the properties that `keeps` names. No
+/// symlink is followed. Errors: ENOSPC …; more than 128 levels.
 Result<void> copy_up(Fd from, Fd to, CopyUpKeeps keeps = {});
 
 }  // namespace ocirun::linux

@@ -99,8 +99,8 @@ Result<void> label_root(const MountContext& context, const Mount& mount, Fd made
   auto labelled = set_file_label(directory, context.mount_label);
   // The mqueue of a joined ipc namespace may belong to an id that is not mapped here. It keeps its
   // label then.
-  const bool is_anothers = context.in_user_namespace && !context.own_ipc;
-  if (!labelled && is_anothers && labelled.error().number() == EPERM) return {};
+  const bool may_belong_to_others = context.in_user_namespace && !context.own_ipc;
+  if (!labelled && may_belong_to_others && labelled.error().number() == EPERM) return {};
   return labelled;
 }
 

@@ -48,8 +48,8 @@ std::vector<IdMapping> parse_id_map(std::string_view text);
 /// Writes the maps of the process `pid`. `procfs` is a directory descriptor of a verified procfs,
 /// and `pid` is a number in its pid namespace. A map is written by newuidmap(1) or newgidmap(1)
 /// where the kernel requires it: for an unprivileged writer who maps more than the own id. An
-/// unprivileged writer without newgidmap writes "deny" to setgroups first. Errors name the map's
-/// field and what is missing: the program, a line in /etc/subuid, a sysctl.
+/// unprivileged writer without newgidmap writes "deny" to setgroups first. Errors name the field of
+/// the map and the missing thing: the program, a line in /etc/subuid, a sysctl.
 Result<void> write_id_maps(Fd procfs, int pid, const IdMap& map);
 
 /// A descriptor of a new user namespace with `map`, which belongs to the calling user. A

@@ -52,8 +52,8 @@ class NamespaceSet {
 };
 
 /// Why `entry` isolates nothing: its path is the namespace that the caller is in. Returns the first
-/// part of a sentence, which the caller completes with what to do. `harm` is what would happen
-/// ("the host would be renamed"). Nothing for other entries, and for a path that cannot be opened:
+/// part of a sentence, which the caller completes with what to do. `harm` is the consequence ("the
+/// host would be renamed"). Nothing for other entries, and for a path that cannot be opened:
 /// pin_namespaces() reports that.
 std::optional<std::string> why_not_isolated(const Namespace& entry, std::string_view harm);
 

@@ -49,9 +49,9 @@ struct GrantableCapabilities {
 /// Reads the capabilities that the calling thread can pass on. Of the bounding set, reads only the
 /// capabilities in `asked`, because each takes a system call.
 Result<GrantableCapabilities> grantable_capabilities(CapabilitySet asked);
-/// `wanted` without what the host cannot grant (P-10), and without what the kernel refuses because
-/// sets contradict each other: effective but not permitted, inheritable but not bounding, ambient
-/// but not both permitted and inheritable (P-12).
+/// `wanted` without the capabilities that the host cannot grant (P-10), and without those that the
+/// kernel refuses because sets contradict each other: effective but not permitted, inheritable but
+/// not bounding, ambient but not both permitted and inheritable (P-12).
 CapabilitySets limit_to_grantable(const CapabilitySets& wanted,
                                   const GrantableCapabilities& grantable);
 

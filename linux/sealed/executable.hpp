@@ -19,7 +19,8 @@ Result<void> reexec_sealed(char* const argv[]);
 Result<UniqueFd> copy_sealed(Fd executable);
 
 /// The directory of the host's executable; "" if unknown. A process that leaves its mount namespace
-/// asks before: afterwards the kernel may no longer know the path. The answer is remembered.
+/// has to call this before, because afterwards the kernel may no longer know the path. The first
+/// answer is remembered.
 std::string executable_directory();
 
 }  // namespace ocirun::linux

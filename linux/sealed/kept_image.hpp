@@ -7,11 +7,11 @@
 
 namespace ocirun::linux {
 
-/// Where the images are, which are copies of ocirun's executable: in /var/cache/ocirun, or where
-/// that cannot be used (root of a user namespace) in $XDG_RUNTIME_DIR/ocirun-image. A directory is
-/// used only if the effective user owns it and its mode is 0700. /var/cache comes first because it
-/// is on a disk: the page cache of a disk has large folios, which cause fewer page faults. With a
-/// tmpfs, `exec` takes a tenth more CPU time.
+/// The directory of the images, which are copies of ocirun's executable: /var/cache/ocirun, or
+/// where that cannot be used (root of a user namespace) $XDG_RUNTIME_DIR/ocirun-image. A directory
+/// is used only if the effective user owns it and its mode is 0700. /var/cache comes first because
+/// it is on a disk: the page cache of a disk has large folios, which cause fewer page faults. With
+/// a tmpfs, `exec` takes a tenth more CPU time.
 inline constexpr char kImageDirectory[] = "/var/cache/ocirun";
 inline constexpr char kImageDirectoryName[] = "ocirun-image";
 inline constexpr char kRuntimeDirectoryVariable[] = "XDG_RUNTIME_DIR=";

@@ -44,7 +44,7 @@ using OnSilence = std::function<Result<void>(std::chrono::seconds)>;
 
 /// Whether the waiting command should warn. Init itself reports a hook of its own that lasts, also
 /// every kSilence: where init may run hooks, the first silence is left to init's report.
-constexpr bool is_ours_to_tell(bool init_may_run_hooks, std::chrono::seconds so_far) {
+constexpr bool should_warn_of_silence(bool init_may_run_hooks, std::chrono::seconds so_far) {
   return !init_may_run_hooks || so_far > kSilence;
 }
 

@@ -100,10 +100,10 @@ Result<int> run_list(const Invocation& invocation) {
     const auto container = Container::load(store, id);
     if (!container && !directory->is_state()) continue;  // not a state directory
     // A shortage of this process. Files of another user may give any error.
-    if (!container && is_transient(container.error().number()) && is_callers(*directory))
+    if (!container && is_transient(container.error().number()) && belongs_to_caller(*directory))
       return fail(container.error().number(), "read the state of {}", text);
     states.push_back(container ? container->state() : state_of_unfinished(*directory, id));
-    const bool is_believed = container && is_callers(*directory);
+    const bool is_believed = container && belongs_to_caller(*directory);
     states.back().owner = names.of(is_believed ? container->record().owner_uid
                                                : directory->owner().value_or(::geteuid()));
   }

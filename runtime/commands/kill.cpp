@@ -74,7 +74,7 @@ Result<std::size_t> kill_container(const Container& container, int signal, KillS
       return 0;
     }
     // In another user's container only init is signalled: it was checked to belong to that user.
-    if (can_kill(status) && is_callers(container.directory()))
+    if (can_kill(status) && belongs_to_caller(container.directory()))
       TRY(signal_without_cgroup(container.init(), container.record().own_pid_namespace, signal));
   }
   if (!can_kill(status)) return refuse_stopped(container);

@@ -70,7 +70,7 @@ Result<void> lock_by_force(const Store& store, const ContainerId& id,
   if (directory.lock(kBriefPatience)) return {};
   if (const auto container = Container::load(store, id)) {
     [[maybe_unused]] const auto ignored = kill_container(*container, SIGKILL, KillScope::kInit);
-  } else if (const auto intent = directory.read_intent(); intent && is_callers(directory)) {
+  } else if (const auto intent = directory.read_intent(); intent && belongs_to_caller(directory)) {
     kill_unborn(*intent);
   }
   return directory.lock(lock_patience(directory));
@@ -87,7 +87,7 @@ Result<void> delete_by_force(const GlobalOptions& options, const ContainerId& id
   TRY(lock_by_force(store, id, *directory));
   if (!directory->exists()) return {};  // the `create` whose init was killed has undone everything
   TRY_ASSIGN(bundle::ContainerRecord record, best_record(options, *directory, id, log));
-  TRY(keep_what_owner_owns(*directory, record));
+  TRY(check_foreign_record(*directory, record));
   TRY(forget_taken_cgroup(store, *directory, record, log));
   return destroy_container(*directory, record, log);
 }

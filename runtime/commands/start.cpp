@@ -47,7 +47,7 @@ Result<void> hear_nothing(const StateDirectory& directory, const bundle::Contain
     [[maybe_unused]] const auto ignored = linux::send_signal(record.init(), SIGKILL);
     return no_answer_of_agent(*config->seccomp, so_far);
   }
-  if (is_ours_to_tell(may_be_hook, so_far))
+  if (should_warn_of_silence(may_be_hook, so_far))
     log.warn(fmt::format(
         "after {} s the program of the container has not been executed yet: the container's "
         "process {}",

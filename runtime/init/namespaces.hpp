@@ -46,8 +46,8 @@ Result<void> ask_for_hooks(const InitPlan& plan, const linux::MessageSocket& par
 /// Sends HookLasts. An error is ignored: if the parent is gone, the next message says so.
 void report_lasting_hook(const linux::MessageSocket& parent, std::string_view text);
 
-/// The stage tells the parent the pid of the process that it has cloned. If the parent cannot be
-/// told, the stage kills that process.
+/// Tells the parent the pid of the process that the calling stage has cloned. If the parent cannot
+/// be told, kills that process.
 void report_forked(const linux::MessageSocket& parent, int pid);
 
 /// Sends Ready, waits for Committed, clears PDEATHSIG and sends Detached.

@@ -89,7 +89,7 @@ Result<void> InitLink::compile_filter() {
 Result<void> InitLink::hear_nothing(std::chrono::seconds so_far) {
   if (agent_has_listener_) return no_answer_of_agent(*plan_.config.seccomp, so_far);
   const bool has_hooks = !plan_.config.hooks.of(hooks::Kind::kCreateContainer).empty();
-  if (is_ours_to_tell(has_hooks, so_far))
+  if (should_warn_of_silence(has_hooks, so_far))
     context_.log.warn(
         fmt::format("still waiting after {} s, while {}", so_far.count(), activity()));
   return {};

@@ -69,14 +69,14 @@ Result<void> mark_cgroup(const bundle::ContainerRecord& record) {
 
 bool bears_mark_of_another(const bundle::ContainerRecord& record) {
   const auto mark = cgroups::read_mark(record.cgroup);
-  return mark && mark->is_roots && !is_ours(*mark, record);
+  return mark && mark->written_by_root && !is_ours(*mark, record);
 }
 
 Result<bool> is_of_another(const Store& store, const StateDirectory& directory,
                            const bundle::ContainerRecord& record) {
   TRY_ASSIGN(const cgroups::Mark mark, cgroups::read_mark(record.cgroup));
   if (is_ours(mark, record)) return false;
-  if (mark.is_roots) return true;  // also if no process is in the cgroup yet
+  if (mark.written_by_root) return true;  // also if no process is in the cgroup yet
   if (!is_populated(record)) return false;
   if (record.cgroup_mark.empty()) return another_names_it(store, record);
   if (!directory.is_committed()) return !was_made(record);
@@ -91,18 +91,18 @@ Result<std::optional<MarkedCgroup>> find_cgroup_of(const StateDirectory& directo
   TRY(layout);
   TRY_ASSIGN(const std::string identity, directory.identity());
   TRY_ASSIGN(const auto marked, cgroups::find_marks(procfs, *layout, identity));
-  const bool only_roots = is_host_root() && is_callers(directory);
+  const bool only_marks_of_root = is_host_root() && belongs_to_caller(directory);
   std::optional<MarkedCgroup> found;
   for (const auto& [path, mark] : marked) {
-    if (only_roots && !mark.is_roots) continue;
+    if (only_marks_of_root && !mark.written_by_root) continue;
     // A container may make more cgroups with this mark: below its own, or elsewhere as an ordinary
     // user. Root's mark and then the shortest path wins.
-    if (found && std::pair(!mark.is_roots, path.size()) >=
+    if (found && std::pair(!mark.written_by_root, path.size()) >=
                      std::pair(!found->is_proven, found->record.path.size()))
       continue;
-    found = {.record = cgroups::planned_record(*layout, {path}), .is_proven = mark.is_roots};
+    found = {.record = cgroups::planned_record(*layout, {path}), .is_proven = mark.written_by_root};
     const auto told = bundle::parse_cgroup(std::string_view(mark.text).substr(identity.size()));
-    if (!mark.is_roots || !told || told->path != path) continue;
+    if (!mark.written_by_root || !told || told->path != path) continue;
     found->record.created_parents = told->created_parents;
     found->record.handed_down = told->handed_down;
     found->record.unit = told->unit;

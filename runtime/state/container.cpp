@@ -36,7 +36,7 @@ Error unusable(const ContainerId& id, const Error& cause) {
 
 }  // namespace
 
-Result<void> keep_what_owner_owns(const StateDirectory& directory,
+Result<void> check_foreign_record(const StateDirectory& directory,
                                   bundle::ContainerRecord& record) {
   TRY_ASSIGN(const std::uint32_t owner, directory.owner());
   if (owner == ::geteuid()) return {};
@@ -64,7 +64,7 @@ Result<Container> Container::load(const Store& store, const ContainerId& id) {
   TRY_ASSIGN(StateDirectory directory, store.find(id));
   auto record = directory.read_record();
   if (!record) return std::unexpected(unusable(id, record.error()));
-  TRY(keep_what_owner_owns(directory, *record));
+  TRY(check_foreign_record(directory, *record));
   return Container(std::move(directory), std::move(*record));
 }
 
@@ -74,7 +74,7 @@ Result<void> Container::lock_and_reload() {
   // While this command waited, another command may have deleted the container, and the owner of the
   // state directory may have replaced the record.
   if (!record) return refuse("container does not exist");
-  TRY(keep_what_owner_owns(directory_, *record));
+  TRY(check_foreign_record(directory_, *record));
   record_ = std::move(*record);
   return {};
 }
@@ -113,10 +113,10 @@ Result<void> refuse_foreign(const StateDirectory& directory) {
       owner, owner, directory.root(), directory.name());
 }
 
-bool is_callers(const StateDirectory& directory) { return directory.owner() == ::geteuid(); }
+bool belongs_to_caller(const StateDirectory& directory) { return directory.owner() == ::geteuid(); }
 
 std::chrono::milliseconds lock_patience(const StateDirectory& directory) {
-  return is_callers(directory) ? kLockPatience : std::chrono::milliseconds{1000};
+  return belongs_to_caller(directory) ? kLockPatience : std::chrono::milliseconds{1000};
 }
 
 bundle::StateDocument state_of_unfinished(const StateDirectory& directory, const ContainerId& id) {
@@ -142,7 +142,7 @@ bundle::StateDocument state_of_unfinished(const StateDirectory& directory, const
 
 Error explain_taken_id(const Store& store, const ContainerId& id, Error error) {
   const auto directory = store.find(id);
-  if (!directory || !is_callers(*directory)) return error;
+  if (!directory || !belongs_to_caller(*directory)) return error;
   const std::string root = directory->root();
   const std::string option = root == default_state_root().string() ? "" : "--root " + root + " ";
   const auto record = directory->read_record();

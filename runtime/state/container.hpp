@@ -58,16 +58,17 @@ class Container {
   bundle::ContainerRecord record_;
 };
 
-/// Checks a record that root reads from another user's state root, as Slurm does: the user could
-/// have written anything into it. Cgroups that do not exist are removed from `record`. Errors: the
-/// record names a process or a cgroup that does not belong to the owner of the state directory.
-Result<void> keep_what_owner_owns(const StateDirectory& directory, bundle::ContainerRecord& record);
+/// Checks a record that root reads from another user's state root, as Slurm does, because the user
+/// could have written anything into it. Removes cgroups that do not exist from `record`. Refuses a
+/// record that names a process or a cgroup which does not belong to the owner of the state
+/// directory.
+Result<void> check_foreign_record(const StateDirectory& directory, bundle::ContainerRecord& record);
 
 /// Refuses a state directory of another user. Root must neither run that user's hooks nor enter the
 /// namespaces and the root file system that the user's record names.
 Result<void> refuse_foreign(const StateDirectory& directory);
 /// Whether the state directory belongs to the effective user. False if its owner cannot be read.
-bool is_callers(const StateDirectory& directory);
+bool belongs_to_caller(const StateDirectory& directory);
 /// How long a command waits for the lock of the state directory: kLockPatience, or one second if
 /// the directory belongs to another user, who could hold the lock for ever.
 std::chrono::milliseconds lock_patience(const StateDirectory& directory);

@@ -139,7 +139,7 @@ Result<Store> Store::open(const HostPath& root, MissingRoot missing) {
 }
 
 // A user neither reads nor changes the directories of others in a shared state root. Root reads all
-// of them; refuse_foreign() and keep_what_owner_owns() limit what root's commands do with them.
+// of them; refuse_foreign() and check_foreign_record() limit what root's commands do with them.
 bool Store::may_look_at(const char* name) const {
   if (!is_shared_) return true;
   struct stat status{};

@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(a_marked_cgroup_is_found_by_how_its_mark_begins,
   BOOST_TEST_REQUIRE(found.size() == 1U);
   BOOST_TEST(found[0].path == one->record().path);
   BOOST_TEST(found[0].mark.text == mine + " one");
-  BOOST_TEST(found[0].mark.is_roots);
+  BOOST_TEST(found[0].mark.written_by_root);
   BOOST_TEST(marks(mine).size() == 2U);
   BOOST_TEST(marks(mine + " three").empty());
   must(write_mark(one->record(), "another's"));
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(an_ordinary_user_finds_its_own_beside_what_it_may_not_look_
     const auto found = marks(mine);
     BOOST_TEST_REQUIRE(found.size() == 1U);
     BOOST_TEST(found[0].path == own->record().path);
-    BOOST_TEST(!found[0].mark.is_roots);
+    BOOST_TEST(!found[0].mark.written_by_root);
   });
   BOOST_TEST(status == 0);
 }
