@@ -100,8 +100,9 @@ struct Parsed {
   std::vector<std::string> problems;  // at most Report::kMaxListed
   std::size_t problem_count = 0;      // of all problems
   std::vector<std::string> warnings;
-  /// Why a valid document cannot become a container: it has no /linux/namespaces, but members that
-  /// need a namespace (T-4, T-5, L-9, L-12, L-29, L-33, L-35, M-8).
+  /// The reasons why a valid document cannot become a container: the document has no
+  /// /linux/namespaces, but has members that need a namespace (T-4, T-5, L-9, L-12, L-29, L-33,
+  /// L-35, M-8).
   std::vector<std::string> refusals;
   /// The config, or one Error with the first problem or refusal: "config.json: /process/cwd: … (2
   /// more: ocirun validate BUNDLE)".

@@ -11,7 +11,7 @@ struct Version {
   std::uint64_t major = 0, minor = 0, patch = 0;
 };
 
-/// Nothing if `text` is not SemVer 2.0.0 ("1.3.0", "1.0.2-dev", "1.3.0+dev").
+/// Parses `text`; nothing if it is not SemVer 2.0.0 ("1.3.0", "1.0.2-dev", "1.3.0+dev").
 std::optional<Version> parse_version(std::string_view text);
 
 /// How documents of a version are read (D-10, SD-1). kNewer documents are read like kCurrent ones,

@@ -52,7 +52,8 @@ std::string pids_text(const std::vector<int>& pids);
 /// S-7: the ContainerProcessState message for a seccomp agent. `pid` is the process whose filter
 /// notifies; `state` is written as by hook_state().
 std::string seccomp_state(const StateDocument& state, int pid, std::string_view metadata);
-/// One log object without the newline: {"level":…,"msg":…,"time":…}. Replaces invalid UTF-8.
+/// A line of the log as a JSON object, without the newline: {"level":…,"msg":…,"time":…}. Replaces
+/// invalid UTF-8.
 std::string log_line(std::string_view level, std::string_view message, std::string_view time);
 
 /// The content of state.json: all facts about a container that later commands need. The format has

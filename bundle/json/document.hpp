@@ -46,7 +46,7 @@ struct Node {
 std::string pointer_to(const Node& node);
 /// The pointer of the member `name` of `parent`. The member may be absent.
 std::string pointer_below(const Node& parent, std::string_view name);
-/// One name of a pointer: "/" becomes "~1".
+/// A name as a part of a pointer: "/" becomes "~1".
 std::string pointer_token(std::string_view name);
 
 /// A parsed document. Parsing loses nothing: a number that 64 bits cannot hold is kept as text. The

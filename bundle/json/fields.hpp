@@ -82,7 +82,7 @@ constexpr auto without_effect(std::string_view key) {
   return part(key, [](Value, auto&) { return true; });
 }
 
-/// What a table does with an unknown name. kIgnored: ignores the name (D-4), with a warning if
+/// The reaction of a table to an unknown name. kIgnored: ignores the name (D-4), with a warning if
 /// Report::tells_unknown_names(). kRefused: reports a problem; for documents that ocirun writes,
 /// and for workload documents. A required name that was likely meant does not count as missing.
 enum class Unknown : std::uint8_t { kIgnored, kRefused };

@@ -40,7 +40,7 @@ class Value {
     warn(format, fmt::make_format_args(args...));
   }
 
-  /// Each reports a problem if the value is of another type.
+  /// Each of these reports a problem if the value is of another type.
   bool expect_object() const { return expect(Node::Kind::kObject, "an object"); }
   bool expect_list() const { return expect(Node::Kind::kArray, "a list"); }
   bool expect_string() const { return expect(Node::Kind::kString, "a string"); }

@@ -56,8 +56,8 @@ class Cgroup {
   /// empty", "container's cgroup unexpectedly frozen". On error, everything that create() made is
   /// removed.
   virtual Result<void> create(std::span<const DeviceRule> devices) = 0;
-  /// Only the check of create(), without making anything: fails as create() does if the cgroup
-  /// exists and is in use.
+  /// Checks only whether create() would find a cgroup that is in use, and makes nothing. Errors:
+  /// those of create() for such a cgroup.
   virtual Result<void> check_free() const = 0;
   /// Descriptors through which a process joins the cgroup. v1: the `tasks` file of each hierarchy,
   /// into which the joining process, which has a single thread, writes "0" (this needs no RCU
@@ -104,8 +104,8 @@ class Cgroup {
   virtual Result<Stats> stats() const = 0;
   /// A watch for the cgroup's out-of-memory events. Errors: no memory controller.
   virtual Result<OomWatch> watch_oom() const = 0;
-  /// How many of the cgroup's processes the OOM killer has killed so far; 0 where the kernel does
-  /// not count them.
+  /// The number of the cgroup's processes that the OOM killer has killed so far; 0 where the kernel
+  /// does not count them.
   virtual std::uint64_t oom_kills() const = 0;
   /// Kills the remaining processes and removes the cgroup with all nested cgroups; while the kernel
   /// says EBUSY, tries again for at most 10 s. Then removes the parents that create() made, and

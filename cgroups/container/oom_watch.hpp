@@ -31,8 +31,8 @@ class OomWatch {
   std::uint64_t kills_ = 0;
 };
 
-/// How many processes of a cgroup the OOM killer has killed so far. Nothing where the kernel does
-/// not count them (no memory controller, v1 before Linux 4.13).
+/// The number of processes of a cgroup that the OOM killer has killed so far. Nothing if the kernel
+/// does not count them (no memory controller, v1 before Linux 4.13).
 std::optional<std::uint64_t> count_oom_kills(std::span<const Node> nodes);
 
 }  // namespace ocirun::cgroups

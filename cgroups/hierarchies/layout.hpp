@@ -63,8 +63,8 @@ std::string shown_path(const Hierarchy& hierarchy);
 /// no cgroup is delegated to the caller.
 std::optional<std::string> delegated_cgroup(const Layout& layout);
 
-/// Who makes a container's cgroup: ocirun in the cgroup file system, systemd as a scope, or nobody
-/// (`--cgroup-manager`).
+/// The maker of a container's cgroup: ocirun in the cgroup file system, systemd as a scope, or
+/// nobody (`--cgroup-manager`).
 enum class Manager : std::uint8_t { kCgroupfs, kSystemd, kDisabled };
 
 inline constexpr linux::Named<Manager> kManagerNames[] = {

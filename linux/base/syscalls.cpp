@@ -54,7 +54,8 @@ ssize_t by_fd_or_path(Fd file, WithFd with_fd, WithPath with_path) {
   return with_path(own_link(file).c_str());
 }
 
-/// What `read`, a call (buffer, capacity), gives. It is called again while the value grows.
+/// The result of `read`, a callable (buffer, capacity), which is called again while the value
+/// grows.
 template <typename Read>
 Result<std::string> read_xattr(std::string_view what, Read read) {
   for (;;) {

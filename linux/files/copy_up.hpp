@@ -5,8 +5,8 @@
 
 namespace ocirun::linux {
 
-/// Which properties of the top directory the mount's options have set (mode=, uid=, gid=); these
-/// are not copied.
+/// The properties of the top directory that the mount's options have set (mode=, uid=, gid=).
+/// copy_up() does not copy them.
 struct CopyUpKeeps {
   bool mode = false;
   bool uid = false;

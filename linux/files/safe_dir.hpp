@@ -18,8 +18,8 @@ namespace ocirun::linux {
 /// component by component. Names below a rootfs may be opened only through this class.
 class SafeDir {
  public:
-  /// How symlinks in a path are treated. kInside: resolved with this directory as "/". kRefuse: an
-  /// error (ELOOP).
+  /// The treatment of symlinks in a path. kInside: a symlink is resolved with this directory as
+  /// "/". kRefuse: a symlink is an error (ELOOP).
   enum class Symlinks { kInside, kRefuse };
 
   /// Opens the directory itself (O_PATH). Errors: ENOENT, ENOTDIR, EACCES.

@@ -31,8 +31,8 @@ struct Device {
 /// null zero full random urandom tty: mode 0666, owned by the container's root (L-27).
 std::span<const Device> default_devices();
 
-/// How a device node is made: by mknod(2), or by a bind mount of the host's node where mknod is
-/// refused (user namespaces, L-25).
+/// The way to make a device node: by mknod(2), or by a bind mount of the host's node where the
+/// kernel refuses mknod (user namespaces, L-25).
 enum class NodeSource { kMakeNode, kBindHostNode };
 
 /// Makes device nodes below `root`. Keeps the directory of a node open for the next node in it.

@@ -52,7 +52,7 @@ struct Mount {
   bool is_of_cgroups() const { return !bind && (type == "cgroup" || type == "cgroup2"); }
 };
 
-/// How one word of `options` was used.
+/// The use that was made of one word of `options`.
 enum class MountOptionUse { kApplied, kFilesystemData };
 
 /// Applies one option of config.md's table to `mount`. A word that is not in the table becomes

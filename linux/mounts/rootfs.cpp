@@ -91,7 +91,7 @@ class Finder {
 
   const SafeDir& root() const { return root_; }
 
-  /// Nothing where the path does not exist.
+  /// The file at the path; nothing if the path does not exist.
   Result<std::optional<Found>> find(const RootfsPath& path) const {
     auto file = root_.open(path, O_PATH);
     if (is_missing(file)) return std::nullopt;

@@ -44,7 +44,7 @@ Result<std::string> move(const NetDevice& device, Fd target, const Journal& jour
 }
 
 // Finds the device on the host, after moving it back from the container's namespace if it is there.
-// Nothing if it is in neither namespace.
+// Returns nothing if the device is in neither namespace.
 Result<std::optional<Link>> fetch(const Departure& device, const Place& here,
                                   const std::optional<Place>& there) {
   if (device.index_home != 0) {

@@ -8,7 +8,7 @@
 
 namespace ocirun::linux {
 
-/// What kind of program a file is, by its first bytes, as execve(2) sees it.
+/// The kind of a program file, by its first bytes, as execve(2) sees it.
 struct Program {
   enum class Kind { kOther, kScript, kElf };
   Kind kind = Kind::kOther;

@@ -20,7 +20,7 @@ namespace ocirun::linux {
 
 namespace {
 
-// Nothing where the process has ended. Errors: it cannot be found out.
+// The process as /proc shows it; nothing if the process has ended. Errors: /proc cannot be read.
 Result<std::optional<ProcessStat>> stat_of_living(const ProcessIdentity& process) {
   if (process.pid <= 0) return std::nullopt;
   const auto stat = read_process_stat(process.pid);

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kAllBits = ~std::uint64_t{0};
 constexpr std::uint32_t kAllBitsOfWord = ~std::uint32_t{0};
 
-// Where the halves of argument 0 lie in seccomp_data.
+// The offsets of the halves of argument 0 in seccomp_data.
 constexpr bool kIsLittleEndian = std::endian::native == std::endian::little;
 constexpr std::size_t kLow = offsetof(seccomp_data, args) + (kIsLittleEndian ? 0 : 4);
 constexpr std::size_t kHigh = offsetof(seccomp_data, args) + (kIsLittleEndian ? 4 : 0);

@@ -176,7 +176,7 @@ std::optional<bool> compare(std::uint16_t code, std::uint32_t value, std::uint32
 }
 
 /// The return value of the filter for `call`. Understands the instructions that libseccomp and
-/// assemble_seccomp() generate. Nothing where it meets another one, or a comparison of an argument.
+/// assemble() generate. Nothing where it meets another one, or a comparison of an argument.
 std::optional<std::uint32_t> answer_to(const SeccompFilter& filter, int call) {
   std::optional<std::uint32_t> accumulator;
   for (std::size_t next = 0; next < filter.program.size();) {

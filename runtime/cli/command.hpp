@@ -73,8 +73,8 @@ class Arguments {
   std::vector<std::string> positionals;
 };
 
-/// Where options may stand. kUntilPositional: before the first positional argument; what follows
-/// belongs to another program (exec, ps).
+/// The places where options may stand. kUntilPositional: before the first positional argument; the
+/// words from there on belong to another program (exec, ps).
 enum class OptionPlacement { kAnywhere, kUntilPositional };
 /// kSealed: the command makes processes in containers, so it runs from the sealed copy of the
 /// executable (CVE-2019-5736). kOther: another program of ocirun has the command, and its options.

@@ -154,7 +154,7 @@ int usage_error(const Error& error) {
   return 1;
 }
 
-// What to do about an error that the caller's limits cause, not the document: " (ulimit -n is 16:
+// The remedy for an error that the caller's limits cause, not the document: " (ulimit -n is 16:
 // ocirun needs 64)". Otherwise "".
 std::string advice(const Error& error, int inherited_descriptors) {
   constexpr int kOwnDescriptors = 64;  // twice what a `run` of a host with 13 hierarchies needs

@@ -14,7 +14,7 @@
 
 namespace ocirun::runtime {
 
-/// How the process comes into the container: as init, or by `exec`.
+/// The way in which the process comes into the container: as init, or by `exec`.
 enum class Entrance { kInit, kExec };
 
 /// Turns the calling process into the one that `process` describes, for init and for `exec`. The

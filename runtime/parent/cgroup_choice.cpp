@@ -23,7 +23,8 @@ void warn_of_manager(CgroupManager manager, const bundle::Config& config, const 
   if (const auto doubt = doubt_cgroups_path(config.cgroups_path, manager)) log.warn(*doubt);
 }
 
-/// What the kernel refuses or no longer has, and the container can do without, is a warning.
+/// Device rules that the kernel refuses and limits that it no longer has cause warnings if the
+/// container can do without them.
 void tell_of_losses(cgroups::Cgroup& cgroup, const GlobalOptions& options,
                     const bundle::Config& config, const Log& log) {
   const bool has_rules = config.resources && !config.resources->devices.empty();

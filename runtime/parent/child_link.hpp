@@ -41,7 +41,7 @@ class ChildLink {
   /// Called after each ten seconds without a message of the child. An error ends the wait.
   virtual Result<void> hear_nothing(std::chrono::seconds so_far) = 0;
   const Conversation& conversation() const { return conversation_; }
-  /// What the child does now, for the sentence "was killed while …".
+  /// The present activity of the child, for the sentence "was killed while …".
   virtual std::string activity() const { return std::string(conversation_.activity()); }
   /// A text that is appended to the error about a child that died.
   virtual std::string cause_of_death() const { return {}; }

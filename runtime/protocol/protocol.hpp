@@ -104,7 +104,7 @@ class Conversation {
   Result<void> hear(Message message);
   /// The name of the last message heard.
   std::string_view last() const { return last_ == nullptr ? "its start" : last_->name; }
-  /// What the child does now, for the sentence "died while …": "its terminal was opened".
+  /// The present activity of the child, for the sentence "died while …": "its terminal was opened".
   std::string_view activity() const { return last_ == nullptr ? "it was started" : last_->then; }
 
  private:

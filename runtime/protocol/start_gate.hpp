@@ -48,7 +48,7 @@ class StartGate {
 /// The callbacks of `start` while it waits for init.
 struct GateListener {
   std::function<void(std::string_view)> warn;  // gets the text of each 'H'
-  /// As OnSilence. `executing`: init has sent 'E'.
+  /// Called like OnSilence. `executing`: init has sent 'E'.
   std::function<Result<void>(std::chrono::seconds so_far, bool executing)> on_silence;
 };
 

@@ -69,8 +69,8 @@ Result<void> check_foreign_record(const StateDirectory& directory, bundle::Conta
 Result<void> refuse_foreign(const StateDirectory& directory);
 /// Whether the state directory belongs to the effective user. False if its owner cannot be read.
 bool belongs_to_caller(const StateDirectory& directory);
-/// How long a command waits for the lock of the state directory: kLockPatience, or one second if
-/// the directory belongs to another user, who could hold the lock for ever.
+/// The time that a command waits for the lock of the state directory: kLockPatience, or one second
+/// if the directory belongs to another user, who could hold the lock for ever.
 std::chrono::milliseconds lock_patience(const StateDirectory& directory);
 
 /// The state document that `state` and `list` show for a container that is being created, or whose

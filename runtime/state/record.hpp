@@ -29,7 +29,7 @@ constexpr bool can_checkpoint(Status status) {
 }
 constexpr bool can_resume(Status status) { return status == Status::kPaused; }
 
-// What every command derives from a container's record.
+// Facts that every command derives from a container's record.
 
 /// The state document (runtime.md#state) of the record, without a status: hooks get the document on
 /// stdin, `state` prints it.
