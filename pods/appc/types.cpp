@@ -32,7 +32,7 @@ struct Annotation {
 /// Annotations of rkt's own instruct rkt. "false" asks for nothing.
 constexpr auto kAnnotation = bundle::checked(
     exact_fields<Annotation>(required("name", &Annotation::name, ac_identifier),
-                            required("value", &Annotation::value, string)),
+                             required("value", &Annotation::value, string)),
     [](Value at, const Annotation& annotation) {
       if (annotation.name.starts_with("coreos.com/rkt/") && annotation.value != "false")
         at.warning("instructs rkt, and has no effect here: \"{}\"", annotation.name);

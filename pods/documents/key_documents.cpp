@@ -15,11 +15,6 @@ struct Draft {
   std::map<std::string, std::string> written;  // stringData, which is stronger than data
 };
 
-std::string_view word_of(const bundle::Node& root, std::string_view name) {
-  const bundle::Node* member = root.find(name);
-  return member != nullptr && member->is_string() ? member->text : std::string_view();
-}
-
 /// A key is the name of a file.
 bool key_name(Value member) {
   const std::string_view key = member.key();
@@ -102,7 +97,6 @@ constexpr auto kKeyMetadata =
                         unused_texts("annotations", "the document belongs to no container"))
         .beside(&warn_of_cluster_name);
 
-constexpr auto accept = [](Value, Draft&) { return true; };
 /// What a pod reads at its start does not change while it runs.
 constexpr auto immutable = [](Value at, Draft&) {
   bool ignored = false;
@@ -110,7 +104,7 @@ constexpr auto immutable = [](Value at, Draft&) {
 };
 
 constexpr auto kConfigMap =
-    exact_fields<Draft>(part("apiVersion", accept), part("kind", accept),
+    exact_fields<Draft>(part("apiVersion", any_value), part("kind", any_value),
                         required_part("metadata", kKeyMetadata), part("data", keys(plain, false)),
                         part("binaryData", keys(base64, true)), part("immutable", immutable));
 
@@ -123,7 +117,7 @@ bool string_data(Value at, Draft& out) {
 }
 
 constexpr auto kSecret = exact_fields<Draft>(
-    part("apiVersion", accept), part("kind", accept), required_part("metadata", kKeyMetadata),
+    part("apiVersion", any_value), part("kind", any_value), required_part("metadata", kKeyMetadata),
     part("data", keys(base64, false)), part("stringData", string_data),
     field("type", &Draft::type, string), part("immutable", immutable));
 
@@ -144,13 +138,13 @@ void check_type(Value at, const Draft& secret) {
 }  // namespace
 
 bool is_key_document(const bundle::Node& root) {
-  const std::string_view kind = word_of(root, "kind");
-  return word_of(root, "apiVersion") == "v1" && (kind == "ConfigMap" || kind == "Secret");
+  const std::string_view kind = text_of_member(root, "kind");
+  return text_of_member(root, "apiVersion") == "v1" && (kind == "ConfigMap" || kind == "Secret");
 }
 
 bool read_key_document(Value at, NamedKeys& out) {
   const std::size_t before = at.report().problem_count();
-  const bool is_secret = word_of(at.node(), "kind") == "Secret";
+  const bool is_secret = text_of_member(at.node(), "kind") == "Secret";
   Draft draft;
   if (is_secret ? !kSecret(at, draft) : !kConfigMap(at, draft)) return false;
   for (auto& [key, bytes] : draft.written)

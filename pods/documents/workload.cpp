@@ -28,17 +28,13 @@ constexpr linux::Named<Kind> kKindNames[] = {{"OAM ContainerizedWorkload", Kind:
 
 using Reader = void (*)(bundle::Value, Pod&);
 
-std::string_view text_of(const bundle::Node& root, std::string_view name) {
-  const bundle::Node* member = root.find(name);
-  return member != nullptr && member->is_string() ? member->text : std::string_view();
-}
-
 /// The reader of the kind of document that `root` looks like; nullptr: none.
 Reader find_reader(const bundle::Node& root) {
   if (root.find("acKind") != nullptr || root.find("acVersion") != nullptr) return read_appc;
-  const std::string_view version = text_of(root, "apiVersion");
+  const std::string_view version = text_of_member(root, "apiVersion");
   if (version.starts_with("serving.knative.dev/")) return read_knative;
-  if (version.starts_with("core.oam.dev/") || text_of(root, "kind") == "ContainerizedWorkload")
+  if (version.starts_with("core.oam.dev/") ||
+      text_of_member(root, "kind") == "ContainerizedWorkload")
     return read_oam;
   if (root.find("properties") != nullptr) return read_radius;
   return nullptr;
@@ -50,12 +46,11 @@ std::vector<bundle::Value> documents_of(const Source& source, bundle::Report& re
   for (const bundle::Node* root : source.roots()) {
     const bundle::Value document(*root, report);
     const auto items = document.member("items");
-    if (!root->is_object() || text_of(*root, "kind") != "List" || !items) {
+    if (!root->is_object() || text_of_member(*root, "kind") != "List" || !items) {
       documents.push_back(document);
       continue;
     }
     struct List {};
-    static constexpr auto kAccept = [](bundle::Value, List&) { return true; };
     static constexpr auto kMetadata =
         exact_fields<List>(no_effect("name", "a list needs none")).beside(&warn_of_cluster_name);
     static constexpr auto kList = exact_fields<List>(
@@ -65,7 +60,7 @@ std::vector<bundle::Value> documents_of(const Source& source, bundle::Report& re
                at.problem("must be v1, not {}", found(at));
                return false;
              }),
-        part("kind", kAccept), part("metadata", kMetadata), part("items", kAccept));
+        part("kind", any_value), part("metadata", kMetadata), part("items", any_value));
     List list;
     if (kList(document, list) && items->expect_list())
       for (const bundle::Value item : *items) documents.push_back(item);
@@ -125,10 +120,10 @@ class FileReader {
 
   /// --ignore KIND leaves out a document that stands beside the workload.
   void refuse(bundle::Value document) {
-    const std::string_view kind = text_of(document.node(), "kind");
+    const std::string_view kind = text_of_member(document.node(), "kind");
     if (!kind.empty() && report_.ignores(kind))
       return document.warning("is left out, because of --ignore {}", kind);
-    const std::string_view version = text_of(document.node(), "apiVersion");
+    const std::string_view version = text_of_member(document.node(), "apiVersion");
     if (version.empty()) return document.problem("has an unknown kind: {}", kKinds);
     document.problem_at("apiVersion", "unknown version {} of the kind \"{}\": {}{}",
                         found(*document.member("apiVersion")), kind, kKinds,

@@ -4,7 +4,7 @@
 #include "linux/base/name_table.hpp"
 #include "linux/process/capabilities.hpp"
 #include "pods/knative/service.hpp"
-#include "pods/model/probe.hpp"
+#include "pods/model/container_reader.hpp"
 #include "pods/model/scalars.hpp"
 
 namespace ocirun::pods {
@@ -168,29 +168,24 @@ constexpr std::array kUnsupportedOfContainer{
 };
 
 constexpr auto kContainer =
-    exact_fields<Container>(field("name", &Container::name, dns_label),
-                            required_part("image",
-                                          [](Value at, Container& out) {
-                                            out.image_place = &at.node();
-                                            return image_reference(at, out.image);
-                                          }),
-                            field("command", &Container::command, command_line),
-                            field("args", &Container::args, strings),
-                            field("workingDir", &Container::working_directory, container_path),
-                            field("env", &Container::env, knative_env),
-                            field("envFrom", &Container::env_sources, knative_env_sources),
-                            field("ports", &Container::ports, list_of(kPort)),
-                            field("livenessProbe", &Container::liveness, knative_probe),
-                            field("readinessProbe", &Container::readiness, knative_probe),
-                            field("startupProbe", &Container::startup, knative_probe),
-                            field("resources", &Container::resources, kResources),
-                            field("volumeMounts", &Container::mounts, knative_mounts),
-                            part("securityContext", kSecurityContext),
-                            no_effect("imagePullPolicy", kNothingIsFetched),
-                            no_effect("terminationMessagePath",
-                                      "the status of the pod has no message of the container"),
-                            no_effect("terminationMessagePolicy",
-                                      "the status of the pod has no message of the container"))
+    exact_fields<Container>(
+        field("name", &Container::name, dns_label), required_part("image", container_image),
+        field("command", &Container::command, command_line),
+        field("args", &Container::args, strings),
+        field("workingDir", &Container::working_directory, container_path),
+        field("env", &Container::env, knative_env),
+        field("envFrom", &Container::env_sources, knative_env_sources),
+        field("ports", &Container::ports, list_of(kPort)),
+        field("livenessProbe", &Container::liveness, knative_probe),
+        field("readinessProbe", &Container::readiness, knative_probe),
+        field("startupProbe", &Container::startup, knative_probe),
+        field("resources", &Container::resources, kResources),
+        field("volumeMounts", &Container::mounts, knative_mounts),
+        part("securityContext", kSecurityContext), no_effect("imagePullPolicy", kNothingIsFetched),
+        no_effect("terminationMessagePath",
+                  "the status of the pod has no message of the container"),
+        no_effect("terminationMessagePolicy",
+                  "the status of the pod has no message of the container"))
         .beside([](Value member) { return refuse_if_listed(member, kUnsupportedOfContainer); });
 
 /// `prefix`: the name of the first container without a name.

@@ -48,12 +48,9 @@ constexpr auto kValueFrom =
 
 bool value_from(Value at, EnvVariable& out) {
   if (!kValueFrom(at, out)) return false;
-  if (at.member("secretKeyRef").has_value() != at.member("configMapKeyRef").has_value())
-    return true;
   const auto is_other = [&](const NotDone& other) { return at.member(other.name).has_value(); };
   if (std::ranges::any_of(kOtherValues, is_other)) return true;  // left out: an empty variable
-  at.problem("must have exactly one of secretKeyRef and configMapKeyRef");
-  return false;
+  return has_exactly_one_of(at, "secretKeyRef", "configMapKeyRef");
 }
 
 constexpr auto kVariable = bundle::checked(
@@ -86,9 +83,7 @@ bool env_source(Value at, EnvSource& out) {
       field("prefix", &EnvSource::prefix, string), part("secretRef", source_name),
       part("configMapRef", config_map_name)));
   if (!kTable(at, out)) return false;
-  if (at.member("secretRef").has_value() != at.member("configMapRef").has_value()) return true;
-  at.problem("must have exactly one of secretRef and configMapRef");
-  return false;
+  return has_exactly_one_of(at, "secretRef", "configMapRef");
 }
 
 }  // namespace

@@ -171,6 +171,17 @@ bool path_below_root(Value at, std::string& out) {
   return false;
 }
 
+std::string_view text_of_member(const Node& object, std::string_view name) {
+  const Node* member = object.find(name);
+  return member != nullptr && member->is_string() ? member->text : std::string_view();
+}
+
+bool has_exactly_one_of(Value at, std::string_view first, std::string_view second) {
+  if (at.member(first).has_value() != at.member(second).has_value()) return true;
+  at.problem("must have exactly one of {} and {}", first, second);
+  return false;
+}
+
 void check_limits(Value at, const Resources& resources) {
   const auto below = [](const auto& limit, const auto& request) {
     return limit && request && *limit < *request;

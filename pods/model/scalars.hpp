@@ -81,6 +81,13 @@ bool path_below_root(Value at, std::string& out);
 /// Whether one component of `path` is "..".
 bool has_dot_dot(const std::string& path);
 
+/// The text of the member `name` of `object`; "" if there is no such string.
+std::string_view text_of_member(const bundle::Node& object, std::string_view name);
+/// Accepts any value: a row for a member that is read elsewhere.
+inline constexpr auto any_value = [](Value, auto&) { return true; };
+/// Whether one of two members is there, and not the other. Reports a problem otherwise.
+bool has_exactly_one_of(Value at, std::string_view first, std::string_view second);
+
 /// Reports a limit that is below the request of the same resource (RX-11).
 void check_limits(Value at, const Resources& resources);
 

@@ -14,22 +14,18 @@ constexpr std::string_view kComponentKind = "Component";
 constexpr std::array<std::string_view, 4> kDefinitions = {"WorkloadDefinition", "TraitDefinition",
                                                           "ScopeDefinition", "HealthScope"};
 
-std::string_view text_of(std::optional<Value> at) {
-  return at && at->node().is_string() ? at->node().text : std::string_view();
-}
-
 /// "" for a document that is none of OAM's.
 std::string_view kind_of(Value document) {
-  if (!document.node().is_object()) return {};
-  const bool is_oam = text_of(document.member("apiVersion")).starts_with("core.oam.dev/");
-  return is_oam ? text_of(document.member("kind")) : std::string_view();
+  const bundle::Node& root = document.node();
+  const bool is_oam = text_of_member(root, "apiVersion").starts_with("core.oam.dev/");
+  return is_oam ? text_of_member(root, "kind") : std::string_view();
 }
 
 /// A trait that asks for one instance asks for nothing; all others change what is around the
 /// workload.
 bool trait(Value at, Pod& out) {
-  std::string_view kind = text_of(at.member("kind"));
-  if (kind.empty()) kind = text_of(at.member("name"));
+  std::string_view kind = text_of_member(at.node(), "kind");
+  if (kind.empty()) kind = text_of_member(at.node(), "name");
   const auto spec = at.member("spec");
   const auto count = spec && spec->node().is_object() ? spec->member("replicaCount") : spec;
   if (kind == "ManualScalerTrait" && count) {
@@ -72,7 +68,7 @@ constexpr auto scopes = [](Value at, Named&) {
   for (const Value item : at) {
     const auto reference = item.member("scopeRef");
     item.warning("has no effect: the scope \"{}\" is a group of components in a cluster",
-                 text_of(reference ? reference->member("name") : reference));
+                 reference ? text_of_member(reference->node(), "name") : "");
   }
   return true;
 };
@@ -109,7 +105,7 @@ bool entries(Value at, std::vector<Named>& out, Pod& pod) {
 constexpr std::string_view kNothingSelects = "the component and its workload have their own";
 
 constexpr auto version = [](Value at, auto& /*out*/) {
-  if (text_of(at) == "core.oam.dev/v1alpha2") return true;
+  if (at.node().is_string() && at.node().text == "core.oam.dev/v1alpha2") return true;
   at.problem("must be core.oam.dev/v1alpha2, not {}", found(at));
   return false;
 };
@@ -120,17 +116,17 @@ std::optional<Named> read_configuration(Value at, Pod& pod) {
     std::vector<Named> entries;
     Pod* pod;
   };
-  static constexpr auto kAny = [](Value, Configuration&) { return true; };
   static constexpr auto kSpec =
       exact_fields<Configuration>(required_part("components", [](Value list, Configuration& out) {
         return entries(list, out.entries, *out.pod);
       }));
   static constexpr auto kMetadata =
-      exact_fields<Configuration>(required_part("name", kAny), no_effect("labels", kNothingSelects),
+      exact_fields<Configuration>(required_part("name", any_value),
+                                  no_effect("labels", kNothingSelects),
                                   no_effect("annotations", kNothingSelects))
           .beside(&warn_of_cluster_name);
   static constexpr auto kTable = exact_fields<Configuration>(
-      part("apiVersion", version), part("kind", kAny), required_part("metadata", kMetadata),
+      part("apiVersion", version), part("kind", any_value), required_part("metadata", kMetadata),
       required_part("spec", kSpec), no_effect("status", "a cluster sets it"));
   Configuration configuration{.entries = {}, .pod = &pod};
   if (!kTable(at, configuration)) return std::nullopt;
@@ -140,7 +136,7 @@ std::optional<Named> read_configuration(Value at, Pod& pod) {
 bool is_component_called(Value document, std::string_view name) {
   if (kind_of(document) != kComponentKind) return false;
   const auto metadata = document.member("metadata");
-  return metadata && text_of(metadata->member("name")) == name;
+  return metadata && text_of_member(metadata->node(), "name") == name;
 }
 
 /// Sets the parameters of the component that `entry` names, and leaves out the other ones.

@@ -5,7 +5,7 @@
 #include "bundle/json/writer.hpp"
 #include "linux/base/text.hpp"
 #include "pods/images/manifest.hpp"
-#include "pods/model/probe.hpp"
+#include "pods/model/container_reader.hpp"
 #include "pods/model/scalars.hpp"
 #include "pods/oam/application.hpp"
 
@@ -96,22 +96,10 @@ struct Declared {
   OamResources required;
 };
 
-template <typename Member, typename Reader>
-constexpr auto of_container(Member Container::* member, Reader reader) {
-  return [=](Value at, Declared& out) { return reader(at, out.container.*member); };
-}
-template <typename Member, typename Reader>
-constexpr auto of_container(std::optional<Member> Container::* member, Reader reader) {
-  return [=](Value at, Declared& out) { return reader(at, (out.container.*member).emplace()); };
-}
-
 constexpr auto kContainer = exact_fields<Declared>(
     required_part("name", of_container(&Container::name, oam_name)),
     required_part("image",
-                  [](Value at, Declared& out) {
-                    out.container.image_place = &at.node();
-                    return image_reference(at, out.container.image);
-                  }),
+                  [](Value at, Declared& out) { return container_image(at, out.container); }),
     part("resources", [](Value at, Declared& out) { return oam_resources(at, out.required); }),
     part("cmd", of_container(&Container::command, command_line)),
     part("args", of_container(&Container::args, strings)),
@@ -275,14 +263,13 @@ bool inner_workload(Value at, Pod& out) {
 
 /// oam_application() has read the parameters.
 constexpr auto kComponentSpec =
-    exact_fields<Pod>(required_part("workload", inner_workload),
-                      part("parameters", [](Value, Pod&) { return true; }));
+    exact_fields<Pod>(required_part("workload", inner_workload), part("parameters", any_value));
 
 /// read_component() reads the metadata when the workload's are read, which are stronger.
-constexpr auto kComponent = exact_fields<Pod>(
-    required_part("apiVersion", kWorkloadVersion), part("kind", [](Value, Pod&) { return true; }),
-    required_part("metadata", [](Value, Pod&) { return true; }),
-    required_part("spec", kComponentSpec), no_effect("status", kByTheCluster));
+constexpr auto kComponent =
+    exact_fields<Pod>(required_part("apiVersion", kWorkloadVersion), part("kind", any_value),
+                      required_part("metadata", any_value), required_part("spec", kComponentSpec),
+                      no_effect("status", kByTheCluster));
 
 void read_component(Value at, Pod& out) {
   kComponent(at, out);

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "pods/model/probe.hpp"
+#include "pods/model/container_reader.hpp"
 #include "pods/radius/resource.hpp"
 
 namespace ocirun::pods {
@@ -14,9 +14,7 @@ bool secret_key(Value at, SecretKey& out) {
                               required("key", &SecretKey::key, nonempty_string),
                               removed("source", "", "it is called secretId now"));
   if (!kTable(at, out)) return false;
-  if (at.member("secretId").has_value() != at.member("secretName").has_value()) return true;
-  at.problem("must have exactly one of secretId and secretName");
-  return false;
+  return has_exactly_one_of(at, "secretId", "secretName");
 }
 
 /// RX-6
@@ -38,10 +36,7 @@ bool env(Value at, std::vector<EnvVariable>& out) {
       member.problem("the name of a variable must not be empty, and must not contain \"=\"");
       return false;
     }
-    if (!kVariable(member, item)) return false;
-    if (member.member("value").has_value() != member.member("valueFrom").has_value()) return true;
-    member.problem("must have exactly one of value and valueFrom");
-    return false;
+    return kVariable(member, item) && has_exactly_one_of(member, "value", "valueFrom");
   });
 }
 
@@ -106,21 +101,9 @@ struct Declared {
   bool is_init = false;
 };
 
-template <typename Member, typename Reader>
-constexpr auto of_container(Member Container::* member, Reader reader) {
-  return [=](Value at, Declared& out) { return reader(at, out.container.*member); };
-}
-template <typename Member, typename Reader>
-constexpr auto of_container(std::optional<Member> Container::* member, Reader reader) {
-  return [=](Value at, Declared& out) { return reader(at, (out.container.*member).emplace()); };
-}
-
 constexpr auto kContainer = exact_fields<Declared>(
     required_part("image",
-                  [](Value at, Declared& out) {
-                    out.container.image_place = &at.node();
-                    return image_reference(at, out.container.image);
-                  }),
+                  [](Value at, Declared& out) { return container_image(at, out.container); }),
     field("initContainer", &Declared::is_init, boolean),
     part("command", of_container(&Container::command, command_line)),
     part("args", of_container(&Container::args, strings)),

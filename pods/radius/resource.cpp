@@ -110,10 +110,7 @@ bool extension(Value at, std::string_view kind, Pod& out) {
 bool auto_scaling(Value at, Pod& out) {
   Scaling scaling;
   if (!kScaling(at, scaling)) return false;
-  if (at.member("metric").has_value() == at.member("metrics").has_value()) {
-    at.problem("must have exactly one of metric and metrics");
-    return false;
-  }
+  if (!has_exactly_one_of(at, "metric", "metrics")) return false;
   out.elsewhere.push_back(
       {"automatic scaling needs several machines: one machine runs 1 replica", &at.node()});
   return true;

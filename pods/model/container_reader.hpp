@@ -17,4 +17,18 @@ bool knative_probe(Value at, Probe& out);
 /// Replaces the names of ports in the probes of `container` by their numbers. `at`: the container.
 void resolve_port_names(Value at, Container& container);
 
+/// The image of a container: a reference, and its place.
+bool container_image(Value at, Container& out);
+
+/// Reads a value into `member` of the container in a struct that has a `container` and what a
+/// format says beside it.
+template <typename Member, typename Reader>
+constexpr auto of_container(Member Container::* member, Reader reader) {
+  return [=](Value at, auto& out) { return reader(at, out.container.*member); };
+}
+template <typename Member, typename Reader>
+constexpr auto of_container(std::optional<Member> Container::* member, Reader reader) {
+  return [=](Value at, auto& out) { return reader(at, (out.container.*member).emplace()); };
+}
+
 }  // namespace ocirun::pods

@@ -1,4 +1,4 @@
-#include "pods/model/probe.hpp"
+#include "pods/model/container_reader.hpp"
 
 #include <algorithm>
 #include <array>
@@ -175,6 +175,11 @@ void resolve_port_names(Value at, Container& container) {
     else if (auto* tcp = std::get_if<TcpProbe>(&(*probe)->question))
       resolve(place, ports, container, tcp->port_name, tcp->port);
   }
+}
+
+bool container_image(Value at, Container& out) {
+  out.image_place = &at.node();
+  return image_reference(at, out.image);
 }
 
 }  // namespace ocirun::pods
