@@ -215,6 +215,7 @@ BOOST_AUTO_TEST_CASE(a_file_of_a_dead_process_is_not_made) {
 
 BOOST_AUTO_TEST_CASE(a_remap_names_files_of_the_images) {
   const FileImages images;
+  images.ghosts_mode(S_IFREG | 0600);
   images.remaps({remap(8, 10, kGhostType)});
   check_text(images.refusal(), "files.img has no file with the number 8");
 }
