@@ -6,6 +6,7 @@
 #include "bundle/json/writer.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
+#include "linux/base/text.hpp"
 #include "pods/logs/line.hpp"
 
 namespace ocirun::pods {

@@ -258,8 +258,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(passwd)
 
-BOOST_AUTO_TEST_CASE(an_id_is_found_with_all_its_entries_in_their_order) {
-  if (!is_root()) return;
+BOOST_AUTO_TEST_CASE(an_id_is_found_with_all_its_entries_in_their_order, *needs_root()) {
   const Scratch scratch;
   BOOST_REQUIRE(::mkdir((scratch / "etc").c_str(), 0755) == 0);
   scratch.file("etc/passwd",
