@@ -82,6 +82,6 @@ costs() {
   at_most 188 "$faults" "page faults of run" # from 181: init overwrites its copy of the caller's environment, and counts its pages
   ocirun create --bundle "$BUNDLE" "$ID"
   faults=$(page_faults state "$ID")
-  at_most 70 "$faults" "page faults of state"
-  at_most 2720 $(($(stat -c %s "$OCIRUN") / 1024)) "KiB of the executable"
+  at_most 74 "$faults" "page faults of state" # from 70: rarely called functions lie among the others
+  at_most 2640 $(($(stat -c %s "$OCIRUN") / 1024)) "KiB of the executable"
 }
