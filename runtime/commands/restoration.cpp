@@ -38,6 +38,11 @@ Result<void> Restoration::pass(linux::CriuNews& news) {
   return passed;
 }
 
+std::optional<RestoredContainer> Restoration::take() {
+  if (restored_) restored_->terminal = std::move(terminal_);
+  return std::move(restored_);
+}
+
 Result<void> Restoration::pass_stage(linux::CriuNews& news) {
   if (news.stage == "setup-namespaces") return set_namespaces_up(news.number);
   if (news.stage == "orphan-pts-master") {
@@ -143,7 +148,7 @@ Result<void> Restoration::publish(int pid, const std::vector<int>& pids) {
   });
   TRY(made_.directory->commit(made_.record));
   TRY(made_.request.announcement.tell(init, made_.undo));
-  restored_ = RestoredContainer{.init = std::move(init), .terminal = std::move(terminal_)};
+  restored_ = RestoredContainer{.init = std::move(init), .terminal = {}};
   return {};
 }
 

@@ -43,7 +43,7 @@ class Restoration {
   /// Whether a stage had an error: the reason is ocirun's, and not in CRIU's log.
   bool has_refused() const { return has_refused_; }
   /// The container; nothing before the stage pre-resume has passed.
-  std::optional<RestoredContainer> take() { return std::move(restored_); }
+  std::optional<RestoredContainer> take();
 
  private:
   const bundle::Config& config() const { return made_.document.config; }

@@ -111,11 +111,6 @@ bool ignores_cgroups(const Making& made, CgroupMode mode) {
   return mode == CgroupMode::kIgnore || made.record.cgroup.path.empty();
 }
 
-Result<void> explain_by_restore_log(Result<void> restored, const CriuLog& log) {
-  if (restored) return restored;
-  return std::unexpected(explain_by_log(std::move(restored).error(), log));
-}
-
 // Has CRIU restore the processes.
 Result<RestoredContainer> restore_processes(const RestoreInput& input, const std::string& program,
                                             Making& made, Restoration& stages) {
@@ -140,8 +135,8 @@ Result<RestoredContainer> restore_processes(const RestoreInput& input, const std
   auto container = stages.take();
   // CRIU has ended, and if it was killed it has left what it restores.
   if (!restored || !container) processes.kill();
-  if (!stages.has_refused()) TRY(explain_by_restore_log(std::move(restored), criu_log));
-  TRY(restored);
+  if (!restored && stages.has_refused()) return std::unexpected(std::move(restored).error());
+  if (!restored) return std::unexpected(explain_by_log(std::move(restored).error(), criu_log));
   if (!container)
     return refuse(
         "criu has restored the container without the stage pre-resume, in which its processes are "
