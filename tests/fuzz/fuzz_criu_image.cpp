@@ -2,6 +2,7 @@
 // within the input.
 #include "bundle/documents/state.hpp"
 #include "runtime/checkpoint/criu_log.hpp"
+#include "runtime/images/cgroups.hpp"
 #include "runtime/images/format.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
@@ -21,6 +22,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
         static_cast<void>(runtime::parse_image_message(field.bytes));
       }
   }
+  static_cast<void>(runtime::parse_image_cgroups(text));
   if (const auto streams = bundle::parse_descriptors(text)) {
     const auto again = bundle::parse_descriptors(bundle::descriptors_text(*streams));
     fuzz::require(again && *again == *streams);
