@@ -11,7 +11,7 @@
 
 namespace ocirun::pods {
 
-/// Bytes that are read once, from front to back.
+/// A source of bytes, which are read once, from front to back.
 class ByteStream {
  public:
   ByteStream() = default;
@@ -19,17 +19,18 @@ class ByteStream {
   ByteStream& operator=(const ByteStream&) = delete;
   virtual ~ByteStream() = default;
 
-  /// Reads up to `size` bytes to `to`. 0 at the end, only there.
+  /// Reads up to `size` bytes to `to`, and returns how many. Returns 0 only at the end.
   virtual Result<std::size_t> read(char* to, std::size_t size) = 0;
-  /// Passes over up to `size` bytes and returns how many; 0 if the stream has to be read instead.
+  /// Skips up to `size` bytes, and returns how many. Returns 0 if the caller has to read them
+  /// instead.
   virtual std::uint64_t skip(std::uint64_t /*size*/) { return 0; }
 
  protected:
   ByteStream(ByteStream&&) noexcept = default;
 };
 
-/// Bytes of a regular file, from a place of it on. The offset of the open file is not used, so that
-/// several ranges can read one open file.
+/// The bytes of a regular file from an offset on. Reads with pread(2), so that several ranges can
+/// share one open file.
 class FileRange : public ByteStream {
  public:
   static constexpr std::uint64_t kToTheEnd = UINT64_MAX;
@@ -41,14 +42,14 @@ class FileRange : public ByteStream {
 
   Fd file() const { return file_; }
   std::uint64_t offset() const { return offset_; }  // of the next byte, in the file
-  std::uint64_t size() const { return size_; }      // what is left
+  std::uint64_t size() const { return size_; }      // bytes that were not read yet
 
  private:
   UniqueFd file_;
   std::uint64_t offset_, size_;
 };
 
-/// Passes the bytes of another stream on, and computes their digest and number on the way.
+/// Reads from another stream, and computes the digest and the number of the bytes on the way.
 class HashingStream : public ByteStream {
  public:
   /// Reading fails as soon as there are more than `most` bytes.
@@ -65,17 +66,17 @@ class HashingStream : public ByteStream {
   std::uint64_t most_, size_ = 0;
 };
 
-/// Reads a stream to its end and forgets the bytes.
+/// Reads a stream to its end, and discards the bytes.
 Result<void> drain(ByteStream& stream);
 
-/// The whole of a stream of at most `limit` bytes. Errors: EFBIG.
+/// Reads a whole stream. Errors: EFBIG for more than `limit` bytes.
 Result<std::string> read_whole(ByteStream& stream, std::size_t limit);
 
-/// Documents are read whole before a byte of them is used, therefore their size is limited.
+/// The largest document, in bytes. A document is read whole before anything in it is used.
 inline constexpr std::size_t kMaxDocument = std::size_t{4} << 20;
 
-/// The whole of a blob, whose size and digest were verified. Errors: more than kMaxDocument bytes;
-/// another size or digest than the descriptor says.
+/// Reads a whole blob, and verifies its size and digest. Errors: the blob has more than
+/// kMaxDocument bytes; its size or digest differs from the descriptor.
 Result<std::string> read_verified(ByteStream& stream, const Descriptor& descriptor);
 
 }  // namespace ocirun::pods

@@ -7,25 +7,25 @@
 
 namespace ocirun::pods {
 
-/// An image that the store has unpacked, as people see it.
+/// An image in the store, as `ocirun pod images` shows it.
 struct KnownImage {
   Digest digest{Digest::Algorithm::kSha256, ""};
   std::vector<std::string> names;  // as documents wrote them
   std::vector<Digest> layers;      // chain ids, the base layer first
-  std::string created;             // RFC 3339, of the image's configuration; "": not said
+  std::string created;  // RFC 3339, of the image's configuration; "" if the image does not say it
 };
 
-/// Writes down that `store` has `image`, which a document calls `name`: the file
-/// images/sha256-HEX.json of the store.
+/// Records in the file images/sha256-HEX.json of `store` that the store has `image`, and that a
+/// document calls the image `name`.
 Result<void> remember(const Store& store, const StoredImage& image, const std::string& name);
 
-/// All images that were written down, in the order of their first names. Files that are damaged are
-/// left out: their layers go away with prune_images().
+/// Returns all recorded images, sorted by their first names. Skips damaged records; prune_images()
+/// removes the layers of such an image.
 Result<std::vector<KnownImage>> known_images(const Store& store);
 
-/// Removes all images but those with the digests `keep`, and the layers that only they have.
-/// Returns what was removed. The caller keeps the images of every pod that exists. Errors: those of
-/// Store::prune().
+/// Removes all images except those with the digests `keep`, and all layers that no remaining image
+/// has. Returns the removed images. `keep` must have the images of every pod that exists. Errors:
+/// those of Store::prune().
 Result<std::vector<KnownImage>> prune_images(const Store& store,
                                              const std::vector<std::string>& keep);
 

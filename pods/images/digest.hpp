@@ -10,8 +10,7 @@
 namespace ocirun::pods {
 
 /// The digest of a blob (image-spec descriptor.md#digests): "sha256:" and 64, or "sha512:" and 128
-/// hexadecimal digits in lower case. Other algorithms are refused, because nobody could verify
-/// them.
+/// hexadecimal digits in lower case. Refuses other algorithms, because ocirun cannot verify them.
 class Digest {
  public:
   enum class Algorithm { kSha256, kSha512 };
@@ -26,8 +25,8 @@ class Digest {
   const std::string& hex() const { return hex_; }
   std::string text() const;  // "sha256:…"
 
-  /// A digest without digits, which was never set, equals nothing: also not another one of its
-  /// kind.
+  /// A digest without digits was never set. It equals no digest, not even another one without
+  /// digits.
   friend bool operator==(const Digest& a, const Digest& b) {
     return a.algorithm_ == b.algorithm_ && a.hex_ == b.hex_ && !a.hex_.empty();
   }

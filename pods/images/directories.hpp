@@ -8,20 +8,20 @@
 
 namespace ocirun::pods {
 
-/// Opens the directory at `path`, absolute, for reading. Makes it and what is missing above it with
-/// mode 0700.
+/// Opens the directory at the absolute path `path` for reading. Makes it, and its missing parents,
+/// with mode 0700.
 Result<UniqueFd> open_or_make_directory(const HostPath& path);
-/// Opens the directory `name` of `above` for reading, and makes it with `mode` if it is missing. A
-/// symlink in its place is an error.
+/// Opens the directory `name` of `above` for reading, and makes it with `mode` if it is missing.
+/// Errors: there is a symlink instead.
 Result<UniqueFd> open_or_make_directory(Fd above, const char* name, mode_t mode);
 
 /// Removes everything in `directory`, however deep, with a constant number of descriptors and in a
 /// time that grows with the number of entries alone. No symlink is followed. `directory` may be
-/// O_PATH; nobody else may change it meanwhile.
+/// O_PATH. No other process may change the directory meanwhile.
 Result<void> remove_content(Fd directory);
 
-/// Removes the entry `name` of `directory` and, if it is a directory, everything in it. That it is
-/// absent is no error.
+/// Removes the entry `name` of `directory` and, if the entry is a directory, everything in it. Does
+/// nothing if there is no such entry.
 Result<void> remove_tree(Fd directory, const char* name);
 
 }  // namespace ocirun::pods

@@ -6,11 +6,12 @@
 
 namespace ocirun::pods {
 
-/// A text of a stranger, such as a name in an archive, for a message: control characters are
-/// escaped, long texts cut.
+/// Prepares an untrusted text, such as a name in an archive, for a message: escapes control
+/// characters, and cuts long texts.
 std::string escaped(std::string_view text);
 
-/// Texts of a stranger in quotes, sorted; behind the first 20 stands "…".
+/// Lists untrusted texts for a message: sorted, each in quotes. "…" replaces all texts after the
+/// first 20.
 std::string in_list(std::vector<std::string> texts);
 
 }  // namespace ocirun::pods

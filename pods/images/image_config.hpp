@@ -9,8 +9,8 @@
 
 namespace ocirun::pods {
 
-/// How the image wants its process to be started (config.md, `config`). Nothing of it is checked
-/// against the image's files.
+/// How the image wants its process to be started (config.md, `config`). Nobody has compared it with
+/// the image's files.
 struct ProcessDefaults {
   std::string user;                        // "", "USER", "UID:GID", …
   std::vector<std::string> exposed_ports;  // "80/tcp", in the document's order
@@ -37,12 +37,13 @@ struct ImageConfig {
   std::vector<History> history;
 };
 
-/// Reads a configuration. `what` names it in errors. Errors: those of the JSON reader; a missing os
-/// or architecture; a `rootfs.type` that is not "layers"; a diff_id that is no digest.
+/// Reads the configuration of an image. `what` names the document in errors. Errors: those of the
+/// JSON reader; a missing os or architecture; a `rootfs.type` that is not "layers"; a diff_id that
+/// is no digest.
 Result<ImageConfig> parse_image_config(std::string_view what, std::string_view text);
 
-/// The chain ids of the layers (config.md#layer-chainid): each names a layer together with all
-/// layers below it.
+/// Computes the chain ids of the layers (config.md#layer-chainid). A chain id names a layer
+/// together with all layers below.
 std::vector<Digest> chain_ids(const std::vector<Digest>& diff_ids);
 
 }  // namespace ocirun::pods

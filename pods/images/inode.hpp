@@ -11,34 +11,35 @@
 
 namespace ocirun::pods {
 
-/// The ACL that a directory hands on to what is made in it.
+/// The name of the default ACL, which a new entry inherits from its directory.
 inline constexpr std::string_view kDefaultAcl = "system.posix_acl_default";
 
 /// Whether an extended attribute belongs to overlayfs itself.
 bool is_overlay_attribute(std::string_view name);
-/// Whether an extended attribute of an image is kept: "user.*", security.capability, the two ACLs.
-/// Others belong to the machine where the image was built: labels, signatures, keys of a
-/// filesystem.
+/// Whether ocirun keeps an extended attribute of an image: "user.*", security.capability, and the
+/// two ACLs. The others (labels, signatures, keys of a filesystem) belong to the machine where the
+/// image was built.
 bool is_kept_attribute(std::string_view name);
 
-/// Sets owner and mode of `name` in `parent`, a new entry of the caller's; the mode of a symlink
-/// stays. Errors: a uid or gid outside of 0 to 2^32-2.
+/// Sets the owner and the mode of `name` in `parent`, which the caller has just made. Does not
+/// change the mode of a symlink. Errors: a uid or gid outside of 0 to 2^32-2.
 Result<void> set_owner_and_mode(Fd parent, const char* name, const TarEntry& entry);
 
-/// Sets owner, mode and the extended attributes that are kept of an open file or directory, in this
-/// order, because chown(2) clears set-user-id bits and file capabilities. kDefaultAcl of a
-/// directory is left to the caller. Returns how many attributes were left out. Errors: those of
-/// set_owner_and_mode(); what the kernel refuses.
+/// Sets the owner, the mode and the kept extended attributes of an open file or directory. It does
+/// so in this order, because chown(2) clears set-user-id bits and file capabilities. The caller
+/// sets kDefaultAcl of a directory. Returns how many attributes were left out. Errors: those of
+/// set_owner_and_mode() and of the kernel.
 Result<std::uint64_t> set_attributes(Fd inode, const TarEntry& entry);
 
-/// Removes those of the kept attributes that `entry` does not have.
+/// Removes from an open file or directory the attributes of is_kept_attribute() that `entry` does
+/// not have.
 Result<void> remove_other_attributes(Fd inode, const TarEntry& entry);
 
-/// Owner, mode, times and kept attributes of an open file or directory.
+/// Reads the owner, the mode, the times and the kept attributes of an open file or directory.
 Result<TarEntry> describe_inode(Fd inode);
 
-/// kKeep: a copy has the owner and group of its original, for which the caller must be root of its
-/// user namespace. kCaller: everything belongs to the caller, and chown(2) is never called.
+/// Who owns a copy. kKeep: the owner and group of the original; the caller must be root of its user
+/// namespace. kCaller: the caller; chown(2) is never called.
 enum class Owners : std::uint8_t { kKeep, kCaller };
 
 struct CopyOptions {
@@ -46,11 +47,11 @@ struct CopyOptions {
   DeviceNodes devices = DeviceNodes::kMake;
 };
 
-/// Copies the entry `name` of `from`, which is no directory, to the free name `name` in `to`:
-/// content with its holes (shared with the original where the filesystem can), owner, extended
-/// attributes, mode and times. `info` describes the entry. Returns whether the copy was made: a
-/// socket is left out, and a device if the options say so. No symlink is followed. On error a part
-/// of the copy may be there.
+/// Copies the entry `name` of `from`, which must not be a directory, to `to`, where the name must
+/// be free. The copy has the content with its holes, the owner, the extended attributes, the mode
+/// and the times; it shares the content with the original where the filesystem can. `info`
+/// describes the entry. Follows no symlink. Returns false, without a copy, for a socket, and for a
+/// device if the options say so. After an error a part of the copy may be there.
 Result<bool> copy_inode(Fd from, Fd to, const char* name, const struct stat& info,
                         const CopyOptions& options);
 
@@ -58,8 +59,8 @@ Result<bool> copy_inode(Fd from, Fd to, const char* name, const struct stat& inf
 /// directory `from`, which `info` describes.
 Result<void> copy_directory_attributes(Fd from, const struct stat& info, Fd to, Owners owners);
 
-/// Removes the extended attributes of an open directory, such as an ACL that entries made in the
-/// directory would inherit.
+/// Removes all extended attributes of an open directory, also the default ACL, which new entries
+/// would inherit.
 Result<void> remove_attributes(Fd directory);
 
 }  // namespace ocirun::pods

@@ -11,22 +11,22 @@
 
 namespace ocirun::pods {
 
-/// Which image of a source is meant.
+/// Selects one image of a source.
 struct ManifestChoice {
   /// A reference, or the text of the annotation org.opencontainers.image.ref.name. "": the only
-  /// image of the source. A digest in the reference counts more than its name.
+  /// image of the source. If the reference has a digest, the name is ignored.
   std::string reference;
   Platform platform = Platform::host();
 };
 
-/// One image of a source. For an index: one entry for each of its manifests.
+/// One image of a source. An index is listed as several images, one for each manifest.
 struct ListedImage {
   std::vector<std::string> names;
   Digest digest;  // of the manifest; of the configuration in an archive of `docker save`
   std::optional<Platform> platform;
 };
 
-/// What is known of an image before its layers are read. The documents were verified.
+/// An image before its layers are read. The digests of its documents were verified.
 struct Image {
   Digest digest;     // as in ListedImage
   Digest config_id;  // the digest of the configuration
@@ -35,17 +35,17 @@ struct Image {
 };
 
 /// A place with images: an OCI image layout (image-layout.md) as a directory or tar archive, or an
-/// archive of `docker save`, also a compressed one. Archives of newer versions of docker are both,
-/// and are read as layouts.
+/// archive of `docker save`, also a compressed one. Archives of newer versions of docker have both
+/// forms, and are read as layouts.
 class ImageSource {
  public:
-  /// Errors: those of open_source_files(); neither of both forms, such as a directory of skopeo's
-  /// transport dir:; an unknown imageLayoutVersion.
+  /// Errors: those of open_source_files(); the source has neither form (a directory of skopeo's
+  /// transport dir:, for example); the imageLayoutVersion is unknown.
   static Result<ImageSource> open(const HostPath& path, const SourceOptions& options = {});
 
-  /// Errors: an index that refers to itself, or is nested more than 4 deep; a blob whose size or
-  /// digest differs from its descriptor; documents of more bytes than the limit; more than 10,000
-  /// manifests, or 100,000 ways to documents through indexes in indexes.
+  /// Lists all images. Errors: an index that refers to itself, or is nested more than 4 deep; a
+  /// blob whose size or digest differs from its descriptor; documents of more bytes than the limit;
+  /// more than 10,000 manifests, or 100,000 ways to documents through indexes in indexes.
   Result<std::vector<ListedImage>> list() const;
 
   /// Finds one image. An index is resolved by os, architecture and variant. Errors: those of
@@ -54,7 +54,7 @@ class ImageSource {
   /// diff_ids.
   Result<Image> find(const ManifestChoice& choice) const;
 
-  /// The content of a layer, not verified: unpack_layer_apart() does that.
+  /// Opens the content of a layer. The content is not verified here, but by unpack_layer_apart().
   Result<FileRange> open_layer(const LayerBlob& layer) const;
 
  private:
@@ -71,22 +71,22 @@ class ImageSource {
   std::size_t document_bytes_;  // the limit for one search
 };
 
-// OCI image layouts (image-layout.md): index.json, and blobs that other documents refer to.
+// layout.cpp: OCI image layouts (image-layout.md), which have index.json, and blobs that other
+// documents refer to.
 
-// Each index is read at most once, however often others refer to it. Errors: those of ImageSource.
+// Both read each index at most once. Errors: those of ImageSource.
 Result<std::vector<ListedImage>> list_layout(DocumentReader documents);
 Result<Image> find_in_layout(DocumentReader documents, const ManifestChoice& choice);
 
-// Archives of `docker save` that are no OCI layouts: manifest.json names a configuration and the
-// files of the layers; there are no digests of blobs, so that the diff_ids alone verify the layers.
-// (docker_archive.cpp)
+// docker_archive.cpp: archives of `docker save` that are no OCI layouts. manifest.json names the
+// configuration and the files of the layers of each image. There are no digests of blobs: only the
+// diff_ids verify the layers.
 
-// Each configuration is read at most once, however many images have it. Errors: those of
-// ImageSource.
+// Both read each configuration at most once. Errors: those of ImageSource.
 Result<std::vector<ListedImage>> list_docker_archive(DocumentReader documents);
 Result<Image> find_in_docker_archive(DocumentReader documents, const ManifestChoice& choice);
 
-/// Errors unless the number of layers and the platform fit the configuration.
+/// Refuses an image whose number of layers or platform does not fit the configuration.
 Result<void> check_image(const ImageConfig& config, std::size_t layers, const Platform& platform);
 
 }  // namespace ocirun::pods

@@ -12,8 +12,8 @@
 
 namespace ocirun::pods {
 
-/// What a media type says of a blob. kForeign: a layer that its publisher does not let others
-/// distribute, which a layout need not contain.
+/// The kind of a blob, as its media type says it. kForeign: a layer that only its publisher may
+/// distribute, and that a layout need not contain.
 enum class BlobKind : std::uint8_t { kIndex, kManifest, kConfig, kLayer, kForeign, kOther };
 enum class Compression : std::uint8_t { kNone, kGzip, kZstd };
 
@@ -22,24 +22,24 @@ struct MediaType {
   Compression compression = Compression::kNone;  // of a layer
 };
 
-/// Knows the media types of the image-spec and their older equals of docker. Any other is kOther.
+/// Parses a media type of the image-spec, or docker's older name of it. The kind of any other type
+/// is kOther.
 MediaType media_type(std::string_view name);
 
-/// "tar", "tar+gzip", "tar+zstd"
+/// The name of a compression in messages: "tar", "tar+gzip" or "tar+zstd".
 std::string_view compression_name(Compression compression);
 
-/// Tells from the first bytes of a file how it is compressed. The answer is certain once 4 bytes
-/// are there.
+/// Tells from the first bytes of a file how the file is compressed. 4 bytes are enough.
 Compression compression_of(std::string_view first_bytes);
 
-/// For which machines an image was built (image-index.md, `platform`). The words are those of Go:
-/// "linux", "amd64", "arm" with variant "v7".
+/// The machines that an image was built for (image-index.md, `platform`), in the words of Go:
+/// "linux", "amd64", "arm" with the variant "v7".
 struct Platform {
   std::string os;
   std::string architecture;
-  std::string variant;  // "" if the image says none
+  std::string variant;  // "" if the image has none
 
-  /// The platform of the machine that this program runs on.
+  /// The platform of this machine.
   static Platform host();
 
   /// "linux/arm64/v8"
@@ -47,9 +47,10 @@ struct Platform {
   friend bool operator==(const Platform&, const Platform&) = default;
 };
 
-/// How well an image for `image` suits the machine `machine`: 0 not at all; the best number wins.
-/// An arm machine also runs images for earlier variants ("v6" on v7), an amd64 machine those of a
-/// lower level ("v2" on v3). Of the machine's level is known only that it is at least the base one.
+/// How well an image of the platform `image` suits the machine `machine`. 0: it does not run there.
+/// The image with the largest number is the best. An arm machine also runs images for earlier
+/// variants ("v6" on v7), an amd64 machine those of a lower level ("v2" on v3). The level of an
+/// amd64 machine is not read: the base level is assumed.
 int suitability(const Platform& image, const Platform& machine);
 
 using Annotations = std::map<std::string, std::string>;
@@ -61,7 +62,7 @@ struct Descriptor {
   std::uint64_t size = 0;  // bytes
   Annotations annotations;
   std::optional<Platform> platform;  // of a manifest in an index
-  std::string artifact_type;         // not "": the blob is no container image
+  std::string artifact_type;         // if not "", the blob is no container image
 
   MediaType type() const { return pods::media_type(media_type); }
 };
@@ -73,10 +74,9 @@ struct Index {
   Annotations annotations;
 };
 
-/// Reads index.json or an index among the blobs. `what` names the document in errors. The mediaType
-/// that the index itself has must be one of an index. Errors: those of the JSON reader; a
-/// schemaVersion that is not 2; `layers` or `config`, because the document could then be taken for
-/// a manifest too.
+/// Reads index.json, or an index among the blobs. `what` names the document in errors. Errors:
+/// those of the JSON reader; a schemaVersion other than 2; a mediaType of something else; `layers`
+/// or `config`, because another program could take the document for a manifest.
 Result<Index> parse_index(std::string_view what, std::string_view text);
 
 /// An image manifest (manifest.md), or docker's of schema version 2.
@@ -87,10 +87,10 @@ struct Manifest {
   Annotations annotations;
 };
 
-/// Reads a manifest. `what` names it in errors. Errors: those of the JSON reader; a schemaVersion
-/// that is not 2; `manifests`, because the document could then be taken for an index too; an
-/// artifactType or a config of another media type than a container image's; a layer that is not
-/// distributable, or of an unknown media type.
+/// Reads a manifest. `what` names the document in errors. Errors: those of the JSON reader; a
+/// schemaVersion other than 2; `manifests`, because another program could take the document for an
+/// index; an artifactType or a config of another media type than a container image's; a layer that
+/// is not distributable, or has an unknown media type.
 Result<Manifest> parse_manifest(std::string_view what, std::string_view text);
 
 }  // namespace ocirun::pods

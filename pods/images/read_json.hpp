@@ -1,6 +1,6 @@
 #pragma once
 
-// What the readers of the image-spec's documents share.
+// Helpers for the readers of the image-spec's documents.
 
 #include <string>
 #include <string_view>
@@ -11,7 +11,8 @@
 
 namespace ocirun::pods {
 
-/// Reads `text` with a table of fields or another reader. The error begins with `what`.
+/// Parses `text`, and reads it with `reader`, such as a table of fields. The error begins with
+/// `what`.
 template <typename T, typename Reader>
 Result<T> read_json(std::string_view what, std::string_view text, const Reader& reader) {
   bundle::Document document;
@@ -29,7 +30,7 @@ bool read_descriptor(bundle::Value at, Descriptor& out);
 bool read_annotations(bundle::Value at, Annotations& out);
 bool read_schema_version(bundle::Value at, int& out);  // must be 2
 
-/// A row for a name that only another kind of document may have.
+/// A row that refuses a name which only another kind of document may have.
 constexpr auto foreign_field(std::string_view key, std::string_view owner) {
   return bundle::part(key, [owner](bundle::Value at, auto&) {
     at.problem("belongs into {}, so this document has two meanings", owner);

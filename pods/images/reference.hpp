@@ -23,23 +23,23 @@ struct Reference {
 
   /// "docker.io/library/nginx"
   std::string name() const { return host + "/" + path; }
-  /// The tag to look for: "latest" if neither a tag nor a digest was written.
+  /// The tag to look for: "latest" if the reference has neither a tag nor a digest.
   std::string wanted_tag() const { return tag.empty() && !digest ? "latest" : tag; }
-  /// All parts: "docker.io/library/nginx:latest", "…@sha256:…".
+  /// The reference with all parts: "docker.io/library/nginx:latest", "…@sha256:…".
   std::string text() const;
 
   friend bool operator==(const Reference&, const Reference&) = default;
 };
 
-/// The name of an image that somebody looks for.
+/// The name of an image to look for in a source.
 class WantedName {
  public:
-  /// `text` as ManifestChoice::reference. A text that is no reference matches only itself.
+  /// `text` is ManifestChoice::reference. A text that is no reference matches only the same text.
   explicit WantedName(std::string_view text);
 
   const std::string& text() const { return text_; }
   bool is_any() const { return text_.empty(); }
-  /// The digest in the name, or nothing. Names do not count then.
+  /// The digest in the name, if there is one. Names are not compared then.
   std::optional<Digest> digest() const;
 
   enum class Match { kNone, kTagOnly, kWhole };

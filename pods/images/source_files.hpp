@@ -15,7 +15,7 @@
 
 namespace ocirun::pods {
 
-/// The files of an image source: of a directory, or of a tar archive, which may be compressed.
+/// The files of an image source, which is a directory or a tar archive.
 class SourceFiles {
  public:
   SourceFiles() = default;
@@ -24,29 +24,30 @@ class SourceFiles {
   virtual ~SourceFiles() = default;
 
   /// Opens the regular file `name`, such as "blobs/sha256/…". Errors: ENOENT; a name that leads
-  /// out; another kind of file. In a directory no symlink is followed; in an archive those that
-  /// lead to another file of it, as old versions of docker write them for a layer that two images
-  /// share.
+  /// out; another kind of file. Follows no symlink in a directory. In an archive, follows symlinks
+  /// to other files of the archive: old versions of docker write such a symlink for a layer that
+  /// two images share.
   virtual Result<FileRange> open(const std::string& name) const = 0;
 };
 
-/// What a source may cost whoever reads it.
+/// How much a source may take to read.
 struct SourceLimits {
   std::uint64_t archive_bytes = std::uint64_t{64} << 30;  // uncompressed
   std::size_t archive_entries = 100'000;
-  std::size_t document_bytes = std::size_t{64} << 20;  // of all documents that one search reads
+  std::size_t document_bytes = std::size_t{64}
+                               << 20;  // of all documents together that one search reads
 };
 
 struct SourceOptions {
   SourceLimits limits;
-  /// The directory for the content of a compressed archive, as a file without a name.
+  /// The directory in which a compressed archive is uncompressed, into a file without a name.
   HostPath temporary{"/var/tmp"};
 };
 
-/// Opens a directory or an archive. An archive is read once from its beginning to its end; a
-/// compressed one is uncompressed once, into `options.temporary`. Errors: ENOENT …; neither a
-/// directory nor a file; a damaged archive; one with the same name twice, with more bytes or
-/// entries than the limits, or with names of more than 64 MiB.
+/// Opens a directory or an archive, which may be compressed. Reads an archive once, from beginning
+/// to end, and uncompresses it once, into `options.temporary`. Errors: ENOENT …; neither a
+/// directory nor a file; the archive is damaged, has a name twice, has more bytes or entries than
+/// the limits, or names of more than 64 MiB together.
 Result<std::unique_ptr<SourceFiles>> open_source_files(const HostPath& path,
                                                        const SourceOptions& options = {});
 
@@ -59,7 +60,8 @@ struct ArchiveMember {
   std::uint64_t offset = 0, size = 0;  // of a file's content in the archive
 };
 
-/// Where the files of a tar archive are in it, so that the archive is scanned only once.
+/// An index of a tar archive: where in the archive each file is. With it the archive is scanned
+/// only once.
 class TarIndex {
  public:
   /// Adds an entry of an archive of `archive_bytes`. Errors: names of more than 64 MiB together; a

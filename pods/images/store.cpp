@@ -187,7 +187,7 @@ Result<Store> Store::open(const HostPath& given) {
   return within(std::move(opened), fmt::format("image store {}", path.string()));
 }
 
-Result<UniqueFd> Store::use() const { return take_shared_lease(directory_); }
+Result<UniqueFd> Store::lock() const { return lock_store_shared(directory_); }
 
 Result<StoredImage> Store::add(const ImageSource& source, const ManifestChoice& choice,
                                const AddOptions& options) const {
@@ -197,7 +197,7 @@ Result<StoredImage> Store::add(const ImageSource& source, const ManifestChoice& 
   if (chain.size() > kMostLayers)
     return refuse("the image has {} layers, and an overlay has {} at most", chain.size(),
                   kMostLayers);
-  TRY_ASSIGN(const UniqueFd lease, use());
+  TRY_ASSIGN(const UniqueFd store_lock, lock());
   {
     TRY_ASSIGN(LayerLocks locks, LayerLocks::open(directory_));
     TRY(remove_leftovers(layers_, locks));
@@ -234,7 +234,7 @@ Result<std::vector<Digest>> Store::list() const {
 
 Result<std::size_t> Store::prune(std::span<const Digest> keep,
                                  std::chrono::milliseconds patience) const {
-  TRY_ASSIGN(const UniqueFd lease, take_exclusive_lease(directory_, patience));
+  TRY_ASSIGN(const UniqueFd store_lock, lock_store_alone(directory_, patience));
   TRY_ASSIGN(LayerLocks locks, LayerLocks::open(directory_));
   TRY(remove_leftovers(layers_, locks));
   TRY_ASSIGN(const std::vector<std::string> names, names_in(layers_));

@@ -57,19 +57,18 @@ void LayerLocks::release(const Digest& chain_id) {
   ::fcntl(file_.get(), F_OFD_SETLK, &lock);
 }
 
-Result<UniqueFd> take_shared_lease(Fd store) {
+Result<UniqueFd> lock_store_shared(Fd store) {
   TRY_ASSIGN(UniqueFd file, open_lock_file(store, kLease));
   while (::flock(file.get(), LOCK_SH) != 0)
-    if (errno != EINTR) return fail(errno, "take a lease of the image store");
+    if (errno != EINTR) return fail(errno, "lock the image store");
   return file;
 }
 
-Result<UniqueFd> take_exclusive_lease(Fd store, std::chrono::milliseconds patience) {
+Result<UniqueFd> lock_store_alone(Fd store, std::chrono::milliseconds patience) {
   TRY_ASSIGN(UniqueFd file, open_lock_file(store, kLease));
   linux::Patience left(patience);
   while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK && errno != EINTR)
-      return fail(errno, "take a lease of the image store");
+    if (errno != EWOULDBLOCK && errno != EINTR) return fail(errno, "lock the image store");
     if (!left.wait())
       return refuse(
           "other programs have added or used images in the store during the last {} ms: try again "

@@ -8,15 +8,15 @@
 
 namespace ocirun::pods {
 
-/// The locks of single layers of a store: one byte of the file "lock" for each, so that nothing
-/// accumulates. Layers whose chain ids begin alike would share a byte, which makes one wait without
-/// need. The object, or a process that has a copy of its descriptor, keeps the locks.
+/// Locks of single layers of a store. Each layer has one byte of the file "lock", so that no lock
+/// files accumulate. Two layers whose chain ids have the same first 60 bits share a byte, which
+/// only makes one wait without need. A lock lasts until the last copy of the descriptor is closed.
 class LayerLocks {
  public:
   static Result<LayerLocks> open(Fd store);
-  /// Waits until no other object has the layer's lock.
+  /// Locks a layer. Waits until no other object has the lock.
   Result<void> take(const Digest& chain_id);
-  /// Whether the lock was free, and is taken now.
+  /// Locks a layer if nobody else has the lock. Returns whether it did.
   Result<bool> try_take(const Digest& chain_id);
   void release(const Digest& chain_id);
   Fd fd() const { return file_; }
@@ -26,9 +26,10 @@ class LayerLocks {
   UniqueFd file_;
 };
 
-/// A lease of the store (flock(2) on its file "lease"), which the descriptor holds.
-Result<UniqueFd> take_shared_lease(Fd store);
-/// Waits at most `patience` until nobody has a lease.
-Result<UniqueFd> take_exclusive_lease(Fd store, std::chrono::milliseconds patience);
+/// Locks the whole store with flock(2) on its file "lease", as long as the descriptor is open.
+/// Several processes can have this lock.
+Result<UniqueFd> lock_store_shared(Fd store);
+/// Locks the whole store for the caller alone. Waits at most `patience` for the others.
+Result<UniqueFd> lock_store_alone(Fd store, std::chrono::milliseconds patience);
 
 }  // namespace ocirun::pods

@@ -13,8 +13,8 @@
 #include "pods/images/layer.hpp"
 #include "pods/images/source_files.hpp"
 
-// What ocirun-pod and its program ocirun-unpack tell each other. The program alone reads archives:
-// libarchive and its decompressors read what a stranger wrote.
+// The messages between ocirun-pod and its program ocirun-unpack. Only ocirun-unpack reads archives,
+// because libarchive and its decompressors then read untrusted bytes.
 
 namespace ocirun::pods {
 
@@ -24,15 +24,15 @@ inline constexpr const char* kUnpackProgram = "ocirun-unpack";
 inline constexpr int kArchiveDescriptor = 0;
 inline constexpr int kReportDescriptor = 1;  // a pipe, for messages
 inline constexpr int kIntoDescriptor = 3;  // an empty directory, or the file for the plain archive
-/// From here on: the directory of the layers below, if there are any, and locks, which stay open to
-/// the end.
+/// From this number on: the directory of the layers below, if there are any, and the locks, which
+/// stay open to the end.
 inline constexpr int kMoreDescriptor = 4;
 
-/// The status with which the program ends, as libarchive itself does, when it has no memory.
+/// The exit status of ocirun-unpack when it has no memory. libarchive exits with the same status.
 inline constexpr int kNoMemoryStatus = 1;
 
-/// The memory that the program may take beyond what it has at its start. zstd takes up to 128 MiB,
-/// libarchive's map of a GNU sparse file as much as the archive wants.
+/// The memory, in bytes, that ocirun-unpack may take beyond what it has at its start. zstd takes up
+/// to 128 MiB; libarchive's map of a GNU sparse file takes as much as the archive wants.
 inline constexpr std::uint64_t kMostUnpackMemory = std::uint64_t{512} << 20;
 
 /// "Unpack this layer into kIntoDescriptor."
@@ -55,7 +55,7 @@ struct IndexJob {
 /// The command line for a job, without the program's name.
 std::vector<std::string> words_of(const LayerJob& job);
 std::vector<std::string> words_of(const IndexJob& job);
-/// Nothing for a command line that words_of() does not give.
+/// Parses a command line. Returns nothing unless words_of() could have written it.
 std::optional<LayerJob> parse_layer_job(std::span<const std::string> words);
 std::optional<IndexJob> parse_index_job(std::span<const std::string> words);
 
@@ -65,14 +65,14 @@ std::string done_message(const UnpackedLayer& unpacked);
 std::string member_message(const ArchiveMember& member);
 std::string failed_message(const Error& error);
 
-/// What the program has said when it has closed its pipe.
+/// All that the program has reported until it has closed its pipe.
 struct UnpackReport {
   std::optional<UnpackedLayer> done;
   std::optional<Error> error;
 };
-/// Reads messages to their end, and hands on the bytes of each progress_message() and each member.
-/// The program may have become somebody else's: nothing is believed to be well-formed. Errors: a
-/// message that is too long; those of `on_member`.
+/// Reads all messages. Passes the bytes of each progress_message() and each member to the two
+/// functions. An archive may have taken the program over, so that every message may be malformed.
+/// Errors: a message that is too long; those of `on_member`.
 Result<UnpackReport> read_report(
     Fd from, const std::function<void(std::uint64_t)>& on_progress,
     const std::function<Result<void>(const ArchiveMember&)>& on_member);

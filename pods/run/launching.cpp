@@ -135,7 +135,7 @@ Result<void> Launching::begin_record() {
   }
   for (const auto& [container, image] : images_.of) record_.images.push_back(image.digest.text());
   TRY(write_record(directory_.fd(), record_));
-  images_.lease.reset();  // the record names the images now
+  images_.store_lock.reset();  // the record names the images now
   return {};
 }
 

@@ -61,8 +61,8 @@ Result<Store> open_store(const Settings& settings) {
 Result<Images> find_images(const Workload& workload, const Settings& settings,
                            const Listener& listener) {
   TRY_ASSIGN(Store store, open_store(settings));
-  TRY_ASSIGN(UniqueFd lease, store.use());
-  Images images{.store = std::move(store), .lease = std::move(lease), .of = {}};
+  TRY_ASSIGN(UniqueFd lock, store.lock());
+  Images images{.store = std::move(store), .store_lock = std::move(lock), .of = {}};
   for (const Container* container : all_containers(workload.pod)) {
     if (container->bundle) continue;
     AddOptions options = options_for_this_namespace();

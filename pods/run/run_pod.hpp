@@ -25,7 +25,7 @@ struct Listener {
 /// The images of a pod's containers, all of their layers in the store.
 struct Images {
   Store store;
-  UniqueFd lease;  // until the pod's record names the images
+  UniqueFd store_lock;  // until the pod's record names the images
   std::map<const Container*, StoredImage> of;
 };
 

@@ -187,12 +187,12 @@ BOOST_AUTO_TEST_CASE(many_layers_need_few_descriptors) {
              }) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(who_has_a_lease_keeps_its_layers) {
+BOOST_AUTO_TEST_CASE(who_has_locked_the_store_keeps_its_layers) {
   const StoreScene scene({{file("f", "one")}});
   const Store store = scene.store();
   {
-    const UniqueFd mine = must(store.use());
-    const UniqueFd anothers = must(store.use());
+    const UniqueFd mine = must(store.lock());
+    const UniqueFd anothers = must(store.lock());
     must(scene.add());
     BOOST_TEST(must_fail(store.prune({}, std::chrono::milliseconds(20)))
                    .contains("have added or used images in the store during the last 20 ms"));
