@@ -13,8 +13,8 @@
 
 namespace ocirun::pods {
 
-/// Writes the config files of a container (OAM-16) below its directory, whose path is `path`, and
-/// returns where they are to be bound, read-only.
+/// Writes the config files of a container (OAM-16) below the directory of the container, whose path
+/// is `path`. Returns the read-only binds that show them in the container.
 Result<std::vector<BoundPath>> write_config_files(const Container& container, const Given& given,
                                                   Fd directory, const std::string& path);
 
@@ -22,14 +22,14 @@ Result<std::vector<BoundPath>> write_config_files(const Container& container, co
 enum class Network : std::uint8_t { kOwn, kHost };
 
 /// Writes /etc/hosts, /etc/hostname and /etc/resolv.conf (KN-9) of a pod into `directory`, whose
-/// path is `path`, and returns where they are to be bound. Name servers at loopback addresses of
-/// the host are left out of a network of the pod's own, where nobody answers there.
+/// path is `path`. Returns the binds that show them in the containers. If the pod has a network of
+/// its own, leaves out name servers at loopback addresses, which are the host's.
 Result<std::vector<BoundPath>> write_network_files(const std::string& pod_name, Network network,
                                                    Fd directory, const std::string& path);
 
-/// Writes the keys of a secret or a config map as files below the empty directory `directory`: the
-/// items of `volume`, or all. Errors: a key is absent, unless the volume is optional; a key that is
-/// no name of a file.
+/// Writes keys of a secret or a config map as files below the empty directory `directory`: the
+/// items of `volume`, or all keys if it has no items. Errors: a key is absent and the volume is not
+/// optional; a key cannot be the name of a file.
 Result<void> write_key_files(const Volume& volume, const std::map<std::string, std::string>& keys,
                              Fd directory);
 

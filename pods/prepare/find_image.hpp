@@ -10,30 +10,30 @@
 
 namespace ocirun::pods {
 
-/// The form in which layers are unpacked here: in a user namespace with the marks of overlayfs that
-/// root of it may set, and without device nodes, which only the host's root may make.
+/// The options for unpacking layers in the user namespace of the caller. Only the host's root can
+/// set the mark `trusted` and make device nodes.
 AddOptions options_for_this_namespace();
 
-/// Finds the image of a container, and unpacks into `store` the layers that the store lacks. Looked
-/// at in this order: --image NAME=SOURCE, where NAME is the container's image as the document
-/// writes it, the image's name or the container's; then the layout of --images. SOURCE is the path
-/// of an OCI layout (directory or tar archive) or of an archive of `docker save`; behind a ":" may
-/// follow which image of it; skopeo's words oci:, oci-archive: and docker-archive: may stand in
+/// Finds the image of a container, and unpacks the layers that `store` lacks. Looks first at
+/// --image NAME=SOURCE, where NAME is the image as the document writes it, the name of the image,
+/// or the name of the container; then at the layout of --images. SOURCE is the path of an OCI
+/// layout (directory or tar archive) or of an archive of `docker save`; a ":" and the name of an
+/// image in it may follow; skopeo's words oci:, oci-archive: and docker-archive: may stand in
 /// front. If there is no such path, SOURCE is a reference of the layout of --images. Errors, with
-/// the place of the image in the document: those of ImageSource, Store::add() and
-/// check_image_labels(); the image is nowhere.
+/// the place of the image in the document: the image is not found; those of ImageSource,
+/// Store::add() and check_image_labels().
 Result<StoredImage> find_image(const Workload& workload, const Container& container,
                                const Given& given, const Store& store, const AddOptions& options);
 
-/// Compares the labels that an App Container manifest gives an image (AC-6) with what the image
-/// says of itself: `os` and `arch` with its platform, `version` with its label
-/// org.opencontainers.image.version or `version`, any other with its label of that name. `arch` may
-/// be App Container's word or the image's ("aarch64", "arm64"). Errors: each label that differs,
+/// Compares the labels that an App Container manifest gives an image (AC-6) with the image: `os`
+/// and `arch` with the platform, `version` with the image's label org.opencontainers.image.version
+/// or `version`, each other label with the image's label of the same name. `arch` may be the word
+/// of App Container ("aarch64") or of the image ("arm64"). The error lists each label that differs,
 /// with its place.
 Result<void> check_image_labels(const Workload& workload, const Container& container,
                                 const ImageConfig& image);
 
-/// A sentence for each label of which the image says nothing.
+/// Returns a sentence for each label that the image lacks, so that it was not compared.
 std::vector<std::string> unchecked_image_labels(const Workload& workload,
                                                 const Container& container,
                                                 const ImageConfig& image);

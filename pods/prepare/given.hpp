@@ -18,8 +18,7 @@ struct VolumeBinding {
   bool read_only = false;
 };
 
-/// What the operator says on the command line, for what a document leaves open or for what is to be
-/// otherwise than in the document.
+/// The options of the command line that complete a document, or replace parts of it.
 struct Given {
   Bindings bindings;                             // --param, --secret
   std::map<std::string, VolumeBinding> volumes;  // --volume
@@ -27,25 +26,25 @@ struct Given {
   std::string image_directory;                   // --images; "": none
   std::map<std::string, std::string> extended;   // --extended
   Requests requests = Requests::kWeights;        // --enforce-required
-  std::string user;                              // --user, for all containers; "": the document's
-  bool forbid_root = false;                      // --forbid-root
-  bool read_only_root = false;                   // --read-only
-  SeccompChoice seccomp;                         // --seccomp
+  std::string user;             // --user, for all containers; "": what the document says
+  bool forbid_root = false;     // --forbid-root
+  bool read_only_root = false;  // --read-only
+  SeccompChoice seccomp;        // --seccomp
   std::string seccomp_profiles = "/var/lib/kubelet/seccomp";  // --seccomp-profiles
   std::optional<std::uint16_t> port;  // --port: on which a Knative container listens
   std::optional<Restart> restart;     // --restart
 };
 
-/// Puts into `pod` what replaces parts of it: user, root, port, rule of restart. Errors: --port for
-/// a document that is not Knative's.
+/// Applies --user, --forbid-root, --read-only, --port and --restart to `pod`. Errors: --port for a
+/// document that is not Knative's.
 Result<void> replace_parts(const Given& given, Pod& pod);
 
-/// Checks that everything a document only names is given, and that nothing is given that the
-/// document does not name (a mistyped --volume must not go unnoticed). The error lists all.
+/// Checks that the options give everything that the document only names, and nothing that it does
+/// not name (such as a mistyped --volume). The error lists all faults.
 Result<void> check_given(const Given& given, const Workload& workload);
 
-/// The filter of a container: what its document asks for, else --seccomp. Errors: a profile of
-/// Kubernetes' type Localhost that cannot be read.
+/// The seccomp filter of a container: the one that the document asks for, else --seccomp. Errors: a
+/// profile of Kubernetes' type Localhost cannot be read.
 Result<SeccompChoice> seccomp_of(const Container& container, const Given& given);
 
 }  // namespace ocirun::pods

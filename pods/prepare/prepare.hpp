@@ -16,7 +16,11 @@
 
 namespace ocirun::pods {
 
-/// KN-7, KN-8: directories that can be written to, whatever the image and the root are.
+/// Refuses a pod that requires more than the machine has (OAM-12). The error lists everything that
+/// is missing. Must be called before anything of the pod is started.
+Result<void> admit(const Workload& workload, const Given& given);
+
+/// A directory that each container can write to, whatever its image and its root are (KN-7, KN-8).
 struct ContractDirectory {
   const char* path;
   mode_t mode;
@@ -24,72 +28,68 @@ struct ContractDirectory {
 inline constexpr std::array kContractDirectories{ContractDirectory{"/tmp", 01777},
                                                  ContractDirectory{"/var/log", 0777}};
 
-/// Where the containers of a pod are put by who runs them.
+/// What the containers of a pod get from whoever runs the pod.
 struct Surroundings {
   SharedNamespaces shared;
-  std::string hostname;  // where the containers share no uts namespace
+  std::string hostname;  // used where the containers share no uts namespace
   RootKind root = RootKind::kOverlay;
-  /// The cgroup of a container; empty: the runtime chooses.
+  /// Returns the cgroupsPath of a container. Empty: the runtime chooses the cgroup.
   std::function<std::string(const std::string& container)> cgroups_path;
   Powers powers;
   linux::IdMap ids;  // of a user namespace for each container; empty: none is made
 };
 
-/// What containers can have in the user namespace that the caller is in. `has_cgroups`,
-/// `own_network`: whether they have cgroups, and a network namespace that is made here.
+/// What containers can have in the user namespace of the caller. `has_cgroups`: they get cgroups.
+/// `own_network`: they get a network namespace that belongs to this user namespace.
 Powers powers_here(bool has_cgroups, bool own_network);
 
 /// A container whose bundle is ready.
 struct ReadyContainer {
   const Container* container = nullptr;  // of the workload
   std::string bundle;                    // the path of its directory
-  std::optional<Root> root;              // of an image; none: that of the operator's bundle
-  std::vector<SubPath> parts;            // of volumes, to be shown before each start
+  std::optional<Root> root;    // made from an image; nothing: the operator's bundle has its own
+  std::vector<SubPath> parts;  // parts of volumes, which show() has to show before each start
   Launch launch;
   int stop_signal = 0;
   std::vector<std::string> warnings;
 };
 
-/// Makes the bundle of one container in `site`/NAME: the root filesystem, its
-/// config files, its volumes, config.json. Errors name the container.
+/// Checks that the volumes and config files which `plan` binds can be mounted at their paths in the
+/// root filesystem `root`, or in a volume that is bound above. Errors, with the place in the
+/// document: a file over a directory, a directory over a file, a path through a file, a new path in
+/// a read-only volume, a path in /proc. Does not check mounts of a subPath, whose target is not
+/// known before the start.
+Result<void> check_mount_places(const Workload& workload, const Container& container,
+                                const BundlePlan& plan, const linux::SafeDir& root);
+
+/// Makes the bundle of one container in `site`/NAME: the root filesystem, the config files, the
+/// volumes, and config.json. Errors name the container.
 Result<ReadyContainer> prepare_container(const Workload& workload, const Container& container,
                                          const Given& given, const Store& store,
                                          const StoredImage& image, const Volumes& volumes,
                                          const Site& site, const Surroundings& surroundings,
                                          const std::vector<BoundPath>& network_files);
 
-/// Who is to run the bundles. An ordinary user is root of a user namespace while they are written:
-/// a container then makes one with the same ids, so that the files of its root have the owners that
-/// the image gives them.
+/// Who will run the bundles. kOrdinaryUser: the caller is root of a user namespace now. Each
+/// config.json asks for a user namespace with the same ids, so that the files of the image have
+/// their owners there too.
 enum class BundleOwner : std::uint8_t { kRoot, kOrdinaryUser };
 
 /// Writes the bundles of a pod into the directory `out`, which must not exist: NAME/config.json and
-/// NAME/rootfs for each container, volumes/, etc/. Any OCI runtime can run a bundle. The containers
-/// share nothing but the volumes. `data` has the store of images. Returns the warnings. After an
-/// error `out` does not exist.
+/// NAME/rootfs for each container, volumes/, etc/. Any OCI runtime can run such a bundle. The
+/// containers share only the volumes. `data` is the directory of --data, which has the store of
+/// images. Returns the warnings. After an error `out` does not exist.
 Result<std::vector<std::string>> plan_pod(const Workload& workload, const Given& given,
                                           const HostPath& data, const std::string& name,
                                           const HostPath& out, BundleOwner owner);
 
-/// Makes the bundle of a container that runs a bundle of the operator: in `site`/NAME a config.json
-/// with what the Knative contract adds (PORT and K_… KN-1, KN-2; /tmp and /var/log KN-7, KN-8; the
-/// network's files KN-9; --user KN-16; --read-only KN-17; read-only cgroup mounts KN-18), the pod's
-/// network namespace and cgroup. All else is the operator's, and so is the root filesystem, which
-/// is used where it is. Errors name the container.
+/// Makes the bundle of a container whose workload is a bundle of the operator. Writes in
+/// `site`/NAME a config.json: that of the operator, with what the Knative contract adds (PORT and
+/// K_… KN-1, KN-2; /tmp and /var/log KN-7, KN-8; the network's files KN-9; --user KN-16;
+/// --read-only KN-17; read-only cgroup mounts KN-18), and with the pod's network namespace and
+/// cgroup. The root filesystem stays where it is. Errors name the container.
 Result<ReadyContainer> prepare_contract_bundle(const Workload& workload, const Container& container,
                                                const Site& site, const Surroundings& surroundings,
                                                const std::vector<BoundPath>& network_files);
-
-/// Checks that the volumes and config files of a container, which `plan` binds, fit what is at
-/// their paths: in the root filesystem `root`, or in a volume that is bound above. Errors, with the
-/// place in the document: a file over a directory, a directory over a file, a path through a file,
-/// a new path in a volume that is read-only, a path in /proc. What a subPath leads to is not known
-/// before the start.
-Result<void> check_mount_places(const Workload& workload, const Container& container,
-                                const BundlePlan& plan, const linux::SafeDir& root);
-
-/// Errors, all in one sentence: what the containers require and the machine does not have (OAM-12).
-/// Nothing of the pod may have been started before.
-Result<void> admit(const Workload& workload, const Given& given);
 
 }  // namespace ocirun::pods

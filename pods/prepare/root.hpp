@@ -8,27 +8,26 @@
 
 namespace ocirun::pods {
 
-/// Which kind of root filesystem a container gets. kOverlay: the layers of its image and a writable
-/// one. kCopy: a copy of all files, where overlayfs cannot be had.
+/// The kind of a root filesystem. kOverlay: the layers of the image below a writable layer. kCopy:
+/// a copy of all files, for machines without a usable overlayfs.
 enum class RootKind : std::uint8_t { kOverlay, kCopy };
 
-/// The root filesystem of a container: `rootfs` in the container's directory. Of an overlay,
-/// `upper.N` beside it has what run N of the
-/// container writes.
+/// The root filesystem of a container: the directory `rootfs` in the directory of the container.
+/// `upper.N` beside it is the writable layer of an overlay in run N of the container.
 class Root {
  public:
-  /// `directory` is the container's. `store` must have the image's layers; their descriptors stay
-  /// open. Nothing is mounted yet.
+  /// `directory` is the directory of the container, with the path `path`. `store` must have the
+  /// layers of `image`; opens them, and mounts nothing yet.
   static Result<Root> open(const Store& store, const StoredImage& image, UniqueFd directory,
                            std::string path);
 
-  /// Makes the root filesystem as the image has it; what an earlier run of the container has
-  /// written is lost. Tries an overlay first, unless a copy is `wanted`. Errors: ENOSPC …
+  /// Makes the root filesystem as the image has it, without what an earlier run of the container
+  /// has written. Tries an overlay first, unless a copy is `wanted`. Errors: ENOSPC …
   Result<RootKind> make(RootKind wanted = RootKind::kOverlay);
-  /// Why make() has made a copy instead of an overlay; "": it has not.
+  /// Why make() has made a copy instead of an overlay; "" if it has not.
   const std::string& reason_for_copy() const { return reason_for_copy_; }
 
-  /// Unmounts the root filesystem. Its writable layer stays.
+  /// Unmounts the root filesystem, and keeps its writable layer.
   Result<void> unmount() const;
 
   std::string path() const { return path_ + "/rootfs"; }

@@ -10,50 +10,51 @@
 
 namespace ocirun::pods {
 
-/// How containers reach volumes. kMounted: each volume is mounted below the pod's directory, in the
-/// caller's own mount namespace, so that a container that can write to a directory above another
-/// volume's source cannot move the latter away between two starts. kByPath: by their own paths,
-/// for bundles that are run later; volumes in memory are directories on disk.
+/// How containers reach volumes. kMounted: each volume is mounted below the directory of the pod,
+/// in the caller's own mount namespace. A container that can write to a parent directory of a
+/// volume then cannot exchange the volume between two starts. kByPath: containers bind the volumes
+/// from their own paths, for bundles that are run later; volumes in memory are then directories on
+/// disk.
 enum class Reach : std::uint8_t { kMounted, kByPath };
 
 /// A volume that containers can mount.
 struct ReadyVolume {
-  std::string source;  // a path of the host
+  std::string source;  // a path on the host
   bool read_only = false;
   bool recursive = true;
 };
 
-/// What a container mounts, and the parts of volumes among it, which have to be shown before each
-/// start.
+/// The mounts of a container, and the parts of volumes that show() has to show before each start.
 struct ContainerMounts {
   std::vector<BoundPath> bound;
   std::vector<SubPath> parts;
 };
 
-/// The volumes of a pod by name, and the locks of those that the operator shares with nobody.
+/// The volumes of a pod.
 struct Volumes {
   std::map<std::string, ReadyVolume> by_name;
-  std::map<std::string, ReadyVolume> for_mount_points;  // what --volume gives to them, by name
-  /// Held as long as the pod runs: a volume with sharingPolicy Exclusive belongs to one pod at a
-  /// time (OAM-35). A container that has mounted a directory does not hold them.
+  std::map<std::string, ReadyVolume>
+      for_mount_points;  // the directories of --volume, by the names of mount points
+  /// Locks of the exclusive volumes, held as long as the pod runs: such a volume belongs to one pod
+  /// at a time (OAM-35).
   std::vector<UniqueFd> locks;
   Reach reach = Reach::kMounted;
 };
 
-/// Makes the empty directories of a pod in `site`/volumes, checks the others, and locks them. For
-/// kMounted, `site` must have been opened in the caller's mount namespace.
-/// `locks` is the path of the directory for locks; "": nothing is locked, because nothing will run.
-/// Errors, with their places: a directory that does not exist or is none; a volume that another pod
-/// has for itself alone; less free space than the volume requires (OAM-36); a limit that cannot be
-/// kept.
+/// Makes the volumes of a pod that begin empty in `site`/volumes, and checks and locks the others.
+/// For kMounted, `site` must have been opened in the caller's mount namespace. `locks` is the path
+/// of the directory for locks; "" if nothing will run and so nothing has to be locked. Errors, with
+/// their places: there is no such directory; another pod has locked the volume; there is less free
+/// space than the volume requires (OAM-36); a limit cannot be enforced.
 Result<Volumes> prepare_volumes(const Workload& workload, const Given& given, const Site& site,
                                 Reach reach, const std::string& locks);
 
-/// What a container mounts, in the document's order, and for an App Container also the volumes that
-/// --volume gives to its mount points. `directory` is the container's, with the path `path`: of the
-/// parts of volumes, in which another container may rename files at any time, the container mounts
-/// what show() has shown there; of volumes that are reached by their paths, the parts themselves.
-/// Errors: a mount of a volume that does not exist; those of check().
+/// The mounts of a container in the order of the document; an App Container also mounts the
+/// directories of --volume at its mount points. `directory` is the directory of the container, with
+/// the path `path`. With kMounted, show() shows the parts of volumes there, and the container
+/// mounts them from there, because another container may rename files in the volume at any time.
+/// With kByPath, the container mounts the parts themselves. Errors: a mount of a volume that does
+/// not exist; those of check().
 Result<ContainerMounts> mounts_of(const Container& container, const Workload& workload,
                                   const Volumes& volumes, Fd directory, const std::string& path);
 
