@@ -4,11 +4,11 @@
 
 namespace ocirun::pods::cli {
 
-/// Prints what a pod in the foreground tells. `has_prefix`: the lines of the containers begin with
-/// "CONTAINER | ".
+/// Prints the reports of a pod in the foreground. `has_prefix`: the lines of the containers begin
+/// with "CONTAINER | ".
 Listener terminal_listener(bool has_prefix);
 
-/// Prints what a pod that nobody watches tells until it is started.
+/// Prints the reports of a detached pod, until the pod is started.
 Listener detached_listener(const std::string& pod, Afterwards afterwards);
 
 }  // namespace ocirun::pods::cli

@@ -20,7 +20,7 @@ namespace ocirun::pods {
 
 using Clock = std::chrono::steady_clock;
 
-/// What the containers of a pod have in common.
+/// What all containers of a pod use together.
 struct PodServices {
   const Workload& workload;
   const Runtime& runtime;
@@ -32,7 +32,7 @@ struct PodServices {
   std::optional<Forwarder> forwarder;
   PodOomKills oom_kills;
   std::function<Result<void>()> save;  // writes the record of the pod
-  LastLines tell_last_lines;           // of a start that fails; may be empty
+  LastLines tell_last_lines;           // called if the start of the pod fails; may be empty
 
   bool is_connected() const { return !forwarder || forwarder->is_connected(); }
 };
@@ -43,10 +43,12 @@ class ContainerRun {
   ContainerRun(ReadyContainer ready, ContainerOutput output, ContainerRecord& record,
                PodServices& services);
 
-  // The three steps to a running program. Each begins and ends apart, so that the runtime can work
-  // for several containers at once: what has begun has to be ended. Errors: the runtime's words.
-  /// Claims the id: whoever finds a claimed id in the record may remove the container, so that no
-  /// other container may have the id. The caller saves the record afterwards.
+  // The three steps to a running program. Each step has a begin and an end, so that the runtime can
+  // work for several containers at once. A step that has begun must be ended. Errors: what the
+  // runtime has written.
+  /// Checks that the runtime has no container of this id, and marks the id in the record as
+  /// claimed. Another process may then remove the container that it finds by the id. The caller
+  /// saves the record afterwards.
   Result<void> begin_claim();
   Result<void> end_claim();
   /// Creates the container, whose program does not run yet.
@@ -55,41 +57,43 @@ class ContainerRun {
   /// Starts the program.
   Result<void> begin_start();
   Result<void> end_start();
-  /// All three of them.
+  /// Does all three steps.
   Result<void> launch();
-  /// Asks the program to end: the image's stop signal now, SIGKILL after the grace period.
+  /// Asks the program to end: sends the stop signal of the image now, and SIGKILL after the grace
+  /// period.
   void stop(Clock::time_point now);
   /// Kills the program.
   void kill();
 
   int pid() const { return record_.pid; }
-  /// Called when the program has ended; `status` is that of waitpid(2). Removes the container. It
-  /// is started again later if the pod's rule says so and `may_restart`.
+  /// Must be called when the program has ended, with the status of waitpid(2). Removes the
+  /// container. Starts it again later if `may_restart` and the restart rule of the pod says so.
   void ended(int status, Clock::time_point now, bool may_restart);
 
   /// Whether the container has ended and will not be started again.
   bool is_done() const { return phase_ == Phase::kDone; }
-  /// Whether the containers that start after this one may start: its program has come as far as its
-  /// startup probe wants, or has ended with 0 for good.
+  /// Whether the containers that start after this one may start. Its startup probe must have
+  /// succeeded, or its program must have ended with 0 for good.
   bool has_started() const {
     return health_.has_started() || (is_done() && record_.exit_code == 0 && !container().startup);
   }
   const Container& container() const { return *ready_.container; }
   bool is_up() const { return phase_ == Phase::kRunning || phase_ == Phase::kStopping; }
 
-  /// Does what is due at `now`: probes, SIGKILL, a restart.
+  /// Does whatever is due at `now`: probes, SIGKILL, a restart.
   void tick(Clock::time_point now);
-  /// When tick() has something to do next.
+  /// The next time when tick() has something to do.
   Clock::time_point next() const;
 
   ContainerOutput& output() { return output_; }
-  /// Adds the descriptors that tell of output, answers of probes, and want of memory.
+  /// Adds the descriptors that become readable with output, answers of probes, or a lack of memory.
   void add_wanted(std::vector<pollfd>& watched, Clock::time_point now) const;
-  /// Whether the process `pid`, which has ended, has asked a question of a probe.
+  /// Takes the answer of a probe if the process `pid`, which has ended, has asked its question.
+  /// Returns whether it has.
   bool collect(int pid) { return health_.collect(pid); }
   const ContainerRecord& record() const { return record_; }
 
-  /// Gives up a restart that is due later.
+  /// Cancels a restart that is due later.
   void give_up();
   /// Removes the container and its mounts, whatever its state.
   void remove();
@@ -112,7 +116,7 @@ class ContainerRun {
   Health health_;
   OomKills oom_kills_;
   Backoff backoff_;
-  std::optional<Runtime::Call> call_;  // of the step that has begun
+  std::optional<Runtime::Call> call_;  // the call of the step that has begun
   linux::Child creating_;
   Phase phase_ = Phase::kNew;
   Clock::time_point started_, due_ = Clock::time_point::max();

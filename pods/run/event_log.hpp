@@ -10,14 +10,14 @@
 
 namespace ocirun::pods {
 
-/// The file events.jsonl of a pod: what has happened to the pod and its containers, a JSON object
-/// in each line. The file begins anew at 16 MiB. What cannot be written is left out: a full disk
-/// must not end a pod.
+/// The file events.jsonl of a pod: events of the pod and its containers, a JSON object in each
+/// line. The file is emptied at 16 MiB. An event that cannot be written is lost, because a full
+/// disk must not end a pod.
 class EventLog {
  public:
   static constexpr const char* kFile = "events.jsonl";
 
-  /// `directory` is the pod's.
+  /// `directory` is the directory of the pod.
   static Result<EventLog> open(Fd directory, std::string pod);
 
   /// `event`: "created", "started", "exited" … `container`: "" for the pod itself. `detail`: a

@@ -24,30 +24,31 @@ class Health {
   Health(const Container& container, const Runtime& runtime, std::string id,
          std::string pid_directory, Fd network);
 
-  /// The program has been started, or has ended.
+  /// Must be called when the program has been started, and when it has ended.
   void begin(Clock::time_point now);
   void end();
 
-  /// What tick() has found out.
+  /// The result of tick().
   struct Verdict {
     bool must_restart = false;
     std::string reason;  // of the last failure; "" without one
     std::optional<std::chrono::seconds>
-        grace;  // with must_restart: the probe's own; else the pod's
+        grace;  // with must_restart: the grace period of the probe; nothing: that of the pod
   };
-  /// Takes the answers that have come, gives up questions that took too long, and asks what is due.
+  /// Takes the answers that have come, abandons questions that took too long, and asks the
+  /// questions that are due.
   Verdict tick(Clock::time_point now);
-  /// When tick() has something to do next.
+  /// The next time when tick() has something to do.
   Clock::time_point next() const;
-  /// Adds the descriptors that tell of an answer.
+  /// Adds the descriptors that become readable with an answer.
   void add_wanted(std::vector<pollfd>& watched) const;
-  /// Whether the process `pid`, which has ended, has asked a question. Takes its answer then, for
-  /// the next tick().
+  /// Takes the answer of the process `pid`, which has ended, for the next tick(). Returns false if
+  /// the process has asked no question.
   bool collect(int pid);
 
-  /// Whether the program has come so far as its startup probe wants; without one: has been started.
+  /// Whether the startup probe has succeeded; without one, whether the program has been started.
   bool has_started() const;
-  /// Whether the container can serve: its readiness probe says so, or it has none.
+  /// Whether the container can serve: its readiness probe has succeeded, or there is none.
   bool is_ready() const;
 
  private:

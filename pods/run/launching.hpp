@@ -12,34 +12,37 @@
 
 namespace ocirun::pods {
 
-/// A pod on its way from the document to running containers. Each step fills what the next needs.
+/// Takes a pod from its document to running containers. Each step sets the members that the next
+/// step needs.
 class Launching {
  public:
   Launching(Workload& workload, const Settings& settings, PodDirectory directory,
             NetworkPlan network, Images images, std::string cgroup, StopSignals signals,
             const Listener& listener);
 
-  /// Starts and supervises the pod. Returns what Supervisor::run() returns. After an error, what
-  /// has been started is still there.
+  /// Starts and supervises the pod. Returns what Supervisor::run() returns. After an error, the
+  /// caller has to call take_down().
   Result<int> run();
   /// Removes the pod's processes, containers, cgroup and mounts.
   Result<void> take_down();
 
   const PodDirectory& directory() const { return directory_; }
-  /// The record of the pod whose run() has ended so.
+  /// The record of the pod after run() has returned `status`.
   PodRecord ended_record(const Result<int>& status) const;
-  /// The exit status of a run() that has failed: 127 or 126 for a program that cannot be executed.
+  /// The exit status of the command after an error of run(): 127 or 126 if a program cannot be
+  /// executed, else 1.
   int failure_status() const;
 
  private:
-  /// For probes; empty: the host's.
+  /// Opens the network namespace of the pod for probes; empty if it is the host's.
   Result<UniqueFd> open_network() const;
-  /// Opens the pod's directory and the store of images in the pod's mount namespace: the kernel
-  /// mounts nothing on, and no overlay of, what was opened in another one. `directory_` stays
-  /// without the pod's mounts, so that who removes it never comes to the files of a volume.
+  /// Opens the pod's directory and the store of images again, in the pod's mount namespace: the
+  /// kernel refuses to mount on, and to make an overlay of, directories that were opened in another
+  /// mount namespace. `directory_` stays as it was, without the mounts of the pod, so that removing
+  /// it never reaches the files of a volume.
   Result<void> open_here();
   Result<void> begin_record();
-  /// The cgroup, the namespaces and the network, all of them recorded as soon as they exist.
+  /// Makes the cgroup, the namespaces and the network. Records each of them as soon as it exists.
   Result<void> start_surroundings();
   Result<void> start_cgroup();
   Sharing sharing() const;
@@ -47,7 +50,7 @@ class Launching {
   std::string cgroups_path_of(const std::string& container) const;
   Result<void> prepare_containers(const Volumes& volumes);
   std::vector<std::uint16_t> ports_of_apps() const;
-  /// The service runs before the first app asks.
+  /// Starts the metadata service, before any app can ask.
   Result<void> start_metadata(MetadataService& metadata);
   Result<ContainerOutput> open_output(const ContainerRecord& container);
 

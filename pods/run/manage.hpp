@@ -10,24 +10,24 @@
 
 namespace ocirun::pods {
 
-/// Removes all that a pod has outside of its directory: its containers, cgroup, and processes.
-/// Continues after an error; returns the first.
+/// Removes everything that a pod has outside of its directory: containers, cgroup and processes.
+/// Continues after an error, and returns the first one.
 Result<void> take_down(const PodRecord& record);
 
-/// Writes the end of the pod into its record, which stays for `status`.
+/// Records the end of the pod. `status` reads the record later.
 Result<void> record_end(const PodDirectory& directory, PodRecord record);
 
-/// A pod as `status` tells it: what its record says, and what of it is still true.
+/// The record of a pod, corrected by what is still true.
 struct PodView {
   PodRecord record;
   bool is_supervised = false;
 };
 
-/// Errors: no pod of this name. A pod whose start was cut off before its first record is told as
-/// failed.
+/// Reads the state of a pod. A pod whose start was cut off before its first record has the status
+/// kFailed. Errors: there is no pod of this name.
 Result<PodView> view_pod(const PodsDirectory& pods, const std::string& name);
 
-/// A pod whose supervisor was asked to stop it.
+/// A pod whose supervisor has been asked to stop.
 struct StoppingPod {
   std::string name;
   linux::ProcessEnd end;  // of the supervisor
@@ -35,17 +35,18 @@ struct StoppingPod {
   std::chrono::steady_clock::time_point deadline;
 };
 
-/// Asks the supervisor of a pod to stop it. `grace`: between the signal to stop and SIGKILL;
-/// without it, what the pod was run with. Nothing: the pod has no supervisor (any more).
+/// Asks the supervisor of a pod to stop the pod. `grace`: the time between the stop signal and
+/// SIGKILL; nothing: the time that the pod was run with. Returns nothing if the pod has no
+/// supervisor (any more).
 Result<std::optional<StoppingPod>> begin_stop(const PodsDirectory& pods, const std::string& name,
                                               std::optional<std::chrono::seconds> grace);
-/// Waits for the end of a pod: at most its grace and a minute. The supervisor keeps on stopping
-/// after an error.
+/// Waits for the end of a pod, at most its grace period and a minute. After an error the supervisor
+/// goes on to stop the pod.
 Result<void> await_stop(const StoppingPod& pod);
-/// Takes a pod without supervisor down. A pod that has ended is no error.
+/// Takes down a pod without a supervisor. Does nothing if the pod has ended.
 Result<void> take_down_pod(const PodsDirectory& pods, const std::string& name);
 
-/// Removes a pod and all that is left of it. Errors: the pod runs, unless `force`.
+/// Removes a pod and everything that is left of it. Errors: the pod runs, and `force` is kNo.
 enum class Force : std::uint8_t { kNo, kYes };
 Result<void> delete_pod(const PodsDirectory& pods, const std::string& name, Force force);
 

@@ -16,15 +16,15 @@ namespace ocirun::pods {
 /// The processes of a pod that the kernel has killed because a memory limit was reached.
 class PodOomKills {
  public:
-  /// For a pod whose record names its cgroup. Without a cgroup no kill is told.
+  /// The record names the cgroup of the pod. Without a cgroup no kill is counted.
   explicit PodOomKills(const PodRecord& pod) : cgroup_(pod.cgroup), slice_(pod.slice) {}
 
-  /// The path of a container's cgroup; "": it has none that is known.
+  /// The path of a container's cgroup; "" if none is known.
   std::string cgroup_of(const ContainerRecord& container) const;
-  /// Kills of a container have been told.
+  /// Adds kills that a container has reported.
   void tell(std::uint64_t kills) { told_ += kills; }
-  /// systemd may have removed the cgroup of a container with its counter before it was read:
-  /// whether the pod's slice has counted a kill that no container has told. It counts as told then.
+  /// Whether the pod's slice has counted a kill that no container has reported, because systemd has
+  /// removed the container's cgroup before its counter was read. Counts the kill as reported.
   bool take_untold();
 
  private:
@@ -39,18 +39,21 @@ class OomKills {
 
   explicit OomKills(PodOomKills& pod) : pod_(pod) {}
 
-  /// The container has been created.
+  /// Must be called when the container has been created.
   void begin(const ContainerRecord& container);
-  /// Adds the descriptor that tells of want of memory.
+  /// Adds the descriptor that tells of a lack of memory.
   void add_wanted(std::vector<pollfd>& watched) const;
-  /// How many processes were killed since the last call. Reads counters only when there is news.
+  /// Returns how many processes were killed since the last call. Reads counters only after an
+  /// event.
   std::uint64_t look(Clock::time_point now);
-  /// When look() has something to do, though nothing is told.
+  /// The next time when look() has something to do without an event.
   Clock::time_point next() const { return again_; }
-  /// The supervisor is about to kill the program: only later kills are the program's end.
+  /// Must be called before the supervisor kills the program. Only a later kill by the kernel can
+  /// then be the end of the program.
   void expect_sigkill();
-  /// The program has ended, and its cgroup may go: how many processes were killed since the last
-  /// look, and whether the program was among them, if SIGKILL was its end.
+  /// Must be called when the program has ended, before its cgroup is removed. Returns how many
+  /// processes were killed since the last look(), and whether the program was one of them.
+  /// `by_sigkill`: SIGKILL has ended the program.
   struct Last {
     std::uint64_t kills = 0;
     bool program = false;
@@ -63,8 +66,9 @@ class OomKills {
   PodOomKills& pod_;
   std::string cgroup_;
   std::optional<cgroups::OomWatch> watch_;
-  std::uint64_t seen_ = 0;                       // in this cgroup
-  std::optional<std::uint64_t> before_sigkill_;  // of them, when the supervisor killed the program
+  std::uint64_t seen_ = 0;  // in this cgroup
+  std::optional<std::uint64_t>
+      before_sigkill_;  // kills that were seen when the supervisor killed the program
   std::chrono::milliseconds pause_{0};
   Clock::time_point again_ = Clock::time_point::max();
 };

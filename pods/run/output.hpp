@@ -16,10 +16,10 @@
 
 namespace ocirun::pods {
 
-/// Prints a line of a container for whoever looks at a pod in the foreground.
+/// Prints a line of a container of a pod in the foreground.
 using LinePrinter = std::function<void(Stream stream, std::string_view line)>;
 
-/// What the program of a container writes: read from two pipes, written to its log.
+/// The output of a container: reads it from two pipes, and writes it to the log.
 class ContainerOutput {
  public:
   /// `directory` gets the log NAME.log. `print` may be empty. Errors: those of LogWriter::open().
@@ -28,22 +28,23 @@ class ContainerOutput {
 
   /// Makes new pipes for a run of the container.
   Result<Streams> open();
-  /// To be called when the container has inherited its ends of the pipes.
+  /// Must be called when the container has inherited the writing ends of the pipes.
   void close_writers();
 
   using Clock = std::chrono::steady_clock;
-  /// What to poll for; descriptor -1 for a stream that has ended. After each reading the streams
-  /// rest, so that a program that writes without end costs the supervisor a tenth of a CPU at most.
+  /// The descriptors to poll; -1 for a stream that has ended or rests. Both streams rest after each
+  /// reading, so that a program that writes without end takes at most a tenth of a CPU from the
+  /// supervisor.
   std::array<pollfd, 2> wanted(Clock::time_point now) const;
-  /// The end of the rest, when wanted() may change; Clock::time_point::max(): no rest.
+  /// The end of the rest, when wanted() may change; Clock::time_point::max() without a rest.
   Clock::time_point next(Clock::time_point now) const;
-  /// Reads what is there, without waiting, unless the streams rest.
+  /// Reads the present output, without waiting for more. Does nothing while the streams rest.
   void read_some(Clock::time_point now);
-  /// Reads what is left when the program has ended, closes the pipes, and completes the last line.
-  /// A process that the program has left behind can write no longer.
+  /// Reads the rest when the program has ended, closes the pipes, and completes the last line.
+  /// Processes that the program has left behind cannot write any more.
   void finish();
 
-  /// Reads what the runtime has written to stderr because it failed, and closes the pipes.
+  /// Reads the error message of a runtime that has failed, and closes the pipes.
   std::string take_error();
 
  private:
@@ -57,12 +58,13 @@ class ContainerOutput {
   std::array<linux::Pipe, 2> pipes_;  // stdout, stderr
 };
 
-/// Tells what a container has written last.
+/// Gets the last lines of a container.
 using LastLines =
     std::function<void(const std::string& container, const std::vector<std::string>& lines)>;
 
-/// Tells the last ten lines of each container that has kept a pod from its start: one whose program
-/// has run and is not ready, and an init container that has failed. `tell` may be empty.
+/// Calls `tell` with the last ten lines of each container because of which a pod has not started:
+/// its program has run and is not ready, or it is an init container that has failed. `tell` may be
+/// empty.
 void tell_last_lines(const PodRecord& record, const LastLines& tell);
 
 }  // namespace ocirun::pods

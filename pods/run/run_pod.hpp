@@ -13,23 +13,23 @@
 
 namespace ocirun::pods {
 
-/// What run_pod() tells while it works; any of them may be empty.
+/// What run_pod() reports while it works. Each function may be empty.
 struct Listener {
   std::function<void(const std::string&)> warn;
   std::function<void(const std::string& image, const AddProgress&)> progress;
   Announce announce;
   std::function<void(const std::string& container, Stream, std::string_view line)> print;
-  LastLines last_lines;  // of the containers that have kept the pod from its start
+  LastLines last_lines;  // of the containers because of which the pod has not started
 };
 
-/// The images of a pod's containers, all of their layers in the store.
+/// The images of a pod's containers. The store has all of their layers.
 struct Images {
   Store store;
-  UniqueFd store_lock;  // until the pod's record names the images
+  UniqueFd store_lock;  // held until the pod's record names the images
   std::map<const Container*, StoredImage> of;
 };
 
-/// The store in the data directory, opened in the caller's mount namespace.
+/// Opens the store in the data directory, in the caller's mount namespace.
 Result<Store> open_store(const Settings& settings);
 
 /// Finds the image of each container that has one, and unpacks what the store lacks. This may take
@@ -37,8 +37,8 @@ Result<Store> open_store(const Settings& settings);
 Result<Images> find_images(const Workload& workload, const Settings& settings,
                            const Listener& listener);
 
-/// Whether the directory of the pod stays when the pod has ended, for `status` and `logs`; with
-/// kKeepIfStarted only if the pod could be started.
+/// Whether the directory of the pod is kept for `status` and `logs` when the pod has ended.
+/// kKeepIfStarted: it is kept only if the pod could be started.
 enum class Afterwards : std::uint8_t { kRemove, kKeepIfStarted, kKeep };
 
 /// Why a pod could not be started.
@@ -50,10 +50,10 @@ struct PodFailure {
                     // 1
 };
 
-/// Runs a pod from its document to its end, and supervises it meanwhile. Returns the exit status of
-/// Supervisor::run(). Nothing has been started after an error of the document, of what the operator
-/// has given, or of the machine's resources and ports. After any error nothing of the pod is left,
-/// but for layers of images in the store, and with Afterwards::kKeep its record and its logs.
+/// Starts a pod, and supervises it to its end. Returns the exit status of Supervisor::run(). Finds
+/// errors of the document, of the options, and of the machine's resources and ports before it
+/// starts anything. After an error nothing of the pod is left except layers in the store and, with
+/// Afterwards::kKeep, its record and its logs.
 std::expected<int, PodFailure> run_pod(Workload& workload, const Settings& settings,
                                        Afterwards afterwards, const Listener& listener);
 

@@ -10,7 +10,7 @@
 
 namespace ocirun::pods {
 
-/// An OCI runtime, used by its command line as engines do.
+/// An OCI runtime. Calls its command line, as engines do.
 class Runtime {
  public:
   /// `command`: the path of the runtime, and the options that stand before each command.
@@ -18,13 +18,13 @@ class Runtime {
 
   const std::vector<std::string>& command() const { return command_; }
 
-  /// A command of the runtime that has begun, and that end() awaits. Several may run at once.
+  /// A running command of the runtime, which end() waits for. Several may run at once.
   struct Call {
     RunningProgram program;
-    std::string what;  // for errors
+    std::string what;  // the command, for errors
   };
   Result<Call> begin_start(const std::string& id) const;
-  /// The command fails if there is no container of this id.
+  /// Begins `state`, which fails if there is no container of this id.
   Result<Call> begin_state(const std::string& id) const;
   /// Errors: those of end_program().
   static Result<void> end(Call& call);
@@ -37,13 +37,13 @@ class Runtime {
   /// the stream `err` of begin_create().
   Result<int> end_create(linux::Child& call, const std::string& bundle) const;
 
-  /// The program may have ended meanwhile: that is an error too.
+  /// Sends a signal to the program. Errors: also that the program has ended.
   Result<void> kill(const std::string& id, int signal) const;
-  /// Kills the container if it runs, and removes it. A container that does not exist is no error.
+  /// Kills the container if it runs, and removes it. Does nothing if there is no such container.
   Result<void> remove(const std::string& id) const;
 
-  /// The words of a command that executes `arguments` in a container, and writes the pid of the
-  /// program to `pid_file`.
+  /// The command line that executes `arguments` in a container, and writes the pid of the program
+  /// to `pid_file`.
   std::vector<std::string> exec_command(const std::string& id, const std::string& pid_file,
                                         const std::vector<std::string>& arguments) const;
 
@@ -55,13 +55,13 @@ class Runtime {
   std::vector<std::string> command_;
 };
 
-/// The exit status that shells have for a program that cannot be executed: 127 if it does not
-/// exist, 126 if it is no executable file; nothing if the runtime failed for another reason.
-/// `said`: the runtime's words, of which ocirun and runc have the same.
+/// The exit status of shells for a program that cannot be executed: 127 if there is no such
+/// program, 126 if it is no executable file. Returns nothing if the runtime has failed for another
+/// reason. `said` is the error message of the runtime; ocirun and runc have the same words.
 std::optional<int> status_of_missing_program(std::string_view said);
 
-/// The place in the document of the word `program`, with which the container's command line begins;
-/// that of the image, if the image names the program; nullptr if neither is known.
+/// The place in the document of `program`, the first word of the container's command line. If the
+/// image names the program, the place of the image. nullptr if neither place is known.
 Place place_of_program(const Container& container, std::string_view program);
 
 }  // namespace ocirun::pods

@@ -10,12 +10,12 @@
 
 namespace ocirun::pods {
 
-/// How a pod is to be run.
+/// The settings of `ocirun pod run`.
 struct Settings {
   Given given;
   HostPath data;                     // --data
   std::vector<std::string> runtime;  // the path of the runtime, and the options before its commands
-  std::string name;                  // the pod's
+  std::string name;                  // of the pod
   NetworkChoice network;
   std::chrono::seconds grace{30};  // between the signal that asks a container to stop and SIGKILL
   std::string log_directory;       // --log-dir; "": in the pod's directory

@@ -9,26 +9,27 @@
 
 namespace ocirun::pods {
 
-/// Asks a supervisor to stop its pod, as SIGTERM does, with this time between the containers' stop
-/// signals and SIGKILL. Errors: ESRCH, EPERM.
+/// Sends SIGTERM to a supervisor, with the grace period: the time between the stop signals of the
+/// containers and SIGKILL. Errors: ESRCH, EPERM.
 Result<void> ask_to_stop(const linux::ProcessIdentity& supervisor, std::chrono::seconds grace);
 
-/// SIGTERM, SIGINT, SIGHUP and SIGQUIT, which ask for the end of a pod, and SIGCHLD: blocked, and
-/// read from a descriptor. Programs that are executed get them unblocked.
+/// The signals of a supervisor: SIGTERM, SIGINT, SIGHUP and SIGQUIT, which ask it to stop the pod,
+/// and SIGCHLD. They are blocked, and read from a descriptor. Programs that the supervisor executes
+/// get them unblocked.
 class StopSignals {
  public:
-  /// Blocks the signals for the rest of the process's life.
+  /// Blocks the signals until the process ends.
   static Result<StopSignals> block();
 
   Fd fd() const { return signals_; }
   /// Requests to stop.
   struct Requests {
     int count = 0;
-    std::optional<std::chrono::seconds> grace;  // what the last one with a grace period asks for
+    std::optional<std::chrono::seconds> grace;  // of the last request that has a grace period
   };
   /// The requests that have come since the last call.
   Requests take() const;
-  /// Errors: a request to stop has come.
+  /// Fails if a request to stop has come.
   Result<void> check() const;
 
  private:

@@ -11,21 +11,24 @@
 
 namespace ocirun::pods {
 
-/// Called once, when all containers have been started (with --wait-ready: are ready). May be empty.
+/// Is called once, when all containers have been started, with --wait-ready when all are ready. May
+/// be empty.
 using Announce = std::function<void()>;
 
-/// Runs the containers of a pod whose bundles are ready: init containers one after another, then
-/// the others together; probes, restarts, the end in order.
+/// Runs the containers of a pod: the init containers one after another, then the others together.
+/// Asks probes, restarts containers, and stops them in order.
 class Supervisor {
  public:
-  /// The calling process must have one thread; it becomes the parent of the containers' programs.
-  /// `record` has the containers in the order of `runs`.
+  /// The calling process must have a single thread, and becomes the parent of the containers'
+  /// programs. The bundles of `runs` must be ready. `record` must have the containers in the same
+  /// order.
   Supervisor(std::vector<ContainerRun>& runs, PodRecord& record, const PodDirectory& directory,
              PodServices& services, const Settings& settings, const StopSignals& signals);
 
-  /// Returns when all containers have ended for good, or after SIGTERM or SIGINT: the exit status,
-  /// 0 when each container has ended with 0, else that of the first that has not. Errors: a
-  /// container cannot be started, or --wait-ready is over: then all others have been stopped.
+  /// Returns when all containers have ended for good, or have been stopped after SIGTERM or SIGINT.
+  /// The exit status is 0 if each container has ended with 0, else that of the first container that
+  /// has not. Errors: a container cannot be started, or the time of --wait-ready is over; all
+  /// others have then been stopped.
   Result<int> run(const Announce& announce);
 
  private:
@@ -36,7 +39,7 @@ class Supervisor {
   using Step = Result<void> (ContainerRun::*)();
   Result<void> together(const Runs& runs, Step begin, Step end);
   Result<void> wait_until_ready(Clock::time_point since);
-  /// Waits for something to happen, until `limit` at most, and deals with it.
+  /// Waits for an event, until `limit` at most, and handles it.
   void step(Clock::time_point limit);
   void reap();
   void lose(std::string_view what, const std::string& end);
