@@ -12,10 +12,10 @@
 
 namespace ocirun::pods {
 
-/// What the clauses of the Knative runtime contract are asked about.
+/// The bundle that the clauses of the Knative runtime contract judge.
 struct ContractSubject {
   const bundle::Config& config;
-  std::optional<linux::SafeDir> root;  // the root filesystem, if it is there
+  std::optional<linux::SafeDir> root;  // the root filesystem, if it exists
   bool host_has_cgroup_v2_only = false;
 };
 
@@ -54,7 +54,7 @@ bool is_read_only(const linux::Mount& mount);
 /// Whether a mount shows cgroups: a cgroup filesystem, or a bind of the host's /sys/fs/cgroup.
 bool is_cgroup_mount(const linux::Mount& mount);
 
-// The clauses about files and mounts.
+// filesystem.cpp: the clauses about files and mounts.
 
 Judgement judge_tmp(const ContractSubject& subject);             // KN-7
 Judgement judge_var_log(const ContractSubject& subject);         // KN-8

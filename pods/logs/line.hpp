@@ -23,12 +23,12 @@ struct LogLine {
 
 /// "2026-11-25T01:02:03.123456789Z": RFC 3339 in UTC with nanoseconds.
 std::string format_time(const timespec& time);
-/// Parses RFC 3339 with 0 to 9 digits of fraction and any zone. nullopt: the text is no such time.
+/// Parses RFC 3339 with 0 to 9 digits of fraction and any zone. Returns nullopt for another text.
 std::optional<timespec> parse_time(std::string_view text);
 
 /// One line of the log file in CRI's format, with its line break: "TIME stdout F TEXT\n".
 std::string format_line(const timespec& time, Stream stream, std::string_view text, bool whole);
-/// Parses a line of the log file without its line break. nullopt: the line is damaged.
+/// Parses a line of the log file without its line break. Returns nullopt if the line is damaged.
 std::optional<LogLine> parse_line(std::string_view line);
 
 /// A time for `--since`: "10m" and "1h30m" before `now`, "2026-11-25T01:02:03Z", "@1732500000"

@@ -13,29 +13,29 @@
 namespace ocirun::pods {
 
 struct LogLimits {
-  std::uint64_t bytes = 10 << 20;  // of one file; a file is larger only if it holds one line
+  std::uint64_t bytes = 10 << 20;  // of one file; a file with a single line may be larger
   unsigned files = 5;              // how many rotated files are kept
 };
 
 /// The longest text of one line of the log file. A longer line is written in pieces.
 inline constexpr std::size_t kLongestPiece = 16 << 10;
 
-/// Writes the log of one container: NAME.log, rotated to NAME.log.1 … NAME.log.N. One thread.
+/// Writes the log of one container: NAME.log, rotated to NAME.log.1 … NAME.log.N. For use by one
+/// thread.
 class LogWriter {
  public:
   using OnLine = std::function<void(Stream, std::string_view text, bool whole)>;
 
-  /// Appends to the log, or makes it. `directory` is not owned, and outlives the writer. `on_line`
-  /// receives each line and each piece, also if the file cannot be written. Errors: NAME.log is not
-  /// a regular file; those of open(2).
+  /// Opens or makes the log. `directory` must outlive the writer. `on_line` gets each line and each
+  /// piece, even if the file cannot be written. Errors: NAME.log is not a regular file; those of
+  /// open(2).
   static Result<LogWriter> open(Fd directory, std::string name, LogLimits limits,
                                 OnLine on_line = {});
 
-  /// Takes bytes as they came from the pipe and writes the lines that they complete. Errors
-  /// (ENOSPC …) lose the lines of this call. Only the first of several errors in a row is returned.
+  /// Takes bytes from a pipe, and writes the lines that they complete. After an error (ENOSPC …)
+  /// the lines of this call are lost. Returns only the first of several errors in a row.
   Result<void> write(Stream stream, std::string_view bytes, timespec now);
-  /// Writes what has no line break yet as the end of a line: the container has ended. Errors: as
-  /// write().
+  /// Ends unfinished lines, and writes them: the container has ended. Errors: those of write().
   Result<void> flush(timespec now);
 
  private:

@@ -10,25 +10,26 @@
 
 namespace ocirun::pods {
 
-/// The answers of one probe, counted by the rules that Kubernetes has for them.
+/// Counts the answers of one probe by the rules of Kubernetes.
 class Tally {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `is_good`: what holds until the first answers have come: a container is alive, but not ready.
+  /// `is_good` is the state until the first answers have come: a container is alive, but not ready.
   Tally(const Probe& probe, bool is_good) : probe_(probe), is_good_(is_good) {}
 
-  /// The program has started: the first question is due after the initial delay.
+  /// Must be called when the program has started. The first question is due after the initial
+  /// delay.
   void begin(Clock::time_point now, bool is_good) {
     is_good_ = is_good;
     successes_ = failures_ = 0;
     next_ = now + probe_.initial_delay;
   }
 
-  /// A question has been asked. Periods are counted from question to question.
+  /// Must be called when a question has been asked. The next question is due one period later.
   void asked(Clock::time_point now) { next_ = now + probe_.period; }
 
-  /// An answer has come. Good becomes bad after failureThreshold failures in a row, and bad becomes
+  /// Counts an answer. Good becomes bad after failureThreshold failures in a row, and bad becomes
   /// good after successThreshold successes in a row.
   void count(bool is_success) {
     successes_ = is_success ? successes_ + 1 : 0;
@@ -38,7 +39,7 @@ class Tally {
   }
 
   bool is_good() const { return is_good_; }
-  /// Whether the last answers were so many failures in a row that the probe has failed.
+  /// Whether the probe has failed: the last failureThreshold answers were failures.
   bool has_failed() const { return failures_ >= probe_.failure_threshold; }
   Clock::time_point next() const { return next_; }
 
@@ -49,7 +50,7 @@ class Tally {
   Clock::time_point next_ = Clock::time_point::max();
 };
 
-/// A probe's question under way: the process that asks, and what it writes.
+/// A question that a process asks now.
 struct Asked {
   linux::Child child;
   UniqueFd output;
@@ -61,16 +62,16 @@ struct Answer {
   std::string reason;  // of a failure
 };
 
-/// Starts to ask. HTTP and TCP are asked at the loopback addresses of the network namespace
-/// `network` (-1: the caller's) by the program ocirun-probe; the question of an exec probe is the
-/// program `command`, which executes the probe's command in the container. Errors: fork fails; the
-/// program ocirun-probe is missing.
+/// Starts a process that asks the question of a probe. For HTTP and TCP it is the program
+/// ocirun-probe, which asks at the loopback addresses of the network namespace `network` (-1: the
+/// caller's). For an exec probe it is `command`, which executes the probe's command in the
+/// container. Errors: fork fails; ocirun-probe is not installed.
 Result<Asked> ask(const Probe& probe, Fd network, std::span<const std::string> command);
 
-/// Reads what the process has written, without waiting, so that it can go on writing.
+/// Reads what the process has written so far, without waiting, so that its pipe does not fill up.
 void hear(Asked& asked);
 
-/// The answer, when the process has ended. Reaps the process.
+/// Returns the answer of a process that has ended, and reaps the process.
 Answer take_answer(Asked& asked);
 
 /// Kills the process that asks, and reaps it.

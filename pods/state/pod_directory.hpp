@@ -10,9 +10,8 @@
 
 namespace ocirun::pods {
 
-/// Where images and pods are kept, as long as --data names no other directory: /var/lib/ocirun for
-/// root, else $XDG_DATA_HOME/ocirun or ~/.local/share/ocirun. Errors: an ordinary user has neither
-/// variable.
+/// The default of --data, where images and pods are kept: /var/lib/ocirun for root, else
+/// $XDG_DATA_HOME/ocirun or ~/.local/share/ocirun. Errors: an ordinary user has neither variable.
 Result<HostPath> default_data_directory();
 
 /// DATA/pods/POD: bundles, volumes, logs and the record of one pod.
@@ -22,16 +21,16 @@ class PodDirectory {
   HostPath path() const { return HostPath(path_); }  // absolute
   std::string path(std::string_view below) const;    // "DATA/pods/POD/below"
   Fd fd() const { return directory_; }
-  /// The same directory, opened by its path in the caller's present mount namespace.
-  /// Errors: another directory has this path there.
+  /// Opens the same directory again by its path, in the caller's present mount namespace. Errors:
+  /// another directory has this path there.
   Result<UniqueFd> open_again() const;
 
-  /// Takes the lock that the supervisor holds as long as the pod runs, and `delete` while it works.
-  /// Errors: EAGAIN: another process holds the lock.
+  /// Locks the pod. The supervisor holds the lock as long as the pod runs, and `delete` as long as
+  /// it works. Errors: EAGAIN if another process holds the lock.
   Result<UniqueFd> lock() const;
 
-  /// Removes the directory and everything in it. Nothing may be mounted in it. Removing a
-  /// directory that another process has removed is no error.
+  /// Removes the directory and everything in it. Nothing may be mounted in it. Does nothing if
+  /// another process has removed it.
   Result<void> remove() const;
 
  private:
@@ -48,7 +47,7 @@ class PodDirectory {
 /// DATA/pods.
 class PodsDirectory {
  public:
-  /// Makes the directory and what is missing above it, with mode 0700. Errors: the directory
+  /// Opens the directory. Makes it, and its missing parents, with mode 0700. Errors: the directory
   /// belongs to another user, or others may write to it.
   static Result<PodsDirectory> open(const HostPath& data);
 
@@ -66,8 +65,8 @@ class PodsDirectory {
   UniqueFd directory_;
 };
 
-/// A pod's name is a part of paths, ids of containers and a host name. Allowed: 1 to 63 letters,
-/// digits, "-", "_", "." that begin and end with a letter or digit.
+/// Checks the name of a pod, which becomes a part of paths, ids of containers and a host name. It
+/// must be 1 to 63 letters, digits, "-", "_" and ".", and begin and end with a letter or digit.
 Result<void> check_pod_name(std::string_view name);
 
 }  // namespace ocirun::pods

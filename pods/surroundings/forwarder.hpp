@@ -12,30 +12,30 @@
 
 namespace ocirun::pods {
 
-/// pasta, which connects the network of a pod with the host's: the pod reaches what the host
-/// reaches, and the host's ports lead to the pod's.
+/// The program pasta, which connects the network of a pod with the host's. The pod reaches what the
+/// host reaches, and ports of the host lead to ports of the pod.
 class Forwarder {
  public:
   using Clock = std::chrono::steady_clock;
   using Recorder = std::function<Result<void>(const linux::ProcessIdentity&)>;
 
-  /// `pasta`: the path of the program. `pin`: the path of a file, on which the pod's network
-  /// namespace is mounted; files beside it have its name and an ending. `record` is called before
-  /// pasta runs, which outlives its parent.
+  /// `pasta` is the path of the program. `pin` is the path of a file on which the pod's network
+  /// namespace is mounted; files beside it have the same name and an ending. pasta outlives its
+  /// parent: `record` is called before pasta runs.
   Forwarder(std::string pasta, std::vector<Forward> forwards, std::string pin, Recorder record);
 
-  /// Connects the network namespace of the process `holder`, and waits until that is done. Errors:
-  /// a port of the host is in use …; pasta's own words.
+  /// Connects the network namespace of the process `holder`, and waits until it is connected.
+  /// Errors: what pasta has written, such as that a port of the host is in use.
   Result<void> start(const linux::ProcessIdentity& holder);
 
   bool is_connected() const { return phase_ == Phase::kConnected; }
-  /// Called when pasta has ended with this status of waitpid(2): it is started again after a wait.
-  /// Returns why it has ended.
+  /// Must be called when pasta has ended, with the status of waitpid(2). pasta is started again
+  /// after a pause. Returns why it has ended.
   std::string ended(int status, Clock::time_point now);
-  /// When go_on() has something to do.
+  /// The next time when go_on() has something to do.
   Clock::time_point next() const { return due_; }
-  /// Starts pasta again when that is due, and looks whether it has connected the pod: true at the
-  /// moment when it has. After an error it is tried again later.
+  /// Starts pasta again when that is due, and checks whether it has connected the pod. Returns true
+  /// once, when it has. After an error, tries again later.
   Result<bool> go_on(Clock::time_point now);
 
  private:
@@ -49,7 +49,7 @@ class Forwarder {
   std::string pin_, pid_file_, said_;
   Recorder record_;
   Backoff backoff_;
-  int pid_ = 0;  // while it starts
+  int pid_ = 0;  // of pasta, while it starts
   Phase phase_ = Phase::kWaiting;
   Clock::time_point started_, due_ = Clock::time_point::max();
 };

@@ -11,34 +11,35 @@
 
 namespace ocirun::pods {
 
-/// The metadata service of a pod (AC-22): the program ocirun-metadata, seen by the supervisor. The
-/// supervisor keeps the socket that listens, so that the address stays the pod's when the program
-/// has ended and is started again: clients then wait.
+/// The metadata service of a pod (AC-22), as its supervisor sees it. The supervisor keeps the
+/// listening socket, and runs the program ocirun-metadata. If the program ends and is started
+/// again, the address stays the same, and clients wait.
 class MetadataService {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Listens at a port of 127.0.0.1 in the network namespace `network` (-1: the caller's), but not
-  /// at one of `taken`, and makes the secrets of the pod. The caller must have one thread. Errors:
-  /// no other port is free.
+  /// Listens at a free port of 127.0.0.1 that is not in `taken`, in the network namespace `network`
+  /// (-1: the caller's). Makes the secrets of the pod. The caller must have a single thread.
+  /// Errors: no port is free.
   static Result<MetadataService> listen(Fd network, const std::vector<std::uint16_t>& taken);
 
   /// The value of AC_METADATA_URL: "http://127.0.0.1:PORT/TOKEN".
   std::string url() const;
-  /// The pod's, which was made for this service.
+  /// The UUID of the pod. listen() has made it.
   const std::string& uuid() const { return content_.uuid; }
 
-  /// Starts the program. `place` is a directory, on which it mounts its empty root in a mount
-  /// namespace of its own; `cgroup` is the path of a cgroup for it, which is made; "": the
-  /// caller's. The program dies with the caller. Errors: the program is missing, or its own words.
+  /// Starts the program. It mounts its empty root on the directory `place`, in a mount namespace of
+  /// its own. `cgroup` is the path of the cgroup to make for it; "": it stays in the caller's. The
+  /// program is killed when the caller ends. Errors: the program is not installed; what the program
+  /// has written.
   Result<linux::ProcessIdentity> start(std::vector<Resource> resources, std::string place,
                                        std::string cgroup);
 
-  /// Called when the program has ended: it is started again after a wait.
+  /// Must be called when the program has ended. It is started again after a pause.
   void ended(Clock::time_point now);
-  /// When the program has to be started again.
+  /// The time when the program has to be started again.
   Clock::time_point next() const { return due_; }
-  /// Starts the program again. After an error it is tried again later.
+  /// Starts the program again. After an error, next() says when to try again.
   Result<linux::ProcessIdentity> start_again(Clock::time_point now);
 
  private:
@@ -49,7 +50,7 @@ class MetadataService {
   UniqueFd socket_;
   std::uint16_t port_;
   Content content_;
-  UniqueFd file_;  // in memory: what the program reads
+  UniqueFd file_;  // a file in memory, from which the program reads its content
   std::string place_, cgroup_;
   Backoff backoff_;
   Clock::time_point started_, due_ = Clock::time_point::max();

@@ -12,7 +12,7 @@ namespace ocirun::pods {
 /// --net
 struct NetworkChoice {
   enum class Kind : std::uint8_t {
-    kDefault,  // kPod; without pasta only if no port has to be forwarded
+    kDefault,  // as kPod; without pasta a loopback device only, if no port is forwarded
     kPod,      // a namespace of the pod's own, connected by pasta
     kHost,
     kNone,  // a namespace of the pod's own with a loopback device only
@@ -22,19 +22,19 @@ struct NetworkChoice {
   std::string path;  // kPath: of a network namespace
 };
 
-/// How the containers of a pod reach a network and are reached.
+/// The network of a pod.
 struct NetworkPlan {
   bool own_network = true;  // the holder has a network namespace
-  std::string path;         // without one: of another namespace; "": the host's
-  std::string pasta;        // the program that connects the pod; "": nothing does
+  std::string path;   // if not: the path of the network namespace that the pod uses; "": the host's
+  std::string pasta;  // the path of the program that connects the pod; "": the pod is not connected
   std::vector<Forward> forwards;
   std::vector<std::string> warnings;
 
   Network visible() const { return !own_network && path.empty() ? Network::kHost : Network::kOwn; }
 };
 
-/// What --net and the ports of the document give together. Errors: ports that nothing can forward,
-/// because pasta is not installed or the host does not let a port be moved.
+/// Plans the network for --net and the ports of the document. Errors: a port cannot be forwarded,
+/// because pasta is not installed or because --net host cannot lead a port to another one.
 Result<NetworkPlan> plan_network(const Pod& pod, const NetworkChoice& choice);
 
 }  // namespace ocirun::pods

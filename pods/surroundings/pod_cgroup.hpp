@@ -12,46 +12,47 @@
 
 namespace ocirun::pods {
 
-/// The cgroup in which the cgroups of a pod's containers are: "/ocirun/POD"; in a user namespace
-/// below the cgroup that is delegated to the caller. "": none is delegated.
+/// The path of the cgroup of a pod, which has the cgroups of the containers: "/ocirun/POD". In a
+/// user namespace, it is below the cgroup that is delegated to the caller; "" if none is delegated.
 Result<std::string> cgroup_path_for(const std::string& pod);
 
-/// For a pod without a cgroup. Errors: it has limits, which only a cgroup can keep.
+/// Refuses resource limits on a pod without a cgroup.
 Result<void> check_unlimited(const Workload& workload, const Given& given);
 
 /// Whether a container requests memory or processors.
 bool has_requests(const Pod& pod);
 
-/// Errors: there are processes in the cgroup at `path` or below.
+/// Fails if there are processes in the cgroup at `path` or below.
 Result<void> check_unused(const std::string& path);
 
-/// Makes the pod's cgroup in every hierarchy of the host and sets the limits of the whole pod.
-/// Errors: processes are in it; those of Cgroup::create() and apply().
+/// Makes the cgroup of a pod in every hierarchy of the host, and sets the limits of the whole pod.
+/// Errors: there are processes in the cgroup; those of Cgroup::create() and apply().
 Result<void> make_pod_cgroup(const std::string& path, const Amounts& limits);
 
-/// Makes a cgroup below a pod's for a process of ocirun's own that works for the pod, so that the
-/// pod's limits include it, and opens the cgroup for joining.
+/// Makes a cgroup below the pod's, and opens it for joining. It is for a process of ocirun that
+/// works for the pod, so that the limits of the pod include the process.
 Result<cgroups::Cgroup::JoinHandles> make_helper_cgroup(const std::string& path);
 
-/// Kills what is left in the pod's cgroup and removes it with all that are in it. A missing cgroup
-/// is no error.
+/// Kills all processes in the pod's cgroup, and removes it with all cgroups below. Does nothing if
+/// there is no such cgroup.
 Result<void> remove_pod_cgroup(const std::string& path);
 
-/// The limits of a whole pod as limits of a cgroup.
+/// Converts the limits of a whole pod to those of a cgroup.
 cgroups::Resources resources_of(const Amounts& limits);
 
-/// How many processes of the cgroup at `path` the kernel has killed for want of memory; 0 where
-/// that cannot be found out.
+/// How many processes of the cgroup at `path` the kernel has killed for lack of memory; 0 if that
+/// is not known.
 std::uint64_t count_oom_kills(const std::string& path);
 
-/// A watch for want of memory in the cgroup at `path`. Errors: no memory controller counts for it.
+/// Watches for a lack of memory in the cgroup at `path`. Errors: the cgroup has no memory
+/// controller.
 Result<cgroups::OomWatch> watch_oom(const std::string& path);
 
-// With --systemd-cgroup, the cgroup of a pod is a slice of systemd's, in which each container is a
-// scope.
+// With --systemd-cgroup, the cgroup of a pod is a slice of systemd, and each container is a scope
+// in the slice.
 
-/// "ocirun-POD.slice"; a dash in the name of the pod is escaped, because a slice "a-b" would be in
-/// the slice "a".
+/// The name of a pod's slice, "ocirun-POD.slice". Escapes a dash in the name of the pod, because
+/// systemd puts a slice "a-b" into the slice "a".
 std::string slice_name_for(const std::string& pod);
 
 /// The cgroupsPath of the container `id` ("POD.CONTAINER") in a slice.
@@ -59,15 +60,15 @@ std::string cgroups_path_in(const std::string& slice, const std::string& id);
 /// The scope that cgroups_path_in() names: "ocirun-POD.CONTAINER.scope".
 std::string scope_name_for(const std::string& id);
 
-/// The cgroup of a slice. Makes nothing. Errors: those of Slice::find().
+/// Looks up, without creating it, the cgroup of a slice. Errors: those of Slice::find().
 Result<std::string> find_pod_slice(const std::string& slice);
 
 /// Starts the slice with the cgroup `path`, with the limits of the whole pod. Errors: those of
 /// Slice::create().
 Result<void> make_pod_slice(const std::string& path, const std::string& pod, const Amounts& limits);
 
-/// Kills what is left in the slice with the cgroup `path`, and removes the slice. A missing slice
-/// is no error.
+/// Kills all processes in the slice with the cgroup `path`, and removes the slice. Does nothing if
+/// there is no such slice.
 Result<void> remove_pod_slice(const std::string& path);
 
 }  // namespace ocirun::pods

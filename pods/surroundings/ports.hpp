@@ -22,17 +22,18 @@ struct Forward {
   }
 };
 
-/// The ports of a pod that the host answers on: those that the document maps (App Container), else
-/// each port of a container at the same number. Errors: two containers have the same port.
+/// The ports of the host that lead to ports of the pod: those that the document maps (App
+/// Container), else each port of a container at the same number. Errors: two containers have the
+/// same port.
 Result<std::vector<Forward>> forwards_of(const Pod& pod);
 
-/// Names a process of the host for messages, if more of it is known than the name of its program:
-/// "the pod \"web\""; "": no more is known.
+/// Returns a name for a process of the host in messages, such as "the pod \"web\""; "" to name it
+/// by its program.
 using ProcessNamer = std::function<std::string(int pid)>;
 
-/// Whether a port of the host can be opened now, in the caller's network namespace, IPv4 and IPv6.
-/// Errors: the port is taken, with who has it as far as the caller may know; only root may open it;
-/// the host does not have the address.
+/// Checks that a port of the host can be opened now, for IPv4 and IPv6, in the caller's network
+/// namespace. Errors: a process has the port, which the error names if the caller may know it; only
+/// root may open the port; the host does not have the address.
 Result<void> check_free(const Forward& forward, const ProcessNamer& namer);
 
 /// A line of /proc/net/tcp, tcp6, udp or udp6.
@@ -43,7 +44,7 @@ struct SocketLine {
   unsigned uid = 0;
   std::uint64_t inode = 0;
 };
-/// The sockets of such a file. Lines in another form are left out.
+/// Parses the sockets in such a file. Skips lines in another form.
 std::vector<SocketLine> parse_sockets(std::string_view table);
 
 }  // namespace ocirun::pods
