@@ -7,10 +7,10 @@ load lib/checkpoint
 @test "checkpoint and restore --help succeed, and name the options that engines look for" {
   run ocirun checkpoint --help
   succeeds
-  mentions --pre-dump
+  output_mentions --pre-dump
   run ocirun restore --help
   succeeds
-  mentions --lsm-mount-context
+  output_mentions --lsm-mount-context
 }
 
 @test "checkpoint refuses a container that is not there, one that is created, and options without sense" {
@@ -131,7 +131,7 @@ load lib/checkpoint
   restore
   run ocirun exec "$ID" sh -c 'grep -q "Seccomp:.2" /proc/1/status && grep " /data/deep " /proc/1/mountinfo'
   succeeds
-  mentions " ro"
+  output_mentions " ro"
 }
 
 @test "a read-only root is read-only again" {
@@ -152,16 +152,16 @@ load lib/checkpoint
   cp -a checkpoint intact
   forge "creds = core['thread_core']['creds']; creds['cap_bnd'] = creds['cap_prm'] = [4294967295, 511]"
   restore_fails
-  mentions "the images do not fit config.json"
-  mentions "in its bounding set, which /process/capabilities of config.json does not give"
+  output_mentions "the images do not fit config.json"
+  output_mentions "in its bounding set, which /process/capabilities of config.json does not give"
   cp -a intact/. checkpoint/
   forge "[part.pop(key) for part in (core['tc'], core['thread_core']) for key in list(part) if 'seccomp' in key]"
   restore_fails
-  mentions "has no seccomp filter"
+  output_mentions "has no seccomp filter"
   cp -a intact/. checkpoint/
   forge "core['thread_core']['creds'].update(uid=7, euid=7, suid=7, fsuid=7)"
   restore_fails
-  mentions "has user ids 7,7,7,7"
+  output_mentions "has user ids 7,7,7,7"
   run ocirun state "$ID"
   exits 1 "does not exist"
   cp -a intact/. checkpoint/
@@ -178,20 +178,20 @@ load lib/checkpoint
   root=$(crit decode -i checkpoint/fs-1.img | jq '.entries[0].root_id')
   forge_image files.img "[(entry['reg'].update(name='/tmp'), entry['reg'].pop('mode', 0)) for entry in images['entries'] if entry['id'] == $root]"
   restore_fails
-  mentions "has another root directory than the container"
+  output_mentions "has another root directory than the container"
   cp -a intact/. checkpoint/
   mounts=$(basename checkpoint/mountpoints-*.img)
   forge_image "$mounts" "[entry.update(flags='0x0') for entry in images['entries'] if entry['mountpoint'].endswith('/shm')]"
   restore_fails
-  mentions "/dev/shm lacks nosuid, nodev, noexec"
+  output_mentions "/dev/shm lacks nosuid, nodev, noexec"
   cp -a intact/. checkpoint/
   forge "core['thread_core']['creds'].update(groups=[0, 6])"
   restore_fails
-  mentions "has the supplementary groups [0,6]"
+  output_mentions "has the supplementary groups [0,6]"
   cp -a intact/. checkpoint/
   chmod 622 "checkpoint/core-1.img"
   restore_fails
-  mentions "core-1.img: other users may write to it"
+  output_mentions "core-1.img: other users may write to it"
 }
 
 @test "a shell on a terminal is restored, and its terminal goes to the console socket" {

@@ -59,7 +59,7 @@ has_second_process() { second_process >/dev/null; }
   if has_v1 memory; then directory=/sys/fs/cgroup/memory/$ID; fi
   mkdir "$directory"
   restore_fails --manage-cgroups-mode strict
-  mentions "--manage-cgroups-mode strict: the cgroup $directory exists: remove it, or give soft or full"
+  output_mentions "--manage-cgroups-mode strict: the cgroup $directory exists: remove it, or give soft or full"
   is_absent
   rmdir "$directory"
   restore --manage-cgroups-mode strict
@@ -139,5 +139,5 @@ cgroup_mounts() { awk '/ - cgroup2? / {print $4, $5, $6}' "/proc/$(init_pid)/mou
   if has_v1 memory; then point=/sys/fs/cgroup/memory; fi
   forge_image "$(basename checkpoint/mountpoints-*.img)" "[entry.update(flags='0x0') for entry in images['entries'] if entry['mountpoint'].endswith('$point')]"
   restore_fails
-  mentions "$point lacks ro"
+  output_mentions "$point lacks ro"
 }

@@ -12,18 +12,18 @@ dry_run() { run ocirun restore --dry-run --bundle "$BUNDLE" "$@"; }
   config '.linux.netDevices = {"nodev7": {}} | .linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", listenerPath: "/run/agent", syscalls: [{names: ["swapon"], action: "SCMP_ACT_NOTIFY"}]}'
   run ocirun --criu /nowhere/criu restore --dry-run --bundle "$BUNDLE" --image-path "$TMP/empty" "$ID"
   exits 1 "a restore would fail: 7 obstacles"
-  mentions "obstacle: /linux/seccomp/listenerPath: a container whose system calls an agent answers"
-  mentions "there is no inventory.img: the directory holds no images of criu"
-  mentions "obstacle: --criu /nowhere/criu: must name an executable file"
-  mentions "obstacle: a container $ID is there and is running: choose another id"
-  mentions "obstacle: /mounts/7: open /nowhere/source: no such file or directory"
-  mentions "obstacle: /linux/netDevices: this host has no network device nodev7"
-  mentions "obstacle: container's cgroup is not empty: process"
+  output_mentions "obstacle: /linux/seccomp/listenerPath: a container whose system calls an agent answers"
+  output_mentions "there is no inventory.img: the directory holds no images of criu"
+  output_mentions "obstacle: --criu /nowhere/criu: must name an executable file"
+  output_mentions "obstacle: a container $ID is there and is running: choose another id"
+  output_mentions "obstacle: /mounts/7: open /nowhere/source: no such file or directory"
+  output_mentions "obstacle: /linux/netDevices: this host has no network device nodev7"
+  output_mentions "obstacle: container's cgroup is not empty: process"
   equal "" "$(ls "$TMP/empty")"
   config '.process.cwd = 7'
   dry_run --image-path "$TMP/lost" restored
   exits 1 "obstacle: config.json: /process/cwd"
-  mentions "$TMP/lost: no such file or directory"
+  output_mentions "$TMP/lost: no such file or directory"
   run ocirun state restored
   exits 1 "does not exist"
 }
@@ -34,7 +34,7 @@ dry_run() { run ocirun restore --dry-run --bundle "$BUNDLE" "$@"; }
   chmod 755 "$TMP/criu"
   run ocirun --criu "$TMP/criu" restore --dry-run --bundle "$BUNDLE" --image-path "$TMP/empty" "$ID"
   exits 1 "criu does not work under this kernel: $TMP/criu says \"exited with status 3\""
-  mentions "criu ended without an answer"
+  output_mentions "criu ended without an answer"
 }
 
 @test "restore --dry-run succeeds where a restore would, and leaves the host as it was" {
@@ -64,9 +64,9 @@ dry_run() { run ocirun restore --dry-run --bundle "$BUNDLE" "$@"; }
   config '.linux.namespaces += [{type: "time"}]'
   dry_run "$ID"
   exits 1 "the images have a mount of the host on /data that they call /data: config.json has no mount on that path"
-  mentions "/mounts/7: the images have no mount on /elsewhere"
-  mentions "the container of the images has no user namespace"
-  mentions "the container of the images has no time namespace of its own"
+  output_mentions "/mounts/7: the images have no mount on /elsewhere"
+  output_mentions "the container of the images has no user namespace"
+  output_mentions "the container of the images has no time namespace of its own"
   cp "$TMP/config.json" "$BUNDLE/config.json"
   cp -a checkpoint intact
   forge "core['mtype'] = 'AARCH64'; core['ti_aarch64'] = None; core.pop('ti_aarch64')"

@@ -80,10 +80,10 @@ is_a_container() {
   is_counting one
   run podman container checkpoint --keep --print-stats one
   succeeds
-  mentions pages_written
+  output_mentions pages_written
   run podman container restore --keep --print-stats one
   succeeds
-  mentions pages_restored
+  output_mentions pages_restored
   is_a_container one
 }
 
@@ -125,7 +125,7 @@ is_a_container() {
   podman run -d --name one --network none localhost/busybox sh -c "sleep 100000 | nc -l -p 5000 & until { $COUNTS; } | nc 127.0.0.1 5000; do :; done"
   eventually logs_beyond one 3
   run podman container checkpoint one
-  mentions "--tcp-established"
+  output_mentions "--tcp-established"
   equal running "$(field one Status)"
   podman container checkpoint --tcp-established one
   local before

@@ -18,19 +18,19 @@ hosts_directory() {
   hosts_directory
   forge_image files.img "[x['reg'].update(name='../../../../../../../../proc/1/root$TMP/hosts/evil') for x in images['entries'] if x['type'] == 'REG' and x['reg']['name'].startswith('/below/gone')]"
   restore_fails
-  mentions 'is not plain'
+  output_mentions 'is not plain'
   is_not_written "$TMP/hosts"
   mend
   ln -s "/proc/1/root$TMP/hosts" "$BUNDLE/rootfs/link"
   forge_image files.img "[x['reg'].update(name='/link/evil') for x in images['entries'] if x['type'] == 'REG' and x['reg']['name'].startswith('/below/gone')]"
   restore_fails
-  mentions 'criu would make or remove the file "/link/evil": a symlink is a part of the path'
+  output_mentions 'criu would make or remove the file "/link/evil": a symlink is a part of the path'
   is_not_written "$TMP/hosts"
   rm -rf "$BUNDLE/rootfs/below"
   ln -s "/proc/1/root$TMP/hosts" "$BUNDLE/rootfs/below"
   mend
   restore_fails
-  mentions 'a symlink is a part of the path'
+  output_mentions 'a symlink is a part of the path'
   is_not_written "$TMP/hosts"
 }
 
@@ -44,8 +44,8 @@ hosts_directory() {
   forge_image ids-1.img "images['entries'][0].update(mnt_ns_id=9)"
   cp checkpoint/mountpoints-*.img checkpoint/mountpoints-9.img
   restore_fails
-  mentions "the container of the images has no mount namespace of its own"
+  output_mentions "the container of the images has no mount namespace of its own"
   restore_fails --trust-images
-  mentions "the container of the images has no mount namespace of its own"
+  output_mentions "the container of the images has no mount namespace of its own"
   is_not_written "$TMP/hosts"
 }

@@ -8,12 +8,12 @@ load lib/criu
 is_foretold() {
   run ocirun checkpoint "$ID"
   exits 1 "the container runs on, because restore would refuse its images"
-  mentions "$1"
+  output_mentions "$1"
   status_is running
   goes_on
   run ocirun checkpoint --leave-running "$ID"
   exits 0 "restore takes these images only with --trust-images"
-  mentions "$1"
+  output_mentions "$1"
   goes_on
 }
 
@@ -25,7 +25,7 @@ is_foretold() {
   is_foretold "process $(init_pid): has an OOM score of -500"
   ocirun delete --force "$ID"
   restore_fails
-  mentions "has an OOM score of -500"
+  output_mentions "has an OOM score of -500"
   restore --trust-images
   goes_on
   equal -500 "$(<"/proc/$(init_pid)/oom_score_adj")"

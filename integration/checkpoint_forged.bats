@@ -21,7 +21,7 @@ absent() { [[ ! -e $1 ]]; }
   rm "$TMP/hooks"
   forge_image "$(basename checkpoint/userns-*.img)" "images['entries'][0]['uid_map'].append({'first': 70000, 'lower_first': 0, 'count': 1})"
   restore_fails
-  mentions "the user namespace maps other user ids than /linux/uidMappings"
+  output_mentions "the user namespace maps other user ids than /linux/uidMappings"
   absent "$TMP/hooks"
   mend
   restore
@@ -51,7 +51,7 @@ absent() { [[ ! -e $1 ]]; }
   echo '{"magic": "UTSNS", "entries": [{"nodename": "forged", "domainname": "forged"}]}' >"$TMP/uts.json"
   crit encode -i "$TMP/uts.json" -o checkpoint/utsns-77.img
   restore_fails
-  mentions "the container of the images has a uts namespace of its own: it has joined none by a path"
+  output_mentions "the container of the images has a uts namespace of its own: it has joined none by a path"
   equal later "$(nsenter --uts --target "$HELPER" hostname)"
   rm checkpoint/utsns-77.img
   mend
@@ -70,7 +70,7 @@ absent() { [[ ! -e $1 ]]; }
   forge_image pstree.img "[entry.update(sid=31999, pgid=31999) for entry in images['entries'] if entry['pid'] == $child]"
   forge_image "core-$child.img" "images['entries'][0]['thread_core']['creds'].update(uid=7, euid=7, suid=7, fsuid=7)"
   restore_fails
-  mentions "process $child: has user ids 7,7,7,7"
+  output_mentions "process $child: has user ids 7,7,7,7"
   absent "/proc/$child"
   is_absent
 }
@@ -85,7 +85,7 @@ absent() { [[ ! -e $1 ]]; }
   forge_image "$(basename checkpoint/mountpoints-*.img)" \
     "[entry.update(ext_key={'/narrow': '/wide', '/wide': '/narrow'}[entry['ext_key']]) for entry in images['entries'] if entry.get('ext_key') in ('/narrow', '/wide')]"
   restore_fails
-  mentions "/narrow has another id map: the images mount"
+  output_mentions "/narrow has another id map: the images mount"
   mend
   restore
   goes_on
@@ -117,7 +117,7 @@ absent() { [[ ! -e $1 ]]; }
     '[m.update(path="/beside") for s in images["entries"][0]["sets"] for m in s["ctls"]]'; do
     forge_image cgroup.img "[$forgery for c in images['entries'][0]['controllers'][:1]]"
     restore_fails
-    mentions "criu could harm the host with these images (--trust-images gives them to criu all the same): cgroup.img: "
+    output_mentions "criu could harm the host with these images (--trust-images gives them to criu all the same): cgroup.img: "
     equal "$before" "$(stat -c '%a %u' /etc/hostname)"
     equal "" "$(find /sys/fs/cgroup -name beside)"
     mend
@@ -133,19 +133,19 @@ absent() { [[ ! -e $1 ]]; }
   checkpoint_counter
   forge "core['tc']['rlimits']['rlimits'][7].update(cur=1000, max=1000)"
   restore_fails
-  mentions "has a hard limit RLIMIT_NOFILE of 1000: /process/rlimits/0 gives 200"
+  output_mentions "has a hard limit RLIMIT_NOFILE of 1000: /process/rlimits/0 gives 200"
   mend
   forge "core['tc'].update(oom_score_adj=-5)"
   restore_fails
-  mentions "has an OOM score of -5: /process/oomScoreAdj is 7"
+  output_mentions "has an OOM score of -5: /process/oomScoreAdj is 7"
   mend
   forge "core['thread_core'].update(sched_policy=1, sched_prio=3)"
   restore_fails
-  mentions "has the scheduling policy SCHED_FIFO with priority 3"
+  output_mentions "has the scheduling policy SCHED_FIFO with priority 3"
   mend
   forge "core['thread_core'].update(sched_nice=-20)"
   restore_fails
-  mentions "has the nice value -20"
+  output_mentions "has the nice value -20"
   mend
   restore
   goes_on
@@ -170,14 +170,14 @@ os.execv(sys.argv[1], sys.argv[1:])" "$OCIRUN" --root "$ROOT" run --detach --pre
   needs_criu
   run_with "socket.socket(socket.AF_INET, socket.SOCK_DGRAM)"
   restore_fails
-  mentions "descriptor 3: is a socket with a mark, which a process without CAP_NET_ADMIN cannot open"
+  output_mentions "descriptor 3: is a socket with a mark, which a process without CAP_NET_ADMIN cannot open"
   restore --trust-images
   goes_on
   ocirun delete --force "$ID"
   rm -r checkpoint
   run_with "socket.socket(socket.AF_PACKET, socket.SOCK_RAW)"
   restore_fails
-  mentions "descriptor 3: is a raw or packet socket, which a process without CAP_NET_RAW cannot open"
+  output_mentions "descriptor 3: is a raw or packet socket, which a process without CAP_NET_RAW cannot open"
 }
 
 @test "the numbers that ocirun knows of criu's messages are those of the criu that is installed" {

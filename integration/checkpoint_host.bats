@@ -21,7 +21,7 @@ teardown() {
   config '.linux.namespaces += [{type: "network"}] | .linux.sysctl = {"net.ipv4.ip_unprivileged_port_start": "77"}
     | .linux.netDevices = {nda: {name: "eth7"}} | .hooks = {createRuntime: [{path: "/bin/sh", args: ["sh", "-c", $c]}]}' --arg c "echo ran >$TMP/hook"
   restore_fails
-  mentions "the container of the images has no network namespace of its own"
+  output_mentions "the container of the images has no network namespace of its own"
   restore_fails --trust-images
   equal "$before" "$(</proc/sys/net/ipv4/ip_unprivileged_port_start)"
   ip link show nda
@@ -42,7 +42,7 @@ new = dict(dev, mnt_id=9999, root='/../../../../../../../../etc', mountpoint='/o
 for key in ('shared_id', 'master_id', 'ext_key'): new.pop(key, None)
 images['entries'].append(new)"
   restore_fails
-  mentions 'a mount with the path "/../../'
+  output_mentions 'a mount with the path "/../../'
   status_is stopped
 }
 
@@ -83,7 +83,7 @@ images['entries'].append(new)"
   forge_image cgroup.img "devices = [c for c in images['entries'][0]['controllers'] if c['cnames'] == ['devices']][0]['dirs'][0]
 devices.setdefault('properties', []).append({'name': 'devices.allow', 'value': 'a *:* rwm', 'perms': {'mode': 0o200, 'uid': 0, 'gid': 0}})"
   restore_fails --manage-cgroups-mode full
-  mentions '"devices.allow": the device rules are those of config.json'
+  output_mentions '"devices.allow": the device rules are those of config.json'
 }
 
 @test "without the field in config.json, a forged OOM score below 0 is found out" {
@@ -93,7 +93,7 @@ devices.setdefault('properties', []).append({'name': 'devices.allow', 'value': '
   ocirun checkpoint "$ID"
   forge "core['tc'].update(oom_score_adj=-1000)"
   restore_fails
-  mentions "has an OOM score of -1000: without /process/oomScoreAdj"
+  output_mentions "has an OOM score of -1000: without /process/oomScoreAdj"
 }
 
 @test "images and logs are not written to a directory in which others may put links" {

@@ -35,7 +35,7 @@ shows_no_more() {
   cp -a checkpoint intact
   show "$1" /link/ssl
   restore_fails
-  mentions "/opt shows /etc/ssl of a file system of the host"
+  output_mentions "/opt shows /etc/ssl of a file system of the host"
   cp -a intact/. checkpoint/
   show "$1" /below
   restore
@@ -107,7 +107,7 @@ shows_no_more() {
   cp "$BUNDLE/config.json" "$TMP/rslave.json"
   config '(.mounts[] | select(.destination == "/data").options) = ["rbind", "rprivate"]'
   restore_fails
-  mentions "mounts of the host reach /data"
+  output_mentions "mounts of the host reach /data"
   cp "$TMP/rslave.json" "$BUNDLE/config.json"
   restore
   goes_on

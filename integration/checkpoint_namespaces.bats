@@ -53,15 +53,15 @@ namespace_of() { readlink "/proc/$1/ns/$2"; }
   maps=$(basename checkpoint/userns-*.img)
   forge_image "$maps" "images['entries'][0]['uid_map'].append({'first': 70000, 'lower_first': 0, 'count': 1})"
   restore_fails
-  mentions "the user namespace maps other user ids than /linux/uidMappings"
+  output_mentions "the user namespace maps other user ids than /linux/uidMappings"
   cp -a intact/. checkpoint/
   forge_image "$maps" "images['entries'][0]['gid_map'].append({'first': 70000, 'lower_first': 0, 'count': 1})"
   restore_fails
-  mentions "the user namespace maps other group ids than /linux/gidMappings"
+  output_mentions "the user namespace maps other group ids than /linux/gidMappings"
   cp -a intact/. checkpoint/
   forge "core['thread_core']['creds'].update(uid=7, euid=7, suid=7, fsuid=7)"
   restore_fails
-  mentions "has user ids 100007"
+  output_mentions "has user ids 100007"
   cp -a intact/. checkpoint/
   restore
   status_is running
@@ -105,7 +105,7 @@ namespace_of() { readlink "/proc/$1/ns/$2"; }
   forge_image "$(basename checkpoint/mountpoints-*.img)" \
     "[entry.update(ext_key='/plain') for entry in images['entries'] if entry.get('ext_key') == '/owned']"
   restore_fails
-  mentions "/owned is not id-mapped"
+  output_mentions "/owned is not id-mapped"
 }
 
 @test "joined namespaces of other kinds: ipc and uts" {
@@ -149,7 +149,7 @@ keeps_joined() {
   checkpoint_and_restore
   run ocirun exec "$ID" sh -c 'read -r up _ </proc/uptime; [ "${up%.*}" -ge 100000 ] && cat /proc/self/cgroup'
   succeeds
-  mentions "0::/"
+  output_mentions "0::/"
   differs "/proc/$(init_pid)/ns/cgroup" /proc/self/ns/cgroup
 }
 
@@ -162,9 +162,9 @@ keeps_joined() {
   cp -a checkpoint intact
   forge_image files.img "next(file for file in images['entries'] if 'reg' in file)['reg']['fown'].update(pid=1, pid_type=1, signum=9)"
   restore_fails
-  mentions "files.img: an open file sends signals to process 1, which the images do not have"
+  output_mentions "files.img: an open file sends signals to process 1, which the images do not have"
   mend
   restore
   output=$(<"$TMP/errors")
-  mentions "the container has no pid namespace"
+  output_mentions "the container has no pid namespace"
 }

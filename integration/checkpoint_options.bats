@@ -32,7 +32,7 @@ count()'
   ocirun checkpoint --tcp-established "$ID"
   status_is stopped
   restore_fails
-  mentions "--tcp-established"
+  output_mentions "--tcp-established"
   is_absent
   restore --tcp-established
   goes_on
@@ -232,7 +232,7 @@ count()'
   ocirun delete --force "$ID"
   config '.annotations = {"org.criu.config": "criu.conf"}'
   restore_fails
-  mentions "/annotations/org.criu.config: \"criu.conf\" must be an absolute path"
+  output_mentions "/annotations/org.criu.config: \"criu.conf\" must be an absolute path"
 }
 
 @test "--lsm-profile: the restored container has another profile, which config.json has to name" {
@@ -244,7 +244,7 @@ count()'
   ocirun checkpoint "$ID"
   config '.process.apparmorProfile = $p' --arg p "${ID}two"
   restore_fails
-  mentions "has the AppArmor profile \"${ID}one (enforce)\""
+  output_mentions "has the AppArmor profile \"${ID}one (enforce)\""
   restore --lsm-profile "apparmor:${ID}two"
   equal "${ID}two (enforce)" "$(cat "/proc/$(init_pid)/attr/current")"
   goes_on

@@ -67,7 +67,7 @@ addresses() { nsenter --net --target "$(init_pid)" ip -oneline address show; }
   contains "$TMP/errors" "give --keep-network"
   ocirun checkpoint --image-path "$TMP/empty" "$ID"
   restore_fails --keep-network --image-path "$TMP/empty"
-  mentions "--keep-network: the images do not hold what was in the network namespace"
+  output_mentions "--keep-network: the images do not hold what was in the network namespace"
   restore --empty-ns network --image-path "$TMP/empty"
   goes_on
   [[ $(addresses) == *127.0.0.1* ]]

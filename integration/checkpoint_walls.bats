@@ -29,7 +29,7 @@ images['entries'].append(new)"
   old "$TMP/hosts"
   forge_image files.img "[x['reg'].update(name='../../../../../../../..$TMP/hosts/evil') for x in images['entries'] if x['type'] == 'REG' and x['reg']['name'].startswith('/below/gone')]"
   restore_fails
-  mentions 'is not plain'
+  output_mentions 'is not plain'
   is_not_written "$TMP/hosts"
   mend
   restore
@@ -46,7 +46,7 @@ images['entries'].append(new)"
   rmdir "$BUNDLE/rootfs/below"
   ln -s "$TMP/hosts" "$BUNDLE/rootfs/below"
   restore_fails
-  mentions 'the file "/below/gone": a symlink is a part of the path'
+  output_mentions 'the file "/below/gone": a symlink is a part of the path'
   is_not_written "$TMP/hosts"
   restore_fails --trust-images
   [[ $(date -r "$TMP/hosts" +%Y) != 2001 ]]
@@ -74,7 +74,7 @@ images['entries'].append(new)"
   tar czf checkpoint/tmpfs-dev-119.tar.gz.img -C "$TMP/files" .
   add_to_images "fstype=3, source='devtmpfs'"
   restore_fails
-  mentions 'the images mount a file system of type "devtmpfs" on "/opt": the host has only one'
+  output_mentions 'the images mount a file system of type "devtmpfs" on "/opt": the host has only one'
   mount -t devtmpfs none "$TMP/hosts"
   run ls "$TMP/hosts/evil-$ID"
   umount "$TMP/hosts"
@@ -82,7 +82,7 @@ images['entries'].append(new)"
   mend
   add_to_images "fstype=4, source='binfmt_misc'"
   restore_fails
-  mentions 'of type "binfmt_misc" on "/opt"'
+  output_mentions 'of type "binfmt_misc" on "/opt"'
   mend
   restore
   goes_on
@@ -94,23 +94,23 @@ images['entries'].append(new)"
   checkpoint_counter
   add_to_images "fstype=16, fsname='ext4', source='/dev/vda1'"
   restore_fails
-  mentions 'a file system of type "ext4" on "/opt": it could show files of the host'
+  output_mentions 'a file system of type "ext4" on "/opt": it could show files of the host'
   mend
   add_to_images "fstype=17, source='overlay', options='lowerdir=/etc'"
   restore_fails
-  mentions 'of type "overlay"'
+  output_mentions 'of type "overlay"'
   mend
   add_to_images "fstype=12, source='cgroup', options='none,name=evil,release_agent=/tmp/evil'"
   restore_fails
-  mentions 'cgroups on "/opt" with the option "release_agent=/tmp/evil"'
+  output_mentions 'cgroups on "/opt" with the option "release_agent=/tmp/evil"'
   mend
   add_to_images "fstype=99, source='x'"
   restore_fails
-  mentions 'of type "type 99"'
+  output_mentions 'of type "type 99"'
   mend
   add_to_images "fstype=3, ext_key='CRIU:EXTERNAL_DEV_MOUNT', source='devtmpfs'"
   restore_fails
-  mentions 'of type "devtmpfs"'
+  output_mentions 'of type "devtmpfs"'
   ocirun restore --dry-run --bundle "$BUNDLE" "$ID" >"$TMP/output" 2>&1 && return 1
   grep 'of type "devtmpfs"' "$TMP/output"
 }
@@ -121,16 +121,16 @@ images['entries'].append(new)"
   checkpoint_counter
   add_to_images "fstype=5, source='/', sb_flags='0x1000'"
   restore_fails
-  mentions 'the images mount "/opt" with the flags 0x1000'
+  output_mentions 'the images mount "/opt" with the flags 0x1000'
   mend
   ln -s / "$BUNDLE/rootfs/link"
   add_to_images "fstype=5, source='none', mountpoint='/link', sb_flags='0x1020'"
   restore_fails
-  mentions 'the images mount "/link" with the flags 0x1020'
+  output_mentions 'the images mount "/link" with the flags 0x1020'
   mend
   add_to_images "fstype=3, source='devtmpfs', root='/\\x00x'"
   restore_fails
-  mentions 'field 6 of a mount holds a NUL'
+  output_mentions 'field 6 of a mount holds a NUL'
 }
 
 @test "forged images load no policies of AppArmor" {
@@ -143,5 +143,5 @@ space = b"\x0a\x02.." + b"\x12" + bytes([len(policy)]) + policy
 entry = b"\x0a" + bytes([len(space)]) + space
 sys.stdout.buffer.write(struct.pack("<III", 0x54564319, 0x59423047, len(entry)) + entry)' >checkpoint/apparmor.img
   restore_fails
-  mentions "apparmor.img: criu would load these AppArmor policies into the host's kernel"
+  output_mentions "apparmor.img: criu would load these AppArmor policies into the host's kernel"
 }

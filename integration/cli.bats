@@ -18,12 +18,12 @@ load lib/common
   run "$OCIRUN" --help
   succeeds
   for command in create start run state kill delete exec list ps pause resume spec features; do
-    mentions " $command"
+    output_mentions " $command"
   done
   for command in create start run state kill delete exec list ps pause resume spec features; do
     run "$OCIRUN" "$command" --help
     succeeds
-    mentions "$command"
+    output_mentions "$command"
   done
 }
 
@@ -136,7 +136,7 @@ load lib/common
   rm -rf "$BUNDLE/rootfs"
   attempt create --bundle "$BUNDLE" "$ID"
   exits 1 "no such file or directory"
-  never_mentions "No such file"
+  output_never_mentions "No such file"
 }
 
 @test "without --root the state lies in /run/ocirun, also when XDG_RUNTIME_DIR is empty or set" {
@@ -196,7 +196,7 @@ load lib/common
   [[ -n $(cgroups "$ID") ]]
   run "$OCIRUN" --root "$ROOT" --cgroup-manager mesos list
   exits 1 cgroupfs
-  mentions disabled
+  output_mentions disabled
 }
 
 @test "R-45 without systemd on the host --systemd-cgroup is an error that leaves nothing" {

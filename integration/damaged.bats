@@ -81,7 +81,7 @@ lists_both() {
 refuses_by_name() {
   run timeout 20 "$OCIRUN" --root "$ROOT" "$@"
   exits 1 "ocirun: $1 $ID: "
-  [[ ${#lines[@]} == 1 && ${#output} -gt 60 && ${#output} -lt 1000 ]] || found
+  [[ ${#lines[@]} == 1 && ${#output} -gt 60 && ${#output} -lt 1000 ]] || fail_with_output
 }
 
 state_is_told() {
@@ -94,7 +94,7 @@ state_is_told() {
   EXPECTED=unknown
   for command in state start kill delete pause; do
     refuses_by_name "$command" "$ID"
-    mentions "delete --force $ID"
+    output_mentions "delete --force $ID"
   done
 }
 
@@ -165,7 +165,7 @@ filter_is_told() {
     esac
     run ocirun list --quiet
     succeeds
-    mentions "$ID"
+    output_mentions "$ID"
     run ocirun state "$ID-odd"
     exits 1 "ocirun: state $ID-odd: $ROOT/$ID-odd is a ${way/link/symlink}, not the directory of a container"
     run ocirun delete --force "$ID-odd"
@@ -227,7 +227,7 @@ damaged_both() {
     damaged_both "$way"
     echo "$way"
     is_removed "$pid"
-    mentions "the cgroup /$ID, which has the container's mark, is removed"
+    output_mentions "the cgroup /$ID, which has the container's mark, is removed"
   done
 }
 
@@ -304,7 +304,7 @@ PYTHON
   with_strangers
   attempt delete --force "$ID"
   succeeds
-  mentions "the cgroup /$ID does not belong to this container, or no longer: it is left alone"
+  output_mentions "the cgroup /$ID does not belong to this container, or no longer: it is left alone"
   [[ ! -e $ROOT/$ID ]]
   strangers_leave
   remove_cgroups "$ID"
@@ -318,7 +318,7 @@ PYTHON
   strangers_leave
   attempt delete --force "$ID"
   succeeds
-  mentions "no cgroup has the container's mark"
+  output_mentions "no cgroup has the container's mark"
   remove_cgroups "$ID"
 }
 

@@ -17,7 +17,7 @@ setup() {
   inside 'cat /etc/debian_version; apt-get --version | head -n 1; dpkg -l | grep -c ^ii'
   succeeds
   matches '^12'
-  mentions $'\napt 2.'
+  output_mentions $'\napt 2.'
 }
 
 @test "Debian: python3 runs, with threads and a subprocess" {
@@ -62,5 +62,5 @@ nginx_serves() { [[ $(nsenter -t "$(init_pid)" -n curl -s http://127.0.0.1/ 2>&1
   inside 'stat -c %u:%g /debian/etc/shadow; chroot /debian apt-get --version | head -n 1'
   succeeds
   matches '^0:42'
-  mentions $'\napt 2.'
+  output_mentions $'\napt 2.'
 }

@@ -13,14 +13,14 @@ load lib/common
     for option in --help -h; do
       run "$LIB/../../dev" "$command" "$option"
       succeeds
-      [[ -n $output ]] || found
+      [[ -n $output ]] || fail_with_output
     done
     run "$LIB/../../dev" help "$command"
     succeeds
   done
   run "$LIB/../../dev" --help
   succeeds
-  mentions "./dev vm [OPTION…] -- COMMAND…"
+  output_mentions "./dev vm [OPTION…] -- COMMAND…"
   [[ ! -e $TMP/called ]] || { cat "$TMP/called" && false; }
   run "$LIB/../../dev" no-such-command
   exits 2 "./dev build [PRESET]"

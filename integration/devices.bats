@@ -5,14 +5,14 @@ device() { config '.linux.devices += [$d]' --argjson d "$1"; }
 @test "L-27 the default devices are there, with their numbers, and usable" {
   inside 'for d in null zero full random urandom tty; do stat -c "%n %F %t:%T %a %u:%g" /dev/$d; done
     echo x >/dev/null && echo written; head -c 2 /dev/urandom | wc -c; echo x >/dev/full'
-  mentions "/dev/null character special file 1:3 666 0:0"
-  mentions "/dev/zero character special file 1:5 666 0:0"
-  mentions "/dev/full character special file 1:7 666 0:0"
-  mentions "/dev/random character special file 1:8 666 0:0"
-  mentions "/dev/urandom character special file 1:9 666 0:0"
-  mentions "/dev/tty character special file 5:0 666 0:"
-  mentions $'written\n2'
-  mentions "No space left on device"
+  output_mentions "/dev/null character special file 1:3 666 0:0"
+  output_mentions "/dev/zero character special file 1:5 666 0:0"
+  output_mentions "/dev/full character special file 1:7 666 0:0"
+  output_mentions "/dev/random character special file 1:8 666 0:0"
+  output_mentions "/dev/urandom character special file 1:9 666 0:0"
+  output_mentions "/dev/tty character special file 5:0 666 0:"
+  output_mentions $'written\n2'
+  output_mentions "No space left on device"
 }
 
 @test "L-27 LG-4 the links in /dev are there, also when the image has some of them" {
@@ -26,7 +26,7 @@ device() { config '.linux.devices += [$d]' --argjson d "$1"; }
 
 @test "L-27 without a terminal there is no /dev/console" {
   inside 'ls /dev/console'
-  mentions "No such file"
+  output_mentions "No such file"
 }
 
 @test "L-27 a /dev that is bound from the host is left as it is" {
@@ -71,7 +71,7 @@ device() { config '.linux.devices += [$d]' --argjson d "$1"; }
   device '{"type": "c", "path": "/dev/a", "major": 1, "minor": 5}'
   device '{"type": "c", "path": "/dev/b", "major": 1, "minor": 5}'
   inside 'stat -c %t:%T /dev/a /dev/b | uniq'
-  mentions 1:5
+  output_mentions 1:5
 }
 
 @test "L-25 in a user namespace a device is the host's, bound" {
@@ -94,7 +94,7 @@ device() { config '.linux.devices += [$d]' --argjson d "$1"; }
 666"
   config '.linux.devices[0].fileMode = 438'
   inside 'stat -c %a /dev/full'
-  mentions "/linux/devices/0: owner 5:6 cannot be given"
+  output_mentions "/linux/devices/0: owner 5:6 cannot be given"
   config '.linux.devices[0] |= (.uid = 0 | .gid = 0)' # engines write this into every device
   inside 'stat -c %a /dev/full'
   succeeds 666
@@ -107,8 +107,8 @@ device() { config '.linux.devices += [$d]' --argjson d "$1"; }
   device '{"type": "c", "path": "/dev/kmsg-copy", "major": 1, "minor": 11}'
   capabilities CAP_MKNOD CAP_DAC_OVERRIDE CAP_SYSLOG CAP_SYS_ADMIN
   inside 'head -c 1 /dev/kmsg-copy; mknod /dev/mine c 1 11; echo after'
-  mentions "Operation not permitted"
-  mentions after
+  output_mentions "Operation not permitted"
+  output_mentions after
 }
 
 @test "R-10 rules apply in order: the last that matches wins" {
@@ -119,7 +119,7 @@ device() { config '.linux.devices += [$d]' --argjson d "$1"; }
   succeeds opened
   config '.linux.resources.devices += [{allow: false, type: "c", major: 1, minor: 11, access: "rw"}]'
   inside 'exec 3</dev/copy && echo opened'
-  mentions "Operation not permitted"
+  output_mentions "Operation not permitted"
 }
 
 @test "R-10 rules take letters in any order, wildcards and a minor of -1" {

@@ -125,9 +125,9 @@ load lib/common
   add_mount '{"destination": "/tmp", "type": "tmpfs", "source": "tmpfs"}'
   inside 'touch /file; touch /tmp/file && echo tmp; touch /dev/file && echo dev'
   succeeds
-  mentions "Read-only file system"
-  mentions tmp
-  mentions dev
+  output_mentions "Read-only file system"
+  output_mentions tmp
+  output_mentions dev
   [[ ! -e $BUNDLE/rootfs/file ]]
 }
 
@@ -203,9 +203,9 @@ load lib/common
     | .linux.seccomp = {defaultAction: "SCMP_ACT_ALOW"}'
   run ocirun validate "$BUNDLE"
   exits 1 /process/cwd
-  mentions /process/args
-  mentions /linux/namespaces/6
-  mentions 'did you mean SCMP_ACT_ALLOW?'
+  output_mentions /process/args
+  output_mentions /linux/namespaces/6
+  output_mentions 'did you mean SCMP_ACT_ALLOW?'
   [[ ! -e $ROOT ]]
 }
 

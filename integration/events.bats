@@ -31,7 +31,7 @@ has_used_the_cpu() { ocirun exec "$ID" seq 100000 >/dev/null && [[ $(stats .data
   create_and_start
   run ocirun events --stats "$ID"
   exits 0
-  mentions "\"memory\":{\"usage\":{\"limit\":$(<"$(cgroup memory)/memory.limit_in_bytes"),"
+  output_mentions "\"memory\":{\"usage\":{\"limit\":$(<"$(cgroup memory)/memory.limit_in_bytes"),"
   jq -e '.data.cpu.usage | (.percpu_kernel | length) == (.percpu | length) and (.percpu_user | length) == (.percpu | length)' <<<"$output"
 }
 
@@ -110,7 +110,7 @@ has_used_the_cpu() { ocirun exec "$ID" seq 100000 >/dev/null && [[ $(stats .data
   HELPERS+=($!)
   eventually printed stats 1
   run ocirun exec "$ID" sh -c 'tail -c 100000000 /dev/zero'
-  [[ $status != 0 ]] || found
+  [[ $status != 0 ]] || fail_with_output
   eventually printed oom 1
   equal "$ID" "$(jq -r 'select(.type == "oom").id' "$TMP/events" | head -n 1)"
 }
@@ -171,8 +171,8 @@ has_used_the_cpu() { ocirun exec "$ID" seq 100000 >/dev/null && [[ $(stats .data
   resources '{memory: {limit: 8388608, swap: 8388608}}'
   attempt create --bundle "$BUNDLE" "$ID"
   exits 1 "out of memory"
-  mentions "killed by signal 9 (SIGKILL) while /mounts/$index was made"
-  mentions "raise /linux/resources/memory/limit, which is 8388608 bytes"
+  output_mentions "killed by signal 9 (SIGKILL) while /mounts/$index was made"
+  output_mentions "raise /linux/resources/memory/limit, which is 8388608 bytes"
   [[ ! -e $ROOT/$ID ]]
 }
 

@@ -96,7 +96,7 @@ process() { jq ".process | $1" "$BUNDLE/config.json" >"$TMP/process.json"; }
   run ocirun exec -u 1 "$ID" id -u
   succeeds 1
   run ocirun exec -u 1000 -g 7 -g 8 "$ID" id -G
-  mentions "7 8"
+  output_mentions "7 8"
 }
 
 @test "exec --cwd must be absolute and be there" {
@@ -128,9 +128,9 @@ process() { jq ".process | $1" "$BUNDLE/config.json" >"$TMP/process.json"; }
   process '.args = ["echo", "from the file"] | .envv = []'
   run ocirun exec --process "$TMP/process.json" "$ID" echo no
   succeeds
-  mentions "from the file"
-  mentions '/envv: unknown name, ignored (did you mean env?)'
-  mentions '"echo" on the command line is ignored'
+  output_mentions "from the file"
+  output_mentions '/envv: unknown name, ignored (did you mean env?)'
+  output_mentions '"echo" on the command line is ignored'
 }
 
 @test "exec --process takes a pipe, an open descriptor, a FIFO, /dev/stdin and -, which the process does not get" {
@@ -209,8 +209,8 @@ process() { jq ".process | $1" "$BUNDLE/config.json" >"$TMP/process.json"; }
 @test "exec does not let the caller's environment in" {
   create_and_start
   SECRET=leak run ocirun exec "$ID" env
-  never_mentions leak
-  mentions TERM=xterm
+  output_never_mentions leak
+  output_mentions TERM=xterm
 }
 
 @test "exec is refused on a paused container unless --ignore-paused" {
@@ -286,8 +286,8 @@ two_are_in_it() { [[ $(ocirun ps --format json "$ID" | jq length) == 2 ]]; }
   succeeds $'CapAmb:\t0000000000000000'
   run ocirun exec --cap net_raw "$ID" echo fine
   succeeds
-  mentions '--cap net_raw: unknown capability: it is not granted'
-  mentions fine
+  output_mentions '--cap net_raw: unknown capability: it is not granted'
+  output_mentions fine
 }
 
 @test "P-12 ambient capabilities without inheritable ones, as runc spec writes them, are no warning" {
@@ -324,7 +324,7 @@ two_are_in_it() { [[ $(ocirun ps --format json "$ID" | jq length) == 2 ]]; }
   mkdir "$(cgroup memory)/sub"
   run ocirun exec --cgroup "${of}sub" "$ID" grep "${of:-0:}" /proc/self/cgroup
   succeeds
-  mentions /sub
+  output_mentions /sub
   run ocirun exec --cgroup "${of}../.." "$ID" true
   exits 255
   run ocirun exec --cgroup nosuch "$ID" true
@@ -358,7 +358,7 @@ move_init_down() {
   move_init_down
   run ocirun exec "$ID" cat /proc/self/cgroup
   succeeds
-  mentions "0::/a/init"
+  output_mentions "0::/a/init"
   run ocirun exec --cgroup "$CONTROLLER:a/init" "$ID" true
   succeeds
   run ocirun exec --cgroup "$CONTROLLER:a" "$ID" true
@@ -398,13 +398,13 @@ move_init_down() {
   succeeds fine
   run ocirun exec --tty "$ID" tty
   succeeds
-  mentions /dev/pts/0
+  output_mentions /dev/pts/0
   ocirun delete --force "$ID"
   user_namespace
   create_and_start
   run ocirun exec "$ID" cat /proc/self/cgroup
   succeeds
-  pure_v2 || mentions ":pids:/"
+  pure_v2 || output_mentions ":pids:/"
 }
 
 @test "R-26 exec heeds the limit on processes of a cgroup above the container's, and of one below" {
@@ -459,7 +459,7 @@ move_init_down() {
   create_and_start
   for fault in error=ENOMEM signal=KILL; do
     run -255 timeout 20 strace -f -o "$TMP/trace" -e trace=sendmsg -e "inject=sendmsg:$fault:when=1" "$OCIRUN" --root "$ROOT" exec "$ID" true
-    mentions "while it"
+    output_mentions "while it"
     eventually alone_in_container
   done
 }

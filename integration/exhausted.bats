@@ -19,13 +19,13 @@ limited_by() {
 # answers [WORDS]: the command has succeeded, or failed with a message of ocirun in one line; it has neither crashed nor timed out.
 answers() {
   if [[ $status == 0 ]]; then return 0; fi
-  [[ $status == 1 || $status == 255 ]] || { found; return 1; }
-  [[ $output == ocirun:\ * && $output != *$'\n'* ]] || { found; return 1; }
-  [[ $# == 0 ]] || mentions "$1"
+  [[ $status == 1 || $status == 255 ]] || { fail_with_output; return 1; }
+  [[ $output == ocirun:\ * && $output != *$'\n'* ]] || { fail_with_output; return 1; }
+  [[ $# == 0 ]] || output_mentions "$1"
 }
 
 # nothing_is_left: a command that failed has left nothing on the host.
-nothing_is_left() { untraced host_is_unchanged || { print_host_changes; found; }; }
+nothing_is_left() { untraced host_is_unchanged || { print_host_changes; fail_with_output; }; }
 
 # run_limited LIMIT=N: `run` with this limit succeeds or gives a message, and leaves nothing.
 run_limited() {
@@ -34,7 +34,7 @@ run_limited() {
   nothing_is_left || { echo "at $1" && return 1; }
 }
 
-is_not_taken_for_dead() { [[ ! $output =~ (a stopped|is stopped|not running|\"stopped\"|\ stopped\ ) ]] || found; }
+is_not_taken_for_dead() { [[ ! $output =~ (a stopped|is stopped|not running|\"stopped\"|\ stopped\ ) ]] || fail_with_output; }
 
 # each_command LIMIT=N…: every command, with each limit, on a running container, which must not change.
 each_command() {
@@ -46,7 +46,7 @@ each_command() {
       limited_by "$limit" $command
       answers || { echo "$command at $limit" && return 1; }
       is_not_taken_for_dead || { echo "$command at $limit" && return 1; }
-      never_mentions "--force $ID" || { echo "$command at $limit" && return 1; }
+      output_never_mentions "--force $ID" || { echo "$command at $limit" && return 1; }
       if [[ $command == pause* && $status == 0 ]]; then ocirun resume "$ID"; fi
     done
     status_is running
@@ -62,8 +62,8 @@ deleted_under() {
     limited_by "$limit" delete --force "$ID"
     answers
     if [[ $status == 0 ]]; then
-      [[ ! -e $ROOT/$ID ]] || { echo "at $limit" && found; }
-      eventually is_gone "/proc/$pid" || { echo "at $limit" && found; }
+      [[ ! -e $ROOT/$ID ]] || { echo "at $limit" && fail_with_output; }
+      eventually is_gone "/proc/$pid" || { echo "at $limit" && fail_with_output; }
     else
       ocirun delete --force "$ID"
     fi
@@ -82,7 +82,7 @@ without_rlimits() { config 'del(.process.rlimits)'; }
   for number in {3..64}; do
     run_limited nofile="$number"
     if [[ $status != 0 ]]; then
-      mentions "too many open files"
+      output_mentions "too many open files"
       failures=$((failures + 1))
     fi
   done
@@ -103,7 +103,7 @@ without_rlimits() { config 'del(.process.rlimits)'; }
   program true
   for size in 0 1 100 1000 2000 4000; do
     run_limited fsize="$size"
-    [[ $status == 0 ]] || mentions "file too large"
+    [[ $status == 0 ]] || output_mentions "file too large"
   done
   program sleep 1000
   create_and_start
@@ -277,8 +277,8 @@ only_streams_and_files() { equal "" "$(grep -vE ' [012] -> | 3 -> /proc/[0-9]+/f
   exits 1 "stdout: write: no space left on device"
   mkfifo "$TMP/unread"
   run bash -c 'trap "" PIPE; exec 8<>"$4" 9>"$4" 8>&-; "$1" --root "$2" state "$3" >&9; echo "status $?"' bash "$OCIRUN" "$ROOT" "$ID" "$TMP/unread"
-  mentions "stdout: write: broken pipe"
-  mentions "status 1"
+  output_mentions "stdout: write: broken pipe"
+  output_mentions "status 1"
   with_closed 1 state "$ID"
   equal 0 "$status"
 }
@@ -292,7 +292,7 @@ only_streams_and_files() { equal "" "$(grep -vE ' [012] -> | 3 -> /proc/[0-9]+/f
       case $1 in file) echo text >/dev/null ;; link) ln -s /etc/passwd /dev/null ;; esac
       "$2" --root "$3" list && exec 0<&- && "$2" --root "$3" create --bundle "$4" "$5"' bash "$way" "$OCIRUN" "$ROOT" "$BUNDLE" "$ID"
     exits 1 "descriptor 0 is closed"
-    mentions /dev/null
+    output_mentions /dev/null
   done
   nothing_is_left
 }
@@ -367,7 +367,7 @@ beneath() {
       beneath "$way" $command
       exits 1 /proc
       answers
-      [[ ! -e $ROOT/$ID-other ]] || found
+      [[ ! -e $ROOT/$ID-other ]] || fail_with_output
     done
     for command in "exec $ID true" "delete $ID" "kill $ID KILL" "delete --force $ID" "state $ID"; do
       # shellcheck disable=SC2086 # words
@@ -385,7 +385,7 @@ beneath() {
     create_and_start
     beneath "mount -t proc -o $way proc /proc" state "$ID"
     succeeds
-    mentions '"status": "running"'
+    output_mentions '"status": "running"'
     beneath "mount -t proc -o $way proc /proc" exec "$ID" echo entered
     answers
     beneath "mount -t proc -o $way proc /proc" delete --force "$ID"

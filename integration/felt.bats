@@ -35,11 +35,11 @@ resources() { config '.linux.resources += '"$1"; }
     | .env += [range(120) | "V\(.)=" + ("x" * 100000)]' "$BUNDLE/config.json" >"$TMP/process.json"
   run ocirun exec --process "$TMP/process.json" "$ID"
   exits 255 "$limit"
-  mentions "killed by signal 9 (SIGKILL)"
+  output_mentions "killed by signal 9 (SIGKILL)"
   status_is running
   run ocirun exec "$ID" no-such-program # another error is not explained by memory
   exits 255 no-such-program
-  never_mentions "out of memory"
+  output_never_mentions "out of memory"
 }
 
 @test "R-26 a fork bomb stops at its limit, and the kernel counts what it refused" {
@@ -75,18 +75,18 @@ cpu_microseconds() {
   mknod -m 666 "$BUNDLE/rootfs/kmsg" c 1 11
   mknod -m 666 "$BUNDLE/rootfs/zero" c 1 5
   inside 'head -c 1 /kmsg || echo refused; head -c 3 /zero | wc -c; echo x >/dev/null && echo null'
-  mentions "Operation not permitted"
-  mentions refused
-  mentions $'3\nnull'
+  output_mentions "Operation not permitted"
+  output_mentions refused
+  output_mentions $'3\nnull'
 }
 
 @test "R-10 a node may be made of any device, and opened where a rule says so" {
   capabilities CAP_MKNOD
   config '.linux.resources.devices = [{allow: false, access: "rwm"}, {allow: true, type: "c", major: 42, minor: 7, access: "r"}]'
   inside 'mknod /seven c 42 7 && mknod /eight c 42 8 && echo made; cat /seven; cat /eight'
-  mentions made
-  mentions "'/seven': No such device"
-  mentions "'/eight': Operation not permitted"
+  output_mentions made
+  output_mentions "'/seven': No such device"
+  output_mentions "'/eight': Operation not permitted"
 }
 
 @test "R-10 the last rule that matches decides, and reading and writing are apart" {
@@ -96,8 +96,8 @@ cpu_microseconds() {
   mknod -m 666 "$BUNDLE/rootfs/kmsg" c 1 11
   capabilities CAP_SYSLOG # the kernel requires it for reading /dev/kmsg
   inside 'exec 3</kmsg && echo readable; (: >/kmsg) || echo unwritable'
-  mentions readable
-  mentions unwritable
+  output_mentions readable
+  output_mentions unwritable
 }
 
 @test "a paused container makes no progress, and goes on when resumed" {

@@ -228,7 +228,7 @@ poststop $BUNDLE" "$(record)"
   create
   run ocirun start "$ID"
   exits 1 "startContainer hook #0 (/bin/sh): exit status 4"
-  mentions "some reason"
+  output_mentions "some reason"
   [[ ! -e $BUNDLE/rootfs/ran ]]
   run ocirun state "$ID"
   exits 1 "does not exist"
@@ -287,7 +287,7 @@ poststop $BUNDLE" "$(record)"
   create
   run ocirun delete --force "$ID"
   succeeds
-  mentions "poststop"
+  output_mentions "poststop"
   equal second "$(record)"
   [[ ! -e $ROOT/$ID ]]
 }

@@ -94,10 +94,10 @@ load lib/common
   eventually status_is stopped
   run ocirun kill "$ID" TERM
   exits 1 "container not running: its init has ended, but 2 processes are left in its cgroup"
-  mentions "kill $ID KILL, or with delete --force $ID"
+  output_mentions "kill $ID KILL, or with delete --force $ID"
   run ocirun kill --all "$ID" 9
   succeeds
-  mentions "signal 9 went to the 2 processes left in its cgroup"
+  output_mentions "signal 9 went to the 2 processes left in its cgroup"
   eventually no_process "sleep 1001"
   eventually no_process "sleep 1002"
 }
@@ -111,11 +111,11 @@ load lib/common
   eventually status_is stopped
   run ocirun kill "$ID" KILL
   succeeds
-  mentions "signal 9 went to the 2 processes left in its cgroup"
+  output_mentions "signal 9 went to the 2 processes left in its cgroup"
   eventually no_process "sleep 1004"
   eventually no_process "sleep 1005"
   eventually nothing_to_kill
-  mentions "container not running"
+  output_mentions "container not running"
 }
 
 @test "KILL of a container that has ended leaves the container alone that has its cgroup by now" {

@@ -52,7 +52,7 @@ legacy() {
   config '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", architectures: ["SCMP_ARCH_X86"],
     syscalls: [{name: "mkdir", action: "SCMP_ACT_ERRNO"}]}'
   inside 'mkdir /x || echo refused'
-  mentions refused
+  output_mentions refused
   refused names '.linux.seccomp.syscalls[0].names = ["mkdir"]'
 }
 
@@ -62,7 +62,7 @@ legacy() {
   create
   run ocirun start "$ID"
   succeeds
-  mentions poststart
+  output_mentions poststart
   exists "$TMP/second"
   status_is running
 }

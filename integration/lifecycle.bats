@@ -123,7 +123,7 @@ load lib/common
   rm "$BUNDLE/config.json"
   attempt create --bundle "$BUNDLE" "$ID"
   exits 1 "config.json"
-  mentions "$BUNDLE"
+  output_mentions "$BUNDLE"
   attempt create --bundle /no/such/bundle "$ID"
   exits 1 /no/such/bundle
 }
@@ -331,8 +331,8 @@ time.sleep(1000)' "$OCIRUN" --root "$ROOT" create "$ID" "$BUNDLE"
 @test "LG-2 --preserve-fds 2 hands over 3 and 4, not 5" {
   script 'cat <&3; cat <&4; cat <&5'
   run ocirun run --preserve-fds 2 --bundle "$BUNDLE" "$ID" 3<<<three 4<<<four 5<<<five
-  mentions $'three\nfour'
-  never_mentions five
+  output_mentions $'three\nfour'
+  output_never_mentions five
 }
 
 @test "LG-2 --preserve-fds of a descriptor that is not open is an error" {
@@ -344,8 +344,8 @@ time.sleep(1000)' "$OCIRUN" --root "$ROOT" create "$ID" "$BUNDLE"
   program env
   SECRET=leak NOTIFY_SOCKET= _OCI_SYNCPIPE=3 run_container
   succeeds
-  never_mentions leak
-  never_mentions _OCI_SYNCPIPE
+  output_never_mentions leak
+  output_never_mentions _OCI_SYNCPIPE
 }
 
 @test "signals that the caller ignores or blocks are back to normal in the container" {
@@ -371,8 +371,8 @@ time.sleep(1000)' "$OCIRUN" --root "$ROOT" create "$ID" "$BUNDLE"
   ID=$ID-b
   attempt create --bundle "$BUNDLE" "$ID"
   exits 1 "container's cgroup is not empty: process $(ocirun state "$first" | jq .pid) (sleep)"
-  mentions "in /sys/fs/cgroup/"
-  mentions "--cgroup-manager=disabled"
+  output_mentions "in /sys/fs/cgroup/"
+  output_mentions "--cgroup-manager=disabled"
   [[ ! -e $ROOT/$ID ]]
   ID=$first
   status_is running
@@ -409,7 +409,7 @@ time.sleep(1000)' "$OCIRUN" --root "$ROOT" create "$ID" "$BUNDLE"
   wait "$attendant" || true
   attempt run --bundle "$BUNDLE" "$ID"
   exits 1 "container with given ID already exists: $ID: the \`ocirun run\` that attended it, process $attendant, was killed"
-  mentions "ocirun --root $ROOT delete --force $ID"
+  output_mentions "ocirun --root $ROOT delete --force $ID"
   status_is running
   ocirun delete --force "$ID"
 }

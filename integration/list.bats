@@ -71,7 +71,7 @@ load lib/common
     printf %s "$content" >"$ROOT/$ID/state.json"
     run ocirun list --quiet
     succeeds
-    mentions "$whole"
+    output_mentions "$whole"
     run ocirun delete --force "$ID"
     succeeds
     [[ ! -e $ROOT/$ID && -z $(cgroups "$ID") ]]
@@ -96,7 +96,7 @@ load lib/common
   succeeds
   [[ ${lines[0]} == *PID* ]]
   equal 2 "${#lines[@]}"
-  mentions "sleep 1000"
+  output_mentions "sleep 1000"
   run ocirun ps "$ID" -e -o pid,args
   succeeds
   equal 2 "${#lines[@]}"

@@ -80,7 +80,7 @@ OTHER_WALLED="cat: can't open '/other': Permission denied"
     | del(.linux.maskedPaths, .linux.readonlyPaths)' --arg s "$TMP/fake"
   inside 'cat /secret; cat /other'
   [[ $status != 0 ]] || prints "$WALLED"$'\nof other'
-  never_mentions "of secret"
+  output_never_mentions "of secret"
 }
 
 @test "P-9 without a profile, and with \"unconfined\", the process is as confined as its caller" {
@@ -98,7 +98,7 @@ OTHER_WALLED="cat: can't open '/other': Permission denied"
     '.process.apparmorProfile = $p' --arg p "${ID}absent"
   profile "$WALL" # the failed create has freed the id
   inside "$REPORT"
-  mentions "$WALL (enforce)"
+  output_mentions "$WALL (enforce)"
 }
 
 @test "P-9 a profile of a created container holds although it is replaced before start" {
@@ -234,7 +234,7 @@ MY_LABEL='tr -d "\0" </proc/self/attr/current; echo'
   succeeds made
   config 'del(.linux.mountLabel)'
   inside 'echo x >/dev/shm/made && echo made'
-  mentions "Permission denied"
+  output_mentions "Permission denied"
 }
 
 @test "L-34 the message queues of the host keep their label when the container shares them" {

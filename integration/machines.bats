@@ -9,10 +9,10 @@ setup() {
 @test "vm/choose tries the engines once, and remembers that none runs" {
   run "$REPO/integration/vm/choose"
   exits 1 "abacus is none of kvm, uml and qemu"
-  mentions "none of abacus runs on this host"
+  output_mentions "none of abacus runs on this host"
   run "$REPO/integration/vm/choose"
   exits 1 "none of abacus runs on this host; to try again, remove $TMP/cache/ocirun-vm/engine-"
-  never_mentions "is none of kvm"
+  output_never_mentions "is none of kvm"
 }
 
 @test "vm/choose gives the answer that it remembers" {

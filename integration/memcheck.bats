@@ -61,7 +61,7 @@ checked() {
   while read -r document; do
     cp "$document" "$BUNDLE/config.json"
     memcheck "$CHECKED" validate "$BUNDLE"
-    [[ $status == [01] ]] || { echo "$document" && found; }
+    [[ $status == [01] ]] || { echo "$document" && fail_with_output; }
   done < <(find "$OCIRUN_SPEC_DIR" -name '*.json' -path '*config*' -size -64k | sort | head -n 40)
 }
 

@@ -8,8 +8,8 @@ valid_with() {
   config "$2"
   run ocirun validate "$BUNDLE"
   succeeds
-  mentions "warning: $1"
-  mentions "config.json is valid"
+  output_mentions "warning: $1"
+  output_mentions "config.json is valid"
   [[ $# == 3 ]] || cp "$TMP/config.kept" "$BUNDLE/config.json"
 }
 
@@ -71,7 +71,7 @@ valid_with() {
   run ocirun validate "$BUNDLE"
   succeeds
   equal 1 "$(grep -c '/process/user/umask' <<<"$output")"
-  mentions "note: /process/user/umask: absent, so the process keeps the umask of whoever calls create or run"
+  output_mentions "note: /process/user/umask: absent, so the process keeps the umask of whoever calls create or run"
   config '.process.user.umask = 18'
   run ocirun validate "$BUNDLE"
   succeeds "config.json is valid"
@@ -88,7 +88,7 @@ valid_with() {
     cp "$file" "$BUNDLE/config.json"
     run ocirun validate "$BUNDLE"
     succeeds
-    never_mentions unknown
+    output_never_mentions unknown
   done
 }
 
@@ -148,7 +148,7 @@ valid_with() {
   exits 1 "config.json not found in $TMP (\"nosuch\" was taken as the id; a bundle is written ./nosuch)"
   run ocirun run --bundle "$TMP" nosuch
   exits 1 "config.json not found in $TMP"
-  never_mentions "was taken as the id"
+  output_never_mentions "was taken as the id"
   cd "$BUNDLE"
   program echo fine
   run ocirun run "$ID"
@@ -159,7 +159,7 @@ valid_with() {
   create_and_start
   run ocirun exec -u root "$ID" id
   exits 255 "must be a number from 0 to 4294967294"
-  never_mentions "invalid argument"
+  output_never_mentions "invalid argument"
 }
 
 @test "spec names the directory that is missing, and no temporary file" {
@@ -169,7 +169,7 @@ valid_with() {
   chmod 711 "$BATS_RUN_TMPDIR" "$TMP"
   run setpriv --reuid 1000 --clear-groups "$OCIRUN" spec -b "$TMP/mine"
   exits 1 "permission denied"
-  never_mentions ".config.json."
+  output_never_mentions ".config.json."
 }
 
 @test "validate wants the directory, and names the one that it looked into" {
@@ -189,7 +189,7 @@ valid_with() {
   config '.process.rlimits = [{type: "RLIMIT_CORE", soft: 0, hard: 0}, {type: "RLIMIT_NOFILE", soft: 9999999999, hard: 9999999999}]'
   attempt run --bundle "$BUNDLE" "$ID"
   exits 1 "/process/rlimits/1: set RLIMIT_NOFILE"
-  mentions "sysctl fs.nr_open"
+  output_mentions "sysctl fs.nr_open"
   run setpriv --bounding-set=-sys_resource --inh-caps=-sys_resource prlimit --nofile=512:512 "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
   exits 1 "at most the hard limit of the process that starts the runtime, 512, which CAP_SYS_RESOURCE on the host raises up to the sysctl fs.nr_open"
   config 'del(.process.rlimits)'
@@ -201,7 +201,7 @@ valid_with() {
   exits 1 "completion tcsh: must be bash, zsh or fish"
   run "$OCIRUN" --log /nosuch/x list
   exits 1 "--log: open /nosuch/x: no such file or directory"
-  never_mentions "open the log file"
+  output_never_mentions "open the log file"
 }
 
 @test "the other programs are found in the libexec of the prefix that the runtime lies in" {
@@ -212,7 +212,7 @@ valid_with() {
   config '.linux.netDevices = {nda: {}}'
   OCIRUN=$TMP/prefix/bin/ocirun inside 'ls /sys/class/net | xargs'
   exits 1
-  mentions "$TMP/prefix/bin/../libexec/ocirun"
+  output_mentions "$TMP/prefix/bin/../libexec/ocirun"
   cp "$(dirname "$OCIRUN")/ocirun-netdevice" "$TMP/prefix/libexec/ocirun/"
   OCIRUN=$TMP/prefix/bin/ocirun inside 'ls /sys/class/net | xargs'
   succeeds "lo nda"
@@ -249,7 +249,7 @@ valid_with() {
   mv "$BUNDLE" "$TMP/$ID"
   run ocirun run "$TMP/$ID"
   exits 1 "container with given ID already exists: $ID: choose another id (\`ocirun run --bundle BUNDLE ID\`)"
-  mentions "\`ocirun --root $ROOT delete --force $ID\`"
+  output_mentions "\`ocirun --root $ROOT delete --force $ID\`"
   run ocirun run "$TMP/$ID" "$ID-2"
   exits 1 "too many operands; usage: ocirun run BUNDLE | [--bundle BUNDLE] ID"
   mv "$TMP/$ID" "$BUNDLE"
@@ -268,9 +268,9 @@ valid_with() {
   echo "{" >"$ROOT/damaged/state.json"
   run ocirun list
   succeeds
-  mentions damaged
-  mentions empty
-  never_mentions letters
+  output_mentions damaged
+  output_mentions empty
+  output_never_mentions letters
   rm -r "$ROOT/letters" "$ROOT/damaged" "$ROOT/empty"
 }
 
@@ -278,7 +278,7 @@ valid_with() {
   config '.process.terminal = true'
   attempt create --bundle "$BUNDLE" "$ID"
   exits 1 "/process/terminal: true wants --console-socket"
-  mentions "or false, for a program that needs no terminal"
+  output_mentions "or false, for a program that needs no terminal"
 }
 
 @test "exec of an option, in a removed root file system, and with an empty or a whole document" {
@@ -293,7 +293,7 @@ valid_with() {
   echo '{"cwd": "x", "args": []}' >"$TMP/process"
   run ocirun exec --process "$TMP/process" "$ID"
   exits 255 /cwd
-  mentions /args
+  output_mentions /args
   rm -r --one-file-system "$BUNDLE/rootfs" 2>/dev/null || true
   if [[ ! -e $BUNDLE/rootfs ]]; then
     run ocirun exec "$ID" true
@@ -318,7 +318,7 @@ valid_with() {
   create_and_start
   run ocirun exec "$ID" sh -c 'kill -KILL $$'
   exits 137
-  never_mentions memory
+  output_never_mentions memory
   jq '.process | .args = ["tail", "/dev/zero"] | .oomScoreAdj = 1000' "$BUNDLE/config.json" >"$TMP/process"
   run ocirun exec --process "$TMP/process" "$ID"
   exits 137 "$words"

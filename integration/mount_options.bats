@@ -8,11 +8,11 @@ load lib/mounts
   bind /c "$TMP/dir" bind nosuid suid noexec exec ro rw nodev dev
   inside "$(options_of /a); $(options_of /b); $(options_of /c); touch /a/x; touch /b/x; touch /c/y && echo written"
   matches '^ro,nosuid,nodev,noexec,relatime '
-  mentions $'\nro,nosuid,nodev,noexec,relatime '
-  mentions $'\nrw,relatime '
-  mentions "touch: /a/x: Read-only file system"
-  mentions "touch: /b/x: Read-only file system"
-  mentions written
+  output_mentions $'\nro,nosuid,nodev,noexec,relatime '
+  output_mentions $'\nrw,relatime '
+  output_mentions "touch: /a/x: Read-only file system"
+  output_mentions "touch: /b/x: Read-only file system"
+  output_mentions written
 }
 
 @test "option atime: noatime, strictatime, relatime, nodiratime" {
@@ -97,10 +97,10 @@ nodiratime,relatime/nodiratime rw,nodiratime,relatime'
   tmpfs /b nosymfollow
   inside "$(options_of /a); $(options_of /b)"
   succeeds
-  mentions sync
-  mentions dirsync
-  mentions lazytime
-  mentions nosymfollow
+  output_mentions sync
+  output_mentions dirsync
+  output_mentions lazytime
+  output_mentions nosymfollow
 }
 
 @test "option iversion, mand, loud, silent, defaults and their opposites are known" {
@@ -116,9 +116,9 @@ nodiratime,relatime/nodiratime rw,nodiratime,relatime'
   bind /shallow "$TMP/tree" rbind ro
   bind /deep "$TMP/tree" rbind rro
   inside 'touch /shallow/sub/x && echo shallow; touch /deep/sub/x; touch /deep/x'
-  mentions shallow
-  mentions "touch: /deep/sub/x: Read-only file system"
-  mentions "touch: /deep/x: Read-only file system"
+  output_mentions shallow
+  output_mentions "touch: /deep/sub/x: Read-only file system"
+  output_mentions "touch: /deep/x: Read-only file system"
   umount "$TMP/tree/sub"
 }
 

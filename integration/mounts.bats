@@ -8,7 +8,7 @@ load lib/mounts
   bind /mnt/sub "$TMP/a" bind
   inside 'ls /mnt /mnt/sub'
   succeeds
-  mentions from-a
+  output_mentions from-a
   config '.mounts |= .[:-2] + [.[-1], .[-2]]'
   inside 'ls /mnt'
   succeeds ""
@@ -63,8 +63,8 @@ load lib/mounts
   tmpfs /mnt size=64k mode=0710 uid=7
   inside "stat -c '%a %u' /mnt; $(options_of /mnt)"
   succeeds
-  mentions "710 7"
-  mentions size=64k
+  output_mentions "710 7"
+  output_mentions size=64k
   refused /x '.mounts += [{destination: "/x", type: "tmpfs", source: "tmpfs", options: ["bogus=1"]}]'
 }
 
@@ -130,7 +130,7 @@ below_earlier() {
       below_earlier "$options"
       inside 'cat /b/file; grep " /b " /proc/self/mountinfo'
       succeeds
-      mentions there
+      output_mentions there
       if [[ $options == *ro* ]]; then matches " /b ro,"; else matches " /b rw,"; fi
     done
     # The source is the directory that the earlier mount has put there, not the empty one of the host below it.
@@ -156,7 +156,7 @@ below_earlier() {
       below_earlier "$options"
       attempt run --bundle "$BUNDLE" "$ID"
       exits 1 "/mounts/8: mount /b"
-      mentions "no such file or directory"
+      output_mentions "no such file or directory"
       config '.mounts[8].source = $s | .mounts[7] = {destination: "/a", type: "tmpfs", source: "tmpfs"}' \
         --arg s "$BUNDLE/rootfs/escape/hostname"
       attempt run --bundle "$BUNDLE" "$ID"
@@ -236,7 +236,7 @@ inner() { if pure_v2; then echo /sys/fs/cgroup; else echo "/sys/fs/cgroup/$1"; f
 @test "M-12 the cgroup mount shows the container's own part as its root" {
   inside 'ls /sys/fs/cgroup; cat /proc/self/cgroup | cut -d: -f3 | sort -u'
   succeeds
-  mentions memory
+  output_mentions memory
   matches $'\n/$'
 }
 
@@ -250,8 +250,8 @@ inner() { if pure_v2; then echo /sys/fs/cgroup; else echo "/sys/fs/cgroup/$1"; f
   make_cgroups "$ID-other"
   inside "cd $(inner memory) && mkdir sub && ls -d \$PWD/sub; ls -d $ID-other; exit 0"
   remove_cgroups "$ID-other"
-  mentions "$(inner memory)/sub"
-  mentions "No such file"
+  output_mentions "$(inner memory)/sub"
+  output_mentions "No such file"
 }
 
 @test "M-12 without a cgroup namespace the container's own part is bound" {
@@ -260,7 +260,7 @@ inner() { if pure_v2; then echo /sys/fs/cgroup; else echo "/sys/fs/cgroup/$1"; f
   inside "cd $(inner memory) && grep -cx 1 cgroup.procs; ls -d $ID-other; exit 0"
   remove_cgroups "$ID-other"
   matches '^1'
-  mentions "No such file"
+  output_mentions "No such file"
 }
 
 @test "M-12 controllers that are mounted together keep their links" {
@@ -284,8 +284,8 @@ inner() { if pure_v2; then echo /sys/fs/cgroup; else echo "/sys/fs/cgroup/$1"; f
   mkdir "$BUNDLE/rootfs"
   config '.mounts = [{destination: "/", source: $s, options: ["bind", "ro"]}] + .mounts' --arg s "$TMP/other"
   inside 'touch /file; ls / | grep -c bin; cat /proc/self/comm'
-  mentions "Read-only file system"
-  mentions $'1\ncat'
+  output_mentions "Read-only file system"
+  output_mentions $'1\ncat'
 }
 
 @test "option bind takes one mount, rbind takes the tree" {
@@ -341,7 +341,7 @@ inner() { if pure_v2; then echo /sys/fs/cgroup; else echo "/sys/fs/cgroup/$1"; f
   mount -t tmpfs tmpfs "$TMP/tree/later"
   touch "$TMP/tree/later/file"
   run ocirun exec "$ID" ls /slave/later /private/later
-  mentions $'/slave/later:\nfile'
+  output_mentions $'/slave/later:\nfile'
   equal 1 "$(grep -cx file <<<"$output")"
   ocirun delete --force "$ID"
   umount "$TMP/tree/later" "$TMP/tree"
@@ -359,23 +359,23 @@ inner() { if pure_v2; then echo /sys/fs/cgroup; else echo "/sys/fs/cgroup/$1"; f
   echo original >"$BUNDLE/rootfs/etc/hosts"
   bind /etc/hosts "$TMP/hosts" bind ro
   inside 'cat /etc/hosts; echo x >/etc/hosts'
-  mentions replaced
-  mentions "Read-only file system"
+  output_mentions replaced
+  output_mentions "Read-only file system"
   equal original "$(<"$BUNDLE/rootfs/etc/hosts")"
 }
 
 @test "the default filesystems work: pts, shm, mqueue, sysfs read-only" {
   inside 'mount | grep -E " on (/proc|/dev|/dev/pts|/dev/shm|/dev/mqueue|/sys) " | wc -l; touch /dev/shm/x && echo shm; touch /sys/x'
-  mentions 6
-  mentions shm
-  mentions "Read-only file system"
+  output_mentions 6
+  output_mentions shm
+  output_mentions "Read-only file system"
 }
 
 @test "nothing of the host's mount table is seen from inside" {
   inside 'cat /proc/self/mountinfo'
   succeeds
-  never_mentions "$TMP/root"
-  never_mentions pivot
+  output_never_mentions "$TMP/root"
+  output_never_mentions pivot
   equal 1 "$(cut -d' ' -f5 <<<"$output" | grep -cx /)"
 }
 
@@ -416,7 +416,7 @@ inner() { if pure_v2; then echo /sys/fs/cgroup; else echo "/sys/fs/cgroup/$1"; f
   config '.linux.maskedPaths = ["/secret", "/password", "/secret", "/password", "/password"]
     | .linux.readonlyPaths = ["/fixed", "/fixed", "/proc/sys", "/fixed"]'
   inside 'cut -d" " -f5 /proc/self/mountinfo | grep -xE "/secret|/password|/fixed|/proc/sys" | sort; touch /fixed/x /secret/x'
-  mentions $'/fixed\n/password\n/proc/sys\n/secret\ntouch: /fixed/x: Read-only file system\ntouch: /secret/x: Read-only file system'
+  output_mentions $'/fixed\n/password\n/proc/sys\n/secret\ntouch: /fixed/x: Read-only file system\ntouch: /secret/x: Read-only file system'
 }
 
 @test "L-31 L-32 relative masked and read-only paths are refused" {
@@ -429,10 +429,10 @@ inner() { if pure_v2; then echo /sys/fs/cgroup; else echo "/sys/fs/cgroup/$1"; f
   echo x >"$BUNDLE/rootfs/fixed/file"
   config '.linux.readonlyPaths = ["/fixed", "/no/such", "/proc/sys", "/dev/shm"]'
   inside "cat /fixed/file; touch /fixed/new; echo 1 >/proc/sys/vm/drop_caches; $(options_of /dev/shm)"
-  mentions x
-  mentions "touch: /fixed/new: Read-only file system"
-  mentions "can't create /proc/sys/vm/drop_caches: Read-only file system"
-  mentions "ro,nosuid,nodev,noexec"
+  output_mentions x
+  output_mentions "touch: /fixed/new: Read-only file system"
+  output_mentions "can't create /proc/sys/vm/drop_caches: Read-only file system"
+  output_mentions "ro,nosuid,nodev,noexec"
 }
 
 @test "L-31 L-32 the whole root: read-only it cannot be written, masked it is refused" {
@@ -441,8 +441,8 @@ inner() { if pure_v2; then echo /sys/fs/cgroup; else echo "/sys/fs/cgroup/$1"; f
   for path in / // /whole; do
     config '.linux.readonlyPaths = [$p]' --arg p "$path"
     inside 'touch /new; echo still >/dev/shm/there && cat /dev/shm/there'
-    mentions "touch: /new: Read-only file system"
-    mentions still
+    output_mentions "touch: /new: Read-only file system"
+    output_mentions still
   done
   config 'del(.linux.readonlyPaths)'
   for path in / /whole; do refused "mask $path: the root itself cannot be masked" '.linux.maskedPaths = [$p]' --arg p "$path"; done

@@ -123,8 +123,8 @@ sleeper() {
   config 'del(.linux.maskedPaths, .linux.readonlyPaths) | .mounts = []'
   inside 'ls / | tr "\n" " "; cat /etc/passwd | head -n 1'
   succeeds
-  mentions "root:x:0:0:root:/root:/bin/sh"
-  never_mentions work
+  output_mentions "root:x:0:0:root:/root:/bin/sh"
+  output_never_mentions work
 }
 
 # engine_mount: a mount on the rootfs, as an engine makes it, and a document without a mount namespace.
@@ -237,10 +237,10 @@ mounts_on_rootfs() { grep -c " $BUNDLE/rootfs " /proc/self/mountinfo; }
   capabilities CAP_SYS_ADMIN CAP_NET_ADMIN CAP_CHOWN
   inside 'mount -t tmpfs tmpfs /tmp && echo mounted; ip link set lo down && echo down; chown 5 /etc/passwd && echo chown
     echo x >/proc/sysrq-trigger'
-  mentions mounted
-  mentions down
-  mentions chown
-  never_mentions "panic"
+  output_mentions mounted
+  output_mentions down
+  output_mentions chown
+  output_never_mentions "panic"
   [[ $status != 0 ]]
 }
 
@@ -339,10 +339,10 @@ hidden_source() {
   chmod 700 "$TMP/hidden"
 }
 nothing_undone() {
-  never_mentions uncovered
-  never_mentions remounted
-  never_mentions written
-  never_mentions "secret read"
+  output_never_mentions uncovered
+  output_never_mentions remounted
+  output_never_mentions written
+  output_never_mentions "secret read"
 }
 # withstands OPTIONS: binds the hidden source to /mnt with these options; the attack must fail.
 withstands() {
@@ -351,7 +351,7 @@ withstands() {
   inside "grep ' /mnt' /proc/self/mountinfo
     $(attack /mnt)
     echo tried"
-  mentions tried
+  output_mentions tried
   nothing_undone
 }
 reveal_source() { umount "$TMP/hidden/dir/below"; }
@@ -364,7 +364,7 @@ reveal_source() { umount "$TMP/hidden/dir/below"; }
   add_mount '{"destination": "/mnt", "source": "'"$TMP/hidden/dir"'", "options": ["rbind"]}'
   inside "touch /mnt/mine && echo writable
     $(attack /mnt | grep below)"
-  mentions writable
+  output_mentions writable
   nothing_undone
   reveal_source
 }
@@ -389,12 +389,12 @@ reveal_source() { umount "$TMP/hidden/dir/below"; }
   capabilities CAP_SYS_ADMIN
   for options in "${all[@]}"; do
     withstands "$options"
-    mentions "/mnt/below ro"
+    output_mentions "/mnt/below ro"
   done
   config 'del(.mounts[] | select(.destination == "/mnt"))'
   add_mount '{"destination": "/mnt", "source": "'"$TMP/hidden/dir"'", "options": ["rbind", "rw"]}'
   inside 'touch /mnt/mine && echo writable' # the control: without the flag the container can write
-  mentions writable
+  output_mentions writable
   reveal_source
 }
 
@@ -408,7 +408,7 @@ reveal_source() { umount "$TMP/hidden/dir/below"; }
   chmod 700 "$BUNDLE"
   inside "$(attack '' | grep below)
     echo tried"
-  mentions tried
+  output_mentions tried
   nothing_undone
   umount "$BUNDLE/rootfs/below"
 }
@@ -462,8 +462,8 @@ reveal_source() { umount "$TMP/hidden/dir/below"; }
   config '.domainname = "example.org" | .linux.sysctl = {"kernel.domainname": "example.org"}'
   inside 'cat /proc/sys/kernel/domainname'
   succeeds
-  mentions example.org
-  mentions "warning: /linux/sysctl/kernel.domainname: /domainname sets the same value: leave one of them out"
+  output_mentions example.org
+  output_mentions "warning: /linux/sysctl/kernel.domainname: /domainname sets the same value: leave one of them out"
 }
 
 @test "L-35 a sysctl that is not the container's own is refused" {
@@ -483,8 +483,8 @@ reveal_source() { umount "$TMP/hidden/dir/below"; }
   add_mount '{"destination": "/newdir", "type": "tmpfs", "source": "tmpfs"}'
   attempt run --bundle "$BUNDLE" "$ID"
   exits 1 "/root/path: $BUNDLE/rootfs belongs to user 0, whom /linux/uidMappings does not map (it maps the host's ids 100000 to 165535)"
-  mentions "chown -R 100000:100000 $BUNDLE/rootfs"
-  mentions "/mounts/7: mount /newdir: make directory: permission denied"
+  output_mentions "chown -R 100000:100000 $BUNDLE/rootfs"
+  output_mentions "/mounts/7: mount /newdir: make directory: permission denied"
   # Below the rootfs, permission denied has other reasons, and the message must not mention the owner of the rootfs.
   chown 100000:100000 "$BUNDLE/rootfs"
   mkdir "$BUNDLE/rootfs/closed"

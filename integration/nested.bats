@@ -43,14 +43,14 @@ nest_with_limits() {
   if pure_v2; then aside='mkdir /sys/fs/cgroup/aside; echo 0 >/sys/fs/cgroup/aside/cgroup.procs'; fi
   nest_with_limits "$aside"
   succeeds
-  mentions $'99\n98\ndeepest'
+  output_mentions $'99\n98\ndeepest'
 }
 
 @test "ocirun in an ocirun container that holds processes in its cgroup: on v2 a limit is refused with the reason" {
   needs_v2 "a rule of v2"
   nest_with_limits
   exits 1 "/sys/fs/cgroup holds processes"
-  mentions /linux/resources/pids/limit
+  output_mentions /linux/resources/pids/limit
 }
 
 @test "ocirun in an ocirun container in an ocirun container: an ordinary user's" {
@@ -61,5 +61,5 @@ nest_with_limits() {
   run_user
   umount /mnt
   succeeds
-  mentions deepest
+  output_mentions deepest
 }

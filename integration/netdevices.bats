@@ -17,9 +17,9 @@ teardown() {
   config '.linux.netDevices = {nda: {}}'
   inside 'ip -o addr show nda | grep -o 10.9.8.7/24; ip -o link show nda | grep -o "mtu 1400"; ip -o link show nda | grep -oE "[<,]UP[,>]"'
   succeeds
-  mentions 10.9.8.7/24
-  mentions "mtu 1400"
-  mentions UP
+  output_mentions 10.9.8.7/24
+  output_mentions "mtu 1400"
+  output_mentions UP
 }
 
 @test "L-29 a device keeps its IPv6 address" {
@@ -181,7 +181,7 @@ is_pinned() { grep -q "$ROOT/$ID/netns" /proc/self/mountinfo; }
   ip link add nda type veth peer name x-peer
   attempt delete --force "$ID"
   exits 1 "ocirun: delete $ID: bring the network devices back to the host ($ROOT/$ID/netdevices lists them, $ROOT/$ID/netns keeps their network namespace)"
-  mentions "network device nda: name it nda (a device has that name already; rename that one): netlink: file exists"
+  output_mentions "network device nda: name it nda (a device has that name already; rename that one): netlink: file exists"
   ip link del nda
   ocirun delete --force "$ID"
   is_as_it_was nda

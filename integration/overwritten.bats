@@ -208,7 +208,7 @@ image_of_init() { readlink "/proc/$(init_pid)/exe"; }
   cp "$OCIRUN" "$TMP/new"
   run "$TMP/new" --root "$ROOT" run --preserve-fds 1 --bundle "$BUNDLE" "$ID" 3>&-
   exits 1
-  mentions "descriptor 3 is not open: bad file descriptor"
+  output_mentions "descriptor 3 is not open: bad file descriptor"
 }
 
 # An ordinary user cannot keep images in root's directory, and could not trust one there.

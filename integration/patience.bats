@@ -9,7 +9,7 @@ load lib/common
 within() {
   local begin=$SECONDS limit=$1
   attempt "${@:2}"
-  [[ $((SECONDS - begin)) -lt $((limit + 30)) ]] || { echo "it took $((SECONDS - begin)) s" && found; }
+  [[ $((SECONDS - begin)) -lt $((limit + 30)) ]] || { echo "it took $((SECONDS - begin)) s" && fail_with_output; }
 }
 
 # beside NAME SECONDS COMMAND…: `within` in the background. The output is in said.NAME, the pid of its shell in $pids.
@@ -102,7 +102,7 @@ open(sys.argv[1] + ".ready", "w"); time.sleep(1000)' "$socket"
   for command in "start $ID" "kill $ID" "pause $ID" "update --pids-limit 30 $ID"; do
     # shellcheck disable=SC2086 # words
     within 0 $command
-    [[ $status == 1 && $output =~ stopped|"not running" ]] || found
+    [[ $status == 1 && $output =~ stopped|"not running" ]] || fail_with_output
   done
   within 0 exec "$ID" true
   exits 255 stopped
@@ -163,7 +163,7 @@ end_deaf_filesystem() {
   within 11 update --device-add /dev/kmsg:/deaf/kmsg "$ID"
   exits 1 "change device nodes: a filesystem of the container has not answered for 10 s"
   equal "$before" "$(<"$ROOT/$ID/config.json")"
-  [[ $(ocirun exec "$ID" sh -c 'mknod /dev/kmsg c 1 11 && cat </dev/kmsg' 2>&1) == *"not permitted"* ]] || found
+  [[ $(ocirun exec "$ID" sh -c 'mknod /dev/kmsg c 1 11 && cat </dev/kmsg' 2>&1) == *"not permitted"* ]] || fail_with_output
   end_deaf_filesystem
   eventually untraced no_helper_is_left
 }
@@ -232,7 +232,7 @@ alone_in_container() { [[ $(ocirun ps --format json "$ID") == "[$(init_pid)]" ]]
     silent_since_start "$call"
     within 10 exec "$ID" true
     exits 255 "ocirun: exec $ID: "
-    mentions "/linux/seccomp/listenerPath: the agent at $TMP/agent has not answered for 10 s"
+    output_mentions "/linux/seccomp/listenerPath: the agent at $TMP/agent has not answered for 10 s"
     exists "$TMP/message.held"
     eventually alone_in_container
     ocirun delete --force "$ID"

@@ -40,9 +40,9 @@ END
   run --separate-stderr "$OCIRUN" pod validate app.yaml
   equal 1 "$status"
   equal 3 "$(grep -c '^error: app\.yaml:' <<<"$output")"
-  mentions 'error: app.yaml:11:28: /spec/containers/0/resources/memory/required: must be a whole number above 0 '
-  mentions 'error: app.yaml:14:18: /spec/containers/0/env/0/value: must be a string, not 12: write "12" in quotes'
-  mentions 'error: app.yaml:16:9: /spec/containers/0/readinesProbe: unknown name (did you mean readinessProbe?)'
+  output_mentions 'error: app.yaml:11:28: /spec/containers/0/resources/memory/required: must be a whole number above 0 '
+  output_mentions 'error: app.yaml:14:18: /spec/containers/0/env/0/value: must be a string, not 12: write "12" in quotes'
+  output_mentions 'error: app.yaml:16:9: /spec/containers/0/readinesProbe: unknown name (did you mean readinessProbe?)'
   equal "ocirun: pod validate: 3 errors" "$stderr"
 }
 
@@ -50,8 +50,8 @@ END
   document '/env:/i\      config: [{path: /etc/db, fromParam: db}]'
   run "$OCIRUN" pod validate app.yaml
   succeeds
-  mentions 'needs: app.yaml:12:16: /spec/containers/0/config/0: the parameter "db": --param db=VALUE'
-  mentions 'app.yaml is valid'
+  output_mentions 'needs: app.yaml:12:16: /spec/containers/0/config/0: the parameter "db": --param db=VALUE'
+  output_mentions 'app.yaml is valid'
 }
 
 @test "each of several files is checked" {
@@ -59,19 +59,19 @@ END
   printf 'a: 1\n' >other.yaml
   run "$OCIRUN" pod validate other.yaml app.yaml
   equal 1 "$status"
-  mentions 'error: other.yaml:1:1: the document: has an unknown kind: a workload document is one of: OAM '
-  mentions 'app.yaml is valid'
+  output_mentions 'error: other.yaml:1:1: the document: has an unknown kind: a workload document is one of: OAM '
+  output_mentions 'app.yaml is valid'
   run "$OCIRUN" pod validate none.yaml app.yaml
   equal 1 "$status"
-  mentions 'error: none.yaml: open none.yaml: no such file or directory'
-  mentions 'app.yaml is valid'
+  output_mentions 'error: none.yaml: open none.yaml: no such file or directory'
+  output_mentions 'app.yaml is valid'
 }
 
 @test "control characters of a document do not reach the terminal" {
   document '/env:/i\      config: [{path: /etc/db, fromParam: "\\e]0;x\\a"}]'
   run "$OCIRUN" pod validate app.yaml
   succeeds
-  mentions '\x1b]0;x\x07'
+  output_mentions '\x1b]0;x\x07'
   [[ $output != *$'\e'* ]]
   document '/env:/i\      config: [{path: /etc/db, fromParam: "a\nother.yaml is valid"}]'
   run "$OCIRUN" pod validate app.yaml
@@ -81,27 +81,27 @@ END
 @test "mistakes on the command line are told" {
   run "$OCIRUN" pod
   equal 1 "$status"
-  mentions 'ocirun: pod: a command is missing; see ocirun pod --help'
+  output_mentions 'ocirun: pod: a command is missing; see ocirun pod --help'
   run "$OCIRUN" pod valdate
-  mentions 'unknown command "valdate" (did you mean validate?)'
+  output_mentions 'unknown command "valdate" (did you mean validate?)'
   run "$OCIRUN" pod validate
-  mentions 'ocirun: pod validate: FILE... | --profile knative BUNDLE... is missing'
+  output_mentions 'ocirun: pod validate: FILE... | --profile knative BUNDLE... is missing'
   run "$OCIRUN" pod validate --bundle x
-  mentions 'unknown option --bundle; see --help'
+  output_mentions 'unknown option --bundle; see --help'
   run "$OCIRUN" pod validate --profil=knative x
-  mentions 'unknown option --profil (did you mean --profile?)'
+  output_mentions 'unknown option --profil (did you mean --profile?)'
   run "$OCIRUN" pod validate none.yaml
-  mentions 'ocirun: pod validate: none.yaml: open none.yaml: no such file or directory'
+  output_mentions 'ocirun: pod validate: none.yaml: open none.yaml: no such file or directory'
   run "$OCIRUN" --rot x pod validate app.yaml
   equal 1 "$status"
-  mentions 'unknown option --rot (did you mean --root?)'
+  output_mentions 'unknown option --rot (did you mean --root?)'
 }
 
 @test "the options of ocirun stand before pod" {
   document
   run "$OCIRUN" --root "$PWD/state" --log log pod validate app.yaml
   succeeds
-  mentions 'app.yaml is valid'
+  output_mentions 'app.yaml is valid'
 }
 
 @test "--help tells the commands" {
@@ -110,11 +110,11 @@ END
     # shellcheck disable=SC2086
     run "$OCIRUN" $words
     succeeds
-    mentions '  validate '
+    output_mentions '  validate '
   done
   run "$OCIRUN" pod validate --help
   succeeds
-  mentions 'usage: ocirun pod validate FILE...'
+  output_mentions 'usage: ocirun pod validate FILE...'
 }
 
 @test "AC-5 the seed's App Container example is refused, because its image ids are no hashes" {
@@ -123,7 +123,7 @@ END
   run "$OCIRUN" pod validate seed.json
   equal 1 "$status"
   equal 3 "$(grep -c 'not reified: "sha512-..." is no hash of an image' <<<"$output")"
-  mentions 'warning: seed.json:115:16: /annotations: ip-address has no effect'
+  output_mentions 'warning: seed.json:115:16: /annotations: ip-address has no effect'
 }
 
 # contract: what `validate --profile knative` says of the test's bundle, without the clauses that do not apply.
@@ -137,34 +137,34 @@ contract() {
   config '.process.terminal = true | .root.readonly = true'
   contract
   equal 1 "$status"
-  mentions 'not met         KN-1   MUST    PORT is set: PORT is not set'
-  mentions 'not met         KN-2   SHOULD  K_REVISION, K_CONFIGURATION and K_SERVICE are set: '
-  mentions 'not met         KN-7   MUST    /tmp can be written to: the root filesystem is read-only'
-  mentions 'not met         KN-8   MUST    /var/log is a directory that can be written to: '
-  mentions 'not met         KN-12  SHOULD  process.terminal is not true: '
-  mentions 'ocirun: pod validate: 3 clauses of the level MUST are not met'
+  output_mentions 'not met         KN-1   MUST    PORT is set: PORT is not set'
+  output_mentions 'not met         KN-2   SHOULD  K_REVISION, K_CONFIGURATION and K_SERVICE are set: '
+  output_mentions 'not met         KN-7   MUST    /tmp can be written to: the root filesystem is read-only'
+  output_mentions 'not met         KN-8   MUST    /var/log is a directory that can be written to: '
+  output_mentions 'not met         KN-12  SHOULD  process.terminal is not true: '
+  output_mentions 'ocirun: pod validate: 3 clauses of the level MUST are not met'
   config '.process.terminal = false | .process.env += ["PORT=8080", "K_REVISION=r", "K_CONFIGURATION=c", "K_SERVICE=s"]
     | .mounts += [{destination: "/tmp", type: "tmpfs"}, {destination: "/var/log", type: "tmpfs"},
                   {destination: "/etc/resolv.conf", type: "bind", source: "/etc/resolv.conf", options: ["bind", "ro"]}]'
   contract
   succeeds
   equal 0 "$(grep -c '^not met *KN-[0-9]* *MUST' <<<"$output")"
-  mentions 'met             KN-1   MUST    PORT is set: PORT is 8080'
-  mentions 'met             KN-7   MUST    /tmp can be written to: a mount of the type tmpfs'
+  output_mentions 'met             KN-1   MUST    PORT is set: PORT is 8080'
+  output_mentions 'met             KN-7   MUST    /tmp can be written to: a mount of the type tmpfs'
 }
 
 @test "KN-20 a mount that shows an engine's socket does not meet the contract" {
   config '.mounts += [{destination: "/docker.sock", type: "bind", source: "/var/run/docker.sock", options: ["bind"]}]'
   contract
-  mentions 'not met         KN-20  SHOULD  the program has no access to the OCI interface: the mount on /docker.sock shows /run/docker.sock'
+  output_mentions 'not met         KN-20  SHOULD  the program has no access to the OCI interface: the mount on /docker.sock shows /run/docker.sock'
 }
 
 @test "an unknown profile and a faulty bundle are refused" {
   run "$OCIRUN" pod validate --profile knativ "$BUNDLE"
   equal 1 "$status"
-  mentions 'ocirun: pod validate: --profile knativ: must be knative'
+  output_mentions 'ocirun: pod validate: --profile knativ: must be knative'
   config '.process.cwd = "x"'
   run "$OCIRUN" pod validate --profile knative "$BUNDLE"
   equal 1 "$status"
-  mentions '/process/cwd: must be an absolute path'
+  output_mentions '/process/cwd: must be an absolute path'
 }

@@ -95,7 +95,7 @@ $POD" "$(pod logs "$POD")"
   refused '--profile other: must be knative' --profile other
   run pod run --profile knative "$TMP/images"
   equal 1 "$status"
-  mentions "config.json not found in $TMP/images"
+  output_mentions "config.json not found in $TMP/images"
 }
 
 @test "KN-16 --user takes an account of the bundle's root; without it the bundle's user stays" {

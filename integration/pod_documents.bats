@@ -97,7 +97,7 @@ END
 END
   run "$OCIRUN" pod validate app.yaml
   succeeds
-  mentions 'app.yaml is valid: App Container pod manifest'
+  output_mentions 'app.yaml is valid: App Container pod manifest'
   run run_pod
   equal 1 "$status"
   has 'needs the image, which only rkt finds by this id: --image web=SOURCE names the image of the app "web"' "$(<output)"

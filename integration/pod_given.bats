@@ -58,7 +58,7 @@ u-web-extra | Groups: 1001" "$(sort output)"
   app one base true
   plan --images images
   succeeds
-  mentions 'warning: one: labels of the image that become no annotations, because a runtime or a hook might obey them: "bundle", "com.example", "dev.gvisor.spec.mount.m.type", "krun.cpus", "module.wasm.image/variant"'
+  output_mentions 'warning: one: labels of the image that become no annotations, because a runtime or a hook might obey them: "bundle", "com.example", "dev.gvisor.spec.mount.m.type", "krun.cpus", "module.wasm.image/variant"'
   equal '{"org.opencontainers.image.architecture":"x","org.opencontainers.image.os":"linux","org.opencontainers.image.version":"7"}' \
     "$(jq -Sc '.annotations | ."org.opencontainers.image.architecture" = "x"' out/one/config.json)"
 }
@@ -75,14 +75,14 @@ u-web-extra | Groups: 1001" "$(sort output)"
     {"name": "version", "value": "1.3"}, {"name": "channel", "value": "beta"}]'
   plan --image one=images:base
   equal 1 "$status"
-  mentions '/apps/0/image/labels/0/value: the label "os" is "freebsd", but the image of the app "one" says "linux": --image one=SOURCE names another image'
-  mentions '/apps/0/image/labels/1/value: the label "arch" is "sparc", but'
-  mentions 'app.yaml:2:34: /apps/0/image/labels/2/value: the label "version" is "1.3", but the image of the app "one" says "1.2"'
+  output_mentions '/apps/0/image/labels/0/value: the label "os" is "freebsd", but the image of the app "one" says "linux": --image one=SOURCE names another image'
+  output_mentions '/apps/0/image/labels/1/value: the label "arch" is "sparc", but'
+  output_mentions 'app.yaml:2:34: /apps/0/image/labels/2/value: the label "version" is "1.3", but the image of the app "one" says "1.2"'
   [[ ! -e out ]]
   appc '"labels": [{"name": "channel", "value": "beta"}]'
   plan --image one=images:base
   succeeds
-  mentions 'warning: app.yaml:1:145: /apps/0/image/labels/0/value: the label "channel" is not compared, because the image has no label "channel"'
+  output_mentions 'warning: app.yaml:1:145: /apps/0/image/labels/0/value: the label "channel" is not compared, because the image has no label "channel"'
 }
 
 @test "--image takes a reference of the layout of --images as well as a path; an image that is not bound is told with its app" {
@@ -92,26 +92,26 @@ u-web-extra | Groups: 1001" "$(sort output)"
   appc '"name": "example.com/one"'
   plan --images images
   equal 1 "$status"
-  mentions '/apps/0/image/id: not reified: "sha512-..." is no hash of an image: --image one=SOURCE names the image of the app "one"'
+  output_mentions '/apps/0/image/id: not reified: "sha512-..." is no hash of an image: --image one=SOURCE names the image of the app "one"'
   for word in base second oci:images:base images:second other; do
     plan --images images --image "one=$word"
     succeeds
   done
   plan --images images --image example.com/one=none
   equal 1 "$status"
-  mentions 'container "one": --image example.com/one=none: images: no image "none", it has "base", "second"'
+  output_mentions 'container "one": --image example.com/one=none: images: no image "none", it has "base", "second"'
   plan --image one=base
-  mentions '--image one=base: there is no such path, and --images DIR is missing, whose layout may have an image of that name'
+  output_mentions '--image one=base: there is no such path, and --images DIR is missing, whose layout may have an image of that name'
   plan --images images --image one=./base
-  mentions '--image one=./base: ./base: no such file or directory'
+  output_mentions '--image one=./base: ./base: no such file or directory'
   plan --image one=docker://registry.example/x
-  mentions '`skopeo copy docker://registry.example/x oci:DIR:NAME` makes a layout, of which SOURCE is DIR:NAME'
+  output_mentions '`skopeo copy docker://registry.example/x oci:DIR:NAME` makes a layout, of which SOURCE is DIR:NAME'
   sed -i "s/sha512-.../sha512-$(printf '%0128d' 0)/" app.yaml
   plan
-  mentions "nothing says where the image \"sha512-000"
-  mentions 'of the app "one" is: --image one=SOURCE names an OCI layout or an archive, --images DIR a layout that has it'
+  output_mentions "nothing says where the image \"sha512-000"
+  output_mentions 'of the app "one" is: --image one=SOURCE names an OCI layout or an archive, --images DIR a layout that has it'
   plan --images images
-  mentions '--image one=REFERENCE takes another image of it for the app "one"'
+  output_mentions '--image one=REFERENCE takes another image of it for the app "one"'
 }
 
 @test "a directory of skopeo's transport dir: is recognized, and told how it becomes a layout" {
@@ -123,7 +123,7 @@ u-web-extra | Groups: 1001" "$(sort output)"
   for word in copied dir:copied; do
     plan --image "one=$word"
     equal 1 "$status"
-    mentions "--image one=$word: copied: is a directory of skopeo's transport dir:, which has no names and is not read: \`skopeo copy dir:copied oci:DIR:NAME\`"
+    output_mentions "--image one=$word: copied: is a directory of skopeo's transport dir:, which has no names and is not read: \`skopeo copy dir:copied oci:DIR:NAME\`"
   done
 }
 
@@ -131,20 +131,20 @@ u-web-extra | Groups: 1001" "$(sort output)"
   container one true 'config: [{path: /etc/note, value: x}, {path: /usr/bin, value: x}]'
   plan --images images
   equal 1 "$status"
-  mentions 'container "one": app.yaml:11:43: /spec/containers/0/config/1: a file cannot take the place of /usr/bin, which is a directory of the image'
+  output_mentions 'container "one": app.yaml:11:43: /spec/containers/0/config/1: a file cannot take the place of /usr/bin, which is a directory of the image'
   rm app.yaml
   container one true 'config: [{path: /etc/passwd/x, value: x}]'
   plan --images images
-  mentions '/spec/containers/0/config/0: a part of the path /etc/passwd/x is a file of the image'
+  output_mentions '/spec/containers/0/config/0: a part of the path /etc/passwd/x is a file of the image'
   sed -i 's/memory: {required: 8M}/&, volumes: [{name: v, mountPath: \/etc\/passwd, disk: {required: 1K}}]/; /config:/d' app.yaml
   plan --images images --volume "v=$TMP/images"
-  mentions 'a directory cannot take the place of /etc/passwd, which is a file of the image'
+  output_mentions 'a directory cannot take the place of /etc/passwd, which is a file of the image'
 }
 
 @test "OAM-23 imagePullSecret is a warning that says where images come from" {
   container one true 'imagePullSecret: key'
   run ocirun pod validate app.yaml
   succeeds
-  mentions 'warning: app.yaml:11:22: /spec/containers/0/imagePullSecret: has no effect: no image is fetched: --image and --images name layouts on this machine'
+  output_mentions 'warning: app.yaml:11:22: /spec/containers/0/imagePullSecret: has no effect: no image is fetched: --image and --images name layouts on this machine'
   [[ $output != *needs:* ]]
 }

@@ -185,6 +185,6 @@ file" "$(pod logs -c app "$POD")" # the links lead to places inside the volume, 
   pod delete --force "$POD"
   run "$OCIRUN" pod validate --ignore nodeSelector --ignore lifecycle app.yaml
   succeeds
-  mentions '/lifecycle: is left out, because of --ignore lifecycle: containers have no hooks'
-  mentions '/containerConcurrency: has no effect: no proxy stands between a request and the container'
+  output_mentions '/lifecycle: is left out, because of --ignore lifecycle: containers have no hooks'
+  output_mentions '/containerConcurrency: has no effect: no proxy stands between a request and the container'
 }

@@ -136,7 +136,7 @@ like() { [[ $2 =~ $1 ]] || { printf 'expected to match: %s\nfound: %s\n' "$1" "$
     'properties: {containers: {app: {image: base}}}' >app.json
   run ocirun pod run --data "$TMP/data" --images images --metadata app.json
   equal 1 "$status"
-  mentions "--metadata: only an App Container pod has a metadata service, not a document of the kind Radius container resource"
+  output_mentions "--metadata: only an App Container pod has a metadata service, not a document of the kind Radius container resource"
 }
 
 @test "AC-22 in the host's network the service is at a free port of 127.0.0.1, until the pod has ended" {

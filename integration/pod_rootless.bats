@@ -84,7 +84,7 @@ $POD" "$(said)"
   eventually has_lines app 1
   run pod delete "$POD"
   equal 1 "$status"
-  mentions "the pod \"$POD\" runs: \`ocirun pod stop $POD\` first, or --force"
+  output_mentions "the pod \"$POD\" runs: \`ocirun pod stop $POD\` first, or --force"
   pod stop "$POD"
   equal "stopped null 0" "$(says '"\(.status) \(.supervisor) \(.containers[0].exitCode)"')"
   equal $'hello\nbye' "$(pod logs "$POD")"
@@ -277,7 +277,7 @@ on_v2() {
   run without_programs setpriv --reuid 12345 --regid 12345 --clear-groups env -i PATH="$PATH" HOME="$HOME_DIR" \
     "$OCIRUN" pod run --images images --net none app.yaml
   equal 1 "$status"
-  mentions "newuidmap is not installed, and only newuidmap gives you the ids that /etc/subuid lends you (Debian: apt-get install uidmap)"
+  output_mentions "newuidmap is not installed, and only newuidmap gives you the ids that /etc/subuid lends you (Debian: apt-get install uidmap)"
 }
 
 @test "lent ids that newuidmap cannot give are an error, not another map" {
@@ -385,15 +385,15 @@ END
   mkdir foreign && chmod 777 foreign
   run pod run --data "$HOME_DIR/foreign" --images images --net none app.yaml
   equal 1 "$status"
-  mentions "belongs to user"
+  output_mentions "belongs to user"
   run pod status --data "$HOME_DIR/foreign"
-  mentions "the directory belongs to user 0, and must belong to user 12345"
+  output_mentions "the directory belongs to user 0, and must belong to user 12345"
   run as_user XDG_DATA_HOME="$HOME_DIR/xdg/data" "$OCIRUN" pod status
   succeeds
   exists "$HOME_DIR/xdg/data/ocirun/pods"
   run as_user "$OCIRUN" pod status
   equal 1 "$status"
-  mentions "neither XDG_DATA_HOME nor HOME is an absolute path: --data DIR"
+  output_mentions "neither XDG_DATA_HOME nor HOME is an absolute path: --data DIR"
 }
 
 @test "the pods of a user are closed to another user" {
@@ -402,7 +402,7 @@ END
   run_pod --detach
   run setpriv --reuid 12346 --regid 12346 --clear-groups "$OCIRUN" pod exec --data "$DATA" "$POD" true
   equal 1 "$status"
-  mentions "ermission denied"
+  output_mentions "ermission denied"
   pod delete --force "$POD"
 }
 

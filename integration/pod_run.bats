@@ -55,7 +55,7 @@ second" "$(sort output)"
   eventually has_lines app 1
   run pod delete "$POD"
   equal 1 "$status"
-  mentions "the pod \"$POD\" runs: \`ocirun pod stop $POD\` first, or --force"
+  output_mentions "the pod \"$POD\" runs: \`ocirun pod stop $POD\` first, or --force"
   pod stop "$POD"
   equal "stopped null 0" "$(says '"\(.status) \(.supervisor) \(.containers[0].exitCode)"')"
   equal $'hello\nbye' "$(pod logs "$POD")"
@@ -69,7 +69,7 @@ second" "$(sort output)"
   equal "" "$(pod_names)"
   run pod status "$POD"
   equal 1 "$status"
-  mentions "there is no pod \"$POD\""
+  output_mentions "there is no pod \"$POD\""
 }
 
 @test "a program that does not end is killed after the grace period" {
@@ -89,7 +89,7 @@ second" "$(sort output)"
   equal "137 was killed by signal 9 (SIGKILL)" "$(says '.containers[0] | "\(.exitCode) \(.reason)"')"
   run pod stop --grace never "$POD"
   equal 1 "$status"
-  mentions "--grace never: must be whole seconds"
+  output_mentions "--grace never: must be whole seconds"
 }
 
 @test "OAM-18 a container that ends is started again with a fresh root filesystem; its restarts are counted" {
@@ -229,16 +229,16 @@ END
   run_pod --detach
   run pod exec "$POD" true
   equal 1 "$status"
-  mentions 'several containers run: -c names one of one, two'
+  output_mentions 'several containers run: -c names one of one, two'
   [[ $output != *first* ]]
   run pod exec -c first "$POD" true
   equal 1 "$status"
-  mentions 'init container "first" has ended (exited with status 0): no program can be executed in it'
+  output_mentions 'init container "first" has ended (exited with status 0): no program can be executed in it'
   run pod exec -c third "$POD" true
-  mentions 'the pod has no container "third"; those that run: one, two'
+  output_mentions 'the pod has no container "third"; those that run: one, two'
   pod stop "$POD"
   run pod exec "$POD" true
-  mentions 'no container of the pod runs: init container "first" has ended (exited with status 0), container "one" has ended'
+  output_mentions 'no container of the pod runs: init container "first" has ended (exited with status 0), container "one" has ended'
 }
 
 @test "stop and delete work on several pods at once, each pod once, and go on after an error" {
@@ -317,7 +317,7 @@ END
   run_pod --detach
   run ocirun pod run --data "$TMP/other" --images images --net none --name "$POD" app.yaml
   equal 1 "$status"
-  mentions "is in use by"
+  output_mentions "is in use by"
   equal running "$(says .status)"
   equal true "$(says '.containers[0].pid > 0')"
   ocirun state "$POD.app" | grep -q '"running"'
@@ -418,7 +418,7 @@ END
   equal $'note' "$(ocirun run --bundle out/app "$ID" 2>/dev/null | head -1)"
   run pod plan --images images -o out app.yaml
   equal 1 "$status"
-  mentions "$TMP/out exists: the bundles are written into a new directory"
+  output_mentions "$TMP/out exists: the bundles are written into a new directory"
   like '^sha256:[0-9a-f]{64}  base$' "$(pod images)"
   equal 1 "$(find data/images/layers -mindepth 1 -maxdepth 1 | wc -l)"
   equal "$(pod images)" "$(pod images prune)"

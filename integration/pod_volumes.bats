@@ -63,7 +63,7 @@ second' "$(pod logs "$POD")"
   knative true 'emptyDir: {sizeLimit: 10Mi}'
   run pod plan --images images -o out app.yaml
   equal 1 "$status"
-  mentions 'volume "v": a bundle cannot limit a directory on disk to 10 MiB: `ocirun pod run` can'
+  output_mentions 'volume "v": a bundle cannot limit a directory on disk to 10 MiB: `ocirun pod run` can'
   [[ ! -e out ]]
   equal "" "$(pod_names)"
 }
@@ -79,7 +79,7 @@ dd: error writing '/v/big': No space left on device" "$(pod logs "$POD")"
   pod delete --force "$POD"
   run pod plan --images images -o out app.yaml
   equal 0 "$status"
-  mentions 'volume "v": in a bundle it is a directory on disk without a limit, not in memory: `ocirun pod run` mounts it'
+  output_mentions 'volume "v": in a bundle it is a directory on disk without a limit, not in memory: `ocirun pod run` mounts it'
 }
 
 @test "a directory of the host stays the one that it was when the pod began, whatever a container renames above it" {

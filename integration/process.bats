@@ -132,7 +132,7 @@ load lib/common
   program /etc/plain
   run_container
   exits 1 "exec format error"
-  never_mentions ran
+  output_never_mentions ran
 }
 
 @test "P-6 a missing interpreter fails, and start says so" {
@@ -142,7 +142,7 @@ load lib/common
   create
   run ocirun start "$ID"
   exits 1 "no such file or directory"
-  mentions /etc/tool
+  output_mentions /etc/tool
 }
 
 @test "P-8 rlimits are set exactly" {
@@ -152,9 +152,9 @@ load lib/common
   sed -i 's/18446744073709552000/18446744073709551615/' "$BUNDLE/config.json" # jq has rounded the number
   run_container
   succeeds
-  mentions 'Max open files 100 200 files'
-  mentions 'Max core file size 0 0 bytes'
-  mentions 'Max file size 1048576 unlimited bytes'
+  output_mentions 'Max open files 100 200 files'
+  output_mentions 'Max core file size 0 0 bytes'
+  output_mentions 'Max file size 1048576 unlimited bytes'
 }
 
 @test "P-8 an unknown type, one that is there twice, and soft over hard are refused" {
@@ -206,7 +206,7 @@ load lib/common
   inside 'grep Cap /proc/self/status | sort -u -k 2'
   succeeds
   equal 1 "${#lines[@]}"
-  mentions 0000000000000000
+  output_mentions 0000000000000000
 }
 
 @test "P-12 an ambient capability that is not inheritable is a warning" {
@@ -266,8 +266,8 @@ load lib/common
   create_and_start
   run "${lowered[@]}" "$OCIRUN" --root "$ROOT" exec "$ID" cat /proc/self/oom_score_adj
   succeeds
-  mentions 900
-  mentions "warning: the process keeps its caller's OOM score: to lower it to 300, the container's /process/oomScoreAdj, wants CAP_SYS_RESOURCE"
+  output_mentions 900
+  output_mentions "warning: the process keeps its caller's OOM score: to lower it to 300, the container's /process/oomScoreAdj, wants CAP_SYS_RESOURCE"
 }
 
 # scored SCORE WORD…: ocirun, run by a process with this OOM score.
@@ -301,11 +301,11 @@ scored() { bash -c 'echo "$0" >/proc/self/oom_score_adj; exec "$@"' "$1" "$OCIRU
   succeeds "best-effort: prio 3"
   config '.process.ioPriority = {class: "IOPRIO_CLASS_IDLE", priority: 0}'
   inside 'ionice -p $$'
-  mentions idle
+  output_mentions idle
   config '.process.ioPriority = {class: "IOPRIO_CLASS_IDLE"}'
   inside 'ionice -p $$'
-  mentions idle
-  mentions "/process/ioPriority: priority is missing, which the specification requires (config.md, ioPriority)"
+  output_mentions idle
+  output_mentions "/process/ioPriority: priority is missing, which the specification requires (config.md, ioPriority)"
   refused "/process/ioPriority/priority: is missing" '.process.ioPriority = {class: "IOPRIO_CLASS_BE"}'
   refused /process/ioPriority/class '.process.ioPriority = {class: "IOPRIO_CLASS_BOGUS", priority: 0}'
   refused /process/ioPriority/priority '.process.ioPriority = {class: "IOPRIO_CLASS_BE", priority: 8}'

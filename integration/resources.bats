@@ -143,7 +143,7 @@ hand_down_nothing() {
     contains "$TMP/out" "warning: /linux/resources/memory/kernel: Linux $(uname -r) no longer has this limit"
     run ocirun update --kernel-memory 16m "$ID"
     succeeds
-    mentions "warning: --kernel-memory: Linux $(uname -r) no longer has this limit"
+    output_mentions "warning: --kernel-memory: Linux $(uname -r) no longer has this limit"
   fi
 }
 
@@ -257,7 +257,7 @@ hand_down_nothing() {
   create_and_start
   run ocirun update --pids-limit 0 "$ID"
   succeeds
-  mentions "0 lets no process fork"
+  output_mentions "0 lets no process fork"
   run ocirun exec "$ID" true
   exits 255 "/linux/resources/pids/limit, which is 0"
 }

@@ -6,7 +6,7 @@ load lib/ordinary-user
 @test "an ordinary user runs a container; its state lies below XDG_RUNTIME_DIR" {
   run_user
   succeeds
-  mentions fine
+  output_mentions fine
   exists "$HOME_DIR/xdg/ocirun"
   equal 12345 "$(stat -c %u "$HOME_DIR/xdg/ocirun")"
 }
@@ -28,7 +28,7 @@ load lib/ordinary-user
   matches "$ID .*running .*worker"
   run user exec "$ID" id -u
   succeeds
-  mentions 0
+  output_mentions 0
   user kill "$ID" KILL
   eventually eval '[[ $(user state "$ID" | jq -r .status) == stopped ]]'
   user delete "$ID"
@@ -51,10 +51,10 @@ load lib/ordinary-user
     | .process.args = ["sh", "-c", "id; cat /proc/self/uid_map /proc/self/gid_map /proc/self/setgroups"]'
   run_user
   succeeds
-  mentions "uid=1000(web) gid=1000(web) groups=5(tty)"
+  output_mentions "uid=1000(web) gid=1000(web) groups=5(tty)"
   matches "1 +$FIRST_UID +$LENT"
   matches "1 +$FIRST_GID +$LENT"
-  mentions allow
+  output_mentions allow
 }
 
 @test "L-9 with the own id alone no program is needed, and setgroups is denied" {
@@ -64,7 +64,7 @@ load lib/ordinary-user
   run_user
   umount /usr/bin/newuidmap /usr/bin/newgidmap
   succeeds
-  mentions deny
+  output_mentions deny
 }
 
 @test "L-9 a mapping without a root: the user is the same inside" {
@@ -73,7 +73,7 @@ load lib/ordinary-user
     | .process.args = ["sh", "-c", "id -u; touch /tmp/mine; ls -ln /tmp/mine /dev/zero2"]'
   run_user
   succeeds
-  mentions 12345
+  output_mentions 12345
   matches "12345 +12345 .*/tmp/mine"
   matches "1, +5 .*/dev/zero2"
 }
@@ -83,7 +83,7 @@ load lib/ordinary-user
   edit_as_user '.linux.uidMappings[1].hostID = 299999'
   run_user
   exits 1 "/linux/uidMappings: newuidmap refused the mapping: host ids 299999 to 365534 are not all yours"
-  mentions "/etc/subuid lends user worker 300000 to 365535"
+  output_mentions "/etc/subuid lends user worker 300000 to 365535"
   : >"$TMP/subuid"
   run_user
   exits 1 "/etc/subuid lends user worker no ids; an administrator can: usermod --add-subuids $((FIRST_GID + LENT))-$((FIRST_GID + LENT + 65535)) worker"
@@ -97,7 +97,7 @@ load lib/ordinary-user
   echo "worker:$FIRST_UID:1000" >"$TMP/subuid"
   run_user
   exits 1 "/linux/uidMappings: newuidmap refused the mapping: host ids 300000 to 365535 are not all yours"
-  mentions "/etc/subuid lends user worker 300000 to 300999"
+  output_mentions "/etc/subuid lends user worker 300000 to 300999"
 }
 
 @test "a newuidmap that is not installed is named, with what to install" {
@@ -107,7 +107,7 @@ load lib/ordinary-user
   run without_programs setpriv --reuid 12345 --regid 12345 --clear-groups env -i PATH="$PATH" XDG_RUNTIME_DIR="$HOME_DIR/xdg" \
     "$OCIRUN" run --bundle "$BUNDLE" "$ID"
   exits 1 "newuidmap"
-  mentions "uidmap"
+  output_mentions "uidmap"
 }
 
 @test "a newuidmap that does not end is killed and named" {
@@ -184,7 +184,7 @@ $((LENT + 1)) 500000 10"
     edit_as_user '.process.terminal = false | .process.args = ["echo", "fine"]'
     run_user
     succeeds
-    mentions fine
+    output_mentions fine
   done
 }
 
@@ -194,8 +194,8 @@ $((LENT + 1)) 500000 10"
   edit_as_user '.linux.resources = {devices: [{allow: false, access: "rwm"}], memory: {limit: 50000000}, blockIO: {weight: 0}}'
   run_user
   succeeds
-  mentions fine
-  mentions "have no effect: /linux/resources/memory/limit, /linux/resources/devices"
+  output_mentions fine
+  output_mentions "have no effect: /linux/resources/memory/limit, /linux/resources/devices"
   run user --rootless=true run --bundle "$BUNDLE" "$ID"
   succeeds
   run user --rootless=false run --bundle "$BUNDLE" "$ID"
@@ -296,7 +296,7 @@ throttled() { [[ $(in_box event cpu cpu.stat cpu.stat nr_throttled) -ge 1 ]]; }
   eventually throttled
   user update --cpu-quota -1 "$ID"
   run from_inside exec "$ID" sh -c 'for i in $(seq 40); do sleep 1000 >/dev/null 2>&1 & done'
-  mentions "can't fork"
+  output_mentions "can't fork"
   [[ $(in_box event pids pids.events pids.events max) -ge 1 ]]
   user delete --force "$ID"
   undelegate
@@ -323,8 +323,8 @@ throttled() { [[ $(in_box event cpu cpu.stat cpu.stat nr_throttled) -ge 1 ]]; }
   user exec --detach "$ID" sleep 1002 </dev/null >"$TMP/output" 2>&1 3>&- 4>&-
   eventually eval '[[ $(user ps --format json "$ID" | jq length) == 3 ]]'
   run user ps "$ID"
-  mentions "sleep 1001"
-  mentions "sleep 1002"
+  output_mentions "sleep 1001"
+  output_mentions "sleep 1002"
   user delete --force "$ID"
 }
 
@@ -333,7 +333,7 @@ throttled() { [[ $(in_box event cpu cpu.stat cpu.stat nr_throttled) -ge 1 ]]; }
   config '.linux.resources = {memory: {limit: 50000000}} | .process.args = ["sleep", "1000"]'
   attempt --cgroup-manager=disabled run --detach --bundle "$BUNDLE" "$ID"
   succeeds
-  mentions "/linux/resources"
+  output_mentions "/linux/resources"
   [[ -z $(compgen -G "/sys/fs/cgroup/*/ocirun/$ID") ]]
   equal "[$(init_pid)]" "$(ocirun ps --format json "$ID")"
   ocirun delete --force "$ID"
@@ -356,8 +356,8 @@ without_cgroups() {
     # shellcheck disable=SC2086
     run without_cgroups $how "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
     succeeds
-    mentions "warning: the container has no cgroup of its own"
-    mentions fine
+    output_mentions "warning: the container has no cgroup of its own"
+    output_mentions fine
     config '.linux.resources = {pids: {limit: 50}}'
     # shellcheck disable=SC2086
     run without_cgroups $how "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
@@ -365,7 +365,7 @@ without_cgroups() {
     # shellcheck disable=SC2086
     run without_cgroups $how "$OCIRUN" --root "$ROOT" --rootless=true run --bundle "$BUNDLE" "$ID"
     succeeds
-    mentions "have no effect: /linux/resources/pids/limit"
+    output_mentions "have no effect: /linux/resources/pids/limit"
     # shellcheck disable=SC2086
     run without_cgroups $how "$OCIRUN" --root "$ROOT" --cgroup-manager=disabled run --bundle "$BUNDLE" "$ID"
     succeeds
@@ -386,14 +386,14 @@ without_cgroups() {
   edit_as_user 'del(.linux.namespaces[] | select(.type == "network")) | .process.args = ["ls", "/sys/class/net"]'
   run_user
   succeeds
-  mentions lo
+  output_mentions lo
 }
 
 @test "without a pid namespace of its own /proc is the host's, bound" {
   edit_as_user 'del(.linux.namespaces[] | select(.type == "pid")) | .process.args = ["sh", "-c", "[ $$ != 1 ] && readlink /proc/$$/exe"]'
   run_user
   succeeds
-  mentions /bin/busybox
+  output_mentions /bin/busybox
 }
 
 @test "without an ipc namespace of its own mqueue is the host's, or refused in words where it has none" {
@@ -416,10 +416,10 @@ without_cgroups() {
 @test "runc CVE-2023-25809 the cgroup tree cannot be written from inside, with and without a cgroup namespace" {
   edit_as_user '.process.args = ["sh", "-c", "exec 2>&1; mkdir /sys/fs/cgroup/memory/evil; touch /sys/fs/cgroup/evil; exit 0"]'
   run_user
-  mentions "Read-only file system"
+  output_mentions "Read-only file system"
   edit_as_user 'del(.linux.namespaces[] | select(.type == "cgroup"))'
   run_user
-  mentions "Read-only file system"
+  output_mentions "Read-only file system"
 }
 
 # --- the process -----------------------------------------------------------------------------------
@@ -430,7 +430,7 @@ without_cgroups() {
   run as_user script -qec "$OCIRUN run --bundle $BUNDLE $ID" /dev/null
   succeeds
   matches "1000 +0 .*/dev/pts/0"
-  mentions fine
+  output_mentions fine
 }
 
 @test "exec takes another user, and refuses one that is not mapped" {
@@ -453,7 +453,7 @@ without_cgroups() {
     | .process.noNewPrivileges = false | .process.args = ["sh", "-c", "exec 2>&1; mkdir /tmp/x; echo end"]' --arg f "$HOME_DIR/hooks"
   run_user
   succeeds
-  mentions "Operation not permitted"
+  output_mentions "Operation not permitted"
   equal "12345 0 12345" "$(xargs <"$HOME_DIR/hooks")"
 }
 

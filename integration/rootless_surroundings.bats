@@ -9,10 +9,10 @@ in_directory() { run as_user env XDG_RUNTIME_DIR="$1" timeout --foreground 30 "$
 @test "an XDG_RUNTIME_DIR that is not there is made, and may be longer than a socket's address" {
   in_directory "$HOME_DIR/xdg/not/there"
   succeeds
-  mentions fine
+  output_mentions fine
   in_directory "$HOME_DIR/xdg/$(printf '%0200d' 0)"
   succeeds
-  mentions fine
+  output_mentions fine
 }
 
 @test "an XDG_RUNTIME_DIR that cannot be used is named, with what to do" {
@@ -38,15 +38,15 @@ in_directory() { run as_user env XDG_RUNTIME_DIR="$1" timeout --foreground 30 "$
     run timeout --foreground 30 setpriv --reuid 12345 --regid 12345 --clear-groups env -i PATH="$PATH" \
       XDG_RUNTIME_DIR="$HOME_DIR/xdg" prlimit --nproc="$number" "$OCIRUN" run --bundle "$BUNDLE" "$ID"
     if [[ $status == 0 ]]; then
-      mentions fine
+      output_mentions fine
     else
       failures=$((failures + 1))
       exits 1 "resource temporarily unavailable"
     fi
-    [[ ! -e $ROOT/$ID ]] || found
+    [[ ! -e $ROOT/$ID ]] || fail_with_output
     equal "" "$(pgrep -u 12345,$FIRST_UID)"
   done
-  [[ $failures -gt 0 && $status == 0 ]] || found
+  [[ $failures -gt 0 && $status == 0 ]] || fail_with_output
 }
 
 # Before its execve init is not dumpable, so that hidepid hides it even from its own user.
@@ -59,7 +59,7 @@ in_directory() { run as_user env XDG_RUNTIME_DIR="$1" timeout --foreground 30 "$
     run user run --detach --bundle "$BUNDLE" "$ID"
     mount -o remount,hidepid=0 /proc
     exits 1 "is there, but /proc does not show it: /proc has to be the procfs of this pid namespace, and without hidepid for containers of ordinary users (root: mount -o remount,hidepid=0 /proc)"
-    [[ ! -e $ROOT/$ID ]] || found
+    [[ ! -e $ROOT/$ID ]] || fail_with_output
     equal "" "$(pgrep -u 12345,$FIRST_UID)"
   done
 }

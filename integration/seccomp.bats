@@ -13,9 +13,9 @@ engines_profile() {
   engines_profile CAP_AUDIT_WRITE CAP_KILL CAP_NET_BIND_SERVICE
   config '.linux.seccomp = $p[0]' --slurpfile p "$TMP/profile"
   inside 'grep -E "Seccomp:" /proc/self/status; mount -t tmpfs tmpfs /tmp; ls / >/dev/null && echo works; unshare -n true'
-  mentions $'Seccomp:\t2'
-  mentions works
-  mentions "Operation not permitted"
+  output_mentions $'Seccomp:\t2'
+  output_mentions works
+  output_mentions "Operation not permitted"
 }
 
 @test "S-1 S-11 a call that is newer than the profile gives ENOSYS" {
@@ -33,8 +33,8 @@ engines_profile() {
 @test "S-1 S-2 an action gives its errno; the default is EPERM" {
   seccomp '{defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["mkdir"], action: "SCMP_ACT_ERRNO"}, {names: ["rmdir"], action: "SCMP_ACT_ERRNO", errnoRet: 2}]}'
   inside 'mkdir /tmp/x; rmdir /tmp'
-  mentions "Operation not permitted"
-  mentions "No such file or directory"
+  output_mentions "Operation not permitted"
+  output_mentions "No such file or directory"
 }
 
 @test "S-1 the kill actions kill" {
@@ -69,14 +69,14 @@ engines_profile() {
   seccomp '{defaultAction: "SCMP_ACT_ALLOW", flags: ["SECCOMP_FILTER_FLAG_LOG", "SECCOMP_FILTER_FLAG_SPEC_ALLOW", "SECCOMP_FILTER_FLAG_TSYNC"],
     syscalls: [{names: ["mkdir"], action: "SCMP_ACT_ERRNO"}]}'
   inside 'grep -c "Seccomp_filters" /proc/self/status; mkdir /tmp/x'
-  mentions "Operation not permitted"
+  output_mentions "Operation not permitted"
 }
 
 @test "S-8 unknown call names are skipped, S-10 a rule that equals the default too" {
   seccomp '{defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["from_the_future", "mkdir"], action: "SCMP_ACT_ERRNO"}, {names: ["rmdir"], action: "SCMP_ACT_ALLOW"}]}'
   inside 'mkdir /tmp/x; echo went on'
-  mentions "Operation not permitted"
-  mentions "went on"
+  output_mentions "Operation not permitted"
+  output_mentions "went on"
 }
 
 @test "S-9 conditions compare arguments; two on one index are alternatives" {
@@ -84,9 +84,9 @@ engines_profile() {
   seccomp '{defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["kill"], action: "SCMP_ACT_ERRNO", errnoRet: 11,
     args: [{index: 1, value: 10, op: "SCMP_CMP_EQ"}, {index: 1, value: 12, op: "SCMP_CMP_EQ"}]}]}'
   inside 'trap "" USR1 USR2 HUP; kill -USR1 $$ || echo one; kill -USR2 $$ || echo two; kill -HUP $$ && echo three'
-  mentions $'one\n'
-  mentions $'two\n'
-  mentions three
+  output_mentions $'one\n'
+  output_mentions $'two\n'
+  output_mentions three
 }
 
 @test "S-12 the filter is there with and without noNewPrivileges, for plain users too" {
@@ -96,7 +96,7 @@ engines_profile() {
   for nnp in true false; do
     config '.process.noNewPrivileges = '$nnp
     inside 'mkdir /tmp/x; grep -E "Seccomp:|NoNewPrivs" /proc/self/status | cut -f2 | xargs'
-    mentions "Operation not permitted"
+    output_mentions "Operation not permitted"
     [[ ${lines[-1]} == "$([[ $nnp == true ]] && echo 1 || echo 0) 2" ]]
   done
 }
@@ -239,8 +239,8 @@ new_agent() {
   config '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", listenerPath: "/run/nobody", syscalls: [{names: ["mkdir"], action: "SCMP_ACT_ERRNO"}]}'
   inside 'echo ran'
   succeeds
-  mentions ran
-  mentions "/linux/seccomp: listenerPath has no effect: no rule has the action SCMP_ACT_NOTIFY"
+  output_mentions ran
+  output_mentions "/linux/seccomp: listenerPath has no effect: no rule has the action SCMP_ACT_NOTIFY"
 }
 
 @test "S-6 listenerMetadata without listenerPath is refused" {

@@ -10,16 +10,16 @@ activated() { timeout --foreground -k 2 30 bash -c 'export LISTEN_FDS=$1 LISTEN_
 @test "LG-2 sockets of a service manager reach the program, with LISTEN_FDS and its own LISTEN_PID" {
   script 'echo "$LISTEN_FDS $LISTEN_PID $$"; cat <&3; cat <&4; cat <&5; env'
   run activated 2 "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID" 3<<<three 4<<<four 5<<<five
-  mentions $'2 1 1\nthree\nfour'
-  never_mentions five
-  never_mentions leak
+  output_mentions $'2 1 1\nthree\nfour'
+  output_never_mentions five
+  output_never_mentions leak
 }
 
 @test "LG-2 what --preserve-fds names comes after the sockets" {
   script 'echo "$LISTEN_FDS"; cat <&3; cat <&4; cat <&5'
   run activated 1 "$OCIRUN" --root "$ROOT" run --preserve-fds 1 --bundle "$BUNDLE" "$ID" 3<<<three 4<<<four 5<<<five
-  mentions $'1\nthree\nfour'
-  never_mentions five
+  output_mentions $'1\nthree\nfour'
+  output_never_mentions five
 }
 
 @test "LG-2 create keeps the sockets for start, in a pid namespace of another's too" {
@@ -41,17 +41,17 @@ activated() { timeout --foreground -k 2 30 bash -c 'export LISTEN_FDS=$1 LISTEN_
 @test "LG-2 sockets that are meant for another process stay away" {
   script 'env; cat <&3'
   LISTEN_FDS=1 LISTEN_PID=1 run ocirun run --bundle "$BUNDLE" "$ID" 3<<<three
-  never_mentions LISTEN
-  never_mentions three
+  output_never_mentions LISTEN
+  output_never_mentions three
 }
 
 @test "LG-2 LISTEN_FDS that cannot be is an error" {
   run activated many "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
   exits 1
-  mentions "LISTEN_FDS=many: must be a number from 0 to 1000"
+  output_mentions "LISTEN_FDS=many: must be a number from 0 to 1000"
   run activated 2 "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID" 3<<<three 4>&-
   exits 1
-  mentions "LISTEN_FDS=2, --preserve-fds 0: descriptor 4 is not open: bad file descriptor"
+  output_mentions "LISTEN_FDS=2, --preserve-fds 0: descriptor 4 is not open: bad file descriptor"
 }
 
 # --- readiness -----------------------------------------------------------------------------------------
@@ -110,15 +110,15 @@ has_ended() { grep -q '^status' "$TMP/helper.log"; }
   notifier 'tell READY=1 && ! rm -f "$NOTIFY_SOCKET" 2>/dev/null && echo kept'
   run supervised --
   succeeds
-  mentions kept
-  mentions "READY=1 MAINPID=COMMAND"
+  output_mentions kept
+  output_mentions "READY=1 MAINPID=COMMAND"
 }
 
 @test "a program that ends before it is ready is an error of run --detach, and nothing is left" {
   program true
   run supervised -- --detach
-  mentions "the program ended before it told NOTIFY_SOCKET that it is ready"
-  mentions "status 1"
+  output_mentions "the program ended before it told NOTIFY_SOCKET that it is ready"
+  output_mentions "status 1"
   run ocirun state "$ID"
   exits 1
 }
@@ -137,19 +137,19 @@ has_ended() { grep -q '^status' "$TMP/helper.log"; }
   program env
   NOTIFY_SOCKET=$TMP/none run_container
   succeeds
-  mentions "warning: NOTIFY_SOCKET=$TMP/none: connect: no such file or directory"
-  never_mentions NOTIFY_SOCKET=/run/notify
+  output_mentions "warning: NOTIFY_SOCKET=$TMP/none: connect: no such file or directory"
+  output_never_mentions NOTIFY_SOCKET=/run/notify
   NOTIFY_SOCKET=vsock:2:1234 run_container
-  mentions "NOTIFY_SOCKET=vsock:2:1234: must be an absolute path or @name, of at most 107 bytes"
+  output_mentions "NOTIFY_SOCKET=vsock:2:1234: must be an absolute path or @name, of at most 107 bytes"
 }
 
 @test "a document with a NOTIFY_SOCKET of its own keeps it" {
   config '.process.env += ["NOTIFY_SOCKET=/mine"]'
   script 'echo "$NOTIFY_SOCKET"; ls /run'
   run supervised -- --detach
-  mentions /mine
-  mentions "status 0" # the order of both lines varies: nobody waits for the container
-  never_mentions notify
+  output_mentions /mine
+  output_mentions "status 0" # the order of both lines varies: nobody waits for the container
+  output_never_mentions notify
 }
 
 @test "run holds the same descriptors after many messages as before" {
@@ -182,8 +182,8 @@ has_ended() { grep -q '^status' "$TMP/helper.log"; }
     send(\$s, \"STATUS=\$_\", 0, \$to) for 1 .. 1000; send(\$s, q(READY=1), 0, \$to); exit 5"'
   local begin=$SECONDS passed
   run supervised --
-  mentions "READY=1 MAINPID=COMMAND"
-  mentions "status 5"
+  output_mentions "READY=1 MAINPID=COMMAND"
+  output_mentions "status 5"
   passed=$(grep -c ^STATUS <<<"$output")
   [[ $passed -le $((33 * (SECONDS - begin + 2))) ]] || { echo "$passed of 1000 in $((SECONDS - begin)) s"; return 1; }
 }
@@ -192,6 +192,6 @@ has_ended() { grep -q '^status' "$TMP/helper.log"; }
   notifier 'tell READY=1; n=0; while [ $n -lt 14 ]; do tell STATUS=$n; n=$((n + 1)); done; exit 5'
   run supervised --deaf --
   succeeds
-  mentions "NOTIFY_SOCKET: tell the service manager: resource temporarily unavailable"
-  mentions "status 5"
+  output_mentions "NOTIFY_SOCKET: tell the service manager: resource temporarily unavailable"
+  output_mentions "status 5"
 }

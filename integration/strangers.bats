@@ -24,7 +24,7 @@ status_of() { ocirun state "$1" | jq -r .status; }
     # shellcheck disable=SC2086 # words
     run ocirun $command "$ID"
     succeeds
-    mentions "the cgroup /$ID does not belong to this container, or no longer: it is left alone"
+    output_mentions "the cgroup /$ID does not belong to this container, or no longer: it is left alone"
     equal running "$(status_of "$ID-b")"
     ocirun delete --force "$ID-b"
   done
@@ -39,7 +39,7 @@ status_of() { ocirun state "$1" | jq -r .status; }
     # shellcheck disable=SC2086 # words
     run ocirun $command "$ID"
     succeeds
-    mentions "left alone"
+    output_mentions "left alone"
     equal running "$(status_of "$ID-b")"
     ocirun delete --force "$ID-b"
   done
@@ -65,7 +65,7 @@ status_of() { ocirun state "$1" | jq -r .status; }
     ocirun kill --all "$ID" KILL
     run ocirun delete "$ID"
     succeeds
-    mentions "left alone"
+    output_mentions "left alone"
     strangers_leave
     remove_cgroups "$ID"
   done

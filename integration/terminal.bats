@@ -130,8 +130,8 @@ time.sleep(100)' "$TMP/full" "$TMP/taken"
   config '.process.consoleSize = {height: -5}'
   inside 'echo fine'
   succeeds
-  mentions fine
-  mentions "/process/consoleSize: has no effect, because terminal is not true"
+  output_mentions fine
+  output_mentions "/process/consoleSize: has no effect, because terminal is not true"
 }
 
 @test "P-3 consoleSize needs both sides and the kernel's range" {
@@ -153,8 +153,8 @@ time.sleep(100)' "$TMP/full" "$TMP/taken"
   prints $'24 80\nready\n33 44\nstatus 0'
   script 'echo ready; read -r line; echo "got $line"'
   run "$LIB/pty" --when ready --input 'typed\n' "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
-  mentions "got typed"
-  mentions "status 0"
+  output_mentions "got typed"
+  output_mentions "status 0"
 }
 
 @test "P-2 run in the foreground loses no output of a program that ends at once" {
@@ -176,7 +176,7 @@ time.sleep(100)' "$TMP/full" "$TMP/taken"
   config '.process.terminal = true | .process.args = ["sh", "-c", "cat; echo end"]'
   run bash -c 'printf "line\nrest" | timeout 20 "$@"' - "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
   succeeds
-  mentions end
+  output_mentions end
   run timeout 20 "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID" </dev/null
   succeeds end
 }
@@ -188,7 +188,7 @@ time.sleep(100)' "$TMP/full" "$TMP/taken"
     succeeds
     run bash -c 'echo "echo from a pipe" | timeout -k 2 20 "$@"' - "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
     succeeds
-    mentions $'\nfrom a pipe'
+    output_mentions $'\nfrom a pipe'
   done
 }
 
@@ -205,9 +205,9 @@ time.sleep(100)' "$TMP/full" "$TMP/taken"
   terminal
   script 'trap "echo interrupted; exit 4" INT; echo ready; while :; do sleep 0.02; done'
   run "$LIB/pty" --when ready --input '\x03' "$OCIRUN" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
-  mentions interrupted
-  mentions "status 4"
-  never_mentions "terminal changed"
+  output_mentions interrupted
+  output_mentions "status 4"
+  output_never_mentions "terminal changed"
 }
 
 @test "P-2 run: signals reach a program that does not read what stdin brings" {

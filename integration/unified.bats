@@ -78,8 +78,8 @@ unified() { config '.linux.resources.unified = '"$1"; }
   config '.mounts[6].options -= ["ro"] | .linux.resources.pids.limit = 50'
   inside 'cd /sys/fs/cgroup && mkdir sub init && echo $$ >init/cgroup.procs && echo +pids >cgroup.subtree_control && echo 9 >sub/pids.max &&
     cat sub/pids.max; echo max >pids.max || cat pids.max'
-  mentions $'9\n'
-  mentions 50
+  output_mentions $'9\n'
+  output_mentions 50
 }
 
 @test "R-6 a read-only cgroup mount is not given away" {

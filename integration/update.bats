@@ -161,8 +161,8 @@ changed_by() {
   create_and_start
   run update_with '{"memory": {"limt": 1}, "linux": {}}'
   succeeds
-  mentions '/memory/limt: unknown name, ignored (did you mean limit?)'
-  mentions '/linux: unknown name, ignored'
+  output_mentions '/memory/limt: unknown name, ignored (did you mean limit?)'
+  output_mentions '/linux: unknown name, ignored'
 }
 
 # Two equal containers: one gets the options, the other the fields, one after the other on the same container.
@@ -274,8 +274,8 @@ matches_files() { ! sed '$d' <<<"$1" | grep -vE "^(${2//./\\.}) "; }
   create_and_start
   update --pids-limit 4
   run ocirun exec "$ID" sh -c 'for i in 1 2 3 4 5 6 7 8; do sleep 1000 >/dev/null 2>&1 & done'
-  [[ $status != 0 ]] || found
-  mentions "can't fork"
+  [[ $status != 0 ]] || fail_with_output
+  output_mentions "can't fork"
 }
 
 @test "R-24 update: CPUs and memory nodes of a container that runs" {
@@ -304,12 +304,12 @@ matches_files() { ! sed '$d' <<<"$1" | grep -vE "^(${2//./\\.}) "; }
   capabilities CAP_MKNOD CAP_SYSLOG
   create_and_start
   run ocirun exec "$ID" sh -c 'mknod /tmp/kmsg c 1 11; head -c 0 </tmp/kmsg'
-  [[ $status != 0 ]] || found
+  [[ $status != 0 ]] || fail_with_output
   update --device-add /dev/kmsg:/dev/sub/kmsg:r
   run ocirun exec "$ID" sh -c 'head -c 0 </dev/sub/kmsg && stat -c %t:%T /dev/sub/kmsg'
   succeeds 1:b
   run ocirun exec "$ID" sh -c ': >/dev/sub/kmsg'
-  [[ $status != 0 ]] || found
+  [[ $status != 0 ]] || fail_with_output
   update --device-remove /dev/kmsg:/dev/sub/kmsg
   run ocirun exec "$ID" sh -c '[ ! -e /dev/sub/kmsg ] && ! head -c 0 </tmp/kmsg'
   succeeds
@@ -325,7 +325,7 @@ matches_files() { ! sed '$d' <<<"$1" | grep -vE "^(${2//./\\.}) "; }
   run ocirun update --device-remove /dev/kmsg "$ID"
   exits 0 "the node /dev/kmsg stays in the container"
   run ocirun exec "$ID" head -c 0 /dev/keep
-  [[ $status != 0 ]] || found
+  [[ $status != 0 ]] || fail_with_output
   run ocirun exec "$ID" stat -c %t:%T /dev/kmsg
   succeeds 1:3
 }
@@ -344,7 +344,7 @@ matches_files() { ! sed '$d' <<<"$1" | grep -vE "^(${2//./\\.}) "; }
   exits 0
   update_with '{"devices":[{"allow":false,"access":"rwm"}]}'
   run ocirun exec "$ID" head -c 0 /tmp/kmsg
-  [[ $status != 0 ]] || found
+  [[ $status != 0 ]] || fail_with_output
   run ocirun exec "$ID" sh -c 'echo fine >/dev/null'
   exits 0
 }
@@ -366,8 +366,8 @@ matches_files() { ! sed '$d' <<<"$1" | grep -vE "^(${2//./\\.}) "; }
   ocirun exec "$ID" touch /tmp/end
   eventually exists "/proc/$(init_pid)/root/tmp/count"
   run ocirun exec "$ID" sh -c 'cat /tmp/found; cat /tmp/count'
-  never_mentions was-
-  [[ ${lines[-1]} -gt 100 ]] || found
+  output_never_mentions was-
+  [[ ${lines[-1]} -gt 100 ]] || fail_with_output
 }
 
 @test "R-10 update: a device in a user namespace is the host's node, bound" {
@@ -414,8 +414,8 @@ matches_files() { ! sed '$d' <<<"$1" | grep -vE "^(${2//./\\.}) "; }
     exits 1
   done
   run ocirun exec "$ID" sh -c 'cat /dev/mine; ls /dev/new'
-  mentions keep
-  mentions "/dev/new: No such file"
+  output_mentions keep
+  output_mentions "/dev/new: No such file"
   has_system_call mount_setattr || return 0
   update --device-add /dev/kmsg:/dev/mine
   update --device-remove /dev/kmsg:/dev/mine
@@ -434,7 +434,7 @@ matches_files() { ! sed '$d' <<<"$1" | grep -vE "^(${2//./\\.}) "; }
     "$OCIRUN" --root "$ROOT" update --device-remove /dev/kmsg:/dev/x "$ID"
   equal 0 "$status"
   run ocirun exec "$ID" sh -c ': 3>/dev/hidden'
-  [[ $status != 0 ]] || found
+  [[ $status != 0 ]] || fail_with_output
 }
 
 @test "update: without a cgroup there is nothing to change" {

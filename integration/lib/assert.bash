@@ -2,7 +2,7 @@
 # Assertions about $status, $output and $stderr of bats' `run`. A failed assertion prints these and returns 1. Each assertion returns
 # explicitly, because errexit does not work before || and in conditions.
 
-found() {
+fail_with_output() {
   echo "found: status $status"
   echo "${output:-(no output)}"
   [[ -z ${stderr:-} ]] || printf 'stderr: %s\n' "$stderr"
@@ -11,20 +11,20 @@ found() {
 
 # succeeds [TEXT]: the status is 0, and the output is exactly TEXT.
 succeeds() {
-  [[ $status == 0 ]] || { echo "expected success"; found; return 1; }
+  [[ $status == 0 ]] || { echo "expected success"; fail_with_output; return 1; }
   [[ $# == 0 ]] || prints "$1"
 }
 
 # exits STATUS [WORDS]: the status is STATUS, and the output contains WORDS.
 exits() {
-  [[ $status == "$1" ]] || { echo "expected status $1"; found; return 1; }
-  [[ $# == 1 ]] || mentions "$2"
+  [[ $status == "$1" ]] || { echo "expected status $1"; fail_with_output; return 1; }
+  [[ $# == 1 ]] || output_mentions "$2"
 }
 
-prints() { [[ $output == "$1" ]] || { printf 'expected: %s\n' "$1"; found; }; }
-mentions() { [[ $output == *"$1"* ]] || { printf 'expected somewhere: %s\n' "$1"; found; }; }
-never_mentions() { [[ $output != *"$1"* ]] || { printf 'expected nowhere: %s\n' "$1"; found; }; }
-matches() { [[ $output =~ $1 ]] || { printf 'expected to match: %s\n' "$1"; found; }; }
+prints() { [[ $output == "$1" ]] || { printf 'expected: %s\n' "$1"; fail_with_output; }; }
+output_mentions() { [[ $output == *"$1"* ]] || { printf 'expected somewhere: %s\n' "$1"; fail_with_output; }; }
+output_never_mentions() { [[ $output != *"$1"* ]] || { printf 'expected nowhere: %s\n' "$1"; fail_with_output; }; }
+matches() { [[ $output =~ $1 ]] || { printf 'expected to match: %s\n' "$1"; fail_with_output; }; }
 
 # equal EXPECTED FOUND
 equal() {

@@ -42,7 +42,7 @@ nothing_was_read() { ! grep -v "saw init" "$BUNDLE/rootfs/attack/log"; }
   nothing_was_read
   helper nsenter -t "$(init_pid)" -p -- sh -c "sleep 1000; :" secret-word # a program of the host in the pid namespace, with the caller's environment
   eventually spy_saw environ
-  caught nothing_was_read
+  detector_catches nothing_was_read
 }
 
 # shows_nothing PID: the process shows neither the caller's command line nor its environment.

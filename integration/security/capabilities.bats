@@ -21,7 +21,7 @@ none_is_inherited() { prints "CapInh: 0000000000000000 CapAmb: 0000000000000000"
     --arg s "$INHERITED" "$BUNDLE/config.json" >"$TMP/process.json"
   run ocirun exec --process "$TMP/process.json" "$ID"
   prints "CapInh: 0000000000000020 CapAmb: 0000000000000020" # exactly the capability that is asked for
-  caught none_is_inherited
+  detector_catches none_is_inherited
 }
 
 @test "runc CVE-2022-29162 a file with inheritable capabilities of its own gains nothing for another user" {
@@ -34,7 +34,7 @@ none_is_inherited() { prints "CapInh: 0000000000000000 CapAmb: 0000000000000000"
   nothing_is_gained
   config '.process.capabilities.inheritable = ["CAP_KILL"]' # the vulnerable runtimes did this by default
   run_container
-  caught nothing_is_gained
+  detector_catches nothing_is_gained
 }
 
 nothing_is_gained() { prints $'CapEff:\t0000000000000000'; }
@@ -48,7 +48,7 @@ nothing_is_gained() { prints $'CapEff:\t0000000000000000'; }
   cgroups_are_untouched
   config '.mounts[-1].options = ["rbind"]'
   run_container
-  caught cgroups_are_untouched
+  detector_catches cgroups_are_untouched
   find /sys/fs/cgroup -maxdepth 2 -name "$ID-evil" -exec rmdir {} +
 }
 
@@ -64,7 +64,7 @@ nothing_is_gained() { prints $'CapEff:\t0000000000000000'; }
     | (.mounts[] | select(.type == "cgroup")).options -= ["ro"]'
   chown -R 0:0 "$BUNDLE/rootfs"
   run_container
-  caught cgroups_are_untouched
+  detector_catches cgroups_are_untouched
 }
 
 # write_to_cgroups: a container tries to make a cgroup in its own cgroup and at the top of each hierarchy. (The top of v2 has mode 0555.)
@@ -75,7 +75,7 @@ write_to_cgroups() {
   inside "mkdir $places; echo \$? made; grep -c ' /sys/fs/cgroup.* ro,' /proc/self/mounts; exit 0"
 }
 
-cgroups_are_untouched() { mentions "1 made" && equal "" "$(cgroups "$ID-evil")" && equal "" "$(find /sys/fs/cgroup -maxdepth 3 -name "$ID-evil")"; }
+cgroups_are_untouched() { output_mentions "1 made" && equal "" "$(cgroups "$ID-evil")" && equal "" "$(find /sys/fs/cgroup -maxdepth 3 -name "$ID-evil")"; }
 
 # with_key COMMAND…: runs `ocirun COMMAND…` in a session keyring of its own with a key.
 with_key() {
@@ -94,7 +94,7 @@ os.execvp(sys.argv[1], sys.argv[1:])' timeout -k 2 30 "$OCIRUN" --root "$ROOT" "
   run with_key run --bundle "$BUNDLE" "$ID"
   has_no_key
   run with_key run --no-new-keyring --bundle "$BUNDLE" "$ID"
-  caught has_no_key
+  detector_catches has_no_key
   program sleep 1000
   create_and_start
   run with_key exec "$ID" python3 -c "$find"

@@ -8,7 +8,7 @@ load harness
   equal 1 "$(cut -d' ' -f5 "/proc/$(init_pid)/mountinfo" | grep -cx /)" # the old root is not mounted any more
   ocirun delete --force "$ID"
   ocirun create --bundle "$BUNDLE" --preserve-fds 1 "$ID" </dev/null >"$TMP/output" 2>&1 3<"$DECOY" 4>&- # on purpose
-  caught holds_no_directory "$(init_pid)"
+  detector_catches holds_no_directory "$(init_pid)"
 }
 
 # holds_no_directory PID: the process has no directory open, except a detached procfs with subset=pid, which no mount namespace shows.
@@ -32,7 +32,7 @@ holds_no_directory() {
   holds_one_socket "$(init_pid)"
   ocirun delete --force "$ID"
   ocirun create --bundle "$BUNDLE" --preserve-fds 1 "$ID" </dev/null >"$TMP/output" 2>&1 3<"/proc/$HELPER/ns/net" 4>&- # on purpose
-  caught holds_one_socket "$(init_pid)"
+  detector_catches holds_one_socket "$(init_pid)"
 }
 
 other_uts() { [[ $(readlink "/proc/$HELPER/ns/uts") != "$(readlink /proc/self/ns/uts)" ]]; }
@@ -54,7 +54,7 @@ holds_one_socket() {
   run ocirun exec "$ID" sh -c 'ls /proc/self/fd | xargs'
   streams_only
   output=$(ocirun exec --preserve-fds 1 "$ID" sh -c 'ls /proc/self/fd | xargs' 3<"$DECOY")
-  caught streams_only
+  detector_catches streams_only
 }
 
 # The program has its standard streams alone; 3 is the directory that ls reads.
@@ -79,7 +79,7 @@ LOOK_OUT='for up in . .. ../.. ../../.. ../../../../../../../../..; do cat "$up$
   secret_is_kept
   config '.process.cwd = "/proc/self/fd/7"' # `naive` leaves descriptor 7 open
   run_naive
-  caught secret_is_kept
+  detector_catches secret_is_kept
 }
 
 @test "runc CVE-2024-21626 a working directory in /proc/self/fd never leaves the root: exec" {
@@ -87,16 +87,16 @@ LOOK_OUT='for up in . .. ../.. ../../.. ../../../../../../../../..; do cat "$up$
   create_and_start
   for n in {3..23}; do
     run ocirun exec --cwd "/proc/self/fd/$n" "$ID" sh -c "set -- $DECOY; $LOOK_OUT"
-    [[ $status != 0 ]] || found
+    [[ $status != 0 ]] || fail_with_output
     secret_is_kept
   done
   # A directory of the host that is passed on purpose is refused as cwd too: getcwd(2) says that it is unreachable.
   status=0
   output=$(ocirun exec --preserve-fds 1 --cwd /proc/self/fd/3 "$ID" sh -c "set -- $DECOY; $LOOK_OUT" 2>&1 3</) || status=$?
-  [[ $status != 0 ]] || found
+  [[ $status != 0 ]] || fail_with_output
   secret_is_kept
   output=$(ocirun exec --preserve-fds 1 "$ID" sh -c "cd /proc/self/fd/3; set -- $DECOY; $LOOK_OUT" 3</)
-  caught secret_is_kept # the program itself may change to it
+  detector_catches secret_is_kept # the program itself may change to it
 }
 
 @test "runc CVE-2024-21626 a program named /proc/self/fd/N is none of the host's" {
@@ -105,12 +105,12 @@ LOOK_OUT='for up in . .. ../.. ../../.. ../../../../../../../../..; do cat "$up$
     config '.process.args = [$a, "secret of the host"]' --arg a "/proc/self/fd/$n/usr/bin/printf"
     run_container
     secret_is_kept
-    [[ $status != 0 ]] || found
+    [[ $status != 0 ]] || fail_with_output
   done
   exec 7</
   run /proc/self/fd/7/usr/bin/printf "secret of the host"
   exec 7<&-
-  caught secret_is_kept
+  detector_catches secret_is_kept
 }
 
 # --- who may look into the runtime ------------------------------------------------------------------
@@ -169,7 +169,7 @@ nothing_was_traced() { ! spy_saw traced || { echo "the spy traced a process"; re
   equal "" "$(grep -vE '^tried (EPERM|EACCES|ESRCH)$' "$BUNDLE/rootfs/attack/log")"
   ocirun exec --detach "$ID" sleep 1000 </dev/null >/dev/null 2>&1 3>&- 4>&- # a program with the spy's capabilities
   eventually spy_saw traced
-  caught nothing_was_traced
+  detector_catches nothing_was_traced
 }
 
 @test "runc CVE-2016-9962 a hundred execs: with CAP_SYS_PTRACE nothing of the host is reached through the runtime" {
@@ -181,7 +181,7 @@ nothing_was_traced() { ! spy_saw traced || { echo "the spy traced a process"; re
   nothing_was_reached
   helper nsenter -t "$(init_pid)" -p -- sleep 1000 # enters the pid namespace and keeps the host's root
   eventually spy_saw reached
-  caught nothing_was_reached
+  detector_catches nothing_was_reached
 }
 
 # The user namespace belongs to the user, who may trace the container's program after its execve. Before, init is the runtime.
@@ -196,7 +196,7 @@ nothing_was_traced() { ! spy_saw traced || { echo "the spy traced a process"; re
   refuses_tracing "$(init_pid)"
   as_user "$OCIRUN" --root "$ROOT" start "$ID"
   eventually runs_sleep
-  caught refuses_tracing "$(init_pid)"
+  detector_catches refuses_tracing "$(init_pid)"
 }
 
 as_user() { setpriv --reuid 12345 --regid 12345 --clear-groups env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin timeout 30 "$@"; }
@@ -218,10 +218,10 @@ print("traced" if libc.ptrace(0x4206, int(sys.argv[1]), 0, 0) == 0 else errno.er
     | (.mounts[] | select(.type == "devpts")).options -= ["gid=5"]'
   chown -R 0:0 "$BUNDLE/rootfs"
   limited_namespaces 0
-  [[ $status != 0 ]] || found
+  [[ $status != 0 ]] || fail_with_output
   nothing_ran
   limited_namespaces 100
-  caught nothing_ran
+  detector_catches nothing_ran
 }
 
 nothing_ran() { [[ ! -e $BUNDLE/rootfs/ran ]] || { echo "the program ran"; return 1; }; }

@@ -19,7 +19,7 @@ load harness
   done
   plant /dev "$DECOY"
   run_naive
-  caught_decoy # the decoy's ptmx became a symlink, among other damage
+  decoy_was_changed # the decoy's ptmx became a symlink, among other damage
 }
 
 @test "runc CVE-2026-41579 links in the image's /dev, at each name that a runtime makes, are not followed" {
@@ -39,7 +39,7 @@ load harness
   plant /dev/console "$DECOY/console"
   config '.process.terminal = true'
   run_naive
-  caught_decoy
+  decoy_was_changed
 }
 
 @test "runc CVE-2026-41579 a node of the image that is another device than its name says is not used" {
@@ -51,7 +51,7 @@ load harness
   ended 0 1
   [[ $status == 1 ]] || null_is_null
   run_naive # `naive` uses the image's /dev/null
-  caught null_is_null
+  detector_catches null_is_null
 }
 
 null_is_null() { [[ $output == *1:3* ]] || { echo "/dev/null is $output"; return 1; }; }
@@ -72,8 +72,8 @@ null_is_null() { [[ $output == *1:3* ]] || { echo "/dev/null is $output"; return
   plant /dev/null "$DECOY/file"
   masked_secret
   run_naive
-  caught mask_is_null
-  caught_decoy # the program wrote to the decoy through the mask
+  detector_catches mask_is_null
+  decoy_was_changed # the program wrote to the decoy through the mask
 }
 
 @test "runc CVE-2025-31133 youki CVE-2025-62161 a /dev/null that is replaced while hooks run is not what masks" {
@@ -84,8 +84,8 @@ null_is_null() { [[ $output == *1:3* ]] || { echo "/dev/null is $output"; return
   decoy_is_unchanged
   [[ $status == 1 ]] || mask_is_null
   run_naive
-  caught mask_is_null
-  caught_decoy
+  detector_catches mask_is_null
+  decoy_was_changed
 }
 
 # masked_secret: a document with a masked file, and a program that reads the file and writes to it.
@@ -114,8 +114,8 @@ mask_is_null() {
   done
   plant /secret "$DECOY/file" # the control: the same operations with nothing that keeps the symlink inside
   run sh -c "cat '$BUNDLE/rootfs/secret'; echo overwritten >'$BUNDLE/rootfs/secret'"
-  caught secret_is_kept
-  caught_decoy
+  detector_catches secret_is_kept
+  decoy_was_changed
 }
 
 @test "stdio: a /dev/null of the image that is a link diverts no standard stream" {
@@ -133,7 +133,7 @@ mask_is_null() {
   equal "666 0:0" "$(stat -c '%a %u:%g' /dev/null)"
   plant /dev/null /payload
   "$SECURITY/naive" "$BUNDLE" </dev/null >/dev/null 2>&1
-  caught payload_is_whole
+  detector_catches payload_is_whole
 }
 
 payload_is_whole() { equal payload "$(<"$BUNDLE/rootfs/payload")"; }
@@ -144,7 +144,7 @@ payload_is_whole() { equal payload "$(<"$BUNDLE/rootfs/payload")"; }
   ocirun run --bundle "$BUNDLE" "$ID" </dev/null >/dev/null 2>&1
   null_is_roots
   chown 1000 /dev/null # the sandbox's own node
-  caught null_is_roots
+  detector_catches null_is_roots
   chown 0 /dev/null
 }
 
@@ -159,7 +159,7 @@ payload_is_whole() { equal payload "$(<"$BUNDLE/rootfs/payload")"; }
   payload_is_readable_only
   chown 1000 "$BUNDLE/rootfs/payload"
   ocirun run --bundle "$BUNDLE" "$ID" <"$BUNDLE/rootfs/payload"
-  caught payload_is_readable_only
+  detector_catches payload_is_readable_only
 }
 
 payload_is_readable_only() {
@@ -177,7 +177,7 @@ null_is_roots() { equal "666 0:0" "$(stat -c '%a %u:%g' /dev/null)"; }
   exits 0 # chmod and chown are refused, or the mask is a node of the container (without detached mounts)
   null_is_roots
   unshare --mount sh -c "touch '$TMP/mask' && mount --bind /dev/null '$TMP/mask' && $(meddle_with "$TMP/mask")"
-  caught null_is_roots
+  detector_catches null_is_roots
   restore_null
 }
 
@@ -191,7 +191,7 @@ null_is_roots() { equal "666 0:0" "$(stat -c '%a %u:%g' /dev/null)"; }
   null_is_roots
   add_mount '{"destination": "/host-null", "source": "/dev/null", "options": ["bind"]}'
   inside "$(meddle_with /host-null)"
-  caught null_is_roots
+  detector_catches null_is_roots
   restore_null
 }
 

@@ -52,9 +52,9 @@ something_was_seen() { [[ -s $BUNDLE/rootfs/seen ]]; }
   mv "$TMP/busybox-copy.new" "$TMP/busybox-copy"
   COPY_BEFORE=$(copy_of_runtime)
   eventually enters_and_is_written
-  caught copy_was_not_seen
-  caught nothing_was_written
-  caught copy_is_untouched
+  detector_catches copy_was_not_seen
+  detector_catches nothing_was_written
+  detector_catches copy_is_untouched
 }
 
 was_written() { ! nothing_was_written; }
@@ -73,7 +73,7 @@ enters_and_is_written() {
   for n in /evil /proc/self/exe; do
     program "$n"
     run timeout 20 "$TMP/busybox-copy" --root "$ROOT" run --bundle "$BUNDLE" "$ID"
-    [[ $status != 0 ]] || found
+    [[ $status != 0 ]] || fail_with_output
     copy_is_untouched
   done
   # The control: a runtime that changes its root and executes /proc/self/exe executes its own file, and the image's shell writes to it.
@@ -83,7 +83,7 @@ enters_and_is_written() {
   ln -s /proc/self/exe "$BUNDLE/rootfs/busybox"
   unshare --mount sh -c 'mount -t proc proc "$2/proc" && exec "$1" chroot "$2" /busybox sh -c "$3"' - \
     "$TMP/busybox-copy" "$BUNDLE/rootfs" 'exec 9</proc/self/exe; exec /bin/busybox sh -c "echo overwritten >>/proc/self/fd/9"'
-  caught copy_is_untouched
+  detector_catches copy_is_untouched
 }
 
 # The image is a file on an overlay without an upper layer; with _OCIRUN_DIRECTORY set, it is a sealed file in memory.
@@ -100,7 +100,7 @@ enters_and_is_written() {
   done
   cp "$OCIRUN" "$TMP/control"
   exec {image}<"$TMP/control"
-  caught refuses_writing "/proc/self/fd/$image" # the control: a file that is not sealed
+  detector_catches refuses_writing "/proc/self/fd/$image" # the control: a file that is not sealed
   exec {image}<&-
 }
 

@@ -53,19 +53,19 @@ decoy_is_unchanged() {
 }
 
 # The container's output shows nothing that only the host has.
-secret_is_kept() { never_mentions "secret of the host"; }
+secret_is_kept() { output_never_mentions "secret of the host"; }
 
 # ended STATUS…: run_container has set $status to one of these.
 ended() {
   local expected
   for expected in "$@"; do [[ $status != "$expected" ]] || return 0; done
-  found
+  fail_with_output
 }
 
 # --- controls -------------------------------------------------------------------------------------
 
 # caught DETECTOR…: the detector must find the control's damage.
-caught() {
+detector_catches() {
   if "$@" >"$TMP/caught"; then
     echo "the detector did not find the damage of the control: $*"
     [[ -z ${output:-} ]] || echo "its output: $output"
@@ -74,8 +74,8 @@ caught() {
 }
 
 # caught_decoy: the control must have changed the decoy. Then makes the decoy again.
-caught_decoy() {
-  caught decoy_is_unchanged || return 1
+decoy_was_changed() {
+  detector_catches decoy_is_unchanged || return 1
   make_decoy
 }
 

@@ -13,7 +13,7 @@ three_mounts() {
   local deed
   for deed in 'touch $D/new' 'touch $D/new; rm $D/new' 'echo >$D/file' 'chmod 600 $D/file' 'ln $D/file $D/sub/f' 'rmdir $D/sub' 'mkfifo $D/p' 'chown 1 $D'; do
     D=$DECOY sh -c "$deed"
-    caught_decoy
+    decoy_was_changed
   done
 }
 
@@ -33,7 +33,7 @@ three_mounts() {
   for target in "$DECOY" "$UP$DECOY" "/proc/1/root$DECOY"; do
     plant /link "$target"
     run_naive
-    caught_decoy
+    decoy_was_changed
   done
 }
 
@@ -50,7 +50,7 @@ three_mounts() {
   done
   plant /link "$DECOY/new"
   run_naive
-  caught_decoy
+  decoy_was_changed
 }
 
 @test "runc CVE-2021-30465 CVE-2024-45310 a destination that is swapped all the time never leads out, nor shows the host" {
@@ -67,7 +67,7 @@ three_mounts() {
   echo "$made containers"
   deadline=$((SECONDS + 60))
   while decoy_is_unchanged >/dev/null && [[ $SECONDS -lt $deadline ]]; do run_naive; done
-  caught decoy_is_unchanged # the control races with the same swapper
+  detector_catches decoy_is_unchanged # the control races with the same swapper
   stop_helpers
   make_decoy
 }
@@ -101,7 +101,7 @@ race_mounts() {
   decoy_is_unchanged
   secret_is_kept
   echo '{}' >"$BUNDLE/rootfs/.krun_config.json" # the control: crun's krun handler wrote this file
-  caught_decoy
+  decoy_was_changed
 }
 
 @test "crun CVE-2025-24965 the working directory that the runtime makes stays inside" {
@@ -115,7 +115,7 @@ race_mounts() {
   done
   plant /link "$DECOY"
   mkdir -p "$BUNDLE/rootfs/link/new/dir" # the control: by path, following the symlink
-  caught_decoy
+  decoy_was_changed
 }
 
 @test "flatpak CVE-2024-42472 bubblewrap CVE-2026-87766 a mount's content is what its source was when it was opened" {
@@ -136,7 +136,7 @@ while True: libc.renameat2(-100, a, -100, b, 2)' "$TMP/sources/good" "$TMP/sourc
   stop_helpers
   sources_are_whole
   run_naive # `naive` ignores "ro"
-  caught sources_are_whole
+  detector_catches sources_are_whole
 }
 
 sources_are_whole() {
@@ -153,11 +153,11 @@ sources_are_whole() {
   capabilities CAP_SYS_ADMIN
   script 'exec 2>&1; mount -o remount,bind,rw /mnt; mount -o remount,bind,rw /mnt/sub; umount /mnt/sub; touch /mnt/x /mnt/sub/x; exit 0'
   run_container
-  mentions "Read-only file system"
+  output_mentions "Read-only file system"
   tree_is_empty
   capabilities
   run_naive
-  caught tree_is_empty
+  detector_catches tree_is_empty
   umount "$TMP/tree/sub"
 }
 
@@ -169,12 +169,12 @@ sources_are_whole() {
   capabilities CAP_SYS_ADMIN
   script 'exec 2>&1; mount -o remount,bind,ro,suid /mnt; mount -o remount,bind,rw /mnt; touch /mnt/x; grep " /mnt " /proc/mounts'
   run_container
-  mentions "Read-only file system"
-  mentions " ro,nosuid,"
+  output_mentions "Read-only file system"
+  output_mentions " ro,nosuid,"
   tree_is_empty
   capabilities
   run_naive
-  caught tree_is_empty
+  detector_catches tree_is_empty
 }
 
 tree_is_empty() { equal "" "$(find "$TMP/tree" ! -type d)"; }
@@ -200,7 +200,7 @@ tree_is_empty() { equal "" "$(find "$TMP/tree" ! -type d)"; }
   ocirun delete --force "$ID"
   host_sees_no_mount
   unshare --mount --propagation unchanged mount -t tmpfs tmpfs "$BUNDLE/rootfs/root"
-  caught host_sees_no_mount
+  detector_catches host_sees_no_mount
   umount -R "$BUNDLE"
 }
 

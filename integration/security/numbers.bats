@@ -15,7 +15,7 @@ load harness
   inside 'awk "{print \$1, \$2, \$3}" /proc/self/uid_map | xargs -n 3' # the most lines that the kernel accepts
   maps_are_those_of_the_document
   config 'del(.linux.uidMappings[-1])'
-  caught maps_are_those_of_the_document
+  detector_catches maps_are_those_of_the_document
 }
 
 maps_are_those_of_the_document() { prints "$(jq -r '.linux.uidMappings[] | "\(.containerID) \(.hostID) \(.size)"' "$BUNDLE/config.json")"; }
@@ -39,7 +39,7 @@ maps_are_those_of_the_document() { prints "$(jq -r '.linux.uidMappings[] | "\(.c
     done
   done
   status=0 output="box 0 100000 1"
-  caught is_whole_or_refused
+  detector_catches is_whole_or_refused
 }
 
 # An error message of ocirun, or the container that the rest of the document describes.
@@ -67,12 +67,12 @@ is_whole_or_refused() {
   create_and_start
   run ocirun exec --user 1 "$ID" sh -c 'echo ran as $(id -u):$(id -g)'
   prints "ran as 1:0"
-  caught nothing_ran
+  detector_catches nothing_ran
   run ocirun exec --user 1:2 "$ID" sh -c 'echo ran as $(id -u):$(id -g)'
   prints "ran as 1:2"
 }
 
-nothing_ran() { never_mentions "ran as"; }
+nothing_ran() { output_never_mentions "ran as"; }
 
 @test "crun 1.29 an id is a name: no dots alone, slashes, spaces, controls, other letters, or two thousand of them" {
   local id
@@ -89,7 +89,7 @@ nothing_ran() { never_mentions "ran as"; }
     decoy_is_unchanged
   done
   create
-  caught root_is_empty
+  detector_catches root_is_empty
 }
 
 root_is_empty() { equal "" "$(ls -A "$ROOT")"; }
@@ -112,7 +112,7 @@ root_is_empty() { equal "" "$(ls -A "$ROOT")"; }
   done
   equal "$before" "$(top_cgroups | grep -v "$ID")"
   make_cgroups "$ID-evil"
-  caught no_evil_cgroup
+  detector_catches no_evil_cgroup
   remove_cgroups "$ID-evil"
 }
 
@@ -128,5 +128,5 @@ top_cgroups() { (cd /sys/fs/cgroup && ls -d ./*/ ./*/*/) | grep -F "$OCIRUN_TEST
   succeeds 0
   decoy_is_unchanged
   echo out >"$DECOY/out"
-  caught_decoy
+  decoy_was_changed
 }

@@ -29,7 +29,7 @@ FAKE_SYSCTL='mkdir -p $R/proc/sys/net/ipv4 && echo 0 >$R/proc/sys/net/ipv4/ip_de
   add_mount '{"destination": "/proc", "source": "'"$TMP/fake"'", "options": ["bind"]}'
   script 'echo >/started; sleep 1000'
   naive_beside
-  caught sysctl_arrived "$HELPER"
+  detector_catches sysctl_arrived "$HELPER"
 }
 
 @test "runc CVE-2019-16884 a link in the image is no way round: /elsewhere that is /proc/self is refused or stays a plain directory" {
@@ -40,10 +40,10 @@ FAKE_SYSCTL='mkdir -p $R/proc/sys/net/ipv4 && echo 0 >$R/proc/sys/net/ipv4/ip_de
   ended 0 1
   attributes_are_not_covered
   status=0 output="tmpfs /proc/1/attr tmpfs rw 0 0"
-  caught attributes_are_not_covered
+  detector_catches attributes_are_not_covered
 }
 
-attributes_are_not_covered() { never_mentions "/attr tmpfs"; }
+attributes_are_not_covered() { output_never_mentions "/attr tmpfs"; }
 
 @test "runc CVE-2019-19921 CVE-2023-27561 CVE-2023-28642 youki CVE-2025-54867 a /proc or /sys that is a link is refused" {
   local name target
@@ -62,10 +62,10 @@ attributes_are_not_covered() { never_mentions "/attr tmpfs"; }
   exits 1
   proc_is_not_elsewhere
   run_naive
-  caught proc_is_not_elsewhere
+  detector_catches proc_is_not_elsewhere
 }
 
-proc_is_not_elsewhere() { never_mentions " /fake proc "; }
+proc_is_not_elsewhere() { output_never_mentions " /fake proc "; }
 
 @test "runc CVE-2019-19921 a shared volume at /proc's place, swapped by the neighbour, is refused or ours" {
   local n
@@ -79,10 +79,10 @@ proc_is_not_elsewhere() { never_mentions " /fake proc "; }
     volume_has_no_proc
   done
   run_naive
-  caught volume_has_no_proc
+  detector_catches volume_has_no_proc
 }
 
-volume_has_no_proc() { never_mentions " /shared/proc proc "; }
+volume_has_no_proc() { output_never_mentions " /shared/proc proc "; }
 
 @test "runc CVE-2025-52881 youki CVE-2025-62596 a hook that covers /proc/sys redirects no sysctl" {
   config '.linux.sysctl = {"net.ipv4.ip_default_ttl": "77"}'
@@ -91,7 +91,7 @@ volume_has_no_proc() { never_mentions " /shared/proc proc "; }
   create
   sysctl_arrived "$(init_pid)"
   naive_beside
-  caught sysctl_arrived "$HELPER"
+  detector_catches sysctl_arrived "$HELPER"
 }
 
 # A hook makes the interface and covers /proc/sys in the container. The control has such a hook too.
@@ -107,7 +107,7 @@ volume_has_no_proc() { never_mentions " /shared/proc proc "; }
   equal 0 "$(<"/proc/$(init_pid)/root/proc/sys/net/ipv4/conf/late0/log_martians")" # /proc/sys is covered in the container
   container_hook "ip link add late0 type veth && $fake"
   naive_beside
-  caught late_sysctl_arrived "$HELPER"
+  detector_catches late_sysctl_arrived "$HELPER"
 }
 
 late_sysctl_arrived() { equal 1 "$(nsenter -t "$1" -n cat /proc/sys/net/ipv4/conf/late0/log_martians)"; }
@@ -120,7 +120,7 @@ late_sysctl_arrived() { equal 1 "$(nsenter -t "$1" -n cat /proc/sys/net/ipv4/con
   sysctl_arrived "$(init_pid)"
   decoy_is_unchanged
   naive_beside
-  caught_decoy
+  decoy_was_changed
 }
 
 @test "lxc CVE-2015-1334 exec writes through its own procfs, not through the one that the container has covered" {
@@ -139,7 +139,7 @@ late_sysctl_arrived() { equal 1 "$(nsenter -t "$1" -n cat /proc/sys/net/ipv4/con
   fi
   # The control enters the container and writes to /proc there.
   helper nsenter -t "$(init_pid)" -m -- chroot / sh -c 'echo 123 >/proc/self/oom_score_adj; exec sleep 1002'
-  caught score_is_123 "$HELPER"
+  detector_catches score_is_123 "$HELPER"
 }
 
 score_is_123() { equal 123 "$(<"/proc/$1/oom_score_adj")"; }
@@ -155,7 +155,7 @@ score_is_123() { equal 123 "$(<"/proc/$1/oom_score_adj")"; }
 assert ctypes.CDLL(None).setns(os.open("/proc/self/ns/uts", os.O_RDONLY), 0) == 0
 print("joined", flush=True); time.sleep(1000)'
   eventually contains "$TMP/helper.log" joined
-  caught other_network
+  detector_catches other_network
   helper unshare --net sleep 1000
   eventually other_network
   set_namespace network "/proc/$HELPER/ns/net" # a network namespace is joined

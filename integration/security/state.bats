@@ -69,15 +69,15 @@ load harness
     decoy_is_unchanged
   done
   flock "$TMP/anybodys/dangling" true # the control: makes the lock file by path
-  caught_decoy
+  decoy_was_changed
   mkdir -p "$TMP/anybodys/link/new/root"
-  caught_decoy
+  decoy_was_changed
 }
 
 # The control: makes directories by path, against the same user, until one of them is behind the symlink.
 wins_race_by_path() {
   mkdir -p "$TMP/anybodys/place/"{1..100} || true
-  caught_decoy
+  decoy_was_changed
 }
 
 # The owner of the parent directory makes and removes the symlink by turns.
@@ -146,7 +146,7 @@ has_open() { find "/proc/$1/fd" -lname "$2" 2>/dev/null | grep -q .; }
     untraced host_is_unchanged || { print_host_changes; return 1; }
   done
   create
-  caught untraced is_unchanged_now # the control: the container still runs
+  detector_catches untraced is_unchanged_now # the control: the container still runs
 }
 
 @test "a stranger who got the number of a container's init takes none of its signals" {
@@ -168,7 +168,7 @@ has_open() { find "/proc/$1/fd" -lname "$2" 2>/dev/null | grep -q .; }
   lives_on "$stranger"
   kill -KILL "$pid" # the control: a signal to the pid, without a check
   wait "$stranger" || true
-  caught lives_on "$stranger"
+  detector_catches lives_on "$stranger"
 }
 
 lives_on() { kill -0 "$1" 2>/dev/null || { echo "process $1 is dead"; return 1; }; }
@@ -178,7 +178,7 @@ lives_on() { kill -0 "$1" 2>/dev/null || { echo "process $1 is dead"; return 1; 
   sed -i "s|/begun|$TMP/begun|" "$BUNDLE/config.json"
   helper "$OCIRUN" --root "$ROOT" create --bundle "$BUNDLE" "$ID"
   eventually exists "$TMP/begun"
-  caught nobody_waits # the control: the hook, a process in the container's pid namespace
+  detector_catches nobody_waits # the control: the hook, a process in the container's pid namespace
   kill -KILL "${HELPERS[-1]}"
   eventually nobody_waits
   ocirun delete --force "$ID"
@@ -238,7 +238,7 @@ has_ended() { ! kill -0 "${HELPERS[-1]}" 2>/dev/null || [[ $(ps -o stat= -p "${H
   create
   run ocirun list
   no_controls
-  mentions '/b\x1b\x07'
+  output_mentions '/b\x1b\x07'
 }
 
 # no_controls: $output has no control characters that a terminal would obey.
@@ -261,5 +261,5 @@ no_controls() {
     equal 1 "$(grep -c . "$TMP/log.$format")"
   done
   output=$(ls --show-control-chars -N "$BUNDLE/rootfs/data")
-  caught no_controls
+  detector_catches no_controls
 }

@@ -22,10 +22,10 @@ run_on_terminal() { run timeout 20 "$LIB/pty" "$OCIRUN" --root "$ROOT" run --bun
   done
   plant /dev/console ../payload
   run_naive
-  caught console_is_nowhere_else
+  detector_catches console_is_nowhere_else
 }
 
-console_is_nowhere_else() { never_mentions " /payload "; }
+console_is_nowhere_else() { output_never_mentions " /payload "; }
 
 @test "runc CVE-2025-52565 a /dev/console, ptmx or pts that hooks replace is refused or not followed" {
   local deed
@@ -44,7 +44,7 @@ console_is_nowhere_else() { never_mentions " /payload "; }
   done
   container_hook 'ln -sf ../payload $R/dev/console'
   run_naive
-  caught console_is_nowhere_else
+  detector_catches console_is_nowhere_else
 }
 
 @test "bubblewrap CVE-2017-5226 the caller's terminal is not the program's: no /dev/tty, no TIOCSTI" {
@@ -55,15 +55,15 @@ except OSError as error: print(error.strerror)
 try: fcntl.ioctl(0, termios.TIOCSTI, b"!"); print("typed")
 except OSError as error: print(error.strerror)'
   run_on_terminal
-  mentions "No such device or address"
+  output_mentions "No such device or address"
   terminal_is_foreign
   # The control: the same program in the session of the terminal, where it may push input.
   mapfile -t words < <(jq -r '.process.args[] | gsub("\n"; "\u0001")' "$BUNDLE/config.json")
   run "$LIB/pty" "${words[@]//$'\001'/$'\n'}"
-  caught terminal_is_foreign
+  detector_catches terminal_is_foreign
 }
 
-terminal_is_foreign() { never_mentions "has a terminal" && never_mentions typed; }
+terminal_is_foreign() { output_never_mentions "has a terminal" && output_never_mentions typed; }
 
 @test "the caller's terminal stays the caller's: its owner would read what is typed there next" {
   config '.process.user = {uid: 1000, gid: 1000}'
@@ -75,15 +75,15 @@ terminal_is_foreign() { never_mentions "has a terminal" && never_mentions typed;
   run "$LIB/pty" sh -c '"$@"; stat -L -c "owner %u" /proc/self/fd/1' sh "$OCIRUN" --root "$ROOT" exec "$ID" id -u
   prints $'1000\nowner 0\nstatus 0'
   run "$LIB/pty" sh -c 'chown 1000 /proc/self/fd/1; stat -L -c "owner %u" /proc/self/fd/1'
-  caught mentions "owner 0"
+  detector_catches mentions "owner 0"
 }
 
 @test "bubblewrap CVE-2017-5226 exec has a session of its own too" {
   create_and_start
   run timeout 20 "$LIB/pty" "$OCIRUN" --root "$ROOT" exec "$ID" sh -c 'echo "has a terminal" >/dev/tty'
-  mentions "No such device or address"
+  output_mentions "No such device or address"
   terminal_is_foreign
   # The control: a process that enters without a new session has the caller's terminal.
   run timeout 20 "$LIB/pty" nsenter -t "$(init_pid)" -m -p -- sh -c 'echo "has a terminal" >/dev/tty'
-  caught terminal_is_foreign
+  detector_catches terminal_is_foreign
 }
