@@ -282,7 +282,7 @@ exists() { [[ -e $1 ]]; }
 is_gone() { [[ ! -e $1 ]]; }
 contains() { # FILE WORDS
   local text=
-  [[ $# == 2 ]] || { echo "contains wants a file and words: mentions looks at \$output"; return 1; }
+  [[ $# == 2 ]] || { echo "contains wants a file and words: output_mentions looks at \$output"; return 1; }
   read -rd '' text 2>/dev/null <"$1" || true
   [[ $text == *"$2"* ]]
 }

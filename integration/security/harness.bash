@@ -64,7 +64,7 @@ ended() {
 
 # --- controls -------------------------------------------------------------------------------------
 
-# caught DETECTOR…: the detector must find the control's damage.
+# detector_catches DETECTOR…: the detector must find the control's damage.
 detector_catches() {
   if "$@" >"$TMP/caught"; then
     echo "the detector did not find the damage of the control: $*"
@@ -73,7 +73,7 @@ detector_catches() {
   fi
 }
 
-# caught_decoy: the control must have changed the decoy. Then makes the decoy again.
+# decoy_was_changed: the control must have changed the decoy. Then makes the decoy again.
 decoy_was_changed() {
   detector_catches decoy_is_unchanged || return 1
   make_decoy
