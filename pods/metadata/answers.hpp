@@ -8,20 +8,21 @@
 
 namespace ocirun::pods {
 
-/// An HTTP response. `body` is valid as long as the Answers are that gave it.
+/// An HTTP response. `body` is valid as long as the Answers object exists.
 struct Response {
   unsigned status = 200;
   std::string_view media_type = "text/plain; charset=us-ascii";
   std::string_view body;
   std::string_view allow;  // of status 405: the methods that the resource has
-  std::string text;        // the body, if it was made for this answer
+  std::string text;        // the body, if it is made for this response
   std::string_view content() const { return text.empty() ? body : std::string_view(text); }
 };
 
 /// What a URL names.
 enum class Target : std::uint8_t { kNothing, kResource, kSign, kVerify };
 
-/// HMAC-SHA512 (RFC 2104) of a text that comes in pieces, as base64 (RFC 4648, section 4).
+/// Computes the HMAC-SHA512 (RFC 2104) of a text that comes in pieces, as base64 (RFC 4648, section
+/// 4).
 class Signature {
  public:
   explicit Signature(std::string_view key);
@@ -39,13 +40,13 @@ class Signature {
 };
 
 /// The form of a POST request to sign or verify: `content`, and for verify `uuid` and `signature`
-/// too. Keeps the short fields and only the signature of the long one.
+/// too. Keeps the short fields, but only the signature of `content`.
 class Form {
  public:
   explicit Form(std::string_view key) : signature_(key) {}
 
-  /// A piece of the field `name` that begins at byte `offset` of the field's value. Fields of other
-  /// names have no effect.
+  /// Adds a piece of the field `name`, which begins at byte `offset` of the value. Ignores fields
+  /// with other names.
   void add(std::string_view name, std::uint64_t offset, std::string_view piece);
 
  private:
@@ -58,22 +59,22 @@ class Form {
   bool is_bad_ = false;  // a field is given twice, or is too long
 };
 
-/// The answers of the App Container metadata service (AC-22) of one pod, without the connection
-/// that they are asked for on.
+/// The answers of the App Container metadata service (AC-22) of one pod. server.cpp has the
+/// connections.
 class Answers {
  public:
   explicit Answers(Content content) : content_(std::move(content)) {}
 
-  /// What the path of a request names: "/TOKEN/acMetadata/v1/…". The time that the comparison of
-  /// the token takes does not tell how much of the token is right.
+  /// Finds what the path of a request names: "/TOKEN/acMetadata/v1/…". Compares the token in
+  /// constant time.
   Target find(std::string_view path) const;
-  /// The answer to a request without a form: of a resource, of nothing, of another method.
+  /// The answer to a request without a form.
   Response answer(std::string_view path, std::string_view method) const;
   /// Whether a form has to be read for the request.
   bool wants_form(std::string_view path, std::string_view method) const;
 
   Form begin_form() const { return Form(content_.key); }
-  /// The answer to a whole form that was posted to kSign or kVerify.
+  /// The answer to a complete form that was posted to kSign or kVerify.
   Response answer_form(Target target, Form& form) const;
 
  private:
@@ -83,7 +84,7 @@ class Answers {
   Content content_;
 };
 
-/// An answer whose body is one sentence.
+/// A response whose body is one sentence.
 Response in_words(unsigned status, std::string_view sentence);
 
 }  // namespace ocirun::pods

@@ -13,7 +13,7 @@
 
 namespace ocirun::pods {
 
-/// An app of a pod with what was found out about it.
+/// An app of a pod, with its image and its program.
 struct ReifiedApp {
   const Container* container = nullptr;  // of the workload
   const Launch* launch = nullptr;
@@ -28,35 +28,36 @@ struct GivenVolume {
   bool read_only = false;
 };
 
-/// What a pod manifest leaves open, for its reified form.
+/// The facts that a reified pod manifest has and the document leaves open.
 struct Reified {
   std::vector<ReifiedApp> apps;
   std::vector<GivenVolume> volumes;
-  bool forwards_app_ports = false;  // without `ports`, the host's ports of the same numbers do
+  bool forwards_app_ports =
+      false;  // without `ports` in the document, ports of the host lead to the same numbers
 };
 
 /// "sha256-HEX", as App Containers write a digest.
 std::string image_id(const Digest& digest);
 
-/// The pod manifest in its reified form: image ids, programs, users, environments, volumes and
-/// ports as they are when the pod runs. `workload` must be an App Container pod without problems.
+/// The reified pod manifest, with the image ids, programs, users, environments, volumes and ports
+/// of the running pod. `workload` must be an App Container pod without problems.
 std::string pod_manifest(const Workload& workload, const Reified& reified);
 
-/// The manifest of an OCI image as an App Container image has it. An OCI image has none of its own:
-/// its configuration says the same, but for the name, which is that of the document or of the app.
-/// `ac_version`: of the pod manifest. Labels of the image whose names are no AC Identifiers are
-/// left out.
+/// An App Container image manifest for an OCI image, which has none of its own. It is made from the
+/// configuration of the image; the name is that of the image in the document, or else of the app.
+/// `ac_version` is that of the pod manifest. Leaves out labels of the image whose names are no AC
+/// Identifiers.
 std::string image_manifest(const ReifiedApp& app, const std::string& ac_version);
 
-/// All that the metadata service of the pod answers GET requests with.
+/// All resources that the metadata service of the pod serves.
 std::vector<Resource> resources_of(const Workload& workload, const Reified& reified,
                                    const std::string& uuid);
 
-/// Whether the pod of the document can have a metadata service. Errors: the document is no App
-/// Container pod; an app sets AC_METADATA_URL, which is the service's.
+/// Checks that the pod of the document can have a metadata service. Errors: the document is no App
+/// Container pod; an app sets AC_METADATA_URL, which only the service may set.
 Result<void> check_metadata(const Workload& workload);
 
-/// Collects what is known of a pod whose bundles are ready. The containers, images and `given` must
+/// Collects the facts about a pod whose bundles are ready. The containers, images and `given` must
 /// outlive the result.
 Result<Reified> reify(std::span<const ReadyContainer> containers,
                       const std::map<const Container*, StoredImage>& images, const Given& given);

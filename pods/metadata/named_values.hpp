@@ -35,7 +35,7 @@ inline void write_environment(const std::vector<std::string>& entries, bundle::J
   out.end_array();
 }
 
-/// What an OCI image says in the words of an image manifest's annotations.
+/// The labels and other facts of an OCI image as annotations of an image manifest.
 Annotations image_annotations(const ImageConfig& image);
 
 }  // namespace ocirun::pods

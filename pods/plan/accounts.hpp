@@ -10,7 +10,7 @@
 
 namespace ocirun::pods {
 
-/// Who the program of a container runs as.
+/// The user and groups of a container's program.
 struct Account {
   Uid uid;
   Gid gid;
@@ -18,20 +18,19 @@ struct Account {
   std::string home = "/";
 };
 
-/// Whether setgroups(2) may be called where the container is made.
+/// Whether the user namespace of the container allows setgroups(2).
 enum class SetGroups : std::uint8_t { kAllowed, kDenied };
 
-/// The supplementary groups of an account, each once, its primary group first. Without that one a
-/// program that changes its gid would lose the group, and with it what a file's permissions deny to
-/// the group (CVE-2022-36109). Where setgroups(2) is denied, an account without additional groups
-/// gets none, because the kernel refuses the primary one too.
+/// The supplementary groups of an account, each once, its primary group first. The primary group is
+/// among them, because a program that changes its gid would otherwise escape what a file's
+/// permissions deny to that group (CVE-2022-36109). With kDenied, an account without additional
+/// groups gets no supplementary group at all.
 std::vector<Gid> supplementary_groups(const Account& account, SetGroups rule);
 
-/// Finds an account in the image's own /etc/passwd and /etc/group, below `root`. `user` and `group`
-/// are numbers or names; "" as user is root. Numbers are taken as they are, whether a file has them
-/// or not. Without a group, the group and the additional groups of the user are those of the files;
-/// a number that the files lack gets group 0. Errors: a name that the files lack; a file above 1
-/// MiB.
+/// Finds an account in /etc/passwd and /etc/group of the image, below `root`. `user` and `group`
+/// are numbers or names; the user "" is root. A number need not be in the files. Without a group,
+/// the files give the group and the additional groups of the user; a user number that is not in the
+/// files gets group 0. Errors: a name that is not in the files; a file above 1 MiB.
 Result<Account> find_account(const linux::SafeDir& root, const std::string& user,
                              const std::string& group);
 

@@ -9,7 +9,7 @@
 
 namespace ocirun::pods {
 
-/// What the machine, or the cgroup of the caller, can give to a pod.
+/// The resources that the machine, or the cgroup of the caller, can give to a pod.
 struct Capacity {
   double cpus = 0;           // logical CPUs
   std::uint64_t memory = 0;  // bytes
@@ -19,19 +19,19 @@ struct Capacity {
 
 /// A requirement that the machine does not meet.
 struct Shortage {
-  std::string sentence;  // with what is needed and what there is
+  std::string sentence;  // names the required and the available amount
   Place place = nullptr;
 };
 
-/// What a pod needs at once: the sum of its containers, but at least what its largest init
-/// container needs, because init containers run alone (RX-12).
+/// The resources that a pod needs at the same time: the sum of its containers, but at least those
+/// of its largest init container, because init containers run alone (RX-12).
 Amounts needed(const Pod& pod);
 
-/// Compares all that the containers of a pod require with `capacity` (OAM-12, OAM-30 … OAM-32,
-/// OAM-37, RX-10). A pod with a shortage must not be started, not even in part.
+/// Finds the requirements of a pod's containers that exceed `capacity` (OAM-12, OAM-30 … OAM-32,
+/// OAM-37, RX-10). No part of a pod with a shortage may be started.
 std::vector<Shortage> find_shortages(const Pod& pod, const Capacity& capacity);
 
-/// Bytes for people: "64 MiB", "1.5 GiB", "100 bytes".
+/// A number of bytes in messages: "64 MiB", "1.5 GiB", "100 bytes".
 std::string bytes_text(std::uint64_t bytes);
 
 }  // namespace ocirun::pods

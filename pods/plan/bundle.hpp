@@ -28,27 +28,28 @@ struct MemoryDirectory {
   std::optional<std::uint64_t> most_bytes;
 };
 
-/// The namespaces that the containers of a pod share, by path ("/proc/7/ns/net"). "": each
-/// container has one of its own.
+/// The paths of the namespaces that the containers of a pod share ("/proc/7/ns/net"). "": each
+/// container has its own.
 struct SharedNamespaces {
   std::string network, ipc, uts, pid;
-  bool host_network = false;  // instead of `network`
+  bool host_network = false;  // `network` is not used: the containers are on the host's network
 };
 
-/// How requests become limits. kWeights: CPU requests are a weight, memory requests a soft limit.
-/// kHard: they are limits as well (--enforce-required).
+/// How ocirun enforces requests. kWeights: a CPU request is a weight, a memory request a soft
+/// limit. kHard: both are also hard limits (--enforce-required).
 enum class Requests : std::uint8_t { kWeights, kHard };
 
-/// What a container can have where it is made. In a user namespace some of these are missing.
+/// What the user namespace lets a container have.
 struct Powers {
-  bool cgroup = true;        // else its resources are left out, which somebody has accepted
-  bool device_rules = true;  // in the cgroup; only the host's root may set them
-  bool tty_group = true;     // the group 5, which terminals belong to
+  bool cgroup = true;        // if not, its resource limits are left out
+  bool device_rules = true;  // device rules in the cgroup, which only the host's root may set
+  bool tty_group = true;     // the group 5, which owns terminals
   SetGroups set_groups = SetGroups::kAllowed;
-  bool sysfs = true;  // else it sees the host's: of a network that is not of its user namespace
+  bool sysfs = true;  // a sysfs of its own; if not, it sees the host's, because its network is not
+                      // of its user namespace
 };
 
-/// All that the config.json of one container is written from.
+/// Everything that config.json of one container is written from.
 struct BundlePlan {
   Launch launch;
   std::string root;  // the path of the root filesystem, absolute or relative to the bundle
@@ -63,11 +64,11 @@ struct BundlePlan {
   Security security;
   SeccompChoice seccomp;
   Powers powers;
-  linux::IdMap ids;  // of a user namespace of its own; empty: it has none
+  linux::IdMap ids;  // of a user namespace of the container; empty: it gets none
 };
 
-/// The text of config.json, for any runtime of specification 1.0.2 or later. Errors: a capability,
-/// an error or a set of system calls with an unknown name.
+/// Writes config.json for any runtime of specification 1.0.2 or later. Errors: an unknown name of a
+/// capability, an errno, or a set of system calls.
 Result<std::string> config_text(const BundlePlan& plan);
 
 }  // namespace ocirun::pods

@@ -7,25 +7,24 @@ namespace ocirun::pods {
 
 using SystemCalls = std::span<const std::string_view>;
 
-// The system calls of Linux 5.16 on all architectures, sorted by what the default filter of a
-// container does with them. libseccomp 2.5 knows all of the names. A name that an architecture
-// lacks has no effect there.
+// The system calls of Linux 5.16 on all architectures, grouped by what the default filter does with
+// them. libseccomp 2.5 knows all names. A name that an architecture lacks has no effect there.
 
-/// Every container may make these calls: the kernel judges them by the process's own files, ids and
-/// capabilities, and ordinary programs need them.
+/// Calls for every container. The kernel decides about them by the files, ids and capabilities of
+/// the process, and ordinary programs need them.
 SystemCalls calls_for_all();
 
-/// Calls that fail in a container without one of the capabilities anyway, or that reach farther
-/// into the kernel than a program without the capability needs.
+/// Calls for a container with the capability. Without the capability they fail anyway, or reach
+/// farther into the kernel than a program needs.
 struct CallsByCapability {
   std::string_view capability;
   SystemCalls calls;
 };
-/// A call may be in several of the groups: one of the capabilities is enough.
+/// A call may be in several groups; one of the capabilities is enough.
 std::span<const CallsByCapability> calls_by_capability();
 
-/// Calls that no container may make, whatever it is allowed: they change the whole machine, their
-/// objects belong to no namespace, or their faults have again and again been a way to root.
+/// Calls that no container may make, whatever its capabilities. They change the whole machine,
+/// their objects belong to no namespace, or their bugs have repeatedly given root.
 SystemCalls refused_calls();
 
 }  // namespace ocirun::pods

@@ -9,27 +9,27 @@
 
 namespace ocirun::pods {
 
-/// What a process that reads an archive does besides: nothing, or filling a directory.
+/// What a process does that reads an archive. kIndex: only reads. kUnpack: also fills a directory.
 enum class ArchiveWork : std::uint8_t { kIndex, kUnpack };
 
-/// Loads a filter that ends the process at any system call but those that the work takes. None of
-/// them executes a file, maps executable memory, makes a process, a socket, a mount or a namespace,
-/// or acts on another process. Opening a file by a path that begins at no descriptor is answered
-/// with ENOENT: libc looks for its modules of character sets, which a layer may bring along. The
-/// process must have no_new_privs. Errors: the kernel has no seccomp filters.
+/// Loads a filter that allows only the system calls of the work; any other call ends the process.
+/// No allowed call executes a file, maps executable memory, makes a process, a socket, a mount or a
+/// namespace, or acts on another process. Opening a file by a path that does not begin at a
+/// descriptor fails with ENOENT: libc would otherwise load modules of character sets, which may be
+/// a layer's. The process must have no_new_privs. Errors: the kernel has no seccomp filters.
 Result<void> allow_calls(ArchiveWork work);
 
 /// The directories of a process that unpacks a layer.
 struct LayerPlaces {
   Fd into;
-  std::optional<Fd> below;  // of the layers of the store, with those below
+  std::optional<Fd> below;  // the directory of the store that has the layers below
 };
 
-/// Gives up what unpacking a layer does not need: descriptors but `report`, `keep` and those of
-/// `places`, all capabilities but a few, core dumps and most memory. Where the process may make a
-/// mount namespace, it sees nothing but `places.into` and, read-only, `places.below`, which become
-/// other descriptors. From now on the process is killed when its caller ends, who alone reads the
-/// pipe `report`.
+/// Confines a process that unpacks a layer. It keeps only the descriptors `report`, `keep` and
+/// those of `places`, the few capabilities that unpacking needs, and a part of the memory. It makes
+/// no core dumps. If it may make a mount namespace, it sees only `places.into` and, read-only,
+/// `places.below`, and the descriptors in `places` change. It is killed when its caller ends, which
+/// must be the only reader of the pipe `report`.
 Result<void> confine_to(LayerPlaces& places, OpaqueMark mark, Fd report, std::span<const Fd> keep);
 
 }  // namespace ocirun::pods

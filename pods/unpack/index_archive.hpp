@@ -8,8 +8,8 @@
 
 namespace ocirun::pods {
 
-/// Writes the uncompressed content of `archive` to the empty file `plain`. Errors: damaged data;
-/// more than `most` bytes; ENOSPC ….
+/// Uncompresses `archive` into the empty file `plain`. Errors: damaged data; more than `most`
+/// bytes; ENOSPC ….
 Result<void> uncompress(ByteStream& archive, Compression compression, Fd plain, std::uint64_t most);
 
 /// Calls `on_member` for each entry of an uncompressed tar archive that is no directory. Errors: a

@@ -18,21 +18,23 @@ class LayerTree {
 
   /// Adds an entry, or replaces the one of the same name. Reads a file's content from `archive`.
   Result<void> add(const TarEntry& entry, TarReader& archive);
-  /// Completes all directories: what those have that the archive did not list, which is known only
-  /// when every whiteout was seen; times, which each entry in a directory has changed; default
-  /// ACLs, which would have changed the modes of what was made below them.
+  /// Completes all directories. Directories that the archive does not list get their attributes
+  /// only now, because a later whiteout may decide about them. Times are set last, because each new
+  /// entry changes those of its directory. So are default ACLs, which would have changed the modes
+  /// of new entries.
   Result<void> finish();
 
   const UnpackedLayer& sums() const { return sums_; }
 
  private:
-  /// What finish() has to know about a directory of this layer.
+  /// What finish() needs to know about a directory of this layer.
   struct Directory {
     timespec accessed{}, modified{};
     std::string default_acl;
     bool is_described = false;  // the archive lists it
     bool is_opaque = false;
-    bool hides_its_name = false;  // also the directory of the same name below does not matter
+    bool hides_its_name =
+        false;  // the attributes of the directory of the same name below are not taken either
   };
 
   LayerTree(linux::SafeDir root, const LowerLayers& below, const UnpackOptions& options)
@@ -72,7 +74,7 @@ class LayerTree {
   const LowerLayers& below_;
   const UnpackOptions& options_;
   UnpackedLayer sums_;
-  // The parent of the entry before. Archives list the entries of a directory one after another.
+  // The parent of the previous entry. Archives list the entries of a directory one after another.
   UniqueFd parent_;
   std::string parent_path_;
   bool parent_is_stale_ = false;

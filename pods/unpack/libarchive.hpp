@@ -1,6 +1,6 @@
 #pragma once
 
-// libarchive's reader on top of a ByteStream.
+// libarchive, reading from a ByteStream.
 
 #include <array>
 #include <memory>
@@ -28,7 +28,7 @@ class ArchiveHandle {
 
   ::archive* get() const { return archive_; }
   Result<void> open();
-  /// The error that the last call left: the stream's own, if reading failed, or libarchive's text.
+  /// The error of the last call: that of the stream, if reading failed, else libarchive's text.
   Error error() const;
   /// Whether the stream was read to its end.
   bool has_ended() const { return has_ended_; }
@@ -44,23 +44,23 @@ class ArchiveHandle {
   bool has_ended_ = false;
 };
 
-/// A text of libarchive; "" where it gives none.
+/// A text from libarchive as a string; "" for nullptr.
 inline std::string text_of(const char* text) {
   return text == nullptr ? std::string() : std::string(text);
 }
 
 TarEntry::Type type_of(::archive_entry* entry);
 
-/// Names in pax headers are UTF-8. In the C locale libarchive warns of each that is not ASCII, and
-/// this warning takes the place of an earlier one about the same header. Makes UTF-8 the encoding
-/// of the calling thread, if the host has the locale C.UTF-8 and the process still sees it.
+/// Makes UTF-8 the encoding of the calling thread, if the process still sees the locale C.UTF-8 of
+/// the host. Names in pax headers are UTF-8. In the C locale libarchive warns of each name that is
+/// not ASCII, and this warning replaces an earlier one about the same header.
 void expect_utf8_names();
 
 /// The uncompressed bytes of `source` (libarchive: gzip, zstd), which must outlive the stream.
-/// Reads all members of a file that was concatenated. Errors of read(): damaged data.
+/// Reads all members of a concatenated file. Errors of read(): damaged data.
 class DecompressedStream : public ByteStream {
  public:
-  /// `compression` is what the bytes are said to be. Reading fails if they are something else.
+  /// Reading fails if the bytes do not have this compression.
   DecompressedStream(ByteStream& source, Compression compression);
   ~DecompressedStream() override;
   Result<std::size_t> read(char* to, std::size_t size) override;
@@ -70,11 +70,11 @@ class DecompressedStream : public ByteStream {
   std::unique_ptr<State> state_;
 };
 
-/// A stream whose first bytes were looked at.
+/// A stream whose first bytes can be looked at before they are read.
 class PeekedStream : public ByteStream {
  public:
   explicit PeekedStream(ByteStream& source) : source_(source) {}
-  /// The first `size` bytes; fewer if the stream is shorter. Must be called before read().
+  /// Returns the first `size` bytes; fewer if the stream is shorter. Must be called before read().
   Result<std::string_view> peek(std::size_t size);
   Result<std::size_t> read(char* to, std::size_t size) override;
 

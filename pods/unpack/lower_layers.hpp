@@ -13,17 +13,17 @@
 
 namespace ocirun::pods {
 
-/// The sign of overlayfs for a hidden name: a character device 0:0.
+/// Whether `info` describes overlayfs' sign for a hidden name: a character device 0:0.
 bool is_whiteout(const struct stat& info);
 
-/// What `name` of `directory` is; nothing if the name is free. Symlinks are not followed.
+/// Describes `name` in `directory`; nothing if the name is free. Does not follow symlinks.
 Result<std::optional<struct stat>> look(Fd directory, const std::string& name);
 
-/// What one layer says about a path. kAbsent: the layers below it decide. kHidden: a whiteout, an
-/// opaque directory, or something that is no directory hides the path in the layers below.
+/// What one layer shows at a path. kAbsent: the layers below decide. kHidden: a whiteout, an opaque
+/// directory, or an entry that is no directory hides the path in the layers below.
 enum class Sight : std::uint8_t { kFound, kAbsent, kHidden };
 
-/// An inode of a layer, by its directory. The root is ".".
+/// An entry of a layer, and its directory. The name of the root is ".".
 struct LowerEntry {
   UniqueFd directory;
   std::string name;
@@ -31,7 +31,7 @@ struct LowerEntry {
 };
 
 /// Looks for `path` ("a/b", "" for the root) in one layer, and fills `entry` if the path is found.
-/// No symlink is followed.
+/// Follows no symlink.
 Result<Sight> look_in_layer(Fd layer, std::string_view path, OpaqueMark mark, LowerEntry& entry);
 
 /// What all layers together show as `path`; nothing if they show none.

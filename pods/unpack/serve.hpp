@@ -8,12 +8,12 @@
 
 namespace ocirun::pods {
 
-/// Does a job in a process that does nothing else, confines the process first, and reports to the
-/// pipe `report`. Returns the status for _exit(2): 0 if the report says how the job ended,
-/// kNoMemoryStatus. `keep`: further descriptors that stay open, and that of `blob`.
+/// Confines the calling process, which must do nothing else, then does the job, and reports to the
+/// pipe `report`. Returns the exit status: 0 if the report has the outcome, else kNoMemoryStatus.
+/// `keep` are further descriptors that stay open; it must have that of `blob`.
 int serve(const LayerJob& job, ByteStream& blob, LayerPlaces places, Fd report,
           std::span<const Fd> keep);
-/// Likewise. Uses the descriptors of unpack_job.hpp.
+/// The same for the job of indexing an archive. Uses the descriptors of unpack_job.hpp.
 int serve(const IndexJob& job);
 
 }  // namespace ocirun::pods

@@ -12,9 +12,9 @@
 
 namespace ocirun::pods {
 
-/// Reads a tar archive (v7, ustar, pax, GNU; sparse files) that is not compressed. libarchive reads
-/// the format, and bounds the headers of an entry by itself: 1 MiB of pax attributes, 32 headers.
-/// The zeros after the content of the last entry may be missing, as in layers of `umoci insert`.
+/// Reads a tar archive (v7, ustar, pax, GNU; sparse files) that is not compressed. libarchive
+/// limits the headers of an entry to 1 MiB of pax attributes and 32 headers. The zeros after the
+/// content of the last entry may be missing, as in layers of `umoci insert`.
 class TarReader {
  public:
   /// `source` must outlive the reader.
@@ -22,8 +22,8 @@ class TarReader {
   TarReader(TarReader&&) noexcept;
   ~TarReader();
 
-  /// The next entry; nothing at the archive's end. Errors: a damaged archive; an ACL with a name
-  /// instead of a number.
+  /// The next entry; nothing at the archive's end. Errors: a damaged archive; an ACL that names a
+  /// user or group without the number.
   Result<std::optional<TarEntry>> next();
 
   /// A piece of the current file's content. `data` is valid until the next call.
