@@ -12,15 +12,15 @@ void read_appc(Value at, Pod& out);
 
 /// AC Name: lower-case letters and digits, in parts that "-" separates.
 bool ac_name(Value at, std::string& out);
-/// AC Identifier: the same, and the parts may also be separated by ".", "_", "~" and "/".
+/// AC Identifier: like an AC Name, but ".", "_", "~" and "/" may also separate the parts.
 bool ac_identifier(Value at, std::string& out);
 bool is_ac_identifier(std::string_view text);
-/// AC Version: MAJOR.MINOR.PATCH of a version from 0.5 to 0.8, or 1.MINOR.PATCH, which is the
-/// version of rkt that has written the manifest (AC-1).
+/// AC Version: MAJOR.MINOR.PATCH from 0.5 to 0.8, or 1.MINOR.PATCH, the version of the rkt that has
+/// written the manifest (AC-1).
 bool ac_version(Value at, std::string& out);
-/// Whether `id` is a whole Image ID, "sha512-" or "sha256-" and its hexadecimal digits (AC-5).
+/// Whether `id` is a complete Image ID: "sha512-" or "sha256-", and all hexadecimal digits (AC-5).
 bool is_image_id(std::string_view id);
-/// Whether `id` is an Image ID as rkt writes it: the first half of the digits of a sha512.
+/// Whether `id` is an Image ID of rkt, which has the first half of the digits of a sha512.
 bool is_rkt_image_id(std::string_view id);
 /// The permissions of a directory in octal digits, such as "0755" (AC-17).
 bool mode_text(Value at, mode_t& out);
@@ -28,8 +28,8 @@ bool mode_text(Value at, mode_t& out);
 bool dotted_quad(Value at, std::string& out);
 /// A port as an image manifest has it.
 bool ac_port(Value at, Port& out);
-/// A list of {"name", "value"}, where names are AC Identifiers and unique (AC-12, AC-19): AC Names,
-/// and those with a domain that rkt writes.
+/// A list of {"name", "value"} with unique AC Identifiers as names (AC-12, AC-19). rkt writes names
+/// with a domain.
 bool ac_annotations(Value at, std::map<std::string, std::string>& out);
 
 /// The isolators of an app (AC-18): memory, CPU, capabilities, seccomp, no-new-privileges, …

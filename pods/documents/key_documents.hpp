@@ -8,17 +8,18 @@ namespace ocirun::pods {
 /// Whether `root` is a document of the kind ConfigMap or Secret of Kubernetes.
 bool is_key_document(const bundle::Node& root);
 
-/// Reads such a document.
+/// A ConfigMap or a Secret, with its name.
 struct NamedKeys {
-  std::string name;  // as --secret has it: of a config map with kConfigMapPrefix
+  std::string name;  // as in --secret: kConfigMapPrefix stands before the name of a config map
   KeyDocument document;
 };
 bool read_key_document(bundle::Value at, NamedKeys& out);
 
-/// "the config map \"m\"", "the secret \"s\"": how messages call what `name` of --secret means.
+/// The name of a secret or a config map in messages: "the config map \"m\"", "the secret \"s\"".
+/// `name` is as in --secret.
 std::string shown_secret(std::string_view name);
 
-/// The names of all secrets and config maps whose keys are variables or files in `pod`.
+/// The names of all secrets and config maps that `pod` uses for variables or files.
 std::vector<std::string> used_secrets(const Pod& pod);
 
 }  // namespace ocirun::pods

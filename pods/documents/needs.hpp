@@ -8,8 +8,8 @@
 
 namespace ocirun::pods {
 
-/// What the operator gives: --secret, --param, --volume, --extended, --image, or --param for each
-/// property of a connection. Nobody gives GPUs.
+/// The option that gives a need: --secret, --param, --volume, --extended, --image, or --param for
+/// each property of a connection. kNone: no option can, as for GPUs.
 enum class Gift : std::uint8_t {
   kSecret,
   kParameter,
@@ -23,17 +23,17 @@ enum class Gift : std::uint8_t {
 /// Something that a document names and only the operator has: a parameter, a secret, a directory
 /// for a volume, an extended resource, an image.
 struct Need {
-  std::string sentence;  // with the option of `pod run` that gives it
+  std::string sentence;  // names the option of `pod run` that gives it
   Place place = nullptr;
   Gift gift = Gift::kNone;
-  std::vector<std::string> names;  // the option must name one of these
-  // Whether the pod cannot be run as it is: an App Container pod manifest must be reified (AC-5,
-  // AC-8), and GPUs are not provided (OAM-32).
+  std::vector<std::string> names;  // the option must have one of these names
+  // No option can give it, so that the pod cannot run: an App Container pod manifest must be
+  // reified (AC-5, AC-8); GPUs are not provided (OAM-32).
   bool is_fault = false;
   bool is_optional = false;  // it may be absent
 };
 
-/// All needs of a pod, in the order of its containers and volumes, each once.
+/// All needs of a pod, each once, in the order of the containers and volumes.
 std::vector<Need> needs_of(const Pod& pod);
 
 }  // namespace ocirun::pods

@@ -11,8 +11,8 @@
 
 namespace ocirun::pods {
 
-/// The place of a value in its file. Lines and columns begin at 1; a column counts bytes in YAML,
-/// and characters in JSON. Line 0: not known.
+/// The place of a value in its file. Lines and columns begin at 1. A column counts bytes in YAML,
+/// and characters in JSON. Line 0: the place is not known.
 struct Mark {
   unsigned line = 0;
   unsigned column = 0;
@@ -23,27 +23,28 @@ struct Mark {
 /// The values have the types of YAML's core schema: `0755` is a number, `no` a string.
 class Source {
  public:
-  /// A file for people is far smaller; one with config maps may have a MiB for each of them. The
-  /// limit bounds the time and memory for a hostile one.
+  /// The largest file, in bytes. The limit bounds the time and memory that a hostile file takes. A
+  /// config map may have 1 MiB.
   static constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 
   /// Parses UTF-8 text: as JSON if its first character is "{" or "[" and no line begins with "---",
-  /// else as YAML. Reports bad syntax and a name that occurs twice in one object, as
-  /// Document::parse() does. Reports in YAML also: an anchor, an alias, a tag, a merge key, and a
-  /// name that is no scalar. Returns whether the whole text was parsed; roots() is empty otherwise.
+  /// else as YAML. Reports bad syntax, and a name that occurs twice in one object, as
+  /// Document::parse() does. In YAML, also reports anchors, aliases, tags, merge keys, and names
+  /// that are no scalars. Returns whether the whole text was parsed; if not, roots() is empty.
   bool parse(std::string_view text, bundle::Report& report);
 
-  /// The documents in their order. YAML's documents without a value do not count.
+  /// The documents in their order, without YAML documents that have no value.
   const std::vector<const bundle::Node*>& roots() const { return roots_; }
-  /// The first document; nullptr: there is none.
+  /// The first document; nullptr if there is none.
   const bundle::Node* root() const { return roots_.empty() ? nullptr : roots_.front(); }
-  /// The place of the value; of one that was added later, that of the nearest value around it.
+  /// The place of a value. A value that was added later has the place of the nearest value around
+  /// it.
   Mark mark(const bundle::Node* node) const;
-  /// What owns the values, for somebody who adds some.
+  /// The owner of the values, for callers that add values.
   bundle::Document& document() { return document_; }
 
-  /// The sentences of `report` with their places: "FILE:LINE:COLUMN: /pointer: sentence" in the
-  /// order of the lines; "FILE: sentence" for a sentence without a place.
+  /// The sentences of `report` with their places, in the order of the lines: "FILE:LINE:COLUMN:
+  /// /pointer: sentence", or "FILE: sentence" without a place.
   std::vector<std::string> problems(const std::string& file, bundle::Report& report) const;
   std::vector<std::string> warnings(const std::string& file, bundle::Report& report) const;
 

@@ -11,26 +11,27 @@
 
 namespace ocirun::pods {
 
-/// A file that was read: the Pod of its workload, and the places of its parts.
+/// The workload in a file: its Pod, and the places of the Pod's parts.
 struct Workload {
-  std::string file;                // how messages call the file
+  std::string file;                // the name of the file in messages
   std::unique_ptr<Source> source;  // the values that the places in `pod` point to
   Pod pod;
-  std::vector<std::string> problems;  // sentences with their places; the pod is whole only without
+  std::vector<std::string>
+      problems;  // sentences with their places; the pod is complete only if there are none
   std::vector<std::string> warnings;
   std::size_t problem_count = 0;  // `problems` has the first bundle::Report::kMaxListed of them
-  std::vector<std::string> unused_ignored;  // names of --ignore that nothing refused has
+  std::vector<std::string> unused_ignored;  // names of --ignore that no refused part has
 
-  /// "app.yaml:14:9: /spec/containers/0/image": the place of a problem that is found later.
+  /// "app.yaml:14:9: /spec/containers/0/image": a place, for a problem that is found later.
   std::string at(Place place) const;
-  /// The sentence of a part that means something only elsewhere, with its place.
+  /// The sentence about a part that needs several machines, with its place.
   std::string at(const Elsewhere& part) const;
 };
 
-/// Reads a workload document: OAM, App Container, Knative or Radius, in YAML or JSON. The document
-/// itself says which of them: by apiVersion and kind, acKind, or properties. Documents of the kinds
-/// ConfigMap and Secret may stand beside it. `ignored`: names whose refusal is to be a warning;
-/// names that the format does not have are refused all the same.
+/// Reads a workload document: OAM, App Container, Knative or Radius, in YAML or JSON. Tells them
+/// apart by apiVersion and kind, acKind, or properties. Documents of the kinds ConfigMap and Secret
+/// may stand beside the workload. For the names `ignored`, a warning takes the place of a refusal;
+/// names that the format does not have are refused nevertheless.
 Workload read_workload(std::string file, std::string_view text,
                        std::span<const std::string> ignored = {});
 

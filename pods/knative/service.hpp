@@ -11,9 +11,9 @@ namespace ocirun::pods {
 /// and reports every problem; an unknown name is a problem.
 void read_knative(bundle::Value at, Pod& out);
 
-/// spec of a Revision, which is spec.template.spec of a Service or Configuration: the containers,
-/// their volumes, and the rules of the runtime contract for them (KN-1, KN-3, KN-5, KN-15 … KN-17,
-/// KN-24).
+/// spec of a Revision, which is spec.template.spec of a Service or Configuration. Reads the
+/// containers and volumes, and checks the rules of the runtime contract (KN-1, KN-3, KN-5, KN-15 …
+/// KN-17, KN-24).
 bool knative_revision(bundle::Value at, Pod& out);
 /// The containers of a revision; `at` is their list.
 bool knative_containers(bundle::Value at, std::vector<Container>& out);

@@ -15,20 +15,20 @@
 
 namespace ocirun::pods {
 
-/// The value of the document that a part of the Pod was read from, for messages; valid while the
-/// document's Source exists.
+/// The place of a part of the Pod: the value in the document that it was read from. Messages name
+/// it. Valid while the document's Source exists.
 using Place = const bundle::Node*;
 
-/// Stands before the name of a config map, which the operator gives like a secret: --secret
+/// The prefix of the name of a config map, which the operator gives like a secret: --secret
 /// configmap/NAME=DIR.
 inline constexpr std::string_view kConfigMapPrefix = "configmap/";
 
-/// A key of a secret: of --secret ID=DIR, that is the file DIR/KEY, or of a document beside the
+/// A key of a secret: the file DIR/KEY of --secret ID=DIR, or a key of a document beside the
 /// workload (KeyDocument).
 struct SecretKey {
   std::string secret;
   std::string key;
-  bool is_optional = false;  // without the secret or the key the variable is not set
+  bool is_optional = false;  // if the secret or the key is absent, the variable is not set
 };
 
 struct EnvVariable {
@@ -37,16 +37,17 @@ struct EnvVariable {
   Place place = nullptr;
 };
 
-/// A secret each key of which becomes a variable: the key with the prefix in front.
+/// A secret of which each key becomes a variable. The name of the variable is the prefix and the
+/// key.
 struct EnvSource {
   std::string secret;
   std::string prefix;
-  bool is_optional = false;  // without the secret no variable is set
+  bool is_optional = false;  // if the secret is absent, no variable is set
   Place place = nullptr;
 };
 
-/// A file that is written for the container and bound read-only at `path`. Its content is the
-/// parameter, if one is named (even if the parameter is empty), else the value (OAM-16).
+/// A file that is written for the container and bound read-only at `path`. Its content is the value
+/// of the parameter, if one is named, else `value` (OAM-16).
 struct ConfigFile {
   std::string path;  // absolute
   std::optional<std::string> value;
@@ -74,7 +75,7 @@ struct HttpHeader {
 struct HttpProbe {
   std::string path = "/";
   std::uint16_t port = 0;
-  std::string port_name;  // instead of `port` until the ports are read: Kubernetes allows a name
+  std::string port_name;  // the name of the port, until resolve_port_names() sets `port`
   bool tls = false;
   std::vector<HttpHeader> headers;
 };
@@ -83,10 +84,10 @@ struct TcpProbe {
   std::string port_name;  // as in HttpProbe
 };
 
-/// KN-5: how often a Knative container without a probe is asked whether it is ready.
+/// The period of the readiness probe of a Knative container without a probe (KN-5).
 inline constexpr std::chrono::seconds kPlatformPeriod{1};
 
-/// A question to a running container, asked again and again.
+/// A question that a running container is asked periodically.
 struct Probe {
   std::variant<std::monostate, ExecProbe, HttpProbe, TcpProbe> question;
   std::chrono::seconds initial_delay{0};
@@ -95,7 +96,7 @@ struct Probe {
   std::uint32_t success_threshold = 1;  // successes in a row, after a failure
   std::uint32_t failure_threshold = 3;  // failures in a row
   std::optional<std::chrono::seconds> grace =
-      {};  // from the failure to SIGKILL; nothing: the pod's
+      {};  // the time from the stop signal after a failure to SIGKILL; nothing: the pod's
   Place place = nullptr;
 };
 
@@ -108,8 +109,8 @@ struct Mount {
   std::string sub_path = {};
 };
 
-/// A path at which an App Container expects a volume: a mount of the document, or --volume NAME=DIR
-/// (AC-8).
+/// A path at which an App Container expects a volume: that of a mount in the document, or of
+/// --volume NAME=DIR (AC-8).
 struct MountPoint {
   std::string name;
   std::string path;
@@ -123,7 +124,7 @@ struct Amounts {
   std::optional<std::uint64_t> memory;
 };
 
-/// A resource that only the operator's --extended NAME=VALUE provides (OAM-37).
+/// A resource that the operator provides with --extended NAME=VALUE (OAM-37).
 struct ExtendedResource {
   std::string name;  // group/version.Kind
   std::string required;
@@ -150,7 +151,7 @@ struct SeccompRequest {
   Place place = nullptr;
 };
 
-/// An OCI bundle of the operator's, which is run instead of an image.
+/// An OCI bundle of the operator, which is run instead of an image.
 struct BundleSource {
   std::string directory;  // absolute
   bool keeps_user_namespace = true;
@@ -168,7 +169,7 @@ struct Container {
   std::vector<Gid> extra_groups;
   bool forbid_root = false;
   std::vector<EnvSource> env_sources;
-  std::vector<EnvVariable> env;  // stronger than env_sources
+  std::vector<EnvVariable> env;  // takes precedence over env_sources
   std::vector<ConfigFile> config_files;
   std::vector<Mount> mounts;
   std::vector<MountPoint> mount_points;
@@ -178,7 +179,7 @@ struct Container {
   bool read_only_root = false;
   Security security;
   std::optional<SeccompRequest> seccomp;
-  std::vector<std::string> starts_after;  // containers whose programs must have been started before
+  std::vector<std::string> starts_after;  // the containers that must have been started before
   std::map<std::string, std::string> annotations;
   std::optional<BundleSource> bundle;
   Place place = nullptr, image_place = nullptr;

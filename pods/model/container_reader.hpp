@@ -4,24 +4,26 @@
 
 namespace ocirun::pods {
 
-/// A probe of OAM (OAM-18 … OAM-22): path and port of httpGet are required, a port is a number.
+/// Reads a probe of OAM (OAM-18 … OAM-22): path and port of httpGet are required, a port is a
+/// number.
 bool oam_probe(Value at, Probe& out);
-/// A probe of Kubernetes, for Radius (RX-13): httpGet has also a scheme, in upper or lower case,
-/// its path is "/" unless given, a port may be the name of a port of the container, and a container
-/// that fails may have a grace period of its own.
+/// Reads a probe of Kubernetes, for Radius (RX-13). httpGet may have a scheme, in upper or lower
+/// case; its path is "/" unless given. A port may be the name of a port of the container. The probe
+/// may have a grace period of its own.
 bool kubernetes_probe(Value at, Probe& out);
-/// The same for Knative (KN-5), where the question is tcpSocket unless given, and the port may be
-/// missing: it is 0 then.
+/// Reads a probe of Knative (KN-5). The question is tcpSocket unless given, and a missing port is
+/// 0.
 bool knative_probe(Value at, Probe& out);
 
-/// Replaces the names of ports in the probes of `container` by their numbers. `at`: the container.
+/// Replaces the names of ports in the probes of `container` by their numbers. `at` is the value of
+/// the container in the document.
 void resolve_port_names(Value at, Container& container);
 
-/// The image of a container: a reference, and its place.
+/// Reads the image of a container, a reference.
 bool container_image(Value at, Container& out);
 
-/// Reads a value into `member` of the container in a struct that has a `container` and what a
-/// format says beside it.
+/// The reader of a row whose struct has a Container as member `container`. It reads the value into
+/// `member` of the container.
 template <typename Member, typename Reader>
 constexpr auto of_container(Member Container::* member, Reader reader) {
   return [=](Value at, auto& out) { return reader(at, out.container.*member); };

@@ -15,7 +15,7 @@ namespace ocirun::pods {
 
 /// A port of the host that leads to a port of the pod (AC-20).
 struct HostPort {
-  std::string name;  // of a port of a container, unless `pod_port` is given
+  std::string name;  // the name of a port of a container, unless `pod_port` is given
   std::uint16_t number = 0;
   std::string address;  // IPv4; "": all addresses
   std::optional<Port> pod_port;
@@ -26,7 +26,7 @@ struct HostPort {
 struct KeyFile {
   std::string key;
   std::string path;            // relative to the volume
-  std::optional<mode_t> mode;  // else that of the volume's files
+  std::optional<mode_t> mode;  // nothing: that of the volume's files
   Place place = nullptr;
 };
 
@@ -43,26 +43,28 @@ struct Volume {
   std::string source;
   bool read_only = false;
   bool recursive = true;   // kHost: with the mounts below it
-  bool exclusive = false;  // one container of one pod may use the volume at a time (OAM-35)
+  bool exclusive = false;  // only one container of one pod may use the volume at a time (OAM-35)
   std::string_view exclusive_by = "sharingPolicy is Exclusive";  // for messages
-  bool shares_with_all = false;  // only reads, also while another pod has the volume for itself
-  std::optional<std::uint64_t> least_bytes;  // free space that must be there (OAM-36)
+  bool shares_with_all =
+      false;  // is mounted read-only, even while another pod has the volume exclusively
+  std::optional<std::uint64_t> least_bytes;  // the free space that the volume requires (OAM-36)
   std::optional<std::uint64_t> most_bytes;   // kEmpty: its size
   bool in_memory = false;                    // kEmpty: a tmpfs
   mode_t mode = 0755;                        // kEmpty, and its owner:
   Uid uid;
   Gid gid;
   Place place = nullptr;
-  std::optional<std::vector<KeyFile>> items;  // kSecret: the files; nothing: a file for each key
-  std::optional<mode_t> file_mode;            // kSecret: of the files
-  bool is_optional = false;                   // kSecret: without the secret it has no files
+  std::optional<std::vector<KeyFile>>
+      items;                        // kSecret: the keys that become files; nothing: all keys
+  std::optional<mode_t> file_mode;  // kSecret: of the files
+  bool is_optional = false;         // kSecret: if the secret is absent, the volume is empty
 };
 
 /// A ConfigMap or a Secret that stands beside the workload.
 struct KeyDocument {
   struct Key {
     std::string bytes;
-    bool is_binary = false;  // of binaryData: a file, and no variable
+    bool is_binary = false;  // from binaryData: can become a file, but not a variable
   };
   std::map<std::string, Key> keys;
   Place place = nullptr;
@@ -82,8 +84,8 @@ struct Elsewhere {
   Place place = nullptr;
 };
 
-/// A resource that a Radius document connects the containers to (RX-16). Its properties become
-/// environment variables, which only the operator can give.
+/// A resource that a Radius document connects the containers to (RX-16). The properties of the
+/// resource become environment variables, which the operator has to give.
 struct Connection {
   std::string name;
   std::string source;
@@ -91,7 +93,8 @@ struct Connection {
   Place place = nullptr;
 };
 
-/// What each of the four documents is read to. Everything after the readers sees only a Pod.
+/// A pod. The readers of the four kinds of documents make it, and everything else sees only the
+/// Pod.
 struct Pod {
   Kind kind = Kind::kOam;
   std::string name;  // "": the document has none
@@ -100,17 +103,18 @@ struct Pod {
   std::vector<Container> containers;       // start together
   std::vector<Volume> volumes;
   std::vector<HostPort> host_ports;
-  Amounts limits;            // of the whole pod
-  bool shares_pids = false;  // one pid namespace for all containers; net, ipc and uts always
+  Amounts limits;  // of the whole pod
+  bool shares_pids =
+      false;  // all containers share one pid namespace; they always share net, ipc and uts
   Restart restart = Restart::kAlways;
   std::optional<KnativeNames> knative;
-  std::string metadata_url;  // AC-22: of the pod's metadata service, if who runs the pod has one
+  std::string metadata_url;  // the URL of the pod's metadata service (AC-22); "": it has none
   std::vector<Connection> connections;
   std::vector<Elsewhere> elsewhere;
   std::map<std::string, KeyDocument> key_documents;  // by the name of --secret
 };
 
-/// All containers of a pod in the order in which they are started, the init containers first.
+/// All containers of a pod in their order of start, the init containers first.
 inline std::vector<const Container*> all_containers(const Pod& pod) {
   std::vector<const Container*> all;
   for (const Container& container : pod.init_containers) all.push_back(&container);

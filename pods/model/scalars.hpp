@@ -1,6 +1,6 @@
 #pragma once
 
-// Readers (bundle/json/reader.hpp) of the values that several of the four documents have.
+// Readers (bundle/json/reader.hpp) of values that several of the four kinds of documents have.
 
 #include <chrono>
 #include <cstdint>
@@ -25,22 +25,23 @@ using bundle::required;
 using bundle::required_part;
 using bundle::Value;
 
-/// A string without NUL. The problem of a number or a boolean says that YAML needs quotes.
+/// A string without NUL. For a number or a boolean, the problem says that YAML needs quotes.
 bool string(Value at, std::string& out);
 bool nonempty_string(Value at, std::string& out);
 inline constexpr auto strings = list_of(string);
-/// A list with at least one string, the first of which is not empty.
+/// A list of strings, the first of which must exist and not be empty.
 bool command_line(Value at, std::vector<std::string>& out);
 
-/// true or false; also y, n, yes, no, on and off without quotes, which are booleans of YAML 1.1.
+/// true or false. Also y, n, yes, no, on and off without quotes, because these are booleans in YAML
+/// 1.1.
 bool boolean(Value at, bool& out);
 
-/// A number from `least` on, with or without a fraction.
+/// A number of at least `least`, with or without a fraction.
 bool number_from(Value at, double least, double& out);
 /// A count of CPUs: more than 0.
 bool cpu_count(Value at, double& out);
 
-/// Whole seconds. Zero is allowed only by seconds_from(0).
+/// Whole seconds, at least `least`.
 constexpr auto seconds_from(std::int64_t least) {
   return [least](Value at, std::chrono::seconds& out) {
     std::int32_t count = 0;
@@ -67,16 +68,15 @@ bool kubernetes_bytes(Value at, std::uint64_t& out);
 /// A label of RFC 1123: at most 63 lower-case letters, digits and "-", no "-" at an end.
 bool is_dns_label(std::string_view text);
 bool dns_label(Value at, std::string& out);
-/// The same in parts that dots separate, of at most 253 characters.
+/// DNS labels that dots separate, at most 253 characters together.
 bool dns_name(Value at, std::string& out);
 
-/// The name of an image: [HOST[:PORT]/]PATH[:TAG][@DIGEST]. The text stays as it is written.
+/// The name of an image: [HOST[:PORT]/]PATH[:TAG][@DIGEST]. Does not change the text.
 bool image_reference(Value at, std::string& out);
 
-/// An absolute path in the container, which gets its shortest form: "/a//b/./" is "/a/b". ".." is a
-/// problem.
+/// An absolute path in the container, without "..". Shortens the path: "/a//b/./" becomes "/a/b".
 bool container_path(Value at, std::string& out);
-/// The same for a mount or a file, which cannot be "/".
+/// A container_path() other than "/", for a mount or a file.
 bool path_below_root(Value at, std::string& out);
 /// Whether one component of `path` is "..".
 bool has_dot_dot(const std::string& path);
@@ -94,7 +94,7 @@ void check_limits(Value at, const Resources& resources);
 /// An object of strings, such as labels and annotations.
 bool string_map(Value at, std::map<std::string, std::string>& out);
 
-/// An object of this reader, whose struct has a `place`.
+/// Reads with `reader`, and sets the member `place` of the struct.
 template <typename Reader>
 constexpr auto placed(Reader reader) {
   return [reader](Value at, auto& out) {
@@ -103,7 +103,7 @@ constexpr auto placed(Reader reader) {
   };
 }
 
-/// A row for a name that has no effect here, for the reason `why`: a warning, and no silence.
+/// A row for a name that has no effect here, for the reason `why`. It warns of the name.
 constexpr auto no_effect(std::string_view key, std::string_view why) {
   return part(key, [why](Value at, auto&) {
     at.warning("has no effect: {}", why);
@@ -111,39 +111,40 @@ constexpr auto no_effect(std::string_view key, std::string_view why) {
   });
 }
 
-/// Why what a document says of the fetching of images has no effect.
+/// Why members about the fetching of images have no effect.
 inline constexpr std::string_view kNothingIsFetched =
     "no image is fetched: --image and --images name layouts on this machine, which `skopeo copy` "
     "makes of a registry's images";
 
-/// Refuses the member `at`, whose name the format has and which is not done here, for the reason
-/// `why`. With --ignore NAME that is a warning, and the result is true.
+/// Refuses the member `at`, which the format has and ocirun does not support, for the reason `why`.
+/// With --ignore NAME only warns, and returns true.
 bool refuse_known_name(Value at, std::string_view why);
-/// The same for something that a word of the document names: an isolator, a trait, an extension.
+/// The same for something that the document names in a value: an isolator, a trait, an extension.
 bool refuse_known(Value at, std::string_view name, std::string_view why);
 
-/// A row for such a name.
+/// A row for a member that refuse_known_name() refuses.
 constexpr auto not_supported(std::string_view key, std::string_view why) {
   return bundle::refused_part(key, "",
                               [why](Value at, auto&) { return refuse_known_name(at, why); });
 }
 
-/// Names that a format has and that are not done here, where they are many (Fields::beside()).
+/// A name that a format has and ocirun does not support. For lists of many such names
+/// (Fields::beside()).
 struct NotDone {
   std::string_view name;
   std::string_view why;
-  bool matters_always = false;  // even with the value false, {} or []
+  bool matters_always = false;  // also with the value false, {} or []
 };
-/// Whether `names` has the name of the member `at`, which is then refused. A value that asks for
-/// nothing (null, false, {}, []) is accepted.
+/// Refuses the member `at` if `names` has its name, but not if its value asks for nothing (null,
+/// false, {}, []). Returns whether `names` has the name.
 bool refuse_if_listed(Value at, std::span<const NotDone> names);
 
-/// For Fields::beside() of an object `metadata` of Kubernetes: warns of names that only a cluster
-/// honours or sets, such as namespace and creationTimestamp.
+/// For Fields::beside() of an object `metadata` of Kubernetes. Warns of names that only a cluster
+/// honours or sets, such as namespace and creationTimestamp. Returns whether the member is one.
 bool warn_of_cluster_name(Value member);
 
-/// What must be unique in a list: the value of the member `member` of each item, as `key` (a
-/// pointer to a member, or a function) gives it.
+/// What must be unique in a list: the member `member` of each item. `key`, a pointer to a member or
+/// a function, gets its value from an item that was read.
 template <typename Key>
 struct By {
   std::string_view member;
@@ -155,7 +156,7 @@ constexpr By<Key> by(std::string_view member, Key key) {
 }
 
 /// Reports each item whose key is that of an earlier one. `items` were read from the list `at`, in
-/// its order. Empty names and the number 0, which a faulty item has, do not count.
+/// its order. Ignores empty names and the number 0, which a faulty item has.
 template <typename Items, typename Key>
 void report_twice(Value at, const Items& items, By<Key> unique) {
   using Name = std::remove_cvref_t<std::invoke_result_t<Key, decltype(items.front())>>;
@@ -170,12 +171,12 @@ void report_twice(Value at, const Items& items, By<Key> unique) {
   }
 }
 
-/// Whether the value `at` has an item called `name`: a list of objects with the member `key`, or an
-/// object with the member `name`. The answer is yes also if `at` or a name in it is faulty, because
-/// a name that is searched in vain may be meant for that one, whose problem is told already.
+/// Whether the value `at` may have an item called `name`. `at` is a list of objects with the member
+/// `key`, or an object with the member `name`. Returns true also if `at` or a name in it is faulty:
+/// the faulty name may be the one that is searched, and its problem was reported already.
 bool may_have(std::optional<Value> at, std::string_view name, std::string_view key = "name");
 
-/// A list of what `reader` reads, without two items of the same key.
+/// A list of values for `reader`. Two items must not have the same key.
 template <typename Reader, typename... Keys>
 constexpr auto unique_list_of(Reader reader, By<Keys>... unique) {
   return [=](Value at, auto& out) {

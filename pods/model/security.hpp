@@ -7,17 +7,19 @@
 
 namespace ocirun::pods {
 
-/// What a container's process may do, as far as a document speaks of it (AC-18, runAsUser, …).
+/// The privileges of a container's process, as far as the document sets them (AC-18, runAsUser, …).
 struct Security {
-  std::optional<std::vector<std::string>> retained_capabilities;  // these and no others
-  std::vector<std::string> removed_capabilities;                  // the default ones without these
+  std::optional<std::vector<std::string>> retained_capabilities;  // the container has only these
+  std::vector<std::string>
+      removed_capabilities;           // the container has the default ones without these
   bool removes_capabilities = false;  // whether there is a remove set, which may be empty
 
   /// System calls by name; "@appc.io/all" and "@appc.io/empty" name sets.
   struct SystemCalls {
     bool allowed = false;  // true: only these are allowed; false: all but these are
     std::vector<std::string> names;
-    std::string errno_name;  // what a call that is not allowed returns; "": the process is killed
+    std::string
+        errno_name;  // the errno of a call that is not allowed; "": such a call kills the process
   };
   std::optional<SystemCalls> system_calls;
 
@@ -27,8 +29,7 @@ struct Security {
   std::optional<unsigned> cpu_shares;
 };
 
-/// The number of an error by its name, such as "EPERM": all names of POSIX and of Linux. Nothing if
-/// Linux has none of that name.
+/// Finds the number of an errno by its name in POSIX or Linux, such as "EPERM".
 std::optional<int> find_errno(std::string_view name);
 
 }  // namespace ocirun::pods

@@ -13,10 +13,10 @@ namespace ocirun::pods {
 /// `out` and reports every problem; an unknown name is a problem.
 void read_oam(bundle::Value at, Pod& out);
 
-/// Reads what stands around the workload in a file of OAM, so that one document with a workload is
-/// left in `documents`: takes the ApplicationConfiguration out, puts the values of its parameters
-/// into the workload of the Component that it names, and refuses its traits, which are of a
-/// cluster. `arena`: the document that the values belong to. Other files stay as they are.
+/// Leaves one document with a workload in the `documents` of an OAM file. Removes the
+/// ApplicationConfiguration, puts the values of its parameters into the workload of the Component
+/// that it names, and refuses its traits, which need a cluster. `arena` is the document that owns
+/// the values. Does not change other files.
 void oam_application(std::vector<bundle::Value>& documents, bundle::Document& arena, Pod& out);
 
 /// A value that an ApplicationConfiguration gives to a parameter of a Component.
@@ -26,16 +26,16 @@ struct ParameterValue {
   Place place = nullptr;
 };
 
-/// parameterValues of an ApplicationConfiguration.
+/// Reads parameterValues of an ApplicationConfiguration.
 bool parameter_values(Value at, std::vector<ParameterValue>& out);
 
-/// Reads the parameters of a Component, and writes the values into its workload, where the field
-/// paths of each parameter lead to. `arena`: the document that the Component belongs to. Problems:
-/// a value without a parameter; a required parameter without a value; a path that leads nowhere.
+/// Reads the parameters of a Component, and writes their values into the workload at the field
+/// paths of each parameter. `arena` is the document that owns the Component. Problems: a value
+/// without a parameter; a required parameter without a value; a path that leads nowhere.
 void set_parameters(Value component, const std::vector<ParameterValue>& values,
                     bundle::Document& arena);
 
-/// A volume, as a container of OAM declares it: the directory, and where it is mounted.
+/// A volume and its mount, which a container of OAM declares together.
 struct DeclaredVolume {
   Volume volume;
   Mount mount;
@@ -43,7 +43,7 @@ struct DeclaredVolume {
   Place place = nullptr;
 };
 
-/// The resources of a container, with its volumes.
+/// The resources of a container, which include its volumes.
 struct OamResources {
   Resources resources;
   std::vector<DeclaredVolume> volumes;
@@ -52,8 +52,8 @@ struct OamResources {
 
 /// A name of OAM: 1 to 63 letters, digits, "-", "_" and "." (OAM-10).
 bool oam_name(bundle::Value at, std::string& out);
-/// The resources of a container (OAM-30 … OAM-37), with its volumes. Kubernetes' limits and
-/// requests are a problem that says what to write.
+/// Reads the resources of a container (OAM-30 … OAM-37), which include its volumes. For limits and
+/// requests of Kubernetes, the problem says what to write instead.
 bool oam_resources(bundle::Value at, OamResources& out);
 
 }  // namespace ocirun::pods
