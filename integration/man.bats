@@ -96,7 +96,7 @@ foreign() {
 # sentences and pages, any option of ocirun.
 # bats test_tags=exhaustive
 @test "each option that a message or a page names is one of ocirun, or of another program where the table above says so" {
-  needs_pods
+  [[ -x ${OCIRUN%/*}/ocirun-pod ]] || skip "this build has no pods"
   set +T # bats' DEBUG trap makes loops slow
   local FOREIGN of_pod of_ocirun command known place kind option files unknown=0
   of_pod=$(options_of_all && options_of_all pod)
