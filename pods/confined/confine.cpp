@@ -152,13 +152,13 @@ Result<void> confine_process(linux::CapabilitySet wanted, std::uint64_t memory, 
   return {};
 }
 
-Result<void> confine_to_descriptors(const Remains& remains) {
-  linux::close_descriptors_from(remains.last_descriptor + 1);
+Result<void> confine_to_descriptors(const Confinement& confinement) {
+  linux::close_descriptors_from(confinement.last_descriptor + 1);
   const std::uint64_t size = own_memory();
   // Without the rights, the descriptors and capabilities must do.
   static_cast<void>(use_empty_root());
-  TRY(limit(RLIMIT_FSIZE, remains.file_bytes));
-  return confine_process({}, size + remains.memory, remains.caller);
+  TRY(limit(RLIMIT_FSIZE, confinement.file_bytes));
+  return confine_process({}, size + confinement.memory, confinement.caller);
 }
 
 bool are_namespaces_refused(const Error& error) {

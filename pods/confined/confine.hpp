@@ -20,7 +20,7 @@ Result<void> give_up_privileges();
 Result<void> enter_empty_root(const std::string& place);
 
 /// What a program of ocirun keeps while it reads untrusted input.
-struct Remains {
+struct Confinement {
   Fd caller;            // a pipe that only the caller reads: the process ends with the caller
   int last_descriptor;  // descriptors with larger numbers are closed
   std::uint64_t file_bytes = 0;  // the largest file that the process may write
@@ -32,11 +32,11 @@ struct Remains {
 /// tracers. It is killed when its caller ends. Without the right to make a mount namespace, the
 /// root has only the numbers of its descriptors. Without the right to become 65534, or in a user
 /// namespace without this id, the process keeps its user. The process must have a single thread.
-Result<void> confine_to_descriptors(const Remains& remains);
+Result<void> confine_to_descriptors(const Confinement& confinement);
 
 /// Does the last steps of confine_to_descriptors(), for a process with a root of its own. Drops all
 /// capabilities except `wanted`; the user becomes 65534 if `wanted` is empty. `memory`: how many
-/// bytes the process may have altogether. `caller` as in Remains.
+/// bytes the process may have altogether. `caller` as in Confinement.
 Result<void> confine_process(linux::CapabilitySet wanted, std::uint64_t memory, Fd caller);
 
 /// The size of the process's memory in bytes; 1 GiB if the size is not known.

@@ -27,7 +27,7 @@ Result<std::size_t> FileRange::read(char* to, std::size_t size) {
   }
 }
 
-/// Beyond the file's end nothing is skipped, so that an archive that ends early is noticed.
+/// Skips nothing beyond the end of the file, so that reading notices an archive that ends early.
 std::uint64_t FileRange::skip(std::uint64_t size) {
   struct stat info{};
   if (::fstat(file_.get(), &info) != 0) return 0;

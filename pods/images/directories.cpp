@@ -38,9 +38,9 @@ namespace {
 
 constexpr int kLevels = 16;  // each holds two descriptors
 
-/// Opens a directory and gives its owner all rights: a mode such as 0 would keep an owner out who
-/// is no root, and also a move writes to the moved directory. A container that holds the directory
-/// open may put a symlink in its place at any moment, which must not be followed.
+/// Opens a directory, and gives its owner all rights. A mode such as 0 would keep out an owner who
+/// is not root, and moving a directory also writes to it. Follows no symlink: a container that has
+/// the directory open may put one in its place at any moment.
 Result<UniqueFd> open_for_owner(Fd parent, const char* name) {
   constexpr int kFlags = O_DIRECTORY | O_NOFOLLOW;
   auto opened = sys::openat(parent, name, O_RDONLY | kFlags);
@@ -49,16 +49,16 @@ Result<UniqueFd> open_for_owner(Fd parent, const char* name) {
     return opened;
   }
   if (opened.error().number() != EACCES) return opened;
-  // Changing the mode through O_PATH takes /proc, which the process that unpacks a layer, and is
-  // root, does not see.
+  // Changing the mode through O_PATH needs /proc. The process that unpacks a layer does not see
+  // /proc, but is root and does not come here.
   TRY_ASSIGN(const UniqueFd place, sys::openat(parent, name, O_PATH | kFlags));
   TRY(sys::fchmod(place, 0700));
   return sys::openat(place, ".", O_RDONLY | kFlags);
 }
 
-/// Removes the content of a directory, `kLevels` levels at a time. Directories that lie deeper are
-/// moved to a new directory at the top, whose turn comes afterwards. So each entry is removed once
-/// and moved once in `kLevels` levels, however deep or wide the tree is.
+/// Removes the content of a directory, `kLevels` levels at a time. Moves deeper directories to a
+/// new directory at the top, and removes that one afterwards. So each entry is removed once, and
+/// moved once for `kLevels` levels, however deep or wide the tree is.
 class Removal {
  public:
   explicit Removal(Fd top) : top_(top) {}
@@ -75,8 +75,8 @@ class Removal {
   }
 
  private:
-  // Entries may be removed while they are listed. A directory is listed until it is empty, should
-  // a filesystem pass over an entry because of that.
+  // Entries are removed while they are listed. A filesystem might skip an entry because of that, so
+  // that the directory is listed until it is empty.
   Result<void> empty(Fd directory, int level) {
     for (;;) {
       bool found = false;

@@ -38,8 +38,8 @@ constexpr auto kProcessDefaults = fields<ProcessDefaults>(
     field("WorkingDir", &ProcessDefaults::working_dir, text),
     field("Labels", &ProcessDefaults::labels, read_annotations),
     field("StopSignal", &ProcessDefaults::stop_signal, text),
-    // What docker's builders also write. It describes the container that built the image, or
-    // something that only docker does.
+    // Docker's builders also write these members. They describe the container that built the image,
+    // or features of docker.
     without_effect("Hostname"), without_effect("Domainname"), without_effect("AttachStdin"),
     without_effect("AttachStdout"), without_effect("AttachStderr"), without_effect("Tty"),
     without_effect("OpenStdin"), without_effect("StdinOnce"), without_effect("Image"),
@@ -61,7 +61,7 @@ bool read_rootfs_type(Value at, ImageConfig&) {
   return false;
 }
 
-/// Digest has no default value, so that the list is read here.
+/// Reads the list itself, because Digest has no default constructor.
 bool read_diff_ids(Value at, ImageConfig& out) {
   if (!at.expect_list()) return false;
   bool good = true;

@@ -130,9 +130,9 @@ Result<std::vector<std::string>> attributes_of(Fd inode) {
   return names;
 }
 
-/// What every kind of inode has but times and mode. The owner is set first, because chown(2) clears
-/// file capabilities; the mode must come later, because a user other than root cannot set
-/// attributes of a file that its mode protects.
+/// Copies the owner and the extended attributes. The owner is set first, because chown(2) clears
+/// file capabilities. The caller sets the mode later: a user other than root cannot set attributes
+/// of a file that its mode protects.
 Result<void> copy_owner_and_attributes(Fd from, const struct stat& info, Fd to, Owners owners) {
   if (owners == Owners::kKeep)
     TRY(within(sys::fchown(to, info.st_uid, info.st_gid),
@@ -166,8 +166,8 @@ Result<void> copy_piece_by_bytes(Fd from, Fd to, off_t begin, off_t end) {
   return {};
 }
 
-/// Copies the bytes from `begin` to `end`. Whatever copy_file_range(2) cannot do or does not finish
-/// is left to read(2) and write(2), whose errors count.
+/// Copies the bytes from `begin` to `end`. If copy_file_range(2) fails or stops early, read(2) and
+/// write(2) copy the rest, and report the error.
 Result<void> copy_piece(Fd from, Fd to, off_t begin, off_t end) {
   while (begin < end) {
     loff_t in = begin, out = begin;

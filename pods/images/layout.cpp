@@ -87,7 +87,7 @@ constexpr const char* kNameAnnotations[] = {"org.opencontainers.image.ref.name",
 
 using Names = std::vector<std::string>;
 
-/// A document says its media type itself, and its descriptor does: both must agree.
+/// Checks that the media type in a document is that in its descriptor.
 Result<void> check_type(const Descriptor& descriptor, const std::string& own) {
   if (own.empty() || own == descriptor.media_type) return {};
   return refuse("blob {}: its media type is {}, its descriptor says {}", descriptor.digest.text(),
@@ -166,7 +166,7 @@ class Search {
       return refuse("index {} is nested more than {} deep", descriptor.digest.text(), kMaxNesting);
     TRY_ASSIGN(const ReadIndex* const read, index_of(descriptor));
     TRY(check_type(descriptor, read->index.media_type));
-    // The manifests would be the same ones, under the same names.
+    // The same manifests were visited already, under the same names.
     if (!entered_.insert(Way(read, &names, match)).second) return {};
     around_.push_back(descriptor.digest);
     for (const Descriptor& inner : read->index.manifests) TRY(visit(inner, names, match));
@@ -197,7 +197,8 @@ class Search {
   std::vector<Leaf> leaves_;
 };
 
-/// How well a manifest suits the machine. One without a platform may suit; its configuration tells.
+/// How well a manifest suits the machine. A manifest without a platform may suit: its configuration
+/// decides later.
 int suitability_of(const Leaf& leaf, const Platform& machine) {
   return leaf.descriptor->platform ? suitability(*leaf.descriptor->platform, machine) : 1;
 }

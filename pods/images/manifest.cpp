@@ -70,7 +70,7 @@ Compression compression_of(std::string_view first_bytes) {
 
 namespace {
 
-/// The kernel's names of machines, and Go's.
+/// Names of machines: the kernel's, and Go's.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kArchitectures{{
     {"x86_64", "amd64"},
     {"i686", "386"},
@@ -84,7 +84,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kArchite
     {"mips64", "mips64"},
 }};
 
-/// The number of a variant "v7". Images without a variant are for the lowest machine that the
+/// The number of a variant, 7 for "v7". An image without a variant is for the lowest level that
 /// distributions build for.
 int level(const Platform& platform) {
   if (platform.variant.starts_with('v'))

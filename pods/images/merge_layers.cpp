@@ -24,19 +24,19 @@ namespace {
 
 namespace sys = linux::sys;
 
-/// The entries of a directory, one after another. A caller who needs the descriptors for something
-/// else can remember the position, close the listing, and go on later in another one of the same
-/// unchanged directory.
+/// The entries of a directory, one after another. To save descriptors, a caller can remember the
+/// position, close the listing, and continue later with a new listing of the same unchanged
+/// directory.
 class Listing {
  public:
-  /// Opens the directory `name` of `parent`. A symlink is an error.
+  /// Opens the directory `name` of `parent`. Errors: there is a symlink instead.
   static Result<Listing> open(Fd parent, const char* name);
   Listing() = default;  // closed
 
   Fd fd() const { return Fd{::dirfd(stream_.get())}; }  // of the directory
   /// The next name, without "." and ".."; nothing at the end.
   Result<std::optional<std::string>> next();
-  /// Behind the name that next() gave last.
+  /// The position behind the name that next() has returned last.
   long position() const { return ::telldir(stream_.get()); }
   void seek(long position) { ::seekdir(stream_.get(), position); }
 
@@ -88,8 +88,8 @@ Result<bool> is_opaque(Fd directory, OpaqueMark mark) {
   return std::unexpected(value.error());
 }
 
-/// Opens a directory of the copy for changes: its mode does not keep its owner out, and nothing
-/// made in it inherits an ACL. Both are set when the directory is left.
+/// Opens a directory of the copy, and sets a mode that lets its owner in, and no default ACL, which
+/// new entries would inherit. The final mode and ACL are set when the directory is left.
 Result<UniqueFd> open_copy(Fd parent, const char* name) {
   TRY_ASSIGN(const UniqueFd found, sys::openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW));
   TRY(sys::fchmod(found, 0700));
@@ -98,7 +98,7 @@ Result<UniqueFd> open_copy(Fd parent, const char* name) {
   return copy;
 }
 
-/// The parent of an open directory, which must be the directory that the walk came from.
+/// Opens the parent of an open directory. Fails unless it is the directory that the walk came from.
 Result<UniqueFd> reopen_parent(Fd directory, Inode expected) {
   TRY_ASSIGN(UniqueFd parent, sys::openat(directory, "..", O_RDONLY | O_DIRECTORY));
   TRY_ASSIGN(const struct stat info, sys::fstat(parent));
@@ -106,8 +106,7 @@ Result<UniqueFd> reopen_parent(Fd directory, Inode expected) {
   return parent;
 }
 
-/// Opens a directory of the copy, "/a/b" or "". The path may be longer than the kernel takes at
-/// once.
+/// Opens a directory of the copy, "/a/b" or "". The path may be longer than PATH_MAX.
 Result<UniqueFd> open_below(Fd root, std::string_view path) {
   TRY_ASSIGN(UniqueFd here, sys::openat(root, ".", O_PATH | O_DIRECTORY));
   while (!path.empty()) {
@@ -122,10 +121,11 @@ Result<UniqueFd> open_below(Fd root, std::string_view path) {
   return here;
 }
 
-/// Copies one tree over what is in a directory already.
+/// Copies one tree over the content of a directory.
 class TreeCopy {
  public:
-  /// `mark`: the tree is a layer, whose marks are applied. `is_first`: the directory is empty.
+  /// With `mark`, the tree is a layer whose whiteouts and opaque directories are applied.
+  /// `is_first`: the directory is empty.
   TreeCopy(Fd into, std::optional<OpaqueMark> mark, bool is_first, const CopyOptions& options)
       : into_(into), mark_(mark), is_first_(is_first), options_(options) {}
 
@@ -146,7 +146,7 @@ class TreeCopy {
     std::size_t path_length;  // of path_ without this directory
     long position = 0;        // in the listing, while the level is closed
   };
-  /// A file of the tree with further names that were not met yet.
+  /// A file of the tree of which not all names have been copied yet.
   struct Linked {
     std::string parent, name;
     nlink_t left;

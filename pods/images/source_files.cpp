@@ -176,7 +176,7 @@ class DirectoryFiles : public SourceFiles {
   explicit DirectoryFiles(UniqueFd directory) : directory_(std::move(directory)) {}
 
   Result<FileRange> open(const std::string& name) const override {
-    // O_NONBLOCK: nobody may make this wait with a fifo.
+    // O_NONBLOCK, so that opening a fifo does not wait.
     TRY_ASSIGN(UniqueFd file, directory_.open(RootfsPath(name), O_RDONLY | O_NONBLOCK | O_NOCTTY,
                                               linux::SafeDir::Symlinks::kRefuse));
     TRY_ASSIGN(const struct stat info, linux::sys::fstat(file));

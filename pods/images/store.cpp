@@ -37,7 +37,7 @@ std::string temporary_name(std::string_view layer) {
   return fmt::format("{}{}", kTemporary, layer);
 }
 
-/// The chain id of a directory in layers/; nothing for a temporary one.
+/// The chain id of a directory in layers/; nothing for a temporary directory.
 std::optional<Digest> chain_id_of(std::string_view name) {
   if (name.ends_with(kDevicelessForm)) name.remove_suffix(kDevicelessForm.size());
   if (name.ends_with(kUserForm)) name.remove_suffix(kUserForm.size());
@@ -65,8 +65,8 @@ Result<bool> exists(Fd directory, const std::string& name) {
   return std::unexpected(info.error());
 }
 
-/// Layers hold set-user-id programs and devices of images, and are not verified again: nobody else
-/// may enter their directory, nor put another one in its place.
+/// Layers may hold set-user-id programs and devices, and are not verified again. Therefore other
+/// users must not be able to enter or replace their directory.
 Result<void> check_private(Fd store, Fd layers) {
   TRY_ASSIGN(const struct stat outer, sys::fstat(store));
   TRY_ASSIGN(const struct stat inner, sys::fstat(layers));
@@ -89,7 +89,8 @@ Result<void> remove_temporary(Fd layers, const std::string& name, LayerLocks& lo
   return removed;
 }
 
-/// A temporary directory has an owner as long as its layer is locked.
+/// Removes temporary directories whose layers are not locked: the processes that made them have
+/// ended.
 Result<void> remove_leftovers(Fd layers, LayerLocks& locks) {
   TRY_ASSIGN(const std::vector<std::string> names, names_in(layers));
   for (const std::string& name : names)
@@ -108,8 +109,8 @@ class Addition {
   Result<void> run(std::span<const Digest> chain) {
     for (const Digest& id : chain) {
       std::string name = layer_name(id, options_);
-      // The locks of a chain are taken from its base on, by every process, so that no two wait for
-      // each other. They are held until the layers have their names.
+      // Every process locks the layers of a chain from the base on, so that no two processes wait
+      // for each other. It holds the locks until the layers have their names.
       TRY(locks_.take(id));
       TRY_ASSIGN(const bool is_there, exists(layers_, name));
       if (is_there) locks_.release(id);
@@ -242,7 +243,7 @@ Result<std::size_t> Store::prune(std::span<const Digest> keep,
   for (const std::string& name : names) {
     const auto id = chain_id_of(name);
     if (!id || std::ranges::find(keep, *id) != keep.end()) continue;
-    // Half a layer must not be found under its own name, should this process be killed.
+    // If this process is killed, no half of a layer may remain under the name of the layer.
     const std::string temporary = temporary_name(name);
     TRY(sys::renameat2(layers_, name.c_str(), layers_, temporary.c_str(), RENAME_NOREPLACE));
     TRY(remove_tree(layers_, temporary.c_str()));

@@ -56,7 +56,8 @@ std::vector<std::string> numbers_of(std::string_view verb, const Job& job) {
   return words;
 }
 
-/// Takes the first word and the numbers from `words`. Nothing if they are others.
+/// Removes the first word and the numbers from `words`. Returns nothing if they are not those of
+/// the job.
 template <typename Job>
 std::optional<Job> take_numbers(std::string_view verb, std::span<const std::string>& words) {
   Job job;
@@ -79,7 +80,7 @@ std::string message(std::string text) {
   return text;
 }
 
-/// The text of an error, without its middle where that is long.
+/// The text of an error. Cuts the middle out of a long text.
 std::string shortened(std::string_view text) {
   constexpr std::string_view kLeftOut = " ... ";
   constexpr std::size_t kHalf = (kLongestError - kLeftOut.size()) / 2;
@@ -87,7 +88,7 @@ std::string shortened(std::string_view text) {
   return fmt::format("{}{}{}", text.substr(0, kHalf), kLeftOut, text.substr(text.size() - kHalf));
 }
 
-/// Nothing for a text that the program of ours does not write.
+/// Returns nothing for a text that ocirun-unpack does not write.
 std::optional<UnpackedLayer> parse_done(std::string_view rest) {
   UnpackedLayer out;
   for (std::uint64_t* const field :

@@ -19,8 +19,8 @@
 namespace ocirun::pods {
 namespace {
 
-/// Whoever takes the process over sees no other process and no network; and no process that it
-/// makes outlives it.
+/// In these namespaces, an attacker who has taken the process over sees no other process and no
+/// network. Processes that it makes end with it.
 constexpr unsigned kNamespaces = CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
 
 struct Started {
@@ -46,7 +46,7 @@ Result<Started> start(std::vector<std::string> words, Fd archive, std::span<cons
   return Started{.child = *std::move(child), .report = std::move(pipe.reader)};
 }
 
-/// What became of a process that has not reported how its job ended.
+/// The error for a process that has ended without a report.
 std::string silent_end(int status) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNoMemoryStatus)
     return fmt::format("needs more than {} MiB of memory", kMostUnpackMemory >> 20);
@@ -55,9 +55,9 @@ std::string silent_end(int status) {
   return status == 0 ? "reported nothing" : linux::describe_end(status);
 }
 
-/// Waits for the end of a process whose report was read, and closes the report: a process that
-/// still writes ends by that. One whose report was refused may be somebody else's, and gets no
-/// time. `who`: the process, for errors.
+/// Closes the report, which ends a process that still writes, and waits for the end of the process.
+/// A process whose report was malformed may have been taken over, and is killed at once. `who`
+/// names the process in errors.
 Result<UnpackedLayer> end(const linux::Child& child, UniqueFd report, Result<UnpackReport> read,
                           const std::string& who) {
   report.reset();

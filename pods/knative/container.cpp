@@ -122,11 +122,11 @@ constexpr auto kSeccomp = bundle::checked(
 
 constexpr std::string_view kForbidden = "the Knative contract does not let a developer set it";
 constexpr std::array kOtherSecurity{
-    NotDone{"privileged", kForbidden},
-    NotDone{"procMount", kForbidden},
-    NotDone{"seLinuxOptions", kForbidden},
-    NotDone{"appArmorProfile", kForbidden},
-    NotDone{"windowsOptions", "containers of another system do not run here"},
+    UnsupportedName{"privileged", kForbidden},
+    UnsupportedName{"procMount", kForbidden},
+    UnsupportedName{"seLinuxOptions", kForbidden},
+    UnsupportedName{"appArmorProfile", kForbidden},
+    UnsupportedName{"windowsOptions", "containers of another system do not run here"},
 };
 
 /// KN-16, KN-17. What is not here must not be set by the developer (KN-15).
@@ -157,14 +157,14 @@ constexpr auto kSecurityContext =
 constexpr std::string_view kNoTerminal =
     "nobody is at the terminal of a container that serves requests";
 constexpr std::array kUnsupportedOfContainer{
-    NotDone{"lifecycle", "containers have no hooks; --grace is the time that a stop gives"},
-    NotDone{"restartPolicy", "--restart says when a container is started again"},
-    NotDone{"restartPolicyRules", "--restart says when a container is started again"},
-    NotDone{"resizePolicy", "resources are those of the start"},
-    NotDone{"stdin", kNoTerminal},
-    NotDone{"stdinOnce", kNoTerminal},
-    NotDone{"tty", kNoTerminal},
-    NotDone{"volumeDevices", "containers get no devices of the host"},
+    UnsupportedName{"lifecycle", "containers have no hooks; --grace is the time that a stop gives"},
+    UnsupportedName{"restartPolicy", "--restart says when a container is started again"},
+    UnsupportedName{"restartPolicyRules", "--restart says when a container is started again"},
+    UnsupportedName{"resizePolicy", "resources are those of the start"},
+    UnsupportedName{"stdin", kNoTerminal},
+    UnsupportedName{"stdinOnce", kNoTerminal},
+    UnsupportedName{"tty", kNoTerminal},
+    UnsupportedName{"volumeDevices", "containers get no devices of the host"},
 };
 
 constexpr auto kContainer =

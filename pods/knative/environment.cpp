@@ -36,9 +36,11 @@ bool config_map_key(Value at, EnvVariable& out) {
 }
 
 constexpr std::array kOtherValues{
-    NotDone{"fieldRef", "a pod has no object in a cluster whose fields could be read", true},
-    NotDone{"resourceFieldRef", "write the number as value", true},
-    NotDone{"fileKeyRef", "write the value, or take it from a secret or a config map", true},
+    UnsupportedName{"fieldRef", "a pod has no object in a cluster whose fields could be read",
+                    true},
+    UnsupportedName{"resourceFieldRef", "write the number as value", true},
+    UnsupportedName{"fileKeyRef", "write the value, or take it from a secret or a config map",
+                    true},
 };
 
 constexpr auto kValueFrom =
@@ -48,7 +50,9 @@ constexpr auto kValueFrom =
 
 bool value_from(Value at, EnvVariable& out) {
   if (!kValueFrom(at, out)) return false;
-  const auto is_other = [&](const NotDone& other) { return at.member(other.name).has_value(); };
+  const auto is_other = [&](const UnsupportedName& other) {
+    return at.member(other.name).has_value();
+  };
   if (std::ranges::any_of(kOtherValues, is_other)) return true;  // left out: an empty variable
   return has_exactly_one_of(at, "secretKeyRef", "configMapKeyRef");
 }

@@ -118,27 +118,28 @@ bool claim(Value at, Volume& out) {
 constexpr std::string_view kClaimInstead =
     "write persistentVolumeClaim, for which --volume NAME=HOSTDIR gives a directory";
 constexpr std::array kOtherSources{
-    NotDone{"hostPath", kClaimInstead, true},
-    NotDone{"projected", "mount a volume for each secret and config map", true},
-    NotDone{"downwardAPI", "a pod has no object in a cluster whose fields could be read", true},
-    NotDone{"ephemeral", kClaimInstead, true},
-    NotDone{"csi", kClaimInstead, true},
-    NotDone{"nfs", kClaimInstead, true},
-    NotDone{"iscsi", kClaimInstead, true},
-    NotDone{"fc", kClaimInstead, true},
-    NotDone{"cephfs", kClaimInstead, true},
-    NotDone{"rbd", kClaimInstead, true},
-    NotDone{"glusterfs", kClaimInstead, true},
-    NotDone{"image", kClaimInstead, true},
-    NotDone{"gitRepo", kClaimInstead, true},
-    NotDone{"flexVolume", kClaimInstead, true},
-    NotDone{"cinder", kClaimInstead, true},
-    NotDone{"awsElasticBlockStore", kClaimInstead, true},
-    NotDone{"azureDisk", kClaimInstead, true},
-    NotDone{"azureFile", kClaimInstead, true},
-    NotDone{"gcePersistentDisk", kClaimInstead, true},
-    NotDone{"vsphereVolume", kClaimInstead, true},
-    NotDone{"portworxVolume", kClaimInstead, true},
+    UnsupportedName{"hostPath", kClaimInstead, true},
+    UnsupportedName{"projected", "mount a volume for each secret and config map", true},
+    UnsupportedName{"downwardAPI", "a pod has no object in a cluster whose fields could be read",
+                    true},
+    UnsupportedName{"ephemeral", kClaimInstead, true},
+    UnsupportedName{"csi", kClaimInstead, true},
+    UnsupportedName{"nfs", kClaimInstead, true},
+    UnsupportedName{"iscsi", kClaimInstead, true},
+    UnsupportedName{"fc", kClaimInstead, true},
+    UnsupportedName{"cephfs", kClaimInstead, true},
+    UnsupportedName{"rbd", kClaimInstead, true},
+    UnsupportedName{"glusterfs", kClaimInstead, true},
+    UnsupportedName{"image", kClaimInstead, true},
+    UnsupportedName{"gitRepo", kClaimInstead, true},
+    UnsupportedName{"flexVolume", kClaimInstead, true},
+    UnsupportedName{"cinder", kClaimInstead, true},
+    UnsupportedName{"awsElasticBlockStore", kClaimInstead, true},
+    UnsupportedName{"azureDisk", kClaimInstead, true},
+    UnsupportedName{"azureFile", kClaimInstead, true},
+    UnsupportedName{"gcePersistentDisk", kClaimInstead, true},
+    UnsupportedName{"vsphereVolume", kClaimInstead, true},
+    UnsupportedName{"portworxVolume", kClaimInstead, true},
 };
 
 constexpr auto kVolume =
@@ -162,9 +163,10 @@ bool volume(Value at, Volume& out) {
 }
 
 constexpr std::array kOtherWays{
-    NotDone{"subPathExpr", "write subPath, without variables"},
-    NotDone{"mountPropagation", "mounts of the host do not appear in a container that runs"},
-    NotDone{"recursiveReadOnly", "readOnly holds for all that is mounted below the volume"},
+    UnsupportedName{"subPathExpr", "write subPath, without variables"},
+    UnsupportedName{"mountPropagation",
+                    "mounts of the host do not appear in a container that runs"},
+    UnsupportedName{"recursiveReadOnly", "readOnly holds for all that is mounted below the volume"},
 };
 
 constexpr auto kMount =

@@ -95,8 +95,8 @@ constexpr auto kKnativeTcp = exact_fields<TcpProbe>(part("port", number_or_name)
 
 /// What a probe of Kubernetes has besides.
 constexpr std::array kOtherMembers{
-    NotDone{"grpc", "write tcpSocket, httpGet or exec", true},
-    NotDone{"terminationGracePeriodSeconds", "--grace is the time that a stop gives"},
+    UnsupportedName{"grpc", "write tcpSocket, httpGet or exec", true},
+    UnsupportedName{"terminationGracePeriodSeconds", "--grace is the time that a stop gives"},
 };
 bool is_kubernetes_member(Value member) { return refuse_if_listed(member, kOtherMembers); }
 

@@ -202,8 +202,8 @@ bool refuse_known(Value at, std::string_view name, std::string_view why) {
 
 bool refuse_known_name(Value at, std::string_view why) { return refuse_known(at, at.key(), why); }
 
-bool refuse_if_listed(Value at, std::span<const NotDone> names) {
-  const auto found = std::ranges::find(names, at.key(), &NotDone::name);
+bool refuse_if_listed(Value at, std::span<const UnsupportedName> names) {
+  const auto found = std::ranges::find(names, at.key(), &UnsupportedName::name);
   if (found == names.end()) return false;
   const Node& node = at.node();
   const bool is_empty = (node.is_object() || node.is_array()) && node.first == nullptr;

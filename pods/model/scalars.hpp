@@ -130,14 +130,14 @@ constexpr auto not_supported(std::string_view key, std::string_view why) {
 
 /// A name that a format has and ocirun does not support. For lists of many such names
 /// (Fields::beside()).
-struct NotDone {
+struct UnsupportedName {
   std::string_view name;
   std::string_view why;
   bool matters_always = false;  // also with the value false, {} or []
 };
 /// Refuses the member `at` if `names` has its name, but not if its value asks for nothing (null,
 /// false, {}, []). Returns whether `names` has the name.
-bool refuse_if_listed(Value at, std::span<const NotDone> names);
+bool refuse_if_listed(Value at, std::span<const UnsupportedName> names);
 
 /// For Fields::beside() of an object `metadata` of Kubernetes. Warns of names that only a cluster
 /// honours or sets, such as namespace and creationTimestamp. Returns whether the member is one.

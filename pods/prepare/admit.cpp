@@ -49,8 +49,8 @@ std::optional<std::uint64_t> number_in(Fd cgroup, const char* file) {
   return linux::number(std::string_view(*text).substr(0, text->find('\n')));
 }
 
-/// What the memory limits of a cgroup and of those above it leave. v1 and v2 name the files
-/// differently.
+/// The memory that the limits of a cgroup and of the cgroups above leave, at most `most`. The files
+/// have other names in v1 and v2.
 std::uint64_t least_left(const cgroups::Hierarchy& hierarchy, std::uint64_t most) {
   const char* limit_file = hierarchy.unified ? "memory.max" : "memory.limit_in_bytes";
   const char* usage_file = hierarchy.unified ? "memory.current" : "memory.usage_in_bytes";
@@ -68,9 +68,8 @@ std::uint64_t least_left(const cgroups::Hierarchy& hierarchy, std::uint64_t most
   }
 }
 
-/// What the machine can give: the CPUs that the caller may use, and the memory that is available
-/// now, or what the cgroups above the caller leave of it if that is less. `extended` is the
-/// operator's.
+/// The resources that the machine can give: the CPUs that the caller may use, and the available
+/// memory, or what the limits of the caller's cgroups leave of it. `extended` is --extended.
 Result<Capacity> read_capacity(const std::map<std::string, std::string>& extended) {
   Capacity capacity;
   capacity.extended = extended;

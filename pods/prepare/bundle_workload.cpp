@@ -14,7 +14,7 @@ using bundle::Value;
 
 constexpr std::uint16_t kDefaultPort = 8080;  // KN-1: the platform's
 
-/// The value of the last element "PORT=…" of /process/env, which counts; nullptr: there is none.
+/// The value of the last element "PORT=…" of /process/env, which wins; nullptr if there is none.
 const Node* find_port(const Node& process) {
   const Node* env = process.find("env");
   const Node* found = nullptr;

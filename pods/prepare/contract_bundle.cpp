@@ -45,7 +45,7 @@ void set_variable(Draft& draft, Node* env, std::string_view name, std::string_vi
   append(env, draft.editor.text(prefix + std::string(value)), "");
 }
 
-/// KN-1, KN-2. A name that the operator has set stays.
+/// KN-1, KN-2. Does not replace variables that the operator has set.
 void set_variables(Draft& draft, const Pod& pod, const Container& container) {
   Node* env = draft.editor.array_in(draft.editor.object_in(draft.root, "process"), "env");
   set_variable(draft, env, "PORT", fmt::format("{}", container.ports.front().number));
@@ -77,8 +77,8 @@ Result<void> set_user(Draft& draft, const bundle::Config& config, const Containe
   return {};
 }
 
-/// The operator's mounts: relative sources of binds get the operator's bundle in front, because
-/// the new config.json is elsewhere; cgroup mounts become read-only (KN-18).
+/// Changes the operator's mounts. Relative sources of binds become absolute, because the new
+/// config.json is in another directory. Cgroup mounts become read-only (KN-18).
 void change_mounts(Draft& draft, const bundle::Config& config) {
   const Node* list = draft.root->find("mounts");
   Node* node = list == nullptr ? nullptr : list->first;
@@ -154,7 +154,7 @@ void set_seccomp_listener(Draft& draft, const bundle::Config& config) {
   editor.set(seccomp, "listenerPath", editor.text(config.seccomp->listener_path.string()));
 }
 
-/// The network is the pod's, whose probes and forwarded ports lead there.
+/// Replaces the network namespace by that of the pod, which probes and forwarded ports lead to.
 void set_network(Draft& draft, Node* namespaces, const SharedNamespaces& shared) {
   Editor& editor = draft.editor;
   Node* network = find_namespace(namespaces, "network");
@@ -224,7 +224,7 @@ Result<std::string> text_under_contract(const Workload& workload, const Containe
   return std::move(out).take();
 }
 
-/// What a mount of the operator's keeps from the contract.
+/// Warns of parts of the contract that a mount of the operator prevents.
 Result<void> warn_of_unmet_clauses(std::string_view changed, const HostPath& operator_bundle,
                                    const std::string& container,
                                    std::vector<std::string>& warnings) {

@@ -14,7 +14,8 @@ namespace sys = linux::sys;
 
 constexpr std::size_t kMostBytesOfResolvConf = std::size_t{1} << 20;
 
-/// The host's resolv.conf; for a network of the pod's own without servers at 127.x.x.x and ::1.
+/// The host's resolv.conf. For a network of the pod's own, without the servers at 127.x.x.x and
+/// ::1.
 Result<std::string> resolver_text(Network network) {
   TRY_ASSIGN(const UniqueFd etc, sys::open("/etc", O_PATH | O_DIRECTORY));
   const auto text = linux::read_file(etc, "resolv.conf", kMostBytesOfResolvConf);

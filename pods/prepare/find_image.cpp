@@ -24,14 +24,15 @@ struct SourcePlace {
 
 bool exists(const std::string& path) { return linux::sys::open(path.c_str(), O_PATH).has_value(); }
 
-/// skopeo's words for sources that are read.
+/// Words of skopeo for sources that ocirun reads.
 constexpr std::array<std::string_view, 3> kReadTransports = {
     "oci:", "oci-archive:", "docker-archive:"};
-/// Its words for sources that only skopeo reads.
+/// Words of skopeo for sources that only skopeo reads.
 constexpr std::array<std::string_view, 3> kSkopeosTransports = {
     "docker://", "docker-daemon:", "containers-storage:"};
 
-/// A path may contain ":", and so may a reference: the longest path that exists counts.
+/// Splits PATH[:REFERENCE]. Both parts may contain ":", so that the longest path that exists is
+/// taken.
 std::optional<SourcePlace> find_path(const std::string& source) {
   if (exists(source)) return SourcePlace{HostPath(source), ""};
   for (std::size_t colon = source.rfind(':'); colon != std::string::npos && colon != 0;
@@ -41,7 +42,7 @@ std::optional<SourcePlace> find_path(const std::string& source) {
   return std::nullopt;
 }
 
-/// What --image gives for a name: a path, else a reference of the layout of --images.
+/// The place that --image gives: a path, else a reference in the layout of --images.
 Result<SourcePlace> parse_source(const std::string& source, const Given& given) {
   const auto has_prefix = [&](std::string_view transport) { return source.starts_with(transport); };
   const auto* const transport = std::ranges::find_if(kReadTransports, has_prefix);
@@ -176,7 +177,7 @@ const std::string* find_label(const ImageConfig& image, const std::string& name)
   return found == image.config.labels.end() ? nullptr : &found->second;
 }
 
-/// What the image says of a label of the document; nothing if it does not speak of it.
+/// The value that the image has for a label of the document; nothing if it has none.
 std::optional<std::string> said_by(const ImageConfig& image, const std::string& label) {
   if (label == "os") return image.platform.os;
   if (label == "arch") return architecture_of(image.platform);

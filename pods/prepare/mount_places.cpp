@@ -15,7 +15,7 @@ enum class Form : std::uint8_t { kFile, kDirectory };
 
 std::string_view name_of(Form form) { return form == Form::kFile ? "file" : "directory"; }
 
-/// What the mounts above a path show there.
+/// What the planned mounts show at a path.
 struct Above {
   const BoundPath* bound = nullptr;  // nullptr, and no memory: the root filesystem
   bool in_memory = false;            // an empty one

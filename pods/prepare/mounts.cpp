@@ -24,8 +24,9 @@ namespace sys = linux::sys;
 
 constexpr std::size_t kMostOptions = 4095;  // mount(2): a page, with its NUL
 
-/// Calls `act` with /proc/self/fd as the working directory: there the name of a descriptor is its
-/// number. mount(2) takes names only, and 500 layers fit into its page of options only so.
+/// Calls `act` with /proc/self/fd as the working directory, where the name of a descriptor is its
+/// number. mount(2) takes only names, and only such short names let 500 layers fit into its page of
+/// options.
 Result<void> among_descriptors(const std::function<Result<void>()>& act) {
   TRY_ASSIGN(const UniqueFd here, sys::open(".", O_PATH | O_DIRECTORY));
   TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
@@ -54,8 +55,8 @@ Result<void> mount_overlay(std::span<const Fd> layers, OpaqueMark mark, Fd upper
   const std::string options =
       fmt::format("lowerdir={},upperdir={},workdir={},redirect_dir=nofollow,metacopy=off{}", lower,
                   name_of(upper), name_of(work), mark == OpaqueMark::kUser ? ",userxattr" : "");
-  // Otherwise the end of the mount would wait until all that anybody has written to the filesystem
-  // of `upper` is on the disk.
+  // Without `volatile`, unmounting would wait until all recent writes to the filesystem of `upper`
+  // are on the disk, also those of other programs.
   const std::string fast = options + ",volatile";
   if (fast.size() > kMostOptions) return fail(E2BIG, "{} layers", layers.size());
   return among_descriptors([&] {
@@ -147,7 +148,7 @@ Result<UniqueFd> open_part(const SubPath& part, SafeDir::Symlinks symlinks) {
   if (found || found.error().number() != ENOENT) return found;
   if (!part.may_make) return refuse("there is no \"{}\", and the volume is read-only", part.path);
   TRY_ASSIGN(const struct stat info, sys::fstat(volume.fd()));
-  // What others have put there meanwhile must not get the mode of the volume: no fchmod(2).
+  // mkdir(2) sets the mode: fchmod(2) could change something that others have put there meanwhile.
   const mode_t before = ::umask(0);
   auto made = volume.make_directories(path, info.st_mode & 01777);
   ::umask(before);

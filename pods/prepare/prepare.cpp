@@ -125,7 +125,7 @@ std::vector<std::string> warnings_for(const Workload& workload, const Container&
   return warnings;
 }
 
-/// Errors of /proc count as an id that is not there.
+/// Returns false also if /proc cannot be read.
 bool has_group(std::uint32_t group) {
   const auto map = linux::own_id_map(linux::IdKind::kGroup);
   return map && std::ranges::any_of(*map, [&](const linux::IdMapping& line) {
@@ -133,7 +133,7 @@ bool has_group(std::uint32_t group) {
          });
 }
 
-/// user_namespaces(7): whoever maps the own id alone has to write "deny" first.
+/// user_namespaces(7): a process that maps only its own id has to write "deny" first.
 SetGroups rule_of_set_groups() {
   const auto procfs = linux::Procfs::open(linux::Procfs::Subset::kProcesses);
   const auto rule = procfs ? procfs->read("self/setgroups") : std::unexpected(procfs.error());
@@ -191,7 +191,7 @@ Result<ReadyContainer> prepare_container(const Workload& workload, const Contain
 
 namespace {
 
-/// A bundle alone mounts nothing that containers share: a directory in memory is one on disk.
+/// Warns of volumes in memory: bundles cannot share a tmpfs, so that these are directories on disk.
 std::vector<std::string> warnings_of_volumes(const Workload& workload, const Given& given) {
   std::vector<std::string> warnings;
   for (const Volume& volume : workload.pod.volumes)

@@ -26,7 +26,7 @@ namespace {
 constexpr int kCannotExecute = 127;
 constexpr std::size_t kMostError = 65536;  // bytes of stderr that an error shows
 
-/// The part of the new process of start_recorded_program(). Never returns.
+/// What the new process of start_recorded_program() does. Never returns.
 [[noreturn]] void become(std::span<const std::string> arguments, const Streams& streams) {
   ::setsid();
   const auto nothing = linux::open_verified_null();
@@ -45,7 +45,7 @@ constexpr std::size_t kMostError = 65536;  // bytes of stderr that an error show
   ::_exit(kCannotExecute);
 }
 
-/// Reads what is there, keeps the first bytes, and returns whether more may come.
+/// Reads the present bytes, keeps the first ones, and returns whether more may come.
 bool read_some(Fd stream, std::string& text) {
   std::array<char, 4096> piece;
   const ssize_t count = ::read(stream.value, piece.data(), piece.size());

@@ -19,7 +19,8 @@ namespace sys = linux::sys;
 
 constexpr const char* kRoot = "rootfs";
 
-/// Whether an overlay cannot be had at all, or not over this filesystem: then a copy is made.
+/// Whether an error of mount(2) means that overlayfs is not usable, at all or on this filesystem,
+/// so that a copy has to be made.
 bool wants_copy(const Error& error) {
   switch (error.number()) {
     case EINVAL:      // the filesystem of `upper` cannot be one
@@ -54,16 +55,16 @@ Result<UniqueFd> Root::make_empty(const char* name) const {
 
 Result<void> Root::mount() {
   TRY_ASSIGN(const UniqueFd target, make_empty(kRoot));
-  // Another container of the pod may still hold the writable layer of the last run, and change it
-  // while it is removed. So a run never uses an old directory, and what cannot be removed now is
-  // removed with the pod.
+  // Another container of the pod may still have the writable layer of the last run open, and change
+  // it while it is removed. So each run uses a new directory, and a directory that cannot be
+  // removed now is removed with the pod.
   for (const char* old : {"upper", "work"})
     static_cast<void>(remove_tree(directory_, fmt::format("{}.{}", old, run_).c_str()));
   ++run_;
   TRY_ASSIGN(const UniqueFd upper, make_empty(fmt::format("upper.{}", run_).c_str()));
   TRY_ASSIGN(const UniqueFd work, make_empty(fmt::format("work.{}", run_).c_str()));
   std::vector<Fd> nearest_first(layers_.rbegin(), layers_.rend());
-  // The root directory of the overlay is `upper` itself, which must look as the image's does.
+  // The attributes of the root of an overlay are those of `upper`, which must be the image's.
   TRY_ASSIGN(const UniqueFd base, sys::openat(layers_.back(), ".", O_RDONLY | O_DIRECTORY));
   TRY_ASSIGN(const struct stat info, sys::fstat(base));
   TRY(sys::fchown(upper, info.st_uid, info.st_gid));

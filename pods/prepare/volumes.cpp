@@ -34,13 +34,13 @@ Result<UniqueFd> open_directory(const std::string& path) {
   return sys::open(path.c_str(), O_RDONLY | O_DIRECTORY);
 }
 
-/// Opens a directory of the pod's own, or what is mounted on it.
+/// Opens a directory of the pod, or the mount on it.
 Result<UniqueFd> open_made(Fd parent, const std::string& name) {
   return sys::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 }
 
-/// Locks a file that stands for the directory: the directory itself could be locked by a container
-/// that sees it.
+/// Locks a file that stands for the directory, because a container that sees the directory could
+/// lock it.
 Result<UniqueFd> lock(const std::string& locks, Fd directory, const Volume& volume) {
   TRY_ASSIGN(const struct stat info, sys::fstat(directory));
   TRY_ASSIGN(const UniqueFd all, open_or_make_directory(HostPath(locks)));
@@ -65,7 +65,7 @@ Result<void> check_space(Fd directory, std::uint64_t least) {
                 bytes_text(free));
 }
 
-/// A directory of the pod's own for a volume.
+/// Makes the directory of the pod for a volume.
 Result<UniqueFd> make_directory(Fd volumes, const std::string& name) {
   TRY(sys::mkdirat(volumes, name.c_str(), 0700));
   return open_made(volumes, name);
@@ -232,7 +232,8 @@ Result<Volumes> prepare_volumes(const Workload& workload, const Given& given, co
 
 namespace {
 
-/// Whether nobody but ocirun writes to the volume: its files are keys of a secret or a config map.
+/// Whether only ocirun writes to the volume, because its files are keys of a secret or a config
+/// map.
 bool is_of_keys(const Pod& pod, const std::string& name) {
   const auto volume = std::ranges::find(pod.volumes, name, &Volume::name);
   return volume != pod.volumes.end() && volume->kind == Volume::Source::kSecret;
@@ -261,8 +262,8 @@ Result<ContainerMounts> mounts_of(const Container& container, const Workload& wo
                    .recursive = volume->second.recursive,
                    .shown_at = fmt::format("{}/{}/{}", path, kParts, mounts.parts.size())};
       if (volumes.reach == Reach::kByPath) {
-        // A bundle has the path alone: who writes to the volume could lead it out of the volume
-        // before the bundle runs (Kubernetes CVE-2017-1002101).
+        // config.json can have only the path. A program that writes to the volume could lead the
+        // path out of the volume before the bundle runs (Kubernetes CVE-2017-1002101).
         if (!is_of_keys(workload.pod, mount.volume))
           return refuse(
               "{}: subPath {} of the volume \"{}\" cannot be planned: whoever writes to the volume "

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kCutOff = "the pod's network is cut off";
 
-/// The exit status as shells tell it.
+/// The exit status in the form of shells: 128 + N after signal N.
 int exit_code_of(int status) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -47,7 +47,7 @@ Result<void> ContainerRun::end_claim() {
 }
 
 Result<void> ContainerRun::begin_create() {
-  // Now, because an init container may have made what is shown.
+  // Only now, because an init container may have made the parts.
   for (const SubPath& part : ready_.parts) TRY(in_container(show(part)));
   TRY_ASSIGN(const Streams streams, output_.open());
   auto begun = services_.runtime.begin_create(record_.id, ready_.bundle, streams);
@@ -67,8 +67,8 @@ Result<void> ContainerRun::end_create() {
   return {};
 }
 
-/// What the runtime has said. A program that cannot be executed has its place in the document, and
-/// the exit code that a shell would have for it.
+/// The error that the runtime has written. If the program cannot be executed, adds its place in the
+/// document, and records the exit code that a shell would have.
 Error ContainerRun::explain_create(const Error& error) {
   const std::string said = output_.take_error();
   const std::string all = fmt::format("{}{}{}", error.message(), said.empty() ? "" : ": ", said);

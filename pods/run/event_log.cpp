@@ -34,7 +34,8 @@ void EventLog::add(std::string_view event, std::string_view container, std::stri
   if (oom_kills) out.member("oomKills", *oom_kills);
   out.end_object();
   const auto info = linux::sys::fstat(file_);
-  // A probe that fails and succeeds by turns would fill the disk. Readers keep the file open.
+  // Otherwise a probe that fails and succeeds by turns could fill the disk. The file is emptied and
+  // not replaced, because readers keep it open.
   if (info && info->st_size > kMostBytes) {
     [[maybe_unused]] const int failed = ::ftruncate(file_.get(), 0);
   }

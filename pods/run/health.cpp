@@ -48,7 +48,7 @@ void Health::end() {
     }
 }
 
-/// Gives up a question. The program of an exec probe must not stay in the container.
+/// Abandons a question. Kills the program of an exec probe, which must not stay in the container.
 void Health::give_up(Question& question) {
   if (std::holds_alternative<ExecProbe>(question.probe.question)) {
     const auto pid = read_pid_file(pid_file_of(question));
@@ -103,7 +103,8 @@ Health::Verdict Health::tick(Clock::time_point now) {
     }
     if (!question->asked && now >= question->tally.next()) ask(*question, now);
   };
-  // Until the startup probe has succeeded once, the others wait; afterwards it is not asked again.
+  // The other probes wait until the startup probe has succeeded once. It is not asked again
+  // afterwards.
   if (startup_ && !startup_->tally.is_good()) {
     work(startup_);
     verdict.must_restart = startup_->tally.has_failed();

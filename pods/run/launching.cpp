@@ -163,7 +163,7 @@ Result<void> Launching::start_cgroup() {
     TRY_ASSIGN(path, find_pod_slice(slice));
   }
   if (path.empty()) return {};
-  // Whoever finds the cgroup in the record may kill all that is in it.
+  // A process that finds the cgroup in the record may kill everything in it.
   TRY(check_unused(path));
   record_.cgroup = std::move(path);
   record_.slice = std::move(slice);

@@ -61,8 +61,8 @@ namespace {
 constexpr std::chrono::seconds kPatienceWithLock{10};
 constexpr std::chrono::seconds kPatienceAfterGrace{60};  // for what is removed after SIGKILL
 
-/// The record of a pod. A pod whose start or whose machine was cut off may have none that can be
-/// read: then nothing of it runs, but for what `delete` does not know.
+/// The record of a pod. If the start of the pod or the machine was cut off, there may be no
+/// readable record; then no recorded part of the pod runs.
 Result<PodRecord> record_of(const PodDirectory& directory) {
   auto record = read_record(directory.fd());
   if (record || is_transient(record.error().number())) return record;
@@ -86,7 +86,8 @@ Result<void> wait_for_end(const PodRecord& record, std::chrono::seconds patience
   return refuse(kNotEnded, patience.count(), record.name);
 }
 
-/// Takes the lock of a pod, which its supervisor or another command may be about to release.
+/// Locks a pod. Waits a little, because its supervisor or another command may be about to unlock
+/// it.
 Result<UniqueFd> lock_of(const PodDirectory& directory) {
   linux::Patience left(kPatienceWithLock);
   for (;;) {
@@ -165,7 +166,7 @@ Result<void> delete_pod(const PodsDirectory& pods, const std::string& name, Forc
     return refuse("the pod \"{0}\" runs: `ocirun pod stop {0}` first, or --force", name);
   TRY(kill_supervisor(record));
   TRY_ASSIGN(const UniqueFd lock, lock_of(directory));
-  // The supervisor may have started more before it was killed.
+  // The supervisor may have recorded more before it was killed.
   TRY_ASSIGN(const PodRecord left, record_of(directory));
   TRY(take_down(left));
   return directory.remove();

@@ -8,7 +8,8 @@
 namespace ocirun::pods {
 namespace {
 
-// cgroup v1 tells of want of memory before it kills, so that the counter is read some times more.
+// cgroup v1 tells of a lack of memory before it kills a process, so that the counter is read again
+// a few times.
 constexpr std::chrono::milliseconds kFirstPause{50}, kLastPause{3200};
 
 }  // namespace
@@ -19,10 +20,10 @@ std::string PodOomKills::cgroup_of(const ContainerRecord& container) const {
   return fmt::format("{}/{}", cgroup_, scope_name_for(container.id));
 }
 
-bool PodOomKills::take_untold() {
+bool PodOomKills::take_unreported() {
   if (slice_.empty()) return false;
   const std::uint64_t now = count_oom_kills(cgroup_);
-  return std::exchange(told_, std::max(told_, now)) < now;
+  return std::exchange(reported_, std::max(reported_, now)) < now;
 }
 
 void OomKills::begin(const ContainerRecord& container) {
@@ -43,7 +44,7 @@ std::uint64_t OomKills::count() {
   if (cgroup_.empty()) return 0;
   const std::uint64_t now = std::max(seen_, count_oom_kills(cgroup_));
   const std::uint64_t more = now - std::exchange(seen_, now);
-  pod_.tell(more);
+  pod_.report(more);
   return more;
 }
 
@@ -67,7 +68,7 @@ OomKills::Last OomKills::end(bool by_sigkill) {
   Last last{.kills = count(), .program = false};
   if (!by_sigkill) return last;
   last.program = seen_ > before_sigkill_.value_or(0);
-  if (!last.program && !before_sigkill_ && pod_.take_untold()) {
+  if (!last.program && !before_sigkill_ && pod_.take_unreported()) {
     last.program = true;
     ++last.kills;
   }

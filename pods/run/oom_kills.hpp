@@ -22,14 +22,14 @@ class PodOomKills {
   /// The path of a container's cgroup; "" if none is known.
   std::string cgroup_of(const ContainerRecord& container) const;
   /// Adds kills that a container has reported.
-  void tell(std::uint64_t kills) { told_ += kills; }
+  void report(std::uint64_t kills) { reported_ += kills; }
   /// Whether the pod's slice has counted a kill that no container has reported, because systemd has
   /// removed the container's cgroup before its counter was read. Counts the kill as reported.
-  bool take_untold();
+  bool take_unreported();
 
  private:
   std::string cgroup_, slice_;
-  std::uint64_t told_ = 0;
+  std::uint64_t reported_ = 0;
 };
 
 /// The kills of one container, from the creation of its cgroup to the end of its program.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kPiece = 65536;
 constexpr int kMostPieces = 16;  // of one stream in a row: other containers write too
-// A pipe holds what is written during a rest, or blocks the program.
+// During a rest the pipe fills up, and then blocks the program.
 constexpr std::chrono::milliseconds kLeastRest{5};
 constexpr std::chrono::milliseconds kMostRest{200};  // after a disk that was slow
 constexpr int kRestForWork = 9;                      // times as long as the reading took
@@ -91,7 +91,8 @@ void ContainerOutput::read_some(Clock::time_point now) {
 void ContainerOutput::finish() {
   close_writers();
   for (std::size_t stream = 0; stream < pipes_.size(); ++stream) {
-    // At most what the pipe can hold: a program of another container may go on writing to it.
+    // Reads at most what a pipe can hold, because a program of another container may go on writing
+    // to it.
     for (int pieces = 0; pieces < kMostPieces && read_once(stream); ++pieces) {
     }
     pipes_[stream].reader.reset();

@@ -17,7 +17,7 @@
 namespace ocirun::pods {
 namespace {
 
-/// The pod that a process works for; "": none of `pods`.
+/// The pod that a process belongs to; "" if it belongs to none of `pods`.
 std::string pod_of(const PodsDirectory& pods, int pid) {
   const auto names = pods.names();
   if (!names) return "";
@@ -32,10 +32,10 @@ std::string pod_of(const PodsDirectory& pods, int pid) {
   return "";
 }
 
-/// To be called before anything is started: each port of the host that is to lead to the pod has to
-/// be free. On the host's own network, where a program may listen at one address only, a port that
-/// is taken is a warning. Errors: those of check_free(), with the place of the port; a pod of
-/// `pods` that has it is named.
+/// Checks, before anything is started, that each port of the host that will lead to the pod is
+/// free. On the host's own network, a taken port is only a warning, because a program may listen at
+/// another address. Errors: those of check_free(), with the place of the port and the name of the
+/// pod of `pods` that has it.
 Result<void> check_ports(const Workload& workload, const NetworkPlan& network,
                          const PodsDirectory& pods,
                          const std::function<void(const std::string&)>& warn) {
@@ -97,7 +97,8 @@ std::expected<int, PodFailure> run_pod(Workload& workload, const Settings& setti
     if (listener.warn) listener.warn(warning);
   TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(settings.data));
   TRY(check_ports(workload, network, pods, listener.warn));
-  // This may take minutes, and leaves nothing that has to be removed: a signal may end it anywhere.
+  // This may take minutes. A signal may end it at any moment, because nothing has to be removed
+  // yet.
   TRY_ASSIGN(Images images, find_images(workload, settings, listener));
   TRY_ASSIGN(StopSignals signals, StopSignals::block());
   TRY_ASSIGN(PodDirectory directory, pods.make_pod(settings.name));

@@ -30,7 +30,7 @@ Supervisor::Supervisor(std::vector<ContainerRun>& runs, PodRecord& record,
       signals_(signals) {}
 
 Result<int> Supervisor::run(const Announce& announce) {
-  // The runtime's `create` ends before its container does, which then becomes our child.
+  // The runtime's `create` ends before its container, which then becomes a child of this process.
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return fail(errno, "adopt the containers");
   const Clock::time_point begun = Clock::now();
   auto started = run_init_containers();
@@ -107,7 +107,8 @@ Result<void> Supervisor::start_containers(Clock::time_point since) {
   return {};
 }
 
-/// Moves those out of `waiting` for which the containers that start before them have started.
+/// Removes from `waiting`, and returns, the containers that may start, because all containers
+/// before them have started.
 Result<Supervisor::Runs> Supervisor::take_startable(Runs& waiting) {
   Runs startable;
   Runs still;
@@ -128,7 +129,7 @@ Result<Supervisor::Runs> Supervisor::take_startable(Runs& waiting) {
   return startable;
 }
 
-/// Takes a step with `runs`, with kAtOnce of them at a time. Ends each step that has begun, and
+/// Does a step for all `runs`, kAtOnce of them at a time. Ends each step that has begun, and
 /// returns the first error.
 Result<void> Supervisor::together(const Runs& runs, Step begin, Step end) {
   Result<void> outcome;
@@ -205,12 +206,12 @@ void Supervisor::step(Clock::time_point limit) {
   save();
 }
 
-/// Reaps the programs of containers, and orphans that they have left behind. The children of probes
-/// are reaped by who asks.
+/// Reaps the programs of containers, and orphans that they have left behind. The owner of a probe
+/// reaps its process.
 void Supervisor::reap() {
   for (;;) {
     siginfo_t child{};
-    // SIGCHLD has been read already, and does not come again for a child that is not reaped.
+    // SIGCHLD has been read already, and does not come again for this child.
     missed_child_ =
         ::waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 && errno != ECHILD;
     if (missed_child_ || child.si_pid == 0) return;
@@ -252,7 +253,7 @@ void Supervisor::reconnect(Clock::time_point now) {
   services_.events.add("recovered", "", "pasta has connected the pod's network again");
 }
 
-/// Without the service its clients wait, so that it is worth no end of the pod.
+/// Clients wait while the service does not run, so that its end does not end the pod.
 void Supervisor::restart_metadata(Clock::time_point now) {
   const auto started = services_.metadata->start_again(now);
   if (!started)
@@ -292,7 +293,7 @@ bool Supervisor::all_ready() const {
   });
 }
 
-/// A record that cannot be written, for a full disk, must not end the pod.
+/// Ignores errors: a full disk must not end the pod.
 void Supervisor::save() {
   if (record_ == saved_) return;
   if (write_record(directory_.fd(), record_)) saved_ = record_;

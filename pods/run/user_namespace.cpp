@@ -26,8 +26,8 @@ namespace {
 namespace sys = linux::sys;
 using linux::IdKind;
 
-/// Another map than the last time would give the files of the store other owners. So ids that are
-/// lent, but cannot be had now, are an error.
+/// A map that differs from the last one would give the files of the store other owners. So it is an
+/// error if lent ids cannot be mapped now.
 Result<std::vector<linux::IdMapping>> map_of_user(IdKind kind) {
   const std::uint32_t own_id = kind == IdKind::kUser ? ::geteuid() : ::getegid();
   std::vector<linux::IdMapping> map = linux::widest_own_map(kind, own_id);
@@ -52,8 +52,8 @@ Result<void> enter(Fd user_namespace) {
   return enter_own_mount_namespace();
 }
 
-/// The user namespace of a process, if it is one that the calling user has made, in the user
-/// namespace that the caller is in.
+/// Opens the user namespace of a process. Returns nothing unless the calling user has made it in
+/// the caller's user namespace.
 UniqueFd own_namespace_of(int pid) {
   auto opened = sys::open(namespace_path(pid, "user").c_str(), O_RDONLY);
   const auto current = sys::open(namespace_path(0, "user").c_str(), O_RDONLY);
@@ -66,12 +66,12 @@ UniqueFd own_namespace_of(int pid) {
   return *std::move(opened);
 }
 
-/// The user namespace of a pod, as long as a process of it runs.
+/// Opens the user namespace of a pod, if a process of the pod runs.
 UniqueFd namespace_of(const PodRecord& record) {
   for (const linux::ProcessIdentity* process : {&record.supervisor, &record.holder}) {
     if (process->pid == 0) continue;
     UniqueFd found = own_namespace_of(process->pid);
-    // Asked afterwards: until then the pid was the process's own.
+    // Checked after opening: the pid was not reused until then.
     if (found && still_runs(record, *process)) return found;
   }
   const auto boot = linux::read_boot_id();

@@ -25,9 +25,8 @@ std::string port_word(const Forward& forward) {
                      forward.host_port, forward.pod_port);
 }
 
-/// pasta lets go of its capabilities before it opens the namespace, and may then not look at
-/// another process. A file on which the namespace is mounted can be opened by anybody who gets
-/// there.
+/// Mounts the network namespace on a file. pasta drops its capabilities before it opens the
+/// namespace, and may then not open that of another process; but it may open this file.
 Result<void> pin_namespace(const linux::ProcessIdentity& holder, const std::string& pin) {
   TRY_ASSIGN(const UniqueFd made, sys::open(pin.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600));
   return sys::mount(namespace_path(holder.pid, "net").c_str(), pin.c_str(), nullptr, MS_BIND,

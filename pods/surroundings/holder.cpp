@@ -72,7 +72,7 @@ Result<linux::ProcessIdentity> start_holder(
     TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(child.pid));
     const linux::ProcessIdentity holder{.pid = child.pid, .start_time = stat.start_time};
     TRY(record(holder));
-    // The child may have failed: its error is read below.
+    // The child may have failed. Its error is read below.
     static_cast<void>(linux::sys::write_once(go.writer, "1"));
     go.writer.reset();
     TRY_ASSIGN(const std::string text, linux::sys::read_all(errors.reader, kMostError));

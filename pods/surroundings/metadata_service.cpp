@@ -39,7 +39,8 @@ constexpr const char* kMetadataProgram = "ocirun-metadata";
 constexpr int kSocketNumber = 3;  // see metadata/main.cpp
 constexpr int kBacklog = 128;     // connections that the kernel keeps while all others are in use
 constexpr std::chrono::seconds kPatience{20};  // until the program answers
-/// Whoever takes the program over sees no other process, and no network but its connections.
+/// In these namespaces, an attacker who has taken the program over sees no other process, and no
+/// network except its connections.
 constexpr std::uint64_t kNamespaces = CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWIPC;
 
 Result<std::string> random_bytes(std::size_t count) {
@@ -49,7 +50,7 @@ Result<std::string> random_bytes(std::size_t count) {
   return bytes;
 }
 
-/// A UUID of RFC 4122, version 4: random but for the marks of version and variant.
+/// A UUID of RFC 4122, version 4: random except for the bits of version and variant.
 Result<std::string> make_uuid() {
   TRY_ASSIGN(std::string bytes, random_bytes(16));
   bytes[6] = static_cast<char>((bytes[6] & 0x0f) | 0x40);
@@ -66,7 +67,7 @@ Result<UniqueFd> make_socket(Fd network) {
     return fail(errno, "enter the pod's network");
   UniqueFd made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int error = errno;
-  // The supervisor must not go on in a network that the pod controls.
+  // Ends the process: the supervisor must not continue in a network that the pod controls.
   if (network.value >= 0 && ::setns(own.get(), CLONE_NEWNET) != 0) std::abort();
   if (!made) return fail(error, "make a socket");
   return made;
@@ -85,7 +86,7 @@ Result<std::uint16_t> bind_to_loopback(Fd socket) {
   return ntohs(address.sin_port);
 }
 
-/// A file in memory that nobody can change any more.
+/// A file in memory that is sealed against changes.
 Result<UniqueFd> make_sealed_file(std::string_view text) {
   constexpr unsigned kFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
   UniqueFd file(::memfd_create("ocirun-metadata", kFlags | MFD_NOEXEC_SEAL));
@@ -97,7 +98,7 @@ Result<UniqueFd> make_sealed_file(std::string_view text) {
   return file;
 }
 
-/// The descriptors that the program gets, none of them with a number that it gets another one by.
+/// A copy of a descriptor for the program, with a number that the program gets nothing by.
 Result<UniqueFd> moved_away(Fd descriptor) {
   constexpr int kFirstFree = 10;
   UniqueFd copy(::fcntl(descriptor.value, F_DUPFD_CLOEXEC, kFirstFree));
@@ -110,7 +111,7 @@ struct Inherited {
   std::vector<UniqueFd> tasks;  // of the cgroup, on cgroup v1
 };
 
-/// The part of the new process. Returns only an error.
+/// What the new process does. Returns only an error.
 Result<void> become(const linux::ExecArguments& arguments, const Inherited& given) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::setsid();

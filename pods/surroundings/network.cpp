@@ -14,7 +14,7 @@ using Choice = NetworkChoice::Kind;
 
 constexpr const char* kTun = "/dev/net/tun";  // pasta makes the network's device by it
 
-/// On the host's own network a port is where the container opens it.
+/// Refuses to move ports on the host's own network, where a port is where the container opens it.
 Result<void> check_unmoved(const std::vector<Forward>& forwards) {
   for (const Forward& forward : forwards)
     if (forward.host_port != forward.pod_port)
@@ -25,7 +25,7 @@ Result<void> check_unmoved(const std::vector<Forward>& forwards) {
   return {};
 }
 
-/// What is missing for a network that pasta connects; "": nothing.
+/// What pasta lacks to connect a network; "" if it lacks nothing.
 std::string why_not_connected(const std::string& pasta) {
   if (pasta.empty()) return "the program pasta (Debian's package passt), which is not installed";
   const auto tun = linux::sys::open(kTun, O_RDWR);

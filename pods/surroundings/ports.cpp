@@ -102,7 +102,8 @@ bool has_socket(const linux::Procfs& procfs, const std::string& pid, const std::
   return is_there;
 }
 
-/// "process 123 (nginx)", "the pod \"web\" (process 123, pasta)"; "": no process that can be seen.
+/// Names the process that has a port: "process 123 (nginx)", "the pod \"web\" (process 123,
+/// pasta)"; "" if the caller cannot see it.
 std::string name_owner(const linux::Procfs& procfs, const SocketLine& socket,
                        const ProcessNamer& namer) {
   const std::string link = fmt::format("socket:[{}]", socket.inode);
