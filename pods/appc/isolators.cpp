@@ -15,7 +15,7 @@ struct Bounds {
   std::optional<T> request, limit;
 };
 
-/// rkt writes it; it may be true for resources of devices and interfaces only.
+/// rkt writes `default`. It may be true only for resources of devices and interfaces.
 constexpr auto must_be_false = [](Value at, auto& /*out*/) {
   bool flag = false;
   if (!boolean(at, flag)) return false;
@@ -219,7 +219,7 @@ bool read_isolators(Value at, Read read) {
   return good;
 }
 
-/// Isolators that App Container has and nothing here keeps.
+/// Isolators of App Container that ocirun does not support.
 constexpr std::array<std::string_view, 4> kNotDone = {
     "resource/block-bandwidth", "resource/block-iops", "resource/network-bandwidth",
     "os/unix/sysctl"};

@@ -71,7 +71,7 @@ struct Label {
 constexpr auto kLabel = exact_fields<Label>(required("name", &Label::name, ac_identifier),
                                             required("value", &Label::value, string));
 
-/// AC-5, AC-6. An id that is no hash is no problem of the document: --image may bind the name.
+/// AC-5, AC-6. An incomplete id is no problem here, because --image may give the image by its name.
 constexpr auto kImage = exact_fields<Container>(
     required_part("id",
                   [](Value at, Container& out) {
@@ -128,8 +128,8 @@ struct App {
   std::vector<Volume> volumes;
 };
 
-/// A mount with an appVolume gets that volume, by a name that no volume of the document can have:
-/// "APP/NAME#NUMBER". app() adds the name of the app.
+/// Adds the appVolume of a mount as a volume with the name "APP/NAME#NUMBER", which no volume of
+/// the document can have. app() adds the name of the app.
 bool mount(Value at, App& out) {
   static constexpr auto kMount = placed(exact_fields<Mount>(
       required("volume", &Mount::volume, ac_name), required("path", &Mount::path, path_below_root),

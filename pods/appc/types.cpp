@@ -29,7 +29,7 @@ struct Annotation {
   std::string name, value;
 };
 
-/// Annotations of rkt's own instruct rkt. "false" asks for nothing.
+/// Annotations of rkt are instructions for rkt. The value "false" asks for nothing.
 constexpr auto kAnnotation = bundle::checked(
     exact_fields<Annotation>(required("name", &Annotation::name, ac_identifier),
                              required("value", &Annotation::value, string)),

@@ -16,7 +16,7 @@ constexpr std::array kImagesOptions{
     kDataOption,
 };
 
-/// The images of all pods. A pod without a readable record might use any image.
+/// The images of all pods. Fails if a record cannot be read, because the pod might use any image.
 Result<std::vector<std::string>> images_in_use(const HostPath& data) {
   TRY_ASSIGN(const PodsDirectory pods, PodsDirectory::open(data));
   TRY_ASSIGN(const std::vector<std::string> names, pods.names());

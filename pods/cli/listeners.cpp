@@ -22,8 +22,8 @@ void show_progress(const std::string& image, const AddProgress& progress) {
                                    progress.index + 1, progress.count, part, is_done ? "\n" : "")));
 }
 
-/// Nobody may read the lines of a pod in the foreground, and the supervisor must not wait for that.
-/// The logs have the lines that are left out.
+/// Prints a line, but leaves it out if nobody reads the output: the supervisor must not wait. The
+/// logs have all lines.
 void print_if_read(Fd out, std::string_view text) {
   constexpr int kPatience = 100;  // milliseconds
   pollfd watched{out.value, POLLOUT, 0};

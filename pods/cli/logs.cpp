@@ -40,7 +40,7 @@ Result<LogQuery> read_query(const Arguments& arguments) {
   return query;
 }
 
-/// The ids of the containers whose logs are wanted.
+/// The ids of the containers whose logs are to be printed.
 Result<std::vector<std::string>> choose(const PodRecord& record, const Arguments& arguments) {
   const auto wanted = arguments.value("container");
   std::vector<std::string> ids, known;
@@ -77,7 +77,7 @@ Result<int> logs(const Arguments& arguments, const Caller&) {
       return !now || !now->is_supervised;
     };
     auto read = read_log(directory, id, query, show, has_ended);
-    // An init container that has not run yet has no log, beside others that have.
+    // An init container that has not run yet has no log.
     if (!read && read.error().number() == ENOENT && ids.size() > 1) continue;
     TRY(std::move(read));
   }
@@ -126,7 +126,7 @@ Result<int> events(const Arguments& arguments, const Caller&) {
   for (;;) {
     const auto view = view_pod(pods, name);
     TRY(print_from(file, offset));
-    // The end was seen before the last events were read.
+    // The end of the pod was seen before the last events were read, so that none is missing.
     if (!arguments.has("follow") || !view || !view->is_supervised) return 0;
     ::poll(nullptr, 0, kPause);
   }

@@ -68,7 +68,7 @@ Result<int> run_command(const Command& command, std::span<const std::string> wor
   TRY_ASSIGN(Arguments arguments, Arguments::parse(words, command.options, command.takes_program));
   if (arguments.operands().size() < command.least_operands)
     return refuse("{} is missing; see ocirun pod {} --help", command.operands, command.name);
-  // Found out here, because in a user namespace everybody is root.
+  // Must be known before the process is root of a user namespace.
   const bool uses_data =
       std::ranges::find(command.options, kDataOption.name, &Option::name) != command.options.end();
   if (uses_data && !arguments.has(kDataOption.name)) {

@@ -38,7 +38,7 @@ Result<PodsDirectory> pods_of(const Arguments& arguments) {
   return PodsDirectory::open(data_of(arguments));
 }
 
-/// Each name once: a second request would end a pod at once.
+/// The names, each once: a second request to stop would kill a pod at once.
 std::vector<std::string> names_of(const Arguments& arguments) {
   std::vector<std::string> names;
   for (const std::string& name : arguments.operands())
@@ -48,7 +48,7 @@ std::vector<std::string> names_of(const Arguments& arguments) {
 
 using Act = std::function<Result<void>(const std::string& name)>;
 
-/// Calls `act` with the rights over the pod's processes and files.
+/// Calls `act` with rights over the processes and files of the pod.
 Result<void> on_pod(const PodsDirectory& pods, const std::string& name, const Act& act) {
   TRY_ASSIGN(const PodView view, view_pod(pods, name));
   return as_root_of(view.record, [&] { return act(name); });

@@ -44,10 +44,10 @@ constexpr std::array kRunOwnOptions{
 };
 
 constexpr std::chrono::seconds kReadyWithin{300};
-/// Knative calls a revision failed that is not ready by then (KN-6).
+/// Knative considers a revision failed that is not ready after this time (KN-6).
 constexpr std::chrono::seconds kKnativeDeadline{600};
 
-/// What config.json of a bundle says of the network, as --net would say it.
+/// The value of --net for the network in config.json of a bundle.
 NetworkChoice choice_of_bundle(const Workload& workload) {
   using Kind = NetworkChoice::Kind;
   const auto network = network_of_bundle(workload);
@@ -74,7 +74,7 @@ bool names_systemd(const std::vector<std::string>& options) {
   return false;
 }
 
-/// Later commands for the pod may have another working directory.
+/// Makes the path absolute, because later commands for the pod may have another working directory.
 Result<std::vector<std::string>> with_absolute_root(std::vector<std::string> options) {
   constexpr std::string_view kRoot = "--root=";
   for (std::size_t i = 0; i < options.size(); ++i) {
@@ -94,7 +94,8 @@ bool names_root(const std::vector<std::string>& options) {
   });
 }
 
-/// Another shell of the user may have no XDG_RUNTIME_DIR, and the runtime then another state root.
+/// Adds --root: another shell of the user may have no XDG_RUNTIME_DIR, so that the runtime would
+/// use another state root.
 void keep_state_root(std::vector<std::string>& runtime) {
   const char* directory = std::getenv("XDG_RUNTIME_DIR");
   if (names_root(runtime) || directory == nullptr || *directory != '/') return;
@@ -136,10 +137,11 @@ Result<Settings> read_settings(const Arguments& arguments, const Caller& caller,
   return settings;
 }
 
-/// The part of the supervisor that stays: tells its caller through `report` how the start went.
+/// What the supervisor of a detached pod does. Reports the outcome of the start to its caller
+/// through `report`.
 int supervise(Workload& workload, const Settings& settings, Afterwards afterwards, UniqueFd report,
               int caller) {
-  // Nobody would know of a pod whose caller has died before the pod was started.
+  // If the caller dies before the pod is started, nobody knows of the pod: the supervisor ends too.
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != caller) return 1;
   ::setsid();

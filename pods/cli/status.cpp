@@ -56,7 +56,7 @@ std::string json_of(const std::vector<PodView>& views, bool is_list) {
 
 using Row = std::vector<std::string>;
 
-/// Lines with columns as wide as their widest cell; the last column is as long as its texts.
+/// Pads the cells of each column to the widest one, except in the last column.
 std::string table(const std::vector<Row>& rows) {
   std::vector<std::size_t> widths;
   for (const Row& row : rows)

@@ -24,7 +24,8 @@ bool is_pure_cgroup_v2() {
   return status && static_cast<std::uint32_t>(status->magic) == CGROUP2_SUPER_MAGIC;
 }
 
-/// The report of one bundle; `broken` counts clauses of the level MUST that are not met.
+/// The report of one bundle. Adds to `broken` the number of clauses of the level MUST that are not
+/// met.
 Result<std::string> report(const std::string& directory, std::size_t& broken) {
   TRY_ASSIGN(const HostPath path, linux::absolute_path(directory));
   TRY_ASSIGN(const std::string text, bundle::read_config_file(path));
@@ -67,7 +68,7 @@ std::string praise(const Workload& workload) {
   return line;
 }
 
-/// The lines of one document; `bad` counts what `pod run` would not accept.
+/// The report of one document. Adds to `bad` the number of faults that `pod run` would not accept.
 std::string report(const Workload& workload, std::size_t& bad) {
   std::string lines;
   const auto add = [&](std::string_view kind, const std::string& sentence) {

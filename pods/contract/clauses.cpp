@@ -12,7 +12,7 @@
 namespace ocirun::pods {
 namespace {
 
-/// The value of a variable of the program; nothing if it is not set. The last one counts.
+/// The last value of a variable of the program; nothing if the variable is not set.
 std::optional<std::string> variable(const ContractSubject& subject, std::string_view name) {
   std::optional<std::string> value;
   if (!subject.config.process) return value;
@@ -78,7 +78,7 @@ Judgement judge_pid(const ContractSubject& subject) {
                             : "the program has a pid of the host");
 }
 
-// What a bundle alone cannot tell.
+// Clauses that a bundle alone cannot decide.
 Judgement by_a_running_container(const ContractSubject&) {
   return not_applicable("only a running container tells");
 }

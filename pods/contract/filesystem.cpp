@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kCgroups = "/sys/fs/cgroup";
 
-/// The mount that holds `path`: the last one at or above it. nullptr: the root filesystem.
+/// The mount that `path` is in: the last mount at or above it. nullptr for the root filesystem.
 const linux::Mount* find_mount(const bundle::Config& config, std::string_view path) {
   const linux::Mount* found = nullptr;
   for (const linux::Mount& mount : config.mounts)

@@ -97,7 +97,7 @@ constexpr auto kKeyMetadata =
                         unused_texts("annotations", "the document belongs to no container"))
         .beside(&warn_of_cluster_name);
 
-/// What a pod reads at its start does not change while it runs.
+/// `immutable` has no effect: the values are read when the pod starts.
 constexpr auto immutable = [](Value at, Draft&) {
   bool ignored = false;
   return boolean(at, ignored);

@@ -45,7 +45,7 @@ class Needs {
     if (needs_.size() != before) needs_.back().is_optional = key.is_optional;
   }
 
-  /// AC-5. What rkt writes is reified, but no OCI image has such a hash.
+  /// AC-5. An id that rkt has written is complete, but no OCI image has such a hash.
   void add_image(const Container& container) {
     if (is_image_id(container.image)) return;
     const bool is_rkt_s = is_rkt_image_id(container.image);

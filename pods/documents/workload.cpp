@@ -136,7 +136,7 @@ class FileReader {
   const bundle::Node* workload_ = nullptr;
 };
 
-/// Makes warnings of the parts that --ignore names.
+/// Turns the parts that --ignore names into warnings.
 void leave_out_elsewhere(bundle::Report& report, std::vector<Elsewhere>& parts) {
   std::erase_if(parts, [&](const Elsewhere& part) {
     if (part.place == nullptr || !report.ignores(part.place->key)) return false;

@@ -7,8 +7,8 @@
 namespace ocirun::pods {
 namespace {
 
-/// KN-2: the platform sets these in each container. PORT it sets in the container that has the port
-/// (KN-1); knative_revision() knows which one that is.
+/// KN-2: the platform sets these in each container. It sets PORT only in the container that has the
+/// port (KN-1), which knative_revision() checks.
 constexpr std::array<std::string_view, 3> kReserved = {"K_SERVICE", "K_CONFIGURATION",
                                                        "K_REVISION"};
 

@@ -19,7 +19,7 @@ std::string find_circle(const Pod& pod) {
     return std::ranges::find_if(container.starts_after,
                                 [&](const std::string& name) { return waiting.contains(name); });
   };
-  // Takes out the containers that can start, again and again. A circle stays.
+  // Removes containers that can start, until there are none. A circle is left.
   for (std::size_t before = 0; before != waiting.size();) {
     before = waiting.size();
     std::erase_if(waiting, [&](const auto& entry) {
@@ -150,7 +150,8 @@ void read_order(Value document, Pod& out) {
   if (own) own->warning("has no effect here: it belongs to /spec/template/metadata/annotations");
 }
 
-/// Of one name, an annotation is stronger than a label, and of two metadata those that stand first.
+/// Keeps annotations and labels. An annotation replaces a label of the same name; metadata that
+/// were kept earlier are not replaced.
 void keep(Metadata& metadata, Pod& out) {
   metadata.annotations.merge(metadata.labels);
   out.annotations.merge(metadata.annotations);

@@ -135,7 +135,7 @@ Response Answers::answer_form(Target target, Form& form) const {
   }
   if (!form.has_uuid_ || !form.has_claimed_)
     return in_words(400, "the form must have the fields content, uuid and signature");
-  // The key of another pod is that pod's secret.
+  // Another pod has another key: this service cannot verify its signatures.
   if (!is_same(form.uuid_, content_.uuid))
     return in_words(403, "the signature cannot be verified: uuid is not this pod's");
   if (!is_same(form.claimed_, signature)) return in_words(403, "the signature is wrong");

@@ -12,7 +12,7 @@ namespace {
 
 using bundle::JsonWriter;
 
-/// The words of a text that App Containers allow in a name: "80/tcp" becomes "80-tcp".
+/// Makes an AC Name of a text: "80/tcp" becomes "80-tcp".
 std::string ac_name_from(std::string_view text) {
   std::string name;
   for (const char c : text) {
@@ -48,7 +48,7 @@ void write_ports(const ImageConfig& image, JsonWriter& out) {
   out.end_array();
 }
 
-/// The process that the image starts by itself; none without a program.
+/// Writes the app that the configuration of the image describes, unless it has no program.
 void write_app(const ImageConfig& image, JsonWriter& out) {
   std::vector<std::string> exec = image.config.entrypoint;
   exec.insert(exec.end(), image.config.cmd.begin(), image.config.cmd.end());

@@ -4,9 +4,9 @@
 // (content.hpp), 1 the null device, 2 a pipe that only the supervisor of the pod reads: for an
 // error, closed when requests are answered, 3 the socket that listens. Ends with the supervisor.
 //
-// Clients are hostile: the process lets go of capabilities, ids of root, files and descriptors
-// before it reads a byte of them. It has namespaces of its own, in which it sees no other process
-// and no network but its connections, and no container can trace it or find its executable.
+// Clients are hostile: the process drops capabilities, root's ids, files and descriptors before it
+// reads a byte from them. It has namespaces of its own, in which it sees no other process and no
+// network but its connections, and no container can trace it or find its executable.
 
 #include <signal.h>
 #include <sys/prctl.h>

@@ -11,7 +11,7 @@ namespace {
 
 using bundle::JsonWriter;
 
-/// Annotations by the names that the document has: the reader has put "appc." in front.
+/// Annotations with their names in the document, without the prefix "appc." of the reader.
 Annotations ac_names(const std::map<std::string, std::string>& annotations) {
   constexpr std::string_view kPrefix = "appc.";
   Annotations named;
@@ -51,8 +51,8 @@ void write_volume(const Volume& volume, const std::string& name, const Reified& 
   out.end_object();
 }
 
-/// The name that the document has for the volume of a mount with appVolume: the reader has made
-/// "APP/NAME#NUMBER" of it.
+/// The name of a volume in the document. For an appVolume of a mount, the reader has made
+/// "APP/NAME#NUMBER" of NAME.
 std::string_view written_name(std::string_view name) {
   name.remove_prefix(name.rfind('/') + 1);
   return name.substr(0, name.find('#'));
@@ -86,7 +86,7 @@ void write_mounts(const Pod& pod, const Container& container, const Reified& rei
 void write_app(const ReifiedApp& app, JsonWriter& out) {
   const Container& container = *app.container;
   const Launch& launch = *app.launch;
-  // The URL of the service contains the token, which the service itself does not give away.
+  // Leaves out the URL of the service, whose token must stay secret.
   std::vector<std::string> env;
   for (const std::string& entry : launch.env)
     if (!entry.starts_with("AC_METADATA_URL=")) env.push_back(entry);

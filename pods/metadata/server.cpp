@@ -59,7 +59,7 @@ MHD_Result send(MHD_Connection* connection, const Response& answer) {
   return ::MHD_queue_response(connection, answer.status, response.get());
 }
 
-/// Whether the request itself says that its body is too long.
+/// Whether the head of the request announces a body that is too long.
 bool announces_too_much(MHD_Connection* connection) {
   const char* length =
       ::MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
@@ -93,8 +93,8 @@ class Connections {
     const std::size_t surplus = all_.size() < ServerLimits::kConnections ? 0 : kMostClosedAtOnce;
     for (std::size_t i = 0; i < all_.size() && (i < surplus || all_[i].deadline() <= Clock::now());
          ++i)
-      // libmicrohttpd then sees the end of the connection. It would take a trickle of bytes for
-      // activity, so that its own limit is none for a request.
+      // libmicrohttpd then sees the end of the connection. Its own time limit begins anew with each
+      // byte, so that it does not limit a whole request.
       ::shutdown(all_[i].socket, SHUT_RDWR);
   }
   /// Milliseconds until close_some() has something to do; -1: no connection exists.
@@ -144,10 +144,10 @@ MHD_Result begin_form(const Answers& answers, MHD_Connection* connection, const 
 MHD_Result go_on_with_form(const Answers& answers, MHD_Connection* connection, Upload& upload,
                            std::string_view piece) {
   upload.bytes += piece.size();
-  // A body that does not announce its length cannot be answered before its end.
+  // The length of this body was not announced: the answer has to wait for its end.
   if (upload.bytes > ServerLimits::kFormBytes) return MHD_NO;
   if (!piece.empty()) {
-    // A piece that is no part of a form is noticed by the fields that it lacks.
+    // Ignores errors: a body that is no form lacks the required fields.
     static_cast<void>(::MHD_post_process(upload.processor.get(), piece.data(), piece.size()));
     return MHD_YES;
   }

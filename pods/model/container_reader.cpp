@@ -26,7 +26,7 @@ bool header_value(Value at, std::string& out) {
   return false;
 }
 
-/// What stands behind the host in a URL.
+/// The part of a URL behind the host.
 bool request_path(Value at, std::string& out) {
   if (!string(at, out)) return false;
   const auto is_bad = [](unsigned char c) { return c <= 0x20 || c == 0x7F || c == '#'; };
@@ -93,7 +93,7 @@ constexpr auto kKnativeHttp = exact_fields<HttpProbe>(
     field("httpHeaders", &HttpProbe::headers, headers), part("scheme", scheme), other_host);
 constexpr auto kKnativeTcp = exact_fields<TcpProbe>(part("port", number_or_name), other_host);
 
-/// What a probe of Kubernetes has besides.
+/// The members of a Kubernetes probe that ocirun does not support.
 constexpr std::array kOtherMembers{
     UnsupportedName{"grpc", "write tcpSocket, httpGet or exec", true},
     UnsupportedName{"terminationGracePeriodSeconds", "--grace is the time that a stop gives"},
@@ -109,8 +109,8 @@ constexpr auto question(std::string_view key, Reader reader) {
 
 enum class Question : std::uint8_t { kRequired, kTcpByDefault };
 
-/// `besides` deals with names that OAM does not have; nullptr: there are none. `rows`: for names
-/// that not all probes have.
+/// `besides` handles members that OAM does not have; nullptr for OAM. `rows` are rows for members
+/// that not all kinds of probes have.
 template <typename Http, typename Tcp, typename... Rows>
 bool read_probe(Value at, Probe& out, Question needed, Http http, Tcp tcp, bool (*besides)(Value),
                 Rows... rows) {

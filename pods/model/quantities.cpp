@@ -20,7 +20,8 @@ std::optional<std::uint64_t> multiply(double number, double unit) {
   return static_cast<std::uint64_t>(product);
 }
 
-/// The decimal number at the begin of `text`, which loses it. Accepts no sign and no exponent.
+/// Removes the decimal number at the beginning of `text`, and returns it. Accepts no sign and no
+/// exponent.
 std::optional<double> take_decimal(std::string_view& text) {
   const std::size_t size = std::min(text.find_first_not_of("0123456789."), text.size());
   double value = 0;

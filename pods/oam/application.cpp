@@ -14,15 +14,15 @@ constexpr std::string_view kComponentKind = "Component";
 constexpr std::array<std::string_view, 4> kDefinitions = {"WorkloadDefinition", "TraitDefinition",
                                                           "ScopeDefinition", "HealthScope"};
 
-/// "" for a document that is none of OAM's.
+/// The kind of a document of OAM; "" for any other document.
 std::string_view kind_of(Value document) {
   const bundle::Node& root = document.node();
   const bool is_oam = text_of_member(root, "apiVersion").starts_with("core.oam.dev/");
   return is_oam ? text_of_member(root, "kind") : std::string_view();
 }
 
-/// A trait that asks for one instance asks for nothing; all others change what is around the
-/// workload.
+/// Accepts a trait that asks for one instance. Refuses all others, which change the surroundings of
+/// the workload.
 bool trait(Value at, Pod& out) {
   std::string_view kind = text_of_member(at.node(), "kind");
   if (kind.empty()) kind = text_of_member(at.node(), "name");
@@ -162,7 +162,7 @@ void keep_component(std::vector<Value>& documents, const Named& entry, bundle::D
           kComponentKind, entry.name);
 }
 
-/// Takes the documents of `kinds` out, each of which `act` gets.
+/// Removes the documents of `kinds`, and calls `act` for each of them.
 template <typename Act>
 void take_out(std::vector<Value>& documents, std::span<const std::string_view> kinds, Act act) {
   std::erase_if(documents, [&](Value document) {

@@ -197,7 +197,7 @@ constexpr auto kMetadata =
              [](Value at, Metadata& out) { return string_map(at, out.annotations); }))
         .beside(&warn_of_cluster_name);
 
-/// The metadata of a workload or of its component; `pod` keeps what it has.
+/// Reads the metadata of a workload or of its component. Does not replace what `pod` has already.
 bool read_metadata(Value at, Pod& pod) {
   Metadata metadata;
   if (!kMetadata(at, metadata)) return false;
@@ -261,11 +261,12 @@ bool inner_workload(Value at, Pod& out) {
   return kTable(at, out);
 }
 
-/// oam_application() has read the parameters.
+/// Accepts any parameters: oam_application() has read them.
 constexpr auto kComponentSpec =
     exact_fields<Pod>(required_part("workload", inner_workload), part("parameters", any_value));
 
-/// read_component() reads the metadata when the workload's are read, which are stronger.
+/// Accepts any metadata: read_component() reads them after those of the workload, which take
+/// precedence.
 constexpr auto kComponent =
     exact_fields<Pod>(required_part("apiVersion", kWorkloadVersion), part("kind", any_value),
                       required_part("metadata", any_value), required_part("spec", kComponentSpec),

@@ -43,8 +43,7 @@ std::array<std::string_view, N> fields_of(std::string_view line) {
   return fields;
 }
 
-/// The lines of passwd(5) that are whole; others are passed over, as by every program that reads
-/// the file.
+/// The complete lines of passwd(5). Skips others, as all programs do.
 std::vector<UserLine> read_users(std::string_view text) {
   std::vector<UserLine> users;
   for (const std::string_view line : linux::words(text, '\n')) {

@@ -15,7 +15,7 @@ std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
              : a + b;
 }
 
-/// Finds the container with which the sum of the requests first is more than there is.
+/// Finds the first container with which the sum of the requests exceeds the capacity.
 class Sum {
  public:
   explicit Sum(const Capacity& capacity, std::vector<Shortage>& shortages)

@@ -15,8 +15,8 @@ namespace {
 using bundle::JsonWriter;
 using Options = std::vector<std::string>;
 
-/// What a container keeps unless its document says otherwise: enough to change users and owners and
-/// to listen on any port of its own network, and nothing that reaches the host.
+/// The default capabilities of a container: enough to change users and owners, and to listen on any
+/// port of its own network. None of them reaches the host.
 constexpr std::array<std::string_view, 11> kDefaultCapabilities = {
     "CAP_CHOWN",   "CAP_DAC_OVERRIDE",     "CAP_FOWNER",    "CAP_FSETID",
     "CAP_KILL",    "CAP_NET_BIND_SERVICE", "CAP_SETFCAP",   "CAP_SETGID",
@@ -77,8 +77,8 @@ void write_mount(JsonWriter& out, std::string_view destination, std::string_view
   out.end_object();
 }
 
-/// A bind that is read-only is so with all mounts below it ("rro" of specification 1.1 is not known
-/// to older runtimes, and "ro" protects the top mount alone: both are given).
+/// A read-only bind gets both "ro" and "rro". "ro" protects only the top mount; "rro" of
+/// specification 1.1 also protects the mounts below, but older runtimes do not know it.
 Options bind_options(const BoundPath& bound) {
   Options options{bound.recursive ? "rbind" : "bind", "rprivate"};
   if (!bound.read_only) return options;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kDefaultPath =
     "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Variables in the order in which they were first set; the last value of a name counts.
+/// Variables in the order in which they were first set, with the last value of each name.
 class Environment {
  public:
   void set(std::string_view name, std::string_view value) {
@@ -80,11 +80,11 @@ void set_connection_variables(const Pod& pod, const Bindings& bindings, Environm
   }
 }
 
-/// Whether "$(NAME)" of a document means a variable: the documents that run on Kubernetes.
+/// Whether "$(NAME)" in the document is a reference to a variable. It is in the documents that run
+/// on Kubernetes.
 bool expands(const Pod& pod) { return pod.kind == Kind::kKnative || pod.kind == Kind::kRadius; }
 
-/// The environment, and those of its variables that "$(NAME)" of the document can mean: all but the
-/// image's.
+/// The environment, and the variables that "$(NAME)" can refer to: all except those of the image.
 struct Merged {
   std::vector<std::string> entries;
   Variables named;
@@ -176,8 +176,8 @@ bool describes_image(std::string_view label) {
   return std::ranges::find(kNames, label) != kNames.end();
 }
 
-/// Labels of the image are stronger than what the other members imply, and the document is stronger
-/// than the image.
+/// Labels of the image replace annotations from its other members, and annotations of the document
+/// replace both.
 std::map<std::string, std::string> merge_annotations(const Pod& pod, const Container& container,
                                                      const ImageConfig& image,
                                                      std::vector<std::string>& left_out) {

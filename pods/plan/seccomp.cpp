@@ -24,8 +24,8 @@ using CallNames = std::vector<std::string_view>;
 
 constexpr std::string_view kAllow = "SCMP_ACT_ALLOW";
 
-/// This machine's architecture and the one whose programs the machine can also run. Without a list
-/// a filter has the runtime's own architecture alone.
+/// The architecture of this machine, and those whose programs it can also run. Without this list a
+/// filter would know only the runtime's own architecture.
 #if defined(__x86_64__)
 constexpr auto kArchitectures =
     std::to_array<std::string_view>({"SCMP_ARCH_X86_64", "SCMP_ARCH_X86"});
@@ -68,8 +68,8 @@ constexpr std::uint64_t kLinux32WithOldName = std::uint64_t{PER_LINUX32} | UNAME
 constexpr auto kPersonalities =
     std::to_array<std::uint64_t>({PER_LINUX, PER_LINUX32, UNAME26, kLinux32WithOldName, kAsk});
 
-/// A condition that bits of an argument have a value. The kernel takes the lower 32 bits of these
-/// arguments, and a filter sees 64.
+/// The condition that bits of an argument have a value. A filter sees 64 bits of these arguments,
+/// of which the kernel takes the lower 32.
 struct Bits {
   std::uint64_t mask;
   std::uint64_t value;
@@ -156,8 +156,7 @@ void write_namespace_rules(Rules& rules, bool is_admin) {
 void write_argument_rules(Rules& rules) {
   std::vector<Bits> refused;
   for (const std::uint64_t family : kRefusedFamilies) refused.push_back({kAllBits, family});
-  // The kernel loads the module of a family for a pair too, before it asks whether the family has
-  // pairs.
+  // socketpair(2) makes the kernel load the module of a family too.
   for (const char* call : {"socket", "socketpair"}) {
     for (const std::uint64_t family : kFamilies) rules.allow_if(call, 0, {kAllBits, family});
     rules.refuse_if(call, EAFNOSUPPORT, 0, refused);
@@ -222,8 +221,8 @@ Result<void> write_isolator(bundle::JsonWriter& out, const Security::SystemCalls
   return {};
 }
 
-/// Makes unknown members problems. Unknown system calls, which stand in lists, are none: a profile
-/// may be newer than libseccomp.
+/// Reports unknown members as problems, but not unknown system calls: a profile may be newer than
+/// libseccomp.
 void refuse_unknown_names(bundle::Report& report) {
   const std::vector<std::string>& warnings = report.warnings();
   for (std::size_t i = 0; i < warnings.size(); ++i) {

@@ -45,25 +45,25 @@ Result<std::vector<std::string>> words_of(const Probe& probe,
   return words;
 }
 
-/// How the process that asks differs from its parent.
+/// What the process that asks gets from its parent.
 struct Manner {
   int parent;          // the pid
   Fd network;          // -1: the caller's
   bool asks_stranger;  // a server that may be hostile, not the runtime
 };
 
-/// Whoever takes ocirun-probe over sees no other process.
+/// In this namespace, an attacker who has taken ocirun-probe over sees no other process.
 constexpr std::uint64_t kNamespaces = CLONE_NEWPID | CLONE_NEWIPC;
 
-/// Makes the process that asks. Without the rights for namespaces the other walls must do.
+/// Makes the process that asks. If it may not make namespaces, the other confinements must suffice.
 Result<linux::Child> make_process(std::uint64_t namespaces) {
   auto child = linux::clone_process(namespaces, Fd{-1}, linux::Parentage::kMine);
   if (child || namespaces == 0 || !are_namespaces_refused(child.error())) return child;
   return linux::clone_process(0, Fd{-1}, linux::Parentage::kMine);
 }
 
-/// The part of the process that asks. Never returns. ocirun-probe gives up its privileges itself,
-/// when its libraries are loaded, and gets nothing of the caller's environment.
+/// What the process that asks does. Never returns. ocirun-probe drops its privileges itself when
+/// its libraries are loaded. It gets nothing of the caller's environment.
 [[noreturn]] void become(const std::vector<std::string>& words, const Manner& manner, Fd output) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   // In a pid namespace of its own a process cannot ask for its parent; ocirun-probe asks its pipe.

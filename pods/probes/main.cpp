@@ -1,12 +1,9 @@
-// ocirun-probe: asks a port of the network namespace that it is executed in, once. The only program
-// that loads libcurl, whose parsers read what a server of the pod writes: a fault of theirs meets a
-// process that has nothing but its connection. Ends with its caller, who alone reads its stderr.
-// Command lines:
-//   ocirun-probe tcp PORT
-//   ocirun-probe http PORT PATH [HEADER...]
-//   ocirun-probe https PORT PATH [HEADER...]
-// Exit status 0: the answer is a success; 1: it is not, and stderr has the reason. The caller
-// limits the time.
+// ocirun-probe: asks a port of the network namespace that it is executed in, once. It is the only
+// program that loads libcurl. An exploited bug of libcurl gets only a process that has nothing but
+// its connection. Ends with its caller, which must be the only reader of its stderr. Command lines:
+// ocirun-probe tcp PORT ocirun-probe http PORT PATH [HEADER...] ocirun-probe https PORT PATH
+// [HEADER...] Exit status 0: the answer is a success; 1: it is not, and stderr has the reason. The
+// caller limits the time.
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -30,8 +27,8 @@ namespace {
 
 constexpr const char* kStep = "confine the process that asks";
 
-/// Loads a filter that ends ocirun-probe at any system call but those that connections to IP
-/// addresses take. Opening a file is answered with ENOENT. The process must have no_new_privs.
+/// Loads a filter that allows only the system calls for connections to IP addresses; any other call
+/// ends ocirun-probe. Opening a file fails with ENOENT. The process must have no_new_privs.
 Result<void> allow_probe_calls() {
   linux::SeccompProfile profile = least_calls();
   for (const int family : {AF_INET, AF_INET6})
@@ -47,7 +44,7 @@ Result<void> allow_probe_calls() {
   return load_calls(profile);
 }
 
-/// What is between a hostile server and the host, from the first byte of the server on.
+/// Confines the process before it reads the first byte from a server, which may be hostile.
 Result<void> confine() {
   constexpr std::uint64_t kMostMemory = std::uint64_t{64} << 20;
   TRY(confine_to_descriptors({.caller = Fd{STDERR_FILENO},
@@ -81,7 +78,7 @@ Result<void> ask_tcp(std::uint16_t port) {
   return within(std::move(first), fmt::format("TCP port {}", port));
 }
 
-/// The status is known; no body is wanted, which might have no end.
+/// Stops libcurl at the first byte of the body: the status is known, and a body might have no end.
 std::size_t refuse_body(char*, std::size_t, std::size_t, void*) { return 0; }
 
 /// libcurl leaves out a header that ends with ":"; ";" stands for an empty value.

@@ -30,7 +30,8 @@ std::string variable(const char* name) {
   return value == nullptr || *value != '/' ? "" : value;
 }
 
-/// Whoever can write to the directory can have ocirun start any program as its user.
+/// Checks the owner and mode: a user who can write to the directory could make ocirun start any
+/// program.
 Result<void> check_private(Fd directory) {
   TRY_ASSIGN(const struct stat info, sys::fstat(directory));
   if (info.st_uid != ::geteuid())

@@ -97,7 +97,7 @@ void write_process(bundle::JsonWriter& out, std::string_view key,
   out.member("pid", process.pid).member("startTime", process.start_time).end_object();
 }
 
-/// Texts of programs may have any bytes and any length.
+/// Cleans and cuts a text of a program, which may have any bytes and any length.
 std::string plain(const std::string& text) {
   constexpr std::size_t kMostShown = 500;
   return linux::in_one_line(text.substr(0, kMostShown));

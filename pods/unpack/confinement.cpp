@@ -51,8 +51,8 @@ namespace {
 
 namespace sys = linux::sys;
 
-/// A mount of its own for a directory: ".." does not lead out of it. Since Linux 5.12 nothing in it
-/// is executed, and it has `more_attributes`.
+/// Makes a mount of a directory, out of which ".." does not lead. Since Linux 5.12 the mount also
+/// refuses to execute files, and has `more_attributes`.
 Result<UniqueFd> as_mount(Fd directory, std::uint64_t more_attributes) {
   constexpr auto kFlags =
       static_cast<unsigned>(OPEN_TREE_CLONE) | static_cast<unsigned>(AT_EMPTY_PATH);
@@ -65,9 +65,8 @@ Result<UniqueFd> as_mount(Fd directory, std::uint64_t more_attributes) {
   return mount;
 }
 
-/// Replaces the directories by mounts, which stay open until the process ends, and leaves the
-/// caller's mount namespace. In this order: a directory of another mount namespace cannot become a
-/// mount.
+/// Replaces the directories by mounts, which stay open until the process ends. Then leaves the
+/// caller's mount namespace: afterwards a directory of that namespace could not become a mount.
 Result<void> use_mounts(LayerPlaces& places) {
   TRY_ASSIGN(UniqueFd into, as_mount(places.into, 0));
   UniqueFd below;
@@ -98,7 +97,8 @@ Result<void> confine_to(LayerPlaces& places, OpaqueMark mark, Fd report, std::sp
   if (places.below) kept.push_back(*places.below);
   linux::close_descriptors_but(kept);
   const std::uint64_t size = own_memory();
-  // Without these rights, or before Linux 5.2, the descriptors and capabilities must do.
+  // Fails without the rights, and before Linux 5.2. The limits on descriptors and capabilities must
+  // suffice then.
   static_cast<void>(use_mounts(places));
   if (auto changed = change_root(places.into); !changed && changed.error().number() != EPERM)
     return changed;

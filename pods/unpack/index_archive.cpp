@@ -42,11 +42,11 @@ ArchiveMember member_of(archive_entry* header) {
           .size = static_cast<std::uint64_t>(archive_entry_size(header))};
 }
 
-/// The number of bytes that an archive holds for a content: zeros fill its last record.
+/// The bytes that a content takes in an archive: zeros fill up its last record.
 std::uint64_t stored_size(std::uint64_t size) { return (size + kRecord - 1) / kRecord * kRecord; }
 
-/// What an archive holds of a file: from the end of its headers to the next entry. A file whose
-/// size is another one has holes, or its headers contradict each other.
+/// Whether the archive has the whole content of a file, between the headers of the file and `next`,
+/// the next entry. If not, the file has holes, or its headers contradict each other.
 bool holds_all(const ArchiveMember& file, std::uint64_t next) {
   return file.size <= next && file.offset + stored_size(file.size) == next;
 }
@@ -77,7 +77,7 @@ Result<void> index_archive(ByteStream& archive, std::uint64_t most_entries,
   for (std::uint64_t count = 0;; ++count) {
     archive_entry* header = nullptr;
     const int status = archive_read_next_header(handle.get(), &header);
-    // A warning is about a part of a header, which is of no use for the place of a content.
+    // Warnings concern parts of headers that do not matter for the place of the content.
     if (status != ARCHIVE_OK && status != ARCHIVE_WARN && status != ARCHIVE_EOF)
       return within(Result<void>(std::unexpected(handle.error())), "read the tar archive");
     const auto position = static_cast<std::uint64_t>(archive_read_header_position(handle.get()));
@@ -88,7 +88,7 @@ Result<void> index_archive(ByteStream& archive, std::uint64_t most_entries,
     if (count == most_entries) return refuse("the archive has more than {} entries", most_entries);
     last.reset();
     ArchiveMember member = member_of(header);
-    // libarchive has read the headers of the entry, and nothing beyond them.
+    // libarchive has read just the headers of the entry.
     if (member.kind == Kind::kFile)
       member.offset = static_cast<std::uint64_t>(archive_filter_bytes(handle.get(), 0));
     if (type_of(header) != TarEntry::Type::kDirectory) last = std::move(member);

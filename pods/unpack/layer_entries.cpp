@@ -1,4 +1,4 @@
-// The entries of a layer that are no directories.
+// LayerTree: the entries of a layer that are no directories.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -39,7 +39,8 @@ Result<void> set_size(Fd file, std::uint64_t size) {
   return fail(errno, "set its size of {} bytes", size);
 }
 
-/// Copies a file without its holes. A filesystem that knows no holes reports one piece of data.
+/// Copies a file without its holes. A filesystem without holes reports the file as one piece of
+/// data.
 Result<void> copy_content(Fd from, Fd to, std::uint64_t size) {
   std::array<char, kEntryBlock> block;
   off_t offset = 0;
@@ -62,12 +63,12 @@ Result<void> copy_content(Fd from, Fd to, std::uint64_t size) {
 
 }  // namespace
 
-/// Removes what has the name now.
+/// Removes the present entry of this name.
 Result<void> LayerTree::clear(Fd parent, const std::string& name) {
   TRY_ASSIGN(const auto info, look(parent, name));
   if (!info) return {};
-  // The path of the remembered parent may lead through what goes away. Its descriptor stays open,
-  // because `parent` may be that.
+  // The path of the remembered parent may lead through the removed entry. Its descriptor stays
+  // open, because `parent` may be the same one.
   parent_is_stale_ = true;
   return remove_tree(parent, name.c_str());
 }
@@ -124,8 +125,8 @@ Result<void> LayerTree::add_hard_link(const TarEntry& entry, const EntryName& na
                 fmt::format("hard link to {}", shown));
 }
 
-/// The target of a hard link, if only a layer below has it, becomes a file of this layer, as
-/// overlayfs does it before it makes a link.
+/// If only a layer below has the target of a hard link, copies the target to this layer, as
+/// overlayfs does before it makes a link.
 Result<void> LayerTree::bring_up_target(const TarEntry& entry) {
   const std::string shown = escaped(entry.target);
   auto target = parse_entry_name(entry.target, options_.limits.names);
@@ -189,8 +190,8 @@ Result<void> LayerTree::add_node(const TarEntry& entry, const EntryName& name, F
   return sys::utimensat(parent, name.name.c_str(), entry.accessed, entry.modified);
 }
 
-/// What the layers below have under the name must not show through. Where the layers hide the name
-/// themselves, or a symlink has led here, a whiteout does no harm.
+/// Hides the name in the layers below with a whiteout. If nothing has to be hidden, the whiteout
+/// does no harm.
 Result<void> LayerTree::leave_out_device(const EntryName& name, Fd parent) {
   ++sums_.devices_left_out;
   LowerEntry own;
@@ -208,7 +209,7 @@ Result<void> LayerTree::add_whiteout(const TarEntry& entry, const EntryName& nam
     return refuse("a whiteout must be an empty file");
   TRY_ASSIGN(const auto info, look(parent, name.name));
   if (!info) return sys::mknodat(parent, name.name.c_str(), S_IFCHR, makedev(0, 0));
-  // This layer's own file or directory stays; only what the layers below have is hidden.
+  // An entry of this layer stays: a whiteout hides only entries of the layers below.
   if (!S_ISDIR(info->st_mode)) return {};
   TRY_ASSIGN(const UniqueFd directory,
              sys::openat(parent, name.name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));

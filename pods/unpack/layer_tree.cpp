@@ -81,7 +81,7 @@ Result<void> LayerTree::add(const TarEntry& entry, TarReader& archive) {
   if (name.kind == NameKind::kFile && entry.type == Type::kHardLink) TRY(bring_up_target(entry));
   auto found = this->parent(name.parent);
   if (!found && name.kind != NameKind::kFile) {
-    // umoci writes whiteouts for what was in a directory that has become a file.
+    // If a directory has become a file, umoci writes whiteouts for its former entries.
     TRY_ASSIGN(const bool is_hidden, is_below_own_file(name.parent));
     if (is_hidden) return {};
   }
@@ -104,8 +104,8 @@ Result<void> LayerTree::add(const TarEntry& entry, TarReader& archive) {
   }
 }
 
-// The descent keeps one descriptor, because a tree may be deeper than the limit of descriptors:
-// symlinks in the names of entries lead from one deep directory to the next.
+// The descent holds one descriptor, because a tree may be deeper than the limit of descriptors:
+// symlinks in the names of entries can lead from one deep directory to the next.
 Result<void> LayerTree::finish() {
   struct Level {
     std::vector<std::string> rest;  // directories that were not visited yet
@@ -137,8 +137,8 @@ Result<void> LayerTree::finish() {
   }
 }
 
-/// Completes one directory. `is_shown`: whether the layers below show through in the directory
-/// above. Returns whether they do in this one.
+/// Completes one directory. `is_shown`: the layers below are visible in the parent directory.
+/// Returns whether they are visible in this one.
 Result<bool> LayerTree::complete(Fd directory, std::string_view path, bool is_shown) {
   TRY_ASSIGN(Directory* const known, remembered(directory));
   const bool may_inherit = is_shown && !known->is_described && !known->hides_its_name;
@@ -153,8 +153,8 @@ Result<bool> LayerTree::complete(Fd directory, std::string_view path, bool is_sh
   return is_shown && is_below && !known->is_opaque && !known->hides_its_name;
 }
 
-/// Copies what the layers below say of the same directory, which this one covers. Returns whether
-/// they show such a directory.
+/// Copies the attributes of the same directory in the layers below, which this one covers. Returns
+/// whether they have it.
 Result<bool> LayerTree::inherit(Fd directory, std::string_view path, Directory& remembered) {
   TRY_ASSIGN(const auto found, find_below(below_, path, options_.mark));
   if (!found || !S_ISDIR(found->info.st_mode)) return false;
@@ -187,8 +187,8 @@ Result<Fd> LayerTree::parent(const std::string& path) {
   return Fd(parent_);
 }
 
-/// Makes the directories of `path` that the archive has not listed, but has entries of. `links`:
-/// how many dangling symlinks have led here.
+/// Makes those directories of `path` that the archive has not listed. `links`: how many dangling
+/// symlinks have led here.
 Result<void> LayerTree::make_missing(const std::string& path, int links) {
   if (links > kMostLinks) return fail(ELOOP, "its directory");
   std::string prefix;
@@ -203,7 +203,8 @@ Result<void> LayerTree::make_missing(const std::string& path, int links) {
       TRY(count_entry());
       TRY(make_directory(here, name));
     } else if (is_whiteout(*info)) {
-      // "Whiteout files only apply to resources in lower layers": what follows is this layer's own.
+      // "Whiteout files only apply to resources in lower layers": the new directory is of this
+      // layer.
       TRY(count_entry());
       TRY(clear(here, name));
       TRY_ASSIGN(const UniqueFd made, make_directory(here, name));
@@ -220,8 +221,8 @@ Result<void> LayerTree::make_missing(const std::string& path, int links) {
   return {};
 }
 
-/// Whether this layer has a file, or another entry that is no directory, at `path` or above it. The
-/// layers below then show nothing at `path`.
+/// Whether this layer has an entry that is no directory at `path` or above it. It hides `path` in
+/// the layers below.
 Result<bool> LayerTree::is_below_own_file(const std::string& path) const {
   std::string prefix;
   for (const std::string_view component : linux::words(path, '/')) {
@@ -259,7 +260,7 @@ Result<void> LayerTree::make_opaque(Fd directory) {
   return {};
 }
 
-/// Hides the name of the directory in the layers below, and all that they have in it.
+/// Hides the directory of the same name in the layers below, with its content.
 Result<void> LayerTree::hide_name(Fd directory) {
   TRY(make_opaque(directory));
   TRY_ASSIGN(Directory* const known, remembered(directory));
@@ -285,8 +286,8 @@ Result<void> LayerTree::add_directory(const TarEntry& entry, const EntryName& na
   return describe(made, entry);
 }
 
-/// Owner, mode and attributes of a directory; those that an entry of the same name has given it
-/// before are gone.
+/// Sets the owner, mode and attributes of a directory. They replace those of an earlier entry of
+/// the same name.
 Result<void> LayerTree::describe(Fd directory, const TarEntry& entry) {
   TRY_ASSIGN(const std::uint64_t left_out, set_attributes(directory, entry));
   sums_.attributes_left_out += left_out;

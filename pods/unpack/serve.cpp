@@ -16,7 +16,8 @@
 namespace ocirun::pods {
 namespace {
 
-/// Runs a job, and sends `done` or the error. A report that cannot be written has no reader.
+/// Runs a job, and reports its result or its error. Ignores a failure to report, because then there
+/// is no reader.
 template <typename Work>
 int report_outcome(Fd report, Work work) {
   expect_utf8_names();
@@ -29,7 +30,7 @@ int report_outcome(Fd report, Work work) {
   return 0;
 }
 
-/// The archive without compression: as it came, or uncompressed into kIntoDescriptor.
+/// The uncompressed archive: the archive itself, or its content in kIntoDescriptor.
 Result<FileRange> plain_archive(const IndexJob& job) {
   FileRange archive(UniqueFd{kArchiveDescriptor});
   if (job.compression == Compression::kNone) return archive;

@@ -101,10 +101,10 @@ Result<void> add_acls(archive_entry* entry,
 
 using Type = TarEntry::Type;
 
-/// A name in a pax header that is no UTF-8, or cannot be converted to the C locale's characters:
-/// libarchive warns, and keeps the bytes, which is what is wanted here. Other warnings mean that
-/// something was left out; of some, such as an ACL that it cannot parse, libarchive leaves only the
-/// text.
+/// Whether a warning of libarchive is about a name in a pax header that is no UTF-8, or cannot be
+/// converted to the characters of the C locale. libarchive keeps the bytes of such a name, which is
+/// right here. Other warnings mean that something was left out, such as an ACL that libarchive
+/// cannot parse.
 bool is_harmless(const char* warning) {
   return warning != nullptr &&
          std::string_view(warning).find("can't be converted from UTF-8 to current locale") !=

@@ -23,7 +23,7 @@ Result<void> add_entries(TarReader& archive, LayerTree& tree, const HashingStrea
   }
 }
 
-/// Both ends must be reached before the digests say something of the whole.
+/// The digests are those of the whole layer only when both streams were read to their ends.
 Result<void> verify(const LayerBlob& layer, HashingStream& blob, HashingStream& archive) {
   if (layer.digest && blob.size() != layer.size)
     return refuse("it has {} bytes, its descriptor says {}", blob.size(), layer.size);
