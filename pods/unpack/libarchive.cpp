@@ -50,23 +50,22 @@ Error ArchiveHandle::error() const {
 }
 
 TarEntry::Type type_of(::archive_entry* entry) {
-  using Type = TarEntry::Type;
-  if (archive_entry_hardlink(entry) != nullptr) return Type::kHardLink;
+  if (archive_entry_hardlink(entry) != nullptr) return TarEntry::Type::kHardLink;
   switch (archive_entry_filetype(entry)) {
     case AE_IFREG:
-      return Type::kFile;
+      return TarEntry::Type::kFile;
     case AE_IFDIR:
-      return Type::kDirectory;
+      return TarEntry::Type::kDirectory;
     case AE_IFLNK:
-      return Type::kSymlink;
+      return TarEntry::Type::kSymlink;
     case AE_IFCHR:
-      return Type::kCharacterDevice;
+      return TarEntry::Type::kCharacterDevice;
     case AE_IFBLK:
-      return Type::kBlockDevice;
+      return TarEntry::Type::kBlockDevice;
     case AE_IFIFO:
-      return Type::kFifo;
+      return TarEntry::Type::kFifo;
     default:
-      return Type::kOther;
+      return TarEntry::Type::kOther;
   }
 }
 
