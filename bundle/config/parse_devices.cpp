@@ -8,9 +8,9 @@
 namespace ocirun::bundle {
 namespace {
 
-
 std::optional<linux::Device::Kind> device_kind(std::string_view name) {
-  if (name == "c" || name == "u") return linux::Device::Kind::kCharacter;  // L-20: u is an unbuffered c
+  if (name == "c" || name == "u")
+    return linux::Device::Kind::kCharacter;  // L-20: u is an unbuffered c
   if (name == "b") return linux::Device::Kind::kBlock;
   if (name == "p") return linux::Device::Kind::kFifo;
   return {};

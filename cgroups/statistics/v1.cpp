@@ -155,7 +155,7 @@ struct Reader {
   void (*read)(const Directory&, Stats&);
 };
 constexpr Reader kReaders[] = {
-    {"cpuacct", read_cpuacct}, {"cpu", read_v1_cpu},      {"cpuset", read_v1_cpuset},
+    {"cpuacct", read_cpuacct},    {"cpu", read_v1_cpu},   {"cpuset", read_v1_cpuset},
     {"memory", read_v1_memory},   {"pids", read_v1_pids}, {"blkio", read_block_io},
     {"hugetlb", read_v1_hugetlb}, {"rdma", read_v1_rdma},
 };

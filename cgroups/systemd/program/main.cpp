@@ -94,8 +94,9 @@ Result<std::string> run(std::span<char* const> words) {
 
 int main(int argc, char** argv) {
   const Result<std::string> outcome = run(std::span(argv, static_cast<std::size_t>(argc)));
-  const std::string answer = outcome ? std::string(kOk) + *outcome
-                                     : std::string(kErrorAnswer) + linux::error_lines(outcome.error());
+  const std::string answer = outcome
+                                 ? std::string(kOk) + *outcome
+                                 : std::string(kErrorAnswer) + linux::error_lines(outcome.error());
   if (!linux::write_all(Fd{STDOUT_FILENO}, answer)) return 2;
   ::shutdown(STDOUT_FILENO, SHUT_WR);
   // The scope exists as long as this process is in it, which is until ocirun closes the socket.

@@ -105,9 +105,12 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_together_is_told) {
                  .contains("unknown parameter of the component \"imag\" (did you mean image?)"));
   BOOST_TEST(problems_of_application("[metadata.name]", "[\"spec.containers[7].name\"]")
                  .contains("\"spec.containers[7].name\" leads to no value of the workload"));
-  BOOST_TEST(problems_of_application("value: 8080", "value: [1]").contains("must be a string or a whole number"));
-  BOOST_TEST(problems_of_application("value: 8080", "value: 0").contains("/containerPort: must be a whole number"));
-  BOOST_TEST(problems_of_application("    - componentName: web", "    - componentName: web\n    - componentName: b")
+  BOOST_TEST(problems_of_application("value: 8080", "value: [1]")
+                 .contains("must be a string or a whole number"));
+  BOOST_TEST(problems_of_application("value: 8080", "value: 0")
+                 .contains("/containerPort: must be a whole number"));
+  BOOST_TEST(problems_of_application("    - componentName: web",
+                                     "    - componentName: web\n    - componentName: b")
                  .contains("must have one component, not 2"));
   BOOST_TEST(problems(kConfiguration).contains("no document of this file is the Component"));
 }

@@ -103,17 +103,19 @@ BOOST_AUTO_TEST_CASE(sizes_have_the_units_of_the_specification) {  // OAM-31, OA
   BOOST_TEST(bytes("\"7B\"") == 7U);
   for (const char* bad : {"\"\"", "\"M\"", "0", "\"0M\"", "-1", "1.5", "\"1.5M\"", "\"1 M\"",
                           "\"1Mi\"", "\"1E\"", "\"+1\"", "\"1MM\"", "\"1BB\"", "true", "[]"})
-    BOOST_CHECK_MESSAGE(
-        problems_of_workload("\"64M\"", bad).contains("/memory/required: must be a whole number above 0"), bad);
+    BOOST_CHECK_MESSAGE(problems_of_workload("\"64M\"", bad)
+                            .contains("/memory/required: must be a whole number above 0"),
+                        bad);
   BOOST_TEST(problems_of_workload("\"64M\"", "\"9999P\"")
                  .contains("more than the 9223372036854775807 bytes that Linux can count"));
 }
 
 BOOST_AUTO_TEST_CASE(a_count_of_cpus_is_above_zero) {  // OAM-30
   for (const char* bad : {"0", "-1", "0.0", "\"1\"", "true", "{}"})
-    BOOST_CHECK_MESSAGE(problems_of_workload("\"required\": 0.5", std::string("\"required\": ") + bad)
-                            .contains("/cpu/required: must be a number of CPUs above 0"),
-                        bad);
+    BOOST_CHECK_MESSAGE(
+        problems_of_workload("\"required\": 0.5", std::string("\"required\": ") + bad)
+            .contains("/cpu/required: must be a number of CPUs above 0"),
+        bad);
   BOOST_TEST(problems("apiVersion: core.oam.dev/v1alpha2\nkind: ContainerizedWorkload\nmetadata: "
                       "{name: a}\nspec:\n"
                       "  containers: [{name: a, image: a, resources: {cpu: {required: .nan}, "
@@ -131,30 +133,38 @@ BOOST_AUTO_TEST_CASE(version_and_kind_are_checked) {  // OAM-1, OAM-2
 }
 
 BOOST_AUTO_TEST_CASE(system_and_architecture_are_this_host_s) {  // OAM-5, OAM-6
+  BOOST_TEST(problems_of_workload("\"linux\"", "\"windows\"")
+                 .contains("/spec/osType: must be linux, not \"windows\""));
   BOOST_TEST(
-      problems_of_workload("\"linux\"", "\"windows\"").contains("/spec/osType: must be linux, not \"windows\""));
-  BOOST_TEST(problems_of_workload("\"arch\": \"", "\"arch\": \"vax").contains("/spec/arch: must be "));
+      problems_of_workload("\"arch\": \"", "\"arch\": \"vax").contains("/spec/arch: must be "));
 }
 
 BOOST_AUTO_TEST_CASE(names_are_valid_and_unique) {  // OAM-10, OAM-15, OAM-17
   for (const std::string bad : {"", "-a", "a-", "a b", "a/b", "\xC3\xA4", "a."})
-    BOOST_CHECK_MESSAGE(
-        problems_of_workload("Web.1_a-b", bad).contains("/containers/0/name: must be 1 to 63 letters"), bad);
+    BOOST_CHECK_MESSAGE(problems_of_workload("Web.1_a-b", bad)
+                            .contains("/containers/0/name: must be 1 to 63 letters"),
+                        bad);
   BOOST_TEST(problems_of_workload("Web.1_a-b", std::string(63, 'x')) == "");
-  BOOST_TEST(problems_of_workload("Web.1_a-b", std::string(64, 'x')).contains("must be 1 to 63 letters"));
+  BOOST_TEST(
+      problems_of_workload("Web.1_a-b", std::string(64, 'x')).contains("must be 1 to 63 letters"));
   BOOST_TEST(problems_of_workload("\"name\": \"side\"", "\"name\": \"Web.1_a-b\"")
                  .contains("/containers/1/name: \"Web.1_a-b\" is given twice, first by item 0"));
-  BOOST_TEST(problems_of_workload("EMPTY", "A_b-1").contains("/env/1/name: \"A_b-1\" is given twice"));
+  BOOST_TEST(
+      problems_of_workload("EMPTY", "A_b-1").contains("/env/1/name: \"A_b-1\" is given twice"));
   BOOST_TEST(problems_of_workload("EMPTY", "\xC3\xA4_9") == "");
   for (const char* bad : {"", "a b", "a.b", "a=b"})
     BOOST_CHECK_MESSAGE(problems_of_workload("EMPTY", bad).contains("/env/1/name: must"), bad);
   for (const char* bad : {"", "Http", "h1", "a-b"})
-    BOOST_CHECK_MESSAGE(
-        problems_of_workload("\"http\"", std::string("\"") + bad + "\"").contains("/ports/0/name: must"), bad);
-  BOOST_TEST(problems_of_workload("\"dns\"", "\"http\"").contains("/ports/1/name: \"http\" is given twice"));
-  BOOST_TEST(problems_of_workload("53", "8080").contains("/ports/1/containerPort: 8080 is given twice"));
+    BOOST_CHECK_MESSAGE(problems_of_workload("\"http\"", std::string("\"") + bad + "\"")
+                            .contains("/ports/0/name: must"),
+                        bad);
+  BOOST_TEST(problems_of_workload("\"dns\"", "\"http\"")
+                 .contains("/ports/1/name: \"http\" is given twice"));
+  BOOST_TEST(
+      problems_of_workload("53", "8080").contains("/ports/1/containerPort: 8080 is given twice"));
   BOOST_TEST(problems_of_workload("53", "0").contains("must be a whole number from 1 to 65535"));
-  BOOST_TEST(problems_of_workload("\"UDP\"", "\"SCTP\"").contains("/ports/1/protocol: unknown protocol \"SCTP\""));
+  BOOST_TEST(problems_of_workload("\"UDP\"", "\"SCTP\"")
+                 .contains("/ports/1/protocol: unknown protocol \"SCTP\""));
 }
 
 BOOST_AUTO_TEST_CASE(an_image_has_a_valid_name) {  // OAM-11
@@ -166,8 +176,9 @@ BOOST_AUTO_TEST_CASE(an_image_has_a_valid_name) {  // OAM-11
   const std::vector<std::string> bad{"",   "A",   "a:",           "a::b",
                                      "a/", "a b", "a@sha256:xyz", "a@" + hash};
   for (const std::string& name : bad)
-    BOOST_CHECK_MESSAGE(problems_of_workload("example/foobar:1", name).contains("/spec/containers/0/image: "),
-                        name);
+    BOOST_CHECK_MESSAGE(
+        problems_of_workload("example/foobar:1", name).contains("/spec/containers/0/image: "),
+        name);
 }
 
 BOOST_AUTO_TEST_CASE(a_config_file_has_a_path_and_a_content) {  // OAM-16
@@ -182,22 +193,23 @@ BOOST_AUTO_TEST_CASE(a_probe_asks_one_question) {  // OAM-18, OAM-19, OAM-20, OA
   BOOST_TEST(problems_of_workload("\"tcpSocket\": {\"port\": 1}", "")
                  .contains("must have exactly one of exec, httpGet and tcpSocket, not 0"));
   BOOST_TEST(problems_of_workload("\"tcpSocket\": {\"port\": 1}",
-                   "\"tcpSocket\": {\"port\": 1}, \"exec\": {\"command\": [\"a\"]}")
+                                  "\"tcpSocket\": {\"port\": 1}, \"exec\": {\"command\": [\"a\"]}")
                  .contains("must have exactly one of exec, httpGet and tcpSocket, not 2"));
-  BOOST_TEST(
-      problems_of_workload("[\"/bin/true\", \"x\"]", "[]").contains("must begin with the name of a program"));
-  BOOST_TEST(
-      problems_of_workload("[\"/bin/true\", \"x\"]", "\"/bin/true x\"").contains("must be a list of strings"));
+  BOOST_TEST(problems_of_workload("[\"/bin/true\", \"x\"]", "[]")
+                 .contains("must begin with the name of a program"));
+  BOOST_TEST(problems_of_workload("[\"/bin/true\", \"x\"]", "\"/bin/true x\"")
+                 .contains("must be a list of strings"));
   BOOST_TEST(problems_of_workload("\"port\": 1}", "\"port\": 0}").contains("from 1 to 65535"));
   BOOST_TEST(problems_of_workload("\"X-A\"", "\"X A\"").contains("is no name of an HTTP header"));
-  BOOST_TEST(
-      problems_of_workload("\"value\": \"b\"", "\"value\": \"b\\n\"").contains("contains a control character"));
+  BOOST_TEST(problems_of_workload("\"value\": \"b\"", "\"value\": \"b\\n\"")
+                 .contains("contains a control character"));
   BOOST_TEST(problems_of_workload("\"/ready\"", "\"/a b\"").contains("contains a blank"));
   for (const char* name : {"periodSeconds\": 2", "timeoutSeconds\": 3", "successThreshold\": 4",
                            "failureThreshold\": 5"}) {
     std::string zero(name);
     zero.back() = '0';
-    BOOST_CHECK_MESSAGE(problems_of_workload(name, zero).contains("from 1 to 2147483647, not 0"), name);
+    BOOST_CHECK_MESSAGE(problems_of_workload(name, zero).contains("from 1 to 2147483647, not 0"),
+                        name);
   }
   BOOST_TEST(problems_of_workload("initialDelaySeconds\": 1", "initialDelaySeconds\": 0") == "");
   BOOST_TEST(problems_of_workload("periodSeconds\": 2", "periodSeconds\": 2.5")
@@ -210,8 +222,10 @@ BOOST_AUTO_TEST_CASE(a_volume_is_exclusive_unless_all_its_uses_share_it) {  // O
   BOOST_TEST(
       problems_of_workload("\"Shared\"", "\"Any\"")
           .contains("/sharingPolicy: unknown sharing policy \"Any\" (known: Exclusive, Shared)"));
-  BOOST_TEST(problems_of_workload("\"2G\"", "\"0\"").contains("/disk/required: must be a whole number above 0"));
-  BOOST_TEST(problems_of_workload("\"/data\"", "\"data\"").contains("/mountPath: must be an absolute path"));
+  BOOST_TEST(problems_of_workload("\"2G\"", "\"0\"")
+                 .contains("/disk/required: must be a whole number above 0"));
+  BOOST_TEST(problems_of_workload("\"/data\"", "\"data\"")
+                 .contains("/mountPath: must be an absolute path"));
   const std::string second =
       R"("resources": {"volumes": [{"name": "data", "mountPath": "/d", "sharingPolicy": "Shared",
       "disk": {"required": "3G", "ephemeral": true}}], "cpu": {"required": 1})";
@@ -245,9 +259,9 @@ BOOST_AUTO_TEST_CASE(the_seed_s_booleans_are_those_of_yaml_1_1) {  // OAM-36
 
 BOOST_AUTO_TEST_CASE(an_extended_resource_is_a_group_version_and_kind) {  // OAM-37
   for (const char* bad : {"", "a", "a/b", "/v1.Kind", "a/v1.", "a/.Kind", "a/v1/x.Kind"})
-    BOOST_CHECK_MESSAGE(
-        problems_of_workload("ext.example.com/v1.MotionSensor", bad).contains("must be a group, version and kind"),
-        bad);
+    BOOST_CHECK_MESSAGE(problems_of_workload("ext.example.com/v1.MotionSensor", bad)
+                            .contains("must be a group, version and kind"),
+                        bad);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_required_is_missed) {  // OAM-1 … OAM-12, OAM-30, OAM-31
@@ -255,7 +269,8 @@ BOOST_AUTO_TEST_CASE(what_is_required_is_missed) {  // OAM-1 … OAM-12, OAM-30,
              "f:1:1: /apiVersion: is missing, it is required\nf:1:1: /metadata: is missing, it is "
              "required\n"
              "f:1:1: /spec: is missing, it is required\n");
-  BOOST_TEST(problems_of_workload("\"name\": \"shop\", ", "").contains("/metadata/name: is missing"));
+  BOOST_TEST(
+      problems_of_workload("\"name\": \"shop\", ", "").contains("/metadata/name: is missing"));
   BOOST_TEST(problems(R"({"apiVersion": "core.oam.dev/v1alpha2", "kind": "ContainerizedWorkload",
       "metadata": {"name": "a"}, "spec": {"containers": []}})")
                  .contains("/spec/containers: must have at least one container"));
@@ -270,11 +285,12 @@ BOOST_AUTO_TEST_CASE(what_is_required_is_missed) {  // OAM-1 … OAM-12, OAM-30,
 }
 
 BOOST_AUTO_TEST_CASE(paths_have_their_shortest_form) {  // OAM-16, OAM-33
-  BOOST_TEST(
-      problems_of_workload("\"/data\"", "\"/\"").contains("/mountPath: must be a path below the root directory"));
+  BOOST_TEST(problems_of_workload("\"/data\"", "\"/\"")
+                 .contains("/mountPath: must be a path below the root directory"));
   BOOST_TEST(good(with(full_oam(), "\"/data\"", "\"//data/./x/\"")).containers[0].mounts[0].path ==
              "/data/x");
-  BOOST_TEST(problems_of_workload("etc/b", "./etc//a").contains("/config/1/path: \"./etc//a\" is given twice"));
+  BOOST_TEST(problems_of_workload("etc/b", "./etc//a")
+                 .contains("/config/1/path: \"./etc//a\" is given twice"));
   for (const char* bad : {".", "/etc/.", "//"})
     BOOST_CHECK_MESSAGE(problems_of_workload("etc/b", bad).contains("must name a file"), bad);
 }

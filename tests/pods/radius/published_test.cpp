@@ -75,10 +75,13 @@ BOOST_AUTO_TEST_CASE(volumes_are_persistent_secret_or_empty) {  // RX-9
   BOOST_TEST(volume(R"(, "accessMode": "ReadWriteOnce")").exclusive);
   const Volume read = volume(R"(, "accessMode": "ReadOnlyMany")");
   BOOST_TEST((read.read_only && read.shares_with_all && !read.exclusive));
-  BOOST_TEST(problems_of_published("ReadWriteMany", "RWX").contains("unknown access mode \"RWX\" (known: "));
-  BOOST_TEST(problems_of_published("\"memory\"}", "\"Memory\"}").contains("(did you mean memory?)"));
+  BOOST_TEST(problems_of_published("ReadWriteMany", "RWX")
+                 .contains("unknown access mode \"RWX\" (known: "));
   BOOST_TEST(
-      problems_of_published("{\"secretName\": \"keys\"}}", "{\"secretName\": \"keys\", \"secretId\": \"k\"}}")
+      problems_of_published("\"memory\"}", "\"Memory\"}").contains("(did you mean memory?)"));
+  BOOST_TEST(
+      problems_of_published("{\"secretName\": \"keys\"}}",
+                            "{\"secretName\": \"keys\", \"secretId\": \"k\"}}")
           .contains("must have exactly one of persistentVolumeId, persistentVolume, secretId, "
                     "secretName and emptyDir, not 2"));
 }
@@ -96,17 +99,21 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_is_told) {
   BOOST_TEST(
       problems_of_published("\"initContainer\": false", "\"initContainer\": true")
           .contains("/containers: must have at least one container that is no init container"));
-  BOOST_TEST(problems_of_published("\"image\": \"busybox\"",
-                   "\"image\": \"busybox\", \"livenessProbe\": {\"tcpSocket\": {\"port\": 1}}")
+  BOOST_TEST(problems_of_published(
+                 "\"image\": \"busybox\"",
+                 "\"image\": \"busybox\", \"livenessProbe\": {\"tcpSocket\": {\"port\": 1}}")
                  .contains("an init container has no probes"));
   BOOST_TEST(problems_of_published("\"secretName\": \"keys\", \"key\"", "\"key\"")
                  .contains("must have exactly one of secretId and secretName"));
-  BOOST_TEST(problems_of_published("\"/cache\"", "\"/data\"").contains("is the path of another mount too"));
+  BOOST_TEST(problems_of_published("\"/cache\"", "\"/data\"")
+                 .contains("is the path of another mount too"));
   BOOST_TEST(
       problems_of_published("OnFailure", "Sometimes")
           .contains("unknown rule of restart \"Sometimes\" (known: Always, OnFailure, Never)"));
-  BOOST_TEST(problems_of_published("\"0.1\"", "\"much\"").contains("/cpu: must be a number of CPUs above 0"));
-  BOOST_TEST(problems_of_published("myApp", "my_app").contains("/name: must be letters, digits and \"-\""));
+  BOOST_TEST(problems_of_published("\"0.1\"", "\"much\"")
+                 .contains("/cpu: must be a number of CPUs above 0"));
+  BOOST_TEST(problems_of_published("myApp", "my_app")
+                 .contains("/name: must be letters, digits and \"-\""));
   BOOST_TEST(problems_of_published("\"port\": \"httpPort\"", "\"port\": \"other\"")
                  .contains("the port \"other\" is none of the container's ports"));
 }

@@ -50,10 +50,12 @@ BOOST_AUTO_TEST_CASE(init_containers_keep_the_order_of_the_document) {  // RX-2
   BOOST_TEST((pod.init_containers[0].name == "second" && pod.init_containers[1].name == "first"));
   BOOST_TEST(
       problems_of_resource("{\"image\": \"a\"}",
-            "{\"image\": \"a\", \"livenessProbe\": {\"tcpSocket\": {\"port\": 1}}}")
+                           "{\"image\": \"a\", \"livenessProbe\": {\"tcpSocket\": {\"port\": 1}}}")
           .contains("/initContainers/second/livenessProbe: an init container has no probes"));
-  BOOST_TEST(problems_of_resource("\"first\"", "\"web\"").contains("names must be unique among all containers"));
-  BOOST_TEST(problems_of_resource("\"first\"", "\"first_\"").contains("the name must be 1 to 63 letters, digits"));
+  BOOST_TEST(problems_of_resource("\"first\"", "\"web\"")
+                 .contains("names must be unique among all containers"));
+  BOOST_TEST(problems_of_resource("\"first\"", "\"first_\"")
+                 .contains("the name must be 1 to 63 letters, digits"));
 }
 
 BOOST_AUTO_TEST_CASE(volumes_have_one_source) {  // RX-9
@@ -66,12 +68,14 @@ BOOST_AUTO_TEST_CASE(volumes_have_one_source) {  // RX-9
   BOOST_TEST((pod.volumes[2].kind == Volume::Source::kEmpty && !pod.volumes[2].read_only &&
               pod.volumes[2].mode == 0777));
   BOOST_TEST(problems_of_resource("{\"emptyDir\": {}}", "{\"emptyDir\": null}") == "");
-  BOOST_TEST(problems_of_resource("{\"emptyDir\": {}}", "{}").contains("/volumes/tmp: must have exactly one of"));
-  BOOST_TEST(
-      problems_of_resource("{\"emptyDir\": {}}", "{\"emptyDir\": null, \"secretId\": \"s\"}").contains("not 2"));
+  BOOST_TEST(problems_of_resource("{\"emptyDir\": {}}", "{}")
+                 .contains("/volumes/tmp: must have exactly one of"));
+  BOOST_TEST(problems_of_resource("{\"emptyDir\": {}}", "{\"emptyDir\": null, \"secretId\": \"s\"}")
+                 .contains("not 2"));
   BOOST_TEST(problems_of_resource("\"volumeName\": \"data\"", "\"volumeName\": \"date\"")
                  .contains("/volumeName: \"date\" is none of the volumes"));
-  BOOST_TEST(problems_of_resource("\"mountPath\": \"/data\", ", "").contains("/mountPath: is missing"));
+  BOOST_TEST(
+      problems_of_resource("\"mountPath\": \"/data\", ", "").contains("/mountPath: is missing"));
 }
 
 BOOST_AUTO_TEST_CASE(what_the_second_version_removed_is_told) {  // RX-4, RX-6, RX-18
@@ -79,19 +83,23 @@ BOOST_AUTO_TEST_CASE(what_the_second_version_removed_is_told) {  // RX-4, RX-6, 
                  .contains("/command: must be a list of strings, one for each argument"));
   BOOST_TEST(problems_of_resource("\"secretKeyRef\": {\"secretId\"", "\"secretRef\": {\"secretId\"")
                  .contains("it is called secretKeyRef now"));
+  BOOST_TEST(problems_of_resource("\"secretId\": \"db\"", "\"source\": \"db\"")
+                 .contains("it is called secretId now"));
   BOOST_TEST(
-      problems_of_resource("\"secretId\": \"db\"", "\"source\": \"db\"").contains("it is called secretId now"));
-  BOOST_TEST(!problems_of_resource("\"image\": \"side\"", "\"zzzzzzzz\": 1").contains("imagePullPolicy"));
-  BOOST_TEST(problems_of_resource("\"image\": \"side\"", "\"image\": \"side\", \"imagePullPolicy\": \"Always\"")
+      !problems_of_resource("\"image\": \"side\"", "\"zzzzzzzz\": 1").contains("imagePullPolicy"));
+  BOOST_TEST(problems_of_resource("\"image\": \"side\"",
+                                  "\"image\": \"side\", \"imagePullPolicy\": \"Always\"")
                  .contains("was removed from the resource type"));
-  BOOST_TEST(
-      problems_of_resource("\"disableDefaultEnvVars\": false", "\"iam\": {}").contains("/iam: was removed"));
-  BOOST_TEST(problems_of_resource("{\"manualScaling\": {\"replicas\": 1}}", "[{\"kind\": \"kubernetesMetadata\"}]")
+  BOOST_TEST(problems_of_resource("\"disableDefaultEnvVars\": false", "\"iam\": {}")
+                 .contains("/iam: was removed"));
+  BOOST_TEST(problems_of_resource("{\"manualScaling\": {\"replicas\": 1}}",
+                                  "[{\"kind\": \"kubernetesMetadata\"}]")
                  .contains("was removed"));
   for (const char* name :
        {"securityContext", "restartPolicy", "lifecycle", "startupProbe", "tty"})  // RX-13, RX-19
     BOOST_CHECK_MESSAGE(
-        problems_of_resource("\"image\": \"side\"", std::string("\"image\": \"side\", \"") + name + "\": {}")
+        problems_of_resource("\"image\": \"side\"",
+                             std::string("\"image\": \"side\", \"") + name + "\": {}")
             .contains(std::string("/properties/containers/side/") + name + ": unknown name"),
         name);
 }
@@ -99,9 +107,10 @@ BOOST_AUTO_TEST_CASE(what_the_second_version_removed_is_told) {  // RX-4, RX-6, 
 BOOST_AUTO_TEST_CASE(variables_have_one_value) {  // RX-5
   BOOST_TEST(problems_of_resource("{\"value\": \"x\"}", "{}")
                  .contains("/env/A: must have exactly one of value and valueFrom"));
-  BOOST_TEST(problems_of_resource("{\"value\": \"x\"}",
-                   "{\"value\": \"x\", \"valueFrom\": {\"secretKeyRef\": {\"secretId\": \"a\", "
-                   "\"key\": \"b\"}}}")
+  BOOST_TEST(problems_of_resource(
+                 "{\"value\": \"x\"}",
+                 "{\"value\": \"x\", \"valueFrom\": {\"secretKeyRef\": {\"secretId\": \"a\", "
+                 "\"key\": \"b\"}}}")
                  .contains("must have exactly one"));
   BOOST_TEST(problems_of_resource("\"A\"", "\"A=B\"").contains("must not contain \"=\""));
 }
@@ -112,9 +121,10 @@ BOOST_AUTO_TEST_CASE(memory_has_two_spellings) {  // RX-10, RX-11
                  .contains("is the same as memoryInMiB"));
   BOOST_TEST(problems_of_resource("\"memoryInMib\": 64", "\"memoryInMib\": 256")
                  .contains("/limits: must not be below the requests"));
-  BOOST_TEST(
-      problems_of_resource("\"cpu\": 0.1", "\"cpu\": 2").contains("/limits: must not be below the requests"));
-  BOOST_TEST(problems_of_resource("\"cpu\": 0.1", "\"cpu\": 0").contains("must be a number of CPUs above 0"));
+  BOOST_TEST(problems_of_resource("\"cpu\": 0.1", "\"cpu\": 2")
+                 .contains("/limits: must not be below the requests"));
+  BOOST_TEST(problems_of_resource("\"cpu\": 0.1", "\"cpu\": 0")
+                 .contains("must be a number of CPUs above 0"));
 }
 
 BOOST_AUTO_TEST_CASE(scaling_is_checked_and_left_to_several_machines) {  // RX-14, RX-15
@@ -133,8 +143,8 @@ BOOST_AUTO_TEST_CASE(scaling_is_checked_and_left_to_several_machines) {  // RX-1
   BOOST_TEST(problems_of_resource("{\"averageValue\": 5}", "{\"averageUtilization\": 5}")
                  .contains("is only for the kinds cpu and memory"));
   BOOST_TEST(problems_of_resource("\"customMetric\": \"m\", ", "") == "");  // it is optional
-  BOOST_TEST(
-      problems_of_resource("\"replicas\": 1,", "\"replicas\": 0,").contains("must be a whole number from 1"));
+  BOOST_TEST(problems_of_resource("\"replicas\": 1,", "\"replicas\": 0,")
+                 .contains("must be a whole number from 1"));
 }
 
 BOOST_AUTO_TEST_CASE(the_operator_s_part_is_told) {  // RX-6, RX-9, RX-16
@@ -176,7 +186,7 @@ BOOST_AUTO_TEST_CASE(what_only_radius_uses_is_warned_of) {
   BOOST_TEST(problems_of_resource("\"data\": {\"persistent", "\"A B\": {\"persistent")
                  .contains("/volumes/A B: the name must be 1 to 63"));
   BOOST_TEST(problems_of_resource("{\"manualScaling\": {\"replicas\": 1}}",
-                   "{\"manualScaling\": {\"replicas\": 1, \"kind\": \"x\"}}")
+                                  "{\"manualScaling\": {\"replicas\": 1, \"kind\": \"x\"}}")
                  .contains("must be manualScaling"));
 }
 
