@@ -29,7 +29,7 @@ void write_pressure(JsonWriter& out, const std::optional<Pressure>& pressure) {
   out.end_object();
 }
 
-void write_cpu(JsonWriter& out, const Stats& stats) {
+void write_cpu_stats(JsonWriter& out, const Stats& stats) {
   const cgroups::CpuStats cpu = stats.cpu.value_or(cgroups::CpuStats());
   out.key("cpu").begin_object().key("usage").begin_object();
   unless_zero(out, "total", cpu.total_ns);
@@ -72,7 +72,7 @@ void write_usage(JsonWriter& out, std::string_view name,
   out.member("failcnt", memory.fail_count).end_object();
 }
 
-void write_memory(JsonWriter& out, const Stats& stats) {
+void write_memory_stats(JsonWriter& out, const Stats& stats) {
   const cgroups::MemoryStats memory = stats.memory.value_or(cgroups::MemoryStats());
   out.key("memory").begin_object();
   unless_zero(out, "cache", memory.cache);
@@ -89,7 +89,7 @@ void write_memory(JsonWriter& out, const Stats& stats) {
   out.end_object();
 }
 
-void write_block_io(JsonWriter& out, const Stats& stats) {
+void write_block_io_stats(JsonWriter& out, const Stats& stats) {
   out.key("blkio").begin_object();
   for (const auto& [name, entries] : stats.block_io) {
     out.key(name).begin_array();
@@ -118,7 +118,7 @@ void write_hugetlb(JsonWriter& out, const Stats& stats) {
   out.end_object();
 }
 
-void write_rdma(JsonWriter& out, const Stats& stats) {
+void write_rdma_stats(JsonWriter& out, const Stats& stats) {
   if (stats.rdma.empty()) return;
   const auto list = [&](std::string_view name, std::uint32_t cgroups::RdmaStats::* handles,
                         std::uint32_t cgroups::RdmaStats::* objects) {
@@ -210,13 +210,13 @@ void write_pids(JsonWriter& out, const Stats& stats) {
 }
 
 void write_cgroup_stats(JsonWriter& out, const Stats& stats) {
-  write_cpu(out, stats);
+  write_cpu_stats(out, stats);
   write_cpuset(out, stats);
-  write_memory(out, stats);
+  write_memory_stats(out, stats);
   write_pids(out, stats);
-  write_block_io(out, stats);
+  write_block_io_stats(out, stats);
   write_hugetlb(out, stats);
-  write_rdma(out, stats);
+  write_rdma_stats(out, stats);
 }
 
 }  // namespace

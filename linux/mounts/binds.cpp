@@ -34,7 +34,7 @@ Result<UniqueFd> enter_workplace() {
   return std::move(*tmpfs).release();
 }
 
-Result<UniqueFd> make_target(Fd workplace, Fd tree) {
+Result<UniqueFd> make_bind_target(Fd workplace, Fd tree) {
   TRY_ASSIGN(const struct stat info, sys::fstat(tree));
   if (!S_ISDIR(info.st_mode)) return sys::openat(workplace, kName, O_CREAT | O_EXCL, 0400);
   TRY(sys::mkdirat(workplace, kName, 0700));
@@ -45,7 +45,7 @@ Result<UniqueFd> make_target(Fd workplace, Fd tree) {
 Result<void> attach_complete(const Procfs& procfs, const Mount& mount, UniqueFd opened) {
   const DetachedMount tree(std::move(opened));
   TRY_ASSIGN(const UniqueFd workplace, enter_workplace());
-  TRY_ASSIGN(const UniqueFd target, make_target(workplace, tree.fd()));
+  TRY_ASSIGN(const UniqueFd target, make_bind_target(workplace, tree.fd()));
   TRY(tree.attach(target));
   return set_attributes_of(procfs, tree.fd(), mount);
 }

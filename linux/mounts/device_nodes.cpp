@@ -52,7 +52,7 @@ Result<void> unmount(const SafeDir::Entry& where) {
 }
 
 /// Binds `tree`. Returns whether the file below the bind was made for it.
-Result<bool> bind(const SafeDir::Entry& where, Fd tree) {
+Result<bool> bind_node(const SafeDir::Entry& where, Fd tree) {
   TRY_ASSIGN(const Cover cover, open_cover(where));
   auto bound = sys::move_mount(tree, cover.file);
   if (!bound && cover.was_made) remove_name(where, 0);
@@ -135,7 +135,7 @@ Result<void> NodeChanges::add_node(const HostDevice& device) {
     const auto found = device_of(*there, device.device.path);
     if (found && is_same(*found, device.device)) return {};
   }
-  TRY_ASSIGN(const bool was_made, within(bind(where, *device.tree), "bind the host's node"));
+  TRY_ASSIGN(const bool was_made, within(bind_node(where, *device.tree), "bind the host's node"));
   undo_.emplace_back([where = std::move(where), was_made] {
     static_cast<void>(unmount(where));
     if (was_made) remove_name(where, 0);
@@ -166,8 +166,9 @@ Result<bool> NodeChanges::remove_node(const Device& device) {
   TRY(unmount(where));
   auto uncovered =
       is_empty_file(where) ? sys::unlinkat(where.parent, where.name.c_str(), 0) : Result<void>{};
-  undo_.emplace_back(
-      [where = std::move(where), tree = std::move(tree)] { static_cast<void>(bind(where, tree)); });
+  undo_.emplace_back([where = std::move(where), tree = std::move(tree)] {
+    static_cast<void>(bind_node(where, tree));
+  });
   TRY(std::move(uncovered));
   return true;
 }

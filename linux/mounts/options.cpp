@@ -58,9 +58,9 @@ void no_superblock(Mount& mount, Bits flag) {
   mount.superblock_clear |= flag;
 }
 
-void bind(Mount& mount, Bits /*bits*/) { mount.bind = true; }
+void set_bind(Mount& mount, Bits /*bits*/) { mount.bind = true; }
 void recursive_bind(Mount& mount, Bits /*bits*/) { mount.bind = mount.recursive = true; }
-void remount(Mount& mount, Bits /*bits*/) { mount.remount = true; }
+void set_remount(Mount& mount, Bits /*bits*/) { mount.remount = true; }
 void copy_up(Mount& mount, Bits /*bits*/) { mount.copy_up = true; }
 void id_map(Mount& mount, Bits kind) { mount.id_map_kind = static_cast<IdMapKind>(kind); }
 
@@ -86,7 +86,7 @@ struct Option {
 constexpr Option kOptions[] = {
     {"async", no_superblock, MS_SYNCHRONOUS},
     {"atime", no_atime_mode, MOUNT_ATTR_NOATIME},
-    {"bind", bind},
+    {"bind", set_bind},
     {"defaults", nothing},
     {"dev", clear, MOUNT_ATTR_NODEV},
     {"diratime", clear, MOUNT_ATTR_NODIRATIME},
@@ -114,7 +114,7 @@ constexpr Option kOptions[] = {
     {"rdev", clear_below, MOUNT_ATTR_NODEV},
     {"rdiratime", clear_below, MOUNT_ATTR_NODIRATIME},
     {"relatime", atime_mode, MOUNT_ATTR_RELATIME},
-    {"remount", remount},
+    {"remount", set_remount},
     {"rexec", clear_below, MOUNT_ATTR_NOEXEC},
     {"ridmap", id_map, bits_of(IdMapKind::kRecursive)},
     {"rnoatime", atime_mode_below, MOUNT_ATTR_NOATIME},

@@ -73,7 +73,7 @@ std::string in_one_line(std::string text) {
   ::_exit(127);
 }
 
-std::string why_not_permitted(IdKind kind) {
+std::string why_map_is_refused(IdKind kind) {
   if (::geteuid() != 0) return why_user_namespace_is_powerless();
   return kind == IdKind::kUser
              ? "root needs CAP_SETUID here, and CAP_SETFCAP to map id 0 (since Linux 5.12)"
@@ -84,7 +84,7 @@ Result<void> run_map_program(IdKind kind, int pid, const std::vector<IdMapping>&
                              std::uint32_t own_id) {
   const std::string path = find_map_program(kind);
   const std::string_view name = map_program_name(kind);
-  if (path.empty() && ::geteuid() == 0) return fail(EPERM, "{}", why_not_permitted(kind));
+  if (path.empty() && ::geteuid() == 0) return fail(EPERM, "{}", why_map_is_refused(kind));
   if (path.empty())
     return refuse(
         "{} is not installed: a user without privileges needs it to map more than the own id "
@@ -150,7 +150,7 @@ Result<void> write_unprivileged(Fd procfs, int pid, IdKind kind,
   if (!users) TRY(write_proc_file(procfs, pid, "setgroups", "deny"));
   auto written = write_proc_file(procfs, pid, users ? "uid_map" : "gid_map", map_text(mappings));
   if (!written && written.error().number() == EPERM)
-    if (std::string reason = why_not_permitted(kind); !reason.empty())
+    if (std::string reason = why_map_is_refused(kind); !reason.empty())
       written.error().within(std::move(reason));
   return written;
 }

@@ -29,7 +29,7 @@ constexpr Named<int> kResources[] = {
 };
 
 // The remedy that the error names. The kernel returns EPERM for two different reasons.
-std::string advice(int pid, const Rlimit& wanted, int error) {
+std::string rlimit_advice(int pid, const Rlimit& wanted, int error) {
   if (error == EINVAL) return " (the soft limit may not be above the hard limit)";
   rlimit64 now{};
   if (error != EPERM ||
@@ -57,7 +57,7 @@ Result<void> set_rlimit(int pid, const Rlimit& limit) {
     return {};
   const int error = errno;
   return fail(error, "set {} to soft {}, hard {}{}", rlimit_name(limit.resource),
-              rlimit_text(limit.soft), rlimit_text(limit.hard), advice(pid, limit, error));
+              rlimit_text(limit.soft), rlimit_text(limit.hard), rlimit_advice(pid, limit, error));
 }
 
 Result<void> set_rlimits(int pid, const std::vector<Rlimit>& limits) {

@@ -153,7 +153,7 @@ constexpr Named<unsigned> kFlags[] = {
     {"MPOL_F_STATIC_NODES", MPOL_F_STATIC_NODES},
 };
 
-std::string_view advice(int error) {
+std::string_view memory_policy_advice(int error) {
   if (error == ENOSYS) return " (the kernel was built without NUMA)";
   if (error == EINVAL)
     return " (no node of the list is online and in the cpuset, mode and flags do not go together,"
@@ -176,7 +176,8 @@ Result<void> set_memory_policy(const MemoryPolicy& policy) {
   const unsigned mode = static_cast<unsigned>(policy.mode) | policy.flags;
   if (::syscall(SYS_set_mempolicy, mode, mask, bits) == 0) return {};
   const int error = errno;
-  return fail(error, "set memory policy {}{}", name_of(kModes, policy.mode), advice(error));
+  return fail(error, "set memory policy {}{}", name_of(kModes, policy.mode),
+              memory_policy_advice(error));
 }
 
 }  // namespace ocirun::linux

@@ -28,7 +28,7 @@ Result<std::vector<std::string>> images_in_use(const HostPath& data) {
   return images;
 }
 
-std::string json_of(const std::vector<KnownImage>& images) {
+std::string json_of_image(const std::vector<KnownImage>& images) {
   bundle::JsonWriter out(bundle::JsonWriter::Layout::kIndented);
   out.begin_array();
   for (const KnownImage& image : images) {
@@ -59,7 +59,7 @@ Result<int> images(const Arguments& arguments, const Caller&) {
   } else {
     return refuse("\"{}\": must be prune, or nothing", arguments.operands().front());
   }
-  TRY(print(json ? json_of(shown) : text_of(shown)));
+  TRY(print(json ? json_of_image(shown) : text_of(shown)));
   return 0;
 }
 

@@ -80,7 +80,7 @@ Result<int> run_command(const Command& command, std::span<const std::string> wor
   return command.run(arguments, caller);
 }
 
-Result<int> run(std::span<const std::string> words, const Caller& caller) {
+Result<int> run_command(std::span<const std::string> words, const Caller& caller) {
   if (words.empty()) return refuse("pod: a command is missing; see ocirun pod --help");
   const std::string& first = words.front();
   if (first == "--help" || first == "-h" || first == "help") {
@@ -109,8 +109,8 @@ Result<int> run_words(int argc, char** argv) {
     return refuse("ocirun-pod is a part of ocirun: use `ocirun pod`");
   const std::span<const std::string> rest = std::span(words).subspan(2);
   const std::span<const std::string> options = rest.first(*count);
-  return run(rest.subspan(*count),
-             {.runtime = words[0], .options = {options.begin(), options.end()}});
+  return run_command(rest.subspan(*count),
+                     {.runtime = words[0], .options = {options.begin(), options.end()}});
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ Annotations labels_of(const ReifiedApp& app) {
   return labels;
 }
 
-void write_ports(const ImageConfig& image, JsonWriter& out) {
+void write_image_ports(const ImageConfig& image, JsonWriter& out) {
   out.key("ports").begin_array();
   for (const std::string& exposed : image.config.exposed_ports) {
     std::string_view protocol = exposed;
@@ -49,7 +49,7 @@ void write_ports(const ImageConfig& image, JsonWriter& out) {
 }
 
 /// Writes the app that the configuration of the image describes, unless it has no program.
-void write_app(const ImageConfig& image, JsonWriter& out) {
+void write_image_app(const ImageConfig& image, JsonWriter& out) {
   std::vector<std::string> exec = image.config.entrypoint;
   exec.insert(exec.end(), image.config.cmd.begin(), image.config.cmd.end());
   if (exec.empty()) return;
@@ -63,7 +63,7 @@ void write_app(const ImageConfig& image, JsonWriter& out) {
   for (const std::string& path : image.config.volumes)
     out.begin_object().member("name", ac_name_from(path)).member("path", path).end_object();
   out.end_array();
-  write_ports(image, out);
+  write_image_ports(image, out);
   out.end_object();
 }
 
@@ -84,7 +84,7 @@ std::string image_manifest(const ReifiedApp& app, const std::string& ac_version)
   out.begin_object().member("acKind", "ImageManifest").member("acVersion", ac_version);
   out.member("name", container.image_name.empty() ? container.name : container.image_name);
   write_named_values("labels", labels_of(app), out);
-  write_app(*app.image, out);
+  write_image_app(*app.image, out);
   write_named_values("annotations", image_annotations(*app.image), out);
   out.end_object();
   return std::move(out).take();

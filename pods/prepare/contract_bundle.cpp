@@ -192,7 +192,7 @@ void set_surroundings(Draft& draft, const Container& container, const Surroundin
       container.name));
 }
 
-Result<int> stop_signal_of(const bundle::Config& config) {
+Result<int> stop_signal_of_bundle(const bundle::Config& config) {
   constexpr const char* kName = "org.opencontainers.image.stopSignal";
   const auto annotation = config.annotations.find(kName);
   if (annotation == config.annotations.end()) return SIGTERM;
@@ -253,7 +253,7 @@ Result<ReadyContainer> prepare_contract_bundle(const Workload& workload, const C
     checked.value(*workload.source->root());
     const std::string text = std::move(checked).take();
     TRY_ASSIGN(const bundle::Config config, bundle::parse_config(text, operator_bundle).take());
-    TRY_ASSIGN(ready.stop_signal, stop_signal_of(config));
+    TRY_ASSIGN(ready.stop_signal, stop_signal_of_bundle(config));
     TRY_ASSIGN(const std::string changed,
                text_under_contract(workload, container, config, text, surroundings, network_files,
                                    ready.warnings));

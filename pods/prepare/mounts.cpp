@@ -37,7 +37,7 @@ Result<void> among_descriptors(const std::function<Result<void>()>& act) {
   return result;
 }
 
-std::string name_of(Fd descriptor) { return fmt::format("{}", descriptor.value); }
+std::string descriptor_name(Fd descriptor) { return fmt::format("{}", descriptor.value); }
 
 }  // namespace
 
@@ -50,17 +50,17 @@ Result<void> enter_own_mount_namespace() {
 Result<void> mount_overlay(std::span<const Fd> layers, OpaqueMark mark, Fd upper, Fd work,
                            Fd target) {
   std::string lower;
-  for (const Fd layer : layers) lower += (lower.empty() ? "" : ":") + name_of(layer);
+  for (const Fd layer : layers) lower += (lower.empty() ? "" : ":") + descriptor_name(layer);
   // redirect_dir and metacopy would let an attribute of a layer choose which file is shown.
-  const std::string options =
-      fmt::format("lowerdir={},upperdir={},workdir={},redirect_dir=nofollow,metacopy=off{}", lower,
-                  name_of(upper), name_of(work), mark == OpaqueMark::kUser ? ",userxattr" : "");
+  const std::string options = fmt::format(
+      "lowerdir={},upperdir={},workdir={},redirect_dir=nofollow,metacopy=off{}", lower,
+      descriptor_name(upper), descriptor_name(work), mark == OpaqueMark::kUser ? ",userxattr" : "");
   // Without `volatile`, unmounting would wait until all recent writes to the filesystem of `upper`
   // are on the disk, also those of other programs.
   const std::string fast = options + ",volatile";
   if (fast.size() > kMostOptions) return fail(E2BIG, "{} layers", layers.size());
   return among_descriptors([&] {
-    const std::string to = name_of(target);
+    const std::string to = descriptor_name(target);
     auto mounted = sys::mount("overlay", to.c_str(), "overlay", 0, fast.c_str());
     if (mounted || mounted.error().number() != EINVAL) return mounted;
     return sys::mount("overlay", to.c_str(), "overlay", 0, options.c_str());  // before Linux 5.10
@@ -69,7 +69,7 @@ Result<void> mount_overlay(std::span<const Fd> layers, OpaqueMark mark, Fd upper
 
 Result<void> mount_memory(Fd target, const std::string& options) {
   return among_descriptors([&] {
-    return sys::mount("tmpfs", name_of(target).c_str(), "tmpfs", MS_NOSUID | MS_NODEV,
+    return sys::mount("tmpfs", descriptor_name(target).c_str(), "tmpfs", MS_NOSUID | MS_NODEV,
                       options.c_str());
   });
 }
@@ -110,7 +110,7 @@ Result<void> mount_disk(Fd device, Fd target) {
   // Nothing was written to the tables of inodes, which read as zeros: the kernel need not fill
   // them.
   return among_descriptors([&] {
-    return sys::mount(name_of(device).c_str(), name_of(target).c_str(), "ext4",
+    return sys::mount(descriptor_name(device).c_str(), descriptor_name(target).c_str(), "ext4",
                       MS_NOSUID | MS_NODEV, "noinit_itable");
   });
 }

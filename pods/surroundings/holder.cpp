@@ -24,8 +24,8 @@ namespace {
 constexpr const char* kHoldProgram = "ocirun-hold";
 constexpr std::size_t kMostError = 4096;
 
-Result<void> become(Fd program, const Sharing& sharing, const std::string& hostname,
-                    const std::string& place, Fd go) {
+Result<void> become_holder(Fd program, const Sharing& sharing, const std::string& hostname,
+                           const std::string& place, Fd go) {
   ::setsid();
   if (::sethostname(hostname.data(), hostname.size()) != 0) return fail(errno, "set the host name");
   if (sharing.own_network) TRY(linux::bring_loopback_up());
@@ -62,7 +62,7 @@ Result<linux::ProcessIdentity> start_holder(
                     "make the namespaces of the pod"));
   if (child.pid == 0) {
     go.writer.reset();
-    const auto failed = become(program, sharing, hostname, place, go.reader);
+    const auto failed = become_holder(program, sharing, hostname, place, go.reader);
     static_cast<void>(linux::write_all(errors.writer, linux::error_lines(failed.error())));
     ::_exit(1);
   }

@@ -112,7 +112,7 @@ struct Inherited {
 };
 
 /// What the new process does. Returns only an error.
-Result<void> become(const linux::ExecArguments& arguments, const Inherited& given) {
+Result<void> become_service(const linux::ExecArguments& arguments, const Inherited& given) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::setsid();
   for (const UniqueFd& tasks : given.tasks) TRY(sys::write_once(tasks, "0"));
@@ -186,10 +186,10 @@ Result<linux::ProcessIdentity> MetadataService::start() {
   TRY_ASSIGN(linux::Child child,
              linux::clone_process(kNamespaces, join.unified_directory, linux::Parentage::kMine));
   if (child.pid == 0) {
-    const auto failed = become(arguments, {.content = file_,
-                                           .socket = socket_,
-                                           .errors = errors.writer,
-                                           .tasks = std::move(join.tasks)});
+    const auto failed = become_service(arguments, {.content = file_,
+                                                   .socket = socket_,
+                                                   .errors = errors.writer,
+                                                   .tasks = std::move(join.tasks)});
     static_cast<void>(linux::write_all(errors.writer, linux::error_lines(failed.error())));
     ::_exit(1);
   }

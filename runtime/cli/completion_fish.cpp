@@ -107,7 +107,7 @@ std::string offered(Completes completes, std::string_view text) {
   return fmt::format(" -x -a '{}'", fmt::join(words, " "));
 }
 
-std::string option_lines(std::string_view command, std::span<const Option> options) {
+std::string fish_option_lines(std::string_view command, std::span<const Option> options) {
   std::string text;
   for (const Option& option : options) {
     text += fmt::format("complete -c ocirun -n '__ocirun_options_of \"{}\"' -l {}", command,
@@ -148,7 +148,7 @@ std::string options_with_a_value(std::string_view command, std::span<const Optio
 
 std::string fish_completion_text() {
   std::string values = options_with_a_value("", global_options());
-  std::string ending, lines = option_lines("", global_options());
+  std::string ending, lines = fish_option_lines("", global_options());
   for (const Command& command : all_commands()) {
     const auto options = completed_options(command);
     values += options_with_a_value(command.name, options);
@@ -156,7 +156,7 @@ std::string fish_completion_text() {
       ending += fmt::format(" {}", command.name);
     lines += fmt::format("complete -c ocirun -n '__ocirun_at \"\" 0' -a {} -d {}\n", command.name,
                          quoted(command.summary));
-    lines += option_lines(command.name, options);
+    lines += fish_option_lines(command.name, options);
     for (std::size_t index = 0; index < command.completed_operands.size(); ++index)
       lines += fish_operand_line(command, index);
   }

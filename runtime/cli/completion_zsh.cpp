@@ -64,7 +64,7 @@ std::string action(Completes completes, std::string_view text) {
 
 // The options as _arguments specifications. If an option counts once, each spelling excludes the
 // others.
-std::string option_lines(std::span<const Option> options) {
+std::string zsh_option_lines(std::span<const Option> options) {
   std::string text;
   for (const Option& option : options) {
     const auto names = spellings(option);
@@ -94,7 +94,7 @@ std::string command_text(const Command& command) {
   const bool ends = command.placement == OptionPlacement::kUntilPositional;
   std::string text =
       fmt::format("    {})\n      _arguments -S{}", command.name, ends ? " -A \"-*\"" : "");
-  text += option_lines(completed_options(command));
+  text += zsh_option_lines(completed_options(command));
   for (std::size_t index = 0; index < command.completed_operands.size(); ++index) {
     const Operand& operand = command.completed_operands.at(index);
     if (index < command.most_operands &&
@@ -121,7 +121,7 @@ std::string zsh_completion_text() {
   text += "  commands=(\n";
   for (const Command& command : all_commands())
     text += fmt::format("    '{}:{}'\n", command.name, escaped(command.summary));
-  text += "  )\n  _arguments -C -S -A \"-*\"" + option_lines(global_options());
+  text += "  )\n  _arguments -C -S -A \"-*\"" + zsh_option_lines(global_options());
   text +=
       " \\\n        '1:command:->command' '*::operand:->operands' && result=0\n"
       "  [[ -z ${opt_args[--root]} ]] || root=(--root ${(Q)opt_args[--root]})\n"

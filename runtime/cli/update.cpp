@@ -127,7 +127,7 @@ Result<DeviceGrant> parse_grant(std::string_view option, const std::string& text
   return grant;
 }
 
-Result<UpdateRequest> read_request(const Invocation& invocation) {
+Result<UpdateRequest> read_update_request(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
   UpdateRequest request;
   std::vector<std::string> warnings;
@@ -158,7 +158,7 @@ Result<void> update(const Invocation& invocation) {
   if (invocation.arguments.values_.empty())
     return refuse("nothing to change is given; see ocirun update --help");
   TRY_ASSIGN(Container container, Container::load(invocation.options, id));
-  TRY_ASSIGN(const UpdateRequest request, read_request(invocation));
+  TRY_ASSIGN(const UpdateRequest request, read_update_request(invocation));
   return update_container(container, request, [&](const std::string& sentence) {
     invocation.log.warn(in_terms_of_options(sentence, invocation.arguments));
   });

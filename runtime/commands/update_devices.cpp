@@ -46,7 +46,7 @@ void keep_only_own_descriptors(const NodePlan& plan, const linux::MessageSocket&
   linux::close_descriptors_but(keep);
 }
 
-Result<void> change_nodes(const NodePlan& plan, const linux::MessageSocket& parent) {
+Result<void> change_device_nodes(const NodePlan& plan, const linux::MessageSocket& parent) {
   TRY(enter_container(plan.pinned, plan.config));
   TRY_ASSIGN(const linux::SafeDir root, linux::SafeDir::open_root(plan.root));
   ::umask(0);
@@ -74,7 +74,8 @@ Result<void> change_nodes(const NodePlan& plan, const linux::MessageSocket& pare
   ::prctl(PR_SET_NAME, "ocirun:update");
   ::prctl(PR_SET_DUMPABLE, 0);
   keep_only_own_descriptors(plan, parent);
-  if (const Result<void> changed = linux::within_memory([&] { return change_nodes(plan, parent); });
+  if (const Result<void> changed =
+          linux::within_memory([&] { return change_device_nodes(plan, parent); });
       !changed)
     static_cast<void>(
         parent.send(static_cast<std::uint8_t>(Word::kFailed), error_bytes(changed.error())));

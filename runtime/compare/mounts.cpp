@@ -35,7 +35,7 @@ Result<bool> is_covered(Fd file) {
   return filesystem.magic == TMPFS_MAGIC && (filesystem.flags & ST_RDONLY) != 0;
 }
 
-ShownExpectation shown(const MountExpectation& wanted, const HostFiles& host) {
+ShownExpectation expected_of(const MountExpectation& wanted, const HostFiles& host) {
   return {.config = wanted.config, .host = host.mounts, .cgroup = wanted.cgroup};
 }
 
@@ -57,7 +57,7 @@ class Comparison {
     for (const RootfsPath& path : wanted_.config.readonly_paths)
       TRY(check_read_only(path, "/linux/readonlyPaths"));
     if (wanted_.config.root_readonly) TRY(check_read_only(RootfsPath("/"), "/root/readonly"));
-    TRY(compare_shown(shown(wanted_, host_), root_.table()));
+    TRY(compare_shown(expected_of(wanted_, host_), root_.table()));
     if (has_in_bounding_set(wanted_.config, CAP_SYS_ADMIN))
       return {};  // it may have changed the others
     for (std::size_t index = 0; index < wanted_.config.mounts.size(); ++index)
@@ -245,7 +245,7 @@ Result<void> compare_mounts(const MountExpectation& wanted) {
   for (const int pid : wanted.nested) {
     TRY(within(inside(wanted, pid,
                       [&](const ContainerRoot& root) {
-                        return compare_shown(shown(wanted, host), root.table());
+                        return compare_shown(expected_of(wanted, host), root.table());
                       }),
                fmt::format("process {}", pid)));
   }

@@ -84,17 +84,18 @@ bool are_all(const std::vector<std::uint32_t>& ids, std::uint32_t wanted) {
 }
 
 // The id of the host; the kernel shows it where the container has a user namespace.
-std::uint32_t shown(const bundle::Config& config, Uid uid) {
+std::uint32_t id_in_container(const bundle::Config& config, Uid uid) {
   return config.id_map.empty() ? uid.value() : config.id_map.host_uid(uid).value_or(kNobody);
 }
-std::uint32_t shown(const bundle::Config& config, Gid gid) {
+std::uint32_t id_in_container(const bundle::Config& config, Gid gid) {
   return config.id_map.empty() ? gid.value() : config.id_map.host_gid(gid).value_or(kNobody);
 }
 
 // Nothing that a process without CAP_SETGID executes can change them.
 Result<void> compare_groups(const ThreadStatus& thread, const bundle::Config& config) {
   std::vector<std::uint32_t> wanted;
-  for (const Gid gid : config.process->user.additional_gids) wanted.push_back(shown(config, gid));
+  for (const Gid gid : config.process->user.additional_gids)
+    wanted.push_back(id_in_container(config, gid));
   std::vector<std::uint32_t> found = thread.groups;
   std::ranges::sort(wanted);
   std::ranges::sort(found);
@@ -111,12 +112,12 @@ Result<void> compare_ids(const ThreadStatus& thread, const bundle::Config& confi
   const CapabilitySet may = all_of(process.capabilities.value_or(linux::CapabilitySets{}));
   if (!may.has(CAP_SETGID)) TRY(compare_groups(thread, config));
   if (!process.no_new_privileges) return {};  // a set-user-ID program may have run
-  if (!may.has(CAP_SETUID) && !are_all(thread.uids, shown(config, user.uid)))
+  if (!may.has(CAP_SETUID) && !are_all(thread.uids, id_in_container(config, user.uid)))
     return refuse(
         "has user ids {}: with /process/noNewPrivileges and without CAP_SETUID they must be that "
         "of /process/user/uid",
         fmt::join(thread.uids, ","));
-  if (!may.has(CAP_SETGID) && !are_all(thread.gids, shown(config, user.gid)))
+  if (!may.has(CAP_SETGID) && !are_all(thread.gids, id_in_container(config, user.gid)))
     return refuse(
         "has group ids {}: with /process/noNewPrivileges and without CAP_SETGID they must be that "
         "of /process/user/gid",

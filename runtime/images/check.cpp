@@ -8,7 +8,7 @@
 namespace ocirun::runtime {
 namespace {
 
-Result<void> check_paths(const Images& images, const bundle::Config& config) {
+Result<void> check_all_paths(const Images& images, const bundle::Config& config) {
   const std::vector<ImageMount> mounts = all_mounts(images);
   const ImagePlaces places(mounts, config);
   for (const ImageMount& mount : mounts) TRY(places.check_point(mount));
@@ -37,7 +37,7 @@ Result<void> check_images(const Images& images, const bundle::Config& config, Sa
     return {};
   };
   TRY(note(check_image_mounts(images, config)));
-  TRY(note(check_paths(images, config)));
+  TRY(note(check_all_paths(images, config)));
   TRY(note(check_policies(images)));
   return cgroups == SavedCgroups::kMade ? note(check_image_cgroups(images.cgroups, config.id_map))
                                         : Result<void>{};

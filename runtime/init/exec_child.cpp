@@ -21,7 +21,7 @@
 namespace ocirun::runtime {
 namespace {
 
-void keep_only_own_descriptors(const ExecPlan& plan, const linux::MessageSocket& parent) {
+void keep_only_exec_descriptors(const ExecPlan& plan, const linux::MessageSocket& parent) {
   std::vector<Fd> keep = plan.inheritance.descriptor_list();
   keep.push_back(parent.fd());
   for (const UniqueFd& tasks : plan.cgroup.tasks) keep.push_back(tasks);
@@ -35,8 +35,8 @@ Result<void> enter_host_root(const HostPath& root) {
   return {};
 }
 
-Result<linux::Child> run_stage(const ExecPlan& plan, const linux::MessageSocket& parent) {
-  keep_only_own_descriptors(plan, parent);
+Result<linux::Child> run_exec_stage(const ExecPlan& plan, const linux::MessageSocket& parent) {
+  keep_only_exec_descriptors(plan, parent);
   TRY(die_with_parent(parent));
   // P-18: `initial` holds until the process is in its cgroup, `final` from then on.
   if (const auto& initial = plan.process.initial_cpu_affinity; initial && !initial->empty())
@@ -90,7 +90,7 @@ void exec_stage_main(const ExecPlan& plan, linux::MessageSocket parent) noexcept
   ::prctl(PR_SET_NAME, "ocirun:exec");
   plan.inheritance.command_line.forget();
   const Result<linux::Child> process =
-      linux::within_memory([&] { return run_stage(plan, parent); });
+      linux::within_memory([&] { return run_exec_stage(plan, parent); });
   if (!process) fail_and_exit(parent, process.error());
   if (process->pid != 0) {
     report_forked(parent, process->pid);

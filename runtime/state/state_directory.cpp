@@ -68,7 +68,7 @@ Result<std::string> read_state_file(Fd directory, const char* name) {
 }
 
 // The files that ocirun makes in a state directory, and the temporary names of replace_file().
-bool is_ours(std::string_view name) {
+bool is_own_name(std::string_view name) {
   const auto is_it = [name](std::string_view own) {
     return name == own || name.starts_with(fmt::format(".{}.", own));
   };
@@ -239,7 +239,7 @@ bool StateDirectory::exists() const {
 
 Result<void> StateDirectory::check_is_state() const {
   return linux::for_each_entry(directory_, [this](const char* name, unsigned char) -> Result<void> {
-    if (is_ours(name)) return {};
+    if (is_own_name(name)) return {};
     return refuse(
         "{} is no container's state: it holds {:?}, which ocirun did not put there; is --root "
         "right? Nothing was removed",

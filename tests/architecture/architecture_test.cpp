@@ -316,6 +316,29 @@ BOOST_AUTO_TEST_CASE(headers_are_included_once_and_open_no_namespace_for_others)
   }
 }
 
+// The release build compiles a room as one source. A call could then choose an overload of another
+// source without any message.
+BOOST_AUTO_TEST_CASE(a_function_of_an_anonymous_namespace_has_a_name_of_its_own_in_its_room) {
+  const std::regex definition(
+      R"re(^(?!using |template|class |struct |enum |static_assert)[A-Za-z_][^=;"]*?\b([a-z]\w*)\()re");
+  std::map<std::pair<std::string, std::string>, std::string> homes;  // (room, name): the source
+  for (const Source& source : sources()) {
+    if (!source.name.ends_with(".cpp")) continue;
+    bool is_anonymous = false;
+    for (const std::string& line : source.lines) {
+      if (line == "namespace {") is_anonymous = true;
+      if (line == "}  // namespace") is_anonymous = false;
+      std::smatch match;
+      if (!is_anonymous || !std::regex_search(line, match, definition)) continue;
+      const std::string room = fs::path(source.name).parent_path();
+      const auto [home, is_new] = homes.try_emplace({room, match[1]}, source.name);
+      BOOST_CHECK_MESSAGE(home->second == source.name,
+                          source.name << " and " << home->second << " define " << match[1]);
+    }
+  }
+  BOOST_TEST(homes.size() > 500);
+}
+
 // Two types of one name in one namespace compile and link, and one of them is then destroyed by the
 // other's destructor.
 BOOST_AUTO_TEST_CASE(the_types_of_a_floor_have_different_names) {

@@ -34,7 +34,7 @@ Properties properties_of(const Resources& resources, CgroupVersion version) {
   return properties;
 }
 
-void check(const Properties& found, const Properties& expected) {
+void check_limits(const Properties& found, const Properties& expected) {
   for (const auto& [name, value] : expected) {
     const auto entry = found.find(name);
     BOOST_TEST((entry == found.end() ? "absent" : entry->second) == value, name);
@@ -76,29 +76,29 @@ BOOST_AUTO_TEST_SUITE(systemd_limits)
 
 BOOST_AUTO_TEST_CASE(every_limit_of_v2_has_its_property)
 {
-  check(properties_of(everything(), kV2),
-        {{"MemoryMax", "t 1048576"},
-         {"MemoryLow", "t 524288"},
-         {"MemorySwapMax", "t 2097152"},
-         {"CPUWeight", "t 100"},
-         {"CPUQuotaPerSecUSec", "t 130000"},  // 12.345 percent, rounded up to whole ones
-         {"CPUQuotaPeriodUSec", "t 100000"},
-         {"AllowedCPUs", "ay 3 2"},
-         {"AllowedMemoryNodes", "ay 1"},
-         {"TasksMax", "t 7"},
-         {"IOWeight", "t 1"},
-         {"IOReadBandwidthMax", "a(st) /dev/block/8:0 1000 /dev/block/8:16 " + kInfinity},
-         {"IOWriteIOPSMax", "a(st) /dev/block/8:0 5"}});
+  check_limits(properties_of(everything(), kV2),
+               {{"MemoryMax", "t 1048576"},
+                {"MemoryLow", "t 524288"},
+                {"MemorySwapMax", "t 2097152"},
+                {"CPUWeight", "t 100"},
+                {"CPUQuotaPerSecUSec", "t 130000"},  // 12.345 percent, rounded up to whole ones
+                {"CPUQuotaPeriodUSec", "t 100000"},
+                {"AllowedCPUs", "ay 3 2"},
+                {"AllowedMemoryNodes", "ay 1"},
+                {"TasksMax", "t 7"},
+                {"IOWeight", "t 1"},
+                {"IOReadBandwidthMax", "a(st) /dev/block/8:0 1000 /dev/block/8:16 " + kInfinity},
+                {"IOWriteIOPSMax", "a(st) /dev/block/8:0 5"}});
 }
 
 BOOST_AUTO_TEST_CASE(every_limit_of_v1_that_systemd_knows_has_its_property)
 {
-  check(properties_of(everything(), kV1), {{"MemoryLimit", "t 1048576"},
-                                           {"CPUShares", "t 1024"},
-                                           {"CPUQuotaPerSecUSec", "t 130000"},
-                                           {"CPUQuotaPeriodUSec", "t 100000"},
-                                           {"BlockIOWeight", "t 10"},
-                                           {"TasksMax", "t 7"}});
+  check_limits(properties_of(everything(), kV1), {{"MemoryLimit", "t 1048576"},
+                                                  {"CPUShares", "t 1024"},
+                                                  {"CPUQuotaPerSecUSec", "t 130000"},
+                                                  {"CPUQuotaPeriodUSec", "t 100000"},
+                                                  {"BlockIOWeight", "t 10"},
+                                                  {"TasksMax", "t 7"}});
 }
 
 BOOST_AUTO_TEST_CASE(unlimited_is_infinity_and_zero_tasks_are_one)
@@ -109,11 +109,11 @@ BOOST_AUTO_TEST_CASE(unlimited_is_infinity_and_zero_tasks_are_one)  // R-26, R-4
   resources.cpu.emplace();
   resources.cpu->quota = -1;
   resources.pids_limit = 0;
-  check(properties_of(resources, kV2), {{"MemoryMax", "t " + kInfinity},
-                                        {"MemorySwapMax", "t " + kInfinity},
-                                        {"CPUQuotaPerSecUSec", "t " + kInfinity},
-                                        {"CPUQuotaPeriodUSec", "t 100000"},
-                                        {"TasksMax", "t 1"}});
+  check_limits(properties_of(resources, kV2), {{"MemoryMax", "t " + kInfinity},
+                                               {"MemorySwapMax", "t " + kInfinity},
+                                               {"CPUQuotaPerSecUSec", "t " + kInfinity},
+                                               {"CPUQuotaPeriodUSec", "t 100000"},
+                                               {"TasksMax", "t 1"}});
   resources.pids_limit = -1;
   BOOST_TEST(properties_of(resources, kV2)["TasksMax"] == "t " + kInfinity);
 }
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(a_quota_alone_is_counted_in_the_period_that_holds)  // R-21
   Resources resources;
   resources.cpu.emplace();
   resources.cpu->quota = 25'000;
-  check(properties_of(resources, kV1), {{"CPUQuotaPerSecUSec", "t 500000"}});
+  check_limits(properties_of(resources, kV1), {{"CPUQuotaPerSecUSec", "t 500000"}});
 }
 
 BOOST_AUTO_TEST_CASE(an_idle_group_is_the_weight_that_systemd_calls_so)
@@ -132,10 +132,10 @@ BOOST_AUTO_TEST_CASE(an_idle_group_is_the_weight_that_systemd_calls_so)  // R-25
   resources.cpu.emplace();
   resources.cpu->shares = 1024;
   resources.cpu->idle = 1;
-  check(properties_of(resources, kV2), {{"CPUWeight", "t 0"}});
+  check_limits(properties_of(resources, kV2), {{"CPUWeight", "t 0"}});
   resources.cpu.emplace();
   resources.cpu->idle = 0;
-  check(properties_of(resources, kV2), {{"CPUWeight", "t " + kInfinity}});
+  check_limits(properties_of(resources, kV2), {{"CPUWeight", "t " + kInfinity}});
 }
 
 BOOST_AUTO_TEST_CASE(files_of_unified_have_properties_too)
@@ -145,10 +145,10 @@ BOOST_AUTO_TEST_CASE(files_of_unified_have_properties_too)  // R-43, R-45
                        {"cpu.max", "50000 100000"},
                        {"memory.min", "max"},
                        {"hugetlb.2MB.max", "0"}};
-  check(properties_of(resources, kV2), {{"MemoryHigh", "t 1000"},
-                                        {"MemoryMin", "t " + kInfinity},
-                                        {"CPUQuotaPerSecUSec", "t 500000"},
-                                        {"CPUQuotaPeriodUSec", "t 100000"}});
+  check_limits(properties_of(resources, kV2), {{"MemoryHigh", "t 1000"},
+                                               {"MemoryMin", "t " + kInfinity},
+                                               {"CPUQuotaPerSecUSec", "t 500000"},
+                                               {"CPUQuotaPeriodUSec", "t 100000"}});
 }
 
 BOOST_AUTO_TEST_CASE(devices_of_v1_are_an_allow_list)

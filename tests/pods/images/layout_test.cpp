@@ -13,7 +13,7 @@ using namespace ocirun::test;
 
 namespace {
 
-std::string error(const LayoutScene& scene, const std::string& reference = "") {
+std::string layout_error(const LayoutScene& scene, const std::string& reference = "") {
   return must_fail(scene.find(reference));
 }
 
@@ -64,8 +64,8 @@ BOOST_AUTO_TEST_CASE(an_image_is_found_by_text_reference_tag_and_digest) {
   BOOST_TEST(digest("Odd Name") == LayoutScene::digest_in(odd));
   BOOST_TEST(digest("x@" + LayoutScene::digest_in(two)) == LayoutScene::digest_in(two));
   BOOST_TEST(digest(LayoutScene::digest_in(two)) == LayoutScene::digest_in(two));
-  BOOST_TEST(has(error(scene, "app:3.0"), "no image \"app:3.0\", it has \"2.0\""));
-  BOOST_TEST(has(error(scene), "several images, one must be named"));
+  BOOST_TEST(has(layout_error(scene, "app:3.0"), "no image \"app:3.0\", it has \"2.0\""));
+  BOOST_TEST(has(layout_error(scene), "several images, one must be named"));
   BOOST_TEST(must(must(ImageSource::open(HostPath(scene.directory()))).list()).size() == 3u);
 }
 
@@ -98,9 +98,9 @@ BOOST_AUTO_TEST_CASE(an_image_for_another_machine_is_refused) {
   LayoutScene scene;
   const std::string there = scene.image({"2"}, LayoutScene::platform(kOther), kOther);
   scene.set_index(there);
-  BOOST_TEST(has(error(scene), "it has no image for linux/"));
+  BOOST_TEST(has(layout_error(scene), "it has no image for linux/"));
   scene.set_index(scene.image({"2"}, "", kOther));  // only the configuration tells
-  BOOST_TEST(has(error(scene), "it is for \"" + kOther.text()));
+  BOOST_TEST(has(layout_error(scene), "it is for \"" + kOther.text()));
 }
 
 BOOST_AUTO_TEST_CASE(an_index_that_refers_to_itself_is_an_error) {
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(an_index_that_refers_to_itself_is_an_error) {
   const std::string name = "blobs/sha256/" + LayoutScene::digest_in(a).substr(7);
   scene.files[name] = LayoutScene::index(a);
   scene.set_index(a);
-  BOOST_TEST(has(error(scene), "blob " + LayoutScene::digest_in(a)));
+  BOOST_TEST(has(layout_error(scene), "blob " + LayoutScene::digest_in(a)));
 }
 
 BOOST_AUTO_TEST_CASE(indexes_are_nested_at_most_four_deep) {
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(indexes_are_nested_at_most_four_deep) {
   scene.set_index(descriptor);
   must(scene.find());
   scene.set_index(scene.blob(LayoutScene::index(descriptor), kIndexType));
-  BOOST_TEST(has(error(scene), "nested more than 4 deep"));
+  BOOST_TEST(has(layout_error(scene), "nested more than 4 deep"));
 }
 
 BOOST_AUTO_TEST_CASE(a_blob_of_another_size_or_digest_is_an_error) {
@@ -131,15 +131,15 @@ BOOST_AUTO_TEST_CASE(a_blob_of_another_size_or_digest_is_an_error) {
   std::string& blob = scene.files["blobs/sha256/" + LayoutScene::digest_in(descriptor).substr(7)];
   const std::string good = blob;
   blob += " ";
-  BOOST_TEST(has(error(scene), "its descriptor says"));
+  BOOST_TEST(has(layout_error(scene), "its descriptor says"));
   blob = replaced(good, "schemaVersion\":2", "schemaVersion\":3");
-  BOOST_TEST(has(error(scene), "changed or damaged"));
+  BOOST_TEST(has(layout_error(scene), "changed or damaged"));
   blob = good;
   must(scene.find());
   scene.set_index(replaced(descriptor, "\"size\":", "\"size\":9"));
-  BOOST_TEST(has(error(scene), "its descriptor says"));
+  BOOST_TEST(has(layout_error(scene), "its descriptor says"));
   scene.set_index(replaced(descriptor, "\"size\":", "\"size\":99999"));
-  BOOST_TEST(has(error(scene), "at most 4194304 are read"));
+  BOOST_TEST(has(layout_error(scene), "at most 4194304 are read"));
 }
 
 BOOST_AUTO_TEST_CASE(a_media_type_must_be_the_same_in_the_blob_and_its_descriptor) {
@@ -149,11 +149,11 @@ BOOST_AUTO_TEST_CASE(a_media_type_must_be_the_same_in_the_blob_and_its_descripto
       replaced(LayoutScene::manifest(config, ""), "{",
                R"({"mediaType":"application/vnd.docker.distribution.manifest.v2+json",)");
   scene.set_index(scene.blob(manifest, kManifestType));
-  BOOST_TEST(has(error(scene), "its descriptor says \"" + std::string(kManifestType)));
+  BOOST_TEST(has(layout_error(scene), "its descriptor says \"" + std::string(kManifestType)));
   scene.set_index(scene.blob(manifest, "application/vnd.docker.distribution.manifest.v2+json"));
   must(scene.find());
   scene.set_index(scene.blob(manifest, kIndexType));  // an index, says the descriptor
-  BOOST_TEST(has(error(scene), "must be a media type of an index"));
+  BOOST_TEST(has(layout_error(scene), "must be a media type of an index"));
 }
 
 BOOST_AUTO_TEST_CASE(the_numbers_of_layers_and_diff_ids_must_agree) {
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(the_numbers_of_layers_and_diff_ids_must_agree) {
   const std::string config = scene.blob(LayoutScene::config({"1", "2"}), kConfigType);
   const std::string layer = scene.blob("1", "application/vnd.oci.image.layer.v1.tar");
   scene.set_index(scene.blob(LayoutScene::manifest(config, layer), kManifestType));
-  BOOST_TEST(has(error(scene), "it has 1 layers, its configuration has 2 diff_ids"));
+  BOOST_TEST(has(layout_error(scene), "it has 1 layers, its configuration has 2 diff_ids"));
 }
 
 BOOST_AUTO_TEST_CASE(a_missing_blob_is_named) {
@@ -169,22 +169,22 @@ BOOST_AUTO_TEST_CASE(a_missing_blob_is_named) {
   const std::string descriptor = scene.image({"1"});
   scene.set_index(descriptor);
   scene.files.erase("blobs/sha256/" + LayoutScene::digest_in(descriptor).substr(7));
-  BOOST_TEST(has(error(scene), LayoutScene::digest_in(descriptor).substr(7)));
-  BOOST_TEST(has(error(scene), "no such file or directory"));
+  BOOST_TEST(has(layout_error(scene), LayoutScene::digest_in(descriptor).substr(7)));
+  BOOST_TEST(has(layout_error(scene), "no such file or directory"));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_image_source_is_refused) {
   LayoutScene scene;
   scene.set_index("");
-  BOOST_TEST(has(error(scene, "a\x1b"), "no image \"a\\u001b\", its images have no names"));
+  BOOST_TEST(has(layout_error(scene, "a\x1b"), "no image \"a\\u001b\", its images have no names"));
   scene.files["oci-layout"] = R"({"imageLayoutVersion":"2.0.0"})";
-  BOOST_TEST(has(error(scene), "version \"2.0.0\" is unknown"));
+  BOOST_TEST(has(layout_error(scene), "version \"2.0.0\" is unknown"));
   scene.files.erase("oci-layout");
-  BOOST_TEST(has(error(scene), "neither oci-layout"));
+  BOOST_TEST(has(layout_error(scene), "neither oci-layout"));
   scene.files["version"] = "Directory Transport Version: 1.1\n";
   scene.files["manifest.json"] = R"({"schemaVersion": 2})";
-  BOOST_TEST(has(error(scene), "is a directory of skopeo's transport dir:"));
-  BOOST_TEST(has(error(scene), "`skopeo copy dir:" + scene.directory() + " oci:DIR:NAME`"));
+  BOOST_TEST(has(layout_error(scene), "is a directory of skopeo's transport dir:"));
+  BOOST_TEST(has(layout_error(scene), "`skopeo copy dir:" + scene.directory() + " oci:DIR:NAME`"));
   BOOST_TEST(has(must_fail(ImageSource::open(HostPath("/nowhere"))), "no such file"));
   const std::string text = scene.scratch().file("text", std::string(2000, 'x'));
   BOOST_TEST(has(must_fail(ImageSource::open(HostPath(text))), "read the tar archive"));

@@ -26,7 +26,7 @@ bundle::Config& give(bundle::Config& config, unsigned capability) {
 }
 
 // What is said of this process.
-std::string refusal(const bundle::Config& config) {
+std::string limits_refusal(const bundle::Config& config) {
   const auto procfs = must(linux::Procfs::open(linux::Procfs::Subset::kProcesses));
   const auto compared = compare_limits(config, procfs, ::getpid());
   return compared ? "" : compared.error().message();
@@ -40,24 +40,24 @@ BOOST_AUTO_TEST_CASE(a_hard_limit_is_at_most_that_of_the_document) {
   rlimit now{};
   BOOST_REQUIRE(::getrlimit(RLIMIT_NOFILE, &now) == 0 && now.rlim_max > 1);
   bundle::Config config = document();
-  BOOST_TEST(refusal(config) == "");
+  BOOST_TEST(limits_refusal(config) == "");
   config.process->rlimits = {{.resource = RLIMIT_NOFILE, .soft = 1, .hard = now.rlim_max}};
-  BOOST_TEST(refusal(config) == "");
+  BOOST_TEST(limits_refusal(config) == "");
   config.process->rlimits[0].hard = now.rlim_max - 1;
-  BOOST_TEST(refusal(config) ==
+  BOOST_TEST(limits_refusal(config) ==
              fmt::format("has a hard limit RLIMIT_NOFILE of {}: /process/rlimits/0 gives {}",
                          now.rlim_max, now.rlim_max - 1));
-  BOOST_TEST(refusal(give(config, CAP_SYS_RESOURCE)) == "");
+  BOOST_TEST(limits_refusal(give(config, CAP_SYS_RESOURCE)) == "");
   must(config.namespaces.add({.kind = linux::NamespaceKind::kUser, .path = std::nullopt}));
-  BOOST_TEST(refusal(config) != "");  // root of a user namespace cannot raise it
+  BOOST_TEST(limits_refusal(config) != "");  // root of a user namespace cannot raise it
 }
 
 BOOST_AUTO_TEST_CASE(an_oom_score_is_not_below_that_of_the_document) {
   bundle::Config config = document();
   config.process->oom_score_adj = -1000;
-  BOOST_TEST(refusal(config) == "");
+  BOOST_TEST(limits_refusal(config) == "");
   config.process->oom_score_adj = 1001;
-  BOOST_TEST(refusal(config).find("/process/oomScoreAdj is 1001") != std::string::npos);
+  BOOST_TEST(limits_refusal(config).find("/process/oomScoreAdj is 1001") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(real_time_needs_the_document) {

@@ -17,7 +17,7 @@ using linux::NamespaceKind;
 
 namespace {
 
-std::string mount(unsigned type, const std::string& point, const std::string& more = "") {
+std::string image_mount(unsigned type, const std::string& point, const std::string& more = "") {
   return number(1, type) + text(7, point) + more;
 }
 // States of criu's processes.
@@ -39,7 +39,8 @@ struct ImagesOfTwo {
     write("core-9.img", ImageKind::kCore, {core(kDead)});
     write("ids-7.img", ImageKind::kIds, {number(5, 1) + number(9, 4) + number(10, 5)});
     write("mountpoints-4.img", ImageKind::kMounts,
-          {mount(9, "./"), mount(5, "./tmp"), mount(0, "./data", text(18, "/data"))});
+          {image_mount(9, "./"), image_mount(5, "./tmp"),
+           image_mount(0, "./data", text(18, "/data"))});
   }
   void write(const std::string& name, ImageKind kind,
              std::initializer_list<std::string> entries) const {
@@ -124,11 +125,12 @@ BOOST_AUTO_TEST_CASE(a_number_that_no_process_has_is_refused) {
 
 BOOST_AUTO_TEST_CASE(the_mounts_of_the_first_process_are_read) {
   const ImagesOfTwo images;
-  images.write("mountpoints-4.img", ImageKind::kMounts,
-               {mount(9, "./"), mount(9, "."), mount(5, "./tmp"), mount(23, "/cg"),
-                mount(16, "x", text(14, "ext4")), mount(77, "", text(14, "ext4")),
-                mount(0, "./data", text(18, "/in config"))});
-  images.write("mountpoints-8.img", ImageKind::kMounts, {mount(1, "./proc")});
+  images.write(
+      "mountpoints-4.img", ImageKind::kMounts,
+      {image_mount(9, "./"), image_mount(9, "."), image_mount(5, "./tmp"), image_mount(23, "/cg"),
+       image_mount(16, "x", text(14, "ext4")), image_mount(77, "", text(14, "ext4")),
+       image_mount(0, "./data", text(18, "/in config"))});
+  images.write("mountpoints-8.img", ImageKind::kMounts, {image_mount(1, "./proc")});
   const std::vector<std::string> wanted{"/ securityfs ",    "/ securityfs ", "/tmp tmpfs ",
                                         "/cg cgroup2 ",     "/x ext4 ",      "/ type 77 ",
                                         "/data  /in config"};
@@ -140,7 +142,7 @@ BOOST_AUTO_TEST_CASE(the_mounts_of_the_first_process_are_read) {
 BOOST_AUTO_TEST_CASE(all_mounts_are_those_of_each_mount_namespace) {
   const ImagesOfTwo images;
   images.write("files.img", ImageKind::kFiles, {});
-  images.write("mountpoints-8.img", ImageKind::kMounts, {mount(1, "./proc")});
+  images.write("mountpoints-8.img", ImageKind::kMounts, {image_mount(1, "./proc")});
   const auto mounts = all_mounts(must(images.read(TrustImages::kNo)));
   BOOST_TEST(mounts.size() == 4U);
   BOOST_TEST(std::ranges::count(mounts, "/proc", &ImageMount::point) == 1);
