@@ -57,8 +57,8 @@ struct Process {
 enum class Edition { kLegacy05, kCurrent };
 
 /// Treats a `pids.limit` of 0 as the document's version means it. Below specification 1.3, 0
-/// means "not given", and this removes the limit. Since 1.3, 0 is a limit with which no process can
-/// fork; this returns a warning, because few users mean such a limit.
+/// means "not given", and `pids_limit` becomes empty. Since 1.3, 0 is a limit with which no process
+/// can fork; this returns a warning, because few users mean such a limit.
 std::optional<std::string> settle_pids_limit(cgroups::Resources& resources,
                                              std::string_view oci_version);
 

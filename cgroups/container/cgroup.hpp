@@ -74,7 +74,7 @@ class Cgroup {
   /// Called when the first process of the container, or a process of `exec`, has been cloned.
   /// Releases the process that kept a systemd scope alive while it was empty. Moves `pid` into the
   /// cgroup if open_for_join() left that to systemd.
-  virtual Result<void> adopt(int) { return {}; }
+  virtual Result<void> adopt(int /*pid*/) { return {}; }
   /// Applies `resources` except its devices, in the order that the kernel needs. Clients' updates
   /// send 0 for what they do not change: 0 leaves memory limits, CPU shares, quotas, runtimes and
   /// periods, and block I/O weights alone. Every other 0 is written (pids_limit, swappiness,
@@ -108,9 +108,10 @@ class Cgroup {
   /// does not count them.
   virtual std::uint64_t oom_kills() const = 0;
   /// Kills the remaining processes and removes the cgroup with all nested cgroups; while the kernel
-  /// says EBUSY, tries again for at most 10 s. Then removes the parents that create() made, and
-  /// /ocirun, where they are empty. A missing cgroup is no error. After a failed create() this does
-  /// nothing, because an existing cgroup is then another container's.
+  /// says EBUSY, tries again for at most 10 s. Then removes the empty parents that any container
+  /// of ocirun made, and /ocirun, and disables the controllers that create() enabled above them. A
+  /// missing cgroup is no error. After a failed create() this does nothing, because an existing
+  /// cgroup is then another container's.
   virtual Result<void> destroy() = 0;
   virtual const Record& record() const = 0;
 };

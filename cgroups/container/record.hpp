@@ -41,7 +41,8 @@ std::vector<std::string> missing_parents(const Record& record);
 /// Checks a record that another user, `owner`, wrote. Its directories must be the ones that
 /// `layout` gives for its path, and the existing ones must belong to `owner`. The returned record
 /// names only the existing directories, because somebody else may make a missing one meanwhile. It
-/// names no parents and no enabled controllers, because others may be using them.
+/// names no parents and no enabled controllers, because others may be using them. An empty record
+/// means that no directory exists.
 Result<Record> check_record(Record record, const Layout& layout, Uid owner);
 
 // A container's cgroup carries a mark that says which container it belongs to. `create` learns from

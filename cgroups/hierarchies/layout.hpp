@@ -57,10 +57,11 @@ Result<std::string> normal_path(std::string_view text, std::string_view what);
 /// is mounted there.
 std::string shown_path(const Hierarchy& hierarchy);
 
-/// The cgroup below which a caller who is not the host's root may make others, because it is
-/// delegated to the caller (cgroups(7)): the parent of the caller's cgroup, or the caller's own. A
-/// path below the mount point of the only hierarchy. Nothing if the host has a hierarchy of v1, or
-/// no cgroup is delegated to the caller.
+/// The cgroup below which a caller who is not the host's root may make others (cgroups(7),
+/// delegation): the parent of the caller's cgroup, else the caller's own. A cgroup is delegated if
+/// the caller owns its directory. A path below the mount point of the only hierarchy, and never
+/// that mount point. Nothing if the host has a hierarchy of v1, or no cgroup is delegated to the
+/// caller.
 std::optional<std::string> delegated_cgroup(const Layout& layout);
 
 /// The maker of a container's cgroup: ocirun in the cgroup file system, systemd as a scope, or

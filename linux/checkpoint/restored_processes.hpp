@@ -8,10 +8,10 @@
 namespace ocirun::linux {
 
 /// The pids of all processes that CRIU has restored, while CRIU holds them: `init`, the processes
-/// below it, and all others with the tracer of `init`. In a session whose leader is gone a process
-/// is an orphan, and without a pid namespace the host may adopt orphans. Zombies have no tracer;
-/// those outside of the tree are left out.
-/// Errors: there are more than a million; a process of the tree cannot be read.
+/// below it, and all others with the tracer of `init`. The tracer finds orphans that the host's
+/// init has adopted, which are not below `init`. Without a tracer of `init`, only its tree is
+/// returned. Zombies have no tracer; those outside of the tree are left out. Errors: there are more
+/// than a million; a process of the tree cannot be read.
 Result<std::vector<int>> restored_processes(const Procfs& procfs, int init);
 
 /// Kills `init` and the others of restored_processes(), which must be stopped, so that none of them

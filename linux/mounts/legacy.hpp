@@ -15,8 +15,9 @@ Result<UniqueFd> place_filesystem(const MountPoint& point, const Filesystem& fil
                                   std::uint64_t attributes);
 Result<UniqueFd> place_bind(const MountPoint& point, Fd source, Recursion recursion);
 
-/// Remounts with the mount's present flags, changed by `attributes`: mount(2) would clear every
-/// flag that it is not given, and must not clear locked ones. Errors: EPERM with the locked flags.
+/// Remounts with the mount's present flags, changed by `attributes`. The present flags are given
+/// again, because mount(2) clears every flag that it is not given. Error: EPERM; its message lists
+/// the locked flags that `attributes` would clear.
 Result<void> change_attributes(const Procfs& procfs, Fd mount, MountAttributes attributes);
 Result<void> change_propagation(const Procfs& procfs, Fd mount, Propagation propagation,
                                 Recursion recursion);

@@ -20,10 +20,10 @@ Result<std::string> move_net_device(const NetDevice& device, Fd target, const Jo
 
 /// Brings the devices in `journal` back from `source` (nothing: the namespace is gone) to the
 /// caller's network namespace, the last one first: with their old names and addresses, and up if
-/// they were up. Devices that never left or are back already are not touched. `after_each` is
-/// called after each of the other devices. Returns the names of the devices that are in neither
-/// namespace any more. Errors: that of the first device that failed; the other devices are brought
-/// back all the same.
+/// they were up. Skips devices that the journal marks as back, and leaves a device that never
+/// left as it is. Calls `after_each` after each device that was not skipped, also after a failure.
+/// Returns the names of the devices that are in neither namespace any more. Errors: that of the
+/// first device that failed; the other devices are brought back all the same.
 Result<std::vector<std::string>> return_net_devices(std::optional<Fd> source,
                                                     const Journal& journal,
                                                     const std::function<void()>& after_each);

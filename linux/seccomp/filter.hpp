@@ -95,10 +95,10 @@ struct SeccompFilter {
 /// Compiles a profile; called by the parent. The native architecture is always
 /// included. Architectures that this kernel cannot run are left out, since their system calls do
 /// not exist here. System calls that libseccomp does not know are skipped and listed in one line of
-/// `warnings`. System calls that are newer than the profile get ENOSYS instead of a default EPERM
-/// (S-11). Errors name the field: an errno with an action that takes none (S-2), NOTIFY as the
-/// default or for write (S-5), a flag that the kernel lacks (S-4), rules that contradict each
-/// other, more than 4096 instructions.
+/// `warnings`. System calls that are newer than the profile get ENOSYS where the default action
+/// kills, traps or returns another errno (S-11). Errors name the field: an errno with an action
+/// that takes none (S-2), NOTIFY as the default or for write (S-5), a flag that the kernel lacks
+/// (S-4), rules that contradict each other, more than 4096 instructions.
 Result<SeccompFilter> compile_seccomp(const SeccompProfile& profile,
                                       std::vector<std::string>& warnings);
 

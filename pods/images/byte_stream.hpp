@@ -21,8 +21,8 @@ class ByteStream {
 
   /// Reads up to `size` bytes to `to`, and returns how many. Returns 0 only at the end.
   virtual Result<std::size_t> read(char* to, std::size_t size) = 0;
-  /// Skips up to `size` bytes, and returns how many. Returns 0 if the caller has to read them
-  /// instead.
+  /// Skips up to `size` bytes, and returns how many. Returns 0 at the end, and where
+  /// the stream cannot skip: then the caller reads.
   virtual std::uint64_t skip(std::uint64_t /*size*/) { return 0; }
 
  protected:

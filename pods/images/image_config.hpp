@@ -9,8 +9,8 @@
 
 namespace ocirun::pods {
 
-/// How the image wants its process to be started (config.md, `config`). Nobody has compared it with
-/// the image's files.
+/// How the image wants its process to be started (config.md, `config`). The values are not compared
+/// with the image's files.
 struct ProcessDefaults {
   std::string user;                        // "", "USER", "UID:GID", …
   std::vector<std::string> exposed_ports;  // "80/tcp", in the document's order

@@ -40,8 +40,8 @@ struct StoppingPod {
 /// supervisor (any more).
 Result<std::optional<StoppingPod>> begin_stop(const PodsDirectory& pods, const std::string& name,
                                               std::optional<std::chrono::seconds> grace);
-/// Waits for the end of a pod, at most its grace period and a minute. After an error the supervisor
-/// goes on to stop the pod.
+/// Waits until the supervisor of the pod has ended: at most the grace period and a minute after
+/// begin_stop(). Error: this time is over; the supervisor goes on to stop the pod.
 Result<void> await_stop(const StoppingPod& pod);
 /// Takes down a pod without a supervisor. Does nothing if the pod has ended.
 Result<void> take_down_pod(const PodsDirectory& pods, const std::string& name);

@@ -23,8 +23,9 @@ std::vector<std::string> offered_words(Completes completes, std::string_view tex
 std::string offered_statuses(bool (*wanted)(Status));
 /// The option Operand::widened_by of the command; nullptr if the operand has none.
 const Option* widening_option(const Command& command, const Operand& operand);
-/// The arguments of the functions that complete containers in zsh and fish: the statuses of
-/// Operand::wanted, the spellings of the option widened_by, and the statuses of widened_to.
+/// The arguments, separated by spaces, of the functions that complete containers in zsh and fish:
+/// the statuses of Operand::wanted, the spellings of the option widened_by, and the statuses of
+/// widened_to: "created running --force -f stopped". Without that option, the statuses alone.
 std::string container_arguments(const Command& command, const Operand& operand);
 /// The option as it is written: "--force", and "-f" if the option has a letter.
 std::vector<std::string> spellings(const Option& option);

@@ -21,7 +21,7 @@ struct ThreadStatus {
 /// Errors: a field is missing, as on kernels before 4.10.
 Result<ThreadStatus> parse_thread_status(std::string_view text);
 
-/// Whether the document gives `capability` to what the container's processes can ever have.
+/// Whether /process/capabilities/bounding has `capability`.
 bool has_in_bounding_set(const bundle::Config& config, unsigned capability);
 
 /// Compares a thread with the document. Its capabilities lie within the sets of the document. It
@@ -36,8 +36,8 @@ Result<void> compare_thread(const ThreadStatus& thread, const bundle::Config& co
 /// difference.
 Result<void> compare_labels(const linux::Procfs& procfs, int pid, const bundle::Process& process);
 
-/// Whether `label`, the text "NAME (MODE)" of AppArmor, is of `profile`, or of a profile that
-/// `profile` has inside of itself or is stacked with ("PROFILE//NAME").
+/// Whether `label`, the text "NAME (MODE)" of AppArmor, is that of `profile`, of a child profile
+/// ("PROFILE//CHILD"), or of a stack that begins with `profile` ("PROFILE//&OTHER").
 bool is_of_profile(std::string_view label, std::string_view profile);
 
 }  // namespace ocirun::runtime

@@ -64,10 +64,10 @@ class Notifications {
 
   Fd descriptor() const { return socket_; }
   /// Forwards the datagrams that have come, at most 16 for each call. Drops those beyond 32 a
-  /// second, but never the first READY=1. Waits at most a second for a service manager that does
-  /// not read.
+  /// second, but never the first READY=1. Each send to the service manager waits at most a second.
+  /// After a send that fails, carry() warns and returns, and that datagram is lost.
   void carry();
-  /// Whether a datagram with READY=1 was forwarded.
+  /// Whether a datagram with READY=1 has come.
   bool ready() const { return ready_; }
 
  private:

@@ -16,8 +16,8 @@ using Obstacles = std::vector<std::string>;
 enum class SavedCgroups { kMade, kIgnored };
 
 /// Looks for what CRIU would do to the host before the restored processes can be compared, with
-/// checkpoint images given without --trust-images. Adds a sentence for each reason not to give the
-/// images to CRIU. Errors say nothing about the images, such as EMFILE.
+/// checkpoint images given without --trust-images. Adds a sentence to `obstacles` for each reason
+/// not to give the images to CRIU. Only a failure of the system, such as EMFILE, is an error.
 Result<void> check_images(const Images& images, const bundle::Config& config, SavedCgroups cgroups,
                           Obstacles& obstacles);
 

@@ -31,9 +31,10 @@ Result<HostPath> follow_own_link(const HostPath& path);
 /// the last part of the path is a symlink; another user owns the directory; other users may write
 /// to it.
 Result<UniqueFd> open_or_make_directory(const HostPath& path, std::string_view option);
-/// Opens a directory with images. Errors: as above; with TrustImages::kNo also: in it, or in a
-/// directory that the links "parent" of pre-dumps lead to, there is something that belongs to
-/// another user or that other users may write to, or another link, a pipe or a device.
+/// Opens a directory with images. Errors: those of open_or_make_directory(); with TrustImages::kNo
+/// also: in it, or in a directory that the links "parent" of pre-dumps lead to, there is something
+/// that belongs to another user or that other users may write to, or another link, a pipe or a
+/// device.
 Result<UniqueFd> open_images(const HostPath& path, TrustImages trust);
 /// Calls `visit` with the directory `images`, and then with those that its links "parent" lead to.
 /// Errors: those of `visit`; a link leads to no directory; there are more than 1000.

@@ -13,11 +13,11 @@ namespace ocirun::runtime {
 Result<ImageFiles> read_image_files(Fd images);
 
 /// Checks what CRIU would do with the files of the images before the restored processes can be
-/// compared, or where nobody can see the files afterwards. Paths are plain. CRIU makes a deleted
-/// file again, or removes a link to one, only where check_file() of `places` allows that, and makes
-/// no device and no symlink. A watch of inotify or fanotify has a path: with the number of a file
-/// alone, CRIU would open any file of the file system. No descriptor is on its way through a
-/// socket. Errors: a sentence that names the image.
+/// compared, or where nobody can see the files afterwards. Errors name the image: a path has ".."
+/// or is not absolute; CRIU would make a deleted file again, or remove a link to one, where
+/// check_file() of `places` forbids that; it would make a device or a symlink; a watch of inotify
+/// or fanotify has no path (with the number of a file alone, CRIU would open any file of the file
+/// system); a descriptor is on its way through a socket.
 Result<void> check_image_files(const ImageFiles& files, const ImagePlaces& places);
 
 /// Checks to whom open files send signals, for a container that sees processes beside its own: to

@@ -14,6 +14,8 @@
 namespace ocirun::runtime {
 
 // What ocirun reads of CRIU's images, as one value. Texts are what the container or a forger wrote.
+// Words of CRIU: a pre-dump saves memory before the checkpoint, while the processes run; a ghost is
+// a deleted file whose content is in an image; a remap makes a deleted file again, or names it.
 
 /// A process. The numbers are those of the container's pid namespace.
 struct ImageProcess {

@@ -20,6 +20,8 @@ Result<void> check_image_mounts(const Images& images, const bundle::Config& conf
 /// What a new mount of a file system shows. kKernels: files of the kernel, which are the host's
 /// unless a namespace has its own. kNew: nothing, each mount is a file system of its own. kCgroups:
 /// a hierarchy of cgroups.
+/// What a file system shows: what the kernel tells (proc), only what is made in it (tmpfs), or the
+/// cgroups. All of these may be mounted.
 enum class Showing { kKernels, kNew, kCgroups };
 
 struct FilesystemType {

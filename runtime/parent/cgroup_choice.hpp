@@ -48,10 +48,10 @@ std::vector<std::string> asked_limits(const std::optional<cgroups::Resources>& r
 enum class Obstacle { kNoHierarchy, kRefused };
 
 /// Decides whether a container runs although its cgroup could not be made because of `cause`. If
-/// this succeeds, the container runs without a cgroup of its own. It succeeds in two cases:
-/// is_lenient(), and the host has no writable cgroup filesystem or the caller lacks the rights
-/// (EACCES, EPERM); or the host has no writable cgroup filesystem, the document asks for no limit,
-/// and --rootless=false was not given. A warning then names the limits that have no effect; without
+/// this succeeds, the container runs without a cgroup of its own. First case: is_lenient(), and the
+/// host has no writable cgroup filesystem (EROFS) or the caller lacks the rights (EACCES, EPERM).
+/// Second case: the host has no writable cgroup filesystem, the document asks for no limit, and
+/// --rootless=false was not given. A warning then names the limits that have no effect; without
 /// such limits, an ordinary user's message goes to the debug log. Otherwise the result is `cause`
 /// with advice. A transient cause (EMFILE; see is_transient()) is always an error, because it says
 /// nothing about cgroups.

@@ -28,8 +28,9 @@ Result<void> move_net_devices(const StateDirectory& directory,
 Result<void> return_net_devices(const StateDirectory& directory, Fd network_namespace,
                                 const Log& log);
 
-/// return_net_devices() for `delete`. Moves back the devices of a container that was never started;
-/// the devices of a started container belong to the container.
+/// return_net_devices() for `delete`. Moves back the devices of a container that was never started,
+/// or whose `create` was cut off. The devices of a started container belong to the container: then
+/// only the journal and the pinned network namespace are removed.
 Result<void> return_devices_of_unstarted(const StateDirectory& directory, const Log& log);
 
 /// Leaves the devices where they are, and removes the journal and the pinned namespace.

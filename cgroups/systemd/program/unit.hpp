@@ -11,6 +11,8 @@ namespace ocirun::cgroups {
 /// "252 /user.slice/…": systemd's version, and the cgroup of its root slice.
 Result<std::string> describe_manager(const Bus& bus);
 /// Starts a transient scope with `pid` in it and waits until it runs. Returns the scope's cgroup.
+/// Removes a unit of that name that has failed or is ending. Error: EEXIST if such a unit is
+/// active.
 Result<std::string> start_scope(const Bus& bus, const std::string& unit,
                                 std::span<const UnitProperty> properties, int pid);
 /// Starts a transient slice and waits until it runs. Returns the slice's cgroup.
@@ -19,8 +21,8 @@ Result<std::string> start_slice(const Bus& bus, const std::string& unit,
 Result<void> set_unit_properties(const Bus& bus, const std::string& unit,
                                  std::span<const UnitProperty> properties);
 Result<void> attach_process(const Bus& bus, const std::string& unit, int pid);
-/// Stops the unit, resets its failure, and waits until it is gone. A unit that does not exist is no
-/// error.
+/// Stops the unit and resets its failure. Then waits a bounded time until systemd has forgotten the
+/// unit; a unit that stays, or that does not exist, is no error. Error: systemd's stop job fails.
 Result<void> remove_unit(const Bus& bus, const std::string& unit);
 
 }  // namespace ocirun::cgroups
