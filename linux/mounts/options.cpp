@@ -61,7 +61,7 @@ void no_superblock(Mount& mount, Bits flag) {
 void set_bind(Mount& mount, Bits /*bits*/) { mount.bind = true; }
 void recursive_bind(Mount& mount, Bits /*bits*/) { mount.bind = mount.recursive = true; }
 void set_remount(Mount& mount, Bits /*bits*/) { mount.remount = true; }
-void copy_up(Mount& mount, Bits /*bits*/) { mount.copy_up = true; }
+void set_copy_up(Mount& mount, Bits /*bits*/) { mount.copy_up = true; }
 void id_map(Mount& mount, Bits kind) { mount.id_map_kind = static_cast<IdMapKind>(kind); }
 
 void propagation(Mount& mount, Bits kind) {
@@ -144,7 +144,7 @@ constexpr Option kOptions[] = {
     {"suid", clear, MOUNT_ATTR_NOSUID},
     {"symfollow", clear, MOUNT_ATTR_NOSYMFOLLOW},
     {"sync", superblock, MS_SYNCHRONOUS},
-    {"tmpcopyup", copy_up},
+    {"tmpcopyup", set_copy_up},
     {"unbindable", propagation, bits_of(Propagation::kUnbindable)},
 };
 static_assert(std::ranges::is_sorted(kOptions, {}, &Option::name));

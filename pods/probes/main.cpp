@@ -1,9 +1,11 @@
 // ocirun-probe: asks a port of the network namespace that it is executed in, once. It is the only
 // program that loads libcurl. An exploited bug of libcurl gets only a process that has nothing but
 // its connection. Ends with its caller, which must be the only reader of its stderr. Command lines:
-// ocirun-probe tcp PORT ocirun-probe http PORT PATH [HEADER...] ocirun-probe https PORT PATH
-// [HEADER...] Exit status 0: the answer is a success; 1: it is not, and stderr has the reason. The
-// caller limits the time.
+//   ocirun-probe tcp PORT
+//   ocirun-probe http PORT PATH [HEADER...]
+//   ocirun-probe https PORT PATH [HEADER...]
+// Exit status 0: the answer is a success; 1: it is not, and stderr has the reason. The caller
+// limits the time.
 
 #include <arpa/inet.h>
 #include <curl/curl.h>

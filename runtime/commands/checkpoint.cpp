@@ -56,7 +56,8 @@ struct DumpedContainer {
 // Compares images and processes with config.json as `restore` will. Errors: without an errno, the
 // sentence of `restore`; an error with an errno says nothing about a later restore.
 Result<void> foresee_restore(const DumpedContainer& saved) {
-  const auto images = read_images(saved.images, TrustImages::kNo);
+  const auto images = read_images(saved.images, TrustImages::kNo, saved.cgroups);
+  if (!images && is_transient(images.error().number())) return std::unexpected(images.error());
   if (!images) return refuse("{}", images.error().message());
   Obstacles obstacles;
   TRY(check_images(*images, saved.config, saved.cgroups, obstacles));

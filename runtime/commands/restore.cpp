@@ -49,7 +49,7 @@ Result<SavedContainer> open_saved(const RestoreRequest& request, const bundle::C
                                   const Log& log) {
   SavedContainer saved;
   TRY_ASSIGN(saved.images, open_images(request.settings.images, request.trust));
-  auto read = read_images(saved.images, request.trust);
+  auto read = read_images(saved.images, request.trust, request.settings.saved_cgroups());
   if (read) {
     TRY(check_saved(*read, config, request));
     TRY(check_saved_network(*read, config, request.settings, log));

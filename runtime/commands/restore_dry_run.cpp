@@ -71,7 +71,7 @@ class DryRun {
     auto images = open_images(request_.settings.images, request_.trust);
     if (!images) return add(images.error());
     images_ = *std::move(images);
-    auto read = read_images(images_, request_.trust);
+    auto read = read_images(images_, request_.trust, request_.settings.saved_cgroups());
     if (!read) return add(read.error().within("--image-path " + request_.settings.images.string()));
     read_ = *std::move(read);
     if (!config_) return;

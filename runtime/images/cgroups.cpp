@@ -27,7 +27,7 @@ Result<std::vector<ImageRights>> read_rights(const ImageMessage& message, std::u
 }
 
 Result<ImageCgroup> read_cgroup(const ImageMessage& message, int level) {
-  if (level == kMostLevels) return fail(EBADMSG, "more than {} cgroups are nested", kMostLevels);
+  if (level == kMostLevels) return refuse("more than {} cgroups are nested", kMostLevels);
   ImageCgroup cgroup{.path = std::string(text_in(message, proto("cgroup_dir_entry.dir_name")))};
   TRY_ASSIGN(cgroup.rights, read_rights(message, proto("cgroup_dir_entry.dir_perms")));
   TRY(for_each_message_in(

@@ -12,9 +12,6 @@ namespace ocirun::runtime {
 /// Reasons for which a restore would fail, each a sentence.
 using Obstacles = std::vector<std::string>;
 
-/// Whether CRIU makes the cgroups of the images.
-enum class SavedCgroups { kMade, kIgnored };
-
 /// Looks for what CRIU would do to the host before the restored processes can be compared, with
 /// checkpoint images given without --trust-images. Adds a sentence to `obstacles` for each reason
 /// not to give the images to CRIU. Only a failure of the system, such as EMFILE, is an error.

@@ -256,7 +256,7 @@ Result<bool> has_apparmor_policies(Fd images) {
   return !std::ranges::all_of(entries, &ImageMessage::empty);
 }
 
-Result<Images> read(Fd images, TrustImages trust) {
+Result<Images> read(Fd images, TrustImages trust, SavedCgroups cgroups) {
   TRY(check_kind_of_directory(images));
   Images read;
   TRY(read_processes(images, read));
@@ -269,15 +269,17 @@ Result<Images> read(Fd images, TrustImages trust) {
   if (trust == TrustImages::kYes) return read;
   TRY(read_other_mounts(images, mounts, read));
   TRY_ASSIGN(read.files, read_image_files(images));
-  TRY_ASSIGN(read.cgroups, read_image_cgroups(images));
+  if (cgroups == SavedCgroups::kMade) {
+    TRY_ASSIGN(read.cgroups, read_image_cgroups(images));
+  }
   TRY_ASSIGN(read.has_apparmor_policies, has_apparmor_policies(images));
   return read;
 }
 
 }  // namespace
 
-Result<Images> read_images(Fd images, TrustImages trust) {
-  auto found = read(images, trust);
+Result<Images> read_images(Fd images, TrustImages trust, SavedCgroups cgroups) {
+  auto found = read(images, trust, cgroups);
   if (found || (found.error().number() != ENOENT && found.error().number() != EBADMSG))
     return found;
   return within(std::move(found),

@@ -320,7 +320,7 @@ BOOST_AUTO_TEST_CASE(headers_are_included_once_and_open_no_namespace_for_others)
 // source without any message.
 BOOST_AUTO_TEST_CASE(a_function_of_an_anonymous_namespace_has_a_name_of_its_own_in_its_room) {
   const std::regex definition(
-      R"re(^(?!using |template|class |struct |enum |static_assert)[A-Za-z_][^=;"]*?\b([a-z]\w*)\()re");
+      R"re(^(?!using |template|enum |static_assert|(?:class|struct) \w+ ?[{;:])[A-Za-z_][^=;"]*?\b([a-z]\w*)\()re");
   std::map<std::pair<std::string, std::string>, std::string> homes;  // (room, name): the source
   for (const Source& source : sources()) {
     if (!source.name.ends_with(".cpp")) continue;

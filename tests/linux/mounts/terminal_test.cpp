@@ -22,7 +22,7 @@ void mount_devpts(Scene& scene) {
   scene.mount(mount_of("/dev/pts", "devpts", "devpts", "newinstance,ptmxmode=0666,mode=0620"));
 }
 
-struct stat info_of(Fd fd) { return must(sys::fstat(fd)); }
+struct stat info_of_descriptor(Fd fd) { return must(sys::fstat(fd)); }
 
 // The kernel hands a terminal's output to the master in as many pieces as it likes.
 std::string read_bytes(Fd from, std::size_t count) {
@@ -45,20 +45,20 @@ void check_terminal() {
   termios settings{};
   BOOST_TEST(::tcgetattr(terminal.slave.get(), &settings) == 0);
   BOOST_TEST((settings.c_oflag & ONLCR) != 0u);  // engines' raw terminals need it
-  BOOST_TEST(info_of(terminal.slave).st_uid == 12u);
+  BOOST_TEST(info_of_descriptor(terminal.slave).st_uid == 12u);
   BOOST_TEST(::write(terminal.slave.get(), "line\n", 5) == 5);
   BOOST_TEST(read_bytes(terminal.master, 6) == "line\r\n");
 
   must(attach_console(*scene.root, *scene.procfs, terminal.slave));
   struct stat console{};
   BOOST_TEST(::lstat("/tmp/rootfs/dev/console", &console) == 0);
-  BOOST_TEST(console.st_rdev == info_of(terminal.slave).st_rdev);
+  BOOST_TEST(console.st_rdev == info_of_descriptor(terminal.slave).st_rdev);
   BOOST_TEST(mount_at("/tmp/rootfs/dev/console").type == "devpts");
   must(pivot_into(*scene.root));
   BOOST_TEST(::setsid() > 0);
   must(become_controlling_terminal(terminal.slave));
   BOOST_TEST(::isatty(0) == 1);
-  BOOST_TEST(info_of(Fd{2}).st_rdev == console.st_rdev);
+  BOOST_TEST(info_of_descriptor(Fd{2}).st_rdev == console.st_rdev);
   BOOST_TEST(::tcgetsid(0) == ::getsid(0));
 }
 
@@ -151,7 +151,7 @@ CHILD_TEST(one_descriptor_crosses_a_socket_of_any_path_length, CLONE_NEWNS) {
   int got = -1;
   std::memcpy(&got, CMSG_DATA(header), sizeof got);
   const UniqueFd received(got);
-  BOOST_TEST(info_of(received).st_rdev == makedev(1, 3));
+  BOOST_TEST(info_of_descriptor(received).st_rdev == makedev(1, 3));
 
   BOOST_TEST(send_descriptor(client, null, "").error().number() == EINVAL);
   BOOST_TEST(connect_unix(HostPath("/tmp/none")).error().number() == ENOENT);

@@ -49,9 +49,10 @@ struct ImagesOfTwo {
   void remove(const std::string& name) const {
     BOOST_TEST_REQUIRE(::unlink((scratch / name).c_str()) == 0);
   }
-  Result<Images> read(TrustImages trust = TrustImages::kYes) const {
+  Result<Images> read(TrustImages trust = TrustImages::kYes,
+                      SavedCgroups cgroups = SavedCgroups::kMade) const {
     const UniqueFd directory = scratch.open();
-    return read_images(directory, trust);
+    return read_images(directory, trust, cgroups);
   }
 
   Scratch scratch;
@@ -159,6 +160,14 @@ BOOST_AUTO_TEST_CASE(damaged_images_have_to_be_copied_again) {
   BOOST_TEST(must(images.read(TrustImages::kNo)).has_apparmor_policies);
   images.scratch.file("apparmor.img", "no image", 0600);
   BOOST_TEST(must_fail(images.read(TrustImages::kNo)).contains("copy them again"));
+}
+
+BOOST_AUTO_TEST_CASE(cgroups_that_criu_ignores_are_not_read) {
+  const ImagesOfTwo images;
+  images.write("files.img", ImageKind::kFiles, {});
+  images.scratch.file("cgroup.img", "no image", 0600);
+  BOOST_TEST(must_fail(images.read(TrustImages::kNo)).contains("cgroup.img"));
+  must(images.read(TrustImages::kNo, SavedCgroups::kIgnored));
 }
 
 BOOST_AUTO_TEST_CASE(network_devices_are_noticed) {
