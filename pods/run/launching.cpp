@@ -97,12 +97,6 @@ PodRecord Launching::ended_record(const Result<int>& status) const {
   return record;
 }
 
-int Launching::failure_status() const {
-  for (const ContainerRecord& container : record_.containers)
-    if (container.started_at.empty() && container.exit_code) return *container.exit_code;
-  return 1;
-}
-
 Result<UniqueFd> Launching::open_network() const {
   const std::string path = shared().network;
   if (path.empty()) return UniqueFd();

@@ -29,9 +29,7 @@ class Launching {
   const PodDirectory& directory() const { return directory_; }
   /// The record of the pod after run() has returned `status`.
   PodRecord ended_record(const Result<int>& status) const;
-  /// The exit status of the command after an error of run(): 127 or 126 if a program cannot be
-  /// executed, else 1.
-  int failure_status() const;
+  const PodRecord& record() const { return record_; }
 
  private:
   /// Opens the network namespace of the pod for probes; empty if it is the host's.

@@ -8,6 +8,7 @@
 #include "pods/prepare/prepare.hpp"
 #include "pods/run/launching.hpp"
 #include "pods/run/manage.hpp"
+#include "pods/run/runtime.hpp"
 #include "pods/state/pod_directory.hpp"
 #include "pods/state/record.hpp"
 #include "pods/surroundings/network.hpp"
@@ -123,7 +124,7 @@ std::expected<int, PodFailure> run_pod(Workload& workload, const Settings& setti
   TRY(taken_down);
   TRY(cleaned);
   if (status) return *status;
-  return std::unexpected(PodFailure(status.error(), launching.failure_status()));
+  return std::unexpected(PodFailure(status.error(), failure_status(launching.record())));
 }
 
 }  // namespace ocirun::pods

@@ -107,6 +107,14 @@ std::optional<int> status_of_missing_program(std::string_view said) {
   return std::nullopt;
 }
 
+int failure_status(const PodRecord& record) {
+  for (const ContainerRecord& container : record.containers) {
+    const int code = container.exit_code.value_or(0);
+    if (container.started_at.empty() && (code == kNotFound || code == kNotExecutable)) return code;
+  }
+  return 1;
+}
+
 Place place_of_program(const Container& container, std::string_view program) {
   if (container.place == nullptr || !container.place->is_object()) return container.image_place;
   for (const Path& path : kCommands)

@@ -7,6 +7,7 @@
 
 #include "pods/model/container.hpp"
 #include "pods/prepare/program.hpp"
+#include "pods/state/record.hpp"
 
 namespace ocirun::pods {
 
@@ -59,6 +60,11 @@ class Runtime {
 /// program, 126 if it is no executable file. Returns nothing if the runtime has failed for another
 /// reason. `said` is the error message of the runtime; ocirun and runc have the same words.
 std::optional<int> status_of_missing_program(std::string_view said);
+
+/// The exit status of a command whose pod could not be started: 127 or 126 if the program of a
+/// container cannot be executed, else 1. A container that never started, and was killed because the
+/// pod was given up, gives no status.
+int failure_status(const PodRecord& record);
 
 /// The place in the document of `program`, the first word of the container's command line. If the
 /// image names the program, the place of the image. nullptr if neither place is known.

@@ -50,4 +50,16 @@ BOOST_AUTO_TEST_CASE(the_place_is_that_of_the_word_in_each_kind_of_document) {
   BOOST_TEST(pointer("{}", "a") == "");
 }
 
+BOOST_AUTO_TEST_CASE(a_container_that_was_killed_before_its_start_gives_no_status) {
+  PodRecord record;
+  record.containers.resize(2);
+  BOOST_TEST(failure_status(record) == 1);
+  record.containers[0].exit_code = 137;
+  BOOST_TEST(failure_status(record) == 1);
+  record.containers[1].exit_code = 126;
+  BOOST_TEST(failure_status(record) == 126);
+  record.containers[1].started_at = "2026-11-27T00:00:00Z";
+  BOOST_TEST(failure_status(record) == 1);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
