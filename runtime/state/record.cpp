@@ -2,7 +2,6 @@
 
 #include "cgroups/open_cgroup.hpp"
 #include "runtime/base/options.hpp"
-#include "runtime/state/record.hpp"
 
 namespace ocirun::runtime {
 
