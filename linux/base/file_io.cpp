@@ -28,8 +28,8 @@ Result<void> replace_file(Fd directory, const std::string& name, std::string_vie
                           mode_t mode) {
   const std::string temporary = fmt::format(".{:.200}.{}", name, ::getpid());
   auto written = [&]() -> Result<void> {
-    // The temporary name can be guessed. A file that somebody has put there (a symlink, a fifo, an
-    // open file) must not be written to, so it is removed.
+    // The temporary name can be guessed, so another user may have put a symlink, a fifo or an open
+    // file there. Removes such a file instead of writing to it.
     ::unlinkat(directory.value, temporary.c_str(), 0);
     const auto made =
         sys::openat(directory, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
@@ -76,7 +76,7 @@ Result<void> for_each_entry(
   const std::unique_ptr<DIR, decltype([](DIR* stream) { ::closedir(stream); })> stream(
       ::fdopendir(listing.get()));
   if (!stream) return sys::last_error("list directory");
-  static_cast<void>(listing.release());  // closedir(3) closes it
+  static_cast<void>(listing.release());  // closedir(3) closes the descriptor
   for (;;) {
     errno = 0;
     const dirent* entry = ::readdir(stream.get());

@@ -5,12 +5,12 @@
 namespace ocirun::linux {
 namespace {
 
-// Enough to undo a create: paths, cgroups, a message, the error and its frames. Larger than what
-// malloc(3) takes from its heap, so that freeing the reserve returns it to the kernel. Pages that
-// are never touched cost nothing.
+// Enough memory to undo `ocirun create`: paths, cgroups, a message, the error and its frames. The
+// size is above the mmap threshold of malloc(3), so free(3) returns the reserve to the kernel.
+// Pages that are never touched cost nothing.
 constexpr std::size_t kReserve = 256 * 1024;
 
-// Global, because the allocator that uses it is global.
+// Global, because the new handler that frees the reserve is global.
 std::unique_ptr<char[]> reserve;
 
 void give_reserve_back() {

@@ -75,7 +75,7 @@ Result<Packet> MessageSocket::receive() const {
 
   ssize_t count = -1;
   do {
-    // A packet fits into the buffer: read(2) would not report a truncated one.
+    // Every packet fits into the buffer: read(2) would not report a truncated packet.
     count = receive_by_ == ReceiveBy::kRead ? ::read(socket_.get(), buffer.get(), kMaxPayload + 1)
                                             : ::recvmsg(socket_.get(), &header, MSG_CMSG_CLOEXEC);
   } while (count < 0 && errno == EINTR);

@@ -41,7 +41,7 @@ Result<int> parse_signal(std::string_view text) {
     if (abbreviation != nullptr && name == abbreviation) return signal;
   }
   if (name == "IOT") return SIGABRT;
-  if (name == "IO") return SIGIO;  // glibc names it POLL
+  if (name == "IO") return SIGIO;  // sigabbrev_np(3) calls this signal POLL
   if (name == "CLD") return SIGCHLD;
   return refuse(
       "unknown signal \"{}\": give a name such as TERM or SIGKILL, RTMIN+1, or a number from 0 to "

@@ -46,7 +46,7 @@ Result<struct stat> stat_of(Fd directory, const char* name, int flags) {
 /// Names an open file for calls that take a path only. The link leads to the file itself.
 std::string own_link(Fd file) { return fmt::format("/proc/self/fd/{}", file.value); }
 
-/// Calls `with_fd`, and where the descriptor is O_PATH (EBADF), `with_path`.
+/// Calls `with_fd`. If the descriptor is O_PATH (EBADF), calls `with_path`.
 template <typename WithFd, typename WithPath>
 ssize_t by_fd_or_path(Fd file, WithFd with_fd, WithPath with_path) {
   const ssize_t value = with_fd(file.value);
@@ -54,8 +54,7 @@ ssize_t by_fd_or_path(Fd file, WithFd with_fd, WithPath with_path) {
   return with_path(own_link(file).c_str());
 }
 
-/// The result of `read`, a callable (buffer, capacity), which is called again while the value
-/// grows.
+/// Calls `read`, a callable (buffer, capacity), again while the value grows. Returns the value.
 template <typename Read>
 Result<std::string> read_xattr(std::string_view what, Read read) {
   for (;;) {

@@ -31,8 +31,9 @@ bool is_program(const std::string& path) {
   return status && S_ISREG(status->st_mode) && (status->st_mode & 0111) != 0;
 }
 
-// What criu gets of the caller's environment: where its programs and its configuration are. Its
-// children are in the container's pid namespace, with criu's memory, before they have their own.
+// The variables of the caller that criu gets: PATH has the programs that criu runs, HOME has its
+// configuration. criu gets no other variables, because a new child of criu is in the container's
+// pid namespace and still has a copy of criu's memory.
 std::vector<std::string> criu_environment() {
   std::vector<std::string> environment;
   for (const char* name : {"PATH", "HOME"})
@@ -41,8 +42,8 @@ std::vector<std::string> criu_environment() {
   return environment;
 }
 
-// Puts `descriptors` to the numbers from `first` on and closes all above them. Copies them out of
-// the way first, because one of them may have a number that another one gets.
+// Gives `descriptors` the numbers from `first` on, and closes all higher numbers. Copies all
+// descriptors to higher numbers first, because dup2(2) closes the descriptor that it replaces.
 bool place_descriptors(int first, const std::vector<Fd>& descriptors) {
   const int beyond = first + static_cast<int>(descriptors.size());
   std::vector<int> copies;
@@ -70,7 +71,8 @@ Result<std::pair<UniqueFd, UniqueFd>> make_rpc_pair() {
   return std::pair(UniqueFd(ends[0]), UniqueFd(ends[1]));
 }
 
-// CRIU's process: prepares itself and hands one end of CRIU's socket over to the parent.
+// Runs in the process that becomes CRIU. Hands one end of CRIU's socket over to the parent, and
+// executes CRIU.
 [[noreturn]] void become_criu(CriuLaunch launch, const ExecArguments& arguments,
                               const MessageSocket& parent) {
   ::setsid();
@@ -91,7 +93,7 @@ Result<std::pair<UniqueFd, UniqueFd>> make_rpc_pair() {
   become(arguments, descriptors);
 }
 
-// The end of CRIU's socket that CRIU's process hands over.
+// Receives the end of CRIU's socket that become_criu() hands over.
 Result<UniqueFd> take_socket(const MessageSocket& child) {
   TRY_ASSIGN(Packet packet, child.receive());
   if (!packet.end_of_stream && static_cast<CriuWord>(packet.tag) == CriuWord::kFailed)
@@ -179,7 +181,7 @@ Result<CriuNews> CriuLink::hear() const {
   Packet packet = *std::move(received);
   CriuNews news;
   if (packet.end_of_stream) {
-    // The pid is CRIU's: the child is not collected before the destructor.
+    // No other process can have the pid: only the destructor collects the child.
     if (restores_) ::kill(criu_.pid, SIGKILL);
     news.error = ended_early(Error(EPIPE, "hear from ocirun-criu"));
     return news;
@@ -206,7 +208,8 @@ Result<CriuNews> CriuLink::hear() const {
 
 int CriuLink::fatal_signal() const {
   siginfo_t end{};
-  // A parent learns of an end later than a tracer, and the pidfd is readable before both.
+  // A readable pidfd shows that CRIU has ended. If CRIU has a tracer, waitid(2) reports the end to
+  // the parent a little later, so waitid(2) waits in this case.
   pollfd ended{criu_.pidfd.get(), POLLIN, 0};
   const bool is_certain = criu_.pidfd && ::poll(&ended, 1, 0) == 1;
   const int options = WEXITED | WNOWAIT | (is_certain ? 0 : WNOHANG);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kMostProcesses = 1 << 20;
 
-// Each thread has a list of the children that it made.
+// In /proc each thread has its own list of children.
 Result<void> add_children(const Procfs& procfs, int pid, std::vector<int>& pids) {
   TRY_ASSIGN(const UniqueFd tasks,
              sys::openat(procfs.fd(), fmt::format("{}/task", pid).c_str(), O_RDONLY | O_DIRECTORY));
@@ -32,7 +32,8 @@ Result<void> add_children(const Procfs& procfs, int pid, std::vector<int>& pids)
   });
 }
 
-// Adds to `pids`, which holds init, all processes below. On an error, `pids` has those found.
+// Adds all processes below those in `pids`. After an error, `pids` has the processes that were
+// found.
 Result<void> walk(const Procfs& procfs, std::vector<int>& pids) {
   // A list instead of a recursion, because images may hold a long chain of processes.
   Result<void> walked;
@@ -44,7 +45,7 @@ Result<void> walk(const Procfs& procfs, std::vector<int>& pids) {
   return walked;
 }
 
-/// What the status of a thread says.
+/// Two values of /proc/PID/task/TID/status.
 struct Thread {
   int tracer = 0;  // 0: none
   bool is_zombie = false;
@@ -67,7 +68,8 @@ Thread read_first_thread(const Procfs& procfs, int pid) {
   return read_thread(procfs, pid, fmt::format("{}", pid).c_str());
 }
 
-// Each thread has a tracer. The first thread tells, unless it has ended and others live.
+// Each thread has its own tracer. Asks only the first thread, unless the first thread has ended
+// before the others.
 bool is_traced_by(const Procfs& procfs, int pid, int tracer) {
   const Thread first = read_first_thread(procfs, pid);
   if (!first.is_zombie) return first.tracer == tracer;
@@ -82,8 +84,8 @@ bool is_traced_by(const Procfs& procfs, int pid, int tracer) {
   return read && is_traced;
 }
 
-// Adds to `pids`, which holds the tree of `init`, the processes outside of the tree that have the
-// tracer of `init`.
+// `pids` holds the tree of `init`. Adds the processes outside of the tree that have the same tracer
+// as `init`.
 Result<void> add_traced(const Procfs& procfs, int init, std::vector<int>& pids) {
   const int tracer = read_first_thread(procfs, init).tracer;
   if (tracer == 0) return {};
@@ -110,7 +112,8 @@ void kill_restored(const Procfs& procfs, int init) {
   std::vector<int> pids{init};
   [[maybe_unused]] const auto walked = walk(procfs, pids);
   [[maybe_unused]] const auto added = add_traced(procfs, init, pids);
-  // A stopped parent reaps nobody: the pids of its killed children stay theirs.
+  // Children come before their parents. A stopped parent does not reap its killed children, so no
+  // other process gets their pids.
   for (const int pid : std::views::reverse(pids)) ::kill(pid, SIGKILL);
 }
 
@@ -126,7 +129,8 @@ void CriuProcesses::kill() const {
   [[maybe_unused]] const auto added = add_children(procfs_, ::getpid(), pids);
   std::erase_if(pids, [this](int pid) { return std::ranges::find(spared_, pid) != spared_.end(); });
   [[maybe_unused]] const auto walked = walk(procfs_, pids);
-  // A parent first: it is init of a pid namespace, or would make other processes.
+  // Parents come before their children: a living parent could make new processes. If a parent is
+  // init of a pid namespace, the kernel kills all processes of the namespace.
   for (const int pid : pids) ::kill(pid, SIGKILL);
 }
 

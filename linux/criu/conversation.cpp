@@ -50,8 +50,8 @@ class Conversation {
     return options_.wants_lazy_pages() || options_.wants_memory_tracking();
   }
 
-  // Sends a question and returns the answer. CRIU waits for another request unless this is the last
-  // one: it writes an error to its stderr if it waits in vain.
+  // Sends a question and returns the answer. CRIU then waits for another request, unless `is_last`.
+  // If no request comes, CRIU writes an error to its stderr.
   Result<CriuAnswer> ask(Criu__Action type, Criu__Features* features, bool is_last) {
     Criu__Request request = CRIU__REQUEST__INIT;
     request.type = type;
@@ -74,7 +74,7 @@ class Conversation {
     return tell(CriuWord::kVersion, fmt::format("{}", number));
   }
 
-  // A kernel without a feature lets CRIU fail late, in the middle of its work.
+  // If the kernel lacked a wanted feature, CRIU would fail late, in the middle of its work.
   Result<void> ask_features() {
     if (!wants_features()) return {};
     Criu__Features wanted = CRIU__FEATURES__INIT;
@@ -118,8 +118,8 @@ class Conversation {
     if (notified->has_pid != 0) restored_ = notified->pid;
     const bool may_go_on = ask_caller(stage, answer.descriptor);
     serves_pages_ = serves_pages_ || stage == "status-ready";
-    // CRIU lets the processes run whatever the answer to pre-resume is, and waits for the killed
-    // one for ever if other processes are below it.
+    // CRIU ignores a refusal of pre-resume and lets the processes run, so they are killed here.
+    // CRIU is killed too: it would wait for ever for the first process if others are below it.
     if (!may_go_on && stage == "pre-resume") {
       kill_all();
       kill_criu();
@@ -137,10 +137,11 @@ class Conversation {
     return heard && !heard->end_of_stream && static_cast<CriuWord>(heard->tag) == CriuWord::kGoOn;
   }
 
-  // Waits until CRIU has said something. When the caller ends meanwhile, the process that is
-  // restored has no parent that could tell CRIU of its death: CRIU would wait for it for ever.
-  // Before CRIU has told its pid nobody else knows it, and the next stage is refused. A CRIU that
-  // serves pages has no next stage: it holds the container until somebody has fetched them all.
+  // Waits for a message of CRIU. Kills CRIU and the restored processes if the caller ends
+  // meanwhile: the first restored process then has no parent that could tell CRIU of its death, so
+  // CRIU would wait for ever. As long as CRIU has not sent the pid of that process, nobody can kill
+  // the process, and ask_caller() refuses the next stage. A CRIU that serves pages has no next
+  // stage: CRIU holds the container until all pages are fetched.
   Result<void> await_criu() const {
     std::array<pollfd, 2> watched{pollfd{criu_.value, POLLIN, 0}, pollfd{caller_.fd().value, 0, 0}};
     const bool restores = action_ == CRIU__ACTION__RESTORE && restored_ != 0;
@@ -153,7 +154,7 @@ class Conversation {
     return refuse("the caller has ended");
   }
 
-  // The pid cannot be another process's: CRIU traces the process, which is stopped.
+  // No other process can have the pid: CRIU traces the restored process, which is stopped.
   void kill_all() const {
     if (restored_ <= 1) return;
     const auto procfs = Procfs::open(Procfs::Subset::kProcesses);
@@ -161,8 +162,8 @@ class Conversation {
     ::kill(restored_, SIGKILL);
   }
 
-  // The process that has made the socket, unless this one has, as tests do. It is there: it waits
-  // for an answer.
+  // Kills the process that made the socket. That process waits for an answer, so it still exists.
+  // In tests this process made the socket, and is not killed.
   void kill_criu() const {
     ucred owner{};
     socklen_t size = sizeof owner;
@@ -203,7 +204,8 @@ Result<int> converse(std::span<const std::string_view> words, Fd criu,
       words.empty() ? std::optional<Criu__Action>() : value_of(kActions, words.front());
   if (!action) return refuse("ocirun-criu is a part of ocirun and not for use by hand");
   TRY_ASSIGN(CriuOptions options, CriuOptions::parse(words.subspan(1)));
-  // The caller keeps them too. This program outlives a caller that is killed.
+  // The caller keeps the options of the cgroup filesystem too, but may be killed before this
+  // program ends.
   std::optional<CgroupOptions> kept;
   if (*action != CRIU__ACTION__VERSION) kept.emplace();
   return Conversation(*action, std::move(options), criu, caller).run();

@@ -1,6 +1,6 @@
-// ocirun-criu: the only program that loads protobuf-c, so that the runtime stays static and small.
-// It is run by `ocirun checkpoint` and `ocirun restore` beside a `criu swrk`. The interface is
-// described in linux/checkpoint/criu_program.hpp.
+// ocirun-criu speaks CRIU's RPC protocol. No other program loads protobuf-c, so the runtime stays
+// static and small. `ocirun checkpoint` and `ocirun restore` run ocirun-criu beside a `criu swrk`.
+// linux/checkpoint/criu_program.hpp describes the interface.
 
 #include <string_view>
 #include <vector>

@@ -8,11 +8,11 @@
 
 namespace ocirun::linux {
 
-/// A row of the table of options: how a value gets into the message. `apply` returns false for a
+/// A row of the table of options. `apply` puts a value into the message, and returns false for a
 /// value that is not allowed.
 struct OptionRow {
   std::string_view name;
-  int since;  // the first version of criu that knows the option; kOldestCriu: all that ocirun uses
+  int since;  // the first criu that knows the option; kOldestCriu: every criu that ocirun accepts
   bool (*apply)(CriuOptions& options, std::string_view value);
 
   static char* keep(CriuOptions& options, std::string_view text) {
@@ -60,7 +60,8 @@ constexpr Named<Criu__NetworkLock> kNetworkLocks[] = {{"iptables", CRIU__NETWORK
                                                       {"nftables", CRIU__NETWORK_LOCK__NFTABLES},
                                                       {"skip", CRIU__NETWORK_LOCK__SKIP}};
 
-// Adds `made` to `list`, which the message shall point to.
+// Copies `made` to the end of `items`, and adds the address of the copy to `list`. The message will
+// point to `list`.
 template <typename Item>
 Item* append(std::list<Item>& items, std::vector<Item*>& list, const Item& made) {
   items.push_back(made);

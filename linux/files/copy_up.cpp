@@ -14,7 +14,7 @@
 namespace ocirun::linux {
 namespace {
 
-constexpr int kMaxDepth = 128;  // three descriptors each
+constexpr int kMaxDepth = 128;  // each level needs three descriptors
 constexpr std::size_t kChunk = 1 << 20;
 
 Result<void> copy_directory(Fd from, Fd to, int depth);
@@ -27,7 +27,7 @@ Result<void> copy_content(Fd from, Fd to) {
   }
 }
 
-/// The owner is set first, because chown clears set-user-id bits.
+/// Sets the owner before the mode, because chown(2) clears set-user-id bits.
 Result<void> copy_ownership(Fd made, const struct stat& info, CopyUpKeeps keeps = {}) {
   constexpr auto kUnchanged = static_cast<std::uint32_t>(-1);  // chown(2)
   TRY(sys::fchown(made, keeps.uid ? kUnchanged : info.st_uid,

@@ -18,7 +18,8 @@ namespace {
 
 constexpr int kMostLinks = 40;  // like the kernel
 
-/// Resolves a path one component after the other, and checks each symlink before following it.
+/// Resolves a path one component after the other. Refuses symlinks of users other than root and the
+/// caller.
 class LinkWalk {
  public:
   explicit LinkWalk(const std::string& path) : path_(path) { push(path); }

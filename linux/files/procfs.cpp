@@ -45,8 +45,7 @@ Result<void> verify_same_mount(Fd directory, const char* name, std::uint64_t exp
   return {};
 }
 
-// Where the procfs at /proc belongs to another pid namespace, its directory of a number is that of
-// another process.
+// If the procfs at /proc belongs to another pid namespace, /proc/PID shows another process.
 Result<void> verify_pid_namespace() {
   const auto self = sys::readlinkat(Fd{AT_FDCWD}, "/proc/self");
   if (self && number<int>(*self) == ::getpid()) return {};
@@ -63,9 +62,9 @@ Result<Procfs> Procfs::open(Subset subset) {
     TRY(verify_root(*own));
     return Procfs(*std::move(own), Origin::kOwnMount);
   }
-  // The kernel refuses a new mount in a user namespace that sees no complete /proc, and for a
-  // foreign pid namespace. The clone has to be recursive, because the mounts below /proc are locked
-  // in it. Whether such a mount covers a file is checked for each file.
+  // The kernel refuses a new procfs in a user namespace that sees no complete /proc, and for a pid
+  // namespace of another user namespace. The clone of /proc has to be recursive, because the mounts
+  // below /proc are locked. open_file() and reopen() refuse a file that such a mount covers.
   auto host = sys::open_tree(Fd{AT_FDCWD}, kHostProc, OPEN_TREE_CLONE | unsigned{AT_RECURSIVE});
   if (!host) host = sys::open(kHostProc, O_PATH | O_DIRECTORY);
   if (!host) return std::unexpected(std::move(host).error());
@@ -73,8 +72,8 @@ Result<Procfs> Procfs::open(Subset subset) {
   return Procfs(*std::move(host), Origin::kHost);
 }
 
-/// Replaces "self" by the number in procfs's own symlink: getpid(2) would give the pid of another
-/// pid namespace if this procfs belongs to an outer one.
+/// Replaces "self" by the target of the symlink in this procfs. If the procfs belongs to an outer
+/// pid namespace, getpid(2) returns another number.
 Result<std::string> Procfs::without_self(std::string_view path) const {
   const std::string_view first = path.substr(0, path.find('/'));
   if (first != "self" && first != "thread-self") return std::string(path);
@@ -129,7 +128,7 @@ Result<std::string> Procfs::read(std::string_view path) const {
 Result<UniqueFd> Procfs::reopen(Fd descriptor, int flags) const {
   TRY_ASSIGN(const UniqueFd directory, open_file("self/fd", O_PATH | O_DIRECTORY));
   const std::string name = std::to_string(descriptor.value);
-  if (origin_ == Origin::kHost) {  // on a mount of our own nothing can be covered
+  if (origin_ == Origin::kHost) {  // no mount can cover a file of our own procfs
     TRY_ASSIGN(const std::uint64_t mount, sys::mount_id(directory));
     TRY(verify_same_mount(directory, name.c_str(), mount));
   }

@@ -11,17 +11,17 @@
 namespace ocirun::linux {
 namespace {
 
-constexpr int kResolveTries = 128;  // openat2: EAGAIN when any rename or mount raced a ".."
+constexpr int kResolveTries = 128;  // openat2: EAGAIN if a rename or a mount coincides with ".."
 constexpr int kMaxSymlinks = 40;    // like the kernel (MAXSYMLINKS)
 constexpr std::uint64_t kNoSymlinkFollowing = 0x2000;  // ST_NOSYMFOLLOW, statfs(2)
 
 /// The reaction of the walk to a component that does not exist.
 enum class Missing { kFail, kMakeDirectories, kMakeFile };
 
-/// Resolves a path like openat2(RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS), one component at a time,
-/// each opened O_NOFOLLOW below the one before. It keeps the descriptors of all directories on the
-/// way, so ".." returns to the directory that the walk came from, whatever was renamed meanwhile,
-/// and never leaves the root.
+/// Resolves a path like openat2(RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS), one component at a time.
+/// Opens each component with O_NOFOLLOW below the component before. The walk keeps the descriptors
+/// of all directories on the way, so ".." returns to the directory that the walk came from,
+/// whatever was renamed meanwhile, and never leaves the root.
 class Walk {
  public:
   Walk(Fd root, int flags, SafeDir::Symlinks symlinks, Missing missing, mode_t mode)
@@ -63,14 +63,15 @@ class Walk {
                     std::make_move_iterator(parts.rend()));
   }
 
-  /// Opens one component. Empty if it was a symlink; the components of its target are then pending.
+  /// Opens one component. After a symlink the result is empty, and the components of the target are
+  /// pending.
   Result<UniqueFd> step(const std::string& name, bool last) {
     Result<UniqueFd> found = sys::openat(here(), name.c_str(), O_PATH | O_NOFOLLOW);
     if (!found && found.error().number() == ENOENT && missing_ != Missing::kFail) {
       if (last && missing_ == Missing::kMakeFile) return make_file(name);
       if (auto made = sys::mkdirat(here(), name.c_str(), mode_);
           !made && made.error().number() != EEXIST) {
-        const bool is_whole_path = last && passed_.empty();  // walk() names it
+        const bool is_whole_path = last && passed_.empty();  // walk() adds the path to the error
         if (!is_whole_path) made.error().within(name);
         return std::unexpected(std::move(made).error());
       }
@@ -115,7 +116,7 @@ class Walk {
   Missing missing_;
   mode_t mode_;
   int followed_ = 0;
-  std::vector<UniqueFd> passed_;      // from below the root to where the walk is
+  std::vector<UniqueFd> passed_;      // the directories below the root, the present one last
   std::vector<std::string> pending_;  // components to come, the next one last
 };
 
@@ -148,7 +149,7 @@ Result<UniqueFd> SafeDir::open(const RootfsPath& path, int flags, Symlinks symli
     if (opened) return opened;
     const bool raced = opened.error().number() == EAGAIN;
     if (raced && tries < kResolveTries) continue;
-    // Endless renames can make each try of openat2 fail; the walk cannot be disturbed by them.
+    // Endless renames can make each try of openat2 fail, but do not disturb the walk.
     if (raced || openat2_is_refused(opened.error())) return open_by_walk(path, flags, symlinks);
     return opened;
   }

@@ -13,9 +13,9 @@ namespace {
 
 constexpr const char* kName = "tree";
 
-/// Enters a directory of our own that the container's user namespace may pass. It is the working
-/// directory because, when the kernel copies a mount namespace, it moves only the root and the
-/// working directory of the process into the copy, and no other open file.
+/// Makes a new tmpfs the working directory. The container's user namespace may search the tmpfs.
+/// When the kernel copies a mount namespace, it moves the root and the working directory of the
+/// process into the copy. All other open files stay in the old namespace.
 Result<UniqueFd> enter_workplace() {
   Filesystem filesystem;
   filesystem.type = filesystem.source = "tmpfs";
@@ -41,7 +41,8 @@ Result<UniqueFd> make_bind_target(Fd workplace, Fd tree) {
   return sys::openat(workplace, kName, O_PATH | O_DIRECTORY);
 }
 
-/// Attaches the tree: before Linux 5.12 only an attached mount can have its attributes changed.
+/// Attaches the tree and sets its attributes. Before Linux 5.12 the attributes of a detached mount
+/// cannot be changed.
 Result<void> attach_complete(const Procfs& procfs, const Mount& mount, UniqueFd opened) {
   const DetachedMount tree(std::move(opened));
   TRY_ASSIGN(const UniqueFd workplace, enter_workplace());

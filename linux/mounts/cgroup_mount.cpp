@@ -10,8 +10,8 @@
 namespace ocirun::linux {
 namespace {
 
-/// The attributes for one hierarchy's mount. Nothing has to be cleared, because a bind has no
-/// attributes yet.
+/// The attributes to set on each mount. A new mount has no attributes to clear. A bind keeps the
+/// attributes of the host's mount.
 std::uint64_t attributes_of(const Mount& mount) {
   return combine(mount.recursive_attributes, mount.attributes).set;
 }
@@ -21,15 +21,15 @@ Result<UniqueFd> bind_own(const Mount& mount, const MountPoint& point,
   TRY_ASSIGN(const UniqueFd own, sys::open(hierarchy.own_directory.c_str(), O_PATH | O_DIRECTORY));
   Placement placement;
   placement.attributes.set = attributes_of(mount);
-  // Both fsmount(2) and a cleared atime mode mean relatime, so another mode is set only if it was
-  // asked for.
+  // mount_setattr(2) takes an atime mode only if MOUNT_ATTR__ATIME is cleared as well. relatime has
+  // no bit: without noatime or strictatime, the bind keeps the atime mode of the host's mount.
   if (placement.attributes.set & MOUNT_ATTR__ATIME) placement.attributes.clear = MOUNT_ATTR__ATIME;
   return within(place_bind(point, own, placement), "bind " + hierarchy.own_directory.string());
 }
 
-/// A new mount shows the root of the cgroup namespace. Without an own cgroup namespace that would
-/// be the host's root: then, and where the kernel refuses the mount, the container's cgroup
-/// directory is bound.
+/// A new mount shows the root of the cgroup namespace. Without an own cgroup namespace, a new mount
+/// would show the host's root. In this case, and where the kernel refuses a new mount, the cgroup
+/// directory of the container is bound.
 Result<UniqueFd> place_hierarchy(const MountContext& context, const Mount& mount,
                                  const MountPoint& point, const CgroupHierarchy& hierarchy) {
   if (!context.own_cgroup_namespace) return bind_own(mount, point, hierarchy);
@@ -53,7 +53,8 @@ Result<void> link_controllers(Fd directory, const std::string& name) {
   return {};
 }
 
-/// On a host without mounted hierarchies, the container gets an empty directory.
+/// Mounts a tmpfs with a directory for each hierarchy. If the host has no mounted hierarchies, the
+/// tmpfs stays empty.
 Result<UniqueFd> place_all_hierarchies(const MountContext& context, const Mount& mount,
                                        const MountPoint& point) {
   Filesystem tmpfs;

@@ -28,7 +28,7 @@ std::string messages_of(Fd context) {
   char line[512];
   for (;;) {
     const ssize_t size = ::read(context.value, line, sizeof line);
-    if (size <= 2) return text;  // ENODATA: no more
+    if (size <= 2) return text;  // ENODATA: no more messages
     std::string_view message(line + 2, static_cast<std::size_t>(size) - 2);
     while (message.ends_with('\n')) message.remove_suffix(1);
     if (!text.empty()) text += "; ";
@@ -134,7 +134,8 @@ Result<DetachedMount> DetachedMount::clone_of(Fd origin, Recursion recursion) {
 Result<void> DetachedMount::attach(Fd target) const {
   auto done = sys::move_mount(fd_, target);
   if (done || done.error().number() != EINVAL) return done;
-  // EINVAL has many meanings here. For this one mount(2) returns ENOTDIR.
+  // EINVAL has many meanings here. Returns ENOTDIR for a directory on a file and for a file on a
+  // directory, as mount(2) does.
   TRY_ASSIGN(const struct stat from, sys::fstat(fd_));
   TRY_ASSIGN(const struct stat onto, sys::fstat(target));
   if (S_ISDIR(from.st_mode) == S_ISDIR(onto.st_mode)) return done;

@@ -14,7 +14,7 @@
 namespace ocirun::linux {
 namespace {
 
-// <sys/mount.h> and the kernel's header cannot be included together.
+// <sys/mount.h> and <linux/mount.h> cannot be included together.
 constexpr int kNoFollow = 8;  // UMOUNT_NOFOLLOW
 constexpr int kDirectory = O_PATH | O_DIRECTORY | O_NOFOLLOW;
 
@@ -51,7 +51,7 @@ Result<void> unmount(const SafeDir::Entry& where) {
   return sys::unmount(where.name.c_str(), sys::kDetach | kNoFollow);
 }
 
-/// Binds `tree`. Returns whether the file below the bind was made for it.
+/// Attaches `tree` at the path. Returns whether the covered file was made for this purpose.
 Result<bool> bind_node(const SafeDir::Entry& where, Fd tree) {
   TRY_ASSIGN(const Cover cover, open_cover(where));
   auto bound = sys::move_mount(tree, cover.file);
@@ -60,14 +60,14 @@ Result<bool> bind_node(const SafeDir::Entry& where, Fd tree) {
   return cover.was_made;
 }
 
-// A bind was mounted on an empty file. Any other file is the container's own.
+// ocirun binds a node onto an empty file. Any other file belongs to the container.
 bool is_empty_file(const SafeDir::Entry& where) {
   const auto info = sys::fstatat(where.parent, where.name.c_str());
   return info && S_ISREG(info->st_mode) && info->st_size == 0;
 }
 
 // The clone is at first a peer of the host's /dev: a mount that the container puts over the node
-// would appear on the host. So it is made private.
+// would appear on the host. So the clone is made private.
 Result<UniqueFd> clone_node(Fd node) {
   TRY_ASSIGN(UniqueFd tree,
              sys::open_tree(node, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH));
@@ -89,7 +89,7 @@ Result<HostDevice> open_host_device(const HostPath& host, RootfsPath path) {
   return within(open(), "device " + host.string());
 }
 
-/// Opens the parent of `path`. No component is followed if it is a symlink.
+/// Opens the parent of `path`. Follows no symlink.
 Result<SafeDir::Entry> NodeChanges::open_parent(const RootfsPath& path, Missing missing) {
   std::vector<std::string> names;
   for (std::string_view rest = path.string(); !rest.empty();) {

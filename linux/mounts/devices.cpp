@@ -65,8 +65,8 @@ bool is_as_wanted(const struct stat& info, const Device& device) {
          (info.st_mode & 07777) == device.mode.value_or(kDefaultMode);
 }
 
-/// Verifies the node that mknod made, and sets what mknod could not: another owner, or a mode that
-/// an ACL of the directory has changed. Uses a descriptor, so the name is not resolved again.
+/// Verifies the node that mknod(2) made, and sets the owner and the mode if they differ: an ACL of
+/// the directory may have changed the mode. Uses a descriptor, so the name is not resolved again.
 Result<void> finish_node(const SafeDir::Entry& where, const Procfs& procfs, const Device& device) {
   TRY_ASSIGN(const struct stat made, sys::fstatat(where.parent, where.name.c_str()));
   if (is_as_wanted(made, device)) return {};

@@ -28,8 +28,8 @@ constexpr FlagPair kFlags[] = {
     {MOUNT_ATTR_NOSYMFOLLOW, MS_NOSYMFOLLOW, 0x2000},  // ST_NOSYMFOLLOW
 };
 
-/// The flag for mount(2) of an atime mode. strictatime needs a flag too: without one, mount(2) uses
-/// relatime.
+/// The flag of mount(2) for an atime mode. strictatime needs a flag too: without a flag, mount(2)
+/// uses relatime.
 std::uint64_t atime_flag(std::uint64_t attributes) {
   switch (attributes & MOUNT_ATTR__ATIME) {
     case MOUNT_ATTR_NOATIME:
@@ -53,7 +53,7 @@ std::uint64_t mount_flags(std::uint64_t attributes) {
   return flags;
 }
 
-/// The options as one text. The label contains commas, so it is quoted.
+/// The options as one text. SELinux labels are quoted, because they may contain commas.
 std::string joined(const Filesystem& filesystem) {
   std::vector<std::string> options = filesystem.data;
   if (!filesystem.selinux_context.empty())

@@ -91,14 +91,14 @@ Fill fill_of(const Mount& mount) {
   return [keeps](Fd covered, Fd filesystem) { return copy_up(covered, filesystem, keeps); };
 }
 
-/// L-34: an mqueue filesystem exists before it is mounted, so `context=` comes too late and its
-/// root is labelled here. The host's mqueue is not labelled.
+/// L-34: an mqueue filesystem exists before the mount, so `context=` comes too late. Labels the
+/// root of that filesystem instead, but not the root of the host's mqueue.
 Result<void> label_root(const MountContext& context, const Mount& mount, Fd made) {
   if (context.mount_label.empty() || mount.type != "mqueue" || context.shares_ipc) return {};
   TRY_ASSIGN(const UniqueFd directory, context.procfs.reopen(made, O_RDONLY | O_DIRECTORY));
   auto labelled = set_file_label(directory, context.mount_label);
-  // The mqueue of a joined ipc namespace may belong to an id that is not mapped here. It keeps its
-  // label then.
+  // The mqueue of a joined ipc namespace may belong to an id that is not mapped here. Then the
+  // mqueue keeps its label.
   const bool may_belong_to_others = context.in_user_namespace && !context.own_ipc;
   if (!labelled && may_belong_to_others && labelled.error().number() == EPERM) return {};
   return labelled;
@@ -124,8 +124,8 @@ Error with_hint(Error error, const MountContext& context, const Mount& mount) {
   return error;
 }
 
-/// A directory of the host that replaces a filesystem: the container shares the namespace of that
-/// filesystem, so a user namespace may not mount it anew.
+/// A directory of the host that is bound in place of a new filesystem. If the container shares the
+/// namespace that the filesystem shows, a user namespace may not mount a new one.
 struct HostDirectory {
   const char* path;
   bool read_only;

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::uint64_t kProcRootInode = 1;
 
-/// The files of the container's procfs that a bind may cover (M-9): those that lxcfs emulates, and
-/// two that tell a container about the host.
+/// The files of the container's procfs that a bind may cover (M-9): the files that lxcfs emulates,
+/// and two files below sys.
 constexpr std::array<std::string_view, 10> kBindableProcFiles = {"cpuinfo",
                                                                  "diskstats",
                                                                  "loadavg",
@@ -52,8 +52,8 @@ Result<std::string> resolved_path(const SafeDir& root, const Procfs& procfs, Fd 
   return path;
 }
 
-/// Checks a mount on or below /proc. `name` is its path below the container's procfs, "" for the
-/// root of that.
+/// Checks a mount on or below /proc. `name` is the path of the mount point below /proc, "" for
+/// /proc itself.
 Result<void> check_inside_proc(const Mount& mount, std::string_view name, Fd source) {
   if (name.empty()) {
     if (!mount.bind && mount.type == "proc") return {};
@@ -69,9 +69,9 @@ Result<void> check_inside_proc(const Mount& mount, std::string_view name, Fd sou
                 fmt::join(kBindableProcFiles, ", "));
 }
 
-/// M-9: a mount in /proc could fake what the runtime or a tool trusts (runc CVE-2019-16884). Checks
-/// the text of the path and, because symlinks may lead into /proc, also the path that the kernel
-/// reports.
+/// M-9: a mount in /proc could fake files that the runtime or a tool trusts (runc CVE-2019-16884).
+/// Checks the text of the path and, because symlinks may lead into /proc, also the path that the
+/// kernel reports.
 Result<void> check_proc_policy(const SafeDir& root, const Procfs& procfs, const Mount& mount,
                                Fd target, Fd source) {
   const std::string path = clean_path(mount.destination.string());

@@ -24,9 +24,9 @@ void set_atime_mode(MountAttributes& attributes, Bits mode) {
   attributes.set = (attributes.set & ~Bits{MOUNT_ATTR__ATIME}) | mode;
   attributes.clear |= MOUNT_ATTR__ATIME;
 }
-/// Applies the negation of an atime mode: what remains is another mode that an earlier option set,
-/// or the kernel's default, relatime. "norelatime" can only undo an earlier "relatime", because the
-/// kernel has no such mode.
+/// Applies the negation of an atime mode. If an earlier option set another mode, that mode remains.
+/// Otherwise the mode becomes relatime, the kernel's default. "norelatime" can only undo an earlier
+/// "relatime", because the kernel has no such mode.
 void unset_atime_mode(MountAttributes& attributes, Bits mode) {
   const bool asked = (attributes.clear & MOUNT_ATTR__ATIME) != 0;
   const Bits present = attributes.set & MOUNT_ATTR__ATIME;

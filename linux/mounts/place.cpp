@@ -27,8 +27,8 @@ bool needs_mount2(const Filesystem& filesystem) {
          });
 }
 
-/// Sets attributes and propagation in as few calls as possible. Recursive attributes are set first,
-/// so that those of the top mount alone override them there.
+/// Sets attributes and propagation in as few calls as possible. The recursive attributes come
+/// first, so that the attributes of the top mount override them there.
 Result<void> set_all(Fd mount, const Placement& wanted) {
   const bool whole_tree = wanted.propagation_recursion == Recursion::kTree;
   const Propagation tree = whole_tree ? wanted.propagation : Propagation::kUnchanged;
@@ -51,8 +51,8 @@ Result<void> set_all_by_mount2(const Procfs& procfs, Fd mount, const Placement& 
   return {};
 }
 
-/// Calls set_all_by_mount2() for a bind that was just attached. If that fails, the bind is
-/// unmounted: otherwise a second attempt with another tree would be mounted on top of it.
+/// Calls set_all_by_mount2() for a bind that was just attached. Unmounts the bind on an error:
+/// otherwise a second attempt would mount another tree on top of the bind.
 Result<void> set_all_or_unmount(const Procfs& procfs, Fd mount, const Placement& wanted) {
   auto set = set_all_by_mount2(procfs, mount, wanted);
   if (!set) static_cast<void>(legacy::unmount(procfs, mount));
@@ -126,8 +126,8 @@ Result<UniqueFd> place_filesystem(const MountPoint& point, const Filesystem& fil
   Result<UniqueFd> made = attached(point, make_filled(point, filesystem, attributes, fill));
   if (lacks_call(made)) return place_by_mount2(point, filesystem, attributes, fill);
   if (!made && made.error().number() == EINVAL) {
-    // Some filesystems accept an option only in mount(2)'s text of options. If that fails too, the
-    // first error is returned.
+    // Some filesystems accept an option only in the text of options of mount(2). If mount(2) fails
+    // too, the first error is returned.
     if (auto second = place_by_mount2(point, filesystem, attributes, fill)) return second;
   }
   return made;

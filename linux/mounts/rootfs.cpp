@@ -17,7 +17,7 @@ namespace ocirun::linux {
 namespace {
 
 /// Opens the place to attach the root: the rootfs itself, or "/" where the user namespace cannot
-/// reach the rootfs. The pivot removes what is on "/" from this namespace anyway.
+/// reach the rootfs. The pivot removes the old "/" from this namespace anyway.
 Result<UniqueFd> open_attachment(const HostPath& rootfs, bool have_tree) {
   auto directory = sys::open(rootfs.c_str(), O_PATH | O_DIRECTORY);
   if (!directory && directory.error().number() == EACCES && have_tree)
@@ -25,8 +25,8 @@ Result<UniqueFd> open_attachment(const HostPath& rootfs, bool have_tree) {
   return directory;
 }
 
-/// Binds the rootfs with mount(2), on kernels without detached mounts. The path comes from the
-/// operator, so it may be opened again.
+/// Binds the rootfs with mount(2), on kernels without detached mounts. Opening the path a second
+/// time is safe, because the path comes from the operator.
 Result<SafeDir> attach_by_mount2(const HostPath& rootfs, Fd directory, const Procfs& procfs,
                                  const AnnounceMount& announce) {
   TRY_ASSIGN(UniqueFd above, sys::open("/", O_PATH | O_DIRECTORY));
@@ -74,14 +74,14 @@ Result<std::vector<std::string>> kernel_mounts_outside(const std::string& root,
   return found;
 }
 
-/// The kind of file to which a path leads that is to be restricted.
+/// A file that is to be masked or made read-only.
 struct Found {
   UniqueFd file;
   bool is_directory = false;
   bool is_root = false;
 };
 
-/// Opens the paths to be restricted below the container's root.
+/// Opens the files that are to be masked or made read-only, below the container's root.
 class Finder {
  public:
   static Result<Finder> below(const SafeDir& root) {
@@ -116,8 +116,8 @@ class Finder {
   struct stat root_info_;
 };
 
-/// The masks of one container. Each cover is attached once and then cloned from its place, because
-/// a detached tree can be cloned only since Linux 6.15.
+/// The masks of one container. Each cover is attached once, and the attached mount is cloned for
+/// further paths, because a detached tree can be cloned only since Linux 6.15.
 class Masks {
  public:
   Masks(const Finder& finder, const Procfs& procfs, Fd null, std::string_view mount_label)
@@ -136,7 +136,7 @@ class Masks {
  private:
   struct Cover {
     UniqueFd owned;
-    Fd first;  // the mount to attach, then to clone
+    Fd first;  // the mount that is attached first and cloned later
     bool attached = false;
   };
 
@@ -192,8 +192,8 @@ class Masks {
   Cover directory_;
 };
 
-/// Whether the path occurs earlier in the list: engines join lists, so a path may occur twice. The
-/// texts are compared, because of two spellings of a path, one may lead through a symlink.
+/// Whether the path occurs earlier in the list: engines join lists, so a path may occur twice. Only
+/// an equal text counts, because another spelling of the path may lead through a symlink.
 bool stands_before(std::span<const RootfsPath> paths, std::size_t index) {
   return std::ranges::find(paths.first(index), paths[index]) !=
          paths.begin() + static_cast<std::ptrdiff_t>(index);
@@ -304,8 +304,8 @@ Result<UniqueFd> open_null_mount() {
   auto mount = DetachedMount::clone_of(null, Recursion::kTop);
   if (!mount && mount.error().number() == ENOSYS) return UniqueFd();
   if (!mount) return std::unexpected(std::move(mount).error());
-  // Sets the attributes before any process can reach the mount. If this fails, it is tried again
-  // once the mount is attached.
+  // Sets the attributes before any process can reach the mount. An error is ignored, because
+  // mask_paths() sets the attributes again after it has attached the mount.
   static_cast<void>(set_mount_attributes(mount->fd(), kHostNode, Recursion::kTop));
   return std::move(*mount).release();
 }

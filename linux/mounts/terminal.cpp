@@ -79,7 +79,7 @@ Result<Terminal> open_pty(const SafeDir& root, const Procfs& procfs,
   return terminal;
 }
 
-/// Opens, or else makes, the file that the terminal covers, in the directory that is /dev now.
+/// Makes, or else opens, the file that the terminal covers, in the present /dev of the container.
 Result<UniqueFd> open_console_file(const SafeDir& root, const RootfsPath& path) {
   TRY_ASSIGN(const SafeDir::Entry where, root.entry(path));
   auto made =
@@ -163,7 +163,7 @@ Result<UniqueFd> connect_unix(const HostPath& path) {
   if (::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) != 0)
     return sys::last_error("set the socket's time limit");
   auto address = address_of(path.string());
-  UniqueFd node;  // open until connected: a long path is named by it
+  UniqueFd node;  // open until connected: the address names it instead of a path that is too long
   if (!address) {
     TRY_ASSIGN(node, sys::open(path.c_str(), O_PATH));
     address = address_of(host_fd_link(node));

@@ -49,7 +49,7 @@ std::string map_text(const std::vector<IdMapping>& mappings) {
   return text;
 }
 
-// The whole map is written by one write(2), because the kernel refuses a second one.
+// Writes `text` by one write(2), because the kernel accepts only one write to a map file.
 Result<void> write_proc_file(Fd procfs, int pid, const char* name, std::string_view text) {
   const std::string path = fmt::format("{}/{}", pid, name);
   TRY_ASSIGN(const UniqueFd fd,
@@ -114,7 +114,7 @@ bool is_own_id_only(const std::vector<IdMapping>& mappings, std::uint32_t own) {
   return mappings.size() == 1 && mappings[0].size == 1 && mappings[0].host_id == own;
 }
 
-/// Refuses ids that our own user namespace lacks: no program can map those.
+/// Refuses host ids that the own user namespace lacks: no program can map such ids.
 Result<void> check_own_namespace(Fd procfs, IdKind kind, const std::vector<IdMapping>& mappings) {
   const char* name = kind == IdKind::kUser ? "self/uid_map" : "self/gid_map";
   const std::vector<IdMapping> own = read_id_map(procfs, name).value_or(std::vector<IdMapping>());
@@ -146,7 +146,7 @@ Result<void> write_unprivileged(Fd procfs, int pid, IdKind kind,
   const bool users = kind == IdKind::kUser;
   const std::uint32_t own_id = users ? ::geteuid() : ::getegid();
   if (!is_own_id_only(mappings, own_id)) return run_map_program(kind, pid, mappings, own_id);
-  // user_namespaces(7), since Linux 3.19
+  // user_namespaces(7): since Linux 3.19 the kernel demands "deny" before the gid map.
   if (!users) TRY(write_proc_file(procfs, pid, "setgroups", "deny"));
   auto written = write_proc_file(procfs, pid, users ? "uid_map" : "gid_map", map_text(mappings));
   if (!written && written.error().number() == EPERM)
@@ -161,7 +161,7 @@ Result<void> write_id_map(Fd procfs, int pid, IdKind kind, const std::vector<IdM
     auto written = write_proc_file(procfs, pid, name, map_text(mappings));
     if (written || written.error().number() != EPERM) return written;
   }
-  // Reached also by a root user who lacks the ids, or a capability.
+  // Reached also by root, where a capability is missing or the user namespace lacks the ids.
   TRY(check_own_namespace(procfs, kind, mappings));
   return write_unprivileged(procfs, pid, kind, mappings);
 }
@@ -227,7 +227,7 @@ Result<UniqueFd> make_user_namespace(Fd procfs, const IdMap& map) {
   if (child.pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     close_descriptors_from(3);  // otherwise an inherited lock would live as long as this child
-    for (;;) ::pause();         // only holds the namespace
+    for (;;) ::pause();         // the child only holds the namespace
   }
   const auto opened = [&]() -> Result<UniqueFd> {
     TRY(write_id_map(procfs, child.pid, IdKind::kUser, map.uids));
@@ -235,7 +235,7 @@ Result<UniqueFd> make_user_namespace(Fd procfs, const IdMap& map) {
     return open_namespace(procfs, child.pid, NamespaceKind::kUser);
   };
   auto fd = opened();
-  ::kill(child.pid, SIGKILL);  // not waited for yet, so the pid is still its own
+  ::kill(child.pid, SIGKILL);  // the pid cannot be reused before wait_for_child()
   TRY(wait_for_child(child.pid));
   return fd;
 }

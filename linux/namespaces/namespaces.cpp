@@ -133,7 +133,8 @@ namespace {
 
 bool is_zero(const std::string& sysctl) { return read_sysctl(sysctl) == "0"; }
 
-/// namespaces(7): an administrator can forbid a kind of namespace by setting its limit to 0.
+/// The sysctl that limits the number of namespaces of a kind. An administrator can forbid the kind
+/// by setting the limit to 0 (namespaces(7)).
 std::string limit_of(NamespaceKind kind) {
   return fmt::format("user.max_{}_namespaces", proc_name(kind));
 }

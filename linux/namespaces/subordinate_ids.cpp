@@ -34,7 +34,8 @@ std::array<std::string_view, 3> first_fields(std::string_view line) {
   return fields;
 }
 
-/// A user's own id may always be mapped alone. Anything else needs a range that contains all of it.
+/// Whether the line maps the user's own id alone, which is always allowed, or one of `ranges`
+/// contains all host ids of the line.
 bool is_granted(const IdMapping& line, const std::vector<IdRange>& ranges, std::uint32_t own_id) {
   if (line.size == 1 && line.host_id == own_id) return true;
   return std::ranges::any_of(ranges, [&](const IdRange& range) {
@@ -43,8 +44,8 @@ bool is_granted(const IdMapping& line, const std::vector<IdRange>& ranges, std::
   });
 }
 
-/// The options of `usermod` that lend the account the first 65,536 ids above all that are lent to
-/// anybody: as user ids, as group ids, or both, which the account needs.
+/// The options of `usermod` that lend the account 65,536 ids, above all ids that are lent already.
+/// Lends user ids, group ids or both: the kinds of which the account has none.
 std::string lending_options(const Account& account) {
   constexpr std::uint64_t kFirst = 100'000, kCount = 65'536;
   std::uint64_t first = kFirst;
@@ -67,11 +68,11 @@ std::string lending_options(const Account& account) {
   return text;
 }
 
-/// Whether the program has the set-uid bit or file capabilities, which it needs to map ids of other
-/// users.
+/// Whether the program is set-uid root or has file capabilities. Without privileges the program
+/// cannot map ids of other users.
 bool has_privileges(const std::string& path) {
   const auto fd = sys::open(path.c_str(), O_RDONLY | O_NOCTTY | O_NONBLOCK);
-  if (!fd) return true;  // executable but not readable: just try it
+  if (!fd) return true;  // an unreadable program may have privileges
   const auto info = sys::fstat(*fd);
   if (info && info->st_uid == 0 && (info->st_mode & S_ISUID) != 0) return true;
   return ::fgetxattr(fd->get(), "security.capability", nullptr, 0) > 0;

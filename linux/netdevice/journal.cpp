@@ -14,7 +14,7 @@
 #include "linux/base/text.hpp"
 #include "linux/netdevice/net_address.hpp"
 
-// The lines of a journal. Every line but the first kind names its device by PASSING-NAME.
+// The lines of a journal. PASSING-NAME identifies the device in all lines after its "leave" line.
 // leave HOST-NAME PASSING-NAME up|down KIND ADDRESS…
 // there PASSING-NAME INDEX
 // home PASSING-NAME INDEX
@@ -87,7 +87,7 @@ Result<void> Journal::lock() const {
 }
 
 Result<void> Journal::append(std::string_view line) const {
-  // First ends a possible half line, with a word that no valid line has.
+  // " ?\n" ends a line that was cut off. No valid line has the word "?".
   return within(sys::write_once(file_, fmt::format(" ?\n{}\n", line)),
                 "write the journal netdevices");
 }

@@ -1,7 +1,7 @@
-// ocirun-netdevice: the only program that loads libmnl, so that other containers do not pay for the
-// library. It is run by `ocirun create` for a config with netDevices, and to bring devices back
-// that a failed or killed `create` has moved. The protocol is described in
-// linux/network/device_program.hpp.
+// ocirun-netdevice moves network devices between namespaces. No other program loads libmnl, so only
+// containers with network devices pay for the library. `ocirun create` runs ocirun-netdevice for a
+// config with netDevices. ocirun also runs the program to bring devices back that a failed or
+// killed `create` has moved. linux/network/device_program.hpp describes the protocol.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -26,14 +26,14 @@ std::optional<Fd> network_namespace() {
   return Fd{linux::kNetworkNamespaceDescriptor};
 }
 
-// Thousands of devices take longer than kProgramSilence, after which the runtime would kill a
-// silent program.
+// The runtime kills a program that writes nothing for kProgramSilence. The return of thousands of
+// devices takes longer.
 void give_sign_of_life() {
   static_cast<void>(linux::write_all(Fd{STDOUT_FILENO}, std::string_view(&linux::kSignOfLife, 1)));
 }
 
-// Called after locking: the process that brings devices back takes the lock next and relies on no
-// other process moving them.
+// Called while this process holds the lock. The process that brings devices back takes the lock
+// next, and then expects that no other process moves devices.
 Result<void> check_parent() {
   pollfd reader{STDOUT_FILENO, 0, 0};
   if (::poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR) != 0)

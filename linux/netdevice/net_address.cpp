@@ -17,7 +17,8 @@ namespace {
 
 constexpr int kTries = 8;
 
-// The kernel derives the other flags itself (permanent, tentative, secondary, deprecated ...).
+// The flags that a request sets. The kernel derives all other flags (permanent, tentative,
+// secondary, deprecated ...).
 constexpr std::uint32_t kGivenFlags = IFA_F_NODAD | IFA_F_OPTIMISTIC | IFA_F_HOMEADDRESS |
                                       IFA_F_MANAGETEMPADDR | IFA_F_NOPREFIXROUTE | IFA_F_MCAUTOJOIN;
 
@@ -26,7 +27,7 @@ bool is_kept(std::uint16_t attribute) {
     case IFA_ADDRESS:  // the peer, on a point-to-point device
     case IFA_LOCAL:
     case IFA_BROADCAST:
-    case IFA_CACHEINFO:  // a preferred lifetime of 0 keeps it unused
+    case IFA_CACHEINFO:  // a preferred lifetime of 0 makes the address deprecated
     case IFA_RT_PRIORITY:
     case IFA_PROTO:
       return true;
@@ -57,8 +58,8 @@ void read_address(const nlmsghdr& answer, int index, std::vector<NetAddress>& ad
     addresses.push_back(std::move(address));
 }
 
-// The label for the renamed device: "eth0:web" becomes "net1:web" if the device is now "net1". ""
-// lets the kernel choose.
+// The label for the renamed device: "eth0:web" becomes "net1:web" if the device is now "net1". With
+// "" the kernel takes the name of the device as the label.
 std::string new_label(const NetAddress& address, std::string_view old_name,
                       std::string_view new_name) {
   const std::string_view label = address.label;
@@ -115,7 +116,7 @@ Result<void> add_addresses(const NetlinkSocket& socket, int index,
 namespace {
 
 constexpr std::size_t kMostAttributes = 16;  // the kernel has a dozen kinds
-constexpr std::size_t kMostBytes = 32;       // of one attribute; an address has 16
+constexpr std::size_t kMostBytes = 32;       // of one attribute; an IPv6 address has 16
 
 std::string hex_of(std::string_view bytes) {
   std::string text;
@@ -135,7 +136,8 @@ std::optional<std::string> bytes_of(std::string_view hex) {
   return bytes;
 }
 
-// Whether an address has the length of its family: later code reads that many bytes.
+// Whether the bytes of an address have the length of its family. address_text() reads that many
+// bytes without a check.
 bool is_whole(int family, std::uint16_t type, std::string_view bytes) {
   if (type != IFA_ADDRESS && type != IFA_LOCAL) return true;
   return (family != AF_INET || bytes.size() == sizeof(in_addr)) &&

@@ -7,11 +7,11 @@
 #include "linux/netdevice/net_address.hpp"
 #include "linux/netdevice/net_link.hpp"
 
-// A device changes namespaces under a random name, and gets its final name on arrival. The random
-// name identifies the device in both namespaces: during the move its index may change, its old name
-// may be taken in the other namespace, and its new name may be a template. After arrival the index
-// identifies the device under any name, as long as the administrators of that namespace leave it
-// alone.
+// A device changes namespaces under a random name, its passing name, and gets its final name after
+// the arrival. During the move only the passing name identifies the device in both namespaces: the
+// kernel may change the index, another device may have the old name in the other namespace, and the
+// final name may be a template. After the arrival the index identifies the device, as long as no
+// administrator of that namespace removes or moves the device.
 
 namespace ocirun::linux {
 namespace {
@@ -43,18 +43,19 @@ Result<std::string> move(const NetDevice& device, Fd target, const Journal& jour
   return named.name;
 }
 
-// Finds the device on the host, after moving it back from the container's namespace if it is there.
-// Returns nothing if the device is in neither namespace.
+// Moves the device back to the host if the device is in the container's namespace, and returns the
+// device on the host. Returns nothing if the device is in neither namespace.
 Result<std::optional<Link>> fetch(const Departure& device, const Place& here,
                                   const std::optional<Place>& there) {
   if (device.index_home != 0) {
     TRY_ASSIGN(auto home, find_link(here.socket, device.index_home));
-    // The index of a removed device may have been given to another one.
+    // If the device was removed, another device may have its index.
     if (home && home->name != device.passing_name && home->name != device.host_name) home.reset();
     return home;
   }
   if (there) {
-    // With CAP_NET_ADMIN in a joined namespace, somebody may have replaced the device.
+    // In a joined namespace, a process with CAP_NET_ADMIN may have replaced the device. Only a
+    // device of the recorded kind is moved.
     TRY_ASSIGN(auto away, device.index_there != 0 ? find_link(there->socket, device.index_there)
                                                   : find_link(there->socket, device.passing_name));
     if (away && away->kind == device.kind) {
@@ -75,7 +76,7 @@ Result<Whereabouts> bring_back(const Departure& device, const Place& here,
     const bool never_left = device.index_there == 0 && device.index_home == 0 && stayed;
     return never_left ? Whereabouts::kHome : Whereabouts::kNowhere;
   }
-  // The journal may be full. The record only helps a later attempt; this one goes on.
+  // An error is ignored (the disk may be full), because only a later attempt needs this line.
   if (device.index_home == 0) static_cast<void>(journal.came_home(device, home->index));
   if (home->name != device.host_name)
     TRY(rename_link(here.socket, home->index, device.host_name, "rename that one"));

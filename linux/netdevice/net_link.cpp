@@ -104,9 +104,9 @@ Result<void> set_link_up(const NetlinkSocket& socket, int index) {
   return within(socket.acknowledge(request), "set it up");
 }
 
-// The kernel moves the device first and renames it second, so the request can fail half done. If
-// the old name is taken in the target namespace, the device arrives under the passing name, and the
-// device with the old name is a different one.
+// The kernel moves the device first and renames the device second, so a failed request may have
+// moved the device under its old name. If another device has the old name in the target namespace,
+// the kernel moves the device under the passing name.
 Result<Link> send_link(const Place& from, const Place& to, const Link& link,
                        const std::string& passing_name) {
   const auto send = [&]() -> Result<Link> {

@@ -94,7 +94,7 @@ void NetlinkSocket::Close::operator()(mnl_socket* socket) const { mnl_socket_clo
 Result<NetlinkSocket> NetlinkSocket::open() {
   mnl_socket* const socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
   if (socket == nullptr) return fail(errno, "open a netlink socket");
-  // Both options improve error texts; failing to set them does no harm.
+  // Errors are ignored, because only the texts of error messages need these options.
   int on = 1;
   mnl_socket_setsockopt(socket, NETLINK_CAP_ACK, &on, sizeof on);
   mnl_socket_setsockopt(socket, NETLINK_EXT_ACK, &on, sizeof on);
@@ -107,7 +107,7 @@ Result<NetlinkSocket> NetlinkSocket::open_in(Fd network_namespace) {
   if (::setns(network_namespace.value, CLONE_NEWNET) != 0)
     return fail(errno, "enter the container's network namespace");
   Result<NetlinkSocket> there = open();
-  // Otherwise the following requests would change the container's namespace instead of the host's.
+  // Otherwise a later socket would belong to the container's namespace instead of the host's.
   if (::setns(own.get(), CLONE_NEWNET) != 0) std::abort();
   return there;
 }

@@ -26,13 +26,14 @@ struct Given {
   Fd output, network_namespace, journal;
 };
 
-// Duplicates above the numbers that dup2 is about to fill.
+// Duplicates the descriptor above the numbers that dup2(2) fills afterwards.
 int copy_beyond(Fd descriptor) { return ::fcntl(descriptor.value, F_DUPFD_CLOEXEC, kBeyondOurs); }
 
 [[noreturn]] void become_program(const std::string& path, const ExecArguments& arguments,
                                  const Given& given) {
-  // Kills the program with its parent, so that it moves no devices while `delete --force` brings
-  // them back. If the parent has died before this call, the program finds out by its output pipe.
+  // The kernel kills the program when its parent dies, so that the program moves no devices while
+  // `delete --force` brings them back. If the parent died before this call, the program notices
+  // that nobody reads its output.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   reset_signals();
   const int output = copy_beyond(given.output);

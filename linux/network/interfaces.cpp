@@ -33,8 +33,8 @@ bool is_valid_interface_name(std::string_view name) {
 }
 
 Result<void> bring_loopback_up() {
-  // netdevice(7): any socket will do. So no netlink library is needed for this flag, which every
-  // container needs.
+  // netdevice(7): a socket of any family can set the flag. So ocirun needs no netlink library for
+  // the loopback device.
   const UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!socket) return fail(errno, "set the loopback device up: make a socket");
   ifreq request{};
@@ -52,7 +52,7 @@ Result<void> bring_loopback_up() {
 
 namespace {
 
-/// Parses "1 2 3 …": eight columns of received, eight of sent.
+/// Parses "1 2 3 …": eight numbers about received data, then eight about sent data.
 std::array<std::uint64_t, 16> numbers_of(std::string_view text) {
   std::array<std::uint64_t, 16> numbers{};
   const char* at = text.data();
@@ -77,7 +77,7 @@ std::vector<InterfaceStats> parse_interface_stats(std::string_view text) {
   std::vector<InterfaceStats> interfaces;
   while (!text.empty()) {
     const std::string_view line = cut(text, '\n');
-    const std::size_t colon = line.rfind(": ");  // a name may contain ": ", its numbers cannot
+    const std::size_t colon = line.rfind(": ");  // the numbers contain no colon
     const std::size_t start = line.find_first_not_of(' ');
     if (colon == std::string_view::npos || start == std::string_view::npos || start >= colon)
       continue;  // one of the two header lines

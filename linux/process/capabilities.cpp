@@ -15,8 +15,8 @@ namespace {
 
 constexpr unsigned kCapabilityLimit = 64;  // bits that capset(2) takes
 
-// -1 for a number above the kernel's last capability (this avoids /proc/sys/kernel/cap_last_cap,
-// which may be fake).
+// Returns 1 if the bounding set has the capability, 0 if not, and -1 above the kernel's last
+// capability. Does not need /proc/sys/kernel/cap_last_cap, which may be fake.
 int read_bounding(unsigned capability) {
   return ::prctl(PR_CAPBSET_READ, static_cast<unsigned long>(capability), 0, 0, 0);
 }
@@ -67,8 +67,8 @@ CapabilitySets limit_to_grantable(const CapabilitySets& wanted,
   granted.bounding = both(wanted.bounding, grantable.bounding);
   granted.permitted = both(wanted.permitted, grantable.permitted);
   granted.effective = both(wanted.effective, granted.permitted);
-  // capset(2): an inheritable capability must have been permitted and, since Linux 2.6.25, be
-  // bounding.
+  // capset(2): an inheritable capability must have been permitted and, since Linux 2.6.25, be in
+  // the bounding set.
   granted.inheritable = both(wanted.inheritable, both(grantable.permitted, granted.bounding));
   granted.ambient = both(wanted.ambient, both(granted.permitted, granted.inheritable));
   return granted;
@@ -129,7 +129,8 @@ Result<void> set_groups(std::span<const Gid> groups) {
 }
 
 Result<void> become_user(Uid uid, Gid gid) {
-  // Without PR_SET_KEEPCAPS the kernel clears the permitted set when the last uid 0 is gone.
+  // Without PR_SET_KEEPCAPS the kernel clears the permitted set when no uid of the process is 0 any
+  // more.
   if (::prctl(PR_SET_KEEPCAPS, 1UL, 0, 0, 0) != 0) return fail(errno, "keep capabilities");
   if (const auto id = gid.value(); sys::setresgid(id) != 0) {
     const int error = errno;

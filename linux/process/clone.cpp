@@ -24,8 +24,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kPatienceWithTheKilled{2000};
 
-// clone_args as of Linux 5.7; the kernel is told its size. <linux/sched.h> clashes with glibc's
-// <sched.h>.
+// struct clone_args of Linux 5.7; clone3(2) gets the size of the struct. <linux/sched.h> cannot be
+// included, because it clashes with glibc's <sched.h>.
 struct CloneArguments {
   std::uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid,
       set_tid_size, cgroup;
@@ -41,7 +41,7 @@ Result<void> move_to_cgroup(Fd cgroup, int pid) {
   return sys::write_once(file, fmt::format("{}", pid));
 }
 
-/// clone(2), for Linux before 5.3 or a seccomp filter that answers ENOSYS.
+/// Calls clone(2). Needed where the kernel lacks clone3(2) or a seccomp filter refuses clone3(2).
 Result<Child> clone_plainly(std::uint64_t flags) {
   int pidfd = -1;
   const long pid = ::syscall(SYS_clone, flags | CLONE_PIDFD, nullptr, &pidfd, nullptr, nullptr);
@@ -49,7 +49,8 @@ Result<Child> clone_plainly(std::uint64_t flags) {
   return child_of(pid, pidfd);
 }
 
-/// The child waits until its parent has moved it into the cgroup, so it never runs elsewhere.
+/// The child waits until the parent has moved the child into the cgroup, so the child does no work
+/// outside of the cgroup.
 Result<Child> clone_and_move(std::uint64_t flags, Fd cgroup) {
   TRY_ASSIGN(Pipe gate, make_pipe());
   TRY_ASSIGN(Child child, clone_plainly(flags));
@@ -66,7 +67,7 @@ Result<Child> clone_and_move(std::uint64_t flags, Fd cgroup) {
     TRY(wait_for_child(child.pid));
     return std::unexpected(moved.error().within("move a process into its cgroup"));
   }
-  // The child may have been killed in the cgroup already; its exit status tells that.
+  // An error is ignored: a child that was killed in the cgroup has an exit status that says so.
   [[maybe_unused]] const auto ignored = sys::write_once(gate.writer, "1");
   return child;
 }
@@ -108,7 +109,8 @@ Result<Child> clone_process(std::uint64_t flags, Fd cgroup, Parentage parentage)
   }
   const long pid = ::syscall(SYS_clone3, &arguments, sizeof(arguments));
   if (pid >= 0) return child_of(pid, pidfd);
-  // A container's seccomp profile may allow only clone(2), which a startContainer hook then needs.
+  // A container's seccomp profile may allow clone(2) and refuse clone3(2) by EPERM. The runtime
+  // starts a startContainer hook under that profile.
   const bool refused = errno == EPERM && flags == 0 && cgroup.value < 0;
   if (errno != ENOSYS && errno != E2BIG && !refused) return fail(errno, "clone");
   const std::uint64_t legacy = flags | (sibling ? std::uint64_t{CLONE_PARENT} : SIGCHLD);
@@ -138,8 +140,8 @@ std::optional<int> collect_child(Child& child, std::chrono::milliseconds patienc
 }
 
 void kill_child(Child& child) {
-  if (child.pid <= 0) return;  // none, or reaped: 0 would be our process group
-  ::kill(child.pid, SIGKILL);  // our child and not reaped yet, so the pid is its own
+  if (child.pid <= 0) return;  // no child, or a reaped one: kill(0) would reach our process group
+  ::kill(child.pid, SIGKILL);  // the child is not reaped yet, so no other process has its pid
   collect_child(child, kPatienceWithTheKilled);
   child.pid = 0;
 }

@@ -29,11 +29,12 @@ std::vector<char*> pointers_to(std::vector<std::string>& strings) {
   return pointers;
 }
 
-// For Linux before 5.11, in a container whose /proc cannot be trusted. The descriptors that were
-// open at start are closed by then, so our own descriptors have low numbers.
+// The number of descriptors that close_descriptors_on_exec() marks before Linux 5.11. The open
+// descriptors are not listed, because the container's /proc cannot be trusted. The descriptors that
+// were open at start are closed by then, so the runtime's own descriptors have low numbers.
 constexpr int kOwnDescriptors = 1024;
 
-// For Linux before 5.9: RLIMIT_NOFILE limits the descriptor numbers.
+// The greatest descriptor number to try where close_range(2) fails, by RLIMIT_NOFILE.
 int descriptor_limit() {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -158,8 +159,8 @@ void CommandLine::forget() const {
   if (words_ == nullptr) return;
   ::explicit_bzero(words_, size_);
   kTitle.copy(words_, size_ - 1);
-  // If the last byte of the words is not NUL, /proc/PID/cmdline ends with the first NUL, even
-  // behind the words. Otherwise the file would have all zeros of the words.
+  // If the last byte of the arguments is not NUL, /proc/PID/cmdline ends at the first NUL.
+  // Otherwise the file would contain all zeros of the arguments.
   if (words_size_ > kTitle.size() + 1) words_[words_size_ - 1] = '.';
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kHeadBytes = 256;                 // BINPRM_BUF_SIZE
 constexpr std::size_t kProgramHeaderBytes = 64 * 1024;  // load_elf_phdrs()
-constexpr int kMostScripts = 6;  // exec_binprm() fails on the next one with ELOOP
+constexpr int kMostScripts = 6;  // exec_binprm(): the interpreter of the sixth gets ELOOP
 constexpr std::string_view kItself = "it";
 
 constexpr Named<std::uint16_t> kMachines[] = {
@@ -64,7 +64,7 @@ std::string interpreter_of_script(std::string_view head) {
 
 // --- ELF ---
 
-// Reads numbers in the byte order of an ELF file. Bytes beyond the end read as 0.
+// Reads numbers in the byte order of an ELF file. A number that does not lie inside `bytes` is 0.
 struct Fields {
   std::string_view bytes;
   bool big_endian = false;
@@ -80,7 +80,7 @@ struct Fields {
   }
 };
 
-// The offsets of the needed fields in Elf32_… and Elf64_….
+// The needed sizes and field offsets of the structs Elf32_… and Elf64_….
 struct Layout {
   std::size_t word, phoff, phentsize, phnum, entry_bytes, p_offset, p_filesz;
 };
@@ -135,8 +135,8 @@ Result<std::string> interpreter_of_elf(Fd file, const Fields& header, const Layo
 
 // --- explanations ---
 
-// Opens the file so that neither a wait nor a new controlling terminal can result, because by now
-// any file may be at this path.
+// Any file may be at this path by now. O_NONBLOCK avoids the wait for the writer of a fifo, and
+// O_NOCTTY a new controlling terminal.
 Result<Program> look_at(const std::string& path) {
   TRY_ASSIGN(const UniqueFd file,
              sys::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
@@ -151,7 +151,7 @@ std::string_view about_line_end(std::string_view interpreter) {
   return interpreter.ends_with('\r') ? " (its #! line ends in CR LF)" : "";
 }
 
-// `place` is where execve(2) reported ENOENT.
+// `place` is "in the container" or "on the host".
 std::string explain_elf(const Program& program, std::string_view subject, int number,
                         std::string_view place) {
   const bool is_own = program.machine == own_machine();

@@ -70,7 +70,7 @@ bool selinux_enabled() {
   const auto mount = sys::open("/sys/fs/selinux", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (mount)
     if (const auto info = sys::fstatfs(*mount); info && info->magic == SELINUX_MAGIC) return true;
-  // selinuxfs is registered only if SELinux was not disabled at boot.
+  // The kernel registers selinuxfs only if SELinux is enabled at boot.
   return read_host_file("/proc/filesystems").find("\tselinuxfs\n") != std::string::npos;
 }
 

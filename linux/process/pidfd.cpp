@@ -61,7 +61,7 @@ bool belongs_to(int pid, std::uint32_t uid) {
 }
 
 Result<std::string> read_boot_id() {
-  static std::string known;  // `list` asks for each container
+  static std::string known;  // `ocirun list` calls this function once for each container
   if (!known.empty()) return known;
   TRY_ASSIGN(const UniqueFd fd, sys::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
   TRY_ASSIGN(std::string id, sys::read_all(fd, 128));
@@ -71,7 +71,7 @@ Result<std::string> read_boot_id() {
 
 Result<UniqueFd> open_pidfd(const ProcessIdentity& process) {
   UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
-  const int error = errno;  // ENOENT or EINVAL: the pid is a thread's now
+  const int error = errno;  // ENOENT or EINVAL: the number is now the id of a thread
   TRY_ASSIGN(const bool alive, find_alive(process));
   if (!alive) return fail(ESRCH, "process {}", process.pid);
   if (!fd) return fail(error, "open process {}", process.pid);
@@ -141,7 +141,7 @@ Result<void> signal_listed(std::span<const int> pids, int signal,
       UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
       if (process)
         held.emplace_back(pid, std::move(process));
-      else if (errno != ESRCH && errno != ENOENT && errno != EINVAL)  // these two: a thread's id
+      else if (errno != ESRCH && errno != ENOENT && errno != EINVAL)  // ENOENT, EINVAL: a thread
         TRY(checked(::kill(pid, signal) == 0, pid));
     }
     TRY_ASSIGN(const std::vector<int> still, list());

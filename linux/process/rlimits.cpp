@@ -28,7 +28,8 @@ constexpr Named<int> kResources[] = {
     {"RLIMIT_STACK", RLIMIT_STACK},
 };
 
-// The remedy that the error names. The kernel returns EPERM for two different reasons.
+// The remedy for `error`. EPERM has two reasons: CAP_SYS_RESOURCE is missing to raise the hard
+// limit, or RLIMIT_NOFILE is above the sysctl fs.nr_open.
 std::string rlimit_advice(int pid, const Rlimit& wanted, int error) {
   if (error == EINVAL) return " (the soft limit may not be above the hard limit)";
   rlimit64 now{};

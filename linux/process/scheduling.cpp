@@ -50,7 +50,7 @@ struct SchedulerAttributes {
   std::int32_t nice;
   std::uint32_t priority;
   std::uint64_t runtime, deadline, period;
-  std::uint32_t utilization_min = 0, utilization_max = 0;  // Linux 5.3; older ones accept zeros
+  std::uint32_t utilization_min = 0, utilization_max = 0;  // Linux 5.3; before, must be 0
 };
 static_assert(sizeof(SchedulerAttributes) == 56);
 
@@ -99,8 +99,8 @@ std::optional<std::uint32_t> io_priority_class(std::string_view name) {
 std::vector<std::string_view> io_priority_classes() { return names_of(kIoPriorityClasses); }
 
 Result<void> set_io_priority(const IoPriority& priority) {
-  // Only for the calling process, whose children inherit it: its process group may still be that of
-  // the runtime's caller.
+  // Sets the priority of the calling process alone; its children inherit the priority. The process
+  // group may still contain the runtime's caller.
   const auto value =
       (priority.io_class << kClassShift) | static_cast<std::uint32_t>(priority.priority);
   if (::syscall(SYS_ioprio_set, kWhoProcess, 0, value) == 0) return {};
@@ -120,8 +120,8 @@ Result<void> set_cpu_affinity(const NumberSet& cpus) {
 }
 
 Result<void> reset_cpu_affinity() {
-  // The kernel ignores bits for CPUs that it does not have, and the cpuset limits the rest. 8192 is
-  // the greatest NR_CPUS of any architecture.
+  // The kernel ignores the bits of CPUs that do not exist or are not in the cpuset. 8192 is the
+  // greatest NR_CPUS of any architecture.
   std::array<unsigned long, 8192 / (8 * sizeof(unsigned long))> all;
   all.fill(~0UL);
   if (::syscall(SYS_sched_setaffinity, 0, sizeof all, all.data()) == 0) return {};

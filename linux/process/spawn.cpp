@@ -24,13 +24,13 @@ struct Request {
   const char* path;
   char* const* arguments;
   char* const* environment;
-  std::vector<Fd>& descriptors;  // the child's own, afterwards
+  std::vector<Fd>& descriptors;  // place() changes the numbers
   int parent;                    // the pid
-  int parent_pidfd;              // in a new pid namespace, where the parent has no pid
+  int parent_pidfd;              // for a new pid namespace, where the parent has no pid; or -1
   int error;
 };
 
-/// A stack for the child, which must not write to that of its parent.
+/// A stack for the child, which must not write to the stack of its parent.
 class Stack {
  public:
   Stack()
@@ -49,16 +49,17 @@ class Stack {
   void* start_;
 };
 
-/// Whether the parent has died before it could be told to end the child.
+/// Whether the parent died before the child set PR_SET_PDEATHSIG: then the kernel does not kill the
+/// child.
 [[gnu::no_sanitize_address]] bool is_orphan(const Request& request) {
   if (request.parent_pidfd < 0) return ::getppid() != request.parent;
   pollfd parent{request.parent_pidfd, POLLIN, 0};
   return ::poll(&parent, 1, 0) != 0;
 }
 
-/// Puts the descriptors at their numbers. Returns whether that was possible.
+/// Gives the descriptors the numbers 0, 1, 2 and so on. Returns false on an error.
 [[gnu::no_sanitize_address]] bool place(std::vector<Fd>& descriptors) {
-  // A descriptor that has another one's place moves before that one comes.
+  // Descriptors below `count` move to higher numbers first: dup2(2) would close them.
   const int count = static_cast<int>(descriptors.size());
   for (Fd& own : descriptors) {
     if (own.value >= count) continue;
@@ -70,8 +71,9 @@ class Stack {
   return true;
 }
 
-/// The child's part. Its parent sleeps until execve(2) or _exit(2), so that both may use one heap.
-/// Without AddressSanitizer, whose notes of this frame would never end in the parent's memory.
+/// Runs in the child. The parent sleeps until execve(2) or _exit(2), so both may use the same heap.
+/// AddressSanitizer is off: the function never returns, so the marks of its frame would stay in the
+/// parent's memory.
 [[gnu::no_sanitize_address]] int become(void* given) {
   auto& request = *static_cast<Request*>(given);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -105,7 +107,7 @@ Result<Child> spawn(const char* path, const ExecArguments& arguments, char* cons
                   .parent = ::getpid(),
                   .parent_pidfd = own_pidfd.get(),
                   .error = 0};
-  // A handler that ran in the child would change the memory of its parent.
+  // Blocks all signals: a handler that ran in the child would change the memory of the parent.
   sigset_t all, before;
   ::sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, &before);
@@ -134,7 +136,7 @@ std::chrono::milliseconds time_until(Clock::time_point deadline) {
 
 enum class Heard { kWords, kEnd };
 
-// Reads the next bytes from `output`, and appends those that `kept` allows to `text`.
+// Reads the next bytes from `output`, and appends them to `text` up to a size of `kept`.
 Result<Heard> hear(Fd output, std::size_t kept, std::string& text) {
   std::array<char, 4096> buffer;
   const ssize_t count = ::read(output.value, buffer.data(), buffer.size());

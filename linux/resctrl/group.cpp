@@ -61,8 +61,8 @@ Result<void> write_lines(Fd root, Fd group, const char* name,
   return {};
 }
 
-// Removes the directory that a failed step has made. An error here is ignored: that of the step is
-// more important.
+// Removes a new directory after a later step has failed. Ignores an error, because the error of
+// the failed step is more important.
 void discard(Fd parent, const std::string& name) {
   static_cast<void>(sys::unlinkat(parent, name.c_str(), AT_REMOVEDIR));
 }
@@ -107,8 +107,7 @@ Result<Group> open_clos(Fd root, const IntelRdt& rdt, const std::string& name, b
   return make_group(root, name, root);
 }
 
-// An existing CLOS that closID names is not written, but its schemata must agree with `lines`
-// (I-5).
+// If closID names an existing CLOS, its schemata stay unchanged, but must agree with `lines` (I-5).
 Result<void> apply_schemata(Fd root, const Group& clos, const IntelRdt& rdt,
                             const std::vector<std::string>& lines) {
   if (lines.empty()) return {};

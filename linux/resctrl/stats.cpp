@@ -26,7 +26,7 @@ std::optional<std::uint64_t> read_number(Fd directory, const std::string& file) 
   return number(read_or_empty(directory, file));
 }
 
-/// Finds the line "L3:0=fffff" in schemata, where the kernel indents it.
+/// Finds the line of `resource` in schemata, such as "L3:0=fffff". The kernel indents the lines.
 std::string schema_of(Fd directory, std::string_view resource) {
   const std::string text = read_or_empty(directory, "schemata");
   for (std::string_view rest = text; !rest.empty();) {

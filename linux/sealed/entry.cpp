@@ -1,17 +1,18 @@
 // The first code of the static program, which runs before libc starts.
 //
-// create, run and exec must not run from the host's file (executable.hpp says why), so they execute
-// a sealed image of it. Doing that from main() would cost a second start of libc and a copy of two
-// megabytes. Here it costs neither: the first command has kept a copy (kept_image.hpp), and an
-// overlay without an upper layer shows that copy. The pages of the copy are shared, and nobody can
-// write to it through the overlay, not even root of the host. The overlay must not show the host's
-// file itself: overwriting that file in place (cp) would then change the code of every process that
-// runs from the overlay, because the kernel's ETXTBSY protects only the overlay's inode. If
-// anything fails here, main() begins as usual and makes a copy in memory.
+// The commands create, run and exec must not run from the host's executable (executable.hpp says
+// why), so they execute a sealed image of the executable. In main() this would cost a second start
+// of libc and a copy of two megabytes. The code below avoids both costs: an earlier command has
+// kept a copy (kept_image.hpp), and an overlay without an upper layer shows that copy. All
+// processes share the pages of the copy, and nobody can write to the copy through the overlay, not
+// even root of the host. The overlay must not show the host's executable itself: overwriting that
+// file in place (cp) would then change the code of every process that runs from the overlay,
+// because the kernel's ETXTBSY protects only the overlay's inode. If a step below fails, main()
+// begins as usual and makes a copy in memory.
 //
-// No libc function may be called here: the program is not relocated yet and has no thread pointer
-// (CMake turns the stack protector off for this file). Only raw system calls, and no tables of
-// pointers.
+// This file must not call functions of libc: the program is not relocated yet and has no thread
+// pointer (CMake turns the stack protector off for this file). The code makes raw system calls
+// only, and has no tables of pointers.
 #include <fcntl.h>
 #include <linux/mount.h>
 #include <sys/stat.h>
@@ -83,7 +84,7 @@ long system_call(long number, long a, long b = 0, long c = 0, long d = 0, long e
 }
 #endif
 
-constexpr char kMarker[] = "_OCIRUN_DIRECTORY=";  // executable.cpp reads it
+constexpr char kMarker[] = "_OCIRUN_DIRECTORY=";  // executable.cpp reads this variable
 constexpr std::size_t kLongestPath = 4096;
 constexpr std::size_t kMostVariables = 1024;
 
@@ -107,18 +108,18 @@ char* append(char* end, const char* text) {
   return end;
 }
 
-// A wrong yes only costs time; after a wrong no, main() makes the copy.
+// A wrong `true` only costs time. After a wrong `false`, main() makes the copy in memory.
 bool may_enter_a_namespace(const char* const* argv) {
   for (; *argv != nullptr; ++argv) {
-    if (equal(*argv, "pod")) return false;  // its own commands have these names too
+    if (equal(*argv, "pod")) return false;  // `ocirun pod` has commands of the same names
     if (equal(*argv, "create") || equal(*argv, "run") || equal(*argv, "exec")) return true;
   }
   return false;
 }
 
-// Returns the mount, or a negative errno. Without an upper layer the kernel demands at least two
-// lower ones, so /sys/kernel is the second, which has no file of that name. The directory is given
-// by its descriptor, because a path might need escapes.
+// Returns the mount, or a negative number on an error. Without an upper layer the kernel demands at
+// least two lower layers. The second one is /sys/kernel, which has no file with the name of an
+// image. The first one is named by its descriptor, because a path might need escapes.
 long mount_overlay(long directory) {
   char layers[64];
   append(append_number(append(layers, "/proc/self/fd/"), static_cast<unsigned long>(directory)),
@@ -135,7 +136,8 @@ long mount_overlay(long directory) {
   return mount;
 }
 
-// Opens the directory of images if it is ours alone; otherwise returns a negative number.
+// Opens the directory of images if root owns it and its mode is 0700. Otherwise returns a negative
+// number.
 long open_image_directory(long above, const char* name) {
   const long directory =
       system_call(SYS_openat, above, address(name), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -158,7 +160,7 @@ long open_images(const char* runtime_directory) {
   struct statx status;
   struct statfs filesystem;
   long below = -1;
-  // With sudo, XDG_RUNTIME_DIR is another user's, whose filesystem may report any owner.
+  // With sudo, XDG_RUNTIME_DIR may be on a filesystem of another user, which may report any owner.
   if (system_call(SYS_statx, above, address(""), AT_EMPTY_PATH, STATX_BASIC_STATS,
                   address(&status)) == 0 &&
       system_call(SYS_fstatfs, above, address(&filesystem)) == 0 &&
@@ -170,8 +172,8 @@ long open_images(const char* runtime_directory) {
 
 }  // namespace
 
-// `stack` is the initial stack of the process: argc, argv, NULL, environment, NULL. Returns when no
-// image is needed or none can be executed.
+// `stack` is the initial stack of the process: argc, argv, NULL, environment, NULL. Returns if no
+// image is needed, or if no image can be executed.
 extern "C" [[gnu::used]] void ocirun_execute_sealed_overlay(const long* stack) {
   const long argc = stack[0];
   const auto* const argv = reinterpret_cast<const char* const*>(stack + 1);
@@ -201,18 +203,18 @@ extern "C" [[gnu::used]] void ocirun_execute_sealed_overlay(const long* stack) {
 
   struct statx executable;
   char name[kLongestImageName];
-  if (system_call(SYS_geteuid, 0) != 0 ||  // a user who cannot mount needs no image
+  if (system_call(SYS_geteuid, 0) != 0 ||  // only root can mount the overlay
       system_call(SYS_statx, AT_FDCWD, address("/proc/self/exe"), 0, STATX_BASIC_STATS,
                   address(&executable)) != 0)
     return;
   append_image_name(name, executable);
-  ocirun_image_is_missing = true;  // until it runs: exec clears this memory
+  ocirun_image_is_missing = true;  // a successful execveat() below discards this memory
   const long directory = open_images(runtime_directory);
   if (directory < 0) return;
   const long mount = mount_overlay(directory);
   if (mount >= 0)
     system_call(SYS_execveat, mount, address(name), address(argv), address(variables), 0);
-  // If left open, they would look like descriptors that the caller wants preserved.
+  // Open descriptors would look like descriptors that the caller wants to pass to the container.
   system_call(SYS_close, mount);
   system_call(SYS_close, directory);
 }

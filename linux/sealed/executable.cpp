@@ -32,13 +32,15 @@ constexpr char kImageName[] = "ocirun";
 constexpr char kDirectoryVariable[] = "_OCIRUN_DIRECTORY";  // passed across the re-execution
 constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 
-// The directory of the host's file, as told to the sealed image by the process that executed it.
+// The directory of the host's executable. The process that executed the sealed image has passed the
+// directory on in kDirectoryVariable.
 std::string& told_directory() {
   static std::string directory;
   return directory;
 }
 
-/// Hooks inherit our environment, and an ocirun that a hook runs would trust the variable.
+/// Also unsets the variable: a hook inherits the environment, and an ocirun that the hook runs
+/// would trust the variable.
 void learn_directory() {
   if (const char* told = std::getenv(kDirectoryVariable)) told_directory() = told;
   ::unsetenv(kDirectoryVariable);
@@ -50,7 +52,7 @@ std::string link_of_executable() {
   return length <= 0 ? "" : std::string(path.data(), static_cast<std::size_t>(length));
 }
 
-// Whether `executable` is what entry.cpp executes: a file at the root of a read-only overlay that
+// Whether entry.cpp may have executed `executable`: a file at the root of a read-only overlay that
 // is mounted nowhere.
 bool is_in_detached_overlay(Fd executable) {
   struct statfs filesystem{};
@@ -122,8 +124,8 @@ Result<void> reexec_sealed(char* const argv[]) {
 namespace {
 
 std::string find_directory() {
-  // Only the sealed image trusts the environment variable, because ocirun itself has set it there:
-  // ocirun's other programs are executed from that directory.
+  // Only a sealed image trusts the environment variable, because ocirun has set the variable for
+  // the image. ocirun executes its other programs from that directory.
   const auto executable = sys::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
   if (executable && is_sealed(*executable)) {
     learn_directory();

@@ -28,8 +28,8 @@ namespace {
 constexpr std::size_t kMostImages = 4;  // two versions used alternately, and some to spare
 constexpr time_t kSettled = 2;          // seconds; a filesystem's clock ticks every few ms
 
-// Two writes within one clock tick leave the same ctime, and the second could follow after the
-// copy. So a file that was changed just now is not kept.
+// Two writes within one clock tick leave the same ctime, and the second write could follow after
+// the copy. So ocirun keeps no copy of a file that was changed just now.
 bool has_settled(const struct statx& executable) {
   return ::time(nullptr) - executable.stx_ctime.tv_sec >= kSettled;
 }
@@ -55,7 +55,7 @@ Result<UniqueFd> open_directory() {
   TRY_ASSIGN(const UniqueFd parent, sys::open(above, O_PATH | O_DIRECTORY));
   struct statx status{};
   TRY_ASSIGN(const sys::FilesystemInfo filesystem, sys::fstatfs(parent));
-  // Root leaves nothing in a directory of another user.
+  // Root makes no image in a directory of another user.
   if (::statx(parent.get(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status) != 0 ||
       !may_hold_images(status, filesystem.magic, ::geteuid()))
     return directory;
@@ -78,7 +78,8 @@ Result<void> write_image(Fd directory, const char* name, Fd copy, std::size_t si
   return {};
 }
 
-// A process that runs from a removed image keeps it.
+// Removes all images but the newest. The kernel keeps a removed image for the processes that run
+// from it.
 Result<void> remove_oldest(Fd directory) {
   std::vector<std::tuple<time_t, long, std::string>> images;
   TRY(for_each_entry(directory,
@@ -95,8 +96,8 @@ Result<void> remove_oldest(Fd directory) {
   return {};
 }
 
-// Whether the running executable is still the file that `before` describes. Then a copy made
-// meanwhile has its content.
+// Whether the running executable is still the file that `before` describes. In this case a copy
+// that was made in between has the content of that file.
 bool is_unchanged(const struct statx& before) {
   struct statx now{};
   return ::statx(AT_FDCWD, "/proc/self/exe", 0, STATX_BASIC_STATS, &now) == 0 &&

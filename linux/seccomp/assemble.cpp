@@ -12,8 +12,8 @@
 namespace ocirun::linux {
 namespace {
 
-// A jump to routine i, until the place of the routine is known: no other instruction of the tree
-// has this code.
+// The code of a jump to a routine whose place is not known yet. The operand is the index of the
+// routine. No other instruction of the tree has this code.
 constexpr std::uint16_t kJumpToRoutine = BPF_JMP | BPF_JA | BPF_X;
 
 Program subtree(std::span<const Leaf> leaves) {
@@ -63,9 +63,10 @@ Program search_tree(std::span<const Leaf> leaves, std::span<const Program> routi
 //       jeq  AUDIT_ARCH_I386 ...
 //       ret  KILL_THREAD
 //
-// A leaf covers all neighbouring numbers with the same decision, so a filter of the engines has
-// about 70 leaves for the 450 calls of an architecture. The kernel's cache of always-allowed
-// numbers (Linux 5.11) understands each instruction that leads to an ALLOW.
+// A leaf covers all neighbouring numbers with the same decision, so the default profile of an
+// engine (Docker, podman) needs about 70 leaves for the 450 calls of an architecture. Since Linux
+// 5.11 the kernel caches the numbers that a filter always allows. The kernel understands all
+// instructions above that lead to such an ALLOW.
 
 namespace {
 
@@ -84,10 +85,10 @@ Program routine_of(const Decision& decision, ArgumentWidth width) {
   return code;
 }
 
-// The search among the numbers of one seccomp_data.arch, which x86-64 and x32 share.
+// The search among the numbers of one value of seccomp_data.arch. x86-64 and x32 share a value.
 class NumberSearch {
  public:
-  /// Continues with the numbers of `filter`, which begin with `first`.
+  /// Adds the numbers of `filter`, which begin with `first`.
   void add(const ArchitectureFilter& filter, std::uint32_t first) {
     add_leaf({.first = first, .answer = filter.unnamed});
     for (const Interval& interval : filter.intervals) {
@@ -124,7 +125,8 @@ class NumberSearch {
   std::vector<Program> routines_;
 };
 
-// The numbers of x86-64 and x32, either of which may be absent from the filter.
+// The search among the numbers of x86-64 and x32. If the filter lacks one of the two architectures,
+// that pointer is null.
 Program search_of_x86_64(const ArchitectureFilter* x86_64, const ArchitectureFilter* x32) {
   NumberSearch search;
   if (x86_64)

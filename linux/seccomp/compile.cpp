@@ -46,9 +46,10 @@ Result<std::uint32_t> answer_of(SeccompAction action, std::optional<std::uint32_
   return refuse("{}: unknown action", field);
 }
 
-// All conditions of a rule must hold. libseccomp takes only one condition for each argument of a
-// call, so a rule with two for the same argument becomes one rule for each condition, any of which
-// may match: the engines' default profile relies on that for clone and personality (S-9).
+// All conditions of a rule must hold. But libseccomp takes only one condition for each argument of
+// a call. So a rule with two conditions on the same argument becomes several rules, one for each
+// condition, and any of these rules may match. The default profile of the engines relies on this
+// for clone and personality (S-9).
 std::vector<std::vector<SeccompArgument>> alternatives(
     const std::vector<SeccompArgument>& arguments) {
   unsigned seen = 0;
@@ -119,8 +120,8 @@ bool is_system_call(const std::string& name) {
 
 namespace {
 
-// The architectures that one kernel can run. A call with a token of another family never reaches
-// the filter.
+// Each row has the architectures that one kernel can run. Such a kernel never gives a filter a call
+// of an architecture of another row.
 constexpr std::array kFamilies{
     std::array<std::uint32_t, 3>{SCMP_ARCH_X86_64, SCMP_ARCH_X86, SCMP_ARCH_X32},
     std::array<std::uint32_t, 3>{SCMP_ARCH_AARCH64, SCMP_ARCH_ARM, SCMP_ARCH_ARM},

@@ -24,7 +24,7 @@ constexpr std::size_t kHigh = offsetof(seccomp_data, args) + (kIsLittleEndian ? 
 std::uint32_t low(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
 std::uint32_t high(std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32U); }
 
-// EQ and MASKED_EQ: the argument's bits under the mask must have one value.
+// Whether the condition demands one value of the bits under the mask: EQ and MASKED_EQ.
 bool wants_bits(const Condition& condition) {
   return condition.op == SeccompOperator::kEqual || condition.op == SeccompOperator::kMaskedEqual;
 }
@@ -50,7 +50,7 @@ Range range_of(const Condition& condition) {
       return value == kAllBits ? Range{1, 0} : Range{value + 1, kAllBits};
     case SeccompOperator::kNotEqual:
     case SeccompOperator::kMaskedEqual:
-      return {};  // not a range: all values, as far as this function can tell
+      return {};  // the condition has no range: all values
   }
   return {};
 }
@@ -67,8 +67,8 @@ bool exclude(const Condition& one, const Condition& other) {
   return a.greatest < b.least || b.greatest < a.least;
 }
 
-// Distances that code_of() cannot know: behind the condition's last instruction (the condition is
-// met), and behind the last instruction of all conditions (it is not).
+// Placeholders for jump distances that code_of() cannot know; prepend() replaces them. kMet leads
+// to the next condition or, after the last one, to the answer. kNotMet leads behind the answer.
 constexpr std::uint8_t kMet = 254;
 constexpr std::uint8_t kNotMet = 255;
 
@@ -79,7 +79,7 @@ void compare_bits(Program& code, std::size_t offset, std::uint32_t mask, std::ui
   code.push_back(jump(BPF_JEQ, value, 0, kNotMet));
 }
 
-// `test` of the low halves decides where the high halves are equal.
+// Compares the low halves by `test` if the high halves are equal.
 void compare_order(Program& code, const Condition& condition, ArgumentWidth width, unsigned test,
                    std::uint8_t if_true, std::uint8_t if_false) {
   if (width == ArgumentWidth::k64) {
@@ -126,7 +126,7 @@ Program code_of(const Condition& condition, ArgumentWidth width) {
   return code;
 }
 
-// Puts `code` before `rest`, and its two distances in.
+// Puts `code` before `rest`, and replaces kMet and kNotMet in `code` by the distances.
 void prepend(Program code, Program& rest) {
   for (std::size_t at = 0; at < code.size(); ++at) {
     if (BPF_CLASS(code[at].code) != BPF_JMP) continue;
@@ -186,7 +186,8 @@ constexpr int kCallsPerMultiplexer = 100;
 constexpr std::uint64_t kSocketCallBits = 0xFFFFFFFF;
 constexpr std::uint64_t kIpcBits = 0xFFFF;
 
-// MIPS numbers its calls from 4000 on, the other architectures with socketcall from 0 on.
+// The number of socketcall, counted from the first call number of the architecture: 4000 on MIPS, 0
+// on all others with socketcall.
 constexpr int kSocketCall = 102;
 constexpr int kNumbersAsked = 600;
 
@@ -206,7 +207,8 @@ std::vector<EntryPoint> EntryPoints::of(const std::string& name) {
   return found;
 }
 
-// libseccomp tells the name of a number, but of these calls not the number of a name.
+// libseccomp does not return the own number of such a call, but returns the name for each number.
+// So this function asks for the names of all numbers.
 std::optional<std::uint32_t> EntryPoints::own_number(const std::string& name) {
   if (!own_numbers_) {
     own_numbers_.emplace();

@@ -15,7 +15,7 @@
 namespace ocirun::linux {
 namespace {
 
-// A profile's rule names a system call.
+// One name of a system call in one rule, with one entry point of the call.
 struct Mention {
   EntryPoint entry;
   const PreparedRule* rule = nullptr;
@@ -25,7 +25,7 @@ using Mentions = std::span<const Mention>;
 
 // A condition takes two instructions at least, and its answer a third.
 constexpr std::size_t kMostConditional = BPF_MAXINSNS / 3;
-// For all calls of an architecture, so that a hostile profile does not take up the memory.
+// The limit for all calls of an architecture: a hostile profile could otherwise use up the memory.
 constexpr std::size_t kMostConditionalOfAll = std::size_t{16} * BPF_MAXINSNS;
 
 std::pair<std::uint32_t, std::uint64_t> call_of(const Mention& mention) {
@@ -33,7 +33,7 @@ std::pair<std::uint32_t, std::uint64_t> call_of(const Mention& mention) {
   return {number, selector ? selector->value : 0};  // socketcall and ipc have no call 0
 }
 
-// Sorted by call, then in the profile's order.
+// All mentions in the profile, sorted by call, then by rule.
 std::vector<Mention> mentions(std::uint32_t architecture, const PreparedProfile& profile) {
   EntryPoints entry_points(architecture);
   std::vector<Mention> found;
@@ -46,7 +46,7 @@ std::vector<Mention> mentions(std::uint32_t architecture, const PreparedProfile&
   return found;
 }
 
-// A condition on no bit at all holds for every call.
+// Leaves out the conditions on no bit, which hold for every call.
 Conditions conditions_of(const std::vector<SeccompArgument>& arguments, ArgumentWidth width) {
   Conditions conditions;
   for (const SeccompArgument& argument : arguments)
@@ -56,7 +56,7 @@ Conditions conditions_of(const std::vector<SeccompArgument>& arguments, Argument
   return conditions;
 }
 
-// The decisions of one architecture, while they are made.
+// Makes the decisions for one architecture.
 class Decider {
  public:
   Decider(std::uint32_t architecture, const PreparedProfile& profile,
@@ -77,7 +77,7 @@ class Decider {
   }
 
  private:
-  // Splits sorted mentions where the member of their entry points changes.
+  // Splits sorted mentions into spans whose entry points have the same `member`.
   template <typename Member>
   static std::vector<Mentions> chunks(Mentions all, Member member) {
     std::vector<Mentions> found;
@@ -91,7 +91,8 @@ class Decider {
     return found;
   }
 
-  // The mentions of the call with this number come first, then those of the calls behind it.
+  // All mentions have one number. First come the mentions of the call that has this number, then
+  // the mentions of the calls that are made through it (socketcall, ipc).
   Result<Decision> decide_number(Mentions mentions) {
     Decision decision = always(default_answer_);
     for (const Mentions& call : chunks(mentions, &EntryPoint::selector)) {
@@ -122,7 +123,7 @@ class Decider {
     });
   }
 
-  // For a call behind socketcall or ipc.
+  // Adds the rules for a call that is made through socketcall or ipc.
   Result<void> add_hidden(Decision& decision, Mentions call, Mentions::iterator unconditional) {
     const Conditions selected{*call.front().entry.selector};
     if (unconditional != call.end())
@@ -178,7 +179,7 @@ class Decider {
         mention.rule->index, *mention.name));
   }
 
-  // Other architectures give the same reasons.
+  // Omits a warning that another architecture has caused already.
   void warn(std::string warning) {
     if (std::ranges::find(warnings_, warning) == warnings_.end())
       warnings_.push_back(std::move(warning));
@@ -213,14 +214,14 @@ Result<std::vector<Interval>> decide(std::uint32_t architecture, const PreparedP
 
 namespace {
 
-// Numbers 512 to 547 are x32's variants of older calls; its newer calls have the common numbers.
+// x32 has variants of older calls at 512 to 547. Newer calls have the same numbers as on x86-64.
 constexpr std::uint32_t kX32OnlyFirst = 512;
 constexpr std::uint32_t kX32OnlyLast = 547;
-// From here on are ARM's private calls (set_tls ...), which do not grow with the kernel.
+// The first number of ARM's private calls (set_tls ...). New kernels do not add private calls.
 constexpr std::uint32_t kArmPrivate = 0x0F0000;
 
-// Whether the default action refuses a system call in a way that a libc does not understand as
-// "absent".
+// Whether the default action refuses a system call without ENOSYS. A libc takes only ENOSYS for a
+// missing system call.
 bool refuses(const SeccompProfile& profile) {
   switch (profile.default_action) {
     case SeccompAction::kKillThread:
@@ -230,7 +231,7 @@ bool refuses(const SeccompProfile& profile) {
     case SeccompAction::kErrno:
       return profile.default_errno_ret.value_or(EPERM) != ENOSYS;
     case SeccompAction::kTrace:   // a tracer can handle a new call itself
-    case SeccompAction::kNotify:  // and so can a listener
+    case SeccompAction::kNotify:  // a listener can handle a new call itself
     case SeccompAction::kAllow:
     case SeccompAction::kLog:
       return false;
@@ -238,7 +239,7 @@ bool refuses(const SeccompProfile& profile) {
   return false;
 }
 
-// The end of the numbers on `architecture` that the kernel assigns in order.
+// The kernel assigns the numbers below the result in order, on `architecture`.
 std::uint32_t table_end(std::uint32_t architecture) {
   if (architecture == SCMP_ARCH_X32) return kX32Bit | kX32OnlyFirst;
   if (architecture == SCMP_ARCH_ARM) return kArmPrivate;
@@ -253,8 +254,8 @@ std::vector<Interval> newer_syscalls(const SeccompProfile& profile, std::uint32_
   if (!refuses(profile)) return newer;
   const std::uint32_t end = table_end(architecture);
   const auto beyond = std::ranges::lower_bound(named, end, {}, &Interval::first);
-  if (beyond == named.begin()) return newer;  // the age of the profile is unknown
-  // At least seccomp(2), Linux 3.17: a short allow list denies older calls on purpose.
+  if (beyond == named.begin()) return newer;  // a profile without calls has no known age
+  // No call up to seccomp(2) (Linux 3.17) is newer: a short allow list denies such calls by intent.
   const int seccomp = ::seccomp_syscall_resolve_name_arch(architecture, "seccomp");
   const std::uint32_t greatest =
       std::max(std::prev(beyond)->last, seccomp < 0 ? 0U : static_cast<std::uint32_t>(seccomp));

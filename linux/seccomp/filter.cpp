@@ -51,8 +51,8 @@ Result<UniqueFd> load_seccomp(const SeccompFilter& filter) {
   std::uint32_t flags = filter.flags;
   if (filter.notify) {
     flags |= SECCOMP_FILTER_FLAG_NEW_LISTENER;
-    // Both flags use the return value: for the listener, and for the thread that could not be
-    // synchronized. Since Linux 5.7 they can be combined, with ESRCH for the latter.
+    // Both flags use the return value: NEW_LISTENER for the listener, TSYNC for the thread that
+    // could not be synchronized. TSYNC_ESRCH (Linux 5.7) makes TSYNC fail with ESRCH instead.
     if (flags & SECCOMP_FILTER_FLAG_TSYNC) flags |= SECCOMP_FILTER_FLAG_TSYNC_ESRCH;
   }
   const sock_fprog program{.len = static_cast<unsigned short>(filter.program.size()),
@@ -151,8 +151,8 @@ std::optional<std::uint32_t> greatest_errno(SeccompAction action) {
 
 namespace {
 
-/// A 32-bit word of the kernel's seccomp_data. Unknown (nothing) for arguments and the instruction
-/// pointer.
+/// A 32-bit word of the kernel's seccomp_data. Nothing for the arguments and the instruction
+/// pointer, which are unknown.
 std::optional<std::uint32_t> known_word(std::uint32_t offset, int call) {
   if (offset == offsetof(seccomp_data, nr)) return static_cast<std::uint32_t>(call);
   if (offset == offsetof(seccomp_data, arch)) return ::seccomp_arch_native();
@@ -176,7 +176,7 @@ std::optional<bool> compare(std::uint16_t code, std::uint32_t value, std::uint32
 }
 
 /// The return value of the filter for `call`. Understands the instructions that libseccomp and
-/// assemble() generate. Nothing where it meets another one, or a comparison of an argument.
+/// assemble() generate. Nothing if the filter compares an argument, or at another instruction.
 std::optional<std::uint32_t> answer_to(const SeccompFilter& filter, int call) {
   std::optional<std::uint32_t> accumulator;
   for (std::size_t next = 0; next < filter.program.size();) {
