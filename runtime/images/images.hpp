@@ -115,8 +115,7 @@ enum class SavedCgroups { kMade, kIgnored };
 
 /// Reads the directory `images`, without the cgroups if CRIU ignores them. Errors: an image is
 /// missing or damaged; the images are those of a pre-dump; more than 100 cgroups are nested.
-Result<Images> read_images(Fd images, TrustImages trust,
-                           SavedCgroups cgroups = SavedCgroups::kMade);
+Result<Images> read_images(Fd images, TrustImages trust, SavedCgroups cgroups);
 
 /// The mounts of all mount namespaces.
 std::vector<ImageMount> all_mounts(const Images& images);

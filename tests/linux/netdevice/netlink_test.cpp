@@ -71,13 +71,9 @@ void ip_in(Fd network_namespace, const std::string& arguments) {
   enter(here);
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-bool has_device(const std::string& name) { return contains(show("link"), ": " + name + "@"); }
+bool has_device(const std::string& name) { return show("link").contains(": " + name + "@"); }
 bool has_device_in(Fd network_namespace, const std::string& name) {
-  return contains(show_in(network_namespace, "link"), ": " + name + "@");
+  return show_in(network_namespace, "link").contains(": " + name + "@");
 }
 
 void make_device() {
@@ -169,19 +165,19 @@ CHILD_TEST(a_moved_device_has_its_new_name_its_addresses_and_is_up, CLONE_NEWNET
 
   BOOST_TEST(!has_device("web0"));
   const std::string link = show_in(moves.target, "link show net0");
-  BOOST_TEST(contains(link, "UP"), link);
-  BOOST_TEST(contains(link, "mtu 1400"), link);
+  BOOST_TEST(link.contains("UP"), link);
+  BOOST_TEST(link.contains("mtu 1400"), link);
   const std::string v4 = show_in(moves.target, "-4 addr show dev net0");
   for (const char* part :
        {"inet 10.9.0.2/24 brd 10.9.0.255 scope global net0",
         "inet 10.9.0.3/24 scope global secondary", "inet 10.8.0.2/24 scope global net0:x",
         "inet 10.7.0.1 peer 10.7.0.9/32 scope global noprefixroute net0"})
-    BOOST_TEST(contains(v4, part), part << " in\n" << v4);
-  for (const char* part : {"10.6.0.1", "10.5.0.1"}) BOOST_TEST(!contains(v4, part), v4);
+    BOOST_TEST(v4.contains(part), part << " in\n" << v4);
+  for (const char* part : {"10.6.0.1", "10.5.0.1"}) BOOST_TEST(!v4.contains(part), v4);
   const std::string v6 = show_in(moves.target, "-6 addr show dev net0");
-  BOOST_TEST(contains(v6, "inet6 fd00:9::2/64 scope global nodad"), v6);
-  BOOST_TEST(contains(v6, "inet6 fd00:9::3/64 scope global nodad deprecated"), v6);
-  BOOST_TEST(!contains(v6, "tentative fd00"), v6);
+  BOOST_TEST(v6.contains("inet6 fd00:9::2/64 scope global nodad"), v6);
+  BOOST_TEST(v6.contains("inet6 fd00:9::3/64 scope global nodad deprecated"), v6);
+  BOOST_TEST(!v6.contains("tentative fd00"), v6);
 }
 
 CHILD_TEST(the_caller_stays_in_its_own_namespace, CLONE_NEWNET) {
@@ -202,7 +198,7 @@ CHILD_TEST(a_template_gets_a_free_number, CLONE_NEWNET)  // L-29
   ip_in(moves.target, "link add eth0 type veth peer name other");
   ip("addr add 10.9.0.2/24 dev web0 label web0:x");
   BOOST_TEST(moves.move("web0", "eth%d") == "eth1");
-  BOOST_TEST(contains(show_in(moves.target, "addr show dev eth1"), "eth1:x"));
+  BOOST_TEST(show_in(moves.target, "addr show dev eth1").contains("eth1:x"));
 }
 
 CHILD_TEST(a_name_that_is_taken_is_an_error_and_the_device_comes_back_as_it_was,
@@ -221,11 +217,11 @@ CHILD_TEST(a_name_that_is_taken_is_an_error_and_the_device_comes_back_as_it_was,
   BOOST_TEST(message.ends_with(": file exists"), message);
   BOOST_TEST(moves.bring_back().empty());
   BOOST_TEST(addresses_of("web0") == addresses);
-  BOOST_TEST(contains(addresses, "inet6 fd00:9::2/64 scope global"), addresses);
+  BOOST_TEST(addresses.contains("inet6 fd00:9::2/64 scope global"), addresses);
   const std::string link = show("link show web0");
-  BOOST_TEST(contains(link, ",UP"), link);
-  BOOST_TEST(contains(link, "mtu 1400"), link);
-  BOOST_TEST(!contains(show_in(moves.target, "link"), "oci"));
+  BOOST_TEST(link.contains(",UP"), link);
+  BOOST_TEST(link.contains("mtu 1400"), link);
+  BOOST_TEST(!show_in(moves.target, "link").contains("oci"));
 }
 
 CHILD_TEST(a_device_that_was_down_is_down_again_after_an_error, CLONE_NEWNET)  // L-29
@@ -234,10 +230,10 @@ CHILD_TEST(a_device_that_was_down_is_down_again_after_an_error, CLONE_NEWNET)  /
   make_device();
   ip("link set web0 down");
   ip_in(moves.target, "link add eth0 type veth peer name x");
-  BOOST_TEST(contains(moves.error("web0", "eth0"), "file exists"));
+  BOOST_TEST(moves.error("web0", "eth0").contains("file exists"));
   BOOST_TEST(moves.bring_back().empty());
   BOOST_TEST(has_device("web0"));
-  BOOST_TEST(!contains(show("link show web0"), ",UP"));
+  BOOST_TEST(!show("link show web0").contains(",UP"));
 }
 
 CHILD_TEST(an_address_that_the_container_cannot_have_is_an_error, CLONE_NEWNET)  // L-29
@@ -251,10 +247,10 @@ CHILD_TEST(an_address_that_the_container_cannot_have_is_an_error, CLONE_NEWNET) 
   test::detail::write_file("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
   enter(here);
   const std::string message = moves.error("web0", "web0");
-  BOOST_TEST(contains(message, "add address fd00:9::2/64"), message);
+  BOOST_TEST(message.contains("add address fd00:9::2/64"), message);
   BOOST_TEST(moves.bring_back().empty());
-  BOOST_TEST(contains(show("addr show dev web0"), "10.9.0.2/24"));
-  BOOST_TEST(contains(show("addr show dev web0"), "fd00:9::2/64"));
+  BOOST_TEST(show("addr show dev web0").contains("10.9.0.2/24"));
+  BOOST_TEST(show("addr show dev web0").contains("fd00:9::2/64"));
   BOOST_TEST(!has_device_in(moves.target, "web0"));
 }
 
@@ -280,15 +276,15 @@ CHILD_TEST(a_device_that_must_not_leave_stays, CLONE_NEWNET)  // L-29
   const Moves moves;
   must(bring_loopback_up());
   const std::string message = moves.error("lo", "lo7");
-  BOOST_TEST(contains(message, "change its network namespace"), message);
-  BOOST_TEST(contains(show("link show lo"), "UP"));
-  BOOST_TEST(contains(show("addr show dev lo"), "127.0.0.1/8"));
+  BOOST_TEST(message.contains("change its network namespace"), message);
+  BOOST_TEST(show("link show lo").contains("UP"));
+  BOOST_TEST(show("addr show dev lo").contains("127.0.0.1/8"));
 }
 
 CHILD_TEST(a_file_that_is_no_network_namespace_is_refused, CLONE_NEWNET) {
   make_device();
   const Moves moves{.target = UniqueFd(::open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC))};
-  BOOST_TEST(contains(moves.error("web0", "eth0"), "invalid argument"));
+  BOOST_TEST(moves.error("web0", "eth0").contains("invalid argument"));
   BOOST_TEST(has_device("web0"));
 }
 
@@ -303,11 +299,11 @@ CHILD_TEST(a_returned_device_has_its_old_name_and_its_addresses, CLONE_NEWNET)  
   ip_in(moves.target, "link set " + name + " name other");  // by its index it is found all the same
   BOOST_TEST(moves.bring_back().empty());
   BOOST_TEST(addresses_of("web0") == addresses);
-  BOOST_TEST(contains(show("link show web0"), ",UP"));
+  BOOST_TEST(show("link show web0").contains(",UP"));
   BOOST_TEST(!has_device_in(moves.target, "other"));
   ip("addr del 10.9.0.2/24 dev web0");
   BOOST_TEST(moves.bring_back().empty());  // it is back, and whoever has it since is left alone
-  BOOST_TEST(!contains(addresses_of("web0"), "10.9.0.2"));
+  BOOST_TEST(!addresses_of("web0").contains("10.9.0.2"));
 }
 
 // The kernel refuses to move a bridge, so delete would never succeed.
@@ -320,8 +316,8 @@ CHILD_TEST(what_somebody_else_put_under_its_index_is_not_brought_back, CLONE_NEW
   ip_in(moves.target, "link del " + name);
   ip_in(moves.target, "link add web0 index " + std::to_string(std::stoi(shown)) + " type bridge");
   BOOST_TEST((moves.bring_back() == std::vector<std::string>{"web0"}));
-  BOOST_TEST(!contains(show("link"), "web0:"));
-  BOOST_TEST(contains(show_in(moves.target, "link"), "web0:"));
+  BOOST_TEST(!show("link").contains("web0:"));
+  BOOST_TEST(show_in(moves.target, "link").contains("web0:"));
 }
 
 // The states in which the program leaves a device if it is killed after each line of the journal.
@@ -340,9 +336,9 @@ CHILD_TEST(a_device_comes_back_from_wherever_its_mover_was_killed, CLONE_NEWNET)
                                                        index_in(show("link show web0"))))};
   const auto is_back = [&](const Journal& journal) {
     BOOST_TEST(must(return_net_devices(target, journal, [] {})).empty());
-    BOOST_TEST(contains(addresses_of("web0"), "10.9.0.2/24"));
-    BOOST_TEST(contains(show("link show web0"), ",UP"));
-    BOOST_TEST(!contains(show("link") + show_in(target, "link"), "oci0"));
+    BOOST_TEST(addresses_of("web0").contains("10.9.0.2/24"));
+    BOOST_TEST(show("link show web0").contains(",UP"));
+    BOOST_TEST(!(show("link") + show_in(target, "link")).contains("oci0"));
     BOOST_TEST(must(journal.read())[0].is_back);
   };
   const auto send_away = [&] {  // as the program does: by the kernel's one step
@@ -375,7 +371,7 @@ CHILD_TEST(a_device_that_was_removed_is_told_once_and_another_one_is_not_taken_f
   ip_in(moves.target, "link del eth0");
   ip("link add web0 type veth peer name web1");
   BOOST_TEST(moves.bring_back() == Moves::Names{"web0"}, boost::test_tools::per_element());
-  BOOST_TEST(!contains(show("link show web0"), ",UP"));
+  BOOST_TEST(!show("link show web0").contains(",UP"));
   BOOST_TEST(moves.bring_back().empty());
 }
 
@@ -398,7 +394,7 @@ CHILD_TEST(a_name_that_was_taken_on_the_host_is_an_error_until_it_is_free, CLONE
   BOOST_TEST(has_device("lan0"));
   ip("link set web0 name web9");
   BOOST_TEST(moves.bring_back().empty());
-  BOOST_TEST(contains(addresses_of("web0"), "10.9.0.2/24"));
+  BOOST_TEST(addresses_of("web0").contains("10.9.0.2/24"));
 }
 
 CHILD_TEST(without_its_namespace_a_device_is_sought_on_the_host, CLONE_NEWNET)  // L-29

@@ -25,10 +25,6 @@ Result<ResctrlGroups> apply(const ResctrlTree& tree, const IntelRdt& rdt) {
   return apply_resctrl(HostPath(tree.root()), rdt, "web", kPid);
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(resctrl)
@@ -79,7 +75,7 @@ BOOST_AUTO_TEST_CASE(a_schema_of_the_wrong_form_is_refused)  // I-7
 {
   BOOST_TEST(must_fail(check_resctrl({.mem_bw_schema = "L3:0=1"})) ==
              "/linux/intelRdt/memBwSchema: \"L3:0=1\" must start with \"MB:\"");
-  BOOST_TEST(contains(must_fail(check_resctrl({.mem_bw_schema = "MB:0=1\nMB:1=1"})), "one line"));
+  BOOST_TEST(must_fail(check_resctrl({.mem_bw_schema = "MB:0=1\nMB:1=1"})).contains("one line"));
   BOOST_TEST(must_fail(check_resctrl({.schemata = std::vector<std::string>{"L3:0=1", "a\nb"}})) ==
              "/linux/intelRdt/schemata/1: must be one line");
 }
@@ -141,7 +137,7 @@ BOOST_AUTO_TEST_CASE(a_named_clos_that_differs_is_an_error_that_names_the_line) 
   tree.write("gold/schemata", "L3:0=7f0;1=1f\nMB:0=20;1=80\n");
   const std::string message = must_fail(apply(tree, with_schema("gold")));
   BOOST_TEST(message.starts_with("/linux/intelRdt: CLOS " + tree.root() + "/gold: it exists with"));
-  BOOST_TEST(contains(message, "\"MB:0=20;1=70\""));
+  BOOST_TEST(message.contains("\"MB:0=20;1=70\""));
   BOOST_TEST(tree.read("gold/tasks") == "");
   BOOST_TEST(tree.has("gold"));
 }
@@ -149,7 +145,7 @@ BOOST_AUTO_TEST_CASE(a_named_clos_that_differs_is_an_error_that_names_the_line) 
 BOOST_AUTO_TEST_CASE(a_named_clos_without_a_schema_must_exist)  // I-6
 {
   const ResctrlTree tree;
-  BOOST_TEST(contains(must_fail(apply(tree, {.clos_id = "gold"})), "this CLOS does not exist"));
+  BOOST_TEST(must_fail(apply(tree, {.clos_id = "gold"})).contains("this CLOS does not exist"));
   BOOST_TEST(!tree.has("gold"));
   tree.make_group("gold");
   must(apply(tree, {.clos_id = "gold"}));
@@ -198,8 +194,8 @@ BOOST_AUTO_TEST_CASE(no_more_monitoring_groups_is_an_error_that_leaves_nothing,
                    IntelRdt rdt = with_schema();
                    rdt.enable_monitoring = true;
                    const std::string message = must_fail(apply(tree, rdt));
-                   BOOST_TEST(contains(message, "enableMonitoring: make the resctrl group web"));
-                   BOOST_TEST(contains(message, "the processor has no more of them"));
+                   BOOST_TEST(message.contains("enableMonitoring: make the resctrl group web"));
+                   BOOST_TEST(message.contains("the processor has no more of them"));
                    BOOST_TEST(!tree.has("web"));
                  },
                  full) == 0);
@@ -213,7 +209,7 @@ BOOST_AUTO_TEST_CASE(a_monitoring_group_of_somebody_else_is_left_alone, *needs_r
   BOOST_TEST(run_under_resctrl([&] {
                const std::string message =
                    must_fail(apply(tree, {.clos_id = "gold", .enable_monitoring = true}));
-               BOOST_TEST(contains(message, "mon_groups/web: file exists"));
+               BOOST_TEST(message.contains("mon_groups/web: file exists"));
              }) == 0);
   BOOST_TEST(tree.has("gold/mon_groups/web"));
 }
@@ -223,7 +219,7 @@ BOOST_AUTO_TEST_CASE(the_kernels_own_reason_is_told_and_an_older_group_stays) {
   // Something that is no directory stands where the group would be.
   tree.write("web", "");
   tree.write("info/last_cmd_status", "out of CLOSIDs\n");
-  BOOST_TEST(contains(must_fail(apply(tree, with_schema())), "/web: open web: not a directory"));
+  BOOST_TEST(must_fail(apply(tree, with_schema())).contains("/web: open web: not a directory"));
   BOOST_TEST(tree.has("web"));
 }
 
@@ -234,8 +230,8 @@ BOOST_AUTO_TEST_CASE(a_full_resctrl_is_explained, *needs_root()) {
                  [&] {
                    other.write("info/last_cmd_status", "out of CLOSIDs\n");
                    const std::string message = must_fail(apply(other, with_schema()));
-                   BOOST_TEST(contains(message, "no more of them"), message);
-                   BOOST_TEST(contains(message, "(out of CLOSIDs): no space left on device"));
+                   BOOST_TEST(message.contains("no more of them"), message);
+                   BOOST_TEST(message.contains("(out of CLOSIDs): no space left on device"));
                  },
                  full) == 0);
 }
@@ -249,7 +245,7 @@ BOOST_AUTO_TEST_CASE(a_link_in_the_tree_is_not_followed) {
 BOOST_AUTO_TEST_CASE(a_container_with_a_name_of_resctrls_own_needs_a_clos_id) {
   const ResctrlTree tree;
   const auto applied = apply_resctrl(HostPath(tree.root()), with_schema(), "info", kPid);
-  BOOST_TEST(contains(must_fail(applied), "give a closID"));
+  BOOST_TEST(must_fail(applied).contains("give a closID"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -51,7 +51,7 @@ struct MountImages {
   }
   std::string refusal() const {
     const UniqueFd directory = scratch.open();
-    const auto read = read_images(directory, TrustImages::kNo);
+    const auto read = read_images(directory, TrustImages::kNo, SavedCgroups::kMade);
     if (!read) return read.error().message();
     Obstacles obstacles;
     must(check_images(*read, config, SavedCgroups::kMade, obstacles));
@@ -70,8 +70,6 @@ struct MountImages {
   bundle::Config config;
   Scratch scratch;
 };
-
-bool mentions(const std::string& text, std::string_view part) { return text.contains(part); }
 
 }  // namespace
 
@@ -92,7 +90,7 @@ BOOST_AUTO_TEST_CASE(file_systems_that_may_show_files_of_the_host_are_refused_by
   for (const auto& [type, name] : kTypes) {
     const std::string error = images.refusal(mount(type));
     const std::string wanted = fmt::format("of type \"{}\" on \"/opt\": it could show", name);
-    BOOST_TEST(mentions(error, wanted), error);
+    BOOST_TEST(error.contains(wanted), error);
   }
 }
 
@@ -103,15 +101,15 @@ BOOST_AUTO_TEST_CASE(those_of_which_the_host_has_one_are_refused_even_if_the_doc
   for (const std::string& hosts :
        {mount(kDevtmpfs), mount(kBinfmtMisc), mount(kAuto, text(14, "devtmpfs"))}) {
     const std::string error = images.refusal(hosts);
-    BOOST_TEST(mentions(error, "on \"/opt\": the host has only one"), error);
+    BOOST_TEST(error.contains("on \"/opt\": the host has only one"), error);
   }
 }
 
 BOOST_AUTO_TEST_CASE(a_type_counts_as_criu_reads_it) {
   const MountImages images;
-  BOOST_TEST(mentions(images.refusal(mount((std::uint64_t{1} << 32) + kDevtmpfs)), "devtmpfs"));
-  BOOST_TEST(mentions(images.refusal(mount(99)), "\"type 99\""));
-  BOOST_TEST(mentions(images.refusal(mount(kTmpfs, number(1, kDevtmpfs))), "devtmpfs"));
+  BOOST_TEST((images.refusal(mount((std::uint64_t{1} << 32) + kDevtmpfs))).contains("devtmpfs"));
+  BOOST_TEST(images.refusal(mount(99)).contains("\"type 99\""));
+  BOOST_TEST(images.refusal(mount(kTmpfs, number(1, kDevtmpfs))).contains("devtmpfs"));
 }
 
 BOOST_AUTO_TEST_CASE(each_mount_namespace_is_checked) {
@@ -119,7 +117,7 @@ BOOST_AUTO_TEST_CASE(each_mount_namespace_is_checked) {
   images.write("mountpoints-8.img", ImageKind::kMounts, {mount(kTmpfs)});
   BOOST_TEST(images.refusal() == "");
   images.write("mountpoints-8.img", ImageKind::kMounts, {mount(kTmpfs), mount(kDevtmpfs)});
-  BOOST_TEST(mentions(images.refusal(), "devtmpfs"));
+  BOOST_TEST(images.refusal().contains("devtmpfs"));
 }
 
 BOOST_AUTO_TEST_CASE(what_criu_binds_may_be_of_any_type) {
@@ -127,14 +125,14 @@ BOOST_AUTO_TEST_CASE(what_criu_binds_may_be_of_any_type) {
   BOOST_TEST(images.refusal(mount(kDevtmpfs, text(18, "/dev/null"))) == "");
   BOOST_TEST(images.refusal(mount(kDevtmpfs, text(6, "/null"))) == "");
   BOOST_TEST(
-      mentions(images.refusal(mount(kDevtmpfs, text(18, "CRIU:EXTERNAL_DEV_MOUNT"))), "devtmpfs"));
-  BOOST_TEST(mentions(images.refusal(mount(kDevtmpfs, text(6, "./"))), "devtmpfs"));
+      images.refusal(mount(kDevtmpfs, text(18, "CRIU:EXTERNAL_DEV_MOUNT"))).contains("devtmpfs"));
+  BOOST_TEST(images.refusal(mount(kDevtmpfs, text(6, "./"))).contains("devtmpfs"));
 }
 
 BOOST_AUTO_TEST_CASE(only_the_mount_without_a_parent_is_the_root) {
   const MountImages images;
   const std::string second = mount(kDevtmpfs, text(7, "./"));
-  BOOST_TEST(mentions(images.refusal(second), "devtmpfs"));
+  BOOST_TEST(images.refusal(second).contains("devtmpfs"));
   images.write("mountpoints-4.img", ImageKind::kMounts, {root(kDevtmpfs)});
   BOOST_TEST(images.refusal() == "");
 }
@@ -145,27 +143,27 @@ BOOST_AUTO_TEST_CASE(the_root_of_another_mount_namespace_is_no_exception) {
   BOOST_TEST(images.refusal() == "");
   const std::string whole = root(kDevtmpfs) + text(6, "/");
   images.write("mountpoints-8.img", ImageKind::kMounts, {whole});
-  BOOST_TEST(mentions(images.refusal(), "devtmpfs"));
+  BOOST_TEST(images.refusal().contains("devtmpfs"));
   images.write("mountpoints-8.img", ImageKind::kMounts, {mount(kTmpfs, text(7, "./../x"))});
-  BOOST_TEST(mentions(images.refusal(), "/../x"));
+  BOOST_TEST(images.refusal().contains("/../x"));
   images.write("mountpoints-8.img", ImageKind::kMounts,
                {mount(kCgroup, text(9, "release_agent=/x"))});
-  BOOST_TEST(mentions(images.refusal(), "release_agent=/x"));
+  BOOST_TEST(images.refusal().contains("release_agent=/x"));
 }
 
 BOOST_AUTO_TEST_CASE(a_damaged_image_is_an_error) {
   const MountImages images;
   images.write("mountpoints-8.img", ImageKind::kIds, {mount(kTmpfs)});
-  BOOST_TEST(mentions(images.refusal(), "mountpoints-8.img"));
+  BOOST_TEST(images.refusal().contains("mountpoints-8.img"));
   images.write("mountpoints-4.img", ImageKind::kIds, {root(kOverlay)});
-  BOOST_TEST(mentions(images.refusal(), "mountpoints-4.img"));
+  BOOST_TEST(images.refusal().contains("mountpoints-4.img"));
 }
 
 BOOST_AUTO_TEST_CASE(a_type_by_its_name_is_one_of_the_document) {
   MountImages images;
   const std::string disk =
       mount(kAuto, text(14, "ext4") + text(8, "/dev/sda1") + text(9, "errors=ro,journal=/dev/sdb"));
-  BOOST_TEST(mentions(images.refusal(disk), "\"ext4\" on \"/opt\": it could show files"));
+  BOOST_TEST(images.refusal(disk).contains("\"ext4\" on \"/opt\": it could show files"));
   images.document("ext4", "/dev/sda2", {"journal=/dev/sdb"});
   BOOST_TEST(images.refusal(disk) != "");
   images.document("ext4", "/dev/sda1");
@@ -219,10 +217,10 @@ BOOST_AUTO_TEST_CASE(the_root_is_there_again_only_if_both_are_overlays) {
   const std::string same = number(3, 9) + text(8, "overlay") + text(9, "lowerdir=/layers");
   images.write("mountpoints-4.img", ImageKind::kMounts,
                {root(kAuto) + disk, mount(kAuto, disk + same)});
-  BOOST_TEST(mentions(images.refusal(), "\"ext4\" on \"/opt\""));
+  BOOST_TEST(images.refusal().contains("\"ext4\" on \"/opt\""));
   images.write("mountpoints-4.img", ImageKind::kMounts,
                {root(kAuto) + disk, mount(kOverlay, same)});
-  BOOST_TEST(mentions(images.refusal(), "\"overlay\" on \"/opt\""));
+  BOOST_TEST(images.refusal().contains("\"overlay\" on \"/opt\""));
 }
 
 BOOST_AUTO_TEST_CASE(a_root_that_is_a_part_of_an_overlay_is_not_there_again_as_a_whole) {
@@ -231,17 +229,17 @@ BOOST_AUTO_TEST_CASE(a_root_that_is_a_part_of_an_overlay_is_not_there_again_as_a
       mount(kOverlay, number(3, 9) + text(8, "overlay") + text(9, "lowerdir=/layers"));
   BOOST_TEST(images.refusal(whole) == "");
   images.write("mountpoints-4.img", ImageKind::kMounts, {root(kOverlay) + text(6, "/box"), whole});
-  BOOST_TEST(mentions(images.refusal(), "\"overlay\" on \"/opt\""));
+  BOOST_TEST(images.refusal().contains("\"overlay\" on \"/opt\""));
 }
 
 BOOST_AUTO_TEST_CASE(a_hierarchy_of_cgroups_brings_no_program) {
   const MountImages images;
   BOOST_TEST(images.refusal(mount(kCgroup, text(9, "xattr,name=systemd"))) == "");
-  BOOST_TEST(mentions(images.refusal(mount(kCgroup, text(9, "none,release_agent=/x"))),
-                      "with the option \"release_agent=/x\""));
-  BOOST_TEST(mentions(images.refusal(mount(kCgroup2, text(9, "release_agent=/x"))), "\"/opt\""));
+  BOOST_TEST(images.refusal(mount(kCgroup, text(9, "none,release_agent=/x")))
+                 .contains("with the option \"release_agent=/x\""));
+  BOOST_TEST(images.refusal(mount(kCgroup2, text(9, "release_agent=/x"))).contains("\"/opt\""));
   const std::string bound = text(18, "/opt") + text(9, "name=a,release_agent=/x");
-  BOOST_TEST(mentions(images.refusal(mount(kCgroup, bound)), "release_agent"));
+  BOOST_TEST(images.refusal(mount(kCgroup, bound)).contains("release_agent"));
   BOOST_TEST(images.refusal(mount(kTmpfs, text(9, "size=4k"))) == "");
 }
 
@@ -253,29 +251,28 @@ BOOST_AUTO_TEST_CASE(no_flag_makes_another_call_of_a_mount) {
   for (const unsigned field : {kFlags, kSuperblockFlags}) {
     BOOST_TEST(images.refusal(mount(kTmpfs, number(field, kNosuid))) == "");
     for (const unsigned flag : {kRemount, kBind, kMove, kRecursive})
-      BOOST_TEST(mentions(images.refusal(mount(kTmpfs, number(field, kNosuid | flag))),
-                          fmt::format("\"/opt\" with the flags {:#x}", flag)));
+      BOOST_TEST(images.refusal(mount(kTmpfs, number(field, kNosuid | flag)))
+                     .contains(fmt::format("\"/opt\" with the flags {:#x}", flag)));
   }
   BOOST_TEST(images.refusal(mount(kTmpfs, number(kFlags, kShared))) == "");
+  BOOST_TEST(images.refusal(mount(kTmpfs, number(kSuperblockFlags, kShared))).contains("0x100000"));
   BOOST_TEST(
-      mentions(images.refusal(mount(kTmpfs, number(kSuperblockFlags, kShared))), "0x100000"));
-  BOOST_TEST(
-      mentions(images.refusal(mount(kNone, text(18, "/data") + number(kFlags, kBind))), "0x1000"));
+      (images.refusal(mount(kNone, text(18, "/data") + number(kFlags, kBind)))).contains("0x1000"));
 }
 
 BOOST_AUTO_TEST_CASE(no_text_goes_on_after_its_end) {
   const MountImages images;
   for (const unsigned field : {6U, 7U, 8U, 9U, 14U, 18U})
-    BOOST_TEST(mentions(images.refusal(mount(kTmpfs, text(field, std::string("/\0x", 3)))),
-                        fmt::format("field {} of a mount holds a NUL", field)));
+    BOOST_TEST(images.refusal(mount(kTmpfs, text(field, std::string("/\0x", 3))))
+                   .contains(fmt::format("field {} of a mount holds a NUL", field)));
 }
 
 BOOST_AUTO_TEST_CASE(no_path_leads_up) {
   const MountImages images;
-  BOOST_TEST(mentions(images.refusal(mount(kTmpfs, text(6, "/../etc"))), "\"/../etc\""));
-  BOOST_TEST(mentions(images.refusal(mount(kTmpfs, text(7, "./a/../b"))), "/a/../b"));
-  BOOST_TEST(mentions(images.refusal(mount(kTmpfs, text(7, "./.."))), "criu would follow"));
-  BOOST_TEST(mentions(images.refusal(mount(kNone, text(18, "/x") + text(6, ".."))), "\"..\""));
+  BOOST_TEST(images.refusal(mount(kTmpfs, text(6, "/../etc"))).contains("\"/../etc\""));
+  BOOST_TEST(images.refusal(mount(kTmpfs, text(7, "./a/../b"))).contains("/a/../b"));
+  BOOST_TEST(images.refusal(mount(kTmpfs, text(7, "./.."))).contains("criu would follow"));
+  BOOST_TEST((images.refusal(mount(kNone, text(18, "/x") + text(6, "..")))).contains("\"..\""));
   BOOST_TEST(images.refusal(mount(kTmpfs, text(7, "./..a/b..") + text(6, "/..."))) == "");
 }
 
@@ -287,14 +284,14 @@ BOOST_AUTO_TEST_CASE(policies_of_apparmor_are_refused) {
   BOOST_TEST(images.refusal() == "");
   images.write("apparmor.img", ImageKind::kAppArmor, {"", text(1, text(1, ".."))});
   images.write("apparmor.img", ImageKind::kAppArmor, {text(1, text(1, ".."))});
-  BOOST_TEST(mentions(images.refusal(), "apparmor.img: criu would load"));
+  BOOST_TEST(images.refusal().contains("apparmor.img: criu would load"));
   images.write("apparmor.img", ImageKind::kMounts, {});
-  BOOST_TEST(mentions(images.refusal(), "apparmor.img"));
+  BOOST_TEST(images.refusal().contains("apparmor.img"));
   std::filesystem::remove(images.scratch / "apparmor.img");
   BOOST_TEST(images.refusal() == "");
   images.write("empty.img", ImageKind::kAppArmor, {});
   std::filesystem::create_symlink("empty.img", images.scratch / "apparmor.img");
-  BOOST_TEST(mentions(images.refusal(), "apparmor.img"));
+  BOOST_TEST(images.refusal().contains("apparmor.img"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
