@@ -48,7 +48,7 @@ completes_the_table() {
   # shellcheck disable=SC2046
   offered "ocirun -" $(options_of "$shell")
   for command in $(commands); do
-    [[ $command != pod || -x ${OCIRUN%/*}/ocirun-pod ]] || continue # a build without pods
+    [[ $command != pod ]] || has_pods || continue
     # shellcheck disable=SC2046
     offered "ocirun $command -" $(options_of "$shell" "$command")
   done

@@ -48,8 +48,9 @@ free_memory() {
   rm -rf --one-file-system "${TMP:?}" || true
 }
 
-# needs_pods: skips the test where the build has no `ocirun pod` (OCIRUN_PODS=OFF).
-needs_pods() { [[ -x ${OCIRUN%/*}/ocirun-pod ]] || skip "this build has no pods"; }
+# has_pods: whether the build has `ocirun pod` (OCIRUN_PODS). needs_pods skips the test otherwise.
+has_pods() { [[ -x ${OCIRUN%/*}/ocirun-pod ]]; }
+needs_pods() { has_pods || skip "this build has no pods"; }
 
 # untraced FUNCTION…: calls it without bats' DEBUG trap, which makes loops a hundred times slower.
 untraced() {
