@@ -1,5 +1,7 @@
 #include "bundle/json/writer.hpp"
 
+#include <algorithm>
+
 namespace ocirun::bundle {
 namespace {
 
@@ -93,6 +95,20 @@ std::string in_quotes(std::string_view text) {
   append_json_string(out, text.substr(0, kLongest));
   if (text.size() > kLongest) out += fmt::format("... ({} bytes)", text.size());
   return out;
+}
+
+std::string escaped(std::string_view text) {
+  const std::string quoted = in_quotes(text);
+  return quoted.ends_with('"') ? quoted.substr(1, quoted.size() - 2) : quoted.substr(1);
+}
+
+std::string in_list(std::vector<std::string> listed) {
+  constexpr std::size_t kMostShown = 20;
+  std::ranges::sort(listed);
+  const bool is_cut = listed.size() > kMostShown;
+  if (is_cut) listed.resize(kMostShown);
+  for (std::string& text : listed) text = in_quotes(text);
+  return fmt::format("{}{}", fmt::join(listed, ", "), is_cut ? ", …" : "");
 }
 
 JsonWriter& JsonWriter::begin(char bracket) {

@@ -19,6 +19,13 @@ bool is_utf8(std::string_view text);
 void append_json_string(std::string& out, std::string_view text);
 /// `text` as a JSON string for a message, cut after 120 bytes.
 std::string in_quotes(std::string_view text);
+/// Prepares an untrusted text, such as a name in an archive, for a message: escapes control
+/// characters, and cuts long texts.
+std::string escaped(std::string_view text);
+
+/// Lists untrusted texts for a message: sorted, each in quotes. "…" replaces all texts after the
+/// first 20.
+std::string in_list(std::vector<std::string> listed);
 
 /// Writes a JSON document from front to back, and sets commas and indentation itself.
 class JsonWriter {

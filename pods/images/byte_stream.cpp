@@ -8,11 +8,7 @@
 #include <cerrno>
 
 namespace ocirun::pods {
-namespace {
-
-constexpr std::size_t kStreamBlock = std::size_t{64} << 10;
-
-}  // namespace
+namespace {}  // namespace
 
 Result<std::size_t> FileRange::read(char* to, std::size_t size) {
   const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(size, size_));
@@ -48,7 +44,7 @@ Result<std::size_t> HashingStream::read(char* to, std::size_t size) {
 }
 
 Result<void> drain(ByteStream& stream) {
-  std::array<char, kStreamBlock> block;
+  std::array<char, kBlockSize> block;
   for (;;) {
     TRY_ASSIGN(const std::size_t got, stream.read(block.data(), block.size()));
     if (got == 0) return {};
@@ -57,7 +53,7 @@ Result<void> drain(ByteStream& stream) {
 
 Result<std::string> read_whole(ByteStream& stream, std::size_t limit) {
   std::string text;
-  std::array<char, kStreamBlock> block;
+  std::array<char, kBlockSize> block;
   for (;;) {
     TRY_ASSIGN(const std::size_t got, stream.read(block.data(), block.size()));
     if (got == 0) return text;

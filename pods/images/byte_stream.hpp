@@ -11,6 +11,9 @@
 
 namespace ocirun::pods {
 
+/// How many bytes of an archive or a layer are read at once.
+inline constexpr std::size_t kBlockSize = std::size_t{64} << 10;
+
 /// A source of bytes, which are read once, from front to back.
 class ByteStream {
  public:

@@ -5,7 +5,6 @@
 
 #include "bundle/json/writer.hpp"
 #include "linux/base/text.hpp"
-#include "pods/images/escaped.hpp"
 #include "pods/images/read_json.hpp"
 #include "pods/images/reference.hpp"
 
@@ -103,7 +102,7 @@ Result<Image> find_in_docker_archive(DocumentReader documents, const ManifestCho
   if (found.size() != 1)
     return refuse("{} images{}: the source has {}", found.empty() ? "no" : "several",
                   wanted.is_any() ? "" : " " + in_quotes(wanted.text()),
-                  names.empty() ? "no names" : in_list(names));
+                  names.empty() ? "no names" : bundle::in_list(names));
   const SavedImage& image = *found.front();
   TRY_ASSIGN(const Config* const config, archive.config(image.config));
   TRY(check_image(config->config, image.layers.size(), choice.platform));

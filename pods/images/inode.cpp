@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "bundle/json/writer.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/ids.hpp"
 #include "linux/base/syscalls.hpp"
-#include "pods/images/escaped.hpp"
 
 namespace ocirun::pods {
 namespace {
@@ -80,7 +80,7 @@ Result<std::uint64_t> set_attributes(Fd inode, const TarEntry& entry) {
       continue;
     }
     if (auto set = sys::setxattr(inode, name.c_str(), value); !set)
-      return fail(set.error().number(), "set attribute {}", escaped(name));
+      return fail(set.error().number(), "set attribute {}", bundle::escaped(name));
   }
   return left_out;
 }
@@ -141,7 +141,7 @@ Result<void> copy_owner_and_attributes(Fd from, const struct stat& info, Fd to, 
   for (const std::string& name : names) {
     TRY_ASSIGN(const std::string value, sys::getxattr(from, name.c_str()));
     if (const auto set = sys::setxattr(to, name.c_str(), value); !set)
-      return fail(set.error().number(), "set attribute {}", escaped(name));
+      return fail(set.error().number(), "set attribute {}", bundle::escaped(name));
   }
   return {};
 }

@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "bundle/json/writer.hpp"
-#include "pods/images/escaped.hpp"
 #include "pods/images/manifest.hpp"
 #include "pods/images/read_json.hpp"
 #include "pods/images/reference.hpp"
@@ -213,7 +212,8 @@ Result<Descriptor> choose(std::vector<Leaf> leaves, const Platform& machine) {
     if (leaf.descriptor->platform) platforms.push_back(leaf.descriptor->platform->text());
   }
   if (best == 0)
-    return refuse("it has no image for {}, only for {}", machine.text(), in_list(platforms));
+    return refuse("it has no image for {}, only for {}", machine.text(),
+                  bundle::in_list(platforms));
   std::erase_if(leaves, [&](const Leaf& leaf) { return suitability_of(leaf, machine) != best; });
   std::vector<std::string> others;
   for (const Leaf& leaf : leaves) {
@@ -223,7 +223,7 @@ Result<Descriptor> choose(std::vector<Leaf> leaves, const Platform& machine) {
   if (others.empty()) return *leaves.front().descriptor;
   const Leaf& first = leaves.front();
   others.push_back(first.names->empty() ? first.descriptor->digest.text() : first.names->front());
-  return refuse("several images, one must be named: {}", in_list(others));
+  return refuse("several images, one must be named: {}", bundle::in_list(others));
 }
 
 Result<Image> load(DocumentReader& documents, const Descriptor& descriptor,
@@ -268,8 +268,9 @@ Result<Image> find_in_layout(DocumentReader documents, const ManifestChoice& cho
   TRY(search.run());
   if (search.leaves().empty()) {
     const Names names = search.all_names();
-    return refuse("no image {}{}", in_quotes(wanted.text()),
-                  names.empty() ? ", its images have no names" : ", it has " + in_list(names));
+    return refuse(
+        "no image {}{}", in_quotes(wanted.text()),
+        names.empty() ? ", its images have no names" : ", it has " + bundle::in_list(names));
   }
   TRY_ASSIGN(const Descriptor descriptor, choose(search.leaves(), choice.platform));
   return load(documents, descriptor, choice.platform);

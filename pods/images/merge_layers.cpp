@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "bundle/json/writer.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/files/safe_dir.hpp"
 #include "pods/images/directories.hpp"
-#include "pods/images/escaped.hpp"
 
 namespace ocirun::pods {
 
@@ -133,7 +133,7 @@ class TreeCopy {
     auto copied = walk(from);
     if (copied) return copied;
     const std::string name = path_ + "/" + current_.value_or("");
-    return within(std::move(copied), fmt::format("copy {}", escaped(name)));
+    return within(std::move(copied), fmt::format("copy {}", bundle::escaped(name)));
   }
 
  private:

@@ -16,7 +16,6 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
 #include "linux/files/safe_dir.hpp"
-#include "pods/images/escaped.hpp"
 #include "pods/images/unpack_process.hpp"
 
 namespace ocirun::pods {
@@ -203,7 +202,7 @@ Result<std::unique_ptr<SourceFiles>> open_source_files(const HostPath& path,
 
 Result<std::string> DocumentReader::read(const std::string& name) {
   TRY_ASSIGN(FileRange file, files_.open(name));
-  return counted(within(read_whole(file, kMaxDocument), escaped(name)));
+  return counted(within(read_whole(file, kMaxDocument), bundle::escaped(name)));
 }
 
 Result<std::string> DocumentReader::read_blob(const Descriptor& descriptor) {

@@ -1,8 +1,10 @@
 #include "pods/model/scalars.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "bundle/json/writer.hpp"
@@ -260,6 +262,18 @@ bool string_map(Value at, std::map<std::string, std::string>& out) {
     good &= string(member, out[std::string(member.key())]);
   }
   return good;
+}
+
+std::optional<int> find_errno(std::string_view name) {
+  // POSIX and Linux have two names for these; strerrorname_np(3) knows one for each number.
+  static constexpr linux::Named<int> kSecondNames[] = {
+      {"EDEADLOCK", EDEADLOCK}, {"ENOTSUP", ENOTSUP}, {"EWOULDBLOCK", EWOULDBLOCK}};
+  if (const auto number = linux::value_of(kSecondNames, name)) return number;
+  constexpr int kMost = 4095;  // of a system call
+  for (int number = 1; number <= kMost; ++number)
+    if (const char* known = ::strerrorname_np(number); known != nullptr && name == known)
+      return number;
+  return std::nullopt;
 }
 
 }  // namespace ocirun::pods

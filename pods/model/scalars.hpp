@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -186,5 +187,8 @@ constexpr auto unique_list_of(Reader reader, By<Keys>... unique) {
     return at.report().problem_count() == before;
   };
 }
+
+/// Finds the number of an errno by its name in POSIX or Linux, such as "EPERM".
+std::optional<int> find_errno(std::string_view name);
 
 }  // namespace ocirun::pods

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bundle/config/sections.hpp"
+#include "pods/model/scalars.hpp"
 #include "pods/plan/system_calls.hpp"
 
 namespace ocirun::pods {

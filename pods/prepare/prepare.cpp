@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "bundle/json/writer.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/name_table.hpp"
 #include "linux/base/syscalls.hpp"
@@ -15,7 +16,6 @@
 #include "linux/mounts/mount_point.hpp"
 #include "linux/namespaces/namespaces.hpp"
 #include "pods/images/directories.hpp"
-#include "pods/images/escaped.hpp"
 #include "pods/images/merge_layers.hpp"
 #include "pods/prepare/find_image.hpp"
 
@@ -121,7 +121,7 @@ std::vector<std::string> warnings_for(const Workload& workload, const Container&
     warnings.push_back(
         fmt::format("{}: labels of the image that become no annotations, because a runtime or a "
                     "hook might obey them: {}",
-                    container.name, in_list(launch.left_out_labels)));
+                    container.name, bundle::in_list(launch.left_out_labels)));
   return warnings;
 }
 

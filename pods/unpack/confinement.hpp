@@ -5,7 +5,9 @@
 #include <span>
 
 #include "linux/base/error.hpp"
+#include "pods/images/byte_stream.hpp"
 #include "pods/images/layer.hpp"
+#include "pods/images/unpack_job.hpp"
 
 namespace ocirun::pods {
 
@@ -31,5 +33,13 @@ struct LayerPlaces {
 /// `places.below`, and the descriptors in `places` change. It is killed when its caller ends, which
 /// must be the only reader of the pipe `report`.
 Result<void> confine_to(LayerPlaces& places, OpaqueMark mark, Fd report, std::span<const Fd> keep);
+
+/// Confines the calling process, which must do nothing else, then does the job, and reports to the
+/// pipe `report`. Returns the exit status: 0 if the report has the outcome, else kNoMemoryStatus.
+/// `keep` are further descriptors that stay open; it must have that of `blob`.
+int serve(const LayerJob& job, ByteStream& blob, LayerPlaces places, Fd report,
+          std::span<const Fd> keep);
+/// The same for the job of indexing an archive. Uses the descriptors of unpack_job.hpp.
+int serve(const IndexJob& job);
 
 }  // namespace ocirun::pods

@@ -1,4 +1,3 @@
-#include "pods/unpack/index_archive.hpp"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -16,7 +15,6 @@ namespace {
 
 using Kind = ArchiveMember::Kind;
 
-constexpr std::size_t kReadBlock = std::size_t{64} << 10;
 constexpr std::uint64_t kRecord = 512;  // bytes, the unit of a tar archive
 
 Kind kind_of(archive_entry* header) {
@@ -56,7 +54,7 @@ bool holds_all(const ArchiveMember& file, std::uint64_t next) {
 Result<void> uncompress(ByteStream& archive, Compression compression, Fd plain,
                         std::uint64_t most) {
   DecompressedStream stream(archive, compression);
-  std::array<char, kReadBlock> block;
+  std::array<char, kBlockSize> block;
   std::uint64_t size = 0;
   for (;;) {
     TRY_ASSIGN(const std::size_t got, stream.read(block.data(), block.size()));

@@ -8,9 +8,9 @@
 #include <array>
 #include <cerrno>
 
+#include "bundle/json/writer.hpp"
 #include "linux/base/syscalls.hpp"
 #include "pods/images/directories.hpp"
-#include "pods/images/escaped.hpp"
 #include "pods/images/inode.hpp"
 #include "pods/unpack/layer_tree.hpp"
 
@@ -21,8 +21,6 @@ namespace sys = linux::sys;
 using Type = TarEntry::Type;
 
 constexpr std::uint64_t kLargestMajor = 0xfff, kLargestMinor = 0xfffff;  // of the kernel's dev_t
-constexpr std::size_t kEntryBlock = std::size_t{64} << 10;
-
 Result<void> write_at(Fd file, std::string_view data, std::uint64_t offset) {
   while (!data.empty()) {
     const ssize_t done = ::pwrite(file.value, data.data(), data.size(), static_cast<off_t>(offset));
@@ -42,7 +40,7 @@ Result<void> set_size(Fd file, std::uint64_t size) {
 /// Copies a file without its holes. A filesystem without holes reports the file as one piece of
 /// data.
 Result<void> copy_content(Fd from, Fd to, std::uint64_t size) {
-  std::array<char, kEntryBlock> block;
+  std::array<char, kBlockSize> block;
   off_t offset = 0;
   while ((offset = ::lseek(from.value, offset, SEEK_DATA)) >= 0) {
     const off_t end = ::lseek(from.value, offset, SEEK_HOLE);
@@ -107,7 +105,7 @@ Result<void> LayerTree::add_symlink(const TarEntry& entry, const EntryName& name
 }
 
 Result<void> LayerTree::add_hard_link(const TarEntry& entry, const EntryName& name, Fd parent) {
-  const std::string shown = escaped(entry.target);
+  const std::string shown = bundle::escaped(entry.target);
   TRY_ASSIGN(const EntryName target, parse_entry_name(entry.target, options_.limits.names));
   const auto directory = root_.open(RootfsPath(target.parent), O_PATH | O_DIRECTORY,
                                     linux::SafeDir::Symlinks::kRefuse);
@@ -128,7 +126,7 @@ Result<void> LayerTree::add_hard_link(const TarEntry& entry, const EntryName& na
 /// If only a layer below has the target of a hard link, copies the target to this layer, as
 /// overlayfs does before it makes a link.
 Result<void> LayerTree::bring_up_target(const TarEntry& entry) {
-  const std::string shown = escaped(entry.target);
+  const std::string shown = bundle::escaped(entry.target);
   auto target = parse_entry_name(entry.target, options_.limits.names);
   if (!target)
     return within(Result<void>(std::unexpected(target.error())),

@@ -7,10 +7,10 @@
 #include <cerrno>
 #include <vector>
 
+#include "bundle/json/writer.hpp"
 #include "linux/base/file_io.hpp"
 #include "linux/base/syscalls.hpp"
 #include "linux/base/text.hpp"
-#include "pods/images/escaped.hpp"
 #include "pods/images/inode.hpp"
 
 namespace ocirun::pods {
@@ -76,7 +76,7 @@ Result<void> LayerTree::add(const TarEntry& entry, TarReader& archive) {
   TRY_ASSIGN(const EntryName name, parse_entry_name(entry.name, options_.limits.names));
   for (const auto& [attribute, value] : entry.xattrs)
     if (is_overlay_attribute(attribute))
-      return refuse("it has the attribute {}, which is overlayfs' own", escaped(attribute));
+      return refuse("it has the attribute {}, which is overlayfs' own", bundle::escaped(attribute));
   if (name.kind == NameKind::kRoot) return add_root(entry);
   if (name.kind == NameKind::kFile && entry.type == Type::kHardLink) TRY(bring_up_target(entry));
   auto found = this->parent(name.parent);
@@ -215,7 +215,7 @@ Result<void> LayerTree::make_missing(const std::string& path, int links) {
       TRY(make_missing(target.starts_with('/') ? target : fmt::format("{}/{}", above, target),
                        links + 1));
     } else if (!S_ISDIR(info->st_mode)) {
-      return refuse("{} is no directory in this layer", escaped(prefix));
+      return refuse("{} is no directory in this layer", bundle::escaped(prefix));
     }
   }
   return {};

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "pods/images/escaped.hpp"
+#include "bundle/json/writer.hpp"
 
 namespace ocirun::pods {
 
@@ -46,7 +46,7 @@ Result<void> ArchiveHandle::open() {
 Error ArchiveHandle::error() const {
   if (failure_) return *failure_;
   const char* const text = archive_error_string(archive_);
-  return Error(0, text == nullptr ? "damaged" : escaped(text));
+  return Error(0, text == nullptr ? "damaged" : bundle::escaped(text));
 }
 
 TarEntry::Type type_of(::archive_entry* entry) {

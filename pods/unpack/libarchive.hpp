@@ -3,14 +3,18 @@
 // libarchive, reading from a ByteStream.
 
 #include <array>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "linux/base/unique_fd.hpp"
 #include "pods/images/byte_stream.hpp"
 #include "pods/images/layer.hpp"
 #include "pods/images/manifest.hpp"
+#include "pods/images/source_files.hpp"
 
 struct archive;
 struct archive_entry;
@@ -39,7 +43,7 @@ class ArchiveHandle {
 
   ByteStream& source_;
   ::archive* archive_;
-  std::array<char, std::size_t{64} << 10> block_;
+  std::array<char, kBlockSize> block_;
   std::optional<Error> failure_;
   bool has_ended_ = false;
 };
@@ -83,5 +87,14 @@ class PeekedStream : public ByteStream {
   std::string first_;
   std::size_t given_ = 0;
 };
+
+/// Uncompresses `archive` into the empty file `plain`. Errors: damaged data; more than `most`
+/// bytes; ENOSPC ….
+Result<void> uncompress(ByteStream& archive, Compression compression, Fd plain, std::uint64_t most);
+
+/// Calls `on_member` for each entry of an uncompressed tar archive that is no directory. Errors: a
+/// damaged archive; more than `most_entries` entries of any kind; those of `on_member`.
+Result<void> index_archive(ByteStream& archive, std::uint64_t most_entries,
+                           const std::function<Result<void>(const ArchiveMember&)>& on_member);
 
 }  // namespace ocirun::pods

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "linux/base/file_io.hpp"
-#include "pods/unpack/serve.hpp"
+#include "pods/unpack/confinement.hpp"
 
 namespace ocirun::pods {
 namespace {

@@ -1,4 +1,3 @@
-#include "pods/unpack/serve.hpp"
 
 #include <unistd.h>
 
@@ -9,7 +8,6 @@
 #include "linux/base/memory_reserve.hpp"
 #include "pods/confined/confine.hpp"
 #include "pods/unpack/confinement.hpp"
-#include "pods/unpack/index_archive.hpp"
 #include "pods/unpack/libarchive.hpp"
 #include "pods/unpack/unpack_layer.hpp"
 

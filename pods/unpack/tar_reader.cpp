@@ -10,7 +10,7 @@
 #include <map>
 #include <optional>
 
-#include "pods/images/escaped.hpp"
+#include "bundle/json/writer.hpp"
 #include "pods/unpack/libarchive.hpp"
 
 namespace ocirun::pods {
@@ -161,7 +161,7 @@ Result<std::optional<TarEntry>> TarReader::next() {
   out.target = text_of(out.type == Type::kHardLink ? archive_entry_hardlink(entry)
                                                    : archive_entry_symlink(entry));
   const auto size = archive_entry_size(entry);
-  if (size < 0) return refuse("entry {}: its size is negative", escaped(out.name));
+  if (size < 0) return refuse("entry {}: its size is negative", bundle::escaped(out.name));
   out.size = state_->size = static_cast<std::uint64_t>(size);
   state_->received = 0;
   out.mode = archive_entry_perm(entry);
@@ -174,7 +174,7 @@ Result<std::optional<TarEntry>> TarReader::next() {
   out.device_major = static_cast<std::uint64_t>(archive_entry_rdevmajor(entry));
   out.device_minor = static_cast<std::uint64_t>(archive_entry_rdevminor(entry));
   add_xattrs(entry, out);
-  TRY(within(add_acls(entry, out.xattrs), fmt::format("entry {}", escaped(out.name))));
+  TRY(within(add_acls(entry, out.xattrs), fmt::format("entry {}", bundle::escaped(out.name))));
   return std::optional(std::move(out));
 }
 

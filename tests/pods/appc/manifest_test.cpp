@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "pods/documents/needs.hpp"
+#include "pods/model/scalars.hpp"
 #include "tests/pods/documents/full.hpp"
 #include "tests/pods/documents/read.hpp"
 

@@ -11,7 +11,7 @@ using namespace ocirun::pods;
 
 namespace {
 
-/// The problems of the full document problems_of_workload a replacement of text.
+/// The problems of the full document after a replacement of text.
 std::string problems_of_workload(std::string_view from, std::string_view to) {
   return problems(with(full_oam(), from, to));
 }

@@ -1,6 +1,6 @@
 // Where the files of an archive are in it: the archive of each test is read at these places.
 
-#include "pods/unpack/index_archive.hpp"
+#include "pods/unpack/libarchive.hpp"
 
 #include "pods/images/source_files.hpp"
 #include "tests/pods/images/text_range.hpp"

@@ -13,7 +13,7 @@
 
 #include "linux/base/file_io.hpp"
 #include "linux/process/capabilities.hpp"
-#include "pods/unpack/serve.hpp"
+#include "pods/unpack/confinement.hpp"
 #include "tests/pods/confined/confined.hpp"
 #include "tests/pods/images/text_range.hpp"
 #include "tests/pods/unpack/layer_scene.hpp"
