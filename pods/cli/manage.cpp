@@ -13,7 +13,7 @@
 #include "linux/base/syscalls.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/sealed/own_program.hpp"
-#include "pods/cli/settings.hpp"
+#include "pods/cli/commands.hpp"
 #include "pods/run/runtime.hpp"
 #include "pods/run/user_namespace.hpp"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "linux/base/paths.hpp"
-#include "pods/cli/settings.hpp"
+#include "pods/cli/commands.hpp"
 
 namespace ocirun::pods::cli {
 namespace {

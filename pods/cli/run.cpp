@@ -21,7 +21,7 @@
 #include "linux/process/clone.hpp"
 #include "linux/process/exec.hpp"
 #include "linux/sealed/own_program.hpp"
-#include "pods/cli/settings.hpp"
+#include "pods/cli/commands.hpp"
 #include "pods/prepare/bundle_workload.hpp"
 
 namespace ocirun::pods::cli {

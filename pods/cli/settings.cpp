@@ -1,4 +1,4 @@
-#include "pods/cli/settings.hpp"
+#include "pods/cli/commands.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

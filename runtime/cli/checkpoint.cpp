@@ -3,12 +3,11 @@
 #include <array>
 
 #include "linux/base/paths.hpp"
-#include "runtime/cli/checkpoint_options.hpp"
 #include "runtime/cli/command.hpp"
+#include "runtime/cli/options.hpp"
 #include "runtime/commands/checkpoint.hpp"
 #include "runtime/commands/destroy.hpp"
 #include "runtime/commands/restore.hpp"
-#include "runtime/commands/restore_dry_run.hpp"
 #include "runtime/foreground/attend.hpp"
 #include "runtime/images/directory.hpp"
 #include "runtime/parent/exhausted_limits.hpp"

@@ -12,8 +12,8 @@
 #include "linux/base/error.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/base/options.hpp"
+#include "runtime/state/container.hpp"
 #include "runtime/state/container_id.hpp"
-#include "runtime/state/record.hpp"
 
 namespace ocirun::runtime::cli {
 

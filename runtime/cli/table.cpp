@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 
-#include "runtime/cli/checkpoint_options.hpp"
 #include "runtime/cli/command.hpp"
 #include "runtime/cli/options.hpp"
 

@@ -17,7 +17,6 @@
 #include "runtime/parent/preflight.hpp"
 #include "runtime/state/cgroup_mark.hpp"
 #include "runtime/state/container.hpp"
-#include "runtime/state/record.hpp"
 
 namespace ocirun::runtime {
 namespace {

@@ -11,7 +11,6 @@
 #include "runtime/parent/cgroup_choice.hpp"
 #include "runtime/state/cgroup_mark.hpp"
 #include "runtime/state/container.hpp"
-#include "runtime/state/record.hpp"
 
 namespace ocirun::runtime {
 namespace {

@@ -16,7 +16,7 @@
 #include "runtime/parent/agent.hpp"
 #include "runtime/parent/init_link.hpp"
 #include "runtime/parent/net_devices.hpp"
-#include "runtime/state/record.hpp"
+#include "runtime/state/container.hpp"
 
 namespace ocirun::runtime {
 namespace {

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <optional>
+#include <string>
+#include <vector>
 
 #include "linux/base/error.hpp"
 #include "runtime/base/log.hpp"
@@ -24,5 +25,11 @@ struct RestoreRequest {
 /// On an error, everything that was made is removed, as by create_container().
 Result<CreatedContainer> restore_container(const GlobalOptions& options, const Log& log,
                                            const RestoreRequest& request);
+
+/// `restore --dry-run`: all reasons for which a restore would fail, as far as they can be seen
+/// without making anything. What CRIU finds in the course of its work, such as a changed file, is
+/// not among them. Error: the caller is not root of the host.
+Result<std::vector<std::string>> why_not_restored(const GlobalOptions& options, const Log& log,
+                                                  const RestoreRequest& request);
 
 }  // namespace ocirun::runtime

@@ -1,4 +1,4 @@
-#include "runtime/commands/restore_dry_run.hpp"
+#include "runtime/commands/restore.hpp"
 
 #include <fcntl.h>
 

@@ -11,7 +11,7 @@
 #include "runtime/parent/agent.hpp"
 #include "runtime/parent/init_link.hpp"
 #include "runtime/protocol/start_gate.hpp"
-#include "runtime/state/record.hpp"
+#include "runtime/state/container.hpp"
 
 namespace ocirun::runtime {
 namespace {

@@ -3,7 +3,6 @@
 #include "bundle/config/config.hpp"
 #include "linux/base/error.hpp"
 #include "runtime/state/container.hpp"
-#include "runtime/state/record.hpp"
 
 namespace ocirun::runtime {
 

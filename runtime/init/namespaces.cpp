@@ -15,7 +15,7 @@
 #include "linux/base/ids.hpp"
 #include "linux/base/syscalls.hpp"
 #include "runtime/protocol/protocol.hpp"
-#include "runtime/state/record.hpp"
+#include "runtime/state/container.hpp"
 
 namespace ocirun::runtime {
 

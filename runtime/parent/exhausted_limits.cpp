@@ -4,7 +4,7 @@
 #include <csignal>
 
 #include "cgroups/statistics/stats.hpp"
-#include "runtime/state/record.hpp"
+#include "runtime/state/container.hpp"
 
 namespace ocirun::runtime {
 namespace {

@@ -15,7 +15,7 @@
 #include "runtime/parent/agent.hpp"
 #include "runtime/parent/exhausted_limits.hpp"
 #include "runtime/parent/net_devices.hpp"
-#include "runtime/state/record.hpp"
+#include "runtime/state/container.hpp"
 
 namespace ocirun::runtime {
 

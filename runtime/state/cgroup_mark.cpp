@@ -8,7 +8,6 @@
 #include "linux/files/procfs.hpp"
 #include "runtime/base/options.hpp"
 #include "runtime/state/container.hpp"
-#include "runtime/state/record.hpp"
 
 namespace ocirun::runtime {
 namespace {

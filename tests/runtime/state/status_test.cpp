@@ -1,4 +1,4 @@
-#include "runtime/state/record.hpp"
+#include "runtime/state/container.hpp"
 
 #include <array>
 #include <set>
