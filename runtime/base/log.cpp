@@ -63,7 +63,8 @@ class BrokenPipesAreErrors {
   sigset_t before_;
 };
 
-// In parts of PIPE_BUF bytes, which do not block on a pipe that has room by poll(2).
+// Writes parts of PIPE_BUF bytes: on a pipe that poll(2) calls writable, such a write does not
+// block.
 void write_to_stderr(std::string_view line) {
   constexpr Fd kStream{STDERR_FILENO};
   for (; !line.empty() && has_room(kStream);
@@ -74,7 +75,7 @@ void write_to_stderr(std::string_view line) {
 }  // namespace
 
 std::string rfc3339_now(int digits) {
-  using namespace std::chrono;  // not gmtime_r: like localtime_r, it reads /etc/localtime
+  using namespace std::chrono;  // not gmtime_r, which reads /etc/localtime
   const auto now = floor<nanoseconds>(system_clock::now());
   const auto day = floor<days>(now);
   const year_month_day date(day);
@@ -110,8 +111,8 @@ void Log::write(LogLevel level, std::string_view message) const {
   if (file_) {
     const std::string line = format_ == LogFormat::kJson ? bundle::log_line(level_name, shown, time)
                                                          : text_line(level_name, shown, time);
-    // One write a line: several commands append to the same file. A full disk must not fail the
-    // command.
+    // One write(2) for each line, because several commands append to the same file. The command
+    // goes on if the disk is full.
     [[maybe_unused]] const auto ignored = linux::write_all(file_, line + "\n");
   }
   if (!file_ && format_ == LogFormat::kJson)

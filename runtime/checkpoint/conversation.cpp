@@ -23,13 +23,14 @@ std::string version_of(int number) {
 constexpr std::chrono::milliseconds kPeriod{200};
 constexpr std::string_view kEraseLine = "\r\x1b[K";
 
-// A process in the background would be stopped by its output, and CRIU would wait for it.
+// Output to the terminal may stop a background process (SIGTTOU). CRIU would wait for the stopped
+// process.
 bool is_in_foreground(Fd terminal) {
   const pid_t group = ::tcgetpgrp(terminal.value);
-  return group < 0 || group == ::getpgrp();  // -1: the terminal is not that of this session
+  return group < 0 || group == ::getpgrp();  // -1: the terminal of another session
 }
 
-// A stopped terminal (Ctrl-S) takes nothing.
+// Writes only if the terminal takes output now: write(2) to a stopped terminal (Ctrl-S) blocks.
 void write_now(Fd terminal, std::string_view text) {
   pollfd ready{terminal.value, POLLOUT, 0};
   if (::poll(&ready, 1, 0) != 1 || (ready.revents & POLLOUT) == 0) return;
@@ -45,7 +46,8 @@ bool has_cursor() {
 
 Result<void> talk_with_criu(const linux::CriuLaunch& launch, std::vector<std::string> words,
                             const Log& log, const OnStage& on_stage, Progress& progress) {
-  // Is destroyed after CRIU has ended. A check mounts nothing.
+  // Declared before `criu`, so that the options are set again after CRIU has ended. A check mounts
+  // no cgroup2, and changes no options.
   std::optional<linux::CgroupOptions> options;
   if (words.front() != "check") options.emplace();
   TRY_ASSIGN(const linux::CriuLink criu, linux::CriuLink::start(launch, std::move(words)));

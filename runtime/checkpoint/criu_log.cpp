@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMaxLog = std::size_t{64} << 20;
 
-constexpr std::string_view kNoServer = "Can't connect to server";  // CRIU calls this no error
+constexpr std::string_view kNoServer = "Can't connect to server";  // no "Error (" in this line
 
 constexpr std::string_view kStreams =
     "a standard stream was a file outside of the container: give restore the same file, or the "
@@ -29,7 +29,8 @@ constexpr std::string_view kOldCriu =
 constexpr std::string_view kLesserProcessor =
     "the processor lacks features of the one of the checkpoint: restore on a host that has them";
 
-/// What a line of CRIU's log says, and what helps. The first one that fits a line counts.
+/// A text in a line of CRIU's log, and the advice for it. The first text that a line contains
+/// counts.
 constexpr std::pair<std::string_view, std::string_view> kAdvice[] = {
     {"Illegal seek", kStreams},
     {"has bad mode", kStreams},
@@ -96,8 +97,8 @@ constexpr std::pair<std::string_view, std::string_view> kAdvice[] = {
      "was at the checkpoint"},
 };
 
-// "Dumping FAILED." and "Dump files (pid: 1) failed with -1" say nothing more. CRIU looks for tun
-// devices, and goes on without.
+// Whether the line gives no reason for a failure. "Dumping FAILED." and "Dump files (pid: 1) failed
+// with -1" only repeat that CRIU has failed. CRIU goes on if the host has no /dev/net/tun.
 bool is_noise(std::string_view error) {
   return error.find("FAILED") != std::string_view::npos ||
          error.find(" failed with -") != std::string_view::npos ||

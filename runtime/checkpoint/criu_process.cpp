@@ -28,7 +28,8 @@ using linux::NamespaceKind;
 
 constexpr std::size_t kMaxDescriptors = 64 * 1024;
 
-// Replaces the descriptor by that of the same directory in the mount namespace of this process.
+// Opens the same directory again in the mount namespace of this process, and replaces the
+// descriptor.
 Result<void> open_again(const HostPath& path, UniqueFd& directory) {
   TRY_ASSIGN(UniqueFd again, linux::sys::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   TRY_ASSIGN(const bool is_same, linux::sys::is_same_file(again, directory));
@@ -39,8 +40,9 @@ Result<void> open_again(const HostPath& path, UniqueFd& directory) {
   return {};
 }
 
-// Network and pid namespaces are passed open. CRIU works in joined ipc and uts namespaces, and
-// joins the others by their names.
+// CRIU gets joined network and pid namespaces as open descriptors. CRIU itself runs in joined ipc
+// and uts namespaces, so these need no word. CRIU opens joined namespaces of other kinds by their
+// paths.
 std::vector<std::string> words_of_namespaces(const RestoreInput& input) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < input.pinned.size(); ++i) {
@@ -60,8 +62,8 @@ Result<bundle::StandardStreams> read_streams(Fd images) {
   return text ? bundle::parse_descriptors(*text) : bundle::StandardStreams{};
 }
 
-// A restore writes to the root file system, to the binds, and to its own directory. It reads the
-// images, from which auto-dedup removes what was read.
+// A restore writes to the root file system, to the sources of binds, and to --work-path. With
+// --auto-dedup, CRIU also removes from the images the pages that it has read.
 Result<void> make_host_read_only(const RestoreInput& input, const std::string& program) {
   ReadOnlyHost host;
   TRY(host.except(input.config.root_path, linux::Recursion::kTree));
@@ -81,7 +83,8 @@ Result<void> mount_for_criu(const RestoreInput& input, const std::string& progra
   }
   if (input.has_read_only_host) {
     TRY(make_host_read_only(input, program));
-    // iptables, which CRIU calls, locks a file in /run. In a user namespace CRIU covers /run.
+    // CRIU calls iptables, which locks a file in /run. For a user namespace, CRIU itself mounts a
+    // tmpfs on /run.
     if (!input.config.namespaces.contains(NamespaceKind::kUser))
       ::setenv("XTABLES_LOCKFILE", (input.prepared + "/xtables.lock").c_str(), 1);
   } else {
@@ -141,7 +144,8 @@ Result<void> join_cgroup(const cgroups::Cgroup::JoinHandles& handles, int pid) {
 Result<void> prepare_criu(const RestoreInput& input, linux::CriuLaunch& launch) {
   TRY(enter_for_criu(input.pinned));
   if (::unshare(CLONE_NEWNS) != 0) return fail(errno, "make a mount namespace for criu");
-  // Not private: CRIU gives a bind with rslave or rshared the peers of its source.
+  // kSlave and not kPrivate: mount events of the host reach a bind with rslave or rshared through
+  // the bind's source.
   TRY(linux::isolate_mount_tree(linux::Propagation::kSlave));
   TRY(mount_for_criu(input, launch.program));
   TRY(open_again(input.settings.images, input.images));

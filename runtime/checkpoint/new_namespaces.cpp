@@ -20,7 +20,8 @@ namespace {
 
 using linux::NamespaceKind;
 
-// Those that sysctls belong to. The user namespace first: it owns the others.
+// The namespaces to enter for the sysctls. The user namespace comes first, because it owns the
+// other namespaces.
 constexpr std::array kOfSysctls{NamespaceKind::kUser, NamespaceKind::kNetwork, NamespaceKind::kIpc,
                                 NamespaceKind::kUts};
 
@@ -68,8 +69,9 @@ Result<void> NewNamespaces::work_inside(
 Result<void> NewNamespaces::set_up() const {
   const auto sysctls = linux::select_sysctls(config.sysctls, linux::SysctlsOf::kTheRest);
   const bool brings_loopback_up = config.namespaces.creates(NamespaceKind::kNetwork);
-  const bool sets_names = config.namespaces.creates(NamespaceKind::kUts) &&
-                          !has_in_bounding_set(config, CAP_SYS_ADMIN);  // it may have changed them
+  // A container with CAP_SYS_ADMIN may have changed its names before the checkpoint.
+  const bool sets_names =
+      config.namespaces.creates(NamespaceKind::kUts) && !has_in_bounding_set(config, CAP_SYS_ADMIN);
   if (sysctls.empty() && !brings_loopback_up && !sets_names) return {};
   return work_inside([&](const linux::Procfs& full) -> Result<void> {
     if (sets_names) TRY(set_names(config));

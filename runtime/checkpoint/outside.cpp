@@ -33,15 +33,16 @@ bool has_mount(std::string_view mountinfo, std::uint64_t id) {
   return false;
 }
 
-// The numbers of Linux' list of devices: consoles and serial lines, and pseudo-terminals.
+// The major numbers are those of admin-guide/devices.txt in Linux: 4 for consoles and serial lines,
+// 136 to 143 for pseudo-terminals.
 bool is_terminal(const struct stat& status) {
   const unsigned number = major(status.st_rdev);
   return S_ISCHR(status.st_mode) && (number == 4 || (number >= 136 && number <= 143));
 }
 
-// The path of the host to which the symlinks of `path`, the source of a bind, lead. CRIU does not
-// follow one at the end of a source. A path that cannot be opened is unchanged: CRIU's error names
-// it.
+// Resolves the symlinks in `path`, the source of a bind, because CRIU does not follow a symlink at
+// the end of a source. A path that cannot be opened is returned unchanged, so that CRIU's error
+// names the path.
 std::string without_links(const std::string& path) {
   const auto file = linux::sys::open(path.c_str(), O_PATH);
   return file ? linux::host_path_of(*file).value_or(path) : path;
@@ -118,7 +119,7 @@ Result<std::vector<std::string>> words_of_namespaces_for_dump(const bundle::Conf
     TRY_ASSIGN(const UniqueFd directory, open_in_proc(procfs, init, "ns"));
     const std::string name(linux::proc_name(kind));
     TRY_ASSIGN(const std::string link, linux::sys::readlinkat(directory, name.c_str()));
-    // "net:[4026531840]"
+    // `link` is "net:[4026531840]".
     words.push_back(
         fmt::format("external={}{}:{}", name, link.substr(link.find('[')), namespace_key(kind)));
   }
@@ -160,7 +161,7 @@ std::vector<std::string> words_of_streams_for_dump(const bundle::StandardStreams
 std::vector<std::string> words_of_streams_for_restore(const bundle::StandardStreams& streams) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < streams.size(); ++i)
-    // One pipe or file may be two streams: the first of them stands for both.
+    // Two streams may be the same pipe or file. Then only the first stream gets a word.
     if ((streams[i].starts_with("pipe:") || streams[i].starts_with("file[")) &&
         std::find(streams.begin(), streams.begin() + static_cast<std::ptrdiff_t>(i), streams[i]) ==
             streams.begin() + static_cast<std::ptrdiff_t>(i))
@@ -173,7 +174,7 @@ Result<std::vector<std::string>> words_of_mounts_for_dump(std::span<const Outsid
   std::vector<std::string> words;
   for (const OutsideMount& mount : mounts) {
     const auto found = root.open(RootfsPath(mount.name), O_PATH);
-    if (!found) continue;  // the container has unmounted or never had it
+    if (!found) continue;  // the container does not have the destination
     TRY_ASSIGN(const struct stat status, linux::sys::fstat(*found));
     const bool is_masked = mount.kind == OutsideMount::Kind::kMask;
     if (is_masked && S_ISDIR(status.st_mode)) continue;  // covered by a tmpfs, which CRIU saves

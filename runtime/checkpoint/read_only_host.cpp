@@ -31,13 +31,12 @@ Result<RealFile> open_real(const std::string& path) {
   return RealFile{.fd = std::move(fd), .path = std::move(real)};
 }
 
-// Whether no symlink, and no directory that ".." leaves again, is a part of `path`.
+// Whether `path` has neither symlinks nor "..". `real` is the same path without symlinks.
 bool is_plain(const std::string& path, const std::string& real) {
   return linux::clean_path(path) == real && !path.contains("/..");
 }
 
-// The mounts of procfs and sysfs that the host can write to. One that another mount covers is left
-// out.
+// The writable mounts of procfs and sysfs. A mount that another mount covers is left out.
 Result<std::vector<UniqueFd>> writable_kernel_mounts(const linux::Procfs& procfs) {
   TRY_ASSIGN(const std::string table, linux::read_mountinfo(procfs));
   std::vector<UniqueFd> mounts;
@@ -83,13 +82,14 @@ Result<void> ReadOnlyHost::close(const linux::Procfs& procfs, std::span<const st
   for (const UniqueFd& mount : kernels)
     TRY(linux::set_mount_attributes(mount, {.clear = MOUNT_ATTR_RDONLY}, Recursion::kTop));
   if (covers) TRY(cover(temporary.fd, temporary.path));
-  // A tree is attached before those below it.
+  // A tree is attached before the trees below it.
   std::ranges::sort(trees_, {}, [](const Tree& tree) { return tree.path.size(); });
   for (const Tree& tree : trees_) TRY(within(attach(tree), tree.path));
   return {};
 }
 
-// Paths that lead through /tmp by a symlink would end in the tmpfs.
+// Whether a tmpfs may cover /tmp. A path that leads through /tmp by a symlink would end in the
+// empty tmpfs.
 Result<bool> ReadOnlyHost::can_cover(const std::string& temporary) const {
   for (const std::string& path : given_) {
     const auto file = open_real(path);
@@ -119,7 +119,8 @@ Result<void> ReadOnlyHost::add_needed(const std::string& temporary,
   return {};
 }
 
-// Makes the places of the trees below `temporary` in a tmpfs there.
+// Covers `temporary`, the directory on `path`, with a tmpfs. Makes mount points in the tmpfs for
+// the trees below `path`.
 Result<void> ReadOnlyHost::cover(Fd temporary, const std::string& path) {
   TRY_ASSIGN(linux::DetachedMount tmpfs,
              linux::DetachedMount::of_tmpfs("1777", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));

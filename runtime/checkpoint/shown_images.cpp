@@ -120,7 +120,8 @@ class View {
     return linux::sys::fchmod(copy, wanted_.access == ImageAccess::kWrite ? 0660 : 0640);
   }
 
-  // The kernel lets a tmpfs have half of the memory. It is better to refuse before it is full.
+  // A tmpfs holds at most half of the memory by default. An image that does not fit is refused
+  // before the tmpfs is full.
   static Result<void> check_room(std::uint64_t size, Fd to) {
     struct statvfs room{};
     if (::fstatvfs(to.value, &room) != 0)
@@ -137,7 +138,7 @@ class View {
   const ImagesToShow& wanted_;
   RootIds root_;
   UniqueFd user_namespace_;
-  bool can_map_ = true;  // until the file system has refused
+  bool can_map_ = true;  // false after the file system has refused an id-mapped mount
 };
 
 }  // namespace

@@ -16,7 +16,7 @@
 namespace ocirun::runtime::cli {
 namespace {
 
-// The options that are switches of CRIU under the same name.
+// The options that CRIU has as switches of the same name.
 constexpr std::array<std::string_view, 8> kSwitches{
     "tcp-established", "tcp-skip-in-flight", "ext-unix-sk", "shell-job",
     "file-locks",      "link-remap",         "auto-dedup",  "lazy-pages"};
@@ -68,7 +68,7 @@ Result<CriuSettings> read_settings(const Arguments& arguments) {
   return settings;
 }
 
-// The bundle of a container that was checkpointed and not deleted yet.
+// The bundle of container `id`, if the container was not deleted after its checkpoint.
 std::optional<std::string> known_bundle(const GlobalOptions& options, const ContainerId& id) {
   const auto container = Container::load(options, id);
   if (!container) return std::nullopt;
@@ -127,7 +127,7 @@ Result<int> run_checkpoint(const Invocation& invocation) {
     request.afterwards = Afterwards::kIsFollowed;
   else if (arguments.has("leave-running"))
     request.afterwards = Afterwards::kRuns;
-  // CRIU would serve the memory at every address of the host.
+  // Without an address, CRIU would serve the memory at every address of the host.
   if (arguments.has("lazy-pages") && !arguments.value("page-server"))
     return refuse(
         "--lazy-pages: give --page-server ADDRESS:PORT, the address at which criu lazy-pages "

@@ -8,7 +8,8 @@ namespace {
 constexpr std::string_view kBashBegin =
     "# bash completion for ocirun, made by `ocirun completion bash`\n\n";
 
-// The generated functions above this text set $options and $value from the table of commands.
+// The end of the script. The functions in front are generated from the table of commands and set
+// $options and $value.
 constexpr std::string_view kBashEnd = R"(
 # _ocirun_add PREFIX WORD...: the words that begin as what was typed.
 _ocirun_add() {
@@ -123,7 +124,8 @@ std::string value_of_operand(const Command& command, const Operand& operand) {
   return fmt::format("containers {}", offered_statuses(operand.wanted));
 }
 
-// A line of _ocirun_options. Adds the lines of _ocirun_value to `values`.
+// Returns a line of the shell function _ocirun_options, and adds lines of the shell function
+// _ocirun_value to `values`.
 std::string options_line(std::string_view command, std::span<const Option> options,
                          std::string& values) {
   std::string names;

@@ -39,8 +39,8 @@ _ocirun_signals() {
 }
 )";
 
-// `text` in a single-quoted _arguments specification, where colons separate the parts and brackets
-// enclose the help.
+// Escapes `text` for a single-quoted specification of _arguments. There, colons separate the parts
+// and brackets enclose the help.
 std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -62,8 +62,8 @@ std::string action(Completes completes, std::string_view text) {
   return fmt::format("({})", fmt::join(words, " "));
 }
 
-// The options as _arguments specifications. If an option counts once, each spelling excludes the
-// others.
+// The options as specifications of _arguments. If an option may come only once, each spelling
+// excludes the other spellings.
 std::string zsh_option_lines(std::span<const Option> options) {
   std::string text;
   for (const Option& option : options) {

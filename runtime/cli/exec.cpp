@@ -14,7 +14,7 @@
 namespace ocirun::runtime::cli {
 namespace {
 
-// "UID[:GID]", digits only (crun CVE-2026-30892).
+// Reads "UID[:GID]", digits only (crun CVE-2026-30892).
 Result<void> read_user(const std::string& text, bundle::User& user) {
   const std::size_t colon = text.find(':');
   TRY_ASSIGN(user.uid, within(Uid::parse(std::string_view(text).substr(0, colon)),
@@ -25,8 +25,8 @@ Result<void> read_user(const std::string& text, bundle::User& user) {
   return {};
 }
 
-// The capability does not become inheritable, because it would outlive an execve (runc
-// CVE-2022-29162). It becomes ambient only if the document makes it inheritable.
+// The capability does not become inheritable, because inheritable capabilities can outlive execve
+// (runc CVE-2022-29162). A capability that is inheritable already becomes ambient too.
 void add_capability(const std::string& name, bundle::Process& process, const Log& log) {
   const auto number = linux::capability_number(name);
   if (!number)
@@ -59,7 +59,7 @@ Result<void> read_environment(const Arguments& arguments, bundle::Process& proce
   return {};
 }
 
-// The container's process, changed by the options.
+// The process in config.json, changed by the options.
 Result<bundle::Process> process_from_options(const Invocation& invocation,
                                              const bundle::Config& config) {
   const Arguments& arguments = invocation.arguments;
@@ -69,7 +69,7 @@ Result<bundle::Process> process_from_options(const Invocation& invocation,
   process.args.assign(arguments.positionals.begin() + 1, arguments.positionals.end());
   process.terminal = arguments.has("tty");
   process.oom_score_adj.reset();
-  if (process.cwd.empty()) process.cwd = "/";  // a container without a process
+  if (process.cwd.empty()) process.cwd = "/";  // config.json has no process
   if (const auto cwd = arguments.value("cwd")) process.cwd = *cwd;
   if (!process.cwd.starts_with('/'))
     return refuse("--cwd {}: must be an absolute path in the container", process.cwd);

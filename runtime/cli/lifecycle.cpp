@@ -79,7 +79,8 @@ Result<CreateRequest> read_request(const Invocation& invocation, TerminalKeeper 
                        .inheritance = invocation.inheritance};
 }
 
-// The service manager, if there is one. If it cannot be reached, the container runs without it.
+// The service manager, if there is one. The container also runs if ocirun cannot reach the service
+// manager.
 std::optional<Supervisor> find_supervisor(const Log& log) {
   auto supervisor = Supervisor::connect();
   if (supervisor) return *std::move(supervisor);
@@ -112,7 +113,7 @@ Result<int> run_run(const Invocation& invocation) {
 
   const auto remove = [&]() -> Result<void> {
     TRY(container.directory.lock(kLockPatience));
-    if (!container.directory.exists()) return {};  // another command has deleted it
+    if (!container.directory.exists()) return {};  // another command has deleted the container
     return destroy_container(container.directory, container.record, invocation.log);
   };
   std::optional<Notifications> notifications;

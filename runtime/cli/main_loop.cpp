@@ -40,8 +40,8 @@ Result<GlobalOptions> read_globals(const Arguments& arguments) {
   GlobalOptions options;
   const auto root = arguments.value("root");
   options.root_is_explicit = root.has_value();
-  // An empty --root is not the default root: with an empty variable, a script would change other
-  // containers.
+  // An empty --root is an error. Otherwise a script with an empty variable would change containers
+  // of the default root.
   if (arguments.has("root") && !root) return refuse("--root: must name a directory");
   options.root = root ? HostPath(*root) : default_state_root();
   std::string log = arguments.value("log").value_or("");
@@ -82,16 +82,16 @@ Result<void> open_standard_streams() {
                                      fmt::format("descriptor {} is closed", stream)));
     if (!is_null_device(null))
       return refuse("descriptor {} is closed, and /dev/null is not the null device", stream);
-    ::fcntl(null.get(), F_SETFD, 0);  // the container's program inherits it
+    ::fcntl(null.get(), F_SETFD, 0);  // the container's program inherits the descriptor
     static_cast<void>(null.release());
   }
   return {};
 }
 
-// The other dispositions stay the caller's until the program or a hook is executed.
+// All other dispositions stay as the caller has set them until the program or a hook is executed.
 void choose_dispositions() {
   ::signal(SIGCHLD, SIG_DFL);  // if ignored, the status of children is lost
-  ::signal(SIGXFSZ, SIG_IGN);  // RLIMIT_FSIZE: EFBIG can be reported and undone
+  ::signal(SIGXFSZ, SIG_IGN);  // write(2) beyond RLIMIT_FSIZE then fails with EFBIG
 }
 
 Result<Arguments> read_arguments(const Command& command, std::span<const std::string> words) {
@@ -108,15 +108,15 @@ struct Prepared {
   std::string process_document = {};
 };
 
-// Called before ocirun opens any file: the open descriptors above the preserved ones are then leaks
-// of the caller's, such as a shim's socket.
+// Called before ocirun opens any file. So the open descriptors above the preserved ones are leaks
+// of the caller, such as the socket of a shim.
 Result<Prepared> prepare_to_clone(const Arguments& arguments, char** argv) {
   Prepared prepared;
   Inheritance& inheritance = prepared.inheritance;
   inheritance.command_line = linux::CommandLine(argv);
   TRY_ASSIGN(inheritance.listening_sockets, count_listening_sockets());
   TRY_ASSIGN(inheritance.preserved_descriptors, arguments.number("preserve-fds", 0, 1'000'000));
-  // If the descriptor is not open, a file of ocirun's would get its number, and reach the
+  // A file that ocirun opens later would get the number of a closed descriptor, and would reach the
   // container.
   for (int fd = 3; fd < 3 + inheritance.descriptors(); ++fd)
     if (::fcntl(fd, F_GETFD) < 0)
@@ -128,20 +128,20 @@ Result<Prepared> prepare_to_clone(const Arguments& arguments, char** argv) {
   if (document_descriptor) keep.push_back(Fd{*document_descriptor});
   linux::close_descriptors_but(keep);
   TRY(linux::reexec_sealed(argv));
-  // A container's process must not ptrace ocirun or read its /proc/PID. Init inherits the flag.
-  // Without the host root's privileges, the parent could then not map the ids of init, so init
-  // clears the flag itself after the mapping.
+  // A container's process must not ptrace ocirun or read /proc/PID of ocirun. Init inherits the
+  // cleared flag. Only root of the host can map the ids of such an init. For other users, init
+  // clears the flag after the mapping.
   if (is_host_root()) ::prctl(PR_SET_DUMPABLE, 0);
   if (document) {
-    // Read before Signals::capture(): a signal still ends ocirun, which may have to wait for the
-    // writer of a pipe.
+    // Reads the document before Signals::capture(): the read may wait for the writer of a pipe, and
+    // a signal still ends ocirun.
     TRY_ASSIGN(prepared.process_document, within(read_document(*document), "--process"));
     if (document_descriptor && *document_descriptor >= 3 + inheritance.descriptors())
       ::close(*document_descriptor);
   }
   TRY(Signals::capture());
-  inheritance.umask = ::umask(0);  // the only way to read it
-  // The owner keeps all rights, so that ocirun can use the files that it makes.
+  inheritance.umask = ::umask(0);  // umask(2) returns the old umask
+  // The new umask leaves the owner all rights, so that ocirun can use the files that ocirun makes.
   ::umask(inheritance.umask & (S_IRWXG | S_IRWXO));
   return prepared;
 }
@@ -154,10 +154,10 @@ int usage_error(const Error& error) {
   return 1;
 }
 
-// The remedy for an error that the caller's limits cause, not the document: " (ulimit -n is 16:
-// ocirun needs 64)". Otherwise "".
+// The remedy for an error that comes from the caller's RLIMIT_NOFILE: " (ulimit -n is 16: ocirun
+// needs 64)". Otherwise "".
 std::string advice(const Error& error, int inherited_descriptors) {
-  constexpr int kOwnDescriptors = 64;  // twice what a `run` of a host with 13 hierarchies needs
+  constexpr int kOwnDescriptors = 64;  // twice the need of `run` with 13 cgroup hierarchies
   struct rlimit limit{};
   if (error.number() != EMFILE || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) return "";
   return fmt::format(" (ulimit -n is {}: ocirun needs {})", limit.rlim_cur,
@@ -227,7 +227,7 @@ int run_words(int argc, char** argv) {
   Result<Prepared> prepared = Prepared{};
   if (arguments && command->executable == Executable::kSealed)
     prepared = prepare_to_clone(*arguments, argv);
-  // After prepare_to_clone(), which would close the descriptor of the log as a leak.
+  // Opens the log after prepare_to_clone(), which would close the log's descriptor as a leak.
   auto log = Log::open(*options);
   if (!log) return usage_error(log.error());
 
@@ -247,7 +247,7 @@ int run_words(int argc, char** argv) {
   if (arguments && !arguments->positionals.empty()) what += " " + arguments->positionals.front();
   log->error(error.within(std::move(what)).message() +
              advice(error, prepared ? prepared->inheritance.descriptors() : 0));
-  // The exit status of a shell for a program that a signal has ended.
+  // Shells report a program that a signal has ended as 128 + the signal's number.
   return Signals::ended_by() != 0 ? 128 + Signals::ended_by() : command->failure_status;
 }
 

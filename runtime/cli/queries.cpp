@@ -20,7 +20,7 @@
 namespace ocirun::runtime::cli {
 namespace {
 
-/// Names of users; each is looked up once, however many containers are listed.
+/// The names of users. Looks up each name once.
 class UserNames {
  public:
   const std::string& of(std::uint32_t uid) {
@@ -99,7 +99,8 @@ Result<int> run_list(const Invocation& invocation) {
     if (!directory) continue;  // deleted meanwhile
     const auto container = Container::load(store, id);
     if (!container && !directory->is_state()) continue;  // not a state directory
-    // A shortage of this process. Files of another user may give any error.
+    // A shortage of this process ends the command. Files of another user may cause any error, which
+    // must not end the command.
     if (!container && is_transient(container.error().number()) && belongs_to_caller(*directory))
       return fail(container.error().number(), "read the state of {}", text);
     states.push_back(container ? container->state() : state_of_unfinished(*directory, id));
@@ -143,7 +144,7 @@ Result<std::string> output_of_ps(std::vector<std::string> words) {
   return output;
 }
 
-// The header and the lines whose PID column names one of `pids`.
+// Returns the header and the lines whose PID column holds a pid of `pids`.
 Result<std::string> filter_lines(std::string_view output, const std::vector<int>& pids) {
   const std::string_view header = linux::cut(output, '\n');
   const auto titles = linux::words(header);

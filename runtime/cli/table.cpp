@@ -75,7 +75,7 @@ constexpr std::array kSpecOptions{
     kBundle, Option{"rootless", 0, {}, "for a user without privileges"},
     Option{"upgrade", 0, "FILE", "print a 0.5 or 0.6 document in its 1.3 form", Completes::kFile}};
 constexpr std::array kValidateOptions{kBundle};
-// For completion alone: ocirun-pod has the command and reads its options.
+// These options serve completion alone: another program, ocirun-pod, reads the options of `pod`.
 constexpr std::array kPodOptions{
     Option{"profile", 0, "knative", "bundles under the Knative contract"},
     Option{"name", 0, "POD", "the pod's name"},

@@ -64,7 +64,7 @@ Result<void> write_value(bundle::JsonWriter& out, const Row& row, const std::str
   return refuse("--{} {}: must be a whole number", row.option, text);
 }
 
-/// The options as a document like that of `--resources`, so that parse_resources() reads both.
+/// The options as a JSON document, in the form of the file that `--resources` names.
 Result<std::string> document_of_options(const Arguments& arguments) {
   bundle::JsonWriter out(bundle::JsonWriter::Layout::kOneLine);
   out.begin_object();
@@ -83,8 +83,8 @@ Result<std::string> document_of_options(const Arguments& arguments) {
   return std::move(out).take();
 }
 
-/// `sentence` with the option that was given in the place of its JSON pointer
-/// ("/linux/resources/memory/limit", "resources: /memory/limit").
+/// Replaces the JSON pointer of a given option by the option: "/linux/resources/memory/limit" and
+/// "resources: /memory/limit" become "--memory".
 std::string in_terms_of_options(std::string sentence, const Arguments& arguments) {
   for (const Row& row : kRows) {
     if (!arguments.has(row.option)) continue;
@@ -105,7 +105,7 @@ Error in_terms_of_options(const Error& error, const Arguments& arguments) {
   return Error(error.number(), std::move(frames));
 }
 
-/// "HOST[:PATH[:rwm]]", as engines write it.
+/// Parses "HOST[:PATH[:rwm]]", the form that engines use.
 Result<DeviceGrant> parse_grant(std::string_view option, const std::string& text) {
   DeviceGrant grant;
   const std::size_t first = text.find(':');

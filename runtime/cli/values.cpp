@@ -21,7 +21,7 @@ struct Decimal {
   std::int64_t whole = 0;
   std::int64_t fraction = 0, scale = 1;  // fraction / scale
 
-  /// Nothing if the product has more than 64 bits.
+  /// This number times `unit`. Nothing if the product has more than 64 bits.
   std::optional<std::int64_t> times(std::int64_t unit) const {
     std::int64_t product = 0, rest = 0, sum = 0;
     if (__builtin_mul_overflow(whole, unit, &product)) return std::nullopt;
@@ -122,7 +122,7 @@ std::optional<int> named_descriptor(const std::string& file) {
 namespace {
 
 Result<std::string> read_whole(const std::string& file) {
-  // The descriptor itself: a process that is not dumpable may not open its own /dev/fd/N.
+  // Reads a named descriptor itself: a process that is not dumpable may not open its own /dev/fd/N.
   if (const auto descriptor = named_descriptor(file))
     return within(linux::sys::read_all(Fd{*descriptor}, bundle::Document::kMaxSize), file);
   TRY_ASSIGN(const UniqueFd opened,

@@ -27,10 +27,11 @@ namespace {
 
 constexpr std::chrono::seconds kEndPatience{10};
 constexpr char kDumpLog[] = "dump.log";
-// Bits of criu's option --cpu-cap: fpu (1), ins (4), and the image (8).
+// The bits of criu's option --cpu-cap: fpu (1), ins (4), and the writing of cpuinfo.img (8).
 constexpr char kSaveCpu[] = "cpu-cap=13";
 
-// The standard streams that init has open. The caller of `restore` gives others.
+// Opens the standard streams that `init` has open. `restore` compares with the streams of its own
+// caller instead.
 Result<std::vector<UniqueFd>> open_streams(const linux::Procfs& procfs, int init) {
   std::vector<UniqueFd> streams;
   for (int number = 0; number < 3; ++number) {
@@ -44,17 +45,18 @@ Result<std::vector<UniqueFd>> open_streams(const linux::Procfs& procfs, int init
   return streams;
 }
 
-/// A container whose images are written while CRIU still holds its processes.
+/// A container whose images CRIU has written, and whose processes CRIU still holds.
 struct DumpedContainer {
   const bundle::Config& config;
   const bundle::ContainerRecord& record;
-  const linux::Procfs& procfs;  // the runtime's
+  const linux::Procfs& procfs;  // of the runtime's pid namespace
   Fd images;
   SavedCgroups cgroups = SavedCgroups::kMade;
 };
 
-// Compares images and processes with config.json as `restore` will. Errors: without an errno, the
-// sentence of `restore`; an error with an errno says nothing about a later restore.
+// Compares images and processes with config.json, as `restore` will. An error without an errno is
+// the sentence with which `restore` would refuse. An error with an errno says nothing about a later
+// `restore`.
 Result<void> foresee_restore(const DumpedContainer& saved) {
   const auto images = read_images(saved.images, TrustImages::kNo, saved.cgroups);
   if (!images && is_transient(images.error().number())) return std::unexpected(images.error());
@@ -105,7 +107,7 @@ class Dump {
         launch, std::move(words), log_, [&](auto& news) { return pass(news, config, procfs); },
         progress);
     if (!saved) {
-      processes.kill();  // a killed CRIU leaves those with which it was trying out the kernel
+      processes.kill();  // a killed CRIU leaves the processes that it made to test the kernel
       thaw();
       return std::unexpected(has_refused_ ? saved.error()
                                           : explain_by_log(saved.error(), criu_log));
@@ -132,7 +134,7 @@ class Dump {
         "log-level=4",
         "notify=1",
         "evasive-devices=1"};
-    // A dump, but no pre-dump, saves the features of the processor, for restore --dry-run.
+    // A dump saves the features of the processor for `restore --dry-run`. A pre-dump saves none.
     if (request_.afterwards != Afterwards::kIsFollowed) words.emplace_back(kSaveCpu);
     if (request_.afterwards == Afterwards::kRuns) words.emplace_back("leave-running=1");
     if (request_.parent_path) words.push_back("parent-path=" + *request_.parent_path);
@@ -161,14 +163,15 @@ class Dump {
     return words;
   }
 
-  // Called before the dump, because init has ended after it.
+  // Called before the dump, because the dump may end init.
   Result<void> write_streams(const linux::Procfs& procfs) {
     TRY_ASSIGN(streams_, read_standard_streams(procfs, container_.record().init_pid));
     return linux::replace_file(images_, "descriptors.json", bundle::descriptors_text(streams_),
                                0600);
   }
 
-  // The directory of the v1 freezer, or that of the unified hierarchy.
+  // The container's directory in the freezer hierarchy of cgroup v1, or else in the unified
+  // hierarchy.
   static std::string freezer_of(const cgroups::Record& cgroup) {
     std::string unified;
     for (const auto& [controllers, directory] : cgroup.directories) {
@@ -186,8 +189,8 @@ class Dump {
     return {};
   }
 
-  // The images are written, and the processes are stopped. So a container that `restore` would
-  // refuse can still go on.
+  // Called when the images are written and the processes are still stopped. The container can still
+  // run on if `restore` would refuse the images.
   Result<void> foresee(const bundle::Config& config, const linux::Procfs& procfs) {
     const bundle::ContainerRecord& record = container_.record();
     auto foreseen = foresee_restore({.config = config,
@@ -214,7 +217,7 @@ class Dump {
         "all the same, and restore --trust-images restores it)");
   }
 
-  // A dump that follows another one has only a part of the container's memory.
+  // A dump after a pre-dump saves only a part of the container's memory. The total is unknown then.
   std::optional<Amount> memory_saved() {
     if (!memory_ && !request_.parent_path) {
       const auto cgroup = container_.cgroup();
@@ -225,7 +228,7 @@ class Dump {
     return Amount{.done = *pages, .total = memory_};
   }
 
-  // CRIU freezes a running container, and a CRIU that was killed does not thaw it.
+  // CRIU freezes the cgroup of a running container. A killed CRIU leaves the cgroup frozen.
   void thaw() const {
     if (status_ != Status::kRunning || container_.status() != Status::kPaused) return;
     const auto thawed = [&]() -> Result<void> {
@@ -254,7 +257,7 @@ class Dump {
   UniqueFd images_, work_;
   std::optional<std::uint64_t> memory_;  // of the container, in bytes
   bundle::StandardStreams streams_;
-  bool has_refused_ = false;  // the error is ours, not in CRIU's log
+  bool has_refused_ = false;  // ocirun made the error: CRIU's log does not explain it
 };
 
 }  // namespace

@@ -21,23 +21,24 @@
 namespace ocirun::runtime {
 namespace {
 
-/// The steps that make something on the host, from the claim of the id to init's detachment.
+/// The steps of `create` that change the host. The first step claims the id, the last step detaches
+/// init from ocirun.
 class Creation {
  public:
   Creation(const GlobalOptions& options, const Log& log, const CreateRequest& request,
            Document document)
       : made_{.options = options, .log = log, .request = request, .document = std::move(document)} {
   }
-  ~Creation() { made_.undo.run(); }  // the steps use members of this class
+  ~Creation() { made_.undo.run(); }  // undo steps use members of this class
 
   Result<CreatedContainer> run() {
-    TRY(made_.claim_id());  // from here on nobody else uses it
+    TRY(made_.claim_id());  // from here on no other command uses the id
     TRY(offer_notify_socket());
     TRY_ASSIGN(made_.place, choose_place(made_.options, made_.document.config,
                                          made_.request.id.string(), made_.log));
-    TRY(made_
-            .record_intent());  // before anything outside the state directory: for `delete --force`
-    TRY(prepare_plan());        // makes start.sock, opens the namespaces to join
+    // Before any step outside the state directory, because `delete --force` needs the intent.
+    TRY(made_.record_intent());
+    TRY(prepare_plan());  // makes start.sock, opens the namespaces to join
     TRY(made_.make_cgroup());
     TRY(open_cgroup());
     if (auto born = give_birth(); !born)
@@ -45,7 +46,7 @@ class Creation {
           name_limit(std::move(born).error(), *made_.place->cgroup, 0), made_.document.config));
     TRY(publish());  // from here on the container exists
     TRY(init_->detach());
-    made_.keep_net_devices();  // init lives without us now
+    made_.keep_net_devices();  // init runs without ocirun now
     made_.undo.commit();
     return CreatedContainer{.directory = std::move(*made_.directory),
                             .record = std::move(made_.record),
@@ -121,9 +122,10 @@ Result<void> Creation::give_birth() {
                                      .undo = made_.undo});
   TRY(init_->spawn());
   made_.log.debug(fmt::format("cloned process {}", init_->pid()));
-  TRY(init_->apply_resources());  // from here to Ready both sides work at once
+  TRY(init_->apply_resources());  // init works in parallel until it sends Ready
   made_.record.cgroup = made_.place->cgroup->record();
-  // A `delete` that finds both records damaged reads the mark. Without it `create` goes on.
+  // `delete --force` reads the mark if state.json and intent.json are damaged. `create` goes on if
+  // the mark cannot be written.
   if (!made_.record.cgroup_mark.empty() &&
       made_.record.cgroup.handed_down != made_.intent.record.cgroup.handed_down)
     static_cast<void>(mark_cgroup(made_.record));
@@ -138,7 +140,7 @@ Result<void> Creation::publish() {
   made_.record.init_pid = init_->pid();
   TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(init_->pid()));
   made_.record.init_start_time = stat.start_time;
-  TRY_ASSIGN(made_.record.init_image, linux::image_of(::getpid()));  // init is a clone of us
+  TRY_ASSIGN(made_.record.init_image, linux::image_of(::getpid()));  // init is a clone of ocirun
   TRY(made_.directory->commit(made_.record));
   return made_.request.announcement.tell(init_->child(), made_.undo);
 }

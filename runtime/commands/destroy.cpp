@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::chrono::seconds kKillPatience{10};
 
-// The record without pids and cgroup if the host has been rebooted: both may be somebody else's
-// now.
+// Returns the record without init's pid and without the cgroup if the host has been rebooted. The
+// pid and the path of the cgroup may belong to somebody else now.
 bundle::ContainerRecord of_this_boot(const bundle::ContainerRecord& record) {
   bundle::ContainerRecord now = record;
   const auto boot = linux::read_boot_id();
@@ -34,9 +34,10 @@ bundle::ContainerRecord of_this_boot(const bundle::ContainerRecord& record) {
   return now;
 }
 
-// Kills init, which the cgroup may not contain: there is none, or init was moved elsewhere. With a
-// pid namespace the other processes die with init. A frozen init dies only when its cgroup is
-// removed, which thaws it; so await_end_of_init() is a second step.
+// Kills init, because the removal of the cgroup may not kill init: the container may have no
+// cgroup, or somebody may have moved init to another cgroup. In a pid namespace of the container,
+// the other processes die with init. A frozen init dies only when the removal of its cgroup thaws
+// the cgroup, so await_end_of_init() is a separate step.
 Result<void> signal_init(const bundle::ContainerRecord& record, bool is_ours) {
   const linux::ProcessIdentity init = record.init();
   TRY_ASSIGN(const bool alive, linux::find_alive(init));
@@ -62,13 +63,13 @@ Result<void> await_end_of_init(const bundle::ContainerRecord& record) {
 Result<HostRootfs> detach_host_rootfs(const bundle::ContainerRecord& record) {
   if (!record.rootfs_mount) return HostRootfs::kIsNotOurs;
   const auto boot = linux::read_boot_id();
-  if (boot && *boot != record.boot_id) return HostRootfs::kIsNotOurs;  // it ended with the boot
+  if (boot && *boot != record.boot_id) return HostRootfs::kIsNotOurs;  // the reboot ended the mount
   const auto top = linux::sys::open(record.rootfs.c_str(), O_PATH | O_DIRECTORY);
   if (!top) return HostRootfs::kIsNotOurs;
   TRY_ASSIGN(const std::uint64_t mount, linux::sys::mount_id(*top));
-  // 0: the kernel has no mount ids (before 5.8).
+  // 0: the kernel does not tell the ids of mounts (before Linux 5.8).
   if (mount == 0 || mount != *record.rootfs_mount) return HostRootfs::kIsNotOurs;
-  // Through the descriptor, because another mount may cover that path meanwhile.
+  // Unmounts through the descriptor, because another mount may cover the path meanwhile.
   TRY(within(linux::sys::unmount(linux::host_fd_link(*top).c_str(), linux::sys::kDetach),
              "unmount " + record.rootfs));
   return HostRootfs::kDetached;
@@ -86,8 +87,8 @@ void run_poststop(const bundle::Config& config, const bundle::ContainerRecord& r
 
 Result<void> destroy_container(const StateDirectory& directory,
                                const bundle::ContainerRecord& record, const Log& log) {
-  // Nothing in a record that another user wrote makes root act on the host (hooks, mounts,
-  // resctrl).
+  // A record that another user wrote must not make root run hooks, unmount, or remove resctrl
+  // groups on the host.
   TRY_ASSIGN(const std::uint32_t owner, directory.owner());
   const bool is_ours = owner == ::geteuid();
   if (!is_ours && (record.has_poststop || record.resctrl || record.mounts_on_host))
@@ -96,7 +97,7 @@ Result<void> destroy_container(const StateDirectory& directory,
         "alone");
   bundle::ContainerRecord reachable = of_this_boot(record);
   TRY(signal_init(reachable, is_ours));
-  if (!is_ours) reachable.cgroup.unit.clear();  // asks no systemd of another user
+  if (!is_ours) reachable.cgroup.unit.clear();  // systemd gets no request from a foreign record
   TRY_ASSIGN(const auto cgroup, cgroup_of(reachable));
   TRY(within(cgroup->destroy(), "remove the cgroup"));
   TRY(await_end_of_init(reachable));

@@ -70,14 +70,14 @@ Result<void> follow_container(const Container& container, std::chrono::nanosecon
     const int ready = ::ppoll(watched.data(), watched.size(), &wait, nullptr);
     if (ready < 0 && errno != EINTR) return fail(errno, "wait for events");
     const bool gone = end->has_come();
-    // Also after the end of init, which may have been out of memory.
+    // Also after the end of init, because the OOM killer may have ended init.
     if (oom && oom->happened()) TRY(print(bundle::oom_event(id)));
     if (gone) return {};
     if (Clock::now() < next) continue;
     const auto stats = read_container_stats(container);
     if (!stats) return {};  // the cgroup was removed before init was seen to end
     TRY(print(bundle::stats_event(id, *stats)));
-    next = std::max(next + interval, Clock::now());  // no catching up after a pause
+    next = std::max(next + interval, Clock::now());  // skips stats that were due during a pause
   }
 }
 

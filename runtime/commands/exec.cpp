@@ -31,16 +31,16 @@ class ExecLink final : public ChildLink {
         state_(std::move(state)),
         log_(log) {}
 
-  /// Makes the process, and answers it until Ready. If the container's topmost cgroup takes no
-  /// process, the process joins the cgroup of `init`, the container's init. Errors name the limit
-  /// that is exhausted.
+  /// Makes the process, and answers its messages until the message Ready. If the container's
+  /// topmost cgroup takes no process, the process joins the cgroup of `init`, the container's init.
+  /// Errors name the limit that is exhausted.
   Result<void> give_birth(int init) {
     auto born = spawn(init);
     if (born) born = serve();
     if (!born) return std::unexpected(name_limit(std::move(born).error(), cgroup_, oom_kills_));
     return {};
   }
-  /// Whether the stage has cloned the process.
+  /// Whether the intermediate process (exec_stage_main()) has cloned the process of `exec`.
   bool has_cloned_process() const { return has_cloned_process_; }
   UniqueFd take_terminal() { return std::move(terminal_); }
   std::uint64_t oom_kills_before() const { return oom_kills_; }
@@ -71,8 +71,8 @@ class ExecLink final : public ChildLink {
     return write_given_oom_score();
   }
 
-  // A process without a score of its own has the container's: with that of the caller, which
-  // may be a daemon's -999, the OOM killer would spare the process.
+  // A request without an OOM score gets the score of the container. The caller may be a daemon with
+  // the score -999: the OOM killer would spare a process that inherits such a score.
   Result<void> write_given_oom_score() const {
     const auto& given = request_.process.oom_score_adj;
     const auto& containers = plan_.config.process;
@@ -134,7 +134,7 @@ class ExecLink final : public ChildLink {
   bundle::StateDocument state_;
   const Log& log_;
   bool has_cloned_process_ = false;
-  bool agent_has_listener_ = false;  // from now on the process may wait for the seccomp agent
+  bool agent_has_listener_ = false;  // if true, the process may wait for the seccomp agent
   UniqueFd terminal_;
 };
 
@@ -189,15 +189,15 @@ Result<ExecutedProcess> enter(const Container& container, const bundle::Config& 
   }
 
   std::optional<ExecLink> link;
-  Rollback undo;  // declared after the link, which its steps use
+  Rollback undo;  // declared after `link`, because undo steps use `link`
   undo.add([&] { link->kill(); });
   const auto give_birth = [&] {
     link.emplace(plan, request, *cgroup, console, container.state(), log);
     return link->give_birth(container.init().pid);
   };
   auto born = give_birth();
-  // pids.max may have room for the process, but not for a stage beside it. Then the process alone
-  // joins the cgroup.
+  // pids.max may have room for the process of `exec`, but not for the intermediate process as well.
+  // Then only the process of `exec` joins the cgroup.
   if (!born && born.error().number() == EAGAIN && !link->has_cloned_process()) {
     link->kill();
     plan.late_cgroup = std::exchange(plan.cgroup, {});

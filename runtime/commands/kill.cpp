@@ -10,9 +10,9 @@ namespace ocirun::runtime {
 
 namespace {
 
-// Whether no process in the cgroup can be the container's, whose init has ended: the container had
-// a pid namespace of its own, so all its processes ended with init, or the cgroup is another
-// container's now, by its mark or by that container's record.
+// Whether the cgroup holds no process of the container, whose init has ended. True if the container
+// had its own pid namespace, because all its processes ended with init. True if the cgroup belongs
+// to another container now, by the mark of the cgroup or by the record of the other container.
 Result<bool> cgroup_is_of_others(const Container& container) {
   if (container.record().own_pid_namespace) return true;
   const std::string& path = container.directory().path().string();
@@ -21,7 +21,7 @@ Result<bool> cgroup_is_of_others(const Container& container) {
   return is_of_another(store, container.directory(), container.record());
 }
 
-// The number of processes that outlive init in the container's cgroup. `is_of_others` is the answer
+// The number of processes that outlive init in the container's cgroup. `is_of_others` is the result
 // of cgroup_is_of_others().
 std::size_t count_left(const Container& container, const Result<bool>& is_of_others) {
   if (container.record().cgroup_manager == CgroupManager::kDisabled) return 0;
@@ -44,9 +44,9 @@ std::unexpected<Error> refuse_stopped(const Container& container) {
   return refuse_stopped(container, count_left(container, cgroup_is_of_others(container)));
 }
 
-// Signals the processes that a dead init has left. Without --all a container that has left none is
-// stopped: CRI-O ends a container by KILL, and counts on the end of its children in a shared pid
-// namespace.
+// Signals the processes that outlived init in the cgroup. Error without --all: no process outlived
+// init. CRI-O sends KILL to a container in a shared pid namespace, and expects that the children of
+// init end as well.
 Result<std::size_t> signal_left(const Container& container, int signal, KillScope scope) {
   const Result<bool> is_of_others = cgroup_is_of_others(container);
   const std::size_t left = count_left(container, is_of_others);
@@ -73,7 +73,8 @@ Result<std::size_t> kill_container(const Container& container, int signal, KillS
       TRY(cgroup->signal_all(signal));
       return 0;
     }
-    // In another user's container only init is signalled: it was checked to belong to that user.
+    // In another user's container only init is signalled, because only init was checked to belong
+    // to that user.
     if (can_kill(status) && belongs_to_caller(container.directory()))
       TRY(signal_without_cgroup(container.init(), container.record().own_pid_namespace, signal));
   }

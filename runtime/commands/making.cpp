@@ -25,9 +25,9 @@ Result<void> Making::claim_id() {
   if (!claimed)
     return std::unexpected(explain_taken_id(store, request.id, std::move(claimed).error()));
   directory = *std::move(claimed);
-  // Registered first and so the last to run: after all else is undone (H-11).
+  // The first undo step is the last to run: the poststop hooks run when all else is undone (H-11).
   undo.add([this] {
-    if (!directory->exists()) return;  // who has deleted it has run the poststop hooks too
+    if (!directory->exists()) return;  // then `delete` has run the poststop hooks
     if (is_left_to_delete) return;
     [[maybe_unused]] const auto ignored = directory->remove();
     if (hooks_have_begun) run_poststop(document.config, record, log);
@@ -48,7 +48,8 @@ Result<void> Making::record_intent() {
   TRY_ASSIGN(intent, begin_intent(record));
   if (record.cgroup.unit.empty())  // systemd makes the parents of its units itself
     intent.record.cgroup.created_parents = cgroups::missing_parents(record.cgroup);
-  TRY(directory->write_config(document.text));  // first: it has the intent's poststop hooks
+  // config.json first: `delete --force` takes the poststop hooks of an intent from this copy.
+  TRY(directory->write_config(document.text));
   return directory->write_intent(intent);
 }
 
@@ -65,7 +66,8 @@ Result<void> Making::extend_intent() {
   return directory->write_intent(intent);
 }
 
-// While hooks ran somebody may have deleted this container and made another one of that name.
+// Somebody may have deleted this container while its hooks ran, and may have made another container
+// with the same id.
 void Making::destroy_cgroup() {
   if (!directory->exists() || bears_mark_of_another(record)) return;
   const auto destroyed = place->cgroup->destroy();
@@ -87,7 +89,7 @@ Result<void> Making::make_cgroup() {
     record.cgroup_manager = CgroupManager::kDisabled;
   }
   record.cgroup = place->cgroup->record();
-  // Before init is in it.
+  // The mark is written before init is in the cgroup.
   if (record.cgroup.path.empty() || !mark_cgroup(record)) record.cgroup_mark.clear();
   TRY(extend_intent());
   return {};
@@ -103,14 +105,15 @@ Result<void> Making::join_resctrl(int init) {
 }
 
 void Making::take_net_devices_back() {
-  if (!directory->exists()) return;  // who has deleted it has brought them back
+  if (!directory->exists()) return;  // then `delete` has moved the devices back
   const auto returned = return_net_devices(*directory, network_namespace, log);
   if (returned) return;
   is_left_to_delete = true;
   log.warn(returned.error().message());
 }
 
-// The rest of their journal is for `delete`; the container does not need it.
+// A failure is only a warning: the container does not need the journal of the devices, and `delete`
+// removes the rest of the journal.
 void Making::keep_net_devices() {
   if (document.config.net_devices.empty()) return;
   if (const auto kept = forget_net_devices(*directory); !kept) log.warn(kept.error().message());

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kRounds = 10;
 
-/// "pid:[4026531836]"; "" if the caller may not inspect the process.
+/// The name of the pid namespace, "pid:[4026531836]". "" if the caller may not inspect the process.
 std::string pid_namespace_of(Fd proc, int pid) {
   return linux::sys::readlinkat(proc, fmt::format("{}/ns/pid", pid).c_str()).value_or("");
 }
@@ -65,7 +65,7 @@ Result<void> signal_without_cgroup(const linux::ProcessIdentity& init, bool own_
   for (int round = 0; round < kRounds; ++round) {
     TRY_ASSIGN(const std::vector<linux::ProcessIdentity> processes,
                find_processes(init.pid, own_pid_namespace));
-    if (!linux::is_alive(init)) break;  // a process with a reused pid may have other children
+    if (!linux::is_alive(init)) break;  // another process may have the pid now
     bool any_new = false;
     for (const linux::ProcessIdentity& process : processes) {
       if (std::ranges::find(done, process.pid) != done.end()) continue;

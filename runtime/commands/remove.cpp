@@ -15,8 +15,8 @@
 namespace ocirun::runtime {
 namespace {
 
-// Drops the cgroup from the record if that cgroup is another container's now, so that nobody in it
-// is killed.
+// Drops the cgroup from the record if the cgroup belongs to another container now, so that `delete`
+// kills no process of the other container.
 Result<void> forget_taken_cgroup(const Store& store, const StateDirectory& directory,
                                  bundle::ContainerRecord& record, const Log& log) {
   if (linux::is_alive(record.init())) return {};
@@ -29,8 +29,8 @@ Result<void> forget_taken_cgroup(const Store& store, const StateDirectory& direc
   return {};
 }
 
-// The best record of the container: from the state file, else the intent, else the marked cgroup.
-// Errors: a shortage, because a file that cannot be read now is not a damaged file.
+// Reads the record from state.json, or else from intent.json, or else makes a record from the
+// marked cgroup. A transient error is returned at once, because the file may be intact.
 Result<bundle::ContainerRecord> best_record(const GlobalOptions& options,
                                             const StateDirectory& directory, const ContainerId& id,
                                             const Log& log) {
@@ -44,8 +44,9 @@ Result<bundle::ContainerRecord> best_record(const GlobalOptions& options,
 
 constexpr std::chrono::milliseconds kBriefPatience{1000};
 
-// Kills the first process of a container whose `create` waits for it: the recorded init, or a child
-// of the creator in the cgroup. Other processes in the cgroup may be anybody's.
+// Kills the first process of a container for which `create` still waits. The first process is the
+// recorded init, or else a child of the `create` process in the cgroup. Other processes in the
+// cgroup may belong to anybody.
 void kill_unborn(const bundle::IntentRecord& intent) {
   const linux::ProcessIdentity init = intent.record.init();
   if (init.pid != 0) {
@@ -62,8 +63,8 @@ void kill_unborn(const bundle::IntentRecord& intent) {
       const auto ignored = linux::send_signal({pid, stat->start_time}, SIGKILL);
 }
 
-// The holder of the lock may wait without end for the container, as `start` does for a
-// startContainer hook. The death of init ends that wait.
+// The command that holds the lock may wait for the container without limit, as `start` waits for a
+// startContainer hook. The death of init ends this wait.
 Result<void> lock_by_force(const Store& store, const ContainerId& id,
                            const StateDirectory& directory) {
   if (directory.lock(kBriefPatience)) return {};
@@ -79,7 +80,7 @@ Result<void> delete_by_force(const GlobalOptions& options, const ContainerId& id
   TRY_ASSIGN(const Store store, Store::open(options.root, MissingRoot::kIsEmpty));
   const auto directory = store.find(id);
   if (!directory) {
-    // Without an errno: there is no such container. containerd's shim deletes each one twice.
+    // Without an errno: no container has this id. containerd's shim deletes each container twice.
     if (directory.error().number() == 0) return {};
     return std::unexpected(directory.error());
   }
@@ -111,8 +112,8 @@ Result<void> delete_container(const GlobalOptions& options, const ContainerId& i
 
 namespace {
 
-// The cgroup that `create` would choose, by the snapshot of config.json or, if that is damaged too,
-// by the id. Empty if it cannot be determined.
+// The cgroup that `create` would choose by the saved config.json, or by the id if the saved
+// config.json is damaged. Empty if the cgroup cannot be determined.
 cgroups::Record probable_cgroup(GlobalOptions options, const StateDirectory& directory,
                                 const ContainerId& id) {
   const auto procfs = linux::Procfs::open(linux::Procfs::Subset::kProcesses);
@@ -127,8 +128,9 @@ cgroups::Record probable_cgroup(GlobalOptions options, const StateDirectory& dir
   return cgroup ? (*cgroup)->record() : cgroups::Record{};
 }
 
-// Error: the cgroup has processes. They need not be this container's, although no other mark is
-// there: a container of an ordinary user can remove its mark, and older kernels keep no marks.
+// Error: the cgroup has processes, and no mark gives the cgroup to another container. The processes
+// may belong to another container all the same: a container of an ordinary user can remove its
+// mark, and older kernels keep no marks.
 Result<void> check_nobody_is_left(const bundle::ContainerRecord& probable) {
   const auto cgroup = cgroup_of(probable);
   const auto pids = cgroup ? (*cgroup)->pids() : Result<std::vector<int>>{};
@@ -144,7 +146,7 @@ Result<void> check_nobody_is_left(const bundle::ContainerRecord& probable) {
 Result<bundle::ContainerRecord> record_without_files(const GlobalOptions& options,
                                                      const StateDirectory& directory,
                                                      const ContainerId& id, const Log& log) {
-  TRY(directory.check_is_state());  // with a wrong --root, something else would be removed
+  TRY(directory.check_is_state());  // a wrong --root could make `delete` remove other files
   bundle::ContainerRecord guess;
   guess.id = id.string();
   TRY_ASSIGN(guess.cgroup_mark, directory.identity());

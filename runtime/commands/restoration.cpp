@@ -54,21 +54,23 @@ Result<void> Restoration::pass_stage(linux::CriuNews& news) {
   return admitted;
 }
 
-// The namespaces are there, and nothing else. Network devices and hooks find them by the pid.
+// Called when CRIU has made the first process with its new namespaces, and nothing else. Network
+// devices and hooks find the namespaces by the pid.
 Result<void> Restoration::set_namespaces_up(int pid) {
   TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(pid));
   made_.intent.record.init_pid = pid;
   made_.intent.record.init_start_time = stat.start_time;
   TRY(made_.directory->write_intent(made_.intent));
-  // Also with --trust-images: without new namespaces, the hooks, network devices and sysctls below
-  // would change the host's.
+  // Compared with --trust-images too: if the namespaces were not new, the hooks, network devices
+  // and sysctls below would change namespaces of the host.
   TRY(within(new_namespaces(pid).compare(),
              "the images do not fit config.json, and nothing was restored"));
-  // Before hooks and devices are given to a user namespace that maps other ids.
+  // Compared before hooks run and devices move: the user namespace may map other ids than
+  // config.json.
   if (input_.trust == TrustImages::kNo)
     TRY(explain_difference(compare_id_maps(config(), made_.place->procfs, pid)));
-  // CRIU moves a process only where the images say so, and its children inherit the cgroup of this
-  // first one. systemd's scopes: publish().
+  // The other processes inherit the cgroup of this first process. CRIU moves only the processes for
+  // which the images name a cgroup. publish() calls adopt() if CRIU moves processes.
   if (input_.ignores_cgroups)
     TRY(made_.place->cgroup->adopt(pid));
   else
@@ -102,10 +104,10 @@ Result<void> Restoration::run_hooks(int pid) {
   return {};
 }
 
-// All processes are restored. None of them has executed an instruction of its own: CRIU has
-// stopped each thread by ptrace at its last system call, the one that loads the restored
-// registers. CRIU lets them go when it has the answer to this stage, and a SIGKILL is all that
-// reaches them before. So what is compared here is what will run.
+// Called when all processes are restored, and none has executed an instruction of its own. CRIU has
+// stopped each thread by ptrace at rt_sigreturn(2), which loads the restored registers. CRIU
+// releases the threads after the answer to this stage. Until then only SIGKILL reaches the threads,
+// so the compared state is the state that will run.
 Result<void> Restoration::admit(int pid) {
   if (config().root_readonly) TRY(make_root_read_only(made_.place->procfs, pid));
   TRY_ASSIGN(const std::vector<int> pids, linux::restored_processes(made_.place->procfs, pid));
@@ -120,13 +122,14 @@ Result<void> Restoration::admit(int pid) {
                                              .images = input_.images},
                                             pid, pids)));
   }
-  TRY(new_namespaces(pid).set_up());  // again: CRIU has put back what it had saved
+  TRY(new_namespaces(pid).set_up());  // again, because CRIU has restored the saved values
   return publish(pid, pids);
 }
 
 Result<void> Restoration::publish(int pid, const std::vector<int>& pids) {
-  // Not before: CRIU moves the processes after the stage setup-namespaces, and systemd removes a
-  // scope that is empty meanwhile.
+  // adopt() releases the process that keeps a systemd scope alive. At the stage setup-namespaces
+  // the scope may still become empty, because CRIU moves processes later, and systemd removes an
+  // empty scope.
   if (!input_.ignores_cgroups) TRY(made_.place->cgroup->adopt(pid));
   made_.record.init_pid = pid;
   TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(pid));
@@ -135,8 +138,8 @@ Result<void> Restoration::publish(int pid, const std::vector<int>& pids) {
   linux::Child init;
   TRY_ASSIGN(init.pidfd, linux::open_pidfd(made_.record.init()));
   init.pid = pid;
-  // CRIU may fail after this, and does not end processes then. Without a pid namespace the others
-  // do not end with init.
+  // CRIU may still fail after this stage, and does not kill the processes then. Without a pid
+  // namespace, the death of init does not end the other processes.
   std::vector<linux::ProcessIdentity> restored;
   for (const int one : pids) {
     TRY_ASSIGN(const linux::ProcessStat its_stat, linux::read_process_stat(one));

@@ -29,13 +29,14 @@ namespace {
 
 constexpr char kRestoreLog[] = "restore.log";
 
-/// The directories that the caller names, and what was read of the images.
+/// The directories that the caller names, and the facts that were read from the images.
 struct SavedContainer {
   UniqueFd images, work;
   Images read;
 };
 
-// Namespaces are compared with --trust-images too: in the host's, criu would change the host.
+// Namespaces are compared with --trust-images too: in a namespace of the host, criu would change
+// the host.
 Result<void> check_saved(const Images& images, const bundle::Config& config,
                          const RestoreRequest& request) {
   Obstacles obstacles;
@@ -54,22 +55,22 @@ Result<SavedContainer> open_saved(const RestoreRequest& request, const bundle::C
     TRY(check_saved(*read, config, request));
     TRY(check_saved_network(*read, config, request.settings, log));
     saved.read = *std::move(read);
-  } else if (request.trust == TrustImages::kNo) {  // CRIU says what is wrong with trusted ones
+  } else if (request.trust == TrustImages::kNo) {  // CRIU reports the errors of trusted images
     return std::unexpected(std::move(read).error());
   }
   TRY_ASSIGN(saved.work, open_or_make_directory(request.settings.work, "--work-path"));
   return saved;
 }
 
-// A container that was checkpointed is stopped, and its record is still there: the restored one
-// takes its place.
+// Deletes a stopped container with this id. A checkpointed container is stopped, and its record
+// still exists.
 Result<void> make_way(const GlobalOptions& options, const ContainerId& id, const Log& log) {
   const auto stopped = Container::load(options, id);
   if (!stopped || stopped->status() != Status::kStopped) return {};
   return delete_container(options, id, Force::kNo, log);
 }
 
-// Makes what `create` makes too, up to the cgroup.
+// Makes the things that `create` makes too: state directory, intent, mount points, cgroup.
 Result<void> make_surroundings(Making& made, CgroupMode mode) {
   const bundle::Config& config = made.document.config;
   TRY(made.claim_id());
@@ -81,7 +82,7 @@ Result<void> make_surroundings(Making& made, CgroupMode mode) {
   return config.resources ? made.place->cgroup->apply(*config.resources) : Result<void>{};
 }
 
-// `exec` loads the filter of the document.
+// Writes the seccomp filter of config.json to the state directory, because `exec` loads the filter.
 Result<void> keep_filter(const Making& made) {
   const auto& seccomp = made.document.config.seccomp;
   if (!seccomp) return {};
@@ -106,12 +107,12 @@ bool makes_host_read_only(TrustImages trust, const bundle::Config& config, const
   return is_possible;
 }
 
-// Also where there is no cgroup of the container's: those of the images are not its own.
+// True also for a container without a cgroup of its own: the cgroups of the images do not belong to
+// the container then.
 bool ignores_cgroups(const Making& made, CgroupMode mode) {
   return mode == CgroupMode::kIgnore || made.record.cgroup.path.empty();
 }
 
-// Has CRIU restore the processes.
 Result<RestoredContainer> restore_processes(const RestoreInput& input, const std::string& program,
                                             Making& made, Restoration& stages) {
   TRY_ASSIGN(std::vector<std::string> words, words_for_restore(input, kRestoreLog));
@@ -133,7 +134,7 @@ Result<RestoredContainer> restore_processes(const RestoreInput& input, const std
   auto restored = talk_with_criu(
       launch, std::move(words), made.log, [&](auto& news) { return stages.pass(news); }, progress);
   auto container = stages.take();
-  // CRIU has ended, and if it was killed it has left what it restores.
+  // CRIU has ended. A killed CRIU leaves the processes that it was restoring.
   if (!restored || !container) processes.kill();
   if (!restored && stages.has_refused()) return std::unexpected(std::move(restored).error());
   if (!restored) return std::unexpected(explain_by_log(std::move(restored).error(), criu_log));
@@ -199,7 +200,7 @@ Result<CreatedContainer> restore_container(const GlobalOptions& options, const L
   Making made{.options = options, .log = log, .request = request.create};
   TRY_ASSIGN(made.document, read_document(request.create, log));
   TRY(check_can_be_checkpointed(made.document.config));
-  // Before anything is removed or made: the paths may be wrong.
+  // Opens the images before anything is removed or made, because the paths may be wrong.
   TRY_ASSIGN(SavedContainer saved, open_saved(request, made.document.config, log));
   TRY_ASSIGN(const std::string criu, linux::find_criu(options.criu));
   TRY(make_way(options, request.create.id, log));

@@ -22,7 +22,7 @@
 namespace ocirun::runtime {
 namespace {
 
-/// The checks. None of them stops at an obstacle.
+/// The checks of `restore --dry-run`. An obstacle does not end the checks.
 class DryRun {
  public:
   DryRun(const GlobalOptions& options, const Log& log, const RestoreRequest& request)
@@ -62,7 +62,7 @@ class DryRun {
     const std::vector<std::string> reasons = why_not_checkpointed(*config_);
     obstacles_.insert(obstacles_.end(), reasons.begin(), reasons.end());
     CreateRequest create = request_.create;
-    create.console_socket.reset();  // nobody shall wait for a terminal
+    create.console_socket.reset();  // a dry run sends no terminal
     create.terminal_keeper = TerminalKeeper::kCaller;
     if (const auto checked = check_host(*config_, create, log_); !checked) add(checked.error());
   }
@@ -127,7 +127,7 @@ class DryRun {
                                        id.string(), status_name(status)));
   }
 
-  // A stopped container of this id is removed with its cgroup.
+  // `restore` removes a stopped container with this id, and its cgroup.
   void look_at_cgroup() {
     const auto place = choose_place(options_, *config_, request_.create.id.string(), log_);
     if (!place) return add(place.error());
@@ -142,7 +142,7 @@ class DryRun {
   const Log& log_;
   const RestoreRequest& request_;
   Obstacles obstacles_;
-  bool has_stopped_container_ = false;  // of this id: it will be removed
+  bool has_stopped_container_ = false;  // with this id: `restore` will remove it
   std::optional<bundle::Config> config_;
   std::optional<Images> read_;
   UniqueFd images_;

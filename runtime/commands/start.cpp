@@ -28,8 +28,8 @@ Result<void> check_executed(const bundle::ContainerRecord& record) {
   return refuse("{}", kEndedBeforeExec);
 }
 
-// Whether init may wait for a seccomp agent: it sleeps (S). Then no signal and no freezer has
-// stopped it, and it does not wait for a disk.
+// Whether init may wait for a seccomp agent: init sleeps (state S) and is not frozen. An init that
+// a signal has stopped has the state T. An init that waits for a disk has the state D.
 bool may_wait_for_agent(const bundle::ContainerRecord& record) {
   const auto stat = linux::read_process_stat(record.init_pid);
   return stat && stat->state == 'S' && !is_frozen(record);
@@ -109,8 +109,8 @@ Result<void> start_container(const StateDirectory& directory, const bundle::Cont
     outcome = run_poststart(directory, record, log);
   else if (!hooks::is_hook_failure(outcome.error()))
     return outcome;  // the container is stopped, and stays for the caller to delete
-  // Destroyed after a failed hook, unless another command has deleted or locked it (EBUSY)
-  // meanwhile.
+  // The container is destroyed after a failed hook, unless another command has deleted or locked
+  // (EBUSY) the container meanwhile.
   if (!outcome && directory.exists() && outcome.error().number() != EBUSY) {
     const auto destroyed = destroy_container(directory, record, log);
     if (!destroyed) log.warn(destroyed.error().message());

@@ -30,7 +30,7 @@ class SignalsWait {
   sigset_t before_{};
 };
 
-/// One update. `undo_` is the last member, because its steps use the others.
+/// One update. `undo_` is the last member, because undo steps use the other members.
 class Update {
  public:
   Update(Container& container, const UpdateRequest& request, const Warn& warn)
@@ -72,7 +72,7 @@ bool holds_nothing(const cgroups::Resources& resources) {
   return bundle::resources_text(resources) == bundle::resources_text({});
 }
 
-// The error names the option that was given, and the missing one, whose value stays.
+// The error names the given option, and the missing option, whose value stays.
 Result<void> check_limit_that_stays(const cgroups::Memory& change, const cgroups::Memory& before) {
   const bool changes_limit = change.limit.value_or(0) != 0;
   const bool changes_swap = change.swap.value_or(0) != 0;
@@ -90,14 +90,14 @@ Result<void> check_limit_that_stays(const cgroups::Memory& change, const cgroups
       swap, limit);
 }
 
-/// Completes a change of memory limits with those earlier values on which it depends.
+/// Adds to a change of memory limits the earlier values on which the change depends.
 void complete(cgroups::Memory& change, const cgroups::Memory& before) {
-  // R-18 is a property of the container, not of one update.
+  // the earlier checkBeforeUpdate stays valid if the update does not set it.
   if (!change.check_before_update) change.check_before_update = before.check_before_update;
-  // The limit on memory and swap together stays. The limit of v2 is on swap alone, and changes
-  // here.
+  // The limit on memory plus swap stays. cgroup v2 limits swap alone, so the value of v2 changes
+  // with the memory limit.
   if (change.limit.value_or(0) > 0 && change.swap.value_or(0) == 0) change.swap = before.swap;
-  if (change.limit == -1 && change.swap.value_or(0) == 0) change.swap = -1;  // lifted too
+  if (change.limit == -1 && change.swap.value_or(0) == 0) change.swap = -1;  // unlimited
 }
 
 Result<void> Update::read_state() {
@@ -132,7 +132,7 @@ Result<void> Update::change_nodes() {
         "the device is denied",
         nodes_->left_nodes()));
   if (change_.devices.empty()) change_.devices = before_.devices;
-  // The last rule that matches decides.
+  // The last matching rule decides, so the new rules go to the end.
   for (const cgroups::DeviceRule& rule : nodes_->rules()) {
     std::erase(change_.devices, rule);
     change_.devices.push_back(rule);

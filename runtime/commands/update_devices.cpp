@@ -34,7 +34,7 @@ struct NodePlan {
   std::vector<linux::HostDevice> added;
   std::vector<linux::Device> removed;
   std::vector<linux::PinnedNamespace> pinned;
-  HostPath root;  // the container's, once the namespaces are joined
+  HostPath root;  // the path of the container's root after the namespaces are joined
   linux::Procfs procfs;
 };
 
@@ -55,8 +55,8 @@ Result<void> change_device_nodes(const NodePlan& plan, const linux::MessageSocke
                                  ? linux::NodeSource::kBindHostNode
                                  : linux::NodeSource::kMakeNode);
   for (const linux::HostDevice& device : plan.added) TRY(changes.add(device));
-  // A node that cannot be removed is no error, because the device rules deny the device: a
-  // container must not prevent a revocation by what it does to its /dev.
+  // A node that cannot be removed is no error, because the device rules deny the device. A
+  // container must not be able to prevent a revocation by changes to its /dev.
   std::string left;
   for (const linux::Device& device : plan.removed) {
     const auto removed = changes.remove(device);
@@ -114,8 +114,8 @@ Result<DeviceUpdate> DeviceUpdate::begin(const Container& container, const bundl
     update.rules_.push_back(rule);
     plan.added.push_back(std::move(device));
   }
-  // The device number is read from the host's node: the container may have put another node at its
-  // path.
+  // The device number is read from the host's node, because the container may have replaced its own
+  // node.
   for (const DeviceGrant& grant : request.removed_devices) {
     TRY_ASSIGN(linux::HostDevice device, linux::open_host_device(grant.host, grant.path));
     update.rules_.push_back(rule_for(device.device, false));

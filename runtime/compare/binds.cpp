@@ -13,11 +13,11 @@
 namespace ocirun::runtime {
 namespace {
 
-constexpr std::uint32_t kOverflow = 65'534;  // the id that the kernel shows for an unmapped one
+constexpr std::uint32_t kOverflow = 65'534;  // the kernel shows this id for an unmapped id
 
 using linux::clean;
 
-// The map of an id-mapped mount.
+// The map of an id-mapped mount: its own map, or else the map of the container.
 const linux::IdMap& map_of(const bundle::Config& config, const linux::Mount& mount) {
   return mount.id_map.empty() ? config.id_map : mount.id_map;
 }
@@ -32,7 +32,8 @@ Result<bool> shows_owner(Fd shown, Fd stored, const linux::IdMap* map) {
          map->host_gid(*gid).value_or(kOverflow) == there.st_gid;
 }
 
-// Whether the images mount the source of the destination `name` on `path`, and nothing else there.
+// Checks that the images mount the bind with the name `name` on `path` and nowhere else, and that
+// they mount nothing else on `path`.
 Result<void> check_place(std::span<const ImageMount> images, const std::string& name,
                          const std::string& path) {
   bool is_there = false;

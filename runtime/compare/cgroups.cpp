@@ -15,8 +15,9 @@ std::string name_of(const std::string& controllers) {
   return controllers.empty() ? "unified" : controllers;
 }
 
-// The cgroup of a process in each hierarchy of `record`, by the controllers. The lines of the text
-// are "0::/PATH" of the unified hierarchy and "4:memory:/PATH" of others.
+// The cgroup of process `pid` in each hierarchy of `record`. The keys are the controllers.
+// /proc/PID/cgroup has the line "0::/PATH" for the unified hierarchy, and lines such as
+// "4:memory:/PATH" for other hierarchies.
 Result<std::map<std::string, std::string>> read_cgroups(const cgroups::Record& record,
                                                         const linux::Procfs& procfs, int pid) {
   TRY_ASSIGN(const std::string text, procfs.read(fmt::format("{}/cgroup", pid)));
@@ -52,7 +53,7 @@ Result<void> compare_cgroup_root(const cgroups::Record& record, const linux::Pro
              linux::open_namespace(procfs.fd(), init, linux::NamespaceKind::kCgroup));
   return in_child("the process that looks at the cgroup namespace", [&]() -> Result<void> {
     TRY(enter_container_namespace(cgroup_namespace, linux::NamespaceKind::kCgroup));
-    // The kernel writes the paths as they are below the root of the reader's namespace.
+    // The kernel writes each path relative to the root of the reader's cgroup namespace.
     TRY_ASSIGN(const auto inside, read_cgroups(record, procfs, init));
     for (const auto& [controllers, path] : outside) {
       std::string wanted = path.substr(std::min(record.path.size(), path.size()));

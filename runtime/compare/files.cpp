@@ -21,7 +21,7 @@
 namespace ocirun::runtime {
 namespace {
 
-/// A kind of descriptor that the kernel gives to processes with a capability alone.
+/// A kind of descriptor that the kernel gives only to a process with a capability.
 struct Privilege {
   std::string_view name;
   std::array<unsigned, 2> capabilities;  // one of them is enough
@@ -51,8 +51,8 @@ Result<const Privilege*> privilege_of(Fd socket) {
   return mark != 0 ? &kMarkedSocket : nullptr;
 }
 
-// Memory that the kernel keeps in files on no mount: of memfd_create(2), shmget(2), of mappings
-// that processes share, of huge pages and of io_setup(2).
+// Whether `link` names memory, which the kernel keeps in a file on no mount: memory of
+// memfd_create(2), shmget(2) or io_setup(2), shared anonymous memory, or huge pages.
 bool is_memory(std::string_view link) {
   return link.starts_with("/memfd:") || link.starts_with("/SYSV") ||
          link == linux::dev_path("zero").string() + " (deleted)" ||
@@ -65,7 +65,7 @@ class FileWalk {
   explicit FileWalk(const FilesExpectation& wanted) : wanted_(wanted) {}
 
   Result<void> run() {
-    // The host's /proc is out of reach after the first namespace is entered.
+    // After the first namespace is entered, the path /proc no longer leads to the host's procfs.
     std::vector<UniqueFd> pidfds, namespaces;
     for (const int pid : wanted_.pids) {
       TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(pid));
@@ -108,7 +108,7 @@ class FileWalk {
     });
   }
 
-  // A file may be mapped that no descriptor has any more.
+  // A process may have mapped a file and closed its descriptor.
   Result<void> compare_mapped_files(int pid) const {
     TRY_ASSIGN(const UniqueFd directory,
                open(fmt::format("{}/map_files", pid), O_RDONLY | O_DIRECTORY));
@@ -129,7 +129,8 @@ class FileWalk {
     return info.contains("\niff:") ? check(kTunDevice) : Result<void>{};
   }
 
-  // Returns the text of the link. Pipes and the like have no path.
+  // Compares the file behind the magic link `name`, and returns the text of the link. A pipe or a
+  // socket has no path, and is not compared.
   Result<std::string> compare_place(const std::string& name) const {
     TRY_ASSIGN(std::string link, linux::sys::readlinkat(wanted_.procfs.fd(), name.c_str()));
     if (!link.starts_with('/') || is_memory(link)) return link;
@@ -157,7 +158,7 @@ class FileWalk {
   }
 
   const FilesExpectation& wanted_;
-  std::unordered_set<std::uint64_t> mounts_;  // the ids of the container's
+  std::unordered_set<std::uint64_t> mounts_;  // the ids of the container's mounts
 };
 
 }  // namespace

@@ -31,7 +31,7 @@ class MountFit {
            Obstacles& obstacles)
       : images_(images), config_(config), procfs_(procfs), obstacles_(obstacles) {
     auto root = linux::SafeDir::open_root(config.root_path);
-    if (!root) return;  // the check of the host says so
+    if (!root) return;  // check_host() reports this
     root_.emplace(*std::move(root));
   }
 
@@ -50,14 +50,14 @@ class MountFit {
             fmt::format("the images have a mount of the host on {} that they call {}: config.json "
                         "has no mount on that path",
                         in_one_line(mount.point), in_one_line(mount.external)));
-    if (has_in_bounding_set(config_, CAP_SYS_ADMIN)) return;  // it may have changed its mounts
+    if (has_in_bounding_set(config_, CAP_SYS_ADMIN)) return;  // the mounts may have changed
     for (std::size_t index = 0; index < config_.mounts.size(); ++index) find_in_images(index);
     learn_places();
     for (const ImageMount& mount : images_.mounts) find_in_document(mount);
   }
 
  private:
-  // The path without symlinks, as far as it exists: `restore` makes the rest.
+  // Resolves the symlinks in the existing part of the path. `restore` makes the missing part.
   std::string resolved(const RootfsPath& path) const {
     std::string plain = linux::clean_path(path.string());
     if (!root_) return plain;
@@ -123,7 +123,7 @@ class MountFit {
   std::vector<std::string> places_, trees_;
 };
 
-// Asks for no module of the kernel: the names are a forger's, perhaps.
+// Loads no kernel module, because forged images could name any module.
 void compare_filesystems(const Images& images, Obstacles& obstacles) {
   const auto text = []() -> Result<std::string> {
     TRY_ASSIGN(const linux::Procfs full, linux::Procfs::open(linux::Procfs::Subset::kFull));

@@ -27,8 +27,8 @@ bool any_mount(std::string_view table, Test test) {
   return false;
 }
 
-// The path in the file system of a file that the host has on `path`, below the mount point of
-// `entry`.
+// The path of a file inside the file system of `entry`. `path` is the host's path of the file, at
+// or below the mount point of `entry`.
 std::string path_in_filesystem(const linux::MountEntry& entry, const std::string& path) {
   const std::string point = linux::unescape_path(entry.mount_point);
   std::string root = linux::unescape_path(entry.root);
@@ -37,7 +37,8 @@ std::string path_in_filesystem(const linux::MountEntry& entry, const std::string
   return root.empty() ? "/" : root;
 }
 
-// "12" of "shared:12" or "master:12"; "" for other words. "propagate_from:12" comes with a master.
+// Returns "12" for "shared:12" or "master:12", and "" for other words. The kernel writes
+// "propagate_from:12" only after "master:".
 std::string_view peer_group(std::string_view word) {
   const std::string_view kind = linux::cut(word, ':');
   return kind == "shared" || kind == "master" ? word : std::string_view();
@@ -47,7 +48,7 @@ bool hears(Propagation propagation) {
   return propagation == Propagation::kSlave || propagation == Propagation::kShared;
 }
 
-/// The walk over the document.
+/// Opens the host's files that the document names, and allows the mounts of these files.
 class Opening {
  public:
   Opening(const bundle::Config& config, const linux::Procfs& procfs, HostFiles& files)
@@ -65,13 +66,14 @@ class Opening {
   }
 
  private:
-  // With such a propagation of the root, all binds are slaves of their sources.
+  // With a rootfsPropagation of slave or shared, mount events of the host reach all binds.
   MountEvents events_of(Propagation propagation) const {
     return hears(propagation) || hears(config_.rootfs_propagation) ? MountEvents::kFromHost
                                                                    : MountEvents::kPrivate;
   }
 
-  // The masks, and in a user namespace the devices, are files of the host.
+  // Masked paths show the host's null device. With a user namespace, devices show nodes of the
+  // host.
   Result<void> allow_nodes() {
     for (const OutsideMount& outside : outside_mounts(config_, {})) {
       if (outside.kind == OutsideMount::Kind::kBind) continue;

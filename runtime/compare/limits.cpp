@@ -22,7 +22,8 @@ bool is_real_time(std::uint32_t policy) {
   return policy == kFifo || policy == kRoundRobin || policy == kDeadline;
 }
 
-// Root of a user namespace changes none of these values with its capabilities.
+// Whether a process of the container may have the capability over the host. A capability that is
+// only valid in a user namespace does not let a process change the values compared here.
 bool has_on_host(const bundle::Config& config, unsigned capability) {
   return !config.namespaces.contains(linux::NamespaceKind::kUser) &&
          has_in_bounding_set(config, capability);
@@ -35,8 +36,8 @@ Result<std::uint64_t> hard_limit(int pid, int resource) {
   return now.rlim_max;
 }
 
-// The document's hard limit. Without an entry in it, the caller of `create` gives the limit: that
-// of `restore` is the best guess.
+// The hard limit of the document. Without an entry in the document, a container inherits the limit
+// of the caller of `create`. The limit of this process is the best guess then.
 std::uint64_t limit_of(const bundle::Config& config, int resource) {
   const auto& limits = config.process->rlimits;
   const auto named = std::ranges::find(limits, resource, &linux::Rlimit::resource);

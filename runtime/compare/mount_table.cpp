@@ -21,7 +21,7 @@ class Table {
 
   const std::vector<linux::MountEntry>& entries() const { return entries_; }
 
-  /// Whether `entry`, which is mounted on the point of `place`, is what the document mounts there.
+  /// Whether `entry`, a mount on the point of `place`, is the document's mount there.
   bool fits(const linux::MountEntry& entry, const MountPlace& place) const {
     switch (place.kind) {
       case Kind::kFilesystem:
@@ -35,7 +35,8 @@ class Table {
       default:
         break;
     }
-    // A mount that another one hides may only be a second one of the same files.
+    // Several mounts may lie on the point. A hidden mount must show the same files as the visible
+    // mount.
     const linux::MountEntry* visible = find(place.visible);
     return visible != nullptr && visible->device == entry.device && visible->root == entry.root;
   }
@@ -104,7 +105,8 @@ class Shown {
   }
 
   Result<void> compare_hosts(const linux::MountEntry& mount) const {
-    // A container without a user namespace of its own mounts these itself, and sees the host's.
+    // A container without a user namespace can mount a file system of the kernel itself, and the
+    // kernel may show the host's file system there.
     const bool is_kernels = showing_of(mount.type) == Showing::kKernels;
     if (is_kernels && (!has_user_namespace_ || is_documented(mount))) return {};
     return refuse(

@@ -27,7 +27,7 @@ using Kind = MountPlace::Kind;
 
 using linux::clean;
 
-// A masked file is the null device, a masked directory a read-only tmpfs.
+// A masked file shows the null device. A masked directory shows a read-only tmpfs.
 Result<bool> is_covered(Fd file) {
   TRY_ASSIGN(const struct stat status, linux::sys::fstat(file));
   if (!S_ISDIR(status.st_mode)) return linux::verify_null(file).has_value();
@@ -39,7 +39,7 @@ ShownExpectation expected_of(const MountExpectation& wanted, const HostFiles& ho
   return {.config = wanted.config, .host = host.mounts, .cgroup = wanted.cgroup};
 }
 
-/// The comparison, in a process that is in the container's mount namespace, with its root.
+/// The comparison. Runs in a process that has entered the container's mount namespace.
 class Comparison {
  public:
   Comparison(const MountExpectation& wanted, const HostFiles& host, const ContainerRoot& root)
@@ -59,7 +59,7 @@ class Comparison {
     if (wanted_.config.root_readonly) TRY(check_read_only(RootfsPath("/"), "/root/readonly"));
     TRY(compare_shown(expected_of(wanted_, host_), root_.table()));
     if (has_in_bounding_set(wanted_.config, CAP_SYS_ADMIN))
-      return {};  // it may have changed the others
+      return {};  // the container may have changed its other mounts
     for (std::size_t index = 0; index < wanted_.config.mounts.size(); ++index)
       TRY(within(compare_mount(index), fmt::format("/mounts/{}", index)));
     TRY(add_other_places());
@@ -95,7 +95,7 @@ class Comparison {
 
   Result<void> check_masked(const RootfsPath& path) const {
     const auto found = root_.directory().open(path, O_PATH);
-    if (is_missing(found)) return {};  // create skips it too
+    if (is_missing(found)) return {};  // `create` skips a missing path too
     if (!found) return std::unexpected(found.error());
     TRY_ASSIGN(const bool covered, is_covered(*found));
     if (covered) return {};
@@ -112,7 +112,7 @@ class Comparison {
                   field);
   }
 
-  // Whether a later mount of the document hides that one.
+  // Whether a later mount of the document hides the mount with this index.
   bool is_hidden(std::size_t index) const {
     const std::string path = clean(wanted_.config.mounts[index].destination);
     return std::ranges::any_of(
@@ -121,7 +121,8 @@ class Comparison {
         });
   }
 
-  // A remount changes the attributes of the mount before it.
+  // The attributes after all later entries for the same destination, because a remount changes the
+  // attributes.
   std::uint64_t flags_of(std::size_t index) const {
     const std::string path = clean(wanted_.config.mounts[index].destination);
     std::uint64_t flags = 0;
@@ -150,7 +151,8 @@ class Comparison {
                        .type = mount.type,
                        .cgroup = wanted_.cgroup,
                        .visible = found->mount});
-    // A mask on the mount itself was compared before.
+    // A masked path on the destination itself hides the mount. check_masked() has compared the
+    // mask.
     if (std::ranges::find(wanted_.config.masked_paths, path, clean) !=
         wanted_.config.masked_paths.end())
       return {};
@@ -161,7 +163,7 @@ class Comparison {
     return check_mount_flags(found->file, flags_of(index), path);
   }
 
-  // Where the mount is a tmpfs, each hierarchy is a mount below it.
+  // If the mount on `top` is a tmpfs, each hierarchy is a mount below `top`.
   Result<void> compare_hierarchies(const std::string& top, std::uint64_t flags) const {
     std::string_view rest = root_.table();
     while (const auto entry = linux::next_mount(rest)) {
@@ -179,7 +181,8 @@ class Comparison {
     return mount.source.starts_with('/') ? Kind::kDevice : Kind::kFilesystem;
   }
 
-  // Masks, read-only paths, the console and nodes that could not be made by mknod.
+  // Adds the masks, the read-only paths, the console, and device nodes, which are binds where
+  // mknod(2) is not possible.
   Result<void> add_other_places() {
     for (const RootfsPath& path : wanted_.config.masked_paths)
       TRY(add_place(Kind::kCompared, path));

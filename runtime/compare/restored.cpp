@@ -24,14 +24,15 @@ namespace {
 
 using linux::NamespaceKind;
 
-// criu restores other mount and network namespaces inside of a container, but none of other kinds.
+// Whether a process may be in another namespace of this kind than init. Inside of a container, criu
+// restores further mount and network namespaces, and no further namespaces of other kinds.
 bool may_nest(const bundle::Config& config, NamespaceKind kind) {
   return (kind == NamespaceKind::kMount || kind == NamespaceKind::kNetwork) &&
          has_in_bounding_set(config, CAP_SYS_ADMIN);
 }
 
-// A child that its parent has not waited for has neither namespaces nor a filter any more. Other
-// threads live on after the first one has ended.
+// Whether all threads have ended. Such a process has neither namespaces nor a seccomp filter any
+// more. If only the first thread has ended, the state is Z too, but other threads live on.
 bool is_zombie(std::string_view stat) {
   const auto parsed = linux::parse_process_stat(stat);
   return parsed && parsed->state == 'Z' && parsed->threads <= 1;
@@ -47,7 +48,8 @@ class ProcessWalk {
     const bundle::Config& config = expected_.config;
     const cgroups::Record& cgroup = expected_.record.cgroup;
     TRY(learn_own_namespaces());
-    // All processes are in the same user and cgroup namespace as init.
+    // The maps of init stand for all processes: compare_namespace() refuses a process in another
+    // user namespace.
     TRY(compare_id_maps(config, expected_.procfs, init));
     for (const int pid : pids) {
       auto compared = visit(pid);
@@ -133,7 +135,7 @@ class ProcessWalk {
         nested_.push_back(pid);
       return {};
     }
-    // config.json asks for none: the container has the host's, as `create` gives it.
+    // config.json asks for no such namespace: the container is in the host's, as after `create`.
     if (kind == NamespaceKind::kUser && found != own_[index])
       return refuse("is in a user namespace: config.json asks for none");
     return {};

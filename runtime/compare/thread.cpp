@@ -72,7 +72,8 @@ Result<void> check_within(CapabilitySet has, CapabilitySet may, std::string_view
   return {};
 }
 
-// Every process of a container inherits from its init, which had these.
+// The union of the sets. Every process of a container inherits its capabilities from init, which
+// had these sets.
 CapabilitySet all_of(const linux::CapabilitySets& sets) {
   return CapabilitySet::from_bits(sets.bounding.bits() | sets.permitted.bits() |
                                   sets.effective.bits() | sets.inheritable.bits() |
@@ -83,7 +84,8 @@ bool are_all(const std::vector<std::uint32_t>& ids, std::uint32_t wanted) {
   return std::ranges::all_of(ids, [&](std::uint32_t id) { return id == wanted; });
 }
 
-// The id of the host; the kernel shows it where the container has a user namespace.
+// The id on the host, because the kernel shows host ids to ocirun. With a user namespace, the id on
+// the host differs from the id in config.json.
 std::uint32_t id_in_container(const bundle::Config& config, Uid uid) {
   return config.id_map.empty() ? uid.value() : config.id_map.host_uid(uid).value_or(kNobody);
 }
@@ -91,7 +93,7 @@ std::uint32_t id_in_container(const bundle::Config& config, Gid gid) {
   return config.id_map.empty() ? gid.value() : config.id_map.host_gid(gid).value_or(kNobody);
 }
 
-// Nothing that a process without CAP_SETGID executes can change them.
+// Without CAP_SETGID, a process of the container cannot change its supplementary groups.
 Result<void> compare_groups(const ThreadStatus& thread, const bundle::Config& config) {
   std::vector<std::uint32_t> wanted;
   for (const Gid gid : config.process->user.additional_gids)
@@ -125,7 +127,7 @@ Result<void> compare_ids(const ThreadStatus& thread, const bundle::Config& confi
   return {};
 }
 
-// Without the newline or NUL that the security modules write behind a label.
+// Removes the newline or NUL that the security modules write after a label.
 std::string_view plain(std::string_view label) {
   while (label.ends_with('\n') || label.ends_with('\0')) label.remove_suffix(1);
   return label;

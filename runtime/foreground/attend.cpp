@@ -17,8 +17,8 @@
 namespace ocirun::runtime {
 namespace {
 
-// With a terminal, the stop signals stop ocirun and not the container, whose own terminal has its
-// own jobs.
+// Handles a signal to ocirun: most signals are forwarded to the child. If the container has a
+// terminal, the stop signals stop ocirun alone, because the container's terminal has its own jobs.
 void receive(int signal, const linux::Child& child, Fd terminal, OwnTerminal& own) {
   if (terminal.value >= 0) {
     if (signal == SIGWINCH) return copy_window_size(terminal);
@@ -27,7 +27,7 @@ void receive(int signal, const linux::Child& child, Fd terminal, OwnTerminal& ow
   }
   // These signals of the kernel are about ocirun's own children and sockets.
   if (signal == SIGCHLD || signal == SIGPIPE || signal == SIGURG) return;
-  ::kill(child.pid, signal);  // the pid is the child's: it is not collected yet
+  ::kill(child.pid, signal);  // no other process can have the pid before collect()
 }
 
 // Collects all children that have ended, also adopted ones. Does not block. Returns the status of

@@ -80,7 +80,7 @@ Result<void> Supervisor::tell(std::string_view lines) const {
 Result<void> Supervisor::wait_until_read() const {
   TRY_ASSIGN(linux::Pipe read, linux::make_pipe());
   TRY(within(linux::send_descriptor(socket_, read.writer, "BARRIER=1"), "NOTIFY_SOCKET"));
-  read.writer.reset();  // the manager now holds the only copy, and closes it
+  read.writer.reset();  // the service manager closes the last copy
   pollfd watched{read.reader.get(), 0, 0};
   if (::poll(&watched, 1, kReadPatience) == 0)
     return refuse("NOTIFY_SOCKET: the service manager has not read the notification for {} s",
@@ -92,7 +92,7 @@ namespace {
 
 constexpr std::size_t kMostStatus = 512;
 constexpr std::size_t kMostDigits = 20;  // of a 64-bit number
-constexpr int kAtOnce = 16;              // a socket's queue holds about ten
+constexpr int kAtOnce = 16;              // the kernel queues about ten for a socket
 constexpr int kMostPerSecond = 32;
 
 bool is_plain_text(std::string_view text) {
@@ -156,7 +156,8 @@ std::string forwardable_lines(std::string_view datagram) {
   return lines;
 }
 
-// Each forwarded datagram makes the host's first process, the service manager, work.
+// Whether to drop a datagram. Each forwarded datagram costs time of the service manager, which may
+// be the host's first process.
 bool Notifications::is_too_much() {
   const auto now = std::chrono::steady_clock::now();
   if (now - second_begins_ >= std::chrono::seconds(1)) {
@@ -194,7 +195,7 @@ void Notifications::carry() {
 Result<void> await_ready(const linux::Child& child, Notifications& notifications,
                          const Supervisor& supervisor, const Log& log) {
   for (;;) {
-    const bool ended = has_ended(child.pid);  // first: the last datagrams come before the end
+    const bool ended = has_ended(child.pid);  // before carry(), which gets the last datagrams
     notifications.carry();
     if (notifications.ready()) {
       if (const auto read = supervisor.wait_until_read(); !read) log.warn(read.error().message());

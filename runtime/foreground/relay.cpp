@@ -21,7 +21,7 @@ namespace {
 // More than the buffers of a pty hold: 64 KiB, and 4 KiB in the line discipline.
 constexpr std::size_t kDrained = 256 * 1024;
 
-// A program that has printed nothing for so long is taken to wait for a key.
+// A Relay assumes that a program waits for a key if the program has printed nothing for this time.
 constexpr std::chrono::milliseconds kKeySilence{100};
 
 // The caller's shell shares the open file description, and O_NONBLOCK on the description would
@@ -31,14 +31,14 @@ UniqueFd open_again(Fd fd, int access) {
   return again ? *std::move(again) : UniqueFd();
 }
 
-// Another process of the terminal may read the keys that poll(2) reported; a blocking read would
-// then wait.
+// Opens a terminal as non-blocking input. Another process of the terminal may read the keys that
+// poll(2) reported, and a blocking read would then wait.
 UniqueFd open_input(Fd input) {
   return ::isatty(input.value) == 1 ? open_again(input, O_RDONLY) : UniqueFd();
 }
 
-// A blocking write to a terminal waits until all bytes are taken, also if poll(2) called the
-// terminal writable.
+// Opens a terminal or a pipe as non-blocking output. A blocking write to a terminal waits until all
+// bytes are taken, also if poll(2) called the terminal writable.
 UniqueFd open_output(Fd output) {
   const auto info = linux::sys::fstat(output);
   if (!info || !(S_ISCHR(info->st_mode) || S_ISFIFO(info->st_mode))) return UniqueFd();
@@ -114,7 +114,8 @@ void Relay::carry(const std::array<pollfd, kWatched>& ready) {
   const bool may_read = (ready[kTerminal].revents & ~POLLOUT) != 0 && shown_.empty();
   if (may_read && read_some(terminal_, shown_) == Side::kClosed) close_terminal();
   if (may_read) heard_ = Clock::now();
-  // After the read from the pty: a program leaves ICANON mode before it prints its prompt.
+  // VEOF comes after the read from the pty: a program leaves ICANON mode before the program prints
+  // a prompt.
   const bool may_have_turned = end_typed_ == EndTyped::kNo || end_is_owed_ || may_read;
   if (input_has_ended_ && typed_.empty() && may_have_turned) type_end_of_file();
   if (!typed_.empty() && write_some(terminal_, typed_) == Side::kClosed) close_terminal();
@@ -122,10 +123,10 @@ void Relay::carry(const std::array<pollfd, kWatched>& ready) {
 
 // Called when the input, a pipe or /dev/null, has ended. A pty has no end of file: the program sees
 // the end when VEOF is written to the master. In ICANON mode a line that is not complete needs VEOF
-// twice. A shell that edits its lines reads single keys, and takes VEOF as the end as well; but the
-// shell changes to ICANON mode for each command, and loses what is written during the change. So
-// VEOF waits for single keys until the program has printed nothing for kKeySilence. After a change
-// of the mode, VEOF is written again.
+// twice. A shell that edits its lines reads single keys, and takes VEOF as the end too. But such a
+// shell changes to ICANON mode for each command, and loses input that arrives during the change. So
+// without ICANON, VEOF is written only after the program has printed nothing for kKeySilence. After
+// a change of the mode, VEOF is written again.
 void Relay::type_end_of_file() {
   termios state{};
   end_is_owed_ = false;
@@ -174,8 +175,8 @@ bool is_in_background() {
   if (foreground < 0) return false;  // not the terminal of our session
   const pid_t own = ::getpgrp();
   if (own != 0) return foreground != own;
-  // Both are 0 if this pid namespace does not contain the groups. Then a read of 0 bytes, which
-  // takes no input, fails with EIO in the background.
+  // Both group ids are 0 if the groups are not in this pid namespace. A read of 0 bytes takes no
+  // input, and fails with EIO in the background.
   return ::read(STDIN_FILENO, nullptr, 0) < 0 && errno == EIO;
 }
 
@@ -193,9 +194,9 @@ void copy_window_size(Fd terminal) {
 
 OwnTerminal::OwnTerminal(Fd container) : container_(container) {
   if (container.value < 0) return;
-  // SIGTTOU unblocked: the kernel stops this process when it writes in the background (stty
-  // tostop), or loses the foreground while it changes settings. The kernel cannot stop the first
-  // process of a pid namespace: it would restart the system call without end.
+  // With SIGTTOU unblocked, the kernel stops this process if this process writes in the background
+  // (stty tostop), or loses the foreground while changing settings. The kernel cannot stop the
+  // first process of a pid namespace, and would restart the system call without end.
   if (::getpid() != 1) Signals::unblock(SIGTTOU);
   look();
 }

@@ -84,8 +84,8 @@ Result<ImageCgroups> read_entry(const ImageMessage& entry) {
   return cgroups;
 }
 
-/// CRIU makes a directory of this name, and gives it to mount(2) as an option: "memory",
-/// "name=systemd", "" for cgroup v2.
+/// Whether `name` is safe: "memory", "name=systemd", or "" for cgroup v2. CRIU makes a directory of
+/// this name, and gives the name to mount(2) as an option.
 bool is_controller_name(std::string_view name) {
   constexpr std::string_view kOthers = "_-=.";
   return !name.starts_with('.') && std::ranges::all_of(name, [&](char c) {
@@ -94,7 +94,8 @@ bool is_controller_name(std::string_view name) {
   });
 }
 
-/// "a/b" without "." and "..", empty parts, and control characters, at which C ends a text.
+/// Whether `path` is like "a/b", without ".", "..", empty parts and control characters. CRIU reads
+/// a text only up to a NUL.
 bool is_plain_path(std::string_view path) {
   const bool is_visible = std::ranges::all_of(path, [](char c) { return c < 0 || c >= ' '; });
   if (!is_visible || path.empty()) return false;
@@ -109,11 +110,11 @@ bool holds(const std::vector<linux::IdMapping>& map, std::uint64_t host_id) {
   });
 }
 
-/// A hierarchy of the images, as far as it is checked.
+/// A hierarchy of the images that add() has checked.
 struct CheckedHierarchy {
   const std::vector<std::string>& controllers;
-  std::string_view top;      // the only cgroup that is not below another one
-  bool is_replaced = false;  // by the container's cgroup, because a process was there
+  std::string_view top;      // the only topmost cgroup, or ""
+  bool is_replaced = false;  // CRIU replaces `top`, because a process was there
 };
 
 class CgroupCheck {
@@ -165,11 +166,11 @@ class CgroupCheck {
   Result<void> check_file(const ImageCgroupFile& file) const {
     if (!is_plain_path(file.name) || file.name.contains('/'))
       return refuse("{:?} is no file of a cgroup", file.name);
-    // With --manage-cgroups-mode full, criu would write it. It saves devices.list, and does not
-    // write that into a cgroup that exists.
+    // With --manage-cgroups-mode full, criu would write such a file. criu saves devices.list, but
+    // does not write devices.list into a cgroup that exists.
     if (file.name.starts_with("devices.") && file.name != "devices.list")
       return refuse("{:?}: the device rules are those of config.json", file.name);
-    // criu 3.17 saves this one without the owner, with what was in its memory.
+    // criu 3.17 saves uninitialized memory as the owner and mode of freezer.state.
     if (file.name == "freezer.state") return {};
     return check_rights(file.name, file.rights);
   }
@@ -186,7 +187,8 @@ class CgroupCheck {
     return {};
   }
 
-  /// CRIU replaces the beginning of the path where it is the name of the hierarchy's top.
+  /// CRIU replaces the beginning of the path by the container's cgroup if the beginning is the path
+  /// of the hierarchy's top.
   Result<void> check_member(const ImageMember& member) {
     const auto names = linux::split(member.controllers, ',');
     const auto found = std::ranges::find_if(hierarchies_, [&](const CheckedHierarchy& hierarchy) {

@@ -46,8 +46,8 @@ Result<void> check_owner(const struct stat& status, std::string_view name) {
   return {};
 }
 
-// Where the directory is criu's working directory too, a server of pages has a socket in it, and a
-// killed criu leaves directories.
+// The directory may be criu's work directory too. Then it may hold the socket of a page server, and
+// directories that a killed criu has left.
 Result<void> check_entry(Fd directory, const char* name) {
   TRY_ASSIGN(const struct stat status, linux::sys::fstatat(directory, name));
   if (!S_ISREG(status.st_mode) && !S_ISSOCK(status.st_mode) && !S_ISDIR(status.st_mode))

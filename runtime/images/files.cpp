@@ -25,8 +25,8 @@ constexpr const char* kQueuesImage = "sk-queues.img";
 /// A type of open files.
 struct FileType {
   std::uint32_t type;
-  std::uint32_t message;       // the field with the message for the type
-  std::uint32_t receiver = 0;  // in there, the field that says who gets signals; 0 for none
+  std::uint32_t message;       // the field of file_entry with the message for the type
+  std::uint32_t receiver = 0;  // the field of that message with the receiver of signals; 0 for none
 };
 constexpr FileType kFileTypes[] = {
     {proto("fd_types.REG"), proto("file_entry.reg"), proto("reg_file_entry.fown")},
@@ -50,7 +50,7 @@ constexpr FileType kFileTypes[] = {
     {proto("fd_types.BPFMAP"), proto("file_entry.bpf"), proto("bpfmap_file_entry.fown")},
     {proto("fd_types.PIDFD"), proto("file_entry.pidfd"), proto("pidfd_entry.fown")}};
 
-// protobuf writes a number that may be negative as 0, -1, 1, -2, … = 0, 1, 2, 3, …
+// protobuf writes the signed numbers 0, -1, 1, -2, … as 0, 1, 2, 3, … (zigzag).
 std::int64_t signed_in(const ImageMessage& message, std::uint32_t field, std::int64_t otherwise) {
   const auto value = number_in(message, field);
   if (!value) return otherwise;
@@ -58,7 +58,8 @@ std::int64_t signed_in(const ImageMessage& message, std::uint32_t field, std::in
   return (*value & 1U) == 0 ? half : -half - 1;
 }
 
-// CRIU reads the message for the entry's type, and no other.
+// Whether the entry has a message that is not for its type. CRIU reads only the message for the
+// type.
 bool has_other_message(const ImageMessage& entry, std::uint32_t type) {
   const auto known = std::ranges::find(kFileTypes, type, &FileType::type);
   return std::ranges::any_of(entry, [&](const ImageField& field) {
@@ -87,7 +88,7 @@ Result<void> read_regular(const ImageMessage& entry, ImageFile& file) {
   return {};
 }
 
-// A name that begins with a NUL is none of a file.
+// A name that begins with a NUL belongs to an abstract socket, and is no path of a file.
 Result<void> read_unix_socket(const ImageMessage& entry, ImageFile& file) {
   TRY_ASSIGN(const ImageMessage socket, message_in(entry, proto("file_entry.usk")));
   file.paths.emplace_back(text_in(socket, proto("unix_sk_entry.name_dir")));
@@ -134,7 +135,8 @@ Result<ImageFile> read_open_file(const ImageMessage& entry) {
   return file;
 }
 
-// The content of the file follows the only entry.
+// Reads only the beginning of the image, because the content of the deleted file follows the only
+// entry.
 Result<std::uint32_t> read_ghost_mode(Fd images, const std::string& name) {
   TRY_ASSIGN(const UniqueFd image, linux::sys::openat(images, name.c_str(), O_RDONLY | O_NOFOLLOW));
   std::array<char, 4096> beginning;
@@ -147,7 +149,7 @@ Result<std::uint32_t> read_ghost_mode(Fd images, const std::string& name) {
 }
 
 Result<void> read_deleted_file(Fd images, const ImageMessage& entry, ImageFiles& files) {
-  constexpr std::uint32_t kOldGhost = std::uint32_t{1} << 31;  // in the number, without a type
+  constexpr std::uint32_t kOldGhost = std::uint32_t{1} << 31;  // in a remap_id without remap_type
   std::uint32_t id = word_in(entry, proto("remap_file_path_entry.remap_id"));
   std::uint32_t type = word_in(entry, proto("remap_file_path_entry.remap_type"));
   if (!number_in(entry, proto("remap_file_path_entry.remap_type")) && (id & kOldGhost) != 0) {

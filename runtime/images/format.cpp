@@ -8,7 +8,7 @@
 namespace ocirun::runtime {
 namespace {
 
-constexpr std::uint32_t kCommon = 0x54564319;  // the first number of an image
+constexpr std::uint32_t kCommon = 0x54564319;  // the first number of all images but the inventory
 
 std::unexpected<Error> damaged() { return fail(EBADMSG, "the image is damaged"); }
 
@@ -17,7 +17,7 @@ std::unexpected<Error> too_large() {
               kMostImageFields);
 }
 
-// The numbers of images have the byte order of the machine.
+// Numbers outside of messages have the byte order of the machine.
 std::optional<std::uint32_t> take_word(std::string_view& rest) {
   std::uint32_t word = 0;
   if (rest.size() < sizeof(word)) return std::nullopt;
@@ -26,14 +26,16 @@ std::optional<std::uint32_t> take_word(std::string_view& rest) {
   return word;
 }
 
-// Seven bits in each byte, the least first; the highest bit says that another byte follows.
+// A varint of protobuf has seven bits of the number in each byte, the least significant bits first.
+// The highest bit of a byte tells that another byte follows.
 std::optional<std::uint64_t> take_varint(std::string_view& rest) {
   constexpr unsigned kBits = 64;
   std::uint64_t value = 0;
   for (unsigned shift = 0; shift < kBits && !rest.empty(); shift += 7) {
     const auto byte = static_cast<unsigned char>(rest.front());
     rest.remove_prefix(1);
-    if (shift == kBits - 1 && byte > 1) return std::nullopt;  // CRIU's library keeps more bits
+    // More than 64 bits are refused, because CRIU's library protobuf-c takes all bits into a bool.
+    if (shift == kBits - 1 && byte > 1) return std::nullopt;
     value |= std::uint64_t{byte & 0x7FU} << shift;
     if ((byte & 0x80U) == 0) return value;
   }
@@ -79,7 +81,7 @@ std::optional<ImageField> take_field(std::string_view& rest) {
 }
 
 Result<void> take_kind(std::string_view& image, ImageKind kind) {
-  const bool has_common = kind != ImageKind::kInventory;  // the oldest image has its own number
+  const bool has_common = kind != ImageKind::kInventory;  // the inventory lacks kCommon
   if ((has_common && take_word(image) != kCommon) ||
       take_word(image) != static_cast<std::uint32_t>(kind))
     return fail(EBADMSG, "the file is no image of criu of the expected kind");

@@ -27,7 +27,8 @@ constexpr const char* kProcessesImage = "pstree.img";
 
 using linux::NamespaceKind;
 
-// An image with the views into it. A short string would take its bytes along when it is moved.
+// An image, and its messages, which are views into `text`. `text` is on the heap, because a move of
+// a short std::string moves its bytes.
 struct Image {
   std::unique_ptr<const std::string> text;
   std::vector<ImageMessage> entries;
@@ -43,7 +44,7 @@ Result<Image> read_image(Fd images, const std::string& name, ImageKind kind) {
   return image;
 }
 
-// How mount(2) calls CRIU's types of file systems.
+// The names that mount(2) has for CRIU's types of file systems.
 constexpr linux::Named<std::uint32_t> kMountTypes[] = {{"proc", proto("fstype.PROC")},
                                                        {"sysfs", proto("fstype.SYSFS")},
                                                        {"devtmpfs", proto("fstype.DEVTMPFS")},
@@ -116,7 +117,7 @@ Result<std::vector<ImageMount>> read_mounts(Fd images, const std::string& name) 
   return mounts;
 }
 
-// The container's root is on no other mount of its namespace.
+// Marks the container's root, which is mounted on no other mount of its mount namespace.
 void mark_root(std::vector<ImageMount>& mounts) {
   std::unordered_set<std::uint32_t> ids;
   for (const ImageMount& mount : mounts) ids.insert(mount.id);
@@ -171,7 +172,7 @@ Result<void> read_process(Fd images, const ImageMessage& message, Images& read) 
   return {};
 }
 
-// The fields of a process that number its namespaces.
+// The fields of task_kobj_ids_entry with the ids of a process's namespaces.
 constexpr std::pair<NamespaceKind, std::uint32_t> kNamespaceFields[] = {
     {NamespaceKind::kPid, proto("task_kobj_ids_entry.pid_ns_id")},
     {NamespaceKind::kNetwork, proto("task_kobj_ids_entry.net_ns_id")},
@@ -182,7 +183,7 @@ constexpr std::pair<NamespaceKind, std::uint32_t> kNamespaceFields[] = {
     {NamespaceKind::kCgroup, proto("task_kobj_ids_entry.cgroup_ns_id")},
     {NamespaceKind::kTime, proto("task_kobj_ids_entry.time_ns_id")}};
 
-// The namespaces of a process with another number than that of criu's own.
+// The kinds for which the process and criu were in different namespaces at the checkpoint.
 Result<std::vector<NamespaceKind>> own_namespaces(const ImageMessage& inventory,
                                                   const ImageMessage& ids) {
   TRY_ASSIGN(const ImageMessage ids_of_criu,

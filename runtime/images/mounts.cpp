@@ -13,8 +13,9 @@
 namespace ocirun::runtime {
 namespace {
 
-// CRIU binds the root and what it has from the host by a name. Names that CRIU gives itself, such
-// as "CRIU:EXTERNAL_DEV_MOUNT", are none of config.json.
+// Whether CRIU binds the mount: the container's root, or a mount of the host. ocirun names such a
+// mount by its destination, which begins with "/". Names such as "CRIU:EXTERNAL_DEV" are CRIU's
+// own.
 bool is_bound(const ImageMount& mount) {
   return mount.is_containers_root || mount.external.starts_with('/');
 }
@@ -23,12 +24,12 @@ bool is_top(const ImageMount& mount) {
   return mount.root.find_first_not_of("./") == std::string::npos;
 }
 
-// CRIU makes a file system only where all of it is mounted.
+// Whether CRIU mounts a new file system. CRIU does so only for a mount of the file system's root.
 bool is_new(const ImageMount& mount) {
   return !is_bound(mount) && !mount.type.empty() && is_top(mount);
 }
 
-// Options whose value is a path, relative ones too.
+// Whether the value of the option is an absolute or a relative path.
 bool names_a_path(std::string_view option) {
   constexpr std::string_view kNames[] = {"lowerdir", "upperdir", "workdir", "datadir"};
   return option.contains('/') || std::ranges::any_of(kNames, [&](std::string_view name) {
@@ -36,7 +37,8 @@ bool names_a_path(std::string_view option) {
          });
 }
 
-// Whether config.json mounts the same: its type, its source, and each option with a path.
+// Whether `wanted`, a mount of config.json, has the type and the source of `mount`, and each option
+// of `mount` with a path.
 bool is_wanted(const ImageMount& mount, const linux::Mount& wanted) {
   if (wanted.bind || wanted.type != mount.type || wanted.source != mount.source) return false;
   return std::ranges::all_of(linux::split(mount.options, ','), [&](std::string_view option) {
@@ -49,7 +51,8 @@ bool shares_superblock(const ImageMount& one, const ImageMount& other) {
          one.options == other.options;
 }
 
-// The kernel runs the program of the option release_agent on the host.
+// Allows name=NAME, and no other option with a value: the kernel runs the program of the option
+// release_agent=PROGRAM on the host.
 Result<void> check_options_of_cgroups(const ImageMount& mount) {
   for (const std::string_view option : linux::split(mount.options, ','))
     if (option.contains('=') && !option.starts_with("name="))
@@ -57,14 +60,14 @@ Result<void> check_options_of_cgroups(const ImageMount& mount) {
   return {};
 }
 
-// CRIU gives the flags to mount(2), which with another flag binds, moves or changes a mount
-// whatever its type is.
+// Allows only the flags that are options of a mount. CRIU gives the flags to mount(2): with
+// MS_BIND, MS_MOVE or MS_REMOUNT, mount(2) would bind, move or change a mount of any type.
 Result<void> check_flags(const ImageMount& mount) {
   constexpr std::uint32_t kOptions = MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_SYNCHRONOUS |
                                      MS_MANDLOCK | MS_DIRSYNC | MS_NOSYMFOLLOW | MS_NOATIME |
                                      MS_NODIRATIME | MS_SILENT | MS_POSIXACL | MS_RELATIME |
                                      MS_I_VERSION | MS_STRICTATIME | MS_LAZYTIME;
-  // CRIU leaves these out of what it gives to mount(2), if they are of the mount.
+  // CRIU removes these from the flags of the mount, but not from the flags of the superblock.
   constexpr std::uint32_t kPropagation = MS_SHARED | MS_PRIVATE | MS_SLAVE | MS_UNBINDABLE;
   const std::uint32_t others =
       (mount.flags & ~(kOptions | kPropagation)) | (mount.superblock_flags & ~kOptions);
@@ -83,7 +86,7 @@ Result<void> check_paths(const ImageMount& mount) {
   return {};
 }
 
-/// The walk over the mounts.
+/// The walk over the mounts of the images.
 class MountCheck {
  public:
   MountCheck(const std::vector<ImageMount>& of_init, const bundle::Config& config)
@@ -96,7 +99,8 @@ class MountCheck {
     for (const ImageMount& mount : mounts) {
       TRY(check_paths(mount));
       TRY(check_flags(mount));
-      // CRIU makes the file again, by a path that the root file system decides.
+      // CRIU would make the deleted source again, and a symlink in the root file system could
+      // redirect the path.
       if (mount.is_deleted && !is_bound(mount))
         return refuse("the images mount {:?}, of which the source had been deleted", mount.point);
       if (showing_of(mount.type) == Showing::kCgroups) TRY(check_options_of_cgroups(mount));
@@ -108,7 +112,7 @@ class MountCheck {
  private:
   Result<void> check_type(const ImageMount& mount) const {
     if (!is_new(mount) || showing_of(mount.type)) return {};
-    // The root of another mount namespace in the container is the container's root again.
+    // A further mount namespace inside of the container has the container's root again.
     const bool is_root_again =
         mount.type == "overlay" && is_top(root_) && shares_superblock(mount, root_);
     const bool is_documented = std::ranges::any_of(

@@ -44,7 +44,7 @@ Result<linux::Child> run_exec_stage(const ExecPlan& plan, const linux::MessageSo
   TRY(join_tasks(plan.cgroup));
   TRY(enter_container(plan.pinned, plan.config));
   if (plan.host_root) TRY(enter_host_root(*plan.host_root));
-  ::prctl(PR_SET_DUMPABLE, 0);  // the container's processes will see the child (CVE-2016-9962)
+  ::prctl(PR_SET_DUMPABLE, 0);  // the container's processes can see the clone (CVE-2016-9962)
   return linux::clone_process(0, Fd{}, linux::Parentage::kOfMyParent);
 }
 
@@ -67,8 +67,8 @@ Result<void> run_process(const ExecPlan& plan, linux::MessageSocket& parent) {
   ContainerProcess process(plan.config, &plan.process, Entrance::kExec, plan.inheritance,
                            plan.filter);
   {
-    // A procfs that ocirun has mounted itself: the container may have covered its /proc, so that
-    // security labels would be written to other files.
+    // ocirun mounts this procfs. The container may have covered files of its /proc, and ocirun
+    // would write the security labels to other files.
     TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
     TRY(within(open_own_terminal(plan, procfs, parent), "terminal"));
     if (plan.new_keyring) TRY(join_keyring(plan.process, procfs));

@@ -20,10 +20,10 @@ namespace {
 
 constexpr std::string_view kDefaultPath = "/bin:/usr/bin";  // confstr(3) _CS_PATH
 
-// 0, or the reason why execve(2) would refuse `path`, as an errno. faccessat(2) is called first,
-// because older seccomp profiles refuse faccessat2 with EPERM or worse. faccessat ignores the
-// capabilities of a user other than root, but with CAP_DAC_OVERRIDE execve succeeds; faccessat2
-// with AT_EACCESS (Linux 5.8) checks as execve does.
+// 0 if execve(2) would accept `path`, or else an errno that gives the reason. The system call
+// faccessat comes first, because older seccomp profiles refuse faccessat2 or kill its caller. For
+// users other than root, faccessat ignores capabilities, but execve honors CAP_DAC_OVERRIDE.
+// faccessat2 with AT_EACCESS (Linux 5.8) honors capabilities too.
 int why_not_executable(const std::string& path) {
   struct stat status{};
   if (::fstatat(AT_FDCWD, path.c_str(), &status, 0) != 0) return errno;
@@ -33,8 +33,8 @@ int why_not_executable(const std::string& path) {
   return ::syscall(SYS_faccessat2, AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0 ? 0 : EACCES;
 }
 
-// Whether the caller can see the file. A file in a directory that the caller may not search is
-// hidden.
+// Whether the caller can see the file. False for a file in a directory that the caller may not
+// search.
 bool is_there(const std::string& path) {
   struct stat status{};
   return ::fstatat(AT_FDCWD, path.c_str(), &status, 0) == 0;
@@ -53,7 +53,7 @@ const char* find_variable(const std::vector<std::string>& environment, std::stri
 std::vector<std::string> normalize_environment(const std::vector<std::string>& environment,
                                                const std::string& home) {
   std::vector<std::string> result;
-  std::unordered_map<std::string_view, std::size_t> places;  // an image may set thousands
+  std::unordered_map<std::string_view, std::size_t> places;  // a map: an image may set thousands
   for (const std::string& entry : environment) {
     const std::string_view name = std::string_view(entry).substr(0, entry.find('='));
     const auto [place, is_new] = places.try_emplace(name, result.size());

@@ -22,7 +22,7 @@ namespace ocirun::runtime {
 namespace {
 
 constexpr int kInitFailed = 1;
-// For createContainer hooks without `env`: init has no environment that they could inherit (H-4).
+// The environment of createContainer hooks without `env`: init has none to inherit (H-4).
 constexpr char kHostPath[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 void keep_only_own_descriptors(const InitPlan& plan, const linux::MessageSocket& parent) {
@@ -46,8 +46,7 @@ void end_on_termination_signals() {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) ::sigaction(signal, &action, nullptr);
 }
 
-// The steps of init, in their order. The comment of a step says why the step cannot stand
-// elsewhere.
+// The steps of init in their order. The comment of a step gives the reason for its place.
 Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   const bundle::Config& config = plan.config;
   const bool staged = needs_stage(config);
@@ -55,21 +54,21 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   // Into the isolation.
   ::umask(0);                               // files get exactly the modes of config.json
   keep_only_own_descriptors(plan, parent);  // init must not hold the parent's locks and directories
-  if (staged) TRY(await_go(parent));        // the parent knows the pid of init now
-  TRY(die_with_parent(parent));             // until report_ready()
-  if (!staged) TRY(enter_namespaces(plan, parent));  // first: the later steps need mapped ids
-  ::prctl(PR_SET_DUMPABLE, 0);  // not before the id maps: the parent writes them through /proc/PID
-  TRY(join_cgroups(plan));      // joins, then makes the cgroup namespace, rooted there
-  plan.pinned.clear();          // later code cannot reach the host's namespaces
-  TRY(start_session());         // engines signal the process group, terminal or not
+  if (staged) TRY(await_go(parent));        // now the parent knows the pid of init
+  TRY(die_with_parent(parent));             // report_ready() ends this
+  if (!staged) TRY(enter_namespaces(plan, parent));  // the later steps need mapped ids
+  ::prctl(PR_SET_DUMPABLE, 0);  // later than the parent's writing of the id maps in /proc/PID
+  TRY(join_cgroups(plan));      // the cgroups first: they become the root of the cgroup namespace
+  plan.pinned.clear();          // no later step may join a namespace
+  TRY(start_session());         // engines signal the process group, also without a terminal
   plan.step.enter(InitStep::kNames);
   TRY(set_names(config));
   if (config.namespaces.creates(linux::NamespaceKind::kNetwork)) TRY(linux::bring_loopback_up());
-  TRY(write_sysctls(config, linux::SysctlsOf::kTheRest));  // before any mount of the container
+  TRY(write_sysctls(config, linux::SysctlsOf::kTheRest));  // before any container mount
 
   // The file system.
   plan.step.enter(InitStep::kRoot);
-  TRY_ASSIGN(RootfsBuild rootfs, begin_rootfs(plan, parent));  // also opens its own procfs
+  TRY_ASSIGN(RootfsBuild rootfs, begin_rootfs(plan, parent));  // also mounts a procfs
   TRY(rootfs.attach_mounts(plan, parent));
   plan.step.enter(InitStep::kDevices);
   TRY(rootfs.make_devices(config));  // after the mounts, which may include /dev
@@ -79,14 +78,14 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   TRY(write_sysctls(config, linux::SysctlsOf::kInterfaces));  // a hook may have made interfaces
   plan.step.enter(InitStep::kContainerHooks);
   TRY(run_container_hooks(
-      plan, hooks::Kind::kCreateContainer,      // their paths are still the host's,
-      {.directory_itself = rootfs.directory(),  // relative ones start in the rootfs
+      plan, hooks::Kind::kCreateContainer,      // an absolute path starts in the host's root,
+      {.directory_itself = rootfs.directory(),  // a relative path in the rootfs
        .default_env = std::vector<std::string>{kHostPath},
        .warn = [&](auto text) { report_lasting_hook(parent, text); }}));
   plan.step.enter(InitStep::kTerminal);
   TRY(rootfs.open_terminal(config, parent));  // verifies the devpts, which hooks may have changed
   plan.step.enter(InitStep::kReadOnly);
-  TRY(rootfs.finish_mounts());  // a read-only /dev becomes so only now
+  TRY(rootfs.finish_mounts());  // a read-only /dev was writable until now
   plan.step.enter(InitStep::kChangeRoot);
   TRY(rootfs.change_root(plan));
   plan.step.enter(InitStep::kMasks);
@@ -99,7 +98,7 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
                            plan.inheritance, std::move(filter));
   if (process.exists()) {
     if (plan.new_keyring) TRY(join_keyring(*config.process, rootfs.procfs()));
-    TRY(process.set_attributes(rootfs.procfs()));  // scheduler, labels: needs privileges, no filter
+    TRY(process.set_attributes(rootfs.procfs()));  // before the filter and the loss of privileges
     end_on_termination_signals();   // before the filter, which might refuse sigaction
     rootfs.close();                 // a created container waits without directory descriptors
     TRY(process.restrict(parent));  // limits, filter, user, capabilities
@@ -111,7 +110,7 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
 
   // The hand-over.
   TRY(report_ready(parent));  // returns after the state is committed and PDEATHSIG cleared
-  parent.close();  // a created container keeps no descriptor of ocirun but its start socket
+  parent.close();  // a created container keeps only its start socket and inherited descriptors
   StartGate gate(std::move(plan.start_socket), process.send_by());
   TRY(gate.wait());
   auto started = [&]() -> Result<void> {

@@ -24,8 +24,8 @@ Result<void> join(const PinnedNamespace& pinned) {
   return fail(errno, "join the {} namespace", linux::config_name(pinned.kind));
 }
 
-// Joins the namespaces of `left`. With kIsTriedAgain, `left` keeps those for which the caller has
-// no privileges yet (EPERM).
+// Joins the namespaces of `left` and empties `left`. With kIsTriedAgain, a namespace stays in
+// `left` if the caller has no privileges to join the namespace yet (EPERM).
 Result<void> join_each(std::vector<const PinnedNamespace*>& left, Refused refused) {
   std::vector<const PinnedNamespace*> again;
   for (const PinnedNamespace* pinned : left) {
@@ -65,8 +65,8 @@ Result<void> join_namespaces(std::span<const PinnedNamespace> pinned, bool chang
 
 namespace {
 
-// A thread of `pid` that still has namespaces, as "/proc/7/task/9". The main thread loses its own
-// when it ends. "" if there is no such thread.
+// A thread of `pid` that still has namespaces ("/proc/7/task/9"), or "" if there is no such thread.
+// A main thread that has ended has no namespaces, while other threads of `pid` may live.
 std::string find_living_thread(int pid) {
   const std::string tasks = fmt::format("/proc/{}/task", pid);
   const auto directory = linux::sys::open(tasks.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -104,7 +104,8 @@ Result<std::vector<linux::PinnedNamespace>> pin_container_namespaces(
     if (!fd) return std::unexpected(std::move(fd).error());
     pinned.push_back({kind, *std::move(fd)});
   }
-  // If init has ended meanwhile, the pid may belong to another process, and the namespaces too.
+  // If init has ended meanwhile, another process may have the pid, and `pinned` may hold the
+  // namespaces of that process.
   TRY_ASSIGN(const bool alive, linux::find_alive(init));
   if (!alive) return std::unexpected(Error(ESRCH, "container not running"));
   return pinned;

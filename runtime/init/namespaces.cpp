@@ -23,8 +23,8 @@ using linux::NamespaceKind;
 
 Result<void> die_with_parent(const linux::MessageSocket& parent) {
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return fail(errno, "set the parent-death signal");
-  // If the parent has died before prctl(2), no signal will come. getppid() cannot tell: it is 0 in
-  // a new pid namespace.
+  // If the parent died before prctl(2), the kernel sends no signal. getppid() cannot show the
+  // death: in a new pid namespace, getppid() is 0 for a living parent too.
   pollfd end{parent.fd().value, 0, 0};
   if (::poll(&end, 1, 0) == 1 && (end.revents & POLLHUP) != 0)
     return fail(EPIPE, "the runtime died");
@@ -32,7 +32,7 @@ Result<void> die_with_parent(const linux::MessageSocket& parent) {
 }
 
 Result<void> become_namespace_root(const bundle::Config& config) {
-  // EPERM: setgroups is denied where an unprivileged user made the map.
+  // EPERM: the kernel denies setgroups(2) in a user namespace whose map an unprivileged user wrote.
   if (linux::sys::setgroups(0, nullptr) != 0 && errno != EPERM)
     return fail(errno, "clear the groups");
   // EINVAL: the map has no id 0. The caller then takes the ids of the container's process.
@@ -65,8 +65,8 @@ Result<void> enter_namespaces(const InitPlan& plan, const linux::MessageSocket& 
 }
 
 Result<void> join_tasks(const cgroups::Cgroup::JoinHandles& cgroup) {
-  // "0" written to `tasks` moves the calling thread without the RCU wait of cgroup.procs (~10 ms on
-  // v1). The process has no other thread.
+  // Writing "0" to `tasks` moves the calling thread, and this process has only that thread. A write
+  // to cgroup.procs would wait for RCU (~10 ms on v1).
   for (const UniqueFd& tasks : cgroup.tasks)
     if (::write(tasks.get(), "0", 1) != 1) return fail(errno, "join the container's cgroup");
   return {};
@@ -81,7 +81,7 @@ Result<void> join_cgroups(InitPlan& plan) {
 }
 
 Result<void> start_session() {
-  // EPERM: the caller leads a process group already, as the first process of a pid namespace may.
+  // EPERM: the caller already leads a process group.
   if (::setsid() < 0 && errno != EPERM) return fail(errno, "start a session");
   return {};
 }
@@ -111,7 +111,7 @@ Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind,
 
 Result<void> ask_for_hooks(const InitPlan& plan, const linux::MessageSocket& parent) {
   const hooks::Hooks& all = plan.config.hooks;
-  // In this exchange the parent also moves network devices, and learns that hooks begin (H-11).
+  // On RunHooks the parent also moves network devices, and records that hooks have begun (H-11).
   const bool any_hook =
       std::ranges::any_of(std::array{hooks::Kind::kPrestart, hooks::Kind::kCreateRuntime,
                                      hooks::Kind::kCreateContainer},
@@ -131,7 +131,7 @@ void report_forked(const linux::MessageSocket& parent, int pid) {
 
 Result<void> report_ready(const linux::MessageSocket& parent) {
   TRY(ask(parent, Message::kReady));
-  // Detached is sent after the clearing: the parent then exits, which must not kill this process.
+  // The parent exits after Detached. PDEATHSIG would then kill this process.
   if (::prctl(PR_SET_PDEATHSIG, 0) != 0) return fail(errno, "clear the parent-death signal");
   return tell(parent, Message::kDetached);
 }

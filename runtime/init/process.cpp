@@ -23,8 +23,9 @@
 namespace ocirun::runtime {
 namespace {
 
-// CVE-2024-21626: a working directory that was reached through a leaked descriptor lies outside the
-// root. The system call then returns "(unreachable)…", where glibc's getcwd() fails with ENOENT.
+// CVE-2024-21626: through a leaked descriptor, chdir(2) can reach a directory outside of the root.
+// For such a directory the system call getcwd returns "(unreachable)…". glibc's getcwd() fails with
+// ENOENT, as for a removed directory.
 Result<void> check_working_directory(const std::string& wanted) {
   std::array<char, PATH_MAX> path;
   const long length = ::syscall(SYS_getcwd, path.data(), path.size());
@@ -37,8 +38,8 @@ Result<void> check_working_directory(const std::string& wanted) {
   return refuse("/process/cwd: {}: is outside of the container's root", wanted);
 }
 
-// The number that the seccomp listener will get. The parent is told the number before the filter is
-// loaded, because the filter may hold up later messages.
+// The descriptor number that the seccomp listener will get. The parent learns the number before the
+// filter is loaded, because the filter may hold up later messages.
 Result<int> next_descriptor() {
   const int number = ::fcntl(0, F_DUPFD_CLOEXEC, 0);
   if (number < 0) return fail(errno, "find a descriptor for the seccomp listener");
@@ -46,8 +47,9 @@ Result<int> next_descriptor() {
   return number;
 }
 
-// The agent of a profile may refuse the calls that it gets, or never answer. It must not decide
-// over the calls by which this process talks to ocirun. No profile hands write to an agent (S-5).
+// The seccomp agent may refuse the calls that the filter hands to the agent, or never answer. So
+// this process avoids such calls when it talks to ocirun. ocirun refuses a profile that hands write
+// to an agent (S-5).
 linux::SendBy send_by_below(const linux::SeccompFilter& filter) {
   const bool is_free = linux::certainly_allows(filter, SYS_sendmsg) &&  // MessageSocket's
                        linux::certainly_allows(filter, SYS_sendto);     // StartGate's
@@ -59,10 +61,10 @@ linux::ReceiveBy receive_by_below(const linux::SeccompFilter& filter) {
              : linux::ReceiveBy::kRead;
 }
 
-// Whether the container's user becomes the owner of a standard stream. The owner of a file may
-// write to it and change its mode, however it was opened, so a regular file that is open for
-// reading only keeps its owner. So do the host's devices and the caller's terminal, whose owner
-// could read what is typed there later. The container's own terminal belongs to the user already.
+// Whether the container's user becomes the owner of a standard stream. A regular file that is open
+// for reading only keeps its owner: a new owner could make the file writable by chmod(2). A device
+// keeps its owner: a new owner of the caller's terminal could read later input of the caller. The
+// container's own terminal belongs to the user already.
 bool is_given_away(int fd, const struct stat& status) {
   if (S_ISCHR(status.st_mode)) return false;
   if (S_ISREG(status.st_mode)) return (::fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
@@ -119,23 +121,23 @@ std::vector<std::string> ContainerProcess::build_environment() const {
       entries, lacks_home ? find_home(process_->user.uid.value()) : std::string("/"));
 }
 
-// Called before the filter is loaded: a filter that refuses setgroups would leave the groups of
-// ocirun's caller to the process.
+// Called before the filter is loaded: under a filter that refuses setgroups, the process would keep
+// the groups of ocirun's caller.
 Result<void> ContainerProcess::set_groups(const linux::Procfs& procfs) const {
   const std::vector<Gid>& groups = process_->user.additional_gids;
   auto set = linux::set_groups(groups);
   if (set || !groups.empty()) return set;
   if (::getgroups(0, nullptr) == 0) return {};
-  // In the user namespace of an unprivileged user nobody can change the groups, and they are that
-  // user's own.
+  // In a user namespace that an unprivileged user made, the kernel may deny setgroups(2). The
+  // process then keeps the groups of that user.
   const auto rule = procfs.read("self/setgroups");
   return rule && rule->starts_with("deny") ? Result<void>{} : set;
 }
 
 Result<void> ContainerProcess::enter_working_directory() {
   if (::chdir(process_->cwd.c_str()) != 0) {
-    // root_squash, or a directory of mode 0700: the process's user may enter where root may not
-    // (P-4).
+    // P-4: the process's user may enter a directory that is closed to the container's root, such as
+    // a directory of mode 0700 on NFS with root_squash.
     if (errno == EACCES && !retry_directory_) {
       retry_directory_ = true;
       return {};
@@ -151,7 +153,7 @@ Result<void> ContainerProcess::set_limits(const linux::MessageSocket& parent) {
   const bool may_ask = !set && set.error().number() == EPERM &&
                        config_.namespaces.contains(linux::NamespaceKind::kUser);
   if (!may_ask) return set;
-  // Raising a limit needs the host's CAP_SYS_RESOURCE. The parent may have it, and then sets all
+  // Raising a hard limit needs the host's CAP_SYS_RESOURCE. A parent with this capability sets all
   // limits.
   TRY(ask(parent, Message::kSetLimits));
   return {};
@@ -161,11 +163,12 @@ Result<void> ContainerProcess::load_filter(linux::MessageSocket& parent) {
   if (!filter_->notify) {
     TRY(linux::load_seccomp(*filter_));
   } else {
-    // The parent polls for the descriptor of that number. If the parent were told after the
-    // loading, a profile that notifies sendmsg would cause a deadlock.
+    // The parent tries to fetch descriptor `number` until the descriptor exists. A message after
+    // the loading could deadlock: a filter may hand sendmsg to an agent that has no listener yet.
     TRY_ASSIGN(const int number, next_descriptor());
     TRY(tell(parent, Message::kListener, fmt::format("{}", number)));
-    // write(2) to a `start` that has died must not end init. execve resets the handler.
+    // Without this handler, write(2) to a `start` that has died could end init. execve resets the
+    // handler.
     ::signal(SIGPIPE, [](int) {});
     TRY_ASSIGN(const UniqueFd listener, linux::load_seccomp(*filter_));
     if (listener.get() != number)
@@ -179,8 +182,9 @@ Result<void> ContainerProcess::load_filter(linux::MessageSocket& parent) {
 }
 
 void ContainerProcess::own_standard_streams() const {
-  // Programs that log to /dev/stdout open /proc/self/fd/1 again, so the user must own the pipe
-  // behind it. Errors are ignored: a file may be read-only or another user's.
+  // A program that logs to /dev/stdout opens the file behind descriptor 1 again, so the program's
+  // user must own that file. Errors are ignored: the file may be on a read-only filesystem or
+  // belong to another user.
   for (const int fd : {0, 1, 2}) {
     struct stat status{};
     if (::fstat(fd, &status) != 0 || status.st_uid == process_->user.uid.value()) continue;
@@ -193,7 +197,7 @@ Result<linux::CapabilitySets> ContainerProcess::drop_bounding_set() const {
   const auto wanted = process_->capabilities.value_or(linux::CapabilitySets{});
   TRY_ASSIGN(const linux::GrantableCapabilities grantable,
              linux::grantable_capabilities(wanted.bounding));
-  // The parent has warned of the other capabilities: warn_of_capabilities().
+  // The parent has warned of capabilities that cannot be granted: warn_of_capabilities().
   const linux::CapabilitySets sets = linux::limit_to_grantable(wanted, grantable);
   TRY(linux::drop_bounding_set(sets.bounding));
   return sets;
@@ -201,7 +205,7 @@ Result<linux::CapabilitySets> ContainerProcess::drop_bounding_set() const {
 
 Result<void> ContainerProcess::change_identity(const linux::CapabilitySets& sets) const {
   TRY(linux::become_user(process_->user.uid, process_->user.gid));
-  ::prctl(PR_SET_DUMPABLE, 0);  // changing ids sets the flag where fs.suid_dumpable is 1
+  ::prctl(PR_SET_DUMPABLE, 0);  // become_user() sets the flag if fs.suid_dumpable is 1
   return linux::set_capabilities(sets);
 }
 
@@ -229,7 +233,7 @@ Result<void> ContainerProcess::load_late_filter() const {
   return {};
 }
 
-// Called before the filter is loaded: afterwards the process may be unable to report the error.
+// Called before the filter is loaded: under the filter, the process may be unable to report errors.
 Result<void> ContainerProcess::check_filter_allows_execve() const {
   switch (filter_ ? linux::judge(*filter_, SYS_execve) : linux::Verdict::kUnknown) {
     case linux::Verdict::kEndsCaller:

@@ -15,22 +15,23 @@ namespace {
 
 using linux::NamespaceKind;
 
-// The parent's clone of the mount's source. Empty if the parent may not open the source either.
+// Gets from the parent a clone of the source of mount `index`, or of the rootfs (kRootfsIndex).
+// Empty if the parent may not open the source either.
 Result<UniqueFd> ask_for_tree(const linux::MessageSocket& parent, int index) {
   TRY_ASSIGN(linux::Packet packet, ask(parent, Message::kOpenMount, fmt::format("{}", index)));
   if (packet.descriptors.empty()) return UniqueFd();
   return std::move(packet.descriptors.front());
 }
 
-// Whether init may have failed only because it is in a user namespace. There it cannot search other
-// users' directories, as the host's root (the parent) can.
+// Whether `error` may have its cause in the user namespace of init: there, init cannot search the
+// directories of some users. The parent can search them if the parent is root of the host.
 bool is_out_of_reach(const bundle::Config& config, const Error& error) {
   return config.namespaces.contains(NamespaceKind::kUser) &&
          (error.number() == EACCES || error.number() == EPERM);
 }
 
-// Whether an earlier mount of the container covers the source of `tree`, which was cloned before
-// that mount was made. False if the user namespace cannot reach the source.
+// Whether an earlier mount of the container covers the source of `mount`. `tree` was cloned from
+// that source before the container had mounts. False if the user namespace cannot reach the source.
 Result<bool> is_covered(const bundle::Config& config, const linux::Mount& mount, Fd tree) {
   const auto source = linux::sys::open(mount.source.c_str(), O_PATH);
   if (is_missing(source)) return true;
@@ -44,15 +45,16 @@ bool is_id_mapped(const linux::Mount& mount) {
   return mount.id_map_kind != linux::IdMapKind::kNone;
 }
 
-// The mount of the notify socket is not one of config.json: ocirun adds it.
+// The name of a mount in errors. ocirun adds the mount of the notify socket, which has no index in
+// config.json.
 std::string name_of(const linux::Mount& mount, std::size_t index) {
   if (mount.destination.string() == kNotifySocketInContainer) return "NOTIFY_SOCKET";
   return fmt::format("/mounts/{}", index);
 }
 
-// Whether the parent should make the bind, to lock the attributes that protect its content. In a
-// mount that init made, a program with CAP_SYS_ADMIN in the container's user namespace could clear
-// them.
+// Whether the parent should make the bind mount, so that the kernel locks the attributes that
+// protect the content. If init made the mount, a program with CAP_SYS_ADMIN in the container's user
+// namespace could clear these attributes.
 bool wants_lock(const bundle::Config& config, const linux::Mount& mount) {
   constexpr std::uint64_t kProtection =
       MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
@@ -62,7 +64,7 @@ bool wants_lock(const bundle::Config& config, const linux::Mount& mount) {
          (set & kProtection) != 0;
 }
 
-// A tree from the parent has the attributes already, and they are locked.
+// For a tree from the parent: the parent has set the attributes already.
 linux::Mount without_attributes(linux::Mount mount) {
   mount.attributes = mount.recursive_attributes = {};
   return mount;
@@ -72,8 +74,8 @@ bool covers_dev(const linux::Mount& mount) {
   return mount.bind && linux::is_dev_directory(linux::clean_path(mount.destination.string()));
 }
 
-// Called for a container without a mount namespace. Its rootfs is a mount on the host, which
-// `delete` removes with all mounts below. A mount on top of it would stay and hide the rootfs.
+// Called for a container without a mount namespace, whose rootfs is a mount on the host. `delete`
+// unmounts the rootfs with all mounts below. A mount on top of the rootfs would stay on the host.
 Result<void> refuse_mount_on_root(const bundle::Config& config) {
   for (std::size_t index = 0; index < config.mounts.size(); ++index) {
     const linux::Mount& mount = config.mounts[index];
@@ -94,7 +96,7 @@ bool brings_own_dev(const bundle::Config& config) {
 
 Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocket& parent) {
   const bundle::Config& config = plan.config;
-  linux::AnnounceMount announce;  // announces a mount that stays on the host when init dies
+  linux::AnnounceMount announce;  // tells the parent of a mount that outlives init
   if (!plan.has_own_mount_tree()) {
     TRY(refuse_mount_on_root(config));
     announce = [&parent](Fd mount) -> Result<void> {
@@ -109,8 +111,8 @@ Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocke
     if (linux::wants_early_open(config.mounts[index]) && !is_id_mapped(config.mounts[index])) {
       auto tree = linux::open_bind(procfs, config.mounts[index]);
       if (tree) early[index] = *std::move(tree);
-      // Otherwise attach_mounts() opens the source: the parent must, or it lies below an earlier
-      // mount.
+      // attach_mounts() tries again. The parent may reach a source that is out of reach, and an
+      // earlier mount of the container may bring a missing source.
       else if (!is_out_of_reach(config, tree.error()) && !is_missing(tree))
         return within(Result<RootfsBuild>(std::unexpected(std::move(tree).error())),
                       fmt::format("/mounts/{}", index));
@@ -181,8 +183,8 @@ Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::Messa
 }
 
 Result<void> RootfsBuild::make_devices(const bundle::Config& config) {
-  // Makes a missing working directory, as engines expect. If that fails, entering the directory
-  // reports the reason.
+  // Engines expect that the runtime makes a missing working directory. Without this directory,
+  // chdir(2) will report an error.
   if (config.process) [[maybe_unused]]
     const auto ignored = root_->make_directories(RootfsPath(config.process->cwd));
   if (brings_own_dev(config)) return {};
@@ -232,7 +234,7 @@ Result<void> RootfsBuild::restrict_paths(const InitPlan& plan) {
   if (!config.masked_paths.empty())
     TRY(linux::mask_paths(*root_, *procfs_, config.masked_paths, null_mount_, mount_label_));
   if (!plan.has_own_mount_tree()) return {};
-  // Last of all, because an unbindable mount cannot be cloned.
+  // The last step: the steps before clone mounts, and an unbindable mount cannot be cloned.
   return linux::set_root_propagation(config.rootfs_propagation, config.rootfs_propagation_recursive
                                                                     ? linux::Recursion::kTree
                                                                     : linux::Recursion::kTop);

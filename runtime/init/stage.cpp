@@ -46,9 +46,9 @@ Result<linux::Child> run_stage(const InitPlan& plan, const linux::MessageSocket&
   TRY(die_with_parent(parent));
   TRY(join_namespaces(plan.pinned, plan.config.namespaces.contains(NamespaceKind::kUser),
                       [&] { return enter_user(plan, parent); }));
-  ::prctl(PR_SET_DUMPABLE, 0);  // processes of a joined pid namespace see init at once
-  // The user and time namespaces exist already. The cgroup namespace waits until init has joined
-  // its cgroups.
+  ::prctl(PR_SET_DUMPABLE, 0);  // before the processes of a joined pid namespace can see init
+  // enter_user() has made the user and time namespaces. join_cgroups() makes the cgroup namespace
+  // after init has joined its cgroups.
   const std::uint64_t flags = plan.config.namespaces.new_flags() &
                               ~std::uint64_t{CLONE_NEWUSER | CLONE_NEWTIME | CLONE_NEWCGROUP};
   auto init = linux::clone_process(flags, Fd{}, linux::Parentage::kOfMyParent);
@@ -63,8 +63,8 @@ Result<linux::Child> run_stage(const InitPlan& plan, const linux::MessageSocket&
 
 bool needs_stage(const bundle::Config& config) {
   const linux::NamespaceSet& wanted = config.namespaces;
-  // L-34: an mqueue belongs to the user who made its ipc namespace, and only the owner may label
-  // it. The owner has to be root of the user namespace, not a host id without a mapping.
+  // L-34: the user who makes an ipc namespace owns its mqueue filesystem, and only the owner may
+  // label the filesystem. Without a stage, the owner would be an id without a mapping.
   if (!config.mount_label.empty() && wanted.creates(NamespaceKind::kUser) &&
       wanted.creates(NamespaceKind::kIpc))
     return true;
@@ -78,7 +78,7 @@ bool needs_stage(const bundle::Config& config) {
 
 void stage_main(InitPlan& plan, linux::MessageSocket parent) noexcept {
   ::prctl(PR_SET_NAME, "ocirun:stage");
-  // A joined pid namespace shows init as soon as it is cloned.
+  // In a joined pid namespace, /proc shows the command line of init from the clone on.
   plan.inheritance.command_line.forget();
   const Result<linux::Child> init = linux::within_memory([&] { return run_stage(plan, parent); });
   if (init && init->pid == 0) init_main(plan, std::move(parent));

@@ -22,8 +22,8 @@ bool is_seccomp_listener(Fd fd) {
   return ::ioctl(fd.value, SECCOMP_IOCTL_NOTIF_ID_VALID, &nobody) == 0 || errno == ENOENT;
 }
 
-// The descriptor appears when the child's seccomp(2) returns. The child cannot report the return,
-// because its filter may hold up the message.
+// Polls for descriptor `number` of the child, which exists when the child's seccomp(2) has
+// returned. The child cannot report the return, because the filter may hold up the message.
 Result<UniqueFd> take_listener(Fd pidfd, int number) {
   if (pidfd.value < 0)
     return fail(ENOSYS, "take the seccomp listener from its process: pidfd_open, Linux 5.3");

@@ -16,15 +16,16 @@ namespace {
 /// cgroups(7), "delegation": EACCES and EPERM mean that the cgroup is not delegated to the caller.
 bool is_not_ours(const Error& error) { return error.number() == EACCES || error.number() == EPERM; }
 
-/// Warns that kDisabled ignores the document's resources, and with doubt_cgroups_path().
+/// Warns of resources in config.json that kDisabled ignores, and of a cgroupsPath that
+/// doubt_cgroups_path() doubts.
 void warn_of_manager(CgroupManager manager, const bundle::Config& config, const Log& log) {
   if (manager == CgroupManager::kDisabled && config.resources)
     log.warn("/linux/resources: has no effect with --cgroup-manager disabled");
   if (const auto doubt = doubt_cgroups_path(config.cgroups_path, manager)) log.warn(*doubt);
 }
 
-/// Device rules that the kernel refuses and limits that it no longer has cause warnings if the
-/// container can do without them.
+/// Has `cgroup` report limits that this kernel no longer has, as warnings. If is_lenient(), refused
+/// device rules are no error but a warning too.
 void tell_of_losses(cgroups::Cgroup& cgroup, const GlobalOptions& options,
                     const bundle::Config& config, const Log& log) {
   const bool has_rules = config.resources && !config.resources->devices.empty();

@@ -31,13 +31,13 @@ Error ChildLink::death_report() {
       0, fmt::format("the container's process {} while {}{}", how, activity(), cause_of_death()));
 }
 
-// Waits for the death of the child too, not for end of file alone: if a stage dies before it sends
-// Forked, the process that it has cloned keeps the other end of the socket open.
+// Waits for a packet or the death of the child. End of file does not show every death: if a stage
+// dies before it sends Forked, the stage's clone keeps the other end of the socket open.
 Result<void> ChildLink::await_packet() {
   TRY(within(await_word(socket_.fd(), child_.pidfd,
                         [this](std::chrono::seconds so_far) { return hear_nothing(so_far); }),
              fmt::format("while {}", activity())));
-  // A packet that the child sent before its death has arrived before the death is seen.
+  // If the child has died, a packet that the child sent before is in the socket by now.
   pollfd word{socket_.fd().value, POLLIN, 0};
   if (::poll(&word, 1, 0) != 0) return {};
   socket_.close();  // also ends a process that the stage has cloned
@@ -70,8 +70,8 @@ Result<void> ChildLink::serve() {
   }
 }
 
-// The process that the stage has cloned is a child of this process (CLONE_PARENT). It takes the
-// place of the stage in `child_`.
+// Replaces the stage in `child_` by the process that the stage has cloned. That process is a child
+// of this process (CLONE_PARENT).
 Result<void> ChildLink::adopt(const linux::Packet& packet) {
   TRY_ASSIGN(const int pid, parse_number(packet.payload));
   linux::Child stage = std::exchange(

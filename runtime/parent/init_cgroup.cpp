@@ -34,7 +34,8 @@ Result<std::string> name_in_hierarchy(const linux::Procfs& procfs, Fd directory)
 bool has_no_room_for_processes(int error) { return error == EBUSY || error == EOPNOTSUPP; }
 
 std::optional<std::string> path_below(std::string_view text, std::string_view container) {
-  // Lines such as "4:memory:/a" are of v1. The unified hierarchy's line begins with "0::".
+  // The line of the unified hierarchy begins with "0::". A line such as "4:memory:/a" belongs to a
+  // v1 hierarchy.
   std::size_t begin = text.starts_with("0::") ? 0 : text.find("\n0::");
   if (begin == std::string_view::npos) return std::nullopt;
   begin = text.find("::", begin) + 2;
@@ -63,7 +64,7 @@ Result<UniqueFd> open_cgroup_of_init(Fd container, int init) {
 
 namespace {
 
-// The files that cgroups(7) delegates, for kernels that do not list them (before 4.15).
+// The files to delegate according to cgroups(7), for kernels before 4.15, which list no such files.
 constexpr std::string_view kUsualFiles = "cgroup.procs\ncgroup.subtree_control\ncgroup.threads\n";
 constexpr std::size_t kMaxList = 4096;  // the kernel's attributes are one page
 

@@ -24,7 +24,7 @@ using linux::NamespaceKind;
 Result<void> InitLink::spawn() {
   TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
   const bool staged = needs_stage(plan_.config);
-  // The cgroup namespace waits until init has joined its v1 hierarchies.
+  // join_cgroups() makes the cgroup namespace after init has joined its v1 cgroups.
   const std::uint64_t flags =
       staged ? 0 : plan_.config.namespaces.new_flags() & ~linux::clone_flag(NamespaceKind::kCgroup);
   auto child = linux::clone_process(flags, plan_.cgroup.unified_directory, linux::Parentage::kMine);
@@ -53,7 +53,7 @@ Result<void> InitLink::spawn() {
 Result<void> InitLink::greet() {
   TRY(context_.cgroup.adopt(pid()));
   TRY(write_own_oom_score());
-  // Without a cgroup, only the intent names init if this process dies.
+  // If this process dies and init has no cgroup, only the intent names init.
   return context_.intent.record.cgroup_manager == CgroupManager::kDisabled ? record_init()
                                                                            : Result<void>{};
 }

@@ -1,6 +1,7 @@
-// The mounts that the parent clones for init: those whose source the container's user namespace may
-// not reach, those whose attributes are locked, and id-mapped ones, which need privileges over
-// their filesystem.
+// The bind mounts that the parent clones for init:
+// - mounts whose source is out of reach for the container's user namespace,
+// - mounts whose attributes the kernel has to lock,
+// - id-mapped mounts, which need privileges over the filesystem of the source.
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -25,9 +26,9 @@ namespace {
 
 using linux::NamespaceKind;
 
-// Runs `open` in a short-lived child. A filesystem that hangs blocks the child only, so this
-// process still reacts to signals. Locking a tree and cloning one of the container change the
-// namespaces of the child only. The child has no descriptors but those of `keep`.
+// Runs `open` in a short-lived child. A filesystem that hangs blocks only the child, so this
+// process still reacts to signals. `open` may change the namespaces of its process: see
+// clone_locked_bind() and clone_bind_inside(). The child keeps only the descriptors in `keep`.
 Result<UniqueFd> open_in_child(const std::function<Result<UniqueFd>()>& open, std::vector<Fd> keep,
                                const OnSilence& on_silence) {
   TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
@@ -56,8 +57,8 @@ Result<UniqueFd> open_in_child(const std::function<Result<UniqueFd>()>& open, st
   return std::move(packet.descriptors.front());
 }
 
-// Clones the source for a container in the host's user namespace, where no mount has to be locked.
-// The clone is isolated from the host's mount events, as clones of init are.
+// Clones the source for a container without a user namespace, where the kernel need not lock
+// mounts. The clone is isolated from the host's mount events, like the clones that init makes.
 Result<UniqueFd> open_unlocked(const linux::Procfs& procfs, const linux::Mount& mount, Fd id_map,
                                linux::Propagation rootfs_propagation) {
   TRY_ASSIGN(UniqueFd tree, linux::open_id_mapped_bind(procfs, mount, id_map));
@@ -86,19 +87,19 @@ Result<UniqueFd> InitLink::open_id_map(const linux::Mount& mount) const {
 
 Result<UniqueFd> InitLink::open_user_namespace() const {
   auto opened = linux::open_namespace(context_.procfs.fd(), pid(), linux::NamespaceKind::kUser);
-  // EACCES is left to the caller: an ordinary user gets it without hidepid, too.
+  // Only ENOENT is explained by hidepid: an ordinary user gets EACCES also without hidepid.
   if (!opened && opened.error().number() == ENOENT)
     return std::unexpected(linux::explain_hidden_process(pid(), std::move(opened).error()));
   return opened;
 }
 
 // Finds a source below a mount that init has made (M-3). On the host, the same path leads to
-// another file or to none. Only a source below the container's root is accepted: a symlink of the
-// image might lead anywhere else. Empty if there is no such source.
+// another file or to no file. A source has to lie below the container's root, because a symlink of
+// the image might lead anywhere. Empty if there is no such source.
 Result<UniqueFd> InitLink::find_source_inside(const linux::Mount& mount) const {
   auto found = linux::sys::openat(context_.procfs.fd(), fmt::format("{}/root", pid()).c_str(),
                                   O_PATH | O_DIRECTORY);
-  if (!found && !is_transient(found.error().number())) return UniqueFd();  // it may not be opened
+  if (!found && !is_transient(found.error().number())) return UniqueFd();  // may not be opened
   if (!found) return found;
   const linux::SafeDir inside(*std::move(found));
   auto source = inside.open(RootfsPath(mount.source), O_PATH);
@@ -143,8 +144,8 @@ Result<UniqueFd> InitLink::open_tree(const linux::Mount& mount) {
                        [&](auto so_far) { return hear_nothing(so_far); });
 }
 
-// Records the mount before init attaches it, because `delete --force` must be able to remove it
-// from then on.
+// Records the mount of the rootfs. Init waits with attaching the mount, because `delete --force`
+// must be able to remove an attached mount.
 Result<void> InitLink::record_root_mount(const linux::Packet& packet) {
   const auto mount = linux::number<std::uint64_t>(packet.payload);
   if (!mount) return fail(EPROTO, "RootMount {}", packet.payload);
@@ -161,8 +162,8 @@ Result<void> InitLink::open_mount(const linux::Packet& packet) {
                                        : plan_.config.mounts[static_cast<std::size_t>(index)];
   auto tree = open_tree(mount);
   if (tree) return send_tree(*tree);
-  // The parent may not clone the source (either). Init then tries by itself, or reports its own
-  // earlier error, which says more.
+  // The parent may not clone the source. Without a tree, init makes the mount itself, or reports
+  // the error of an earlier try, which says more.
   const int error = tree.error().number();
   if (mount.id_map_kind == linux::IdMapKind::kNone && (error == EPERM || error == EACCES))
     return say(Message::kMountTree);

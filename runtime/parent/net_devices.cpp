@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kToAppend = O_RDWR | O_APPEND;
 
-// Opens the journal anew, because flock(2) locks belong to an open file description. Empty if there
-// is no regular file of that name.
+// Opens the journal as a new open file description, because an flock(2) lock belongs to an open
+// file description. Empty if there is no regular file of that name.
 Result<UniqueFd> open_journal(const StateDirectory& directory) {
   auto found = linux::sys::openat(directory.descriptor(), kDeviceJournal, O_PATH | O_NOFOLLOW);
   if (!found && found.error().number() == ENOENT) return UniqueFd();
@@ -36,8 +36,8 @@ Result<void> remove_journal(const StateDirectory& directory) {
 
 Result<void> bring_back(const StateDirectory& directory, Fd network_namespace, UniqueFd journal,
                         const Log& log) {
-  // A mover holds the lock until it ends. So a journal that is empty and can be locked means that
-  // no device has been moved, and none is about to be.
+  // A process that moves a device locks the journal until the process ends. So if the journal is
+  // empty and not locked, no device has been moved, and no process is about to move a device.
   const bool is_locked = ::flock(journal.get(), LOCK_EX | LOCK_NB) == 0;
   TRY_ASSIGN(const struct stat status, linux::sys::fstat(journal));
   if (is_locked && status.st_size == 0) return forget_net_devices(directory);
@@ -99,7 +99,7 @@ Result<void> return_devices_of_unstarted(const StateDirectory& directory, const 
   return bring_back(directory, Fd{}, std::move(journal), log);
 }
 
-// The journal first: without a journal, nobody needs the pinned namespace.
+// Removes the journal first: without a journal, no later command needs the pinned namespace.
 Result<void> forget_net_devices(const StateDirectory& directory) {
   TRY(remove_journal(directory));
   return unpin_network(directory.descriptor());

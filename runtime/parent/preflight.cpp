@@ -50,7 +50,8 @@ Result<void> check_root(const bundle::Config& config) {
   return fail(fd.error().number(), "/root/path: open {} as the root directory", path);
 }
 
-// M-2: a destination is a path in the container.
+// M-2: a destination is a path in the container. This function warns of a destination that begins
+// with the path of the rootfs on the host.
 void warn_of_destinations(const bundle::Config& config, const Log& log) {
   const std::string& root = config.root_path.string();
   if (root == "/") return;
@@ -64,7 +65,8 @@ void warn_of_destinations(const bundle::Config& config, const Log& log) {
   }
 }
 
-// The kernel would refuse the namespaces later, after warnings of missing capabilities.
+// Refuses namespaces that the kernel would refuse to an ordinary user later, after warnings of
+// missing capabilities.
 Result<void> check_ordinary_user(const bundle::Config& config) {
   const std::uint64_t flags = config.namespaces.new_flags();
   if (::geteuid() == 0 || flags == 0 || config.namespaces.contains(NamespaceKind::kUser)) return {};
@@ -73,7 +75,8 @@ Result<void> check_ordinary_user(const bundle::Config& config) {
   return fail(EPERM, "make the namespaces: {}", linux::why_namespaces_are_refused(EPERM, flags));
 }
 
-// The pid file is written after the hooks have run. A missing directory is reported before them.
+// The pid file is written after the hooks. This check reports a missing directory before the hooks
+// run.
 Result<void> check_pid_file(const std::optional<HostPath>& file) {
   if (file) TRY(within(linux::open_parent(*file), "--pid-file"));
   return {};
@@ -98,15 +101,15 @@ Result<linux::IdMap> read_maps_of(int pid) {
   return map;
 }
 
-// The map of a user namespace is shown in /proc/PID of a process inside it. So a short-lived child
-// joins the namespace, and this process reads the child's files.
+// The kernel shows the id maps of a user namespace in /proc/PID of a process inside. So a
+// short-lived child joins the namespace, and this process reads uid_map and gid_map of the child.
 Result<linux::IdMap> read_id_map_of(Fd user_namespace) {
   TRY_ASSIGN(linux::Pipe ready, linux::make_pipe());
   TRY_ASSIGN(const linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
   if (child.pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::setns(user_namespace.value, CLONE_NEWUSER) != 0) ::_exit(1);
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a change of credentials clears it
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // setns() may have cleared the signal
     [[maybe_unused]] const auto told = ::write(ready.writer.get(), "x", 1);
     linux::close_descriptors_from(3);
     for (;;) ::pause();
@@ -121,7 +124,7 @@ Result<linux::IdMap> read_id_map_of(Fd user_namespace) {
   return map;
 }
 
-// 0:0 means "not given", as in the check of the device's ids: engines write 0:0 into every device.
+// 0:0 counts as "not given", because engines write 0:0 into every device.
 bool is_given_owner(const linux::Device& device) {
   return device.uid != Uid{} || device.gid != Gid{};
 }
@@ -162,7 +165,8 @@ void warn_of_devices(const bundle::Config& config, const Log& log) {
 Result<void> warn_of_capabilities(const bundle::Process& process,
                                   const linux::NamespaceSet& namespaces, const Log& log,
                                   const bundle::Process* told) {
-  // In a user namespace the process has every capability, otherwise at most those of ocirun.
+  // A process in a user namespace has every capability. Any other process has at most those of
+  // ocirun.
   if (!process.capabilities || namespaces.contains(NamespaceKind::kUser)) return {};
   const bool has_told = told != nullptr && told->capabilities;
   const auto asked = linux::CapabilitySet::from_bits(
@@ -171,7 +175,8 @@ Result<void> warn_of_capabilities(const bundle::Process& process,
   linux::UngrantedCapabilities known;
   if (has_told) known = linux::find_ungranted(*told->capabilities, grantable);
   const linux::UngrantedCapabilities lost = linux::find_ungranted(*process.capabilities, grantable);
-  // `runc spec` and `crun spec` write ambient capabilities and no inheritable ones.
+  // The kernel grants no ambient capability that is not inheritable. `runc spec` and `crun spec`
+  // write ambient capabilities without inheritable ones, so the loss is not worth a warning.
   if (process.capabilities->inheritable.empty()) {
     for (const std::string& sentence : linux::describe_ungranted({.ambient = lost.ambient}, known))
       log.debug(sentence);
@@ -184,7 +189,7 @@ Result<void> warn_of_capabilities(const bundle::Process& process,
 Result<Preflight> check_host(const bundle::Config& config, const CreateRequest& request,
                              const Log& log) {
   Preflight host;
-  TRY(check_ordinary_user(config));  // before the warnings, which are irrelevant after its error
+  TRY(check_ordinary_user(config));  // first: after this error, no warning matters
   TRY(check_root(config));
   warn_of_destinations(config, log);
   TRY(check_pid_file(request.announcement.pid_file));
@@ -243,7 +248,7 @@ bool is_mapped(const std::vector<linux::IdMapping>& mappings, std::uint32_t host
   });
 }
 
-// "100000 to 165535, 1000 to 1000".
+// The ids of the host as text: "100000 to 165535, 1000 to 1000".
 std::string host_ids(const std::vector<linux::IdMapping>& mappings) {
   std::string text;
   for (const linux::IdMapping& line : mappings)

@@ -19,10 +19,10 @@ constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 100'000'000};
 
 }  // namespace
 
-// `create` has reported success, so a shortage of the host that passes (ENFILE, ENOMEM, ENOBUFS)
-// must not end init: accept4 is repeated for ten seconds.
+// Repeats accept4 for ten seconds: a passing shortage of the host (ENFILE, ENOMEM, ENOBUFS) must
+// not end init, because `create` has reported success.
 Result<void> StartGate::wait() {
-  // write(2) has no MSG_DONTWAIT.
+  // write(2) has no MSG_DONTWAIT, so the connection gets SOCK_NONBLOCK.
   const int flags = SOCK_CLOEXEC | (send_by_ == linux::SendBy::kWrite ? SOCK_NONBLOCK : 0);
   for (int tries = 0;;) {
     connection_.reset(::accept4(listener_.get(), nullptr, nullptr, flags));
@@ -56,8 +56,8 @@ Result<void> await_exec(Fd connection, const GateListener& listener) {
   constexpr std::size_t kMaxRecord = 64 * 1024;
   const auto record = std::make_unique_for_overwrite<char[]>(kMaxRecord);
   for (bool executing = false;;) {
-    // A startContainer hook, whose program may be the image's, has no time limit. A signal ends the
-    // wait.
+    // init may run a startContainer hook, whose program may come from the image. Such a hook has no
+    // time limit. A signal ends the wait.
     TRY(await_word(connection, Fd{},
                    [&](auto so_far) { return listener.on_silence(so_far, executing); }));
     const ssize_t count = ::recv(connection.value, record.get(), kMaxRecord, 0);

@@ -21,9 +21,9 @@ bool is_populated(const bundle::ContainerRecord& record) {
   return pids && !pids->empty();
 }
 
-// Whether another container of the state root names the same cgroupsPath. The `create` of a second
-// container fails while the first has processes there; if that `create` is killed, its intent
-// stays. Once the first container has ended, a second can be created.
+// Whether the record or the intent of another container names the same cgroup. Two containers can
+// name one cgroup: `create` refuses only a cgroup with processes, and a killed `create` leaves an
+// intent.
 bool another_names_it(const Store& store, const bundle::ContainerRecord& record) {
   const auto ids = store.ids();
   if (!ids) return false;
@@ -31,7 +31,7 @@ bool another_names_it(const Store& store, const bundle::ContainerRecord& record)
     const auto other = ContainerId::parse(text);
     if (!other || text == record.id) return false;
     const auto directory = store.find(*other);
-    // Another user of a shared state root may have written anything.
+    // Files of another user prove nothing: in a shared state root, that user can write anything.
     if (!directory || directory->owner().value_or(record.owner_uid) != record.owner_uid)
       return false;
     if (const auto its = directory->read_record()) return its->cgroup.path == record.cgroup.path;
@@ -44,12 +44,15 @@ bool is_ours(const cgroups::Mark& mark, const bundle::ContainerRecord& record) {
   return !record.cgroup_mark.empty() && mark.text.starts_with(record.cgroup_mark);
 }
 
-// For a container whose init has ended. The processes of a pid namespace end with its init.
+// For a container whose init has ended: whether no process of the container can change the mark.
+// The processes of a pid namespace end with its init. Changing a mark by root of the host requires
+// CAP_SYS_ADMIN of the host.
 bool cannot_change_mark(const bundle::ContainerRecord& record) {
   return record.own_pid_namespace || (is_host_root() && record.owner_uid == 0);
 }
 
-// For a `create` that was killed, whose init never ran a program that could change the mark.
+// Whether a `create` that was killed made the cgroup. The init of this `create` never ran a program
+// that could change the mark.
 bool was_made(const bundle::ContainerRecord& record) {
   for (linux::Patience patience(kHolderPatience);;) {
     const auto mark = cgroups::read_mark(record.cgroup);
@@ -62,7 +65,7 @@ bool was_made(const bundle::ContainerRecord& record) {
 
 Result<void> mark_cgroup(const bundle::ContainerRecord& record) {
   cgroups::Record told = record.cgroup;
-  told.directories.clear();  // planned_record() derives them from the path
+  told.directories.clear();  // planned_record() derives the directories from the path
   return cgroups::write_mark(record.cgroup, record.cgroup_mark + bundle::cgroup_text(told));
 }
 
@@ -94,8 +97,8 @@ Result<std::optional<MarkedCgroup>> find_cgroup_of(const StateDirectory& directo
   std::optional<MarkedCgroup> found;
   for (const auto& [path, mark] : marked) {
     if (only_marks_of_root && !mark.written_by_root) continue;
-    // A container may make more cgroups with this mark: below its own, or elsewhere as an ordinary
-    // user. Root's mark and then the shortest path wins.
+    // A container may write this mark to more cgroups: below its own cgroup, or elsewhere if an
+    // ordinary user runs the container. A mark of root wins, then the shortest path.
     if (found && std::pair(!mark.written_by_root, path.size()) >=
                      std::pair(!found->is_proven, found->record.path.size()))
       continue;

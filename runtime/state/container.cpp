@@ -39,8 +39,8 @@ bool is_without_cgroup(const bundle::ContainerRecord& record) {
 
 namespace {
 
-// Whether init has called execve. start.sock alone does not tell: a `start` that was killed after
-// init went on leaves the socket behind. False if the image of init cannot be read.
+// Whether init has called execve. start.sock is no proof of the contrary: a `start` that was killed
+// after init had gone on did not remove the socket. False if the image of init cannot be read.
 bool has_left_our_image(const bundle::ContainerRecord& record) {
   const auto image = linux::image_of(record.init_pid);
   return image && *image != record.init_image;
@@ -115,7 +115,7 @@ Error Container::lost_snapshot(Error cause) const {
 Status Container::status() const {
   const auto boot = linux::read_boot_id();
   if (!linux::is_alive(init()) || (boot && *boot != record_.boot_id)) return Status::kStopped;
-  // First: a created container can be paused too, and would otherwise never be resumed.
+  // kPaused before kCreated: a created container can be paused too, and `resume` requires kPaused.
   if (is_frozen(record_)) return Status::kPaused;
   if (directory_.awaits_start() && !has_left_our_image(record_)) return Status::kCreated;
   return Status::kRunning;
@@ -160,7 +160,7 @@ bundle::StateDocument state_of_unfinished(const StateDirectory& directory, const
   const bool is_being_created =
       !record && record.error().number() == ENOENT && linux::is_alive(creator);
   if (!is_being_created) return document;
-  // A hook of `create` that asks is told what it has on its stdin.
+  // A hook of `create` that calls `state` gets the status that the hook's stdin shows too.
   const linux::ProcessIdentity init = intent->record.init();
   const bool hooks_run = init.pid != 0 && linux::is_alive(init);
   document.status = hooks_run ? Status::kCreated : Status::kCreating;

@@ -11,7 +11,7 @@
 namespace ocirun::runtime {
 namespace {
 
-// Opens kNetworkPin with O_PATH, because the file may be of any kind. Empty if it does not exist.
+// Opens kNetworkPin with O_PATH, because the file may be of any kind. Empty if there is no file.
 Result<UniqueFd> find_pin(Fd directory) {
   auto file = linux::sys::openat(directory, kNetworkPin, O_PATH | O_NOFOLLOW);
   if (!file && file.error().number() == ENOENT) return UniqueFd();
@@ -24,7 +24,7 @@ Result<bool> is_mounted(Fd pin) {
   return filesystem.magic == NSFS_MAGIC;
 }
 
-// StateDirectory::remove() removes a directory of that name.
+// A directory of that name is no error: StateDirectory::remove() removes the directory.
 Result<void> remove_file(Fd directory) {
   auto removed = linux::sys::unlinkat(directory, kNetworkPin, 0);
   if (!removed && (removed.error().number() == ENOENT || removed.error().number() == EISDIR))

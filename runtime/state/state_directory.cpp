@@ -35,12 +35,12 @@ constexpr char kNotifySocket[] = "notify.sock";
 // In the order of their removal. The container ceases to exist when state.json is removed.
 constexpr std::array kFiles{kIntent, kState,       kConfig,      kResources,
                             kFilter, kStartSocket, kNotifySocket};
-// These files exist only after a `create` that was killed. kNetworkPin may be a mount point.
+// The functions in net_devices.cpp make and remove these files. kNetworkPin may be a mount point.
 constexpr std::array kFilesOfDevices{kDeviceJournal, kNetworkPin};
 constexpr std::size_t kMaxFile = 16 * 1024 * 1024;
-constexpr std::size_t kMaxForeignFile = 1024 * 1024;  // of another user's file that root reads
+constexpr std::size_t kMaxForeignFile = 1024 * 1024;  // of a file of another user, read by root
 constexpr int kMostLevels = 8;  // of directories that somebody else made in a state directory
-constexpr std::size_t kMaxIntent = kMaxFile - 1024 * 1024;  // state.json has a few paths more
+constexpr std::size_t kMaxIntent = kMaxFile - 1024 * 1024;  // state.json, made later, is longer
 constexpr int kRemoveTries = 20;
 constexpr timeval kInitPatience{.tv_sec = 10, .tv_usec = 0};
 
@@ -59,8 +59,8 @@ Result<UniqueFd> make_start_socket() {
   return socket;
 }
 
-// Follows no symbolic link: another user may have chosen the target, and opening some files (a
-// device, a FIFO) has effects already.
+// Follows no symbolic link: another user may have chosen the target, and the opening of a device or
+// a FIFO may have effects.
 Result<std::string> read_state_file(Fd directory, const char* name) {
   TRY_ASSIGN(const struct stat status, linux::sys::fstat(directory));
   const bool is_own = status.st_uid == ::geteuid();
@@ -75,8 +75,8 @@ bool is_own_name(std::string_view name) {
   return std::ranges::any_of(kFiles, is_it) || std::ranges::any_of(kFilesOfDevices, is_it);
 }
 
-// Removes also directories, which ocirun never makes there: otherwise anybody who damages a state
-// directory could keep it from being removed.
+// Removes files and directories. ocirun makes no directory in a state directory, but a directory
+// that somebody else made must not prevent the removal.
 Result<void> remove_entries(Fd directory, int level = 0) {
   if (level == kMostLevels)
     return refuse("directories that ocirun has not made there lie more than {} deep", kMostLevels);
@@ -123,7 +123,7 @@ Result<void> StateDirectory::commit(const bundle::ContainerRecord& record) const
   return linux::replace_file(directory_, kState, bundle::record_text(record), 0600);
 }
 
-// The record of another user could name a container that is not that user's.
+// Refuses a record with the id of another container: another user may have written the record.
 Result<void> StateDirectory::check_id(std::string_view id) const {
   if (id == name()) return {};
   return refuse("{}: its files are those of another container, {:?}", path_.string(), id);
@@ -176,8 +176,8 @@ Result<UniqueFd> StateDirectory::listen_for_start() const {
 
 Result<UniqueFd> StateDirectory::connect_to_start() const {
   TRY_ASSIGN(UniqueFd socket, make_start_socket());
-  // Bounds connect(2): the connection of a `start` that was killed stays in the backlog until init
-  // accepts it.
+  // Limits the wait of connect(2): the connection of a killed `start` stays in the backlog until
+  // init accepts the connection.
   ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kInitPatience, sizeof(kInitPatience));
   const sockaddr_un address = address_in(directory_, kStartSocket);
   int done = 0;
@@ -248,9 +248,10 @@ Result<void> StateDirectory::check_is_state() const {
 }
 
 Result<void> StateDirectory::remove() const {
-  // First the known names, which needs no descriptor: the process may have none to spare.
+  // Removes the known names first: this needs no new descriptor, and RLIMIT_NOFILE may leave no
+  // descriptor for the listing of the directory.
   for (const char* name : kFiles) ::unlinkat(directory_.get(), name, 0);
-  // Relative to the directory, because the path may lead elsewhere by now.
+  // A path relative to this directory, because path_ may lead elsewhere by now.
   const std::string beside = "../" + name();
   // A `create` that is being killed may still make a few files here.
   for (int tries = 0; tries < kRemoveTries; ++tries) {

@@ -27,8 +27,8 @@ Result<UniqueFd> open_root(const std::string& path, int access) {
   return is_host_root() ? linux::open_by_own_links(path) : linux::sys::open(path.c_str(), flags);
 }
 
-// Root makes the directory below a descriptor of the parent directory. With a path, the directory
-// would be made wherever a symbolic link leads that somebody puts there meanwhile.
+// Root makes the directory below a descriptor of the parent directory. With a path, somebody could
+// put a symbolic link there meanwhile, and root would make the directory behind the link.
 Result<void> make_directory(const std::string& part, mode_t mode, const std::string& root) {
   const std::size_t name = part.rfind('/') + 1;  // 0: the first part of a relative path
   UniqueFd above;
@@ -53,8 +53,8 @@ Result<void> make_root(const std::string& path) {
   }
 }
 
-// Whether the directory is root's, sticky and writable by all, as /tmp is. Of a FUSE file
-// system owner_of() returns the user who serves it, because that user can report any owner.
+// Whether the directory belongs to root, is sticky and is writable by others, as /tmp is. For a
+// FUSE filesystem, owner_of() returns the user who serves the filesystem and can report any owner.
 Result<bool> is_shared(Fd directory, const struct stat& status) {
   if ((status.st_mode & S_ISVTX) == 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return false;
   TRY_ASSIGN(const std::uint32_t owner, linux::owner_of(directory));
@@ -74,7 +74,7 @@ Result<Sharing> check_root(Fd directory, const HostPath& path) {
     return refuse(
         "state root {}: belongs to user {}, must belong to you ({}); choose another with --root",
         path.string(), status.st_uid, ::geteuid());
-  // Whoever can make a directory in the state root can put any state.json into it.
+  // A user who can make a directory in the state root can put any state.json into that directory.
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return refuse(
         "state root {}: others may write there (mode {:o}); it must be yours alone, or root's and "
@@ -105,7 +105,7 @@ Result<StateRoot> open_state_root(const HostPath& root, MissingRoot missing) {
 
 namespace {
 
-// ": it belongs to user 1000", or "".
+// The end of an error about an entry of another user: ": it belongs to user 1000". Otherwise "".
 std::string owner_unless_caller(Fd root, const char* name) {
   struct stat status{};
   if (::fstatat(root.value, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
@@ -114,7 +114,7 @@ std::string owner_unless_caller(Fd root, const char* name) {
   return fmt::format(": it belongs to user {}", status.st_uid);
 }
 
-// Of an entry that is no directory: "a symlink", "a file". Otherwise "".
+// The kind of an entry that is no directory: "a symlink", "a file". Otherwise "".
 std::string_view what_else(Fd root, const char* name) {
   struct stat status{};
   if (::fstatat(root.value, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || S_ISDIR(status.st_mode))
@@ -138,8 +138,8 @@ Result<Store> Store::open(const HostPath& root, MissingRoot missing) {
   return Store(root, std::move(opened));
 }
 
-// A user neither reads nor changes the directories of others in a shared state root. Root reads all
-// of them; refuse_foreign() and check_foreign_record() limit what root's commands do with them.
+// In a shared state root, a user may look only at the user's own directories. Root may look at all
+// directories; refuse_foreign() and check_foreign_record() limit the commands of root.
 bool Store::may_look_at(const char* name) const {
   if (!is_shared_) return true;
   struct stat status{};
@@ -164,7 +164,7 @@ Result<StateDirectory> Store::create(const ContainerId& id) const {
   if (!directory && directory.error().number() == ENOENT)
     return refuse("the container was deleted while it was made");
   if (!directory) return std::unexpected(directory.error());
-  // In a shared state root the directory may have been removed and made again by another user.
+  // In a shared state root, another user may have made a directory of this name after a `delete`.
   TRY_ASSIGN(const struct stat status, linux::sys::fstat(*directory));
   if (status.st_uid != ::geteuid())
     return refuse("the container was deleted while it was made: {} belongs to user {} now",
