@@ -18,6 +18,7 @@ from host import Wrong, wait_for
 
 COUNTS = "i=0; while :; do i=$((i + 1)); echo $i >/tmp/n; sleep 0.02; done"
 CRIU = 1  # the second process: the first child of the command
+SPEAKER = 2  # ocirun-criu, the second child
 
 _RESTORE = ["restore", "--detach", "--bundle", "BUNDLE", "--image-path", "SAVED", "--pid-file", "PIDFILE", "NAME"]
 COMMANDS = {
@@ -143,18 +144,22 @@ class CheckpointGround:
         elif name == "restore" and code == 0:
             self.counts_on(when)
         elif name != "restore":
-            self.check_saved(name, code, fault, run.target == CRIU or fault == tracer.KILL_ALL, when)
+            self.check_saved(name, code, fault, run.target if fault != tracer.KILL_ALL else CRIU, when)
 
-    def check_saved(self, name, code, fault, criu_was_hit, when):
+    def check_saved(self, name, code, fault, target, when):
         if code == 0 and name == "checkpoint":
             wait_for(lambda: self.status() == "stopped", lambda: f"{when}: the container is {self.status()}")
-        elif criu_was_hit and fault in (tracer.KILL, tracer.KILL_ALL):
+        elif target == CRIU and fault in (tracer.KILL, tracer.KILL_ALL):
             if code is not None and self.status() == "paused":
                 raise Wrong(f"{when}: the container stays frozen")
         elif code is None:  # criu works on for a moment
             wait_for(lambda: self.status() in ("running", "stopped"), lambda: f"{when}: the container is {self.status()}")
             if self.status() == "running":
                 self.counts_on_or_ends(when)
+        elif target == SPEAKER and fault == tracer.KILL and name == "checkpoint":  # after the last stage criu works on
+            self.counts_on_or_ends(when)
+            if self.status() == "stopped" and not (self.images / "inventory.img").exists():
+                raise Wrong(f"{when}: the container has ended, and its images are incomplete")
         else:
             self.counts_on(when)
 

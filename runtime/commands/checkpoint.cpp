@@ -27,11 +27,12 @@ namespace {
 
 constexpr std::chrono::seconds kEndPatience{10};
 constexpr char kDumpLog[] = "dump.log";
-// The bits of criu's option --cpu-cap: fpu (1), ins (4), and the writing of cpuinfo.img (8).
+// The sum of three bits of the criu option --cpu-cap: fpu (1), ins (4), image (8). The bit image
+// makes criu write cpuinfo.img.
 constexpr char kSaveCpu[] = "cpu-cap=13";
 
-// Opens the standard streams that `init` has open. `restore` compares with the streams of its own
-// caller instead.
+// Opens the standard streams of `init`. `restore` will pass the standard streams of the caller of
+// `restore` to compare_restored() instead.
 Result<std::vector<UniqueFd>> open_streams(const linux::Procfs& procfs, int init) {
   std::vector<UniqueFd> streams;
   for (int number = 0; number < 3; ++number) {
@@ -107,7 +108,7 @@ class Dump {
         launch, std::move(words), log_, [&](auto& news) { return pass(news, config, procfs); },
         progress);
     if (!saved) {
-      processes.kill();  // a killed CRIU leaves the processes that it made to test the kernel
+      processes.kill();  // CRIU forks processes to test the kernel: they outlive a killed CRIU
       thaw();
       return std::unexpected(has_refused_ ? saved.error()
                                           : explain_by_log(saved.error(), criu_log));
@@ -257,7 +258,7 @@ class Dump {
   UniqueFd images_, work_;
   std::optional<std::uint64_t> memory_;  // of the container, in bytes
   bundle::StandardStreams streams_;
-  bool has_refused_ = false;  // ocirun made the error: CRIU's log does not explain it
+  bool has_refused_ = false;  // if true, ocirun has refused, and the log of CRIU names no cause
 };
 
 }  // namespace

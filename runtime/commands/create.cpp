@@ -36,7 +36,8 @@ class Creation {
     TRY(offer_notify_socket());
     TRY_ASSIGN(made_.place, choose_place(made_.options, made_.document.config,
                                          made_.request.id.string(), made_.log));
-    // Before any step outside the state directory, because `delete --force` needs the intent.
+    // The intent is written before any step outside the state directory: if `create` is killed,
+    // `delete --force` reads the intent.
     TRY(made_.record_intent());
     TRY(prepare_plan());  // makes start.sock, opens the namespaces to join
     TRY(made_.make_cgroup());
@@ -122,7 +123,7 @@ Result<void> Creation::give_birth() {
                                      .undo = made_.undo});
   TRY(init_->spawn());
   made_.log.debug(fmt::format("cloned process {}", init_->pid()));
-  TRY(init_->apply_resources());  // init works in parallel until it sends Ready
+  TRY(init_->apply_resources());  // meanwhile init runs in parallel, until init sends Ready
   made_.record.cgroup = made_.place->cgroup->record();
   // `delete --force` reads the mark if state.json and intent.json are damaged. `create` goes on if
   // the mark cannot be written.

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::chrono::seconds kKillPatience{10};
 
-// Returns the record without init's pid and without the cgroup if the host has been rebooted. The
-// pid and the path of the cgroup may belong to somebody else now.
+// Returns the record without init's pid and without the cgroup if the host has been rebooted. After
+// a reboot, another process may have the pid, and another container may use the path of the cgroup.
 bundle::ContainerRecord of_this_boot(const bundle::ContainerRecord& record) {
   bundle::ContainerRecord now = record;
   const auto boot = linux::read_boot_id();
@@ -36,8 +36,8 @@ bundle::ContainerRecord of_this_boot(const bundle::ContainerRecord& record) {
 
 // Kills init, because the removal of the cgroup may not kill init: the container may have no
 // cgroup, or somebody may have moved init to another cgroup. In a pid namespace of the container,
-// the other processes die with init. A frozen init dies only when the removal of its cgroup thaws
-// the cgroup, so await_end_of_init() is a separate step.
+// the other processes die with init. In a frozen cgroup of cgroup v1, init dies only after the
+// removal of the cgroup has thawed the cgroup, so await_end_of_init() is a separate step.
 Result<void> signal_init(const bundle::ContainerRecord& record, bool is_ours) {
   const linux::ProcessIdentity init = record.init();
   TRY_ASSIGN(const bool alive, linux::find_alive(init));
@@ -67,7 +67,7 @@ Result<HostRootfs> detach_host_rootfs(const bundle::ContainerRecord& record) {
   const auto top = linux::sys::open(record.rootfs.c_str(), O_PATH | O_DIRECTORY);
   if (!top) return HostRootfs::kIsNotOurs;
   TRY_ASSIGN(const std::uint64_t mount, linux::sys::mount_id(*top));
-  // 0: the kernel does not tell the ids of mounts (before Linux 5.8).
+  // A kernel before Linux 5.8 does not tell the ids of mounts: `mount` is 0.
   if (mount == 0 || mount != *record.rootfs_mount) return HostRootfs::kIsNotOurs;
   // Unmounts through the descriptor, because another mount may cover the path meanwhile.
   TRY(within(linux::sys::unmount(linux::host_fd_link(*top).c_str(), linux::sys::kDetach),
@@ -97,7 +97,7 @@ Result<void> destroy_container(const StateDirectory& directory,
         "alone");
   bundle::ContainerRecord reachable = of_this_boot(record);
   TRY(signal_init(reachable, is_ours));
-  if (!is_ours) reachable.cgroup.unit.clear();  // systemd gets no request from a foreign record
+  if (!is_ours) reachable.cgroup.unit.clear();  // another user's record sends no request to systemd
   TRY_ASSIGN(const auto cgroup, cgroup_of(reachable));
   TRY(within(cgroup->destroy(), "remove the cgroup"));
   TRY(await_end_of_init(reachable));

@@ -70,7 +70,7 @@ Result<void> follow_container(const Container& container, std::chrono::nanosecon
     const int ready = ::ppoll(watched.data(), watched.size(), &wait, nullptr);
     if (ready < 0 && errno != EINTR) return fail(errno, "wait for events");
     const bool gone = end->has_come();
-    // Also after the end of init, because the OOM killer may have ended init.
+    // The event is reported after the end of init too, because the OOM killer may have ended init.
     if (oom && oom->happened()) TRY(print(bundle::oom_event(id)));
     if (gone) return {};
     if (Clock::now() < next) continue;

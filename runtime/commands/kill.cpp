@@ -82,7 +82,8 @@ Result<std::size_t> kill_container(const Container& container, int signal, KillS
   auto sent = linux::send_signal(container.init(), signal);
   if (!sent && sent.error().number() == ESRCH) return refuse_stopped(container);
   TRY(sent);
-  if (signal == SIGKILL && status == Status::kPaused) {  // a frozen process dies when it is thawed
+  // In a frozen cgroup of cgroup v1, init dies only after the thaw.
+  if (signal == SIGKILL && status == Status::kPaused) {
     TRY_ASSIGN(const auto cgroup, container.cgroup());
     TRY(cgroup->freeze(cgroups::FreezerState::kThawed));
   }

@@ -27,7 +27,7 @@ Result<void> Making::claim_id() {
   directory = *std::move(claimed);
   // The first undo step is the last to run: the poststop hooks run when all else is undone (H-11).
   undo.add([this] {
-    if (!directory->exists()) return;  // then `delete` has run the poststop hooks
+    if (!directory->exists()) return;  // `delete` has run the poststop hooks
     if (is_left_to_delete) return;
     [[maybe_unused]] const auto ignored = directory->remove();
     if (hooks_have_begun) run_poststop(document.config, record, log);
@@ -66,8 +66,8 @@ Result<void> Making::extend_intent() {
   return directory->write_intent(intent);
 }
 
-// Somebody may have deleted this container while its hooks ran, and may have made another container
-// with the same id.
+// While hooks ran, somebody may have deleted this container and made another container with the
+// same id. The cgroup belongs to the other container then.
 void Making::destroy_cgroup() {
   if (!directory->exists() || bears_mark_of_another(record)) return;
   const auto destroyed = place->cgroup->destroy();
@@ -105,7 +105,7 @@ Result<void> Making::join_resctrl(int init) {
 }
 
 void Making::take_net_devices_back() {
-  if (!directory->exists()) return;  // then `delete` has moved the devices back
+  if (!directory->exists()) return;  // `delete` has moved the devices back
   const auto returned = return_net_devices(*directory, network_namespace, log);
   if (returned) return;
   is_left_to_delete = true;

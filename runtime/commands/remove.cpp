@@ -80,12 +80,13 @@ Result<void> delete_by_force(const GlobalOptions& options, const ContainerId& id
   TRY_ASSIGN(const Store store, Store::open(options.root, MissingRoot::kIsEmpty));
   const auto directory = store.find(id);
   if (!directory) {
-    // Without an errno: no container has this id. containerd's shim deletes each container twice.
+    // An error without an errno says that no container has this id. `delete --force` succeeds then,
+    // because the shim of containerd deletes each container twice.
     if (directory.error().number() == 0) return {};
     return std::unexpected(directory.error());
   }
   TRY(lock_by_force(store, id, *directory));
-  if (!directory->exists()) return {};  // the `create` whose init was killed has undone everything
+  if (!directory->exists()) return {};  // `create` has undone all its steps after init was killed
   TRY_ASSIGN(bundle::ContainerRecord record, best_record(options, *directory, id, log));
   TRY(check_foreign_record(*directory, record));
   TRY(forget_taken_cgroup(store, *directory, record, log));

@@ -54,23 +54,24 @@ Result<void> Restoration::pass_stage(linux::CriuNews& news) {
   return admitted;
 }
 
-// Called when CRIU has made the first process with its new namespaces, and nothing else. Network
-// devices and hooks find the namespaces by the pid.
+// Called when CRIU has made only the first process, in its new namespaces. `pid` leads the hooks
+// and the moves of network devices to these namespaces.
 Result<void> Restoration::set_namespaces_up(int pid) {
   TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(pid));
   made_.intent.record.init_pid = pid;
   made_.intent.record.init_start_time = stat.start_time;
   TRY(made_.directory->write_intent(made_.intent));
-  // Compared with --trust-images too: if the namespaces were not new, the hooks, network devices
-  // and sysctls below would change namespaces of the host.
+  // --trust-images does not skip this comparison: if the namespaces were not new, the hooks,
+  // network devices and sysctls below would change namespaces of the host.
   TRY(within(new_namespaces(pid).compare(),
              "the images do not fit config.json, and nothing was restored"));
-  // Compared before hooks run and devices move: the user namespace may map other ids than
-  // config.json.
+  // The images may map other ids than config.json. The id maps are compared before hooks run and
+  // before devices move.
   if (input_.trust == TrustImages::kNo)
     TRY(explain_difference(compare_id_maps(config(), made_.place->procfs, pid)));
-  // The other processes inherit the cgroup of this first process. CRIU moves only the processes for
-  // which the images name a cgroup. publish() calls adopt() if CRIU moves processes.
+  // The other processes inherit the cgroup of this first process. With `ignores_cgroups`, CRIU
+  // moves no process later, so adopt() is called here. Otherwise CRIU moves the processes for which
+  // the images name a cgroup, and publish() calls adopt().
   if (input_.ignores_cgroups)
     TRY(made_.place->cgroup->adopt(pid));
   else
@@ -122,14 +123,14 @@ Result<void> Restoration::admit(int pid) {
                                              .images = input_.images},
                                             pid, pids)));
   }
-  TRY(new_namespaces(pid).set_up());  // again, because CRIU has restored the saved values
+  TRY(new_namespaces(pid).set_up());  // again, because CRIU may have restored saved sysctls
   return publish(pid, pids);
 }
 
 Result<void> Restoration::publish(int pid, const std::vector<int>& pids) {
-  // adopt() releases the process that keeps a systemd scope alive. At the stage setup-namespaces
-  // the scope may still become empty, because CRIU moves processes later, and systemd removes an
-  // empty scope.
+  // adopt() releases the process that keeps a systemd scope alive. At the stage setup-namespaces,
+  // adopt() would come too early: CRIU moves processes later, the scope may become empty, and
+  // systemd removes an empty scope.
   if (!input_.ignores_cgroups) TRY(made_.place->cgroup->adopt(pid));
   made_.record.init_pid = pid;
   TRY_ASSIGN(const linux::ProcessStat stat, linux::read_process_stat(pid));
@@ -138,8 +139,8 @@ Result<void> Restoration::publish(int pid, const std::vector<int>& pids) {
   linux::Child init;
   TRY_ASSIGN(init.pidfd, linux::open_pidfd(made_.record.init()));
   init.pid = pid;
-  // CRIU may still fail after this stage, and does not kill the processes then. Without a pid
-  // namespace, the death of init does not end the other processes.
+  // CRIU may still fail after this stage, and then does not kill the restored processes. The undo
+  // step kills each process, because without a pid namespace the death of init ends only init.
   std::vector<linux::ProcessIdentity> restored;
   for (const int one : pids) {
     TRY_ASSIGN(const linux::ProcessStat its_stat, linux::read_process_stat(one));

@@ -92,7 +92,8 @@ Result<void> keep_filter(const Making& made) {
   return made.directory->write_filter(filter_bytes(filter));
 }
 
-// Images that are not trusted must not lead CRIU to files of the host.
+// Whether the files of the host are made read-only for CRIU, so that forged images cannot make CRIU
+// write to these files.
 bool makes_host_read_only(TrustImages trust, const bundle::Config& config, const Log& log) {
   if (trust == TrustImages::kYes) return false;
   const bool is_possible = can_make_host_read_only();
@@ -107,8 +108,8 @@ bool makes_host_read_only(TrustImages trust, const bundle::Config& config, const
   return is_possible;
 }
 
-// True also for a container without a cgroup of its own: the cgroups of the images do not belong to
-// the container then.
+// True also for a container without a cgroup of its own, because the cgroups that the images name
+// do not belong to such a container.
 bool ignores_cgroups(const Making& made, CgroupMode mode) {
   return mode == CgroupMode::kIgnore || made.record.cgroup.path.empty();
 }

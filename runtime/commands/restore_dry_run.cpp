@@ -127,7 +127,8 @@ class DryRun {
                                        id.string(), status_name(status)));
   }
 
-  // `restore` removes a stopped container with this id, and its cgroup.
+  // `restore` removes a stopped container with this id, and the cgroup of that container. In this
+  // case the cgroup may exist.
   void look_at_cgroup() {
     const auto place = choose_place(options_, *config_, request_.create.id.string(), log_);
     if (!place) return add(place.error());
@@ -142,7 +143,7 @@ class DryRun {
   const Log& log_;
   const RestoreRequest& request_;
   Obstacles obstacles_;
-  bool has_stopped_container_ = false;  // with this id: `restore` will remove it
+  bool has_stopped_container_ = false;  // `restore` will remove the stopped container with this id
   std::optional<bundle::Config> config_;
   std::optional<Images> read_;
   UniqueFd images_;

@@ -19,9 +19,9 @@ namespace {
 constexpr char kGoesOnAlready[] =
     "the container was started already: its program runs, or is about to run";
 
-// The connection closes at execve and also at init's death. While init can still be read in /proc,
-// its stat tells whether it has called execve. Otherwise init has ended, and `start` reports no
-// error.
+// The connection to init closes when init calls execve, and also when init dies. /proc/PID/stat of
+// a living init or of a zombie tells whether init has called execve. If /proc does not show init any
+// more, init has ended, and `start` reports no error.
 Result<void> check_executed(const bundle::ContainerRecord& record) {
   const auto stat = linux::read_process_stat(record.init_pid);
   if (!stat || stat->start_time != record.init_start_time || stat->has_executed) return {};
@@ -35,8 +35,8 @@ bool may_wait_for_agent(const bundle::ContainerRecord& record) {
   return stat && stat->state == 'S' && !is_frozen(record);
 }
 
-// Called after each ten seconds without a message of init. An init that waits for the agent is
-// killed, because it would wait without end.
+// Called after each ten seconds without a message of init. An init that waits for the seccomp agent
+// is killed, because the wait would have no end.
 Result<void> hear_nothing(const StateDirectory& directory, const bundle::ContainerRecord& record,
                           const Log& log, std::chrono::seconds so_far, bool executing) {
   const auto config = directory.read_snapshot(record.bundle);
@@ -86,7 +86,7 @@ Result<void> start_container(const StateDirectory& directory, const bundle::Cont
   const linux::ProcessIdentity init = record.init();
   auto gate = directory.connect_to_start();
   if (!gate && gate.error().number() == ECONNREFUSED) {
-    if (linux::is_ending(init))  // killed after its status was read
+    if (linux::is_ending(init))  // init was killed after its status was read
       return refuse_start(Status::kStopped);
     // An earlier `start`, which was killed, has released init. Init has not called execve yet.
     Error error = std::move(gate).error();
@@ -99,8 +99,8 @@ Result<void> start_container(const StateDirectory& directory, const bundle::Cont
                              [&](auto so_far, bool executing) {
                                return hear_nothing(directory, record, log, so_far, executing);
                              }});
-  // Init accepts one connection and closes the others: an earlier `start`, which was killed, was
-  // first.
+  // Init accepts the first connection, and closes every later connection (ECONNRESET). An earlier
+  // `start`, which was killed, has made the first connection.
   if (!outcome && outcome.error().number() == ECONNRESET && !linux::is_ending(init))
     return refuse("{}", kGoesOnAlready);
   if (outcome) outcome = check_executed(record);

@@ -72,7 +72,8 @@ bool holds_nothing(const cgroups::Resources& resources) {
   return bundle::resources_text(resources) == bundle::resources_text({});
 }
 
-// The error names the given option, and the missing option, whose value stays.
+// refuses a memory limit above the limit on memory plus swap, if the update changes only one
+// of the two limits. The error names the given option and the missing option.
 Result<void> check_limit_that_stays(const cgroups::Memory& change, const cgroups::Memory& before) {
   const bool changes_limit = change.limit.value_or(0) != 0;
   const bool changes_swap = change.swap.value_or(0) != 0;
@@ -94,8 +95,8 @@ Result<void> check_limit_that_stays(const cgroups::Memory& change, const cgroups
 void complete(cgroups::Memory& change, const cgroups::Memory& before) {
   // the earlier checkBeforeUpdate stays valid if the update does not set it.
   if (!change.check_before_update) change.check_before_update = before.check_before_update;
-  // The limit on memory plus swap stays. cgroup v2 limits swap alone, so the value of v2 changes
-  // with the memory limit.
+  // The limit on memory plus swap keeps its value. cgroup v2 limits swap alone, so a new memory
+  // limit changes the swap limit of cgroup v2 (memory.swap.max).
   if (change.limit.value_or(0) > 0 && change.swap.value_or(0) == 0) change.swap = before.swap;
   if (change.limit == -1 && change.swap.value_or(0) == 0) change.swap = -1;  // unlimited
 }
@@ -143,7 +144,8 @@ Result<void> Update::change_nodes() {
 Result<void> Update::change_limits() {
   auto old_values = cgroup_->update(change_);
   if (record_.cgroup != cgroup_->record()) {
-    // Controllers that were enabled for the update stay enabled: `delete` has to know of them.
+    // Controllers that the update enabled stay enabled even if the update fails. `delete` reads
+    // these controllers from the record.
     record_.cgroup = cgroup_->record();
     TRY(container_.directory().commit(record_));
   }

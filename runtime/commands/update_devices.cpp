@@ -114,8 +114,8 @@ Result<DeviceUpdate> DeviceUpdate::begin(const Container& container, const bundl
     update.rules_.push_back(rule);
     plan.added.push_back(std::move(device));
   }
-  // The device number is read from the host's node, because the container may have replaced its own
-  // node.
+  // The device number is read from the node of the host, because the container may have replaced
+  // the node in the /dev of the container.
   for (const DeviceGrant& grant : request.removed_devices) {
     TRY_ASSIGN(linux::HostDevice device, linux::open_host_device(grant.host, grant.path));
     update.rules_.push_back(rule_for(device.device, false));
