@@ -40,8 +40,8 @@ bool has_room(Fd stream) {
   return true;
 }
 
-// SIGPIPE is blocked while an object exists: a closed stderr must not kill ocirun in the middle of
-// a change.
+// Blocks SIGPIPE while an object of this class exists: a closed stderr must not kill ocirun in the
+// middle of a change.
 class BrokenPipesAreErrors {
  public:
   BrokenPipesAreErrors() {

@@ -34,7 +34,7 @@ Result<void> Signals::capture() {
     ::sigdelset(&mask, fault);
   struct sigaction hangup{};
   if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler == SIG_IGN)
-    ::sigdelset(&mask, SIGHUP);  // nohup(1): the kernel keeps ignored signals that are blocked
+    ::sigdelset(&mask, SIGHUP);  // nohup(1): if blocked, the ignored signal would become pending
   if (::sigprocmask(SIG_SETMASK, &mask, nullptr) != 0) return fail(errno, "block signals");
   signal_descriptor = ::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
   if (signal_descriptor < 0) return fail(errno, "make a signal descriptor");

@@ -23,11 +23,11 @@ std::string version_of(int number) {
 constexpr std::chrono::milliseconds kPeriod{200};
 constexpr std::string_view kEraseLine = "\r\x1b[K";
 
-// Output to the terminal may stop a background process (SIGTTOU). CRIU would wait for the stopped
-// process.
+// A background process that writes to the terminal may be stopped (SIGTTOU). CRIU would wait for a
+// stopped ocirun.
 bool is_in_foreground(Fd terminal) {
   const pid_t group = ::tcgetpgrp(terminal.value);
-  return group < 0 || group == ::getpgrp();  // -1: the terminal of another session
+  return group < 0 || group == ::getpgrp();  // -1: not the controlling terminal, so no SIGTTOU
 }
 
 // Writes only if the terminal takes output now: write(2) to a stopped terminal (Ctrl-S) blocks.
@@ -46,8 +46,8 @@ bool has_cursor() {
 
 Result<void> talk_with_criu(const linux::CriuLaunch& launch, std::vector<std::string> words,
                             const Log& log, const OnStage& on_stage, Progress& progress) {
-  // Declared before `criu`, so that the options are set again after CRIU has ended. A check mounts
-  // no cgroup2, and changes no options.
+  // CRIU may clear the mount options of cgroup2. `options` is declared before `criu`, so that the
+  // destructor sets the mount options again after CRIU has ended. A check mounts no cgroup2.
   std::optional<linux::CgroupOptions> options;
   if (words.front() != "check") options.emplace();
   TRY_ASSIGN(const linux::CriuLink criu, linux::CriuLink::start(launch, std::move(words)));

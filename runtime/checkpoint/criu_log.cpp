@@ -29,8 +29,8 @@ constexpr std::string_view kOldCriu =
 constexpr std::string_view kLesserProcessor =
     "the processor lacks features of the one of the checkpoint: restore on a host that has them";
 
-/// A text in a line of CRIU's log, and the advice for it. The first text that a line contains
-/// counts.
+/// A text in a line of the log of CRIU, and the advice for such a line. If a line contains several
+/// of the texts, the first entry counts.
 constexpr std::pair<std::string_view, std::string_view> kAdvice[] = {
     {"Illegal seek", kStreams},
     {"has bad mode", kStreams},

@@ -41,8 +41,8 @@ Result<void> open_again(const HostPath& path, UniqueFd& directory) {
 }
 
 // CRIU gets joined network and pid namespaces as open descriptors. CRIU itself runs in joined ipc
-// and uts namespaces, so these need no word. CRIU opens joined namespaces of other kinds by their
-// paths.
+// and uts namespaces, so these namespaces need no option. CRIU opens joined namespaces of other
+// kinds by their paths.
 std::vector<std::string> words_of_namespaces(const RestoreInput& input) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < input.pinned.size(); ++i) {
@@ -63,7 +63,7 @@ Result<bundle::StandardStreams> read_streams(Fd images) {
 }
 
 // A restore writes to the root file system, to the sources of binds, and to --work-path. With
-// --auto-dedup, CRIU also removes from the images the pages that it has read.
+// --auto-dedup, a restore also writes to the images: CRIU removes pages that CRIU has read.
 Result<void> make_host_read_only(const RestoreInput& input, const std::string& program) {
   ReadOnlyHost host;
   TRY(host.except(input.config.root_path, linux::Recursion::kTree));
@@ -83,8 +83,8 @@ Result<void> mount_for_criu(const RestoreInput& input, const std::string& progra
   }
   if (input.has_read_only_host) {
     TRY(make_host_read_only(input, program));
-    // CRIU calls iptables, which locks a file in /run. For a user namespace, CRIU itself mounts a
-    // tmpfs on /run.
+    // CRIU calls iptables, and iptables locks a file. The default file is in /run, which is
+    // read-only now. For a user namespace, CRIU itself mounts a tmpfs on /run.
     if (!input.config.namespaces.contains(NamespaceKind::kUser))
       ::setenv("XTABLES_LOCKFILE", (input.prepared + "/xtables.lock").c_str(), 1);
   } else {
@@ -144,8 +144,8 @@ Result<void> join_cgroup(const cgroups::Cgroup::JoinHandles& handles, int pid) {
 Result<void> prepare_criu(const RestoreInput& input, linux::CriuLaunch& launch) {
   TRY(enter_for_criu(input.pinned));
   if (::unshare(CLONE_NEWNS) != 0) return fail(errno, "make a mount namespace for criu");
-  // kSlave and not kPrivate: mount events of the host reach a bind with rslave or rshared through
-  // the bind's source.
+  // kSlave, because a bind with rslave or rshared receives the mount events of the host through the
+  // source of the bind.
   TRY(linux::isolate_mount_tree(linux::Propagation::kSlave));
   TRY(mount_for_criu(input, launch.program));
   TRY(open_again(input.settings.images, input.images));
@@ -162,7 +162,7 @@ Result<void> prepare_criu(const RestoreInput& input, linux::CriuLaunch& launch) 
   launch.images = input.images;
   launch.work = input.work;
   if (input.ignores_cgroups) TRY(join_cgroup(input.join, 0));
-  // CRIU makes no cgroup namespace when it ignores cgroups.
+  // CRIU makes no cgroup namespace if CRIU ignores cgroups.
   if (input.ignores_cgroups && input.config.namespaces.creates(NamespaceKind::kCgroup) &&
       ::unshare(CLONE_NEWCGROUP) != 0)
     return fail(errno, "make the cgroup namespace");

@@ -20,8 +20,8 @@ namespace {
 
 using linux::NamespaceKind;
 
-// The namespaces to enter for the sysctls. The user namespace comes first, because it owns the
-// other namespaces.
+// The namespaces to enter for the sysctls. The user namespace comes first, because the user
+// namespace owns the other namespaces.
 constexpr std::array kOfSysctls{NamespaceKind::kUser, NamespaceKind::kNetwork, NamespaceKind::kIpc,
                                 NamespaceKind::kUts};
 
@@ -69,7 +69,8 @@ Result<void> NewNamespaces::work_inside(
 Result<void> NewNamespaces::set_up() const {
   const auto sysctls = linux::select_sysctls(config.sysctls, linux::SysctlsOf::kTheRest);
   const bool brings_loopback_up = config.namespaces.creates(NamespaceKind::kNetwork);
-  // A container with CAP_SYS_ADMIN may have changed its names before the checkpoint.
+  // A container with CAP_SYS_ADMIN may have changed the host name and the domain name before the
+  // checkpoint: the images have the newer names.
   const bool sets_names =
       config.namespaces.creates(NamespaceKind::kUts) && !has_in_bounding_set(config, CAP_SYS_ADMIN);
   if (sysctls.empty() && !brings_loopback_up && !sets_names) return {};

@@ -161,7 +161,7 @@ std::vector<std::string> words_of_streams_for_dump(const bundle::StandardStreams
 std::vector<std::string> words_of_streams_for_restore(const bundle::StandardStreams& streams) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < streams.size(); ++i)
-    // Two streams may be the same pipe or file. Then only the first stream gets a word.
+    // If two streams are the same pipe or file, only the first stream gets the option "inherit".
     if ((streams[i].starts_with("pipe:") || streams[i].starts_with("file[")) &&
         std::find(streams.begin(), streams.begin() + static_cast<std::ptrdiff_t>(i), streams[i]) ==
             streams.begin() + static_cast<std::ptrdiff_t>(i))
@@ -177,7 +177,7 @@ Result<std::vector<std::string>> words_of_mounts_for_dump(std::span<const Outsid
     if (!found) continue;  // the container does not have the destination
     TRY_ASSIGN(const struct stat status, linux::sys::fstat(*found));
     const bool is_masked = mount.kind == OutsideMount::Kind::kMask;
-    if (is_masked && S_ISDIR(status.st_mode)) continue;  // covered by a tmpfs, which CRIU saves
+    if (is_masked && S_ISDIR(status.st_mode)) continue;  // CRIU saves the tmpfs that masks
     TRY_ASSIGN(const std::string path, linux::host_path_of(*found));
     words.push_back(fmt::format("external-mount={}\n{}", path, mount.name));
   }

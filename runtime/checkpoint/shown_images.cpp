@@ -22,7 +22,7 @@ constexpr std::uint64_t kMebibyte = 1 << 20;
 constexpr mode_t kSearchable = 0750;
 
 struct RootIds {
-  std::uint32_t uid = 0, gid = 0;  // the host's ids of root of the user namespace
+  std::uint32_t uid = 0, gid = 0;  // the ids that root of the user namespace has on the host
 };
 
 Result<RootIds> root_ids(const linux::IdMap& id_map) {
@@ -65,7 +65,7 @@ class View {
     return made;
   }
 
-  // CRIU reads neither sockets nor directories beside the images.
+  // Skips sockets and directories, because CRIU reads only regular files.
   Result<void> show_files(Fd from, Fd to) {
     return linux::for_each_entry(from, [&](const char* name, unsigned char) -> Result<void> {
       TRY_ASSIGN(const struct stat status, linux::sys::fstatat(from, name));

@@ -16,7 +16,7 @@
 namespace ocirun::runtime::cli {
 namespace {
 
-// The options that CRIU has as switches of the same name.
+// The options that ocirun hands to ocirun-criu as NAME=1.
 constexpr std::array<std::string_view, 8> kSwitches{
     "tcp-established", "tcp-skip-in-flight", "ext-unix-sk", "shell-job",
     "file-locks",      "link-remap",         "auto-dedup",  "lazy-pages"};

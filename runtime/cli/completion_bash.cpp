@@ -8,8 +8,8 @@ namespace {
 constexpr std::string_view kBashBegin =
     "# bash completion for ocirun, made by `ocirun completion bash`\n\n";
 
-// The end of the script. The functions in front are generated from the table of commands and set
-// $options and $value.
+// The end of the script. The functions before this text are generated from the table of commands.
+// These functions set $options and $value.
 constexpr std::string_view kBashEnd = R"(
 # _ocirun_add PREFIX WORD...: the words that begin as what was typed.
 _ocirun_add() {

@@ -84,7 +84,8 @@ Result<bundle::Process> process_from_options(const Invocation& invocation,
   return process;
 }
 
-// A process without an AppArmor profile or SELinux label gets that of the container's process.
+// Without an AppArmor profile or an SELinux label, `process` gets the profile or the label of the
+// process in config.json.
 void inherit_labels(bundle::Process& process, const bundle::Config& config) {
   if (!config.process) return;
   if (process.apparmor_profile.empty()) process.apparmor_profile = config.process->apparmor_profile;

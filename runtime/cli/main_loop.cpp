@@ -73,8 +73,8 @@ bool is_null_device(Fd fd) {
   return status && S_ISCHR(status->st_mode) && status->st_rdev == makedev(1, 3);
 }
 
-// The caller may have closed 0, 1 or 2. The next file that ocirun opens would become a standard
-// stream of the container.
+// Opens /dev/null for each of the descriptors 0, 1 and 2 that the caller has closed. Otherwise a
+// file that ocirun opens later would become a standard stream of the container.
 Result<void> open_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) >= 0) continue;
@@ -88,7 +88,8 @@ Result<void> open_standard_streams() {
   return {};
 }
 
-// All other dispositions stay as the caller has set them until the program or a hook is executed.
+// Sets the dispositions of two signals. Until the program or a hook is executed, all other signals
+// keep the dispositions that the caller has set.
 void choose_dispositions() {
   ::signal(SIGCHLD, SIG_DFL);  // if ignored, the status of children is lost
   ::signal(SIGXFSZ, SIG_IGN);  // write(2) beyond RLIMIT_FSIZE then fails with EFBIG
@@ -108,8 +109,8 @@ struct Prepared {
   std::string process_document = {};
 };
 
-// Called before ocirun opens any file. So the open descriptors above the preserved ones are leaks
-// of the caller, such as the socket of a shim.
+// Called before ocirun opens any file. So the open descriptors above the preserved descriptors are
+// leaks of the caller, such as the socket of a shim.
 Result<Prepared> prepare_to_clone(const Arguments& arguments, char** argv) {
   Prepared prepared;
   Inheritance& inheritance = prepared.inheritance;
@@ -164,7 +165,7 @@ std::string advice(const Error& error, int inherited_descriptors) {
                      kOwnDescriptors + inherited_descriptors);
 }
 
-/// The names that engines give to ocirun's commands.
+/// Commands of container engines, each with the command of ocirun that is meant.
 constexpr std::pair<std::string_view, std::string_view> kEnginesWords[] = {
     {"inspect", "state"},     {"ls", "list"}, {"remove", "delete"},  {"rm", "delete"},
     {"stop", "kill"},         {"top", "ps"},  {"unpause", "resume"}, {"stats", "events --stats"},

@@ -36,8 +36,8 @@ class UserNames {
   std::map<std::uint32_t, std::string> names_;
 };
 
-// A column is as wide as its longest cell and three blanks, at least 12: scripts that were written
-// for runc cut such columns.
+// A column is three characters wider than the longest cell, and at least 12 characters wide. runc
+// prints such columns, and scripts cut the lines at these places.
 std::string table_text(const std::vector<bundle::StateDocument>& states) {
   using Row = std::array<std::string, 6>;
   std::vector<Row> rows{{"ID", "PID", "STATUS", "BUNDLE", "CREATED", "OWNER"}};
@@ -99,8 +99,8 @@ Result<int> run_list(const Invocation& invocation) {
     if (!directory) continue;  // deleted meanwhile
     const auto container = Container::load(store, id);
     if (!container && !directory->is_state()) continue;  // not a state directory
-    // A shortage of this process ends the command. Files of another user may cause any error, which
-    // must not end the command.
+    // A shortage, such as EMFILE, ends the command. But files of another user may cause any error,
+    // and must not end the command.
     if (!container && is_transient(container.error().number()) && belongs_to_caller(*directory))
       return fail(container.error().number(), "read the state of {}", text);
     states.push_back(container ? container->state() : state_of_unfinished(*directory, id));

@@ -122,7 +122,8 @@ std::optional<int> named_descriptor(const std::string& file) {
 namespace {
 
 Result<std::string> read_whole(const std::string& file) {
-  // Reads a named descriptor itself: a process that is not dumpable may not open its own /dev/fd/N.
+  // Reads descriptor N instead of opening /dev/fd/N: a process that is not dumpable may be unable
+  // to open files in /proc/self/fd.
   if (const auto descriptor = named_descriptor(file))
     return within(linux::sys::read_all(Fd{*descriptor}, bundle::Document::kMaxSize), file);
   TRY_ASSIGN(const UniqueFd opened,

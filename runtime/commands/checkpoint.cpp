@@ -108,7 +108,7 @@ class Dump {
         launch, std::move(words), log_, [&](auto& news) { return pass(news, config, procfs); },
         progress);
     if (!saved) {
-      processes.kill();  // CRIU forks processes to test the kernel: they outlive a killed CRIU
+      processes.kill();  // processes that CRIU forks to test the kernel outlive CRIU
       thaw();
       return std::unexpected(has_refused_ ? saved.error()
                                           : explain_by_log(saved.error(), criu_log));

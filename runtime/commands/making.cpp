@@ -46,9 +46,10 @@ Result<void> Making::record_intent() {
     TRY_ASSIGN(record.cgroup_mark, directory->identity());
   }
   TRY_ASSIGN(intent, begin_intent(record));
-  if (record.cgroup.unit.empty())  // systemd makes the parents of its units itself
+  if (record.cgroup.unit.empty())  // systemd makes the parents of a unit
     intent.record.cgroup.created_parents = cgroups::missing_parents(record.cgroup);
-  // config.json first: `delete --force` takes the poststop hooks of an intent from this copy.
+  // The copy of config.json is written before the intent: if `delete --force` finds only the
+  // intent, `delete --force` runs the poststop hooks of the copy.
   TRY(directory->write_config(document.text));
   return directory->write_intent(intent);
 }

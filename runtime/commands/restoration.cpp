@@ -105,7 +105,7 @@ Result<void> Restoration::run_hooks(int pid) {
   return {};
 }
 
-// Called when all processes are restored, and none has executed an instruction of its own. CRIU has
+// Called when all processes are restored, before a process executes its own instructions. CRIU has
 // stopped each thread by ptrace at rt_sigreturn(2), which loads the restored registers. CRIU
 // releases the threads after the answer to this stage. Until then only SIGKILL reaches the threads,
 // so the compared state is the state that will run.
@@ -123,7 +123,7 @@ Result<void> Restoration::admit(int pid) {
                                              .images = input_.images},
                                             pid, pids)));
   }
-  TRY(new_namespaces(pid).set_up());  // again, because CRIU may have restored saved sysctls
+  TRY(new_namespaces(pid).set_up());  // again: CRIU may have replaced names and sysctls
   return publish(pid, pids);
 }
 

@@ -135,7 +135,7 @@ Result<RestoredContainer> restore_processes(const RestoreInput& input, const std
   auto restored = talk_with_criu(
       launch, std::move(words), made.log, [&](auto& news) { return stages.pass(news); }, progress);
   auto container = stages.take();
-  // CRIU has ended. A killed CRIU leaves the processes that it was restoring.
+  // CRIU has ended. A killed CRIU leaves behind the processes of the unfinished restore.
   if (!restored || !container) processes.kill();
   if (!restored && stages.has_refused()) return std::unexpected(std::move(restored).error());
   if (!restored) return std::unexpected(explain_by_log(std::move(restored).error(), criu_log));

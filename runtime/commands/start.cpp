@@ -20,8 +20,8 @@ constexpr char kGoesOnAlready[] =
     "the container was started already: its program runs, or is about to run";
 
 // The connection to init closes when init calls execve, and also when init dies. /proc/PID/stat of
-// a living init or of a zombie tells whether init has called execve. If /proc does not show init any
-// more, init has ended, and `start` reports no error.
+// a living init or of a zombie tells whether init has called execve. If /proc does not show init
+// any more, init has ended, and `start` reports no error.
 Result<void> check_executed(const bundle::ContainerRecord& record) {
   const auto stat = linux::read_process_stat(record.init_pid);
   if (!stat || stat->start_time != record.init_start_time || stat->has_executed) return {};

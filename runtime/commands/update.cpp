@@ -61,7 +61,7 @@ class Update {
   const Warn& warn_;
   cgroups::Resources change_;
   bundle::Config config_;
-  bundle::ContainerRecord record_;  // as changed by this update
+  bundle::ContainerRecord record_;  // with the changes of this update
   cgroups::Resources before_;       // the values before this update
   std::unique_ptr<cgroups::Cgroup> cgroup_;
   std::optional<DeviceUpdate> nodes_;

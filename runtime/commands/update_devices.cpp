@@ -55,8 +55,8 @@ Result<void> change_device_nodes(const NodePlan& plan, const linux::MessageSocke
                                  ? linux::NodeSource::kBindHostNode
                                  : linux::NodeSource::kMakeNode);
   for (const linux::HostDevice& device : plan.added) TRY(changes.add(device));
-  // A node that cannot be removed is no error, because the device rules deny the device. A
-  // container must not be able to prevent a revocation by changes to its /dev.
+  // A failed removal is no error, because the device rules deny the device. Otherwise a container
+  // could prevent a revocation by changes in /dev.
   std::string left;
   for (const linux::Device& device : plan.removed) {
     const auto removed = changes.remove(device);

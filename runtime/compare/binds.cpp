@@ -33,7 +33,7 @@ Result<bool> shows_owner(Fd shown, Fd stored, const linux::IdMap* map) {
 }
 
 // Checks that the images mount the bind with the name `name` on `path` and nowhere else, and that
-// they mount nothing else on `path`.
+// the images mount nothing else on `path`.
 Result<void> check_place(std::span<const ImageMount> images, const std::string& name,
                          const std::string& path) {
   bool is_there = false;

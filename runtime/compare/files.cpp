@@ -24,7 +24,7 @@ namespace {
 /// A kind of descriptor that the kernel gives only to a process with a capability.
 struct Privilege {
   std::string_view name;
-  std::array<unsigned, 2> capabilities;  // one of them is enough
+  std::array<unsigned, 2> capabilities;  // one capability is enough
   std::string_view capability_names;
 };
 constexpr Privilege kRawSocket{"a raw or packet socket", {CAP_NET_RAW, CAP_NET_RAW}, "CAP_NET_RAW"};
@@ -108,7 +108,7 @@ class FileWalk {
     });
   }
 
-  // A process may have mapped a file and closed its descriptor.
+  // Compares mapped files too, because a process may have closed the descriptor of a mapped file.
   Result<void> compare_mapped_files(int pid) const {
     TRY_ASSIGN(const UniqueFd directory,
                open(fmt::format("{}/map_files", pid), O_RDONLY | O_DIRECTORY));

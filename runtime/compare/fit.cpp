@@ -24,14 +24,14 @@ namespace {
 using linux::in_one_line;
 using linux::NamespaceKind;
 
-/// Compares the mounts of the images with those of the document.
+/// Compares the mounts of the images with the mounts of config.json.
 class MountFit {
  public:
   MountFit(const Images& images, const bundle::Config& config, const linux::Procfs& procfs,
            Obstacles& obstacles)
       : images_(images), config_(config), procfs_(procfs), obstacles_(obstacles) {
     auto root = linux::SafeDir::open_root(config.root_path);
-    if (!root) return;  // check_host() reports this
+    if (!root) return;  // check_host() reports the error
     root_.emplace(*std::move(root));
   }
 

@@ -48,7 +48,7 @@ bool hears(Propagation propagation) {
   return propagation == Propagation::kSlave || propagation == Propagation::kShared;
 }
 
-/// Opens the host's files that the document names, and allows the mounts of these files.
+/// Opens the files of the host that config.json names, and allows the mounts of these files.
 class Opening {
  public:
   Opening(const bundle::Config& config, const linux::Procfs& procfs, HostFiles& files)
@@ -72,8 +72,8 @@ class Opening {
                                                                    : MountEvents::kPrivate;
   }
 
-  // Masked paths show the host's null device. With a user namespace, devices show nodes of the
-  // host.
+  // Allows the device nodes of the host that the container shows: the null device on masked paths
+  // and, in a container with a user namespace, the nodes of the devices.
   Result<void> allow_nodes() {
     for (const OutsideMount& outside : outside_mounts(config_, {})) {
       if (outside.kind == OutsideMount::Kind::kBind) continue;

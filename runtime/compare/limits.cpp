@@ -36,8 +36,8 @@ Result<std::uint64_t> hard_limit(int pid, int resource) {
   return now.rlim_max;
 }
 
-// The hard limit of the document. Without an entry in the document, a container inherits the limit
-// of the caller of `create`. The limit of this process is the best guess then.
+// Returns the hard limit in config.json. Without an entry in config.json, the container has
+// inherited the limit of the caller of `create`, and the limit of this process is the best guess.
 std::uint64_t limit_of(const bundle::Config& config, int resource) {
   const auto& limits = config.process->rlimits;
   const auto named = std::ranges::find(limits, resource, &linux::Rlimit::resource);
@@ -98,7 +98,7 @@ int lowest_nice(const bundle::Config& config) {
   if (has_on_host(config, CAP_SYS_NICE)) return kLowest;
   const int own = ::getpriority(PRIO_PROCESS, 0);
   const int of_document = config.process->scheduler ? config.process->scheduler->nice : 0;
-  // getrlimit(2): the limit is 20 minus the nice value.
+  // RLIMIT_NICE is 20 minus the lowest nice value (getrlimit(2)).
   const auto limit = static_cast<int>(std::min<std::uint64_t>(limit_of(config, RLIMIT_NICE), 40));
   return std::min({own, of_document, 20 - std::max(limit, 1)});
 }

@@ -47,7 +47,7 @@ class Table {
     return found == entries_.end() ? nullptr : &*found;
   }
 
-  // Whether the mount shows the directory that it is mounted on.
+  // Whether the mount shows the same directory that the mount covers.
   bool shows_its_parent(const linux::MountEntry& entry) const {
     const linux::MountEntry* parent = find(entry.parent);
     if (parent == nullptr || parent->device != entry.device) return false;
@@ -105,8 +105,8 @@ class Shown {
   }
 
   Result<void> compare_hosts(const linux::MountEntry& mount) const {
-    // A container without a user namespace can mount a file system of the kernel itself, and the
-    // kernel may show the host's file system there.
+    // A container without a user namespace can mount a kernel file system such as sysfs, and the
+    // mount may show the same file system as a mount of the host.
     const bool is_kernels = showing_of(mount.type) == Showing::kKernels;
     if (is_kernels && (!has_user_namespace_ || is_documented(mount))) return {};
     return refuse(

@@ -112,7 +112,7 @@ class Comparison {
                   field);
   }
 
-  // Whether a later mount of the document hides the mount with this index.
+  // Whether a later mount of config.json hides the mount with this index.
   bool is_hidden(std::size_t index) const {
     const std::string path = clean(wanted_.config.mounts[index].destination);
     return std::ranges::any_of(

@@ -25,7 +25,7 @@ namespace {
 using linux::NamespaceKind;
 
 // Whether a process may be in another namespace of this kind than init. Inside of a container, criu
-// restores further mount and network namespaces, and no further namespaces of other kinds.
+// can restore further mount and network namespaces, but no further namespaces of other kinds.
 bool may_nest(const bundle::Config& config, NamespaceKind kind) {
   return (kind == NamespaceKind::kMount || kind == NamespaceKind::kNetwork) &&
          has_in_bounding_set(config, CAP_SYS_ADMIN);
@@ -135,7 +135,8 @@ class ProcessWalk {
         nested_.push_back(pid);
       return {};
     }
-    // config.json asks for no such namespace: the container is in the host's, as after `create`.
+    // If config.json names no namespace of this kind, `create` leaves the container in the
+    // namespace of the host. Only the user namespace is compared.
     if (kind == NamespaceKind::kUser && found != own_[index])
       return refuse("is in a user namespace: config.json asks for none");
     return {};

@@ -18,7 +18,7 @@ using linux::CapabilitySet;
 
 constexpr std::uint32_t kNobody = 0xFFFFFFFFU;  // no process has this id
 
-// The value behind "NAME:\t".
+// Returns VALUE of the line "NAME:\tVALUE".
 std::optional<std::string_view> field_of(std::string_view text, std::string_view name) {
   while (!text.empty()) {
     std::string_view line = linux::cut(text, '\n');
@@ -72,8 +72,8 @@ Result<void> check_within(CapabilitySet has, CapabilitySet may, std::string_view
   return {};
 }
 
-// The union of the sets. Every process of a container inherits its capabilities from init, which
-// had these sets.
+// Returns the union of the sets. Init started with these sets, and every process of a container
+// inherits capabilities from init.
 CapabilitySet all_of(const linux::CapabilitySets& sets) {
   return CapabilitySet::from_bits(sets.bounding.bits() | sets.permitted.bits() |
                                   sets.effective.bits() | sets.inheritable.bits() |
@@ -84,8 +84,8 @@ bool are_all(const std::vector<std::uint32_t>& ids, std::uint32_t wanted) {
   return std::ranges::all_of(ids, [&](std::uint32_t id) { return id == wanted; });
 }
 
-// The id on the host, because the kernel shows host ids to ocirun. With a user namespace, the id on
-// the host differs from the id in config.json.
+// Returns the id on the host, because /proc shows host ids to ocirun. With a user namespace, the id
+// on the host may differ from the id in config.json.
 std::uint32_t id_in_container(const bundle::Config& config, Uid uid) {
   return config.id_map.empty() ? uid.value() : config.id_map.host_uid(uid).value_or(kNobody);
 }

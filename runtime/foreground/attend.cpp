@@ -84,7 +84,7 @@ Result<int> attend(const linux::Child& child, Fd terminal, Notifications* notifi
     if (watched[0].revents != 0) {
       for (int signal = Signals::take_any(); signal != 0; signal = Signals::take_any())
         receive(signal, child, terminal, own);
-      watched[3].revents = 0;  // another process may have read the input while this one was stopped
+      watched[3].revents = 0;  // another process may have read the input while ocirun was stopped
     }
     if (watched[1].revents != 0) notifications->carry();
     relay.carry({watched[2], watched[3], watched[4]});

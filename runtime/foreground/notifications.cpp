@@ -92,7 +92,7 @@ namespace {
 
 constexpr std::size_t kMostStatus = 512;
 constexpr std::size_t kMostDigits = 20;  // of a 64-bit number
-constexpr int kAtOnce = 16;              // the kernel queues about ten for a socket
+constexpr int kAtOnce = 16;              // datagrams; the kernel queues about ten for a socket
 constexpr int kMostPerSecond = 32;
 
 bool is_plain_text(std::string_view text) {
@@ -195,7 +195,7 @@ void Notifications::carry() {
 Result<void> await_ready(const linux::Child& child, Notifications& notifications,
                          const Supervisor& supervisor, const Log& log) {
   for (;;) {
-    const bool ended = has_ended(child.pid);  // before carry(), which gets the last datagrams
+    const bool ended = has_ended(child.pid);  // asked first: carry() then gets the last datagrams
     notifications.carry();
     if (notifications.ready()) {
       if (const auto read = supervisor.wait_until_read(); !read) log.warn(read.error().message());

@@ -63,7 +63,7 @@ Relay::Relay(Fd terminal, Fd input, Fd output)
 std::array<pollfd, Relay::kWatched> Relay::wanted() const {
   const auto watch = [](Fd fd, bool reads, bool writes) {
     const short events = static_cast<short>((reads ? POLLIN : 0) | (writes ? POLLOUT : 0));
-    // poll(2) reports POLLHUP also when no event is asked for.
+    // -1, because poll(2) reports POLLHUP of a descriptor also without any requested event.
     return pollfd{events == 0 ? -1 : fd.value, events, 0};
   };
   return {watch(terminal_, shown_.empty(), !typed_.empty()),
@@ -114,8 +114,8 @@ void Relay::carry(const std::array<pollfd, kWatched>& ready) {
   const bool may_read = (ready[kTerminal].revents & ~POLLOUT) != 0 && shown_.empty();
   if (may_read && read_some(terminal_, shown_) == Side::kClosed) close_terminal();
   if (may_read) heard_ = Clock::now();
-  // VEOF comes after the read from the pty: a program leaves ICANON mode before the program prints
-  // a prompt.
+  // VEOF is written after the read from the pty: if the read has returned a prompt, the program has
+  // already left ICANON mode.
   const bool may_have_turned = end_typed_ == EndTyped::kNo || end_is_owed_ || may_read;
   if (input_has_ended_ && typed_.empty() && may_have_turned) type_end_of_file();
   if (!typed_.empty() && write_some(terminal_, typed_) == Side::kClosed) close_terminal();
@@ -172,11 +172,11 @@ constexpr std::chrono::milliseconds kBetweenLooks{200};
 
 bool is_in_background() {
   const pid_t foreground = ::tcgetpgrp(STDIN_FILENO);
-  if (foreground < 0) return false;  // not the terminal of our session
+  if (foreground < 0) return false;  // not the terminal of this session
   const pid_t own = ::getpgrp();
   if (own != 0) return foreground != own;
   // Both group ids are 0 if the groups are not in this pid namespace. A read of 0 bytes takes no
-  // input, and fails with EIO in the background.
+  // input. In the background, the read fails with EIO.
   return ::read(STDIN_FILENO, nullptr, 0) < 0 && errno == EIO;
 }
 
@@ -201,8 +201,8 @@ OwnTerminal::OwnTerminal(Fd container) : container_(container) {
   look();
 }
 
-// SIGTTOU is blocked again: a warning on stderr must not stop this process before it has removed
-// the container.
+// Blocks SIGTTOU again: a warning on stderr must not stop this process before this process has
+// removed the container.
 OwnTerminal::~OwnTerminal() {
   give_back();
   if (container_.value >= 0) Signals::block(SIGTTOU);

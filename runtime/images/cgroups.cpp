@@ -94,8 +94,8 @@ bool is_controller_name(std::string_view name) {
   });
 }
 
-/// Whether `path` is like "a/b", without ".", "..", empty parts and control characters. CRIU reads
-/// a text only up to a NUL.
+/// Whether `path` is like "a/b", without ".", "..", empty parts and control characters. A NUL would
+/// be the end of the path for CRIU.
 bool is_plain_path(std::string_view path) {
   const bool is_visible = std::ranges::all_of(path, [](char c) { return c < 0 || c >= ' '; });
   if (!is_visible || path.empty()) return false;
@@ -114,7 +114,7 @@ bool holds(const std::vector<linux::IdMapping>& map, std::uint64_t host_id) {
 struct CheckedHierarchy {
   const std::vector<std::string>& controllers;
   std::string_view top;      // the only topmost cgroup, or ""
-  bool is_replaced = false;  // CRIU replaces `top`, because a process was there
+  bool is_replaced = false;  // CRIU replaces `top`, because a process was in `top` or below
 };
 
 class CgroupCheck {
@@ -166,8 +166,8 @@ class CgroupCheck {
   Result<void> check_file(const ImageCgroupFile& file) const {
     if (!is_plain_path(file.name) || file.name.contains('/'))
       return refuse("{:?} is no file of a cgroup", file.name);
-    // With --manage-cgroups-mode full, criu would write such a file. criu saves devices.list, but
-    // does not write devices.list into a cgroup that exists.
+    // With --manage-cgroups-mode full, criu would write files such as devices.allow. criu saves
+    // devices.list, but does not write devices.list into a cgroup that exists.
     if (file.name.starts_with("devices.") && file.name != "devices.list")
       return refuse("{:?}: the device rules are those of config.json", file.name);
     // criu 3.17 saves uninitialized memory as the owner and mode of freezer.state.
@@ -187,8 +187,8 @@ class CgroupCheck {
     return {};
   }
 
-  /// CRIU replaces the beginning of the path by the container's cgroup if the beginning is the path
-  /// of the hierarchy's top.
+  /// Checks that CRIU will replace the beginning of the path by the cgroup of the container. CRIU
+  /// does so only if the beginning is the path of the topmost cgroup of the hierarchy.
   Result<void> check_member(const ImageMember& member) {
     const auto names = linux::split(member.controllers, ',');
     const auto found = std::ranges::find_if(hierarchies_, [&](const CheckedHierarchy& hierarchy) {

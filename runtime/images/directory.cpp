@@ -46,8 +46,8 @@ Result<void> check_owner(const struct stat& status, std::string_view name) {
   return {};
 }
 
-// The directory may be criu's work directory too. Then it may hold the socket of a page server, and
-// directories that a killed criu has left.
+// Allows sockets and directories: if --work-path names the same directory, the directory may hold
+// the socket of a page server and directories that a killed criu has left.
 Result<void> check_entry(Fd directory, const char* name) {
   TRY_ASSIGN(const struct stat status, linux::sys::fstatat(directory, name));
   if (!S_ISREG(status.st_mode) && !S_ISSOCK(status.st_mode) && !S_ISDIR(status.st_mode))

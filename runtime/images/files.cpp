@@ -50,7 +50,7 @@ constexpr FileType kFileTypes[] = {
     {proto("fd_types.BPFMAP"), proto("file_entry.bpf"), proto("bpfmap_file_entry.fown")},
     {proto("fd_types.PIDFD"), proto("file_entry.pidfd"), proto("pidfd_entry.fown")}};
 
-// protobuf writes the signed numbers 0, -1, 1, -2, … as 0, 1, 2, 3, … (zigzag).
+// For a field of type sint32, protobuf writes 0, -1, 1, -2, … as 0, 1, 2, 3, … (zigzag).
 std::int64_t signed_in(const ImageMessage& message, std::uint32_t field, std::int64_t otherwise) {
   const auto value = number_in(message, field);
   if (!value) return otherwise;
@@ -149,7 +149,8 @@ Result<std::uint32_t> read_ghost_mode(Fd images, const std::string& name) {
 }
 
 Result<void> read_deleted_file(Fd images, const ImageMessage& entry, ImageFiles& files) {
-  constexpr std::uint32_t kOldGhost = std::uint32_t{1} << 31;  // in a remap_id without remap_type
+  // Without the field remap_type, this bit of remap_id marks a ghost.
+  constexpr std::uint32_t kOldGhost = std::uint32_t{1} << 31;
   std::uint32_t id = word_in(entry, proto("remap_file_path_entry.remap_id"));
   std::uint32_t type = word_in(entry, proto("remap_file_path_entry.remap_type"));
   if (!number_in(entry, proto("remap_file_path_entry.remap_type")) && (id & kOldGhost) != 0) {

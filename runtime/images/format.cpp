@@ -34,7 +34,8 @@ std::optional<std::uint64_t> take_varint(std::string_view& rest) {
   for (unsigned shift = 0; shift < kBits && !rest.empty(); shift += 7) {
     const auto byte = static_cast<unsigned char>(rest.front());
     rest.remove_prefix(1);
-    // More than 64 bits are refused, because CRIU's library protobuf-c takes all bits into a bool.
+    // A number of more than 64 bits is refused: protobuf-c, the library of CRIU, takes also the
+    // bits beyond 64 into a bool.
     if (shift == kBits - 1 && byte > 1) return std::nullopt;
     value |= std::uint64_t{byte & 0x7FU} << shift;
     if ((byte & 0x80U) == 0) return value;

@@ -27,8 +27,8 @@ constexpr const char* kProcessesImage = "pstree.img";
 
 using linux::NamespaceKind;
 
-// An image, and its messages, which are views into `text`. `text` is on the heap, because a move of
-// a short std::string moves its bytes.
+// The text of an image, and the messages in the text. The messages are views into `text`. `text` is
+// on the heap, because a move of a short std::string moves the bytes.
 struct Image {
   std::unique_ptr<const std::string> text;
   std::vector<ImageMessage> entries;
@@ -82,7 +82,7 @@ std::string type_of(const ImageMessage& mount) {
   return name.empty() ? fmt::format("type {}", type) : std::string(name);
 }
 
-// CRIU reads a text up to its first NUL.
+// Refuses a text with a NUL, because CRIU would read the text only up to the NUL.
 Result<void> check_texts(const ImageMessage& mount) {
   for (const ImageField& field : mount)
     if (field.bytes.contains('\0'))
@@ -117,7 +117,8 @@ Result<std::vector<ImageMount>> read_mounts(Fd images, const std::string& name) 
   return mounts;
 }
 
-// Marks the container's root, which is mounted on no other mount of its mount namespace.
+// Marks the root mount of the container. The parent of the root mount is not one
+// of the other mounts in `mounts`.
 void mark_root(std::vector<ImageMount>& mounts) {
   std::unordered_set<std::uint32_t> ids;
   for (const ImageMount& mount : mounts) ids.insert(mount.id);

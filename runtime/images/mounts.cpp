@@ -13,9 +13,9 @@
 namespace ocirun::runtime {
 namespace {
 
-// Whether CRIU binds the mount: the container's root, or a mount of the host. ocirun names such a
-// mount by its destination, which begins with "/". Names such as "CRIU:EXTERNAL_DEV" are CRIU's
-// own.
+// Whether CRIU binds the mount: the container's root, or a mount of the host. ocirun names a mount
+// of the host by the destination, which begins with "/". CRIU itself gives names such as
+// "CRIU:EXTERNAL_DEV".
 bool is_bound(const ImageMount& mount) {
   return mount.is_containers_root || mount.external.starts_with('/');
 }
@@ -24,7 +24,7 @@ bool is_top(const ImageMount& mount) {
   return mount.root.find_first_not_of("./") == std::string::npos;
 }
 
-// Whether CRIU mounts a new file system. CRIU does so only for a mount of the file system's root.
+// Whether CRIU mounts a new file system. For a mount of a subdirectory, CRIU binds another mount.
 bool is_new(const ImageMount& mount) {
   return !is_bound(mount) && !mount.type.empty() && is_top(mount);
 }
@@ -67,7 +67,7 @@ Result<void> check_flags(const ImageMount& mount) {
                                      MS_MANDLOCK | MS_DIRSYNC | MS_NOSYMFOLLOW | MS_NOATIME |
                                      MS_NODIRATIME | MS_SILENT | MS_POSIXACL | MS_RELATIME |
                                      MS_I_VERSION | MS_STRICTATIME | MS_LAZYTIME;
-  // CRIU removes these from the flags of the mount, but not from the flags of the superblock.
+  // CRIU removes these flags from `mount.flags`, but not from `mount.superblock_flags`.
   constexpr std::uint32_t kPropagation = MS_SHARED | MS_PRIVATE | MS_SLAVE | MS_UNBINDABLE;
   const std::uint32_t others =
       (mount.flags & ~(kOptions | kPropagation)) | (mount.superblock_flags & ~kOptions);

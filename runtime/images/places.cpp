@@ -21,8 +21,8 @@ std::string parent_of(const std::string& path) {
   return end == 0 ? "/" : path.substr(0, end);
 }
 
-// Error: a symlink is a part of the path. CRIU itself makes the missing parts, and makes no
-// symlink.
+// Error: a symlink is a part of the path. A path with missing parts is no error, because CRIU makes
+// the missing parts, and makes no symlink.
 Result<void> check_parts(const SafeDir& directory, const std::string& path) {
   const auto found = directory.open(RootfsPath(path), O_PATH, SafeDir::Symlinks::kRefuse);
   if (found || found.error().number() == ENOENT) return {};

@@ -38,7 +38,7 @@ Result<void> enter_host_root(const HostPath& root) {
 Result<linux::Child> run_exec_stage(const ExecPlan& plan, const linux::MessageSocket& parent) {
   keep_only_exec_descriptors(plan, parent);
   TRY(die_with_parent(parent));
-  // P-18: `initial` holds until the process is in its cgroup, `final` from then on.
+  // P-18: `initial` is the affinity until the process is in the cgroup, `final` from then on.
   if (const auto& initial = plan.process.initial_cpu_affinity; initial && !initial->empty())
     TRY(within(linux::set_cpu_affinity(*initial), "/process/execCPUAffinity/initial"));
   TRY(join_tasks(plan.cgroup));
@@ -67,8 +67,8 @@ Result<void> run_process(const ExecPlan& plan, linux::MessageSocket& parent) {
   ContainerProcess process(plan.config, &plan.process, Entrance::kExec, plan.inheritance,
                            plan.filter);
   {
-    // ocirun mounts this procfs. The container may have covered files of its /proc, and ocirun
-    // would write the security labels to other files.
+    // This procfs is a new mount. The container may have covered files of /proc, and ocirun would
+    // write the security labels to the covering files.
     TRY_ASSIGN(const linux::Procfs procfs, linux::Procfs::open(linux::Procfs::Subset::kProcesses));
     TRY(within(open_own_terminal(plan, procfs, parent), "terminal"));
     if (plan.new_keyring) TRY(join_keyring(plan.process, procfs));

@@ -20,9 +20,9 @@ namespace {
 
 constexpr std::string_view kDefaultPath = "/bin:/usr/bin";  // confstr(3) _CS_PATH
 
-// 0 if execve(2) would accept `path`, or else an errno that gives the reason. The system call
-// faccessat comes first, because older seccomp profiles refuse faccessat2 or kill its caller. For
-// users other than root, faccessat ignores capabilities, but execve honors CAP_DAC_OVERRIDE.
+// Returns 0 if execve(2) would accept `path`, or else an errno that gives the reason. The system
+// call faccessat comes first, because older seccomp profiles refuse faccessat2 or kill the process.
+// For users other than root, faccessat ignores capabilities, but execve honors CAP_DAC_OVERRIDE.
 // faccessat2 with AT_EACCESS (Linux 5.8) honors capabilities too.
 int why_not_executable(const std::string& path) {
   struct stat status{};
@@ -53,7 +53,7 @@ const char* find_variable(const std::vector<std::string>& environment, std::stri
 std::vector<std::string> normalize_environment(const std::vector<std::string>& environment,
                                                const std::string& home) {
   std::vector<std::string> result;
-  std::unordered_map<std::string_view, std::size_t> places;  // a map: an image may set thousands
+  std::unordered_map<std::string_view, std::size_t> places;  // fast for thousands of variables
   for (const std::string& entry : environment) {
     const std::string_view name = std::string_view(entry).substr(0, entry.find('='));
     const auto [place, is_new] = places.try_emplace(name, result.size());

@@ -22,7 +22,8 @@ namespace ocirun::runtime {
 namespace {
 
 constexpr int kInitFailed = 1;
-// The environment of createContainer hooks without `env`: init has none to inherit (H-4).
+// The environment of createContainer hooks without `env` (H-4). The hooks cannot inherit the
+// environment of init: CommandLine::forget() has erased that environment.
 constexpr char kHostPath[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 void keep_only_own_descriptors(const InitPlan& plan, const linux::MessageSocket& parent) {
@@ -38,8 +39,9 @@ Result<void> write_sysctls(const bundle::Config& config, linux::SysctlsOf wanted
   return linux::write_sysctls(linux::select_sysctls(config.sysctls, wanted));
 }
 
-// The kernel discards signals to the first process of a pid namespace that has no handler for them:
-// without these handlers only SIGKILL would end a created container. execve removes them.
+// The kernel discards a signal to the first process of a pid namespace if the process has no
+// handler for the signal. Without these handlers, only SIGKILL would end a created container.
+// execve(2) removes the handlers.
 void end_on_termination_signals() {
   struct sigaction action{};
   action.sa_handler = [](int signal) { ::_exit(128 + signal); };
@@ -55,10 +57,10 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   ::umask(0);                               // files get exactly the modes of config.json
   keep_only_own_descriptors(plan, parent);  // init must not hold the parent's locks and directories
   if (staged) TRY(await_go(parent));        // now the parent knows the pid of init
-  TRY(die_with_parent(parent));             // report_ready() ends this
+  TRY(die_with_parent(parent));             // until report_ready() clears the setting
   if (!staged) TRY(enter_namespaces(plan, parent));  // the later steps need mapped ids
-  ::prctl(PR_SET_DUMPABLE, 0);  // later than the parent's writing of the id maps in /proc/PID
-  TRY(join_cgroups(plan));      // the cgroups first: they become the root of the cgroup namespace
+  ::prctl(PR_SET_DUMPABLE, 0);  // the parent has already written the id maps in /proc/PID
+  TRY(join_cgroups(plan));      // these cgroups become the roots of the new cgroup namespace
   plan.pinned.clear();          // no later step may join a namespace
   TRY(start_session());         // engines signal the process group, also without a terminal
   plan.step.enter(InitStep::kNames);
@@ -89,7 +91,7 @@ Result<void> run_init(InitPlan& plan, linux::MessageSocket& parent) {
   plan.step.enter(InitStep::kChangeRoot);
   TRY(rootfs.change_root(plan));
   plan.step.enter(InitStep::kMasks);
-  TRY(rootfs.restrict_paths(plan));  // after the pivot, so that "/" is the container's
+  TRY(rootfs.restrict_paths(plan));  // after the pivot: "/" is the root of the container
 
   // The process.
   plan.step.enter(InitStep::kAsInConversation);

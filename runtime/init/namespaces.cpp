@@ -45,7 +45,7 @@ Result<void> become_namespace_root(const bundle::Config& config) {
   done = linux::sys::setresuid(0);
   if (is_unmapped(done)) done = linux::sys::setresuid(config.process->user.uid.value());
   if (done != 0) return fail(errno, "become a user of the user namespace");
-  ::prctl(PR_SET_DUMPABLE, 0);  // changing ids may have set the flag
+  ::prctl(PR_SET_DUMPABLE, 0);  // a change of the ids sets the flag if fs.suid_dumpable is 1
   return {};
 }
 
@@ -111,7 +111,8 @@ Result<void> run_container_hooks(const InitPlan& plan, hooks::Kind kind,
 
 Result<void> ask_for_hooks(const InitPlan& plan, const linux::MessageSocket& parent) {
   const hooks::Hooks& all = plan.config.hooks;
-  // On RunHooks the parent also moves network devices, and records that hooks have begun (H-11).
+  // createContainer hooks count too, although init runs these hooks: on RunHooks, the parent
+  // records that hooks have begun (H-11). On RunHooks, the parent also moves the network devices.
   const bool any_hook =
       std::ranges::any_of(std::array{hooks::Kind::kPrestart, hooks::Kind::kCreateRuntime,
                                      hooks::Kind::kCreateContainer},

@@ -47,12 +47,12 @@ Result<int> next_descriptor() {
   return number;
 }
 
-// The seccomp agent may refuse the calls that the filter hands to the agent, or never answer. So
-// this process avoids such calls when it talks to ocirun. ocirun refuses a profile that hands write
-// to an agent (S-5).
+// The seccomp agent may refuse a call that the filter hands to the agent, or may never answer. So
+// this process talks to ocirun by other calls, if possible. ocirun refuses a profile that hands
+// write to an agent (S-5).
 linux::SendBy send_by_below(const linux::SeccompFilter& filter) {
-  const bool is_free = linux::certainly_allows(filter, SYS_sendmsg) &&  // MessageSocket's
-                       linux::certainly_allows(filter, SYS_sendto);     // StartGate's
+  const bool is_free = linux::certainly_allows(filter, SYS_sendmsg) &&  // of MessageSocket
+                       linux::certainly_allows(filter, SYS_sendto);     // of StartGate
   return is_free ? linux::SendBy::kSocketCall : linux::SendBy::kWrite;
 }
 linux::ReceiveBy receive_by_below(const linux::SeccompFilter& filter) {
@@ -153,8 +153,8 @@ Result<void> ContainerProcess::set_limits(const linux::MessageSocket& parent) {
   const bool may_ask = !set && set.error().number() == EPERM &&
                        config_.namespaces.contains(linux::NamespaceKind::kUser);
   if (!may_ask) return set;
-  // Raising a hard limit needs the host's CAP_SYS_RESOURCE. A parent with this capability sets all
-  // limits.
+  // Raising a hard limit needs CAP_SYS_RESOURCE of the host. The parent may have this capability,
+  // so the parent is asked to set all limits.
   TRY(ask(parent, Message::kSetLimits));
   return {};
 }

@@ -15,16 +15,17 @@ namespace {
 
 using linux::NamespaceKind;
 
-// Gets from the parent a clone of the source of mount `index`, or of the rootfs (kRootfsIndex).
-// Empty if the parent may not open the source either.
+// Asks the parent for a clone of the source of mount `index`, or of the rootfs (kRootfsIndex).
+// Returns an empty descriptor if the parent may not open the source.
 Result<UniqueFd> ask_for_tree(const linux::MessageSocket& parent, int index) {
   TRY_ASSIGN(linux::Packet packet, ask(parent, Message::kOpenMount, fmt::format("{}", index)));
   if (packet.descriptors.empty()) return UniqueFd();
   return std::move(packet.descriptors.front());
 }
 
-// Whether `error` may have its cause in the user namespace of init: there, init cannot search the
-// directories of some users. The parent can search them if the parent is root of the host.
+// Whether the user namespace of init may be the cause of `error`. In a user namespace, init cannot
+// search closed directories of users without a mapping. Root of the host can search such
+// directories, so the parent may succeed.
 bool is_out_of_reach(const bundle::Config& config, const Error& error) {
   return config.namespaces.contains(NamespaceKind::kUser) &&
          (error.number() == EACCES || error.number() == EPERM);
@@ -64,7 +65,7 @@ bool wants_lock(const bundle::Config& config, const linux::Mount& mount) {
          (set & kProtection) != 0;
 }
 
-// For a tree from the parent: the parent has set the attributes already.
+// The mount for a tree from the parent. The parent has already set the attributes of such a tree.
 linux::Mount without_attributes(linux::Mount mount) {
   mount.attributes = mount.recursive_attributes = {};
   return mount;
@@ -111,8 +112,8 @@ Result<RootfsBuild> begin_rootfs(const InitPlan& plan, const linux::MessageSocke
     if (linux::wants_early_open(config.mounts[index]) && !is_id_mapped(config.mounts[index])) {
       auto tree = linux::open_bind(procfs, config.mounts[index]);
       if (tree) early[index] = *std::move(tree);
-      // attach_mounts() tries again. The parent may reach a source that is out of reach, and an
-      // earlier mount of the container may bring a missing source.
+      // After these errors, attach_mounts() tries again: the parent may reach a source that init
+      // cannot reach, and an earlier mount of the container may contain a source that is missing.
       else if (!is_out_of_reach(config, tree.error()) && !is_missing(tree))
         return within(Result<RootfsBuild>(std::unexpected(std::move(tree).error())),
                       fmt::format("/mounts/{}", index));
@@ -183,8 +184,8 @@ Result<void> RootfsBuild::attach_mounts(const InitPlan& plan, const linux::Messa
 }
 
 Result<void> RootfsBuild::make_devices(const bundle::Config& config) {
-  // Engines expect that the runtime makes a missing working directory. Without this directory,
-  // chdir(2) will report an error.
+  // Engines expect that the runtime makes a missing working directory. Errors are ignored, because
+  // chdir(2) will report the missing directory.
   if (config.process) [[maybe_unused]]
     const auto ignored = root_->make_directories(RootfsPath(config.process->cwd));
   if (brings_own_dev(config)) return {};
@@ -234,7 +235,8 @@ Result<void> RootfsBuild::restrict_paths(const InitPlan& plan) {
   if (!config.masked_paths.empty())
     TRY(linux::mask_paths(*root_, *procfs_, config.masked_paths, null_mount_, mount_label_));
   if (!plan.has_own_mount_tree()) return {};
-  // The last step: the steps before clone mounts, and an unbindable mount cannot be cloned.
+  // The propagation is set last: the earlier steps clone mounts, and the kernel refuses to clone an
+  // unbindable mount.
   return linux::set_root_propagation(config.rootfs_propagation, config.rootfs_propagation_recursive
                                                                     ? linux::Recursion::kTree
                                                                     : linux::Recursion::kTop);

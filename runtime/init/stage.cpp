@@ -31,7 +31,7 @@ Result<void> enter_user(const InitPlan& plan, const linux::MessageSocket& parent
   int flags = 0;
   if (wanted.creates(NamespaceKind::kUser)) flags |= CLONE_NEWUSER;
   if (wanted.creates(NamespaceKind::kTime))
-    flags |= CLONE_NEWTIME;  // not by clone3: offsets cannot be written once a process is inside
+    flags |= CLONE_NEWTIME;  // not by clone3: a process inside would bar the writing of offsets
   if (flags == 0) return {};
   if (::unshare(flags) != 0) {
     const int error = errno;
@@ -63,8 +63,8 @@ Result<linux::Child> run_stage(const InitPlan& plan, const linux::MessageSocket&
 
 bool needs_stage(const bundle::Config& config) {
   const linux::NamespaceSet& wanted = config.namespaces;
-  // L-34: the user who makes an ipc namespace owns its mqueue filesystem, and only the owner may
-  // label the filesystem. Without a stage, the owner would be an id without a mapping.
+  // L-34: the user who makes an ipc namespace owns the mqueue filesystem of the namespace. Only the
+  // owner may label the filesystem. Without a stage, the owner would be an id without a mapping.
   if (!config.mount_label.empty() && wanted.creates(NamespaceKind::kUser) &&
       wanted.creates(NamespaceKind::kIpc))
     return true;

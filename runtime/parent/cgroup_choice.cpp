@@ -24,8 +24,8 @@ void warn_of_manager(CgroupManager manager, const bundle::Config& config, const 
   if (const auto doubt = doubt_cgroups_path(config.cgroups_path, manager)) log.warn(*doubt);
 }
 
-/// Has `cgroup` report limits that this kernel no longer has, as warnings. If is_lenient(), refused
-/// device rules are no error but a warning too.
+/// Makes `cgroup` warn of limits that this kernel no longer has. If is_lenient(), refused device
+/// rules are logged and are no error.
 void tell_of_losses(cgroups::Cgroup& cgroup, const GlobalOptions& options,
                     const bundle::Config& config, const Log& log) {
   const bool has_rules = config.resources && !config.resources->devices.empty();

@@ -37,7 +37,8 @@ namespace {
 
 using linux::NamespaceKind;
 
-// The path for a field of the record, which is JSON. JSON would change a path that is not UTF-8.
+// Returns the path as text for the container's record. The record is a JSON document, which can
+// only contain UTF-8.
 Result<std::string> recordable(const HostPath& path) {
   if (bundle::is_utf8(path.string())) return path.string();
   return refuse("{}: must be UTF-8, as the container's state is JSON: rename it", path.string());

@@ -18,7 +18,7 @@
 namespace ocirun::runtime {
 namespace {
 
-/// The name of an open directory of the unified hierarchy, as /proc/PID/cgroup shows it.
+/// The path of an open cgroup of the unified hierarchy, in the form of /proc/PID/cgroup.
 Result<std::string> name_in_hierarchy(const linux::Procfs& procfs, Fd directory) {
   TRY_ASSIGN(const cgroups::Layout layout, cgroups::read_layout(procfs));
   const auto unified = std::ranges::find(layout.hierarchies, true, &cgroups::Hierarchy::unified);
@@ -66,7 +66,7 @@ namespace {
 
 // The files to delegate according to cgroups(7), for kernels before 4.15, which list no such files.
 constexpr std::string_view kUsualFiles = "cgroup.procs\ncgroup.subtree_control\ncgroup.threads\n";
-constexpr std::size_t kMaxList = 4096;  // the kernel's attributes are one page
+constexpr std::size_t kMaxList = 4096;  // a file of sysfs has at most one page
 
 std::string files_to_delegate() {
   const auto file = linux::sys::open("/sys/kernel/cgroup/delegate", O_RDONLY | O_CLOEXEC);

@@ -24,14 +24,15 @@ using linux::NamespaceKind;
 Result<void> InitLink::spawn() {
   TRY_ASSIGN(auto ends, linux::MessageSocket::make_pair());
   const bool staged = needs_stage(plan_.config);
-  // join_cgroups() makes the cgroup namespace after init has joined its v1 cgroups.
+  // join_cgroups() makes the cgroup namespace after init has joined the v1 cgroups.
   const std::uint64_t flags =
       staged ? 0 : plan_.config.namespaces.new_flags() & ~linux::clone_flag(NamespaceKind::kCgroup);
   auto child = linux::clone_process(flags, plan_.cgroup.unified_directory, linux::Parentage::kMine);
   if (!child) {
     Error error = std::move(child).error();
     std::string reason = flags == 0 ? "" : linux::why_namespaces_are_refused(error.number(), flags);
-    // cgroups(7): the move also needs write access to cgroup.procs of the common ancestor.
+    // cgroups(7): clone3 into a cgroup also needs write access to cgroup.procs of the common
+    // ancestor of this cgroup and the cgroup of ocirun.
     if (plan_.cgroup.unified_directory && error.number() == EACCES)
       reason =
           "the container's cgroup may not be entered from here: without privileges ocirun itself "

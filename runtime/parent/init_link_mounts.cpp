@@ -35,7 +35,7 @@ Result<UniqueFd> open_in_child(const std::function<Result<UniqueFd>()>& open, st
   TRY_ASSIGN(linux::Child child, linux::clone_process(0, Fd{}, linux::Parentage::kMine));
   if (child.pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // A child that hangs in a filesystem would otherwise keep the parent's lock.
+    // The child must not hold the lock of the state directory: the child may hang in a filesystem.
     keep.push_back(ends.second.fd());
     linux::close_descriptors_but(keep);
     const auto tree = open();
@@ -99,7 +99,7 @@ Result<UniqueFd> InitLink::open_user_namespace() const {
 Result<UniqueFd> InitLink::find_source_inside(const linux::Mount& mount) const {
   auto found = linux::sys::openat(context_.procfs.fd(), fmt::format("{}/root", pid()).c_str(),
                                   O_PATH | O_DIRECTORY);
-  if (!found && !is_transient(found.error().number())) return UniqueFd();  // may not be opened
+  if (!found && !is_transient(found.error().number())) return UniqueFd();  // not permitted
   if (!found) return found;
   const linux::SafeDir inside(*std::move(found));
   auto source = inside.open(RootfsPath(mount.source), O_PATH);
@@ -144,8 +144,8 @@ Result<UniqueFd> InitLink::open_tree(const linux::Mount& mount) {
                        [&](auto so_far) { return hear_nothing(so_far); });
 }
 
-// Records the mount of the rootfs. Init waits with attaching the mount, because `delete --force`
-// must be able to remove an attached mount.
+// Records the id of the rootfs mount. Init attaches the mount after this record is written, because
+// `delete --force` must be able to remove an attached mount.
 Result<void> InitLink::record_root_mount(const linux::Packet& packet) {
   const auto mount = linux::number<std::uint64_t>(packet.payload);
   if (!mount) return fail(EPROTO, "RootMount {}", packet.payload);
@@ -162,8 +162,8 @@ Result<void> InitLink::open_mount(const linux::Packet& packet) {
                                        : plan_.config.mounts[static_cast<std::size_t>(index)];
   auto tree = open_tree(mount);
   if (tree) return send_tree(*tree);
-  // The parent may not clone the source. Without a tree, init makes the mount itself, or reports
-  // the error of an earlier try, which says more.
+  // If the parent may not clone the source, the answer has no tree. Init then makes the mount, or
+  // reports the error of an earlier try of init.
   const int error = tree.error().number();
   if (mount.id_map_kind == linux::IdMapKind::kNone && (error == EPERM || error == EACCES))
     return say(Message::kMountTree);

@@ -65,8 +65,8 @@ void warn_of_destinations(const bundle::Config& config, const Log& log) {
   }
 }
 
-// Refuses namespaces that the kernel would refuse to an ordinary user later, after warnings of
-// missing capabilities.
+// Refuses new namespaces that the kernel would refuse to an ordinary user. The error of the kernel
+// would come later, after warnings of missing capabilities.
 Result<void> check_ordinary_user(const bundle::Config& config) {
   const std::uint64_t flags = config.namespaces.new_flags();
   if (::geteuid() == 0 || flags == 0 || config.namespaces.contains(NamespaceKind::kUser)) return {};
@@ -165,8 +165,8 @@ void warn_of_devices(const bundle::Config& config, const Log& log) {
 Result<void> warn_of_capabilities(const bundle::Process& process,
                                   const linux::NamespaceSet& namespaces, const Log& log,
                                   const bundle::Process* told) {
-  // A process in a user namespace has every capability. Any other process has at most those of
-  // ocirun.
+  // A process that enters a user namespace gets every capability there. A container without a user
+  // namespace has at most the capabilities of ocirun.
   if (!process.capabilities || namespaces.contains(NamespaceKind::kUser)) return {};
   const bool has_told = told != nullptr && told->capabilities;
   const auto asked = linux::CapabilitySet::from_bits(
@@ -189,7 +189,7 @@ Result<void> warn_of_capabilities(const bundle::Process& process,
 Result<Preflight> check_host(const bundle::Config& config, const CreateRequest& request,
                              const Log& log) {
   Preflight host;
-  TRY(check_ordinary_user(config));  // first: after this error, no warning matters
+  TRY(check_ordinary_user(config));  // first, because after this error no warning matters
   TRY(check_root(config));
   warn_of_destinations(config, log);
   TRY(check_pid_file(request.announcement.pid_file));

@@ -44,9 +44,9 @@ bool is_ours(const cgroups::Mark& mark, const bundle::ContainerRecord& record) {
   return !record.cgroup_mark.empty() && mark.text.starts_with(record.cgroup_mark);
 }
 
-// For a container whose init has ended: whether no process of the container can change the mark.
-// The processes of a pid namespace end with its init. Changing a mark by root of the host requires
-// CAP_SYS_ADMIN of the host.
+// Whether no process of a container whose init has ended can change the mark. The processes of a
+// pid namespace end with the init of the namespace. A mark that root of the host has written can be
+// changed only with CAP_SYS_ADMIN of the host.
 bool cannot_change_mark(const bundle::ContainerRecord& record) {
   return record.own_pid_namespace || (is_host_root() && record.owner_uid == 0);
 }
@@ -97,8 +97,9 @@ Result<std::optional<MarkedCgroup>> find_cgroup_of(const StateDirectory& directo
   std::optional<MarkedCgroup> found;
   for (const auto& [path, mark] : marked) {
     if (only_marks_of_root && !mark.written_by_root) continue;
-    // A container may write this mark to more cgroups: below its own cgroup, or elsewhere if an
-    // ordinary user runs the container. A mark of root wins, then the shortest path.
+    // The container may have written this mark to other cgroups: to cgroups below, or to cgroups
+    // elsewhere if an ordinary user runs the container. A mark of root wins over any other mark.
+    // Otherwise the mark with the shortest path wins.
     if (found && std::pair(!mark.written_by_root, path.size()) >=
                      std::pair(!found->is_proven, found->record.path.size()))
       continue;

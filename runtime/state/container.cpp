@@ -39,8 +39,8 @@ bool is_without_cgroup(const bundle::ContainerRecord& record) {
 
 namespace {
 
-// Whether init has called execve. start.sock is no proof of the contrary: a `start` that was killed
-// after init had gone on did not remove the socket. False if the image of init cannot be read.
+// Whether init has executed the program. start.sock may exist in that case too: a `start` that was
+// killed after init had gone on leaves the socket behind. False if the image is unreadable.
 bool has_left_our_image(const bundle::ContainerRecord& record) {
   const auto image = linux::image_of(record.init_pid);
   return image && *image != record.init_image;
@@ -160,7 +160,8 @@ bundle::StateDocument state_of_unfinished(const StateDirectory& directory, const
   const bool is_being_created =
       !record && record.error().number() == ENOENT && linux::is_alive(creator);
   if (!is_being_created) return document;
-  // A hook of `create` that calls `state` gets the status that the hook's stdin shows too.
+  // For a hook of `create` that calls `state`, the status is the same as in the state document on
+  // the stdin of the hook.
   const linux::ProcessIdentity init = intent->record.init();
   const bool hooks_run = init.pid != 0 && linux::is_alive(init);
   document.status = hooks_run ? Status::kCreated : Status::kCreating;

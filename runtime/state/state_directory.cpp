@@ -1,4 +1,4 @@
-// The files of a container's state directory: how they are written, read and removed.
+// Writes, reads and removes the files of a container's state directory.
 
 #include "runtime/state/store.hpp"
 
@@ -40,7 +40,7 @@ constexpr std::array kFilesOfDevices{kDeviceJournal, kNetworkPin};
 constexpr std::size_t kMaxFile = 16 * 1024 * 1024;
 constexpr std::size_t kMaxForeignFile = 1024 * 1024;  // of a file of another user, read by root
 constexpr int kMostLevels = 8;  // of directories that somebody else made in a state directory
-constexpr std::size_t kMaxIntent = kMaxFile - 1024 * 1024;  // state.json, made later, is longer
+constexpr std::size_t kMaxIntent = kMaxFile - 1024 * 1024;  // state.json may become longer
 constexpr int kRemoveTries = 20;
 constexpr timeval kInitPatience{.tv_sec = 10, .tv_usec = 0};
 
@@ -256,7 +256,7 @@ Result<void> StateDirectory::remove() const {
   // A `create` that is being killed may still make a few files here.
   for (int tries = 0; tries < kRemoveTries; ++tries) {
     if (tries > 0) TRY(within(remove_entries(directory_), path_.string()));
-    if (!exists()) return {};  // another `delete` was faster; the name may be a new container's
+    if (!exists()) return {};  // removed by another `delete`; a new container may have the name
     if (::unlinkat(directory_.get(), beside.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT)
       return {};
     if (errno != ENOTEMPTY) return fail(errno, "remove {}", path_.string());

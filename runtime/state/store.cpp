@@ -27,8 +27,8 @@ Result<UniqueFd> open_root(const std::string& path, int access) {
   return is_host_root() ? linux::open_by_own_links(path) : linux::sys::open(path.c_str(), flags);
 }
 
-// Root makes the directory below a descriptor of the parent directory. With a path, somebody could
-// put a symbolic link there meanwhile, and root would make the directory behind the link.
+// Root makes the directory below a descriptor of the parent directory. By a whole path, root would
+// follow a symbolic link that another user could meanwhile put in the place of a directory.
 Result<void> make_directory(const std::string& part, mode_t mode, const std::string& root) {
   const std::size_t name = part.rfind('/') + 1;  // 0: the first part of a relative path
   UniqueFd above;
@@ -53,8 +53,8 @@ Result<void> make_root(const std::string& path) {
   }
 }
 
-// Whether the directory belongs to root, is sticky and is writable by others, as /tmp is. For a
-// FUSE filesystem, owner_of() returns the user who serves the filesystem and can report any owner.
+// Whether the directory belongs to root, is sticky and is writable by others, as /tmp is. The user
+// who serves a FUSE filesystem can report any owner, so owner_of() returns that user.
 Result<bool> is_shared(Fd directory, const struct stat& status) {
   if ((status.st_mode & S_ISVTX) == 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return false;
   TRY_ASSIGN(const std::uint32_t owner, linux::owner_of(directory));
